@@ -33,7 +33,6 @@ Streams::Config streams_config(const Config& config) {
           .memory_interval = config.feedback_minimum,
           .least_turn = 2U * config.datagram_size,
           .host_shares = config.host_shares,
-          .all_stored = config.all_stored,
           .hash_secret = config.hash_secret};
 }
 

@@ -13,9 +13,8 @@ namespace satrelay::tcp {
 
 inline std::uint64_t reserve_blocks(const Arena& arena, std::size_t segment_size) {
   const std::uint64_t for_one_segment = segment_size / arena.block_size() + 2;
-  return std::min<std::uint64_t>(
-      std::max<std::uint64_t>(for_one_segment, arena.total_blocks() / 64),
-      arena.total_blocks() / 2);
+  return std::min<std::uint64_t>(std::max<std::uint64_t>(for_one_segment, arena.sure_blocks() / 64),
+                                 arena.sure_blocks() / 2);
 }
 
 }  // namespace satrelay::tcp

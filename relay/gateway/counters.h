@@ -39,6 +39,8 @@ enum class Counter : std::uint8_t {
   kBridgedTableFull,
   kBridgedHalfOpenFull,
   kBridgedMemoryLow,
+  kBridgedPeerPart,
+  kBridgedHostPart,
   kBridgedTcpOptions,
   kBridgedMidStream,
   kBridgedFromWan,
@@ -86,6 +88,8 @@ enum class Counter : std::uint8_t {
   kFlowsRefusedByRule,
   kFlowsRefusedForeign,
   kFlowsRefusedLane,
+  kFlowsRefusedPeerPart,
+  kFlowsRefusedHostPart,
   kFlowsUnreachable,
   kFlowsInUse,
   kFlowsResetByHost,
@@ -170,6 +174,10 @@ class Counters {
       {"bridged_half_open_full", Counter::kBridgedHalfOpenFull,
        "limits.half_open reached, and no cookie can answer"},
       {"bridged_memory_low", Counter::kBridgedMemoryLow, "too little memory for a new flow"},
+      {"bridged_peer_part", Counter::kBridgedPeerPart,
+       "the peer has its part of limits.flows, and others need the rest"},
+      {"bridged_host_part", Counter::kBridgedHostPart,
+       "the host has half of the flows that all others leave"},
       {"bridged_tcp_options", Counter::kBridgedTcpOptions,
        "signed segments, or a further path of a multipath connection"},
       {"bridged_mid_stream", Counter::kBridgedMidStream,
@@ -247,6 +255,10 @@ class Counters {
        "that a peer opened: not for a host behind it, or to no host"},
       {"flows_refused_lane", Counter::kFlowsRefusedLane,
        "OPENs on another lane than the one that the flow's addresses and ports name"},
+      {"flows_refused_peer_part", Counter::kFlowsRefusedPeerPart,
+       "that a peer opened: it has its part of limits.flows, and others need the rest"},
+      {"flows_refused_host_part", Counter::kFlowsRefusedHostPart,
+       "that a peer opened: the server has half of the flows that all others leave"},
       {"flows_unreachable", Counter::kFlowsUnreachable, "the server did not answer"},
       {"flows_in_use", Counter::kFlowsInUse,
        "the server has a connection with these addresses and ports"},
@@ -302,6 +314,12 @@ class Counters {
 };
 static_assert(lists_every_counter<Counters>() &&
               std::ranges::is_sorted(Counters::kFields, {}, &Counters::Field::member));
+
+// Why a connection is bridged that would be relayed if there were room.
+constexpr bool is_want_of_room(Counter counter) {
+  return counter == Counter::kBridgedTableFull || counter == Counter::kBridgedMemoryLow ||
+         counter == Counter::kBridgedPeerPart || counter == Counter::kBridgedHostPart;
+}
 
 // snake_case, stable: "bridged_not_tcp".
 constexpr std::string_view name(Counter counter) {

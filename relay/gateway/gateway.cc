@@ -133,7 +133,7 @@ void Gateway::reconfigure(const config::Gateway& next, Instant now, const Prepar
     const std::optional<config::PresharedKeys>& keys = next.peers[peer->lane.peer].security.keys;
     if (keys) peer->session.set_secrets(keys->current, keys->other);
   }
-  impl.door.set_half_open(part_of(next.limits.half_open, impl.identity.share.workers));
+  impl.flows.set_half_open(part_of(next.limits.half_open, impl.identity.share.workers));
   impl.flows.reconfigure(next, now);
 }
 

@@ -1,6 +1,8 @@
 // The gateway's accounts of its memory and its flows, counted anew.
 #include <array>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "relay/gateway/flows/account.h"
 #include "relay/gateway/gateway_impl.h"
@@ -12,6 +14,77 @@ namespace {
 // over, so that a checked build stays usable.
 constexpr std::uint64_t kFewestCalls = 1024;
 constexpr std::uint64_t kCallsPerFlow = 4;
+
+// The parts of the arena: what the peers have stored, what they hold, and what is kept for them.
+template <typename Impl>
+std::optional<std::string> audit_parts(const Impl& impl) {
+  std::vector<std::uint64_t> stored(impl.parts.size());
+  for (const auto& peer : impl.peers) stored[peer->lane.peer] += peer->session.bytes_stored();
+  std::uint64_t held = 0, kept = 0, reserves = 0;
+  for (std::size_t i = 0; i < impl.parts.size(); ++i) {
+    const Arena& part = *impl.parts[i];
+    if (stored[i] != part.promise_used()) {
+      return differ("bytes of a peer", part.promise_used(), stored[i]);
+    }
+    held += part.held();
+    kept += part.kept();
+    reserves += part.reserves_held();
+  }
+  const Arena& arena = impl.arena;
+  const std::uint64_t used =
+      (arena.used_blocks() - arena.blocks_of_reserves()) * arena.block_size() +
+      arena.reserves_taken() * arena.reserve_size();
+  if (used != held) return differ("bytes that parts hold", used, held);
+  if (kept != arena.kept_for_all()) return differ("bytes kept", arena.kept_for_all(), kept);
+  if (reserves != arena.reserves_taken()) {
+    return differ("reserves of parts", arena.reserves_taken(), reserves);
+  }
+  return std::nullopt;
+}
+
+// What each peer and each host of the LAN has.
+template <typename Impl>
+std::optional<std::string> audit_quotas(const Impl& impl) {
+  const FlowQuotas& quotas = impl.flows.quotas();
+  std::vector<std::uint64_t> of_peer(impl.parts.size()), waiting(impl.parts.size());
+  std::map<IpAddress, LanHosts::Host> of_host;
+  const FlowStore& flows = impl.flows.flows();
+  for (std::uint32_t slot = flows.from(0); slot != kNoSlot; slot = flows.from(slot + 1)) {
+    const Flow& f = flows[slot];
+    const std::size_t peer = impl.peers[f.peer]->lane.peer;
+    LanHosts::Host& host = of_host[f.key.local];
+    ++of_peer[peer];
+    ++host.flows;
+    host.stored += FlowQuotas::stored(f);
+    if (!f.half_open) continue;
+    ++waiting[peer];
+    ++host.half_open;
+  }
+  for (std::size_t i = 0; i < of_peer.size(); ++i) {
+    if (quotas.flows().held(i) != of_peer[i]) {
+      return differ("flows of a peer", quotas.flows().held(i), of_peer[i]);
+    }
+    if (quotas.half_open().held(i) != waiting[i]) {
+      return differ("half-open flows of a peer", quotas.half_open().held(i), waiting[i]);
+    }
+  }
+  if (quotas.hosts().size() != of_host.size()) {
+    return differ("hosts of the LAN", quotas.hosts().size(), of_host.size());
+  }
+  for (const auto& [address, counted] : of_host) {
+    const LanHosts::Index at = quotas.hosts().find(address);
+    if (at == LanHosts::kNone) return "a host of the LAN is not known";
+    const LanHosts::Host& host = quotas.hosts()[at];
+    if (host.flows != counted.flows) return differ("a host's flows", host.flows, counted.flows);
+    if (host.half_open != counted.half_open) {
+      return differ("a host's half-open flows", host.half_open, counted.half_open);
+    }
+    if (host.stored != counted.stored) {
+      return differ("a host's bytes", host.stored, counted.stored);
+    }
+  }
+  return std::nullopt;
+}
 
 std::optional<std::string> audit_waiting(const FlowRelay& relay) {
   std::array<std::uint64_t, schedule::kClasses> counted{};
@@ -46,11 +119,8 @@ std::optional<std::string> Gateway::audit() const {
   }
   if (auto wrong = impl_->flows.flows().audit()) return wrong;
   if (auto wrong = audit_waiting(impl_->flows)) return wrong;
-  std::uint64_t stored = 0;
-  for (const auto& peer : impl_->peers) stored += peer->session.bytes_stored();
-  if (const std::uint64_t account = *impl_->flows.stored_of_peers(); stored != account) {
-    return differ("bytes of peers", account, stored);
-  }
+  if (auto wrong = audit_parts(*impl_)) return wrong;
+  if (auto wrong = audit_quotas(*impl_)) return wrong;
   const ArenaUse use = arena_use();
   const Arena& arena = impl_->arena;
   const std::uint64_t blocks = arena.used_blocks() - arena.blocks_of_reserves();

@@ -74,7 +74,7 @@ HashKey secret_of(const Identity& identity) { return {identity.secret[0], identi
 
 stp::Config stp_config(const config::Gateway& config, const Identity& identity, std::size_t session,
                        const Lane& lane, const MemoryPlan& plan, Carrier& carrier,
-                       stp::HelloBudget& hello_budget, std::uint64_t* all_stored) {
+                       stp::HelloBudget& hello_budget) {
   const config::Peer& peer = config.peers[lane.peer];
   stp::Config stp;
   stp.boot_epoch = identity.boot_epoch;
@@ -95,7 +95,6 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity, 
   stp.greetings = {.hellos = &carrier.own.hellos(),
                    .answers = &carrier.own.hello_answers(),
                    .closes = &carrier.own.closes()};
-  stp.all_stored = all_stored;
   stp.hello_budget = &hello_budget;
   stp.budget_peer = static_cast<std::uint32_t>(lane.peer);
   stp.lane_receive_limit = plan.lane_receive_limit[session];
@@ -122,6 +121,25 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity, 
   return stp;
 }
 
+// Each has its credit, and an equal part of half of what else there is; so it has reserves for as
+// many flows as FlowQuotas keeps for it.
+std::vector<std::unique_ptr<Arena>> parts_of(Arena& arena, const MemoryPlan& plan,
+                                             const Lanes& lanes, std::size_t peers) {
+  std::vector<Arena::Kept> kept(peers);
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    kept[lanes[i].peer].promised += plan.lane_receive_limit[i];
+  }
+  std::uint64_t beside = arena.total_blocks() * arena.block_size();
+  for (const Arena::Kept& each : kept) beside -= std::min(beside, each.promised);
+  std::vector<std::unique_ptr<Arena>> parts;
+  for (Arena::Kept& each : kept) {
+    each.beside = beside / 2 / peers;
+    each.reserves = std::max<std::uint64_t>(arena.most_reserves() / 2 / peers, kStoresOfAFlow);
+    parts.push_back(std::make_unique<Arena>(arena, each));
+  }
+  return parts;
+}
+
 }  // namespace
 
 Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gateway_identity,
@@ -132,6 +150,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       plan(plan_memory(gateway_config, identity.share)),
       lanes(config, identity.share),
       arena(arena_memory, plan.block_size, plan.reserve_size),
+      parts(parts_of(arena, plan, lanes, config.peers.size())),
       reassembly(secret_of(identity),
                  wire::kMaxEthernetHeaderSize + std::max(config.lan.mtu, config.wan.mtu), counters),
       uplink(config, lanes.size(), secret_of(identity), released, *this, now),
@@ -147,7 +166,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
              .claims = claims,
              .classes = uplink.classes(),
              .lan = lan,
-             .arena = arena,
+             .arenas = parts,
              .budget = budget,
              .peers = peers,
              .records = door.records(),
@@ -160,11 +179,9 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     const config::Peer& peer = config.peers[lanes[i].peer];
     Carrier& carrier = uplink.carrier(peer.link);
-    peers.push_back(std::make_unique<Peer>(peer, carrier,
-                                           stp_config(config, identity, i, lanes[i], plan, carrier,
-                                                      hello_budget, flows.stored_of_peers()),
-                                           arena, flows, flows, i, lanes[i], config.limits.flows,
-                                           now));
+    peers.push_back(std::make_unique<Peer>(
+        peer, carrier, stp_config(config, identity, i, lanes[i], plan, carrier, hello_budget),
+        *parts[lanes[i].peer], flows, flows, i, lanes[i], config.limits.flows, now));
     Peer& made = *peers.back();
     uplink.add_session(carrier, made.session, made.datagram_overhead);
     made.bell = uplink.attention().bell(i);

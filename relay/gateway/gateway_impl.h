@@ -192,6 +192,7 @@ struct Gateway::Impl final : SessionPort {
   const MemoryPlan plan;
   const Lanes lanes;
   Arena arena;
+  std::vector<std::unique_ptr<Arena>> parts;  // of the arena, by configured peer
   WorkBudget budget;
   Counters counters;
   Reassembly reassembly;  // of what comes from the LAN

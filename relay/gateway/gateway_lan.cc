@@ -267,9 +267,10 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_se
       begin_flow(segment, decision.recovered, *session, rule, now);
       return Verdict::kConsumed;
     case Kind::kCookie:
-      door.answer_by_cookie(segment, flows.endpoint_config(key, now), now);
+      door.answer_by_cookie(segment, flows.endpoint_config(key, *session, now), now);
       return Verdict::kConsumed;
     case Kind::kBridge:
+      if (is_want_of_room(decision.reason)) ++peers[*session]->flows_refused;
       return bridge_connection(decision.reason);
     case Kind::kDrop:
       break;

@@ -71,6 +71,10 @@ std::vector<PeerSnapshot> Gateway::peers(std::size_t first, std::size_t count) c
          .streams = static_cast<std::uint32_t>(session.stream_count()),
          .packets_in_flight = session.packets_in_flight(),
          .bytes_stored = session.bytes_stored(),
+         .flows = peer.flows,
+         .flows_refused = peer.flows_refused,
+         .arena_used =
+             i == impl_->lanes.first_of(peer.lane.peer) ? impl_->parts[peer.lane.peer]->held() : 0,
          .dictionaries = peer.dictionaries.classes(),
          .counters = session.counters()});
   }

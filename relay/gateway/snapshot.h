@@ -70,7 +70,10 @@ struct PeerSnapshot {
   std::uint32_t streams = 0;
   std::uint64_t packets_in_flight = 0;
   std::uint64_t bytes_stored = 0;
-  std::size_t dictionaries = 0;  // classes whose dictionary the peer has too
+  std::uint64_t flows = 0;          // in the table
+  std::uint64_t flows_refused = 0;  // new ones, so far, for want of room
+  std::uint64_t arena_used = 0;     // bytes, of the peer: told with one of its lanes
+  std::size_t dictionaries = 0;     // classes whose dictionary the peer has too
   stp::Counters counters;
 };
 

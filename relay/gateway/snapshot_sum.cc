@@ -43,6 +43,9 @@ void add_lane(PeerSnapshot& sum, const PeerSnapshot& lane) {
   sum.streams += lane.streams;
   sum.packets_in_flight += lane.packets_in_flight;
   sum.bytes_stored += lane.bytes_stored;
+  sum.flows += lane.flows;
+  sum.flows_refused += lane.flows_refused;
+  sum.arena_used += lane.arena_used;
   sum.dictionaries = std::min(sum.dictionaries, lane.dictionaries);
   combine(sum.last_cut, lane.last_cut, [](const auto& a, const auto&) { return a; });
   combine(sum.path_mtu, lane.path_mtu, [](auto a, auto b) { return std::min(a, b); });

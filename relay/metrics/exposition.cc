@@ -112,6 +112,9 @@ constexpr Figure kFiguresOfPeer[] = {
     {"streams", "peer_streams", "open streams"},
     {"packets_in_flight", "peer_in_flight_packets", "packets not reported on yet"},
     {"stored_bytes", "peer_stored_bytes", "received and not yet passed on", kBytes},
+    {"flows", "peer_flows", "its flows, and those of hosts here with hosts behind it"},
+    {"arena_used_bytes", "peer_memory_bytes", "what its flows and streams take of limits.memory",
+     kBytes},
     {"dictionaries", "peer_dictionaries", "classes compressed with a dictionary"},
 };
 constexpr Figure kFiguresOfLink[] = {

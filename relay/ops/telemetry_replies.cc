@@ -179,6 +179,9 @@ TelemetryDict to_dict(const gateway::PeerSnapshot& peer) {
   dict.add("streams", peer.streams);
   dict.add("packets_in_flight", peer.packets_in_flight);
   dict.add("stored_bytes", peer.bytes_stored);
+  dict.add("flows", peer.flows);
+  dict.add("flows_refused", peer.flows_refused);
+  dict.add("arena_used_bytes", peer.arena_used);
   dict.add("dictionaries", peer.dictionaries);
   dict.add("counters", dict_of(peer.counters));
   return dict;

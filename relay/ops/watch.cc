@@ -17,6 +17,8 @@ struct Watched {
 };
 constexpr std::array kWatched = {
     Watched{Counter::kBridgedTableFull, EventKind::kTableFull},
+    Watched{Counter::kBridgedPeerPart, EventKind::kTableFull},
+    Watched{Counter::kBridgedHostPart, EventKind::kTableFull},
     Watched{Counter::kAddressConflicts, EventKind::kAddressConflict},
     Watched{Counter::kDroppedForgedGateway, EventKind::kGatewayForged},
     Watched{Counter::kBridgedForeignSource, EventKind::kSourceForged},

@@ -206,7 +206,9 @@ std::string render_peers(const Json& peers, std::size_t width) {
        figure("sent", field_of(&stp::Counters::bytes_out), kCounters),
        figure("received", field_of(&stp::Counters::bytes_in), kCounters),
        figure("lost", field_of(&stp::Counters::packets_lost), kCounters),
-       figure("sent again", field_of(&stp::Counters::retransmitted_bytes), kCounters)},
+       figure("sent again", field_of(&stp::Counters::retransmitted_bytes), kCounters),
+       figure("flows", "flows", text::count), figure("refused", "flows_refused", text::count),
+       figure("memory", "arena_used_bytes", text::binary_bytes)},
       width);
 }
 

@@ -162,7 +162,9 @@ class Churn {
     for (const Counter counter :
          {Counter::kFlowsResetIdle, Counter::kFlowsResetTimeout, Counter::kFlowsResetProtocol,
           Counter::kFlowsResetNoResources, Counter::kFlowsResetPeerLost, Counter::kBridgedTableFull,
-          Counter::kBridgedHalfOpenFull, Counter::kBridgedMemoryLow}) {
+          Counter::kBridgedHalfOpenFull, Counter::kBridgedMemoryLow, Counter::kBridgedPeerPart,
+          Counter::kBridgedHostPart, Counter::kFlowsRefusedPeerPart,
+          Counter::kFlowsRefusedHostPart}) {
       const std::uint64_t count = network_.counted(counter);
       if (count == 0) continue;
       report_.broken.push_back(std::string(gateway::name(counter)) + ": " + std::to_string(count));

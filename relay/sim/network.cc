@@ -321,8 +321,9 @@ std::uint64_t Network::bridged_tcp() {
   std::uint64_t sum = 0;
   for (const Counter counter :
        {Counter::kBridgedByRule, Counter::kBridgedPeerDown, Counter::kBridgedTableFull,
-        Counter::kBridgedHalfOpenFull, Counter::kBridgedMemoryLow, Counter::kBridgedTcpOptions,
-        Counter::kBridgedMidStream, Counter::kBridgedNoPeerPrefix}) {
+        Counter::kBridgedHalfOpenFull, Counter::kBridgedMemoryLow, Counter::kBridgedPeerPart,
+        Counter::kBridgedHostPart, Counter::kBridgedTcpOptions, Counter::kBridgedMidStream,
+        Counter::kBridgedNoPeerPrefix}) {
     sum += counted(counter);
   }
   return sum;

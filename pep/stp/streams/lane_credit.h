@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "pep/base/arena.h"
+
 namespace satrelay::stp {
 
 struct LaneSendCredit {
@@ -16,28 +18,27 @@ struct LaneSendCredit {
 
 class LaneReceiveCredit {
  public:
-  // `sum` of what is outstanding in all lanes that have it is kept up to date; it may be nullptr.
   // `window`: the most that may be stored or on its way. `unit`: increments smaller than this are
-  // not worth a frame.
+  // not worth a frame. `arena` is told what of its promise is outstanding, and outlives this.
   LaneReceiveCredit(std::uint64_t window, std::uint64_t initial_grant, std::uint64_t unit,
-                    std::uint64_t* sum)
+                    Arena& arena)
       : window_(window),
         unit_(std::max<std::uint64_t>(1, unit)),
         granted_(initial_grant),
         announced_(initial_grant),
-        sum_(sum != nullptr ? sum : &own_sum_) {}
-  ~LaneReceiveCredit() { *sum_ -= outstanding(); }
+        arena_(arena) {}
+  ~LaneReceiveCredit() { arena_.renew_promise(outstanding()); }
   LaneReceiveCredit(const LaneReceiveCredit&) = delete;
   LaneReceiveCredit& operator=(const LaneReceiveCredit&) = delete;
   std::uint64_t granted() const { return granted_; }
   bool allows(std::uint64_t added) const { return added <= granted_ - received_; }
   void on_received(std::uint64_t bytes) {
     received_ += bytes;
-    *sum_ += bytes;
+    arena_.use_promise(bytes);
   }
   void on_released(std::uint64_t bytes) {
     released_ += bytes;
-    *sum_ -= bytes;
+    arena_.renew_promise(bytes);
   }
   std::uint64_t outstanding() const { return received_ - released_; }
 
@@ -83,8 +84,7 @@ class LaneReceiveCredit {
   std::uint64_t released_ = 0;
   bool capped_ = false;
   bool lost_ = false;
-  std::uint64_t own_sum_ = 0;
-  std::uint64_t* sum_;
+  Arena& arena_;
 };
 
 }  // namespace satrelay::stp

@@ -12,13 +12,12 @@ constexpr Duration kPause = Duration::milliseconds(200);
 
 }  // namespace
 
-ReceiveCredit::ReceiveCredit(const Limits& limits, const Arena& arena, std::uint64_t promised,
-                             std::uint64_t* all_stored)
+ReceiveCredit::ReceiveCredit(const Limits& limits, Arena& arena, std::uint64_t promised)
     : limits_(limits),
       arena_(arena),
       lane_(limits.lane, promised,
             std::min<std::uint64_t>(limits.lane, arena.total_blocks() * arena.block_size()) / 32,
-            all_stored),
+            arena),
       start_(limits.stream) {}
 
 bool ReceiveCredit::consume(Stream& stream, std::uint64_t count, const Occasion& occasion) {

@@ -28,9 +28,8 @@ class ReceiveCredit {
     Instant now;
   };
 
-  // `promised`: the lane's credit that our HELLO grants. `all_stored`: as LaneReceiveCredit's sum.
-  ReceiveCredit(const Limits& limits, const Arena& arena, std::uint64_t promised,
-                std::uint64_t* all_stored);
+  // `promised`: the lane's credit that our HELLO grants. `arena` outlives this.
+  ReceiveCredit(const Limits& limits, Arena& arena, std::uint64_t promised);
 
   // What may be promised of an arena: a quarter of what is free stays for its other users.
   static std::uint64_t free_memory(const Arena& arena) {

@@ -14,8 +14,7 @@ Streams::Streams(const Config& config, Arena& arena, WorkCount& work, std::uint6
       // refusals.
       table_(arena, config.max_streams + config.max_streams / 4 + 64, config.hash_secret),
       schedule_(config.least_turn, config.host_shares),
-      receive_credit_({config.lane_receive_limit, config.stream_receive_limit}, arena, promised,
-                      config.all_stored) {}
+      receive_credit_({config.lane_receive_limit, config.stream_receive_limit}, arena, promised) {}
 
 void Streams::start(std::uint64_t lane_credit, std::uint64_t stream_credit, Instant now) {
   send_credit_.start(lane_credit, stream_credit);

@@ -45,7 +45,6 @@ class Streams {
     Duration memory_interval;      // from one look for memory that others have returned to the next
     std::uint32_t least_turn = 0;  // bytes (stream_schedule.h)
     schedule::HostShares* host_shares = nullptr;
-    std::uint64_t* all_stored = nullptr;
     std::uint64_t hash_secret = 0;
   };
 
@@ -220,7 +219,7 @@ class Streams {
   // A report leaves: what else is worth telling is seen to.
   void update_credit(Instant now);
   // Kept from bytes that are out of order, for those in order.
-  std::size_t reserve_blocks() const { return arena_.total_blocks() / 32 + 1; }
+  std::size_t reserve_blocks() const { return arena_.attainable_blocks() / 32 + 1; }
   // The arena has other users, who do not tell when they return blocks: this is when to look.
   Instant memory_check() const { return memory_check_; }
   void check_memory(Instant now);
@@ -253,7 +252,7 @@ class Streams {
   // full of bytes to send could not take each other's.
   std::uint64_t kept_for_receiving() const {
     return std::max<std::uint64_t>(receive_credit_.lane().promised(),
-                                   arena_.total_blocks() / 8 * arena_.block_size());
+                                   arena_.attainable_blocks() / 8 * arena_.block_size());
   }
 
   Config config_;

@@ -19,6 +19,7 @@
 #include "pep/tcp/endpoint.h"
 #include "pep/wire/ethernet.h"
 #include "relay/gateway/counters.h"
+#include "relay/gateway/flows/flow_table.h"
 #include "relay/gateway/flows/origin.h"
 #include "relay/gateway/flows/wait_sample.h"
 #include "relay/gateway/frames/flow_key.h"
@@ -158,6 +159,8 @@ struct Flow {
   bool half_open = false;               // counted against limits.half_open
   bool trimmed = true;                  // it has no memory that a quiet flow can do without
   config::FlowModes modes;
+  // Of the encoded block under way towards the host.
+  compress::BlockKind block_kind = compress::BlockKind::kRaw;
   std::uint32_t flow_label;  // of IPv6 packets to the host
   std::uint32_t peer = 0;
   std::uint32_t upheavals_looked_at = 0;  // of all peers
@@ -169,8 +172,8 @@ struct Flow {
   PathMarks host_marks;                 // of our host's latest data
   PathMarks told_marks;                 // as the far gateway takes them to be
   PathMarks far_marks;                  // of the far host: those of our frames to this one
-  // The encoded block under way towards the host.
-  compress::BlockKind block_kind = compress::BlockKind::kRaw;
+  std::uint16_t stored = 0;             // of and for its host, as FlowQuotas counts it
+  // Of the encoded block under way towards the host.
   std::uint32_t block_remaining = 0;  // encoded bytes not yet consumed
   std::uint32_t plain_written =
       0;         // of a compressed block, when the host's side filled up in mid-block
@@ -182,14 +185,15 @@ struct Flow {
   // Where in the bytes from the LAN compression is tried again, and after how many it was given up.
   std::uint64_t try_compression_at = 0;
   std::uint32_t incompressible_run = 0;
-  std::uint32_t stray_answers = 0;  // of our host that the peer was asked about
+  std::uint32_t host = kNoSlot;  // among LanHosts
   [[no_unique_address]] tcp::Endpoint endpoint;
 
   // --- seldom ----------------------------------------------------------------------------------
   // Of the server, since the flow began; 0: has not come. Stands where the endpoint's members end.
   std::uint32_t first_byte_us = 0;
   std::uint32_t upheavals = 0;       // of its peer that have reached it (upheavals.h)
-  std::uint32_t configurations = 0;  // that have reached it
+  std::uint16_t configurations = 0;  // that have reached it
+  std::uint16_t stray_answers = 0;   // of our host that the peer was asked about
   std::uint64_t id = 0;              // a number of its own among all flows since the start
   std::uint32_t syn_sequence = 0;    // of the host's SYN, if that came from the LAN
   FlowJournal::Place journal_place = FlowJournal::kNowhere;

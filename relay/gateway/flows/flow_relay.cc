@@ -39,6 +39,10 @@ void note_payload(const Flow& f, FlowHot& hot, Instant now) {
   hot.wait.begin(f.bytes_from_lan, f.endpoint.received().readable(), now);
 }
 
+bool has_stray_answer(const Flow& f) {
+  return static_cast<std::uint16_t>(f.endpoint.stray_answers()) != f.stray_answers;
+}
+
 }  // namespace
 
 FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
@@ -48,7 +52,7 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
       policy_(around.policy),
       claims_(around.claims),
       lan_(around.lan),
-      arena_(around.arena),
+      arenas_(around.arenas),
       peers_(around.peers),
       records_(around.records),
       journal_(around.journal),
@@ -57,7 +61,8 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
       budget_(around.budget),
       flows_(config.limits.flows, secret),
       unheard_(config.limits.flows, secret),
-      windows_(plan, arena_, flows_),
+      quotas_(config.limits, config.peers.size(), secret),
+      windows_(plan, flows_, quotas_.hosts()),
       streams_(config, plan, secret, around.classes, peers_, budget_, stopwatch),
       unfinished_(config.limits.flows),
       ends_(around.classes, secret),
@@ -67,13 +72,19 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
 }
 
 void FlowRelay::share_with_endpoints() {
-  of_endpoints_ = std::make_shared<const tcp::Common>(
-      tcp::Common{*host_side_.profile(), tcp_counters_, arena_});
+  of_endpoints_.clear();
+  for (const auto& arena : arenas_) {
+    of_endpoints_.push_back(std::make_shared<const tcp::Common>(
+        tcp::Common{*host_side_.profile(), tcp_counters_, *arena}));
+  }
 }
 
-std::optional<Counter> FlowRelay::lack_of_room(std::size_t peer) const {
+std::optional<Counter> FlowRelay::lack_of_room(std::size_t peer, const IpAddress& host) const {
   if (flows_.free_slots() == 0) return Counter::kBridgedTableFull;
-  if (!windows_.has_place_for_host() || !windows_.has_window() ||
+  if (const auto lack = quotas_.lack(configured(peer), host, Origin::kLan)) return lack;
+  const Arena& part = arena_of(peer);
+  if (!windows_.has_place_for_host(part, quotas_.half_open().held(configured(peer))) ||
+      !windows_.has_window(part, quotas_.hosts().find(host)) ||
       !peers_[peer]->session.has_lane_share()) {
     return Counter::kBridgedMemoryLow;
   }
@@ -93,13 +104,13 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   const tcp::EcnField ecn = tcp::ecn_field(frame.ip.traffic_class);
   // A promised window is not taken back, and many at once may promise more than there is. What
   // would take the room that the streams need to drain counts as lost: the host sends it again.
-  f.endpoint.set_frugal(windows_.crowds_streams(payload.size()));
+  f.endpoint.set_frugal(windows_.crowds_streams(f, payload.size()));
   const std::uint64_t unstored = tcp_counters_.unstored_bytes_in;
   const std::uint64_t repeated = tcp_counters_.duplicate_bytes_in;
   const tcp::Acceptance acceptance = f.endpoint.handle_segment(header, payload, now, ecn);
   if (tcp_counters_.unstored_bytes_in > unstored) counters_.add(Counter::kDroppedMemoryLow);
   if (tcp_counters_.duplicate_bytes_in > repeated) ++f.make_rare().lan.repeated;
-  if (f.endpoint.stray_answers() > f.stray_answers) doubt(f, now);
+  if (has_stray_answer(f)) doubt(f, now);
   // Anybody on the LAN can send with these addresses and ports.
   if (acceptance == tcp::Acceptance::kAccepted) {
     follow_host(f, frame);
@@ -122,16 +133,16 @@ std::size_t FlowRelay::handle_in_order(std::uint32_t slot, const Frame& frame,
   if (f.endpoint.state() != tcp::State::kEstablished) return 0;
   // While little is spare, each is judged by itself. Together they touch one block more than their
   // bytes fill, and another before that.
-  std::size_t size = 2 * arena_.block_size();
+  std::size_t size = 2 * arena_of(f.peer).block_size();
   for (const ConstBytes payload : payloads) size += payload.size();
-  if (windows_.crowds_streams(size)) return 0;
+  if (windows_.crowds_streams(f, size)) return 0;
   if (moving_ != slot) windows_.adjust(f, session_of(f).smoothed_rtt(), now);
   f.endpoint.set_frugal(false);
   const std::uint64_t unstored = tcp_counters_.unstored_bytes_in;
   const std::size_t taken = f.endpoint.handle_in_order(header, payloads, now);
   if (taken == 0) return 0;
   if (tcp_counters_.unstored_bytes_in > unstored) counters_.add(Counter::kDroppedMemoryLow);
-  if (f.endpoint.stray_answers() > f.stray_answers) doubt(f, now);
+  if (has_stray_answer(f)) doubt(f, now);
   follow_host(f, frame);
   note_payload(f, f.heat(now), now);
   f.host_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
@@ -148,7 +159,7 @@ std::size_t FlowRelay::handle_acknowledgments(std::uint32_t slot, const Frame& f
   const std::size_t taken = f.endpoint.handle_acknowledgments(headers, now);
   if (taken == 0) return 0;
   if (moving_ != slot) windows_.adjust(f, session_of(f).smoothed_rtt(), now);
-  f.endpoint.set_frugal(windows_.crowds_streams(0));
+  f.endpoint.set_frugal(windows_.crowds_streams(f, 0));
   follow_host(f, frame);
   f.heat(now);
   note_activity(f, now);
@@ -210,7 +221,7 @@ void FlowRelay::handle_timeout(Instant now) {
     // What comes too early moves nothing on but where memory is short: each visit is a chance
     // there.
     if (const Instant due = deadline(f, session_of(f), limits_);
-        due > now && !windows_.crowds_streams(0)) {
+        due > now && !windows_.crowds_streams(f, 0)) {
       flows_.arm(slot, due);
       continue;
     }
@@ -254,6 +265,7 @@ void FlowRelay::produce(stp::StreamId stream, std::uint32_t number, Instant now)
   Flow& f = flow(slot);
   if (f.stream_state != StreamState::kOpen || f.stream != stream) return;  // given up meanwhile
   streams_.produce(f, now);
+  quotas_.note_stored(f);
   queue(slot);  // consuming may have opened the host's window
 }
 
@@ -271,6 +283,7 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
   Flow& f = flow(slot);
   if (!f.established && f.endpoint.is_synchronised()) {
     f.established = true;
+    if (f.half_open) quotas_.count_answered(f, configured(f.peer));
     flows_.count_answered(f);
     if (f.origin == Origin::kLan && f.stream_state == StreamState::kOpen) {
       counters_.add(Counter::kFlowsEstablished);
@@ -299,6 +312,7 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
     f.make_rare().far_awaited = true;
     ends_.expect_report(stream_of(f), slot, now);
   }
+  quotas_.note_stored(f);
   // Mostly only its timer is to be set. One whose stream is over may be over itself, and others
   // still look at it.
   if (f.stream_state != StreamState::kOpen || f.endpoint.may_have_segment()) {

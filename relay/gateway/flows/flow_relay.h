@@ -20,6 +20,7 @@
 #include "relay/gateway/counters.h"
 #include "relay/gateway/flows/flow.h"
 #include "relay/gateway/flows/flow_ends.h"
+#include "relay/gateway/flows/flow_quotas.h"
 #include "relay/gateway/flows/flow_store.h"
 #include "relay/gateway/flows/host_side.h"
 #include "relay/gateway/flows/host_windows.h"
@@ -49,7 +50,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
     const Claims& claims;
     TrafficClasses& classes;
     LanNeighbours& lan;
-    Arena& arena;
+    const std::vector<std::unique_ptr<Arena>>& arenas;  // by configured peer: their parts
     WorkBudget& budget;
     // Filled after construction, as each session needs the relay as its source.
     std::vector<std::unique_ptr<Peer>>& peers;
@@ -75,13 +76,17 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   // The same of a connection that is in TIME-WAIT, and no flow any more.
   bool make_way(const FlowKey& key, const wire::TcpHeader& syn, Instant now);
   // RoomForFlows.
-  std::optional<Counter> lack_of_room(std::size_t peer) const override;
-  std::size_t free_slots() const override { return flows_.free_slots(); }
-  std::uint32_t half_open() const override { return flows_.half_open(); }
-  // How the endpoint of a flow with this key would be set up now.
-  tcp::Config endpoint_config(const FlowKey& key, Instant now) const {
-    return host_side_.config_for(key, windows_.first(), now);
+  std::optional<Counter> lack_of_room(std::size_t peer, const IpAddress& host) const override;
+  bool may_be_half_open(std::size_t peer, const IpAddress& host) const override {
+    return quotas_.may_be_half_open(configured(peer), host);
   }
+  std::size_t free_slots() const override { return flows_.free_slots(); }
+  // How the endpoint of a flow with this key would be set up now.
+  tcp::Config endpoint_config(const FlowKey& key, std::size_t peer, Instant now) const {
+    return host_side_.config_for(
+        key, windows_.first(arena_of(peer), quotas_.hosts().find(key.local)), now);
+  }
+  void set_half_open(std::uint32_t most) { quotas_.set_half_open(most); }
 
   // --- a flow goes on --------------------------------------------------------------------------
   // The flow moves on when settle_unless() says so: several segments that follow each other move it
@@ -144,8 +149,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   const TimeWaits& time_waits() const { return time_waits_; }
   // Of the flow that an event of an open stream is about; nullptr if there is none.
   const FlowKey* key_of(std::size_t peer, const stp::Event& event) const;
-  // Where the sessions sum up what they store.
-  std::uint64_t* stored_of_peers() { return windows_.stored_of_peers(); }
+  const FlowQuotas& quotas() const { return quotas_; }
   std::uint64_t visited() const { return work_.total(); }  // objects (pep/base/work_count.h)
   const Completions& completions() const { return ends_.completions(); }
   const compress::CodecCounters& codec_counters() const { return streams_.counters(); }
@@ -168,6 +172,9 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   void follow_host(Flow& f, const Frame& frame);
   void trim(Flow& f);
   stp::Session& session_of(const Flow& f) { return peers_[f.peer]->session; }
+  // Of a session: the number of its peer, and that one's part of the arena.
+  std::size_t configured(std::size_t session) const { return peers_[session]->lane.peer; }
+  Arena& arena_of(std::size_t session) const { return *arenas_[configured(session)]; }
 
   void share_with_endpoints();
 
@@ -225,7 +232,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   const Policy& policy_;
   const Claims& claims_;
   LanNeighbours& lan_;
-  Arena& arena_;
+  const std::vector<std::unique_ptr<Arena>>& arenas_;
   std::vector<std::unique_ptr<Peer>>& peers_;
   ConnectionRecords& records_;
   FlowJournal& journal_;
@@ -234,9 +241,10 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   WorkBudget& budget_;
   WorkCount work_;
   tcp::Counters tcp_counters_;
-  std::shared_ptr<const tcp::Common> of_endpoints_;
+  std::vector<std::shared_ptr<const tcp::Common>> of_endpoints_;  // by configured peer
   FlowStore flows_;
   UnheardFlows unheard_;  // those that wait for hear()
+  FlowQuotas quotas_;
   HostWindows windows_;
   StreamSide streams_;
   FlowRing unfinished_;  // flows with bytes for their hosts for which the budget did not suffice
@@ -253,7 +261,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   std::uint32_t sending_ = kNoSlot;  // the flow whose it was, if it had data
   std::uint32_t moving_ = kNoSlot;   // had segments, and has not moved on yet
   std::uint32_t upheavals_ = 0;      // of all peers
-  std::uint32_t configurations_ = 0;
+  std::uint16_t configurations_ = 0;
   bool is_shutting_down_ = false;
 };
 

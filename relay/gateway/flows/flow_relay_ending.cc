@@ -114,6 +114,7 @@ void FlowRelay::release_slot(std::uint32_t slot, Instant now) {
   unheard_.remove(slot);
   streams_.leave(flow(slot));
   --peer.flows;
+  quotas_.end(f, peer.lane.peer);
   flows_.remove(slot);
 }
 
@@ -248,7 +249,7 @@ void FlowRelay::write_down(Flow& f) {
 // The client behaves as if somebody else answered it too: the server, whose answers to the far
 // gateway's SYN take another way. Only the far gateway knows whether it waits for them.
 void FlowRelay::doubt(Flow& f, Instant now) {
-  f.stray_answers = f.endpoint.stray_answers();
+  f.stray_answers = static_cast<std::uint16_t>(f.endpoint.stray_answers());
   const bool far_host_spoke = f.bytes_to_lan > 0 || f.rare().far_window;
   if (f.origin != Origin::kLan || f.stream_state != StreamState::kOpen || far_host_spoke) return;
   peers_[f.peer]->liaison.doubt(f.stream, now);

@@ -27,20 +27,22 @@ PolicyKey policy_key(const OpenMetadata& metadata, const wire::EthernetHeader& t
 std::uint32_t FlowRelay::new_flow(const FlowKey& key, const RulePtr& rule, Origin origin,
                                   std::size_t peer, Instant now,
                                   std::optional<std::uint32_t> initial_sequence) {
-  tcp::Config config = endpoint_config(key, now);
+  tcp::Config config = endpoint_config(key, peer, now);
   if (initial_sequence) config.initial_sequence = *initial_sequence;
   if (origin == Origin::kPeer && claims_.is_behind_a_peer(key.local)) {
     const FlowKey back{key.remote, key.local, key.remote_port, key.local_port, {}};
     records_.own_syns.remember(back, config.initial_sequence, now);
   }
-  auto made = std::make_unique<Flow>(key, rule, origin, config, arena_,
-                                     tcp::Endpoint::Shared{&tcp_counters_, of_endpoints_}, now);
+  auto made = std::make_unique<Flow>(
+      key, rule, origin, config, arena_of(peer),
+      tcp::Endpoint::Shared{&tcp_counters_, of_endpoints_[configured(peer)]}, now);
   Flow& f = *made;
   SATRELAY_CHECK(f.endpoint.own_memory());  // as lack_of_room() has seen
   f.peer = static_cast<std::uint32_t>(peer);
   f.upheavals = peers_[peer]->upheavals.count();
   f.upheavals_looked_at = upheavals_;
   f.configurations = configurations_;
+  quotas_.begin(f, configured(peer));
   ++peers_[peer]->flows;
   peers_[peer]->bell.ring();
   return flows_.add(std::move(made));
@@ -70,6 +72,7 @@ void FlowRelay::accept(const FlowKey& key, const Frame& frame, const wire::TcpHe
   f.far_marks.traffic_class = f.host_marks.traffic_class;  // most hosts answer alike
   write_down(f);
   flows_.count_half_open(f);
+  quotas_.count_half_open(f, configured(peer));
   counters_.add(Counter::kFlowsAccepted);
   hold_back(f, now);
   if (cookie) counters_.add(Counter::kFlowsBySynCookie);
@@ -114,11 +117,15 @@ void FlowRelay::handle_opened(std::size_t peer, stp::StreamId stream, Instant no
     supersede(old, peer, now);
   }
   end_time_wait(key, now);  // it gives way
-  if (flows_.find(key) != kNoSlot || !windows_.has_place()) {
+  const auto refuse = [&](Counter reason) {
     session.reset(stream, stp::ResetReason::kNoResources, now);
-    counters_.add(Counter::kFlowsResetNoResources);
-    return;
+    counters_.add(reason);
+    ++peers_[peer]->flows_refused;
+  };
+  if (flows_.find(key) != kNoSlot || !windows_.has_place(arena_of(peer))) {
+    return refuse(Counter::kFlowsResetNoResources);
   }
+  if (const auto lack = quotas_.lack(lane.peer, key.local, Origin::kPeer)) return refuse(*lack);
   const RulePtr& rule = policy_.match(policy_key(*metadata, *to_host, lane.peer));
   ++rule->use.connections;
   if (rule->rule.action == config::Action::kDrop || rule->rule.action == config::Action::kReset) {

@@ -1,7 +1,6 @@
 #include "relay/gateway/flows/host_windows.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "relay/gateway/flows/flow_modes.h"
 
@@ -25,55 +24,73 @@ constexpr std::uint32_t kSpareSegments = 4;
 
 }  // namespace
 
-HostWindows::HostWindows(const MemoryPlan& plan, const Arena& arena, const FlowStore& flows)
-    : arena_(arena),
-      flows_(flows),
+HostWindows::HostWindows(const MemoryPlan& plan, const FlowStore& flows, const LanHosts& hosts)
+    : flows_(flows),
+      hosts_(hosts),
       host_window_(plan.host_window),
-      host_windows_(plan.host_windows),
-      promised_to_peers_(std::accumulate(plan.lane_receive_limit.begin(),
-                                         plan.lane_receive_limit.end(), std::uint64_t{0})) {}
+      host_windows_(plan.host_windows) {}
 
-std::uint64_t HostWindows::spare() const {
-  const std::uint64_t free = arena_.free_blocks() * arena_.block_size();
+HostWindows::Means HostWindows::means(const Arena& part) const {
+  const std::uint64_t block = part.block_size();
+  const std::uint64_t total = part.total_blocks() * block;
+  Means means{.host_windows = host_windows_, .flows = flows_.size()};
   // A margin for blocks that are not full.
-  const std::uint64_t margin = arena_.total_blocks() * arena_.block_size() / 32;
+  std::uint64_t margin = total / 32;
+  // The streams into which the hosts' bytes go need room, beyond what each has to itself.
+  std::uint64_t for_streams = total / 8;
+  if (part.is_shared()) {
+    const std::uint64_t attainable = part.attainable_blocks() * block;
+    const std::uint64_t beside = attainable - std::min(attainable, part.promised());
+    const double share = static_cast<double>(beside) /
+                         static_cast<double>(std::max<std::uint64_t>(part.beside_promises(), 1));
+    const auto scaled = [share](std::uint64_t bytes) {
+      return static_cast<std::uint64_t>(static_cast<double>(bytes) * share);
+    };
+    margin = scaled(margin);
+    for_streams = scaled(for_streams);
+    means.host_windows = scaled(host_windows_);
+    means.flows = part.reserves_held() / kStoresOfAFlow;
+  }
+  const std::uint64_t own = means.flows * part.reserve_size();
+  means.kept_for_streams = for_streams > own ? for_streams - own : 0;
   // A peer has never more stored than its limit.
-  const std::uint64_t kept = margin + promised_to_peers_ - stored_of_peers_;
-  return free > kept ? free - kept : 0;
-}
-
-// The streams into which the hosts' bytes go need room, beyond what each has to itself.
-std::uint64_t HostWindows::kept_for_streams() const {
-  const std::uint64_t wanted = arena_.total_blocks() * arena_.block_size() / 8;
-  const std::uint64_t own = flows_.size() * arena_.reserve_size();
-  return wanted > own ? wanted - own : 0;
+  const std::uint64_t free = part.free_blocks() * block;
+  const std::uint64_t kept = margin + part.promise_left();
+  means.spare = free > kept ? free - kept : 0;
+  return means;
 }
 
 // Half of the memory for hosts' windows is for flows that the link drains, in a fair part each; so
 // however many others there are, whose far hosts read nothing, they cannot take that.
-std::uint64_t HostWindows::first() const {
-  const std::uint64_t free = spare();
-  const std::uint64_t kept = kept_for_streams() + host_windows_ / 2;
-  const std::uint64_t part = host_windows_ / 2 / std::max<std::uint64_t>(flows_.size(), 1);
+std::uint64_t HostWindows::first(const Means& means, LanHosts::Index host) const {
+  const std::uint64_t kept = means.kept_for_streams + means.host_windows / 2;
+  const std::uint64_t part = means.host_windows / 2 / std::max<std::uint64_t>(means.flows, 1);
   return std::min({host_window_, kFirstWindow, std::max(part, kSmallWindow),
-                   free > kept ? (free - kept) / 4 : 0});
+                   means.spare > kept ? (means.spare - kept) / 4 : 0, available(means, host)});
+}
+
+std::uint64_t HostWindows::first(const Arena& part, LanHosts::Index host) const {
+  return first(means(part), host);
 }
 
 // As much as the link takes in a round trip and some tenths of a second, which bounds all windows
-// together by what the links carry; and never more than a quarter of what is spare.
-std::uint64_t HostWindows::limit(Flow& f, Duration round_trip, Instant now) const {
-  const std::uint64_t free = spare();
-  const std::uint64_t kept = kept_for_streams();
+// together by what the links carry; and never more than a quarter of what is spare, nor than its
+// host's part of that.
+std::uint64_t HostWindows::limit(const Flow& f, Duration round_trip, Instant now) const {
+  const Means there = means(part_of(f));
+  const std::uint64_t kept = there.kept_for_streams;
   const std::uint64_t paced =
       f.hot() == nullptr
           ? 0
           : f.hot()->drained.in(std::max(round_trip + kStoredBeyond, kLeastStored), kPace, now);
-  return std::max(first(), std::min({host_window_, paced, free > kept ? (free - kept) / 4 : 0}));
+  const std::uint64_t most = there.spare > kept ? (there.spare - kept) / 4 : 0;
+  return std::min(std::max(first(there, f.host), std::min({host_window_, paced, most})),
+                  f.endpoint.received().stored() + available(there, f.host));
 }
 
 void HostWindows::adjust(Flow& f, Duration round_trip, Instant now) const {
-  const std::uint64_t most =
-      std::min(std::max(limit(f, round_trip, now), own_store()), mirrored_window(f));
+  const std::uint64_t own = part_of(f).reserve_size();
+  const std::uint64_t most = std::min(std::max(limit(f, round_trip, now), own), mirrored_window(f));
   f.endpoint.set_receive_limit(most);
   if (most < kSmallWindow) f.retry_at = earlier(f.retry_at, now + kReopen);
 }
@@ -84,24 +101,28 @@ void HostWindows::note_drained(Flow& f, std::uint64_t bytes, Instant now) {
 }
 
 // A promised window is not taken back, and many at once may promise more than there is.
-bool HostWindows::crowds_streams(std::size_t payload) const {
-  return spare() < kept_for_streams() + payload;
+bool HostWindows::crowds_streams(const Flow& f, std::size_t payload) const {
+  const Means there = means(part_of(f));
+  return there.spare < there.kept_for_streams + payload ||
+         available(there, f.host) < std::max<std::size_t>(payload, 1);
 }
 
 void HostWindows::retry_later(Flow& f, Instant now) {
   f.retry_at = earlier(f.retry_at, now + kRetry);
 }
 
-bool HostWindows::has_place() const {
-  return flows_.free_slots() > 0 && arena_.free_reserves() >= kStoresOfAFlow;
+bool HostWindows::has_place(const Arena& part) const {
+  return flows_.free_slots() > 0 && part.free_reserves() >= kStoresOfAFlow;
 }
 
-bool HostWindows::has_place_for_host() const {
+bool HostWindows::has_place_for_host(const Arena& part, std::uint64_t half_open) const {
   return flows_.free_slots() > 0 &&
-         arena_.free_reserves() >= kStoresOfAFlow + kStoresOfAStream * flows_.half_open();
+         part.free_reserves() >= kStoresOfAFlow + kStoresOfAStream * half_open;
 }
 
-bool HostWindows::has_window() const { return first() >= kSmallWindow; }
+bool HostWindows::has_window(const Arena& part, LanHosts::Index host) const {
+  return first(part, host) >= kSmallWindow;
+}
 
 // What the host's TCP can have under way now, and a little more, so that segments are full. The
 // rest waits in the stream, where its credit bounds it: what is queued for a host that reads
@@ -115,6 +136,10 @@ std::uint64_t HostWindows::allowance(const Flow& f) {
 }
 
 // However little is spare, its reserve is the flow's.
-std::uint64_t HostWindows::memory_for_host() const { return std::max(spare(), own_store()); }
+std::uint64_t HostWindows::memory_for_host(const Flow& f) const {
+  const Means there = means(part_of(f));
+  return std::max<std::uint64_t>(std::min(there.spare, available(there, f.host)),
+                                 part_of(f).reserve_size());
+}
 
 }  // namespace satrelay::gateway

@@ -192,7 +192,7 @@ StreamSide::Delivery StreamSide::deliver(Flow& f, const HostWindows& windows, In
   const bool has_end = !f.closed_to_host && session.received_end(f.inbound_stream());
   // At its end it may be found to be cut short.
   if (stored->readable() > 0 || has_end) {
-    std::uint64_t memory = windows.memory_for_host();
+    std::uint64_t memory = windows.memory_for_host(f);
     const SpliceResult result = splice_.to_host(f, session, HostWindows::allowance(f), memory, now);
     if (result == SpliceResult::kMalformed) return Delivery::kMalformed;
     if (stored->readable() > 0) {

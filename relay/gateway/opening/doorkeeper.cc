@@ -22,7 +22,6 @@ Doorkeeper::Doorkeeper(const config::Gateway& config, HashKey secret, const Poli
     : policy_(policy),
       claims_(claims),
       peers_(peers),
-      most_half_open_(config.limits.half_open),
       records_(secret, config.limits.flows),
       cookies_(secret, counters),
       counters_(counters),
@@ -58,11 +57,11 @@ Decision Doorkeeper::decide(const Segment& segment, ActiveRule& rule,
   }
   if (!reason) {
     if (const auto fault = checksum_fault(segment.frame)) return drop(*fault);
-    if (is_syn && may_answer_by_cookie(rule.rule, *peer, room, now)) {
+    if (is_syn && may_answer_by_cookie(rule.rule, *peer, key.local, room, now)) {
       return {.kind = Decision::Kind::kCookie};
     }
-    reason = room.lack_of_room(*peer);
-    if (!reason && !recovered && room.half_open() >= most_half_open_) {
+    reason = room.lack_of_room(*peer, key.local);
+    if (!reason && !recovered && !room.may_be_half_open(*peer, key.local)) {
       reason = Counter::kBridgedHalfOpenFull;
     }
   }
@@ -80,8 +79,7 @@ Decision Doorkeeper::decide(const Segment& segment, ActiveRule& rule,
   if ((is_syn || recovered) && !was_bridged) ++rule.use.connections;
   if (!reason) return {.kind = Decision::Kind::kRelay, .recovered = recovered};
   // The host takes its connection for open: there may be room, or a peer, when it sends again.
-  if (recovered && (reason == Counter::kBridgedTableFull || reason == Counter::kBridgedMemoryLow ||
-                    reason == Counter::kBridgedPeerDown)) {
+  if (recovered && (is_want_of_room(*reason) || reason == Counter::kBridgedPeerDown)) {
     records_.dropped_acks.remember(key, header.acknowledgment, now);
     return drop(Counter::kDroppedAfterCookie);
   }
@@ -148,9 +146,10 @@ std::optional<Counter> Doorkeeper::objection(const FlowKey& key, const config::R
 }
 
 bool Doorkeeper::may_answer_by_cookie(const config::Rule& rule, std::size_t peer,
-                                      const RoomForFlows& room, Instant now) {
-  if (room.half_open() < most_half_open_ || rule.modes.handshake != config::HandshakeMode::kLocal ||
-      room.lack_of_room(peer)) {
+                                      const IpAddress& host, const RoomForFlows& room,
+                                      Instant now) {
+  if (room.may_be_half_open(peer, host) || rule.modes.handshake != config::HandshakeMode::kLocal ||
+      room.lack_of_room(peer, host)) {
     return false;
   }
   // Of a flood's cookies hardly any come back; but with few places left, there is one for each.

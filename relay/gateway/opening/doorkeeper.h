@@ -81,7 +81,6 @@ class Doorkeeper : private Misfits::Tellers {
 
   Admission admission() const { return admission_; }
   void set_admission(Admission admission) { admission_ = admission; }
-  void set_half_open(std::uint32_t most) { most_half_open_ = most; }
 
   // The next frame, 0 if there is none: a SYN-ACK for the LAN that is a cookie; a RST, or what asks
   // a host for its numbers.
@@ -100,13 +99,12 @@ class Doorkeeper : private Misfits::Tellers {
   std::optional<Counter> reason_to_bridge(const Segment& segment, const wire::TcpHeader& opening,
                                           const config::Rule& rule, std::optional<std::size_t> peer,
                                           Instant now) const;
-  bool may_answer_by_cookie(const config::Rule& rule, std::size_t peer, const RoomForFlows& room,
-                            Instant now);
+  bool may_answer_by_cookie(const config::Rule& rule, std::size_t peer, const IpAddress& host,
+                            const RoomForFlows& room, Instant now);
 
   const Policy& policy_;
   const Claims& claims_;
   const std::vector<std::unique_ptr<Peer>>& peers_;
-  std::uint32_t most_half_open_;
   Admission admission_ = Admission::kOpen;
   ConnectionRecords records_;
   SynCookies cookies_;

@@ -1,10 +1,11 @@
-// Whether there is room for one more flow, which the relay knows.
+// Whether there is room for one more flow, which the relay knows. `host`: of this LAN.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 
+#include "pep/base/address.h"
 #include "relay/gateway/counters.h"
 
 namespace satrelay::gateway {
@@ -12,10 +13,11 @@ namespace satrelay::gateway {
 class RoomForFlows {
  public:
   virtual ~RoomForFlows() = default;
-  // Why one more flow towards the peer finds no room; nullopt if it does.
-  virtual std::optional<Counter> lack_of_room(std::size_t peer) const = 0;
+  // Why one more flow of the host towards the peer finds no room; nullopt if it does.
+  virtual std::optional<Counter> lack_of_room(std::size_t peer, const IpAddress& host) const = 0;
+  // Whether it may wait for its host's answer.
+  virtual bool may_be_half_open(std::size_t peer, const IpAddress& host) const = 0;
   virtual std::size_t free_slots() const = 0;
-  virtual std::uint32_t half_open() const = 0;  // flows whose host has not answered yet
 };
 
 }  // namespace satrelay::gateway

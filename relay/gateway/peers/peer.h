@@ -46,9 +46,10 @@ struct Peer {
   SharedDictionaries dictionaries;
   Attention::Bell bell = {};  // to be rung by who has something for it to say
   Instant suspect_since = Instant::never();
-  Upheavals upheavals;           // of its flows
-  std::size_t flows = 0;         // that there are
-  std::size_t flows_behind = 0;  // that the last upheaval has yet to reach
+  Upheavals upheavals;              // of its flows
+  std::size_t flows = 0;            // that there are
+  std::uint64_t flows_refused = 0;  // so far, for want of room
+  std::size_t flows_behind = 0;     // that the last upheaval has yet to reach
 };
 
 }  // namespace satrelay::gateway

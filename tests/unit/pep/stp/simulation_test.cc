@@ -76,7 +76,6 @@ class Scenario {
   EndConfig config(bool even) {
     EndConfig config = end_config(even);
     config.session.boot_epoch = even ? 1000 : 2000;
-    config.session.all_stored = &stored_[even ? 0 : 1];
     config.session.host_shares = &shares_[even ? 0 : 1];
     config.block_size = std::size_t{256} << random_.below(5);
     config.arena_bytes = config.block_size * (48 + random_.below(2000));
@@ -110,7 +109,8 @@ class Scenario {
     for (Application& app : net_.apps) app.read_all(net_.now);
     net_.settle();
     for (int end = 0; end < 2; ++end) {
-      sums_agree_ = sums_agree_ && stored_[end] == net_.session(end).bytes_stored();
+      sums_agree_ =
+          sums_agree_ && net_.ends[end]->arena().promise_used() == net_.session(end).bytes_stored();
     }
   }
   void outage() {
@@ -145,7 +145,6 @@ class Scenario {
 
   Random random_;
   bool corrupting_ = false;
-  std::uint64_t stored_[2]{};
   schedule::HostShares shares_[2]{schedule::HostShares(8), schedule::HostShares(8)};
   bool sums_agree_ = true;
   Network net_;

@@ -35,8 +35,9 @@ inline config::Gateway config_of(std::string_view own, std::string_view peer,
   ssh.action = config::Action::kBridge;
   config.rules = {ssh, {}};
   config.stp.port = kStpPort;
-  config.limits.flows = 4;
-  config.limits.half_open = 3;
+  // For one host the half of these.
+  config.limits.flows = 8;
+  config.limits.half_open = 6;
   return config;
 }
 

@@ -61,7 +61,8 @@ inline OpenMetadata open_of(std::string_view client, std::string_view server) {
 
 class HubTest : public testing::Test {
  protected:
-  HubTest() : memory_(8U << 20) {
+  explicit HubTest(const config::Gateway& config = hub())
+      : config_(config), memory_(config.limits.memory.value()) {
     hub_ = std::make_unique<Gateway>(
         config_, Identity{.boot_epoch = 1, .secret = {1, 2}, .wan_mac = kGatewayMac}, memory_,
         now_);
@@ -76,13 +77,16 @@ class HubTest : public testing::Test {
     if (hub_->next_timeout() <= now_) hub_->handle_timeout(now_);
     for (int round = 0; round < 8; ++round) {
       for (std::size_t peer = 0; peer < 2; ++peer) speak(peer);
-      FrameBytes frame(hub_->max_frame_size());
-      while (const std::size_t size = hub_->poll_frame(PortId::kWan, frame, now_).size) {
-        carry(ConstBytes(frame).first(size));
-      }
-      while (const std::size_t size = hub_->poll_frame(PortId::kLan, frame, now_).size) {
-        on_lan_.emplace_back(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(size));
-      }
+      poll();
+    }
+  }
+  void poll() {
+    FrameBytes frame(hub_->max_frame_size());
+    while (const std::size_t size = hub_->poll_frame(PortId::kWan, frame, now_).size) {
+      carry(ConstBytes(frame).first(size));
+    }
+    while (const std::size_t size = hub_->poll_frame(PortId::kLan, frame, now_).size) {
+      on_lan_.emplace_back(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(size));
     }
   }
   void speak(std::size_t peer) {
@@ -126,7 +130,7 @@ class HubTest : public testing::Test {
     }
     if (frame.kind != FrameKind::kUdp) return;
     for (std::size_t peer = 0; peer < 2; ++peer) {
-      if (frame.ip.destination != config_.peers[peer].address) continue;
+      if (frame.ip.destination != config_.peers[peer].address || deaf_[peer]) continue;
       terminals_[peer].session().handle_packet(frame.payload.subspan(wire::kUdpHeaderSize), now_);
     }
   }
@@ -167,11 +171,12 @@ class HubTest : public testing::Test {
   }
 
   Instant now_ = Instant::from_nanoseconds(1);
-  config::Gateway config_ = hub();
+  const config::Gateway config_;
   std::vector<std::byte> memory_;
   std::unique_ptr<Gateway> hub_;
   FarGateway terminals_[2] = {{7, BitRate::bits_per_second(10'000'000), now_},
                               {8, BitRate::bits_per_second(10'000'000), now_}};
+  bool deaf_[2] = {};  // hears nothing any more
   std::vector<stp::ResetReason> reasons_[2];
   std::vector<OpenMetadata> opened_[2];
   std::vector<stp::StreamId> streams_[2];  // that the hub has opened

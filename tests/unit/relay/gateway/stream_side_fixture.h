@@ -37,7 +37,7 @@ class StreamSideTest : public testing::Test {
   void SetUp() override { begin(); }
   // Anew, with what is configured now.
   void begin() {
-    windows_ = std::make_unique<HostWindows>(plan_, host_arena_, store_);
+    windows_ = std::make_unique<HostWindows>(plan_, store_, hosts_);
     side_ = std::make_unique<StreamSide>(config_, plan_, HashKey{1, 2}, classes_, peer_.peers,
                                          budget_, nullptr);
     peer_.producer = [this](Instant now) {
@@ -138,6 +138,7 @@ class StreamSideTest : public testing::Test {
   MemoryPlan plan_;
   TrafficClasses classes_{named("abc")};
   FlowStore store_{16, HashKey{1, 2}};
+  LanHosts hosts_{16, HashKey{1, 2}};
   std::unique_ptr<HostWindows> windows_;
   WorkBudget budget_;
   std::unique_ptr<StreamSide> side_;

@@ -60,7 +60,7 @@ inline Json sample_peer(const std::string& name) {
     "next_hop": "resolved", "link": "sat", "send_rate_bps": 50000000, "controller": "fixed",
     "security": "aes-128-gcm", "announced_bps": 40000000, "path_mtu_bytes": 1500, "rtt_us": 551000,
     "loss_ppm": 10400, "streams": 3, "packets_in_flight": 2300, "stored_bytes": 4096,
-    "dictionaries": 1})");
+    "flows": 4, "flows_refused": 17, "arena_used_bytes": 8192, "dictionaries": 1})");
   peer["name"] = name;
   peer["counters"] = counted<stp::Counters>();
   return peer;

@@ -56,6 +56,7 @@ gateway::PeerSnapshot largest_peer() {
   peer.loss_ratio = 1;
   peer.streams = std::numeric_limits<std::uint32_t>::max();
   peer.packets_in_flight = peer.bytes_stored = kMost;
+  peer.flows = peer.flows_refused = peer.arena_used = kMost;
   peer.counters = largest_stp_counters();
   return peer;
 }

@@ -69,14 +69,17 @@ TEST(RenderPeers, ShowsLinkAndState) {
     "name": "remote", "address": "192.0.2.2", "state": "alive", "next_hop": "unresolved",
     "link": "sat", "send_rate_bps": 50000000, "path_mtu_bytes": 1500,
     "rtt_us": 551000, "loss_ppm": 10400, "streams": 3, "packets_in_flight": 2300, "stored_bytes": 4096,
+    "flows": 4, "flows_refused": 17, "arena_used_bytes": 8192,
     "counters": {"bytes_out": 1048576, "bytes_in": 2048, "packets_lost": 9,
                  "retransmitted_bytes": 13140}}])");
   EXPECT_EQ(
       render_peers(peers),
       "peer    address    state                        link         rate  path mtu     rtt   loss  "
-      "streams  in flight    stored      sent  received  lost  sent again\n"
+      "streams  in flight    stored      sent  received  lost  sent again  "
+      "flows  refused    memory\n"
       "remote  192.0.2.2  alive (next hop unresolved)  sat   50.0 Mbit/s      1500  551 ms  1.04%  "
-      "      3      2 300  4.00 KiB  1.00 MiB  2.00 KiB     9    12.8 KiB\n");
+      "      3      2 300  4.00 KiB  1.00 MiB  2.00 KiB     9    12.8 KiB  "
+      "    4       17  8.00 KiB\n");
 }
 
 // As on a terminal of 80 columns: what is left out is named, and how to see it.
@@ -86,8 +89,8 @@ TEST(RenderPeers, SaysWhichColumnsDoNotFit) {
   EXPECT_EQ(render_peers(peers, 80),
             "peer    address    state  link         rate  path mtu  rtt  loss  streams\n"
             "remote  192.0.2.2  alive  sat   50.0 Mbit/s         -    -     -        -\n"
-            "Left out: in flight, stored, sent, received, lost, sent again. --wide shows all,\n"
-            "or a terminal of 126 columns.\n");
+            "Left out: in flight, stored, sent, received, lost, sent again, flows, refused,\n"
+            "memory. --wide shows all, or a terminal of 150 columns.\n");
 }
 
 TEST(Render, FitsItsLines) {

@@ -18,7 +18,7 @@ class ReceiveCreditTest : public ::testing::Test {
   ReceiveCreditTest()
       : memory_(64 * 4096),
         arena_(memory_, 4096),
-        credit_({kLane, kStream}, arena_, kLane, &stored_),
+        credit_({kLane, kStream}, arena_, kLane),
         stream_(arena_) {
     stream_.receive.promise(kStream);
   }
@@ -32,7 +32,6 @@ class ReceiveCreditTest : public ::testing::Test {
   ReceiveCredit::Occasion occasion() const { return {Duration::milliseconds(600), 1, now_}; }
   std::vector<std::byte> memory_;
   Arena arena_;
-  std::uint64_t stored_ = 0;
   ReceiveCredit credit_;
   Stream stream_;
   Instant now_ = Instant::from_nanoseconds(1'000'000'000);
@@ -40,11 +39,11 @@ class ReceiveCreditTest : public ::testing::Test {
 
 TEST_F(ReceiveCreditTest, AReaderThatTakesEnoughIsWorthAFrame) {
   arrive(10'000);
-  EXPECT_EQ(stored_, 10'000U);
+  EXPECT_EQ(arena_.promise_used(), 10'000U);
   EXPECT_FALSE(credit_.consume(stream_, 1'000, occasion())) << "less than a sixteenth";
   EXPECT_TRUE(credit_.consume(stream_, 1'000, occasion()));
   EXPECT_EQ(credit_.tell(stream_, occasion()), 2'000 + kStream);
-  EXPECT_EQ(stored_, 8'000U);
+  EXPECT_EQ(arena_.promise_used(), 8'000U);
   EXPECT_FALSE(credit_.consume(stream_, 1'000, occasion()));
 }
 
@@ -77,7 +76,7 @@ TEST_F(ReceiveCreditTest, AReaderThatNeedsMoreThanWasPromisedIsToldSo) {
 
 TEST_F(ReceiveCreditTest, ShortMemoryIsNoted) {
   EXPECT_FALSE(credit_.is_short());
-  EXPECT_TRUE(ReceiveCredit({kLane, kStream}, arena_, kLane / 2, nullptr).is_short());
+  EXPECT_TRUE(ReceiveCredit({kLane, kStream}, arena_, kLane / 2).is_short());
 }
 
 }  // namespace

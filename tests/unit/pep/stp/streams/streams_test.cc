@@ -27,8 +27,7 @@ class StreamsTest : public ::testing::Test {
                                      .stream_send_limit = kLane,
                                      .stream_linger = Duration::seconds(120),
                                      .memory_interval = Duration::milliseconds(25),
-                                     .least_turn = 3000,
-                                     .all_stored = &stored_},
+                                     .least_turn = 3000},
                      arena_, work_, kLane);
     streams_->start(kLane, kLane, now_);
   }
@@ -51,7 +50,6 @@ class StreamsTest : public ::testing::Test {
   std::vector<std::byte> memory_;
   Arena arena_;
   WorkCount work_;
-  std::uint64_t stored_ = 0;
   Remains remains_;
   OwnIds ids_{true};
   std::optional<Streams> streams_;
@@ -236,12 +234,12 @@ TEST_F(StreamsTest, TheNextConnectionKnowsNothingOfTheOneBefore) {
   streams_->notify(stream, &Stream::Pending::readable);
   streams_->receive_credit().lane().on_received(1000);
   streams_->receive_credit().lane().announce_again();
-  EXPECT_EQ(stored_, 1000U);
+  EXPECT_EQ(arena_.promise_used(), 1000U);
   ASSERT_TRUE(streams_->peer_ids().mark_used(7));
   streams_->copies().push({});
 
   begin();
-  EXPECT_EQ(stored_, 0U);
+  EXPECT_EQ(arena_.promise_used(), 0U);
   EXPECT_EQ(streams_->open_count(), 0U);
   EXPECT_FALSE(streams_->has_events());
   EXPECT_TRUE(streams_->due().opens.empty());

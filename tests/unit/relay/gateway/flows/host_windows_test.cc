@@ -44,6 +44,8 @@ class HostWindowsTest : public testing::Test {
                                arena_, tcp::Endpoint::Shared{&counters_, {}}, now_);
     return store_[store_.add(std::move(flow))];
   }
+  HostWindowsTest() { arena_.set_promised(kPromised); }
+  std::uint64_t first() const { return windows_.first(arena_, LanHosts::kNone); }
   // Others hold all but so many blocks.
   void leave(std::size_t blocks) {
     while (arena_.free_blocks() > blocks) static_cast<void>(arena_.allocate());
@@ -84,46 +86,48 @@ class HostWindowsTest : public testing::Test {
   tcp::Counters counters_;
   Instant now_ = Instant::from_nanoseconds(1'000'000'000);
   FlowStore store_{kMost, HashKey{1, 2}};
-  HostWindows windows_{plan_of(), arena_, store_};
+  LanHosts hosts_{kMost, HashKey{1, 2}};
+  HostWindows windows_{plan_of(), store_, hosts_};
   std::uint32_t said_ = 0;
   std::uint32_t acknowledgment_ = 0;
 };
 
 TEST_F(HostWindowsTest, AFirstWindowIs64KiBWhileThereIsPlenty) {
-  EXPECT_EQ(windows_.first(), 64U * 1024);
-  EXPECT_TRUE(windows_.has_window());
-  EXPECT_TRUE(windows_.has_place());
+  EXPECT_EQ(first(), 64U * 1024);
+  EXPECT_TRUE(windows_.has_window(arena_, LanHosts::kNone));
+  EXPECT_TRUE(windows_.has_place(arena_));
 }
 
 TEST_F(HostWindowsTest, ManyFlowsShareHalfOfWhatIsForHosts) {
   for (int i = 0; i < 32; ++i) add();
-  EXPECT_EQ(windows_.first(), (1U << 19) / 32);
+  EXPECT_EQ(first(), (1U << 19) / 32);
   for (int i = 32; i < 256; ++i) add();
-  EXPECT_EQ(windows_.first(), 8U * 1024) << "and no less than is worth offering";
+  EXPECT_EQ(first(), 8U * 1024) << "and no less than is worth offering";
 }
 
 TEST_F(HostWindowsTest, NothingIsSpareThatIsPromisedToPeers) {
+  const Flow& f = add();
   const std::size_t kept = (kPromised + kBlock * kBlocks / 32) / kBlock;
   leave(kept);
-  EXPECT_EQ(windows_.first(), 0U);
-  EXPECT_FALSE(windows_.has_window());
-  EXPECT_TRUE(windows_.has_place()) << "of its own";
-  EXPECT_TRUE(windows_.crowds_streams(1));
+  EXPECT_EQ(first(), 0U);
+  EXPECT_FALSE(windows_.has_window(arena_, LanHosts::kNone));
+  EXPECT_TRUE(windows_.has_place(arena_)) << "of its own";
+  EXPECT_TRUE(windows_.crowds_streams(f, 1));
   // What the peers have stored takes blocks, and is promised no more.
-  *windows_.stored_of_peers() = kPromised;
-  EXPECT_GT(windows_.memory_for_host(), 512U * 1024);
+  arena_.use_promise(kPromised);
+  EXPECT_GT(windows_.memory_for_host(f), 512U * 1024 - kBlock);
 }
 
 TEST_F(HostWindowsTest, AFlowNeedsAReserveForEachOfItsStores) {
   leave(2);
-  EXPECT_TRUE(windows_.has_place());
+  EXPECT_TRUE(windows_.has_place(arena_));
   leave(1);
-  EXPECT_FALSE(windows_.has_place());
+  EXPECT_FALSE(windows_.has_place(arena_));
 }
 
 TEST_F(HostWindowsTest, AFullTableHasNoPlace) {
   while (store_.free_slots() > 0) add();
-  EXPECT_FALSE(windows_.has_place());
+  EXPECT_FALSE(windows_.has_place(arena_));
 }
 
 // What the link takes in a round trip and 200 ms, so that all that a loss may make late is here.
@@ -189,7 +193,7 @@ TEST_F(HostWindowsTest, AHostIsQueuedNoMoreThanItsTcpCanSend) {
                                4 * f.endpoint.send_mss();
   EXPECT_EQ(HostWindows::allowance(f), useful);
   leave(0);
-  EXPECT_EQ(windows_.memory_for_host(), kReserve) << "its own";
+  EXPECT_EQ(windows_.memory_for_host(f), kReserve) << "its own";
 }
 
 // A host that was answered is not reset for want of what its stream needs.
@@ -197,15 +201,67 @@ TEST_F(HostWindowsTest, WhoHasYetToAnswerHasAPlaceForItsStream) {
   while (arena_.free_reserves() > 3 * kStoresOfAFlow) {
     leave(arena_.free_blocks() - 1);
   }
-  ASSERT_TRUE(windows_.has_place_for_host());
+  ASSERT_TRUE(windows_.has_place_for_host(arena_, store_.half_open()));
   const std::size_t free = arena_.free_reserves();
   std::size_t half_open = 0;
-  for (; windows_.has_place_for_host(); ++half_open) {
+  for (; windows_.has_place_for_host(arena_, store_.half_open()); ++half_open) {
     Flow& f = add();
     store_.count_half_open(f);
   }
   EXPECT_GE(free, kStoresOfAStream * half_open + kStoresOfAStream);
-  EXPECT_TRUE(windows_.has_place()) << "for a flow of the peer";
+  EXPECT_TRUE(windows_.has_place(arena_)) << "for a flow of the peer";
+}
+
+// --- of one host ---------------------------------------------------------------------------------
+
+// However many flows a host has, what is stored of it and for it is no more than half of what the
+// others leave.
+TEST_F(HostWindowsTest, AHostGetsHalfOfWhatTheOthersLeave) {
+  Flow& greedy = add();
+  greedy.host = hosts_.add_flow(ip_of("203.0.113.5"));
+  Flow& modest = add();
+  modest.host = hosts_.add_flow(ip_of("203.0.113.6"));
+  const std::uint64_t all = windows_.memory_for_host(modest) * 2;
+  EXPECT_GT(all, 2U << 20);
+  // It takes what it can get, some at a time.
+  std::uint64_t taken = 0;
+  while (!windows_.crowds_streams(greedy, kBlock)) {
+    static_cast<void>(arena_.allocate());
+    taken += kBlock;
+    hosts_[greedy.host].stored = taken;
+  }
+  EXPECT_NEAR(static_cast<double>(taken), static_cast<double>(all) / 2, 4.0 * kBlock);
+  EXPECT_LE(windows_.memory_for_host(greedy), 2 * kBlock);
+  EXPECT_LT(windows_.first(arena_, greedy.host), 2 * kBlock) << "a new flow of it is not relayed";
+  EXPECT_FALSE(windows_.crowds_streams(modest, kBlock));
+  EXPECT_NEAR(static_cast<double>(windows_.memory_for_host(modest)), static_cast<double>(all) / 4,
+              4.0 * kBlock);
+  EXPECT_TRUE(windows_.has_window(arena_, modest.host));
+  windows_.adjust(greedy, {}, now_);
+  EXPECT_FALSE(greedy.retry_at.is_never()) << "it is offered little";
+}
+
+// --- of parts ------------------------------------------------------------------------------------
+
+// Where another peer has taken all that it can get, what is kept of a part for streams and for
+// blocks that are not full is in proportion to the part: a new flow finds a window.
+TEST_F(HostWindowsTest, ASmallPartHasAWindowForANewFlow) {
+  Arena whole(memory_, kBlock, kReserve);
+  std::vector<std::unique_ptr<Arena>> parts;
+  constexpr std::size_t kPeers = 8;
+  const std::uint64_t rest = memory_.size() - kPromised;
+  for (std::size_t i = 0; i < kPeers; ++i) {
+    parts.push_back(std::make_unique<Arena>(
+        whole, Arena::Kept{.promised = kPromised / kPeers, .beside = rest / 2 / kPeers}));
+  }
+  EXPECT_TRUE(windows_.has_window(*parts[1], LanHosts::kNone));
+  while (parts[0]->allocate() != kNoBlock) {
+  }
+  EXPECT_FALSE(windows_.has_window(*parts[0], LanHosts::kNone));
+  EXPECT_TRUE(windows_.has_window(*parts[1], LanHosts::kNone));
+  // What its own peer was promised is not for its hosts.
+  const std::uint64_t most = windows_.first(*parts[1], LanHosts::kNone);
+  EXPECT_LT(most, (rest / 2 / kPeers) / 4);
 }
 
 }  // namespace

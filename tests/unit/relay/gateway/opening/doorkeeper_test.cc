@@ -24,15 +24,14 @@ config::Gateway with_a_peer() {
                    .prefixes = {*IpPrefix::parse("198.51.100.0/24")},
                    .link = "sat"}};
   config.limits.flows = 16;
-  config.limits.half_open = 2;
   return config;
 }
 
 class Room final : public RoomForFlows {
  public:
-  std::optional<Counter> lack_of_room(std::size_t) const override { return lack; }
+  std::optional<Counter> lack_of_room(std::size_t, const IpAddress&) const override { return lack; }
+  bool may_be_half_open(std::size_t, const IpAddress&) const override { return waiting < 2; }
   std::size_t free_slots() const override { return free; }
-  std::uint32_t half_open() const override { return waiting; }
 
   std::optional<Counter> lack;
   std::size_t free = 16;
@@ -133,7 +132,7 @@ TEST_F(DoorkeeperTest, BeyondTheHalfOpenASynIsAnsweredByACookie) {
   const auto decision = decide(syn(5'000));
   EXPECT_EQ(decision.kind, Kind::kBridge);
   EXPECT_EQ(decision.reason, Counter::kBridgedHalfOpenFull);
-  door_.set_half_open(3);
+  room_.waiting = 1;
   EXPECT_EQ(decide(syn(9'000)).kind, Kind::kRelay);
 }
 

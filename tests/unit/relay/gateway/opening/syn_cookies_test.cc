@@ -182,7 +182,7 @@ class FloodedGateway : public GatewayTest {
  protected:
   void flood() {
     start_peer();
-    for (std::uint16_t i = 0; i < config_a_.limits.half_open; ++i) {
+    for (std::uint16_t i = 0; i < config_a_.limits.half_open / 2; ++i) {
       lan(tcp_frame(kClient, kServer, syn(static_cast<std::uint16_t>(50'000 + i))));
     }
     while (next_frame(PortId::kLan)) continue;
@@ -245,12 +245,14 @@ TEST_F(FloodedGateway, WhatFollowsALostAckIsNotBridged) {
 }
 
 TEST_F(FloodedGateway, WithAFullTableItBridges) {
-  config_a_.limits.flows = 3;
+  config_a_.limits.flows = 2;
   a_ = std::make_unique<Gateway>(
       config_a_, Identity{.boot_epoch = 1, .secret = {1, 2}, .wan_mac = kGatewayMac}, memory_a_,
       now_);
-  flood();
-  EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn())), Verdict::kBridge);
+  start_peer();
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn())), Verdict::kConsumed);
+  EXPECT_EQ(lan(tcp_frame("203.0.113.77", kServer, syn())), Verdict::kConsumed);
+  EXPECT_EQ(lan(tcp_frame("203.0.113.78", kServer, syn())), Verdict::kBridge);
   EXPECT_EQ(count(Counter::kBridgedTableFull), 1U);
 }
 
