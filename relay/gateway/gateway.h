@@ -146,6 +146,9 @@ class Gateway {
   // zero: all there is. False if there is no peer of that name.
   bool set_peer_rate(std::string_view peer, BitRate most, Instant now);
 
+  // What the link carries towards the peers as far as is known, in the order of the configuration.
+  BitRate link_rate(std::size_t link) const;
+
   // What set_capacity() has said of a link, and set_peer_rate() of a peer; zero: nothing that
   // differs from what is configured, or no such link or peer.
   BitRate commanded_capacity(std::string_view link, LinkWay way) const;

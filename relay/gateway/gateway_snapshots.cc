@@ -81,6 +81,10 @@ std::vector<PeerSnapshot> Gateway::peers(std::size_t first, std::size_t count) c
   return list;
 }
 
+BitRate Gateway::link_rate(std::size_t link) const {
+  return impl_->uplink.carriers()[link]->in_force();
+}
+
 std::vector<LinkSnapshot> Gateway::links() const {
   impl_->settle();
   std::vector<LinkSnapshot> list;

@@ -290,6 +290,17 @@ std::vector<std::string> check_memory(Network& network) {
   return broken;
 }
 
+std::vector<std::string> check_links(Network& network) {
+  std::vector<std::string> broken;
+  for (const Side side : {Side::kA, Side::kB}) {
+    if (!network.scenario().gateways_present) break;
+    const std::string worst = network.gateway(side).meter().worst();
+    if (worst.empty()) continue;
+    broken.push_back(network.gateway(side).name() + " exceeded its link\n      " + worst);
+  }
+  return broken;
+}
+
 std::vector<std::string> stop_and_check_frames(Network& network) {
   const std::size_t frames = network.frames_left_over();
   if (frames == 0) return {};

@@ -17,6 +17,8 @@ std::vector<std::string> run_and_check(Network& network, std::vector<Inspection>
 std::vector<std::string> check_flows(Network& network);
 std::vector<std::string> check_flow(Network& network, std::size_t index);
 std::vector<std::string> check_memory(Network& network);
+// No gateway has sent more than its link carries (link_meter.h).
+std::vector<std::string> check_links(Network& network);
 // No frame is lost sight of. Stops the gateways.
 std::vector<std::string> stop_and_check_frames(Network& network);
 

@@ -124,12 +124,14 @@ void GatewayNode::begin_sharing() {
 }
 
 void GatewayNode::share_links(Instant now) {
+  // Who is starved has said what it said before, and takes nothing.
+  const auto runs = [now](const Worker& worker) { return now >= worker.starved_until; };
   for (unsigned i = 0; i < workers(); ++i) {
-    workers_[i].engine->write_demands(division_->demands(i), now);
+    if (runs(workers_[i])) workers_[i].engine->write_demands(division_->demands(i), now);
   }
-  division_->divide(now);
+  if (runs(workers_.front())) division_->divide(now);
   for (unsigned i = 0; i < workers(); ++i) {
-    workers_[i].engine->take_shares(division_->shares(i), now);
+    if (runs(workers_[i])) workers_[i].engine->take_shares(division_->shares(i), now);
   }
   next_share_ = now + gateway::kShareTick;
   ticks_ = !division_->is_at_rest();
@@ -227,13 +229,14 @@ void GatewayNode::overhear(unsigned but, PortId port, FrameHandle frame) {
 void GatewayNode::hand_over(Worker& worker, PortId port, FrameHandle frame) {
   const Instant now = loop_->now();
   Ring& ring = worker.rings[static_cast<std::size_t>(port)];
-  if (!machine_ || (ring.empty() && machine_->is_free(now))) {
+  const bool runs = now >= worker.starved_until;
+  if (runs && ring.empty() && (!machine_ || machine_->is_free(now))) {
     ring.set_empty_at(now);
     take(worker, port, {&frame, 1});
     if (machine_) machine_->spend(1, now);
     return;
   }
-  if (!ring.push(frame, ring_size_, machine_->away_since(now))) {
+  if (!ring.push(frame, ring_size_, machine_ ? machine_->away_since(now) : now)) {
     tracer_->frame(now, name_, "miss", frames_->bytes(frame));
     frames_->release(frame);
   }
@@ -266,7 +269,7 @@ void GatewayNode::dispose(Worker& worker, PortId port, FrameHandle frame,
   const std::size_t far = port == PortId::kLan ? 1 : 0;
   if (handled.verdict == Verdict::kBridge && sinks_[far] != nullptr) {
     tracer_->frame(loop_->now(), name_, "bridge", frames_->bytes(frame));
-    sinks_[far]->receive(sink_ports_[far], frame);
+    send(port == PortId::kLan ? PortId::kWan : PortId::kLan, frame);
     return;
   }
   if (handled.verdict == Verdict::kQueued) {
@@ -334,8 +337,30 @@ void GatewayNode::send(PortId port, FrameHandle frame) {
   if (sinks_[index] == nullptr) {
     frames_->release(frame);
   } else {
+    if (port == PortId::kWan) measure(frame);
     sinks_[index]->receive(sink_ports_[index], frame);
   }
+}
+
+// As the modem counts it. Which of several links a frame takes is not known here.
+void GatewayNode::measure(FrameHandle frame) {
+  constexpr std::size_t kMostTags = wire::kMaxEthernetHeaderSize - wire::kEthernetHeaderSize;
+  const ConstBytes bytes = frames_->bytes(frame);
+  const gateway::Frame seen = gateway::look_at(bytes);
+  std::uint64_t rate = 0, packets = 0, overhead = 0;
+  for (std::size_t link = 0; link < config_.links.size(); ++link) {
+    BitRate highest;
+    for (const Worker& worker : workers_) {
+      highest = std::max(highest, worker.engine->link_rate(link));
+    }
+    rate += highest.to_bits_per_second();
+    overhead = std::max<std::uint64_t>(overhead, config_.links[link].overhead);
+    packets += std::uint64_t{2} * workers();
+  }
+  const LinkMeter::Limit limit{BitRate::bits_per_second(rate),
+                               ByteCount(packets * (config_.wan.mtu + kMostTags + overhead))};
+  meter_.add(bytes.size() - wire::kEthernetHeaderSize + overhead,
+             {.kind = seen.kind, .is_own = seen.ethernet.source == wan_mac_}, limit, loop_->now());
 }
 
 std::size_t GatewayNode::poll(Worker& worker, PortId port, Instant now, std::size_t most) {
@@ -356,6 +381,7 @@ void GatewayNode::run(Instant now) {
   if (division_ && now >= next_share_) share_links(now);
   if (machine_) return round(now);
   for (Worker& worker : workers_) {
+    if (is_starved(worker, now)) continue;
     watched(worker, 1, [&] {
       worker.engine->handle_timeout(now);
       return true;
@@ -369,12 +395,15 @@ void GatewayNode::run(Instant now) {
 void GatewayNode::round(Instant now) {
   if (!machine_->is_free(now)) {
     if (machine_->away_since(now) != now) return;
-    for (Worker& worker : workers_) stop_between_writing_and_sending(worker, now);
+    for (Worker& worker : workers_) {
+      if (now >= worker.starved_until) stop_between_writing_and_sending(worker, now);
+    }
     return;
   }
   constexpr std::size_t kMostSent = 4 * kBurst;
   std::size_t frames = 0;
   for (Worker& worker : workers_) {
+    if (now < worker.starved_until) continue;
     for (const FrameHandle frame : worker.stuck) send(PortId::kWan, frame);
     if (!worker.stuck.empty() && insight_ == Insight::kAll) {
       worker.engine->note_late_sending(stuck_since_, now);
@@ -413,15 +442,32 @@ void GatewayNode::stop_between_writing_and_sending(Worker& worker, Instant now) 
                       frames.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
+void GatewayNode::starve(unsigned worker, Instant until) {
+  workers_[worker].starved_until = until;
+  wake();
+}
+
+bool GatewayNode::is_starved(Worker& worker, Instant now) {
+  if (now < worker.starved_until) return true;
+  while (empty(worker, PortId::kLan) + empty(worker, PortId::kWan) > 0) {
+  }
+  return false;
+}
+
 Instant GatewayNode::next_timeout() const {
   if (!is_running_) return Instant::never();
   Instant next = Instant::never();
-  for (const Worker& worker : workers_) next = earlier(next, worker.engine->next_timeout());
+  for (const Worker& worker : workers_) {
+    const bool waits = !worker.rings[0].empty() || !worker.rings[1].empty();
+    const Instant due = waits && !machine_ ? loop_->now() : worker.engine->next_timeout();
+    next = earlier(next, later(due, worker.starved_until));
+  }
   if (ticks_) next = earlier(next, next_share_);
   if (machine_) {
     const Instant now = loop_->now();
-    const bool waits = std::ranges::any_of(workers_, [](const Worker& w) {
-      return !w.rings[0].empty() || !w.rings[1].empty() || !w.stuck.empty();
+    const bool waits = std::ranges::any_of(workers_, [now](const Worker& w) {
+      return now >= w.starved_until &&
+             (!w.rings[0].empty() || !w.rings[1].empty() || !w.stuck.empty());
     });
     if (waits) next = now;
     next = next.is_never() ? next : machine_->free_at(later(next, now));

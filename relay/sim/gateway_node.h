@@ -19,6 +19,7 @@
 #include "relay/sim/big_memory.h"
 #include "relay/sim/event_loop.h"
 #include "relay/sim/frame_pool.h"
+#include "relay/sim/link_meter.h"
 #include "relay/sim/machine.h"
 #include "relay/sim/trace.h"
 
@@ -79,9 +80,13 @@ class GatewayNode final : public Actor, public FrameSink {
   Work most_worked() const { return most_worked_; }
   const std::string& name() const { return name_; }
   void wake() { loop_->wake(id_); }
+  // The thread of a worker does not run until then. The first one divides the links.
+  void starve(unsigned worker, Instant until);
   // STP packets that a network card, which spreads frames by flow_hash() (Receive Side Scaling),
   // would have shown to another worker than theirs; over all runs.
   std::uint64_t stp_handed_over() const { return stp_handed_over_; }
+  // What has left by the WAN port, of all runs and workers.
+  LinkMeter& meter() { return meter_; }
   // Frames for which a port's rings had no room.
   std::uint64_t missed(gateway::PortId port) const;
 
@@ -96,6 +101,7 @@ class GatewayNode final : public Actor, public FrameSink {
     std::map<std::size_t, FrameHandle> held;  // by the engine's slots
     Ring rings[2];
     std::vector<FrameHandle> stuck;  // written, and not handed to the WAN port
+    Instant starved_until;
   };
   void plan_memory();
   void begin_sharing();
@@ -116,11 +122,14 @@ class GatewayNode final : public Actor, public FrameSink {
   std::size_t poll_burst(Worker& worker, gateway::PortId port, std::span<FrameHandle> frames,
                          Instant now);
   void send(gateway::PortId port, FrameHandle frame);
+  void measure(FrameHandle frame);
   // So many at most; how many left.
   std::size_t poll(Worker& worker, gateway::PortId port, Instant now, std::size_t most = kAll);
   // What the machine's owner does in a turn of its own.
   void round(Instant now);
   std::size_t empty(Worker& worker, gateway::PortId port);
+  // Whether it does not run now. One that runs again first takes what waits in its rings.
+  bool is_starved(Worker& worker, Instant now);
   void stop_between_writing_and_sending(Worker& worker, Instant now);
   void drop_held(Worker& worker);
   // One call of the engine about so many frames, under the eyes of the probe.
@@ -154,6 +163,7 @@ class GatewayNode final : public Actor, public FrameSink {
   std::uint64_t stp_handed_over_ = 0;
   Instant stuck_since_;
   bool fail_to_wire_ = false;
+  LinkMeter meter_;
 };
 
 }  // namespace satrelay::sim

@@ -1,0 +1,89 @@
+// Checks that a gateway never sends more on its link than the link carries. In any window of at
+// least 20 ms the octets that leave, as the modem counts them, are at most
+//
+//   1.02 * window * rate + 4 ms of the rate + what is allowed beside it
+//
+// where the rate, and what is allowed beside it, are the highest in force in the window.
+//
+// The check is exact. The windows that matter begin with a frame, and end 20 ms later or with a
+// later frame. For a constant rate r the first octet of the worst window is the frame before which
+// "octets sent - 1.02 * r * time" was least. Frames whose windows have seen the same highest rate
+// form a group. A group keeps its lower convex hull of time and octets, so that the least can be
+// found again when the highest rate rises. A frame costs a constant number of steps on average.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "pep/base/time.h"
+#include "pep/base/units.h"
+#include "relay/gateway/frames/frame.h"
+
+namespace satrelay::sim {
+
+class LinkMeter {
+ public:
+  static constexpr Duration kShortestWindow = Duration::milliseconds(20);
+
+  struct Limit {
+    BitRate rate;
+    ByteCount beside;  // whole packets, and trains
+    friend bool operator==(const Limit&, const Limit&) = default;
+  };
+  // Who has made a frame, and what it is.
+  struct Sort {
+    gateway::FrameKind kind = gateway::FrameKind::kMalformed;
+    bool is_own = false;
+  };
+
+  // A frame of so many octets leaves; `limit` is in force from now on. `now` never goes backwards.
+  void add(std::uint64_t octets, const Sort& sort, const Limit& limit, Instant now);
+  // Looks at the windows that are not over yet, and says which one exceeds its limit most: when it
+  // ends, how much left, how much may leave, and what left. Empty: none exceeds it.
+  std::string worst();
+  // By how many octets. Zero: none exceeds it.
+  double excess();
+
+ private:
+  static constexpr std::size_t kKinds = static_cast<std::size_t>(gateway::FrameKind::kOtherIp) + 1;
+  using Octets = std::array<std::uint64_t, 2 * kKinds>;
+  // Where a window may begin: just before a frame.
+  struct Start {
+    Instant at;
+    std::uint64_t before = 0;  // octets that left earlier
+    Octets of{};               // the same, by sort
+  };
+  struct Recent {
+    Start start;
+    Limit limit;  // the highest since
+  };
+  struct Group {
+    Limit limit;
+    std::deque<Start> hull;
+  };
+  struct Worst {
+    double excess = 0;
+    Duration window;
+    Instant end;
+    Limit limit;
+    Octets of{};
+  };
+  static double allowed(const Limit& limit, Duration window);
+  static void append(std::deque<Start>& hull, const Start& start);
+  void age(Instant now);
+  void settle();
+  void raise(const Limit& limit);
+  void look(const Start& start, const Limit& limit, Instant end);
+
+  std::deque<Recent> recent_;  // less than the shortest window ago
+  std::vector<Group> groups_;  // the highest limit first
+  Limit limit_;
+  std::uint64_t sent_ = 0;
+  Octets sent_of_{};
+  Worst worst_;
+};
+
+}  // namespace satrelay::sim
