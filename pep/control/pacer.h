@@ -100,6 +100,13 @@ class Pacer {
     }
     take(rate);
   }
+  // For one of several pacers that share a rate.
+  void set_burst(Duration burst) {
+    burst_ = burst;
+    take(rate_);
+  }
+  // What was debited and the carrier will not have sent by then.
+  ByteCount booked(Instant now) const { return rate_.bytes_in(busy_until_ - now); }
   BitRate rate() const { return rate_; }
   const LinkOverhead& overhead() const { return overhead_; }
 

@@ -183,7 +183,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
         peer, carrier, stp_config(config, identity, i, lanes[i], plan, carrier, hello_budget),
         *parts[lanes[i].peer], flows, flows, i, lanes[i], config.limits.flows, now));
     Peer& made = *peers.back();
-    uplink.add_session(carrier, made.session, made.datagram_overhead);
+    uplink.add_session(carrier, made.session, made.datagram_overhead, lanes[i].count);
     made.bell = uplink.attention().bell(i);
   }
   // The sessions have the secrets, which a reload may exchange.

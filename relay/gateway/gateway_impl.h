@@ -133,6 +133,7 @@ struct Gateway::Impl final : SessionPort {
     settle();
     if (now != last_call || which == Budget::kRenewed) budget.renew(budget.total() - before);
     last_call = now;
+    uplink.look_at_shares(now);
   }
   void hear(const std::optional<LanNeighbours::Heard>& heard) {
     if (heard) flows.hear(heard->host, heard->towards);

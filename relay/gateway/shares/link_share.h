@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "pep/base/time.h"
 #include "pep/base/units.h"
 #include "pep/schedule/class_set.h"
 
@@ -31,9 +32,11 @@ struct LinkTerms {
 
 // Of one worker. Bytes are counted from its start on, as the link counts them.
 struct LinkDemand {
+  std::uint64_t taken = 0;         // the serial of the share that it has
   schedule::ClassSet waiting = 0;  // have something to send
   schedule::ClassSet hungry = 0;   // of these, those that nothing else than the link holds back
   std::uint64_t sent = 0;
+  std::uint64_t booked = 0;  // of it, what the worker's share will not have carried yet
   std::uint64_t reports = 0;                              // of it
   std::array<std::uint32_t, schedule::kClasses> hosts{};  // that wait
   std::array<std::uint64_t, schedule::kClasses> sent_of{};
@@ -46,7 +49,13 @@ struct ClassShare {
   BitRate maximum;  // only if the class has one
 };
 
+// The rates of all workers together may be more than the link carries, while its queue is short.
+// So they hold for a short time. Who has no newer share by then falls back: to its part of the
+// link, of the reports' rate, of each maximum and of the limits of peers.
 struct LinkShare {
+  std::uint64_t serial = 0;    // counts the divisions
+  Instant until;               // the share expires
+  std::uint32_t fallback = 0;  // of kWholeLink; those of all workers are no more than that
   BitRate rate;
   BitRate reports;
   schedule::ClassSet set = 0;  // the classes that are in the next

@@ -36,7 +36,12 @@ BitRate rate_of(double bytes) {
 }  // namespace
 
 RateShares::RateShares(unsigned workers, Instant now)
-    : workers_(workers), last_(now), quiet_since_(now) {}
+    : workers_(workers),
+      fallbacks_(workers),
+      taken_(workers),
+      used_(workers),
+      last_(now),
+      quiet_since_(now) {}
 
 // A lane that is not up has not heard what the peer announces, or keeps what it said once.
 const LinkTerms& RateShares::terms_of(std::size_t link, std::span<const Demands> demands) {
@@ -56,18 +61,19 @@ void RateShares::divide(std::size_t link, std::span<const Demands> demands,
   take_terms(terms_of(link, demands), now - last_);
   last_ = now;
   take_in(link, demands);
-  double sent = 0;
+  double sent = 0, booked = 0;
   bool any = false;
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     const LinkDemand& demand = demands[i].links[link];
     // An engine that began anew counts from zero.
     sent += static_cast<double>(demand.sent - std::min(workers_[i].counted, demand.sent));
+    booked += static_cast<double>(demand.booked);
     any = any || demand.sent != workers_[i].counted || demand.waiting != 0;
     workers_[i].counted = demand.sent;
   }
   if (any) quiet_since_ = now;
   at_rest_ = now - quiet_since_ >= kRest;
-  const double rate = tick_.whole * hold_queue(sent);
+  const double rate = tick_.whole * hold_queue(sent, booked);
   divide_between_classes(rate);
   double given = 0;
   for_each_class([&](ClassId id) {
@@ -84,6 +90,7 @@ void RateShares::divide(std::size_t link, std::span<const Demands> demands,
     write_classes(workers_[i], shares[i].links[link]);
   }
   divide_reports(link, shares);
+  write_fallbacks(link, demands, shares);
 }
 
 // The classes in which it is active.
@@ -142,10 +149,16 @@ void RateShares::take_in(std::size_t link, std::span<const Demands> demands) {
   }
 }
 
-// What the rates are to be of those that would keep the queue as it is.
-double RateShares::hold_queue(double sent) {
-  queue_ = std::clamp(queue_ + sent - tick_.whole * tick_.passed, 0.0,
-                      tick_.whole * kMostQueue + kQueuePackets * kFullPacket);
+// What the rates are to be of those that would keep the queue as it is. When the bytes have left is
+// not known: the queue is shortest if they left first, and longest if they left last. Where that
+// differs, as after a late tick, a packet of a worker with a small share is booked for longer than
+// the link needs for it: a tick is taken off.
+double RateShares::hold_queue(double sent, double booked) {
+  const double carried = tick_.whole * tick_.passed;
+  const double shortest = std::max(queue_ + sent - carried, 0.0);
+  const double longest = std::max(queue_ - carried, 0.0) + sent;
+  queue_ = std::min(std::clamp(booked - tick_.whole * kShareTick.to_seconds(), shortest, longest),
+                    tick_.whole * kMostQueue + kQueuePackets * kFullPacket);
   queued_ = Duration::nanoseconds(static_cast<std::int64_t>(queue_ / tick_.whole * 1e9));
   const double target = std::max(kQueue, kQueuePackets * kFullPacket / tick_.whole);
   const double turn = std::max(kReturn, 2 * target);
@@ -275,6 +288,25 @@ void RateShares::divide_reports(std::size_t link, std::span<Shares> shares) cons
     const double part =
         used > report_rate_ * kUnused ? workers_[i].reports.rate / used : 1 / workers;
     shares[i].links[link].reports = rate_of(floor + (report_rate_ - workers * floor) * part);
+  }
+}
+
+// By what each has used of late, and a little for all.
+void RateShares::write_fallbacks(std::size_t link, std::span<const Demands> demands,
+                                 std::span<Shares> shares) {
+  ++serial_;
+  const double floor = kReserve * tick_.whole / static_cast<double>(workers_.size());
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    taken_[i] = demands[i].links[link].taken;
+    used_[i] = floor;
+    for_each_class([&](ClassId id) { used_[i] += workers_[i].classes[id].rate; });
+  }
+  fallbacks_.divide(serial_, taken_, used_);
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    LinkShare& share = shares[i].links[link];
+    share.serial = serial_;
+    share.until = tick_.now + kShareLife;
+    share.fallback = fallbacks_.part(static_cast<unsigned>(i));
   }
 }
 

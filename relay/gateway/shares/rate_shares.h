@@ -19,6 +19,7 @@
 #include "pep/base/time.h"
 #include "pep/base/units.h"
 #include "pep/schedule/class_set.h"
+#include "relay/gateway/shares/fallbacks.h"
 #include "relay/gateway/shares/link_share.h"
 #include "relay/gateway/shares/use.h"
 
@@ -26,6 +27,8 @@ namespace satrelay::gateway {
 
 // How often the rates are divided while anybody sends.
 inline constexpr Duration kShareTick = Duration::milliseconds(1);
+// So long a share holds. Who divides may be late by two ticks.
+inline constexpr Duration kShareLife = kShareTick * 3;
 
 class RateShares {
  public:
@@ -68,15 +71,21 @@ class RateShares {
   static const LinkTerms& terms_of(std::size_t link, std::span<const Demands> demands);
   void take_terms(const LinkTerms& terms, Duration passed);
   void take_in(std::size_t link, std::span<const Demands> demands);
-  double hold_queue(double sent);
+  double hold_queue(double sent, double booked);
   void divide_between_classes(double rate);
   void fill_by_weight(double& left);
   void divide_between_workers(schedule::ClassId id);
   void write_worker(const Worker& worker, double spare, unsigned active, LinkShare& share) const;
   void write_classes(const Worker& worker, LinkShare& share) const;
   void divide_reports(std::size_t link, std::span<Shares> shares) const;
+  void write_fallbacks(std::size_t link, std::span<const Demands> demands,
+                       std::span<Shares> shares);
 
   std::vector<Worker> workers_;
+  Fallbacks fallbacks_;
+  std::uint64_t serial_ = 0;
+  std::vector<std::uint64_t> taken_;  // by worker, as fallbacks_ wants them
+  std::vector<double> used_;
   std::array<Class, schedule::kClasses> classes_;
   schedule::ClassSet known_ = 0;  // have terms, or bytes
   Instant last_;

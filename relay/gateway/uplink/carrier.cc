@@ -3,15 +3,24 @@
 #include <algorithm>
 #include <utility>
 
+#include "relay/gateway/shares/fallbacks.h"
+
 namespace satrelay::gateway {
 namespace {
 
 // What may leave at once: enough to bridge the gaps between two polls of a shared CPU, and far less
 // than the 25 ms that the modem's queue is allowed.
 constexpr Duration kBurst = Duration::milliseconds(4);
+// The same where several workers send. Shares sum to more than the link while its queue is empty,
+// and so do their bursts. What the workers' threads have not sent in time is made up for by greater
+// shares.
+constexpr Duration kSharedBurst = Duration::microseconds(1'250);
 
 // A few frames must find room, however slow the carrier.
 constexpr ByteCount kLeastHeld = ByteCount(64ULL << 10);
+
+// A pacer without a rate would never open again.
+constexpr BitRate kLeastShare = BitRate::bits_per_second(8);
 
 // What reports may count on while nobody knows what the carrier carries.
 constexpr BitRate kLittle = BitRate::bits_per_second(1'000'000);
@@ -50,10 +59,24 @@ void Carrier::set_rate(BitRate rate, bool found, Instant now) {
 }
 
 void Carrier::take_share(const LinkShare& share, Instant now) {
-  is_shared_ = true;
+  if (!std::exchange(is_shared_, true)) pacer.set_burst(kSharedBurst);
+  share_serial_ = share.serial;
+  fallback_ = share.fallback;
+  if (now >= share.until) return fall_back(now);
+  share_until_ = share.until;
   pacer.take_share(share.rate, now);
   classes.take_share(share, now);
   report_budget.set_rate(share.reports, now);
+}
+
+void Carrier::fall_back(Instant now) {
+  share_until_ = Instant::never();
+  const auto part = [this](BitRate rate) {
+    return std::max(rate.scaled(fallback_, kWholeLink), kLeastShare);
+  };
+  pacer.take_share(part(rate_), now);
+  classes.fall_back(fallback_, now);
+  report_budget.set_rate(part(report_rate()), now);
 }
 
 BitRate Carrier::report_rate() const {

@@ -46,6 +46,11 @@ struct Carrier {
   void set_rate(BitRate rate, bool found, Instant now);
   // What one of several workers has of it, from now on: all that is sized for the link stays so.
   void take_share(const LinkShare& share, Instant now);
+  // When the share expires; never() if there is none, or it has expired.
+  Instant share_until() const { return share_until_; }
+  void fall_back(Instant now);
+  bool has_fallen_back() const { return is_shared_ && share_until_.is_never(); }
+  std::uint64_t share_serial() const { return share_serial_; }
   BitRate in_force() const { return in_force_; }  // of the link
   BitRate rate() const { return rate_; }          // of it, that is paced
   BitRate report_rate() const;                    // of it, for reports
@@ -81,6 +86,9 @@ struct Carrier {
   BitRate in_force_;
   BitRate rate_;
   bool is_shared_ = false;
+  Instant share_until_ = Instant::never();
+  std::uint32_t fallback_ = 0;  // of kWholeLink
+  std::uint64_t share_serial_ = 0;
 };
 
 }  // namespace satrelay::gateway

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "config/traffic_class.h"
+#include "relay/gateway/shares/fallbacks.h"
+
 namespace satrelay::gateway {
 namespace {
 
@@ -13,6 +15,9 @@ using schedule::ClassSet;
 // what the gaps between two polls leave.
 constexpr Duration kGuaranteedBurst = Duration::milliseconds(20);
 constexpr Duration kMaximumBurst = Duration::milliseconds(4);
+
+// A pacer without a rate would never open again.
+constexpr BitRate kLeastPart = BitRate::bits_per_second(8);
 
 // Sizes come as the carrier counts them.
 control::Pacer pacer(BitRate rate, Duration burst) {
@@ -78,6 +83,16 @@ void ClassOrder::take_share(const LinkShare& share, Instant now) {
     if (c.guaranteed && !part.guaranteed.is_zero()) c.guaranteed->take_share(part.guaranteed, now);
     if (c.maximum && !part.maximum.is_zero()) c.maximum->take_share(part.maximum, now);
   });
+}
+
+void ClassOrder::fall_back(std::uint32_t part, Instant now) {
+  const auto set = [&](std::optional<control::Pacer>& pacer, BitRate rate) {
+    if (pacer) pacer->take_share(std::max(rate.scaled(part, kWholeLink), kLeastPart), now);
+  };
+  for (Class& c : classes_) {
+    set(c.guaranteed, guaranteed(c));
+    set(c.maximum, c.rates.maximum);
+  }
 }
 
 ClassSet ClassOrder::open(Instant now) const {

@@ -33,6 +33,8 @@ class ClassOrder {
   void set_rate(BitRate rate, Instant now);
   // What this worker has of it, from now on; set() and set_rate() are about all of it, still.
   void take_share(const LinkShare& share, Instant now);
+  // The share has expired: so much of kWholeLink is this worker's of all rates.
+  void fall_back(std::uint32_t part, Instant now);
 
   // Of those that wait, the one whose turn it is; nullopt if none may send now.
   std::optional<schedule::ClassId> next(schedule::ClassSet waiting, Instant now) const;

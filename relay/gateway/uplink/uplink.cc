@@ -47,10 +47,11 @@ Carrier& Uplink::carrier(std::string_view link) {
   });
 }
 
-void Uplink::add_session(Carrier& carrier, stp::Session& session, std::uint16_t datagram_overhead) {
+void Uplink::add_session(Carrier& carrier, stp::Session& session, std::uint16_t datagram_overhead,
+                         unsigned lanes) {
   attention_.wake(lines_.size());
   carrier.has_peers = true;
-  lines_.push_back({carrier, session, datagram_overhead});
+  lines_.push_back({carrier, session, datagram_overhead, lanes});
 }
 
 // --- bridged frames ----------------------------------------------------------------------------
@@ -209,6 +210,7 @@ void Uplink::apply_rate(Carrier& carrier, Instant now) {
   const bool is_known = !finds || any_found;
   carrier.set_rate(is_known && !used.is_zero() ? used : most, is_known, now);
   apply_classes(now);
+  if (carrier.has_fallen_back()) fall_back(carrier, now);
 }
 
 void Uplink::apply_capacity(Carrier& carrier, Instant now) {
@@ -259,7 +261,9 @@ void Uplink::write_demands(Demands& demands, Instant now) const {
     const Carrier& carrier = *carriers_[i];
     demands.terms[i] = carrier.terms;
     LinkDemand& link = demands.links[i];
-    link = {.sent = carrier.sent,
+    link = {.taken = carrier.share_serial(),
+            .sent = carrier.sent,
+            .booked = carrier.pacer.booked(now).value(),
             .reports = carrier.report_budget.debited(),
             .sent_of = carrier.sent_of};
     // Which of several links they take is not known.
@@ -297,9 +301,35 @@ void Uplink::write_demands(Demands& demands, Instant now) const {
 }
 
 void Uplink::take_shares(const Shares& shares, Instant now) {
-  for (std::size_t i = 0; i < carriers_.size(); ++i) carriers_[i]->take_share(shares.links[i], now);
-  for (std::size_t i = 0; i < lines_.size(); ++i) lines_[i].session.set_share(shares.lanes[i], now);
+  shares_until_ = Instant::never();
+  for (std::size_t i = 0; i < carriers_.size(); ++i) {
+    carriers_[i]->take_share(shares.links[i], now);
+    shares_until_ = earlier(shares_until_, carriers_[i]->share_until());
+  }
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    const Line& line = lines_[i];
+    line.session.set_share(line.carrier.has_fallen_back() ? lane_fallback(line) : shares.lanes[i],
+                           now);
+  }
 }
+
+void Uplink::expire_shares(Instant now) {
+  shares_until_ = Instant::never();
+  for (const auto& carrier : carriers_) {
+    if (now >= carrier->share_until()) fall_back(*carrier, now);
+    shares_until_ = earlier(shares_until_, carrier->share_until());
+  }
+}
+
+void Uplink::fall_back(Carrier& carrier, Instant now) {
+  carrier.fall_back(now);
+  for (const Line& line : lines_) {
+    if (&line.carrier == &carrier) line.session.set_share(lane_fallback(line), now);
+  }
+}
+
+// Each lane has an equal part of what its peer is sent at most.
+BitRate Uplink::lane_fallback(const Line& line) { return line.limit.scaled(1, line.lanes); }
 
 // --- classes -----------------------------------------------------------------------------------
 

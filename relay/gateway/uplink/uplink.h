@@ -72,9 +72,10 @@ class Uplink final : public OwnFrames {
   // The carrier of a link that is configured.
   Carrier& carrier(std::string_view link);
   const std::vector<std::unique_ptr<Carrier>>& carriers() const { return carriers_; }
-  // In the order of the sessions. `datagram_overhead`: IP and UDP headers. All outlive the uplink's
-  // last poll.
-  void add_session(Carrier& carrier, stp::Session& session, std::uint16_t datagram_overhead);
+  // In the order of the sessions. `datagram_overhead`: IP and UDP headers. `lanes`: to its peer, of
+  // all workers. All outlive the uplink's last poll.
+  void add_session(Carrier& carrier, stp::Session& session, std::uint16_t datagram_overhead,
+                   unsigned lanes = 1);
 
   // The sessions that may have something to say: no others are asked.
   Attention& attention() { return attention_; }
@@ -121,6 +122,10 @@ class Uplink final : public OwnFrames {
   // --- several workers on a link (relay/gateway/shares) -----------------------------------------
   void write_demands(Demands& demands, Instant now) const;
   void take_shares(const Shares& shares, Instant now);
+  // Before anything is asked at `now`: a share may have expired.
+  void look_at_shares(Instant now) {
+    if (now >= shares_until_) expire_shares(now);
+  }
 
   // --- classes ---------------------------------------------------------------------------------
   TrafficClasses& classes() { return classes_; }
@@ -135,6 +140,7 @@ class Uplink final : public OwnFrames {
     Carrier& carrier;
     stp::Session& session;
     std::uint16_t datagram_overhead = 0;
+    unsigned lanes = 1;      // to its peer, of all workers
     BitRate most_rate = {};  // as the operator says; zero: all there is
     BitRate capacity = {};   // all told, as last applied
     BitRate limit = {};      // the same, if that is less than the carrier carries
@@ -153,6 +159,9 @@ class Uplink final : public OwnFrames {
   void follow(std::size_t peer, Instant now);
   static BitRate used_by(const Line& line);
   void apply_classes(Instant now);
+  void expire_shares(Instant now);
+  void fall_back(Carrier& carrier, Instant now);
+  static BitRate lane_fallback(const Line& line);
   ByteCount held_limit(schedule::ClassId id) const;
   // (uplink_turns.cc)
   std::optional<Choice> choose(const Carrier& carrier, schedule::ClassSet bridged,
@@ -186,6 +195,7 @@ class Uplink final : public OwnFrames {
   HeldFrames held_{kMostHeldFrames};
   std::vector<Instant> held_since_ = std::vector<Instant>(kMostHeldFrames);  // by slot
   std::size_t held_slot_ = 0;
+  Instant shares_until_ = Instant::never();  // the first of them
   bool sessions_first_ = false;
   std::size_t next_peer_ = 0;  // whose turn it is
   // Nobody else had anything to say, and all that it has to send is of one class.

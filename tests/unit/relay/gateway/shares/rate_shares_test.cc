@@ -90,7 +90,7 @@ class Link {
  private:
   struct Worker {
     explicit Worker(BitRate rate)
-        : pacer(rate, control::LinkOverhead{0}, Duration::milliseconds(4)), order(rate, 1) {}
+        : pacer(rate, control::LinkOverhead{0}, Duration::microseconds(1'250)), order(rate, 1) {}
     control::Pacer pacer;
     ClassOrder order;
     LinkDemand demand;
@@ -100,6 +100,7 @@ class Link {
     std::vector<Demands> demands(workers_.size(), Demands(1, 0));
     for (Worker& worker : workers_) {
       worker.demand.waiting = worker.demand.hungry = 0;
+      worker.demand.booked = worker.pacer.booked(now_).value();
       worker.demand.hosts = {};
     }
     for (const Source& source : sources) {
@@ -419,6 +420,37 @@ TEST(RateSharesTerms, AreOfThoseThatHearThePeer) {
   expect_near(divided(mbit(20), true, mbit(2), true), 2);
   expect_near(divided(mbit(20), true, mbit(2), false), 20);
   expect_near(divided(mbit(20), false, mbit(20), false), 20);
+}
+
+// Shares hold for three ticks; then each has a part, and all parts together are the link.
+TEST(RateShares, ExpireAndLeaveNoMoreThanTheLink) {
+  constexpr unsigned kWorkers = 4;
+  Instant now = Instant() + Duration::seconds(1);
+  RateShares shares(kWorkers, now);
+  std::vector<Demands> demands(kWorkers, Demands(1, 0));
+  std::vector<Shares> out(kWorkers, Shares(1, 0));
+  demands[0].terms[0].rate = mbit(100);
+  demands[0].terms[0].classes[0].weight = 1;
+  // A tenth of the link each, which leaves most of it to whoever wants more.
+  for (int i = 0; i < 300; ++i) {
+    now += kShareTick;
+    for (Demands& each : demands) {
+      each.links[0].sent += 1'250;
+      each.links[0].sent_of[0] += 1'250;
+    }
+    shares.divide(0, demands, out, now);
+    for (unsigned w = 0; w < kWorkers; ++w) demands[w].links[0].taken = out[w].links[0].serial;
+  }
+  double rates = 0;
+  std::uint64_t parts = 0;
+  for (const Shares& each : out) {
+    rates += static_cast<double>(each.links[0].rate.to_bits_per_second());
+    parts += each.links[0].fallback;
+    EXPECT_EQ(each.links[0].until, now + kShareTick * 3);
+    EXPECT_NEAR(each.links[0].fallback, kWholeLink / kWorkers, kWholeLink / 1'000);
+  }
+  EXPECT_GT(rates, 110e6) << "what the test is about";
+  EXPECT_LE(parts, kWholeLink);
 }
 
 }  // namespace
