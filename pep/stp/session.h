@@ -76,7 +76,7 @@ struct Config {
   schedule::HostShares* host_shares = nullptr;
   // Of what reports take of the carrier, shared too; nullptr: `feedback_budget` is all.
   ReportBudget* report_budget = nullptr;
-  Greetings greetings = {};  // they outlive it
+  Greetings greetings = {};                            // they outlive it
   std::uint64_t hash_secret = 0x9E37'79B9'7F4A'7C15U;  // no peer shall know where an id is kept
   std::optional<Security> security;  // nullopt: neither secret nor safe from forgery
   // What HELLOs may cost all sessions that have this, by peer; nullptr: this session alone.

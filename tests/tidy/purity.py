@@ -51,8 +51,9 @@ ALLOWED = [
      "128-bit arithmetic"),
     (r"_GLOBAL_OFFSET_TABLE_$|__stack_chk_fail$|abort$|__assert_fail$|std::__glibcxx_assert_fail",
      "position independence, and stopping on a broken invariant"),
-    (r"ZSTD_(CCtx_(setParameter|refCDict|reset)|compress2|decompress_usingDDict|(create[CD]Dict_advanced|free[CD]Dict)|"
-     r"estimate[CD]CtxSize\w*|initStatic[CD]Ctx|findFrameCompressedSize|get(CParams|FrameContentSize|ErrorCode)|isError)$",
+    (r"ZSTD_(CCtx_(setParameter|refCDict|reset)|adjustCParams|getFrameHeader|compress2|decompress_usingDDict|"
+     r"(create[CD]Dict_advanced|free[CD]Dict)|estimate[CD]CtxSize\w*|initStatic[CD]Ctx|"
+     r"findFrameCompressedSize|get(CParams|FrameContentSize|ErrorCode)|isError)$",
      "the compressor, in memory of ours; not its functions for files or threads"),
     (r"crc32_iscsi\w*$|(ec|gf)_\w+$", "ISA-L: checksums and erasure codes over memory"),
     (r"__cpu_(features2|indicator_init|model)$",

@@ -36,8 +36,8 @@ struct LinkDemand {
   schedule::ClassSet waiting = 0;  // have something to send
   schedule::ClassSet hungry = 0;   // of these, those that nothing else than the link holds back
   std::uint64_t sent = 0;
-  std::uint64_t booked = 0;  // of it, what the worker's share will not have carried yet
-  std::uint64_t reports = 0;                              // of it
+  std::uint64_t booked = 0;   // of it, what the worker's share will not have carried yet
+  std::uint64_t reports = 0;  // of it
   std::array<std::uint32_t, schedule::kClasses> hosts{};  // that wait
   std::array<std::uint64_t, schedule::kClasses> sent_of{};
 };
