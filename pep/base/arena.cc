@@ -92,12 +92,14 @@ void Arena::return_reserve(ReserveIndex reserve) {
   }
   division.taken &= ~bit;
   --pool_->reserves_taken;
+  if (division.taken == 0) {
+    leave_partly_taken(division);
+    --pool_->blocks_of_reserves;
+    pool_->free.push_back(block);
+  }
+  // Last: what is kept for this part is no more than what is free.
   count_reserve(reserves_held_ - 1);
   count_back(reserve_size_);
-  if (division.taken != 0) return;
-  leave_partly_taken(division);
-  --pool_->blocks_of_reserves;
-  pool_->free.push_back(block);
 }
 
 void Arena::count_reserve(std::uint64_t held) {

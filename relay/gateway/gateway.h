@@ -207,8 +207,11 @@ class Gateway {
   std::uint64_t visited() const;
   // What it has done to octets beside that, weighed (pep/base/work_budget.h). A call ends with the
   // piece of work with which it exceeds WorkBudget::kOfACall: at most kMostWorked, unless
-  // `compress_level` is above 9. Calls at one instant count as one.
-  static constexpr Work kMostWorked = WorkBudget::kOfACall + compress::kMostEncodingWork;
+  // `compress_level` is above 9. A block that does not pay is copied, too. Calls at one instant
+  // count as one.
+  static constexpr Work kMostWorked = WorkBudget::kOfACall + compress::kMostEncodingWork +
+                                      compress::kBeginningWork + compress::kProbingWork +
+                                      compress::kBlockWork + copying_work(64 << 10);
   Work worked() const;
   Status status(Instant now) const;
   // Lanes [first, first + count), those of a peer one after the other.

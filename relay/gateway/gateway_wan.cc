@@ -60,7 +60,7 @@ Verdict Gateway::Impl::handle_wan(const Frame& frame, ConstBytes bytes, Instant 
         if (flows.flows().find(key) != kNoSlot || flows.time_waits().contains(key)) {
           return drop(Counter::kDroppedRelayedFromWan);
         }
-        door.look_from_wan(key, frame.payload, now);
+        door.look_from_wan(key, frame.ethernet, frame.payload, now);
       }
       break;
     default:

@@ -77,7 +77,8 @@ config::Gateway gateway_config(const WorldSpec& spec, bool sending) {
   config.lan.mtu = config.wan.mtu = config.stp.mtu = static_cast<std::uint16_t>(spec.mtu);
   config.limits.memory = ByteCount(spec.gateway_memory);
   const std::size_t at_once = spec.at_once == 0 ? spec.flows : spec.at_once;
-  config.limits.flows = static_cast<std::uint32_t>(std::max<std::size_t>(at_once + 16, 64));
+  // All connections are of one host, which may have half of the table (docs/configuration.md).
+  config.limits.flows = static_cast<std::uint32_t>(2 * std::max<std::size_t>(at_once + 16, 64));
   limit_time_waits(config.limits, spec.time_wait);
   config.limits.half_open = config.limits.flows;
   return config;

@@ -369,8 +369,8 @@ TEST(Find, BesideCubicEachHasAThirdAtLeast) {
       {{.first = First::kOurs}, kThird},
       {{.first = First::kOther, .head_start = Duration::seconds(4)}, kThird},
       {{.first = First::kOther}, kThird},
-      // It has stood for 10 s, and fills the link and its queue when ours begins: 0.4 is the goal.
-      {{.first = First::kOther, .from = Duration::zero()}, 0.3},
+      // It has stood for 10 s, and fills the link and its queue when ours begins.
+      {{.first = First::kOther, .from = Duration::zero()}, 0.4},
   };
   for (const Case& one : cases) {
     Beside beside = one.beside;
@@ -378,7 +378,8 @@ TEST(Find, BesideCubicEachHasAThirdAtLeast) {
     const Shares shares = run(beside);
     EXPECT_GT(shares.part(), one.part);
     EXPECT_LT(shares.part(), 2 * kThird);
-    EXPECT_GT(shares.both(), 0.8);
+    // Whatever ours leaves, CUBIC needs a minute to come back after a loss.
+    EXPECT_GT(shares.both(), 0.7);
   }
 }
 

@@ -160,13 +160,14 @@ void Doorkeeper::answer_by_cookie(const Segment& syn, const tcp::Config& config,
   cookies_.answer(syn.key, syn.frame.ethernet.reversed(), syn.header, config, now);
 }
 
-void Doorkeeper::look_from_wan(const FlowKey& key, ConstBytes segment, Instant now) {
+void Doorkeeper::look_from_wan(const FlowKey& key, const wire::EthernetHeader& ethernet,
+                               ConstBytes segment, Instant now) {
   const auto numbers = numbers_of(segment);
   records_.in_use.look_from_wan(key, numbers, now);
   if ((numbers.flags & (Flags::kSyn | Flags::kAck)) == Flags::kSyn) {
     records_.syns_from_wan.remember(key, numbers.sequence, now);
   }
-  misfits_.look_from_wan(key, numbers);
+  misfits_.look_from_wan(key, ethernet, numbers);
 }
 
 void Doorkeeper::handle_evidence(std::size_t session, const HostEvidence& evidence, Instant now) {

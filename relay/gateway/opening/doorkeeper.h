@@ -71,7 +71,8 @@ class Doorkeeper : private Misfits::Tellers {
   // `config`: of the endpoint that the connection would have.
   void answer_by_cookie(const Segment& syn, const tcp::Config& config, Instant now);
   // A segment from the WAN of no flow, from its TCP header on. `key`: as seen from the LAN.
-  void look_from_wan(const FlowKey& key, ConstBytes segment, Instant now);
+  void look_from_wan(const FlowKey& key, const wire::EthernetHeader& ethernet, ConstBytes segment,
+                     Instant now);
   // What a peer tells of a host, by the session of the connection.
   void handle_evidence(std::size_t session, const HostEvidence& evidence, Instant now);
   void handle_timeout(Instant now) { misfits_.handle_timeout(now); }

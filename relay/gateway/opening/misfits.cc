@@ -40,9 +40,8 @@ void Misfits::look_from_lan(const FlowKey& key, const wire::EthernetHeader& ethe
     entry.hash = hash;
   }
   entry.word = {segment.sequence, segment.acknowledgment};
-  entry.to_host = ethernet.reversed();
   if (looked_into != nullptr) {
-    hear_host(*looked_into, entry.word, entry.to_host, now);
+    hear_host(*looked_into, entry.word, ethernet, now);
     return;
   }
   if (segment.payload == 0) return;
@@ -57,27 +56,29 @@ void Misfits::look_from_lan(const FlowKey& key, const wire::EthernetHeader& ethe
   }
   entry.data_sequence = segment.sequence;
   if (entry.times_sent < kEnough || now < entry.quiet_until || !session) return;
-  if (!tellers_.is_alive(*session)) return;
+  if (!tellers_.is_alive(*session) || !entry.to_host) return;
   entry.quiet_until = now + kQuiet;
-  const auto own = static_cast<std::size_t>(std::ranges::count(cases_, false, &Case::by_peer));
-  if (!tellers_.understands_evidence(*session) || own >= kMostOwn) {
+  if (!tellers_.understands_evidence(*session) || !has_room_for(hosts.local)) {
     counters_.add(Counter::kMisfitsUntold);
     return;
   }
   Case opened;
   opened.hash = hash;
   opened.key = hosts;
-  opened.to_host = entry.to_host;
+  opened.to_host = *entry.to_host;
   opened.teller.session = *session;
   opened.word = entry.word;
   open(std::move(opened), now);
 }
 
-void Misfits::look_from_wan(const FlowKey& key, const SegmentNumbers& segment) {
+void Misfits::look_from_wan(const FlowKey& key, const wire::EthernetHeader& ethernet,
+                            const SegmentNumbers& segment) {
   if ((segment.flags & (Flags::kSyn | Flags::kRst | Flags::kAck)) != Flags::kAck) return;
   const std::uint64_t hash = hash_flow(secret_, untagged(key));
   Entry& entry = entries_[hash % kEntries];
-  if (entry.hash != hash || entry.times_sent == 0) return;
+  if (entry.hash != hash) return;
+  if (!ethernet.destination.is_multicast()) entry.to_host = ethernet;
+  if (entry.times_sent == 0) return;
   if (is_within_reach(segment.acknowledgment, entry.data_sequence)) entry.times_sent = 1;
 }
 
@@ -98,6 +99,17 @@ bool Misfits::has_room_for(const Teller& teller) const {
   return all < kMostTold && of_one < kMostToldByOne;
 }
 
+bool Misfits::has_room_for(const IpAddress& host) const {
+  std::size_t all = 0;
+  std::size_t of_one = 0;
+  for (const Case& each : cases_) {
+    if (each.by_peer) continue;
+    ++all;
+    if (each.key.local == host) ++of_one;
+  }
+  return all < kMostOwn && of_one < kMostOfOneHost;
+}
+
 void Misfits::hear(const Teller& teller, const HostEvidence& evidence, Instant now) {
   const FlowKey hosts = key_of(evidence);
   const std::uint64_t hash = hash_flow(secret_, hosts);
@@ -112,8 +124,8 @@ void Misfits::hear(const Teller& teller, const HostEvidence& evidence, Instant n
     return;
   }
   Entry& entry = entries_[hash % kEntries];
-  // Its host has said nothing here yet, or not enough has happened since.
-  if (entry.hash != hash || now < entry.quiet_until || !has_room_for(teller)) {
+  // Nothing has come from its host or for it yet, or not enough has happened since.
+  if (entry.hash != hash || !entry.to_host || now < entry.quiet_until || !has_room_for(teller)) {
     counters_.add(Counter::kEvidenceRefused);
     return;
   }
@@ -121,7 +133,7 @@ void Misfits::hear(const Teller& teller, const HostEvidence& evidence, Instant n
   Case opened;
   opened.hash = hash;
   opened.key = hosts;
-  opened.to_host = entry.to_host;
+  opened.to_host = *entry.to_host;
   opened.teller = teller;
   opened.by_peer = true;
   opened.word = entry.word;
@@ -162,14 +174,13 @@ void Misfits::ask(const Case& asked) {
   waiting_.push(asked.to_host, asked.key, question);
 }
 
-void Misfits::hear_host(Case& heard, const Word& word, const wire::EthernetHeader& to_host,
+void Misfits::hear_host(Case& heard, const Word& word, const wire::EthernetHeader& from_host,
                         Instant now) {
-  if (!agree(word, heard.word)) {
+  if (from_host.source != heard.to_host.destination || !agree(word, heard.word)) {
     close(heard, now);
     return;
   }
   heard.word = word;
-  heard.to_host = to_host;
   heard.has_answered = true;
 }
 

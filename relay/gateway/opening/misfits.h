@@ -13,8 +13,10 @@
 //     -> the first gateway compares, too, and resets its host
 //
 // The question is an ACK out of the window, which a host answers with its numbers (RFC 9293 section
-// 3.10.7.4). For a second everything that comes from the LAN in the host's name must agree: a host
-// answers, so what somebody else of its LAN says in its name is contradicted.
+// 3.10.7.4). It goes where frames of the connection are bridged to, as a neighbour that speaks in
+// the host's name may do so with a MAC of its own. For a second everything that comes from the LAN
+// in the host's name must agree, and come from there: a host answers, so what somebody else of its
+// LAN says in its name is contradicted.
 //
 // Fixed size: connections are direct-mapped, a later one in the same place takes it over; few of
 // them are looked into at a time. Where there is no room for it nobody is reset.
@@ -54,10 +56,9 @@ class Misfits {
   static constexpr Duration kListening = Duration::seconds(1);
   static constexpr Duration kPatience = Duration::seconds(10);
   static constexpr Duration kQuiet = Duration::seconds(30);
-  static constexpr std::size_t kMostOwn =
-      32;  // connections that hosts here have drawn attention to
-  static constexpr std::size_t kMostTold = 32;  // that peers have
-  static constexpr std::size_t kMostToldByOne = 4;
+  // Connections that hosts here have drawn attention to, and that peers have.
+  static constexpr std::size_t kMostOwn = 32, kMostOfOneHost = 4;
+  static constexpr std::size_t kMostTold = 32, kMostToldByOne = 4;
 
   // Both must outlive it.
   Misfits(HashKey secret, Tellers& tellers, Counters& counters)
@@ -67,7 +68,8 @@ class Misfits {
   void look_from_lan(const FlowKey& key, const wire::EthernetHeader& ethernet,
                      const SegmentNumbers& segment, std::optional<std::size_t> session,
                      Instant now);
-  void look_from_wan(const FlowKey& key, const SegmentNumbers& segment);
+  void look_from_wan(const FlowKey& key, const wire::EthernetHeader& ethernet,
+                     const SegmentNumbers& segment);
   // What the peer of a session says, who may speak for that host.
   struct Teller {
     std::size_t session = 0;
@@ -89,10 +91,10 @@ class Misfits {
   struct Entry {
     std::uint64_t hash = 0;
     Instant quiet_until;
-    wire::EthernetHeader to_host;
-    Word word;                        // the latest
-    std::uint32_t data_sequence = 0;  // of the latest segment with data
-    std::uint8_t times_sent = 0;      // that data since something near it was acknowledged
+    std::optional<wire::EthernetHeader> to_host;  // of what was bridged to it last
+    Word word;                                    // the latest
+    std::uint32_t data_sequence = 0;              // of the latest segment with data
+    std::uint8_t times_sent = 0;  // that data since something near it was acknowledged
   };
   // A connection that is looked into.
   struct Case {
@@ -118,11 +120,12 @@ class Misfits {
   Case* find(std::uint64_t hash);
   void open(Case opened, Instant now);
   void ask(const Case& asked);
-  void hear_host(Case& heard, const Word& word, const wire::EthernetHeader& to_host, Instant now);
+  void hear_host(Case& heard, const Word& word, const wire::EthernetHeader& from_host, Instant now);
   // Goes on with it as far as it can: true if it is over.
   bool go_on(Case& looked_into, Instant now);
   void close(Case& over, Instant now);
   bool has_room_for(const Teller& teller) const;
+  bool has_room_for(const IpAddress& host) const;
 
   HashKey secret_;
   Tellers& tellers_;

@@ -156,7 +156,8 @@ void RateShares::take_in(std::size_t link, std::span<const Demands> demands) {
 double RateShares::hold_queue(double sent, double booked) {
   const double carried = tick_.whole * tick_.passed;
   const double shortest = std::max(queue_ + sent - carried, 0.0);
-  const double longest = std::max(queue_ - carried, 0.0) + sent;
+  // The same sum in another order may be less by its last bit.
+  const double longest = std::max(shortest, std::max(queue_ - carried, 0.0) + sent);
   queue_ = std::min(std::clamp(booked - tick_.whole * kShareTick.to_seconds(), shortest, longest),
                     tick_.whole * kMostQueue + kQueuePackets * kFullPacket);
   queued_ = Duration::nanoseconds(static_cast<std::int64_t>(queue_ / tick_.whole * 1e9));

@@ -43,7 +43,9 @@ class OwnTraffic {
   void set_rate(BitRate link, Instant now) {
     const BitRate tenth = link.scaled(1, 10);
     const BitRate hundredth = link.scaled(1, 100);
-    const BitRate small = std::min(std::max(hundredth, kOneFrameASecond), tenth);
+    // Of a slow link six kinds together take less than all may: HELLOs and CLOSEs do not wait for
+    // that.
+    const BitRate small = std::min(std::max(hundredth, kOneFrameASecond), tenth.scaled(1, 7));
     const auto part = [&](BitRate rate) { return rate.scaled(1, workers_); };
     control_.set_rate(std::min(std::max(hundredth, kLeastControl), tenth), now);
     all_.set_rate(part(tenth), now);

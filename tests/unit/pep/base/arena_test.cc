@@ -192,6 +192,22 @@ TEST(ArenaPart, ReservesAreKeptToo) {
   EXPECT_EQ(modest.take_reserve(), kNoReserve);
 }
 
+// Whoever gives back all it has finds as many blocks as before.
+TEST(ArenaPart, AReserveThatComesBackLeavesWhatIsKept) {
+  std::vector<std::byte> memory(32 * kBlock);
+  Arena whole(memory, kBlock, kBlock / 4);
+  const Arena::Kept kept{.beside = 8 * kBlock, .reserves = 16};
+  Arena greedy(whole, kept), modest(whole, kept);
+  while (greedy.allocate() != kNoBlock) {
+  }
+  const std::size_t before = modest.free_blocks();
+  for (int i = 0; i < 8; ++i) {
+    modest.return_reserve(modest.take_reserve());
+    EXPECT_EQ(greedy.allocate(), kNoBlock);
+  }
+  EXPECT_EQ(modest.free_blocks(), before);
+}
+
 // An owner that keeps one reserve in each block holds more than it is charged, and takes nothing of
 // what is kept for others.
 TEST(ArenaPart, ScatteredReservesTakeNothingOfOthers) {

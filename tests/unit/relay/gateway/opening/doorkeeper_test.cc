@@ -81,7 +81,7 @@ class DoorkeeperTest : public testing::Test {
   void from_wan(const wire::TcpHeader& tcp) {
     FrameBytes bytes(wire::tcp_header_size(tcp));
     wire::write_tcp(tcp, bytes);
-    door_.look_from_wan(key_, bytes, now_);
+    door_.look_from_wan(key_, host_to_server().reversed(), bytes, now_);
   }
   static wire::TcpHeader answer_to(std::uint32_t cookie) {
     wire::TcpHeader ack = segment(Flags::kAck, 1'001);

@@ -32,6 +32,8 @@ class MisfitsTest : public testing::Test, protected Misfits::Tellers {
   }
   void lan(const SegmentNumbers& segment, std::uint16_t port = 40'000) {
     misfits.look_from_lan(connection(port), from_host(), segment, kSession, now);
+    // What the far host says meanwhile is bridged, and answers nothing.
+    wan(segment.sequence + (1U << 31), port);
   }
   void host_says(std::uint32_t sends, std::uint32_t expects, std::uint32_t payload = 0,
                  std::uint16_t port = 40'000) {
@@ -41,8 +43,9 @@ class MisfitsTest : public testing::Test, protected Misfits::Tellers {
   void repeats_itself(int times = 3, std::uint16_t port = 40'000) {
     for (int i = 0; i < times; ++i) host_says(kSends, kExpects, 100, port);
   }
-  void wan(std::uint32_t acknowledgment) {
-    misfits.look_from_wan(connection(), {.flags = Flags::kAck, .acknowledgment = acknowledgment});
+  void wan(std::uint32_t acknowledgment, std::uint16_t port = 40'000) {
+    misfits.look_from_wan(connection(port), from_host().reversed(),
+                          {.flags = Flags::kAck, .acknowledgment = acknowledgment});
   }
   static HostEvidence theirs(std::uint32_t sends = kTheirSends,
                              std::uint32_t expects = kTheirExpects, std::uint16_t port = 40'000) {
@@ -132,6 +135,38 @@ TEST_F(MisfitsTest, AHostThatRepeatsItselfIsAskedAndItsPeerTold) {
   EXPECT_EQ(reset(), kExpects) << "with the number that the host expects";
   EXPECT_EQ(count(Counter::kMisfitsReset), 1U);
   EXPECT_TRUE(misfits.next_timeout().is_never());
+}
+
+// It says everything with its own MAC, and the host nothing: the host alone is asked.
+TEST_F(MisfitsTest, ANeighbourWithAMacOfItsOwnProvesNothing) {
+  host_says(kSends, kExpects);
+  wire::EthernetHeader forged = from_host();
+  forged.source = MacAddress({2, 0, 0, 0, 0, 0x66});
+  const SegmentNumbers segment{
+      .flags = Flags::kAck, .sequence = 77, .acknowledgment = 2'000'000'000, .payload = 1};
+  for (int i = 0; i < 10; ++i) {
+    misfits.look_from_lan(connection(), forged, segment, kSession, now);
+    EXPECT_FALSE(reset(Duration::milliseconds(300)));
+  }
+  EXPECT_TRUE(told.empty());
+  EXPECT_EQ(count(Counter::kMisfitsUnproved), 1U);
+}
+
+TEST_F(MisfitsTest, OneHostLeavesRoomForTheOthers) {
+  for (std::uint16_t port = 1'000; port < 1'010; ++port) repeats_itself(3, port);
+  EXPECT_EQ(count(Counter::kMisfitsUntold), 10 - Misfits::kMostOfOneHost);
+}
+
+// Nothing was bridged to it: whoever speaks may be somebody else.
+TEST_F(MisfitsTest, AHostThatNothingIsBridgedToIsNotAsked) {
+  const SegmentNumbers segment{
+      .flags = Flags::kAck, .sequence = kSends, .acknowledgment = kExpects, .payload = 1};
+  for (int i = 0; i < 10; ++i) {
+    misfits.look_from_lan(connection(), from_host(), segment, kSession, now);
+  }
+  EXPECT_FALSE(poll());
+  peer_says(theirs());
+  EXPECT_EQ(count(Counter::kEvidenceRefused), 1U);
 }
 
 TEST_F(MisfitsTest, ThePeersGatewayAsksItsHostAndTellsWhatDiffers) {
