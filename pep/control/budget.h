@@ -32,7 +32,8 @@ class Budget {
     if (rate == rate_) return;
     if (owed_until_ > now) owed_until_ = now + rate.time_for(rate_.bytes_in(owed_until_ - now));
     rate_ = rate;
-    depth_ = std::max(kFill, rate.time_for(least_));
+    // Times are rounded up, those of its parts too.
+    depth_ = std::max(kFill, rate.time_for(least_) + Duration::microseconds(1));
   }
   BitRate rate() const { return rate_; }
 
@@ -85,7 +86,13 @@ class BudgetPlace {
   // Whether the packet may leave now; a place is booked if there is none. Without a budget it may.
   bool has_come(Budget* budget, ByteCount size, Instant now) {
     if (budget == nullptr) return true;
-    if (at_.is_never()) at_ = budget->book(size, now);
+    if (at_.is_never()) {
+      at_ = budget->book(size, now);
+    } else if (rate_ != budget->rate() && at_ > now) {
+      // What was booked was booked in octets.
+      at_ = now + budget->rate().time_for(rate_.bytes_in(at_ - now));
+    }
+    rate_ = budget->rate();
     return now >= at_;
   }
   // It leaves.
@@ -93,11 +100,15 @@ class BudgetPlace {
     at_ = Instant::never();
     if (budget != nullptr) budget->on_left(size, now);
   }
-  // When to ask again; the beginning of time if no place is booked.
-  Instant at() const { return at_.is_never() ? Instant() : at_; }
+  // When to ask again; the beginning of time if no place is booked, or for another rate.
+  Instant at(const Budget* budget) const {
+    const bool holds = budget == nullptr || budget->rate() == rate_;
+    return at_.is_never() || !holds ? Instant() : at_;
+  }
 
  private:
   Instant at_ = Instant::never();
+  BitRate rate_;  // for which it was booked
 };
 
 }  // namespace satrelay::control

@@ -72,17 +72,13 @@ bool Session::Impl::admit_with_mac(const ReceivedHello& hello) {
     ++counters.hellos_repeated;
     return false;
   }
-  if (key_exchange->answers_offer(hello.keys)) {
-    owes_answer = true;
-    return true;
-  }
-  if (hello.keys.offer.empty()) return true;
+  if (key_exchange->answers_offer(hello.keys)) return true;
+  if (hello.keys.offer.empty() && !key_exchange->is_accepted_by(hello.keys)) return true;
   const HeldHello::Claim claim = {
       .has_mac = true, .epoch = hello.frame.epoch, .number = hello.number};
   const bool is_newest = held.empty() || claim > held.claim();
   if (is_newest && budget.offers.take(who, now)) {
     held.clear();
-    owes_answer = true;
     return true;
   }
   hold(hello, claim);
@@ -95,10 +91,7 @@ bool Session::Impl::admit_without_mac(const ReceivedHello& hello) {
     ++counters.hellos_without_mac;
     return false;
   }
-  if (held.empty() && budget.without_mac.take(who, now)) {
-    owes_answer = true;
-    return true;
-  }
+  if (held.empty() && budget.without_mac.take(who, now)) return true;
   const std::uint64_t unread = counters.hellos_unread;
   hold(hello, {.names_us = hello.frame.peer_epoch == config.boot_epoch});
   // The peer's own may be among them. What it says in answer to ours is read.
@@ -120,7 +113,6 @@ void Session::Impl::hear_held_hello() {
   const std::vector<std::byte> packet = held.take();
   const auto hello = parse_hello_packet(packet, parse_header(packet)->number);
   if (!hello || !is_of_interest(hello->frame)) return;
-  owes_answer = true;
   hear_hello(*hello);
 }
 
@@ -134,21 +126,26 @@ Instant Session::Impl::next_hello() const {
   Instant at = handshake.next_hello();
   if (at.is_never()) return at;
   const control::BudgetPlace& place = hello_answers() ? answer_place : hello_place;
-  at = later(later(at, gate.control_opens_at(kHelloRoom)), place.at());
+  at = later(later(at, gate.control_opens_at(kHelloRoom)), place.at(hello_octets()));
   return hello_is_free() ? at : in_turn(at);
 }
 
 Instant Session::Impl::next_close() const {
   if (!farewell.due()) return Instant::never();
-  const Instant at = later(later(now, gate.control_opens_at(kCloseRoom)), close_place.at());
+  const Instant at =
+      later(later(now, gate.control_opens_at(kCloseRoom)), close_place.at(config.greetings.closes));
   return farewell.repeats() ? in_turn(at) : at;
+}
+
+control::Budget* Session::Impl::hello_octets() const {
+  return hello_answers() ? config.greetings.answers : config.greetings.hellos;
 }
 
 // The first of a session, and an answer to a HELLO that had its turn, leave at once.
 bool Session::Impl::hello_leaves() {
   if (!handshake.hello_due(now) || !gate.control_open(now, kHelloRoom)) return false;
   control::BudgetPlace& place = hello_answers() ? answer_place : hello_place;
-  control::Budget* octets = hello_answers() ? config.greetings.answers : config.greetings.hellos;
+  control::Budget* octets = hello_octets();
   const ByteCount size = gate.accounted(kHelloRoom);
   if (!place.has_come(octets, size, now) || !(hello_is_free() || take_our_turn())) return false;
   place.use(octets, size, now);

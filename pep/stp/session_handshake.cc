@@ -14,11 +14,11 @@ void Session::Impl::hear_hello(const ReceivedHello& received) {
     hello = reading->hello;
     session_keys = reading->keys;
     if (session_keys && received.keys.has_mac) budget.on_mac_proved(who.peer, now);
-    newcomer_has_mac = received.keys.has_mac;
   }
   handshake.expire(now);
   const std::uint64_t known_newcomer = handshake.newcomer();
   const Handshake::Outcome outcome = handshake.handle_hello(hello, received.number, silent, now);
+  if (handshake.newcomer() == hello.epoch) newcomer_has_mac = received.keys.has_mac;
   switch (outcome) {
     case Handshake::Outcome::kStale:
       ++counters.stale_epoch;
@@ -93,10 +93,14 @@ std::optional<KeyExchange::Reading> Session::Impl::read_keys(const ReceivedHello
   switch (reading.verdict) {
     case Verdict::kAuthentic:
       key_doubt.on_heard();
+      owes_answer = true;
       return reading;
     case Verdict::kRepeated:
-      // Our answer may be lost.
-      if (hello.frame.answer_wanted) handshake.answer_stranger(now);
+      // Our answer may be lost. Without an offer it had no turn.
+      if (hello.frame.answer_wanted) {
+        handshake.answer_stranger(now);
+        if (!hello.keys.offer.empty()) owes_answer = true;
+      }
       break;
     case Verdict::kForged:
       ++counters.not_authentic;

@@ -209,7 +209,10 @@ struct Session::Impl {
   static constexpr std::size_t kHelloRoom = 352, kCloseRoom = 64;
   // A HELLO that is due answers the peer's, or goes to a peer that is alive: it does not wait
   // behind those that nobody may hear.
-  bool hello_answers() const { return state == PeerState::kAlive || handshake.owes_answer(); }
+  bool hello_answers() const {
+    return state == PeerState::kAlive || owes_answer || handshake.owes_answer();
+  }
+  control::Budget* hello_octets() const;
   bool credits_wait() const;
   bool control_waits() const;
   bool data_allowed() const;
@@ -271,7 +274,7 @@ struct Session::Impl {
   Turns::Who who;  // we are, for the budget
   HelloMemory hello_memory;
   HeldHello held;
-  bool owes_answer = false;       // to a HELLO that has had its turn
+  bool owes_answer = false;       // to a HELLO with keys that has had its turn, and was authentic
   bool newcomer_has_mac = false;  // its HELLO had
   KeyDoubt key_doubt;
   Protection protection;

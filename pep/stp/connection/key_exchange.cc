@@ -83,6 +83,8 @@ KeyExchange::Reading KeyExchange::read(const HelloFrame& clear, const HelloKeys&
     } else if (!is_accepted_by(keys)) {
       reading.verdict = Verdict::kStale;
     } else {
+      // Whoever has no MAC has turns of its own, and leaves the peer its free one.
+      if (keys.has_mac) offering_->was_tried = true;
       accepted = read_accept(keys.accept, reading);
     }
   }
@@ -107,7 +109,6 @@ std::optional<KeyExchange::Said> KeyExchange::read_accept(ConstBytes message, Re
                  ? 0
                  : message.size() - crypto::NoiseHandshake::kOverhead);
   reading.verdict = Reading::Verdict::kForged;
-  offering_->was_tried = true;
   if (offering_->noise.read_message(message, text) != crypto::NoiseResult::kOk) {
     return std::nullopt;
   }

@@ -59,6 +59,8 @@ class KeyExchange {
   // Whether a genuine HELLO accepts the offer that we have out, for the first time: its sender is
   // there now.
   bool answers_offer(const HelloKeys& keys) const;
+  // Whether it accepts that offer at all: to read that takes a curve.
+  bool is_accepted_by(const HelloKeys& keys) const;
   // `peer_silent`: as in Handshake; else an offer of an older boot than the peer's is stale. Takes
   // hashes for an offer, and a curve for an acceptance: whoever calls has asked whether that may
   // be.
@@ -115,8 +117,6 @@ class KeyExchange {
   static std::optional<Said> parse(ConstBytes payload);
   std::optional<Said> read_accept(ConstBytes message, Reading& reading);
   std::optional<Said> read_offer(ConstBytes message, bool peer_silent, Reading& reading);
-
-  bool is_accepted_by(const HelloKeys& keys) const;
 
   Security security_;
   HelloMac mac_;

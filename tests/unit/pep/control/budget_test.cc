@@ -99,7 +99,7 @@ TEST(BudgetPlaces, AreGivenOutInOrderAndOnceEach) {
   int asked = 0, all = 0;
   for (int ms = 0; ms <= 20'000; ++ms) {
     for (std::size_t i = 0; i < places.size(); ++i) {
-      if (places[i].at() > at_ms(ms)) continue;
+      if (places[i].at(&budget) > at_ms(ms)) continue;
       ++asked;
       if (!places[i].has_come(&budget, ByteCount(100), at_ms(ms))) continue;
       places[i].use(&budget, ByteCount(100), at_ms(ms));

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "relay/gateway/frames/open_metadata.h"
@@ -132,6 +133,9 @@ TEST_F(HubTest, EvidenceConcernsTheHostsBehindItsSender) {
     tcp.destination_port = 40'000;
     tcp.flags = wire::TcpFlags::kAck;
     hub_->handle_frame(PortId::kLan, tcp_frame("203.0.113.5", far, tcp), now_);
+    std::swap(tcp.source_port, tcp.destination_port);
+    hub_->handle_frame(PortId::kWan,
+                       tcp_frame(far, "203.0.113.5", tcp, host_to_server().reversed()), now_);
   };
   const auto says = [&](std::string_view host) {
     const HostEvidence evidence{.near = ip_of(host),

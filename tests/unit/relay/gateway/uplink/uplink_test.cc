@@ -201,8 +201,8 @@ TEST_F(UplinkTest, OnASlowLinkOneSmallFrameLeavesAtATimeAndNoLongOne) {
   EXPECT_TRUE(uplink.take(OwnFrame::kEcho, false, 128, now_));
   EXPECT_FALSE(uplink.take(OwnFrame::kEcho, false, 128, now_));
   EXPECT_TRUE(uplink.take(OwnFrame::kEcho, true, 128, now_)) << "and one for a peer";
-  now_ += Duration::seconds(2);
-  EXPECT_TRUE(uplink.take(OwnFrame::kEcho, false, 128, now_)) << "one a second";
+  now_ += Duration::seconds(3);
+  EXPECT_TRUE(uplink.take(OwnFrame::kEcho, false, 128, now_)) << "one in a second and a third";
   std::uint64_t octets = 0;
   for (int ms = 0; ms < 60'000; ++ms) {
     const Instant when = now_ + Duration::milliseconds(ms);
