@@ -73,7 +73,8 @@ void RateShares::divide(std::size_t link, std::span<const Demands> demands,
   }
   if (any) quiet_since_ = now;
   at_rest_ = now - quiet_since_ >= kRest;
-  const double rate = tick_.whole * hold_queue(sent, booked);
+  // What a single worker sends, to lanes of several, is paced by itself.
+  const double rate = tick_.whole * (workers_.size() > 1 ? hold_queue(sent, booked) : 1);
   divide_between_classes(rate);
   double given = 0;
   for_each_class([&](ClassId id) {

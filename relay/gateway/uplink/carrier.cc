@@ -38,6 +38,7 @@ Carrier::Carrier(const config::Link& link, std::size_t sources, std::size_t most
       send_capacity(link.send_rate),
       receive_capacity(link.receive_rate),
       is_found_(!link.finds_capacity()),
+      workers_(workers),
       configured_reports_(reports),
       in_force_(link.send_rate),
       rate_(pacer.rate()) {
@@ -59,7 +60,7 @@ void Carrier::set_rate(BitRate rate, bool found, Instant now) {
 }
 
 void Carrier::take_share(const LinkShare& share, Instant now) {
-  if (!std::exchange(is_shared_, true)) pacer.set_burst(kSharedBurst);
+  if (!std::exchange(is_shared_, true) && workers_ > 1) pacer.set_burst(kSharedBurst);
   share_serial_ = share.serial;
   fallback_ = share.fallback;
   if (now >= share.until) return fall_back(now);

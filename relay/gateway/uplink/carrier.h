@@ -82,6 +82,7 @@ struct Carrier {
 
  private:
   bool is_found_;  // what the modem carries is known, or was found
+  unsigned workers_;  // of the gateway
   BitRate configured_reports_;
   BitRate in_force_;
   BitRate rate_;
