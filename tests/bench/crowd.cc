@@ -432,7 +432,6 @@ bool Crowd::poll(PortId port) {
 }
 
 std::size_t Crowd::poll_burst() {
-  constexpr std::size_t kBurst = 32;
   std::array<std::array<std::byte, 2048>, kBurst> frames;
   std::array<MutableBytes, kBurst> rooms;
   std::array<gateway::Polled, kBurst> polled;
