@@ -432,10 +432,11 @@ bool Crowd::poll(PortId port) {
 }
 
 std::size_t Crowd::poll_burst() {
-  std::array<std::array<std::byte, 2048>, kBurst> frames;
-  std::array<MutableBytes, kBurst> rooms;
-  std::array<gateway::Polled, kBurst> polled;
-  for (std::size_t i = 0; i < kBurst; ++i) rooms[i] = frames[i];
+  constexpr std::size_t kMostFrames = 32;
+  std::array<std::array<std::byte, 2048>, kMostFrames> frames;
+  std::array<MutableBytes, kMostFrames> rooms;
+  std::array<gateway::Polled, kMostFrames> polled;
+  for (std::size_t i = 0; i < kMostFrames; ++i) rooms[i] = frames[i];
   std::size_t count = 0;
   call([&] { count = engine_->poll_frames(PortId::kWan, rooms, polled, now_); });
   for (std::size_t i = 0; i < count; ++i) {
