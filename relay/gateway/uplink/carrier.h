@@ -81,7 +81,7 @@ struct Carrier {
   std::array<std::uint64_t, schedule::kClasses> sent_of{};
 
  private:
-  bool is_found_;  // what the modem carries is known, or was found
+  bool is_found_;     // what the modem carries is known, or was found
   unsigned workers_;  // of the gateway
   BitRate configured_reports_;
   BitRate in_force_;
