@@ -329,9 +329,8 @@ std::vector<std::string> run_and_check(Network& network, std::vector<Inspection>
     return {error.what()};
   }
   std::vector<std::string> broken = check_flows(network);
-  for (const auto& check : {check_memory, check_links}) {
-    for (const std::string& line : check(network)) broken.push_back(line);
-  }
+  const std::vector<std::string> memory = check_memory(network);
+  broken.insert(broken.end(), memory.begin(), memory.end());
   return broken;
 }
 
