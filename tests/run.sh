@@ -23,7 +23,7 @@ usage: tests/run.sh [--suite NAME]... [--all] [--filter TEXT] [--list] [--slowes
   --slowest N    print the N tests that took longest, too
 
 A suite that has no test is an error, and so is a filter that leaves none.
-Logs are kept in build/meson-logs/: tests.txt of all programs, e2e.xml of the end-to-end tests, e2e-alone.xml of
+Logs are kept in build/meson-logs/: tests-python3.txt of all programs, e2e.xml of the end-to-end tests, e2e-alone.xml of
 those that measure (of sanitize: build-sanitize/meson-logs/).
 END
 }
@@ -152,17 +152,17 @@ run() {
 
 reports=()
 # run_meson BUILD FACTOR LISTED: runs what list_meson has listed. Meson's limits of time are for an idle
-# machine, so they are multiplied.
+# machine, so they are multiplied. It names its logs after the program that wraps the tests: tests-python3.
 run_meson() {
-  local folder=$1 names suite options=()
+  local folder=$1 names suite options=() log=$1/meson-logs/tests-python3
   if [ -z "$3" ]; then return; fi
   mapfile -t names < <(cut -d' ' -f2 <<<"$3")
   for suite in $(cut -d' ' -f1 <<<"$3" | sort -u); do options+=(--suite "$suite"); done
-  rm -f "$folder"/meson-logs/tests.*
+  rm -f "$log".*
   run "${invoker[@]}" meson test -C "$folder" --no-rebuild --logbase tests --print-errorlogs \
     --wrapper "/usr/bin/python3 -SE $here/processor_time.py" --timeout-multiplier "$2" "${options[@]}" "${names[@]}"
-  [ -s "$folder/meson-logs/tests.json" ] || die "meson test ended with status $status"
-  reports+=("$folder/meson-logs/tests.json")
+  [ -s "$log.json" ] || die "meson test ended with status $status and without $log.json"
+  reports+=("$log.json")
 }
 
 # run_pytest REPORT COMMAND...: the command leaves a report there.

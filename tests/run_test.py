@@ -2,7 +2,8 @@
 """tests/run.sh runs its tests whatever was built before, in any order, and wherever that was interrupted.
 
 deploy/build.sh, deploy/train.sh and tests/run.sh are the real ones, in a tree of their own; Meson and ninja
-are a stub (run_stub/tool.py). run_really_test.py tries one order with the real ones.
+are a stub (run_stub/tool.py), and in one test the real Meson runs two programs that pass and fail.
+run_really_test.py tries one order with the real ones.
 """
 
 import itertools
@@ -15,7 +16,14 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
-COPIED = ("deploy/build.sh", "deploy/train.sh", "deploy/progress.sh", "tests/run.sh", "tests/summary.py")
+COPIED = (
+    "deploy/build.sh",
+    "deploy/train.sh",
+    "deploy/progress.sh",
+    "tests/run.sh",
+    "tests/processor_time.py",
+    "tests/summary.py",
+)
 BUILDS = ((), ("--lab",), ("--programs",), ("--sanitize",))
 # Where a build may be interrupted, and which builds come by there.
 POINTS = {
@@ -155,6 +163,18 @@ class Run(unittest.TestCase):
         done = self.call("tests/run.sh", "--suite", "sanitize", STUB_EMPTY="sim")
         self.assertNotEqual(done.returncode, 0, done.stdout)
         self.assertIn("has no test of suite sim", done.stdout)
+
+    def test_the_real_meson_leaves_what_is_counted(self):
+        self.script(os.path.join(self.root, "deploy/build.sh"), 'cd "$(dirname "$0")/.." && exec meson setup build')
+        with open(os.path.join(self.root, "meson.build"), "w", encoding="utf-8") as file:
+            file.write("project('satrelay')\n"
+                       "test('unit-good', find_program('true'), suite: 'unit')\n"
+                       "test('unit-bad', find_program('false'), suite: 'unit')\n"
+                       "test('sim-a', find_program('true'), suite: 'sim')\n")
+        self.stubs = self.folder
+        done = self.call("tests/run.sh", "--suite", "unit", "--slowest", "2")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertTrue(done.stdout.endswith("\n1 passed, 1 failed, 0 skipped\n"), done.stdout)
 
     def test_an_unknown_suite_is_an_error(self):
         done = self.call("tests/run.sh", "--suite", "units")

@@ -90,7 +90,9 @@ def test(words: list[str]) -> int:
         print("\n".join(f"satrelay:{suite} / {name}" for suite, name in found))
         return 0
     compiled = os.path.exists(os.path.join(folder, "compiled"))
-    with open(path(folder, "meson-logs", "tests.json"), "w", encoding="utf-8") as log:
+    wrapper = os.path.basename(words[words.index("--wrapper") + 1].split()[0])
+    name = f'{words[words.index("--logbase") + 1]}-{wrapper}.json'
+    with open(path(folder, "meson-logs", name), "w", encoding="utf-8") as log:
         for suite, name in found:
             if name not in words:
                 continue
