@@ -1,9 +1,12 @@
 #include "config/read_sat_link.h"
 
 #include <limits>
+#include <string>
 
+#include "config/format.h"
 #include "config/read_common.h"
 #include "config/read_link_changes.h"
+#include "config/units.h"
 
 namespace satrelay::config {
 namespace {
@@ -12,6 +15,7 @@ constexpr Bounds<BitRate> kDirectionRate{BitRate::bits_per_second(1'000),
                                          BitRate::bits_per_second(100'000'000'000)};
 constexpr Bounds<Duration> kDirectionDelay{Duration::zero(), Duration::seconds(10)};
 constexpr Bounds<ByteCount> kQueue{ByteCount(2'000), ByteCount(16ULL << 30)};
+constexpr Bounds<Duration> kQueueTime{Duration::microseconds(1), Duration::seconds(3'600)};
 constexpr Bounds<ByteCount> kLinkMemory{ByteCount(1ULL << 20), ByteCount(1ULL << 40)};
 
 // Gilbert (1960) and Elliott (1963): a Markov chain of two states, a loss probability in each.
@@ -30,6 +34,28 @@ GilbertElliott read_gilbert_elliott(const Value& value) {
   return model;
 }
 
+// A size, or the time that the link takes for it at `rate`, the one it is configured with: a queue
+// is memory, so that a later change of the rate leaves its size as it is.
+ByteCount read_queue(const Value& value, BitRate rate) {
+  const std::string text = value.text("write a size, like 625kB, or a time, like 100ms");
+  if (!parse_duration(text)) {
+    if (!parse_size(text)) {
+      value.refuse("is neither a size nor a time", "write one, like 625kB or 100ms");
+    }
+    return value.size(kQueue);
+  }
+  const Duration time = value.duration(kQueueTime);
+  if (rate.is_zero()) {
+    value.refuse("is a time, and the rate is unlimited", "write a size, like 625kB");
+  }
+  const ByteCount size = rate.bytes_in(time);
+  if (size < kQueue.least || size > kQueue.most) {
+    value.refuse("at " + to_text(rate) + " is " + to_text(size),
+                 "allowed: " + to_text(kQueue.least) + " to " + to_text(kQueue.most));
+  }
+  return size;
+}
+
 LinkDirection read_direction(const Value& value) {
   const Fields fields = value.fields({"rate", "delay", "queue", "mtu", "loss", "gilbert_elliott",
                                       "jitter", "reorder", "reorder_by", "duplicate", "corrupt"});
@@ -39,7 +65,9 @@ LinkDirection read_direction(const Value& value) {
     direction.rate = rate.rate(kDirectionRate);
   }
   if (const Value* delay = fields.find("delay")) direction.delay = delay->duration(kDirectionDelay);
-  if (const Value* queue = fields.find("queue")) direction.queue = queue->size(kQueue);
+  if (const Value* queue = fields.find("queue")) {
+    direction.queue = read_queue(*queue, direction.rate);
+  }
   if (const Value* mtu = fields.find("mtu")) {
     direction.mtu = static_cast<std::uint16_t>(mtu->integer({576, 9000}));
   }

@@ -126,6 +126,40 @@ TEST(ScenarioFile, EveryKey) {
   EXPECT_EQ(experiment.groups.at(1).first, 4U);
 }
 
+// A time is a size at the rate that its direction is configured with, whatever becomes of the rate.
+TEST(ScenarioFile, AQueueMayBeATimeAtTheLinksRate) {
+  const auto link = [](const std::string& text) {
+    return parse_scenario("link: {" + text + "}\nflows: [{client: a, download: 20MB}]\n", "s.yaml")
+        .scenario;
+  };
+  const sim::Scenario both =
+      link("both: {rate: 50Mbit, queue: 200ms}, changes: [{at: 1s, rate: 5Mbit}]");
+  EXPECT_EQ(both.a_to_b.queue, ByteCount(1'250'000));
+  EXPECT_EQ(both.b_to_a.queue, ByteCount(1'250'000));
+  const sim::Scenario each =
+      link("a_to_b: {queue: 1.5 s, rate: 10Mbit}, b_to_a: {rate: 1Mbit, queue: 50ms}");
+  EXPECT_EQ(each.a_to_b.queue, ByteCount(1'875'000));
+  EXPECT_EQ(each.b_to_a.queue, ByteCount(6'250));
+  EXPECT_EQ(link("both: {rate: 50Mbit, queue: 625kB}").a_to_b.queue, ByteCount(625'000));
+}
+
+TEST(ScenarioFile, AQueueThatCannotBeIsToldAtItsPlace) {
+  const auto error = [](const std::string& rate, const std::string& queue) {
+    return error_of("link: {both: {rate: " + rate + ", queue: " + queue +
+                    "}}\nflows: [{client: a, download: 20MB}]\n");
+  };
+  const std::string place = "s.yaml:1:36: link.both.queue: ";
+  EXPECT_EQ(error("50Mbit", "200"),
+            place + "\"200\" is neither a size nor a time; write one, like 625kB or 100ms");
+  EXPECT_EQ(error("50Mbit", "-1ms"),
+            place + "\"-1ms\" is neither a size nor a time; write one, like 625kB or 100ms");
+  EXPECT_EQ(error("50Mbit", "0ms"), place + "\"0ms\" is out of range; allowed: 1us to 1h");
+  EXPECT_EQ(error("50Mbit", "61min"), place + "\"61min\" is out of range; allowed: 1us to 1h");
+  EXPECT_EQ(error("50Mbit", "100us"), place + "\"100us\" at 50Mbit is 625B; allowed: 2kB to 16GiB");
+  EXPECT_EQ(error("99Gbit", "10s"), place + "\"10s\" at 99Gbit is 123750MB; allowed: 2kB to 16GiB");
+  EXPECT_EQ(error("50Mbit", "1kB"), place + "\"1kB\" is out of range; allowed: 2kB to 16GiB");
+}
+
 TEST(ScenarioFile, HostsUseCubicUnlessTheScenarioSaysOtherwise) {
   const auto congestion = [](const std::string& hosts) {
     return congestion_of(parse_scenario(std::string(kMinimal) + hosts, "s.yaml").scenario);
