@@ -112,7 +112,9 @@ std::string plot_script(const RunResult& result, const std::string& terminal,
                         const std::filesystem::path& output) {
   std::string script = data_block(result);
   script += "set terminal " + terminal + "\nset output " + gnuplot_quoted(output.string()) + "\n";
-  script += "set multiplot layout 4,1 title " +
+  // Without gateways nobody retransmits over STP, so that panel would be empty.
+  const bool gateways = result.has_gateway[0] || result.has_gateway[1];
+  script += fmt::format("set multiplot layout {},1 title ", gateways ? 4 : 3) +
             gnuplot_quoted(result.name + ", seed " + std::to_string(result.seed) + ", hosts use " +
                            result.congestion) +
             " noenhanced\n";
@@ -126,8 +128,9 @@ std::string plot_script(const RunResult& result, const std::string& terminal,
       "$data using 1:5 with lines lc 1 dt 2 title 'to hosts at b', "
       "$data using 1:4 with lines lc 2 dt 2 title 'to hosts at a'\n";
   script += panel("queue, ms", 6, "a>b", "b>a");
-  script += panel("loss, %", 8, "a>b", "b>a");
-  script += "set xlabel 'time, s'\n" + panel("retransmitted, Mbit/s", 10, "by a", "by b");
+  const std::string below = "set xlabel 'time, s'\n";
+  script += (gateways ? "" : below) + panel("loss, %", 8, "a>b", "b>a");
+  if (gateways) script += below + panel("retransmitted, Mbit/s", 10, "by a", "by b");
   return script + "unset multiplot\n";
 }
 

@@ -1,5 +1,5 @@
-// A run's time series as stacked panels, drawn by gnuplot: throughput, queue, loss,
-// retransmissions.
+// A run's time series as stacked panels, drawn by gnuplot: throughput, queue, loss, and
+// retransmissions of the gateways if there are any.
 #pragma once
 
 #include <filesystem>

@@ -99,6 +99,25 @@ TEST(Report, AFrameIsLostWhateverDropsIt) {
   EXPECT_EQ(most, 100);
 }
 
+std::size_t count_of(const std::string& part, const std::string& text) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++count;
+  return count;
+}
+
+// Who has no gateways retransmits nothing over STP: what is drawn is what there is to see.
+TEST(Report, APlotWithoutGatewaysHasNoPanelOfTheirs) {
+  RunResult result = short_run();
+  result.has_gateway = {};
+  const std::string script = plot_script(result, "svg", "x.svg");
+  EXPECT_NE(script.find("layout 3,1 "), std::string::npos);
+  EXPECT_EQ(count_of("\nplot ", script), 3U);
+  EXPECT_EQ(script.find("retransmitted"), std::string::npos);
+  // The time stands below the last panel.
+  EXPECT_EQ(count_of("set xlabel", script), 1U);
+  EXPECT_GT(script.find("set xlabel"), script.find("'queue, ms'"));
+}
+
 TEST(Report, TableNamesFlowsLinkAndGateways) {
   const std::string table = report_table(short_run());
   for (const char* part :
@@ -113,9 +132,7 @@ TEST(Report, PlotScriptHasFourPanelsAndEscapesNames) {
   const std::string script = plot_script(result, "svg", "/tmp/o'ut.svg");
   EXPECT_NE(script.find("layout 4,1 title 'it''s, seed 1, hosts use cubic'"), std::string::npos);
   EXPECT_NE(script.find("set output '/tmp/o''ut.svg'"), std::string::npos);
-  std::size_t panels = 0;
-  for (std::size_t at = 0; (at = script.find("\nplot ", at)) != std::string::npos; ++at) ++panels;
-  EXPECT_EQ(panels, 4U);
+  EXPECT_EQ(count_of("\nplot ", script), 4U);
 }
 
 TEST(Report, PlotsAreSvgOrPng) {
