@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "relay/satlab/experiment.h"
@@ -17,10 +16,27 @@ namespace satrelay::satlab {
 
 enum class Better : std::uint8_t { kHigher, kLower };
 
+// What a paper says of a figure that it gives.
+enum class Relation : std::uint8_t {
+  kEqual,
+  kAbout,   // "about 200 Mbps"
+  kMore,    // "more than 1 Gbps"
+  kLess,    // "less than 1 Gbps"
+  kAtMost,  // "not higher than 1 Kbits/s"
+};
+
+struct Published {
+  std::string system;
+  double figure = 0;
+  Relation relation = Relation::kEqual;
+  // Where in the paper, if the paper gives another figure for the same case elsewhere.
+  std::string place = {};
+};
+
 struct RowSpec {
   std::string name;
   std::string unit;
-  std::vector<std::pair<std::string, double>> published;  // by system
+  std::vector<Published> published;  // the figures of one system follow each other
   std::optional<double> bound;
   std::optional<double> target;  // nullopt: for information
   Better better = Better::kHigher;

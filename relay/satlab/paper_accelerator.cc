@@ -22,8 +22,8 @@ Experiment build(std::uint64_t bytes, std::uint64_t seed) {
   return experiment;
 }
 
-Case transfer(const std::string& name, std::uint64_t bytes,
-              std::vector<std::pair<std::string, double>> published, double target) {
+Case transfer(const std::string& name, std::uint64_t bytes, std::vector<Published> published,
+              double target) {
   Case one;
   one.name = name;
   one.rows = {{name, "s", std::move(published), bound_completion(build(bytes, 1), bytes), target,

@@ -1,6 +1,8 @@
 #include "relay/satlab/paper_report.h"
 
+#include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "relay/text/numbers.h"
 #include "relay/text/table.h"
@@ -19,13 +21,41 @@ std::string number(double value) {
 
 std::string number(const std::optional<double>& value) { return value ? number(*value) : "-"; }
 
+const char* sign_of(Relation relation) {
+  switch (relation) {
+    case Relation::kEqual:
+      return "";
+    case Relation::kAbout:
+      return "~";
+    case Relation::kMore:
+      return ">";
+    case Relation::kLess:
+      return "<";
+    case Relation::kAtMost:
+      return "<=";
+  }
+  return "";
+}
+
+// Between two figures of a paper for the same case and the same system.
+constexpr const char* kContradiction = " against ";
+
 std::string published_text(const RowSpec& row) {
   std::string text;
-  for (const auto& [system, figure] : row.published) {
-    if (!text.empty()) text += ", ";
-    text += system + " " + text::significant(figure);
+  const std::string* before = nullptr;  // the system of the figure before
+  for (const Published& one : row.published) {
+    const bool same = before != nullptr && *before == one.system;
+    if (!text.empty()) text += same ? kContradiction : ", ";
+    if (!same) text += one.system + " ";
+    text += sign_of(one.relation) + text::significant(one.figure);
+    if (!one.place.empty()) text += " (" + one.place + ")";
+    before = &one.system;
   }
   return text;
+}
+
+bool contradicts_itself(const RowSpec& row) {
+  return published_text(row).find(kContradiction) != std::string::npos;
 }
 
 std::string target_text(const RowSpec& row) {
@@ -64,8 +94,14 @@ std::string paper_table(const Paper& paper, const PaperResult& result,
     if (controller.empty()) continue;
     rows.back().insert(rows.back().begin() + kBehindOurs, number(row.with_controller));
   }
-  return paper.title + "; hosts use " + result.congestion + "\n\n" +
-         text::format_table(columns, rows);
+  std::string table =
+      paper.title + "; hosts use " + result.congestion + "\n\n" + text::format_table(columns, rows);
+  if (std::ranges::any_of(paper.cases, [](const Case& one) {
+        return std::ranges::any_of(one.rows, contradicts_itself);
+      })) {
+    table += "\nagainst: the paper gives both figures for the same case, so neither is exact\n";
+  }
+  return table;
 }
 
 ordered_json paper_json(const Paper& paper, const PaperResult& result,
@@ -79,7 +115,12 @@ ordered_json paper_json(const Paper& paper, const PaperResult& result,
     one["case"] = row.spec.name;
     one["unit"] = row.spec.unit;
     one["published"] = ordered_json::object();
-    for (const auto& [system, figure] : row.spec.published) one["published"][system] = figure;
+    one["signs"] = ordered_json::object();
+    for (const Published& figure : row.spec.published) {
+      const std::string key = figure.system + (figure.place.empty() ? "" : ", " + figure.place);
+      one["published"][key] = figure.figure;
+      if (figure.relation != Relation::kEqual) one["signs"][key] = sign_of(figure.relation);
+    }
     one["bound"] = json_number(row.spec.bound);
     one["ours"] = json_number(row.ours);
     one["target"] = json_number(row.spec.target);

@@ -10,8 +10,10 @@ namespace satrelay::satlab {
 
 std::string paper_table(const Paper& paper, const PaperResult& result,
                         const std::string& controller = "");
-// {"paper": "...", "rows": [{"case", "unit", "published": {"SYSTEM": x}, "bound", "ours", "target",
-// "met"}]}; null for what does not exist.
+// {"paper": "...", "rows": [{"case", "unit", "published": {"SYSTEM": x}, "signs": {"SYSTEM": ">"},
+// "bound", "ours", "target", "met"}]}; null for what does not exist. "signs" has what the paper
+// puts before a figure: ~ > < <=. SYSTEM has a place, as in "Reference, Table 3", where the paper
+// contradicts itself.
 // `controller`, if not empty, names that of RowResult::with_controller: a column of its own, and a
 // field "controllers": {"NAME": x} in each row.
 nlohmann::ordered_json paper_json(const Paper& paper, const PaperResult& result,

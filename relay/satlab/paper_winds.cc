@@ -23,7 +23,7 @@ Experiment build(double rate, std::int64_t round_trip_ms, std::uint64_t seed) {
 
 // The server at a sends the file as soon as it has the connection of the client at b.
 Case download(const std::string& name, double rate, std::int64_t round_trip_ms,
-              std::vector<std::pair<std::string, double>> published, std::optional<double> target) {
+              std::vector<Published> published, std::optional<double> target) {
   Case one;
   one.name = name;
   const double bits = static_cast<double>(kFile) * 8 / 1e6;
@@ -70,7 +70,7 @@ double least_jain_index(const RunResult& result) {
   return result.interrupted ? kNotMeasured : least;
 }
 
-Case fairness(std::size_t flows, std::vector<std::pair<std::string, double>> published) {
+Case fairness(std::size_t flows, std::vector<Published> published) {
   Case one;
   one.name = "Jain index, " + std::to_string(flows) + " flows";
   one.rows = {{one.name, "", std::move(published), 1, kJainTarget, Better::kHigher}};
@@ -116,6 +116,7 @@ Paper winds_paper() {
                                   {"Westwood", 5.3}},
                                  std::nullopt));
   paper.cases.push_back(fairness(2, {{"Reno x2", 1.00}, {"Hybla x2", 1.00}}));
+  paper.cases.push_back(fairness(3, {{"Reno x1 + Hybla x2", 0.72}}));
   paper.cases.push_back(fairness(5, {{"Reno x5", 1.00}, {"Hybla x5", 0.76}}));
   paper.cases.push_back(fairness(7, {{"Reno x5 + Hybla x2", 0.31}}));
   paper.cases.push_back(fairness(50, {}));

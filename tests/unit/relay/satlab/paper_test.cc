@@ -150,8 +150,84 @@ TEST(PaperReport, JsonHasExactlyTheFieldsAgreed) {
   EXPECT_EQ(
       json.dump(),
       R"({"paper":"small","congestion":"cubic","rows":[{"case":"first","unit":"s","published":{"X":1.5},)"
-      R"("bound":0.5,"ours":1.0,"target":2.0,"met":true},{"case":"second","unit":"",)"
-      R"("published":{},"bound":null,"ours":-1.0,"target":null,"met":null}]})");
+      R"("signs":{},"bound":0.5,"ours":1.0,"target":2.0,"met":true},{"case":"second","unit":"",)"
+      R"("published":{},"signs":{},"bound":null,"ours":-1.0,"target":null,"met":null}]})");
+}
+
+// The rows of a paper as if each had been measured: what is printed, and the JSON.
+struct Printed {
+  std::string table;
+  nlohmann::ordered_json json;
+  const nlohmann::ordered_json& row(const std::string& name) const {
+    for (const auto& one : json["rows"]) {
+      if (one["case"] == name) return one;
+    }
+    throw std::invalid_argument(name);
+  }
+};
+
+Printed printed(const Paper& paper) {
+  PaperResult result;
+  for (const Case& one : paper.cases) {
+    for (const RowSpec& row : one.rows) result.rows.push_back({row, 1.0, std::nullopt});
+  }
+  return {paper_table(paper, result), paper_json(paper, result)};
+}
+
+// What the table has in its last column.
+std::string published(const Printed& paper, const std::string& row) {
+  const auto line_at = [&](std::size_t begin) {
+    return paper.table.substr(begin, paper.table.find('\n', begin) - begin);
+  };
+  const std::size_t column = line_at(paper.table.find("\ncase  ") + 1).find("published");
+  const std::size_t begin = paper.table.find("\n" + row + "  ") + 1;
+  EXPECT_NE(begin, 0U) << row;
+  const std::string line = line_at(begin);
+  return column < line.size() ? line.substr(column) : "";
+}
+
+TEST(PaperReport, FiguresHaveTheSignsThatThePapersGiveThem) {
+  const Printed hpfp = printed(hpfp_paper(Length::kFull));
+  EXPECT_EQ(published(hpfp, "loss 0"), "HpFP 9.9, TCP-Hybla 9.38, UDT 3.7");
+  EXPECT_EQ(published(hpfp, "loss 0.01%"), "TCP-Hybla ~0.2, UDT >1");
+  EXPECT_EQ(published(hpfp, "loss 0.1%"), "TCP-Hybla <1, UDT <1");
+  EXPECT_EQ(published(hpfp, "loss 1%"), "HpFP >9.5, TCP-Hybla <1, UDT <1");
+  EXPECT_EQ(published(hpfp, "loss 10%"), "HpFP >1, UDT <1");
+  EXPECT_EQ(hpfp.row("loss 1%")["published"].dump(), R"({"HpFP":9.5,"TCP-Hybla":1.0,"UDT":1.0})");
+  EXPECT_EQ(hpfp.row("loss 1%")["signs"].dump(), R"({"HpFP":">","TCP-Hybla":"<","UDT":"<"})");
+  const Printed tps = printed(tps_paper());
+  EXPECT_EQ(published(tps, "1 connection"),
+            "Reno/NewReno/STP 0.2, Westwood 0.3, XCP 0.5, Peach 0.72, TP-S 0.8");
+  EXPECT_EQ(published(tps, "1 connection: return traffic"), "TCPs >5, TP-S <=1");
+  EXPECT_EQ(published(tps, "10 connections"), "");
+  EXPECT_EQ(published(tps, "20 connections"),
+            "Reno/NewReno/STP ~3.5, XCP 4.5, Westwood 5.5, Peach 7.5, TP-S ~9");
+  EXPECT_EQ(published(tps, "20 connections: return traffic"), "TCPs >100, Peach ~300, TP-S 12");
+  EXPECT_EQ(published(tps, "10 connections, return link 200 kbit/s"), "TCPs ~8, TP-S ~9.5");
+  EXPECT_EQ(published(tps, "10 connections, return link 50 kbit/s"), "TCPs <6, TP-S ~9.5");
+  EXPECT_EQ(hpfp.table.find("against"), std::string::npos);
+}
+
+TEST(PaperReport, APaperThatContradictsItselfIsShownToDoSo) {
+  const Printed marchese = printed(marchese_paper());
+  EXPECT_EQ(published(marchese, "3 MB"),
+            "Reference 16.05 (Fig. 7) against 13.2 (Table 3), STP 12.54");
+  EXPECT_EQ(published(marchese, "100 KB"), "Reference 3.7, STP 0.6");
+  EXPECT_EQ(published(marchese, "3 MB, 0.5 s cut"),
+            "Reference 51.5 (Table 2) against 23.6 (Table 3), STP 14.5");
+  EXPECT_TRUE(marchese.table.ends_with(
+      "\nagainst: the paper gives both figures for the same case, so neither is exact\n"));
+  EXPECT_EQ(marchese.row("3 MB")["published"].dump(),
+            R"({"Reference, Fig. 7":16.05,"Reference, Table 3":13.2,"STP":12.54})");
+}
+
+TEST(Paper, WindsHasEachMixOfFlowsThatThePaperHas) {
+  const Printed winds = printed(winds_paper());
+  EXPECT_EQ(published(winds, "Jain index, 2 flows"), "Reno x2 1, Hybla x2 1");
+  EXPECT_EQ(published(winds, "Jain index, 3 flows"), "Reno x1 + Hybla x2 0.72");
+  EXPECT_EQ(published(winds, "Jain index, 5 flows"), "Reno x5 1, Hybla x5 0.76");
+  EXPECT_EQ(published(winds, "Jain index, 7 flows"), "Reno x5 + Hybla x2 0.31");
+  EXPECT_EQ(*row_of(winds_paper(), "Jain index, 3 flows").target, 0.99);
 }
 
 TEST(PaperReport, TableSaysWhatWasMissed) {
