@@ -581,10 +581,6 @@ TEST(Contradictions, SatLink) {
       {"50Mbit", "50Mbit, reorder_by: 5ms",
        "l.yaml:2:34: both.reorder_by: says nothing without reorder; write the share of frames to "
        "reorder, like 0.1%"},
-      {"50Mbit", "unlimited, queue: 100ms",
-       "l.yaml:2:32: both.queue: \"100ms\" is a time, and the rate is unlimited; write a size, "
-       "like "
-       "625kB"},
       {"", "a_to_b: {rate: 1Mbit}\n",
        "l.yaml:3:9: a_to_b: contradicts both; write both, or a_to_b and b_to_a"},
       {"both", "a_to_b",
