@@ -69,7 +69,10 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
                settings.datagram_size),
       writer(source, work),
       own_ids(settings.opens_even_streams) {
-  if (config.fec == FecMode::kAuto) fec = std::make_unique<Fec>(config.datagram_size);
+  if (config.fec == FecMode::kAuto) {
+    SharedRepairs* const shared = config.repairs != nullptr ? config.repairs : &own_repairs;
+    fec = std::make_unique<Fec>(config.datagram_size, shared);
+  }
   if (config.security) {
     key_exchange.emplace(*config.security, config.lane, config.opens_even_streams,
                          config.boot_epoch);
@@ -486,6 +489,13 @@ std::optional<std::uint32_t> Session::context(StreamId stream) const {
 }
 
 bool Session::work_waits() const { return impl_->work_waits(); }
+
+bool Session::repairs_wait() const { return impl_->repairs_wait(); }
+
+void Session::work_off_repairs(Instant now) {
+  impl_->begin_call(now);
+  impl_->work_off_repairs();
+}
 
 std::uint64_t Session::visited() const { return impl_->work.total(); }
 

@@ -39,6 +39,7 @@
 namespace satrelay::stp {
 
 class HelloBudget;
+class SharedRepairs;
 
 // What HELLOs and CLOSEs of all sessions on a carrier may take of it; nullptr: there is plenty.
 struct Greetings {
@@ -83,6 +84,9 @@ struct Config {
   // Outlives it.
   HelloBudget* hello_budget = nullptr;
   std::uint32_t budget_peer = 0;  // the peer's number there, of all of its lanes
+  // What repairs may cost all sessions that have this; nullptr: this session alone. Outlives it,
+  // and its owner renews what is left of a call.
+  SharedRepairs* repairs = nullptr;
   Duration feedback_minimum = Duration::milliseconds(25);
   Duration feedback_maximum = Duration::milliseconds(600);  // at most one RTT once that is known
   BitRate feedback_budget = BitRate::bits_per_second(50'000);
@@ -255,6 +259,10 @@ class Session {
   // What was begun at once is done some at a time: handle_timeout() goes on with it, even while
   // nothing can be sent.
   bool work_waits() const;
+  // Of that: repairs, for which the call had no time; and to use them as far as the budget of this
+  // call allows, before handle_timeout() does.
+  bool repairs_wait() const;
+  void work_off_repairs(Instant now);
   // Objects that it went over since the start (work_count.h).
   std::uint64_t visited() const;
 

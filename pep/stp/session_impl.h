@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 
+#include "pep/base/work_budget.h"
 #include "pep/base/work_count.h"
 #include "pep/stp/association.h"
 #include "pep/stp/connection/capacity_announcement.h"
@@ -73,12 +74,12 @@ struct Session::Impl {
     return !remains.empty() || streams->work_waits() || !association->reports.empty() ||
            repairs_wait();
   }
-  bool repairs_wait() const { return fec != nullptr && !fec->waiting.empty(); }
+  bool repairs_wait() const { return fec != nullptr && fec->work_waits(); }
   // What calls at one instant do with repairs counts together, so that it is all one whether
   // packets come one by one; handle_timeout() begins anew.
   void renew_repairs() {
     repairs_at = now;
-    enough_repaired = (fec != nullptr ? fec->budget.spent() : 0) + kRepairedAtOnce;
+    own_call.renew();
   }
   void work_off_repairs();
   void go_on();
@@ -157,14 +158,12 @@ struct Session::Impl {
   void handle_protection(std::uint64_t number, ConstBytes frames,
                          const std::optional<RepairFrame>& repair);
   void handle_repair(const RepairFrame& repair);
+  void settle_known(FecReceiver& receiver);
   void use_repaired(const FecReceiver& receiver);
 
   // --- what became of our packets (session_loss.cc)
   // What one call settles, in objects of WorkCount: what is more waits for the next.
   static constexpr std::uint64_t kSettledAtOnce = 1024;
-  // Additions of symbols, a tenth of a microsecond each; a call ends with the repair with which it
-  // does more.
-  static constexpr std::uint64_t kRepairedAtOnce = 2500;
   struct Settler;
   void handle_report(const FeedbackFrame& report, Duration waited);
   void handle_reception(const ReceptionFrame& frame);
@@ -258,8 +257,7 @@ struct Session::Impl {
   LateSendings late_sendings;
   Counters counters;
   WorkCount work;
-  std::uint64_t enough_settled = 0;   // of `work`, in this call
-  std::uint64_t enough_repaired = 0;  // additions, at repairs_at
+  std::uint64_t enough_settled = 0;  // of `work`, in this call
   Instant repairs_at = Instant::never();
 
   // Who the peer is.
@@ -289,6 +287,8 @@ struct Session::Impl {
 
   // Outlive it, with what they keep.
   StreamWriter writer;
+  WorkBudget own_call;  // of one that shares none
+  SharedRepairs own_repairs{1, own_call};
   std::unique_ptr<Fec> fec;            // its memory and counters; nullptr: off
   schedule::ClassId prompt_class = 0;  // of the last packet of a prompt flow
   OwnIds own_ids;                      // the relay never sees one twice

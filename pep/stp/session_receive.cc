@@ -394,7 +394,7 @@ void Session::Impl::handle_protection(std::uint64_t number, ConstBytes frames,
                                       const std::optional<RepairFrame>& repair) {
   if (repair) {
     ++counters.repair_packets_in;
-    const bool waits = repairs_wait() || fec->budget.spent() >= enough_repaired;
+    const bool waits = repairs_wait() || fec->budget.call_is_spent();
     if (!waits) return handle_repair(*repair);
     if (!fec->waiting.push(*repair)) fec->receiver_of(repair->code).refuse_repair();
     return;
@@ -418,12 +418,25 @@ void Session::Impl::handle_repair(const RepairFrame& repair) {
 
 void Session::Impl::work_off_repairs() {
   if (!repairs_wait()) return;
-  if (!connected()) return fec->waiting.clear();
-  while (repairs_wait() && fec->budget.spent() < enough_repaired) {
-    handle_repair(fec->waiting.front());
-    // What it gave back may have closed the session.
-    if (repairs_wait()) fec->waiting.pop();
+  if (!connected()) return fec->drop_waiting();
+  while (repairs_wait() && !fec->budget.call_is_spent()) {
+    // What is given back may close the session.
+    if (fec->receiver.known_waits()) {
+      settle_known(fec->receiver);
+    } else if (fec->prompt_receiver && fec->prompt_receiver->known_waits()) {
+      settle_known(*fec->prompt_receiver);
+    } else {
+      handle_repair(fec->waiting.front());
+      if (!fec->waiting.empty()) fec->waiting.pop();
+    }
   }
+}
+
+void Session::Impl::settle_known(FecReceiver& receiver) {
+  const std::uint64_t malformed = receiver.counters().malformed;
+  receiver.settle_known(association->received);
+  counters.malformed += receiver.counters().malformed - malformed;
+  use_repaired(receiver);
 }
 
 // Packets that were given back.

@@ -74,6 +74,8 @@ void Gateway::handle_timeout(Instant now) {
   impl_->lan.handle_timeout(now);
   impl_->hear(impl_->lan.take_unanswered(now));
   impl_->uplink.attention().wake_due(now);
+  if (!impl_->repairs_first) impl_->flows.advance_unfinished(now);
+  impl_->work_off_repairs(now);
   impl_->uplink.attention().for_each([&](std::size_t i) {
     Peer& peer = *impl_->peers[i];
     if (peer.session.next_timeout() <= now) peer.session.handle_timeout(now);
@@ -88,6 +90,34 @@ void Gateway::handle_timeout(Instant now) {
   impl_->orphans.handle_timeout(now);
   impl_->door.handle_timeout(now);
   impl_->flows.go_on(now);
+}
+
+// Flows and repairs draw on one budget. While calls spend it, they take turns at being the first,
+// so that neither keeps the other waiting.
+void Gateway::Impl::change_the_first(Instant now) {
+  repairs_first = !repairs_first;
+  if (!repairs_first) return;
+  budget.renew();
+  work_off_repairs(now);
+}
+
+// The sessions whose repairs wait, one after the other, beginning with the one behind that whose
+// repairs have spent the last budget.
+void Gateway::Impl::work_off_repairs(Instant now) {
+  const Attention& attention = uplink.attention();
+  const auto visit = [&](std::size_t i) {
+    if (!peers[i]->session.repairs_wait()) return;
+    peers[i]->session.work_off_repairs(now);
+    if (budget.is_spent()) first_with_repairs = i + 1;
+  };
+  const std::size_t begin = first_with_repairs;
+  for (auto i = attention.from(begin); i && !budget.is_spent(); i = attention.from(*i + 1)) {
+    visit(*i);
+  }
+  for (auto i = attention.from(0); i && *i < begin && !budget.is_spent();
+       i = attention.from(*i + 1)) {
+    visit(*i);
+  }
 }
 
 std::size_t Gateway::held_frames() const {

@@ -74,7 +74,7 @@ HashKey secret_of(const Identity& identity) { return {identity.secret[0], identi
 
 stp::Config stp_config(const config::Gateway& config, const Identity& identity, std::size_t session,
                        const Lane& lane, const MemoryPlan& plan, Carrier& carrier,
-                       stp::HelloBudget& hello_budget) {
+                       stp::HelloBudget& hello_budget, stp::SharedRepairs& repairs) {
   const config::Peer& peer = config.peers[lane.peer];
   stp::Config stp;
   stp.boot_epoch = identity.boot_epoch;
@@ -96,6 +96,7 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity, 
                    .answers = &carrier.own.hello_answers(),
                    .closes = &carrier.own.closes()};
   stp.hello_budget = &hello_budget;
+  stp.repairs = &repairs;
   stp.budget_peer = static_cast<std::uint32_t>(lane.peer);
   stp.lane_receive_limit = plan.lane_receive_limit[session];
   stp.stream_receive_limit = plan.flow_receive_limit[session];
@@ -175,12 +176,14 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
              .counters = counters},
             identity.stopwatch,
             identity.lan_port_sums ? TcpFrames::Sums::kLeft : TcpFrames::Sums::kWritten),
-      hello_budget(config.peers.size()) {
+      hello_budget(config.peers.size()),
+      repairs(lanes.size(), budget) {
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     const config::Peer& peer = config.peers[lanes[i].peer];
     Carrier& carrier = uplink.carrier(peer.link);
     peers.push_back(std::make_unique<Peer>(
-        peer, carrier, stp_config(config, identity, i, lanes[i], plan, carrier, hello_budget),
+        peer, carrier,
+        stp_config(config, identity, i, lanes[i], plan, carrier, hello_budget, repairs),
         *parts[lanes[i].peer], flows, flows, i, lanes[i], config.limits.flows, now));
     Peer& made = *peers.back();
     uplink.add_session(carrier, made.session, made.datagram_overhead, lanes[i].count);

@@ -19,6 +19,7 @@
 #include "pep/base/work_budget.h"
 #include "pep/schedule/turn.h"
 #include "pep/stp/connection/hello_budget.h"
+#include "pep/stp/fec/repair_budget.h"
 #include "pep/wire/tcp.h"
 #include "relay/gateway/addresses/lan_neighbours.h"
 #include "relay/gateway/addresses/wan_node.h"
@@ -130,11 +131,14 @@ struct Gateway::Impl final : SessionPort {
   // What an earlier call has put off counts as this one's.
   void begin_call(Instant now, Budget which = Budget::kOfTheInstant) {
     const Work before = budget.total();
+    if (which == Budget::kRenewed && budget.is_spent()) change_the_first(now);
     settle();
     if (now != last_call || which == Budget::kRenewed) budget.renew(budget.total() - before);
     last_call = now;
     uplink.look_at_shares(now);
   }
+  void change_the_first(Instant now);
+  void work_off_repairs(Instant now);
   void hear(const std::optional<LanNeighbours::Heard>& heard) {
     if (heard) flows.hear(heard->host, heard->towards);
   }
@@ -221,6 +225,9 @@ struct Gateway::Impl final : SessionPort {
   OrphanedFlows orphans;  // of an earlier run
   FlowRelay flows;
   stp::HelloBudget hello_budget;                             // of all sessions
+  stp::SharedRepairs repairs;                                // the same
+  std::size_t first_with_repairs = 0;                        // of the sessions, in the next call
+  bool repairs_first = false;                                // before flows, in this call
   std::vector<std::unique_ptr<PlainPackets>> plain_packets;  // by session, while somebody looks
   std::vector<std::unique_ptr<Peer>>
       peers;  // by session; these refer to flows and carriers: destroyed first

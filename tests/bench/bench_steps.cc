@@ -65,6 +65,7 @@ void list_flows(Crowd& crowd, std::size_t count) {
 }
 
 constexpr std::size_t kMissing = 24;
+constexpr std::size_t kRepairingPeers = 32;
 
 // A window of full packets of which each 24th is missing, and as many repairs.
 void repair_window(Crowd& crowd) {
@@ -87,6 +88,21 @@ void repair_window(Crowd& crowd) {
 void repair_window_at_once(Crowd& crowd) {
   lose_of_window(crowd, kMissing);
   repair_together(crowd, kMissing);
+}
+
+// Those of many peers come together.
+void repair_of_many_peers(Crowd& crowd) {
+  std::vector<std::size_t> peers(kRepairingPeers);
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    peers[i] = i;
+    crowd.speak_as(i);
+    lose_of_window(crowd, kMissing);
+  }
+  for (std::uint16_t row = 0; row < 8; row = static_cast<std::uint16_t>(row + 2)) {
+    repair_of_peers(crowd, peers, row, 2);
+    crowd.settle();
+    crowd.pass(Duration::milliseconds(100));
+  }
 }
 
 // As relay/satrelayd/worker_report.cc does it, while all else is not in the cache.
@@ -318,6 +334,9 @@ std::vector<Case> cases(std::size_t flows) {
                   [=](Crowd& crowd) { tell_peers(crowd, flows); }});
   list.push_back({"a REPAIR over a whole window", none, repair_window});
   list.push_back({"32 of them together", none, repair_window_at_once});
+  list.push_back({"2 of each of 32 peers together",
+                  {.flows = 0, .speaking_peers = kRepairingPeers},
+                  repair_of_many_peers});
   list.push_back({"drain", many, [](Crowd& crowd) {
                     const Instant now = Instant::from_nanoseconds(60'000'000'000);
                     crowd.call(

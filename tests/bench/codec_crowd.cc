@@ -25,6 +25,16 @@ Octets block_of(BlockKind kind, ConstBytes encoded) {
   return block;
 }
 
+void write_coded_packet(ByteWriter& frames, std::uint16_t index) {
+  stp::write_coded(frames, {stp::FecCode::kFlight, index});
+  std::ranges::fill(frames.reserve(frames.remaining() - stp::kRepairOverhead), std::byte{0});
+}
+
+void write_repair_of(ByteWriter& frames, std::uint16_t window, std::uint16_t row) {
+  const Octets symbol(frames.remaining() - stp::kRepairHeaderSize, static_cast<std::byte>(row));
+  stp::write_repair(frames, {stp::FecCode::kFlight, 0, window, row, symbol});
+}
+
 }  // namespace
 
 Octets text(std::size_t size) {
@@ -88,13 +98,10 @@ void complete(Crowd& crowd, std::size_t streams, const Octets& blocks, std::size
   }
 }
 
-void lose_of_window(Crowd& crowd, std::size_t each) {
-  for (std::uint16_t index = 0; index < stp::kMaxCodedWindow; ++index) {
+void lose_of_window(Crowd& crowd, std::size_t each, std::uint16_t window) {
+  for (std::uint16_t index = 0; index < window; ++index) {
     if (index % each == 0) continue;
-    crowd.say(0, 1, [&](ByteWriter& frames, std::size_t) {
-      stp::write_coded(frames, {stp::FecCode::kFlight, index});
-      std::ranges::fill(frames.reserve(frames.remaining() - stp::kRepairOverhead), std::byte{0});
-    });
+    crowd.say(0, 1, [&](ByteWriter& frames, std::size_t) { write_coded_packet(frames, index); });
   }
   crowd.settle();
   crowd.forget();
@@ -104,14 +111,30 @@ void repair_together(Crowd& crowd, std::size_t each) {
   constexpr std::size_t kTogether = 32;
   std::uint16_t row = 0;
   const auto write = [&](ByteWriter& frames, std::size_t) {
-    const Octets symbol(frames.remaining() - stp::kRepairHeaderSize, static_cast<std::byte>(row));
-    stp::write_repair(frames, {stp::FecCode::kFlight, 0, stp::kMaxCodedWindow, row++, symbol});
+    write_repair_of(frames, stp::kMaxCodedWindow, row++);
   };
   while (row < stp::kMaxCodedWindow / each) {
     crowd.say_together(kTogether, write);
     crowd.settle();
     crowd.pass(Duration::milliseconds(100));
   }
+}
+
+void repair_of_peers(Crowd& crowd, std::span<const std::size_t> peers, std::uint16_t row,
+                     std::uint16_t count, std::uint16_t window) {
+  crowd.say_together(peers.size() * count, [&](ByteWriter& frames, std::size_t i) {
+    crowd.speak_as(peers[i % peers.size()]);
+    write_repair_of(frames, window, static_cast<std::uint16_t>(row + i / peers.size()));
+  });
+}
+
+void come_late_of_peers(Crowd& crowd, std::span<const std::size_t> peers, std::size_t each,
+                        std::size_t first, std::size_t count) {
+  crowd.say_together(peers.size() * count, [&](ByteWriter& frames, std::size_t i) {
+    crowd.speak_as(peers[i % peers.size()]);
+    const std::size_t late = first + i / peers.size();
+    write_coded_packet(frames, static_cast<std::uint16_t>(late * each));
+  });
 }
 
 void send_text(Crowd& crowd, std::size_t hosts, std::size_t octets) {

@@ -45,6 +45,13 @@ config::Gateway config_for(const Crowd::Spec& spec) {
                    .prefixes = {*IpPrefix::parse("10.0.0.0/8")},
                    .link = "sat"}};
   if (routed) config.gateway.next_hop = ip_of("192.0.2.2");
+  for (std::size_t i = 1; i < spec.speaking_peers; ++i) {
+    const IpAddress address = numbered(192, 0x0202U + i);
+    config.peers.push_back({.name = "peer-" + std::to_string(i),
+                            .address = address,
+                            .prefixes = {IpPrefix{address, 32}},
+                            .link = "sat"});
+  }
   for (std::size_t i = 0; i < spec.silent_peers; ++i) {
     const IpAddress address = numbered(11, i);
     config.peers.push_back({.name = "silent-" + std::to_string(i),
@@ -99,12 +106,14 @@ Crowd::Crowd(const Spec& spec)
       config_(config_for(spec)),
       memory_(spec.memory, spec.memory / 8),
       buffer_(2048),
+      peers_(spec.speaking_peers),
       begins_(spec.flows),
       ends_(spec.flows) {
   engine_ = std::make_unique<gateway::Gateway>(
       config_, gateway::Identity{.boot_epoch = kOwnEpoch, .secret = {3, 5}, .wan_mac = kGatewayMac},
       memory_.bytes(), now_);
-  restart_peer();
+  for (speaking_ = peers_.size(); speaking_-- > 0;) restart_peer();
+  speaking_ = 0;
   if (spec.opens) open_flows(0, spec.flows);
   forget();
 }
@@ -194,9 +203,9 @@ void Crowd::hello() {
   hello.minimum_version = hello.maximum_version = stp::kVersion;
   hello.opens_even_streams = false;
   hello.answer_wanted = true;
-  hello.epoch = peer_epoch_;
+  hello.epoch = peer().epoch;
   hello.peer_epoch = kOwnEpoch;
-  hello.echo = heard_hello_;
+  hello.echo = peer().heard_hello;
   hello.datagram_size = kLargest;
   hello.lane_credit = 64U << 20;
   hello.stream_credit = 1U << 20;
@@ -205,7 +214,7 @@ void Crowd::hello() {
   stp::write_hello(frames, hello);
   stp::PacketHeader header;
   header.type = stp::PacketType::kHello;
-  header.number = ++hello_number_;
+  header.number = ++peer().hello_number;
   stp::write_header(header, packet.data());
   packet.resize(stp::kHeaderSize + frames.written() + stp::kTrailerSize);
   stp::SessionSeal().close(packet);
@@ -213,23 +222,23 @@ void Crowd::hello() {
 }
 
 void Crowd::restart_peer() {
-  ++peer_epoch_;
-  number_ = 0;
-  heard_.clear();
+  ++peer().epoch;
+  peer().number = 0;
+  peer().heard.clear();
   for (int i = 0; i < 40; ++i) {
     hello();
     settle();
     now_ += Duration::milliseconds(50);
     settle();
-    if (engine_->peers()[0].state == stp::PeerState::kAlive && i > 2) return;
+    if (engine_->peers()[speaking_].state == stp::PeerState::kAlive && i > 2) return;
   }
   throw std::runtime_error("the peer was not greeted");
 }
 
 void Crowd::greet_anew() {
-  ++peer_epoch_;
-  number_ = 0;
-  heard_.clear();
+  ++peer().epoch;
+  peer().number = 0;
+  peer().heard.clear();
   hello();
   now_ += Duration::milliseconds(50);
   for (int i = 0; i < 4; ++i) poll(PortId::kWan);
@@ -247,9 +256,9 @@ std::vector<std::byte> Crowd::packet(const std::function<void(ByteWriter& frames
                                                  kLargest - stp::kHeaderSize - stp::kTrailerSize));
   write(frames);
   stp::PacketHeader header;
-  const stp::SessionSeal seal(peer_epoch_, kOwnEpoch);
+  const stp::SessionSeal seal(peer().epoch, kOwnEpoch);
   header.session_tag = seal.tag();
-  header.number = number_++;
+  header.number = peer().number++;
   header.is_protected = packet[stp::kHeaderSize] == static_cast<std::byte>(stp::FrameType::kCoded);
   stp::write_header(header, packet.data());
   packet.resize(stp::kHeaderSize + frames.written() + stp::kTrailerSize);
@@ -288,7 +297,7 @@ std::vector<std::byte> Crowd::wan_frame(ConstBytes datagram) const {
   wire::EthernetHeader ethernet;
   ethernet.source = kPeerMac;
   ethernet.destination = kGatewayMac;
-  return gateway::udp_frame(config_.peers[0].address.to_string(), "192.0.2.1", kStpPort,
+  return gateway::udp_frame(config_.peers[speaking_].address.to_string(), "192.0.2.1", kStpPort,
                             std::vector<std::byte>(datagram.begin(), datagram.end()), ethernet);
 }
 
@@ -321,16 +330,19 @@ void Crowd::hear_wan(ConstBytes frame) {
   if (seen.kind != gateway::FrameKind::kUdp) return;
   const auto header = stp::parse_header(seen.payload.subspan(wire::kUdpHeaderSize));
   if (!header) return;
+  const auto to = std::ranges::find(config_.peers, seen.ip.destination, &config::Peer::address);
+  const auto number = static_cast<std::size_t>(to - config_.peers.begin());
+  if (number >= peers_.size()) return;
   if (header->type == stp::PacketType::kHello) {
-    heard_hello_ = header->number;
+    peers_[number].heard_hello = header->number;
   } else {
-    heard_.push_back(header->number);
+    peers_[number].heard.push_back(header->number);
   }
 }
 
 void Crowd::report(const Arrived& arrived) {
   stp::ReceivedPackets received;
-  for (const std::uint64_t number : heard_) {
+  for (const std::uint64_t number : peer().heard) {
     if (arrived(number)) received.record(number, now_);
   }
   for (bool complete = false; !complete;) {
@@ -342,7 +354,7 @@ void Crowd::report(const Arrived& arrived) {
 
 void Crowd::acknowledge() {
   report([](std::uint64_t) { return true; });
-  heard_.clear();
+  peer().heard.clear();
 }
 
 void Crowd::close_flows(std::size_t from, std::size_t end) {

@@ -37,7 +37,8 @@ class Crowd {
     bool one_server = false;  // or one for each flow
     Duration idle_timeout = Duration::seconds(7200);
     std::size_t memory = 512U << 20;
-    std::size_t silent_peers = 0;                            // beside the one that speaks
+    std::size_t speaking_peers = 1;
+    std::size_t silent_peers = 0;                            // beside them
     bool opens = true;                                       // at once
     BitRate rate = BitRate::bits_per_second(1'000'000'000);  // of the link
     // What hosts offer.
@@ -54,11 +55,14 @@ class Crowd {
 
   // --- what is measured, each call of the engine by itself
   void call(const std::function<void()>& work);
+  // Who is meant by "the peer" from now on.
+  void speak_as(std::size_t peer) { speaking_ = peer; }
   // Packets of the peer with as many frames as write(frames, i) finds room for, from i on; where it
   // stopped.
   using WriteFrame = std::function<void(ByteWriter& frames, std::size_t i)>;
   std::size_t say(std::size_t i, std::size_t end, const WriteFrame& write, std::size_t room = 60);
   // Several packets of the peer that come together, packet i with what write(frames, i) writes.
+  // That may choose another peer.
   void say_together(std::size_t packets, const WriteFrame& write);
   static void write_data(ByteWriter& frames, std::size_t flow, std::uint64_t offset,
                          ConstBytes bytes);
@@ -126,11 +130,17 @@ class Crowd {
   double milliseconds_ = 0;
   std::uint64_t calls_ = 0;
   std::uint64_t syns_ = 0;
-  std::uint64_t peer_epoch_ = 10;
-  std::uint32_t hello_number_ = 0;
-  std::uint32_t heard_hello_ = 0;
-  std::uint32_t number_ = 0;
-  std::vector<std::uint64_t> heard_;             // numbers of the engine's packets
+  struct Peer {
+    std::uint64_t epoch = 10;
+    std::uint32_t hello_number = 0;
+    std::uint32_t heard_hello = 0;
+    std::uint32_t number = 0;
+    std::vector<std::uint64_t> heard;  // numbers of the engine's packets
+  };
+  Peer& peer() { return peers_[speaking_]; }
+
+  std::vector<Peer> peers_;  // that speak
+  std::size_t speaking_ = 0;
   std::vector<std::vector<std::byte>> answers_;  // that hosts owe
   // Sequence numbers of what leaves for the servers, by their number.
   std::vector<std::uint32_t> begins_, ends_;

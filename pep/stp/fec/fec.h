@@ -27,14 +27,27 @@ struct Fec {
   static constexpr std::size_t kKeptOfFlights = FecSender::kReach;
   static constexpr std::size_t kKeptOfPrompt = 2048;
 
-  explicit Fec(std::size_t most)
+  // `shared`: by the sessions of a worker; nullptr: with none.
+  explicit Fec(std::size_t most, SharedRepairs* shared = nullptr)
       : max_datagram(most),
         sender(codec, policy, most),
         prompt(codec, most),
+        budget(shared),
         receiver(codec, budget, kKeptOfFlights, most),
         waiting(most) {}
 
   void clear();
+  // What is left for the next call.
+  bool work_waits() const {
+    return !waiting.empty() || receiver.known_waits() ||
+           (prompt_receiver != nullptr && prompt_receiver->known_waits());
+  }
+  // And nobody is there any more whom it would help.
+  void drop_waiting() {
+    waiting.clear();
+    receiver.leave_known();
+    if (prompt_receiver) prompt_receiver->leave_known();
+  }
   FecReceiver& receiver_of(FecCode code);
   // Repairs that wait for others in vain.
   void expire(Instant now);

@@ -70,8 +70,26 @@ void FecReceiver::handle_packet(std::uint16_t index, std::uint64_t number, Const
   // A late packet may be the one that an equation lacked.
   const auto* const unknown = std::ranges::find(store_->unknowns, at);
   if (unknown == store_->unknowns.end()) return;
+  if (budget_.call_is_spent()) {
+    known_waits_ = true;
+    return;
+  }
   on_known(static_cast<std::size_t>(unknown - store_->unknowns.begin()),
            ConstBytes(kept_symbol(at), FecCodec::padded(size)));
+  give_back(received);
+}
+
+void FecReceiver::settle_known(const ReceivedPackets& received) {
+  repaired_count_ = 0;
+  known_waits_ = false;
+  if (store_ == nullptr) return;
+  const auto is_kept = [this](Index index) { return index != kNone && has(index); };
+  const auto* const known = std::ranges::find_if(store_->unknowns, is_kept);
+  if (known == store_->unknowns.end()) return;  // others have taken its place since
+  known_waits_ = true;
+  const std::size_t size = kept(*known).size;
+  on_known(static_cast<std::size_t>(known - store_->unknowns.begin()),
+           ConstBytes(kept_symbol(*known), FecCodec::padded(size)));
   give_back(received);
 }
 
@@ -117,8 +135,10 @@ FecReceiver::Missing FecReceiver::missing_of(Index first, std::size_t count) con
   for (Index at = first; at < first + count && missing.packets <= kMostEquations; ++at) {
     if (!has(at)) ++missing.packets;
   }
-  // What is unknown is not kept.
-  const auto is_among = [=](Index unknown) { return unknown >= first && unknown < first + count; };
+  // What is unknown is not kept, unless it has just come (settle_known()).
+  const auto is_among = [=, this](Index unknown) {
+    return unknown >= first && unknown < first + count && !has(unknown);
+  };
   const auto known = static_cast<std::size_t>(std::ranges::count_if(store_->unknowns, is_among));
   missing.columns = missing.packets - std::min(known, missing.packets);
   return missing;
@@ -306,6 +326,7 @@ void FecReceiver::forget_all() {
   equation_count_ = 0;
   unknown_count_ = 0;
   repaired_count_ = 0;
+  known_waits_ = false;
 }
 
 void FecReceiver::clear() {

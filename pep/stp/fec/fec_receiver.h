@@ -55,11 +55,16 @@ class FecReceiver {
   FecReceiver(const FecCodec& codec, RepairBudget& budget, std::size_t kept,
               std::size_t max_datagram);
 
-  // A covered packet arrived and is recorded, with `frames` behind its CODED.
+  // A covered packet arrived and is recorded, with `frames` behind its CODED. If repairs have
+  // waited for it and the call's budget is spent, they wait for settle_known().
   void handle_packet(std::uint16_t index, std::uint64_t number, ConstBytes frames,
                      const ReceivedPackets& received, Instant now);
   // A packet with `frame` arrived and is recorded.
   void handle_repair(const RepairFrame& frame, const ReceivedPackets& received, Instant now);
+  // Whether a packet has come of which repairs have yet to be told. Tells those of one.
+  bool known_waits() const { return known_waits_; }
+  void leave_known() { known_waits_ = false; }
+  void settle_known(const ReceivedPackets& received);
   // What the last call gave back: packets that were lost; valid until the next call.
   std::span<const Packet> repaired() const {
     if (repaired_count_ == 0) return {};
@@ -160,6 +165,7 @@ class FecReceiver {
   std::size_t equation_count_ = 0;
   std::size_t unknown_count_ = 0;
   std::size_t repaired_count_ = 0;
+  bool known_waits_ = false;  // at least one of the unknowns is kept
   Counters counters_;
   std::uint64_t used_before_ = 0;  // clear()
 };

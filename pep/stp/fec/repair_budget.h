@@ -1,6 +1,6 @@
-// The time that a session may spend on what repairs give back, as additions of one symbol to
-// another: a peer with the right keys must not be able to keep a core busy with repairs that ask
-// for much and say little. Both codes share it.
+// The time that may be spent on what repairs give back, as additions of one symbol to another: a
+// peer with the right keys must not be able to keep a core busy with repairs that ask for much and
+// say little. Both codes of a session share it, and all sessions of a worker.
 #pragma once
 
 #include <algorithm>
@@ -8,37 +8,105 @@
 #include <cstdint>
 
 #include "pep/base/time.h"
+#include "pep/base/work_budget.h"
 
 namespace satrelay::stp {
 
-class RepairBudget {
+// So many additions a millisecond. Time that is not used is kept for a tenth of a second, or for
+// one repair over a whole window.
+class RepairTime {
  public:
+  explicit RepairTime(std::int64_t in_a_millisecond)
+      : rate_(in_a_millisecond),
+        most_(rate_ == 0 ? 0 : std::max(kKept * rate_, kLargestRepair)),
+        left_(most_) {}
+
   // Whether there is time for so many, which are taken then.
-  bool take(std::size_t additions, Instant now) {
+  bool take(std::int64_t additions, Instant now) {
     const std::int64_t passed = (now - told_).to_milliseconds();
     if (passed > 0) {
-      left_ = std::min(kMost, left_ + std::min(passed, kMost) * kPerMillisecond);
+      left_ = std::min(most_, left_ + std::min(passed, most_) * rate_);
       told_ = now;
     }
-    if (static_cast<std::int64_t>(additions) > left_) return false;
-    spend(additions);
+    if (additions > left_) return false;
+    left_ -= additions;
     return true;
   }
   // What could not be known before: it is owed, and taken from what comes.
-  void spend(std::size_t additions) {
-    left_ -= static_cast<std::int64_t>(additions);
-    spent_ += additions;
-  }
-  std::uint64_t spent() const { return spent_; }  // additions, since the start
+  void owe(std::int64_t additions) { left_ -= additions; }
 
  private:
-  // A tenth of a microsecond each: at most half of the time goes into them, and a tenth of a
-  // second's worth at once.
-  static constexpr std::int64_t kPerMillisecond = 5000;
-  static constexpr std::int64_t kMost = 100 * kPerMillisecond;
-  std::int64_t left_ = kMost;
-  std::uint64_t spent_ = 0;
+  static constexpr std::int64_t kKept = 100;  // milliseconds
+  static constexpr std::int64_t kLargestRepair = 4096;
+  std::int64_t rate_;
+  std::int64_t most_;
+  std::int64_t left_;
   Instant told_;
+};
+
+// A tenth of a microsecond each: at most half of the time of a worker goes into them.
+inline constexpr Work kAdditionWork = 100;
+inline constexpr std::int64_t kAdditionsInAMillisecond = 5000;
+
+// What the sessions of a worker share: half of the time in equal parts, half for who comes first.
+class SharedRepairs {
+ public:
+  // `call`: what one call of the engine may do, which its owner renews. Outlives this.
+  SharedRepairs(std::size_t sessions, WorkBudget& call)
+      : part_(sessions <= 1
+                  ? kAdditionsInAMillisecond
+                  : std::max<std::int64_t>(kFirstCome / static_cast<std::int64_t>(sessions), 1)),
+        first_come_(sessions <= 1 ? 0 : kFirstCome),
+        call_(call) {}
+  std::int64_t part() const { return part_; }
+  RepairTime& first_come() { return first_come_; }
+  WorkBudget& call() { return call_; }
+
+ private:
+  static constexpr std::int64_t kFirstCome = kAdditionsInAMillisecond / 2;
+  std::int64_t part_;
+  RepairTime first_come_;
+  WorkBudget& call_;
+};
+
+// Of one session.
+class RepairBudget {
+ public:
+  // nullptr: it shares with none, and a call may take as long as it will.
+  explicit RepairBudget(SharedRepairs* shared = nullptr)
+      : shared_(shared), own_(shared == nullptr ? kAdditionsInAMillisecond : shared->part()) {}
+  RepairBudget(const RepairBudget&) = delete;
+  RepairBudget& operator=(const RepairBudget&) = delete;
+
+  // Whether there is time for so many, which are taken then.
+  bool take(std::size_t additions, Instant now) {
+    const auto count = static_cast<std::int64_t>(additions);
+    if (own_.take(count, now)) {
+      paying_ = &own_;
+    } else if (shared_ != nullptr && shared_->first_come().take(count, now)) {
+      paying_ = &shared_->first_come();
+    } else {
+      return false;
+    }
+    count_work(additions);
+    return true;
+  }
+  // What could not be known before.
+  void spend(std::size_t additions) {
+    paying_->owe(static_cast<std::int64_t>(additions));
+    count_work(additions);
+  }
+  // The call has done enough: what is left waits for the next.
+  bool call_is_spent() const { return shared_ != nullptr && shared_->call().is_spent(); }
+
+ private:
+  void count_work(std::size_t additions) {
+    if (shared_ != nullptr) shared_->call().spend(additions * kAdditionWork);
+  }
+
+  SharedRepairs* shared_;
+  RepairTime own_;
+  RepairTime* paying_ = &own_;  // for the last repair
 };
 
 }  // namespace satrelay::stp

@@ -131,6 +131,8 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   // Each flow is looked at soon, some of them in each go_on().
   void look_at_all() { flows_.begin_lap(); }
   void go_on(Instant now);
+  // Flows that the budget of an earlier call has left behind: as far as that of this one allows.
+  void advance_unfinished(Instant now);
   // What of the configuration holds for flows and can change while they go on.
   void reconfigure(const config::Gateway& next, Instant now);
   // The dictionaries of the classes, to all peers and for what is sent to them.
@@ -192,8 +194,6 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
 
   // Moves a flow on after anything happened to either half.
   void advance(std::uint32_t slot, Instant now);
-  // Those that the budget of an earlier call has left behind.
-  void advance_unfinished(Instant now);
   void queue(std::uint32_t slot) { flows_.ring().add(slot); }
   // Of a flow that has nothing to send: arms the timer, or removes one that is over.
   void settle(std::uint32_t slot, Instant now);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <vector>
 
 #include "pep/compress/block_codec.h"
@@ -351,6 +352,99 @@ TEST_F(WorkTest, RepairsThatComeTogetherAreUsedInManyCalls) {
   const stp::Counters seen = crowd.engine().peers()[0].counters;
   EXPECT_EQ(seen.repair_packets_in, kTogether);
   EXPECT_EQ(seen.repair_overload + seen.repair_wasted, 0U) << "none was lost by waiting";
+}
+
+// Sessions share the time of a call, and take turns at it.
+class SharedRepairsTest : public WorkTest {
+ protected:
+  static void lose(Crowd& crowd, std::size_t peers, std::size_t each, std::uint16_t window) {
+    for (std::size_t i = 0; i < peers; ++i) {
+      crowd.speak_as(i);
+      bench::lose_of_window(crowd, each, window);
+    }
+  }
+  static std::vector<std::size_t> all(std::size_t peers) {
+    std::vector<std::size_t> numbers(peers);
+    std::iota(numbers.begin(), numbers.end(), 0U);
+    return numbers;
+  }
+  static stp::Counters seen(Crowd& crowd, std::size_t peer) {
+    return crowd.engine().peers()[peer].counters;
+  }
+};
+
+TEST_F(SharedRepairsTest, OfManyPeersAreUsedInManyCalls) {
+  constexpr std::size_t kPeers = 8;
+  constexpr std::uint16_t kOfEach = 4;
+  Crowd crowd({.flows = 0, .speaking_peers = kPeers});
+  lose(crowd, kPeers, 24, stp::kMaxCodedWindow);
+  const Work before = crowd.engine().worked();
+  const std::uint64_t calls = crowd.calls();
+  bench::repair_of_peers(crowd, all(kPeers), 0, kOfEach);
+  crowd.settle();
+  EXPECT_GE(crowd.calls() - calls, kPeers * kOfEach - 2);
+  expect_spread(crowd, crowd.engine().worked() - before);
+  for (std::size_t i = 0; i < kPeers; ++i) {
+    EXPECT_EQ(seen(crowd, i).repair_packets_in, kOfEach);
+    EXPECT_EQ(seen(crowd, i).repair_overload + seen(crowd, i).repair_wasted, 0U) << i;
+  }
+}
+
+TEST_F(SharedRepairsTest, OfOnePeerDoNotWaitForAllOfAnothers) {
+  Crowd crowd({.flows = 0, .speaking_peers = 2});
+  lose(crowd, 2, stp::kMaxCodedWindow, stp::kMaxCodedWindow);
+  bench::repair_of_peers(crowd, std::vector<std::size_t>{0}, 0, 32);
+  bench::repair_of_peers(crowd, std::vector<std::size_t>{1}, 0, 2);
+  // One is missing, and what is in the repairs contradicts that.
+  const auto used = [&](std::size_t peer) { return seen(crowd, peer).malformed; };
+  for (int i = 0; i < 4; ++i) {
+    crowd.call([&] { crowd.engine().handle_timeout(crowd.now()); });
+  }
+  EXPECT_EQ(used(1), 2U);
+  EXPECT_LT(used(0), 8U);
+}
+
+TEST_F(SharedRepairsTest, HaveTheSameTimeHoweverManyPeersThereAre) {
+  for (const std::size_t peers : {2, 8}) {
+    Crowd crowd({.flows = 0, .speaking_peers = peers});
+    lose(crowd, peers, 24, stp::kMaxCodedWindow);
+    std::uint64_t used = 0;
+    for (std::uint16_t row = 0; row < 40; row = static_cast<std::uint16_t>(row + 8)) {
+      bench::repair_of_peers(crowd, all(peers), row, 8);
+      crowd.settle();
+    }
+    for (std::size_t i = 0; i < peers; ++i) used += 40 - seen(crowd, i).repair_overload;
+    // A tenth of a second's worth, and one for each that is below its part.
+    EXPECT_LE(used, 500'000 / stp::kMaxCodedWindow + peers) << peers;
+    EXPECT_GT(used, 60U) << peers;
+  }
+}
+
+// Repairs that wait are told of each packet that comes late.
+TEST_F(SharedRepairsTest, ArePutOffWhenPacketsComeLate) {
+  constexpr std::size_t kPeers = 8, kEach = 3, kLate = 31;
+  Crowd crowd({.flows = 0, .speaking_peers = kPeers});
+  lose(crowd, kPeers, kEach, 384);  // 128 of them
+  for (std::uint16_t row = 0; row < 96; row = static_cast<std::uint16_t>(row + 4)) {
+    bench::repair_of_peers(crowd, all(kPeers), row, 4, 384);
+    crowd.settle();
+    crowd.pass(Duration::milliseconds(10));
+  }
+  crowd.forget();
+  const auto settled = [&] {
+    const stp::Counters counters = seen(crowd, 0);
+    return counters.malformed + counters.repair_used + counters.repair_wasted;
+  };
+  const std::uint64_t settled_before = settled();
+  const Work before = crowd.engine().worked();
+  bench::come_late_of_peers(crowd, all(kPeers), kEach, 0, kLate);
+  crowd.settle();
+  expect_spread(crowd, crowd.engine().worked() - before);
+  // One more, and all are known.
+  bench::come_late_of_peers(crowd, all(1), kEach, kLate, 1);
+  crowd.settle();
+  EXPECT_EQ(seen(crowd, 0).repair_overload, 0U);
+  EXPECT_EQ(settled() - settled_before, 96U);
 }
 
 // Whoever asks meets the same engine, and the same figures.
