@@ -25,10 +25,7 @@ Arena::Arena(MutableBytes memory, std::size_t block_size, std::size_t reserve_si
   pool_->free.reserve(total_);
   // Descending, so that a fresh arena hands out its memory from the front.
   for (std::size_t i = total_; i > 0; --i) pool_->free.push_back(static_cast<BlockIndex>(i - 1));
-  if (reserve_size > 0) {
-    pool_->divisions.resize(total_);
-    pool_->partly_taken.reserve(most_for_reserves());
-  }
+  if (reserve_size > 0) pool_->divisions.resize(total_);
 }
 
 Arena::Arena(Arena& whole, const Kept& kept)
@@ -42,77 +39,97 @@ Arena::Arena(Arena& whole, const Kept& kept)
       kept_for_(kept) {
   ++pool_->parts;
   pool_->promised += kept.promised;
-  pool_->kept_reserves += kept.reserves;
+  if (reserves_of_a_block_ > 0) {
+    blocks_kept_for_reserves_ = (kept.reserves + reserves_of_a_block_ - 1) / reserves_of_a_block_;
+  }
+  pool_->kept_blocks_of_reserves += blocks_kept_for_reserves_;
   keep();
 }
 
-// Of reserves that share a block others have most: those find room however few blocks are left.
+// Blocks that are divided already have room however few others are left.
 std::size_t Arena::free_reserves() const {
-  const auto of_blocks = [this](std::size_t free) {
-    const std::size_t more = std::min(free, most_for_reserves() - pool_->blocks_of_reserves);
-    return (more + pool_->blocks_of_reserves) * reserves_of_a_block_ - pool_->reserves_taken;
-  };
-  if (!is_shared()) return of_blocks(pool_->free.size());
-  const std::uint64_t own = kept_reserves();
-  const std::uint64_t others =
-      std::min<std::uint64_t>(pool_->kept_reserves - own, most_reserves() / 2);
-  const std::uint64_t fair = available_to_one(of_blocks(pool_->free.size()), others + own, own);
-  return std::min(static_cast<std::size_t>(fair), of_blocks(free_blocks()));
+  std::uint64_t more = most_for_reserves() - pool_->blocks_of_reserves;
+  if (is_shared()) {
+    const std::uint64_t own = kept_blocks_of_reserves();
+    const std::uint64_t others =
+        std::min<std::uint64_t>(pool_->kept_blocks_of_reserves - own, most_for_reserves() / 2);
+    more = available_to_one(more, others + own, own);
+  }
+  more = std::min<std::uint64_t>(more, free_blocks());
+  return room_in_divisions() + static_cast<std::size_t>(more) * reserves_of_a_block_;
+}
+
+std::size_t Arena::sure_reserves() const {
+  if (!is_shared()) return free_reserves();
+  const std::uint64_t sure = kept_blocks_of_reserves() * reserves_of_a_block_;
+  const std::uint64_t of_bytes = (kept_ >> shift_) * reserves_of_a_block_;
+  return std::min(free_reserves(),
+                  room_in_divisions() + static_cast<std::size_t>(std::min(sure, of_bytes)));
 }
 
 ReserveIndex Arena::take_reserve() {
   if (reserve_size_ == 0 || free_reserves() == 0) return kNoReserve;
-  if (pool_->partly_taken.empty()) {
-    const BlockIndex block = take_free_block();
-    ++pool_->blocks_of_reserves;
-    pool_->divisions[block] = {};
-    pool_->partly_taken.push_back(block);
+  if (partly_taken_ == kNoBlock) {
+    const BlockIndex fresh = take_free_block();
+    pool_->divisions[fresh] = {};
+    list_partly_taken(fresh);
+    count_blocks_of_reserves(blocks_of_reserves_ + 1);
+    count(block_size());
   }
-  const BlockIndex block = pool_->partly_taken.back();
+  const BlockIndex block = partly_taken_;
   Division& division = pool_->divisions[block];
   const auto within = static_cast<std::size_t>(std::countr_one(division.taken));
-  division.taken |= 1U << within;
+  division.taken = static_cast<std::uint16_t>(division.taken | 1U << within);
   ++pool_->reserves_taken;
-  if (std::popcount(division.taken) == static_cast<int>(reserves_of_a_block_)) {
-    pool_->partly_taken.pop_back();
-  }
-  count_reserve(reserves_held_ + 1);
-  count(reserve_size_);
+  ++reserves_held_;
+  if (is_full(division)) unlist_partly_taken(block);
   return static_cast<ReserveIndex>(block * reserves_of_a_block_ + within);
 }
 
 void Arena::return_reserve(ReserveIndex reserve) {
   const auto block = static_cast<BlockIndex>(reserve / reserves_of_a_block_);
   Division& division = pool_->divisions[block];
-  const std::uint32_t bit = 1U << (reserve % reserves_of_a_block_);
+  const unsigned bit = 1U << (reserve % reserves_of_a_block_);
   SATRELAY_CHECK((division.taken & bit) != 0);
-  if (std::popcount(division.taken) == static_cast<int>(reserves_of_a_block_)) {
-    division.place = static_cast<std::uint32_t>(pool_->partly_taken.size());
-    pool_->partly_taken.push_back(block);
-  }
-  division.taken &= ~bit;
+  if (is_full(division)) list_partly_taken(block);
+  division.taken = static_cast<std::uint16_t>(division.taken & ~bit);
   --pool_->reserves_taken;
-  if (division.taken == 0) {
-    leave_partly_taken(division);
-    --pool_->blocks_of_reserves;
-    pool_->free.push_back(block);
-  }
+  --reserves_held_;
+  if (division.taken != 0) return;
+  unlist_partly_taken(block);
+  pool_->free.push_back(block);
   // Last: what is kept for this part is no more than what is free.
-  count_reserve(reserves_held_ - 1);
-  count_back(reserve_size_);
+  count_blocks_of_reserves(blocks_of_reserves_ - 1);
+  count_back(block_size());
 }
 
-void Arena::count_reserve(std::uint64_t held) {
-  const std::uint64_t before = kept_reserves();
-  reserves_held_ = held;
-  if (is_part_) pool_->kept_reserves += kept_reserves() - before;
+void Arena::count_blocks_of_reserves(std::uint64_t held) {
+  const std::uint64_t before = kept_blocks_of_reserves();
+  pool_->blocks_of_reserves += held - blocks_of_reserves_;
+  blocks_of_reserves_ = held;
+  pool_->kept_blocks_of_reserves += kept_blocks_of_reserves() - before;
 }
 
-void Arena::leave_partly_taken(const Division& division) {
-  const BlockIndex last = pool_->partly_taken.back();
-  pool_->partly_taken[division.place] = last;
-  pool_->divisions[last].place = division.place;
-  pool_->partly_taken.pop_back();
+bool Arena::is_full(const Division& division) const {
+  return std::popcount(division.taken) == static_cast<int>(reserves_of_a_block_);
+}
+
+void Arena::list_partly_taken(BlockIndex block) {
+  Division& division = pool_->divisions[block];
+  division.previous = kNoBlock;
+  division.next = partly_taken_;
+  if (partly_taken_ != kNoBlock) pool_->divisions[partly_taken_].previous = block;
+  partly_taken_ = block;
+}
+
+void Arena::unlist_partly_taken(BlockIndex block) {
+  const Division& division = pool_->divisions[block];
+  if (division.next != kNoBlock) pool_->divisions[division.next].previous = division.previous;
+  if (division.previous == kNoBlock) {
+    partly_taken_ = division.next;
+  } else {
+    pool_->divisions[division.previous].next = division.next;
+  }
 }
 
 }  // namespace satrelay

@@ -6,7 +6,9 @@
 // when it has none any more. They take half of the blocks at most.
 //
 // Several owners may share a pool, each by a part: an arena that has the blocks of the whole one,
-// and takes no more of them than leaves the others what is kept for them.
+// and takes no more of them than leaves the others what is kept for them. Reserves of two parts
+// never share a block, and a part is charged for each block as a whole: else an owner that keeps
+// one reserve in each of many blocks would hold what is kept for others.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +38,7 @@ class Arena {
     std::uint64_t promised =
         0;                     // bytes: of peers, which may send them at any time (promise_used())
     std::uint64_t beside = 0;  // bytes: for all else
-    std::uint64_t reserves = 0;  // whose bytes are among those
+    std::uint64_t reserves = 0;  // whose blocks are among those
   };
 
   // Divides `memory`, which must outlive the arena, into blocks of `block_size` bytes (a power of
@@ -94,13 +96,15 @@ class Arena {
   // --- of a part -----------------------------------------------------------------------------
   // Whether others have parts of the same memory.
   bool is_shared() const { return is_part_ && pool_->parts > 1; }
-  std::uint64_t held() const { return held_; }  // bytes, its reserves too
+  std::uint64_t held() const { return held_; }  // bytes, the blocks of its reserves too
   std::uint64_t reserves_held() const { return reserves_held_; }
   // What it has and may take now, in blocks: less when others take what is for who comes first.
   std::size_t attainable_blocks() const {
     if (!is_shared()) return total_;
     return static_cast<std::size_t>(held_ >> shift_) + free_blocks();
   }
+  // Reserves that it can have though the others take all they can.
+  std::size_t sure_reserves() const;
   // What it can have whatever the others do.
   std::size_t sure_blocks() const {
     if (!is_shared()) return total_;
@@ -137,20 +141,20 @@ class Arena {
  private:
   // Of a block that is divided into reserves.
   struct Division {
-    std::uint32_t place = 0;  // in partly_taken
-    std::uint32_t taken = 0;  // a bit for each of its reserves
+    std::uint16_t taken = 0;  // a bit for each of its reserves
+    // In the list of its owner's that have room for one reserve more, while it is there.
+    BlockIndex previous = kNoBlock, next = kNoBlock;
   };
   // What the parts share.
   struct Pool {
     std::vector<BlockIndex> free;  // last released is first reused: its lines are still in cache
     std::size_t blocks_of_reserves = 0;
     std::size_t reserves_taken = 0;
-    std::vector<Division> divisions;       // by block
-    std::vector<BlockIndex> partly_taken;  // divided, with room for one reserve more
+    std::vector<Division> divisions;  // by block
     std::size_t parts = 0;
-    std::uint64_t promised = 0;       // bytes, of all parts
-    std::uint64_t kept = 0;           // bytes, for all parts
-    std::uint64_t kept_reserves = 0;  // the same
+    std::uint64_t promised = 0;                 // bytes, of all parts
+    std::uint64_t kept = 0;                     // bytes, for all parts
+    std::uint64_t kept_blocks_of_reserves = 0;  // the same
   };
 
   BlockIndex take_free_block() {
@@ -182,11 +186,18 @@ class Arena {
     pool_->kept += kept - kept_;
     kept_ = kept;
   }
-  std::uint64_t kept_reserves() const {
-    return kept_for_.reserves - std::min(kept_for_.reserves, reserves_held_);
+  std::uint64_t kept_blocks_of_reserves() const {
+    return blocks_kept_for_reserves_ - std::min(blocks_kept_for_reserves_, blocks_of_reserves_);
   }
-  void count_reserve(std::uint64_t held);
-  void leave_partly_taken(const Division& division);
+  // In blocks that it has divided already.
+  std::size_t room_in_divisions() const {
+    return static_cast<std::size_t>(blocks_of_reserves_) * reserves_of_a_block_ -
+           static_cast<std::size_t>(reserves_held_);
+  }
+  void count_blocks_of_reserves(std::uint64_t held);
+  bool is_full(const Division& division) const;
+  void list_partly_taken(BlockIndex block);
+  void unlist_partly_taken(BlockIndex block);
   std::size_t most_for_reserves() const { return (total_ + 1) / 2; }
 
   MutableBytes memory_;
@@ -199,8 +210,11 @@ class Arena {
 
   const bool is_part_;
   Kept kept_for_;
+  std::uint64_t blocks_kept_for_reserves_ = 0;
   std::uint64_t held_ = 0;
   std::uint64_t reserves_held_ = 0;
+  std::uint64_t blocks_of_reserves_ = 0;
+  BlockIndex partly_taken_ = kNoBlock;  // the first that has room for one reserve more
   std::uint64_t promise_used_ = 0;
   std::uint64_t kept_ = 0;  // of the pool's
 };

@@ -31,9 +31,7 @@ std::optional<std::string> audit_parts(const Impl& impl) {
     reserves += part.reserves_held();
   }
   const Arena& arena = impl.arena;
-  const std::uint64_t used =
-      (arena.used_blocks() - arena.blocks_of_reserves()) * arena.block_size() +
-      arena.reserves_taken() * arena.reserve_size();
+  const std::uint64_t used = arena.used_blocks() * arena.block_size();
   if (used != held) return differ("bytes that parts hold", used, held);
   if (kept != arena.kept_for_all()) return differ("bytes kept", arena.kept_for_all(), kept);
   if (reserves != arena.reserves_taken()) {

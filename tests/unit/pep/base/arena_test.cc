@@ -208,22 +208,88 @@ TEST(ArenaPart, AReserveThatComesBackLeavesWhatIsKept) {
   EXPECT_EQ(modest.free_blocks(), before);
 }
 
-// An owner that keeps one reserve in each block holds more than it is charged, and takes nothing of
-// what is kept for others.
+// An owner that keeps one reserve in each of many blocks is charged for them all. The others have
+// what is kept for them, as blocks and as reserves.
 TEST(ArenaPart, ScatteredReservesTakeNothingOfOthers) {
   std::vector<std::byte> memory(64 * kBlock);
   Arena whole(memory, kBlock, kBlock / 16);
   const Arena::Kept kept{.beside = 16 * kBlock, .reserves = 128};
   Arena greedy(whole, kept), modest(whole, kept);
-  std::vector<ReserveIndex> taken;
+  EXPECT_EQ(modest.sure_reserves(), 128U);
+  // Both have reserves, one after the other, so that they would share blocks.
+  std::vector<ReserveIndex> taken, of_modest;
+  for (int i = 0; i < 128; ++i) {
+    taken.push_back(greedy.take_reserve());
+    of_modest.push_back(modest.take_reserve());
+  }
   while (greedy.free_reserves() > 0) taken.push_back(greedy.take_reserve());
   for (std::size_t i = 0; i < taken.size(); ++i) {
     if (i % 16 != 0) greedy.return_reserve(taken[i]);
   }
   while (greedy.allocate() != kNoBlock) {
   }
-  EXPECT_GE(modest.free_blocks(), 16U);
-  EXPECT_GE(modest.free_reserves(), 128U);
+  EXPECT_EQ(greedy.held(), 48 * kBlock) << "what is kept for it, and the rest";
+  // Nothing that the other gives back is pinned.
+  for (const ReserveIndex each : of_modest) modest.return_reserve(each);
+  EXPECT_EQ(modest.held(), 0U);
+  EXPECT_EQ(modest.free_blocks(), 16U);
+  EXPECT_EQ(modest.sure_reserves(), 128U);
+  for (int i = 0; i < 128; ++i) EXPECT_NE(modest.take_reserve(), kNoReserve);
+  for (int i = 0; i < 8; ++i) EXPECT_NE(modest.allocate(), kNoBlock);
+  EXPECT_EQ(greedy.allocate(), kNoBlock);
+}
+
+// Whatever owners do with reserves and blocks, each is charged what it pins, and one that stays
+// below its part finds what is kept for it.
+TEST(ArenaPart, ReservesAreChargedByTheBlock) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Random random(seed);
+    std::vector<std::byte> memory(96 * kBlock);
+    Arena whole(memory, kBlock, kBlock / 8);
+    const Arena::Kept kept{.beside = 16 * kBlock, .reserves = 64};
+    Arena first(whole, kept), second(whole, kept), modest(whole, kept);
+    const std::vector<Arena*> parts{&first, &second, &modest};
+    std::vector<std::vector<ReserveIndex>> reserves(3);
+    std::vector<std::vector<BlockIndex>> blocks(3);
+    for (int step = 0; step < 5'000; ++step) {
+      const std::size_t i = random.below(3);
+      Arena& part = *parts[i];
+      const bool is_modest = i == 2;
+      if (is_modest && reserves[i].size() < 64 && blocks[i].size() <= 8) {
+        ASSERT_GT(part.sure_reserves(), 0U) << seed;
+      }
+      if (random.chance(0.7)) {
+        if (random.chance(0.8)) {
+          if (is_modest && reserves[i].size() == 64) continue;
+          const ReserveIndex each = part.take_reserve();
+          ASSERT_TRUE(!is_modest || each != kNoReserve) << seed;
+          if (each != kNoReserve) reserves[i].push_back(each);
+        } else {
+          if (is_modest && blocks[i].size() == 8) continue;
+          const BlockIndex block = part.allocate();
+          if (block != kNoBlock) blocks[i].push_back(block);
+        }
+      } else if (!reserves[i].empty()) {
+        std::swap(reserves[i][random.below(reserves[i].size())], reserves[i].back());
+        part.return_reserve(reserves[i].back());
+        reserves[i].pop_back();
+      } else if (!blocks[i].empty()) {
+        part.release(blocks[i].back());
+        blocks[i].pop_back();
+      }
+      std::set<std::size_t> divided;
+      std::uint64_t held = 0;
+      for (std::size_t each = 0; each < 3; ++each) {
+        std::set<std::size_t> own;
+        for (const ReserveIndex reserve : reserves[each]) own.insert(reserve / 8);
+        for (const std::size_t block : own) ASSERT_TRUE(divided.insert(block).second) << "shared";
+        ASSERT_EQ(parts[each]->held(), (own.size() + blocks[each].size()) * kBlock);
+        held += parts[each]->held();
+      }
+      ASSERT_EQ(held, whole.used_blocks() * kBlock);
+      ASSERT_EQ(divided.size(), whole.blocks_of_reserves());
+    }
+  }
 }
 
 // Whatever owners do, one that has less than is kept for it finds a block, and the sums agree.
