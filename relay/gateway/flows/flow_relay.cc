@@ -264,7 +264,7 @@ void FlowRelay::produce(stp::StreamId stream, std::uint32_t number, Instant now)
   catch_up(slot, now);
   Flow& f = flow(slot);
   if (f.stream_state != StreamState::kOpen || f.stream != stream) return;  // given up meanwhile
-  streams_.produce(f, now);
+  streams_.produce(f, windows_, now);
   quotas_.note_stored(f);
   queue(slot);  // consuming may have opened the host's window
 }

@@ -28,7 +28,9 @@ HostWindows::HostWindows(const MemoryPlan& plan, const FlowStore& flows, const L
     : flows_(flows),
       hosts_(hosts),
       host_window_(plan.host_window),
-      host_windows_(plan.host_windows) {}
+      host_windows_(plan.host_windows),
+      reopening_(kReopen),
+      retrying_(kRetry) {}
 
 HostWindows::Means HostWindows::means(const Arena& part) const {
   const std::uint64_t block = part.block_size();
@@ -57,6 +59,10 @@ HostWindows::Means HostWindows::means(const Arena& part) const {
   const std::uint64_t free = part.free_blocks() * block;
   const std::uint64_t kept = margin + part.promise_left();
   means.spare = free > kept ? free - kept : 0;
+  if (part.is_shared()) {
+    means.sure = std::min(means.spare, part.kept() - std::min(part.kept(), part.promise_left()));
+    means.held = part.held() - std::min(part.held(), part.promise_used());
+  }
   return means;
 }
 
@@ -88,11 +94,11 @@ std::uint64_t HostWindows::limit(const Flow& f, Duration round_trip, Instant now
                   f.endpoint.received().stored() + available(there, f.host));
 }
 
-void HostWindows::adjust(Flow& f, Duration round_trip, Instant now) const {
+void HostWindows::adjust(Flow& f, Duration round_trip, Instant now) {
   const std::uint64_t own = part_of(f).reserve_size();
   const std::uint64_t most = std::min(std::max(limit(f, round_trip, now), own), mirrored_window(f));
   f.endpoint.set_receive_limit(most);
-  if (most < kSmallWindow) f.retry_at = earlier(f.retry_at, now + kReopen);
+  if (most < kSmallWindow) reopening_.bring_forward(f.retry_at, flows_.size(), now);
 }
 
 void HostWindows::note_drained(Flow& f, std::uint64_t bytes, Instant now) {
@@ -108,7 +114,7 @@ bool HostWindows::crowds_streams(const Flow& f, std::size_t payload) const {
 }
 
 void HostWindows::retry_later(Flow& f, Instant now) {
-  f.retry_at = earlier(f.retry_at, now + kRetry);
+  retrying_.bring_forward(f.retry_at, flows_.size(), now);
 }
 
 bool HostWindows::has_place(const Arena& part) const {

@@ -4,6 +4,7 @@
 // what is kept of it is in proportion to what the part can have.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "pep/base/arena.h"
@@ -12,6 +13,7 @@
 #include "relay/gateway/flows/flow_store.h"
 #include "relay/gateway/flows/lan_hosts.h"
 #include "relay/gateway/flows/memory_plan.h"
+#include "relay/gateway/flows/retry_pace.h"
 
 namespace satrelay::gateway {
 
@@ -32,7 +34,7 @@ class HostWindows {
   // --- from a host -----------------------------------------------------------------------------
   // Offers its host what it may send now: a flight, so that when it ends all that a loss could make
   // late is still here, to be sent with repairs. `round_trip`: of the satellite link.
-  void adjust(Flow& f, Duration round_trip, Instant now) const;
+  void adjust(Flow& f, Duration round_trip, Instant now);
   // The link has taken so many bytes of the flow's host.
   static void note_drained(Flow& f, std::uint64_t bytes, Instant now);
   // A payload of this size would take the room that the streams need to drain.
@@ -43,21 +45,27 @@ class HostWindows {
   static std::uint64_t allowance(const Flow& f);
   std::uint64_t memory_for_host(const Flow& f) const;
   // Memory ran out: the flow is looked at again soon.
-  static void retry_later(Flow& f, Instant now);
+  void retry_later(Flow& f, Instant now);
 
  private:
   // What there is for hosts now, in bytes.
   struct Means {
     std::uint64_t spare = 0;             // that nobody was promised
+    std::uint64_t sure = 0;              // of that, what is kept for the part
+    std::uint64_t held = 0;              // by the part, beside what was promised
     std::uint64_t kept_for_streams = 0;  // of that
     std::uint64_t host_windows = 0;      // as planned
     std::uint64_t flows = 0;             // that share it
   };
   Means means(const Arena& part) const;
   std::uint64_t first(const Means& means, LanHosts::Index host) const;
-  // Of what is spare, what one host may take.
+  // Of what is spare, what one host may take. Of what is kept for the part it may take half,
+  // whatever is stored of it and for it with other peers: else one peer could keep another from a
+  // host of both.
   std::uint64_t available(const Means& means, LanHosts::Index host) const {
-    return half_of_rest(means.spare, hosts_.stored(host));
+    const std::uint64_t stored = hosts_.stored(host);
+    return std::max(half_of_rest(means.spare, stored),
+                    half_of_rest(means.sure, std::min(stored, means.held)));
   }
   // Of its host's window.
   std::uint64_t limit(const Flow& f, Duration round_trip, Instant now) const;
@@ -67,6 +75,8 @@ class HostWindows {
   const LanHosts& hosts_;
   const std::uint64_t host_window_;
   const std::uint64_t host_windows_;
+  RetryPace reopening_;
+  RetryPace retrying_;
 };
 
 }  // namespace satrelay::gateway

@@ -127,7 +127,7 @@ void StreamSide::feed(Flow& f, Instant now) {
   }
 }
 
-void StreamSide::produce(Flow& f, Instant now) {
+void StreamSide::produce(Flow& f, HostWindows& windows, Instant now) {
   stp::Session& session = session_of(f);
   const std::uint64_t before = f.bytes_from_lan;
   const std::uint64_t encoded_before = f.bytes_encoded;
@@ -140,7 +140,7 @@ void StreamSide::produce(Flow& f, Instant now) {
   note_wait(f, now);
   if (result == SpliceResult::kNoMemory) {
     session.set_ready(f.stream, false);
-    HostWindows::retry_later(f, now);
+    windows.retry_later(f, now);
     return;
   }
   if (f.endpoint.received().readable() == 0) session.set_ready(f.stream, false);
@@ -184,7 +184,7 @@ Splice::Largest StreamSide::largest_blocks(const Flow& f) const {
   return {.compressed = compressed, .raw = std::max(static_cast<std::size_t>(raw), kRawBlock)};
 }
 
-StreamSide::Delivery StreamSide::deliver(Flow& f, const HostWindows& windows, Instant now) {
+StreamSide::Delivery StreamSide::deliver(Flow& f, HostWindows& windows, Instant now) {
   stp::Session& session = session_of(f);
   // A stream that is being reset has nothing to read; the event that says so is yet to come.
   const Reassembler* const stored = session.received(f.inbound_stream());
@@ -196,7 +196,7 @@ StreamSide::Delivery StreamSide::deliver(Flow& f, const HostWindows& windows, In
     const SpliceResult result = splice_.to_host(f, session, HostWindows::allowance(f), memory, now);
     if (result == SpliceResult::kMalformed) return Delivery::kMalformed;
     if (stored->readable() > 0) {
-      if (result == SpliceResult::kNoMemory || memory == 0) HostWindows::retry_later(f, now);
+      if (result == SpliceResult::kNoMemory || memory == 0) windows.retry_later(f, now);
       return result == SpliceResult::kSpent ? Delivery::kSpent : Delivery::kDone;
     }
   }

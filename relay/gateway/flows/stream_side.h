@@ -55,14 +55,14 @@ class StreamSide {
   // There may be bytes of the host, or their end.
   void feed(Flow& f, Instant now);
   // Puts a block of them into the stream.
-  void produce(Flow& f, Instant now);
+  void produce(Flow& f, HostWindows& windows, Instant now);
   enum class Delivery : std::uint8_t {
     kDone,
     kSpent,  // so is the call's budget of work: go on in the next call
     kMalformed,
   };
   // Hands on to the host what has come.
-  [[nodiscard]] Delivery deliver(Flow& f, const HostWindows& windows, Instant now);
+  [[nodiscard]] Delivery deliver(Flow& f, HostWindows& windows, Instant now);
 
   const compress::CodecCounters& counters() const { return splice_.counters(); }
   const Histogram& block_times() const { return splice_.block_times(); }

@@ -42,7 +42,7 @@ class StreamSideTest : public testing::Test {
                                          budget_, nullptr);
     peer_.producer = [this](Instant now) {
       ++asked_;
-      side_->produce(f_, now);
+      side_->produce(f_, *windows_, now);
     };
   }
   void open() { ASSERT_EQ(side_->open(kSlot, f_, now_), StreamSide::Opening::kOpen); }

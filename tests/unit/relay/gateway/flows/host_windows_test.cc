@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -36,16 +37,20 @@ tcp::Config config_of_host() {
 
 class HostWindowsTest : public testing::Test {
  protected:
-  Flow& add() {
+  Flow& add() { return add(arena_); }
+  Flow& add(Arena& part) {
     const auto port = static_cast<std::uint16_t>(store_.size() + 1);
     auto flow =
         std::make_unique<Flow>(FlowKey{ip_of("203.0.113.5"), ip_of("198.51.100.5"), port, 80, {}},
-                               std::make_shared<ActiveRule>(), Origin::kLan, config_of_host(),
-                               arena_, tcp::Endpoint::Shared{&counters_, {}}, now_);
+                               std::make_shared<ActiveRule>(), Origin::kLan, config_of_host(), part,
+                               tcp::Endpoint::Shared{&counters_, {}}, now_);
     return store_[store_.add(std::move(flow))];
   }
   HostWindowsTest() { arena_.set_promised(kPromised); }
   std::uint64_t first() const { return windows_.first(arena_, LanHosts::kNone); }
+  bool has_place_for_host() const {
+    return windows_.has_place_for_host(arena_, store_.half_open());
+  }
   // Others hold all but so many blocks.
   void leave(std::size_t blocks) {
     while (arena_.free_blocks() > blocks) static_cast<void>(arena_.allocate());
@@ -183,7 +188,7 @@ TEST_F(HostWindowsTest, ASmallWindowIsOfferedAnewSoon) {
   leave(0);
   windows_.adjust(f, {}, now_);
   EXPECT_EQ(f.retry_at, now_ + Duration::milliseconds(100));
-  HostWindows::retry_later(f, now_);
+  windows_.retry_later(f, now_);
   EXPECT_EQ(f.retry_at, now_ + Duration::milliseconds(10)) << "the earlier one holds";
 }
 
@@ -201,10 +206,10 @@ TEST_F(HostWindowsTest, WhoHasYetToAnswerHasAPlaceForItsStream) {
   while (arena_.free_reserves() > 3 * kStoresOfAFlow) {
     leave(arena_.free_blocks() - 1);
   }
-  ASSERT_TRUE(windows_.has_place_for_host(arena_, store_.half_open()));
+  ASSERT_TRUE(has_place_for_host());
   const std::size_t free = arena_.free_reserves();
   std::size_t half_open = 0;
-  for (; windows_.has_place_for_host(arena_, store_.half_open()); ++half_open) {
+  for (; has_place_for_host(); ++half_open) {
     Flow& f = add();
     store_.count_half_open(f);
   }
@@ -262,6 +267,48 @@ TEST_F(HostWindowsTest, ASmallPartHasAWindowForANewFlow) {
   // What its own peer was promised is not for its hosts.
   const std::uint64_t most = windows_.first(*parts[1], LanHosts::kNone);
   EXPECT_LT(most, (rest / 2 / kPeers) / 4);
+}
+
+// What is stored of a host with one peer keeps no other peer from it.
+TEST_F(HostWindowsTest, APeerDoesNotKeepAnotherFromAHostOfBoth) {
+  Arena whole(memory_, kBlock, kReserve);
+  const Arena::Kept kept{.promised = kPromised / 2, .beside = 512 * kBlock};
+  Arena greedy(whole, kept), modest(whole, kept);
+  Flow& f = add(modest);
+  f.host = hosts_.add_flow(ip_of("203.0.113.5"));
+  std::uint64_t taken = 0;
+  for (; greedy.allocate() != kNoBlock; taken += kBlock) {
+  }
+  hosts_[f.host].stored = taken;
+  EXPECT_TRUE(windows_.has_window(modest, f.host));
+  EXPECT_GE(windows_.memory_for_host(f), 200 * kBlock);
+  EXPECT_FALSE(windows_.crowds_streams(f, kBlock));
+  // But it gets no more than half of what is kept for the peer.
+  std::uint64_t of_modest = 0;
+  for (; windows_.memory_for_host(f) > kReserve; of_modest += kBlock) {
+    ASSERT_NE(modest.allocate(), kNoBlock);
+    hosts_[f.host].stored = taken + of_modest;
+  }
+  EXPECT_GE(of_modest, 200 * kBlock);
+  EXPECT_LE(of_modest, 260 * kBlock);
+}
+
+TEST_F(HostWindowsTest, ManyFlowsTryAgainOneAfterTheOther) {
+  std::vector<Flow*> flows;
+  for (std::uint32_t i = 0; i < kMost; ++i) flows.push_back(&add());
+  leave(0);
+  for (Flow* f : flows) windows_.adjust(*f, {}, now_);
+  const Instant first = now_ + Duration::milliseconds(100);
+  const auto within = [&](Duration time) {
+    return std::ranges::count_if(flows, [&](Flow* f) { return f->retry_at < first + time; });
+  };
+  EXPECT_EQ(within(Duration::milliseconds(10)), 100);
+  EXPECT_EQ(within(Duration::milliseconds(52)), kMost);
+  for (Flow* f : flows) windows_.retry_later(*f, now_);
+  const Instant sooner = now_ + Duration::milliseconds(10);
+  EXPECT_EQ(std::ranges::count_if(
+                flows, [&](Flow* f) { return f->retry_at < sooner + Duration::milliseconds(10); }),
+            100);
 }
 
 }  // namespace

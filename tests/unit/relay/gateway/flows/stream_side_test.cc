@@ -213,10 +213,10 @@ TEST_F(StreamSideTest, ACompressedBlockTakesAQuarterOfAStreamsShareOfTheLane) {
   plan_.lane_receive_limit = {40'000, kPromised};
   begin();
   host_.say_some(50'000, now_);
-  side_->produce(f_, now_);
+  side_->produce(f_, *windows_, now_);
   EXPECT_EQ(f_.bytes_from_lan, 10'000U);
   ASSERT_TRUE(session().open_stream({}, 0, now_));
-  side_->produce(f_, now_);
+  side_->produce(f_, *windows_, now_);
   EXPECT_EQ(f_.bytes_from_lan, 15'000U) << "with one stream more";
 }
 
@@ -226,7 +226,7 @@ TEST_F(StreamSideTest, ACompressedBlockTakesAQuarterOfWhatIsGrantedToAFlow) {
   plan_.flow_receive_limit = {20'000, kPromised};
   begin();
   host_.say_some(50'000, now_);
-  side_->produce(f_, now_);
+  side_->produce(f_, *windows_, now_);
   EXPECT_EQ(f_.bytes_from_lan, 5'000U);
 }
 
@@ -236,7 +236,7 @@ TEST_F(StreamSideTest, HoweverSmallItsShareACompressedBlockHas480Bytes) {
   plan_.lane_receive_limit = {100, kPromised};
   begin();
   host_.say_some(1'000, now_);
-  side_->produce(f_, now_);
+  side_->produce(f_, *windows_, now_);
   EXPECT_EQ(f_.bytes_from_lan, 480U);
 }
 
@@ -245,7 +245,7 @@ TEST_F(StreamSideTest, HoweverSmallItsShareABlockThatStaysAsItIsHas8KiB) {
   plan_.lane_receive_limit = {100, kPromised};
   begin();
   host_.say_some(10'000, now_);
-  side_->produce(f_, now_);
+  side_->produce(f_, *windows_, now_);
   EXPECT_EQ(f_.bytes_from_lan, 8'192U);
 }
 
@@ -254,7 +254,7 @@ TEST_F(StreamSideTest, HoweverLargeItsShareABlockHas64KiB) {
   plan_.lane_receive_limit = plan_.flow_receive_limit = {4 * kPromised, 4 * kPromised};
   begin();
   host_.say_some(100'000, now_);
-  side_->produce(f_, now_);
+  side_->produce(f_, *windows_, now_);
   EXPECT_EQ(f_.bytes_from_lan, 64U * 1024);
 }
 
@@ -273,7 +273,7 @@ TEST_F(StreamSideTest, WhatTheHostSaysWaitsUntilThereIsMemoryForTheStream) {
   host_.say_some(100, now_);
   side_->feed(f_, now_);
   const auto others = use_up(peer_.arena());
-  side_->produce(f_, now_);
+  side_->produce(f_, *windows_, now_);
   EXPECT_EQ(f_.bytes_from_lan, 0U);
   EXPECT_EQ(f_.endpoint.received().readable(), 100U) << "nothing is lost";
   EXPECT_EQ(session().waiting(), 0U) << "nor asked for in vain";
