@@ -45,6 +45,7 @@ class EqualParts {
   std::uint64_t places() const { return places_; }
   std::uint64_t part() const { return part_; }
   std::uint64_t free() const { return places_ - std::min(places_, taken_); }
+  std::uint64_t taken() const { return taken_; }
   std::uint64_t held(std::size_t holder) const { return held_[holder]; }
   bool is_below_part(std::size_t holder) const { return held_[holder] < part_; }
   // What the holder may take.

@@ -83,7 +83,8 @@ std::optional<Counter> FlowRelay::lack_of_room(std::size_t peer, const IpAddress
   if (flows_.free_slots() == 0) return Counter::kBridgedTableFull;
   if (const auto lack = quotas_.lack(configured(peer), host, Origin::kLan)) return lack;
   const Arena& part = arena_of(peer);
-  if (!windows_.has_place_for_host(part, quotas_.half_open().held(configured(peer))) ||
+  const EqualParts& half_open = quotas_.half_open();
+  if (!windows_.has_place_for_host(part, half_open.held(configured(peer)), half_open.taken()) ||
       !windows_.has_window(part, quotas_.hosts().find(host)) ||
       !peers_[peer]->session.has_lane_share()) {
     return Counter::kBridgedMemoryLow;

@@ -121,9 +121,13 @@ bool HostWindows::has_place(const Arena& part) const {
   return flows_.free_slots() > 0 && part.free_reserves() >= kStoresOfAFlow;
 }
 
-bool HostWindows::has_place_for_host(const Arena& part, std::uint64_t half_open) const {
-  return flows_.free_slots() > 0 &&
-         part.free_reserves() >= kStoresOfAFlow + kStoresOfAStream * half_open;
+bool HostWindows::has_place_for_host(const Arena& part, std::uint64_t half_open,
+                                     std::uint64_t half_open_of_all) const {
+  const auto needed = [](std::uint64_t waiting) {
+    return kStoresOfAFlow + kStoresOfAStream * waiting;
+  };
+  return flows_.free_slots() > 0 && (part.sure_reserves() >= needed(half_open) ||
+                                     part.free_reserves() >= needed(half_open_of_all));
 }
 
 bool HostWindows::has_window(const Arena& part, LanHosts::Index host) const {

@@ -24,8 +24,10 @@ class HostWindows {
 
   // --- for one more flow, in this part of the arena ---------------------------------------------
   bool has_place(const Arena& part) const;  // however slow it is
-  // With what the streams of those will need whose hosts have yet to answer.
-  bool has_place_for_host(const Arena& part, std::uint64_t half_open) const;
+  // With what the streams of those will need whose hosts have yet to answer: the peer's own, of
+  // what is kept for it, or of what is for who comes first, those of all peers.
+  bool has_place_for_host(const Arena& part, std::uint64_t half_open,
+                          std::uint64_t half_open_of_all) const;
   // That is worth offering.
   bool has_window(const Arena& part, LanHosts::Index host) const;
   // To offer a host whose bytes the link has yet to take.

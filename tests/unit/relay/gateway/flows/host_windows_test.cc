@@ -49,7 +49,7 @@ class HostWindowsTest : public testing::Test {
   HostWindowsTest() { arena_.set_promised(kPromised); }
   std::uint64_t first() const { return windows_.first(arena_, LanHosts::kNone); }
   bool has_place_for_host() const {
-    return windows_.has_place_for_host(arena_, store_.half_open());
+    return windows_.has_place_for_host(arena_, store_.half_open(), store_.half_open());
   }
   // Others hold all but so many blocks.
   void leave(std::size_t blocks) {
@@ -267,6 +267,54 @@ TEST_F(HostWindowsTest, ASmallPartHasAWindowForANewFlow) {
   // What its own peer was promised is not for its hosts.
   const std::uint64_t most = windows_.first(*parts[1], LanHosts::kNone);
   EXPECT_LT(most, (rest / 2 / kPeers) / 4);
+}
+
+// Of the reserves that are for who comes first, two peers are not promised the same.
+TEST_F(HostWindowsTest, WhoHasYetToAnswerHasAPlaceWhateverOtherPeersBegin) {
+  Arena whole(memory_, kBlock, kReserve);
+  const Arena::Kept kept{.beside = 256 * kBlock, .reserves = 64};
+  std::vector<std::unique_ptr<Arena>> parts;
+  for (int i = 0; i < 2; ++i) parts.push_back(std::make_unique<Arena>(whole, kept));
+  std::uint64_t half_open[2] = {};
+  // A flow's stores but for those of its stream are there from the beginning.
+  const auto begin = [&](std::size_t peer) {
+    Arena& part = *parts[peer];
+    if (!windows_.has_place_for_host(part, half_open[peer], half_open[0] + half_open[1])) {
+      return false;
+    }
+    for (std::size_t i = kStoresOfAStream; i < kStoresOfAFlow; ++i) {
+      EXPECT_NE(part.take_reserve(), kNoReserve);
+    }
+    ++half_open[peer];
+    return true;
+  };
+  for (bool more = true; more;) {
+    more = begin(0);
+    more = begin(1) || more;
+  }
+  EXPECT_GT(half_open[0], 200U);
+  for (std::size_t peer = 0; peer < 2; ++peer) {
+    for (std::uint64_t i = 0; i < half_open[peer] * kStoresOfAStream; ++i) {
+      ASSERT_NE(parts[peer]->take_reserve(), kNoReserve) << peer << ' ' << i;
+    }
+  }
+}
+
+// A peer begins flows within its part, whatever others have begun.
+TEST_F(HostWindowsTest, WhatIsKeptForAPeerHasPlacesForItsFlows) {
+  Arena whole(memory_, kBlock, kReserve);
+  const Arena::Kept kept{.beside = 256 * kBlock, .reserves = 64};
+  Arena greedy(whole, kept), modest(whole, kept);
+  while (greedy.take_reserve() != kNoReserve) {
+  }
+  constexpr std::uint64_t kOfGreedy = 100'000;
+  for (std::uint64_t mine = 0; mine < 64 / kStoresOfAFlow; ++mine) {
+    ASSERT_TRUE(windows_.has_place_for_host(modest, mine, kOfGreedy + mine));
+    for (std::size_t i = kStoresOfAStream; i < kStoresOfAFlow; ++i) {
+      ASSERT_NE(modest.take_reserve(), kNoReserve);
+    }
+  }
+  EXPECT_FALSE(windows_.has_place_for_host(modest, 64 / kStoresOfAFlow, kOfGreedy));
 }
 
 // What is stored of a host with one peer keeps no other peer from it.
