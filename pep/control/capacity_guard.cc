@@ -102,7 +102,8 @@ BitRate CapacityGuard::despite_loss(BitRate arrived) const {
 
 void CapacityGuard::on_feedback(const FeedbackSample& sample) {
   const Duration lateness = punctual_.believed_lateness(sample);
-  const DelayTrend::Point point{sample.sent, sample.arrived, sample.received, lateness};
+  const DelayTrend::Point point{sample.sent, sample.arrived, sample.received, lateness,
+                                capacity().time_for(sample.booked)};
   const bool is_new = sample.sent > newest_sent_;
   newest_sent_ = std::max(newest_sent_, sample.sent);
   note_path(sample);

@@ -1,7 +1,8 @@
 // Whether the queue on the way there grows without end, seen in the one-way delay of the newest
 // packets that feedback speaks of. Only growth counts, never the delay itself, and its largest
 // jumps are left out: so a path that becomes longer at once (a handover), jitter and a slow report
-// are no queue. Loss plays no part.
+// are no queue. Neither is the time that the newest packet itself takes on the link: on a narrow
+// one a long packet behind a short one is later by that. Loss plays no part.
 #pragma once
 
 #include <array>
@@ -25,10 +26,12 @@ class DelayTrend {
     Instant sent;
     Instant arrived;
     ByteCount received;
-    Duration lateness = {};  // so much of the delay may be no queue's
+    Duration lateness = {};  // so much of the delay may be a machine's
+    Duration own = {};       // and so much that of the packet, and of what was booked before it
     // Only differences mean something: two clocks are involved.
     Duration delay() const { return arrived - sent; }
-    Duration certain_delay() const { return delay() - lateness; }
+    // Without what may be no queue's.
+    Duration certain_delay() const { return delay() - lateness - own; }
   };
 
   explicit DelayTrend(const Config& config) : config_(config) {}

@@ -35,7 +35,7 @@ class HiddenGrowth {
       if (least) low_ = low_ ? std::min(*low_, *least) : *least;
     }
     if (!low_ || !in_time) return;
-    if (point.delay() < *low_ + growth_) return clear();
+    if (point.certain_delay() < *low_ + growth_) return clear();
     if (!first_) first_ = point;
     newest_ = point;
   }

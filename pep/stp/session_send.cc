@@ -126,6 +126,7 @@ std::size_t Session::Impl::finish_packet(PacketBuilder& packet, const Coverage& 
   SentPacket& sent =
       association->ledger.append(now, whole.size(), packet.eliciting(), packet.items(),
                                  association->losses.oldest_unresolved());
+  sent.set_booked_before(gate.booked(now));
   sent.low_priority = control::is_low(gate.on_sent(packet.purpose(), whole.size(), now));
   sent.covered = packet.is_protected();
   sent.prompt = sent.covered && coverage.code == FecCode::kPrompt;

@@ -78,6 +78,10 @@ class RateGate {
     return later(later(carrier_.next_send(controller_.lead()), own_.next_send()),
                  controller_.holds_until());
   }
+  // What the carrier has still to send of all that has left.
+  Duration booked(Instant now) const {
+    return std::max(Duration::zero(), carrier_.free_at() - now);
+  }
   // When all that has left is on the carrier.
   Instant free_at() const { return later(carrier_.free_at(), own_.free_at()); }
   // Of the carrier alone, for what no controller holds back.
@@ -195,6 +199,8 @@ class RateGate {
           report.arrived_us, seen_.peer_clock_us + static_cast<std::uint64_t>(passed_us));
       seen_.last_report_packet = newest->sent;
       seen_.last_lateness = times.lateness;
+      seen_.last_booked =
+          accounted(newest->bytes) + carrier_.rate().bytes_in(newest->booked_before());
       seen_.last_number = report.highest;
       seen_.last_arrival =
           Instant() + Duration::microseconds(static_cast<std::int64_t>(seen_.peer_clock_us));
@@ -202,6 +208,7 @@ class RateGate {
     sample.sent = seen_.last_report_packet;
     sample.arrived = seen_.last_arrival;
     sample.lateness = seen_.last_lateness;
+    sample.booked = seen_.last_booked;
     sample.received = seen_.received;
     sample.number = seen_.last_number;
     controller_.on_feedback(sample);
@@ -258,6 +265,7 @@ class RateGate {
     std::uint64_t peer_clock_us = 0;
     Instant last_arrival;
     Duration last_lateness;
+    ByteCount last_booked;
     control::FeedbackSample pending;
   };
   Seen seen_;

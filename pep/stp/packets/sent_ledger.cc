@@ -8,14 +8,16 @@
 namespace satrelay::stp {
 
 SentLedger::SentLedger(std::size_t max_packets)
-    : max_packets_(std::bit_ceil(std::max(max_packets, kChunk))), ring_(1), mask_(0) {}
+    : max_packets_(std::bit_ceil(std::max(max_packets, kChunk))), ring_(1), mask_(0) {
+  SATRELAY_CHECK(max_packets_ <= kMostPackets);
+}
 
 void SentLedger::put_items(SentPacket& packet, std::span<const SentItem> items) {
   SATRELAY_CHECK(items.size() <= kMaxItems);
   const std::size_t in_place = std::min(items.size(), SentPacket::kInlineItems);
   std::copy_n(items.begin(), in_place, packet.items.begin());
   if (items.size() > in_place) {
-    packet.overflow = take_overflow();
+    packet.overflow = take_overflow() & (kMostPackets - 1);
     const auto rest = items.subspan(in_place);
     std::copy(rest.begin(), rest.end(), overflow(packet.overflow).items.begin());
   }

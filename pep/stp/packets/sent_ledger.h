@@ -4,6 +4,7 @@
 // of its streams.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -64,14 +65,32 @@ struct SentPacket {
   bool low_priority : 1 = false;  // as its rate controller chose
   bool covered : 1 = false;       // by a code that repairs
   bool prompt : 1 = false;        // which is that of prompt flows
-  std::uint32_t overflow = 0;
+  std::uint32_t overflow : 21 = 0;
+  std::uint32_t booked_steps : 11 = 0;
+
+  // What the carrier had still to send when the packet was given to it: in steps of 2.1 ms, 4.3 s
+  // at most. Data has next to nothing before it; what may run ahead of data has.
+  void set_booked_before(Duration time) {
+    const std::int64_t steps = std::max(time, Duration::zero()).to_nanoseconds() >> kStepBits;
+    booked_steps = static_cast<std::uint32_t>(std::min(steps, kMostSteps)) & kMostSteps;
+  }
+  Duration booked_before() const {
+    return Duration::nanoseconds(static_cast<std::int64_t>(booked_steps) << kStepBits);
+  }
+
+ private:
+  static constexpr unsigned kStepBits = 21;
+  static constexpr std::int64_t kMostSteps = 2047;
 };
 static_assert(sizeof(SentPacket) == 64);
 
 class SentLedger {
  public:
   static constexpr std::size_t kMaxItems = 16;
+  // As many as SentPacket::overflow tells apart.
+  static constexpr std::uint32_t kMostPackets = 1U << 21;
 
+  // `max_packets`: at most kMostPackets.
   explicit SentLedger(std::size_t max_packets);
   // One in which nothing was sent yet, with the memory of this: there may be much of it to free.
   [[nodiscard]] SentLedger renewed() && {
@@ -96,6 +115,7 @@ class SentLedger {
     packet.item_count = static_cast<std::uint8_t>(items.size());
     packet.eliciting = eliciting;
     packet.low_priority = packet.covered = packet.prompt = false;
+    packet.booked_steps = 0;
     if (items.size() == 1) {  // as of most
       packet.items[0] = items[0];
     } else {

@@ -230,6 +230,86 @@ TEST(CapacityGuard, AnIdleLinkThatBecomesLongerTwiceIsTrusted) {
   EXPECT_EQ(guard.rate(), kTenMegabit.scaled(995, 1000));
 }
 
+// A gateway whose hosts download: it sends short packets, and now and then a few at once of which
+// the later ones are longer.
+class NarrowUplink {
+ public:
+  NarrowUplink(CapacityGuard& guard, BitRate booked, BitRate carried)
+      : guard_(guard), booked_rate_(booked), carried_rate_(carried) {
+    guard.on_start({kRtt, ByteCount(1500), now_});
+  }
+  void run(Duration time) {
+    for (const Instant end = now_ + time; now_ < end; now_ += Duration::milliseconds(500)) {
+      send(120);
+      if (++turn_ % 6 != 0) continue;
+      send(340);
+      now_ += Duration::milliseconds(1);
+      send(250);
+      send(120);
+    }
+  }
+
+ private:
+  void send(std::uint64_t bytes) {
+    now_ += Duration::milliseconds(1);
+    const ByteCount size(bytes);
+    guard_.on_sent(size, now_);
+    booked_ = later(booked_, now_) + booked_rate_.time_for(size);
+    carried_ = later(carried_, now_) + carried_rate_.time_for(size);
+    FeedbackSample sample;
+    sample.sent = now_;
+    sample.booked = booked_rate_.bytes_in(booked_ - now_);
+    sample.arrived = carried_ + kRtt / 2;
+    sample.received = received_ += size;
+    sample.packets_delivered = 1;
+    sample.rtt = carried_ - now_ + kRtt;
+    sample.interval = Duration::milliseconds(25);
+    sample.now = now_ + sample.rtt;
+    guard_.on_feedback(sample);
+  }
+  CapacityGuard& guard_;
+  BitRate booked_rate_, carried_rate_;
+  Instant now_ = Instant() + Duration::seconds(1);
+  Instant booked_, carried_;
+  ByteCount received_;
+  int turn_ = 0;
+};
+
+// That takes 32 kbit/s longer than the growth of a queue that is looked for. The link may also
+// carry more than the operator lets the gateway send.
+TEST(CapacityGuard, LongPacketsBehindShortOnesAreNoQueue) {
+  constexpr BitRate kNarrow = BitRate::bits_per_second(32'000);
+  for (const BitRate carried : {kNarrow, kNarrow.scaled(3, 2), kNarrow.scaled(4, 1), kTenMegabit}) {
+    SCOPED_TRACE(carried.to_bits_per_second());
+    CapacityGuard guard(kNarrow);
+    NarrowUplink uplink(guard, kNarrow.scaled(995, 1000), carried);
+    uplink.run(Duration::seconds(120));
+    EXPECT_EQ(guard.state(), State::kTrusting);
+    EXPECT_EQ(guard.rate(), kNarrow.scaled(995, 1000));
+  }
+}
+
+// A packet of 1,500 bytes takes it 375 ms.
+TEST(CapacityGuard, AFadeOfANarrowLinkIsFound) {
+  constexpr BitRate kBefore = BitRate::bits_per_second(128'000);
+  FixedRate controller(kBefore);
+  ModelLink link;
+  link.rate = kBefore;
+  Model model(controller, link);
+  model.run(Duration::seconds(20));
+  ASSERT_EQ(controller.guard().state(), State::kTrusting);
+  model.link.rate = kBefore.scaled(1, 4);
+  model.run(Duration::seconds(20));
+  EXPECT_NE(controller.guard().state(), State::kTrusting);
+  std::printf("  a fade to 32 kbit/s: %lld bit/s found after 20 s, queue %lld ms\n",
+              static_cast<long long>(controller.guard().capacity().to_bits_per_second()),
+              static_cast<long long>(model.queue().to_milliseconds()));
+  EXPECT_LT(model.queue(), Duration::seconds(2));
+  model.share();
+  model.run(Duration::seconds(60));
+  EXPECT_GT(model.share(), 0.6);
+}
+
 TEST(CapacityGuard, AnIdleSenderProvesNothing) {
   FixedRate controller(kTenMegabit);
   Model model(controller, {});

@@ -33,6 +33,18 @@ TEST_F(HiddenGrowthTest, AMachineThatCatchesUpHadNoQueue) {
   EXPECT_FALSE(hidden.arrival_rate());
 }
 
+// On a narrow link, where long packets follow short ones.
+TEST_F(HiddenGrowthTest, TheTimeOfPacketsOnTheLinkIsNoQueue) {
+  add(0, 0, 10);
+  for (int i = 1; i <= 10; ++i) add(i * 8, i * 8);
+  ASSERT_TRUE(hidden.low());
+  for (int i = 0; i < 20; ++i, sent += 20) {
+    hidden.add({Instant() + ms(sent), Instant() + ms(sent + 275 + 80),
+                ByteCount(static_cast<std::uint64_t>(sent) * 1'250), ms(0), ms(80)});
+  }
+  EXPECT_FALSE(hidden.arrival_rate());
+}
+
 TEST_F(HiddenGrowthTest, AQueueThatIsStillThereIsOne) {
   add(0, 0, 10);
   for (int i = 1; i <= 10; ++i) add(i * 8, i * 8);

@@ -139,6 +139,7 @@ class Model {
     sample.interval = now_ - last_report_;
     sample.sent = newest.sent;
     sample.number = highest_end_ - 1;
+    sample.booked = ByteCount(kPacket);
     sample.arrived = newest.arrives + Duration::seconds(1000);  // another clock
     sample.received = ByteCount(received_);
     sample.now = now_;

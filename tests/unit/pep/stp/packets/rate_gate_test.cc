@@ -50,6 +50,7 @@ struct RateGateTest : testing::Test {
 
   SentPacket& send(std::size_t datagram, Purpose purpose, Instant now) {
     SentPacket& packet = ledger.append(now, datagram, true, {}, 0);
+    packet.set_booked_before(gate.booked(now));
     packet.low_priority = control::is_low(gate.on_sent(purpose, datagram, now));
     gate.debit(datagram, now);
     return packet;
@@ -259,6 +260,22 @@ TEST_F(RateGateTest, ReportsWhatBecameOfPackets) {
   EXPECT_EQ(controller.samples.at(2).sent, at_ms(3));
   EXPECT_EQ(controller.samples.at(2).arrived, later.arrived);
   EXPECT_EQ(controller.samples.at(2).received, later.received);
+}
+
+// A packet takes the link its time, and so does what was booked before it.
+TEST_F(RateGateTest, TellsWhatWasBookedWhenAPacketHadLeft) {
+  send(934, Purpose::kNewData, at_ms(0));
+  report(0, 934, 1'000, at_ms(500));
+  EXPECT_EQ(controller.samples.at(0).booked, ByteCount(1'000));
+  // 12.5 ms of 10 Mbit/s, which are kept to 2.1 ms.
+  carrier.on_sent(15'587, at_ms(600));
+  send(434, Purpose::kControl, at_ms(600));
+  report(1, 1'368, 613'000, at_ms(1'200));
+  EXPECT_LE(controller.samples.at(1).booked, ByteCount(15'625 + 500));
+  EXPECT_GT(controller.samples.at(1).booked, ByteCount(15'625 + 500 - 2'625));
+  // That of the newest packet, whatever comes later.
+  report(0, 1'368, 613'000, at_ms(1'300));
+  EXPECT_EQ(controller.samples.at(2).booked, controller.samples.at(1).booked);
 }
 
 // What had reached the peer's port counts as carried, and is told apart.

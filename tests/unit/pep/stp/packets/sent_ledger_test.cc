@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "pep/stp/streams/lost_ranges.h"
@@ -47,6 +48,28 @@ TEST(SentLedgerTest, KeepsItemsThroughGrowthAndOverflow) {
     ledger.settle(n);
   }
   EXPECT_EQ(ledger.find(3000), nullptr);
+}
+
+// To a step of 2.1 ms, and not that of the packet that was there before.
+TEST(SentLedgerTest, KnowsWhatTheCarrierHadBooked) {
+  SentLedger ledger(1);
+  for (std::uint64_t n = 0; n < 512; ++n) {
+    SentPacket& packet = ledger.append(at(0), 100, true, {}, n);
+    EXPECT_EQ(packet.booked_before(), Duration::zero());
+    packet.set_booked_before(Duration::milliseconds(static_cast<std::int64_t>(n) * 20 - 5));
+  }
+  const auto booked = [&](std::uint64_t n) { return ledger.find(n)->booked_before(); };
+  for (std::uint64_t n = 257; n < 512; ++n) {
+    const Duration exact = std::min(Duration::milliseconds(static_cast<std::int64_t>(n) * 20 - 5),
+                                    Duration::nanoseconds(std::int64_t{2047} << 21));
+    EXPECT_LE(booked(n), exact);
+    EXPECT_GT(booked(n), exact - Duration::milliseconds(3));
+  }
+  SentPacket packet;
+  packet.set_booked_before(Duration::zero() - Duration::seconds(1));
+  EXPECT_EQ(packet.booked_before(), Duration::zero());
+  packet.set_booked_before(Duration::seconds(3600));
+  EXPECT_EQ(packet.booked_before(), Duration::nanoseconds(std::int64_t{2047} << 21));
 }
 
 }  // namespace
