@@ -80,7 +80,13 @@ Seen look(const Case& link, bool with_download, std::uint64_t seed = 11) {
   if (link.return_loss == 0) {
     EXPECT_EQ(requests.received, requests.sent);
   }
-  EXPECT_EQ(network.gateway(Side::kA).engine().peers().at(0).state, stp::PeerState::kAlive);
+  for (const Side side : {Side::kA, Side::kB}) {
+    const gateway::PeerSnapshot peer = network.gateway(side).engine().peers().at(0);
+    EXPECT_EQ(peer.state, stp::PeerState::kAlive);
+    // The link carries what it should. A gateway that took the time of a long packet for a queue
+    // would send the next request at a tenth of the rate.
+    EXPECT_EQ(peer.counters.rate_cuts_delay, 0U) << "seed " << seed;
+  }
   for (std::size_t i = 0; i < kGets; ++i) {
     const Outcome& get = network.flow(i).client;
     EXPECT_EQ(get.received, 1'000U);
@@ -116,14 +122,17 @@ TEST_P(NarrowReturn, ReportsLeaveItToTheHosts) {
   const Duration longer =
       bits(link.return_kbit * 1'000).time_for(ByteCount(1'538)) + Duration::milliseconds(50);
   EXPECT_LE(busy.ping, idle.ping + longer);
-  // On the narrowest links one lost packet of an answer is a second or two, and some seeds lose one
-  // of five answers: there the quarter of twelve seeds is meant.
-  std::vector<Duration> gets = {busy.get};
+  // On the narrowest links an answer that is lost, and that no repair gives back, comes a second or
+  // two later, as reports are so far apart. That was 1 run of 181; if it is one of a hundred, more
+  // than three of twelve come by chance once in 200,000. A report more or less is two seconds of
+  // one flow, so that no single run says much of its rate either.
+  std::vector<Seen> runs = {busy};
   if (link.return_kbit < 64 && link.loss > 0 && link.return_loss == 0) {
-    for (std::uint64_t seed = 12; seed < 23; ++seed) gets.push_back(look(link, true, seed).get);
+    for (std::uint64_t seed = 12; seed < 23; ++seed) runs.push_back(look(link, true, seed));
   }
-  std::ranges::nth_element(gets, gets.begin() + static_cast<std::ptrdiff_t>(gets.size() / 4));
-  EXPECT_LE(gets[gets.size() / 4], idle.get + longer);
+  const auto late =
+      std::ranges::count_if(runs, [&](const Seen& seen) { return seen.get > idle.get + longer; });
+  EXPECT_LE(static_cast<std::size_t>(late), runs.size() / 4);
   if (link.return_loss == 0) {
     EXPECT_LE(idle.get, Duration::milliseconds(550 + 250));
   }
@@ -136,12 +145,11 @@ TEST_P(NarrowReturn, ReportsLeaveItToTheHosts) {
   } else if (link.return_kbit >= 64) {
     EXPECT_GE(share, 0.95 * (1 - link.loss));
   } else if (link.return_loss == 0) {
-    // A report more or less is two seconds of one flow: no single run says much.
-    double goodput = busy.goodput;
-    constexpr std::uint64_t kMore[] = {12, 13, 14};
-    for (const std::uint64_t seed : kMore) goodput += look(link, true, seed).goodput;
-    goodput /= 1 + static_cast<double>(std::size(kMore));
-    std::printf("  of four seeds %.2f Mbit/s on the mean\n", goodput);
+    double goodput = 0;
+    for (const Seen& seen : runs) goodput += seen.goodput;
+    goodput /= static_cast<double>(runs.size());
+    std::printf("  of %zu seeds %.2f Mbit/s on the mean, %td with a GET that takes longer\n",
+                runs.size(), goodput, late);
     EXPECT_GE(goodput,
               std::min(payload(link) * 0.95 * (1 - link.loss), stored_for_reports() * 0.97));
   }
