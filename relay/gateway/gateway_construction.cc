@@ -150,6 +150,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       started(now),
       plan(plan_memory(gateway_config, identity.share)),
       lanes(config, identity.share),
+      peer_addresses(config.peers, secret_of(identity)),
       arena(arena_memory, plan.block_size, plan.reserve_size),
       parts(parts_of(arena, plan, lanes, config.peers.size())),
       reassembly(secret_of(identity),

@@ -40,6 +40,7 @@
 #include "relay/gateway/rules/policy.h"
 #include "relay/gateway/steering/flow_hash.h"
 #include "relay/gateway/steering/lanes.h"
+#include "relay/gateway/steering/peer_addresses.h"
 #include "relay/gateway/uplink/uplink.h"
 
 namespace satrelay::gateway {
@@ -187,8 +188,7 @@ struct Gateway::Impl final : SessionPort {
   Polled poll_wan(MutableBytes out, Instant now);
 
   bool is_gateway_address(const IpAddress& address) const {
-    return address == config.gateway.own ||
-           std::ranges::find(config.peers, address, &config::Peer::address) != config.peers.end();
+    return address == config.gateway.own || peer_addresses.find(address).has_value();
   }
 
   config::Gateway config;
@@ -196,6 +196,7 @@ struct Gateway::Impl final : SessionPort {
   const Instant started;
   const MemoryPlan plan;
   const Lanes lanes;
+  const PeerAddresses peer_addresses;
   Arena arena;
   std::vector<std::unique_ptr<Arena>> parts;  // of the arena, by configured peer
   WorkBudget budget;

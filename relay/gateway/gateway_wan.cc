@@ -98,9 +98,9 @@ Verdict Gateway::Impl::handle_stp(const Frame& frame, Instant now) {
   // Mostly the one that was heard before.
   std::optional<std::size_t> peer = unsettled.peer;
   if (peers[*peer]->lane.number != lane || peers[*peer]->config.address != frame.ip.source) {
-    const auto found = std::ranges::find(config.peers, frame.ip.source, &config::Peer::address);
-    if (found == config.peers.end()) return drop(Counter::kDroppedStpUnknownPeer);
-    peer = lanes.find(static_cast<std::size_t>(found - config.peers.begin()), lane);
+    const auto found = peer_addresses.find(frame.ip.source);
+    if (!found) return drop(Counter::kDroppedStpUnknownPeer);
+    peer = lanes.find(*found, lane);
     if (!peer) return drop(Counter::kDroppedStpUnknownLane);
   }
   if (unsettled.peer != *peer) settle_stp(now);

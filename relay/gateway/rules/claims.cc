@@ -53,11 +53,12 @@ Claims::Claims(const config::Gateway& config, const Policy& policy)
     : policy_(policy), broadcast_(broadcast_of(config.gateway.address)) {
   gateways_.push_back(config.gateway.own);
   for (const config::Peer& peer : config.peers) gateways_.push_back(peer.address);
+  std::ranges::sort(gateways_);
 }
 
 bool Claims::is_host(const IpAddress& address) const {
   return !is_special(address) && address != broadcast_ &&
-         std::ranges::find(gateways_, address) == gateways_.end();
+         !std::ranges::binary_search(gateways_, address);
 }
 
 bool Claims::allow(std::size_t peer, const Ends& ends) const {

@@ -37,7 +37,7 @@ class Claims {
   bool is_host(const IpAddress& address) const;
 
   const Policy& policy_;
-  std::vector<IpAddress> gateways_;  // our own address and those of all peers
+  std::vector<IpAddress> gateways_;  // our own address and those of all peers, ascending
   IpAddress broadcast_;              // of the gateway's own subnet
 };
 

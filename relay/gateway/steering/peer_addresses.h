@@ -1,0 +1,71 @@
+// Which configured peer has an address: asked for each packet that claims to be a peer's, so it
+// takes a few steps, however many peers there are and whatever addresses strangers make up. The
+// hash is keyed.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "config/schema.h"
+#include "pep/base/address.h"
+#include "relay/gateway/frames/keyed_hash.h"
+
+namespace satrelay::gateway {
+
+class PeerAddresses {
+ public:
+  PeerAddresses(std::span<const config::Peer> peers, HashKey key) : key_(key) {
+    for (const config::Peer& peer : peers) addresses_.push_back(peer.address);
+    if (addresses_.size() <= kFew) return;
+    places_.assign(std::bit_ceil(4 * addresses_.size()), kFree);
+    for (std::uint32_t i = 0; i < addresses_.size(); ++i) {
+      std::uint32_t& place = places_[place_of(addresses_[i])];
+      if (place == kFree) place = i;
+    }
+  }
+
+  // Its number.
+  std::optional<std::size_t> find(const IpAddress& address) const {
+    if (places_.empty()) {
+      const auto found = std::ranges::find(addresses_, address);
+      if (found == addresses_.end()) return std::nullopt;
+      return static_cast<std::size_t>(found - addresses_.begin());
+    }
+    const std::uint32_t peer = places_[place_of(address)];
+    if (peer == kFree) return std::nullopt;
+    return peer;
+  }
+  // Addresses that find() compares, at most.
+  std::size_t steps(const IpAddress& address) const {
+    if (places_.empty()) return addresses_.size();
+    return ((place_of(address) - first_of(address)) & (places_.size() - 1)) + 1;
+  }
+
+ private:
+  // These are compared sooner than hashed.
+  static constexpr std::size_t kFew = 8;
+  static constexpr std::uint32_t kFree = 0xffff'ffffU;
+
+  std::size_t first_of(const IpAddress& address) const {
+    return hash_host(key_, address) & (places_.size() - 1);
+  }
+  // Where it stands, or would: at least three of four places are free.
+  std::size_t place_of(const IpAddress& address) const {
+    std::size_t at = first_of(address);
+    while (places_[at] != kFree && addresses_[places_[at]] != address) {
+      at = (at + 1) & (places_.size() - 1);
+    }
+    return at;
+  }
+
+  HashKey key_;
+  std::vector<IpAddress> addresses_;   // by peer
+  std::vector<std::uint32_t> places_;  // peers, by hash; none of a few
+};
+
+}  // namespace satrelay::gateway
