@@ -169,6 +169,7 @@ void Session::Impl::close() {
   held.clear();
   budget.offers.leave(who);
   budget.without_mac.leave(who);
+  budget.answers.leave(who);
   key_doubt = {};
   newcomer.clear();
   state = PeerState::kClosed;

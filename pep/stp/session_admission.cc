@@ -72,13 +72,17 @@ bool Session::Impl::admit_with_mac(const ReceivedHello& hello) {
     ++counters.hellos_repeated;
     return false;
   }
-  if (key_exchange->answers_offer(hello.keys)) return true;
+  if (key_exchange->answers_offer(hello.keys)) {
+    answers_acceptance = !owes_answer || answers_acceptance;
+    return true;
+  }
   if (hello.keys.offer.empty() && !key_exchange->is_accepted_by(hello.keys)) return true;
   const HeldHello::Claim claim = {
       .has_mac = true, .epoch = hello.frame.epoch, .number = hello.number};
   const bool is_newest = held.empty() || claim > held.claim();
   if (is_newest && budget.offers.take(who, now)) {
     held.clear();
+    answers_acceptance = false;
     return true;
   }
   hold(hello, claim);
@@ -91,7 +95,10 @@ bool Session::Impl::admit_without_mac(const ReceivedHello& hello) {
     ++counters.hellos_without_mac;
     return false;
   }
-  if (held.empty() && budget.without_mac.take(who, now)) return true;
+  if (held.empty() && budget.without_mac.take(who, now)) {
+    answers_acceptance = false;
+    return true;
+  }
   const std::uint64_t unread = counters.hellos_unread;
   hold(hello, {.names_us = hello.frame.peer_epoch == config.boot_epoch});
   // The peer's own may be among them. What it says in answer to ours is read.
@@ -110,6 +117,7 @@ void Session::Impl::hold(const ReceivedHello& hello, const HeldHello::Claim& cla
 
 void Session::Impl::hear_held_hello() {
   if (!held_turns().take(who, now)) return;
+  answers_acceptance = false;
   const std::vector<std::byte> packet = held.take();
   const auto hello = parse_hello_packet(packet, parse_header(packet)->number);
   if (!hello || !is_of_interest(hello->frame)) return;
@@ -118,8 +126,8 @@ void Session::Impl::hear_held_hello() {
 
 // --- our own -----------------------------------------------------------------------------------
 
-Instant Session::Impl::in_turn(Instant at) const {
-  return budget.ours.waits(who) ? later(at, budget.ours.due(who)) : at;
+Instant Session::Impl::in_turn(const Turns& turns, Instant at) const {
+  return turns.waits(who) ? later(at, turns.due(who)) : at;
 }
 
 Instant Session::Impl::next_hello() const {
@@ -127,27 +135,29 @@ Instant Session::Impl::next_hello() const {
   if (at.is_never()) return at;
   const control::BudgetPlace& place = hello_answers() ? answer_place : hello_place;
   at = later(later(at, gate.control_opens_at(kHelloRoom)), place.at(hello_octets()));
-  return hello_is_free() ? at : in_turn(at);
+  return hello_is_free() ? at : in_turn(hello_turns(), at);
 }
 
 Instant Session::Impl::next_close() const {
   if (!farewell.due()) return Instant::never();
   const Instant at =
       later(later(now, gate.control_opens_at(kCloseRoom)), close_place.at(config.greetings.closes));
-  return farewell.repeats() ? in_turn(at) : at;
+  return farewell.repeats() ? in_turn(budget.ours, at) : at;
 }
 
 control::Budget* Session::Impl::hello_octets() const {
   return hello_answers() ? config.greetings.answers : config.greetings.hellos;
 }
 
-// The first of a session, and an answer to a HELLO that had its turn, leave at once.
+// The first of a session, and an answer to a HELLO that had its turn, leave at once. An answer to
+// an acceptance waits for its own: whoever has the secret could accept each offer that it brings.
 bool Session::Impl::hello_leaves() {
   if (!handshake.hello_due(now) || !gate.control_open(now, kHelloRoom)) return false;
   control::BudgetPlace& place = hello_answers() ? answer_place : hello_place;
   control::Budget* octets = hello_octets();
   const ByteCount size = gate.accounted(kHelloRoom);
-  if (!place.has_come(octets, size, now) || !(hello_is_free() || take_our_turn())) return false;
+  if (!place.has_come(octets, size, now) || !(hello_is_free() || take_turn(hello_turns())))
+    return false;
   place.use(octets, size, now);
   return true;
 }
@@ -157,14 +167,14 @@ bool Session::Impl::close_leaves() {
   control::Budget* octets = config.greetings.closes;
   const ByteCount size = gate.accounted(kCloseRoom);
   if (!close_place.has_come(octets, size, now)) return false;
-  if (farewell.repeats() && !take_our_turn()) return false;
+  if (farewell.repeats() && !take_turn(budget.ours)) return false;
   close_place.use(octets, size, now);
   return true;
 }
 
-bool Session::Impl::take_our_turn() {
-  const bool waited = budget.ours.waits(who);
-  if (budget.ours.take(who, now)) return true;
+bool Session::Impl::take_turn(Turns& turns) {
+  const bool waited = turns.waits(who);
+  if (turns.take(who, now)) return true;
   if (!waited) ++counters.hellos_delayed;
   return false;
 }

@@ -154,7 +154,7 @@ std::size_t Session::Impl::send_hello(MutableBytes out) {
     keys.has_mac = true;
     if (!keys.accept.empty()) keys.accepted = key_exchange->accepted();
   }
-  owes_answer = false;
+  owes_answer = answers_acceptance = false;
   PacketBuilder packet(out, kTrailerSize);
   write_hello(packet.frames(), hello, keys);
   PacketHeader header;

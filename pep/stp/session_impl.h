@@ -117,14 +117,19 @@ struct Session::Impl {
     return held.claim().has_mac ? budget.offers : budget.without_mac;
   }
   void hear_held_hello();
-  bool hello_is_free() const { return handshake.hello_number() == 0 || owes_answer; }
+  // An answer to a HELLO that has had its turn is part of it.
+  bool hello_is_free() const {
+    return handshake.hello_number() == 0 || (owes_answer && !answers_acceptance);
+  }
+  Turns& hello_turns() { return owes_answer ? budget.answers : budget.ours; }
+  const Turns& hello_turns() const { return owes_answer ? budget.answers : budget.ours; }
   bool hello_leaves();
   bool close_leaves();
-  bool take_our_turn();
+  bool take_turn(Turns& turns);
   Instant next_hello() const;
   Instant next_close() const;
   // When our turn comes for what is due at `at`.
-  Instant in_turn(Instant at) const;
+  Instant in_turn(const Turns& turns, Instant at) const;
 
   // --- what they say (session_handshake.cc)
   void hear_hello(const ReceivedHello& received);
@@ -272,8 +277,9 @@ struct Session::Impl {
   Turns::Who who;  // we are, for the budget
   HelloMemory hello_memory;
   HeldHello held;
-  bool owes_answer = false;       // to a HELLO with keys that has had its turn, and was authentic
-  bool newcomer_has_mac = false;  // its HELLO had
+  bool owes_answer = false;         // to a HELLO with keys that was read, and was authentic
+  bool answers_acceptance = false;  // it was read without a turn, as it accepts our offer
+  bool newcomer_has_mac = false;    // its HELLO had
   KeyDoubt key_doubt;
   Protection protection;
   Protection newcomer;  // of its session, should it prove to be the peer

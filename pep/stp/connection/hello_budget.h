@@ -22,6 +22,9 @@ class HelloBudget {
                                               Duration::milliseconds(1)};
   // Our own HELLOs that nobody with the secret has asked for, and repeated CLOSEs.
   static constexpr Turns::Pace kOurs = {Duration::milliseconds(5), 64, Duration::zero()};
+  // Our answers to acceptances of our offers, which have no turn when they are read. Each may bring
+  // the next offer, and that the next acceptance: some 150 us together.
+  static constexpr Turns::Pace kAnswers = {Duration::milliseconds(10), 128, Duration::zero()};
   // A peer that has proved to send MACs is not believed to be an older build for so long.
   static constexpr Duration kMacExpected = Duration::seconds(600);
 
@@ -29,11 +32,13 @@ class HelloBudget {
       : offers(peers, kOffers),
         without_mac(peers, kWithoutMac),
         ours(peers, kOurs),
+        answers(peers, kAnswers),
         proved_(peers, Instant() - kMacExpected) {}
 
   Turns offers;
   Turns without_mac;
   Turns ours;
+  Turns answers;
 
   // A peer whose HELLOs have MACs is there now: proved by more than an old HELLO.
   void on_mac_proved(std::uint32_t peer, Instant now) { proved_[peer] = now; }

@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pep/stp/connection/hello_budget.h"
+#include "pep/stp/connection/key_exchange.h"
 #include "pep/stp/wire/frames.h"
 #include "pep/stp/wire/packet.h"
 #include "tests/unit/pep/stp/application.h"
@@ -125,6 +129,7 @@ class AdmissionTest : public ::testing::Test {
   // Their peers are there, for two seconds.
   void meet(const std::vector<std::size_t>& sessions) {
     last_of_peer.resize(kSessions);
+    last_hello_of_peer.resize(kSessions);
     std::vector<std::unique_ptr<End>> peers(kSessions);
     for (const std::size_t i : sessions) peers[i] = make_peer(i, 2'000);
     for (int ms = 0; ms < 2'000; ++ms, now += Duration::milliseconds(1)) {
@@ -134,6 +139,9 @@ class AdmissionTest : public ::testing::Test {
         if (peer.next_timeout() <= now) peer.handle_timeout(now);
         while (const std::size_t size = peer.poll_packet(out, now)) {
           last_of_peer[i] = as_sent(ConstBytes(out).first(size));
+          if (parse_header(last_of_peer[i])->type == PacketType::kHello) {
+            last_hello_of_peer[i] = last_of_peer[i];
+          }
           session(i).handle_packet(last_of_peer[i], now);
         }
         while (peer.poll_event()) {
@@ -167,7 +175,7 @@ class AdmissionTest : public ::testing::Test {
   std::size_t watched = kSessions;
   bool sends_macs = true;
   std::vector<Packet> answers;
-  std::vector<Packet> last_of_peer;  // by session
+  std::vector<Packet> last_of_peer, last_hello_of_peer;  // by session
 };
 
 constexpr Duration kTick = Duration::microseconds(200);
@@ -311,6 +319,88 @@ TEST_F(AdmissionTest, RepeatedFarewellsComeInTurn) {
   });
   EXPECT_GT(sent - before, 1'000U);
   EXPECT_LE(sent - before, 10U * 200 + 64);
+}
+
+// A peer with the keys that says that it is there, and accepts each offer of ours at once. It names
+// the boot that is there, while another of its boots is a newcomer: so each answer has an offer.
+class EagerPeer {
+ public:
+  EagerPeer(const EndConfig& config, std::uint64_t epoch)
+      : keys_(*config.session.security, config.session.lane, config.session.opens_even_streams,
+              epoch) {}
+  // nullopt: it has no offer.
+  std::optional<Packet> accept(const Packet& hello, ConstBytes like) {
+    const auto [theirs, offer] = parse(hello);
+    if (offer.offer.empty()) return std::nullopt;
+    static_cast<void>(keys_.read(theirs, offer, false));
+    HelloFrame ours = parse(like).first;
+    ours.answer_wanted = true;
+    HelloKeys said{.offer = {}, .accept = keys_.accept(ours)};
+    said.has_mac = true;
+    said.accepted = keys_.accepted();
+    Packet packet(600);
+    ByteWriter out(MutableBytes(packet).subspan(kHeaderSize));
+    write_hello(out, ours, said);
+    packet.resize(kHeaderSize + out.written() + kTrailerSize);
+    PacketHeader header = *parse_header(like);
+    header.number = ++number_;
+    write_header(header, packet.data());
+    keys_.close(packet);
+    return packet;
+  }
+
+ private:
+  static std::pair<HelloFrame, HelloKeys> parse(ConstBytes hello) {
+    ByteReader in(frames_of(hello));
+    in.u8();
+    HelloKeys keys;
+    const HelloFrame frame = parse_hello(in, keys);
+    return {frame, keys};
+  }
+  KeyExchange keys_;
+  std::uint32_t number_ = 1'000;
+};
+
+TEST_F(AdmissionTest, APeerThatAcceptsEachOfferIsAnsweredInTurn) {
+  std::vector<std::size_t> all(kSessions);
+  std::iota(all.begin(), all.end(), 0U);
+  meet(all);
+  std::vector<std::unique_ptr<EagerPeer>> peers;
+  std::vector<Packet> newcomers;
+  for (std::size_t i = 0; i < kSessions; ++i) {
+    ASSERT_EQ(session(i).peer_state(), PeerState::kAlive);
+    peers.push_back(std::make_unique<EagerPeer>(
+        config_of(Sealed::kByKey, static_cast<std::uint32_t>(i / kLanes),
+                  static_cast<std::uint8_t>(i % kLanes), false),
+        2'000));
+    newcomers.push_back(recorded(i, 3'000).front());
+  }
+  constexpr int kSeconds = 4;
+  std::uint64_t accepted = 0;
+  for (std::size_t i = 0; i < kSessions; ++i) session(i).handle_packet(newcomers[i], now);
+  const std::uint64_t draws = entropy.draws;
+  for (int ms = 0; ms < kSeconds * 1000; ++ms, now += Duration::milliseconds(1)) {
+    for (std::size_t i = 0; i < kSessions; ++i) {
+      if (session(i).next_timeout() <= now) session(i).handle_timeout(now);
+      std::byte out[2000];
+      while (const std::size_t size = session(i).poll_packet(out, now)) {
+        const Packet packet(out, out + size);
+        if (parse_header(packet)->type != PacketType::kHello) continue;
+        const auto acceptance = peers[i]->accept(packet, last_hello_of_peer[i]);
+        if (!acceptance) continue;
+        ++accepted;
+        session(i).handle_packet(*acceptance, now);
+      }
+      while (session(i).poll_event()) {
+      }
+    }
+  }
+  // A newcomer's HELLO has had its turn, and so has the answer to it; those to acceptances take
+  // theirs. Each takes an offer.
+  constexpr std::uint64_t kMost = 2 * kSessions + 128 + kSeconds * 100;
+  EXPECT_GT(accepted, kMost / 2);
+  EXPECT_LE(accepted, kMost);
+  EXPECT_LE(entropy.draws - draws, kMost + 2 * kSessions);
 }
 
 // Neither sends MACs, or looks at them: as if both were older builds.
