@@ -9,9 +9,9 @@
 
 #include "pep/stp/packets/received_packets.h"
 #include "pep/stp/wire/packet.h"
-#include "pep/wire/arp.h"
 #include "relay/gateway/frames/frame.h"
 #include "relay/gateway/frames/open_metadata.h"
+#include "tests/bench/arp_reply.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
 
 namespace satrelay::bench {
@@ -309,22 +309,8 @@ void Crowd::from_wan(ConstBytes datagram) {
 // ARP, and the number of a HELLO, which the next one shall echo.
 void Crowd::hear_wan(ConstBytes frame) {
   const gateway::Frame seen = gateway::look_at(frame);
-  if (seen.kind == gateway::FrameKind::kArp) {
-    const auto question = wire::parse_arp(seen.payload);
-    if (!question || question->operation != wire::ArpOperation::kRequest) return;
-    std::vector<std::byte> reply(wire::kEthernetHeaderSize + wire::kArpSize);
-    wire::EthernetHeader ethernet;
-    ethernet.source = kPeerMac;
-    ethernet.destination = kGatewayMac;
-    ethernet.type = wire::EtherType::kArp;
-    wire::write_ethernet(ethernet, reply);
-    wire::write_arp({.operation = wire::ArpOperation::kReply,
-                     .sender_mac = kPeerMac,
-                     .sender = question->target,
-                     .target_mac = kGatewayMac,
-                     .target = question->sender},
-                    MutableBytes(reply).subspan(wire::kEthernetHeaderSize));
-    (void)engine_->handle_frame(PortId::kWan, reply, now_);
+  if (const auto reply = arp_reply(frame)) {
+    (void)engine_->handle_frame(PortId::kWan, *reply, now_);
     return;
   }
   if (seen.kind != gateway::FrameKind::kUdp) return;

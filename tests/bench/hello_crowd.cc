@@ -8,8 +8,9 @@
 
 #include "pep/stp/wire/frames.h"
 #include "pep/stp/wire/packet.h"
-#include "pep/wire/arp.h"
+#include "pep/wire/udp.h"
 #include "relay/gateway/frames/frame.h"
+#include "tests/bench/arp_reply.h"
 #include "tests/bench/drive.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
 
@@ -225,6 +226,7 @@ void HelloCrowd::flood(std::span<const Bytes> frames, std::size_t per_second, Du
     if (engine_->next_timeout() <= now_) engine_->handle_timeout(now_);
     poll();
     nanoseconds_ += thread_nanoseconds() - begin;
+    run_guest();
     for (const Bytes& frame : std::exchange(to_show_, {})) {
       (void)engine_->handle_frame(PortId::kWan, frame, now_);
     }
@@ -238,29 +240,57 @@ void HelloCrowd::poll() {
       if (polled.kind == gateway::Polled::Kind::kNothing) break;
       if (port != PortId::kWan) continue;
       ++frames_out_;
-      answer(ConstBytes(buffer_).first(polled.size));
+      hear(ConstBytes(buffer_).first(polled.size));
     }
   }
 }
 
-void HelloCrowd::answer(ConstBytes frame) {
-  const auto ethernet = wire::parse_ethernet(frame);
-  if (!ethernet || ethernet->type != wire::EtherType::kArp) return;
-  const auto question = wire::parse_arp(frame.subspan(ethernet->size()));
-  if (!question || question->operation != wire::ArpOperation::kRequest) return;
-  Bytes reply(wire::kEthernetHeaderSize + wire::kArpSize);
-  wire::EthernetHeader header;
-  header.source = kPeerMac;
-  header.destination = kGatewayMac;
-  header.type = wire::EtherType::kArp;
-  wire::write_ethernet(header, reply);
-  wire::write_arp({.operation = wire::ArpOperation::kReply,
-                   .sender_mac = kPeerMac,
-                   .sender = question->target,
-                   .target_mac = kGatewayMac,
-                   .target = question->sender},
-                  MutableBytes(reply).subspan(wire::kEthernetHeaderSize));
-  to_show_.push_back(std::move(reply));
+void HelloCrowd::hear(ConstBytes frame) {
+  if (const auto reply = arp_reply(frame)) to_show_.push_back(*reply);
+  if (!guest_) return;
+  const gateway::Frame seen = gateway::look_at(frame);
+  if (seen.kind != gateway::FrameKind::kUdp || seen.ip.destination != address_of(guest_->of.peer)) {
+    return;
+  }
+  const ConstBytes datagram = seen.payload.subspan(wire::kUdpHeaderSize);
+  guest_->to_it.emplace_back(now_ + guest_->way, Bytes(datagram.begin(), datagram.end()));
+}
+
+// --- a genuine peer ------------------------------------------------------------------------------
+
+void HelloCrowd::invite(const Session& of, std::uint64_t epoch, Duration round_trip) {
+  guest_.emplace(Guest{.of = of,
+                       .speaker = speaker(of, epoch),
+                       .way = round_trip / 2,
+                       .first_arrival = std::nullopt,
+                       .met = std::nullopt,
+                       .to_it = {},
+                       .to_us = {}});
+}
+
+void HelloCrowd::run_guest() {
+  if (!guest_) return;
+  Guest& guest = *guest_;
+  for (; !guest.to_it.empty() && guest.to_it.front().first <= now_; guest.to_it.pop_front()) {
+    (void)guest.speaker.handle_packet(guest.to_it.front().second, now_);
+  }
+  while (guest.speaker.next_hello() <= now_) {
+    guest.to_us.emplace_back(now_ + guest.way, frame_of(guest.of, guest.speaker.hello(now_)));
+  }
+  for (; !guest.to_us.empty() && guest.to_us.front().first <= now_; guest.to_us.pop_front()) {
+    if (!guest.first_arrival) guest.first_arrival = now_;
+    (void)engine_->handle_frame(PortId::kWan, guest.to_us.front().second, now_);
+  }
+  const auto lane = static_cast<std::size_t>(guest.of.peer) * spec_.lanes + guest.of.lane;
+  if (!guest.met && guest.speaker.can_send() &&
+      engine_->peers(lane, 1).front().state == stp::PeerState::kAlive) {
+    guest.met = now_;
+  }
+}
+
+std::optional<Duration> HelloCrowd::time_to_meet() const {
+  if (!guest_ || !guest_->met) return std::nullopt;
+  return *guest_->met - *guest_->first_arrival;
 }
 
 }  // namespace satrelay::bench

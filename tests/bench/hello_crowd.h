@@ -5,9 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pep/base/random.h"
@@ -76,6 +79,10 @@ class HelloCrowd {
   // worker does.
   void flood(std::span<const Bytes> frames, std::size_t per_second, Duration time);
   void rest(Duration time) { flood({}, 1000, time); }
+  // A peer that is there, so many milliseconds away, beside all of that; and how long it took after
+  // its first HELLO has come until both ends had a session. nullopt: they have none.
+  void invite(const Session& of, std::uint64_t epoch, Duration round_trip);
+  std::optional<Duration> time_to_meet() const;
   double seconds() const { return nanoseconds_ / 1e9; }  // of the processor
   std::uint64_t frames_out() const { return frames_out_; }
   const CountedEntropy& entropy() const { return entropy_; }
@@ -87,9 +94,18 @@ class HelloCrowd {
   }
 
  private:
+  struct Guest {
+    Session of;
+    sim::StpSpeaker speaker;
+    Duration way;
+    std::optional<Instant> first_arrival, met;
+    // Under way, with when they arrive: datagrams, and frames.
+    std::deque<std::pair<Instant, Bytes>> to_it, to_us;
+  };
   sim::StpSpeaker speaker(const Session& of, std::uint64_t epoch);
   void poll();
-  void answer(ConstBytes frame);
+  void hear(ConstBytes frame);
+  void run_guest();
 
   Spec spec_;
   config::Gateway config_;
@@ -100,6 +116,7 @@ class HelloCrowd {
   Instant now_ = Instant::from_nanoseconds(1'700'000'000'000'000'000);
   std::unique_ptr<gateway::Gateway> engine_;
   Bytes buffer_;
+  std::optional<Guest> guest_;
   std::vector<Bytes> to_show_;  // answers to ARP
   std::size_t next_ = 0;        // of the frames
   double nanoseconds_ = 0;

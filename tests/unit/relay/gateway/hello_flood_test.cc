@@ -2,6 +2,7 @@
 // lanes. Each offer that is read and each key on the curve takes random bytes, which are counted.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "tests/bench/hello_crowd.h"
@@ -95,6 +96,75 @@ TEST_F(HelloFlood, OfPacketsOfNoSessionDrawsOurHellosInTurn) {
       frames(8, [&](std::size_t s, std::size_t) { return crowd.stranger(crowd.session(s), 100); }));
   EXPECT_LE(sent(), kOurs + 5);
   EXPECT_LE(draws(), kOurs);
+}
+
+// --- of 300 peers --------------------------------------------------------------------------------
+
+// Each peer's own HELLO of an earlier boot, ten thousand a second over all.
+class ReplayOfAll : public ::testing::Test {
+ protected:
+  static constexpr Duration kRoundTrip = Duration::milliseconds(548);
+  static constexpr std::uint64_t kEarlier = 1'600'000'000'000'000'000U;
+  static constexpr std::uint64_t kNow = 1'700'000'000'500'000'000U;
+
+  void replay(Duration time) { crowd.flood(frames_, 10'000, time); }
+  // Keys and offers that were read in a second, at most.
+  double most_draws(int seconds) {
+    std::uint64_t most = 0;
+    for (int i = 0; i < seconds; ++i) {
+      const std::uint64_t before = crowd.entropy().draws();
+      replay(Duration::seconds(1));
+      most = std::max(most, crowd.entropy().draws() - before);
+    }
+    return static_cast<double>(most);
+  }
+  void record(std::size_t count) {
+    for (std::size_t i = 0; i < crowd.sessions(); ++i) {
+      recorded_.push_back(crowd.recorded(crowd.session(i), kEarlier, count));
+    }
+    for (std::size_t n = 0; n < count; ++n) {
+      for (std::size_t i = 0; i < crowd.sessions(); ++i) {
+        frames_.push_back(crowd.frame_of(crowd.session(i), recorded_[i][n]));
+      }
+    }
+  }
+  HelloCrowd crowd{{.peers = 300, .lanes = 1}};
+
+ private:
+  std::vector<Frames> recorded_;
+  Frames frames_;
+};
+
+TEST_F(ReplayOfAll, TakesSoManyCurvesASecond) {
+  record(100);
+  crowd.rest(Duration::seconds(10));
+  // What may be done after a rest, at once.
+  EXPECT_LE(most_draws(1), kOurs + 64 + 2 * (kTurns + 128));
+  EXPECT_LE(most_draws(5), kOurs + 2 * kTurns + 10);
+}
+
+// A recording is read once, so those of one HELLO each are soon over.
+TEST_F(ReplayOfAll, DelaysNoPeerThatComes) {
+  record(1);
+  crowd.rest(Duration::seconds(10));
+  replay(Duration::seconds(5));
+  crowd.invite(crowd.session(150), kNow, kRoundTrip);
+  replay(Duration::seconds(4));
+  ASSERT_TRUE(crowd.time_to_meet());
+  RecordProperty("met_ms", static_cast<int>(crowd.time_to_meet()->to_milliseconds()));
+  EXPECT_LE(crowd.time_to_meet()->to_milliseconds(), 2 * kRoundTrip.to_milliseconds());
+}
+
+// While recordings in the names of all are new, a peer waits for one round of them.
+TEST_F(ReplayOfAll, DelaysAPeerByOneRoundOfTurns) {
+  record(300);
+  crowd.rest(Duration::seconds(10));
+  replay(Duration::milliseconds(500));
+  crowd.invite(crowd.session(150), kNow, kRoundTrip);
+  replay(Duration::seconds(8));
+  ASSERT_TRUE(crowd.time_to_meet());
+  RecordProperty("met_ms", static_cast<int>(crowd.time_to_meet()->to_milliseconds()));
+  EXPECT_LE(crowd.time_to_meet()->to_milliseconds(), 6'000 + 2 * kRoundTrip.to_milliseconds());
 }
 
 TEST_F(HelloFloodInTheClear, OfEverNewBootsIsAnsweredInTurn) {
