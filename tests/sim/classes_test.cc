@@ -10,6 +10,7 @@
 #include "relay/sim/network.h"
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
+#include "tests/sim/measurements.h"
 #include "tests/sim/udp_traffic.h"
 
 namespace satrelay::sim::classes_test {
@@ -99,6 +100,7 @@ TEST(Classes, RelayedAndBridgedTrafficOfAClassShareItsPart) {
       static_cast<double>(udp.received - before) * UdpTraffic::frame_bits(1'500) / 8e6;
   std::printf("  gold: TCP %.2f, UDP %.2f Mbit/s; rest: TCP %.2f Mbit/s\n", tcp[1], udp_mbit,
               tcp[0]);
+  expect_documented("Classes", "weights 3 and 1", 1, {tcp[1], udp_mbit, tcp[0]});
   // Its two hosts are one in each source: half and half.
   EXPECT_NEAR(tcp[0], 50 * kLoad / 4 * kPayload, 0.3);
   EXPECT_NEAR(tcp[1], 50 * kLoad * 3 / 8 * kPayload, 0.4);
@@ -122,6 +124,8 @@ TEST(Classes, AHostThatSendsBothWaysHasOneTurn) {
       static_cast<double>(udp.received - before) * UdpTraffic::frame_bits(1'500) / 8e6;
   std::printf("  one host: TCP %.2f, UDP %.2f Mbit/s; the other: TCP %.2f Mbit/s\n", tcp[0],
               udp_mbit, tcp[1]);
+  expect_documented("Classes", "an upload and a flood of UDP of one host", 1,
+                    {tcp[0], udp_mbit, tcp[1]});
   EXPECT_NEAR(tcp[1], 50 * kLoad / 2 * kPayload, 0.4);
   EXPECT_NEAR(tcp[0], 50 * kLoad / 4 * kPayload, 0.4);
   EXPECT_NEAR(udp_mbit, 50 * kLoad / 4, 0.4);
@@ -140,6 +144,7 @@ TEST(Classes, AHostGetsAsMuchAsAnotherHoweverManyConnectionsItHas) {
     EXPECT_NEAR(tcp[i] / tcp[0], 1, 0.02) << i;
   }
   std::printf("  nine connections %.2f Mbit/s, one of another host %.2f\n", many, tcp[9]);
+  expect_documented("Classes", "nine connections of one host", 1, {many, tcp[9]});
   EXPECT_NEAR(many / tcp[9], 1, 0.02);
 }
 
@@ -243,7 +248,7 @@ TEST(Classes, AConnectionWhoseClassIsNoMoreIsOneWithoutAClass) {
 
 // A call of 50 packets a second, 200 bytes each, beside four connections that take all they get and
 // a flood of UDP of another host; in a class, beside one of its own too.
-void expect_speech_in_time(BitRate rate, const std::string& traffic_class) {
+void expect_speech_in_time(BitRate rate, const std::string& traffic_class, const std::string& row) {
   Scenario scenario = make_lab(47, {.rate = rate}, 3);
   if (!traffic_class.empty()) {
     scenario.classes = {{.name = "voice", .guaranteed = BitRate::bits_per_second(120'000)}};
@@ -279,19 +284,24 @@ void expect_speech_in_time(BitRate rate, const std::string& traffic_class) {
               speech.longest_wait.to_seconds() * 1e3, most.to_seconds() * 1e3,
               static_cast<unsigned long long>(speech.sent - speech.received),
               static_cast<unsigned long long>(speech.sent));
+  expect_documented("Classes", row, 1, {speech.longest_wait.to_seconds() * 1e3});
+  expect_documented("Classes", row, 2, {most.to_seconds() * 1e3});
   EXPECT_LE(speech.longest_wait, most);
   EXPECT_EQ(speech.received, speech.sent);
 }
 
 TEST(Classes, SpeechInItsClassIsInTimeBesideAnything) {
-  for (const double megabits : {0.256, 0.512, 2.0, 10.0, 50.0}) {
-    expect_speech_in_time(mbit(megabits), "voice");
-  }
+  expect_speech_in_time(mbit(0.256), "voice", "256 kbit/s |");
+  expect_speech_in_time(mbit(0.512), "voice", "512 kbit/s |");
+  expect_speech_in_time(mbit(2), "voice", "2 Mbit/s |");
+  expect_speech_in_time(mbit(10), "voice", "10 Mbit/s |");
+  expect_speech_in_time(mbit(50), "voice", "50 Mbit/s |");
 }
 
 // Whoever sends much less than its part of bridged_share needs no class.
 TEST(Classes, SpeechWithoutAClassIsInTimeWhereBridgedShareIsWide) {
-  for (const double megabits : {10.0, 50.0}) expect_speech_in_time(mbit(megabits), "");
+  expect_speech_in_time(mbit(10), "", "10 Mbit/s, without a class");
+  expect_speech_in_time(mbit(50), "", "50 Mbit/s, the same");
 }
 
 }  // namespace

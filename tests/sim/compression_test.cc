@@ -1,10 +1,13 @@
 // What compression gains and costs on a slow link, in virtual time: the figures are exact.
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "relay/sim/checks.h"
 #include "relay/sim/network.h"
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
+#include "tests/sim/measurements.h"
 
 namespace satrelay::sim::compression_test {
 namespace {
@@ -33,12 +36,17 @@ TEST(Compression, TextCrossesASlowLinkAtLeastFourTimesFaster) {
   const double compressed = download(config::Compress::kAuto, Content::kText);
   RecordProperty("plain_s", std::to_string(plain));
   RecordProperty("compressed_s", std::to_string(compressed));
+  const std::string row = "synthetic text in simulation, exact";
+  expect_documented("Compression", row, 1, {plain});
+  expect_documented("Compression", row, 2, {compressed});
   EXPECT_GE(plain / compressed, 4) << plain << " s, " << compressed << " s";
 }
 
 TEST(Compression, RandomBytesLoseLessThanHalfAPercent) {
   const double plain = download(config::Compress::kOff, Content::kRandom);
   const double tried = download(config::Compress::kAuto, Content::kRandom);
+  expect_documented("Compression", "random bytes, the same", 1, {plain});
+  expect_documented("Compression", "random bytes, the same", 2, {tried});
   EXPECT_LE(tried / plain, 1.005) << plain << " s, " << tried << " s";
 }
 

@@ -9,11 +9,14 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "pep/wire/ethernet.h"
 #include "relay/sim/network.h"
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
+#include "tests/sim/measurements.h"
 #include "tests/sim/options.h"
 
 namespace satrelay::sim::find_test {
@@ -65,6 +68,14 @@ class Modem {
   Duration worst;  // queue
 };
 
+// The table of docs/measurements.md, with a column for each that was measured.
+constexpr const char* kSection = "Capacity that nobody told";
+enum Column : std::uint8_t { kFind = 2, kFixedRate, kHpfp, kCubic };
+
+void expect_row(const std::string& row, Column column, const std::vector<double>& figures) {
+  expect_documented(kSection, row, column, figures);
+}
+
 void add_download(Scenario& scenario, std::uint64_t bytes = 4'000'000'000) {
   add_flow(scenario, Side::kA, requester(100), responder(100, bytes));
 }
@@ -80,6 +91,12 @@ TEST(Find, AGeostationaryLinkIsUsedThreeSecondsAfterTheFirstSyn) {
     const double later = modem.carried(megabit(50), Duration::seconds(20));
     std::printf("  50 Mbit/s, loss %.2f: %.3f in the 4th second, then %.3f, queue up to %.1f ms\n",
                 loss, share, later, modem.milliseconds());
+    if (loss > 0) {
+      expect_row("the same with 5% loss, 4th second, then", kFind, {share * 100, later * 100});
+    } else {
+      expect_row("50 Mbit/s GEO, in the 4th second", kFind, {share * 100});
+      expect_row("then, for 20 s", kFind, {later * 100});
+    }
     EXPECT_GT(share, 0.9);
     EXPECT_GT(later, 0.95);
   }
@@ -114,6 +131,7 @@ TEST(Find, AGigabitIsUsedAfterFive) {
   const double share = modem.carried(megabit(1000), Duration::seconds(1));
   std::printf("  1 Gbit/s: %.3f in the 6th second, queue up to %.1f ms\n", share,
               modem.milliseconds());
+  expect_row("1 Gbit/s GEO, in the 6th second", kFind, {share * 100});
   EXPECT_GT(share, 0.9);
 }
 
@@ -139,7 +157,12 @@ Scenario low_orbit() {
   return scenario;
 }
 
+constexpr const char* kFadeRow = "60 to 9 Mbit/s unannounced";
+constexpr const char* kQueueRow = "the longest queue then";
+constexpr const char* kBackRow = "back at 60:";
+
 TEST(Find, AFadeIsFoundAndItsEnd) {
+  std::vector<double> lows, queues, backs;  // without a ceiling, and with one
   for (const std::uint64_t ceiling : {0, 60}) {
     Scenario scenario = fading_link();
     scenario.ceiling = megabit(ceiling);
@@ -157,10 +180,16 @@ TEST(Find, AFadeIsFoundAndItsEnd) {
         "  60 to 9 to 60 Mbit/s, ceiling %d: %.3f, then %.3f of 9 with a queue up to %.1f ms, "
         "then %.3f\n",
         static_cast<int>(ceiling), before, low, queue, back);
+    lows.push_back(low * 100);
+    queues.push_back(queue);
+    backs.push_back(back * 100);
     EXPECT_GT(low, 0.95);
     EXPECT_LT(queue, 50);
     EXPECT_GT(back, 0.95);
   }
+  expect_row(kFadeRow, kFind, lows);
+  expect_row(kQueueRow, kFind, queues);
+  expect_row(kBackRow, kFind, backs);
 }
 
 TEST(Find, TheOthersGetOverAFade) {
@@ -182,6 +211,10 @@ TEST(Find, TheOthersGetOverAFade) {
     std::printf(
         "  %s: %.3f of 9 with a queue up to %.1f ms, 95%% back after %.1f s, %.3f from 10 s on\n",
         config::to_string(controller), low, queue, seconds, back);
+    const Column column = controller == config::Controller::kHpfp ? kHpfp : kFixedRate;
+    expect_row(kFadeRow, column, {low * 100});
+    expect_row(kQueueRow, column, {queue});
+    expect_row(kBackRow, column, {95, seconds});
     EXPECT_LT(seconds, 8);
     EXPECT_GT(back, 0.95);
   }
@@ -214,6 +247,12 @@ TEST(Find, CubicAloneInTheSameScenarios) {
     shares[loss > 0 ? 1 : 0] = later;
     std::printf("  %s, 50 Mbit/s, loss %.2f: %.3f in the 4th second, then %.3f, queue %.0f ms\n",
                 name, loss, share, later, modem.milliseconds());
+    if (loss > 0) {
+      expect_row("the same with 5% loss, 4th second, then", kCubic, {share * 100, later * 100});
+    } else {
+      expect_row("50 Mbit/s GEO, in the 4th second", kCubic, {share * 100});
+      expect_row("then, for 20 s", kCubic, {later * 100});
+    }
   }
   // NewReno, which adds a segment a round trip, has less than half of this link.
   EXPECT_GT(shares[0], 0.75);
@@ -226,10 +265,14 @@ TEST(Find, CubicAloneInTheSameScenarios) {
   const double back = modem.carried(megabit(60), Duration::seconds(5));
   std::printf("  %s, 60 to 9 to 60 Mbit/s: %.3f of 9 with a queue up to %.0f ms, then %.3f\n", name,
               low, queue, back);
+  expect_row(kFadeRow, kCubic, {low * 100});
+  expect_row(kQueueRow, kCubic, {queue});
+  expect_row(kBackRow, kCubic, {back * 100});
   Modem orbit(direct(low_orbit()));
   orbit.run_until(Duration::seconds(5));
-  std::printf("  %s, LEO: %.3f", name, orbit.carried(megabit(100), Duration::seconds(85)));
-  std::printf(", queue up to %.0f ms\n", orbit.milliseconds());
+  const double share = orbit.carried(megabit(100), Duration::seconds(85));
+  std::printf("  %s, LEO: %.3f, queue up to %.0f ms\n", name, share, orbit.milliseconds());
+  expect_row("LEO, 100 Mbit/s, 85 s", kCubic, {share * 100, orbit.milliseconds()});
 }
 
 TEST(Find, HandoversAreNoCongestion) {
@@ -239,6 +282,7 @@ TEST(Find, HandoversAreNoCongestion) {
   modem.run_until(Duration::seconds(5));
   const double share = modem.carried(megabit(100), Duration::seconds(85));
   std::printf("  LEO: %.3f, queue up to %.1f ms\n", share, modem.milliseconds());
+  expect_row("LEO, 100 Mbit/s, 85 s", kFind, {share * 100, modem.milliseconds()});
   EXPECT_GT(share, 0.95);
 }
 
@@ -359,23 +403,41 @@ Shares run(const Beside& beside) {
   return shares;
 }
 
+// The document's second table has the first seed, and our part with two more beside CUBIC.
+void expect_beside(const std::string& row, const Shares& shares) {
+  if (options().from == 2 || options().from == 3) {
+    if (!row.starts_with("NewReno")) {
+      expect_documented(kSection, row, options().from + 2, {shares.part() * 100});
+    }
+    return;
+  }
+  if (options().from != 1) return;
+  expect_documented(kSection, row, 1, {shares.ours * 100});
+  expect_documented(kSection, row, 2, {shares.other * 100});
+  expect_documented(kSection, row, 3, {shares.part() * 100});
+}
+
 TEST(Find, BesideCubicEachHasAThirdAtLeast) {
   constexpr double kThird = 1.0 / 3;
   struct Case {
     Beside beside;
     double part;  // of both, at least
+    const char* row;
   };
   const Case cases[] = {
-      {{.first = First::kOurs}, kThird},
-      {{.first = First::kOther, .head_start = Duration::seconds(4)}, kThird},
-      {{.first = First::kOther}, kThird},
+      {{.first = First::kOurs}, kThird, "CUBIC, ours begins 10 s before"},
+      {{.first = First::kOther, .head_start = Duration::seconds(4)},
+       kThird,
+       "CUBIC begins 4 s before ours"},
+      {{.first = First::kOther}, kThird, "CUBIC begins 10 s before ours"},
       // It has stood for 10 s, and fills the link and its queue when ours begins.
-      {{.first = First::kOther, .from = Duration::zero()}, 0.4},
+      {{.first = First::kOther, .from = Duration::zero()}, 0.4, "the same, from 0 to 60 s"},
   };
   for (const Case& one : cases) {
     Beside beside = one.beside;
     beside.seed = options().from;
     const Shares shares = run(beside);
+    expect_beside(one.row, shares);
     EXPECT_GT(shares.part(), one.part);
     EXPECT_LT(shares.part(), 2 * kThird);
     // Whatever ours leaves, CUBIC needs a minute to come back after a loss.
@@ -388,6 +450,9 @@ TEST(Find, BesideNewRenoEachHasAThirdAtLeast) {
   for (const First first : {First::kOurs, First::kOther}) {
     const Shares shares =
         run({.first = first, .congestion = control::Congestion::kNewReno, .seed = options().from});
+    expect_beside(first == First::kOurs ? "NewReno, ours begins 10 s before"
+                                        : "NewReno begins 10 s before ours",
+                  shares);
     EXPECT_GT(shares.part(), 1.0 / 3);
     EXPECT_LT(shares.part(), 2.0 / 3);
     EXPECT_GT(shares.both(), 0.8);
@@ -398,6 +463,15 @@ TEST(Find, WhatTheOtherCannotUseIsNotLeft) {
   const Shares alone = run({.loss = 0.01, .window = 1, .time = Duration::seconds(20)});
   const Shares lossy = run({.loss = 0.01, .time = Duration::seconds(30)});
   const Shares narrow = run({.window = 300'000, .time = Duration::seconds(30)});
+  const auto expect = [](const std::string& row, const Shares& shares) {
+    expect_documented(kSection, row, 1, {shares.ours * 100});
+    expect_documented(kSection, row, 2, {shares.other * 100});
+  };
+  char at_loss[64];
+  std::snprintf(at_loss, sizeof at_loss, "CUBIC at 1%% loss; alone we have %.1f%%",
+                alone.ours * 100);
+  expect(at_loss, lossy);
+  expect("CUBIC with a window of 300 kB", narrow);
   EXPECT_GT(lossy.ours, alone.ours * 0.8);
   EXPECT_GT(narrow.ours, alone.ours * 0.8);
 }

@@ -8,6 +8,7 @@
 #include "relay/sim/network.h"
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
+#include "tests/sim/measurements.h"
 
 namespace satrelay::sim::modes_test {
 namespace {
@@ -251,13 +252,13 @@ TEST(Modes, ARemoteHandshakeThatFindsNoRoomAtTheFarGatewayIsBridged) {
 // docs/measurements.md, "The modes".
 TEST(Modes, CostOfEach) {
   struct Row {
-    const char* name;
+    const char* name;  // the beginning of its row
     FlowModes modes;
   };
   for (const Row& row :
-       {Row{"all local", kLocal}, Row{"handshake: remote", kRemote},
-        Row{"close: confirmed", kConfirmed}, Row{"window: mirror", kMirror},
-        Row{"handshake: remote, ack: end-to-end", kEndToEnd}, Row{"all four", kAll}}) {
+       {Row{"all local", kLocal}, Row{"`handshake: remote` |", kRemote},
+        Row{"`close: confirmed`", kConfirmed}, Row{"`window: mirror`", kMirror},
+        Row{"`handshake: remote`, `ack: end-to-end`", kEndToEnd}, Row{"all four", kAll}}) {
     std::printf("%-36s", row.name);
     for (const std::uint64_t bytes : {100'000U, 3'000'000U}) {
       Scenario scenario = lab(row.modes);
@@ -266,8 +267,9 @@ TEST(Modes, CostOfEach) {
       Network network(scenario, tracer);
       EXPECT_TRUE(run_and_check(network).empty());
       const FlowResult& flow = network.flow(0);
-      std::printf("  %4.1f MB in %.3f s", static_cast<double>(bytes) / 1e6,
-                  (flow.server.saw_end_at - flow.client.started_at).to_seconds());
+      const double seconds = (flow.server.saw_end_at - flow.client.started_at).to_seconds();
+      std::printf("  %4.1f MB in %.3f s", static_cast<double>(bytes) / 1e6, seconds);
+      expect_documented("The modes", row.name, bytes == 100'000 ? 1 : 2, {seconds});
     }
     std::printf("\n");
   }

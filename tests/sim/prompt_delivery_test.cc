@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <string>
 #include <vector>
 
 #include "relay/sim/checks.h"
 #include "relay/sim/network.h"
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
+#include "tests/sim/measurements.h"
 #include "tests/sim/options.h"
 
 namespace satrelay::sim::prompt_delivery_test {
@@ -77,28 +79,37 @@ Measured measure(const Case& c) {
   return measured;
 }
 
+constexpr const char* kSection = "Delay of a constant stream";
+
 TEST(PromptDelivery, ALossDelaysAConstantStreamLittle) {
   const auto ordinary = config::DeliveryMode::kOrdinary, prompt = config::DeliveryMode::kPrompt;
   std::printf("  a stream of 2 Mbit/s beside bulk, 50 Mbit/s, RTT 550 ms: milliseconds more\n");
   std::printf("  %5s %-9s %8s %8s %8s %8s %9s\n", "loss", "delivery", "repairs", "median", "p99",
               "worst", "overhead");
   const double clean = static_cast<double>(measure({.repairs = false}).bytes);
-  const auto row = [&](double loss, config::DeliveryMode mode, double share) {
+  const auto row = [&](double loss, config::DeliveryMode mode, double share,
+                       const std::string& documented) {
     const Measured beside = measure({.loss = loss, .delivery = mode, .bulk = true, .share = share});
     const Measured alone = measure({.loss = loss, .delivery = mode, .share = share});
     const double overhead = static_cast<double>(alone.bytes) / clean - 1;
     std::printf("  %4.1f%% %-9s %7.0f%% %8.1f %8.1f %8.1f %8.1f%%\n", loss * 100,
                 mode == prompt ? "prompt" : "ordinary", share * 100, beside.p50, beside.p99,
                 beside.worst, overhead * 100);
+    expect_documented(kSection, documented, 3, {beside.p50});
+    expect_documented(kSection, documented, 4, {beside.p99});
+    expect_documented(kSection, documented, 5, {beside.worst});
+    expect_documented(kSection, documented, 6, {overhead * 100});
     return std::pair(beside.p99, overhead);
   };
-  row(0, ordinary, 0);
-  row(0.01, ordinary, 0);
-  for (const double share : {0.04, 0.12, 0.25}) row(0.01, prompt, share);
-  const auto [p99, overhead] = row(0.01, prompt, 0);
+  row(0, ordinary, 0, "0% | ordinary");
+  row(0.01, ordinary, 0, "1% | ordinary");
+  row(0.01, prompt, 0.04, "1% | prompt | 4%");
+  row(0.01, prompt, 0.12, "1% | prompt | 12%");
+  row(0.01, prompt, 0.25, "1% | prompt | 25%");
+  const auto [p99, overhead] = row(0.01, prompt, 0, "1% | prompt | default");
   EXPECT_LT(p99, 50);
   EXPECT_LE(overhead, 0.10);
-  EXPECT_LT(row(0.05, prompt, 0).first, 200);
+  EXPECT_LT(row(0.05, prompt, 0, "5% | prompt | default").first, 200);
 }
 
 // What came after a loss waits for it: for a round trip and more, or until the next repair.
@@ -142,7 +153,12 @@ std::uint64_t most_stored(double loss, config::DeliveryMode delivery) {
 TEST(PromptDelivery, ReceiversNeedLessMemory) {
   for (const double loss : {0.01, 0.10}) {
     const std::uint64_t ordinary = most_stored(loss, config::DeliveryMode::kOrdinary);
-    EXPECT_LT(most_stored(loss, config::DeliveryMode::kPrompt), ordinary / 10);
+    const std::uint64_t prompt = most_stored(loss, config::DeliveryMode::kPrompt);
+    EXPECT_LT(prompt, ordinary / 10);
+    if (options().memory_rate != Options().memory_rate) continue;
+    const std::string row = loss < 0.05 ? "100 Mbit/s | 1%" : "100 Mbit/s | 10%";
+    expect_documented(kSection, row, 2, {static_cast<double>(ordinary) / 1e6});
+    expect_documented(kSection, row, 3, {static_cast<double>(prompt) / 1e6});
   }
 }
 

@@ -13,6 +13,7 @@
 #include "relay/sim/network.h"
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
+#include "tests/sim/measurements.h"
 
 namespace satrelay::sim::shared_link_test {
 namespace {
@@ -100,6 +101,10 @@ double sum(const std::vector<double>& rates) {
   return std::accumulate(rates.begin(), rates.end(), 0.0);
 }
 
+// Of docs/measurements.md, with a column for 1, 2 and 8 workers.
+constexpr const char* kSection = "One link, several workers";
+std::size_t column_of(unsigned workers) { return workers == 1 ? 1 : workers == 2 ? 2 : 3; }
+
 double alone(unsigned workers) {
   SharedLink link(workers, 1);
   link.add(workers - 1, 0);
@@ -111,9 +116,12 @@ double alone(unsigned workers) {
 }
 
 TEST(SharedLink, OneFlowAloneHasAllOfIt) {
-  const double one = alone(1);
-  EXPECT_GE(alone(2), one * 0.99);
-  EXPECT_GE(alone(8), one * 0.99);
+  const double one = alone(1), two = alone(2), eight = alone(8);
+  EXPECT_GE(two, one * 0.99);
+  EXPECT_GE(eight, one * 0.99);
+  expect_documented(kSection, "one flow alone", 1, {one});
+  expect_documented(kSection, "one flow alone", 2, {two});
+  expect_documented(kSection, "one flow alone", 3, {eight});
 }
 
 TEST(SharedLink, AllTogetherFillItAndHostsGetAlike) {
@@ -129,6 +137,8 @@ TEST(SharedLink, AllTogetherFillItAndHostsGetAlike) {
     const auto [least, most] = std::ranges::minmax(rates);
     std::printf("  %u workers: %.2f Mbit/s, a host %.2f to %.2f, queue %.1f ms\n", workers,
                 sum(rates), least, most, link.queue_peak_ms());
+    expect_documented(kSection, "20 hosts, 10 of them", column_of(workers), {sum(rates)});
+    expect_documented(kSection, "the same: what a host gets", column_of(workers), {least, most});
     EXPECT_GE(sum(rates), kMbit * 0.99);
     const double fair = sum(rates) / kHosts;
     EXPECT_NEAR(least / fair, 1, 0.05);
@@ -155,6 +165,9 @@ TEST(SharedLink, GuaranteesAndMaximaAreThoseOfTheLink) {
     const double rest = std::accumulate(rates.begin() + 12, rates.end(), 0.0);
     std::printf("  %u workers: guaranteed %.2f, limited %.2f, rest %.2f Mbit/s, queue %.1f ms\n",
                 workers, sure, little, rest, link.queue_peak_ms());
+    expect_documented(kSection, "40 guaranteed", column_of(workers), {sure});
+    expect_documented(kSection, "at most 10", column_of(workers), {little});
+    expect_documented(kSection, "the other class", column_of(workers), {rest});
     EXPECT_NEAR(sum(rates), kMbit, 1);
     // 50 Mbit/s are left to two.
     EXPECT_NEAR(sure, 65, 65 * 0.03);
@@ -175,6 +188,7 @@ TEST(SharedLink, TheModemsQueueStaysShortWhenAllBegin) {
     link.network().loop().run_until(start + Duration::milliseconds(600));
     const double queue = link.queue_peak_ms();
     std::printf("  %u workers: queue %.1f ms\n", workers, queue);
+    expect_documented(kSection, "the modem's queue when all begin", column_of(workers), {queue});
     EXPECT_LE(queue, 6);
     EXPECT_EQ(link.network().satellite().from_a().counters().dropped_queue, 0U);
   }

@@ -12,6 +12,7 @@
 #include "relay/sim/network.h"
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
+#include "tests/sim/measurements.h"
 
 namespace satrelay::sim::starved_machine_test {
 namespace {
@@ -78,6 +79,17 @@ void print(const std::string& what, const Result& r) {
       static_cast<unsigned long long>(r.sender.packets_lost));
 }
 
+constexpr const char* kSection = "A gateway that is not run";
+
+// The column of a side and a ring; the sender's is the same for both rings.
+std::size_t column_of(Side side, std::size_t ring) {
+  return side == Side::kB ? 4 : ring == 2048 ? 2 : 3;
+}
+
+double seconds_more(const Result& result, const Result& usual) {
+  return (result.time - usual.time).to_seconds();
+}
+
 const char* name_of(Side side) { return side == Side::kA ? "receiver" : "sender"; }
 
 Result undisturbed(double loss = 0) {
@@ -107,6 +119,8 @@ TEST(StarvedMachine, PausesCostNoMoreThanTheirLength) {
         const Result result = measure(scenario);
         print(std::string(name_of(side)) + " paused 5 x 50 ms, ring of " + std::to_string(ring),
               result);
+        expect_documented(kSection, loss > 0 ? "the same, 1% loss" : "paused 50 ms five times",
+                          column_of(side, ring), {seconds_more(result, usual)});
         expect_no_cut(result);
         // What the link loses of the last flight differs from run to run.
         EXPECT_LE(result.time,
@@ -138,6 +152,10 @@ TEST(StarvedMachine, AFifthOfACoreCostsNoMoreThanTheOtherFour) {
         print(std::string(name_of(side)) + " has 20% of " +
                   std::to_string(period.to_milliseconds()) + " ms, ring of " + std::to_string(ring),
               result);
+        const bool slices = period == Duration::milliseconds(100);
+        expect_documented(kSection,
+                          slices ? "for 2 s 20 ms of each 100 ms" : "for 2 s 2 ms of each",
+                          column_of(side, ring), {seconds_more(result, usual)});
         expect_no_cut(result);
         EXPECT_LE(result.time, usual.time + kAway);
       }
