@@ -164,7 +164,7 @@ struct Session::Impl {
                          const std::optional<RepairFrame>& repair);
   void handle_repair(const RepairFrame& repair);
   void settle_known(FecReceiver& receiver);
-  void use_repaired(const FecReceiver& receiver);
+  void use_repaired(FecReceiver& receiver);
 
   // --- what became of our packets (session_loss.cc)
   // What one call settles, in objects of WorkCount: what is more waits for the next.

@@ -421,9 +421,9 @@ void Session::Impl::work_off_repairs() {
   if (!connected()) return fec->drop_waiting();
   while (repairs_wait() && !fec->budget.call_is_spent()) {
     // What is given back may close the session.
-    if (fec->receiver.known_waits()) {
+    if (fec->receiver.work_waits()) {
       settle_known(fec->receiver);
-    } else if (fec->prompt_receiver && fec->prompt_receiver->known_waits()) {
+    } else if (fec->prompt_receiver && fec->prompt_receiver->work_waits()) {
       settle_known(*fec->prompt_receiver);
     } else {
       handle_repair(fec->waiting.front());
@@ -434,14 +434,17 @@ void Session::Impl::work_off_repairs() {
 
 void Session::Impl::settle_known(FecReceiver& receiver) {
   const std::uint64_t malformed = receiver.counters().malformed;
-  receiver.settle_known(association->received);
+  if (!receiver.rest_waits()) receiver.settle_known(association->received);
   counters.malformed += receiver.counters().malformed - malformed;
   use_repaired(receiver);
 }
 
-// Packets that were given back.
-void Session::Impl::use_repaired(const FecReceiver& receiver) {
+// Packets that were given back. One at least is used, and the others as the call's budget allows.
+void Session::Impl::use_repaired(FecReceiver& receiver) {
+  std::size_t used = 0;
   for (const FecReceiver::Packet& given : receiver.repaired()) {
+    if (used > 0 && fec->budget.call_is_spent()) return receiver.put_off_repaired(used);
+    ++used;
     if (association->received.is_duplicate(given.number) ||
         !association->received.has_place(given.number))
       continue;
@@ -451,7 +454,9 @@ void Session::Impl::use_repaired(const FecReceiver& receiver) {
     }
     FrameHandler handler{*this};
     CountedFrames<FrameHandler> counted{handler, work};
+    const std::uint64_t visited = work.total();
     walk_frames(given.frames, counted);
+    fec->budget.count_frames(work.total() - visited);
     if (handler.closed) {
       close_by_peer();
       return;
@@ -463,6 +468,7 @@ void Session::Impl::use_repaired(const FecReceiver& receiver) {
     association->received.record_repaired(given.number);
     on_packet_recorded(given.number, false, handler.eliciting, GapMay::kBeDisorder);
   }
+  receiver.end_repaired();
 }
 
 void Session::Impl::on_packet_recorded(std::uint64_t number, bool gap, bool eliciting, GapMay may) {

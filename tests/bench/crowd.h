@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pep/base/bytes.h"
@@ -66,6 +67,10 @@ class Crowd {
   void say_together(std::size_t packets, const WriteFrame& write);
   static void write_data(ByteWriter& frames, std::size_t flow, std::uint64_t offset,
                          ConstBytes bytes);
+  // So many packets of the peer are lost; the number of the first.
+  std::uint32_t skip_packets(std::uint32_t count) {
+    return std::exchange(peer().number, peer().number + count);
+  }
   void from_lan(const std::vector<std::byte>& frame);
   // Several together.
   void from_lan(std::span<const std::vector<std::byte>> frames);

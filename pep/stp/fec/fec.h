@@ -39,14 +39,14 @@ struct Fec {
   void clear();
   // What is left for the next call.
   bool work_waits() const {
-    return !waiting.empty() || receiver.known_waits() ||
-           (prompt_receiver != nullptr && prompt_receiver->known_waits());
+    return !waiting.empty() || receiver.work_waits() ||
+           (prompt_receiver != nullptr && prompt_receiver->work_waits());
   }
   // And nobody is there any more whom it would help.
   void drop_waiting() {
     waiting.clear();
-    receiver.leave_known();
-    if (prompt_receiver) prompt_receiver->leave_known();
+    receiver.leave_work();
+    if (prompt_receiver) prompt_receiver->leave_work();
   }
   FecReceiver& receiver_of(FecCode code);
   // Repairs that wait for others in vain.

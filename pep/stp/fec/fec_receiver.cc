@@ -56,7 +56,7 @@ FecReceiver::Index FecReceiver::unwrap(std::uint16_t index) const {
 
 void FecReceiver::handle_packet(std::uint16_t index, std::uint64_t number, ConstBytes frames,
                                 const ReceivedPackets& received, Instant now) {
-  repaired_count_ = 0;
+  if (!rest_waits_) forget_repaired();
   if (kSymbolHeaderSize + frames.size() > stride_) return;
   provide(now);
   const Index at = unwrap(index);
@@ -70,7 +70,7 @@ void FecReceiver::handle_packet(std::uint16_t index, std::uint64_t number, Const
   // A late packet may be the one that an equation lacked.
   const auto* const unknown = std::ranges::find(store_->unknowns, at);
   if (unknown == store_->unknowns.end()) return;
-  if (budget_.call_is_spent()) {
+  if (rest_waits_ || budget_.call_is_spent()) {
     known_waits_ = true;
     return;
   }
@@ -80,7 +80,7 @@ void FecReceiver::handle_packet(std::uint16_t index, std::uint64_t number, Const
 }
 
 void FecReceiver::settle_known(const ReceivedPackets& received) {
-  repaired_count_ = 0;
+  forget_repaired();
   known_waits_ = false;
   if (store_ == nullptr) return;
   const auto is_kept = [this](Index index) { return index != kNone && has(index); };
@@ -95,7 +95,8 @@ void FecReceiver::settle_known(const ReceivedPackets& received) {
 
 void FecReceiver::handle_repair(const RepairFrame& frame, const ReceivedPackets& received,
                                 Instant now) {
-  repaired_count_ = 0;
+  SATRELAY_DCHECK(!rest_waits_);
+  forget_repaired();
   expire(now);
   if (frame.symbol.size() > stride_) {
     ++counters_.malformed;
@@ -325,8 +326,8 @@ void FecReceiver::forget_all() {
   newest_ = kNone;
   equation_count_ = 0;
   unknown_count_ = 0;
-  repaired_count_ = 0;
-  known_waits_ = false;
+  forget_repaired();
+  leave_work();
 }
 
 void FecReceiver::clear() {

@@ -61,15 +61,24 @@ class FecReceiver {
                      const ReceivedPackets& received, Instant now);
   // A packet with `frame` arrived and is recorded.
   void handle_repair(const RepairFrame& frame, const ReceivedPackets& received, Instant now);
-  // Whether a packet has come of which repairs have yet to be told. Tells those of one.
-  bool known_waits() const { return known_waits_; }
-  void leave_known() { known_waits_ = false; }
+  // Whether something is left for the next call: packets that were put off, or one that has come of
+  // which repairs have yet to be told. settle_known() tells those of one.
+  bool work_waits() const { return rest_waits_ || known_waits_; }
+  void leave_work() { rest_waits_ = known_waits_ = false; }
   void settle_known(const ReceivedPackets& received);
-  // What the last call gave back: packets that were lost; valid until the next call.
+  // What the last call gave back: packets that were lost; valid until the next call, unless they
+  // are put off.
   std::span<const Packet> repaired() const {
-    if (repaired_count_ == 0) return {};
-    return std::span(store_->repaired).first(repaired_count_);
+    if (repaired_count_ == repaired_first_) return {};
+    return std::span(store_->repaired).subspan(repaired_first_, repaired_count_ - repaired_first_);
   }
+  // All but the first `used` of these wait: until they have been used, no repair is handled.
+  void put_off_repaired(std::size_t used) {
+    repaired_first_ += used;
+    rest_waits_ = true;
+  }
+  void end_repaired() { rest_waits_ = false; }
+  bool rest_waits() const { return rest_waits_; }
 
   // Drops repairs whose time is over, and in the end what is kept.
   void expire(Instant now);
@@ -114,6 +123,7 @@ class FecReceiver {
     std::array<Packet, kMostEquations> repaired;
   };
   void provide(Instant now);
+  void forget_repaired() { repaired_first_ = repaired_count_ = 0; }
   std::byte* kept_symbol(Index index) const {
     return store_->kept_symbols.get() + (index & (kept_count_ - 1)) * stride_;
   }
@@ -164,7 +174,8 @@ class FecReceiver {
   std::uint64_t newest_number_ = 0;
   std::size_t equation_count_ = 0;
   std::size_t unknown_count_ = 0;
-  std::size_t repaired_count_ = 0;
+  std::size_t repaired_first_ = 0, repaired_count_ = 0;
+  bool rest_waits_ = false;   // of those
   bool known_waits_ = false;  // at least one of the unknowns is kept
   Counters counters_;
   std::uint64_t used_before_ = 0;  // clear()

@@ -47,6 +47,8 @@ class RepairTime {
 // A tenth of a microsecond each: at most half of the time of a worker goes into them.
 inline constexpr Work kAdditionWork = 100;
 inline constexpr std::int64_t kAdditionsInAMillisecond = 5000;
+// To handle a frame of a packet that was given back: one repair may give back 160 packets.
+inline constexpr Work kFrameWork = 250;
 
 // What the sessions of a worker share: half of the time in equal parts, half for who comes first.
 class SharedRepairs {
@@ -95,6 +97,10 @@ class RepairBudget {
   void spend(std::size_t additions) {
     paying_->owe(static_cast<std::int64_t>(additions));
     count_work(additions);
+  }
+  // Frames of packets that were given back.
+  void count_frames(std::uint64_t frames) {
+    if (shared_ != nullptr) shared_->call().spend(frames * kFrameWork);
   }
   // The call has done enough: what is left waits for the next.
   bool call_is_spent() const { return shared_ != nullptr && shared_->call().is_spent(); }

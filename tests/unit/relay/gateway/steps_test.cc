@@ -9,6 +9,8 @@
 
 #include "pep/compress/block_codec.h"
 #include "pep/compress/codec_work.h"
+#include "pep/stp/fec/fec_codec.h"
+#include "pep/stp/fec/source_symbol.h"
 #include "pep/stp/wire/frames.h"
 #include "pep/stp/wire/repair_frame.h"
 #include "tests/bench/codec_crowd.h"
@@ -445,6 +447,41 @@ TEST_F(SharedRepairsTest, ArePutOffWhenPacketsComeLate) {
   crowd.settle();
   EXPECT_EQ(seen(crowd, 0).repair_overload, 0U);
   EXPECT_EQ(settled() - settled_before, 96U);
+}
+
+// The last of many repairs may give back all that is missing, each packet as full as can be.
+TEST_F(SharedRepairsTest, GiveBackManyFullPacketsInManyCalls) {
+  constexpr std::uint16_t kMissing = 128;
+  Crowd crowd({.flows = 0});
+  const std::uint32_t first = crowd.skip_packets(kMissing);
+  // As many frames as fit.
+  bench::Octets frames(1'200);
+  ByteWriter out(frames);
+  while (out.remaining() >= 16) stp::write_ping(out, {0});
+  frames.resize(out.written());
+  const stp::FecCodec codec;
+  const std::size_t stride = stp::symbol_stride(1472);
+  const auto repair_of = [&](std::uint16_t row) {
+    bench::Octets sum(stride), symbol(stride);
+    for (std::uint16_t i = 0; i < kMissing; ++i) {
+      std::ranges::fill(symbol, std::byte{0});
+      stp::write_symbol(symbol.data(), first + i, frames);
+      codec.add(stp::FecCodec::coefficient(row, i), symbol, sum.data());
+    }
+    sum.resize(stp::kSymbolHeaderSize + frames.size());
+    return sum;
+  };
+  for (std::uint16_t row = 0; row < kMissing + 2; ++row) {
+    crowd.say(0, 1, [&](ByteWriter& writer, std::size_t) {
+      const bench::Octets symbol = repair_of(row);
+      stp::write_repair(writer, {stp::FecCode::kFlight, 0, kMissing, row, symbol});
+    });
+    crowd.settle();
+  }
+  EXPECT_EQ(seen(crowd, 0).repair_used, kMissing);
+  EXPECT_LE(crowd.worst().visited, Gateway::kMostVisited);
+  EXPECT_LE(crowd.worst().worked, Gateway::kMostWorked);
+  EXPECT_GT(crowd.engine().visited(), 10 * Gateway::kMostVisited) << "there was much to visit";
 }
 
 // Whoever asks meets the same engine, and the same figures.
