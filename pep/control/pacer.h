@@ -87,17 +87,20 @@ class Pacer {
     if (busy_until_ > now) busy_until_ = now + rate.time_for(rate_.bytes_in(busy_until_ - now));
     take(rate);
   }
-  // A part of a rate that several pacers share, as it is divided anew. What one gets more of it may
-  // not use for a burst, as another has had it; who gets less is not shut by what it has booked.
+  // A part of a rate that several pacers share, as it is divided anew. The room that is left, and
+  // what is booked beyond the burst, stay what they are in bytes: others have had the rest. So all
+  // pacers together send what their parts carry, however the parts change.
   void take_share(BitRate rate, Instant now) {
     if (rate == rate_) return;
-    if (rate > rate_) {
-      const std::int64_t room = (now + burst_ - later(busy_until_, now)).to_nanoseconds();
-      const Duration left = Duration::nanoseconds(static_cast<std::int64_t>(
-          quotient(static_cast<Uint128>(room < 0 ? -room : room) * rate_.to_bits_per_second(),
+    const Instant open = now + burst_;
+    const Instant booked = later(busy_until_, now);
+    const auto at_new_rate = [&](Duration time) {
+      return Duration::nanoseconds(static_cast<std::int64_t>(
+          quotient(static_cast<Uint128>(time.to_nanoseconds()) * rate_.to_bits_per_second(),
                    rate.to_bits_per_second())));
-      busy_until_ = room < 0 ? now + burst_ + left : now + burst_ - left;
-    }
+    };
+    busy_until_ = booked > open ? open + at_new_rate(booked - open)
+                                : later(now, open - at_new_rate(open - booked));
     take(rate);
   }
   // For one of several pacers that share a rate.

@@ -70,7 +70,7 @@ void PeerShares::divide_peer(Peer& peer, const Place& place, BitRate limit, Dura
   const BitRate before = std::exchange(peer.limit, limit);
   const bool is_new = before.is_zero();
   if (before == limit && rests(peer, place, demands)) {
-    peer.excess = std::max(0.0, peer.excess - whole * tick.passed);
+    peer.excess.count(0, whole, 0, tick);
     return;
   }
   const auto count = static_cast<double>(peer.lanes.size());
@@ -82,10 +82,12 @@ void PeerShares::divide_peer(Peer& peer, const Place& place, BitRate limit, Dura
     peer.lanes[i].note(demand.waits, demand.hungry, demand.hosts, tick);
     if (peer.lanes[i].is_active()) ++active;
   }
-  peer.excess = is_new ? 0
-                       : std::clamp(peer.excess + sent - whole * tick.passed, 0.0,
-                                    whole * kMaximumReturn + 2 * kFullPacket);
-  const double all = std::max(whole / 2, whole - peer.excess / kMaximumReturn);
+  if (is_new) {
+    peer.excess = {};
+  } else {
+    peer.excess.count(sent, whole, active, tick);
+  }
+  const double all = peer.excess.most(whole, active);
   divide_by_hosts(all, [&](auto&& visit) {
     for (Use& lane : peer.lanes) visit(lane);
   });

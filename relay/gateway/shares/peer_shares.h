@@ -25,7 +25,7 @@ class PeerShares {
  private:
   struct Peer {
     std::vector<Use> lanes;  // by worker
-    double excess = 0;       // bytes above the limit
+    Excess excess = {};      // above the limit
     BitRate limit = {};      // as last divided; zero: none
   };
   struct Place {

@@ -140,10 +140,7 @@ void RateShares::take_in(std::size_t link, std::span<const Demands> demands) {
       c.hosts += use.hosts;
       ++c.active;
     }
-    if (c.maximum > 0) {
-      c.excess = std::clamp(c.excess + sent - c.maximum * tick_.passed, 0.0,
-                            c.maximum * kMaximumReturn + 2 * kFullPacket);
-    }
+    if (c.maximum > 0) c.excess.count(sent, c.maximum, c.active, tick_);
   });
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     workers_[i].reports.count(demands[i].links[link].reports, tick_);
@@ -159,8 +156,11 @@ double RateShares::hold_queue(double sent, double booked) {
   const double shortest = std::max(queue_ + sent - carried, 0.0);
   // The same sum in another order may be less by its last bit.
   const double longest = std::max(shortest, std::max(queue_ - carried, 0.0) + sent);
-  queue_ = std::min(std::clamp(booked - tick_.whole * kShareTick.to_seconds(), shortest, longest),
-                    tick_.whole * kMostQueue + kQueuePackets * kFullPacket);
+  // On a slow link each worker may have begun a packet with hardly any share.
+  const double most =
+      tick_.whole * kMostQueue + kQueuePackets * kFullPacket * static_cast<double>(workers_.size());
+  queue_ =
+      std::min(std::clamp(booked - tick_.whole * kShareTick.to_seconds(), shortest, longest), most);
   queued_ = Duration::nanoseconds(static_cast<std::int64_t>(queue_ / tick_.whole * 1e9));
   const double target = std::max(kQueue, kQueuePackets * kFullPacket / tick_.whole);
   const double turn = std::max(kReturn, 2 * target);
@@ -172,10 +172,7 @@ void RateShares::divide_between_classes(double rate) {
   for_each_class([&](ClassId id) {
     Class& c = classes_[id];
     // No more than its maximum, and what was above it is made up for.
-    if (c.maximum > 0) {
-      const double most = std::max(c.maximum * 0.5, c.maximum - c.excess / kMaximumReturn);
-      c.demand = std::min(c.demand, most);
-    }
+    if (c.maximum > 0) c.demand = std::min(c.demand, c.excess.most(c.maximum, c.active));
     c.guaranteed = std::min({c.demand, c.guarantee, left});
     c.beyond = 0;
     left -= c.guaranteed;

@@ -53,7 +53,7 @@ class RateShares {
   struct Class {
     ClassRates terms;
     double guarantee = 0, maximum = 0;
-    double excess = 0;                  // bytes above the maximum
+    Excess excess;                      // above the maximum
     double demand = 0, hosts = 0;       // of all workers
     double guaranteed = 0, beyond = 0;  // given: of the guarantee, and by weight
     double nominal = 0;                 // by weight, if all waited

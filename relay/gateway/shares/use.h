@@ -75,6 +75,24 @@ struct Use {
   }
 };
 
+// What several users have sent above a maximum. They send whole packets, so one packet of each that
+// is active is not too much.
+class Excess {
+ public:
+  void count(double sent, double maximum, double active, const Tick& tick) {
+    bytes_ = std::clamp(bytes_ + sent - maximum * tick.passed, 0.0,
+                        maximum * kMaximumReturn + (active + 2) * kFullPacket);
+  }
+  // What they may have of the maximum, so that it is made up for.
+  double most(double maximum, double active) const {
+    const double beyond = std::max(0.0, bytes_ - active * kFullPacket);
+    return std::max(maximum / 2, maximum - beyond / kMaximumReturn);
+  }
+
+ private:
+  double bytes_ = 0;
+};
+
 // By the hosts that wait; whoever wants less leaves the rest to the others. `each`: calls with
 // every user.
 template <typename Each>

@@ -83,6 +83,28 @@ TEST(Pacer, AShareThatGrowsLendsNothingAndOneThatShrinksStaysOpen) {
   owes.on_sent(625, at_ms(0));
   owes.take_share(BitRate::bits_per_second(1'000'000), at_ms(0));
   EXPECT_EQ(owes.next_send(), at_ms(4));
+  owes.take_share(quarter, at_ms(0));
+  EXPECT_EQ(owes.next_send(), at_ms(16));
+}
+
+// Two pacers share 1 Mbit/s, and have it in turns: what both send is what the link carries.
+TEST(Pacer, SharesThatChangeLendNothing) {
+  constexpr std::uint64_t kWhole = 1'000'000;
+  for (const std::int64_t turn_ms : {1, 3, 20, 50}) {
+    std::array<Pacer, 2> pacers{slow_pacer(), slow_pacer()};
+    std::uint64_t sent = 0;
+    for (std::int64_t ms = 0; ms < 10'000; ++ms) {
+      const bool first = ms / turn_ms % 2 == 0;
+      for (const bool i : {false, true}) {
+        Pacer& pacer = pacers[i ? 1 : 0];
+        pacer.take_share(BitRate::bits_per_second(i == first ? kWhole * 9 / 10 : kWhole / 10),
+                         at_ms(ms));
+        for (; pacer.can_send(at_ms(ms)); sent += 1'500) pacer.on_sent(1'500, at_ms(ms));
+      }
+    }
+    EXPECT_LE(sent, 1'250'000 + 2 * (500 + 1'500)) << turn_ms;
+    EXPECT_GE(sent, 1'230'000) << turn_ms;
+  }
 }
 
 // A carrier forgets nothing: what has left stands in the modem's queue.

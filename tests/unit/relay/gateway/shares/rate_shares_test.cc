@@ -240,6 +240,27 @@ TEST(RateShares, MaximaHoldForTheSum) {
   EXPECT_NEAR(sum(parts), 1, 0.01);
 }
 
+// There a packet is 30 ms long, and a share changes much while it leaves.
+TEST(RateShares, ASlowLinkIsNotExceeded) {
+  for (const double rate : {0.1, 0.4, 2.0}) {
+    Link link(4, mbit(rate));
+    link.set(0, {.weight = 1});
+    for (unsigned i = 0; i < 4; ++i) link.add(i, 0, rate / 4);
+    Random random(1);
+    double whole = 0, most = 0;
+    for (int i = 0; i < 300; ++i) {
+      for (Source& source : link.sources) {
+        source.offered = random.chance(0.5) ? rate * 1e6 / 8 : 1;
+        source.backlog = std::min(source.backlog, 20.0 * kPacket);
+      }
+      whole += sum(link.parts(Duration::milliseconds(100)));
+      most = std::max(most, link.most_queue);
+    }
+    EXPECT_LE(most, 8 * kPacket) << rate;
+    EXPECT_GE(whole / 300, 0.97) << rate;
+  }
+}
+
 TEST(RateShares, WhatNobodyHasAWeightForIsWhatTheOthersLeave) {
   Link link(2, mbit(100));
   link.set(0, {.weight = 1});
