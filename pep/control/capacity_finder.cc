@@ -99,6 +99,11 @@ ByteCount CapacityFinder::lead() const {
   return train_.state() == PacketTrain::State::kLeaving ? train_.length() : ByteCount(0);
 }
 
+ByteCount CapacityFinder::train() const {
+  const bool is_out = train_.state() != PacketTrain::State::kIdle && !train_.leaves();
+  return is_out ? train_.length() : lead();
+}
+
 Instant CapacityFinder::holds_until() const {
   const bool rests = train_.state() == PacketTrain::State::kResting;
   return rests ? later(train_.rests_until(), pause_until_) : pause_until_;

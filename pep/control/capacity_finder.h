@@ -43,6 +43,7 @@ class CapacityFinder final : public RateController {
   BitRate sustained_rate() const override;
   BitRate capacity() const override;
   ByteCount lead() const override;
+  ByteCount train() const override;
   Instant holds_until() const override;
   std::optional<CutCause> cut_cause() const override;
   State state() const { return state_; }

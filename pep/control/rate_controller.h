@@ -111,6 +111,8 @@ class RateController {
   // So much may be booked on the carrier beyond what it carries in time: for what must leave at
   // once. The answer changes seldom.
   virtual ByteCount lead() const { return ByteCount(0); }
+  // The length of the train that has left to measure the link, until it is known what became of it.
+  virtual ByteCount train() const { return ByteCount(0); }
   // Bytes of streams wait until then.
   virtual Instant holds_until() const { return Instant(); }
   // New data waits while so many accounted bytes are in flight.

@@ -414,6 +414,7 @@ BitRate Session::send_rate() const { return impl_->gate.rate(); }
 
 const std::optional<RateCut>& Session::last_rate_cut() const { return impl_->gate.cuts().last(); }
 BitRate Session::found_capacity() const { return impl_->gate.found_capacity(); }
+ByteCount Session::train() const { return impl_->gate.train(); }
 
 control::Priority Session::last_priority() const { return impl_->gate.last_priority(); }
 

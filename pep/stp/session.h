@@ -216,6 +216,7 @@ class Session {
   std::optional<Duration> measured_rtt() const;
   BitRate send_rate() const;       // what the controller allows now, as the modem counts
   BitRate found_capacity() const;  // by the controller; zero: it has not found any
+  ByteCount train() const;         // the length of one that measures the link now
   const std::optional<RateCut>& last_rate_cut() const;  // of that rate
   double loss_ratio() const;           // of our packets, over about the last 10,000, 0 to 1
   bool knows_loss() const;             // whether anything is known of what became of them

@@ -148,6 +148,8 @@ class Gateway {
 
   // What the link carries towards the peers as far as is known, in the order of the configuration.
   BitRate link_rate(std::size_t link) const;
+  // So many bytes beyond that may leave at once, as a controller measures it now.
+  ByteCount link_train(std::size_t link) const;
 
   // What set_capacity() has said of a link, and set_peer_rate() of a peer; zero: nothing that
   // differs from what is configured, or no such link or peer.

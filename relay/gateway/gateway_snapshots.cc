@@ -85,6 +85,8 @@ BitRate Gateway::link_rate(std::size_t link) const {
   return impl_->uplink.carriers()[link]->in_force();
 }
 
+ByteCount Gateway::link_train(std::size_t link) const { return impl_->uplink.train(link); }
+
 std::vector<LinkSnapshot> Gateway::links() const {
   impl_->settle();
   std::vector<LinkSnapshot> list;

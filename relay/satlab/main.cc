@@ -49,6 +49,10 @@ int main(int argc, char** argv) {
           "Where to hunt: usual, memory, hostile-peer, hostile-lan, mixed or workers (usual)")
       ->check(
           CLI::IsMember({"usual", "memory", "hostile-peer", "hostile-lan", "mixed", "workers"}));
+  soak_app
+      ->add_option("--workers", soak.workers,
+                   "Of both gateways: 1, 2, 4 or 8; otherwise as the profile has them")
+      ->check(CLI::IsMember({1, 2, 4, 8}));
   soak_app->add_option("--seeds", soak.seeds, "How many (1000)");
   soak_app->add_option("--first", soak.first, "The first of them (1)");
   soak_app->add_option("--seed", soak.seed, "Only this one");

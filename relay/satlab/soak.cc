@@ -16,6 +16,7 @@
 #include "relay/sim/describe.h"
 #include "relay/sim/minimise.h"
 #include "relay/sim/network.h"
+#include "relay/sim/workers_scenario.h"
 
 namespace satrelay::satlab {
 namespace {
@@ -91,6 +92,12 @@ std::string indented(const std::string& text, const char* by) {
 
 }  // namespace
 
+sim::Scenario scenario_of(const ScenarioName& name) {
+  sim::Scenario scenario = sim::random_scenario(name.profile, name.seed);
+  if (name.workers > 0) sim::set_workers(scenario, name.workers);
+  return scenario;
+}
+
 std::vector<std::string> run_here(const sim::Scenario& scenario, Frames frames) {
   sim::Tracer tracer;
   if (frames == Frames::kTraced) tracer.enable(stdout);
@@ -160,6 +167,7 @@ std::string soak_command_for(const SoakFailure& failure) {
   if (failure.which.profile != sim::Profile::kUsual) {
     command += std::string(" --profile ") + sim::name_of(failure.which.profile);
   }
+  if (failure.which.workers > 0) command += " --workers " + std::to_string(failure.which.workers);
   command += " --seed " + std::to_string(failure.which.seed);
   if (!failure.steps.empty()) command += " --without '" + sim::to_string(failure.steps) + "'";
   return command;

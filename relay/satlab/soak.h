@@ -22,7 +22,9 @@ std::vector<std::string> run_apart(const sim::Scenario& scenario, Complaints com
 struct ScenarioName {
   sim::Profile profile = sim::Profile::kUsual;
   std::uint64_t seed = 0;
+  unsigned workers = 0;  // of both gateways; zero: as the profile has them
 };
+sim::Scenario scenario_of(const ScenarioName& name);
 
 struct SoakFailure {
   ScenarioName which;

@@ -23,9 +23,10 @@ namespace {
 constexpr std::size_t kMostMinimised = 3;
 constexpr std::size_t kMostRuns = 500;
 
-sim::Profile profile_of(const SoakOptions& options) {
-  // The command line takes no other names.
-  return sim::parse_profile(options.profile).value_or(sim::Profile::kUsual);
+ScenarioName name_of(const SoakOptions& options, std::uint64_t seed) {
+  // The command line takes no other profiles.
+  const auto profile = sim::parse_profile(options.profile).value_or(sim::Profile::kUsual);
+  return {.profile = profile, .seed = seed, .workers = options.workers};
 }
 
 struct SoakResult {
@@ -37,13 +38,13 @@ struct SoakResult {
 SoakResult soak(const SoakOptions& options) {
   SoakResult result;
   Progress progress("soak", options.quiet ? Loudness::kQuiet : Loudness::kNormal);
-  const sim::Profile profile = profile_of(options);
   for (; result.run < options.seeds && !result.interrupted; ++result.run) {
     const std::uint64_t seed = options.first + result.run;
     progress.show(
         static_cast<double>(result.run) / static_cast<double>(options.seeds),
         "seed " + std::to_string(seed) + ", " + std::to_string(result.failures.size()) + " failed");
-    const sim::Scenario scenario = sim::random_scenario(profile, seed);
+    const ScenarioName name = name_of(options, seed);
+    const sim::Scenario scenario = scenario_of(name);
     const std::vector<std::string> broken = run_apart(scenario, Complaints::kShown);
     if (StopSignal::is_raised()) {
       result.interrupted = true;
@@ -51,8 +52,7 @@ SoakResult soak(const SoakOptions& options) {
     }
     if (broken.empty()) continue;
     const bool minimised = result.failures.size() < kMostMinimised;
-    result.failures.push_back(
-        minimise_failure({profile, seed}, scenario, broken, minimised ? kMostRuns : 0));
+    result.failures.push_back(minimise_failure(name, scenario, broken, minimised ? kMostRuns : 0));
     std::fputs(minimised ? failure_text(result.failures.back()).c_str()
                          : ("seed " + std::to_string(seed) + " fails: " + broken[0] + "\n").c_str(),
                stdout);
@@ -64,6 +64,7 @@ SoakResult soak(const SoakOptions& options) {
 nlohmann::ordered_json to_json(const SoakOptions& options, const SoakResult& result) {
   nlohmann::ordered_json json;
   json["profile"] = options.profile;
+  if (options.workers > 0) json["workers"] = options.workers;
   json["first"] = options.first;
   json["seeds"] = result.run;
   json["interrupted"] = result.interrupted;
@@ -85,7 +86,7 @@ int run_one(std::uint64_t seed, const SoakOptions& options) {
     fmt::print(stderr, "satlab: --without: \"{}\" is no list of reductions\n", options.without);
     return 2;
   }
-  sim::Scenario scenario = sim::random_scenario(profile_of(options), seed);
+  sim::Scenario scenario = scenario_of(name_of(options, seed));
   for (const sim::Reduction& step : *steps) {
     if (sim::apply(step, scenario)) continue;
     fmt::print(stderr, "satlab: --without: {} does not apply to seed {}\n", sim::to_string({step}),

@@ -11,6 +11,7 @@ struct SoakOptions {
   std::string profile = "usual";  // a name that sim::parse_profile() knows
   std::uint64_t first = 1;
   std::uint64_t seeds = 1000;
+  unsigned workers = 0;               // of both gateways; zero: as the profile has them
   std::optional<std::uint64_t> seed;  // only this one
   std::string without;                // reductions of it
   bool trace = false;

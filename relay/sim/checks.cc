@@ -329,8 +329,10 @@ std::vector<std::string> run_and_check(Network& network, std::vector<Inspection>
     return {error.what()};
   }
   std::vector<std::string> broken = check_flows(network);
-  const std::vector<std::string> memory = check_memory(network);
-  broken.insert(broken.end(), memory.begin(), memory.end());
+  for (const auto& check : {check_memory, check_links}) {
+    const std::vector<std::string> found = check(network);
+    broken.insert(broken.end(), found.begin(), found.end());
+  }
   return broken;
 }
 

@@ -156,6 +156,11 @@ std::vector<Timed> schedule(const Scenario& scenario) {
     lines.emplace_back(vanishing.when, fmt::format("host {} of {} vanishes", vanishing.host,
                                                    name_of(vanishing.side)));
   }
+  for (const Absence& absence : scenario.absences) {
+    lines.emplace_back(absence.when, fmt::format("worker {} of gateway {} is away for ",
+                                                 absence.worker, name_of(absence.side)) +
+                                         milliseconds(absence.length));
+  }
   for (const Shrinking& shrinking : scenario.shrinkings) {
     lines.emplace_back(
         shrinking.when,

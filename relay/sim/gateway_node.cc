@@ -347,18 +347,20 @@ void GatewayNode::measure(FrameHandle frame) {
   constexpr std::size_t kMostTags = wire::kMaxEthernetHeaderSize - wire::kEthernetHeaderSize;
   const ConstBytes bytes = frames_->bytes(frame);
   const gateway::Frame seen = gateway::look_at(bytes);
-  std::uint64_t rate = 0, packets = 0, overhead = 0;
+  std::uint64_t rate = 0, packets = 0, overhead = 0, trains = 0;
   for (std::size_t link = 0; link < config_.links.size(); ++link) {
     BitRate highest;
     for (const Worker& worker : workers_) {
       highest = std::max(highest, worker.engine->link_rate(link));
+      trains += worker.engine->link_train(link).value();
     }
     rate += highest.to_bits_per_second();
     overhead = std::max<std::uint64_t>(overhead, config_.links[link].overhead);
     packets += std::uint64_t{2} * workers();
   }
+  const std::uint64_t longest = config_.wan.mtu + kMostTags + overhead;
   const LinkMeter::Limit limit{BitRate::bits_per_second(rate),
-                               ByteCount(packets * (config_.wan.mtu + kMostTags + overhead))};
+                               ByteCount(packets * longest + trains)};
   meter_.add(bytes.size() - wire::kEthernetHeaderSize + overhead,
              {.kind = seen.kind, .is_own = seen.ethernet.source == wan_mac_}, limit, loop_->now());
 }

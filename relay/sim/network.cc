@@ -97,6 +97,14 @@ void Network::schedule_faults() {
       host(shrinking.side, shrinking.host).limit_receiving(shrinking.receive_limit);
     });
   }
+  for (const Absence& absence : scenario_.absences) {
+    if (!scenario_.gateways_present) break;
+    loop_.at(absence.when, [this, absence] {
+      GatewayNode& node = gateway(absence.side);
+      if (absence.worker >= node.workers() || stopped_) return;
+      node.starve(absence.worker, absence.when + absence.length);
+    });
+  }
   std::uint64_t epoch = kFirstEpoch;
   for (const Restart& restart : scenario_.restarts) {
     if (!scenario_.gateways_present) break;

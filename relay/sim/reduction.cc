@@ -194,6 +194,8 @@ constexpr Entry kEntries[] = {
      [](Scenario& s, std::size_t i) { return erase(s.vanishings, i); }},
     {"shrinking", [](const Scenario& s) { return s.shrinkings.size(); },
      [](Scenario& s, std::size_t i) { return erase(s.shrinkings, i); }},
+    {"absence", [](const Scenario& s) { return s.absences.size(); },
+     [](Scenario& s, std::size_t i) { return erase(s.absences, i); }},
     {"hostile-peer", hostile, [](Scenario& s, std::size_t) { return remove(s.hostile_peer); }},
     {"forging", [](const Scenario& s) { return s.forgings.size(); },
      [](Scenario& s, std::size_t i) { return erase(s.forgings, i); }},

@@ -95,6 +95,14 @@ struct Forging {
   std::uint32_t tricks = 0;  // a bit for each LanTrick
 };
 
+// The thread of one of a gateway's workers does not run.
+struct Absence {
+  Side side = Side::kA;
+  unsigned worker = 0;  // of those that there are; none if it has fewer
+  Instant when;
+  Duration length;
+};
+
 struct Station {
   config::LinkDirection cable;  // of each host, both directions
   std::vector<HostSpec> hosts;
@@ -125,6 +133,7 @@ struct Scenario {
   std::vector<Restart> restarts;
   std::vector<Outage> outages;
   std::vector<Shrinking> shrinkings;
+  std::vector<Absence> absences;
   std::optional<HostilePeer> hostile_peer;
   std::vector<Forging> forgings;
   bool journal = false;   // the gateways keep one of their flows, which outlives their restarts

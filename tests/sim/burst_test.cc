@@ -69,7 +69,8 @@ TEST(Burst, IsTheSameAsFrameByFrame) {
       const Record together = record_of(scenario, Verbs::kBursts);
       const Record single = record_of(scenario, Verbs::kSingle);
       EXPECT_GT(together.frames, 0U);
-      EXPECT_EQ(together.broken, std::vector<std::string>());
+      EXPECT_EQ(together.broken, std::vector<std::string>())
+          << name_of(profile) << ", seed " << seed;
       EXPECT_EQ(together.counters, single.counters) << name_of(profile) << ", seed " << seed;
       EXPECT_TRUE(together == single) << name_of(profile) << ", seed " << seed;
     }

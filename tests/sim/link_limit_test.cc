@@ -80,6 +80,19 @@ TEST(LinkLimit, TheOthersGoOnWhileTheFirstWorkerIsStarved) {
   EXPECT_EQ(node.meter().worst(), "");
 }
 
+// What a controller has found of the link is the rate in force, and trains measure it.
+TEST(LinkLimit, HoldsWhileTheCapacityIsFound) {
+  for (const double mbit : {2.0, 20.0, 100.0}) {
+    const BitRate rate = BitRate::bits_per_second(static_cast<std::uint64_t>(mbit * 1e6));
+    Scenario scenario = rising_load(1, rate, kStart + Duration::seconds(10));
+    scenario.control.controller = config::Controller::kFind;
+    Tracer tracer;
+    Network network(scenario, tracer);
+    network.loop().run_until(kStart + Duration::seconds(40));
+    EXPECT_EQ(network.gateway(Side::kA).meter().worst(), "") << mbit << " Mbit/s";
+  }
+}
+
 // Any worker may be away, again and again.
 TEST(LinkLimit, HoldsWhenWorkersComeAndGo) {
   Tracer tracer;

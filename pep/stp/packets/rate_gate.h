@@ -106,6 +106,7 @@ class RateGate {
     return share_.is_zero() ? rate : std::min(rate, share_);
   }
   BitRate found_capacity() const { return controller_.capacity(); }
+  ByteCount train() const { return controller_.train(); }
   control::Priority last_priority() const { return seen_.last_priority; }
   ByteCount in_flight() const { return seen_.in_flight; }
 

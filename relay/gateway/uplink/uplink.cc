@@ -254,6 +254,16 @@ void Uplink::follow(std::size_t peer, Instant now) {
   if (!same) apply_capacity(peer, now);
 }
 
+ByteCount Uplink::train(std::size_t link) const {
+  const Carrier& carrier = *carriers_[link];
+  ByteCount longest;
+  if (!carrier.config.finds_capacity()) return longest;
+  for (const Line& line : lines_) {
+    if (&line.carrier == &carrier) longest = std::max(longest, line.session.train());
+  }
+  return longest;
+}
+
 // --- shares ------------------------------------------------------------------------------------
 
 void Uplink::write_demands(Demands& demands, Instant now) const {

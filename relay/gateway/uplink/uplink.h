@@ -127,6 +127,9 @@ class Uplink final : public OwnFrames {
     if (now >= shares_until_) expire_shares(now);
   }
 
+  // Of the link's sessions, the longest (control::RateController::train()).
+  ByteCount train(std::size_t link) const;
+
   // --- classes ---------------------------------------------------------------------------------
   TrafficClasses& classes() { return classes_; }
   const TrafficClasses& classes() const { return classes_; }
