@@ -93,6 +93,26 @@ TEST(LinkLimit, HoldsWhileTheCapacityIsFound) {
   }
 }
 
+// The whole machine may be away between writing frames and sending them.
+TEST(LinkLimit, HoldsOnAStarvedMachine) {
+  for (const double mbit : {2.0, 20.0, 400.0}) {
+    for (const int away_ms : {1, 5, 30, 200}) {
+      const BitRate rate = BitRate::bits_per_second(static_cast<std::uint64_t>(mbit * 1e6));
+      Scenario scenario = rising_load(1, rate, kStart);
+      scenario.stations[0].machine.starvations = {
+          {.when = kStart,
+           .length = Duration::seconds(4),
+           .period = Duration::milliseconds(away_ms),
+           .runs = Duration::microseconds(away_ms * 300)}};
+      Tracer tracer;
+      Network network(scenario, tracer);
+      network.loop().run_until(kStart + Duration::seconds(5));
+      EXPECT_EQ(network.gateway(Side::kA).meter().worst(), "")
+          << mbit << " Mbit/s, away for " << away_ms << " ms";
+    }
+  }
+}
+
 // Any worker may be away, again and again.
 TEST(LinkLimit, HoldsWhenWorkersComeAndGo) {
   Tracer tracer;
