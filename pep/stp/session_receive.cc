@@ -439,11 +439,14 @@ void Session::Impl::settle_known(FecReceiver& receiver) {
   use_repaired(receiver);
 }
 
-// Packets that were given back. One at least is used, and the others as the call's budget allows.
+// Packets that were given back. Of new ones at least one is used, the others as the call's budget
+// allows.
 void Session::Impl::use_repaired(FecReceiver& receiver) {
+  const bool were_put_off = receiver.rest_waits();
   std::size_t used = 0;
   for (const FecReceiver::Packet& given : receiver.repaired()) {
-    if (used > 0 && fec->budget.call_is_spent()) return receiver.put_off_repaired(used);
+    const bool may_wait = used > 0 || were_put_off;
+    if (may_wait && fec->budget.call_is_spent()) return receiver.put_off_repaired(used);
     ++used;
     if (association->received.is_duplicate(given.number) ||
         !association->received.has_place(given.number))
