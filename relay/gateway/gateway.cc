@@ -90,10 +90,11 @@ void Gateway::handle_timeout(Instant now) {
   impl_->orphans.handle_timeout(now);
   impl_->door.handle_timeout(now);
   impl_->flows.go_on(now);
+  impl_->timeout_spent_budget = impl_->budget.is_spent();
 }
 
-// Flows and repairs draw on one budget. While calls spend it, they take turns at being the first,
-// so that neither keeps the other waiting.
+// Flows and repairs draw on one budget. While timeouts spend it, they take turns at being the
+// first, so that neither keeps the other waiting.
 void Gateway::Impl::change_the_first(Instant now) {
   repairs_first = !repairs_first;
   if (!repairs_first) return;

@@ -132,7 +132,7 @@ struct Gateway::Impl final : SessionPort {
   // What an earlier call has put off counts as this one's.
   void begin_call(Instant now, Budget which = Budget::kOfTheInstant) {
     const Work before = budget.total();
-    if (which == Budget::kRenewed && budget.is_spent()) change_the_first(now);
+    if (which == Budget::kRenewed && timeout_spent_budget) change_the_first(now);
     settle();
     if (now != last_call || which == Budget::kRenewed) budget.renew(budget.total() - before);
     last_call = now;
@@ -228,6 +228,7 @@ struct Gateway::Impl final : SessionPort {
   stp::HelloBudget hello_budget;                             // of all sessions
   stp::SharedRepairs repairs;                                // the same
   std::size_t first_with_repairs = 0;                        // of the sessions, in the next call
+  bool timeout_spent_budget = false;                         // the last one
   bool repairs_first = false;                                // before flows, in this call
   std::vector<std::unique_ptr<PlainPackets>> plain_packets;  // by session, while somebody looks
   std::vector<std::unique_ptr<Peer>>
