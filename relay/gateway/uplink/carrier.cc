@@ -63,9 +63,12 @@ void Carrier::take_share(const LinkShare& share, Instant now) {
   if (!std::exchange(is_shared_, true) && workers_ > 1) pacer.set_burst(kSharedBurst);
   share_serial_ = share.serial;
   fallback_ = share.fallback;
+  const BitRate before = pacer.rate();
+  share_has_risen_ = false;
   if (now >= share.until) return fall_back(now);
   share_until_ = share.until;
   pacer.take_share(share.rate, now);
+  share_has_risen_ = pacer.rate() >= before.scaled(2, 1);
   classes.take_share(share, now);
   report_budget.set_rate(share.reports, now);
 }

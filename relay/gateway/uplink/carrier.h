@@ -46,6 +46,8 @@ struct Carrier {
   void set_rate(BitRate rate, bool found, Instant now);
   // What one of several workers has of it, from now on: all that is sized for the link stays so.
   void take_share(const LinkShare& share, Instant now);
+  // That share is at least twice the one before: who waits for the pacer may send earlier.
+  bool share_has_risen() const { return share_has_risen_; }
   // When the share expires; never() if there is none, or it has expired.
   Instant share_until() const { return share_until_; }
   void fall_back(Instant now);
@@ -87,6 +89,7 @@ struct Carrier {
   BitRate in_force_;
   BitRate rate_;
   bool is_shared_ = false;
+  bool share_has_risen_ = false;
   Instant share_until_ = Instant::never();
   std::uint32_t fallback_ = 0;  // of kWholeLink
   std::uint64_t share_serial_ = 0;

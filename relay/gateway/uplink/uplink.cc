@@ -318,6 +318,7 @@ void Uplink::take_shares(const Shares& shares, Instant now) {
   }
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     const Line& line = lines_[i];
+    if (line.carrier.share_has_risen()) attention_.wake(i);
     line.session.set_share(line.carrier.has_fallen_back() ? lane_fallback(line) : shares.lanes[i],
                            now);
   }
