@@ -99,11 +99,10 @@ TEST(LinkLimit, HoldsOnAStarvedMachine) {
     for (const int away_ms : {1, 5, 30, 200}) {
       const BitRate rate = BitRate::bits_per_second(static_cast<std::uint64_t>(mbit * 1e6));
       Scenario scenario = rising_load(1, rate, kStart);
-      scenario.stations[0].machine.starvations = {
-          {.when = kStart,
-           .length = Duration::seconds(4),
-           .period = Duration::milliseconds(away_ms),
-           .runs = Duration::microseconds(away_ms * 300)}};
+      scenario.stations[0].machine.starvations = {{.when = kStart,
+                                                   .length = Duration::seconds(4),
+                                                   .period = Duration::milliseconds(away_ms),
+                                                   .runs = Duration::microseconds(away_ms * 300)}};
       Tracer tracer;
       Network network(scenario, tracer);
       network.loop().run_until(kStart + Duration::seconds(5));
