@@ -69,7 +69,9 @@ std::string rounded_as(const std::string& number, double figure) {
   const auto decimals = point == std::string::npos ? 0 : number.size() - point - 1;
   char text[64];
   std::snprintf(text, sizeof text, "%.*f", static_cast<int>(decimals), figure);
-  return text;
+  const std::string rounded = text;
+  const bool is_zero = rounded.find_first_of("123456789") == std::string::npos;
+  return is_zero && figure < 0 ? rounded.substr(1) : rounded;  // of a document without "-0.0"
 }
 
 }  // namespace
