@@ -152,10 +152,8 @@ bool Doorkeeper::may_answer_by_cookie(const config::Rule& rule, std::size_t peer
       room.lack_of_room(peer, host)) {
     return false;
   }
-  // Of a flood's cookies hardly any come back; but with few places left, there is one for each:
-  // an ACK for which there is none is dropped, and its host believes in a connection.
-  const std::uint64_t places = room.places(peer, host);
-  return places >= kAmplePlaces || cookies_.outstanding(now) < places;
+  // Of a flood's cookies hardly any come back; but with few places left, there is one for each.
+  return room.free_slots() >= kAmplePlaces || cookies_.outstanding(now) < room.free_slots();
 }
 
 void Doorkeeper::answer_by_cookie(const Segment& syn, const tcp::Config& config, Instant now) {

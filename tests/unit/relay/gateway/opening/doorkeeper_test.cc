@@ -31,7 +31,7 @@ class Room final : public RoomForFlows {
  public:
   std::optional<Counter> lack_of_room(std::size_t, const IpAddress&) const override { return lack; }
   bool may_be_half_open(std::size_t, const IpAddress&) const override { return waiting < 2; }
-  std::uint64_t places(std::size_t, const IpAddress&) const override { return free; }
+  std::size_t free_slots() const override { return free; }
 
   std::optional<Counter> lack;
   std::size_t free = 16;
