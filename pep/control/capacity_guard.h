@@ -6,8 +6,8 @@
 //       |                          +----delay grows---------|--+                      v
 //       +--- the known capacity is reached -----------------+<---verdict-------- kJudging
 //
-// What the gateways' own machines do to samples is no sign of the link (machine_excuse.h). Neither
-// is the time that a packet takes on it.
+// Delays that the gateways' own machines add are no sign of the link (machine_excuse.h). Neither is
+// the time that a packet takes on it.
 //
 // Found: the rate at which packets arrive while the queue grows is what the link carries. Draining:
 // next to nothing is sent until no more is in flight than the path holds. Holding: 97% of what was

@@ -32,7 +32,7 @@ struct FeedbackSample {
   Instant arrived;
   ByteCount received;
   std::uint64_t number = 0;  // of that packet: how many on_sent() had been told of before it
-  // What the carrier had booked when that packet had left, the packet included: the link had as
+  // The carrier had booked so much when that packet had left, the packet included: the link had as
   // much to send, or less.
   ByteCount booked;
   // What is the doing of the gateways' own machines and no sign of the link. So much of `arrived`

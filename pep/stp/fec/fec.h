@@ -37,12 +37,12 @@ struct Fec {
         waiting(most) {}
 
   void clear();
-  // What is left for the next call.
+  // The last call has left something for the next one.
   bool work_waits() const {
     return !waiting.empty() || receiver.work_waits() ||
            (prompt_receiver != nullptr && prompt_receiver->work_waits());
   }
-  // And nobody is there any more whom it would help.
+  // The session is over, so the waiting repairs help nobody.
   void drop_waiting() {
     waiting.clear();
     receiver.leave_work();

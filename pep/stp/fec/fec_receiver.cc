@@ -136,7 +136,7 @@ FecReceiver::Missing FecReceiver::missing_of(Index first, std::size_t count) con
   for (Index at = first; at < first + count && missing.packets <= kMostEquations; ++at) {
     if (!has(at)) ++missing.packets;
   }
-  // What is unknown is not kept, unless it has just come (settle_known()).
+  // The store keeps no unknown packet, unless it has just come (settle_known()).
   const auto is_among = [=, this](Index unknown) {
     return unknown >= first && unknown < first + count && !has(unknown);
   };
