@@ -392,7 +392,7 @@ def check_events(lab: Lab, snmp: Snmp) -> None:
     """What is no alarm is told, too, if that is wished for."""
     switch(lab, "on", "off")
     # Events come to the list a little after the answer to the command.
-    eventually(lambda: "to off" in lab.gateway_a.events()[-1]["detail"], 10, "the switch is an event")
+    eventually(lambda: lab.gateway_a.events()[-1].get("new") == "off", 10, "the switch is an event")
     since = lab.gateway_a.events()[-1]["number"] - 1
     eventually(lambda: snmp.trap(3, "bypass_set", since), 10, "snmptrapd is told of a switch")
     told = snmp.trap(3, "bypass_set", since)
