@@ -77,6 +77,7 @@ enum class Counter : std::uint8_t {
   kDroppedAfterEnd,
   // Flows
   kSynCookiesSent,
+  kResetAfterCookie,
   kFlowsAccepted,
   kFlowsBySynCookie,
   kFlowsEstablished,
@@ -238,6 +239,8 @@ class Counters {
       {"dropped_after_end", Counter::kDroppedAfterEnd, "of a flow that is over: answered with RST"},
       {"syn_cookies_sent", Counter::kSynCookiesSent,
        "SYNs answered without a flow, as limits.half_open was reached"},
+      {"reset_after_cookie", Counter::kResetAfterCookie,
+       "hosts whose ACK to a cookie found no room, and that said nothing more"},
       {"flows_accepted", Counter::kFlowsAccepted, "SYNs from the LAN answered"},
       {"flows_by_syn_cookie", Counter::kFlowsBySynCookie, "accepted from the ACK to a cookie"},
       {"flows_established", Counter::kFlowsEstablished,

@@ -1,5 +1,7 @@
 #include "relay/gateway/flows/flow_quotas.h"
 
+#include <algorithm>
+
 namespace satrelay::gateway {
 
 std::optional<Counter> FlowQuotas::lack(std::size_t peer, const IpAddress& host,
@@ -8,10 +10,14 @@ std::optional<Counter> FlowQuotas::lack(std::size_t peer, const IpAddress& host,
     return origin == Origin::kLan ? Counter::kBridgedPeerPart : Counter::kFlowsRefusedPeerPart;
   }
   if (origin == Origin::kPeer && flows_.is_below_part(peer)) return std::nullopt;
+  if (places(peer, host) > 0) return std::nullopt;
+  return origin == Origin::kLan ? Counter::kBridgedHostPart : Counter::kFlowsRefusedHostPart;
+}
+
+std::uint64_t FlowQuotas::places(std::size_t peer, const IpAddress& host) const {
   const LanHosts::Index at = hosts_.find(host);
   const std::uint64_t held = at == LanHosts::kNone ? 0 : hosts_[at].flows;
-  if (half_of_rest(flows_.free(), held) > 0) return std::nullopt;
-  return origin == Origin::kLan ? Counter::kBridgedHostPart : Counter::kFlowsRefusedHostPart;
+  return std::min(flows_.available(peer), half_of_rest(flows_.free(), held));
 }
 
 bool FlowQuotas::may_be_half_open(std::size_t peer, const IpAddress& host) const {

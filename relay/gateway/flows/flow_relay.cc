@@ -92,6 +92,10 @@ std::optional<Counter> FlowRelay::lack_of_room(std::size_t peer, const IpAddress
   return std::nullopt;
 }
 
+std::uint64_t FlowRelay::places(std::size_t peer, const IpAddress& host) const {
+  return std::min<std::uint64_t>(flows_.free_slots(), quotas_.places(configured(peer), host));
+}
+
 // --- input -------------------------------------------------------------------------------------
 
 void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,

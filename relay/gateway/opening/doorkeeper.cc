@@ -25,7 +25,8 @@ Doorkeeper::Doorkeeper(const config::Gateway& config, HashKey secret, const Poli
       records_(secret, config.limits.flows),
       cookies_(secret, counters),
       counters_(counters),
-      misfits_(secret, *this, counters) {}
+      misfits_(secret, *this, counters),
+      unplaced_acks_(counters) {}
 
 Decision Doorkeeper::decide(const Segment& segment, ActiveRule& rule,
                             std::optional<std::size_t> peer, const RoomForFlows& room,
@@ -41,6 +42,7 @@ Decision Doorkeeper::decide(const Segment& segment, ActiveRule& rule,
   if (!recovered && !is_syn &&
       (records_.dropped_acks.recalls(key, header.acknowledgment, now) ||
        cookies_.follows_a_lost_ack(key, header, now))) {
+    unplaced_acks_.forget(key);
     return drop(Counter::kDroppedAfterCookie);
   }
   const wire::TcpHeader& opening = recovered ? *recovered : header;
@@ -57,7 +59,10 @@ Decision Doorkeeper::decide(const Segment& segment, ActiveRule& rule,
   }
   if (!reason) {
     if (const auto fault = checksum_fault(segment.frame)) return drop(*fault);
-    if (is_syn && may_answer_by_cookie(rule.rule, *peer, key.local, room, now)) {
+    // A cookie that a SYN was answered by is believed in, or will be: its repetitions are neither
+    // bridged nor answered otherwise.
+    if (is_syn && (cookies_.has_answered(key, header, now) ||
+                   may_answer_by_cookie(rule.rule, *peer, key.local, room, now))) {
       return {.kind = Decision::Kind::kCookie};
     }
     reason = room.lack_of_room(*peer, key.local);
@@ -77,9 +82,14 @@ Decision Doorkeeper::decide(const Segment& segment, ActiveRule& rule,
     return drop(Counter::kDroppedAfterEnd);
   }
   if ((is_syn || recovered) && !was_bridged) ++rule.use.connections;
+  if (recovered) unplaced_acks_.forget(key);
   if (!reason) return {.kind = Decision::Kind::kRelay, .recovered = recovered};
   // The host takes its connection for open: there may be room, or a peer, when it sends again.
   if (recovered && (is_want_of_room(*reason) || reason == Counter::kBridgedPeerDown)) {
+    // One that carries data comes again by itself.
+    if (segment.payload == 0) {
+      unplaced_acks_.add(key, segment.frame.ethernet.reversed(), header, now);
+    }
     records_.dropped_acks.remember(key, header.acknowledgment, now);
     return drop(Counter::kDroppedAfterCookie);
   }
@@ -152,8 +162,10 @@ bool Doorkeeper::may_answer_by_cookie(const config::Rule& rule, std::size_t peer
       room.lack_of_room(peer, host)) {
     return false;
   }
-  // Of a flood's cookies hardly any come back; but with few places left, there is one for each.
-  return room.free_slots() >= kAmplePlaces || cookies_.outstanding(now) < room.free_slots();
+  // Of a flood's cookies hardly any come back; but with few places left, there is one for each:
+  // an ACK for which there is none is dropped, and its host believes in a connection.
+  const std::uint64_t places = room.places(peer, host);
+  return places >= kAmplePlaces || cookies_.outstanding(now) < places;
 }
 
 void Doorkeeper::answer_by_cookie(const Segment& syn, const tcp::Config& config, Instant now) {
@@ -194,13 +206,17 @@ bool Doorkeeper::tell(std::size_t session, const HostEvidence& evidence, Instant
 }
 
 std::size_t Doorkeeper::poll_reset(PortId port, MutableBytes out) {
-  const std::size_t size = port == PortId::kLan ? misfits_.poll_frame(out) : 0;
-  return size > 0 ? size : refusals_.poll_frame(port, out);
+  if (port == PortId::kLan) {
+    if (const std::size_t size = misfits_.poll_frame(out)) return size;
+    if (const std::size_t size = unplaced_acks_.poll_frame(out)) return size;
+  }
+  return refusals_.poll_frame(port, out);
 }
 
 Instant Doorkeeper::next_timeout() const {
-  const Instant resets = earlier(misfits_.next_timeout(), refusals_.next_timeout());
-  return cookies_.has_frames() ? Instant() : resets;
+  if (cookies_.has_frames()) return Instant();
+  return earlier(unplaced_acks_.next_timeout(),
+                 earlier(misfits_.next_timeout(), refusals_.next_timeout()));
 }
 
 }  // namespace satrelay::gateway

@@ -24,6 +24,7 @@
 #include "relay/gateway/opening/refusals.h"
 #include "relay/gateway/opening/room_for_flows.h"
 #include "relay/gateway/opening/syn_cookies.h"
+#include "relay/gateway/opening/unplaced_acks.h"
 #include "relay/gateway/peers/peer.h"
 #include "relay/gateway/port_id.h"
 #include "relay/gateway/rules/claims.h"
@@ -75,7 +76,10 @@ class Doorkeeper : private Misfits::Tellers {
                      Instant now);
   // What a peer tells of a host, by the session of the connection.
   void handle_evidence(std::size_t session, const HostEvidence& evidence, Instant now);
-  void handle_timeout(Instant now) { misfits_.handle_timeout(now); }
+  void handle_timeout(Instant now) {
+    misfits_.handle_timeout(now);
+    unplaced_acks_.handle_timeout(now);
+  }
   // What a rule's `action: reset` says to the sender of a segment.
   Refusals& refusals() { return refusals_; }
   ConnectionRecords& records() { return records_; }
@@ -87,7 +91,7 @@ class Doorkeeper : private Misfits::Tellers {
   // a host for its numbers.
   std::size_t poll_cookie(MutableBytes out) { return cookies_.poll_frame(out); }
   std::size_t poll_reset(PortId port, MutableBytes out);
-  // Misfits are reset on the LAN only.
+  // Misfits, and hosts without a place, are reset on the LAN only.
   bool reset_waits(PortId port) const { return !refusals_.empty(port); }
   Instant next_timeout() const;
 
@@ -111,6 +115,7 @@ class Doorkeeper : private Misfits::Tellers {
   SynCookies cookies_;
   Counters& counters_;
   Misfits misfits_;
+  UnplacedAcks unplaced_acks_;
   Refusals refusals_;
 };
 

@@ -17,7 +17,8 @@ class RoomForFlows {
   virtual std::optional<Counter> lack_of_room(std::size_t peer, const IpAddress& host) const = 0;
   // Whether it may wait for its host's answer.
   virtual bool may_be_half_open(std::size_t peer, const IpAddress& host) const = 0;
-  virtual std::size_t free_slots() const = 0;
+  // How many flows more of the host towards the peer find a place in the table.
+  virtual std::uint64_t places(std::size_t peer, const IpAddress& host) const = 0;
 };
 
 }  // namespace satrelay::gateway

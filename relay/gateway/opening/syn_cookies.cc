@@ -55,6 +55,21 @@ std::uint32_t SynCookies::hash(const FlowKey& key, std::uint32_t client_sequence
   return static_cast<std::uint32_t>(sip_hash(secret_, key, more));
 }
 
+std::uint32_t SynCookies::number_of(const FlowKey& key, const wire::TcpHeader& syn,
+                                    std::int64_t period) const {
+  return hash(key, syn.sequence, period) ^ index_of(syn.options.mss.value_or(tcp::kDefaultMss));
+}
+
+std::optional<std::uint32_t> SynCookies::answer_of(const FlowKey& key, const wire::TcpHeader& syn,
+                                                   Instant now) const {
+  if (last_.is_never() || now > last_ + kLongestGap) return std::nullopt;
+  for (const std::int64_t period : {period_of(now), period_of(now) - 1}) {
+    const std::uint32_t number = number_of(key, syn, period);
+    if (sent_lately_.recalls(key, number + 1, now)) return number;
+  }
+  return std::nullopt;
+}
+
 void SynCookies::answer(const FlowKey& key, const wire::EthernetHeader& to_host,
                         const wire::TcpHeader& syn, const tcp::Config& config, Instant now) {
   if (count_ == kMostWaiting) {
@@ -63,8 +78,8 @@ void SynCookies::answer(const FlowKey& key, const wire::EthernetHeader& to_host,
   }
   if (waiting_.empty()) waiting_.resize(kMostWaiting);
   wire::TcpHeader header;
-  header.sequence = hash(key, syn.sequence, period_of(now)) ^
-                    index_of(syn.options.mss.value_or(tcp::kDefaultMss));
+  const std::optional<std::uint32_t> earlier = answer_of(key, syn, now);
+  header.sequence = earlier.value_or(number_of(key, syn, period_of(now)));
   header.acknowledgment = syn.sequence + 1;
   header.flags = wire::TcpFlags::kSyn | wire::TcpFlags::kAck;
   header.window = static_cast<std::uint16_t>(std::min<std::uint64_t>(config.receive_limit, 65535));
@@ -83,7 +98,7 @@ void SynCookies::answer(const FlowKey& key, const wire::EthernetHeader& to_host,
   waiting_[(first_ + count_) % kMostWaiting] = {to_host, key, header};
   ++count_;
   last_ = now;
-  recent_.add(1, kRecent, now);
+  if (!earlier) recent_.add(1, kRecent, now);
   sent_lately_.remember(key, header.sequence + 1, now);
   counters_.add(Counter::kSynCookiesSent);
 }

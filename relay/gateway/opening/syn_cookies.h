@@ -45,6 +45,11 @@ class SynCookies {
   std::optional<wire::TcpHeader> recover(const FlowKey& key, const wire::TcpHeader& segment,
                                          Instant now) const;
 
+  // Whether this SYN was answered lately: answer() repeats the cookie.
+  bool has_answered(const FlowKey& key, const wire::TcpHeader& syn, Instant now) const {
+    return answer_of(key, syn, now).has_value();
+  }
+
   // Whether the segment, which brings no cookie back, follows one that would have, and that must
   // have been lost: it acknowledges a cookie that this flow's SYN was answered with lately.
   bool follows_a_lost_ack(const FlowKey& key, const wire::TcpHeader& segment, Instant now) const {
@@ -53,7 +58,7 @@ class SynCookies {
 
   std::size_t poll_frame(MutableBytes out);
   bool has_frames() const { return count_ > 0; }
-  // Cookies that may come back any moment: those of the last second or two.
+  // Cookies that may come back any moment: those of the last second or two, each counted once.
   std::uint64_t outstanding(Instant now) { return recent_.amount(kRecent, now); }
 
  private:
@@ -63,6 +68,12 @@ class SynCookies {
     wire::TcpHeader header;
   };
   std::uint32_t hash(const FlowKey& key, std::uint32_t client_sequence, std::int64_t period) const;
+  // The sequence number of a SYN's cookie.
+  std::uint32_t number_of(const FlowKey& key, const wire::TcpHeader& syn,
+                          std::int64_t period) const;
+  // That by which the SYN was answered lately.
+  std::optional<std::uint32_t> answer_of(const FlowKey& key, const wire::TcpHeader& syn,
+                                         Instant now) const;
   HashKey secret_;
   Counters& counters_;
   static constexpr Duration kRecent = Duration::seconds(1);

@@ -31,7 +31,7 @@ class Room final : public RoomForFlows {
  public:
   std::optional<Counter> lack_of_room(std::size_t, const IpAddress&) const override { return lack; }
   bool may_be_half_open(std::size_t, const IpAddress&) const override { return waiting < 2; }
-  std::size_t free_slots() const override { return free; }
+  std::uint64_t places(std::size_t, const IpAddress&) const override { return free; }
 
   std::optional<Counter> lack;
   std::size_t free = 16;
@@ -69,9 +69,9 @@ class DoorkeeperTest : public testing::Test {
     return door_.decide(seen, rule_, policy_.peer_for(key_.remote), room_, now_);
   }
   // Its cookie, from the SYN-ACK.
-  std::uint32_t answer_by_cookie() {
-    const FrameBytes bytes = tcp_frame(kHost, kServer, syn());
-    const wire::TcpHeader header = syn();
+  std::uint32_t answer_by_cookie(std::uint32_t sequence = 1'000) {
+    const wire::TcpHeader header = syn(sequence);
+    const FrameBytes bytes = tcp_frame(kHost, kServer, header);
     door_.answer_by_cookie({key_, look_at(bytes), header, 0}, tcp::Config(), now_);
     FrameBytes out(128);
     const std::size_t size = door_.poll_cookie(out);
@@ -139,11 +139,33 @@ TEST_F(DoorkeeperTest, BeyondTheHalfOpenASynIsAnsweredByACookie) {
 TEST_F(DoorkeeperTest, WithFewPlacesEachCookieHasOne) {
   room_.waiting = 2;
   room_.free = 2;
-  for (int i = 0; i < 2; ++i) {
-    ASSERT_EQ(decide(syn()).kind, Kind::kCookie);
-    answer_by_cookie();
+  for (const std::uint32_t sequence : {1'000U, 5'000U}) {
+    ASSERT_EQ(decide(syn(sequence)).kind, Kind::kCookie);
+    answer_by_cookie(sequence);
   }
-  EXPECT_EQ(decide(syn()).reason, Counter::kBridgedHalfOpenFull);
+  EXPECT_EQ(decide(syn(9'000)).reason, Counter::kBridgedHalfOpenFull);
+}
+
+// Bridged, or answered by a flow, it would have two answers of different numbers.
+TEST_F(DoorkeeperTest, ASynThatComesAgainIsAnsweredByTheSameCookie) {
+  room_.waiting = 2;
+  room_.free = 1;
+  ASSERT_EQ(decide(syn()).kind, Kind::kCookie);
+  const std::uint32_t cookie = answer_by_cookie();
+  EXPECT_EQ(decide(syn()).kind, Kind::kCookie) << "no place is left";
+  now_ += SynCookies::kPeriod - Duration::seconds(1);
+  ASSERT_EQ(decide(syn(5'000)).kind, Kind::kCookie);
+  const std::uint32_t late = answer_by_cookie(5'000);
+  now_ += Duration::seconds(3);
+  EXPECT_EQ(answer_by_cookie(5'000), late) << "in the next period";
+  EXPECT_EQ(decide(syn(9'000)).kind, Kind::kCookie) << "that was one cookie, long ago";
+  room_.lack = Counter::kBridgedTableFull;
+  EXPECT_EQ(decide(syn(5'000)).kind, Kind::kCookie) << "there is no room";
+  room_.lack.reset();
+  room_.waiting = 0;
+  EXPECT_EQ(decide(syn(5'000)).kind, Kind::kCookie) << "there is room for a flow";
+  EXPECT_EQ(decide(syn()).kind, Kind::kRelay) << "that was long ago";
+  EXPECT_NE(answer_by_cookie(), cookie);
 }
 
 TEST_F(DoorkeeperTest, TheAckThatBringsACookieBackBeginsAFlow) {
@@ -169,6 +191,62 @@ TEST_F(DoorkeeperTest, AnAckToACookieForWhichThereIsNoRoomIsDroppedWithWhatFollo
   EXPECT_EQ(decide(next).reason, Counter::kDroppedAfterCookie) << "no host knows of it";
   room_.lack.reset();
   EXPECT_EQ(decide(ack).kind, Kind::kRelay) << "the host repeats it";
+}
+
+// Its server is to speak first, and knows nothing of it.
+TEST_F(DoorkeeperTest, AHostThatWaitsBehindSuchAnAckIsReset) {
+  room_.waiting = 2;
+  ASSERT_EQ(decide(syn()).kind, Kind::kCookie);
+  const wire::TcpHeader ack = answer_to(answer_by_cookie());
+  room_.lack = Counter::kBridgedTableFull;
+  ASSERT_EQ(decide(ack).kind, Kind::kDrop);
+  EXPECT_EQ(door_.next_timeout(), now_ + UnplacedAcks::kPatience);
+  now_ += UnplacedAcks::kPatience;
+  door_.handle_timeout(now_);
+  EXPECT_EQ(counters_[Counter::kResetAfterCookie], 1U);
+  EXPECT_EQ(door_.next_timeout(), Instant());
+  FrameBytes out(128);
+  const std::size_t size = door_.poll_reset(PortId::kLan, out);
+  ASSERT_GT(size, 0U);
+  const Frame frame = look_at(ConstBytes(out).first(size));
+  EXPECT_EQ(frame.ip.destination, key_.local);
+  const auto reset = wire::parse_tcp(frame.payload);
+  EXPECT_EQ(reset->header.flags, Flags::kRst);
+  EXPECT_EQ(reset->header.sequence, ack.acknowledgment) << "what the host expects";
+  EXPECT_TRUE(door_.next_timeout().is_never());
+}
+
+TEST_F(DoorkeeperTest, AHostThatSpeaksBehindSuchAnAckIsNotReset) {
+  room_.waiting = 2;
+  ASSERT_EQ(decide(syn()).kind, Kind::kCookie);
+  const wire::TcpHeader ack = answer_to(answer_by_cookie());
+  room_.lack = Counter::kBridgedTableFull;
+  ASSERT_EQ(decide(ack).kind, Kind::kDrop);
+  wire::TcpHeader more = ack;
+  more.sequence += 500;
+  ASSERT_EQ(decide(more).kind, Kind::kDrop);
+  EXPECT_TRUE(door_.next_timeout().is_never()) << "it sends that again, from the ACK on";
+  ASSERT_EQ(decide(ack).kind, Kind::kDrop);
+  room_.lack.reset();
+  ASSERT_EQ(decide(ack).kind, Kind::kRelay);
+  EXPECT_TRUE(door_.next_timeout().is_never()) << "it has found room";
+}
+
+TEST_F(DoorkeeperTest, HostsThatWaitSoAreLimited) {
+  room_.waiting = 2;
+  ASSERT_EQ(decide(syn()).kind, Kind::kCookie);
+  const wire::TcpHeader ack = answer_to(answer_by_cookie());
+  room_.lack = Counter::kBridgedTableFull;
+  UnplacedAcks waiting(counters_);
+  for (std::size_t i = 0; i < UnplacedAcks::kMost + 9; ++i) {
+    ++key_.local_port;
+    waiting.add(key_, host_to_server().reversed(), ack, now_);
+  }
+  waiting.handle_timeout(now_ + UnplacedAcks::kPatience);
+  EXPECT_EQ(counters_[Counter::kResetAfterCookie], UnplacedAcks::kMost);
+  FrameBytes out(128);
+  for (std::size_t i = 0; i < UnplacedAcks::kMost; ++i) ASSERT_GT(waiting.poll_frame(out), 0U);
+  EXPECT_EQ(waiting.poll_frame(out), 0U);
 }
 
 TEST_F(DoorkeeperTest, WhatIsMidStreamIsBridged) {
