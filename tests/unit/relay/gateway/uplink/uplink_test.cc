@@ -339,6 +339,31 @@ TEST_F(UplinkTest, FramesHaveTheirTurnAmongWhatSessionsMustSay) {
   EXPECT_GE(written, 45);
 }
 
+// At its small share it has named an instant that is far away.
+TEST_F(UplinkTest, WhoRestsAtASmallShareIsWokenWhenItRises) {
+  add_busy_peer();
+  Shares shares(1, 1);
+  const auto take = [&](BitRate rate) {
+    ++shares.links[0].serial;
+    shares.links[0].until = now_ + Duration::seconds(600);
+    shares.links[0].rate = shares.links[0].reports = rate;
+    uplink_.take_shares(shares, now_);
+  };
+  const auto drain = [&] {
+    std::size_t frames = 0;
+    while (poll().kind != Polled::Kind::kNothing) ++frames;
+    uplink_.attention().rest(0, now_ + Duration::seconds(60));
+    return frames;
+  };
+  take(mbit(1));
+  ASSERT_GT(drain(), 0U);
+  now_ += Duration::milliseconds(20);
+  take(mbit(1));
+  EXPECT_EQ(drain(), 0U) << "it rests: the same share is none that has risen";
+  take(mbit(10));
+  EXPECT_GT(drain(), 0U);
+}
+
 TEST_F(UplinkTest, APeerOutOfReachIsNotAsked) {
   add_peer();
   reachable_ = false;
