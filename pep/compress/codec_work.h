@@ -23,7 +23,7 @@ inline constexpr Work kMostEncodingWork = 500'000;
 constexpr std::uint64_t encoding_weight(int level) {
   if (level < 1) return 1'200;
   constexpr std::uint64_t kByLevel[] = {1'500, 1'500, 1'900, 1'900, 4'600,
-                                        6'600, 6'600, 6'600, 7'500};
+                                        6'600, 7'500, 7'500, 7'500};
   if (level <= kHighestBoundedLevel) return kByLevel[level - 1];
   return level <= 12 ? 25'000 : 120'000;
 }

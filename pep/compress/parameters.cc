@@ -13,8 +13,12 @@ constexpr unsigned kMinMatch = 5;
 
 bool is_ours(int level) { return level >= kFirstOfOurs && level <= kHighestBoundedLevel; }
 
-// Logarithm of the places that are tried for a match.
-unsigned search_log(int level) { return level == kHighestBoundedLevel ? 5 : 4; }
+// The first tries more places for a match, the others look two octets further for a longer one.
+// That takes as long, and finds more in text that counts: numbers of records, say.
+constexpr unsigned search_log(int level) { return level == kFirstOfOurs ? 4 : 3; }
+constexpr ZSTD_strategy strategy(int level) {
+  return level == kFirstOfOurs ? ZSTD_lazy : ZSTD_lazy2;
+}
 
 }  // namespace
 
@@ -24,7 +28,7 @@ ZSTD_compressionParameters parameters_of(int level, std::size_t plain, std::size
   parameters.hashLog = std::min(kHashLog, parameters.windowLog + 1);
   parameters.searchLog = search_log(level);
   parameters.minMatch = kMinMatch;
-  parameters.strategy = ZSTD_lazy;
+  parameters.strategy = strategy(level);
   return ZSTD_adjustCParams(parameters, plain, dictionary);
 }
 
@@ -38,7 +42,7 @@ void apply_level(ZSTD_CCtx* context, int level) {
   set(ZSTD_c_hashLog, kHashLog);
   set(ZSTD_c_searchLog, search_log(level));
   set(ZSTD_c_minMatch, kMinMatch);
-  set(ZSTD_c_strategy, ZSTD_lazy);
+  set(ZSTD_c_strategy, strategy(level));
 }
 
 }  // namespace satrelay::compress
