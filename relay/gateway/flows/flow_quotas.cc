@@ -1,7 +1,5 @@
 #include "relay/gateway/flows/flow_quotas.h"
 
-#include <algorithm>
-
 namespace satrelay::gateway {
 
 std::optional<Counter> FlowQuotas::lack(std::size_t peer, const IpAddress& host,
@@ -10,14 +8,14 @@ std::optional<Counter> FlowQuotas::lack(std::size_t peer, const IpAddress& host,
     return origin == Origin::kLan ? Counter::kBridgedPeerPart : Counter::kFlowsRefusedPeerPart;
   }
   if (origin == Origin::kPeer && flows_.is_below_part(peer)) return std::nullopt;
-  if (places(peer, host) > 0) return std::nullopt;
+  if (places_of(host) > 0) return std::nullopt;
   return origin == Origin::kLan ? Counter::kBridgedHostPart : Counter::kFlowsRefusedHostPart;
 }
 
-std::uint64_t FlowQuotas::places(std::size_t peer, const IpAddress& host) const {
+std::uint64_t FlowQuotas::places_of(const IpAddress& host) const {
   const LanHosts::Index at = hosts_.find(host);
   const std::uint64_t held = at == LanHosts::kNone ? 0 : hosts_[at].flows;
-  return std::min(flows_.available(peer), half_of_rest(flows_.free(), held));
+  return half_of_rest(flows_.free(), held);
 }
 
 bool FlowQuotas::may_be_half_open(std::size_t peer, const IpAddress& host) const {

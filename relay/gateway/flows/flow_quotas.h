@@ -34,8 +34,9 @@ class FlowQuotas {
   // own part no other can keep from it by having flows with the same host.
   std::optional<Counter> lack(std::size_t peer, const IpAddress& host, Origin origin) const;
   bool may_be_half_open(std::size_t peer, const IpAddress& host) const;
-  // How many flows more of a host of the LAN there is a place for.
-  std::uint64_t places(std::size_t peer, const IpAddress& host) const;
+  // How many flows more there is a place for.
+  std::uint64_t places_towards(std::size_t peer) const { return flows_.available(peer); }
+  std::uint64_t places_of(const IpAddress& host) const;
 
   void begin(Flow& f, std::size_t peer);
   void end(const Flow& f, std::size_t peer);

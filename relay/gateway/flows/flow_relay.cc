@@ -92,8 +92,10 @@ std::optional<Counter> FlowRelay::lack_of_room(std::size_t peer, const IpAddress
   return std::nullopt;
 }
 
-std::uint64_t FlowRelay::places(std::size_t peer, const IpAddress& host) const {
-  return std::min<std::uint64_t>(flows_.free_slots(), quotas_.places(configured(peer), host));
+FlowRelay::Places FlowRelay::places(std::size_t peer, const IpAddress& host) const {
+  return {.all = flows_.free_slots(),
+          .of_peer = quotas_.places_towards(configured(peer)),
+          .of_host = quotas_.places_of(host)};
 }
 
 // --- input -------------------------------------------------------------------------------------

@@ -80,7 +80,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   bool may_be_half_open(std::size_t peer, const IpAddress& host) const override {
     return quotas_.may_be_half_open(configured(peer), host);
   }
-  std::uint64_t places(std::size_t peer, const IpAddress& host) const override;
+  Places places(std::size_t peer, const IpAddress& host) const override;
   // How the endpoint of a flow with this key would be set up now.
   tcp::Config endpoint_config(const FlowKey& key, std::size_t peer, Instant now) const {
     return host_side_.config_for(

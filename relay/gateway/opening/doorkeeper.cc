@@ -24,6 +24,7 @@ Doorkeeper::Doorkeeper(const config::Gateway& config, HashKey secret, const Poli
       peers_(peers),
       records_(secret, config.limits.flows),
       cookies_(secret, counters),
+      under_way_(secret),
       counters_(counters),
       misfits_(secret, *this, counters),
       unplaced_acks_(counters) {}
@@ -34,6 +35,10 @@ Decision Doorkeeper::decide(const Segment& segment, ActiveRule& rule,
   const FlowKey& key = segment.key;
   const wire::TcpHeader& header = segment.header;
   const bool is_syn = header.has(Flags::kSyn) && !header.has(Flags::kAck);
+  // Who says so much does not wait for an answer to an ACK.
+  const bool repeats =
+      segment.payload > 0 || (header.flags & (Flags::kSyn | Flags::kFin | Flags::kRst)) != 0;
+  if (repeats) unplaced_acks_.forget(key);
   // What opens a connection: a SYN, or an ACK that brings back the cookie by which one was
   // answered.
   auto recovered = cookies_.recover(key, header, now);
@@ -42,7 +47,6 @@ Decision Doorkeeper::decide(const Segment& segment, ActiveRule& rule,
   if (!recovered && !is_syn &&
       (records_.dropped_acks.recalls(key, header.acknowledgment, now) ||
        cookies_.follows_a_lost_ack(key, header, now))) {
-    unplaced_acks_.forget(key);
     return drop(Counter::kDroppedAfterCookie);
   }
   const wire::TcpHeader& opening = recovered ? *recovered : header;
@@ -59,10 +63,11 @@ Decision Doorkeeper::decide(const Segment& segment, ActiveRule& rule,
   }
   if (!reason) {
     if (const auto fault = checksum_fault(segment.frame)) return drop(*fault);
-    // A cookie that a SYN was answered by is believed in, or will be: its repetitions are neither
-    // bridged nor answered otherwise.
-    if (is_syn && (cookies_.has_answered(key, header, now) ||
-                   may_answer_by_cookie(rule.rule, *peer, key.local, room, now))) {
+    // A host believes in the cookie that its SYN was answered by, or will: a repetition is answered
+    // by the same, whatever room there is, as long as the cookie is remembered.
+    if (is_syn && rule.rule.modes.handshake == config::HandshakeMode::kLocal &&
+        (may_answer_by_cookie(*peer, key.local, room, now) ||
+         cookies_.has_answered(key, header, now))) {
       return {.kind = Decision::Kind::kCookie};
     }
     reason = room.lack_of_room(*peer, key.local);
@@ -82,14 +87,14 @@ Decision Doorkeeper::decide(const Segment& segment, ActiveRule& rule,
     return drop(Counter::kDroppedAfterEnd);
   }
   if ((is_syn || recovered) && !was_bridged) ++rule.use.connections;
-  if (recovered) unplaced_acks_.forget(key);
+  if (recovered && !reason) {
+    unplaced_acks_.forget(key);
+    under_way_.remove(peers_[*peer]->lane.peer, key.local, now);
+  }
   if (!reason) return {.kind = Decision::Kind::kRelay, .recovered = recovered};
   // The host takes its connection for open: there may be room, or a peer, when it sends again.
   if (recovered && (is_want_of_room(*reason) || reason == Counter::kBridgedPeerDown)) {
-    // One that carries data comes again by itself.
-    if (segment.payload == 0) {
-      unplaced_acks_.add(key, segment.frame.ethernet.reversed(), header, now);
-    }
+    if (!repeats) unplaced_acks_.add(key, segment.frame.ethernet.reversed(), header, now);
     records_.dropped_acks.remember(key, header.acknowledgment, now);
     return drop(Counter::kDroppedAfterCookie);
   }
@@ -155,21 +160,17 @@ std::optional<Counter> Doorkeeper::objection(const FlowKey& key, const config::R
   return std::nullopt;
 }
 
-bool Doorkeeper::may_answer_by_cookie(const config::Rule& rule, std::size_t peer,
-                                      const IpAddress& host, const RoomForFlows& room,
-                                      Instant now) {
-  if (room.may_be_half_open(peer, host) || rule.modes.handshake != config::HandshakeMode::kLocal ||
-      room.lack_of_room(peer, host)) {
-    return false;
-  }
-  // Of a flood's cookies hardly any come back; but with few places left, there is one for each:
-  // an ACK for which there is none is dropped, and its host believes in a connection.
-  const std::uint64_t places = room.places(peer, host);
-  return places >= kAmplePlaces || cookies_.outstanding(now) < places;
+bool Doorkeeper::may_answer_by_cookie(std::size_t session, const IpAddress& host,
+                                      const RoomForFlows& room, Instant now) {
+  return !room.may_be_half_open(session, host) && !room.lack_of_room(session, host) &&
+         under_way_.leave_one_of(room.places(session, host), kAmplePlaces,
+                                 peers_[session]->lane.peer, host, now);
 }
 
-void Doorkeeper::answer_by_cookie(const Segment& syn, const tcp::Config& config, Instant now) {
+void Doorkeeper::answer_by_cookie(const Segment& syn, const tcp::Config& config,
+                                  std::size_t session, Instant now) {
   cookies_.answer(syn.key, syn.frame.ethernet.reversed(), syn.header, config, now);
+  under_way_.add(peers_[session]->lane.peer, syn.key.local, now);
 }
 
 void Doorkeeper::look_from_wan(const FlowKey& key, const wire::EthernetHeader& ethernet,

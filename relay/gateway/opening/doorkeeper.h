@@ -20,6 +20,7 @@
 #include "relay/gateway/frames/flow_key.h"
 #include "relay/gateway/frames/frame.h"
 #include "relay/gateway/opening/connection_records.h"
+#include "relay/gateway/opening/cookies_under_way.h"
 #include "relay/gateway/opening/misfits.h"
 #include "relay/gateway/opening/refusals.h"
 #include "relay/gateway/opening/room_for_flows.h"
@@ -69,8 +70,9 @@ class Doorkeeper : private Misfits::Tellers {
   // if it may be.
   std::optional<Counter> objection(const FlowKey& key, const config::Rule& rule,
                                    std::optional<std::size_t> peer, Instant now) const;
-  // `config`: of the endpoint that the connection would have.
-  void answer_by_cookie(const Segment& syn, const tcp::Config& config, Instant now);
+  // `config`: of the endpoint that the connection would have. `session`: that for its far host.
+  void answer_by_cookie(const Segment& syn, const tcp::Config& config, std::size_t session,
+                        Instant now);
   // A segment from the WAN of no flow, from its TCP header on. `key`: as seen from the LAN.
   void look_from_wan(const FlowKey& key, const wire::EthernetHeader& ethernet, ConstBytes segment,
                      Instant now);
@@ -104,8 +106,9 @@ class Doorkeeper : private Misfits::Tellers {
   std::optional<Counter> reason_to_bridge(const Segment& segment, const wire::TcpHeader& opening,
                                           const config::Rule& rule, std::optional<std::size_t> peer,
                                           Instant now) const;
-  bool may_answer_by_cookie(const config::Rule& rule, std::size_t peer, const IpAddress& host,
-                            const RoomForFlows& room, Instant now);
+  // Whether there will be a place for the flow when a cookie comes back.
+  bool may_answer_by_cookie(std::size_t session, const IpAddress& host, const RoomForFlows& room,
+                            Instant now);
 
   const Policy& policy_;
   const Claims& claims_;
@@ -113,6 +116,7 @@ class Doorkeeper : private Misfits::Tellers {
   Admission admission_ = Admission::kOpen;
   ConnectionRecords records_;
   SynCookies cookies_;
+  CookiesUnderWay under_way_;
   Counters& counters_;
   Misfits misfits_;
   UnplacedAcks unplaced_acks_;

@@ -17,8 +17,13 @@ class RoomForFlows {
   virtual std::optional<Counter> lack_of_room(std::size_t peer, const IpAddress& host) const = 0;
   // Whether it may wait for its host's answer.
   virtual bool may_be_half_open(std::size_t peer, const IpAddress& host) const = 0;
-  // How many flows more of the host towards the peer find a place in the table.
-  virtual std::uint64_t places(std::size_t peer, const IpAddress& host) const = 0;
+  // How many flows more find a place in the table: of any host, towards the peer, and of the host.
+  struct Places {
+    std::uint64_t all = 0;
+    std::uint64_t of_peer = 0;
+    std::uint64_t of_host = 0;
+  };
+  virtual Places places(std::size_t peer, const IpAddress& host) const = 0;
 };
 
 }  // namespace satrelay::gateway

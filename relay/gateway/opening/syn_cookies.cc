@@ -47,6 +47,12 @@ std::int64_t period_of(Instant now) {
   return now.to_nanoseconds() / SynCookies::kPeriod.to_nanoseconds();
 }
 
+// Whether what was sent within kLongestGap may be of the period before.
+bool is_new(Instant now) {
+  return now.to_nanoseconds() % SynCookies::kPeriod.to_nanoseconds() <=
+         SynCookies::kLongestGap.to_nanoseconds();
+}
+
 }  // namespace
 
 std::uint32_t SynCookies::hash(const FlowKey& key, std::uint32_t client_sequence,
@@ -60,14 +66,11 @@ std::uint32_t SynCookies::number_of(const FlowKey& key, const wire::TcpHeader& s
   return hash(key, syn.sequence, period) ^ index_of(syn.options.mss.value_or(tcp::kDefaultMss));
 }
 
-std::optional<std::uint32_t> SynCookies::answer_of(const FlowKey& key, const wire::TcpHeader& syn,
-                                                   Instant now) const {
-  if (last_.is_never() || now > last_ + kLongestGap) return std::nullopt;
-  for (const std::int64_t period : {period_of(now), period_of(now) - 1}) {
-    const std::uint32_t number = number_of(key, syn, period);
-    if (sent_lately_.recalls(key, number + 1, now)) return number;
-  }
-  return std::nullopt;
+bool SynCookies::has_answered(const FlowKey& key, const wire::TcpHeader& syn, Instant now) const {
+  if (last_.is_never() || now > last_ + kLongestGap) return false;
+  const std::int64_t period = period_of(now);
+  return has_sent(key, number_of(key, syn, period), now) ||
+         (is_new(now) && has_sent(key, number_of(key, syn, period - 1), now));
 }
 
 void SynCookies::answer(const FlowKey& key, const wire::EthernetHeader& to_host,
@@ -78,8 +81,11 @@ void SynCookies::answer(const FlowKey& key, const wire::EthernetHeader& to_host,
   }
   if (waiting_.empty()) waiting_.resize(kMostWaiting);
   wire::TcpHeader header;
-  const std::optional<std::uint32_t> earlier = answer_of(key, syn, now);
-  header.sequence = earlier.value_or(number_of(key, syn, period_of(now)));
+  header.sequence = number_of(key, syn, period_of(now));
+  if (is_new(now)) {
+    const std::uint32_t earlier = number_of(key, syn, period_of(now) - 1);
+    if (has_sent(key, earlier, now)) header.sequence = earlier;
+  }
   header.acknowledgment = syn.sequence + 1;
   header.flags = wire::TcpFlags::kSyn | wire::TcpFlags::kAck;
   header.window = static_cast<std::uint16_t>(std::min<std::uint64_t>(config.receive_limit, 65535));
@@ -98,7 +104,6 @@ void SynCookies::answer(const FlowKey& key, const wire::EthernetHeader& to_host,
   waiting_[(first_ + count_) % kMostWaiting] = {to_host, key, header};
   ++count_;
   last_ = now;
-  if (!earlier) recent_.add(1, kRecent, now);
   sent_lately_.remember(key, header.sequence + 1, now);
   counters_.add(Counter::kSynCookiesSent);
 }

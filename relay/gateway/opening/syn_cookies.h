@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "pep/base/bytes.h"
-#include "pep/base/recent_count.h"
 #include "pep/base/time.h"
 #include "pep/tcp/types.h"
 #include "pep/wire/ethernet.h"
@@ -32,6 +31,9 @@ class SynCookies {
  public:
   // The ACK must come within one to two of these.
   static constexpr Duration kPeriod = Duration::seconds(64);
+  // A host repeats what was lost well within this: a SYN three times, and it knows the round trip
+  // once it has the SYN-ACK.
+  static constexpr Duration kLongestGap = Duration::seconds(10);
   static constexpr std::size_t kMostWaiting = 1024;  // SYN-ACKs not yet polled
 
   SynCookies(HashKey secret, Counters& counters)
@@ -45,10 +47,9 @@ class SynCookies {
   std::optional<wire::TcpHeader> recover(const FlowKey& key, const wire::TcpHeader& segment,
                                          Instant now) const;
 
-  // Whether this SYN was answered lately: answer() repeats the cookie.
-  bool has_answered(const FlowKey& key, const wire::TcpHeader& syn, Instant now) const {
-    return answer_of(key, syn, now).has_value();
-  }
+  // Whether this SYN was answered within kLongestGap, as far as that is remembered: answer()
+  // repeats the cookie.
+  bool has_answered(const FlowKey& key, const wire::TcpHeader& syn, Instant now) const;
 
   // Whether the segment, which brings no cookie back, follows one that would have, and that must
   // have been lost: it acknowledges a cookie that this flow's SYN was answered with lately.
@@ -58,8 +59,6 @@ class SynCookies {
 
   std::size_t poll_frame(MutableBytes out);
   bool has_frames() const { return count_ > 0; }
-  // Cookies that may come back any moment: those of the last second or two, each counted once.
-  std::uint64_t outstanding(Instant now) { return recent_.amount(kRecent, now); }
 
  private:
   struct Waiting {
@@ -71,15 +70,12 @@ class SynCookies {
   // The sequence number of a SYN's cookie.
   std::uint32_t number_of(const FlowKey& key, const wire::TcpHeader& syn,
                           std::int64_t period) const;
-  // That by which the SYN was answered lately.
-  std::optional<std::uint32_t> answer_of(const FlowKey& key, const wire::TcpHeader& syn,
-                                         Instant now) const;
+  // Whether that was sent lately.
+  bool has_sent(const FlowKey& key, std::uint32_t number, Instant now) const {
+    return sent_lately_.recalls(key, number + 1, now);
+  }
   HashKey secret_;
   Counters& counters_;
-  static constexpr Duration kRecent = Duration::seconds(1);
-  // A host that has learnt the round trip from the SYN-ACK repeats what was lost well within this.
-  static constexpr Duration kLongestGap = Duration::seconds(10);
-  RecentCount recent_;
   RecentConnections
       sent_lately_;  // flows and what acknowledges their cookies, as far as they find room
   Instant last_ = Instant::never();  // cookie sent

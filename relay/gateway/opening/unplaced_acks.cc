@@ -4,12 +4,16 @@ namespace satrelay::gateway {
 
 void UnplacedAcks::add(const FlowKey& key, const wire::EthernetHeader& to_host,
                        const wire::TcpHeader& ack, Instant now) {
-  if (waiting_.size() < kMost) {
-    waiting_.push_back({key, to_host, ack.acknowledgment, now + kPatience});
+  std::size_t of_host = 0;
+  for (const Entry& each : waiting_) {
+    if (each.key == key) return;
+    if (each.key.local == key.local) ++of_host;
   }
+  if (waiting_.size() == kMost || of_host == kMostOfOneHost) return;
+  waiting_.push_back({key, to_host, ack.acknowledgment, now + kPatience});
 }
 
-void UnplacedAcks::forget(const FlowKey& key) {
+void UnplacedAcks::erase(const FlowKey& key) {
   std::erase_if(waiting_, [&](const Entry& each) { return each.key == key; });
 }
 

@@ -4,7 +4,7 @@
 // would wait until it gives up by its own patience: it is reset (RFC 9293 section 3.10.7.1), with
 // the number that it has just said that it expects.
 //
-// Fixed size: hosts beyond so many at a time are left to their own patience.
+// Fixed size, and few of one host: those beyond are left to their own patience.
 #pragma once
 
 #include <cstddef>
@@ -25,15 +25,19 @@ class UnplacedAcks {
  public:
   // A host that has something to say says it well within this, and repeats it.
   static constexpr Duration kPatience = Duration::seconds(3);
-  static constexpr std::size_t kMost = 256;
+  static constexpr std::size_t kMost = 128;
+  static constexpr std::size_t kMostOfOneHost = 16;
 
   explicit UnplacedAcks(Counters& counters) : counters_(counters) {}
 
-  // An ACK of `key.local` that was dropped. `to_host`: of what is sent to it.
+  // An ACK of `key.local` that was dropped, which has nothing behind it: the first one counts.
+  // `to_host`: of what is sent to it.
   void add(const FlowKey& key, const wire::EthernetHeader& to_host, const wire::TcpHeader& ack,
            Instant now);
   // The host says more, has found room, or does not wait any more.
-  void forget(const FlowKey& key);
+  void forget(const FlowKey& key) {
+    if (!waiting_.empty()) erase(key);
+  }
   void handle_timeout(Instant now);
 
   // The next RST for a host of the LAN, 0 if there is none.
@@ -41,6 +45,7 @@ class UnplacedAcks {
   Instant next_timeout() const;
 
  private:
+  void erase(const FlowKey& key);
   struct Entry {
     FlowKey key;
     wire::EthernetHeader to_host;

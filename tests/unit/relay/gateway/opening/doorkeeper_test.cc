@@ -31,10 +31,10 @@ class Room final : public RoomForFlows {
  public:
   std::optional<Counter> lack_of_room(std::size_t, const IpAddress&) const override { return lack; }
   bool may_be_half_open(std::size_t, const IpAddress&) const override { return waiting < 2; }
-  std::uint64_t places(std::size_t, const IpAddress&) const override { return free; }
+  Places places(std::size_t, const IpAddress&) const override { return free; }
 
   std::optional<Counter> lack;
-  std::size_t free = 16;
+  Places free{16, 16, 16};
   std::uint32_t waiting = 0;
 };
 
@@ -72,7 +72,7 @@ class DoorkeeperTest : public testing::Test {
   std::uint32_t answer_by_cookie(std::uint32_t sequence = 1'000) {
     const wire::TcpHeader header = syn(sequence);
     const FrameBytes bytes = tcp_frame(kHost, kServer, header);
-    door_.answer_by_cookie({key_, look_at(bytes), header, 0}, tcp::Config(), now_);
+    door_.answer_by_cookie({key_, look_at(bytes), header, 0}, tcp::Config(), 0, now_);
     FrameBytes out(128);
     const std::size_t size = door_.poll_cookie(out);
     EXPECT_GT(size, 0U);
@@ -83,8 +83,8 @@ class DoorkeeperTest : public testing::Test {
     wire::write_tcp(tcp, bytes);
     door_.look_from_wan(key_, host_to_server().reversed(), bytes, now_);
   }
-  static wire::TcpHeader answer_to(std::uint32_t cookie) {
-    wire::TcpHeader ack = segment(Flags::kAck, 1'001);
+  static wire::TcpHeader answer_to(std::uint32_t cookie, std::uint32_t sequence = 1'001) {
+    wire::TcpHeader ack = segment(Flags::kAck, sequence);
     ack.acknowledgment = cookie + 1;
     return ack;
   }
@@ -138,18 +138,43 @@ TEST_F(DoorkeeperTest, BeyondTheHalfOpenASynIsAnsweredByACookie) {
 
 TEST_F(DoorkeeperTest, WithFewPlacesEachCookieHasOne) {
   room_.waiting = 2;
-  room_.free = 2;
-  for (const std::uint32_t sequence : {1'000U, 5'000U}) {
-    ASSERT_EQ(decide(syn(sequence)).kind, Kind::kCookie);
-    answer_by_cookie(sequence);
+  constexpr std::uint64_t kAmple = 4096;
+  for (const RoomForFlows::Places few :
+       {RoomForFlows::Places{2, kAmple, kAmple}, {kAmple, 2, kAmple}, {kAmple, kAmple, 2}}) {
+    now_ += Duration::seconds(10);
+    room_.free = few;
+    std::uint32_t cookie = 0;
+    for (const std::uint32_t sequence : {1'000U, 5'000U}) {
+      ASSERT_EQ(decide(syn(sequence)).kind, Kind::kCookie);
+      cookie = answer_by_cookie(sequence);
+    }
+    EXPECT_EQ(decide(syn(9'000)).reason, Counter::kBridgedHalfOpenFull);
+    EXPECT_EQ(decide(answer_to(cookie, 5'001)).kind, Kind::kRelay);
+    EXPECT_EQ(decide(syn(10'000)).kind, Kind::kCookie) << "what has come back is counted no more";
+    now_ += Duration::seconds(130);
   }
-  EXPECT_EQ(decide(syn(9'000)).reason, Counter::kBridgedHalfOpenFull);
+}
+
+// What another host has under way, be it a flood, takes no place of a host's own few.
+TEST_F(DoorkeeperTest, CookiesAreCountedByHost) {
+  constexpr std::uint64_t kAmple = 4096;
+  CookiesUnderWay cookies(HashKey{1, 2});
+  const IpAddress modest = ip_of("203.0.113.77");
+  for (std::uint32_t i = 0; i < 100; ++i) cookies.add(0, ip_of("203.0.113.78"), now_);
+  EXPECT_TRUE(cookies.leave_one_of({kAmple, kAmple, 1}, kAmple, 0, modest, now_));
+  EXPECT_FALSE(cookies.leave_one_of({100, kAmple, 1}, kAmple, 0, modest, now_));
+  EXPECT_FALSE(cookies.leave_one_of({kAmple, 100, 1}, kAmple, 0, modest, now_));
+  EXPECT_TRUE(cookies.leave_one_of({kAmple, 1, 1}, kAmple, 1, modest, now_)) << "by peer";
+  cookies.add(1, modest, now_);
+  EXPECT_FALSE(cookies.leave_one_of({kAmple, kAmple, 1}, kAmple, 1, modest, now_));
+  cookies.remove(1, modest, now_);
+  EXPECT_TRUE(cookies.leave_one_of({kAmple, kAmple, 1}, kAmple, 1, modest, now_));
 }
 
 // Bridged, or answered by a flow, it would have two answers of different numbers.
 TEST_F(DoorkeeperTest, ASynThatComesAgainIsAnsweredByTheSameCookie) {
   room_.waiting = 2;
-  room_.free = 1;
+  room_.free.of_host = 1;
   ASSERT_EQ(decide(syn()).kind, Kind::kCookie);
   const std::uint32_t cookie = answer_by_cookie();
   EXPECT_EQ(decide(syn()).kind, Kind::kCookie) << "no place is left";
@@ -158,7 +183,6 @@ TEST_F(DoorkeeperTest, ASynThatComesAgainIsAnsweredByTheSameCookie) {
   const std::uint32_t late = answer_by_cookie(5'000);
   now_ += Duration::seconds(3);
   EXPECT_EQ(answer_by_cookie(5'000), late) << "in the next period";
-  EXPECT_EQ(decide(syn(9'000)).kind, Kind::kCookie) << "that was one cookie, long ago";
   room_.lack = Counter::kBridgedTableFull;
   EXPECT_EQ(decide(syn(5'000)).kind, Kind::kCookie) << "there is no room";
   room_.lack.reset();
@@ -166,6 +190,8 @@ TEST_F(DoorkeeperTest, ASynThatComesAgainIsAnsweredByTheSameCookie) {
   EXPECT_EQ(decide(syn(5'000)).kind, Kind::kCookie) << "there is room for a flow";
   EXPECT_EQ(decide(syn()).kind, Kind::kRelay) << "that was long ago";
   EXPECT_NE(answer_by_cookie(), cookie);
+  now_ += SynCookies::kLongestGap + Duration::seconds(1);
+  EXPECT_EQ(decide(syn(5'000)).kind, Kind::kRelay);
 }
 
 TEST_F(DoorkeeperTest, TheAckThatBringsACookieBackBeginsAFlow) {
@@ -222,31 +248,48 @@ TEST_F(DoorkeeperTest, AHostThatSpeaksBehindSuchAnAckIsNotReset) {
   const wire::TcpHeader ack = answer_to(answer_by_cookie());
   room_.lack = Counter::kBridgedTableFull;
   ASSERT_EQ(decide(ack).kind, Kind::kDrop);
-  wire::TcpHeader more = ack;
-  more.sequence += 500;
-  ASSERT_EQ(decide(more).kind, Kind::kDrop);
+  const Instant until = door_.next_timeout();
+  now_ += Duration::seconds(1);
+  ASSERT_EQ(decide(ack).kind, Kind::kDrop);
+  EXPECT_EQ(door_.next_timeout(), until) << "an answer to something from the WAN, say";
+  wire::TcpHeader fin = ack;
+  fin.flags |= Flags::kFin;
+  ASSERT_EQ(decide(fin).kind, Kind::kDrop);
   EXPECT_TRUE(door_.next_timeout().is_never()) << "it sends that again, from the ACK on";
   ASSERT_EQ(decide(ack).kind, Kind::kDrop);
+  EXPECT_FALSE(door_.next_timeout().is_never());
   room_.lack.reset();
   ASSERT_EQ(decide(ack).kind, Kind::kRelay);
   EXPECT_TRUE(door_.next_timeout().is_never()) << "it has found room";
 }
 
 TEST_F(DoorkeeperTest, HostsThatWaitSoAreLimited) {
-  room_.waiting = 2;
-  ASSERT_EQ(decide(syn()).kind, Kind::kCookie);
-  const wire::TcpHeader ack = answer_to(answer_by_cookie());
-  room_.lack = Counter::kBridgedTableFull;
+  const wire::TcpHeader ack = answer_to(0);
   UnplacedAcks waiting(counters_);
-  for (std::size_t i = 0; i < UnplacedAcks::kMost + 9; ++i) {
-    ++key_.local_port;
-    waiting.add(key_, host_to_server().reversed(), ack, now_);
+  FlowKey key{ip_of("203.0.113.5"), ip_of("198.51.100.5"), 40'000, 80, {}};
+  const auto add = [&](std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      ++key.local_port;
+      waiting.add(key, host_to_server().reversed(), ack, now_);
+    }
+  };
+  add(UnplacedAcks::kMost);
+  const auto resets = [&] {
+    now_ += UnplacedAcks::kPatience;
+    waiting.handle_timeout(now_);
+    FrameBytes out(128);
+    std::size_t count = 0;
+    while (waiting.poll_frame(out) > 0) ++count;
+    return count;
+  };
+  EXPECT_EQ(resets(), UnplacedAcks::kMostOfOneHost) << "one host leaves places to others";
+  for (const char* host :
+       {"203.0.113.6", "203.0.113.7", "203.0.113.8", "203.0.113.9", "203.0.113.10", "203.0.113.11",
+        "203.0.113.12", "203.0.113.13", "203.0.113.14"}) {
+    key.local = ip_of(host);
+    add(UnplacedAcks::kMostOfOneHost);
   }
-  waiting.handle_timeout(now_ + UnplacedAcks::kPatience);
-  EXPECT_EQ(counters_[Counter::kResetAfterCookie], UnplacedAcks::kMost);
-  FrameBytes out(128);
-  for (std::size_t i = 0; i < UnplacedAcks::kMost; ++i) ASSERT_GT(waiting.poll_frame(out), 0U);
-  EXPECT_EQ(waiting.poll_frame(out), 0U);
+  EXPECT_EQ(resets(), UnplacedAcks::kMost);
 }
 
 TEST_F(DoorkeeperTest, WhatIsMidStreamIsBridged) {
