@@ -426,6 +426,11 @@ std::uint64_t Session::bytes_stored() const {
 
 std::size_t Session::stream_count() const { return impl_->streams->open_count(); }
 
+Session::FirstCredit Session::first_credit() const {
+  const HelloFrame& peer = impl_->handshake.peer();
+  return {.lane = peer.lane_credit, .stream = peer.stream_credit};
+}
+
 ConstBytes Session::metadata(StreamId stream) const {
   const Stream* s = impl_->streams->visible(stream);
   return s == nullptr ? ConstBytes() : s->metadata();

@@ -236,6 +236,12 @@ class Session {
   std::uint64_t packets_in_flight() const;
   std::uint64_t bytes_stored() const;  // received and not consumed, all streams
   std::size_t stream_count() const;
+  // What the HELLO of the present association has granted us: for all streams, and for each.
+  struct FirstCredit {
+    std::uint64_t lane = 0;
+    std::uint64_t stream = 0;
+  };
+  FirstCredit first_credit() const;
   // Whether one stream more would go on in both directions, though the readers of all others took
   // nothing any more (docs/stp.md section 6).
   bool has_lane_share() const;

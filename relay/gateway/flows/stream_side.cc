@@ -172,15 +172,19 @@ void StreamSide::tell_rest(Flow& f, Instant now) {
 }
 
 // A compressed block is delivered whole, and holds credit until then. The unfinished blocks of all
-// streams must fit into what the far side grants, which is taken to be what this side grants.
+// streams must fit into what the far side grants, whose memory may be much smaller than ours: what
+// its HELLO has granted, and no more than this side grants.
 Splice::Largest StreamSide::largest_blocks(const Flow& f) const {
-  const std::uint64_t streams = std::max<std::uint64_t>(session_of(f).stream_count(), 1);
+  const stp::Session& session = session_of(f);
+  const std::uint64_t streams = std::max<std::uint64_t>(session.stream_count(), 1);
+  const stp::Session::FirstCredit theirs = session.first_credit();
   const std::uint64_t share =
-      std::min(lane_receive_limit_[f.peer] / (4 * streams), flow_receive_limit_[f.peer] / 4);
+      std::min(std::min(lane_receive_limit_[f.peer], theirs.lane) / (4 * streams),
+               std::min(flow_receive_limit_[f.peer], theirs.stream) / 4);
   const auto compressed = static_cast<std::size_t>(
       std::clamp<std::uint64_t>(share, kSmallestBlock, compress::kMaxPlainBlock));
   // What is written into the stream long before it leaves has left the cache by then.
-  const std::uint64_t raw = std::min<std::uint64_t>(compressed, session_of(f).turn_left(f.stream));
+  const std::uint64_t raw = std::min<std::uint64_t>(compressed, session.turn_left(f.stream));
   return {.compressed = compressed, .raw = std::max(static_cast<std::size_t>(raw), kRawBlock)};
 }
 
