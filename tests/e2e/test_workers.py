@@ -193,9 +193,12 @@ def test_reload_and_drain() -> None:
             with open(near.config_path, "w", encoding="ascii") as file:
                 file.write(yaml.replace("rules:", rule, 1))
             tell(lab, near, "reload")
+            relayed = near.counter("flows_accepted")
             for _ in range(8):  # at every worker
                 converse(lab, 9003)
-            check(near.counter("bridged_by_rule") == 8, "some worker has the old rules")
+            # A SYN that was repeated counts twice.
+            bridged = near.counter("bridged_by_rule")
+            check(bridged >= 8 and near.counter("flows_accepted") == relayed, f"some worker has the old rules: {bridged}")
             tell(lab, far, "bypass", "on")
             eventually(lambda: near.peer()["new_flows"] == "bypass", 5, "A hears of the bypass")
             tell(lab, far, "bypass", "off")
