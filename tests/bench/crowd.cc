@@ -61,8 +61,10 @@ config::Gateway config_for(const Crowd::Spec& spec) {
   }
   config.rules = {{}};
   config.stp.port = kStpPort;
-  config.limits.flows = 65536;
-  config.limits.half_open = 65536;
+  // One host may have half of the table, and so may one of many peers beside its own part
+  // (docs/configuration.md).
+  const bool halved = spec.one_server || spec.silent_peers > 0 || spec.speaking_peers > 1;
+  config.limits.flows = config.limits.half_open = halved ? 131072 : 65536;
   config.limits.memory = ByteCount(spec.memory);
   config.limits.idle_timeout = spec.idle_timeout;
   return config;
