@@ -236,7 +236,7 @@ class Session {
   std::uint64_t packets_in_flight() const;
   std::uint64_t bytes_stored() const;  // received and not consumed, all streams
   std::size_t stream_count() const;
-  // What the HELLO of the present association has granted us: for all streams, and for each.
+  // The HELLO of the present association has granted us so much: for all streams, and for each.
   struct FirstCredit {
     std::uint64_t lane = 0;
     std::uint64_t stream = 0;

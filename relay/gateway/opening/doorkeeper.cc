@@ -35,7 +35,7 @@ Decision Doorkeeper::decide(const Segment& segment, ActiveRule& rule,
   const FlowKey& key = segment.key;
   const wire::TcpHeader& header = segment.header;
   const bool is_syn = header.has(Flags::kSyn) && !header.has(Flags::kAck);
-  // Who says so much does not wait for an answer to an ACK.
+  // A host repeats such a segment by itself, so it does not wait for an answer to an ACK.
   const bool repeats =
       segment.payload > 0 || (header.flags & (Flags::kSyn | Flags::kFin | Flags::kRst)) != 0;
   if (repeats) unplaced_acks_.forget(key);

@@ -1,4 +1,4 @@
-// Hosts whose ACK brought a SYN cookie back when there was no room for a flow any more. The host
+// A host's ACK may bring a SYN cookie back when there is no room for a flow any more. The host
 // takes its connection for open. If it speaks, it repeats what it says from the ACK on, and may
 // find room then. If it waits for its server to speak first, nothing of it would come again, and it
 // would wait until it gives up by its own patience: it is reset (RFC 9293 section 3.10.7.1), with

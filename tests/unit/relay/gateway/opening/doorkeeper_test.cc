@@ -155,7 +155,7 @@ TEST_F(DoorkeeperTest, WithFewPlacesEachCookieHasOne) {
   }
 }
 
-// What another host has under way, be it a flood, takes no place of a host's own few.
+// Cookies of another host, be it a flood, take no place of a host's own few.
 TEST_F(DoorkeeperTest, CookiesAreCountedByHost) {
   constexpr std::uint64_t kAmple = 4096;
   CookiesUnderWay cookies(HashKey{1, 2});
