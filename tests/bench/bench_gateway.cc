@@ -180,12 +180,15 @@ nlohmann::json to_json(const GatewayLoad& load) {
 }
 
 // Prints a row for each, or says why not.
-bool run_openings(bool quick, const std::string& only, nlohmann::json& json) {
+bool run_openings(bool quick, std::size_t of_a_host, const std::string& only,
+                  nlohmann::json& json) {
   std::printf("\nFlows a second, one gateway, without data\n%-34s %10s %10s %10s %10s\n", "",
               "open LAN>", "open STP>", "close LAN>", "close STP>");
-  for (const OpeningRow& row : opening_rows(quick)) {
+  std::vector<OpeningRow> list = opening_rows(quick);
+  for (OpeningRow& row : list) {
     const std::string name = "openings, " + row.name;
     if (name.find(only) == std::string::npos) continue;
+    row.spec.flows_of_a_host = of_a_host;
     World world(row.spec);
     const auto opened = world.open_all();
     const auto closed = opened ? world.close_all() : std::nullopt;
@@ -210,10 +213,14 @@ int run(int argc, char** argv) {
   double limit = 0;
   std::string json_path;
   std::string only;
+  std::size_t of_a_host = WorldSpec().flows_of_a_host;
   app.add_flag("--quick", quick, "a few seconds, with a smaller working set");
   app.add_option("--json", json_path, "write the figures to this file as well");
   app.add_option("--limit", limit, "fail if a hot row takes longer than this many nanoseconds");
   app.add_option("--only", only, "only the row of this name, or all whose names contain it");
+  app.add_option("--flows-of-a-host", of_a_host, "the connections of each host that connects")
+      ->check(CLI::Range(std::size_t{1}, BulkFlows::kMostOfAHost))
+      ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
 
   std::printf(
@@ -243,6 +250,7 @@ int run(int argc, char** argv) {
   for (Row& row : list) {
     const bool hot = is_hot(row.spec);
     row.copy = hot ? hot_copy : large_copy;
+    row.spec.flows_of_a_host = of_a_host;
     World world(row.spec);
     if (!world.warm_up(row.warm_up)) {
       std::fprintf(stderr, "bench_gateway: %s: not all flows opened, or nothing was carried\n",
@@ -276,7 +284,7 @@ int run(int argc, char** argv) {
   }
   std::printf("\n%llu of %llu batches left out\n", static_cast<unsigned long long>(discarded),
               static_cast<unsigned long long>(batches));
-  if (!run_openings(quick, only, json)) return 1;
+  if (!run_openings(quick, of_a_host, only, json)) return 1;
   if (only.empty()) std::printf("\nParts, hot, ns a frame\n");
   for (const MicroRow& row : only.empty() ? run_micro(frames) : std::vector<MicroRow>()) {
     std::printf("%8.0f  %s\n", row.nanoseconds, row.name.c_str());

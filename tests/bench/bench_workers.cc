@@ -201,7 +201,7 @@ struct Pair {
   Pair(std::size_t number, unsigned worker, unsigned workers)
       : own(client(number, worker, workers)),
         sender(own, server(), {.count = 1, .active = 1, .mtu = kMtu}),
-        receiver(server(), own, 1) {}
+        receiver(server(), own, {}) {}
   HostAddresses own;
   BulkSender sender;
   BulkReceiver receiver;

@@ -24,11 +24,19 @@ std::size_t room_of(const WorldSpec& spec) { return spec.mtu + 100; }
 
 HostAddresses client(const WorldSpec& spec) {
   return {{{0x02, 0, 0, 0, 0, 0x0a}},
-          spec.ipv6 ? *IpAddress::parse("2001:db8:a::10") : *IpAddress::parse("198.51.100.10")};
+          spec.ipv6 ? *IpAddress::parse("2001:db8:a::10") : *IpAddress::parse("10.8.0.10")};
 }
 HostAddresses server(const WorldSpec& spec) {
   return {{{0x02, 0, 0, 0, 0, 0x0b}},
           spec.ipv6 ? *IpAddress::parse("2001:db8:b::10") : *IpAddress::parse("203.0.113.10")};
+}
+
+BulkFlows bulk_flows(const WorldSpec& spec) {
+  return {.count = spec.flows,
+          .active = spec.active == 0 ? spec.flows : spec.active,
+          .of_a_host = spec.flows_of_a_host,
+          .mtu = spec.mtu,
+          .compressible = spec.compressible};
 }
 
 config::Gateway gateway_config(const WorldSpec& spec, bool sending) {
@@ -45,7 +53,7 @@ config::Gateway gateway_config(const WorldSpec& spec, bool sending) {
   config::Peer peer;
   peer.name = "far";
   peer.address = IpAddress::v4({192, 0, 2, static_cast<std::uint8_t>(sending ? 2 : 1)});
-  peer.prefixes = {*IpPrefix::parse(sending ? "203.0.113.0/24" : "198.51.100.0/24"),
+  peer.prefixes = {*IpPrefix::parse(sending ? "203.0.113.0/24" : "10.8.0.0/16"),
                    *IpPrefix::parse(sending ? "2001:db8:b::/48" : "2001:db8:a::/48")};
   peer.link = "sat";
   if (spec.encrypted) {
@@ -77,7 +85,7 @@ config::Gateway gateway_config(const WorldSpec& spec, bool sending) {
   config.lan.mtu = config.wan.mtu = config.stp.mtu = static_cast<std::uint16_t>(spec.mtu);
   config.limits.memory = ByteCount(spec.gateway_memory);
   const std::size_t at_once = spec.at_once == 0 ? spec.flows : spec.at_once;
-  // All connections are of one host, which may have half of the table (docs/configuration.md).
+  // All connections are to one server, which may have half of the table (docs/configuration.md).
   config.limits.flows = static_cast<std::uint32_t>(2 * std::max<std::size_t>(at_once + 16, 64));
   limit_time_waits(config.limits, spec.time_wait);
   config.limits.half_open = config.limits.flows;
@@ -90,12 +98,8 @@ World::World(const WorldSpec& spec)
     : spec_(spec),
       full_frame_(spec.mtu - 100),
       turn_time_(spec.rate.time_for(ByteCount(kBurst * (spec.mtu + config::kOverheadEthernet)))),
-      sender_(client(spec), server(spec),
-              {.count = spec.flows,
-               .active = spec.active == 0 ? spec.flows : spec.active,
-               .mtu = spec.mtu,
-               .compressible = spec.compressible}),
-      receiver_(server(spec), client(spec), spec.flows),
+      sender_(client(spec), server(spec), bulk_flows(spec)),
+      receiver_(server(spec), client(spec), bulk_flows(spec)),
       sending_(room_of(spec)),
       receiving_(room_of(spec)) {
   make_node(sending_, spec, true);

@@ -29,6 +29,7 @@ struct WorldSpec {
   Duration one_way_delay;  // zero for a link that is only a wire
   double loss = 0;         // on the data's way
   std::size_t flows = 1;
+  std::size_t flows_of_a_host = 20;   // that connects; all connect to one server
   std::size_t active = 0;             // of them, carry data; zero: all
   std::size_t at_once = 0;            // of them, open at the same time; zero: all
   std::uint32_t time_wait = 262'144;  // limits.time_wait

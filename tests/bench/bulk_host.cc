@@ -10,7 +10,6 @@ namespace satrelay::bench {
 namespace {
 
 constexpr std::uint16_t kFirstPort = BulkSender::kFirstPort;
-constexpr std::size_t kPortsEach = 50'000;  // of an address
 constexpr std::uint16_t kServerPort = BulkSender::kServerPort;
 constexpr std::size_t kContentBytes = 1 << 20;
 constexpr std::uint8_t kScale = 8;
@@ -63,25 +62,31 @@ std::uint32_t stamp(Instant now) {
   return static_cast<std::uint32_t>(now.to_nanoseconds() / 1'000'000);
 }
 
-// Flow `index` of the host whose first address is `first`.
-IpAddress address_of(const IpAddress& first, std::size_t index) {
-  const auto more = static_cast<std::uint8_t>(index / kPortsEach);
-  auto o = first.octets();
-  if (first.is_v4()) {
-    return IpAddress::v4({o[0], o[1], o[2], static_cast<std::uint8_t>(o[3] + more)});
+// An address as a number: its last three octets.
+constexpr std::size_t kNumberedOctets = 3;
+
+std::size_t number_of(const IpAddress& address) {
+  std::size_t number = 0;
+  for (std::size_t i = address.size() - kNumberedOctets; i < address.size(); ++i) {
+    number = number << 8U | address.octets()[i];
   }
-  o.back() = static_cast<std::uint8_t>(o.back() + more);
-  return IpAddress::v6(o);
+  return number;
 }
 
-std::uint16_t port_of(std::size_t index) {
-  return static_cast<std::uint16_t>(kFirstPort + index % kPortsEach);
+// The one that is `more` after `first`.
+IpAddress address_after(const IpAddress& first, std::size_t more) {
+  auto octets = first.octets();
+  std::size_t number = number_of(first) + more;
+  for (std::size_t i = 0; i < kNumberedOctets; ++i, number >>= 8U) {
+    octets[first.size() - 1 - i] = static_cast<std::uint8_t>(number);
+  }
+  return first.is_v4() ? IpAddress::v4({octets[0], octets[1], octets[2], octets[3]})
+                       : IpAddress::v6(octets);
 }
 
-std::size_t index_of(const IpAddress& first, const IpAddress& address, std::uint16_t port) {
-  const std::size_t last = first.is_v4() ? 3 : 15;
-  const auto addresses = static_cast<std::size_t>(address.octets()[last] - first.octets()[last]);
-  return addresses * kPortsEach + port - kFirstPort;
+std::size_t index_of(const IpAddress& first, const IpAddress& address, std::uint16_t port,
+                     std::size_t of_a_host) {
+  return (number_of(address) - number_of(first)) * of_a_host + port - kFirstPort;
 }
 
 }  // namespace
@@ -91,6 +96,7 @@ std::size_t index_of(const IpAddress& first, const IpAddress& address, std::uint
 BulkSender::BulkSender(const HostAddresses& own, const HostAddresses& far, const BulkFlows& flows)
     : own_(own),
       far_(far),
+      of_a_host_(flows.of_a_host),
       payload_(flows.mtu - (own.address.is_v4() ? 20 : 40) - kTcpHeader),
       active_(flows.active),
       flows_(flows.count),
@@ -106,7 +112,7 @@ BulkSender::BulkSender(const HostAddresses& own, const HostAddresses& far, const
 void BulkSender::write(FrameBatch& out, Flow& flow, std::size_t index, std::uint8_t flags,
                        std::size_t payload, Instant now) {
   wire::TcpHeader tcp;
-  tcp.source_port = port_of(index);
+  tcp.source_port = static_cast<std::uint16_t>(kFirstPort + index % of_a_host_);
   tcp.destination_port = kServerPort;
   tcp.sequence = flow.next;
   tcp.flags = flags;
@@ -123,7 +129,7 @@ void BulkSender::write(FrameBatch& out, Flow& flow, std::size_t index, std::uint
   const ConstBytes content = ConstBytes(content_).subspan(content_at_, payload);
   content_at_ += payload;
   payload_bytes_ += payload;
-  const HostAddresses own{own_.mac, address_of(own_.address, index)};
+  const HostAddresses own{own_.mac, address_after(own_.address, index / of_a_host_)};
   out.push(write_frame(own, far_, tcp, content, out.room()));
   const bool takes_one = (flags & (Flags::kSyn | Flags::kFin)) != 0;
   flow.next += static_cast<std::uint32_t>(payload) + (takes_one ? 1U : 0U);
@@ -151,7 +157,8 @@ void BulkSender::handle_frame(ConstBytes frame) {
   const auto seen = parse(frame);
   if (!seen) return;
   const wire::TcpHeader& tcp = seen->tcp.header;
-  const std::size_t index = index_of(own_.address, seen->ip.destination, tcp.destination_port);
+  const std::size_t index =
+      index_of(own_.address, seen->ip.destination, tcp.destination_port, of_a_host_);
   if (index >= flows_.size()) return;
   Flow& flow = flows_[index];
   if (tcp.options.timestamps) flow.echo = tcp.options.timestamps->value;
@@ -206,14 +213,15 @@ std::size_t BulkSender::send(FrameBatch& out, std::size_t count, Instant now) {
 
 // --- receiver ----------------------------------------------------------------------------------
 
-BulkReceiver::BulkReceiver(const HostAddresses& own, const HostAddresses& far, std::size_t flows)
-    : own_(own), far_(far), flows_(flows) {}
+BulkReceiver::BulkReceiver(const HostAddresses& own, const HostAddresses& far,
+                           const BulkFlows& flows)
+    : own_(own), far_(far), of_a_host_(flows.of_a_host), flows_(flows.count) {}
 
 void BulkReceiver::handle_frame(ConstBytes frame, FrameBatch& out, Instant now) {
   const auto seen = parse(frame);
   if (!seen) return;
   const wire::TcpHeader& tcp = seen->tcp.header;
-  const std::size_t index = index_of(far_.address, seen->ip.source, tcp.source_port);
+  const std::size_t index = index_of(far_.address, seen->ip.source, tcp.source_port, of_a_host_);
   if (index >= flows_.size()) return;
   Flow& flow = flows_[index];
   const bool syn = tcp.has(Flags::kSyn);

@@ -49,11 +49,13 @@ struct HostAddresses {
   IpAddress address;
 };
 
-// Flows of one sending host, of which the first `active` ones carry data. What does not fit the
-// ports of one address goes on with the next one.
+// Flows of sending hosts, of which the first `active` ones carry data. Each host has an address,
+// and all of them one MAC: they are behind one router.
 struct BulkFlows {
+  static constexpr std::size_t kMostOfAHost = 50'000;  // ports
   std::size_t count = 1;
   std::size_t active = 1;
+  std::size_t of_a_host = kMostOfAHost;
   std::size_t mtu = 1500;
   bool compressible = false;  // words of a few letters, else random bytes
 };
@@ -94,6 +96,7 @@ class BulkSender {
              std::size_t payload, Instant now);
   HostAddresses own_;
   HostAddresses far_;
+  std::size_t of_a_host_;
   std::size_t payload_;  // of a full frame
   std::size_t active_;
   std::vector<Flow> flows_;
@@ -111,8 +114,8 @@ class BulkSender {
 // The side that accepts, acknowledges every second segment, and closes after the other.
 class BulkReceiver {
  public:
-  // `far`: the first of the addresses of the sending host.
-  BulkReceiver(const HostAddresses& own, const HostAddresses& far, std::size_t flows);
+  // `far`: the first of the sending hosts.
+  BulkReceiver(const HostAddresses& own, const HostAddresses& far, const BulkFlows& flows);
 
   void handle_frame(ConstBytes frame, FrameBatch& out, Instant now);
   std::uint64_t payload_bytes() const { return payload_bytes_; }
@@ -126,6 +129,7 @@ class BulkReceiver {
   };
   HostAddresses own_;
   HostAddresses far_;
+  std::size_t of_a_host_;
   std::vector<Flow> flows_;
   std::uint64_t payload_bytes_ = 0;
   std::uint64_t out_of_order_ = 0;

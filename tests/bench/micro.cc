@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <type_traits>
 
 #include "pep/base/arena.h"
 #include "pep/base/byte_queue.h"
@@ -163,14 +164,24 @@ class EndlessSource final : public stp::StreamSource {
   std::vector<std::byte> content = random_bytes(32 * 1024);
 };
 
+// A pacer of revisions that forgot debt was told of how long (compare.sh builds such a one, too).
+template <typename Pacer>
+Pacer pacer_of(BitRate rate) {
+  const Duration depth = Duration::milliseconds(4);
+  if constexpr (std::is_constructible_v<Pacer, BitRate, control::LinkOverhead, Duration,
+                                        Duration>) {
+    return Pacer(rate, control::LinkOverhead{}, depth, Duration::milliseconds(20));
+  } else {
+    return Pacer(rate, control::LinkOverhead{}, depth);
+  }
+}
+
 PairTimes stp_pair(std::size_t frames) {
   std::vector<std::byte> memory(128 << 20);
   Arena arena_a(MutableBytes(memory).first(64 << 20), 4096);
   Arena arena_b(MutableBytes(memory).last(64 << 20), 4096);
   control::FixedRate rate(BitRate::bits_per_second(1'000'000'000));
-  const auto make_pacer = [&] {
-    return control::Pacer(rate.rate(), control::LinkOverhead{}, Duration::milliseconds(4));
-  };
+  const auto make_pacer = [&] { return pacer_of<control::Pacer>(rate.rate()); };
   control::Pacer pacer_a = make_pacer(), pacer_b = make_pacer();
   Instant now = Instant::from_nanoseconds(1'000'000'000);
   EndlessSource source_a, source_b;
