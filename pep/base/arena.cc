@@ -37,13 +37,14 @@ Arena::Arena(Arena& whole, const Kept& kept)
       pool_(whole.pool_),
       is_part_(true),
       kept_for_(kept) {
+  SATRELAY_CHECK(used_blocks() == 0);
   ++pool_->parts;
   pool_->promised += kept.promised;
   if (reserves_of_a_block_ > 0) {
     blocks_kept_for_reserves_ = (kept.reserves + reserves_of_a_block_ - 1) / reserves_of_a_block_;
   }
   pool_->kept_blocks_of_reserves += blocks_kept_for_reserves_;
-  keep();
+  keep_from_others();
 }
 
 // Blocks that are divided already have room however few others are left.

@@ -45,7 +45,8 @@ class Arena {
   // two); a rest smaller than a block stays unused. Reserves have `reserve_size` bytes: a power of
   // two, between the size of a block and a sixteenth of it; 0: there are none.
   Arena(MutableBytes memory, std::size_t block_size, std::size_t reserve_size = 0);
-  // A part of `whole`, which must outlive it. The only part has all that the whole has.
+  // A part of `whole`, which must outlive it and of which nobody has taken anything yet. The only
+  // part has all that the whole has.
   Arena(Arena& whole, const Kept& kept);
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
@@ -176,10 +177,12 @@ class Arena {
     const std::uint64_t others = pool_->kept - kept_;
     return free - std::min(free, others);
   }
+  void keep() {
+    if (is_shared()) keep_from_others();
+  }
   // What a peer was promised stays kept for it whatever else its part holds, as long as its part
   // leaves the blocks for it: what it has used otherwise is not kept at the expense of others.
-  void keep() {
-    if (!is_part_) return;
+  void keep_from_others() {
     const std::uint64_t part = kept_for_.promised + kept_for_.beside;
     const std::uint64_t wanted = std::max(part - std::min(part, held_), promise_left());
     const std::uint64_t kept = std::min(wanted, free_beside_others());

@@ -107,11 +107,12 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   Flow& f = flow(slot);
   if (makes_way(slot, header, now)) return;
   const std::uint64_t owed = f.endpoint.unacknowledged();
-  if (moving_ != slot) windows_.adjust(f, session_of(f).smoothed_rtt(), now);
+  const HostWindows::Means means = windows_.means(f);
+  if (moving_ != slot) windows_.adjust(f, means, session_of(f).smoothed_rtt(), now);
   const tcp::EcnField ecn = tcp::ecn_field(frame.ip.traffic_class);
   // A promised window is not taken back, and many at once may promise more than there is. What
   // would take the room that the streams need to drain counts as lost: the host sends it again.
-  f.endpoint.set_frugal(windows_.crowds_streams(f, payload.size()));
+  f.endpoint.set_frugal(windows_.crowds_streams(f, means, payload.size()));
   const std::uint64_t unstored = tcp_counters_.unstored_bytes_in;
   const std::uint64_t repeated = tcp_counters_.duplicate_bytes_in;
   const tcp::Acceptance acceptance = f.endpoint.handle_segment(header, payload, now, ecn);
@@ -142,8 +143,9 @@ std::size_t FlowRelay::handle_in_order(std::uint32_t slot, const Frame& frame,
   // bytes fill, and another before that.
   std::size_t size = 2 * arena_of(f.peer).block_size();
   for (const ConstBytes payload : payloads) size += payload.size();
-  if (windows_.crowds_streams(f, size)) return 0;
-  if (moving_ != slot) windows_.adjust(f, session_of(f).smoothed_rtt(), now);
+  const HostWindows::Means means = windows_.means(f);
+  if (windows_.crowds_streams(f, means, size)) return 0;
+  if (moving_ != slot) windows_.adjust(f, means, session_of(f).smoothed_rtt(), now);
   f.endpoint.set_frugal(false);
   const std::uint64_t unstored = tcp_counters_.unstored_bytes_in;
   const std::size_t taken = f.endpoint.handle_in_order(header, payloads, now);
@@ -165,8 +167,9 @@ std::size_t FlowRelay::handle_acknowledgments(std::uint32_t slot, const Frame& f
   Flow& f = flow(slot);
   const std::size_t taken = f.endpoint.handle_acknowledgments(headers, now);
   if (taken == 0) return 0;
-  if (moving_ != slot) windows_.adjust(f, session_of(f).smoothed_rtt(), now);
-  f.endpoint.set_frugal(windows_.crowds_streams(f, 0));
+  const HostWindows::Means means = windows_.means(f);
+  if (moving_ != slot) windows_.adjust(f, means, session_of(f).smoothed_rtt(), now);
+  f.endpoint.set_frugal(windows_.crowds_streams(f, means, 0));
   follow_host(f, frame);
   f.heat(now);
   note_activity(f, now);

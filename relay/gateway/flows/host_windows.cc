@@ -22,6 +22,11 @@ constexpr std::uint64_t kSmallWindow = 8 * 1024;
 // Queued for a host beyond what its TCP can send now.
 constexpr std::uint32_t kSpareSegments = 4;
 
+// How much of it is more than that; zero if it is less.
+constexpr std::uint64_t beyond(std::uint64_t all, std::uint64_t that) {
+  return all > that ? all - that : 0;
+}
+
 }  // namespace
 
 HostWindows::HostWindows(const MemoryPlan& plan, const FlowStore& flows, const LanHosts& hosts)
@@ -33,37 +38,36 @@ HostWindows::HostWindows(const MemoryPlan& plan, const FlowStore& flows, const L
       retrying_(kRetry) {}
 
 HostWindows::Means HostWindows::means(const Arena& part) const {
-  const std::uint64_t block = part.block_size();
-  const std::uint64_t total = part.total_blocks() * block;
-  Means means{.host_windows = host_windows_, .flows = flows_.size()};
+  const unsigned shift = part.block_shift();
+  const std::uint64_t total = std::uint64_t{part.total_blocks()} << shift;
   // A margin for blocks that are not full.
-  std::uint64_t margin = total / 32;
+  const std::uint64_t margin = total / 32;
   // The streams into which the hosts' bytes go need room, beyond what each has to itself.
-  std::uint64_t for_streams = total / 8;
-  if (part.is_shared()) {
-    const std::uint64_t attainable = part.attainable_blocks() * block;
-    const std::uint64_t beside = attainable - std::min(attainable, part.promised());
-    const double share = static_cast<double>(beside) /
-                         static_cast<double>(std::max<std::uint64_t>(part.beside_promises(), 1));
-    const auto scaled = [share](std::uint64_t bytes) {
-      return static_cast<std::uint64_t>(static_cast<double>(bytes) * share);
-    };
-    margin = scaled(margin);
-    for_streams = scaled(for_streams);
-    means.host_windows = scaled(host_windows_);
-    means.flows = part.reserves_held() / kStoresOfAFlow;
-  }
-  const std::uint64_t own = means.flows * part.reserve_size();
-  means.kept_for_streams = for_streams > own ? for_streams - own : 0;
+  const std::uint64_t for_streams = total / 8;
   // A peer has never more stored than its limit.
-  const std::uint64_t free = part.free_blocks() * block;
-  const std::uint64_t kept = margin + part.promise_left();
-  means.spare = free > kept ? free - kept : 0;
-  if (part.is_shared()) {
-    means.sure = std::min(means.spare, part.kept() - std::min(part.kept(), part.promise_left()));
-    means.held = part.held() - std::min(part.held(), part.promise_used());
+  const std::uint64_t promised = part.promise_left();
+  const std::uint64_t free = std::uint64_t{part.free_blocks()} << shift;
+  if (!part.is_shared()) {
+    const std::uint64_t flows = flows_.size();
+    return {.spare = beyond(free, margin + promised),
+            .kept_for_streams = beyond(for_streams, flows * part.reserve_size()),
+            .host_windows = host_windows_,
+            .flows = flows};
   }
-  return means;
+  const std::uint64_t attainable = std::uint64_t{part.attainable_blocks()} << shift;
+  const double share = static_cast<double>(beyond(attainable, part.promised())) /
+                       static_cast<double>(std::max<std::uint64_t>(part.beside_promises(), 1));
+  const auto scaled = [share](std::uint64_t bytes) {
+    return static_cast<std::uint64_t>(static_cast<double>(bytes) * share);
+  };
+  const std::uint64_t flows = part.reserves_held() / kStoresOfAFlow;
+  const std::uint64_t spare = beyond(free, scaled(margin) + promised);
+  return {.spare = spare,
+          .sure = std::min(spare, beyond(part.kept(), promised)),
+          .held = beyond(part.held(), part.promise_used()),
+          .kept_for_streams = beyond(scaled(for_streams), flows * part.reserve_size()),
+          .host_windows = scaled(host_windows_),
+          .flows = flows};
 }
 
 // Half of the memory for hosts' windows is for flows that the link drains, in a fair part each; so
@@ -72,7 +76,7 @@ std::uint64_t HostWindows::first(const Means& means, LanHosts::Index host) const
   const std::uint64_t kept = means.kept_for_streams + means.host_windows / 2;
   const std::uint64_t part = means.host_windows / 2 / std::max<std::uint64_t>(means.flows, 1);
   return std::min({host_window_, kFirstWindow, std::max(part, kSmallWindow),
-                   means.spare > kept ? (means.spare - kept) / 4 : 0, available(means, host)});
+                   beyond(means.spare, kept) / 4, available(means, host)});
 }
 
 std::uint64_t HostWindows::first(const Arena& part, LanHosts::Index host) const {
@@ -82,23 +86,27 @@ std::uint64_t HostWindows::first(const Arena& part, LanHosts::Index host) const 
 // As much as the link takes in a round trip and some tenths of a second, which bounds all windows
 // together by what the links carry; and never more than a quarter of what is spare, nor than its
 // host's part of that.
-std::uint64_t HostWindows::limit(const Flow& f, Duration round_trip, Instant now) const {
-  const Means there = means(part_of(f));
-  const std::uint64_t kept = there.kept_for_streams;
+std::uint64_t HostWindows::limit(const Flow& f, const Means& there, Duration round_trip,
+                                 Instant now) const {
   const std::uint64_t paced =
       f.hot() == nullptr
           ? 0
           : f.hot()->drained.in(std::max(round_trip + kStoredBeyond, kLeastStored), kPace, now);
-  const std::uint64_t most = there.spare > kept ? (there.spare - kept) / 4 : 0;
+  const std::uint64_t most = beyond(there.spare, there.kept_for_streams) / 4;
   return std::min(std::max(first(there, f.host), std::min({host_window_, paced, most})),
                   f.endpoint.received().stored() + available(there, f.host));
 }
 
-void HostWindows::adjust(Flow& f, Duration round_trip, Instant now) {
+void HostWindows::adjust(Flow& f, const Means& there, Duration round_trip, Instant now) {
   const std::uint64_t own = part_of(f).reserve_size();
-  const std::uint64_t most = std::min(std::max(limit(f, round_trip, now), own), mirrored_window(f));
+  const std::uint64_t most =
+      std::min(std::max(limit(f, there, round_trip, now), own), mirrored_window(f));
   f.endpoint.set_receive_limit(most);
   if (most < kSmallWindow) reopening_.bring_forward(f.retry_at, flows_.size(), now);
+}
+
+void HostWindows::adjust(Flow& f, Duration round_trip, Instant now) {
+  adjust(f, means(f), round_trip, now);
 }
 
 void HostWindows::note_drained(Flow& f, std::uint64_t bytes, Instant now) {
@@ -107,10 +115,13 @@ void HostWindows::note_drained(Flow& f, std::uint64_t bytes, Instant now) {
 }
 
 // A promised window is not taken back, and many at once may promise more than there is.
-bool HostWindows::crowds_streams(const Flow& f, std::size_t payload) const {
-  const Means there = means(part_of(f));
+bool HostWindows::crowds_streams(const Flow& f, const Means& there, std::size_t payload) const {
   return there.spare < there.kept_for_streams + payload ||
          available(there, f.host) < std::max<std::size_t>(payload, 1);
+}
+
+bool HostWindows::crowds_streams(const Flow& f, std::size_t payload) const {
+  return crowds_streams(f, means(f), payload);
 }
 
 void HostWindows::retry_later(Flow& f, Instant now) {
@@ -147,7 +158,7 @@ std::uint64_t HostWindows::allowance(const Flow& f) {
 
 // However little is spare, its reserve is the flow's.
 std::uint64_t HostWindows::memory_for_host(const Flow& f) const {
-  const Means there = means(part_of(f));
+  const Means there = means(f);
   return std::max<std::uint64_t>(std::min(there.spare, available(there, f.host)),
                                  part_of(f).reserve_size());
 }

@@ -34,12 +34,24 @@ class HostWindows {
   std::uint64_t first(const Arena& part, LanHosts::Index host) const;
 
   // --- from a host -----------------------------------------------------------------------------
+  // What there is for hosts now, of which one segment asks several things.
+  struct Means {
+    std::uint64_t spare = 0;             // bytes: that nobody was promised
+    std::uint64_t sure = 0;              // of that, what is kept for the part
+    std::uint64_t held = 0;              // by the part, beside what was promised
+    std::uint64_t kept_for_streams = 0;  // of that
+    std::uint64_t host_windows = 0;      // as planned
+    std::uint64_t flows = 0;             // that share it
+  };
+  Means means(const Flow& f) const { return means(part_of(f)); }
   // Offers its host what it may send now: a flight, so that when it ends all that a loss could make
   // late is still here, to be sent with repairs. `round_trip`: of the satellite link.
+  void adjust(Flow& f, const Means& there, Duration round_trip, Instant now);
   void adjust(Flow& f, Duration round_trip, Instant now);
   // The link has taken so many bytes of the flow's host.
   static void note_drained(Flow& f, std::uint64_t bytes, Instant now);
   // A payload of this size would take the room that the streams need to drain.
+  bool crowds_streams(const Flow& f, const Means& there, std::size_t payload) const;
   bool crowds_streams(const Flow& f, std::size_t payload) const;
 
   // --- to a host -------------------------------------------------------------------------------
@@ -50,15 +62,6 @@ class HostWindows {
   void retry_later(Flow& f, Instant now);
 
  private:
-  // What there is for hosts now, in bytes.
-  struct Means {
-    std::uint64_t spare = 0;             // that nobody was promised
-    std::uint64_t sure = 0;              // of that, what is kept for the part
-    std::uint64_t held = 0;              // by the part, beside what was promised
-    std::uint64_t kept_for_streams = 0;  // of that
-    std::uint64_t host_windows = 0;      // as planned
-    std::uint64_t flows = 0;             // that share it
-  };
   Means means(const Arena& part) const;
   std::uint64_t first(const Means& means, LanHosts::Index host) const;
   // Of what is spare, what one host may take. Of what is kept for the part it may take half,
@@ -70,7 +73,7 @@ class HostWindows {
                     half_of_rest(means.sure, std::min(stored, means.held)));
   }
   // Of its host's window.
-  std::uint64_t limit(const Flow& f, Duration round_trip, Instant now) const;
+  std::uint64_t limit(const Flow& f, const Means& there, Duration round_trip, Instant now) const;
   static const Arena& part_of(const Flow& f) { return f.endpoint.received().arena(); }
 
   const FlowStore& flows_;

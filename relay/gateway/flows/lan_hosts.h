@@ -43,11 +43,18 @@ class LanHosts {
   std::size_t size() const { return hosts_.size() - free_.size(); }
 
  private:
-  std::uint64_t hash(const IpAddress& address) const { return hash_host(key_, address); }
+  // The last one asked for: several questions about one host come one after the other.
+  struct Last {
+    IpAddress address;
+    std::uint64_t hash = 0;
+    Index host = kNone;
+  };
+  void look_up(const IpAddress& address) const;
   HashKey key_;
   SlotIndex by_address_;
   std::vector<Host> hosts_;  // none allocates: there is room for the most flows
   std::vector<Index> free_;
+  mutable Last last_;
 };
 
 }  // namespace satrelay::gateway

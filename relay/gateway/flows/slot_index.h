@@ -15,13 +15,15 @@ class SlotIndex {
  public:
   explicit SlotIndex(std::uint32_t slots) : slots_(slots) {}
 
+  // The first insert() does it else, which takes long where there are many slots.
+  void make_room() {
+    links_.resize(slots_);
+    heads_.assign(std::bit_ceil(slots_), kNoSlot);
+  }
   bool contains(std::uint32_t slot) const { return !links_.empty() && links_[slot].is_in; }
   // `slot` is not in it.
   void insert(std::uint64_t hash, std::uint32_t slot) {
-    if (links_.empty()) {
-      links_.resize(slots_);
-      heads_.assign(std::bit_ceil(slots_), kNoSlot);
-    }
+    if (links_.empty()) make_room();
     std::uint32_t& head = heads_[hash & (heads_.size() - 1)];
     links_[slot] = {.bucket = static_cast<std::uint32_t>(hash & (heads_.size() - 1)),
                     .next = head,

@@ -78,7 +78,7 @@ void StreamSide::join_class(Flow& f) {
   const bool local = fair_hosts_ == config::FairHosts::kLocal;
   const std::uint64_t waiting = f.waiting();
   count_waiting(f, 0);
-  f.traffic_class = classes_.of_relayed(f.metadata().class_name);
+  f.traffic_class = classes_.of_relayed(f.class_name());
   count_waiting(f, waiting);
   const std::uint64_t host = hash_host(host_key_, local ? f.key.local : f.key.remote);
   session_of(f).set_group(f.stream, f.traffic_class, host);

@@ -1,6 +1,8 @@
 #include "relay/gateway/frames/open_metadata.h"
 
+#include <algorithm>
 #include <array>
+#include <span>
 
 namespace satrelay::gateway {
 namespace {
@@ -37,8 +39,8 @@ void write_address(ByteWriter& writer, const IpAddress& address) {
 
 IpAddress read_address(ByteReader& reader, bool is_v4) {
   std::array<std::uint8_t, 16> octets{};
-  const std::size_t size = is_v4 ? 4 : 16;
-  for (std::size_t i = 0; i < size; ++i) octets[i] = reader.u8();
+  std::ranges::copy(reader.bytes(is_v4 ? 4 : 16),
+                    std::as_writable_bytes(std::span(octets)).begin());
   return is_v4 ? IpAddress::v4({octets[0], octets[1], octets[2], octets[3]})
                : IpAddress::v6(octets);
 }
@@ -49,7 +51,8 @@ void write_mac(ByteWriter& writer, const MacAddress& mac) {
 
 MacAddress read_mac(ByteReader& reader) {
   MacAddress mac;
-  for (std::uint8_t& octet : mac.octets) octet = reader.u8();
+  std::ranges::copy(reader.bytes(mac.octets.size()),
+                    std::as_writable_bytes(std::span(mac.octets)).begin());
   return mac;
 }
 
