@@ -229,6 +229,8 @@ class Endpoint {
   void handle_in_closed(const wire::TcpHeader& header);
   void handle_reset(std::int64_t position, Instant now);
   void handle_syn(const wire::TcpHeader& header, Instant now);
+  const wire::TcpTimestamps* timestamps_of(const wire::TcpHeader& header) const;
+  void note_timestamps(const wire::TcpHeader& header, const Placement& placement);
   bool passes_paws(const wire::TcpHeader& header, const Placement& placement, Instant now);
   bool is_acceptable(const Placement& placement) const;
   bool repeats_recent(const Placement& placement) const;

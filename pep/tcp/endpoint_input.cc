@@ -29,7 +29,7 @@ void Endpoint::process_segment(const wire::TcpHeader& header, ConstBytes payload
   if (header.has(TcpFlags::kRst)) return handle_reset(placement.begin, now);
   if (header.has(TcpFlags::kSyn)) return handle_syn(header, now);
   if (!header.has(TcpFlags::kAck)) return;
-  if (negotiation_.timestamps && !passes_paws(header, placement, now)) return;
+  if (!passes_paws(header, placement, now)) return;
   if (keep_alive_.asking()) {
     keep_alive_.on_heard();
     timers().cancel(Timer::kKeepAlive);
@@ -55,8 +55,8 @@ std::size_t Endpoint::handle_in_order(const wire::TcpHeader& header,
   if (header.options.sack_count > 0 || ecn_.agreed() || keep_alive_.asking()) return 0;
   const std::uint64_t next = receiver_.next();
   if (header.sequence != receive_space_.to_sequence(next)) return 0;
-  const auto& timestamps = header.options.timestamps;
-  if (negotiation_.timestamps && (!timestamps || timestamps_.is_old(timestamps->value))) return 0;
+  const auto* timestamps = timestamps_of(header);
+  if (timestamps != nullptr && timestamps_.is_old(timestamps->value)) return 0;
   const std::uint64_t window = std::uint64_t{header.window} << negotiation_.send_scale;
   const std::uint64_t una = sender_.una();
   if (header.acknowledgment != send_space_.to_sequence(una) ||
@@ -67,7 +67,7 @@ std::size_t Endpoint::handle_in_order(const wire::TcpHeader& header,
   if (taken == 0) return 0;
   around_.counters().segments_in += taken;
   // Those behind the first begin beyond the last ACK that was sent.
-  if (negotiation_.timestamps) {
+  if (timestamps != nullptr) {
     timestamps_.update(timestamps->value, static_cast<std::int64_t>(next), last_ack_sent_);
   }
   std::uint64_t last = next;
@@ -92,9 +92,8 @@ std::size_t Endpoint::handle_acknowledgments(std::span<const wire::TcpHeader* co
       break;
     }
     Acknowledgment acknowledgment;
-    if (negotiation_.timestamps) {
-      const auto& timestamps = header->options.timestamps;
-      if (!timestamps || timestamps_.is_old(timestamps->value)) break;
+    if (const auto* timestamps = timestamps_of(*header)) {
+      if (timestamps_.is_old(timestamps->value)) break;
       timestamps_.update(timestamps->value, static_cast<std::int64_t>(next), last_ack_sent_);
       acknowledgment.timestamp_rtt = timestamps_.age(timestamps->echo_reply, now);
       acknowledgment.echoed_before = timestamps_.echoed_before(timestamps->echo_reply, now);
@@ -222,15 +221,26 @@ void Endpoint::handle_syn(const wire::TcpHeader& header, Instant now) {
   syn_owed_ = !syn_held_;  // our SYN-ACK was lost, or crossed with this
 }
 
+// nullptr of a segment that has none, too: RFC 7323 section 3.2 has it dropped, but servers behind
+// SYN cookies and some stacks leave them out of what they send later, and others accept that. It
+// says nothing about its age and is judged by its numbers alone.
+const wire::TcpTimestamps* Endpoint::timestamps_of(const wire::TcpHeader& header) const {
+  const auto& timestamps = header.options.timestamps;
+  return negotiation_.timestamps && timestamps ? &*timestamps : nullptr;
+}
+
 bool Endpoint::passes_paws(const wire::TcpHeader& header, const Placement& placement, Instant now) {
-  if (!header.options.timestamps) {  // RFC 7323 section 3.2: dropped in silence
-    ++around_.counters().paws_rejected;
-    return false;
-  }
-  if (!timestamps_.is_old(header.options.timestamps->value)) return true;
+  const auto* timestamps = timestamps_of(header);
+  if (timestamps == nullptr || !timestamps_.is_old(timestamps->value)) return true;
   ++around_.counters().paws_rejected;
   if (placement.occupies_sequence() || challenges_.allow(now)) receiver_.acks().owe_now();
   return false;
+}
+
+void Endpoint::note_timestamps(const wire::TcpHeader& header, const Placement& placement) {
+  if (const auto* timestamps = timestamps_of(header)) {
+    timestamps_.update(timestamps->value, placement.begin, last_ack_sent_);
+  }
 }
 
 bool Endpoint::is_acceptable(const Placement& placement) const {
@@ -269,9 +279,8 @@ void Endpoint::handle_unacceptable(const wire::TcpHeader& header, const Placemen
   }
   // Whoever says nothing else for 24 days is not from before what was said last (RFC 7323
   // section 5.5).
-  if (note_keep_alive(header, placement) && acceptance_ == Acceptance::kAccepted &&
-      negotiation_.timestamps) {
-    timestamps_.update(header.options.timestamps->value, placement.begin, last_ack_sent_);
+  if (note_keep_alive(header, placement) && acceptance_ == Acceptance::kAccepted) {
+    note_timestamps(header, placement);
   }
   if (state_ == State::kTimeWait && header.has(TcpFlags::kFin)) {
     timers().arm(Timer::kClose, now + profile().time_wait);
@@ -337,9 +346,7 @@ bool Endpoint::handle_acknowledgment(const wire::TcpHeader& header, const Placem
     return false;
   }
   acceptance_ = Acceptance::kAccepted;
-  if (negotiation_.timestamps) {
-    timestamps_.update(header.options.timestamps->value, placement.begin, last_ack_sent_);
-  }
+  note_timestamps(header, placement);
   if (ack < una) return true;
 
   Acknowledgment acknowledgment;
@@ -351,10 +358,9 @@ bool Endpoint::handle_acknowledgment(const wire::TcpHeader& header, const Placem
   acknowledgment.occupies_sequence = placement.occupies_sequence();
   acknowledgment.sack = std::span(reports.blocks).first(reports.count);
   acknowledgment.duplicate = reports.duplicate;
-  if (negotiation_.timestamps && ack > una) {
-    const std::uint32_t echo = header.options.timestamps->echo_reply;
-    acknowledgment.timestamp_rtt = timestamps_.age(echo, now);
-    acknowledgment.echoed_before = timestamps_.echoed_before(echo, now);
+  if (const auto* timestamps = timestamps_of(header); timestamps != nullptr && ack > una) {
+    acknowledgment.timestamp_rtt = timestamps_.age(timestamps->echo_reply, now);
+    acknowledgment.echoed_before = timestamps_.echoed_before(timestamps->echo_reply, now);
   }
   sender_.handle_acknowledgment(acknowledgment, now);
   if (ack > una && sender_.fin_acknowledged()) on_own_fin_acknowledged(now);

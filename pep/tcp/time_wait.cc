@@ -54,16 +54,11 @@ LateSegment handle_late_segment(TimeWait& connection, const wire::TcpHeader& hea
   if (!header.has(TcpFlags::kAck)) return {};
   const bool fin = header.has(TcpFlags::kFin);
   const bool occupies = payload > 0 || fin;
-  if (connection.timestamps) {
-    if (!header.options.timestamps) {  // RFC 7323 section 3.2: dropped in silence
-      ++counters.paws_rejected;
-      return {};
-    }
-    const std::uint32_t value = header.options.timestamps->value;
-    if (distance(connection.recent_timestamp, value) < 0) {
-      ++counters.paws_rejected;
-      return {.answered = occupies || connection.challenges.allow(now)};
-    }
+  // One without is judged by its numbers alone, as an endpoint does.
+  const bool stamped = connection.timestamps && header.options.timestamps.has_value();
+  if (stamped && distance(connection.recent_timestamp, header.options.timestamps->value) < 0) {
+    ++counters.paws_rejected;
+    return {.answered = occupies || connection.challenges.allow(now)};
   }
   // RFC 5961 section 5.2: else anybody may have sent it.
   if (!has_plausible_ack(connection, header)) {
@@ -74,7 +69,7 @@ LateSegment handle_late_segment(TimeWait& connection, const wire::TcpHeader& hea
   // Of the segments that may be its host's, those that end before what is expected say what its
   // clock was, and only those that it can have sent last.
   const bool is_last = begin == 0 ? !occupies : end == 0;
-  if (is_last && connection.timestamps) {
+  if (is_last && stamped) {
     connection.recent_timestamp = header.options.timestamps->value;
   }
   if (begin >= 0 && end > 0 && static_cast<std::uint64_t>(begin) <= window) {

@@ -289,12 +289,54 @@ TEST(Paws, OldTimestampIsRejectedAndAnswered) {
   s.consume(100);
 }
 
-TEST(Paws, SegmentWithoutTimestampsIsDroppedInSilence) {
+// A server behind SYN cookies, and stacks that leave them out of what they send later.
+TEST(Paws, SegmentsWithoutTimestampsAreTakenOfEachKind) {
+  for (const bool server : {true, false}) {
+    Script s;
+    const std::string options = "mss 1460 sackok ts 500 0";
+    server ? s.establish_as_server(options) : s.establish_as_client(options);
+    s.out_all();
+    s.write(100);
+    EXPECT_EQ(s.out(), "P. 1:101 ack 1 ts 1000 500");
+    EXPECT_EQ(s.in(". 1:1 ack 101"), Acceptance::kAccepted);
+    EXPECT_EQ(s.endpoint().unacknowledged(), 0u);
+    EXPECT_EQ(s.in(". 1:101 ack 101"), Acceptance::kAccepted);
+    EXPECT_EQ(s.out(), ". 101:101 ack 101 ts 1000 500") << "TS.Recent is what it was";
+    EXPECT_EQ(s.in(". 100:100 ack 101"), Acceptance::kAccepted) << "a keep-alive";
+    EXPECT_EQ(s.out(), ". 101:101 ack 101 ts 1000 500");
+    EXPECT_EQ(s.in("F. 101:201 ack 101"), Acceptance::kAccepted);
+    EXPECT_EQ(s.endpoint().received().readable(), 200u);
+    EXPECT_EQ(s.endpoint().state(), State::kCloseWait);
+    EXPECT_EQ(s.endpoint().counters().paws_rejected, 0u);
+    // Those that have one are judged as ever.
+    EXPECT_EQ(s.in(". 202:202 ack 101 ts 499 1000"), Acceptance::kRefused);
+    EXPECT_EQ(s.endpoint().counters().paws_rejected, 1u);
+    s.consume(200);
+  }
+}
+
+TEST(Paws, SegmentsWithoutTimestampsAreHeldToTheirNumbers) {
   Script s;
   s.establish_as_server("mss 1460 sackok ts 500 0");
-  s.in(". 1:101 ack 1");
-  EXPECT_EQ(s.out(), "-");
-  EXPECT_EQ(s.endpoint().counters().paws_rejected, 1u);
+  s.in(". 4000001:4000101 ack 1");
+  EXPECT_EQ(s.endpoint().received().readable(), 0u) << "beyond the window";
+  EXPECT_EQ(s.out(), ". 1:1 ack 1 ts 1000 500");
+  s.in(". 1:101 ack 2");
+  EXPECT_EQ(s.endpoint().received().readable(), 0u) << "of what was never sent";
+  EXPECT_EQ(s.endpoint().counters().challenge_acks, 1u);
+}
+
+TEST(Paws, AnAckWithoutTimestampsIsNoSampleOfWhatWasSentTwice) {
+  Script s;
+  s.establish_as_server("mss 1460 ts 500 0");
+  s.write(100);
+  s.out();
+  s.wait_for_timer();
+  s.out();
+  s.wait(ms(100));
+  s.in(". 1:1 ack 101");
+  EXPECT_LT(s.endpoint().smoothed_rtt(), ms(1));
+  EXPECT_EQ(s.endpoint().unacknowledged(), 0u);
 }
 
 TEST(Paws, TimestampsWrap) {

@@ -74,7 +74,13 @@ TEST_F(LateSegmentTest, WhatIsOlderThanTheNewestTimestampIsNotUsed) {
   EXPECT_EQ(late(segment(kNext - 1, TcpFlags::kAck | TcpFlags::kFin)).effect, Effect::kRestarts);
   wire::TcpHeader bare = segment(kNext - 1, TcpFlags::kAck | TcpFlags::kFin);
   bare.options.timestamps.reset();
-  EXPECT_FALSE(late(bare).answered);
+  const LateSegment fin = late(bare);
+  EXPECT_TRUE(fin.answered) << "one without is judged by its numbers";
+  EXPECT_EQ(fin.effect, Effect::kRestarts);
+  bare.sequence = kNext + 400;
+  EXPECT_EQ(late(bare).effect, Effect::kNone);
+  EXPECT_EQ(waits_.recent_timestamp, 77U);
+  EXPECT_EQ(counters_.paws_rejected, 1U);
   const wire::TcpHeader answer = answer_of(waits_, 12);
   ASSERT_TRUE(answer.options.timestamps);
   EXPECT_EQ(answer.options.timestamps->value, 12U);
