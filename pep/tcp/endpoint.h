@@ -229,6 +229,9 @@ class Endpoint {
   void handle_in_closed(const wire::TcpHeader& header);
   void handle_reset(std::int64_t position, Instant now);
   void handle_syn(const wire::TcpHeader& header, Instant now);
+  wire::TcpTimestamps stamp(Instant now) const {
+    return {timestamps_.value(now), timestamps_.recent()};
+  }
   const wire::TcpTimestamps* timestamps_of(const wire::TcpHeader& header) const;
   void note_timestamps(const wire::TcpHeader& header, const Placement& placement);
   bool passes_paws(const wire::TcpHeader& header, const Placement& placement, Instant now);

@@ -171,8 +171,8 @@ void Endpoint::handle_in_syn_sent(const wire::TcpHeader& header, Instant now) {
     return;
   }
   ecn_.on_syn_ack(header);
-  establish(header.window,
-            now);  // never scaled in a SYN; data on it is left for the peer to repeat
+  // Never scaled in a SYN. Data and FIN on it are left for the peer to repeat, as Linux does.
+  establish(header.window, now);
   receiver_.acks().owe_now();
 }
 

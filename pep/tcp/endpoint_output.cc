@@ -13,6 +13,8 @@ std::optional<SegmentToSend> Endpoint::poll_segment(Instant now) {
     segment.header.sequence = reset_.sequence;
     segment.header.acknowledgment = reset_.acknowledgment;
     segment.header.flags = reset_.flags;
+    // RFC 7323 section 3.2.
+    if (negotiation_.timestamps) segment.header.options.timestamps = stamp(now);
     reset_ = {};
     ++around_.counters().segments_out;
     return segment;
@@ -160,9 +162,7 @@ SegmentToSend Endpoint::make_segment(std::uint64_t position, std::uint8_t flags,
   header.flags = flags;
   if (ecn_.echo()) header.flags |= TcpFlags::kEce;
   header.window = receiver_.advertise();
-  if (negotiation_.timestamps) {
-    header.options.timestamps = wire::TcpTimestamps{timestamps_.value(now), timestamps_.recent()};
-  }
+  if (negotiation_.timestamps) header.options.timestamps = stamp(now);
   if (negotiation_.selective && receiver_.has_sack()) {
     std::array<Range, wire::kMaxSackBlocks> blocks;
     const std::size_t count = receiver_.write_sack(std::span(blocks).first(most_sack_blocks()));

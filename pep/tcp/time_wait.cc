@@ -22,7 +22,7 @@ bool has_plausible_ack(const TimeWait& connection, const wire::TcpHeader& header
 }  // namespace
 
 bool admits_new_incarnation(const TimeWait& connection, const wire::TcpHeader& syn) {
-  if (!syn.has(TcpFlags::kSyn)) return false;
+  if (!syn.opens_connection()) return false;
   if (syn.options.timestamps) {
     if (!connection.timestamps) return true;
     const std::uint32_t value = syn.options.timestamps->value;

@@ -22,7 +22,7 @@ struct TimeWait {
   ChallengeLimit challenges = {};
 };
 
-// Whether `syn` may take the place of the connection (RFC 6191 section 2).
+// Whether the segment is a SYN that may take the place of the connection (RFC 6191 section 2).
 bool admits_new_incarnation(const TimeWait& connection, const wire::TcpHeader& syn);
 
 struct LateSegment {

@@ -33,6 +33,12 @@ struct TcpFlags {
                                 kUrg = 0x20, kEce = 0x40, kCwr = 0x80;
 };
 
+// A SYN that begins a connection. One with FIN or RST is no host's: it begins and ends nothing.
+constexpr bool opens_connection(std::uint8_t flags) {
+  constexpr unsigned kHandshake = TcpFlags::kSyn | TcpFlags::kAck | TcpFlags::kRst | TcpFlags::kFin;
+  return (flags & kHandshake) == TcpFlags::kSyn;
+}
+
 struct TcpSackBlock {
   std::uint32_t begin = 0;  // left edge
   std::uint32_t end = 0;    // right edge, exclusive
@@ -73,6 +79,7 @@ struct TcpHeader {
   TcpOptions options;
 
   constexpr bool has(std::uint8_t flag) const { return (flags & flag) != 0; }
+  constexpr bool opens_connection() const { return wire::opens_connection(flags); }
 };
 
 struct ParsedTcp {

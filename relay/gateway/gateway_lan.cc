@@ -223,8 +223,7 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_se
   // Those before it in the burst may have begun or ended its flow.
   std::uint32_t slot =
       changes == flows.flows().changes() ? looked_up : flows.flows().find(key, hash);
-  const bool is_syn =
-      tcp->header.has(wire::TcpFlags::kSyn) && !tcp->header.has(wire::TcpFlags::kAck);
+  const bool is_syn = tcp->header.opens_connection();
   if (slot != kNoSlot && !checksum_ok(frame)) return Verdict::kDrop;
   if (is_syn) flows.settle_unless(kNoSlot, now);
   if (slot != kNoSlot && !(is_syn && flows.make_way(slot, tcp->header, now))) {

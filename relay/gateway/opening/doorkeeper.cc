@@ -34,7 +34,7 @@ Decision Doorkeeper::decide(const Segment& segment, ActiveRule& rule,
                             Instant now) {
   const FlowKey& key = segment.key;
   const wire::TcpHeader& header = segment.header;
-  const bool is_syn = header.has(Flags::kSyn) && !header.has(Flags::kAck);
+  const bool is_syn = header.opens_connection();
   // A host repeats such a segment by itself, so it does not wait for an answer to an ACK.
   const bool repeats =
       segment.payload > 0 || (header.flags & (Flags::kSyn | Flags::kFin | Flags::kRst)) != 0;
@@ -123,7 +123,7 @@ std::optional<Counter> Doorkeeper::reason_to_bridge(const Segment& segment,
       !records_.syns_from_wan.recalls(key, opening.acknowledgment - 1, now)) {
     return Counter::kBridgedAsymmetric;
   }
-  if ((opening.flags & kHandshake) != Flags::kSyn) return Counter::kBridgedMidStream;
+  if (!opening.opens_connection()) return Counter::kBridgedMidStream;
   if (segment.frame.ethernet.destination.is_multicast() || key.remote.is_multicast()) {
     return Counter::kBridgedMulticast;
   }
@@ -177,7 +177,7 @@ void Doorkeeper::look_from_wan(const FlowKey& key, const wire::EthernetHeader& e
                                ConstBytes segment, Instant now) {
   const auto numbers = numbers_of(segment);
   records_.in_use.look_from_wan(key, numbers, now);
-  if ((numbers.flags & (Flags::kSyn | Flags::kAck)) == Flags::kSyn) {
+  if (wire::opens_connection(numbers.flags)) {
     records_.syns_from_wan.remember(key, numbers.sequence, now);
   }
   misfits_.look_from_wan(key, ethernet, numbers);

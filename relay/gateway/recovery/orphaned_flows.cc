@@ -81,7 +81,7 @@ bool OrphanedFlows::handle_segment(const FlowKey& key, const wire::EthernetHeade
     end(orphan, how_it_ended(orphan));
     return true;
   }
-  if (header.has(Flags::kSyn) && !header.has(Flags::kAck)) {
+  if (header.opens_connection()) {
     end(orphan, how_it_ended(orphan));
     return false;
   }

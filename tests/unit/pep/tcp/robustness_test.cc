@@ -40,6 +40,17 @@ TEST(Reset, IsNotSubjectToPaws) {
   EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kResetByPeer);
 }
 
+TEST(Reset, CarriesTimestampsOnceTheyAreAgreedOn) {  // RFC 7323 section 3.2
+  Script s;
+  s.establish_as_server("mss 1460 ts 500 0");
+  s.endpoint().abort(s.now());
+  EXPECT_EQ(s.out(), "R. 1:1 ack 1 ts 1000 500");
+  Script plain;
+  plain.establish_as_server();
+  plain.endpoint().abort(plain.now());
+  EXPECT_EQ(plain.out(), "R. 1:1 ack 1");
+}
+
 TEST(Reset, InTimeWaitClosesInOrder) {
   Script s;
   s.establish_as_server();

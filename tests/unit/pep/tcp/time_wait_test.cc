@@ -115,6 +115,13 @@ TEST_F(LateSegmentTest, ARepeatedFinMovesTheTimestamp) {
   EXPECT_EQ(waits_.recent_timestamp, 77U);
 }
 
+TEST_F(LateSegmentTest, ASynWithMoreBeginsNothing) {
+  for (const unsigned more : {TcpFlags::kFin, TcpFlags::kRst, TcpFlags::kAck}) {
+    const auto flags = static_cast<std::uint8_t>(TcpFlags::kSyn | more);
+    EXPECT_FALSE(admits_new_incarnation(waits_, segment(kNext + 1, flags))) << more;
+  }
+}
+
 // RFC 6191.
 TEST_F(LateSegmentTest, ANewerSynBeginsTheConnectionAnew) {
   EXPECT_TRUE(admits_new_incarnation(waits_, segment(kNext + 1, TcpFlags::kSyn)));

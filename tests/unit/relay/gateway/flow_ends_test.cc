@@ -105,6 +105,30 @@ TEST_F(EndedFlow, MakesWayForANewOne) {
   EXPECT_EQ(b_->flow_count(), 1U);
 }
 
+// Nor for what says something else, too: the far host would answer it, and its connection's FIN.
+TEST_F(EndedFlow, MakesNoWayForASynThatIsNone) {
+  const wire::TcpHeader fin = last_fin();
+  for (const int more : {+Flags::kFin, +Flags::kRst, Flags::kFin | Flags::kRst}) {
+    wire::TcpHeader syn = fin;
+    syn.flags = static_cast<std::uint8_t>(Flags::kSyn | more);
+    syn.sequence += 100'000;
+    EXPECT_EQ(say(syn), Verdict::kConsumed) << more;
+    EXPECT_EQ(b_->status(now_).time_wait, 1U) << more;
+  }
+  EXPECT_EQ(b_->flow_count(), 0U);
+  while (hear()) {
+  }
+  EXPECT_EQ(say(fin), Verdict::kConsumed);
+  EXPECT_TRUE(hear()) << "and its FIN is still answered";
+}
+
+// The client's side has no TIME-WAIT, and remembers the connection.
+TEST_F(EndedFlow, ASynThatIsNoneIsNotBridgedByTheOtherSideEither) {
+  const FrameBytes frame = near_.frame(Flags::kSyn | Flags::kFin);
+  EXPECT_EQ(a_->handle_frame(PortId::kLan, frame, now_), Verdict::kDrop);
+  EXPECT_EQ(a_->counters()[Counter::kDroppedAfterEnd], 1U);
+}
+
 TEST_F(EndedFlow, MakesWayForOneThatItsPeerOpens) {
   near_ = MiniHost({kClient, 40000}, {kServer, 80}, 900'000);
   far_ = MiniHost({kServer, 80}, {kClient, 40000}, 700'000);
