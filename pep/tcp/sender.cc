@@ -5,6 +5,12 @@
 #include "pep/base/check.h"
 
 namespace satrelay::tcp {
+namespace {
+
+// The payload of the smallest packet that each host and link must take (68 octets, RFC 791).
+constexpr std::uint64_t kLeastSegment = 68 - 20 - 20;
+
+}  // namespace
 
 std::size_t Sender::write(ConstBytes bytes) {
   // The receiving half has its blocks left, so that both never block each other.
@@ -103,8 +109,10 @@ std::optional<Transmission> Sender::poll_new(std::uint16_t room, Instant now) {
   const bool fin = closed_ && size == data && usable > size;
   if (size == 0 && !fin) return std::nullopt;
   // Silly window avoidance, RFC 9293 section 3.8.6.2.1: a full segment, all there is, or half the
-  // largest window the peer ever offered.
-  const bool worthwhile = size == room || size == data || size * 2 >= largest_window_ || override_;
+  // largest window the peer ever offered. Who never offers more than a few octets gets them at the
+  // pace of the override timer.
+  const std::uint64_t half = std::max((largest_window_ + 1) / 2, kLeastSegment);
+  const bool worthwhile = size == room || size == data || size >= half || override_;
   if (!worthwhile) return std::nullopt;
   if (begin == board_.una() && last_sent_ + rtt_.rto() < now && controller_) {
     controller_->on_idle_restart();

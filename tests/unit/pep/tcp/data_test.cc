@@ -494,5 +494,35 @@ TEST(ZeroWindow, SmallOpeningIsUsedAfterTheOverrideTimeout) {
   EXPECT_EQ(s.out(), ". 101:1561 ack 1");
 }
 
+// A host that never has room for more than an octet: 76,683 segments in 15 s, once.
+TEST(SillyWindow, OfAnOctetIsUsedAtThePaceOfTheOverrideTimer) {
+  Script s;
+  s.establish_as_server("mss 1460 sackok", 1);
+  s.write(5000);
+  EXPECT_EQ(s.out(), "-");
+  int segments = 0;
+  const Instant end = s.now() + Duration::seconds(15);
+  for (std::uint64_t next = 1; s.now() < end; ++next) {
+    s.wait_for_timer();
+    const std::string range = std::to_string(next) + ":" + std::to_string(next + 1);
+    ASSERT_EQ(s.out(), ". " + range + " ack 1");
+    ++segments;
+    s.wait(ms(1));
+    s.in(". 1:1 ack " + std::to_string(next + 1) + " win 1");
+    EXPECT_EQ(s.out(), "-");
+  }
+  EXPECT_GE(segments, 60);
+  EXPECT_LE(segments, 75) << "one every 200 ms";
+  // What is all there is, and a window that a small host may have, are used at once.
+  Script last;
+  last.establish_as_server("mss 1460 sackok", 1);
+  last.write(1);
+  EXPECT_EQ(last.out(), "P. 1:2 ack 1");
+  Script small;
+  small.establish_as_server("mss 1460 sackok", 64);
+  small.write(5000);
+  EXPECT_EQ(small.out(), ". 1:65 ack 1");
+}
+
 }  // namespace
 }  // namespace satrelay::tcp::test::data_test

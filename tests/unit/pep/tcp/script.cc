@@ -229,14 +229,15 @@ std::vector<std::string> Script::out_all() {
   return lines;
 }
 
-void Script::establish_as_server(const std::string& options) {
+void Script::establish_as_server(const std::string& options, unsigned window) {
   accept("S 0:0 win 65535 " + options);
   ASSERT_EQ(out().substr(0, 12), "S. 0:0 ack 1");
   std::vector<std::byte> payload;
   const auto timestamps = parse("S 0:0 " + options, payload).options.timestamps;
-  in(". 1:1 ack 1 win 65535" + (timestamps ? " ts " + std::to_string(timestamps->value) + " " +
-                                                 std::to_string(last_.options.timestamps->value)
-                                           : std::string()));
+  in(". 1:1 ack 1 win " + std::to_string(window) +
+     (timestamps ? " ts " + std::to_string(timestamps->value) + " " +
+                       std::to_string(last_.options.timestamps->value)
+                 : std::string()));
   ASSERT_EQ(endpoint_->state(), State::kEstablished);
   ASSERT_EQ(out(), "-");
 }

@@ -42,8 +42,9 @@ class Script {
   explicit Script(const Setup& setup);
   ~Script();
 
-  // Opening, up to ESTABLISHED. `options` are those of the peer's SYN.
-  void establish_as_server(const std::string& options = "mss 1460 sackok");
+  // Opening, up to ESTABLISHED. `options` are those of the peer's SYN, `window` is of the ACK
+  // behind it.
+  void establish_as_server(const std::string& options = "mss 1460 sackok", unsigned window = 65535);
   void establish_as_client(const std::string& options = "mss 1460 sackok");
 
   void accept(const std::string& syn);
