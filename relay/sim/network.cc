@@ -330,8 +330,8 @@ std::uint64_t Network::bridged_tcp() {
   for (const Counter counter :
        {Counter::kBridgedByRule, Counter::kBridgedPeerDown, Counter::kBridgedTableFull,
         Counter::kBridgedHalfOpenFull, Counter::kBridgedMemoryLow, Counter::kBridgedPeerPart,
-        Counter::kBridgedHostPart, Counter::kBridgedTcpOptions, Counter::kBridgedMidStream,
-        Counter::kBridgedNoPeerPrefix}) {
+        Counter::kBridgedHostPart, Counter::kBridgedTcpOptions, Counter::kBridgedLowTtl,
+        Counter::kBridgedMidStream, Counter::kBridgedNoPeerPrefix}) {
     sum += counted(counter);
   }
   return sum;

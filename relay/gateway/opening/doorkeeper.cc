@@ -5,6 +5,10 @@
 namespace satrelay::gateway {
 namespace {
 
+// Hosts begin with 64 or more, and the LAN's routers take few. Traceroute counts from 1 up to 30,
+// its like to 33.
+constexpr std::uint8_t kMostTtlOfAProbe = 33;
+
 using Flags = wire::TcpFlags;
 using Decision = Doorkeeper::Decision;
 
@@ -136,6 +140,10 @@ std::optional<Counter> Doorkeeper::reason_to_bridge(const Segment& segment,
   const wire::TcpOptions& options = opening.options;
   if (options.has_md5 || options.has_ao || options.has_mptcp_join) {
     return Counter::kBridgedTcpOptions;
+  }
+  // Answered here, the first hop would pass for the destination.
+  if (segment.header.opens_connection() && segment.frame.ip.hop_limit <= kMostTtlOfAProbe) {
+    return Counter::kBridgedLowTtl;
   }
   return std::nullopt;
 }

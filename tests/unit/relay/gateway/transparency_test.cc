@@ -117,6 +117,27 @@ TEST_F(Transparency, AFurtherPathOfAMultipathConnectionIsBridged) {
   EXPECT_EQ(count(Counter::kBridgedTcpOptions), 1U);
 }
 
+// traceroute -T: where it ends is for the routers of the way to say.
+TEST_F(Transparency, ASynThatIsToEndOnTheWayIsBridged) {
+  const auto with_ttl = [](FrameBytes frame, std::uint8_t ttl) {
+    frame[14 + 8] = std::byte{ttl};
+    const auto header = MutableBytes(frame).subspan(14, 20);
+    store_u16(&header[10], 0);
+    store_u16(&header[10], static_cast<std::uint16_t>(~wire::checksum_sum(header)));
+    return frame;
+  };
+  for (const int ttl : {1, 30, 33}) {
+    const auto port = static_cast<std::uint16_t>(41'000 + ttl);
+    EXPECT_EQ(lan(with_ttl(tcp_frame(kClient, kServer, syn(port)), static_cast<std::uint8_t>(ttl))),
+              Verdict::kBridge)
+        << ttl;
+    EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn(port))), Verdict::kBridge)
+        << "the server may have answered it";
+  }
+  EXPECT_EQ(count(Counter::kBridgedLowTtl), 3U);
+  EXPECT_EQ(lan(with_ttl(tcp_frame(kClient, kServer, syn(41'100)), 34)), Verdict::kConsumed);
+}
+
 TEST_F(Transparency, IpOptionsOnASynAreBridgedAndInMidFlowEnd) {
   EXPECT_EQ(lan(with_ip_options(tcp_frame(kClient, kServer, syn(40001)))), Verdict::kBridge);
   EXPECT_EQ(count(Counter::kBridgedIpOptions), 1U);
