@@ -362,8 +362,8 @@ TEST(Memory, WhatCannotBeStoredIsNotAcknowledged) {
   Script s(setup);
   s.establish_as_server();
   EXPECT_LE(s.endpoint().receive_window(), 4096u);
-  std::vector<BlockIndex> taken;
-  for (int i = 0; i < 3; ++i) taken.push_back(s.arena().allocate());
+  std::vector<BlockIndex> taken(3);
+  for (BlockIndex& block : taken) block = s.arena().allocate();
   s.in(". 1:1461 ack 1");
   EXPECT_EQ(s.out(), ". 1:1 ack 1025");
   s.in(". 1025:1461 ack 1");

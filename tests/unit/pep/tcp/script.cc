@@ -173,6 +173,8 @@ std::size_t Script::acknowledgments(const std::vector<std::string>& lines) {
   std::vector<wire::TcpHeader> headers;
   std::vector<const wire::TcpHeader*> train;
   std::vector<std::byte> none;
+  headers.reserve(lines.size());
+  train.reserve(lines.size());
   for (const std::string& line : lines) headers.push_back(parse(line, none));
   for (const wire::TcpHeader& header : headers) train.push_back(&header);
   const std::size_t taken = endpoint_->handle_acknowledgments(train, now_);
