@@ -3,6 +3,7 @@
 // what their streams carry is up to the units it is made of.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -81,10 +82,12 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
     return quotas_.may_be_half_open(configured(peer), host);
   }
   Places places(std::size_t peer, const IpAddress& host) const override;
-  // How the endpoint of a flow with this key would be set up now.
+  // How the endpoint of a flow with this key would be set up now. It offers at least what a flow
+  // has to itself: a host with a window of zero would send nothing that brings its SYN cookie back.
   tcp::Config endpoint_config(const FlowKey& key, std::size_t peer, Instant now) const {
-    return host_side_.config_for(
-        key, windows_.first(arena_of(peer), quotas_.hosts().find(key.local)), now);
+    const Arena& part = arena_of(peer);
+    const std::uint64_t first = windows_.first(part, quotas_.hosts().find(key.local));
+    return host_side_.config_for(key, std::max<std::uint64_t>(first, part.reserve_size()), now);
   }
   void set_half_open(std::uint32_t most) { quotas_.set_half_open(most); }
 
