@@ -219,6 +219,14 @@ Transmission Sender::retransmit(Range range, Instant now) {
                       .reduced = false};
 }
 
+// What opens is mostly sent at once, which ends the wait. A window of a few octets waits for the
+// timer: never longer than it did, or a host that speaks often would put it off for ever.
+void Sender::hasten_override(Instant now) {
+  under_way().persist_interval = std::max(rtt_.rto(), profile().minimum_rto);
+  timers().arm(Timer::kPersist,
+               earlier(timers().deadline(Timer::kPersist), now + under_way().persist_interval));
+}
+
 void Sender::arm_persist_if_blocked(Instant now) {
   // With data in flight an ACK or the retransmission timer comes first; with none, only the peer's
   // window can be what blocks.

@@ -153,9 +153,10 @@ class Sender {
   std::optional<Transmission> poll_probe(std::uint16_t room, Instant now);
   Transmission retransmit(Range range, Instant now);
   void arm_persist_if_blocked(Instant now);
+  void hasten_override(Instant now);
   void restart_retransmission_timer(Instant now);
   void schedule_probe(Instant now);
-  bool take_window(const Acknowledgment& acknowledgment, std::uint64_t una_before);
+  bool take_window(const Acknowledgment& acknowledgment, std::uint64_t una_before, Instant now);
   Duration take_rtt(const Acknowledgment& acknowledgment, bool advanced, Instant now);
   void count_duplicates(const Acknowledgment& acknowledgment, std::uint64_t advance,
                         bool window_changed);

@@ -30,7 +30,7 @@ void Sender::handle_acknowledgment(const Acknowledgment& acknowledgment, Instant
   }
   const std::uint64_t fresh = take_reports(acknowledgment, advance, now);
   judge_probe(acknowledgment, advance, flight_before, now);
-  const bool window_changed = take_window(acknowledgment, una_before);
+  const bool window_changed = take_window(acknowledgment, una_before, now);
   // A peer that answers with a closed window is alive, however long it stays closed.
   if (peer_edge_ <= una()) retries_ = 0;
 
@@ -56,7 +56,7 @@ void Sender::handle_advance(const Acknowledgment& acknowledgment, Instant now) {
   const std::uint64_t pipe_before = board_.pipe();
   probes_unanswered_ = 0;
   const std::uint64_t fresh = take_advance(acknowledgment, {now, acknowledgment.echoed_before});
-  take_window(acknowledgment, una_before);
+  take_window(acknowledgment, una_before, now);
   const Duration rtt = take_rtt(acknowledgment, true, now);
   controller().on_ack({fresh, pipe_before, rtt, rtt_.smoothed(), false, now});
 }
@@ -138,16 +138,18 @@ void Sender::handle_smaller_path(std::uint64_t position, std::uint32_t segment_s
   restart_retransmission_timer(now);
 }
 
-bool Sender::take_window(const Acknowledgment& acknowledgment, std::uint64_t una_before) {
+bool Sender::take_window(const Acknowledgment& acknowledgment, std::uint64_t una_before,
+                         Instant now) {
   // RFC 9293 section 3.10.7.4 (WL1, WL2), and as common stacks do: an ACK of new data is news even
   // on a segment sent earlier.
   if (acknowledgment.ack == una_before && acknowledgment.sequence < window_sequence_) return false;
   const std::uint64_t edge = acknowledgment.ack + acknowledgment.window;
   const bool changed = edge != peer_edge_;
+  const bool opens = peer_edge_ <= board_.next() && edge > board_.next();
   peer_edge_ = edge;
   window_sequence_ = acknowledgment.sequence;
   largest_window_ = std::max(largest_window_, acknowledgment.window);
-  if (timers().armed(Timer::kPersist) && edge > board_.next()) timers().cancel(Timer::kPersist);
+  if (opens && timers().armed(Timer::kPersist)) hasten_override(now);
   return changed;
 }
 

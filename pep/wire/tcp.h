@@ -33,7 +33,7 @@ struct TcpFlags {
                                 kUrg = 0x20, kEce = 0x40, kCwr = 0x80;
 };
 
-// A SYN that begins a connection. One with FIN or RST is no host's: it begins and ends nothing.
+// A SYN that begins a connection. One with FIN or RST is no host's, and begins none.
 constexpr bool opens_connection(std::uint8_t flags) {
   constexpr unsigned kHandshake = TcpFlags::kSyn | TcpFlags::kAck | TcpFlags::kRst | TcpFlags::kFin;
   return (flags & kHandshake) == TcpFlags::kSyn;

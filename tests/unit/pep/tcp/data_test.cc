@@ -513,6 +513,33 @@ TEST(SillyWindow, OfAnOctetIsUsedAtThePaceOfTheOverrideTimer) {
   }
   EXPECT_GE(segments, 60);
   EXPECT_LE(segments, 75) << "one every 200 ms";
+  // A host that speaks more often than that does not put it off.
+  Script speaks;
+  speaks.establish_as_server("mss 1460 sackok", 16);
+  speaks.write(5000);
+  segments = 0;
+  std::uint64_t acknowledged = 1;
+  for (int i = 0; i < 20; ++i) {
+    speaks.wait(ms(100));
+    for (std::string out = speaks.out(); out != "-"; out = speaks.out()) {
+      const std::string sent =
+          " " + std::to_string(acknowledged) + ":" + std::to_string(acknowledged + 16) + " ";
+      if (out.find(sent) == std::string::npos) continue;
+      acknowledged += 16;
+      ++segments;
+    }
+    // Its window closes now and then, and opens.
+    const std::string begin = std::to_string(1 + i * 10);
+    speaks.in(". " + begin + ":" + std::to_string(11 + i * 10) + " ack " +
+              std::to_string(acknowledged) + (i % 3 == 2 ? " win 0" : " win 16"));
+    if (i % 3 == 2) {
+      speaks.in(". " + std::to_string(11 + i * 10) + ":" + std::to_string(11 + i * 10) + " ack " +
+                std::to_string(acknowledged) + " win 16");
+    }
+  }
+  EXPECT_GE(segments, 4) << "in 2 s";
+  EXPECT_LE(segments, 11);
+  speaks.consume(200);
   // What is all there is, and a window that a small host may have, are used at once.
   Script last;
   last.establish_as_server("mss 1460 sackok", 1);
