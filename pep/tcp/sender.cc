@@ -109,8 +109,8 @@ std::optional<Transmission> Sender::poll_new(std::uint16_t room, Instant now) {
   const bool fin = closed_ && size == data && usable > size;
   if (size == 0 && !fin) return std::nullopt;
   // Silly window avoidance, RFC 9293 section 3.8.6.2.1: a full segment, all there is, or half the
-  // largest window the peer ever offered. Who never offers more than a few octets gets them at the
-  // pace of the override timer.
+  // largest window the peer ever offered. A host that never offers more than a few octets gets
+  // them at the pace of the override timer.
   const std::uint64_t half = std::max((largest_window_ + 1) / 2, kLeastSegment);
   const bool worthwhile = size == room || size == data || size >= half || override_;
   if (!worthwhile) return std::nullopt;
@@ -219,8 +219,9 @@ Transmission Sender::retransmit(Range range, Instant now) {
                       .reduced = false};
 }
 
-// What opens is mostly sent at once, which ends the wait. A window of a few octets waits for the
-// timer: never longer than it did, or a host that speaks often would put it off for ever.
+// The sender mostly fills a window that opens at once, which ends the wait. A window of a few
+// octets waits for the timer: never longer than it did, or a host that speaks often would put it
+// off for ever.
 void Sender::hasten_override(Instant now) {
   under_way().persist_interval = std::max(rtt_.rto(), profile().minimum_rto);
   timers().arm(Timer::kPersist,

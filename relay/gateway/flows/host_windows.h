@@ -34,7 +34,7 @@ class HostWindows {
   std::uint64_t first(const Arena& part, LanHosts::Index host) const;
 
   // --- from a host -----------------------------------------------------------------------------
-  // What there is for hosts now, of which one segment asks several things.
+  // One segment asks several things about what there is for hosts now: it looks once.
   struct Means {
     std::uint64_t spare = 0;             // bytes: that nobody was promised
     std::uint64_t sure = 0;              // of that, what is kept for the part

@@ -540,7 +540,7 @@ TEST(SillyWindow, OfAnOctetIsUsedAtThePaceOfTheOverrideTimer) {
   EXPECT_GE(segments, 4) << "in 2 s";
   EXPECT_LE(segments, 11);
   speaks.consume(200);
-  // What is all there is, and a window that a small host may have, are used at once.
+  // The sender uses a window at once that takes all there is, or that a small host may have.
   Script last;
   last.establish_as_server("mss 1460 sackok", 1);
   last.write(1);
