@@ -66,6 +66,7 @@ void Handshake::establish_newcomer() {
   newcomer_.reset();
   state_ = State::kEstablished;
   hello_at_ = Instant::never();
+  asks_ = false;
 }
 
 void Handshake::expire(Instant now) {

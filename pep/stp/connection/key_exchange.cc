@@ -118,12 +118,12 @@ std::optional<KeyExchange::Said> KeyExchange::read_accept(ConstBytes message, Re
   last_accept_.assign(message.begin(), message.end());
   if (!said) return std::nullopt;
   reading.keys = SessionKeys{keys.from_initiator, keys.from_responder};
-  wants_answer_ = false;
   settle(said->hello.epoch);
   return said;
 }
 
 void KeyExchange::settle(std::uint64_t peer_epoch) {
+  wants_answer_ = false;
   if (newest_.epoch != peer_epoch) newest_ = {peer_epoch, 0};
   if (last_.epoch == peer_epoch) newest_ = std::max(newest_, last_);
 }

@@ -66,7 +66,7 @@ class KeyExchange {
   // be.
   Reading read(const HelloFrame& clear, const HelloKeys& keys, bool peer_silent);
 
-  // The peer is now the boot with this epoch: there is proof of it.
+  // The peer is now the boot with this epoch, and has keys of ours: there is proof of it.
   void settle(std::uint64_t peer_epoch);
 
   // Whether the peer shall accept an offer of ours although it is known: it may not have our keys.
