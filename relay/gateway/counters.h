@@ -66,6 +66,7 @@ enum class Counter : std::uint8_t {
   kDroppedStpUnknownLane,
   kDroppedToGateway,
   kDroppedForgedGateway,
+  kFilteredOwnSide,
   kDroppedBridgedQueue,
   kDroppedOrphaned,
   kDroppedMemoryLow,
@@ -126,6 +127,7 @@ enum class Counter : std::uint8_t {
   kNeighboursOverBudget,
   kPingsOverBudget,
   kResetsOverBudget,
+  kStationsOnBothSides,
   kAddressConflicts,
   kCount,
 };
@@ -222,6 +224,8 @@ class Counters {
        "for the gateway itself, and nothing that it serves"},
       {"dropped_forged_gateway", Counter::kDroppedForgedGateway,
        "from the LAN, in the name of a gateway"},
+      {"filtered_own_side", Counter::kFilteredOwnSide,
+       "frames from the LAN to stations that were heard there, and nowhere else"},
       {"dropped_bridged_queue", Counter::kDroppedBridgedQueue,
        "from the LAN, to be bridged: too many waited already"},
       {"dropped_orphaned", Counter::kDroppedOrphaned,
@@ -311,6 +315,8 @@ class Counters {
        "pings not answered: beyond what answers may take of the link"},
       {"resets_over_budget", Counter::kResetsOverBudget,
        "RSTs of rules not sent to the WAN: beyond what they may take of the link"},
+      {"stations_on_both_sides", Counter::kStationsOnBothSides,
+       "times that a station was new on one side and known on the other"},
       {"address_conflicts", Counter::kAddressConflicts,
        "frames of another machine that uses the gateway's address"},
   }};

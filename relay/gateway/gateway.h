@@ -52,6 +52,8 @@ enum class Verdict : std::uint8_t {
 // says anything else than that it is right is not believed.
 enum class Checksum : std::uint8_t { kUnknown, kVerified };
 
+class FilteringDatabase;  // addresses/filtering_database.h
+
 // What only the host can know.
 struct Identity {
   std::uint64_t boot_epoch = 0;          // wall clock at start, nanoseconds: larger at each start
@@ -62,6 +64,8 @@ struct Identity {
   // The LAN port completes TCP checksums: those of relayed data are left to it
   // (Polled::checksum_from).
   bool lan_port_sums = false;
+  // Where stations were heard, by all workers of the gateway; nullptr: by this engine alone.
+  std::shared_ptr<FilteringDatabase> stations = nullptr;
   // Which part of the gateway this engine is; of `config.worker.count`. All but this, the stopwatch
   // and the entropy is the same at all workers of a gateway.
   Share share = {};

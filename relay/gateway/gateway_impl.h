@@ -21,6 +21,7 @@
 #include "pep/stp/connection/hello_budget.h"
 #include "pep/stp/fec/repair_budget.h"
 #include "pep/wire/tcp.h"
+#include "relay/gateway/addresses/filtering_database.h"
 #include "relay/gateway/addresses/lan_neighbours.h"
 #include "relay/gateway/addresses/wan_node.h"
 #include "relay/gateway/counters.h"
@@ -109,6 +110,8 @@ struct Gateway::Impl final : SessionPort {
   // The sender says that it is this gateway or a peer. They live on the WAN: from the LAN that is
   // forged, or has come round by another way.
   bool speaks_for_gateway(const Frame& frame) const;
+  // It is for a host of this LAN: a switch that does not know where that is has sent it here, too.
+  bool stays_on_lan(const Frame& frame, Instant now) const;
 
   // --- from the WAN --------------------------------------------------------------------------
   void handle_wan_burst(std::span<const Arrived> frames, std::span<Handled> handled, Instant now);
@@ -140,6 +143,14 @@ struct Gateway::Impl final : SessionPort {
   }
   void change_the_first(Instant now);
   void work_off_repairs(Instant now);
+  void hear_station(Side side, const Frame& frame, Instant now) {
+    StationListener& listener = listeners[static_cast<std::size_t>(side)];
+    if (listener.has_just_heard(frame.ethernet, now)) return;
+    if (frame.kind == FrameKind::kMalformed || wan.is_own_mac(frame.ethernet.source)) return;
+    if (listener.hear(*stations, side, frame.ethernet, now)) {
+      counters.add(Counter::kStationsOnBothSides);
+    }
+  }
   void hear(const std::optional<LanNeighbours::Heard>& heard) {
     if (heard) flows.hear(heard->host, heard->towards);
   }
@@ -221,6 +232,8 @@ struct Gateway::Impl final : SessionPort {
   Instant last_call;
   PortId last_port = PortId::kLan;          // of frames
   std::uint64_t calls = 0, next_audit = 0;  // of audit_at_intervals()
+  const std::shared_ptr<FilteringDatabase> stations;
+  std::array<StationListener, 2> listeners;  // by side
   LanNeighbours lan;
   FlowJournal journal;
   OrphanedFlows orphans;  // of an earlier run

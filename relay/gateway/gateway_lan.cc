@@ -23,6 +23,17 @@ bool Gateway::Impl::speaks_for_gateway(const Frame& frame) const {
   return says_so && wan.is_in_own_network(frame.ethernet);
 }
 
+bool Gateway::Impl::stays_on_lan(const Frame& frame, Instant now) const {
+  const wire::EthernetHeader& ethernet = frame.ethernet;
+  if (frame.kind == FrameKind::kMalformed || ethernet.destination.is_multicast()) return false;
+  if (!stations->is_on_lan_only({ethernet.destination, vlans_of(ethernet)}, now)) return false;
+  if (frame.kind == FrameKind::kArp) {
+    const auto arp = wire::parse_arp(frame.payload);
+    return !arp || !claims.is_behind_a_peer(arp->target);
+  }
+  return frame.kind == FrameKind::kNotIp || !claims.is_behind_a_peer(frame.ip.destination);
+}
+
 // What is seen of all frames is looked up while the memory that it leads to is on its way. The
 // flows are settled after the last of several segments that follow each other.
 void Gateway::Impl::handle_lan_burst(std::span<const Arrived> frames, std::span<Handled> handled,
@@ -35,6 +46,7 @@ void Gateway::Impl::handle_lan_burst(std::span<const Arrived> frames, std::span<
   }
   for (std::size_t i = 0; i < frames.size(); ++i) {
     seen[i] = &look_at_arrived(frames[i], looks[i]);
+    hear_station(Side::kLan, *seen[i], now);
     look_at_segment(*seen[i], segments[i]);
     if (segments[i].tcp && frames.size() > 1) flows.flows().prefetch_way(segments[i].hash);
   }
@@ -161,6 +173,7 @@ Verdict Gateway::Impl::handle_lan(const Frame& frame, const Segment& segment, Co
   std::uint32_t slot = kNoSlot;
   if (speaks_for_gateway(frame)) return drop(Counter::kDroppedForgedGateway);
   if (is_tcp(frame)) return handle_lan_tcp(frame, segment, bytes, now);
+  if (stays_on_lan(frame, now)) return drop(Counter::kFilteredOwnSide);
   hear(lan.learn_from_lan(frame));
   switch (frame.kind) {
     case FrameKind::kMalformed:
@@ -238,6 +251,7 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_se
       return Verdict::kConsumed;
     }
   }
+  if (stays_on_lan(frame, now)) return drop(Counter::kFilteredOwnSide);
   hear(lan.learn_from_lan(frame));  // a relayed flow follows its host's frames itself
   if (orphans.size() > 0) {
     if (!checksum_ok(frame)) return Verdict::kDrop;

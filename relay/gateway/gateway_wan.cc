@@ -19,6 +19,7 @@ void Gateway::Impl::handle_wan_burst(std::span<const Arrived> frames, std::span<
   for (std::size_t i = 0; i < frames.size(); ++i) {
     if (i + kAhead < frames.size()) prefetch(frames[i + kAhead].bytes);
     const Frame& frame = look_at_arrived(frames[i], room);
+    hear_station(Side::kWan, frame, now);
     if (unsettled.packets > 0 && frame.kind != FrameKind::kUdp) settle_stp(now);
     const Verdict verdict = handle_wan(frame, frames[i].bytes, now);
     handled[i] = {.verdict = verdict, .slot = uplink.held_slot()};

@@ -61,6 +61,8 @@ constexpr std::array<EventDescription, kEventKinds> kDescriptions = {{
      "raise limits.flows"},
     {"address_conflict", kError, "another machine on the WAN uses the gateway's address",
      "give each its own"},
+    {"station_on_both_sides", kWarning, "a host was heard on the LAN and on the WAN",
+     "if it has not moved, look for a loop between the two, or for who uses its MAC"},
     {"gateway_forged", kWarning, "a host of the LAN speaks in a gateway's name", "find the host"},
     {"source_forged", kWarning,
      "connections came from the LAN with an address behind a peer, and were not relayed",

@@ -48,6 +48,7 @@ enum class EventKind : std::uint8_t {
   kMemoryNormal,
   kTableFull,
   kAddressConflict,
+  kStationOnBothSides,
   kGatewayForged,    // a host of the LAN speaks in a gateway's name
   kSourceForged,     // or in that of a host behind a peer
   kPeerOverreaches,  // opens connections that are not those of hosts behind it

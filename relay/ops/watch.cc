@@ -20,6 +20,7 @@ constexpr std::array kWatched = {
     Watched{Counter::kBridgedPeerPart, EventKind::kTableFull},
     Watched{Counter::kBridgedHostPart, EventKind::kTableFull},
     Watched{Counter::kAddressConflicts, EventKind::kAddressConflict},
+    Watched{Counter::kStationsOnBothSides, EventKind::kStationOnBothSides},
     Watched{Counter::kDroppedForgedGateway, EventKind::kGatewayForged},
     Watched{Counter::kBridgedForeignSource, EventKind::kSourceForged},
     Watched{Counter::kFlowsRefusedForeign, EventKind::kPeerOverreaches},

@@ -52,6 +52,7 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
       policy_(around.policy),
       claims_(around.claims),
       lan_(around.lan),
+      stations_(around.stations),
       arenas_(around.arenas),
       peers_(around.peers),
       records_(around.records),
@@ -184,6 +185,14 @@ void FlowRelay::follow_host(Flow& f, const Frame& frame) {
   write_down(f);
 }
 
+// Its frames end at the far gateway: none of them shows on the WAN where it is.
+void FlowRelay::hear_far_host(const Flow& f, Instant now) {
+  if (far_stations_.has_just_heard(f.to_host, now) || f.is_unheard()) return;
+  if (far_stations_.hear(stations_, Side::kWan, f.to_host, now)) {
+    counters_.add(Counter::kStationsOnBothSides);
+  }
+}
+
 void FlowRelay::handle_icmp_error(std::uint32_t slot, const Frame& frame, Instant now) {
   catch_up(slot, now);
   Flow& f = flow(slot);
@@ -203,6 +212,7 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
   Flow& f = flow(slot);
   const bool known = f.stream == event.stream || f.inbound_stream() == event.stream;
   if (f.stream_state != StreamState::kOpen || !known || f.peer != peer) return;
+  if (event.kind == Kind::kReadable || event.kind == Kind::kConfirmed) hear_far_host(f, now);
   if (event.kind == Kind::kReset) {
     streams_.reset(f, stp::ResetReason::kNone, now);
     count_end(f, counter_for(event.reason));

@@ -17,6 +17,7 @@
 #include "pep/base/work_budget.h"
 #include "pep/base/work_count.h"
 #include "pep/stp/session.h"
+#include "relay/gateway/addresses/filtering_database.h"
 #include "relay/gateway/addresses/lan_neighbours.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/flows/flow.h"
@@ -51,6 +52,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
     const Claims& claims;
     TrafficClasses& classes;
     LanNeighbours& lan;
+    FilteringDatabase& stations;
     const std::vector<std::unique_ptr<Arena>>& arenas;  // by configured peer: their parts
     WorkBudget& budget;
     // Filled after construction, as each session needs the relay as its source.
@@ -175,6 +177,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
     f.trimmed = false;
   }
   void follow_host(Flow& f, const Frame& frame);
+  void hear_far_host(const Flow& f, Instant now);
   void trim(Flow& f);
   stp::Session& session_of(const Flow& f) { return peers_[f.peer]->session; }
   // Of a session: the number of its peer, and that one's part of the arena.
@@ -235,6 +238,8 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   const Policy& policy_;
   const Claims& claims_;
   LanNeighbours& lan_;
+  FilteringDatabase& stations_;
+  StationListener far_stations_;
   const std::vector<std::unique_ptr<Arena>>& arenas_;
   std::vector<std::unique_ptr<Peer>>& peers_;
   ConnectionRecords& records_;

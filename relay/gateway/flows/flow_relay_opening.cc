@@ -140,6 +140,7 @@ void FlowRelay::handle_opened(std::size_t peer, stp::StreamId stream, Instant no
   hold_back(f, now);
   f.to_host = *to_host;
   if (!unheard) write_down(f);
+  hear_far_host(f, now);
   f.far_marks = PathMarks::of(metadata->traffic_class, metadata->hop_limit);
   f.host_marks.traffic_class = f.told_marks.traffic_class = f.far_marks.traffic_class;
   f.stream = stream;
