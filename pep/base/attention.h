@@ -58,6 +58,11 @@ class Attention {
   // Not before the first of those that rest has something to do; it may have been woken since.
   Instant next_deadline() const { return timers_.next_deadline(); }
 
+  std::size_t awake() const {
+    std::size_t sum = 0;
+    for (const std::uint64_t word : awake_) sum += static_cast<std::size_t>(std::popcount(word));
+    return sum;
+  }
   bool is_awake(std::size_t i) const { return (awake_[i / 64] & bit(i)) != 0; }
   // Of those that are awake, the first from `i` on.
   std::optional<std::size_t> from(std::size_t i) const {

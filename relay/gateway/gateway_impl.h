@@ -194,6 +194,7 @@ struct Gateway::Impl final : SessionPort {
                 std::span<stp::RunPacket> packets, Instant now) override;
   Instant next_timeout_of(std::size_t index) const;
   void let_peers_rest(Instant now);
+  void let_few_rest(Instant now);
   Polled poll_lan_beside_flows(MutableBytes out, Instant now);
   Instant next_own_frame() const;
   Polled poll_wan(MutableBytes out, Instant now);

@@ -29,6 +29,7 @@ std::size_t Gateway::poll_frames(PortId port, std::span<const MutableBytes> room
                            : impl_->poll_wan(rooms[count], now);
     if (polled[count].kind == Polled::Kind::kNothing) break;
     ++count;
+    if (!is_lan) impl_->let_few_rest(now);
   }
   impl_->counters.add(is_lan ? Counter::kLanFramesOut : Counter::kWanFramesOut, count);
   if (!is_lan && count < rooms.size()) impl_->let_peers_rest(now);
@@ -67,6 +68,14 @@ void Gateway::Impl::let_peers_rest(Instant now) {
     if (peer.flows > 0 || !is_reachable(i) || peer.session.waiting() != 0) return;
     if (const Instant next = next_timeout_of(i); next > now) attention.rest(i, next);
   });
+}
+
+// A peer that has said its HELLO would keep the one that sends data from a run.
+void Gateway::Impl::let_few_rest(Instant now) {
+  constexpr std::size_t kFew = 8;
+  if (uplink.goes_on()) return;
+  const std::size_t awake = uplink.attention().awake();
+  if (awake > 1 && awake <= kFew) let_peers_rest(now);
 }
 
 void PlainPackets::see(Way way, ConstBytes header, ConstBytes rest) {

@@ -35,6 +35,7 @@ TEST(Attention, WakesThoseThatAreCalled) {
   attention.wake(64);
   bell.ring();
   EXPECT_EQ(awake(attention), (std::vector<std::size_t>{63, 64, 129}));
+  EXPECT_EQ(attention.awake(), 3U);
   EXPECT_EQ(attention.from(64), 64U);
   EXPECT_EQ(attention.from(65), 129U);
   EXPECT_EQ(attention.from(130), std::nullopt);
