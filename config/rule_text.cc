@@ -56,6 +56,7 @@ std::vector<std::pair<std::string_view, std::string>> values_of(const Rule& rule
           {"close", word(rule.modes.close)},
           {"window", word(rule.modes.window)},
           {"delivery", word(rule.modes.delivery)},
+          {"ttl", word(rule.ttl)},
           {"class", or_else(rule.traffic_class, "none")}};
 }
 

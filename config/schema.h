@@ -135,6 +135,11 @@ enum class CloseMode : std::uint8_t { kLocal, kConfirmed };   // when a FIN is a
 enum class WindowMode : std::uint8_t { kRewrite, kMirror };   // which window is advertised
 // Whether the link carries repairs all along, so that a loss delays the bytes behind it little.
 enum class DeliveryMode : std::uint8_t { kOrdinary, kPrompt };
+// The TTL and DSCP of what is sent in a host's name before its first packet of a connection.
+enum class TtlMode : std::uint8_t {
+  kLast,      // those of its latest packet that is known; else 64, and the client's DSCP
+  kPreserve,  // the same, but where none is known the answer to a SYN is the server's own
+};
 struct FlowModes {
   HandshakeMode handshake = HandshakeMode::kLocal;
   AckMode ack = AckMode::kLocal;
@@ -208,6 +213,7 @@ struct Rule {
   Action action = Action::kAccelerate;
   Compress compress = Compress::kAuto;
   FlowModes modes = {};
+  TtlMode ttl = TtlMode::kLast;
   std::string traffic_class;  // "": none
   friend bool operator==(const Rule&, const Rule&) = default;
 };

@@ -43,6 +43,9 @@ template <>
 inline constexpr Word<WindowMode> kWords<WindowMode>[] = {{"rewrite", WindowMode::kRewrite},
                                                           {"mirror", WindowMode::kMirror}};
 template <>
+inline constexpr Word<TtlMode> kWords<TtlMode>[] = {{"last", TtlMode::kLast},
+                                                    {"preserve", TtlMode::kPreserve}};
+template <>
 inline constexpr Word<DeliveryMode> kWords<DeliveryMode>[] = {{"ordinary", DeliveryMode::kOrdinary},
                                                               {"prompt", DeliveryMode::kPrompt}};
 

@@ -52,7 +52,7 @@ enum class Verdict : std::uint8_t {
 // says anything else than that it is right is not believed.
 enum class Checksum : std::uint8_t { kUnknown, kVerified };
 
-class FilteringDatabase;  // addresses/filtering_database.h
+struct CommonKnowledge;  // addresses/common_knowledge.h
 
 // What only the host can know.
 struct Identity {
@@ -64,8 +64,8 @@ struct Identity {
   // The LAN port completes TCP checksums: those of relayed data are left to it
   // (Polled::checksum_from).
   bool lan_port_sums = false;
-  // Where stations were heard, by all workers of the gateway; nullptr: by this engine alone.
-  std::shared_ptr<FilteringDatabase> stations = nullptr;
+  // What the workers learn together of hosts; nullptr: this engine learns alone.
+  std::shared_ptr<CommonKnowledge> common = nullptr;
   // Which part of the gateway this engine is; of `config.worker.count`. All but this, the stopwatch
   // and the entropy is the same at all workers of a gateway.
   Share share = {};

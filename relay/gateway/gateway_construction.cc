@@ -160,8 +160,8 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       claims(config, policy),
       door(config, secret_of(identity), policy, claims, peers, counters),
       wan(config, identity.share, identity.wan_mac, uplink, counters, now),
-      stations(identity.stations ? identity.stations
-                                 : std::make_shared<FilteringDatabase>(secret_of(identity))),
+      common(identity.common ? identity.common
+                             : std::make_shared<CommonKnowledge>(secret_of(identity))),
       lan(config, policy, secret_of(identity)),
       journal(journal_memory),
       orphans(config.limits.flows, secret_of(identity), journal, lan, claims, counters),
@@ -170,7 +170,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
              .claims = claims,
              .classes = uplink.classes(),
              .lan = lan,
-             .stations = *stations,
+             .common = *common,
              .arenas = parts,
              .budget = budget,
              .peers = peers,

@@ -21,7 +21,7 @@
 #include "pep/stp/connection/hello_budget.h"
 #include "pep/stp/fec/repair_budget.h"
 #include "pep/wire/tcp.h"
-#include "relay/gateway/addresses/filtering_database.h"
+#include "relay/gateway/addresses/common_knowledge.h"
 #include "relay/gateway/addresses/lan_neighbours.h"
 #include "relay/gateway/addresses/wan_node.h"
 #include "relay/gateway/counters.h"
@@ -147,7 +147,7 @@ struct Gateway::Impl final : SessionPort {
     StationListener& listener = listeners[static_cast<std::size_t>(side)];
     if (listener.has_just_heard(frame.ethernet, now)) return;
     if (frame.kind == FrameKind::kMalformed || wan.is_own_mac(frame.ethernet.source)) return;
-    if (listener.hear(*stations, side, frame.ethernet, now)) {
+    if (listener.hear(common->stations, side, frame.ethernet, now)) {
       counters.add(Counter::kStationsOnBothSides);
     }
   }
@@ -196,6 +196,7 @@ struct Gateway::Impl final : SessionPort {
   void let_peers_rest(Instant now);
   void let_few_rest(Instant now);
   Polled poll_lan_beside_flows(MutableBytes out, Instant now);
+  Polled marked(std::size_t size, MutableBytes out, Instant now) const;
   Instant next_own_frame() const;
   Polled poll_wan(MutableBytes out, Instant now);
 
@@ -233,7 +234,7 @@ struct Gateway::Impl final : SessionPort {
   Instant last_call;
   PortId last_port = PortId::kLan;          // of frames
   std::uint64_t calls = 0, next_audit = 0;  // of audit_at_intervals()
-  const std::shared_ptr<FilteringDatabase> stations;
+  const std::shared_ptr<CommonKnowledge> common;
   std::array<StationListener, 2> listeners;  // by side
   LanNeighbours lan;
   FlowJournal journal;

@@ -26,7 +26,8 @@ bool Gateway::Impl::speaks_for_gateway(const Frame& frame) const {
 bool Gateway::Impl::stays_on_lan(const Frame& frame, Instant now) const {
   const wire::EthernetHeader& ethernet = frame.ethernet;
   if (frame.kind == FrameKind::kMalformed || ethernet.destination.is_multicast()) return false;
-  if (!stations->is_on_lan_only({ethernet.destination, vlans_of(ethernet)}, now)) return false;
+  if (!common->stations.is_on_lan_only({ethernet.destination, vlans_of(ethernet)}, now))
+    return false;
   if (frame.kind == FrameKind::kArp) {
     const auto arp = wire::parse_arp(frame.payload);
     return !arp || !claims.is_behind_a_peer(arp->target);

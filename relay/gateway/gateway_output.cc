@@ -125,13 +125,18 @@ Instant Gateway::Impl::next_own_frame() const {
   return Instant::never();
 }
 
-Polled Gateway::Impl::poll_lan_beside_flows(MutableBytes out, Instant now) {
-  std::size_t size = orphans.poll_frame(out, now);
-  // A flood of SYNs takes what flows leave.
-  if (size == 0) size = door.poll_cookie(out);
-  if (size == 0) size = lan.poll_frame(out);
-  if (size == 0) size = door.poll_reset(PortId::kLan, out);
+// In a far host's name.
+Polled Gateway::Impl::marked(std::size_t size, MutableBytes out, Instant now) const {
+  common->far_marks.mark(out.first(size), now);
   return written(size);
+}
+
+Polled Gateway::Impl::poll_lan_beside_flows(MutableBytes out, Instant now) {
+  if (std::size_t size = orphans.poll_frame(out, now); size > 0) return marked(size, out, now);
+  // A flood of SYNs takes what flows leave.
+  if (std::size_t size = door.poll_cookie(out); size > 0) return marked(size, out, now);
+  if (std::size_t size = lan.poll_frame(out); size > 0) return written(size);
+  return marked(door.poll_reset(PortId::kLan, out), out, now);
 }
 
 Polled Gateway::Impl::poll_wan(MutableBytes out, Instant now) {

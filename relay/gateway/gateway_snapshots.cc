@@ -121,6 +121,7 @@ std::vector<RuleSnapshot> Gateway::rules(std::size_t first, std::size_t count) c
                     .action = active.rule.action,
                     .compress = active.rule.compress,
                     .modes = active.rule.modes,
+                    .ttl = active.rule.ttl,
                     .is_changed = active.rule != active.configured,
                     .use = active.use});
   }

@@ -96,6 +96,7 @@ struct RuleSnapshot {
   config::Action action{};
   config::Compress compress{};
   config::FlowModes modes;
+  config::TtlMode ttl{};
   bool is_changed = false;  // something was set since it was read
   RuleUse use;
 };

@@ -75,6 +75,7 @@ constexpr ReplyField kRuleReply[] = {{"rule"},
                                      {"action", kText},
                                      {"compress", kText},
                                      {"modes", kObject, "modes"},
+                                     {"ttl", kText},
                                      {"changed", kText}};
 constexpr ReplyField kRuleCodecReply[] = {{"codec", kObject, "codec"}};
 constexpr ReplyField kClassReply[] = {
@@ -127,6 +128,7 @@ constexpr ReplyField kExplanationReply[] = {{"rule"},
                                             {"action", kText},
                                             {"compress", kText},
                                             {"modes", kObject, "modes"},
+                                            {"ttl", kText},
                                             {"class", kText},
                                             {"peer", kText},
                                             {"prefix", kText},

@@ -101,7 +101,15 @@ inline constexpr auto kOf = [] {
 }  // namespace control_words
 
 // What `set` takes, in the order in which ControlLine has it.
-enum class RuleSetting : std::uint8_t { kCompress, kHandshake, kAck, kClose, kWindow, kDelivery };
+enum class RuleSetting : std::uint8_t {
+  kCompress,
+  kHandshake,
+  kAck,
+  kClose,
+  kWindow,
+  kDelivery,
+  kTtl
+};
 inline constexpr ControlValueSpec kRuleSettings[] = {
     {"compress", ValueType::kChoice, "also for connections that are there",
      control_words::kOf<config::Compress>},
@@ -110,6 +118,7 @@ inline constexpr ControlValueSpec kRuleSettings[] = {
     {"close", ValueType::kChoice, "", control_words::kOf<config::CloseMode>},
     {"window", ValueType::kChoice, "", control_words::kOf<config::WindowMode>},
     {"delivery", ValueType::kChoice, "", control_words::kOf<config::DeliveryMode>},
+    {"ttl", ValueType::kChoice, "", control_words::kOf<config::TtlMode>},
 };
 enum class ClassSetting : std::uint8_t { kWeight, kGuaranteed, kMaximum };
 inline constexpr ControlValueSpec kClassSettings[] = {
@@ -214,7 +223,7 @@ struct ControlValue {
 // A line that the table allows. The texts are parts of the line that was read.
 struct ControlLine {
   static constexpr std::size_t kMostArguments = 3;
-  static constexpr std::size_t kMostSettings = 6;
+  static constexpr std::size_t kMostSettings = 7;
 
   const ControlCommandSpec* command = nullptr;
   std::string_view on_behalf_of = {};                  // "panel:NAME"; "": of who has written it

@@ -209,6 +209,7 @@ TelemetryDict to_dict(const gateway::RuleSnapshot& rule) {
   add_word(dict, "action", rule.action);
   add_word(dict, "compress", rule.compress);
   dict.add("modes", to_dict(rule.modes));
+  add_word(dict, "ttl", rule.ttl);
   dict.add("changed", std::string(rule.is_changed ? "yes" : "no"));
   add_counters(dict, rule.use);
   dict.add("codec", dict_of(rule.use.codec));
@@ -314,6 +315,7 @@ void write_explanation(const gateway::Explanation& explanation, TelemetryDict& r
   add_word(reply, "action", rule.action);
   add_word(reply, "compress", rule.compress);
   reply.add("modes", to_dict(rule.modes));
+  add_word(reply, "ttl", rule.ttl);
   reply.add("class", rule.traffic_class);
   reply.add("peer", explanation.peer);
   reply.add("prefix", explanation.prefix ? explanation.prefix->to_string() : "");

@@ -30,6 +30,7 @@ std::string switches(const Json& rule) {
   add(modes, "close", "local");
   add(modes, "window", "rewrite");
   add(modes, "delivery", "ordinary");
+  add(rule, "ttl", "last");
   return out;
 }
 

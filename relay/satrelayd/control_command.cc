@@ -31,6 +31,7 @@ SetRule set_rule(const ControlLine& line) {
               .close = word_of<config::CloseMode>(line, ops::RuleSetting::kClose),
               .window = word_of<config::WindowMode>(line, ops::RuleSetting::kWindow),
               .delivery = word_of<config::DeliveryMode>(line, ops::RuleSetting::kDelivery),
+              .ttl = word_of<config::TtlMode>(line, ops::RuleSetting::kTtl),
           }};
 }
 

@@ -32,7 +32,7 @@
 #include "relay/dpdk/reload_signal.h"
 #include "relay/dpdk/scheduling.h"
 #include "relay/dpdk/stop_signal.h"
-#include "relay/gateway/addresses/filtering_database.h"
+#include "relay/gateway/addresses/common_knowledge.h"
 #include "relay/gateway/flows/memory_plan.h"
 #include "relay/gateway/gateway.h"
 #include "relay/gateway/recovery/journal_slices.h"
@@ -134,7 +134,7 @@ gateway::Identity make_identity(const MacAddress& wan_mac, Entropy& entropy,
   gateway::Identity identity;
   identity.boot_epoch = wall_clock();
   entropy.fill(std::as_writable_bytes(std::span(identity.secret)));
-  identity.stations = std::make_shared<gateway::FilteringDatabase>(
+  identity.common = std::make_shared<gateway::CommonKnowledge>(
       gateway::HashKey{identity.secret[0], identity.secret[1]});
   identity.wan_mac = wan_mac;
   identity.entropy = &entropy;

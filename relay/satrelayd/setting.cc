@@ -62,6 +62,7 @@ std::optional<Setting> in_force(const SetRule& command, const Engines& engines, 
   values.add("close", change.close, rule->modes.close);
   values.add("window", change.window, rule->modes.window);
   values.add("delivery", change.delivery, rule->modes.delivery);
+  values.add("ttl", change.ttl, rule->ttl);
   return Setting{EventKind::kRuleSet, "rule " + command.rule, std::move(values).text()};
 }
 

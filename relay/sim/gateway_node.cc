@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "pep/wire/udp.h"
-#include "relay/gateway/addresses/filtering_database.h"
+#include "relay/gateway/addresses/common_knowledge.h"
 #include "relay/gateway/flows/memory_plan.h"
 #include "relay/gateway/frames/frame.h"
 #include "relay/gateway/recovery/flow_journal.h"
@@ -94,7 +94,7 @@ void GatewayNode::start(std::uint64_t boot_epoch) {
   identity.secret[1] = ~boot_epoch;
   identity.wan_mac = wan_mac_;
   const gateway::HashKey secret{identity.secret[0], identity.secret[1]};
-  identity.stations = std::make_shared<gateway::FilteringDatabase>(secret);
+  identity.common = std::make_shared<gateway::CommonKnowledge>(secret);
   steering_.emplace(config_, secret);
   for (unsigned i = 0; i < workers(); ++i) {
     Worker& worker = workers_[i];

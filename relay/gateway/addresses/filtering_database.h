@@ -12,17 +12,16 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "pep/base/address.h"
 #include "pep/base/time.h"
 #include "pep/wire/ethernet.h"
 #include "relay/gateway/frames/flow_key.h"
 #include "relay/gateway/frames/keyed_hash.h"
+#include "relay/gateway/frames/shared_table.h"
 
 namespace satrelay::gateway {
 
@@ -41,36 +40,18 @@ class FilteringDatabase {
   static constexpr Duration kAgeing = Duration::seconds(300);
   static constexpr std::size_t kStations = 16'384;  // a side
 
-  explicit FilteringDatabase(HashKey key);
+  explicit FilteringDatabase(HashKey key)
+      : key_(key), sides_{SharedTable(kStations), SharedTable(kStations)} {}
 
   // True if that is news, and the other side has heard the same station lately.
   bool learn(Side side, const Station& station, Instant now);
-  bool is_on_lan_only(const Station& station, Instant now) const {
-    return was_heard(Side::kLan, station, now) && !was_heard(Side::kWan, station, now);
-  }
+  bool is_on_lan_only(const Station& station, Instant now) const;
 
  private:
-  static constexpr std::size_t kPlaces = 4;  // of a set
-  static constexpr std::size_t kSets = kStations / kPlaces;
-  // Above the half of a word that names the station stands the second in which it was heard.
-  using Place = std::atomic<std::uint64_t>;
-  struct alignas(kPlaces * sizeof(Place)) Set {
-    std::array<Place, kPlaces> places{};
-  };
-
-  // What of a station's hash finds its set, and what is kept of it there.
-  struct Name {
-    std::size_t set = 0;
-    std::uint32_t tag = 0;
-  };
-  Name name(const Station& station) const;
-  bool was_heard(Side side, const Station& station, Instant now) const {
-    return was_heard(side, name(station), now);
-  }
-  bool was_heard(Side side, const Name& name, Instant now) const;
+  bool was_heard(Side side, std::uint64_t hash, Instant now) const;
 
   HashKey key_;
-  std::array<std::vector<Set>, 2> sides_;
+  std::array<SharedTable, 2> sides_;  // of the second in which each was heard
 };
 
 // What one worker hears on one side. A station that goes on speaking is written down once a second.

@@ -25,6 +25,7 @@
 #include "relay/gateway/frames/flow_key.h"
 #include "relay/gateway/frames/keyed_hash.h"
 #include "relay/gateway/frames/packed_metadata.h"
+#include "relay/gateway/frames/path_marks.h"
 #include "relay/gateway/peers/lan_report.h"
 #include "relay/gateway/recovery/flow_journal.h"
 #include "relay/gateway/rules/rule_use.h"
@@ -36,18 +37,6 @@ enum class StreamState : std::uint8_t {
   kNone,  // not opened: the local handshake is not complete, or the peer is being greeted anew
   kOpen,
   kOver,  // released or reset; the session knows it no more
-};
-
-// What a host chooses for its packets, and the way to the gateway has left of it.
-struct PathMarks {
-  static PathMarks of(std::uint8_t traffic_class, std::uint8_t hop_limit) {
-    return {.traffic_class = static_cast<std::uint8_t>(traffic_class & 0xfcU),
-            .hop_limit = hop_limit};
-  }
-
-  std::uint8_t traffic_class = 0;  // DSCP; the ECN bits are 0, as they are each hop's own
-  std::uint8_t hop_limit = 64;
-  friend bool operator==(const PathMarks&, const PathMarks&) = default;
 };
 
 // What a flow needs only while bytes come from its host: an idle one has none of it.
@@ -187,6 +176,13 @@ struct Flow {
   std::uint32_t incompressible_run = 0;
   std::uint32_t host = kNoSlot;  // among LanHosts
   [[no_unique_address]] tcp::Endpoint endpoint;
+
+  // Its server's packets have other marks than the client's gateway takes them to have, and that
+  // waits for them to answer the client's SYN.
+  bool owes_marks() const {
+    return origin == Origin::kPeer && modes.handshake == config::HandshakeMode::kRemote &&
+           established && told_marks != host_marks;
+  }
 
   // --- seldom ----------------------------------------------------------------------------------
   // Of the server, since the flow began; 0: has not come. Stands where the endpoint's members end.

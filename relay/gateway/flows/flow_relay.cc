@@ -52,7 +52,7 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
       policy_(around.policy),
       claims_(around.claims),
       lan_(around.lan),
-      stations_(around.stations),
+      common_(around.common),
       arenas_(around.arenas),
       peers_(around.peers),
       records_(around.records),
@@ -97,6 +97,12 @@ FlowRelay::Places FlowRelay::places(std::size_t peer, const IpAddress& host) con
   return {.all = flows_.free_slots(),
           .of_peer = quotas_.places_towards(configured(peer)),
           .of_host = quotas_.places_of(host)};
+}
+
+config::HandshakeMode FlowRelay::handshake(const config::Rule& rule, const IpAddress& server,
+                                           Instant now) const {
+  const bool waits = rule.ttl == config::TtlMode::kPreserve && !common_.far_marks.find(server, now);
+  return waits ? config::HandshakeMode::kRemote : rule.modes.handshake;
 }
 
 // --- input -------------------------------------------------------------------------------------
@@ -188,7 +194,7 @@ void FlowRelay::follow_host(Flow& f, const Frame& frame) {
 // Its frames end at the far gateway: none of them shows on the WAN where it is.
 void FlowRelay::hear_far_host(const Flow& f, Instant now) {
   if (far_stations_.has_just_heard(f.to_host, now) || f.is_unheard()) return;
-  if (far_stations_.hear(stations_, Side::kWan, f.to_host, now)) {
+  if (far_stations_.hear(common_.stations, Side::kWan, f.to_host, now)) {
     counters_.add(Counter::kStationsOnBothSides);
   }
 }
@@ -213,6 +219,7 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
   const bool known = f.stream == event.stream || f.inbound_stream() == event.stream;
   if (f.stream_state != StreamState::kOpen || !known || f.peer != peer) return;
   if (event.kind == Kind::kReadable || event.kind == Kind::kConfirmed) hear_far_host(f, now);
+  const FarBefore before = {f.bytes_to_lan, f.far_marks, f.established};
   if (event.kind == Kind::kReset) {
     streams_.reset(f, stp::ResetReason::kNone, now);
     count_end(f, counter_for(event.reason));
@@ -225,6 +232,19 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
   }
   note_activity(f, now);
   advance(slot, now);
+  note_far_marks(slot, before, now);
+}
+
+// The far host's own, once it has said something: they may be the usual ones, of which a peer tells
+// nothing.
+void FlowRelay::note_far_marks(std::uint32_t slot, const FarBefore& before, Instant now) {
+  if (!flows_.contains(slot)) return;
+  const Flow& f = flow(slot);
+  const bool begins = before.bytes == 0 && f.bytes_to_lan > 0;
+  const bool answers = !before.established && session_of(f).confirmation(f.stream).answered;
+  if (begins || answers || f.far_marks != before.marks) {
+    common_.far_marks.note(f.key.remote, f.far_marks, now);
+  }
 }
 
 void FlowRelay::handle_timeout(Instant now) {
@@ -378,8 +398,14 @@ std::size_t FlowRelay::poll_frames(std::span<const MutableBytes> rooms, std::spa
   return count;
 }
 
+// Of no flow, but in a far host's name.
+Polled FlowRelay::marked(std::size_t size, MutableBytes out, Instant now) const {
+  common_.far_marks.mark(out.first(size), now);
+  return written(size);
+}
+
 Polled FlowRelay::poll_frame(MutableBytes out, Instant now) {
-  if (const std::size_t size = farewells_.poll_frame(out); size > 0) return written(size);
+  if (const std::size_t size = farewells_.poll_frame(out); size > 0) return marked(size, out, now);
   FlowRing& ring = flows_.ring();
   for (int i = 0; !ring.empty() && (i < kFlowsPerCall || is_shutting_down_); ++i) {
     const std::uint32_t slot = ring.front();
@@ -394,7 +420,7 @@ Polled FlowRelay::poll_frame(MutableBytes out, Instant now) {
     }
     end_turn(slot, now);
   }
-  return written(late_answers_.poll_frame(out));
+  return marked(late_answers_.poll_frame(out), out, now);
 }
 
 Polled FlowRelay::poll_flow(std::uint32_t slot, MutableBytes out, Instant now) {

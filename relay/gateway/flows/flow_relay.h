@@ -17,7 +17,7 @@
 #include "pep/base/work_budget.h"
 #include "pep/base/work_count.h"
 #include "pep/stp/session.h"
-#include "relay/gateway/addresses/filtering_database.h"
+#include "relay/gateway/addresses/common_knowledge.h"
 #include "relay/gateway/addresses/lan_neighbours.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/flows/flow.h"
@@ -52,7 +52,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
     const Claims& claims;
     TrafficClasses& classes;
     LanNeighbours& lan;
-    FilteringDatabase& stations;
+    CommonKnowledge& common;
     const std::vector<std::unique_ptr<Arena>>& arenas;  // by configured peer: their parts
     WorkBudget& budget;
     // Filled after construction, as each session needs the relay as its source.
@@ -84,6 +84,8 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
     return quotas_.may_be_half_open(configured(peer), host);
   }
   Places places(std::size_t peer, const IpAddress& host) const override;
+  config::HandshakeMode handshake(const config::Rule& rule, const IpAddress& server,
+                                  Instant now) const override;
   // How the endpoint of a flow with this key would be set up now. It offers at least what a flow
   // has to itself: a host with a window of zero would send nothing that brings its SYN cookie back.
   tcp::Config endpoint_config(const FlowKey& key, std::size_t peer, Instant now) const {
@@ -178,6 +180,13 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   }
   void follow_host(Flow& f, const Frame& frame);
   void hear_far_host(const Flow& f, Instant now);
+  struct FarBefore {  // an event
+    std::uint64_t bytes = 0;
+    PathMarks marks;
+    bool established = false;
+  };
+  void note_far_marks(std::uint32_t slot, const FarBefore& before, Instant now);
+  Polled marked(std::size_t size, MutableBytes out, Instant now) const;
   void trim(Flow& f);
   stp::Session& session_of(const Flow& f) { return peers_[f.peer]->session; }
   // Of a session: the number of its peer, and that one's part of the arena.
@@ -238,7 +247,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   const Policy& policy_;
   const Claims& claims_;
   LanNeighbours& lan_;
-  FilteringDatabase& stations_;
+  CommonKnowledge& common_;
   StationListener far_stations_;
   const std::vector<std::unique_ptr<Arena>>& arenas_;
   std::vector<std::unique_ptr<Peer>>& peers_;

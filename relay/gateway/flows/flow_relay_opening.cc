@@ -55,6 +55,7 @@ void FlowRelay::accept(const FlowKey& key, const Frame& frame, const wire::TcpHe
   const std::uint32_t slot = new_flow(key, chosen, Origin::kLan, peer, now, cookie);
   Flow& f = flow(slot);
   f.modes = rule.modes;
+  f.modes.handshake = handshake(rule, key.remote, now);
   f.syn_sequence = syn.sequence;
   f.to_host = frame.ethernet.reversed();
   f.set_metadata({.ethernet = frame.ethernet,
@@ -65,11 +66,13 @@ void FlowRelay::accept(const FlowKey& key, const Frame& frame, const wire::TcpHe
                   .traffic_class = frame.ip.traffic_class,
                   .hop_limit = frame.ip.hop_limit,
                   .class_name = rule.traffic_class,
-                  .modes = rule.modes,
+                  .modes = f.modes,
                   .ecn_offered = (syn.flags & tcp::Ecn::kSetup) == tcp::Ecn::kSetup,
                   .options = syn.options});
   f.host_marks = f.told_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
-  f.far_marks.traffic_class = f.host_marks.traffic_class;  // most hosts answer alike
+  // Most hosts answer alike.
+  f.far_marks = common_.far_marks.find(key.remote, now)
+                    .value_or(PathMarks{.traffic_class = f.host_marks.traffic_class});
   write_down(f);
   flows_.count_half_open(f);
   quotas_.count_half_open(f, configured(peer));
@@ -77,7 +80,7 @@ void FlowRelay::accept(const FlowKey& key, const Frame& frame, const wire::TcpHe
   hold_back(f, now);
   if (cookie) counters_.add(Counter::kFlowsBySynCookie);
   using Answer = tcp::Endpoint::Answer;
-  const bool remote = rule.modes.handshake == config::HandshakeMode::kRemote;
+  const bool remote = f.modes.handshake == config::HandshakeMode::kRemote;
   f.endpoint.accept(syn, now, cookie ? Answer::kSent : remote ? Answer::kLater : Answer::kAtOnce);
   if (remote) open_stream(slot, now);
   queue(slot);
@@ -142,6 +145,7 @@ void FlowRelay::handle_opened(std::size_t peer, stp::StreamId stream, Instant no
   if (!unheard) write_down(f);
   hear_far_host(f, now);
   f.far_marks = PathMarks::of(metadata->traffic_class, metadata->hop_limit);
+  common_.far_marks.note(key.remote, f.far_marks, now);
   f.host_marks.traffic_class = f.told_marks.traffic_class = f.far_marks.traffic_class;
   f.stream = stream;
   f.stream_state = StreamState::kOpen;

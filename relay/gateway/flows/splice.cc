@@ -162,7 +162,10 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, const Largest&
   std::uint64_t room = session.send_room(flow.stream);
   const std::uint64_t readable = received.readable();
   const std::uint64_t least = std::min<std::uint64_t>(readable, kLeastWritten);
-  if (readable == 0) return SpliceResult::kDone;
+  if (readable == 0) {
+    const bool tells = flow.owes_marks() && room >= kMarksBlockSize;
+    return !tells || tell_marks(flow, session, now) ? SpliceResult::kDone : SpliceResult::kNoMemory;
+  }
   if (room < compress::kBlockHeaderSize + least) {
     session.wait_for_room(flow.stream, compress::kBlockHeaderSize + least, now);
     return SpliceResult::kDone;

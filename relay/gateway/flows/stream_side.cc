@@ -121,6 +121,8 @@ void StreamSide::feed(Flow& f, Instant now) {
     // With too little room for a block the session waits for more, and calls again.
     session.set_ready(f.stream, true);
     if (f.endpoint.peer_finished()) tell_rest(f, now);
+  } else if (f.owes_marks()) {
+    session.set_ready(f.stream, true);
   } else if (f.endpoint.peer_finished()) {
     session.finish(f.stream);
     f.finish_sent = true;

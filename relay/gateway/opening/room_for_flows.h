@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <optional>
 
+#include "config/schema.h"
 #include "pep/base/address.h"
+#include "pep/base/time.h"
 #include "relay/gateway/counters.h"
 
 namespace satrelay::gateway {
@@ -24,6 +26,10 @@ class RoomForFlows {
     std::uint64_t of_host = 0;
   };
   virtual Places places(std::size_t peer, const IpAddress& host) const = 0;
+  // When the SYN of a flow under the rule is answered: not here, if the answer must have the
+  // server's TTL and that is not known.
+  virtual config::HandshakeMode handshake(const config::Rule& rule, const IpAddress& server,
+                                          Instant now) const = 0;
 };
 
 }  // namespace satrelay::gateway

@@ -14,6 +14,7 @@ struct RuleChange {
   std::optional<config::CloseMode> close = {};
   std::optional<config::WindowMode> window = {};
   std::optional<config::DeliveryMode> delivery = {};
+  std::optional<config::TtlMode> ttl = {};
 
   void apply(config::Rule& rule) const {
     rule.compress = compress.value_or(rule.compress);
@@ -22,6 +23,7 @@ struct RuleChange {
     rule.modes.close = close.value_or(rule.modes.close);
     rule.modes.window = window.value_or(rule.modes.window);
     rule.modes.delivery = delivery.value_or(rule.modes.delivery);
+    rule.ttl = ttl.value_or(rule.ttl);
   }
 };
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "pep/wire/arp.h"
-#include "relay/gateway/addresses/filtering_database.h"
+#include "relay/gateway/addresses/common_knowledge.h"
 #include "tests/unit/relay/gateway/gateway_fixture.h"
 
 namespace satrelay::gateway::own_side_test {
@@ -150,7 +150,7 @@ TEST_F(OwnSide, TheGatewayIsNoHost) {
 }
 
 TEST_F(OwnSide, WorkersHearTogether) {
-  const auto stations = std::make_shared<FilteringDatabase>(HashKey{1, 2});
+  const auto common = std::make_shared<CommonKnowledge>(HashKey{1, 2});
   config_a_.worker.count = 2;
   std::array<std::unique_ptr<Gateway>, 2> workers;
   for (unsigned i = 0; i < 2; ++i) {
@@ -158,7 +158,7 @@ TEST_F(OwnSide, WorkersHearTogether) {
                                            Identity{.boot_epoch = 2,
                                                     .secret = {1, 2},
                                                     .wan_mac = kGatewayMac,
-                                                    .stations = stations,
+                                                    .common = common,
                                                     .share = {.worker = i, .workers = 2}},
                                            i == 0 ? memory_a_ : memory_b_, now_);
   }

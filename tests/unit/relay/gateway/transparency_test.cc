@@ -345,7 +345,7 @@ TEST_F(Marks, AreThoseOfTheFarHost) {
   Side server{b_.get(), kServer, kClient, 80, 40000};
   server.sends = {0x20, 125};
   send(client, wire::TcpFlags::kSyn, 0);
-  ASSERT_TRUE(take(client));
+  EXPECT_EQ(take(client), (PathMarks{0x48, 64})) << "nothing is known of the server";
   send(client, wire::TcpFlags::kAck, 0);
   step();
   EXPECT_EQ(take(server), client.sends) << "on the SYN";
@@ -362,6 +362,94 @@ TEST_F(Marks, AreThoseOfTheFarHost) {
   send(server, wire::TcpFlags::kAck, 100);
   step();
   EXPECT_EQ(take(client), server.sends) << "the other direction keeps its own";
+}
+
+// What is sent in the server's name before it has spoken: its SYN-ACK, here.
+TEST_F(Marks, AreThoseOfTheFarHostsLastConnection) {
+  const PathMarks of_server{0x20, 125};
+  const auto connect = [&](std::uint16_t port) {
+    Side client{a_.get(), kClient, kServer, port, 80};
+    Side server{b_.get(), kServer, kClient, 80, port};
+    server.sends = of_server;
+    send(client, wire::TcpFlags::kSyn, 0);
+    const auto answered = take(client);
+    send(client, wire::TcpFlags::kAck, 0);
+    step();
+    EXPECT_TRUE(take(server));
+    send(server, wire::TcpFlags::kSyn | wire::TcpFlags::kAck, 0);
+    send(server, wire::TcpFlags::kAck, 100);
+    step();
+    EXPECT_EQ(take(client), of_server);
+    return answered;
+  };
+  EXPECT_EQ(connect(40000), (PathMarks{0, 64}));
+  EXPECT_EQ(connect(40001), of_server);
+  now_ += Duration::seconds(23 * 3600);
+  step();
+  EXPECT_EQ(connect(40002), of_server);
+  now_ += Duration::seconds(26 * 3600);
+  step();
+  EXPECT_EQ(connect(40003), (PathMarks{0, 64})) << "a day later";
+}
+
+TEST_F(Marks, OfAHostThatOpensConnectionsAreThoseOfItsAnswers) {
+  Side opener{b_.get(), kServer, kClient, 50000, 8022};
+  opener.sends = {0xb8, 255};
+  send(opener, wire::TcpFlags::kSyn, 0);
+  ASSERT_TRUE(take(opener));
+  send(opener, wire::TcpFlags::kAck, 0);
+  step();
+  Side client{a_.get(), kClient, kServer, 40000, 179};
+  client.sends = {0, 255};
+  while (next_frame(PortId::kLan)) {
+  }
+  send(client, wire::TcpFlags::kSyn, 0);
+  EXPECT_EQ(take(client), opener.sends);
+}
+
+// BGP with TTL security (RFC 5082): what comes with less than 255 is dropped, a SYN-ACK, too.
+TEST_F(Marks, ArePreservedWhereARuleSaysSo) {
+  config_a_.rules.back().ttl = config::TtlMode::kPreserve;
+  restart_with(config_a_);
+  start_peer();
+  const auto connect = [&](std::uint16_t port, const PathMarks& of_server) {
+    Side client{a_.get(), kClient, kServer, port, 179};
+    Side server{b_.get(), kServer, kClient, 179, port};
+    client.sends = {0xc0, 255};
+    server.sends = of_server;
+    send(client, wire::TcpFlags::kSyn, 0);
+    auto answered = take(client);
+    const bool waits = !answered;
+    if (!waits) send(client, wire::TcpFlags::kAck, 0);
+    step();
+    EXPECT_EQ(take(server), client.sends);
+    send(server, wire::TcpFlags::kSyn | wire::TcpFlags::kAck, 0);
+    step();
+    if (waits) answered = take(client);
+    EXPECT_EQ(answered, of_server) << port;
+    return waits;
+  };
+  EXPECT_TRUE(connect(40000, {0xc0, 255}));
+  EXPECT_FALSE(connect(40001, {0xc0, 255})) << "that is known now";
+  now_ += Duration::seconds(26 * 3600);
+  step();
+  EXPECT_TRUE(connect(40002, {0xc0, 64})) << "as its gateway has them by default, told by nobody";
+  EXPECT_FALSE(connect(40003, {0xc0, 64}));
+  EXPECT_EQ(count(Counter::kFlowsResetProtocol), 0U);
+}
+
+TEST_F(Marks, ArePreservedByACookieToo) {
+  config_a_.rules.back().ttl = config::TtlMode::kPreserve;
+  config_a_.limits.half_open = 2;
+  restart_with(config_a_);
+  start_peer();
+  // Two wait for the server; of others nobody knows what their answer would look like.
+  for (std::uint16_t i = 0; i < 4; ++i) {
+    const auto port = static_cast<std::uint16_t>(41'000 + i);
+    const Verdict verdict = lan(tcp_frame(kClient, kServer, syn(port)));
+    EXPECT_EQ(verdict, i < 1 ? Verdict::kConsumed : Verdict::kBridge) << i;
+  }
+  EXPECT_EQ(count(Counter::kSynCookiesSent), 0U);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ TEST(ControlGrammar, SettingsSayTheirValues) {
   EXPECT_EQ(settings_help(kRuleSettings),
             "compress=off|auto|on (also for connections that are there), handshake=local|remote, "
             "ack=local|end-to-end, close=local|confirmed, window=rewrite|mirror, "
-            "delivery=ordinary|prompt");
+            "delivery=ordinary|prompt, ttl=last|preserve");
 }
 
 TEST(ControlGrammar, TheLongestNameHolds) {

@@ -64,12 +64,10 @@ TEST_F(FilteringDatabaseTest, TheOldestGivesWay) {
   EXPECT_GE(newest, 950U) << "of those of the same second, any";
 }
 
-// A worker that is a little behind the others takes no time back.
 TEST_F(FilteringDatabaseTest, ClocksOfWorkersDiffer) {
   database_.learn(Side::kLan, station(1), now_ + Duration::seconds(2));
-  database_.learn(Side::kLan, station(1), now_);
-  EXPECT_TRUE(database_.is_on_lan_only(station(1), now_));
-  EXPECT_TRUE(database_.is_on_lan_only(station(1), now_ + Duration::seconds(301)));
+  EXPECT_TRUE(database_.is_on_lan_only(station(1), now_)) << "another worker is ahead";
+  EXPECT_TRUE(database_.learn(Side::kWan, station(1), now_));
 }
 
 wire::EthernetHeader frame_of(const Station& station) {

@@ -31,6 +31,10 @@ class Room final : public RoomForFlows {
  public:
   std::optional<Counter> lack_of_room(std::size_t, const IpAddress&) const override { return lack; }
   bool may_be_half_open(std::size_t, const IpAddress&) const override { return waiting < 2; }
+  config::HandshakeMode handshake(const config::Rule& rule, const IpAddress&,
+                                  Instant) const override {
+    return rule.modes.handshake;
+  }
   Places places(std::size_t, const IpAddress&) const override { return free; }
 
   std::optional<Counter> lack;

@@ -1,0 +1,20 @@
+// What a host chooses for its packets, and the way to the gateway has left of it: the far host sees
+// the same.
+#pragma once
+
+#include <cstdint>
+
+namespace satrelay::gateway {
+
+struct PathMarks {
+  static PathMarks of(std::uint8_t traffic_class, std::uint8_t hop_limit) {
+    return {.traffic_class = static_cast<std::uint8_t>(traffic_class & 0xfcU),
+            .hop_limit = hop_limit};
+  }
+
+  std::uint8_t traffic_class = 0;  // DSCP; the ECN bits are 0, as they are each hop's own
+  std::uint8_t hop_limit = 64;
+  friend bool operator==(const PathMarks&, const PathMarks&) = default;
+};
+
+}  // namespace satrelay::gateway
