@@ -139,3 +139,36 @@ def test_local_is_the_default() -> None:
         eventually(lambda: state(client) == FIN_WAIT_2, LINK.rtt / 2, "the gateway acknowledges")
         check(unacknowledged(client) == 0, "all of it")
         check(len(receive_all(server)) == 50_000, "all arrives")
+
+
+def test_ttl_security() -> None:
+    """RFC 5082, as BGP routers have it: each end sends with a TTL of 255, and drops what comes with another."""
+    minimum_ttl = getattr(socket, "IP_MINTTL", 21)
+
+    def secure(end: socket.socket) -> None:
+        end.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, 255)
+        end.setsockopt(socket.IPPROTO_IP, minimum_ttl, 255)
+
+    with make_lab(LINK, GatewayOptions(modes={"ttl": "preserve"})) as lab:
+        with lab.server.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
+            secure(listener)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((SERVER.ipv4, 179))
+            listener.listen(2)
+            seconds, measured = [], RealTime()
+            for _ in range(2):
+                with lab.client.socket(socket.AF_INET, socket.SOCK_STREAM) as client:
+                    secure(client)
+                    client.settimeout(10)
+                    seconds.append(seconds_of(lambda client=client: client.connect((SERVER.ipv4, 179))))
+                    server, _ = listener.accept()
+                    with server:
+                        client.sendall(b"open")
+                        server.settimeout(10)
+                        check(server.recv(4) == b"open", "other bytes")
+                        server.sendall(b"keepalive")
+                        check(client.recv(9) == b"keepalive", "other bytes")
+            note(f"connected after {seconds[0]:.3f} s, then after {seconds[1]:.3f} s")
+            check(seconds[0] > LINK.rtt, "the first answer is the server's own")
+            check(lab.gateway_a.counter("flows_established") == 2, "not all were relayed")
+            measured.check(seconds[1] < LINK.rtt / 2, "the second one is the gateway's")
