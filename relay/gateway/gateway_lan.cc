@@ -231,6 +231,7 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_se
   const auto& [tcp, key, hash, looked_up, changes] = seen_segment;
   // Hosts forgive more than we do.
   if (!tcp) {
+    if (stays_on_lan(frame, now)) return drop(Counter::kFilteredOwnSide);
     const Counter reason = bridging_reason(frame, Counter::kBridgedMalformed);
     return treat(reason, frame, PortId::kLan, bytes, now);
   }

@@ -1,7 +1,8 @@
 #include "relay/gateway/addresses/far_marks.h"
 
-#include "pep/wire/checksum.h"
 #include "pep/wire/ip.h"
+#include "pep/wire/tcp.h"
+#include "relay/gateway/frames/flow_key.h"
 #include "relay/gateway/frames/frame.h"
 
 namespace satrelay::gateway {
@@ -19,12 +20,23 @@ std::uint32_t value_of(const PathMarks& marks, Instant now) {
 
 }  // namespace
 
-void FarMarks::note(const IpAddress& host, const PathMarks& marks, Instant now) {
-  table_.put(hash_host(key_, host), value_of(marks, now));
+std::uint64_t FarMarks::hash(const IpAddress& host, std::uint16_t port) const {
+  FlowKey service;
+  service.remote = host;
+  service.remote_port = port;
+  return hash_flow(key_, service);
 }
 
-std::optional<PathMarks> FarMarks::find(const IpAddress& host, Instant now) const {
-  const auto value = table_.find(hash_host(key_, host));
+void FarMarks::note(const IpAddress& host, std::uint16_t port, const PathMarks& marks,
+                    Instant now) {
+  if (marks.hop_limit < kLeastTtl) return;
+  table_.put(hash(host, kNoPort), value_of(marks, now));
+  if (port != kNoPort) table_.put(hash(host, port), value_of(marks, now));
+}
+
+std::optional<PathMarks> FarMarks::find(const IpAddress& host, std::uint16_t port,
+                                        Instant now) const {
+  const auto value = table_.find(hash(host, port));
   if (!value) return std::nullopt;
   const std::int64_t age = std::int64_t{hour_of(now)} - (*value >> 16);
   if (age > kKept / Duration::seconds(3600)) return std::nullopt;
@@ -32,10 +44,16 @@ std::optional<PathMarks> FarMarks::find(const IpAddress& host, Instant now) cons
                    .hop_limit = static_cast<std::uint8_t>(*value)};
 }
 
+std::optional<PathMarks> FarMarks::guess(const IpAddress& host, std::uint16_t port,
+                                         Instant now) const {
+  const auto of_service = find(host, port, now);
+  return of_service ? of_service : find(host, kNoPort, now);
+}
+
 void FarMarks::mark(MutableBytes frame, Instant now) const {
   const Frame seen = look_at(frame);
-  if (seen.kind < FrameKind::kTcp) return;
-  const auto marks = find(seen.ip.source, now);
+  if (seen.kind != FrameKind::kTcp || seen.payload.size() < wire::kTcpHeaderSize) return;
+  const auto marks = guess(seen.ip.source, load_u16(seen.payload.data()), now);
   if (!marks) return;
   wire::IpHeader ip = seen.ip;
   ip.hop_limit = marks->hop_limit;

@@ -2,10 +2,13 @@
 // a host. What is sent in a host's name before its first packet of a connection has those of an
 // earlier one, or of its own connections towards here.
 //
-// All workers share them. The number of hosts is fixed; the one that was heard first gives way.
+// They are kept by host and by service (host and port): a router may answer BGP with another TTL
+// than ssh. All workers share them. The number of places is fixed: those that were heard in the
+// earliest hour give way.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include "pep/base/address.h"
@@ -20,17 +23,26 @@ namespace satrelay::gateway {
 class FarMarks {
  public:
   static constexpr Duration kKept = Duration::seconds(24 * 3600);
-  static constexpr std::size_t kHosts = 16'384;
+  static constexpr std::size_t kPlaces = 32'768;
+  // What comes with less may be meant to end on the way, and is not remembered: what is sent with
+  // it in the host's name would not reach anybody.
+  static constexpr std::uint8_t kLeastTtl = 34;
+  static constexpr std::uint16_t kNoPort = 0;
 
-  explicit FarMarks(HashKey key) : key_(key), table_(kHosts) {}
+  explicit FarMarks(HashKey key) : key_(key), table_(kPlaces) {}
 
-  void note(const IpAddress& host, const PathMarks& marks, Instant now);
-  // nullopt: nothing was heard of it for a day.
-  std::optional<PathMarks> find(const IpAddress& host, Instant now) const;
-  // Gives a frame of IP without options the marks of the host in whose name it is sent.
+  // `port`: of the service; kNoPort if the host is the client.
+  void note(const IpAddress& host, std::uint16_t port, const PathMarks& marks, Instant now);
+  // Of the service; nullopt: nothing was heard of it for a day.
+  std::optional<PathMarks> find(const IpAddress& host, std::uint16_t port, Instant now) const;
+  // The same, or else of the host's latest connection.
+  std::optional<PathMarks> guess(const IpAddress& host, std::uint16_t port, Instant now) const;
+  // Gives a frame of TCP over IP without options the marks of the host in whose name it is sent.
   void mark(MutableBytes frame, Instant now) const;
 
  private:
+  std::uint64_t hash(const IpAddress& host, std::uint16_t port) const;
+
   HashKey key_;
   SharedTable table_;
 };

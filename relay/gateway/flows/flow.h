@@ -63,6 +63,7 @@ struct FlowRare {
   LanFigures lan;                           // of this LAN
   std::optional<LanFigures> far;            // of the far one, once its gateway has told
   bool far_awaited = false;                 // it is said to be about to
+  bool marks_told = false;                  // the far host's, by its gateway
 };
 
 struct Flow {
@@ -177,6 +178,13 @@ struct Flow {
   std::uint32_t host = kNoSlot;  // among LanHosts
   [[no_unique_address]] tcp::Endpoint endpoint;
 
+  // A far gateway tells no marks that are what it takes this one to assume. Where the server has
+  // spoken and none were told, the assumption holds, whatever the server's last connection had.
+  void assume_usual_marks() {
+    if (origin != Origin::kLan || rare().marks_told) return;
+    far_marks =
+        PathMarks{.traffic_class = static_cast<std::uint8_t>(metadata().traffic_class & 0xfcU)};
+  }
   // Its server's packets have other marks than the client's gateway takes them to have, and that
   // waits for them to answer the client's SYN.
   bool owes_marks() const {

@@ -22,7 +22,8 @@ void confirm(Flow& f, stp::Session& session, Instant now) {
   }
   FlowRare& told = f.make_rare();
   told.host_acknowledged = std::max(told.host_acknowledged, f.endpoint.acknowledged());
-  ours.answered = f.established;
+  // The peer answers its host with our host's marks: those go before.
+  ours.answered = f.established && !f.owes_marks();
   ours.ended = f.endpoint.finished_sending();
   // What no mode asks for is not told, so that it costs nothing.
   if (f.modes.ack == AckMode::kEndToEnd) ours.delivered = told.host_acknowledged;
@@ -38,6 +39,7 @@ void follow(Flow& f, const stp::Confirmation& far, Instant now) {
     f.make_rare().far_keep_alives = far.keep_alives;
     f.endpoint.send_keep_alive(now);
   }
+  if (far.answered && !f.established) f.assume_usual_marks();
   if (far.answered) f.endpoint.answer(now);
   if (f.modes.ack == AckMode::kEndToEnd) {
     f.endpoint.hold_acknowledgments(far.ended ? tcp::Endpoint::kNoHold : far.delivered, now);

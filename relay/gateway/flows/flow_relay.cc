@@ -100,8 +100,9 @@ FlowRelay::Places FlowRelay::places(std::size_t peer, const IpAddress& host) con
 }
 
 config::HandshakeMode FlowRelay::handshake(const config::Rule& rule, const IpAddress& server,
-                                           Instant now) const {
-  const bool waits = rule.ttl == config::TtlMode::kPreserve && !common_.far_marks.find(server, now);
+                                           std::uint16_t port, Instant now) const {
+  const bool waits =
+      rule.ttl == config::TtlMode::kPreserve && !common_.far_marks.find(server, port, now);
   return waits ? config::HandshakeMode::kRemote : rule.modes.handshake;
 }
 
@@ -219,7 +220,6 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
   const bool known = f.stream == event.stream || f.inbound_stream() == event.stream;
   if (f.stream_state != StreamState::kOpen || !known || f.peer != peer) return;
   if (event.kind == Kind::kReadable || event.kind == Kind::kConfirmed) hear_far_host(f, now);
-  const FarBefore before = {f.bytes_to_lan, f.far_marks, f.established};
   if (event.kind == Kind::kReset) {
     streams_.reset(f, stp::ResetReason::kNone, now);
     count_end(f, counter_for(event.reason));
@@ -232,19 +232,6 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
   }
   note_activity(f, now);
   advance(slot, now);
-  note_far_marks(slot, before, now);
-}
-
-// The far host's own, once it has said something: they may be the usual ones, of which a peer tells
-// nothing.
-void FlowRelay::note_far_marks(std::uint32_t slot, const FarBefore& before, Instant now) {
-  if (!flows_.contains(slot)) return;
-  const Flow& f = flow(slot);
-  const bool begins = before.bytes == 0 && f.bytes_to_lan > 0;
-  const bool answers = !before.established && session_of(f).confirmation(f.stream).answered;
-  if (begins || answers || f.far_marks != before.marks) {
-    common_.far_marks.note(f.key.remote, f.far_marks, now);
-  }
 }
 
 void FlowRelay::handle_timeout(Instant now) {
@@ -304,7 +291,9 @@ void FlowRelay::produce(stp::StreamId stream, std::uint32_t number, Instant now)
   catch_up(slot, now);
   Flow& f = flow(slot);
   if (f.stream_state != StreamState::kOpen || f.stream != stream) return;  // given up meanwhile
+  const bool owed_marks = f.owes_marks();
   streams_.produce(f, windows_, now);
+  if (owed_marks && !f.owes_marks()) confirm(f, session_of(f), now);
   quotas_.note_stored(f);
   queue(slot);  // consuming may have opened the host's window
 }
@@ -336,7 +325,10 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
   }
   if (f.stream_state == StreamState::kOpen) streams_.feed(f, now);
   if (f.stream_state == StreamState::kOpen) {
+    const std::uint64_t before = f.bytes_to_lan;
+    const PathMarks marks = f.far_marks;
     const StreamSide::Delivery delivery = streams_.deliver(f, windows_, now);
+    if ((before == 0 && f.bytes_to_lan > 0) || f.far_marks != marks) note_far_marks(f, now);
     if (delivery == StreamSide::Delivery::kSpent) unfinished_.add(slot);
     if (delivery == StreamSide::Delivery::kMalformed) {
       streams_.reset(f, stp::ResetReason::kProtocolError, now);

@@ -85,7 +85,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   }
   Places places(std::size_t peer, const IpAddress& host) const override;
   config::HandshakeMode handshake(const config::Rule& rule, const IpAddress& server,
-                                  Instant now) const override;
+                                  std::uint16_t port, Instant now) const override;
   // How the endpoint of a flow with this key would be set up now. It offers at least what a flow
   // has to itself: a host with a window of zero would send nothing that brings its SYN cookie back.
   tcp::Config endpoint_config(const FlowKey& key, std::size_t peer, Instant now) const {
@@ -180,12 +180,12 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   }
   void follow_host(Flow& f, const Frame& frame);
   void hear_far_host(const Flow& f, Instant now);
-  struct FarBefore {  // an event
-    std::uint64_t bytes = 0;
-    PathMarks marks;
-    bool established = false;
-  };
-  void note_far_marks(std::uint32_t slot, const FarBefore& before, Instant now);
+  // They are the far host's now.
+  void note_far_marks(const Flow& f, Instant now) {
+    const bool is_server = f.origin == Origin::kLan;
+    common_.far_marks.note(f.key.remote, is_server ? f.key.remote_port : FarMarks::kNoPort,
+                           f.far_marks, now);
+  }
   Polled marked(std::size_t size, MutableBytes out, Instant now) const;
   void trim(Flow& f);
   stp::Session& session_of(const Flow& f) { return peers_[f.peer]->session; }

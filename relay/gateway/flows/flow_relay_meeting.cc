@@ -15,6 +15,7 @@ bool FlowRelay::meet(std::uint32_t slot, std::size_t peer, stp::StreamId stream,
     return false;
   }
   stp::Session& session = session_of(f);
+  f.make_rare().marks_told = true;
   f.far_marks = {.traffic_class = static_cast<std::uint8_t>(metadata.traffic_class & 0xfcU),
                  .hop_limit = metadata.hop_limit};
   if (f.stream_state == StreamState::kNone) {

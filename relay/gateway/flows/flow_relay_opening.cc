@@ -55,7 +55,7 @@ void FlowRelay::accept(const FlowKey& key, const Frame& frame, const wire::TcpHe
   const std::uint32_t slot = new_flow(key, chosen, Origin::kLan, peer, now, cookie);
   Flow& f = flow(slot);
   f.modes = rule.modes;
-  f.modes.handshake = handshake(rule, key.remote, now);
+  f.modes.handshake = handshake(rule, key.remote, key.remote_port, now);
   f.syn_sequence = syn.sequence;
   f.to_host = frame.ethernet.reversed();
   f.set_metadata({.ethernet = frame.ethernet,
@@ -71,7 +71,7 @@ void FlowRelay::accept(const FlowKey& key, const Frame& frame, const wire::TcpHe
                   .options = syn.options});
   f.host_marks = f.told_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
   // Most hosts answer alike.
-  f.far_marks = common_.far_marks.find(key.remote, now)
+  f.far_marks = common_.far_marks.guess(key.remote, key.remote_port, now)
                     .value_or(PathMarks{.traffic_class = f.host_marks.traffic_class});
   write_down(f);
   flows_.count_half_open(f);
@@ -145,7 +145,7 @@ void FlowRelay::handle_opened(std::size_t peer, stp::StreamId stream, Instant no
   if (!unheard) write_down(f);
   hear_far_host(f, now);
   f.far_marks = PathMarks::of(metadata->traffic_class, metadata->hop_limit);
-  common_.far_marks.note(key.remote, f.far_marks, now);
+  note_far_marks(f, now);
   f.host_marks.traffic_class = f.told_marks.traffic_class = f.far_marks.traffic_class;
   f.stream = stream;
   f.stream_state = StreamState::kOpen;

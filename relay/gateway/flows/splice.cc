@@ -257,9 +257,11 @@ bool Splice::next_block(Flow& flow, InboundReader& inbound, SpliceResult& result
       const ConstBytes marks = ConstBytes(bytes).subspan(compress::kBlockHeaderSize);
       flow.far_marks = {.traffic_class = static_cast<std::uint8_t>(load_u8(marks.data()) & 0xfcU),
                         .hop_limit = load_u8(marks.data() + 1)};
+      if (flow.origin == Origin::kLan) flow.make_rare().marks_told = true;
       continue;
     }
     inbound.skip(compress::kBlockHeaderSize);
+    if (flow.bytes_decoded == 0) flow.assume_usual_marks();
     flow.bytes_decoded += compress::kBlockHeaderSize;
     flow.block_kind = header->kind;
     flow.block_remaining = header->encoded_size;

@@ -2,8 +2,8 @@
 // a place is one word, so whoever reads it sees all or nothing of what another worker writes.
 //
 // A key is given by its hash, which must be a keyed one: 32 bits of it are kept, others find a set
-// of a few places. In a set that is full the smallest value gives way, so that a value with the
-// time in its upper bits is kept for as long as there is room.
+// of a few places. In a set that is full the smallest value gives way, so that values with the time
+// in their upper bits go in that order.
 #pragma once
 
 #include <array>

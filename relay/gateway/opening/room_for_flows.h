@@ -29,7 +29,7 @@ class RoomForFlows {
   // When the SYN of a flow under the rule is answered: not here, if the answer must have the
   // server's TTL and that is not known.
   virtual config::HandshakeMode handshake(const config::Rule& rule, const IpAddress& server,
-                                          Instant now) const = 0;
+                                          std::uint16_t port, Instant now) const = 0;
 };
 
 }  // namespace satrelay::gateway

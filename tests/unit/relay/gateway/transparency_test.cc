@@ -407,6 +407,29 @@ TEST_F(Marks, OfAHostThatOpensConnectionsAreThoseOfItsAnswers) {
   EXPECT_EQ(take(client), opener.sends);
 }
 
+// A far gateway does not tell what it takes for granted: what is remembered must not stand for it.
+TEST_F(Marks, OfTheLastConnectionEndWithTheFirstDataOfThis) {
+  const auto download = [&](std::uint16_t port, const PathMarks& of_server) {
+    Side client{a_.get(), kClient, kServer, port, 80};
+    Side server{b_.get(), kServer, kClient, 80, port};
+    server.sends = of_server;
+    send(client, wire::TcpFlags::kSyn, 0);
+    EXPECT_TRUE(take(client));
+    send(client, wire::TcpFlags::kAck, 0);
+    step();
+    EXPECT_TRUE(take(server));
+    send(server, wire::TcpFlags::kSyn | wire::TcpFlags::kAck, 0);
+    send(server, wire::TcpFlags::kAck, 100);
+    step();
+    return take(client);
+  };
+  EXPECT_EQ(download(40000, {0x48, 125}), (PathMarks{0x48, 125}));
+  EXPECT_EQ(download(40001, {0, 64}), (PathMarks{0, 64})) << "the usual ones";
+  Side next{a_.get(), kClient, kServer, 40002, 80};
+  send(next, wire::TcpFlags::kSyn, 0);
+  EXPECT_EQ(take(next), (PathMarks{0, 64})) << "and these are remembered";
+}
+
 // BGP with TTL security (RFC 5082): what comes with less than 255 is dropped, a SYN-ACK, too.
 TEST_F(Marks, ArePreservedWhereARuleSaysSo) {
   config_a_.rules.back().ttl = config::TtlMode::kPreserve;
@@ -429,12 +452,20 @@ TEST_F(Marks, ArePreservedWhereARuleSaysSo) {
     EXPECT_EQ(answered, of_server) << port;
     return waits;
   };
+  // The same router speaks ssh to us, with another TTL.
+  Side opener{b_.get(), kServer, kClient, 50000, 8022};
+  opener.sends = {0x48, 63};
+  send(opener, wire::TcpFlags::kSyn, 0);
+  ASSERT_TRUE(take(opener));
+  send(opener, wire::TcpFlags::kAck, 0);
+  step();
+  while (next_frame(PortId::kLan)) {
+  }
   EXPECT_TRUE(connect(40000, {0xc0, 255}));
   EXPECT_FALSE(connect(40001, {0xc0, 255})) << "that is known now";
   now_ += Duration::seconds(26 * 3600);
   step();
-  EXPECT_TRUE(connect(40002, {0xc0, 64})) << "as its gateway has them by default, told by nobody";
-  EXPECT_FALSE(connect(40003, {0xc0, 64}));
+  EXPECT_TRUE(connect(40002, {0xc0, 64})) << "the usual ones, told by nobody";
   EXPECT_EQ(count(Counter::kFlowsResetProtocol), 0U);
 }
 

@@ -17,26 +17,47 @@ class FarMarksTest : public ::testing::Test {
 
 TEST_F(FarMarksTest, KeepsThoseOfEachHostForADay) {
   const IpAddress host = ip_of("198.51.100.5");
-  EXPECT_EQ(marks_.find(host, now_), std::nullopt);
-  marks_.note(host, {0xb8, 255}, now_);
-  marks_.note(ip_of("2001:db8::5"), {0, 0}, now_);
-  EXPECT_EQ(marks_.find(host, now_), (PathMarks{0xb8, 255}));
-  EXPECT_EQ(marks_.find(ip_of("2001:db8::5"), now_), (PathMarks{0, 0}));
-  EXPECT_EQ(marks_.find(ip_of("198.51.100.6"), now_), std::nullopt);
-  EXPECT_EQ(marks_.find(host, now_ + Duration::seconds(86'400)), (PathMarks{0xb8, 255}));
-  EXPECT_EQ(marks_.find(host, now_ + Duration::seconds(90'000 + 3600)), std::nullopt);
-  marks_.note(host, {0, 60}, now_);
-  EXPECT_EQ(marks_.find(host, now_), (PathMarks{0, 60}));
+  constexpr std::uint16_t kNone = FarMarks::kNoPort;
+  EXPECT_EQ(marks_.find(host, kNone, now_), std::nullopt);
+  marks_.note(host, kNone, {0xb8, 255}, now_);
+  marks_.note(ip_of("2001:db8::5"), kNone, {0, 64}, now_);
+  EXPECT_EQ(marks_.find(host, kNone, now_), (PathMarks{0xb8, 255}));
+  EXPECT_EQ(marks_.find(ip_of("2001:db8::5"), kNone, now_), (PathMarks{0, 64}));
+  EXPECT_EQ(marks_.find(ip_of("198.51.100.6"), kNone, now_), std::nullopt);
+  EXPECT_EQ(marks_.find(host, kNone, now_ + Duration::seconds(86'400)), (PathMarks{0xb8, 255}));
+  EXPECT_EQ(marks_.find(host, kNone, now_ + Duration::seconds(90'000 + 3600)), std::nullopt);
+}
+
+TEST_F(FarMarksTest, AServiceHasItsOwn) {
+  const IpAddress host = ip_of("198.51.100.5");
+  marks_.note(host, 179, {0xc0, 255}, now_);
+  marks_.note(host, 22, {0x48, 64}, now_);
+  EXPECT_EQ(marks_.find(host, 179, now_), (PathMarks{0xc0, 255}));
+  EXPECT_EQ(marks_.find(host, 22, now_), (PathMarks{0x48, 64}));
+  EXPECT_EQ(marks_.find(host, 80, now_), std::nullopt);
+  EXPECT_EQ(marks_.guess(host, 179, now_), (PathMarks{0xc0, 255}));
+  EXPECT_EQ(marks_.guess(host, 80, now_), (PathMarks{0x48, 64})) << "the latest";
+}
+
+TEST_F(FarMarksTest, ATtlThatReachesNobodyIsNotRemembered) {
+  const IpAddress host = ip_of("198.51.100.5");
+  marks_.note(host, 80, {0, 60}, now_);
+  for (const std::uint8_t ttl : std::initializer_list<std::uint8_t>{0, 1, 33}) {
+    marks_.note(host, 80, {0, ttl}, now_);
+  }
+  EXPECT_EQ(marks_.find(host, 80, now_), (PathMarks{0, 60}));
 }
 
 TEST_F(FarMarksTest, MarksFramesOfItsHosts) {
+  wire::TcpHeader segment;
+  segment.source_port = 80;
   for (const auto& [from, to] :
        {std::pair{"198.51.100.5", "203.0.113.5"}, std::pair{"2001:db8:b::5", "2001:db8:a::5"}}) {
-    const FrameBytes before = tcp_frame(from, to, wire::TcpHeader());
+    const FrameBytes before = tcp_frame(from, to, segment);
     FrameBytes frame = before;
     marks_.mark(frame, now_);
     EXPECT_EQ(frame, before) << "nothing is known of it";
-    marks_.note(ip_of(from), {0xb8, 255}, now_);
+    marks_.note(ip_of(from), 80, {0xb8, 255}, now_);
     marks_.mark(frame, now_);
     const Frame seen = look_at(frame);
     ASSERT_EQ(seen.kind, FrameKind::kTcp) << "its header's checksum";
