@@ -47,7 +47,6 @@ void Gateway::Impl::handle_lan_burst(std::span<const Arrived> frames, std::span<
   }
   for (std::size_t i = 0; i < frames.size(); ++i) {
     seen[i] = &look_at_arrived(frames[i], looks[i]);
-    hear_station(Side::kLan, *seen[i], now);
     look_at_segment(*seen[i], segments[i]);
     if (segments[i].tcp && frames.size() > 1) flows.flows().prefetch_way(segments[i].hash);
   }
@@ -67,6 +66,7 @@ void Gateway::Impl::handle_lan_burst(std::span<const Arrived> frames, std::span<
   unsigned refused = 0;
   std::size_t given_up_to = 0;
   for (std::size_t i = 0; i < frames.size();) {
+    hear_station(Side::kLan, *seen[i], now);  // all of a train have the same sender
     // Those before it in the burst may have begun or ended its flow.
     if (Segment& s = segments[i]; s.tcp && s.changes != flows.flows().changes()) {
       s.slot = flows.flows().find(s.key, s.hash);
