@@ -1,4 +1,4 @@
-// What all workers of a gateway learn together of hosts.
+// All workers of a gateway learn this together about hosts.
 #pragma once
 
 #include "relay/gateway/addresses/far_marks.h"

@@ -29,7 +29,7 @@ std::uint64_t FarMarks::hash(const IpAddress& host, std::uint16_t port) const {
 
 void FarMarks::note(const IpAddress& host, std::uint16_t port, const PathMarks& marks,
                     Instant now) {
-  if (marks.hop_limit < kLeastTtl) return;
+  if (marks.hop_limit <= kMostTtlOfAProbe) return;
   table_.put(hash(host, kNoPort), value_of(marks, now));
   if (port != kNoPort) table_.put(hash(host, port), value_of(marks, now));
 }

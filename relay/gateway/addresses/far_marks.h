@@ -1,6 +1,6 @@
 // The DSCP and TTL of far hosts' latest packets, as they were when they reached the gateway of such
-// a host. What is sent in a host's name before its first packet of a connection has those of an
-// earlier one, or of its own connections towards here.
+// a host. The gateway sends with these in the host's name before the host's first packet of a
+// connection is known.
 //
 // They are kept by host and by service (host and port): a router may answer BGP with another TTL
 // than ssh. All workers share them. The number of places is fixed: those that were heard in the
@@ -24,16 +24,14 @@ class FarMarks {
  public:
   static constexpr Duration kKept = Duration::seconds(24 * 3600);
   static constexpr std::size_t kPlaces = 32'768;
-  // What comes with less may be meant to end on the way, and is not remembered: what is sent with
-  // it in the host's name would not reach anybody.
-  static constexpr std::uint8_t kLeastTtl = 34;
   static constexpr std::uint16_t kNoPort = 0;
 
   explicit FarMarks(HashKey key) : key_(key), table_(kPlaces) {}
 
-  // `port`: of the service; kNoPort if the host is the client.
+  // `port`: of the service; kNoPort if the host is the client. Marks with the TTL of a probe are
+  // not kept: a packet with these in the host's name would reach nobody.
   void note(const IpAddress& host, std::uint16_t port, const PathMarks& marks, Instant now);
-  // Of the service; nullopt: nothing was heard of it for a day.
+  // The service's own; nullopt: nothing was heard of it for a day.
   std::optional<PathMarks> find(const IpAddress& host, std::uint16_t port, Instant now) const;
   // The same, or else of the host's latest connection.
   std::optional<PathMarks> guess(const IpAddress& host, std::uint16_t port, Instant now) const;

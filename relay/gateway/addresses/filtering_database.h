@@ -54,7 +54,7 @@ class FilteringDatabase {
   std::array<SharedTable, 2> sides_;  // of the second in which each was heard
 };
 
-// What one worker hears on one side. A station that goes on speaking is written down once a second.
+// Each worker has one for each side. It writes down a station that goes on speaking once a second.
 class StationListener {
  public:
   // Whether the sender of the frame is the station that was heard last, and that is written down.

@@ -6,6 +6,10 @@
 
 namespace satrelay::gateway {
 
+// Hosts begin with 64 or more, and the LAN's routers take few. Traceroute counts from 1 up to 30,
+// its like to 33; and routers that peer directly (BGP) begin with 1.
+inline constexpr std::uint8_t kMostTtlOfAProbe = 33;
+
 struct PathMarks {
   static PathMarks of(std::uint8_t traffic_class, std::uint8_t hop_limit) {
     return {.traffic_class = static_cast<std::uint8_t>(traffic_class & 0xfcU),

@@ -1,13 +1,10 @@
 #include "relay/gateway/opening/doorkeeper.h"
 
 #include "relay/gateway/frames/frame_faults.h"
+#include "relay/gateway/frames/path_marks.h"
 
 namespace satrelay::gateway {
 namespace {
-
-// Hosts begin with 64 or more, and the LAN's routers take few. Traceroute counts from 1 up to 30,
-// its like to 33; and routers that peer directly (BGP) begin with 1.
-constexpr std::uint8_t kMostTtlOfAProbe = 33;
 
 using Flags = wire::TcpFlags;
 using Decision = Doorkeeper::Decision;
