@@ -129,10 +129,14 @@ enum class Compress : std::uint8_t { kOff, kAuto, kOn };
 
 // How much of what a host sees is the far host's doing, per rule (docs/configuration.md). The
 // default of each is the one that costs no round trip.
-enum class HandshakeMode : std::uint8_t { kLocal, kRemote };  // when a SYN is answered
-enum class AckMode : std::uint8_t { kLocal, kEndToEnd };      // when data is acknowledged
-enum class CloseMode : std::uint8_t { kLocal, kConfirmed };   // when a FIN is acknowledged
-enum class WindowMode : std::uint8_t { kRewrite, kMirror };   // which window is advertised
+enum class HandshakeMode : std::uint8_t {  // when a SYN is answered
+  kLocal,
+  kRemote,
+  kAuto,  // as kLocal if the server has answered lately, else as kRemote; a rule's only
+};
+enum class AckMode : std::uint8_t { kLocal, kEndToEnd };     // when data is acknowledged
+enum class CloseMode : std::uint8_t { kLocal, kConfirmed };  // when a FIN is acknowledged
+enum class WindowMode : std::uint8_t { kRewrite, kMirror };  // which window is advertised
 // Whether the link carries repairs all along, so that a loss delays the bytes behind it little.
 enum class DeliveryMode : std::uint8_t { kOrdinary, kPrompt };
 // The TTL and DSCP of what is sent in a host's name before its first packet of a connection.

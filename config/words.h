@@ -32,7 +32,8 @@ inline constexpr Word<Compress> kWords<Compress>[] = {
     {"off", Compress::kOff}, {"auto", Compress::kAuto}, {"on", Compress::kOn}};
 template <>
 inline constexpr Word<HandshakeMode> kWords<HandshakeMode>[] = {{"local", HandshakeMode::kLocal},
-                                                                {"remote", HandshakeMode::kRemote}};
+                                                                {"remote", HandshakeMode::kRemote},
+                                                                {"auto", HandshakeMode::kAuto}};
 template <>
 inline constexpr Word<AckMode> kWords<AckMode>[] = {{"local", AckMode::kLocal},
                                                     {"end-to-end", AckMode::kEndToEnd}};

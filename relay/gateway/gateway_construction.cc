@@ -160,8 +160,9 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       claims(config, policy),
       door(config, secret_of(identity), policy, claims, peers, counters),
       wan(config, identity.share, identity.wan_mac, uplink, counters, now),
-      common(identity.common ? identity.common
-                             : std::make_shared<CommonKnowledge>(secret_of(identity))),
+      common(identity.common
+                 ? identity.common
+                 : std::make_shared<CommonKnowledge>(secret_of(identity), config.peers.size())),
       lan(config, policy, secret_of(identity)),
       journal(journal_memory),
       orphans(config.limits.flows, secret_of(identity), journal, lan, claims, counters),

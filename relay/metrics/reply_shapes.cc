@@ -133,6 +133,8 @@ constexpr ReplyField kExplanationReply[] = {{"rule"},
                                             {"peer", kText},
                                             {"prefix", kText},
                                             {"bridged_as", kText},
+                                            {"handshake", kText},
+                                            {"handshake_cause", kText},
                                             {"misses", kObjectsByName, "miss"},
                                             {"more_misses"}};
 

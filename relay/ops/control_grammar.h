@@ -253,7 +253,7 @@ bool is_panel_user(std::string_view text);
 
 // "capacity LINK send|receive RATE|configured"
 [[nodiscard]] std::string synopsis(const ControlCommandSpec& command);
-// "compress=off|auto|on (also for connections that are there), handshake=local|remote, ..."
+// "compress=off|auto|on (also for connections that are there), handshake=local|remote|auto, ..."
 [[nodiscard]] std::string settings_help(std::span<const ControlValueSpec> settings);
 // The commands, a line each, and what may stand before them.
 [[nodiscard]] std::string control_help();

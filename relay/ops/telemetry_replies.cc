@@ -321,6 +321,9 @@ void write_explanation(const gateway::Explanation& explanation, TelemetryDict& r
   reply.add("prefix", explanation.prefix ? explanation.prefix->to_string() : "");
   reply.add("bridged_as",
             std::string(explanation.bridged_as ? gateway::name(*explanation.bridged_as) : ""));
+  const auto& handshake = explanation.handshake;
+  reply.add("handshake", handshake ? std::string(config::word_of(handshake->mode)) : "");
+  reply.add("handshake_cause", std::string(handshake ? to_string(handshake->cause) : ""));
   TelemetryDict misses;
   for (const gateway::Explanation::Miss& miss : explanation.misses) {
     TelemetryDict entry;

@@ -62,13 +62,30 @@ std::string optional_text(const Json& object, const char* key) {
   return value == "-" ? "" : value;
 }
 
+// Why the server answers a SYN, and not the gateway.
+std::string_view why_server_answers(std::string_view cause) {
+  if (cause == "rule") return "as the rule says";
+  if (cause == "service_refused") return "since it refused, or did not answer, the latest one";
+  if (cause == "service_unknown") return "since it has answered none for a day";
+  if (cause == "family_silent") return "since no server there answers by this family of addresses";
+  if (cause == "ttl_unknown") return "since its TTL is not known";
+  return "";
+}
+
 std::string what_happens(const Json& explanation) {
   const std::string action = text(explanation, "action");
   if (action == "drop") return "dropped";
   if (action == "reset") return "TCP is answered with RST; all else is dropped";
   const std::string reason = optional_text(explanation, "bridged_as");
   if (!reason.empty()) return "bridged, and counted as " + reason;
-  return action == "accelerate" ? "relayed, if it is TCP" : "bridged";
+  if (action != "accelerate") return "bridged";
+  std::string answer = "relayed, if it is TCP";
+  if (optional_text(explanation, "handshake") == "remote") {
+    answer += "; the server answers the SYN";
+    const auto why = why_server_answers(optional_text(explanation, "handshake_cause"));
+    if (!why.empty()) answer += ", " + std::string(why);
+  }
+  return answer;
 }
 
 }  // namespace

@@ -130,12 +130,12 @@ class DeviceClock final : public Stopwatch {
 
 // Of the first worker.
 gateway::Identity make_identity(const MacAddress& wan_mac, Entropy& entropy,
-                                const Stopwatch& stopwatch, bool lan_port_sums) {
+                                const Stopwatch& stopwatch, bool lan_port_sums, std::size_t peers) {
   gateway::Identity identity;
   identity.boot_epoch = wall_clock();
   entropy.fill(std::as_writable_bytes(std::span(identity.secret)));
   identity.common = std::make_shared<gateway::CommonKnowledge>(
-      gateway::HashKey{identity.secret[0], identity.secret[1]});
+      gateway::HashKey{identity.secret[0], identity.secret[1]}, peers);
   identity.wan_mac = wan_mac;
   identity.entropy = &entropy;
   identity.stopwatch = &stopwatch;
@@ -326,7 +326,8 @@ int run(config::Gateway config, const std::string& file) {
   const std::unique_ptr<JournalFile> journal = open_journal(config);
   KernelEntropy entropy;
   const DeviceClock clock;
-  gateway::Identity identity = make_identity(wan.mac(), entropy, clock, lan.sums_tcp());
+  gateway::Identity identity =
+      make_identity(wan.mac(), entropy, clock, lan.sums_tcp(), config.peers.size());
   const gateway::JournalSlices journals =
       gateway::deal_out(journal ? journal->records() : MutableBytes(), count);
   if (journals.dropped > 0) {

@@ -94,7 +94,7 @@ void GatewayNode::start(std::uint64_t boot_epoch) {
   identity.secret[1] = ~boot_epoch;
   identity.wan_mac = wan_mac_;
   const gateway::HashKey secret{identity.secret[0], identity.secret[1]};
-  identity.common = std::make_shared<gateway::CommonKnowledge>(secret);
+  identity.common = std::make_shared<gateway::CommonKnowledge>(secret, config_.peers.size());
   steering_.emplace(config_, secret);
   for (unsigned i = 0; i < workers(); ++i) {
     Worker& worker = workers_[i];

@@ -1,16 +1,24 @@
 // All workers of a gateway learn this together about hosts.
 #pragma once
 
+#include <cstddef>
+
+#include "relay/gateway/addresses/far_families.h"
 #include "relay/gateway/addresses/far_marks.h"
+#include "relay/gateway/addresses/far_services.h"
 #include "relay/gateway/addresses/filtering_database.h"
 
 namespace satrelay::gateway {
 
 struct CommonKnowledge {
-  explicit CommonKnowledge(HashKey key) : stations(key), far_marks(key) {}
+  // `peers`: as many as are configured.
+  CommonKnowledge(HashKey key, std::size_t peers)
+      : stations(key), far_marks(key), far_services(key), far_families(key, peers) {}
 
   FilteringDatabase stations;
   FarMarks far_marks;
+  FarServices far_services;
+  FarFamilies far_families;
 };
 
 }  // namespace satrelay::gateway

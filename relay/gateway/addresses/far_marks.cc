@@ -2,16 +2,12 @@
 
 #include "pep/wire/ip.h"
 #include "pep/wire/tcp.h"
+#include "relay/gateway/frames/coarse_time.h"
 #include "relay/gateway/frames/flow_key.h"
 #include "relay/gateway/frames/frame.h"
 
 namespace satrelay::gateway {
 namespace {
-
-// From 1 on, 65,535 of them: more than seven years.
-std::uint32_t hour_of(Instant now) {
-  return static_cast<std::uint32_t>((now - Instant()) / Duration::seconds(3600) % 0xffff) + 1;
-}
 
 // The time stands in the upper bits, as SharedTable wants it.
 std::uint32_t value_of(const PathMarks& marks, Instant now) {

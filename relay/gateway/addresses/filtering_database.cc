@@ -3,19 +3,13 @@
 #include <optional>
 
 #include "pep/base/bytes.h"
+#include "relay/gateway/frames/coarse_time.h"
 
 namespace satrelay::gateway {
 namespace {
 
-// From 1 on.
-std::uint32_t second_of(Instant now) {
-  return static_cast<std::uint32_t>((now - Instant()) / Duration::seconds(1)) + 1;
-}
-
-// Another worker may be a little ahead.
 bool is_fresh(std::optional<std::uint32_t> second, Instant now) {
-  constexpr std::int64_t kSeconds = FilteringDatabase::kAgeing / Duration::seconds(1);
-  return second && std::int64_t{second_of(now)} - *second < kSeconds;
+  return is_within(second, FilteringDatabase::kAgeing, now);
 }
 
 std::uint64_t hash_of(const HashKey& key, const Station& station) {

@@ -99,11 +99,25 @@ FlowRelay::Places FlowRelay::places(std::size_t peer, const IpAddress& host) con
           .of_host = quotas_.places_of(host)};
 }
 
-config::HandshakeMode FlowRelay::handshake(const config::Rule& rule, const IpAddress& server,
-                                           std::uint16_t port, Instant now) const {
-  const bool waits =
-      rule.ttl == config::TtlMode::kPreserve && !common_.far_marks.find(server, port, now);
-  return waits ? config::HandshakeMode::kRemote : rule.modes.handshake;
+Handshake FlowRelay::handshake(const config::Rule& rule, const FlowKey& key, std::size_t peer,
+                               Instant now) const {
+  using config::HandshakeMode;
+  using Cause = Handshake::Cause;
+  const auto by_server = [](Cause cause) { return Handshake{HandshakeMode::kRemote, cause}; };
+  if (rule.modes.handshake == HandshakeMode::kRemote) return by_server(Cause::kRule);
+  if (rule.ttl == config::TtlMode::kPreserve &&
+      !common_.far_marks.find(key.remote, key.remote_port, now)) {
+    return by_server(Cause::kTtlUnknown);
+  }
+  const auto latest = common_.far_services.latest(key, now);
+  if (latest == FarServices::Outcome::kRefused) return by_server(Cause::kServiceRefused);
+  if (!latest && rule.modes.handshake == HandshakeMode::kAuto) {
+    return by_server(Cause::kServiceUnknown);
+  }
+  if (common_.far_families.is_silent(configured(peer), key.remote, now)) {
+    return by_server(Cause::kFamilySilent);
+  }
+  return {};
 }
 
 // --- input -------------------------------------------------------------------------------------
@@ -192,6 +206,13 @@ void FlowRelay::follow_host(Flow& f, const Frame& frame) {
   write_down(f);
 }
 
+// The server has accepted the connection, as what its gateway sends proves.
+void FlowRelay::note_answer(const Flow& f, Instant now) {
+  if (f.origin != Origin::kLan) return;
+  common_.far_services.note(f.key, FarServices::Outcome::kAccepted, now);
+  common_.far_families.note_answer(configured(f.peer), f.key.remote, now);
+}
+
 // Its frames end at the far gateway: none of them shows on the WAN where it is.
 void FlowRelay::hear_far_host(const Flow& f, Instant now) {
   if (far_stations_.has_just_heard(f.to_host, now) || f.is_unheard()) return;
@@ -221,13 +242,16 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
   if (f.stream_state != StreamState::kOpen || !known || f.peer != peer) return;
   if (event.kind == Kind::kReadable || event.kind == Kind::kConfirmed) hear_far_host(f, now);
   if (event.kind == Kind::kReset) {
+    note_refusal(f, event.reason, now);
     streams_.reset(f, stp::ResetReason::kNone, now);
     count_end(f, counter_for(event.reason));
     abort_or_abandon(f, event.reason, now);
   } else if (event.kind == Kind::kDelivered) {
     if (f.stream == event.stream) f.delivered = true;
   } else if (event.kind == Kind::kConfirmed) {
-    follow(f, session_of(f).confirmation(event.stream), now);
+    const stp::Confirmation far = session_of(f).confirmation(event.stream);
+    if (far.answered && !f.established) note_answer(f, now);
+    follow(f, far, now);
     windows_.adjust(f, session_of(f).smoothed_rtt(), now);
   }
   note_activity(f, now);
@@ -328,7 +352,9 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
     const std::uint64_t before = f.bytes_to_lan;
     const PathMarks marks = f.far_marks;
     const StreamSide::Delivery delivery = streams_.deliver(f, windows_, now);
-    if ((before == 0 && f.bytes_to_lan > 0) || f.far_marks != marks) note_far_marks(f, now);
+    const bool is_first = before == 0 && f.bytes_to_lan > 0;
+    if (is_first) note_answer(f, now);
+    if (is_first || f.far_marks != marks) note_far_marks(f, now);
     if (delivery == StreamSide::Delivery::kSpent) unfinished_.add(slot);
     if (delivery == StreamSide::Delivery::kMalformed) {
       streams_.reset(f, stp::ResetReason::kProtocolError, now);

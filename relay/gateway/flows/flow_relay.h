@@ -84,8 +84,8 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
     return quotas_.may_be_half_open(configured(peer), host);
   }
   Places places(std::size_t peer, const IpAddress& host) const override;
-  config::HandshakeMode handshake(const config::Rule& rule, const IpAddress& server,
-                                  std::uint16_t port, Instant now) const override;
+  Handshake handshake(const config::Rule& rule, const FlowKey& key, std::size_t peer,
+                      Instant now) const override;
   // How the endpoint of a flow with this key would be set up now. It offers at least what a flow
   // has to itself: a host with a window of zero would send nothing that brings its SYN cookie back.
   tcp::Config endpoint_config(const FlowKey& key, std::size_t peer, Instant now) const {
@@ -186,6 +186,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
     common_.far_marks.note(f.key.remote, is_server ? f.key.remote_port : FarMarks::kNoPort,
                            f.far_marks, now);
   }
+  void note_answer(const Flow& f, Instant now);
   Polled marked(std::size_t size, MutableBytes out, Instant now) const;
   void trim(Flow& f);
   stp::Session& session_of(const Flow& f) { return peers_[f.peer]->session; }
@@ -228,6 +229,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
 
   // (flow_relay_ending.cc)
   bool makes_way(std::uint32_t slot, const wire::TcpHeader& header, Instant now);
+  void note_refusal(const Flow& f, stp::ResetReason reason, Instant now);
   void doubt(Flow& f, Instant now);
   void remember(const Flow& f);  // for the peer, should it have been started anew
   void handle_closed_endpoint(Flow& f, Instant now);

@@ -60,6 +60,24 @@ bool FlowRelay::makes_way(std::uint32_t slot, const wire::TcpHeader& header, Ins
   return true;
 }
 
+// A RST tells that the family reaches its servers. Silence, and an ICMP error, tell the opposite.
+void FlowRelay::note_refusal(const Flow& f, stp::ResetReason reason, Instant now) {
+  const bool refused = reason == stp::ResetReason::kRefused;
+  const bool silent =
+      reason == stp::ResetReason::kUnreachable || reason == stp::ResetReason::kNoRoute;
+  if (f.origin != Origin::kLan || f.bytes_to_lan > 0 || (!refused && !silent)) return;
+  if (common_.far_services.note(f.key, FarServices::Outcome::kRefused, now)) {
+    counters_.add(Counter::kServicesRefusing);
+  }
+  FarFamilies& families = common_.far_families;
+  const std::size_t peer = configured(f.peer);
+  if (refused) {
+    families.note_answer(peer, f.key.remote, now);
+  } else if (families.note_silence(peer, f.key.remote, now)) {
+    counters_.add(Counter::kFamiliesSilent);
+  }
+}
+
 // A SYN that waits for the far host is answered with RST if that host refused it, and not at all if
 // nobody answered: its host tries again, as it would without a gateway. If the far gateway has no
 // room, or the far host such a connection already, it would be in vain again: the next try is

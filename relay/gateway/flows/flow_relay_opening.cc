@@ -55,7 +55,8 @@ void FlowRelay::accept(const FlowKey& key, const Frame& frame, const wire::TcpHe
   const std::uint32_t slot = new_flow(key, chosen, Origin::kLan, peer, now, cookie);
   Flow& f = flow(slot);
   f.modes = rule.modes;
-  f.modes.handshake = handshake(rule, key.remote, key.remote_port, now);
+  // A cookie has answered the host already.
+  f.modes.handshake = cookie ? config::HandshakeMode::kLocal : handshake(rule, key, peer, now).mode;
   f.syn_sequence = syn.sequence;
   f.to_host = frame.ethernet.reversed();
   f.set_metadata({.ethernet = frame.ethernet,
@@ -77,6 +78,10 @@ void FlowRelay::accept(const FlowKey& key, const Frame& frame, const wire::TcpHe
   flows_.count_half_open(f);
   quotas_.count_half_open(f, configured(peer));
   counters_.add(Counter::kFlowsAccepted);
+  if (f.modes.handshake == config::HandshakeMode::kRemote &&
+      rule.modes.handshake != config::HandshakeMode::kRemote) {
+    counters_.add(Counter::kHandshakesLearnt);
+  }
   hold_back(f, now);
   if (cookie) counters_.add(Counter::kFlowsBySynCookie);
   using Answer = tcp::Endpoint::Answer;

@@ -67,8 +67,7 @@ Decision Doorkeeper::decide(const Segment& segment, ActiveRule& rule,
     // A host believes in the cookie that its SYN was answered by, or will: a repetition is answered
     // by the same, whatever room there is, as long as the cookie is remembered.
     if (is_syn &&
-        room.handshake(rule.rule, segment.key.remote, segment.key.remote_port, now) ==
-            config::HandshakeMode::kLocal &&
+        room.handshake(rule.rule, key, *peer, now).mode == config::HandshakeMode::kLocal &&
         (may_answer_by_cookie(*peer, key.local, room, now) ||
          cookies_.has_answered(key, header, now))) {
       return {.kind = Decision::Kind::kCookie};

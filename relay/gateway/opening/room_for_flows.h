@@ -9,6 +9,8 @@
 #include "pep/base/address.h"
 #include "pep/base/time.h"
 #include "relay/gateway/counters.h"
+#include "relay/gateway/frames/flow_key.h"
+#include "relay/gateway/rules/handshake.h"
 
 namespace satrelay::gateway {
 
@@ -26,10 +28,9 @@ class RoomForFlows {
     std::uint64_t of_host = 0;
   };
   virtual Places places(std::size_t peer, const IpAddress& host) const = 0;
-  // When the SYN of a flow under the rule is answered: not here, if the answer must have the
-  // server's TTL and that is not known.
-  virtual config::HandshakeMode handshake(const config::Rule& rule, const IpAddress& server,
-                                          std::uint16_t port, Instant now) const = 0;
+  // Of a flow with this key towards the peer, under the rule.
+  virtual Handshake handshake(const config::Rule& rule, const FlowKey& key, std::size_t peer,
+                              Instant now) const = 0;
 };
 
 }  // namespace satrelay::gateway

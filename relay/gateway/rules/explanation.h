@@ -10,6 +10,7 @@
 #include "config/schema.h"
 #include "pep/base/address.h"
 #include "relay/gateway/counters.h"
+#include "relay/gateway/rules/handshake.h"
 #include "relay/gateway/rules/policy_key.h"
 
 namespace satrelay::gateway {
@@ -51,6 +52,8 @@ struct Explanation {
   std::optional<IpPrefix> prefix;
   // A connection that would be opened now: why it would be bridged.
   std::optional<Counter> bridged_as;
+  // One that would be relayed: who would answer its SYN, and why. Of the outermost VLAN only.
+  std::optional<Handshake> handshake;
 };
 
 }  // namespace satrelay::gateway

@@ -34,6 +34,20 @@ function verdict(answer) {
     : ["warn", "It is bridged."];
 }
 
+const WHY_SERVER_ANSWERS = {
+  rule: "as the rule says",
+  service_refused: "since it refused, or did not answer, the latest one",
+  service_unknown: "since it has answered none for a day",
+  family_silent: "since no server there answers by this family of addresses",
+  ttl_unknown: "since its TTL is not known",
+};
+
+function handshakeOf(answer) {
+  if (answer.handshake !== "remote") return "";
+  const why = WHY_SERVER_ANSWERS[answer.handshake_cause];
+  return `The server answers the SYN${why ? `, ${why}` : ""}.`;
+}
+
 function answerOf(answer, meaning) {
   const [tone, sentence] = verdict(answer);
   const misses = Object.entries(answer.misses ?? {}).map(([rule, {name, criterion}]) =>
@@ -52,6 +66,7 @@ function answerOf(answer, meaning) {
         {"data-tone": tone},
         make("p", {class: "what"}, sentence),
         answer.bridged_as && meaning && make("p", {}, `That means: ${meaning}.`),
+        handshakeOf(answer) && make("p", {}, handshakeOf(answer)),
       ),
     ),
     make("h3", {}, "Why"),

@@ -150,7 +150,7 @@ TEST_F(OwnSide, TheGatewayIsNoHost) {
 }
 
 TEST_F(OwnSide, WorkersHearTogether) {
-  const auto common = std::make_shared<CommonKnowledge>(HashKey{1, 2});
+  const auto common = std::make_shared<CommonKnowledge>(HashKey{1, 2}, config_a_.peers.size());
   config_a_.worker.count = 2;
   std::array<std::unique_ptr<Gateway>, 2> workers;
   for (unsigned i = 0; i < 2; ++i) {

@@ -29,10 +29,11 @@ TEST(ControlGrammar, ASynopsisIsWhatIsWritten) {
 TEST(ControlGrammar, SettingsSayTheirValues) {
   EXPECT_EQ(settings_help(kClassSettings),
             "weight=1 to 255, guaranteed=RATE|none, maximum=RATE|none");
-  EXPECT_EQ(settings_help(kRuleSettings),
-            "compress=off|auto|on (also for connections that are there), handshake=local|remote, "
-            "ack=local|end-to-end, close=local|confirmed, window=rewrite|mirror, "
-            "delivery=ordinary|prompt, ttl=last|preserve");
+  EXPECT_EQ(
+      settings_help(kRuleSettings),
+      "compress=off|auto|on (also for connections that are there), handshake=local|remote|auto, "
+      "ack=local|end-to-end, close=local|confirmed, window=rewrite|mirror, "
+      "delivery=ordinary|prompt, ttl=last|preserve");
 }
 
 TEST(ControlGrammar, TheLongestNameHolds) {

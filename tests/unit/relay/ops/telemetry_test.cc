@@ -408,7 +408,7 @@ TEST_F(TelemetryTest, ARuleIsExplained) {
   EXPECT_EQ(found, Json::parse(R"({"rule": 3, "name": "web", "action": "accelerate",
     "compress": "auto", "modes": {"handshake": "local", "ack": "local", "close": "local",
     "window": "rewrite", "delivery": "ordinary"}, "ttl": "last", "class": "bulk", "peer": "ship", "prefix": "198.51.100.0/24",
-    "bridged_as": "bridged_peer_down", "misses": {"1": {"name": "", "criterion": "port"},
+    "bridged_as": "bridged_peer_down", "handshake": "", "handshake_cause": "", "misses": {"1": {"name": "", "criterion": "port"},
     "2": {"name": "voice", "criterion": "dscp"}}, "more_misses": 5})"));
   EXPECT_EQ(live.asked.source, IpAddress::parse("10.0.0.5"));
   EXPECT_EQ(live.asked.destination, IpAddress::parse("198.51.100.7"));

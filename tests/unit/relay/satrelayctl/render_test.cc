@@ -262,15 +262,17 @@ TEST(RenderExplanation, SaysWhyNotTheRulesBeforeAndWhatHappensNow) {
   const Json explanation = Json::parse(R"({"rule": 23, "name": "web", "action": "accelerate",
     "compress": "auto", "modes": {"handshake": "remote", "ack": "local", "close": "local",
     "window": "rewrite", "delivery": "ordinary"}, "class": "bulk", "peer": "ship", "prefix": "198.51.100.0/24",
-    "bridged_as": "", "misses": {"1": {"name": "", "criterion": "port"},
+    "bridged_as": "", "handshake": "remote", "handshake_cause": "rule",
+    "misses": {"1": {"name": "", "criterion": "port"},
     "2": {"name": "voice", "criterion": "dscp"}}, "more_misses": 20})");
-  EXPECT_EQ(render_explanation(explanation),
-            "rule 1          no: another port\n"
-            "rule 2   voice  no: another dscp\n"
-            "                and 20 more that do not match\n"
-            "rule 23  web    matches: accelerate, handshake remote, class bulk\n"
-            "peer            ship, for 198.51.100.0/24\n"
-            "now             relayed, if it is TCP\n");
+  EXPECT_EQ(
+      render_explanation(explanation),
+      "rule 1          no: another port\n"
+      "rule 2   voice  no: another dscp\n"
+      "                and 20 more that do not match\n"
+      "rule 23  web    matches: accelerate, handshake remote, class bulk\n"
+      "peer            ship, for 198.51.100.0/24\n"
+      "now             relayed, if it is TCP; the server answers the SYN, as the rule says\n");
 }
 
 TEST(RenderExplanation, OfNoRuleAndNoPeer) {

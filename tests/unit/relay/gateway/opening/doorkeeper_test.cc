@@ -31,9 +31,9 @@ class Room final : public RoomForFlows {
  public:
   std::optional<Counter> lack_of_room(std::size_t, const IpAddress&) const override { return lack; }
   bool may_be_half_open(std::size_t, const IpAddress&) const override { return waiting < 2; }
-  config::HandshakeMode handshake(const config::Rule& rule, const IpAddress&, std::uint16_t,
-                                  Instant) const override {
-    return rule.modes.handshake;
+  Handshake handshake(const config::Rule& rule, const FlowKey&, std::size_t,
+                      Instant) const override {
+    return {.mode = rule.modes.handshake};
   }
   Places places(std::size_t, const IpAddress&) const override { return free; }
 

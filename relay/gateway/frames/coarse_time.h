@@ -1,0 +1,27 @@
+// Instants as tables keep them that have one word a place: a whole number from 1 on, so that 0 may
+// mean an empty place.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "pep/base/time.h"
+
+namespace satrelay::gateway {
+
+constexpr std::uint32_t second_of(Instant now) {
+  return static_cast<std::uint32_t>((now - Instant()) / Duration::seconds(1)) + 1;
+}
+
+// 16 bits, which suffice for seven years.
+constexpr std::uint32_t hour_of(Instant now) {
+  return static_cast<std::uint32_t>((now - Instant()) / Duration::seconds(3600) % 0xffff) + 1;
+}
+
+// Whether less than `age` has passed since that second. Another worker may be a little ahead.
+constexpr bool is_within(std::optional<std::uint32_t> second, Duration age, Instant now) {
+  return second.value_or(0) != 0 &&
+         std::int64_t{second_of(now)} - *second < age / Duration::seconds(1);
+}
+
+}  // namespace satrelay::gateway
