@@ -63,6 +63,8 @@ struct Config {
   // What the relay understands (docs/stp.md section 15).
   bool lan_reports = false;
   bool evidence = false;
+  // And what RESET reason 13 says.
+  bool other_vlan = false;
   // Each half of a stream has a reserve of the arena's, so that it goes on however little memory
   // the others leave.
   bool reserves = false;
@@ -226,6 +228,8 @@ class Session {
   // Both relays understand LAN reports, or evidence (docs/stp.md section 15).
   bool lan_reports() const;
   bool evidence() const;
+  // Both relays understand RESET reason 13.
+  bool other_vlan() const;
   // Somebody greets in its name, and it has not been heard since: it may have been started anew,
   // and what is opened now be lost. Over with the next kPeerAlive, or when it is suspect.
   bool doubts_peer() const;

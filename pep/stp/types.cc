@@ -46,6 +46,8 @@ const char* to_string(ResetReason reason) {
       return "no_route";
     case ResetReason::kInUse:
       return "in_use";
+    case ResetReason::kOtherVlan:
+      return "other_vlan";
   }
   return "unknown";
 }

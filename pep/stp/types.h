@@ -38,6 +38,7 @@ enum class ResetReason : std::uint8_t {
   kShutdown = 10,      // the gateway stops
   kNoRoute = 11,       // SYNs unanswered, and ICMP has said why
   kInUse = 12,         // the far host has a connection with these addresses and ports
+  kOtherVlan = 13,     // the far host answered the SYN in another VLAN; needs its capability
 };
 const char* to_string(ResetReason reason);
 

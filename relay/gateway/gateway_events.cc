@@ -43,9 +43,12 @@ void Gateway::Impl::handle_event(std::size_t index, const stp::Event& event, Ins
       handle_opened(index, event.stream, now);
       return;
     case Kind::kReset:
-      if (event.reason == stp::ResetReason::kUnreachable) {
-        if (const FlowKey* key = flows.key_of(index, event)) {
+      if (const FlowKey* key = flows.key_of(index, event)) {
+        if (event.reason == stp::ResetReason::kUnreachable) {
           door.records().unanswered.remember(pair_of(*key), 0, now);
+        }
+        if (event.reason == stp::ResetReason::kOtherVlan) {
+          door.records().split_vlans.note(*key, peer.lane.peer, now);
         }
       }
       [[fallthrough]];

@@ -253,6 +253,11 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_se
       return Verdict::kConsumed;
     }
   }
+  if (const std::uint32_t asked = flows.asked_in_other_vlan(key, tcp->header); asked != kNoSlot) {
+    if (!checksum_ok(frame)) return Verdict::kDrop;
+    flows.handle_other_vlan(asked, tcp->header, now);
+    return drop(Counter::kDroppedOtherVlan);
+  }
   if (stays_on_lan(frame, now)) return drop(Counter::kFilteredOwnSide);
   hear(lan.learn_from_lan(frame));  // a relayed flow follows its host's frames itself
   if (orphans.size() > 0) {

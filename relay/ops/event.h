@@ -49,11 +49,12 @@ enum class EventKind : std::uint8_t {
   kTableFull,
   kAddressConflict,
   kStationOnBothSides,
-  kServiceRefuses,   // or does not answer: its SYNs wait for it from now on
-  kFamilySilent,     // the same of all servers behind a peer
-  kGatewayForged,    // a host of the LAN speaks in a gateway's name
-  kSourceForged,     // or in that of a host behind a peer
-  kPeerOverreaches,  // opens connections that are not those of hosts behind it
+  kAnswersInOtherVlan,  // of servers: such connections are bridged
+  kServiceRefuses,      // or does not answer: its SYNs wait for it from now on
+  kFamilySilent,        // the same of all servers behind a peer
+  kGatewayForged,       // a host of the LAN speaks in a gateway's name
+  kSourceForged,        // or in that of a host behind a peer
+  kPeerOverreaches,     // opens connections that are not those of hosts behind it
   kSynFlood,
   kSynFloodOver,
   kWorkerOverloaded,

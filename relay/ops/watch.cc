@@ -21,6 +21,7 @@ constexpr std::array kWatched = {
     Watched{Counter::kBridgedHostPart, EventKind::kTableFull},
     Watched{Counter::kAddressConflicts, EventKind::kAddressConflict},
     Watched{Counter::kStationsOnBothSides, EventKind::kStationOnBothSides},
+    Watched{Counter::kFlowsOtherVlan, EventKind::kAnswersInOtherVlan},
     Watched{Counter::kServicesRefusing, EventKind::kServiceRefuses},
     Watched{Counter::kFamiliesSilent, EventKind::kFamilySilent},
     Watched{Counter::kDroppedForgedGateway, EventKind::kGatewayForged},

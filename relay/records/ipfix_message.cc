@@ -236,6 +236,7 @@ FlowEndReason flow_end_reason(gateway::Counter end) {
     case Counter::kFlowsResetByHost:
     case Counter::kFlowsResetByPeer:
     case Counter::kFlowsInUse:
+    case Counter::kFlowsOtherVlan:
       return FlowEndReason::kEndOfFlow;
     case Counter::kFlowsHandshakeTimeout:
     case Counter::kFlowsUnreachable:

@@ -163,6 +163,7 @@ void Observer::observe_hello(ConstBytes frames) {
   add("hello.capabilities.reception", (frame.capabilities & stp::kCapabilityReception) >> 1);
   add("hello.capabilities.lan_reports", (frame.capabilities & stp::kCapabilityLanReports) >> 3);
   add("hello.capabilities.evidence", (frame.capabilities & stp::kCapabilityEvidence) >> 4);
+  add("hello.capabilities.other_vlan", (frame.capabilities & stp::kCapabilityOtherVlan) >> 5);
   add("hello.epoch", frame.epoch);
   add("hello.peer_epoch", frame.peer_epoch);
   add("hello.echo", frame.echo);

@@ -13,7 +13,7 @@ local REASONS = {
   [0] = "none", [1] = "host_reset", [2] = "refused", [3] = "unreachable", [4] = "timeout",
   [5] = "no_resources", [6] = "policy", [7] = "protocol_error", [8] = "peer_restart",
   [9] = "unknown_stream", [10] = "shutdown", [11] = "no_route",
-  [12] = "in_use",
+  [12] = "in_use", [13] = "other_vlan",
 }
 local KINDS = { [3] = "flow", [0xc1] = "admission", [0xc2] = "flows", [0xc3] = "doubt",
                 [0xc4] = "dictionaries", [0xc5] = "lan_wish", [0xc6] = "lan_reports", [0xc7] = "evidence" }
@@ -109,6 +109,7 @@ field("bool", "hello.capabilities.repair", "Understands CODED and REPAIR", 32, n
 field("bool", "hello.capabilities.reception", "Understands RECEPTION", 32, nil, 0x02)
 field("bool", "hello.capabilities.lan_reports", "Understands LAN reports", 32, nil, 0x08)
 field("bool", "hello.capabilities.evidence", "Understands evidence", 32, nil, 0x10)
+field("bool", "hello.capabilities.other_vlan", "Understands RESET reason 13", 32, nil, 0x20)
 number("hello.epoch", "Boot epoch")
 number("hello.peer_epoch", "Boot epoch of the peer")
 field("uint32", "hello.echo", "Answers HELLO", base.DEC)

@@ -73,6 +73,7 @@ inline constexpr std::uint32_t kCapabilityRepair = 0x04;
 inline constexpr std::uint32_t kCapabilityReception = 0x02;
 inline constexpr std::uint32_t kCapabilityLanReports = 0x08;
 inline constexpr std::uint32_t kCapabilityEvidence = 0x10;
+inline constexpr std::uint32_t kCapabilityOtherVlan = 0x20;
 
 struct PingFrame {
   std::uint64_t settled = 0;  // report from this packet number on

@@ -21,6 +21,8 @@ Counter counter_for(stp::ResetReason reason) {
       return Counter::kFlowsUnreachable;
     case stp::ResetReason::kInUse:
       return Counter::kFlowsInUse;
+    case stp::ResetReason::kOtherVlan:
+      return Counter::kFlowsOtherVlan;
     case stp::ResetReason::kTimeout:
       return Counter::kFlowsResetTimeout;
     case stp::ResetReason::kNoResources:
@@ -62,6 +64,7 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
       budget_(around.budget),
       flows_(config.limits.flows, secret),
       unheard_(config.limits.flows, secret),
+      asked_(secret),
       quotas_(config.limits, config.peers.size(), secret),
       windows_(plan, flows_, quotas_.hosts()),
       streams_(config, plan, secret, around.classes, peers_, budget_, stopwatch),

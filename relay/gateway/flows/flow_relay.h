@@ -20,6 +20,7 @@
 #include "relay/gateway/addresses/common_knowledge.h"
 #include "relay/gateway/addresses/lan_neighbours.h"
 #include "relay/gateway/counters.h"
+#include "relay/gateway/flows/asked_servers.h"
 #include "relay/gateway/flows/flow.h"
 #include "relay/gateway/flows/flow_ends.h"
 #include "relay/gateway/flows/flow_quotas.h"
@@ -112,6 +113,10 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   void settle_unless(std::uint32_t slot, Instant now) {
     if (moving_ != slot && moving_ != kNoSlot) advance(std::exchange(moving_, kNoSlot), now);
   }
+  // The flow whose SYN a segment of no flow answers, in another VLAN; kNoSlot if there is none.
+  std::uint32_t asked_in_other_vlan(const FlowKey& key, const wire::TcpHeader& header) const;
+  // That flow ends.
+  void handle_other_vlan(std::uint32_t slot, const wire::TcpHeader& answer, Instant now);
   // Of a connection that is in TIME-WAIT.
   void handle_late_segment(const FlowKey& key, const Frame& frame, const wire::TcpHeader& header,
                            std::size_t payload, Instant now);
@@ -263,6 +268,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   std::vector<std::shared_ptr<const tcp::Common>> of_endpoints_;  // by configured peer
   FlowStore flows_;
   UnheardFlows unheard_;  // those that wait for hear()
+  AskedServers asked_;
   FlowQuotas quotas_;
   HostWindows windows_;
   StreamSide streams_;

@@ -78,6 +78,39 @@ void FlowRelay::note_refusal(const Flow& f, stp::ResetReason reason, Instant now
   }
 }
 
+// Two networks of different VLANs may have the same addresses. But only who has seen our SYN knows
+// its number.
+std::uint32_t FlowRelay::asked_in_other_vlan(const FlowKey& key,
+                                             const wire::TcpHeader& header) const {
+  using Flags = wire::TcpFlags;
+  if (!header.has(Flags::kAck) || (header.flags & (Flags::kSyn | Flags::kRst)) == 0) return kNoSlot;
+  const std::uint32_t slot = asked_.find(key);
+  if (slot == kNoSlot || !flows_.contains(slot)) return kNoSlot;
+  const Flow& f = flows_[slot];
+  const bool waits = f.origin == Origin::kPeer && f.stream_state == StreamState::kOpen &&
+                     f.endpoint.state() == tcp::State::kSynSent && !is_behind(f);
+  const bool is_its =
+      untagged(f.key) == untagged(key) && !f.endpoint.shows_another_connection(header);
+  return waits && is_its ? slot : kNoSlot;
+}
+
+// The server is told that nothing comes of it, in the VLAN in which it hears.
+void FlowRelay::handle_other_vlan(std::uint32_t slot, const wire::TcpHeader& answer, Instant now) {
+  Flow& f = flow(slot);
+  if (answer.has(wire::TcpFlags::kRst)) {
+    streams_.reset(f, stp::ResetReason::kRefused, now);
+    count_end(f, Counter::kFlowsRefused);
+  } else {
+    const bool is_understood = session_of(f).other_vlan();
+    streams_.reset(f, is_understood ? stp::ResetReason::kOtherVlan : stp::ResetReason::kNoRoute,
+                   now);
+    count_end(f, Counter::kFlowsOtherVlan);
+    if (!farewells_.full()) farewells_.push_reset(f.to_host, f.key, answer.acknowledgment);
+  }
+  f.endpoint.abandon();
+  advance(slot, now);
+}
+
 // A SYN that waits for the far host is answered with RST if that host refused it, and not at all if
 // nobody answered: its host tries again, as it would without a gateway. If the far gateway has no
 // room, or the far host such a connection already, it would be in vain again: the next try is

@@ -155,6 +155,7 @@ void FlowRelay::handle_opened(std::size_t peer, stp::StreamId stream, Instant no
   f.stream = stream;
   f.stream_state = StreamState::kOpen;
   streams_.adopt(slot, f, stream);
+  asked_.add(key, slot);
   counters_.add(Counter::kFlowsFromPeer);
   f.endpoint.connect(metadata->options, now,
                      metadata->ecn_offered ? tcp::EcnOffer::kYes : tcp::EcnOffer::kNo);

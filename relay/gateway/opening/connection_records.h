@@ -9,6 +9,7 @@
 #include "relay/gateway/frames/keyed_hash.h"
 #include "relay/gateway/opening/connections_in_use.h"
 #include "relay/gateway/opening/recent_connections.h"
+#include "relay/gateway/opening/split_vlans.h"
 
 namespace satrelay::gateway {
 
@@ -25,7 +26,8 @@ struct ConnectionRecords {
         ended(secret, RecentConnections::kRepetitions),
         refused_in_use(secret, RecentConnections::kRepetitions),
         in_use(secret, RecentConnections::kRepetitions, kFewestBridged),
-        own_syns(secret, RecentConnections::kRepetitions) {}
+        own_syns(secret, RecentConnections::kRepetitions),
+        split_vlans(secret) {}
 
   // By the sequence number of a SYN from the LAN that was bridged. A repeated one is bridged again:
   // the server may have answered the first already, and a connection that began while bridging
@@ -49,6 +51,8 @@ struct ConnectionRecords {
   // may send back. As it would come: from its far end, and untagged(), since that router may choose
   // another VLAN.
   RecentConnections own_syns;
+  // Pairs of hosts whose two directions have different VLANs.
+  SplitVlans split_vlans;
 };
 
 }  // namespace satrelay::gateway

@@ -152,6 +152,9 @@ std::optional<Counter> Doorkeeper::objection(const FlowKey& key, const config::R
   if (!peer) return Counter::kBridgedNoPeerPrefix;
   if (rule.action != config::Action::kAccelerate) return Counter::kBridgedByRule;
   if (records_.unanswered.recalls(pair_of(key), 0, now)) return Counter::kBridgedAsymmetric;
+  if (records_.split_vlans.has(key, peers_[*peer]->lane.peer, now)) {
+    return Counter::kBridgedOtherVlan;
+  }
   if (admission_ == Admission::kBypass) return Counter::kBridgedBypass;
   if (admission_ == Admission::kDraining) return Counter::kBridgedDraining;
   if (peers_[*peer]->session.peer_state() != stp::PeerState::kAlive) {
@@ -186,6 +189,8 @@ void Doorkeeper::look_from_wan(const FlowKey& key, const wire::EthernetHeader& e
   if (wire::opens_connection(numbers.flags)) {
     records_.syns_from_wan.remember(key, numbers.sequence, now);
   }
+  constexpr auto kAnswer = static_cast<std::uint8_t>(Flags::kSyn | Flags::kAck);
+  if ((numbers.flags & kAnswer) == kAnswer) records_.split_vlans.look_at_answer(key, now);
   misfits_.look_from_wan(key, ethernet, numbers);
 }
 

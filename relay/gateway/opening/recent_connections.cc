@@ -20,11 +20,16 @@ void RecentConnections::remember(const FlowKey& flow, std::uint32_t number, Inst
   place_for(hash) = {hash, now + memory_, number};
 }
 
-bool RecentConnections::recalls(const FlowKey& flow, std::uint32_t number, Instant now) const {
+std::optional<std::uint32_t> RecentConnections::number_of(const FlowKey& flow, Instant now) const {
   const std::uint64_t hash = hash_flow(key_, flow);
   const auto set = std::span(entries_).subspan(set_of(hash), kWays);
   const auto place = std::ranges::find(set, hash, &Entry::hash);
-  return place != set.end() && place->number == number && now < place->until;
+  if (place == set.end() || now >= place->until) return std::nullopt;
+  return place->number;
+}
+
+bool RecentConnections::recalls(const FlowKey& flow, std::uint32_t number, Instant now) const {
+  return number_of(flow, now) == number;
 }
 
 void RecentConnections::forget(const FlowKey& flow) {

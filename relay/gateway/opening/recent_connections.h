@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "pep/base/time.h"
@@ -26,6 +27,8 @@ class RecentConnections {
   void remember(const FlowKey& flow, std::uint32_t number, Instant now);
   // Whether this flow and number were remembered, no longer than `memory` ago.
   bool recalls(const FlowKey& flow, std::uint32_t number, Instant now) const;
+  // The number of that flow; nullopt if it was not remembered.
+  std::optional<std::uint32_t> number_of(const FlowKey& flow, Instant now) const;
   void forget(const FlowKey& flow);
 
  private:

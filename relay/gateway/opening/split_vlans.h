@@ -1,0 +1,52 @@
+// Connections whose two directions have different VLANs: a private VLAN, where hosts ask in one and
+// are answered in another, or without a tag. A gateway cannot tell one from two networks with the
+// same addresses, so it does not relay them: it bridges the pairs of hosts that were found so, and,
+// where three servers were, all connections of that VLAN to that peer.
+//
+// A pair is forgotten five minutes after the last answer in another VLAN was heard, and so is a
+// VLAN. The number of both is limited.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "pep/base/address.h"
+#include "pep/base/time.h"
+#include "pep/wire/ethernet.h"
+#include "relay/gateway/frames/flow_key.h"
+#include "relay/gateway/frames/keyed_hash.h"
+#include "relay/gateway/opening/recent_connections.h"
+
+namespace satrelay::gateway {
+
+class SplitVlans {
+ public:
+  static constexpr Duration kKept = Duration::seconds(300);
+  static constexpr std::size_t kServers = 3;
+  static constexpr std::size_t kMostVlans = 64;
+
+  explicit SplitVlans(HashKey key) : pairs_(key, kKept) {}
+
+  // The far gateway says so of a connection with this key, of a client of this LAN.
+  void note(const FlowKey& key, std::size_t peer, Instant now);
+  bool has(const FlowKey& key, std::size_t peer, Instant now) const;
+  // A SYN-ACK from the WAN, in the VLANs of `key`: the pair's questions have others still.
+  void look_at_answer(const FlowKey& key, Instant now);
+
+ private:
+  using Vlans = std::array<std::uint16_t, wire::kMaxVlanTags>;
+  struct Vlan {
+    Vlans vlans{};
+    std::size_t peer = 0;
+    std::array<IpAddress, kServers> servers{};
+    std::size_t count = 0;  // of servers
+    Instant until = {};
+  };
+
+  RecentConnections pairs_;  // without their VLANs: these are the number
+  std::vector<Vlan> vlans_;
+};
+
+}  // namespace satrelay::gateway
