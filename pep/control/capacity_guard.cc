@@ -9,14 +9,22 @@ namespace {
 
 // What was measured is not exact, and the rest of a queue must go.
 constexpr std::uint64_t kHoldPercent = 97;
-// A probe sends so much more than was found that it makes at most this queue.
-constexpr Duration kProbeQueue = Duration::milliseconds(15);
-constexpr Duration kProbeSign = Duration::milliseconds(6);
-constexpr Duration kJudgeSpan = Duration::milliseconds(60);
-constexpr int kJudgeSamples = 2;
-constexpr std::uint64_t kFirstProbe = 25, kLeastProbe = 5, kLargestProbe = 100;
-constexpr Duration kFirstPatience = Duration::seconds(1);
-constexpr Duration kMostPatience = Duration::seconds(2);
+// A burst makes this queue where there is no room, or that of its second packet; and it lasts so
+// long where there is nearly enough.
+constexpr Duration kProbeQueue = Duration::milliseconds(12);
+constexpr std::uint64_t kLeastProbePackets = 2;
+constexpr Duration kLongestProbe = Duration::milliseconds(100);
+// Beside the time of a packet.
+constexpr Duration kProbeGap = Duration::milliseconds(3);
+// What a burst shows may be a little less than what there is: from here on that is found out.
+constexpr std::uint64_t kTrustPercent = 90;
+// Room for less is no news.
+constexpr std::uint64_t kNewsPercent = 103;
+constexpr Duration kBetweenProbes = Duration::milliseconds(300);
+// After a rise that was too much, since a burst passed where a stream of packets does not.
+constexpr Duration kMostBetweenProbes = Duration::seconds(2);
+constexpr std::uint64_t kCarefulRise = 25, kLargestRise = 10'000;
+constexpr Duration kWrongRise = Duration::seconds(3);
 
 }  // namespace
 
@@ -29,7 +37,9 @@ void CapacityGuard::on_start(const StartSample& sample) {
   rtt_ = next_rtt_ = sample.rtt;
   next_rtt_since_ = sample.now;
   loss_ = 0;
-  if (state_ != State::kTrusting) hold(kFirstPatience, sample.now);
+  sent_packets_ = 0;
+  packet_ = sample.packet;
+  if (state_ != State::kTrusting) hold(sample.now);
 }
 
 void CapacityGuard::on_capacity(BitRate capacity) {
@@ -40,24 +50,15 @@ void CapacityGuard::on_capacity(BitRate capacity) {
   quick_.clear();
   slow_.clear();
   hidden_.clear();
+  probes_.clear();
 }
 
-BitRate CapacityGuard::rate() const {
-  BitRate rate = most_;
-  switch (state_) {
-    case State::kTrusting:
-      return most_;
-    case State::kDraining:
-      rate = found_.scaled(1, kTrickle);
-      break;
-    case State::kHolding:
-    case State::kJudging:
-      rate = found_.scaled(kHoldPercent, 100);
-      break;
-    case State::kProbing:
-      rate = found_.scaled(100 + step_, 100);
-      break;
-  }
+BitRate CapacityGuard::rate() const { return probes() ? most_ : sustained_rate(); }
+
+BitRate CapacityGuard::sustained_rate() const {
+  if (state_ == State::kTrusting) return most_;
+  const BitRate rate =
+      state_ == State::kDraining ? found_.scaled(1, kTrickle) : found_.scaled(kHoldPercent, 100);
   return std::clamp(rate, kLeastCapacity, most_);
 }
 
@@ -66,11 +67,7 @@ void CapacityGuard::on_sent(ByteCount accounted, Instant now) {
     sent_since_ = true;
     trusted_since_ = now;
   }
-  if (state_ == State::kProbing && now >= probe_ends_) {
-    state_ = State::kJudging;
-    judged_ = 0;
-  }
-  if (state_ == State::kProbing) probe_sent_ += accounted;
+  probes_.on_sent(sent_packets_++, accounted, now);
 }
 
 void CapacityGuard::note_path(const FeedbackSample& sample) {
@@ -104,8 +101,6 @@ void CapacityGuard::on_feedback(const FeedbackSample& sample) {
   const Duration lateness = punctual_.believed_lateness(sample);
   const DelayTrend::Point point{sample.sent, sample.arrived, sample.received, lateness,
                                 capacity().time_for(sample.booked)};
-  const bool is_new = sample.sent > newest_sent_;
-  newest_sent_ = std::max(newest_sent_, sample.sent);
   note_path(sample);
   counts_ = lateness <= PunctualSamples::kAllowed;
   if (state_ != State::kTrusting && excuse_.holds(sample)) return take_back_cut(sample.now);
@@ -114,19 +109,16 @@ void CapacityGuard::on_feedback(const FeedbackSample& sample) {
   slow_.add(point);
   if (state_ == State::kDraining) {
     if (counts_) refine(sample);
-    if (drained(sample)) hold(patience_, sample.now);
+    if (drained(sample)) hold(sample.now);
     return;
   }
   hidden_.add(point);
   if (quick_.grows()) return drain(sample, quick_);
   if (slow_.grows()) return drain(sample, slow_);
   if (hidden_.arrival_rate()) return drain(sample, hidden_);
-  if (state_ == State::kHolding && sample.now >= hold_until_) probe(sample.now);
-  if (state_ == State::kProbing && sample.now >= probe_ends_) {
-    state_ = State::kJudging;
-    judged_ = 0;
-  }
-  if (state_ == State::kJudging && is_new && counts_) judge(sample);
+  if (state_ != State::kHolding || !counts_) return;
+  if (const auto shown = probes_.on_feedback(sample, loss_)) raise(*shown, sample.now);
+  if (state_ == State::kHolding && sample.now >= next_probe_) probe(sample.now);
 }
 
 template <typename Trend>
@@ -138,14 +130,16 @@ void CapacityGuard::drain(const FeedbackSample& sample, const Trend& trend) {
   before_cut_ = {state_ == State::kTrusting, found_, patience_, step_, hidden_.low()};
   excuse_.on_cut(trend.newest().arrived, sample.now);
   found_ = despite_loss(*arrived);
-  if (state_ == State::kTrusting) {
-    patience_ = kFirstPatience;
-    step_ = kFirstProbe;
-  } else {
-    // The last step up was one too many.
-    step_ = std::max(kLeastProbe, step_ / 2);
-    patience_ = std::min(patience_ * 2, kMostPatience);
+  const bool was_wrong =
+      !raised_.is_never() && sample.now - raised_ < std::max(kWrongRise, rtt_ * 4);
+  if (was_wrong) {
+    step_ = kCarefulRise;
+    patience_ = std::min(std::max(patience_, kBetweenProbes) * 2, kMostBetweenProbes);
+  } else if (state_ == State::kTrusting) {
+    step_ = kLargestRise;
+    patience_ = kBetweenProbes;
   }
+  probes_.clear();
   state_ = State::kDraining;
   drain_began_ = sample.now;
   measured_from_ = trend.newest();
@@ -156,7 +150,7 @@ void CapacityGuard::take_back_cut(Instant now) {
   found_ = before_cut_.found;
   patience_ = before_cut_.patience;
   step_ = before_cut_.step;
-  hold(patience_, now);
+  hold(now);
   hidden_.suspect(before_cut_.low);
   if (before_cut_.trusting) state_ = State::kTrusting;
   trusted_since_ = now;
@@ -175,59 +169,41 @@ bool CapacityGuard::drained(const FeedbackSample& sample) const {
   return sample.in_flight <= found_.bytes_in(rtt_ + sample.interval);
 }
 
-void CapacityGuard::hold(Duration time, Instant now) {
+// A round trip later the delay is that of packets behind the queue.
+void CapacityGuard::hold(Instant now) {
   state_ = State::kHolding;
-  hold_until_ = now + std::max(time, rtt_);
+  next_probe_ = now + std::max(patience_, rtt_);
   quick_.clear();
   slow_.clear();
   hidden_.clear();
+  probes_.clear();
 }
 
+// More than the link carries by no more than what makes a short queue.
 void CapacityGuard::probe(Instant now) {
-  const auto before = quick_.least_delay(now, Duration::seconds(2));
-  if (!before) return;
-  // No further than to what was announced.
-  const std::uint64_t known = 100 * announced_.to_bits_per_second() /
-                              std::max<std::uint64_t>(found_.to_bits_per_second(), 1);
-  step_ = std::min(step_, std::max<std::uint64_t>(known, 100) - 100 + 1);
-  before_probe_ = *before;
-  state_ = State::kProbing;
-  probe_began_ = now;
-  probe_ends_ = now + kProbeQueue * 100 / static_cast<std::int64_t>(step_);
-  probe_sent_ = ByteCount(0);
-  since_probe_ = Duration::infinite();
+  const auto delay = quick_.least_delay(now, Duration::seconds(2));
+  if (!delay || !probes_.is_idle(now)) return;
+  const auto excess = most_.to_bits_per_second() - std::min(most_, found_).to_bits_per_second();
+  const Duration time = kProbeQueue *
+                        static_cast<std::int64_t>(found_.to_bits_per_second() / 1000) /
+                        static_cast<std::int64_t>(std::max<std::uint64_t>(excess / 1000, 1));
+  probes_.order({.length = std::max(most_.bytes_in(std::min(time, kLongestProbe)),
+                                    packet_ * kLeastProbePackets),
+                 .mean = found_,
+                 .gap = kProbeGap + most_.time_for(packet_),
+                 .delay = *delay});
+  next_probe_ = now + patience_;
 }
 
-void CapacityGuard::judge(const FeedbackSample& sample) {
-  // Too little to send, so that nothing was tried.
-  const BitRate probed = std::min(found_.scaled(100 + step_, 100), announced_.scaled(995, 1000));
-  const BitRate midway =
-      BitRate::bits_per_second((found_.to_bits_per_second() + probed.to_bits_per_second()) / 2);
-  const ByteCount meant = midway.bytes_in(probe_ends_ - probe_began_);
-  if (probe_sent_ < meant) return hold(rtt_, sample.now);
-  if (sample.sent < probe_ends_) return;
-  since_probe_ = std::min(since_probe_, sample.arrived - sample.sent);
-  if (++judged_ < kJudgeSamples || sample.sent < probe_ends_ + kJudgeSpan) return;
-  on_verdict(since_probe_ < before_probe_ + kProbeSign, sample.now);
-}
-
-void CapacityGuard::on_verdict(bool room, Instant now) {
-  if (!room) {
-    step_ = std::max(kLeastProbe, step_ / 2);
-    patience_ = std::min(patience_ * 2, kMostPatience);
-    hold(patience_, now);
-    return;
-  }
-  found_ = found_.scaled(100 + step_, 100);
-  if (found_ >= announced_) {
-    state_ = State::kTrusting;
-    return;
-  }
-  step_ = std::min(kLargestProbe, step_ * 2);
-  patience_ = kFirstPatience;
-  // Room there was: asks again as soon as the new rate shows.
-  state_ = State::kHolding;
-  hold_until_ = now + kJudgeSpan;
+void CapacityGuard::raise(BitRate shown, Instant now) {
+  const BitRate better = std::min({shown, found_.scaled(100 + step_, 100), announced_});
+  if (better < found_.scaled(kNewsPercent, 100)) return;
+  found_ = better;
+  raised_ = now;
+  step_ = std::min(step_ * 2, kLargestRise);
+  if (found_ < announced_.scaled(kTrustPercent, 100)) return;
+  state_ = State::kTrusting;
+  probes_.clear();
 }
 
 }  // namespace satrelay::control

@@ -22,7 +22,10 @@ class FixedRate final : public RateController {
     return Priority::kHigh;
   }
   BitRate rate() const override { return guard_.rate(); }
-  bool is_steady() const override { return true; }
+  BitRate sustained_rate() const override { return guard_.sustained_rate(); }
+  Instant holds_until() const override { return guard_.holds_until(); }
+  bool take_question() override { return guard_.take_question(); }
+  bool is_steady() const override { return !guard_.probes(); }
   std::optional<CutCause> cut_cause() const override { return guard_.cut_cause(); }
   const CapacityGuard& guard() const { return guard_; }
 

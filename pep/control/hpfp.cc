@@ -19,7 +19,7 @@ Hpfp::Hpfp(const Config& config) : config_(config), guard_(config.capacity) {
 }
 
 BitRate Hpfp::target() const {
-  const BitRate most = guard_.rate();
+  const BitRate most = guard_.sustained_rate();
   return config_.target.is_zero() ? most : std::min(most, config_.target);
 }
 
@@ -36,14 +36,15 @@ Priority Hpfp::on_sent(Purpose, ByteCount accounted, Instant now) {
   return Priority::kHigh;
 }
 
-BitRate Hpfp::rate() const {
+BitRate Hpfp::rate() const { return guard_.probes() ? guard_.rate() : sustained_rate(); }
+
+BitRate Hpfp::sustained_rate() const {
   const auto rate = BitRate::bits_per_second(static_cast<std::uint64_t>(rate_));
-  return std::max(std::min(rate, guard_.rate()), BitRate::bits_per_second(1'000));
+  return std::max(std::min(rate, guard_.sustained_rate()), BitRate::bits_per_second(1'000));
 }
 
 std::optional<CutCause> Hpfp::cut_cause() const {
-  const bool is_guards = guard_.state() == CapacityGuard::State::kDraining ||
-                         guard_.state() == CapacityGuard::State::kJudging;
+  const bool is_guards = guard_.state() == CapacityGuard::State::kDraining;
   return is_guards ? guard_.cut_cause() : std::optional(CutCause::kController);
 }
 
@@ -66,8 +67,7 @@ void Hpfp::on_feedback(const FeedbackSample& sample) {
   control(measured);
 }
 
-// At once: the guard's probes are shorter than a period, and what one has shown is not to be found
-// out again.
+// At once: what the guard has found is not to be found out again.
 void Hpfp::follow_guard() {
   const double goal = as_bits(target());
   rate_ = std::min(rate_ * goal / std::max(goal_, 1.0), goal);

@@ -27,7 +27,10 @@ class Hpfp final : public RateController {
   void on_capacity(BitRate capacity) override { guard_.on_capacity(capacity); }
   Priority on_sent(Purpose, ByteCount accounted, Instant now) override;
   BitRate rate() const override;
-  bool is_steady() const override { return true; }
+  BitRate sustained_rate() const override;
+  Instant holds_until() const override { return guard_.holds_until(); }
+  bool take_question() override { return guard_.take_question(); }
+  bool is_steady() const override { return !guard_.probes(); }
   std::optional<CutCause> cut_cause() const override;
   // What the controller leads to now.
   BitRate target() const;

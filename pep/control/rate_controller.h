@@ -113,6 +113,8 @@ class RateController {
   virtual ByteCount lead() const { return ByteCount(0); }
   // The length of the train that has left to measure the link, until it is known what became of it.
   virtual ByteCount train() const { return ByteCount(0); }
+  // True once when the report on what has just left should come as soon as it can.
+  virtual bool take_question() { return false; }
   // Bytes of streams wait until then.
   virtual Instant holds_until() const { return Instant(); }
   // New data waits while so many accounted bytes are in flight.

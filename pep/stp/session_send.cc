@@ -128,6 +128,7 @@ std::size_t Session::Impl::finish_packet(PacketBuilder& packet, const Coverage& 
                                  association->losses.oldest_unresolved());
   sent.set_booked_before(gate.booked(now));
   sent.low_priority = control::is_low(gate.on_sent(packet.purpose(), whole.size(), now));
+  if (gate.take_question()) association->requests.ask();
   sent.covered = packet.is_protected();
   sent.prompt = sent.covered && coverage.code == FecCode::kPrompt;
   if (packet.eliciting()) association->probes.on_sent(now);

@@ -77,6 +77,36 @@ TEST(Rate, AnUnannouncedStepIsFoundAndItsQueueGoneInFourRoundTrips) {
   }
 }
 
+// What arrives from the third to the fifth second after a fade that nobody told.
+double back_after(config::Controller controller, BitRate fade, Duration length) {
+  config::RateControl control;
+  control.controller = controller;
+  Download download(1, 0, control);
+  download.network->satellite().from_b().set_rate(fade);
+  download.network->run_for(length);
+  download.network->satellite().from_b().set_rate(kHigh);
+  download.network->run_for(Duration::seconds(2));
+  const double share = download.used(kHigh, Duration::seconds(3));
+  std::printf("  %s, %lld s at %.0f Mbit/s: %.3f, queue up to %.1f ms\n",
+              config::to_string(controller),
+              static_cast<long long>(length.to_milliseconds() / 1000),
+              static_cast<double>(fade.to_bits_per_second()) / 1e6, share,
+              download.worst.to_seconds() * 1e3);
+  EXPECT_LT(download.worst, Duration::milliseconds(25));
+  return share;
+}
+
+TEST(Rate, IsBackTwoSecondsAfterAFadeThatNobodyTold) {
+  for (const auto controller : {config::Controller::kFixedRate, config::Controller::kHpfp}) {
+    for (const std::uint64_t tenths : {1U, 2U, 5U, 9U}) {
+      EXPECT_GT(back_after(controller, kHigh.scaled(tenths, 10), Duration::seconds(10)), 0.95);
+    }
+  }
+  for (const std::int64_t seconds : {2, 60}) {
+    EXPECT_GT(back_after(config::Controller::kFixedRate, kLow, Duration::seconds(seconds)), 0.95);
+  }
+}
+
 TEST(Rate, LossAloneIsNeverCongestion) {
   Download download(1, 0.1);
   EXPECT_GT(download.used(kHigh, Duration::seconds(10)), 0.99);

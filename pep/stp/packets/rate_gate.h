@@ -115,6 +115,8 @@ class RateGate {
     seen_.in_flight += accounted(datagram);
     return seen_.last_priority = controller_.on_sent(purpose, accounted(datagram), now);
   }
+  // Once: the packet should be followed by one that asks for a report.
+  bool take_question() { return controller_.take_question(); }
   // One that stands in none leaves: the connection's own affair.
   void on_unlisted() { seen_.last_priority = control::Priority::kHigh; }
   // Any packet leaves, HELLO and CLOSE included. The carrier books all of it. Control leaves even

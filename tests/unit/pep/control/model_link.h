@@ -41,6 +41,7 @@ class Model {
     for (const Instant end = now_ + time; now_ < end; now_ += kStep) {
       send();
       if (now_ >= next_report_) make_report();
+      if (now_ >= asked_at_) answer();
       while (!reports_.empty() && reports_.front().due <= now_) {
         deliver(reports_.front());
         reports_.erase(reports_.begin());
@@ -98,11 +99,20 @@ class Model {
         last_arrival_ = later(last_arrival_, arrives);
         if (!link.cut && !random_.chance(link.loss)) packet.arrives = last_arrival_;
       }
+      if (controller_.take_question()) asked_at_ = departs + link.delay;
       packets_.push_back(packet);
     }
   }
   void make_report() {
     next_report_ = now_ + link.report_interval;
+    report();
+  }
+  // A PING behind a packet asks for a report.
+  void answer() {
+    asked_at_ = Instant::never();
+    report();
+  }
+  void report() {
     if (link.cut || random_.chance(link.lost_reports)) return;
     reports_.push_back({now_ + link.delay, now_});
   }
@@ -162,6 +172,7 @@ class Model {
   std::vector<Packet> packets_;
   std::vector<Report> reports_;
   Instant busy_, last_arrival_, next_report_, last_report_;
+  Instant asked_at_ = Instant::never();
   double budget_ = 0;
   std::uint64_t in_flight_ = 0, received_ = 0, arrived_ = 0, counted_ = 0;
   Instant counted_at_ = now_;

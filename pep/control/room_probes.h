@@ -1,0 +1,78 @@
+// Bursts that ask whether a link carries more than it was found to: some packets that leave faster,
+// then a rest, so that the mean is what the link is known to carry. What a burst shows is hardly
+// ever more than what there is:
+//
+//   rate = bytes behind its first packet / (arrival of its last - sending of its first - delay)
+//
+// The delay is the least of a packet that was seen before and behind the burst. So jitter, others
+// in the queue, and hosts with too little to send make a burst show less. It shows nothing if more
+// than usual was lost, since a queue that is full makes no delay.
+//
+// A verdict takes a round trip. Several bursts may be under way.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "pep/base/time.h"
+#include "pep/base/units.h"
+#include "pep/control/rate_controller.h"
+
+namespace satrelay::control {
+
+class RoomProbes {
+ public:
+  struct Order {
+    ByteCount length;
+    BitRate mean;    // with the rest
+    Duration gap;    // a burst ends where the hosts had no more for so long
+    Duration delay;  // the least lately; clocks of two machines are involved
+  };
+
+  void clear() { *this = {}; }
+  // The next packets are a burst.
+  void order(const Order& order);
+  // `number`: of the packet, as samples count.
+  void on_sent(std::uint64_t number, ByteCount accounted, Instant now);
+  bool leaves() const { return state_ == State::kReady || state_ == State::kLeaving; }
+  bool is_idle(Instant now) const {
+    return state_ == State::kIdle || (state_ == State::kResting && now >= rests_until_);
+  }
+  Instant rests_until() const { return rests_until_; }
+  // True once for each burst that has left: the report on it should come soon.
+  bool take_question();
+  // The most that a burst has shown that is over with this sample. `loss`: of packets, where there
+  // is no queue.
+  std::optional<BitRate> on_feedback(const FeedbackSample& sample, double loss);
+
+ private:
+  enum class State : std::uint8_t { kIdle, kReady, kLeaving, kResting };
+  struct Burst {
+    std::uint64_t first = 0, last = 0;  // packets
+    Instant began;
+    Instant rests_until = Instant::never();  // not yet known
+    ByteCount behind_first;
+    Duration delay;                       // without it
+    std::optional<Duration> passed = {};  // from its first to the arrival of its last
+    std::uint64_t packets = 0, lost = 0;  // told of since its first
+  };
+  // A round trip of 1.2 s has four of them.
+  static constexpr std::size_t kBursts = 8;
+
+  void end();
+  void look_at(Burst& burst, const FeedbackSample& sample) const;
+  std::optional<BitRate> verdict(const Burst& burst, double loss) const;
+
+  State state_ = State::kIdle;
+  bool asks_ = false;
+  Order order_;
+  ByteCount sent_;
+  Instant last_sent_;
+  Instant rests_until_;
+  std::array<Burst, kBursts> bursts_{};
+  std::size_t first_ = 0, count_ = 0;
+};
+
+}  // namespace satrelay::control
