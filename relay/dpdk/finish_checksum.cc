@@ -13,7 +13,9 @@ namespace satrelay::dpdk {
 namespace {
 
 constexpr std::size_t kNotFound = 0;
-constexpr std::size_t kSctpChecksum = 8;  // where it stands; in no other header it stands there
+// Where these checksums stand; in no other header they stand there.
+constexpr std::size_t kSctpChecksum = 8;
+constexpr std::size_t kGreChecksum = 4;
 
 // Offset of the checksum within the transport header; kNotFound for other protocols.
 std::size_t checksum_offset(std::uint8_t protocol, std::size_t room) {
@@ -104,7 +106,7 @@ bool finish_checksum_at(MutableBytes frame, std::size_t start, std::size_t offse
     return true;
   }
   const bool is_udp = offset == offsetof(rte_udp_hdr, dgram_cksum);
-  if (!is_udp && offset != offsetof(rte_tcp_hdr, cksum)) return false;
+  if (!is_udp && offset != offsetof(rte_tcp_hdr, cksum) && offset != kGreChecksum) return false;
   if (start + offset + 2 > frame.size()) return false;
   std::byte* transport = frame.data() + start;
   const auto sum = static_cast<std::uint16_t>(~rte_raw_cksum(transport, frame.size() - start));

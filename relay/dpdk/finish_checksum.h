@@ -16,8 +16,9 @@ inline constexpr std::size_t kAnywhere = 0;
 bool finish_checksum(MutableBytes frame, std::size_t start = kAnywhere);
 
 // The same where the headers do not tell, as behind those of a tunnel: the checksum from `start` to
-// the end of the frame, `offset` behind `start`, where the sum of the pseudo-header stands; of SCTP
-// its CRC. False if these do not fit the frame, or are none of these protocols'.
+// the end of the frame, `offset` behind `start`, where the sum of the pseudo-header stands; that of
+// GRE, which has none; of SCTP its CRC. False if these do not fit the frame, or are none of these
+// protocols'.
 bool finish_checksum_at(MutableBytes frame, std::size_t start, std::size_t offset);
 
 // What was left to the port (Packet::leave_checksum()) is done here. False if nothing was.

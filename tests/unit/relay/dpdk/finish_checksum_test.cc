@@ -105,10 +105,22 @@ TEST(FinishChecksum, CompletesWhereItIsTold) {
     }
   }
   Frame f = make_frame(false, 17, 0, 10);
-  EXPECT_FALSE(finish_checksum_at(f.bytes, f.transport, 4)) << "GRE";
+  EXPECT_FALSE(finish_checksum_at(f.bytes, f.transport, 2)) << "no protocol's";
   EXPECT_FALSE(finish_checksum_at(f.bytes, f.bytes.size() - 11, 8)) << "SCTP";
   EXPECT_FALSE(finish_checksum_at(f.bytes, f.bytes.size() - 7, 6));
   EXPECT_FALSE(finish_checksum_at(f.bytes, 60'000, 16));
+}
+
+// RFC 2784 section 2.3: over header and payload, with 0 in its place.
+TEST(FinishChecksum, WritesThatOfGre) {
+  std::vector<std::byte> frame(34 + 8 + 21);
+  for (std::size_t i = 34; i < frame.size(); ++i) frame[i] = static_cast<std::byte>(i);
+  store_u32(frame.data() + 34, 0x8000'0800);
+  store_u32(frame.data() + 38, 0);
+  ASSERT_TRUE(finish_checksum_at(frame, 34, 4));
+  EXPECT_NE(load_u16(frame.data() + 38), 0);
+  EXPECT_EQ(add(0, ConstBytes(frame).subspan(34)), 0xffffU);
+  EXPECT_FALSE(finish_checksum_at(frame, frame.size() - 5, 4)) << "behind the end";
 }
 
 // RFC 9260 appendix A, checked with the CRC32C of "123456789".
