@@ -3,23 +3,17 @@
 #include <algorithm>
 
 #include "pep/wire/checksum.h"
-#include "pep/wire/ethernet.h"
-#include "pep/wire/extension_headers.h"
 #include "pep/wire/ip.h"
 #include "pep/wire/tcp.h"
 #include "pep/wire/udp.h"
+#include "pep/wire/whole_packet.h"
 
 namespace satrelay::wire {
 namespace {
 
-constexpr std::size_t kTotalLengthAt = 2;     // in an IPv4 header
-constexpr std::size_t kIdentificationAt = 4;  // the same
-constexpr std::size_t kHeaderChecksumAt = 10;
-constexpr std::size_t kPayloadLengthAt = 4;  // in an IPv6 header
-constexpr std::size_t kSequenceAt = 4;       // in a TCP header
+constexpr std::size_t kSequenceAt = 4;  // in a TCP header
 constexpr std::size_t kDataOffsetAt = 12;
 constexpr std::size_t kFlagsAt = 13;
-constexpr std::size_t kUdpLengthAt = 4;
 
 // 0: impossible.
 std::size_t transport_header_size(SegmentedProtocol protocol, ConstBytes transport) {
@@ -36,40 +30,39 @@ std::size_t transport_header_size(SegmentedProtocol protocol, ConstBytes transpo
 std::optional<Segmenter> Segmenter::of(ConstBytes frame, SegmentedProtocol protocol,
                                        std::size_t segment_size) {
   const auto ethernet = parse_ethernet(frame);
-  if (!ethernet || segment_size == 0) return std::nullopt;
-  const auto ip = parse_ip(frame.subspan(ethernet->size()));
-  if (!ip || ip->is_fragment()) return std::nullopt;
-  if (ip->source.is_v4() != (ethernet->type == EtherType::kIpv4)) return std::nullopt;
+  if (!ethernet) return std::nullopt;
+  return of_packet(frame, ethernet->size(), ethernet->type, protocol, segment_size);
+}
 
-  Segmenter result;
-  result.protocol_ = protocol;
-  result.source_ = ip->source;
-  result.destination_ = ip->destination;
-  result.ip_at_ = ethernet->size();
-  result.ip_header_size_ = ip->header_size;
-  result.transport_at_ = result.ip_at_ + ip->header_size;
-  result.frame_ = frame.first(result.transport_at_ + ip->payload_size);
-  std::uint8_t carried = ip->protocol;
-  if (!ip->source.is_v4() && is_extension_header(carried)) {
-    const auto extensions =
-        walk_extension_headers(carried, result.frame_.subspan(result.transport_at_));
-    // Behind a Routing header that names further hosts the checksum is over the last one's address.
-    if (extensions.fragment || extensions.segments_left ||
-        extensions.end == ExtensionHeaders::End::kUnknown) {
-      return std::nullopt;
-    }
-    carried = extensions.protocol;
-    result.transport_at_ += extensions.size;
-  }
-  if (carried != (protocol == SegmentedProtocol::kTcp ? kProtocolTcp : kProtocolUdp)) {
+std::optional<Segmenter> Segmenter::of(ConstBytes frame, const Tunnel& tunnel,
+                                       SegmentedProtocol protocol, std::size_t segment_size) {
+  auto result = of_packet(frame, tunnel.inner_at(), tunnel.inner_type(), protocol, segment_size);
+  if (result) result->tunnel_ = tunnel;
+  return result;
+}
+
+std::optional<Segmenter> Segmenter::of_packet(ConstBytes frame, std::size_t ip_at, EtherType type,
+                                              SegmentedProtocol protocol,
+                                              std::size_t segment_size) {
+  const auto packet = parse_whole_packet(frame.subspan(ip_at), type);
+  if (!packet || segment_size == 0) return std::nullopt;
+  if (packet->protocol != (protocol == SegmentedProtocol::kTcp ? kProtocolTcp : kProtocolUdp)) {
     return std::nullopt;
   }
+  Segmenter result;
+  result.protocol_ = protocol;
+  result.source_ = packet->ip.source;
+  result.destination_ = packet->ip.destination;
+  result.ip_at_ = ip_at;
+  result.transport_at_ = ip_at + packet->transport_at;
+  result.frame_ = frame.first(ip_at + packet->size);
   const std::size_t header =
       transport_header_size(protocol, result.frame_.subspan(result.transport_at_));
   result.payload_at_ = result.transport_at_ + header;
   if (header == 0 || result.payload_at_ == result.frame_.size()) return std::nullopt;
   result.payload_size_ = result.frame_.size() - result.payload_at_;
   result.segment_size_ = segment_size;
+  if (result.payload_size_ > kMostPieces * segment_size) return std::nullopt;
   return result;
 }
 
@@ -89,7 +82,9 @@ bool Segmenter::checksum_is_right() const {
   return transport_checksum_ok(source_, destination_, protocol, frame_.subspan(transport_at_));
 }
 
-std::size_t Segmenter::longest_packet() const { return longest() - ip_at_; }
+std::size_t Segmenter::longest_packet() const {
+  return longest() - (tunnel_ ? tunnel_->outer_at() : ip_at_);
+}
 
 std::size_t Segmenter::longest() const {
   return payload_at_ + std::min(segment_size_, payload_size_);
@@ -107,20 +102,8 @@ void Segmenter::write_next(MutableBytes out) {
   std::copy_n(frame_.begin() + static_cast<std::ptrdiff_t>(payload_at_ + written_), size,
               out.begin() + static_cast<std::ptrdiff_t>(payload_at_));
 
-  std::byte* ip = out.data() + ip_at_;
-  const auto ip_payload = static_cast<std::uint16_t>(payload_at_ + size - ip_at_ - ip_header_size_);
-  if (source_.is_v4()) {
-    store_u16(ip + kTotalLengthAt, static_cast<std::uint16_t>(ip_payload + ip_header_size_));
-    store_u16(ip + kIdentificationAt,
-              static_cast<std::uint16_t>(load_u16(ip + kIdentificationAt) + count_));
-    store_u16(ip + kHeaderChecksumAt, 0);
-    const std::uint16_t sum = checksum_sum(out.subspan(ip_at_, ip_header_size_));
-    store_u16(ip + kHeaderChecksumAt, static_cast<std::uint16_t>(~sum));
-  } else {
-    store_u16(ip + kPayloadLengthAt, ip_payload);
-  }
-
-  const MutableBytes segment = out.subspan(transport_at_, payload_at_ + size - transport_at_);
+  fit_ip_header(out.subspan(ip_at_), count_);
+  const MutableBytes segment = out.subspan(transport_at_);
   std::byte* transport = segment.data();
   if (protocol_ == SegmentedProtocol::kTcp) {
     store_u32(transport + kSequenceAt,
@@ -133,11 +116,12 @@ void Segmenter::write_next(MutableBytes out) {
     store_u16(transport + kTcpChecksumOffset,
               transport_checksum(source_, destination_, kProtocolTcp, segment));
   } else {
-    store_u16(transport + kUdpLengthAt, static_cast<std::uint16_t>(segment.size()));
+    store_u16(transport + kUdpLengthOffset, static_cast<std::uint16_t>(segment.size()));
     store_u16(transport + kUdpChecksumOffset, 0);
     const std::uint16_t sum = transport_checksum(source_, destination_, kProtocolUdp, segment);
     store_u16(transport + kUdpChecksumOffset, sum == 0 ? std::uint16_t{0xffff} : sum);
   }
+  if (tunnel_) tunnel_->fit_headers(out, count_);
   written_ += size;
   ++count_;
 }

@@ -1,5 +1,6 @@
 // Cuts what a segmentation offload would have cut: a TCP segment or a UDP payload longer than a
-// frame, with the headers that all its pieces share (Linux: GSO of TCPv4, TCPv6 and UDP_L4).
+// frame, with the headers that all its pieces share, those of a tunnel included (Linux: GSO of
+// TCPv4, TCPv6 and UDP_L4).
 #pragma once
 
 #include <cstddef>
@@ -8,6 +9,8 @@
 
 #include "pep/base/address.h"
 #include "pep/base/bytes.h"
+#include "pep/wire/ethernet.h"
+#include "pep/wire/tunnel.h"
 
 namespace satrelay::wire {
 
@@ -15,11 +18,18 @@ enum class SegmentedProtocol : std::uint8_t { kTcp, kUdp };
 
 class Segmenter {
  public:
+  // Linux sends no TCP segments with less than 8 bytes (tcp_min_snd_mss counts 40 of options), and
+  // of UDP 128 at a time. More pieces than this are no honest host's.
+  static constexpr std::size_t kMostPieces = 0x10000 / 8;
+
   // `frame` must stay as it is until the last piece is written. VLAN tags, IPv4 options and IPv6
   // extension headers are copied. nullopt if `protocol` does not stand behind them (a tunnel), the
-  // frame is a fragment, is without payload, or contradicts itself.
+  // frame is a fragment, is without payload, makes too many pieces, or contradicts itself.
   static std::optional<Segmenter> of(ConstBytes frame, SegmentedProtocol protocol,
                                      std::size_t segment_size);
+  // The same of a packet within `tunnel`, which was found in this frame.
+  static std::optional<Segmenter> of(ConstBytes frame, const Tunnel& tunnel,
+                                     SegmentedProtocol protocol, std::size_t segment_size);
 
   // Pieces become so short that their IP packets fit this MTU. False if that cannot be: more than a
   // run of bytes (SYN, RST, urgent data), which stays in one piece unless its sender has left it to
@@ -29,6 +39,7 @@ class Segmenter {
   // Whether the transport's checksum is that of the frame as it is: each piece gets one that is
   // right, and what was damaged before must not become right by that.
   bool checksum_is_right() const;
+  bool is_in_tunnel() const { return tunnel_.has_value(); }
   // Where the transport header begins.
   std::size_t transport_at() const { return transport_at_; }
   // Of the longest piece, headers included.
@@ -39,19 +50,21 @@ class Segmenter {
   // Size of the next piece; not when done().
   std::size_t next_size() const;
   // Writes the next piece into `out`, which has next_size() bytes: sequence number or length,
-  // identification and checksums as its own; FIN and PSH with the last piece only, CWR with the
-  // first. Not when done().
+  // identification and checksums as its own, and so the headers of a tunnel; FIN and PSH with the
+  // last piece only, CWR with the first. Not when done().
   void write_next(MutableBytes out);
 
  private:
+  static std::optional<Segmenter> of_packet(ConstBytes frame, std::size_t ip_at, EtherType type,
+                                            SegmentedProtocol protocol, std::size_t segment_size);
   std::size_t piece() const;
 
   ConstBytes frame_;  // without what stands behind the IP packet
   SegmentedProtocol protocol_{};
   IpAddress source_;
   IpAddress destination_;
-  std::size_t ip_at_ = 0;
-  std::size_t ip_header_size_ = 0;  // without extension headers
+  std::optional<Tunnel> tunnel_;
+  std::size_t ip_at_ = 0;  // within the tunnel, if there is one
   std::size_t transport_at_ = 0;
   std::size_t payload_at_ = 0;
   std::size_t payload_size_ = 0;

@@ -10,6 +10,7 @@
 namespace satrelay::wire {
 
 inline constexpr std::size_t kUdpHeaderSize = 8;
+inline constexpr std::size_t kUdpLengthOffset = 4;
 inline constexpr std::size_t kUdpChecksumOffset = 6;
 
 struct UdpHeader {

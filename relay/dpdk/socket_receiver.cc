@@ -151,15 +151,22 @@ void SocketReceiver::finish(Slot& slot, MutableBytes frame, std::size_t tag) {
 
 void SocketReceiver::open_large(const Slot& slot, ConstBytes frame, std::size_t tag) {
   const auto protocol = protocol_of(slot.head);
-  if (protocol) cutting_ = wire::Segmenter::of(frame, *protocol, slot.head.segment_size);
-  // Within a tunnel it is another checksum that the offload would write.
-  const bool is_plain = cutting_ && ((slot.head.flags & OffloadHeader::kNeedsChecksum) == 0 ||
-                                     slot.head.checksum_start + tag == cutting_->transport_at());
-  if (is_plain && protocol == wire::SegmentedProtocol::kTcp && cutting_->longest_packet() > mtu_ &&
+  if (!protocol) return begin_cut(false);
+  cutting_ = wire::Segmenter::of(frame, *protocol, slot.head.segment_size);
+  // The header does not tell of tunnels. But the checksum that the offload would write is that of
+  // the segments that it would make.
+  const std::size_t start = slot.head.checksum_start + tag;
+  const bool is_left = (slot.head.flags & OffloadHeader::kNeedsChecksum) != 0;
+  if (is_left && !(cutting_ && cutting_->transport_at() == start)) {
+    const auto tunnel = wire::Tunnel::around(frame, start);
+    cutting_ = tunnel ? wire::Segmenter::of(frame, *tunnel, *protocol, slot.head.segment_size)
+                      : std::nullopt;
+  }
+  if (cutting_ && protocol == wire::SegmentedProtocol::kTcp && cutting_->longest_packet() > mtu_ &&
       cut_to_mtu(slot, frame, tag)) {
     return;
   }
-  begin_cut(is_plain && cutting_->longest() <= longest_);
+  begin_cut(cutting_ && cutting_->longest() <= longest_);
 }
 
 // The place of a tag that is not there is none for payload: another port has no room for that.
@@ -215,7 +222,8 @@ bool SocketReceiver::cut(Burst& burst) {
     }
     packet.set_size(cutting_->next_size());
     cutting_->write_next(packet.mutable_bytes());
-    packet.set_checked();
+    // A tunnel's own checksum may be none.
+    if (!cutting_->is_in_tunnel()) packet.set_checked();
     deliver(burst, std::move(packet));
   }
   if (cutting_->done()) cutting_.reset();

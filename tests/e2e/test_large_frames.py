@@ -1,5 +1,8 @@
 """Hosts keep their offloads: large frames both ways, relayed and bridged, tagged or not, and none at all."""
 
+import contextlib
+import platform
+import re
 import socket
 
 import pytest
@@ -11,17 +14,39 @@ from harness import (
     GatewayOptions,
     Lab,
     Link,
+    Skip,
     check,
     note,
 )
 from lab import topology
-from lab.web import Web
+from lab.kernel import CommandFailed
+from lab.web import File, Web
 
 SIZE = 3_000_000
 LINK = Link(rate=500_000_000, rtt=0.02, loss=0)
 _SOL_UDP, _UDP_SEGMENT = 17, 103
 SEGMENT = 1000
 NONE = {"large_frames": "no"}
+# Addresses within a tunnel of the hosts; what `ip link` needs for each kind, behind "type".
+INNER = ("198.51.100.1", "2001:db8:1::1"), ("198.51.100.2", "2001:db8:1::2")
+TUNNELS = {
+    "vxlan": "vxlan id 5 dstport 4789 local {near} remote {far}",
+    "vxlan with a checksum": "vxlan id 5 dstport 8472 udpcsum local {near} remote {far}",
+    "vxlan over IPv6": "vxlan id 5 dstport 4789 local {near6} remote {far6}",
+    "geneve": "geneve id 5 remote {far}",
+    "geneve with a checksum": "geneve id 5 udpcsum remote {far}",
+    "gue": "sit local {near} remote {far} encap gue encap-sport 5555 encap-dport 6080",
+    "gre": "gre local {near} remote {far} key 5",
+    "gre with a checksum": "gre local {near} remote {far} csum",
+    "gre with numbers": "gre local {near} remote {far} seq key 5",
+    "gretap": "gretap local {near} remote {far}",
+    "gretap with a checksum": "gretap local {near} remote {far} csum",
+    "ipip and 6in4": "sit mode any local {near} remote {far}",
+    "ip6gre": "ip6gre local {near6} remote {far6}",
+    "ip6tnl": "ip6tnl mode any local {near6} remote {far6}",
+}
+# The kernel leaves none of these large, since it numbers each frame.
+NUMBERED = ("gre with numbers",)
 
 
 def carry_files(lab: Lab) -> None:
@@ -35,9 +60,9 @@ def carry_files(lab: Lab) -> None:
                 check(outcome.completed and outcome.sha256_ok, f"{what}: {outcome}")
 
 
-def carry_datagrams(lab: Lab) -> None:
+def carry_datagrams(lab: Lab, hosts: tuple[str, str] = (SERVER.ipv4, SERVER.ipv6)) -> None:
     """As QUIC does: many datagrams by one call, which stay datagrams."""
-    for host, family in ((SERVER.ipv4, socket.AF_INET), (SERVER.ipv6, socket.AF_INET6)):
+    for host, family in zip(hosts, (socket.AF_INET, socket.AF_INET6)):
         with lab.server.socket(family, socket.SOCK_DGRAM) as server:
             server.bind((host, 9443))
             server.settimeout(5)
@@ -47,6 +72,25 @@ def carry_datagrams(lab: Lab) -> None:
                 client.sendto(b"".join(parts), (host, 9443))
                 arrived = [server.recv(65536) for _ in parts]
         check(arrived == parts, f"{host}: datagrams of {[len(part) for part in arrived]} bytes")
+
+
+@contextlib.contextmanager
+def tunnel(lab: Lab, kind: str):
+    """Joins the hosts by a device `t0` of each; CommandFailed where the kernel has no such device."""
+    ends = (lab.client, CLIENT, SERVER, INNER[0]), (lab.server, SERVER, CLIENT, INNER[1])
+    try:
+        for space, host, peer, inner in ends:
+            at = {"near": host.ipv4, "far": peer.ipv4, "near6": host.ipv6, "far6": peer.ipv6}
+            if "encap gue" in kind:
+                space.ip("fou", "add", "port", "6080", "gue")
+            space.ip("link", "add", "t0", "type", *kind.format(**at).split())
+            space.ip("link", "set", "t0", "up")
+            space.ip("addr", "add", f"{inner[0]}/24", "dev", "t0")
+            space.ip("addr", "add", f"{inner[1]}/64", "dev", "t0", "nodad")
+        yield
+    finally:
+        for space, *_ in ends:
+            space.run("ip", "link", "del", "t0", check=False)
 
 
 def ports(lab: Lab) -> dict[str, dict]:
@@ -81,6 +125,49 @@ def test_default_offloads(lab: Lab) -> None:
         note(f"{name}: {port['rx_large']} large frames in, {port['tx_large']} out")
         check(port["rx_large"] > 0, f"{name} has received no large frame")
         check(port["tx_large"] > 0, f"{name} has sent no large frame")
+
+
+def tells_of_datagrams() -> bool:
+    """Before 6.2 the kernel loses large ones on their way to a packet socket."""
+    version = re.match(r"(\d+)\.(\d+)", platform.release())
+    return version is not None and tuple(map(int, version.groups())) >= (6, 2)
+
+
+def carry_files_in_tunnel(lab: Lab, web: Web, file: File) -> None:
+    for host in INNER[1]:
+        for way in ("download", "upload"):
+            outcome = web.start(file, way, BRIDGED_PORT, host).finish()
+            what = f"{way} from {host}"
+            check(outcome.completed and outcome.sha256_ok, f"{what}: {outcome}")
+            note(f"   {what}: {outcome.seconds:.2f} s")
+
+
+@pytest.mark.lab(LINK)
+def test_tunnels(lab: Lab) -> None:
+    """Hosts leave what is in a tunnel to be cut, too; the kernel does not say that it is in one."""
+    web = Web(lab, (BRIDGED_PORT,))
+    file = web.make_file("random.bin", SIZE)
+    carried = 0
+    for name, kind in TUNNELS.items():
+        note(name)
+        before = ports(lab)
+        try:
+            with tunnel(lab, kind):
+                carry_files_in_tunnel(lab, web, file)
+                if tells_of_datagrams():
+                    carry_datagrams(lab, INNER[1])
+        except CommandFailed as error:
+            note(f"   this kernel has none: {error}")
+            continue
+        carried += 1
+        after = ports(lab)
+        for port in ("lan of a", "lan of b"):
+            large = after[port]["rx_large"] - before[port]["rx_large"]
+            note(f"   {port}: {large} large frames in")
+            check(large > 0 or name in NUMBERED, f"{name}: {port} has received no large frame")
+    check_nothing_lost(lab)
+    if carried == 0:
+        raise Skip("this kernel has no tunnels")
 
 
 @pytest.mark.lab(LINK, vlans=(100,))

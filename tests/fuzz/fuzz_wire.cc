@@ -2,11 +2,14 @@
 // parse again to the same value.
 #include <array>
 #include <cstdlib>
+#include <vector>
 
 #include "pep/wire/arp.h"
 #include "pep/wire/checksum.h"
 #include "pep/wire/icmp.h"
+#include "pep/wire/segmenter.h"
 #include "pep/wire/tcp.h"
+#include "pep/wire/tunnel.h"
 #include "pep/wire/udp.h"
 #include "relay/gateway/frames/frame.h"
 #include "relay/gateway/frames/layer_two.h"
@@ -52,6 +55,20 @@ void fuzz_metadata(ConstBytes bytes) {
         again->ethernet == parsed->ethernet);
 }
 
+// Wherever the kernel says that the inner segment begins.
+void fuzz_tunnel(ConstBytes bytes) {
+  for (std::size_t at = 0; at < bytes.size() && at < 200; ++at) {
+    const auto tunnel = wire::Tunnel::around(bytes, at);
+    if (!tunnel) continue;
+    auto segmenter = wire::Segmenter::of(bytes, *tunnel, wire::SegmentedProtocol::kTcp, 536);
+    while (segmenter && !segmenter->done()) {
+      std::vector<std::byte> piece(segmenter->next_size());
+      segmenter->write_next(piece);
+      check(wire::Tunnel::around(piece, at).has_value());
+    }
+  }
+}
+
 }  // namespace
 }  // namespace satrelay
 
@@ -61,6 +78,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz_tcp(bytes);
   fuzz_frame(bytes);
   fuzz_metadata(bytes);
+  fuzz_tunnel(bytes);
   wire::parse_udp(bytes);
   wire::parse_arp(bytes);
   wire::checksum_sum(bytes);

@@ -5,16 +5,14 @@
 #include <algorithm>
 
 #include "tests/unit/pep/wire/large_frame.h"
+#include "tests/unit/pep/wire/tunnel_frame.h"
 
 namespace satrelay::wire::segmenter_test {
 namespace {
 
 constexpr std::size_t kMss = 1448;
 
-std::vector<std::vector<std::byte>> cut(ConstBytes frame, SegmentedProtocol protocol,
-                                        std::size_t segment_size) {
-  const auto source = exact_copy(frame);
-  auto segmenter = Segmenter::of(source, protocol, segment_size);
+std::vector<std::vector<std::byte>> pieces_of(std::optional<Segmenter> segmenter) {
   std::vector<std::vector<std::byte>> pieces;
   if (!segmenter) return pieces;
   while (!segmenter->done()) {
@@ -24,6 +22,21 @@ std::vector<std::vector<std::byte>> cut(ConstBytes frame, SegmentedProtocol prot
     pieces.push_back(std::move(piece));
   }
   return pieces;
+}
+
+std::vector<std::vector<std::byte>> cut(ConstBytes frame, SegmentedProtocol protocol,
+                                        std::size_t segment_size) {
+  const auto source = exact_copy(frame);
+  return pieces_of(Segmenter::of(source, protocol, segment_size));
+}
+
+std::vector<std::vector<std::byte>> cut_in_tunnel(ConstBytes frame, std::size_t transport_at,
+                                                  SegmentedProtocol protocol,
+                                                  std::size_t segment_size) {
+  const auto source = exact_copy(frame);
+  const auto tunnel = Tunnel::around(source, transport_at);
+  if (!tunnel) return {};
+  return pieces_of(Segmenter::of(source, *tunnel, protocol, segment_size));
 }
 
 // What any receiver reads from a piece.
@@ -152,6 +165,84 @@ TEST(Segmenter, RefusesWhatIsNoSuchFrame) {
   EXPECT_FALSE(Segmenter::of(routed.write(), SegmentedProtocol::kTcp, kMss));
   for (std::size_t size = 0; size < 200; ++size) {
     cut(ConstBytes(tcp).first(size), SegmentedProtocol::kTcp, kMss);  // must not read beyond
+  }
+}
+
+// The pieces are what the sender had sent, if it had cut first.
+TEST(Segmenter, CutsWithinATunnel) {
+  using Carries = TunnelFrame::Carries;
+  using Checksums = TunnelFrame::Checksums;
+  for (const TunnelFrame& tunnel : tunnel_frames()) {
+    for (const bool is_v4 : {true, false}) {
+      if (tunnel.carries == (is_v4 ? Carries::kIpv6 : Carries::kIpv4)) continue;
+      for (const bool is_tcp : {true, false}) {
+        constexpr std::uint8_t kAll =
+            TcpFlags::kAck | TcpFlags::kFin | TcpFlags::kPsh | TcpFlags::kCwr | TcpFlags::kEce;
+        const auto inner =
+            LargeFrame{.is_v4 = is_v4, .is_tcp = is_tcp, .flags = kAll, .payload = 5003}.write();
+        const auto protocol = is_tcp ? SegmentedProtocol::kTcp : SegmentedProtocol::kUdp;
+        std::vector<std::vector<std::byte>> expected;
+        for (const auto& piece : cut(inner, protocol, 1001)) {
+          const auto number = static_cast<std::uint16_t>(expected.size());
+          expected.push_back(tunnel.around(piece, number, Checksums::kComplete));
+        }
+        const std::size_t inner_at =
+            tunnel.headers() + (tunnel.carries == Carries::kEthernet ? 14 : 0);
+        const auto pieces = cut_in_tunnel(tunnel.around(inner, 0, Checksums::kLeft),
+                                          inner_at + (is_v4 ? 20 : 40), protocol, 1001);
+        ASSERT_EQ(pieces.size(), 5U) << tunnel.name;
+        EXPECT_EQ(pieces, expected) << tunnel.name << is_v4 << is_tcp;
+      }
+    }
+  }
+}
+
+TEST(Segmenter, AnMtuIsAboutTheOuterPacket) {
+  const TunnelFrame vxlan = tunnel_frames()[0];
+  const auto frame =
+      vxlan.around(LargeFrame{.payload = 5000}.write(), 0, TunnelFrame::Checksums::kLeft);
+  const auto tunnel = Tunnel::around(frame, 84);
+  ASSERT_TRUE(tunnel);
+  const auto segmenter = Segmenter::of(frame, *tunnel, SegmentedProtocol::kTcp, 1398);
+  ASSERT_TRUE(segmenter);
+  EXPECT_TRUE(segmenter->is_in_tunnel());
+  EXPECT_EQ(segmenter->longest(), 1514U);
+  EXPECT_EQ(segmenter->longest_packet(), 1500U);
+  EXPECT_FALSE(Segmenter::of(frame, *tunnel, SegmentedProtocol::kUdp, 1398));
+}
+
+TEST(Segmenter, MakesNoFloodOfPieces) {
+  const TunnelFrame vxlan = tunnel_frames()[0];
+  const auto inner = LargeFrame{.payload = 64000}.write();
+  const auto frame = vxlan.around(inner, 0, TunnelFrame::Checksums::kLeft);
+  const auto tunnel = Tunnel::around(frame, 84);
+  ASSERT_TRUE(tunnel);
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{7}}) {
+    EXPECT_FALSE(Segmenter::of(inner, SegmentedProtocol::kTcp, size));
+    EXPECT_FALSE(Segmenter::of(frame, *tunnel, SegmentedProtocol::kTcp, size));
+  }
+  EXPECT_TRUE(Segmenter::of(inner, SegmentedProtocol::kTcp, 8));
+  EXPECT_TRUE(Segmenter::of(frame, *tunnel, SegmentedProtocol::kTcp, 8));
+}
+
+TEST(Segmenter, SurvivesAnyBytesInTunnels) {
+  Random random(8);
+  for (const TunnelFrame& shape : tunnel_frames()) {
+    const bool is_v4 = shape.carries != TunnelFrame::Carries::kIpv6;
+    const auto frame = shape.around(LargeFrame{.is_v4 = is_v4, .payload = 3000}.write(), 0,
+                                    TunnelFrame::Checksums::kLeft);
+    const std::size_t inner_at =
+        shape.headers() + (shape.carries == TunnelFrame::Carries::kEthernet ? 14 : 0);
+    const std::size_t transport_at = inner_at + (is_v4 ? 20 : 40);
+    for (int i = 0; i < 2'000; ++i) {
+      auto damaged = frame;
+      for (int k = 0; k < 3; ++k) {
+        damaged[random.next() % (transport_at + 20)] = static_cast<std::byte>(random.next());
+      }
+      if (i % 4 == 0) damaged.resize(random.next() % damaged.size());
+      cut_in_tunnel(damaged, i % 3 == 0 ? random.next() % 200 : transport_at,
+                    SegmentedProtocol::kTcp, 1 + random.next() % 2000);
+    }
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "relay/dpdk/finish_checksum.h"
 #include "tests/unit/pep/wire/large_frame.h"
+#include "tests/unit/pep/wire/tunnel_frame.h"
 #include "tests/unit/relay/dpdk/packet_fixture.h"
 
 namespace satrelay::dpdk::socket_receiver_test {
@@ -290,6 +291,51 @@ TEST_F(SocketReceiverTest, ALeftChecksumWithinAVxlanIsTheInnerOne) {
   const auto ip = wire::parse_ip(all[0].bytes().subspan(50 + 14));
   EXPECT_TRUE(
       wire::transport_checksum_ok(ip->source, ip->destination, 6, all[0].bytes().subspan(50 + 34)));
+}
+
+// As Linux leaves it (6.1, measured): the header tells of TCP, and of the inner checksum.
+TEST_F(SocketReceiverTest, ALargeFrameInATunnelIsCut) {
+  const wire::TunnelFrame vxlan = wire::tunnel_frames()[0];
+  const auto frame = vxlan.around(LargeFrame{.payload = 30 * 1398}.write(), 0,
+                                  wire::TunnelFrame::Checksums::kLeft);
+  ASSERT_TRUE(arrive(tcp_head(84, 1398), frame));
+  Burst burst;
+  EXPECT_EQ(receiver_->receive(burst), 30U);
+  while (!burst.empty()) {
+    EXPECT_FALSE(burst.peek(0).is_checked()) << "the checksum of its own datagram is none";
+    const Packet packet = burst.pop();
+    EXPECT_EQ(packet.size(), 1514U);
+    const auto inner = wire::parse_ip(packet.bytes().subspan(64));
+    ASSERT_TRUE(inner);
+    EXPECT_TRUE(wire::transport_checksum_ok(inner->source, inner->destination, 6,
+                                            packet.bytes().subspan(84)));
+  }
+  EXPECT_EQ(counters().large, 1U);
+  EXPECT_EQ(counters().oversized, 0U);
+  EXPECT_EQ(counters().uncut, 0U);
+}
+
+TEST_F(SocketReceiverTest, CountsWhatItCannotCutInATunnel) {
+  const wire::TunnelFrame vxlan = wire::tunnel_frames()[0];
+  const auto frame =
+      vxlan.around(LargeFrame{.payload = 9000}.write(), 0, wire::TunnelFrame::Checksums::kLeft);
+  ASSERT_TRUE(arrive(tcp_head(84, 1407), frame));  // longer than two tags would make them
+  ASSERT_TRUE(arrive(tcp_head(84, 0), frame));
+  ASSERT_TRUE(arrive(tcp_head(84, 1), frame));  // 9,000 pieces
+  ASSERT_TRUE(arrive(tcp_head(80, 1398), frame));
+  ASSERT_TRUE(arrive(tcp_head(34, 1398), frame));
+  ASSERT_TRUE(arrive(tcp_head(0xffff, 1398), frame));
+  ASSERT_TRUE(arrive(tcp_head(84, 1398), ConstBytes(frame).first(frame.size() - 1)));
+  ASSERT_TRUE(arrive(tcp_head(84, 1398), ConstBytes(frame).first(90)));
+  OffloadHeader other = tcp_head(84, 1398);
+  other.kind = OffloadHeader::kUdp;
+  ASSERT_TRUE(arrive(other, frame));
+  other = tcp_head(84, 1398);
+  other.flags = 0;  // nothing says where the tunnel ends
+  ASSERT_TRUE(arrive(other, frame));
+  EXPECT_EQ(receive().size(), 0U);
+  EXPECT_EQ(counters().uncut, 10U);
+  EXPECT_EQ(counters().large, 0U);
 }
 
 }  // namespace

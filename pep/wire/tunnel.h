@@ -1,0 +1,49 @@
+// One level of tunnel around an IP packet that a segmentation offload has left large: its headers
+// are those of one packet, and each piece gets its own.
+//
+//   Ethernet | IP | IP                               IPIP (RFC 2003), 6in4 (RFC 4213), RFC 2473
+//   Ethernet | IP | GRE | [Ethernet] | IP            RFC 2784, RFC 2890
+//   Ethernet | IP | UDP | VXLAN | Ethernet | IP      RFC 7348
+//   Ethernet | IP | UDP | Geneve | [Ethernet] | IP   RFC 8926
+//   Ethernet | IP | UDP | [GUE] | [GRE | [Ethernet]] | IP   draft-ietf-intarea-gue-09, Linux: FOU
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "pep/base/address.h"
+#include "pep/base/bytes.h"
+#include "pep/wire/ethernet.h"
+
+namespace satrelay::wire {
+
+class Tunnel {
+ public:
+  // The tunnel around the packet whose transport header begins at `transport_at`. No port says
+  // which kind a UDP tunnel is of, as hosts choose them: it is the one that leads to that place.
+  // nullopt if none does, a length contradicts another, or a header has a flag of unknown meaning.
+  static std::optional<Tunnel> around(ConstBytes frame, std::size_t transport_at);
+
+  std::size_t outer_at() const { return outer_at_; }  // the outer IP header
+  std::size_t inner_at() const { return inner_at_; }  // the inner one
+  EtherType inner_type() const { return inner_type_; }
+
+  // `piece` has the headers of the frame, and behind them the `number`th part of its payload. The
+  // headers in front of the inner IP header become its own: lengths, the outer identification,
+  // GRE's sequence number, and the checksums where the frame has some.
+  void fit_headers(MutableBytes piece, std::uint16_t number) const;
+
+ private:
+  class Search;
+
+  IpAddress source_;
+  IpAddress destination_;
+  std::size_t outer_at_ = 0;
+  std::size_t udp_at_ = 0;  // 0: none
+  std::size_t gre_at_ = 0;  // 0: none
+  std::size_t inner_at_ = 0;
+  EtherType inner_type_{};
+};
+
+}  // namespace satrelay::wire
