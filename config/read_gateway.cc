@@ -80,7 +80,7 @@ std::vector<Link> read_links(const Value& value) {
     if (const Value* overhead = fields.find("overhead")) link.overhead = read_overhead(*overhead);
     if (const Value* share = fields.find("bridged_share")) {
       link.bridged_share = share->share();
-      if (link.bridged_share < 0.01 || link.bridged_share > 0.9) {
+      if (*link.bridged_share < 0.01 || *link.bridged_share > 0.9) {
         share->refuse("leaves too little to one side", "write 1% to 90%");
       }
     }

@@ -76,8 +76,10 @@ struct Link {
   BitRate receive_rate;  // with Controller::kFind only planned for
   std::uint32_t overhead = kOverheadEthernet;
   RateControl control = {};
-  double bridged_share = 0.1;  // guaranteed to bridged frames, beside relayed streams
-  Duration bridged_queue = Duration::milliseconds(100);  // that may wait, as time at that share
+  // Of it, guaranteed to bridged frames without a class, and all they get while others want the
+  // rest; nullopt: their hosts share with those of relayed streams alike.
+  std::optional<double> bridged_share = {};
+  Duration bridged_queue = Duration::milliseconds(100);  // that may stand for long
 
   bool finds_capacity() const { return control.controller == Controller::kFind; }
   // What it sends, for who must plan ahead.
@@ -192,7 +194,7 @@ struct Match {
 
 // What shares each link's capacity with other classes, relayed connections and bridged packets
 // alike. What rules give no class is in one of two: relayed connections, of weight 1, and bridged
-// packets (Link::bridged_share).
+// packets. These two are one, but on links that have a bridged_share.
 struct TrafficClass {
   std::string name;
   std::uint8_t weight = 1;  // of what guaranteed rates leave

@@ -15,13 +15,20 @@ inline constexpr const char* kBridgedName = "bridged";
 
 // Of a link, at most, bridged_share included: what is left keeps all else alive.
 inline constexpr std::uint64_t kMostGuaranteedPercent = 95;
+// Of a link without bridged_share, kept for what has no class.
+inline constexpr double kKeptShare = 0.1;
 
+inline BitRate share_of(BitRate rate, double share) {
+  return rate.scaled(static_cast<std::uint64_t>(std::lround(share * 1000)), 1000);
+}
+// Zero: nothing.
 inline BitRate bridged_guarantee(const Link& link, BitRate rate) {
-  return rate.scaled(static_cast<std::uint64_t>(std::lround(link.bridged_share * 1000)), 1000);
+  return share_of(rate, link.bridged_share.value_or(0));
 }
 
 inline bool guarantees_fit(const std::vector<TrafficClass>& classes, const Link& link) {
-  std::uint64_t sum = bridged_guarantee(link, link.send_rate).to_bits_per_second();
+  std::uint64_t sum =
+      share_of(link.send_rate, link.bridged_share.value_or(kKeptShare)).to_bits_per_second();
   for (const TrafficClass& each : classes) sum += each.guaranteed.to_bits_per_second();
   return sum <= link.send_rate.scaled(kMostGuaranteedPercent, 100).to_bits_per_second();
 }

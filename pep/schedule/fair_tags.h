@@ -16,17 +16,24 @@ class FairTags {
 
   // Where `one` stands among those that wait: smaller goes first.
   std::uint64_t start(std::size_t one) const { return std::max(finish_[one], virtual_time_); }
-  // Served with so many bytes; `weight` at least 1.
-  void on_served(std::size_t one, std::uint64_t bytes, std::uint64_t weight) {
-    virtual_time_ = start(one);
+  // How far it stands behind who would be served at once.
+  std::uint64_t lead(std::size_t one) const { return start(one) - virtual_time_; }
+  // Served with so many bytes; `weight` at least 1. By how much virtual time has moved on.
+  std::uint64_t on_served(std::size_t one, std::uint64_t bytes, std::uint64_t weight) {
+    const std::uint64_t passed = lead(one);
+    virtual_time_ += passed;
     // Most have weight 1, and a division takes as long as all else here.
     finish_[one] = virtual_time_ + (weight == 1 ? bytes * kUnit : bytes * kUnit / weight);
     if (virtual_time_ > kMost) rebase();
+    return passed;
   }
+  // Somebody was served who keeps a tag of its own, and stood so far behind.
+  void pass(std::uint64_t lead) { virtual_time_ += lead; }
 
- private:
   // A byte at weight 1: a fraction of a byte is lost to rounding at weight 255.
   static constexpr std::uint64_t kUnit = 1 << 10;
+
+ private:
   static constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
 
   // Only differences count.

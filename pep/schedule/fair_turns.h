@@ -12,21 +12,24 @@ namespace satrelay::schedule {
 template <typename T, ListHook<T> T::*Hook>
 class FairTurns {
  public:
-  // `one` has something to send and is in no list.
-  void add(T& one, std::int64_t quantum) {
+  // `one` has something to send and is in no list. Who is not fresh comes after all others.
+  void add(T& one, std::int64_t quantum, bool is_fresh = true) {
     one.deficit = quantum;
-    one.is_fresh = true;
-    fresh_.push_back(one);
+    one.is_fresh = is_fresh;
+    list_of(one).push_back(one);
   }
+  void remove(T& one) { list_of(one).remove(one); }
   static bool contains(const T& one) { return List::contains(one); }
   bool empty() const { return fresh_.empty() && old_.empty(); }
+  // Who is asked first whether it is its turn; nullptr if nobody is there.
+  T* front() const { return fresh_.empty() ? old_.front() : fresh_.front(); }
 
   // Who sends next; nullptr if nobody has anything. `forget(T&)` is told of those that had nothing
   // any more when their turn came, and are in no list then.
   template <typename Forget>
   T* next(std::int64_t quantum, Forget&& forget) {
-    while (T* const one = fresh_.empty() ? old_.front() : fresh_.front()) {
-      List& list = one->is_fresh ? fresh_ : old_;
+    while (T* const one = front()) {
+      List& list = list_of(*one);
       // An empty one passes through the old ones, or it would begin again and again, always first.
       const bool passes = one->is_fresh && !old_.empty();
       if (one->empty() && !passes) {
@@ -45,6 +48,8 @@ class FairTurns {
 
  private:
   using List = IntrusiveList<T, Hook>;
+  List& list_of(const T& one) { return one.is_fresh ? fresh_ : old_; }
+
   List fresh_, old_;
 };
 

@@ -158,6 +158,7 @@ struct Gateway::Impl final : SessionPort {
   bool checksum_ok(const Frame& frame);
   Verdict bridge(Counter reason, schedule::ClassId id, const Frame& frame, PortId from,
                  ConstBytes bytes, Instant now);
+  void count_drops();
   // From the LAN: kBridge if the frame may leave now, which is booked; kQueued if it waits in the
   // uplink's held_slot().
   Verdict admit(Counter reason, schedule::ClassId id, const Frame& frame, std::size_t frame_size,

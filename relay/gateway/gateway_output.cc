@@ -18,6 +18,7 @@ std::size_t Gateway::poll_frames(PortId port, std::span<const MutableBytes> room
   impl_->uplink.interrupt();
   const bool is_lan = port == PortId::kLan;
   std::size_t count = is_lan ? impl_->flows.poll_frames(rooms, polled, now) : 0;
+  std::size_t dropped = 0;
   while (count < rooms.size()) {
     if (!is_lan && impl_->uplink.goes_on()) {
       const std::size_t run =
@@ -28,10 +29,12 @@ std::size_t Gateway::poll_frames(PortId port, std::span<const MutableBytes> room
     polled[count] = is_lan ? impl_->poll_lan_beside_flows(rooms[count], now)
                            : impl_->poll_wan(rooms[count], now);
     if (polled[count].kind == Polled::Kind::kNothing) break;
+    dropped += polled[count].kind == Polled::Kind::kDropped ? 1 : 0;
     ++count;
     if (!is_lan) impl_->let_few_rest(now);
   }
-  impl_->counters.add(is_lan ? Counter::kLanFramesOut : Counter::kWanFramesOut, count);
+  impl_->counters.add(is_lan ? Counter::kLanFramesOut : Counter::kWanFramesOut, count - dropped);
+  if (!is_lan) impl_->count_drops();
   if (!is_lan && count < rooms.size()) impl_->let_peers_rest(now);
   return count;
 }
@@ -116,6 +119,12 @@ Gateway::Impl::Run Gateway::Impl::write_run(std::size_t peer, const schedule::Tu
   }
   take_events(peer, now);
   return {.count = count, .frame_header = header};
+}
+
+void Gateway::Impl::count_drops() {
+  const Uplink::Drops drops = uplink.take_drops();
+  counters.add(Counter::kDroppedBridgedQueue, drops.crowded);
+  counters.add(Counter::kDroppedBridgedLate, drops.late);
 }
 
 // When the first of the gateway's own frames for the WAN, of which each has its budget, finds room.

@@ -179,8 +179,8 @@ std::vector<ClassSnapshot> Gateway::classes() const {
     list.push_back({.in_force = c.in_force,
                     .is_changed = c.in_force != c.configured,
                     .dictionary = fingerprint_of(c.dictionary.get()),
-                    .held_frames = uplink.held().frames(id),
-                    .held_bytes = uplink.held().bytes(id),
+                    .held_frames = uplink.held_frames(id),
+                    .held_bytes = uplink.held_bytes(id),
                     .waiting_bytes = impl_->flows.waiting_bytes(id),
                     .hosts = static_cast<std::uint32_t>(uplink.waiting_hosts(id)),
                     .use = c.use});

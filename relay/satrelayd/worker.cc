@@ -154,6 +154,10 @@ bool Worker::fill(Side& side) {
       put_out(side, std::move(held_[polled[i].slot]));
       continue;
     }
+    if (polled[i].kind == gateway::Polled::Kind::kDropped) {
+      held_[polled[i].slot] = {};
+      continue;
+    }
     spares_[i].set_size(polled[i].size);
     if (polled[i].checksum_from != 0) spares_[i].leave_checksum(polled[i].checksum_from);
     put_out(side, std::move(spares_[i]));

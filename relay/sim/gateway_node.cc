@@ -303,8 +303,8 @@ stp::Reception GatewayNode::reception(const Worker& worker) {
   return {};
 }
 
-std::size_t GatewayNode::poll_burst(Worker& worker, PortId port, std::span<FrameHandle> frames,
-                                    Instant now) {
+GatewayNode::Burst GatewayNode::poll_burst(Worker& worker, PortId port,
+                                           std::span<FrameHandle> frames, Instant now) {
   std::array<MutableBytes, kBurst> rooms;
   std::array<gateway::Polled, kBurst> polled;
   for (std::size_t i = 0; i < frames.size(); ++i) {
@@ -321,18 +321,26 @@ std::size_t GatewayNode::poll_burst(Worker& worker, PortId port, std::span<Frame
     });
     count += got;
   }
+  Burst burst{.is_full = count == frames.size()};
   for (std::size_t i = 0; i < frames.size(); ++i) {
     if (i < count && polled[i].kind == gateway::Polled::Kind::kWritten) {
       frames_->set_size(frames[i], polled[i].size);
+      frames[burst.count++] = frames[i];
       continue;
     }
     frames_->release(frames[i]);
     if (i >= count) continue;
-    frames[i] = worker.held.at(polled[i].slot);
+    const FrameHandle kept = worker.held.at(polled[i].slot);
     worker.held.erase(polled[i].slot);
-    tracer_->frame(loop_->now(), name_, "bridge", frames_->bytes(frames[i]));
+    const bool leaves = polled[i].kind == gateway::Polled::Kind::kHeld;
+    tracer_->frame(loop_->now(), name_, leaves ? "bridge" : "drop", frames_->bytes(kept));
+    if (leaves) {
+      frames[burst.count++] = kept;
+    } else {
+      frames_->release(kept);
+    }
   }
-  return count;
+  return burst;
 }
 
 void GatewayNode::send(PortId port, FrameHandle frame) {
@@ -373,10 +381,10 @@ std::size_t GatewayNode::poll(Worker& worker, PortId port, Instant now, std::siz
   std::size_t sent = 0;
   while (sent < most) {
     const std::size_t asked = std::min(most - sent, kBurst);
-    const std::size_t count = poll_burst(worker, port, std::span(frames).first(asked), now);
-    for (std::size_t i = 0; i < count; ++i) send(port, frames[i]);
-    sent += count;
-    if (count < asked) break;
+    const Burst burst = poll_burst(worker, port, std::span(frames).first(asked), now);
+    for (std::size_t i = 0; i < burst.count; ++i) send(port, frames[i]);
+    sent += burst.count;
+    if (!burst.is_full) break;
   }
   return sent;
 }
@@ -442,7 +450,8 @@ void GatewayNode::stop_between_writing_and_sending(Worker& worker, Instant now) 
   if (worker.stuck.size() >= kBurst) return;
   std::array<FrameHandle, kBurst> frames;
   const std::size_t room = kBurst - worker.stuck.size();
-  const std::size_t count = poll_burst(worker, PortId::kWan, std::span(frames).first(room), now);
+  const std::size_t count =
+      poll_burst(worker, PortId::kWan, std::span(frames).first(room), now).count;
   worker.stuck.insert(worker.stuck.end(), frames.begin(),
                       frames.begin() + static_cast<std::ptrdiff_t>(count));
 }

@@ -117,10 +117,13 @@ class GatewayNode final : public Actor, public FrameSink {
                const gateway::Gateway::Handled& handled);
   // What its owner says of the WAN port.
   stp::Reception reception(const Worker& worker);
-  // The next frames to leave by the port, a burst at most and no more than there is room for; fewer
-  // if there are no more.
-  std::size_t poll_burst(Worker& worker, gateway::PortId port, std::span<FrameHandle> frames,
-                         Instant now);
+  struct Burst {
+    std::size_t count = 0;  // of frames, which stand first
+    bool is_full = false;   // the engine may have more
+  };
+  // The next frames to leave by the port, a burst at most and no more than there is room for.
+  Burst poll_burst(Worker& worker, gateway::PortId port, std::span<FrameHandle> frames,
+                   Instant now);
   void send(gateway::PortId port, FrameHandle frame);
   void measure(FrameHandle frame);
   // So many at most; how many left.

@@ -35,6 +35,7 @@ config::Gateway Network::gateway_config(Side side) const {
   link.receive_rate = in.rate;
   link.overhead = scenario_.overhead;
   link.control = scenario_.control;
+  link.bridged_share = scenario_.bridged_share;
   if (link.finds_capacity()) {
     link.send_rate = scenario_.ceiling.is_zero() ? config::kMostLinkRate : scenario_.ceiling;
     link.receive_rate = scenario_.ceiling.is_zero() ? config::kAssumedRate : scenario_.ceiling;

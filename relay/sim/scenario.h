@@ -125,6 +125,7 @@ struct Scenario {
   BitRate ceiling;              // that they are told, with Controller::kFind; zero: nothing
   std::vector<config::Rule> rules;
   std::vector<config::TrafficClass> classes;
+  std::optional<double> bridged_share;                       // of both gateways
   config::FairHosts fair_hosts = config::FairHosts::kLocal;  // of A; B has the other side's
   config::Stp stp;
   bool static_neighbours = true;

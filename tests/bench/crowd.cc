@@ -422,6 +422,7 @@ bool Crowd::poll(PortId port) {
   call([&] { polled = engine_->poll_frame(port, buffer_, now_); });
   if (polled.kind == gateway::Polled::Kind::kNothing) return false;
   if (polled.kind == gateway::Polled::Kind::kHeld) return true;
+  if (polled.kind == gateway::Polled::Kind::kDropped) return true;
   const auto frame = ConstBytes(buffer_).first(polled.size);
   if (port == PortId::kLan) {
     answer(frame);

@@ -76,7 +76,8 @@ void drain(gateway::Gateway& gateway, Slots& held, Instant now) {
       const gateway::Polled polled = gateway.poll_frame(port, frame, now);
       if (polled.kind == gateway::Polled::Kind::kNothing) break;
       if (polled.size > frame.size()) std::abort();
-      const bool leaves = polled.kind == gateway::Polled::Kind::kHeld;
+      const bool leaves = polled.kind == gateway::Polled::Kind::kHeld ||
+                          polled.kind == gateway::Polled::Kind::kDropped;
       if (leaves && held.erase(polled.slot) == 0) std::abort();
     }
   }

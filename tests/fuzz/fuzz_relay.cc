@@ -165,8 +165,13 @@ class World {
 
   // --- frames ------------------------------------------------------------------------------------
 
+  // Whatever becomes of it, the host has it no more.
+  static bool is_kept(const gateway::Polled& polled) {
+    return polled.kind == gateway::Polled::Kind::kHeld ||
+           polled.kind == gateway::Polled::Kind::kDropped;
+  }
+
   bool poll_gateway(Loss loss) {
-    using Kind = gateway::Polled::Kind;
     std::array<std::array<std::byte, 2048>, kLargestBurst> buffers;
     check(gateway_->max_frame_size() <= buffers[0].size());
     const std::vector<MutableBytes> rooms(buffers.begin(), buffers.begin() + burst_);
@@ -179,10 +184,10 @@ class World {
         const auto polled = std::span(list).first(count);
         // What is handed on goes before whatever the others bring, which may take its slot.
         for (const gateway::Polled& each : polled) {
-          if (each.kind == Kind::kHeld) check(held_.erase(each.slot) == 1);
+          if (is_kept(each)) check(held_.erase(each.slot) == 1);
         }
         for (std::size_t i = 0; i < count; ++i) {
-          if (polled[i].kind == Kind::kHeld) continue;
+          if (is_kept(polled[i])) continue;
           check(polled[i].size <= gateway_->max_frame_size());
           const ConstBytes bytes = ConstBytes(buffers[i]).first(polled[i].size);
           if (port == PortId::kLan && !loss.lan) take_from_lan(bytes);

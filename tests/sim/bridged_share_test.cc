@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 
 #include "relay/sim/network.h"
 #include "relay/sim/plans.h"
@@ -29,8 +30,9 @@ struct Shared {
   std::uint64_t dropped_by_name = 0;
 };
 
-Shared share_link(double udp_bits_per_second, bool with_tcp) {
+Shared share_link(double udp_bits_per_second, bool with_tcp, std::optional<double> share = {}) {
   Scenario scenario = make_lab(31, {}, 2);
+  scenario.bridged_share = share;
   if (with_tcp) add_flow(scenario, Side::kA, sender(200'000'000), receiver());
   Tracer tracer;
   Network network(scenario, tracer);
@@ -55,7 +57,8 @@ Shared share_link(double udp_bits_per_second, bool with_tcp) {
   EXPECT_EQ(network.gateway(Side::kA).engine().held_frames(), 0U);
   shared.udp_lost = udp.sent - udp.received;
   shared.longest_wait = udp.longest_wait;
-  shared.dropped_by_name = network.counted(Counter::kDroppedBridgedQueue);
+  shared.dropped_by_name = network.counted(Counter::kDroppedBridgedQueue) +
+                           network.counted(Counter::kDroppedBridgedLate);
   std::printf(
       "  UDP %2.0f Mbit/s offered%s: UDP %.2f, TCP payload %.2f Mbit/s, UDP waits up to %.1f ms, "
       "modem queue %.1f ms, %llu dropped\n",
@@ -68,8 +71,11 @@ Shared share_link(double udp_bits_per_second, bool with_tcp) {
 // What STP payload the rest of the link carries.
 double tcp_part(double link_mbit) { return link_mbit * 0.995 * 1'450 / 1'538; }
 
+// What has come but not left waits no longer than ten times bridged_queue.
+constexpr Duration kLongestWait = Duration::milliseconds(1'030);
+
 TEST(BridgedShare, UdpWithinItsShareLosesNothingAndWaitsLittle) {
-  const Shared shared = share_link(4'900'000, true);
+  const Shared shared = share_link(4'900'000, true, 0.1);
   EXPECT_EQ(shared.udp_lost, 0U);
   EXPECT_LE(shared.longest_wait, Duration::milliseconds(10));
   EXPECT_LE(shared.modem_queue, Duration::milliseconds(25));
@@ -77,11 +83,20 @@ TEST(BridgedShare, UdpWithinItsShareLosesNothingAndWaitsLittle) {
 }
 
 TEST(BridgedShare, AFloodOfUdpGetsItsShareAndTcpTheRest) {
-  const Shared shared = share_link(60'000'000, true);
+  const Shared shared = share_link(60'000'000, true, 0.1);
   EXPECT_NEAR(shared.udp_mbit, 5 * 0.995, 0.05);
   EXPECT_GE(shared.tcp_mbit, tcp_part(45) * 0.985);
   EXPECT_LE(shared.modem_queue, Duration::milliseconds(25));
-  EXPECT_LE(shared.longest_wait, Duration::milliseconds(150));
+  EXPECT_LE(shared.longest_wait, kLongestWait);
+  EXPECT_EQ(shared.udp_lost, shared.dropped_by_name);
+}
+
+TEST(BridgedShare, WithoutAShareAFloodOfUdpGetsWhatAnotherHostsTcpGets) {
+  const Shared shared = share_link(60'000'000, true);
+  EXPECT_NEAR(shared.udp_mbit, 25 * 0.995, 25 * 0.03);
+  EXPECT_NEAR(shared.tcp_mbit, tcp_part(25), 25 * 0.03);
+  EXPECT_LE(shared.modem_queue, Duration::milliseconds(25));
+  EXPECT_LE(shared.longest_wait, kLongestWait);
   EXPECT_EQ(shared.udp_lost, shared.dropped_by_name);
 }
 

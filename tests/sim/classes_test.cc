@@ -298,7 +298,7 @@ TEST(Classes, SpeechInItsClassIsInTimeBesideAnything) {
   expect_speech_in_time(mbit(50), "voice", "50 Mbit/s |");
 }
 
-// Whoever sends much less than its part of bridged_share needs no class.
+// Whoever sends less than its part of the link needs no class.
 TEST(Classes, SpeechWithoutAClassIsInTimeWhereBridgedShareIsWide) {
   expect_speech_in_time(mbit(10), "", "10 Mbit/s, without a class");
   expect_speech_in_time(mbit(50), "", "50 Mbit/s, the same");

@@ -30,12 +30,20 @@ struct UdpPlan {
 struct UdpResult {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
-  Duration longest_wait;  // beyond the link's delay
+  Duration longest_wait;        // beyond the link's delay
+  std::vector<Duration> waits;  // of all that were received
+
+  double lost_percent() const {
+    return sent == 0 ? 0 : 100 * (1 - static_cast<double>(received) / static_cast<double>(sent));
+  }
 };
 
 class UdpTraffic {
  public:
   UdpTraffic(Network& network, Duration one_way) : network_(network), one_way_(one_way) {}
+
+  // What the flow that was added as number `flow` sends.
+  const std::vector<std::byte>& frame_of(std::size_t flow) const { return flows_[flow].frame; }
 
   static double frame_bits(std::size_t ip_bytes) {
     return static_cast<double>(ip_bytes + config::kOverheadEthernet) * 8;
@@ -98,8 +106,9 @@ class UdpTraffic {
     if (flow == flows_.end() || frame.size() != flow->frame.size()) return;
     const auto stamp =
         Instant::from_nanoseconds(static_cast<std::int64_t>(load_u64(&frame[kStampAt])));
-    flow->result.longest_wait =
-        std::max(flow->result.longest_wait, network_.loop().now() - stamp - one_way_);
+    const Duration wait = network_.loop().now() - stamp - one_way_;
+    flow->result.longest_wait = std::max(flow->result.longest_wait, wait);
+    flow->result.waits.push_back(wait);
     ++flow->result.received;
   }
 

@@ -32,6 +32,7 @@ struct StreamGroup {
   schedule::HostShare* share = nullptr;  // nullptr: waits nowhere else
   bool is_counted = false;               // there, as one of the places where the host waits
 
+  bool waits_on_both() const { return HostList::contains(young) && HostList::contains(older); }
   bool waits() const { return HostList::contains(young) || HostList::contains(older); }
   std::uint32_t factor() const { return share == nullptr ? 1 : share->factor(); }
   HostTurn& turn(Stream::Level level) { return level == Stream::Level::kYoung ? young : older; }

@@ -116,6 +116,7 @@ void StreamSchedule::list_new(Stream& stream) {
   c.round(level).add(turn, c.hosts * turn_);
   recount(group);
   ++c.hosts;
+  if (group.waits_on_both()) ++c.twice;
   has_new_ |= schedule::class_bit(stream.stream_class);
 }
 
@@ -127,6 +128,7 @@ void StreamSchedule::unlist_new(Stream& stream) {
   --turn.count;
   if (!turn.streams.empty()) return;
   Class& c = class_of(stream);
+  if (group.waits_on_both()) --c.twice;
   c.round(level).remove(turn);
   turn.is_promoted = false;
   recount(group);

@@ -99,7 +99,9 @@ class StreamSchedule {
     return group == nullptr ? 1 : group->factor();
   }
   // Of the class, with new bytes.
-  std::size_t hosts(schedule::ClassId stream_class) const { return classes_[stream_class].hosts; }
+  std::size_t hosts(schedule::ClassId stream_class) const {
+    return classes_[stream_class].hosts - classes_[stream_class].twice;
+  }
 
   // --- lost bytes
   // After anything that adds to or takes from what the stream has lost.
@@ -130,6 +132,7 @@ class StreamSchedule {
     using Hosts = Round<HostTurn, HostList>;
     Hosts young, older;
     std::size_t hosts = 0;  // in these, twice if in both
+    std::size_t twice = 0;  // of them, those in both
     LostList lost_young, lost_older;
     schedule::CappedShare young_share, repair_share;
 

@@ -32,6 +32,12 @@ std::size_t ReleasedFragments::write_held(std::size_t slot, MutableBytes out) {
   return write(std::exchange(by_slot_[slot], kNoCell), out);
 }
 
+void ReleasedFragments::drop_held(std::size_t slot) {
+  SATRELAY_CHECK(holds(slot));
+  --held_;
+  reassembly_.release(std::exchange(by_slot_[slot], kNoCell));
+}
+
 std::size_t ReleasedFragments::write(Reassembly::Cell cell, MutableBytes out) {
   const ConstBytes frame = reassembly_.frame(cell);
   SATRELAY_CHECK(frame.size() <= out.size());

@@ -30,6 +30,8 @@ class ReleasedFragments {
   std::size_t poll_frame(MutableBytes out);
   // The one that holds() the slot, which is free then.
   std::size_t write_held(std::size_t slot, MutableBytes out);
+  // The same, and it does not leave.
+  void drop_held(std::size_t slot);
   Instant next_timeout() const { return any_to_send() ? Instant() : Instant::never(); }
 
  private:

@@ -16,8 +16,14 @@ constexpr Duration kBurst = Duration::milliseconds(4);
 // shares.
 constexpr Duration kSharedBurst = Duration::microseconds(1'250);
 
-// A few frames must find room, however slow the carrier.
-constexpr ByteCount kLeastHeld = ByteCount(64ULL << 10);
+// A few long frames may wait, however slow the carrier.
+constexpr ByteCount kFewFrames = ByteCount(4 * (1'500 + config::kOverheadEthernet));
+// CoDel's target is a twentieth of its interval (RFC 8289 section 4.4): of two seconds by default,
+// since a round trip over satellites takes one, with the queue in it.
+constexpr std::int64_t kTargetsInInterval = 20;
+// A burst that a window of a round trip makes finds room, and who does not heed drops waits no
+// longer.
+constexpr std::int64_t kTargetsAtMost = 10;
 
 // A pacer without a rate would never open again.
 constexpr BitRate kLeastShare = BitRate::bits_per_second(8);
@@ -89,8 +95,14 @@ BitRate Carrier::report_rate() const {
   return rate.scaled(config::kReportPercent, 100);
 }
 
-ByteCount Carrier::held_limit(schedule::ClassId traffic_class) const {
-  return std::max(kLeastHeld, classes.expected_rate(traffic_class).bytes_in(config.bridged_queue));
+HeldFrames::Terms Carrier::held_terms(schedule::ClassId traffic_class) const {
+  const BitRate expected = classes.expected_rate(traffic_class);
+  const Duration few = (expected.is_zero() ? rate_ : expected).time_for(kFewFrames);
+  return {.law = {.target = std::max(config.bridged_queue, few),
+                  .interval = config.bridged_queue * kTargetsInInterval + few},
+          .most = config.bridged_queue * kTargetsAtMost + few,
+          .few = kFewFrames,
+          .overhead = config.overhead};
 }
 
 }  // namespace satrelay::gateway

@@ -15,6 +15,7 @@
 #include "pep/stp/packets/report_budget.h"
 #include "relay/gateway/shares/link_share.h"
 #include "relay/gateway/uplink/class_order.h"
+#include "relay/gateway/uplink/held_frames.h"
 #include "relay/gateway/uplink/link_way.h"
 #include "relay/gateway/uplink/own_traffic.h"
 
@@ -56,8 +57,8 @@ struct Carrier {
   BitRate in_force() const { return in_force_; }  // of the link
   BitRate rate() const { return rate_; }          // of it, that is paced
   BitRate report_rate() const;                    // of it, for reports
-  // Bytes of bridged frames of a class that may wait.
-  ByteCount held_limit(schedule::ClassId traffic_class) const;
+  // How long bridged frames of a class may wait.
+  HeldFrames::Terms held_terms(schedule::ClassId traffic_class) const;
 
   config::Link config;
   control::Pacer pacer;
@@ -69,7 +70,9 @@ struct Carrier {
   struct Choice {
     schedule::ClassId traffic_class = 0;
     std::size_t source = 0;
-    bool is_alone = false;  // nothing else waits, and nothing is withheld
+    bool is_alone = false;      // nothing else waits, and nothing is withheld
+    bool is_contested = false;  // both bridged frames and sessions wait in the class
+    bool is_only_source = false;
   };
   std::optional<Choice> choice;  // of the poll that goes on
   // As the operator says; never above what is configured.

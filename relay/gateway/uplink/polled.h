@@ -14,6 +14,7 @@ struct Polled {
     kNothing,  // nothing is to be sent now
     kWritten,  // a frame of `size` bytes stands in `out`
     kHeld,     // the frame that is kept in `slot` leaves by this port now
+    kDropped,  // the frame that is kept in `slot` was dropped: it is to be thrown away
   };
   Kind kind = Kind::kNothing;
   std::size_t size = 0;

@@ -28,7 +28,10 @@ Uplink::Uplink(const config::Gateway& config, std::size_t sessions, HashKey secr
       released_(released),
       port_(port),
       classes_(config.classes, ClassDictionaries(config.classes, config.compress_level)),
-      attention_(sessions) {
+      attention_(sessions),
+      has_bridged_share_(std::ranges::any_of(
+          config.links, [](const config::Link& link) { return link.bridged_share.has_value(); })),
+      held_(kMostHeldFrames, std::max<std::size_t>(config.links.size(), 1)) {
   for (const config::Link& link : config.links) {
     carriers_.push_back(std::make_unique<Carrier>(link, sessions + 1,
                                                   config.limits.flows + kMostHeldHosts,
@@ -59,18 +62,28 @@ void Uplink::add_session(Carrier& carrier, stp::Session& session, std::uint16_t 
 Uplink::Passage Uplink::admit(ClassId id, const Frame& frame, std::size_t ip_bytes, Instant now) {
   // Not before fragments that came earlier.
   const bool must_wait = released_.any_to_send() && !frame.reassembled;
-  if (!must_wait && may_leave_at_once(id, now)) {
-    debit_bridged(id, ip_bytes, 1, now);
-    return Passage::kLeaves;
+  const ClassId turn = turn_of(id);
+  const bool is_first = !must_wait && (held_.classes() & schedule::class_bit(turn)) == 0;
+  if (is_first) {
+    if (const auto way = way_out(turn, now); way && way->is_only_source) {
+      held_.forgive(turn);
+      debit_bridged(*way, 0, ip_bytes, now);
+      return Passage::kLeaves;
+    }
   }
-  const auto slot = held_.push(held_key(secret_, fair_hosts_, id, frame),
-                               static_cast<std::uint16_t>(ip_bytes), held_limit(id));
+  const auto slot = held_.push(held_key(secret_, fair_hosts_, turn, frame),
+                               static_cast<std::uint16_t>(ip_bytes), now);
   if (!slot) {
     ++classes_[id].use.dropped_frames;
     return Passage::kNoRoom;
   }
+  // Beside sessions that wait it is booked to its host, which may have had its turns already.
+  if (const auto way = is_first ? way_out(turn, now) : std::nullopt) {
+    const auto held = held_.pop(turn, held_terms(turn), now);
+    debit_bridged(*way, held->lead, ip_bytes, now);
+    return Passage::kLeaves;
+  }
   held_slot_ = *slot;
-  held_since_[*slot] = now;
   ++classes_[id].use.waited_frames;
   return Passage::kWaits;
 }
@@ -84,7 +97,7 @@ bool Uplink::pass_control(std::size_t ip_bytes, Instant now) {
       continue;
     }
     budget.debit(accounted, now);
-    debit_bridged(TrafficClasses::kBridged, ip_bytes, 1, now);
+    debit_bridged({.traffic_class = turn_of(TrafficClasses::kBridged)}, 0, ip_bytes, now);
     return true;
   }
   return false;
@@ -118,10 +131,14 @@ Instant Uplink::next_own(std::size_t frame_size) const {
   return next;
 }
 
-ByteCount Uplink::held_limit(ClassId id) const {
-  ByteCount most;
-  for (const auto& carrier : carriers_) most = std::max(most, carrier->held_limit(id));
-  return most;
+// Which of several links the frame takes is not known.
+HeldFrames::Terms Uplink::held_terms(ClassId turn) const {
+  HeldFrames::Terms terms = carriers_.front()->held_terms(turn);
+  for (const auto& carrier : carriers_) {
+    const HeldFrames::Terms each = carrier->held_terms(turn);
+    if (each.law.interval > terms.law.interval) terms = each;
+  }
+  return terms;
 }
 
 // --- rates -------------------------------------------------------------------------------------
@@ -355,8 +372,10 @@ void Uplink::apply_classes(Instant now) {
       const config::TrafficClass& c = classes_[id].in_force;
       rates[id] = {.weight = c.weight, .guaranteed = c.guaranteed, .maximum = c.maximum};
     }
-    rates[TrafficClasses::kBridged].guaranteed =
-        config::bridged_guarantee(carrier->config, carrier->rate());
+    ClassRates& bridged = rates[TrafficClasses::kBridged];
+    bridged.guaranteed = config::bridged_guarantee(carrier->config, carrier->rate());
+    // Another link has a share for them, this one serves them as any class.
+    if (has_bridged_share_ && bridged.guaranteed.is_zero()) bridged.weight = 1;
     carrier->terms.classes = rates;
     carrier->terms.rate = carrier->rate();
     carrier->terms.reports = carrier->report_rate();
@@ -385,8 +404,23 @@ ClassResult Uplink::set_class(std::string_view name, const ClassChange& change, 
   return ClassResult::kSet;
 }
 
+// Without bridged_share bridged frames have the turns of relayed connections.
+ClassId Uplink::turn_of(ClassId id) const {
+  return id == TrafficClasses::kBridged && !has_bridged_share_ ? TrafficClasses::kRelayed : id;
+}
+ClassId Uplink::counted_as(ClassId turn) const {
+  return turn == TrafficClasses::kRelayed ? TrafficClasses::kBridged : turn;
+}
+
+std::size_t Uplink::held_frames(ClassId id) const {
+  return id == TrafficClasses::kRelayed ? 0 : held_.frames(turn_of(id));
+}
+std::uint64_t Uplink::held_bytes(ClassId id) const {
+  return id == TrafficClasses::kRelayed ? 0 : held_.bytes(turn_of(id));
+}
+
 std::size_t Uplink::waiting_hosts(ClassId id) const {
-  std::size_t hosts = held_.hosts(id);
+  std::size_t hosts = id == TrafficClasses::kRelayed ? 0 : held_.hosts(turn_of(id));
   for (const Line& line : lines_) {
     if ((line.session.waiting() & schedule::class_bit(id)) != 0)
       hosts += line.session.waiting_hosts(id);

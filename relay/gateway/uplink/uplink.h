@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "config/schema.h"
@@ -83,6 +84,12 @@ class Uplink final : public OwnFrames {
 
   // --- bridged frames --------------------------------------------------------------------------
   Passage admit(schedule::ClassId id, const Frame& frame, std::size_t ip_bytes, Instant now);
+  // Of those that had to wait, how many were dropped since this was last asked.
+  struct Drops {
+    std::uint64_t crowded = 0;  // gave way to others
+    std::uint64_t late = 0;     // had waited too long
+  };
+  Drops take_drops() { return std::exchange(drops_, {}); }
   // A control frame of layer 2: whether it leaves at once, whoever waits, which is booked.
   bool pass_control(std::size_t ip_bytes, Instant now);
   std::size_t held_slot() const { return held_slot_; }  // of the last frame that had to wait
@@ -135,6 +142,9 @@ class Uplink final : public OwnFrames {
   const TrafficClasses& classes() const { return classes_; }
   ClassResult set_class(std::string_view name, const ClassChange& change, Instant now);
   std::size_t waiting_hosts(schedule::ClassId id) const;
+  // Of the class's bridged frames, those that wait.
+  std::size_t held_frames(schedule::ClassId id) const;
+  std::uint64_t held_bytes(schedule::ClassId id) const;
   // What of the links and classes can change at run time.
   void reconfigure(const config::Gateway& next, const ClassDictionaries& dictionaries, Instant now);
 
@@ -165,11 +175,13 @@ class Uplink final : public OwnFrames {
   void expire_shares(Instant now);
   void fall_back(Carrier& carrier, Instant now);
   static BitRate lane_fallback(const Line& line);
-  ByteCount held_limit(schedule::ClassId id) const;
+  schedule::ClassId turn_of(schedule::ClassId id) const;
+  schedule::ClassId counted_as(schedule::ClassId turn) const;
+  HeldFrames::Terms held_terms(schedule::ClassId turn) const;
   // (uplink_turns.cc)
   std::optional<Choice> choose(const Carrier& carrier, schedule::ClassSet bridged,
                                Instant now) const;
-  std::optional<schedule::ClassId> bridged_turn(Instant now) const;
+  std::optional<Choice> bridged_turn(Instant now) const;
   bool choose_all(Instant now);
   bool lone_peer_waits() const;
   std::size_t poll_lone_peer(MutableBytes out, Instant now);
@@ -181,11 +193,12 @@ class Uplink final : public OwnFrames {
                  Instant now);
   template <typename Takes, typename Book>
   void book(std::size_t ip_bytes, Instant now, Takes&& takes, Book&& book_at);
-  void debit_bridged(schedule::ClassId id, std::size_t ip_bytes, std::uint32_t factor, Instant now);
-  Polled release_held(schedule::ClassId id, MutableBytes out, Instant now);
+  void debit_bridged(const Choice& turn, std::uint64_t lead, std::size_t ip_bytes, Instant now);
+  Polled release_held(const Choice& turn, MutableBytes out, Instant now);
+  Polled give_up_dropped();
   static std::size_t ip_bytes_of(std::size_t frame_size);
   bool speaks_on(const Carrier& carrier) const;
-  bool may_leave_at_once(schedule::ClassId id, Instant now) const;
+  std::optional<Choice> way_out(schedule::ClassId turn, Instant now) const;
 
   const HashKey secret_;
   const config::FairHosts fair_hosts_;
@@ -195,9 +208,10 @@ class Uplink final : public OwnFrames {
   std::vector<std::unique_ptr<Carrier>> carriers_;  // as the links are configured
   std::vector<Line> lines_;                         // by session
   Attention attention_;                             // the same
-  HeldFrames held_{kMostHeldFrames};
-  std::vector<Instant> held_since_ = std::vector<Instant>(kMostHeldFrames);  // by slot
+  const bool has_bridged_share_;  // bridged frames without a class are a class of their own
+  HeldFrames held_;
   std::size_t held_slot_ = 0;
+  Drops drops_;
   Instant shares_until_ = Instant::never();  // the first of them
   bool sessions_first_ = false;
   std::size_t next_peer_ = 0;  // whose turn it is

@@ -43,18 +43,24 @@ std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet br
   if (!id) return std::nullopt;
   if (sources == 1) {
     const bool is_alone = waiting == class_bit(*id) && !carrier.classes.has_maxima();
-    return Choice{*id, last, is_alone};
+    return Choice{
+        .traffic_class = *id, .source = last, .is_alone = is_alone, .is_only_source = true};
   }
-  Choice best{.traffic_class = *id};
-  bool found = (bridged & class_bit(*id)) != 0;
+  Choice best{.traffic_class = *id, .source = kBridgedSource};
   attention_.for_each([&](std::size_t i) {
     if ((waiting_of(i) & class_bit(*id)) == 0) return;
-    if (found && carrier.classes.start(*id, best.source) <= carrier.classes.start(*id, i + 1)) {
+    if (best.source != kBridgedSource &&
+        carrier.classes.start(*id, best.source) <= carrier.classes.start(*id, i + 1)) {
       return;
     }
     best.source = i + 1;
-    found = true;
   });
+  if ((bridged & class_bit(*id)) == 0 || best.source == kBridgedSource) return best;
+  best.is_contested = true;
+  if (carrier.classes.bridged_may_have_turn(*id) &&
+      held_.lead(*id) <= carrier.classes.lead(*id, best.source)) {
+    best.source = kBridgedSource;
+  }
   return best;
 }
 
@@ -98,6 +104,11 @@ void Uplink::note_lone_peer() {
 }
 
 Polled Uplink::poll(MutableBytes out, Instant now) {
+  if (held_.any_dropped()) {
+    if (const Polled dropped = give_up_dropped(); dropped.kind != Polled::Kind::kNothing) {
+      return dropped;
+    }
+  }
   if (lone_peer_) {
     if (const std::size_t size = poll_lone_peer(out, now); size > 0) {
       return written(size);
@@ -110,7 +121,7 @@ Polled Uplink::poll(MutableBytes out, Instant now) {
   // What a session must say waits for no more than one bridged frame.
   if (!sessions_first_ && has_room) {
     sessions_first_ = true;
-    if (const auto id = bridged_turn(now)) return release_held(*id, out, now);
+    if (const auto turn = bridged_turn(now)) return release_held(*turn, out, now);
   }
   if (has_room) {
     sessions_first_ = false;
@@ -127,16 +138,16 @@ Polled Uplink::poll(MutableBytes out, Instant now) {
     session_has_turn = choose_all(now);
     if (!session_has_turn) break;
   }
-  if (const auto id = bridged_turn(now)) return release_held(*id, out, now);
+  if (const auto turn = bridged_turn(now)) return release_held(*turn, out, now);
   return {};
 }
 
-// The class of which a held frame may leave, whichever carrier it takes.
-std::optional<ClassId> Uplink::bridged_turn(Instant now) const {
+// By which a held frame may leave, whichever carrier it takes.
+std::optional<Uplink::Choice> Uplink::bridged_turn(Instant now) const {
   if (held_.classes() == 0) return std::nullopt;
   for (const auto& carrier : carriers_) {
     const auto choice = choose(*carrier, held_.classes(), now);
-    if (choice && choice->source == kBridgedSource) return choice->traffic_class;
+    if (choice && choice->source == kBridgedSource) return choice;
   }
   return std::nullopt;
 }
@@ -201,7 +212,9 @@ void Uplink::debit_relayed(std::size_t peer, std::size_t datagram, Instant now) 
     const ByteCount all_booked(booked + headers);
     headers = 0;
     carrier.sent_of[id] += all.value();
-    carrier.classes.on_sent(id, peer + 1, all, all_booked, session.waiting_hosts(id), now);
+    held_.pass(
+        id, carrier.classes.on_sent(id, peer + 1, all, all_booked, session.waiting_hosts(id), now));
+    carrier.classes.on_relayed(id, all.value());
     classes_[id].use.relayed_bytes += all.value();
   }
 }
@@ -211,13 +224,15 @@ void Uplink::debit_run(std::size_t peer, ClassId id, std::span<const stp::RunPac
                        Instant now) {
   Line& line = lines_[peer];
   Carrier& carrier = line.carrier;
-  std::uint64_t total = 0;
+  std::uint64_t total = 0, passed = 0;
   for (const stp::RunPacket& packet : packets) {
     const ByteCount all = carrier.pacer.overhead().accounted(packet.size + line.datagram_overhead);
     const ByteCount all_booked(all.value() - packet.bytes + packet.booked);
     total += all.value();
-    carrier.classes.on_sent(id, peer + 1, all, all_booked, packet.hosts, now);
+    passed += carrier.classes.on_sent(id, peer + 1, all, all_booked, packet.hosts, now);
   }
+  held_.pass(id, passed);
+  carrier.classes.on_relayed(id, total);
   carrier.sent += total;
   line.sent += total;
   carrier.sent_of[id] += total;
@@ -247,17 +262,20 @@ void Uplink::book(std::size_t ip_bytes, Instant now, Takes&& takes, Book&& book_
   }
 }
 
-void Uplink::debit_bridged(ClassId id, std::size_t ip_bytes, std::uint32_t factor, Instant now) {
+void Uplink::debit_bridged(const Choice& turn, std::uint64_t lead, std::size_t ip_bytes,
+                           Instant now) {
+  const ClassId id = turn.traffic_class;
   ByteCount accounted;
   const auto any = [](const Carrier&) { return true; };
   book(ip_bytes, now, any, [&](Carrier& carrier, ByteCount bytes) {
     accounted = bytes;
     carrier.sent_of[id] += bytes.value();
-    carrier.classes.on_sent(id, kBridgedSource, bytes, ByteCount(bytes.value() * factor),
-                            held_.hosts(id), now);
+    carrier.classes.on_bridged(id, lead, bytes, now);
+    if (turn.is_contested) carrier.classes.on_bridged_beside_relayed(id, bytes);
   });
-  ++classes_[id].use.bridged_frames;
-  classes_[id].use.bridged_bytes += accounted.value();
+  ClassUse& use = classes_[counted_as(id)].use;
+  ++use.bridged_frames;
+  use.bridged_bytes += accounted.value();
 }
 
 // It is of no class.
@@ -266,28 +284,44 @@ void Uplink::book_own(std::size_t frame_size, Instant now) {
   book(ip_bytes_of(frame_size), now, speaks, [](Carrier&, ByteCount) {});
 }
 
-Polled Uplink::release_held(ClassId id, MutableBytes out, Instant now) {
-  const HeldFrames::Frame frame = held_.pop(id);
-  const Duration waited = now - held_since_[frame.slot];
-  classes_[id].bridged_waits.add(static_cast<std::uint64_t>(waited.to_microseconds()));
-  debit_bridged(id, frame.ip_bytes, frame.factor, now);
-  if (released_.holds(frame.slot)) {
-    return written(released_.write_held(frame.slot, out));
+Polled Uplink::release_held(const Choice& turn, MutableBytes out, Instant now) {
+  const ClassId id = turn.traffic_class;
+  const auto frame = held_.pop(id, held_terms(id), now);
+  if (!frame) return give_up_dropped();
+  classes_[counted_as(id)].bridged_waits.add(
+      static_cast<std::uint64_t>(frame->waited.to_microseconds()));
+  debit_bridged(turn, frame->lead, frame->ip_bytes, now);
+  if (released_.holds(frame->slot)) {
+    return written(released_.write_held(frame->slot, out));
   }
-  return {.kind = Polled::Kind::kHeld, .slot = frame.slot};
+  return {.kind = Polled::Kind::kHeld, .slot = frame->slot};
 }
 
-// Which carrier a bridged frame takes is the modem's affair. With several, any that has room lets
-// it go.
-bool Uplink::may_leave_at_once(ClassId id, Instant now) const {
-  if ((held_.classes() & class_bit(id)) != 0) return false;
-  return std::ranges::any_of(carriers_, [&](const auto& carrier) {
-    const auto choice = choose(*carrier, held_.classes() | class_bit(id), now);
-    return choice && choice->traffic_class == id && choice->source == kBridgedSource;
-  });
+// The next one that its keeper has to throw away.
+Polled Uplink::give_up_dropped() {
+  while (const auto dropped = held_.take_dropped()) {
+    ++classes_[counted_as(dropped->traffic_class)].use.dropped_frames;
+    ++(dropped->cause == HeldFrames::Cause::kLate ? drops_.late : drops_.crowded);
+    if (!released_.holds(dropped->slot)) {
+      return {.kind = Polled::Kind::kDropped, .slot = dropped->slot};
+    }
+    released_.drop_held(dropped->slot);
+  }
+  return {};
+}
+
+// By which a frame of a class leaves of which no other waits. Which carrier it takes is the modem's
+// affair: with several, any that has room lets it go.
+std::optional<Uplink::Choice> Uplink::way_out(ClassId turn, Instant now) const {
+  for (const auto& carrier : carriers_) {
+    const auto choice = choose(*carrier, held_.classes() | class_bit(turn), now);
+    if (choice && choice->traffic_class == turn && choice->source == kBridgedSource) return choice;
+  }
+  return std::nullopt;
 }
 
 Instant Uplink::next_turn(Instant now) const {
+  if (held_.any_dropped()) return now;
   Instant next = Instant::never();
   for (const auto& carrier : carriers_) {
     // Sessions tell by themselves when their pacers open.

@@ -88,7 +88,7 @@ TEST(LoadGateway, FillsInEveryDefault) {
   EXPECT_FALSE(config.gateway.vlan.has_value());
   EXPECT_EQ(config.links.at(0).name, "sat");
   EXPECT_EQ(config.links.at(0).overhead, kOverheadEthernet);
-  EXPECT_EQ(config.links.at(0).bridged_share, 0.1);
+  EXPECT_EQ(config.links.at(0).bridged_share, std::nullopt);
   EXPECT_EQ(config.links.at(0).bridged_queue, Duration::milliseconds(100));
   EXPECT_EQ(config.peers.at(0).name, "192.0.2.2");
   EXPECT_EQ(config.peers.at(0).link, "sat");

@@ -89,7 +89,7 @@ TEST(ScheduleKeys, ClassesThatContradictAreRefused) {
 }
 
 TEST(ScheduleKeys, BridgedFramesHaveAShareAndALimit) {
-  EXPECT_EQ(load("").links.at(0).bridged_share, 0.1);
+  EXPECT_EQ(load("").links.at(0).bridged_share, std::nullopt);
   EXPECT_EQ(load("").links.at(0).bridged_queue, Duration::milliseconds(100));
   const Gateway config = parse_gateway(
       std::string(kPorts) + link_with("bridged_share: 25%, bridged_queue: 1s"), "g.yaml");

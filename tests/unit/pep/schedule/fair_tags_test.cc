@@ -27,6 +27,27 @@ TEST(FairTags, WhoHadNothingToSendIsOwedNothing) {
   EXPECT_EQ(tags.start(0) - tags.start(1), 1'500U * 1'024);
 }
 
+// A third one that keeps a tag of its own gets as much as either.
+TEST(FairTags, VirtualTimePassesWithWhoeverIsServed) {
+  FairTags tags(2);
+  std::uint64_t clock = 0, third = 0;
+  std::array<int, 3> served{};
+  for (int i = 0; i < 900; ++i) {
+    const std::size_t next = tags.start(0) <= tags.start(1) ? 0 : 1;
+    const std::uint64_t lead = third > clock ? third - clock : 0;
+    if (lead <= tags.lead(next)) {
+      tags.pass(lead);
+      clock += lead;
+      third = clock + 1'500 * FairTags::kUnit;
+      ++served[2];
+    } else {
+      clock += tags.on_served(next, 1'500, 1);
+      ++served[next];
+    }
+  }
+  for (const int each : served) EXPECT_NEAR(each, 300, 1);
+}
+
 TEST(FairTags, GoOnWhenTheirNumbersAreUsedUp) {
   FairTags tags(2);
   std::array<std::uint64_t, 2> served{};

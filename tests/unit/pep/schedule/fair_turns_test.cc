@@ -66,6 +66,23 @@ TEST_F(FairTurnsTest, WhoBeginsGoesFirstOnce) {
   EXPECT_EQ(std::count(order.begin(), order.end(), 'a'), 10) << order;
 }
 
+TEST_F(FairTurnsTest, WhoIsNotFreshComesAfterAllOthers) {
+  add(a_, 3);
+  add(b_, 3);
+  c_.packets = 3;
+  turns_.add(c_, kQuantum, false);
+  EXPECT_EQ(turns_.front(), &a_);
+  EXPECT_EQ(send(6), "abcabc");
+}
+
+TEST_F(FairTurnsTest, WhoIsRemovedHasNoTurn) {
+  add(a_, 3);
+  add(b_, 2);
+  turns_.remove(a_);
+  EXPECT_EQ(send(3), "bb");
+  EXPECT_EQ(turns_.front(), nullptr);
+}
+
 TEST_F(FairTurnsTest, TurnsAreOfBytesNotOfPackets) {
   a_.size = kQuantum / 3;
   add(a_, 30);

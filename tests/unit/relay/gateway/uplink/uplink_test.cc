@@ -6,6 +6,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "tests/unit/relay/gateway/live_peer.h"
@@ -133,12 +134,49 @@ TEST_F(UplinkTest, NoFrameOvertakesThoseOfItsClassThatWait) {
   EXPECT_EQ(admit(), Passage::kWaits);
 }
 
+TEST_F(UplinkTest, OfAFlowForWhichThereIsNoRoomTheOldestIsDropped) {
+  const std::size_t oldest = fill();
+  while (!uplink_.held().any_dropped()) ASSERT_EQ(admit(), Passage::kWaits);
+  EXPECT_EQ(uplink_.next_turn(now_), now_) << "its keeper is to throw it away at once";
+  const Polled polled = poll();
+  EXPECT_EQ(polled.kind, Polled::Kind::kDropped);
+  EXPECT_EQ(polled.slot, oldest);
+  EXPECT_EQ(uplink_.classes()[kId].use.dropped_frames, 1U);
+  EXPECT_EQ(uplink_.take_drops().crowded, 1U);
+  EXPECT_EQ(uplink_.take_drops().crowded, 0U) << "once";
+}
+
+// All other places are taken by one that is no fatter.
 TEST_F(UplinkTest, WhatFindsNoRoomToWaitIsDropped) {
-  Passage last = Passage::kLeaves;
-  for (int i = 0; i < 2'000 && last != Passage::kNoRoom; ++i) last = admit();
+  fill();
+  Passage last = Passage::kWaits;
+  for (std::uint16_t i = 1; i < 4'000 && last != Passage::kNoRoom; ++i) {
+    last = admit("203.0." + std::to_string(i / 250) + "." + std::to_string(i % 250 + 1));
+  }
   EXPECT_EQ(last, Passage::kNoRoom);
   EXPECT_EQ(uplink_.classes()[kId].use.dropped_frames, 1U);
-  EXPECT_LE(uplink_.held().bytes(kId), 128U * 1024);
+}
+
+// By default what is bridged and what is relayed is one class; it is counted apart.
+TEST_F(UplinkTest, WithoutAShareBridgedFramesHaveTheTurnsOfRelayedBytes) {
+  fill();
+  EXPECT_EQ(uplink_.held().classes(), schedule::class_bit(TrafficClasses::kRelayed));
+  EXPECT_EQ(uplink_.held_frames(kId), 1U);
+  EXPECT_EQ(uplink_.held_bytes(kId), kSize);
+  EXPECT_EQ(uplink_.waiting_hosts(kId), 1U);
+  EXPECT_EQ(uplink_.held_frames(TrafficClasses::kRelayed), 0U);
+  EXPECT_EQ(uplink_.waiting_hosts(TrafficClasses::kRelayed), 0U);
+  EXPECT_EQ(uplink_.classes()[TrafficClasses::kRelayed].use.bridged_frames, 0U);
+}
+
+TEST_F(UplinkTest, WithAShareBridgedFramesAreAClassOfTheirOwn) {
+  config::Gateway config = one_link();
+  config.links[0].bridged_share = 0.2;
+  Uplink uplink(config, 1, HashKey{1, 2}, released_, *this, now_);
+  const FrameBytes frame = udp_frame("203.0.113.5", "198.51.100.5", 7, FrameBytes(kSize - 28));
+  while (uplink.admit(kId, look_at(frame), kSize, now_) == Passage::kLeaves) continue;
+  EXPECT_EQ(uplink.held().classes(), schedule::class_bit(kId));
+  EXPECT_EQ(uplink.held_frames(kId), 1U);
 }
 
 // A hundredth of 10 Mbit/s.
