@@ -59,10 +59,13 @@ consteval const CounterField<Struct>& field_of(std::uint64_t Struct::*member) {
 template <typename Struct>
 consteval bool lists_every_counter(std::size_t others = 0) {
   const auto& fields = Struct::kFields;
+  // Compilers limit the steps of such a function: the length of each name is counted once.
+  std::array<std::string_view, Struct::kFields.size()> names{};
   for (std::size_t i = 0; i < fields.size(); ++i) {
+    names[i] = fields[i].name;
     for (std::size_t j = 0; j < i; ++j) {
       if (fields[i].member == fields[j].member) return false;
-      if (std::string_view(fields[i].name) == fields[j].name) return false;
+      if (names[i] == names[j]) return false;
     }
   }
   return sizeof(Struct) == fields.size() * sizeof(std::uint64_t) + others;
