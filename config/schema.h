@@ -76,8 +76,8 @@ struct Link {
   BitRate receive_rate;  // with Controller::kFind only planned for
   std::uint32_t overhead = kOverheadEthernet;
   RateControl control = {};
-  // Of it, guaranteed to bridged frames without a class, and all they get while others want the
-  // rest; nullopt: their hosts share with those of relayed streams alike.
+  // Bridged frames without a class are guaranteed this share of the link, and get no more while
+  // others want the rest. nullopt: their hosts share with those of relayed streams alike.
   std::optional<double> bridged_share = {};
   Duration bridged_queue = Duration::milliseconds(100);  // that may stand for long
 

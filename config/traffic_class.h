@@ -15,7 +15,7 @@ inline constexpr const char* kBridgedName = "bridged";
 
 // Of a link, at most, bridged_share included: what is left keeps all else alive.
 inline constexpr std::uint64_t kMostGuaranteedPercent = 95;
-// Of a link without bridged_share, kept for what has no class.
+// A link without bridged_share keeps this share for what has no class.
 inline constexpr double kKeptShare = 0.1;
 
 inline BitRate share_of(BitRate rate, double share) {

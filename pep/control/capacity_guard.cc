@@ -16,7 +16,7 @@ constexpr std::uint64_t kLeastProbePackets = 2;
 constexpr Duration kLongestProbe = Duration::milliseconds(100);
 // Beside the time of a packet.
 constexpr Duration kProbeGap = Duration::milliseconds(3);
-// What a burst shows may be a little less than what there is: from here on that is found out.
+// A burst may show a little less than the link carries: from here on the full rate finds it out.
 constexpr std::uint64_t kTrustPercent = 90;
 // Room for less is no news.
 constexpr std::uint64_t kNewsPercent = 103;
