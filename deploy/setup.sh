@@ -48,7 +48,7 @@ test_packages=(
   # a browser for the panel
   chromium chromium-driver python3-selenium
   # what watches many gateways
-  prometheus prometheus-alertmanager
+  prometheus prometheus-alertmanager python3-prometheus-client
   # a guest with NICs that DPDK has drivers for
   qemu-system-x86 kmod findutils
 )

@@ -13,6 +13,8 @@ import subprocess
 import sys
 import unittest
 
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
 sys.dont_write_bytecode = True
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 MONITORING = REPOSITORY / "deploy" / "monitoring"
@@ -200,6 +202,13 @@ class OpenMetrics(unittest.TestCase):
         text = exposition("openmetrics")
         self.assertTrue(text.endswith("\n# EOF\n"))
         self.assertEqual([line for line in text.splitlines() if not line.startswith("#")], of_text)
+
+    def test_passes_the_strict_parser(self):
+        """Prometheus' own reader of OpenMetrics in Python refuses what scrapers may only warn of."""
+        text = exposition("openmetrics")
+        families = list(text_string_to_metric_families(text))
+        self.assertEqual(sum(len(each.samples) for each in families),
+                         sum(not line.startswith("#") for line in text.splitlines()))
 
     def test_families_end_with_their_unit(self):
         kinds = dict(re.findall(r"^# TYPE (\S+) (\S+)$", exposition("openmetrics"), re.MULTILINE))

@@ -74,7 +74,8 @@ void ConnectionsInUse::look_from_lan(const FlowKey& flow, const SegmentNumbers& 
       if (entry->state != State::kInUse) return;
       entry->host_ends = true;
       look_for_end(*entry, now);
-    } else if ((segment.flags & Flags::kSyn) != 0 && entry->state == State::kOver) {
+    } else if ((segment.flags & (Flags::kSyn | Flags::kFin)) == Flags::kSyn &&
+               entry->state == State::kOver) {
       *entry = Entry();  // another connection begins
     }
     return;

@@ -104,6 +104,10 @@ TEST_F(ConnectionsInUseTest, OneThatHasEndedStaysSoUntilAnotherBegins) {
   wan(kFarAt + 1);
   lan(kFarAt + 1);
   EXPECT_FALSE(has()) << "late segments";
+  lan(9, Flags::kSyn | Flags::kFin);
+  wan(8);
+  lan(9);
+  EXPECT_FALSE(has()) << "no host begins a connection with a FIN";
   lan(9, Flags::kSyn | Flags::kAck);
   wan(8);
   lan(9);
