@@ -2,6 +2,7 @@
 // a time and builds another when the peer is another, or gone: nothing is reset by hand.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -29,7 +30,10 @@ struct Association {
       : ledger(std::move(unused)),
         reports(config.datagram_size),
         probes({config.ping_after, config.suspect_after}),
-        path({config.datagram_base, config.datagram_size, config.path_mtu_known}),
+        path({.base = config.datagram_base,
+              .floor = config.datagram_floor,
+              .maximum = config.datagram_size,
+              .known = config.path_mtu_known}),
         rtt(config.initial_rtt),
         peer_feedback_interval(config.feedback_minimum),
         last_report(now),
@@ -49,6 +53,29 @@ struct Association {
   // What an outage has eaten says nothing about the link's loss: rate and FEC stay as they were.
   void note_outage(Instant now) {
     if (probes.is_outage(rtt.smoothed(), now)) outage_end = ledger.next();
+  }
+  // No report has spoken of packets that must have arrived long ago: the path is silent, or large
+  // packets vanish.
+  PathMtu::Doubt doubt_of_large_packets(Instant now) const {
+    constexpr Duration kLate = Duration::milliseconds(50);
+    const Duration late = std::min(kLate, rtt.smoothed()) + peer_feedback_interval * 2;
+    if (!probes.is_quiet_for(late, now)) return PathMtu::Doubt::kNone;
+    const SentPacket* first = first_unreported();
+    if (first == nullptr) return PathMtu::Doubt::kNone;
+    const Instant due = later(first->sent, probes.busy_since()) + rtt.smoothed();
+    const Duration missing = rtt.smoothed() + peer_feedback_interval * 2;
+    if (probes.is_quiet_for(missing, now) && now >= due + missing) return PathMtu::Doubt::kGrave;
+    return now >= due + late ? PathMtu::Doubt::kSlight : PathMtu::Doubt::kNone;
+  }
+  // Of those that ask for a report; nullptr if there is none near.
+  const SentPacket* first_unreported() const {
+    constexpr std::uint64_t kSearch = 64;
+    const std::uint64_t begin = losses.frontier();
+    for (std::uint64_t n = begin; n < ledger.next() && n - begin < kSearch; ++n) {
+      const SentPacket* packet = ledger.find(n);
+      if (packet != nullptr && packet->eliciting) return packet;
+    }
+    return nullptr;
   }
   // If all reports about some packets were lost.
   void ask_for_missed_reports(const FeedbackFrame& report, Instant now) {

@@ -54,7 +54,8 @@ struct Config {
   std::uint8_t lane_count = 1;         // of all lanes to the peer, which must say the same
   bool opens_even_streams = true;      // exactly one of the two gateways
   std::uint16_t datagram_size = 1472;  // UDP payload, at most: `stp.mtu` less IP and UDP headers
-  std::uint16_t datagram_base = 1172;  // and what any path carries: 1200 IP bytes
+  std::uint16_t datagram_base = 1172;  // and what nearly any path carries: 1200 IP bytes
+  std::uint16_t datagram_floor = 548;  // and what any does: 576, or 1280 of IPv6
   // Whether the path is known to carry datagram_size; else it is searched for (docs/stp.md section
   // 13).
   bool path_mtu_known = true;

@@ -232,6 +232,7 @@ struct Session::Impl {
   }
   std::uint64_t most_in_flight() const;
   std::size_t datagram_limit() const;
+  std::size_t next_limit();
 
   // --- forward error correction (session_fec.cc)
   bool may_repair() const;

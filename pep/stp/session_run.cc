@@ -12,6 +12,7 @@ std::uint64_t Session::Impl::run_ends_before() const {
   const std::uint64_t next = association->ledger.next();
   // goes_on_at: the packet before was nothing but data, and nothing has been told since.
   if (goes_on_at != now || state != PeerState::kAlive || association->probes.frozen()) return next;
+  if (association->path.doubt() != PathMtu::Doubt::kNone) return next;
   if (next_hello() <= now || needs_keys()) return next;
   return std::min(association->losses.oldest_unresolved() + most_in_flight(),
                   protection.same_key_until(next));

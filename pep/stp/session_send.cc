@@ -19,6 +19,16 @@ std::size_t Session::Impl::datagram_limit() const {
                      : std::min(config.datagram_base, config.datagram_size);
 }
 
+// The same for the next packet, which may have to be shorter. A PING of a silent path may be the
+// longest there is (below).
+std::size_t Session::Impl::next_limit() {
+  if (!connected()) return datagram_limit();
+  Association& a = *association;
+  const bool frozen = a.probes.frozen();
+  a.path.on_silence(frozen ? PathMtu::Doubt::kGrave : a.doubt_of_large_packets(now));
+  return frozen && !a.probes.data_allowed() ? a.path.limit() : a.path.limit_for(a.ledger.next());
+}
+
 bool Session::Impl::data_allowed() const {
   if (!connected()) return false;
   const ProbeTimer& probes = association->probes;
@@ -49,7 +59,7 @@ bool Session::Impl::control_waits() const {
 
 std::size_t Session::Impl::poll_packet(MutableBytes out) {
   const MutableBytes room = out;
-  out = out.first(std::min<std::size_t>(out.size(), datagram_limit()));
+  out = out.first(std::min<std::size_t>(out.size(), next_limit()));
   if (out.size() < kMinDatagram) return 0;
   const bool goes_on = std::exchange(goes_on_at, Instant::never()) == now;
   if (state == PeerState::kClosed && farewell.said()) return close_leaves() ? send_close(out) : 0;

@@ -8,8 +8,10 @@
 namespace satrelay::gateway {
 namespace {
 
-// RFC 8899 section 5.1.2, BASE_PLPMTU: what any path carries.
+// RFC 8899 section 5.1.2, BASE_PLPMTU and MIN_PLPMTU: what nearly any path carries, and what any
+// does (RFC 791, RFC 8200).
 constexpr std::uint16_t kBaseMtu = 1200;
+constexpr std::uint16_t kLeastMtuV4 = 576, kLeastMtuV6 = 1280;
 
 // Streams at a time that are no flows but messages (liaison.h).
 constexpr std::uint32_t kMessageStreams = 12;
@@ -84,6 +86,9 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity, 
   stp.datagram_overhead = stp_overhead(config);
   stp.datagram_size = static_cast<std::uint16_t>(config.stp.mtu - stp.datagram_overhead);
   stp.datagram_base = static_cast<std::uint16_t>(kBaseMtu - stp.datagram_overhead);
+  stp.datagram_floor = static_cast<std::uint16_t>(
+      std::min(kBaseMtu, config.gateway.own.is_v4() ? kLeastMtuV4 : kLeastMtuV6) -
+      stp.datagram_overhead);
   stp.path_mtu_known = config.stp.path_mtu == config::PathMtu::kKnown;
   stp.max_streams = config.limits.flows + kMessageStreams;
   stp.reserves = true;

@@ -10,10 +10,10 @@ PathMtu::PathMtu(const Config& config) : config_(config) { start(config.maximum)
 void PathMtu::start(std::uint16_t peer_maximum) {
   maximum_ = std::min(config_.maximum, peer_maximum);
   base_ = std::min(config_.base, maximum_);
+  floor_ = std::min(config_.floor, base_);
   limit_ = config_.known ? maximum_ : base_;
   raise_at_ = Instant::never();
   newest_large_received_ = 0;
-  newest_small_received_ = 0;
   forget_suspicion();
   count_ = sent_ = settled_ = 0;
   last_look_ = false;
@@ -76,35 +76,52 @@ bool PathMtu::settle_probe(std::uint64_t number, Fate fate, Instant now) {
   return false;
 }
 
+// One of eight of any packets that follow each other, or have others between them, is large: turns
+// by the number alone could fall to those that have little to carry, each time.
+std::uint16_t PathMtu::limit_for(std::uint64_t number) const {
+  if (doubt_ == Doubt::kNone) return limit_;
+  constexpr std::uint64_t kGoldenRatio = 0x9E37'79B9'7F4A'7C15;
+  const std::uint64_t turn = number * kGoldenRatio >> 61;
+  if (doubt_ == Doubt::kSlight) return turn == 0 ? fallback() : limit_;
+  if (turn == 0) return limit_;
+  return turn == 4 ? floor_ : fallback();
+}
+
 void PathMtu::forget_suspicion() {
-  large_lost_ = small_received_ = 0;
-  first_suspect_ = 0;
+  doubt_ = Doubt::kNone;
+  large_lost_ = lost_behind_small_ = 0;
+  first_suspect_ = last_counted_ = 0;
+  oldest_small_behind_ = newest_small_behind_ = 0;
 }
 
 bool PathMtu::on_acknowledged(std::uint64_t number, std::size_t size, Instant now) {
   if (settle_probe(number, Fate::kArrived, now)) return true;
-  if (size > base_) {
+  if (is_large(size)) {
     newest_large_received_ = std::max(newest_large_received_, number);
     if (number > first_suspect_) forget_suspicion();
-  } else if (large_lost_ > 0 && number > first_suspect_ && number > newest_small_received_) {
-    newest_small_received_ = number;
-    ++small_received_;
+  } else if (size <= fallback() && large_lost_ > 0 && number > last_counted_) {
+    if (oldest_small_behind_ == 0) oldest_small_behind_ = number;
+    oldest_small_behind_ = std::min(oldest_small_behind_, number);
+    newest_small_behind_ = std::max(newest_small_behind_, number);
+    if (large_lost_ >= kManyLost) doubt_ = Doubt::kGrave;
   }
   return false;
 }
 
 bool PathMtu::on_lost(std::uint64_t number, std::size_t size, Instant now) {
   if (settle_probe(number, Fate::kLost, now)) return true;
-  if (size <= base_ || number < newest_large_received_ || !is_raised()) return false;
-  if (large_lost_++ == 0) first_suspect_ = number;
-  // An outage eats small packets, too; and what was sent before the newest small one that arrived
-  // may have been lost in it.
-  if (large_lost_ < kLargeLost || small_received_ < kSmallReceived ||
-      number < newest_small_received_) {
-    return false;
+  if (!is_large(size) || number < newest_large_received_) return false;
+  if (large_lost_++ == 0) first_suspect_ = last_counted_ = number;
+  // An outage eats small packets, too. So only a loss behind a small packet that arrived counts,
+  // and the next one only behind another.
+  if (oldest_small_behind_ != 0 && oldest_small_behind_ < number) {
+    ++lost_behind_small_;
+    last_counted_ = number;
+    oldest_small_behind_ = newest_small_behind_ > number ? newest_small_behind_ : 0;
   }
+  if (large_lost_ < kLargeLost || lost_behind_small_ < kLostBehindSmall) return false;
   black_hole_ = true;
-  limit_ = base_;
+  limit_ = fallback();
   newest_large_received_ = number;
   forget_suspicion();
   last_look_ = false;

@@ -61,7 +61,13 @@ class ProbeTimer {
     if (in_flight_ > 0) --in_flight_;
   }
   std::uint64_t in_flight() const { return in_flight_; }
+  // If something is.
+  Instant busy_since() const { return busy_since_; }
 
+  // More than a few packets are in flight, and no report has come for so long.
+  bool is_quiet_for(Duration time, Instant now) const {
+    return in_flight_ > kFew && now >= last_report_ + time;
+  }
   // No report for long though some was due: new data would only feed an outage. A few packets may
   // be lost by chance: then it takes a probe without an answer, so that a key stroke does not wait
   // for the report on the one before.

@@ -176,6 +176,92 @@ TEST_F(BlackHoleTest, AnOutageIsNone) {
   EXPECT_EQ(mtu.limit(), 1472);
 }
 
+// What an outage has eaten, and a loss by chance behind it, is no evidence; a loss between small
+// packets is, once for each.
+TEST_F(BlackHoleTest, TakesLossesBehindSmallPackets) {
+  for (int i = 0; i < 1000; ++i) large(false);
+  small(true);
+  large(false);
+  large(false);
+  for (int i = 0; i < 3; ++i) small(true);
+  large(false);
+  EXPECT_FALSE(black_hole());
+  large(true);
+  for (int i = 0; i < 2; ++i) {
+    small(true);
+    large(false);
+  }
+  EXPECT_FALSE(black_hole()) << "begins anew";
+}
+
+// Of small packets that were told of before the losses between them only the oldest and the newest
+// are known.
+TEST_F(BlackHoleTest, WhatIsToldInAnotherOrderCountsLess) {
+  for (std::uint64_t n = 1; n <= 6; ++n) mtu.on_lost(n, 1472, now);
+  for (const std::uint64_t n : {7U, 9U, 11U}) mtu.on_acknowledged(n, 60, now);
+  for (const std::uint64_t n : {8U, 10U, 12U}) mtu.on_lost(n, 1472, now);
+  EXPECT_FALSE(black_hole());
+  mtu.on_acknowledged(13, 60, now);
+  mtu.on_lost(14, 1472, now);
+  EXPECT_TRUE(black_hole());
+}
+
+// Data goes on in packets that arrive whatever it is, with large ones between them; also if every
+// n-th packet, or all but every n-th, have little to carry.
+TEST_F(BlackHoleTest, WhileInDoubtSomeOrMostPacketsAreSmall) {
+  const auto part = [&](std::uint16_t size, std::uint64_t step = 1) {
+    constexpr int kPackets = 8000;
+    int packets = 0;
+    for (std::uint64_t n = 0; n < kPackets; ++n) {
+      packets += mtu.limit_for(number + n * step) == size ? 1 : 0;
+    }
+    return static_cast<double>(packets) / kPackets;
+  };
+  EXPECT_EQ(part(1472), 1);
+  mtu.on_silence(PathMtu::Doubt::kSlight);
+  for (std::uint64_t step = 1; step <= 33; ++step) {
+    EXPECT_NEAR(part(1172, step), 0.125, 0.01) << step;
+    EXPECT_NEAR(part(1472, step), 0.875, 0.01) << step;
+  }
+  mtu.on_silence(PathMtu::Doubt::kGrave);
+  mtu.on_silence(PathMtu::Doubt::kSlight);
+  for (std::uint64_t step = 1; step <= 33; ++step) {
+    EXPECT_NEAR(part(1472, step), 0.125, 0.01) << step;
+    EXPECT_NEAR(part(548, step), 0.125, 0.01) << step;
+    EXPECT_NEAR(part(1172, step), 0.75, 0.01) << step;
+  }
+  for (int i = 0; i < PathMtu::kLargeLost; ++i) large(false);
+  small(true);
+  EXPECT_EQ(mtu.doubt(), PathMtu::Doubt::kGrave) << "small packets prove nothing";
+  large(true);
+  EXPECT_EQ(part(1472), 1);
+  for (int i = 0; i < PathMtu::kManyLost; ++i) large(false);
+  EXPECT_EQ(mtu.doubt(), PathMtu::Doubt::kNone) << "a queue has overflowed, or the link was gone";
+  small(true);
+  EXPECT_EQ(mtu.doubt(), PathMtu::Doubt::kGrave);
+}
+
+TEST_F(BlackHoleTest, TheBaseMayBeTooMuchItself) {
+  const auto lose_between_floors = [&](std::size_t size) {
+    for (int i = 0; i < PathMtu::kLargeLost; ++i) {
+      mtu.on_acknowledged(++number, 548, now);
+      mtu.on_lost(++number, size, now);
+    }
+  };
+  lose_between_floors(1472);
+  EXPECT_TRUE(black_hole());
+  EXPECT_EQ(mtu.limit(), 1172);
+  // The base is what counts now.
+  lose_between_floors(1472);
+  EXPECT_FALSE(black_hole());
+  lose_between_floors(1172);
+  EXPECT_TRUE(black_hole());
+  EXPECT_EQ(mtu.limit(), 548);
+  lose_between_floors(548);
+  EXPECT_FALSE(black_hole()) << "any path carries the floor";
+  EXPECT_LE(rounds_to(mtu, 700), 5);
+}
+
 TEST_F(BlackHoleTest, LossByChanceIsNone) {
   for (int i = 0; i < 200'000; ++i) {
     large(!random.chance(0.1));
