@@ -24,8 +24,10 @@ struct Counters {
   std::uint64_t path_mtu_reductions = 0;
   std::uint64_t zero_window_probes = 0;
   std::uint64_t keep_alives_in = 0, keep_alives_out = 0;
+  std::uint64_t urgent_marks_in = 0, urgent_marks_out = 0;
+  std::uint64_t urgent_marks_merged = 0, urgent_marks_refused = 0;
 
-  static constexpr std::array<CounterField<Counters>, 25> kFields{{
+  static constexpr std::array<CounterField<Counters>, 29> kFields{{
       {"segments_in", &Counters::segments_in, "segments received"},
       {"segments_out", &Counters::segments_out, "segments sent"},
       {"bytes_in", &Counters::bytes_in, "new payload stored", CounterUnit::kBytes},
@@ -58,6 +60,13 @@ struct Counters {
       {"zero_window_probes", &Counters::zero_window_probes, "probes of a closed window"},
       {"keep_alives_in", &Counters::keep_alives_in, "questions of hosts whether the far one lives"},
       {"keep_alives_out", &Counters::keep_alives_out, "hosts asked on behalf of far ones"},
+      {"urgent_marks_in", &Counters::urgent_marks_in, "places of urgent data that hosts showed"},
+      {"urgent_marks_out", &Counters::urgent_marks_out,
+       "places of urgent data that hosts were shown"},
+      {"urgent_marks_merged", &Counters::urgent_marks_merged,
+       "places of urgent data given up for a later one, as too many waited"},
+      {"urgent_marks_refused", &Counters::urgent_marks_refused,
+       "places of urgent data that peers told too far ahead"},
   }};
 };
 static_assert(lists_every_counter<Counters>());

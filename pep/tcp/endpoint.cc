@@ -227,6 +227,11 @@ std::size_t Endpoint::write(ConstBytes bytes) {
   return sender_.write(bytes);
 }
 
+UrgentMarks::Added Endpoint::mark_urgent(std::uint64_t mark) {
+  if (state_ == State::kClosed && trace_size_ > 0) return UrgentMarks::Added::kNothing;
+  return sender_.mark_urgent(mark);
+}
+
 void Endpoint::close() {
   if (sender_.close_called()) return;
   sender_.close();

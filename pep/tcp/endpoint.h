@@ -92,6 +92,9 @@ class Endpoint {
   // Stores bytes to send; returns how many fitted send_limit and the arena. Allowed from
   // construction on, until close().
   [[nodiscard]] std::size_t write(ConstBytes bytes);
+  // The next bytes that write() stores are urgent up to the stream offset `mark` (RFC 9293 section
+  // 3.8.5): segments before it say so until they are acknowledged.
+  UrgentMarks::Added mark_urgent(std::uint64_t mark);
   // No more write(): FIN follows the last byte.
   void close();
   // Sends RST (if synchronised) and closes at once. Everything stored is dropped.
@@ -171,6 +174,9 @@ class Endpoint {
     return receiver_.fin_taken();
   }  // FIN received and every byte before it readable/consumed
   std::uint64_t writable() const { return sender_.writable(); }  // by send_limit
+  // Of a segment that is yet to be handled: up to which stream offset it calls the peer's data
+  // urgent, if not all of that has come. It counts if the segment is accepted.
+  std::optional<std::uint64_t> urgent_mark_of(const wire::TcpHeader& header) const;
   // Bytes that the peer has acknowledged; 0 again once it has the FIN too, or is gone.
   std::uint64_t acknowledged() const { return sender_.queue().begin(); }
   // Bytes written and not yet acknowledged by the peer.
@@ -280,6 +286,7 @@ class Endpoint {
   std::optional<SegmentToSend> poll_data(Instant now);
   SegmentToSend make_syn(Instant now);
   SegmentToSend make_segment(std::uint64_t position, std::uint8_t flags, Instant now);
+  void point_to_urgent(wire::TcpHeader& header, std::uint64_t position) const;
   bool goes_on_from(const SegmentToSend& segment) const;
   std::uint16_t room_of_data() const;
   std::size_t most_sack_blocks() const { return negotiation_.timestamps ? 3 : 4; }

@@ -31,6 +31,7 @@ std::optional<SegmentToSend> Endpoint::poll_segment(Instant now) {
   if (owed || receiver_.take_window_update()) {
     return make_segment(sender_.next(), TcpFlags::kAck, now);
   }
+  if (sender_.take_urgent_probe()) return make_segment(sender_.una(), TcpFlags::kAck, now);
   const bool asks = keep_alive_.take_owed();
   if (asks) ++around_.counters().keep_alives_out;
   if (sender_.take_probe() || asks) {
@@ -61,6 +62,7 @@ std::optional<SegmentToSend> Endpoint::poll_data(Instant now) {
 // Whether there is nothing to say but the next data, with the options of `segment`.
 bool Endpoint::goes_on_from(const SegmentToSend& segment) const {
   if (reset_ || !is_synchronised() || receiver_.acks().owed_now()) return false;
+  if (sender_.is_urgent()) return false;  // the pointer differs
   // Neither what is to be reported, nor what was with the last segment, which is told once.
   if (negotiation_.selective && receiver_.has_sack()) return false;
   return segment.header.options.sack_count == 0;
@@ -154,6 +156,17 @@ SegmentToSend Endpoint::make_syn(Instant now) {
   return segment;
 }
 
+// As Linux does: what is too far ahead is pointed to as far as that goes, by the newest segments.
+void Endpoint::point_to_urgent(wire::TcpHeader& header, std::uint64_t position) const {
+  constexpr std::uint64_t kFarthest = 0xffff;
+  const std::uint64_t mark = sender_.urgent_beyond(position);
+  if (mark == 0) return;
+  const std::uint64_t ahead = mark - position;
+  if (ahead > kFarthest && position + kFarthest <= sender_.next()) return;
+  header.flags |= TcpFlags::kUrg;
+  header.urgent = static_cast<std::uint16_t>(std::min(ahead, kFarthest));
+}
+
 SegmentToSend Endpoint::make_segment(std::uint64_t position, std::uint8_t flags, Instant now) {
   SegmentToSend segment;
   wire::TcpHeader& header = segment.header;
@@ -161,6 +174,8 @@ SegmentToSend Endpoint::make_segment(std::uint64_t position, std::uint8_t flags,
   header.acknowledgment = receive_space_.to_sequence(receiver_.acknowledged());
   header.flags = flags;
   if (ecn_.echo()) header.flags |= TcpFlags::kEce;
+  if (sender_.is_urgent()) [[unlikely]]
+    point_to_urgent(header, position);
   header.window = receiver_.advertise();
   if (negotiation_.timestamps) header.options.timestamps = stamp(now);
   if (negotiation_.selective && receiver_.has_sack()) {

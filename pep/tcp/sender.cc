@@ -26,6 +26,18 @@ std::uint64_t Sender::writable() const {
   return profile().send_limit - queue_.size();
 }
 
+UrgentMarks::Added Sender::mark_urgent(std::uint64_t mark) {
+  using Added = UrgentMarks::Added;
+  if (closed_ || mark <= queue_.end()) return Added::kNothing;
+  if (!under_way().urgent) under_way().urgent = std::make_unique<UrgentMarks>();
+  const Added added = under_way().urgent->add(mark, queue_.end());
+  if (added == Added::kNothing) return added;
+  ++counters().urgent_marks_out;
+  if (added == Added::kMerged) ++counters().urgent_marks_merged;
+  urgent_probe_owed_ = established_ && peer_edge_ <= una();
+  return added;
+}
+
 void Sender::drop() {
   queue_.reset();
   queue_.disown();
@@ -54,7 +66,7 @@ void Sender::trim() {
   if (under_way_) under_way_->rack.segments().trim();
   const bool quiet = board_.outstanding() == 0 && !timers().armed(Timer::kPersist);
   if (!quiet || recovery_ != Recovery::kOpen) return;
-  if (under_way_ && under_way_->rack.is_plain()) under_way_.reset();
+  if (under_way_ && under_way_->rack.is_plain() && !is_urgent()) under_way_.reset();
   if (controller_ && controller_->slow_start_threshold() == control::kNoThreshold) {
     controller_.reset();
   }
@@ -101,8 +113,15 @@ std::optional<Transmission> Sender::poll(std::uint16_t room, Instant now) {
   return std::nullopt;
 }
 
+// A segment has one urgent pointer: it ends where that points to.
+std::uint16_t Sender::room_until_mark(std::uint64_t begin, std::uint16_t room) const {
+  const std::uint64_t mark = urgent_beyond(begin);
+  return mark == 0 ? room : static_cast<std::uint16_t>(std::min<std::uint64_t>(room, mark - begin));
+}
+
 std::optional<Transmission> Sender::poll_new(std::uint16_t room, Instant now) {
   const std::uint64_t begin = board_.next();
+  room = room_until_mark(begin, room);
   const std::uint64_t data = queue_.end() - begin;
   const std::uint64_t usable = peer_edge_ > begin ? peer_edge_ - begin : 0;
   const std::uint64_t size = std::min({data, std::uint64_t{room}, usable});
@@ -167,6 +186,7 @@ void Sender::begin_waiting(Instant now) {
 
 std::optional<Transmission> Sender::poll_lost(std::uint16_t room, Instant now) {
   const Range lost = board_.first_lost();
+  room = room_until_mark(lost.begin, room);
   const std::uint64_t data_end = std::min(lost.end, queue_.end());
   const std::uint64_t data = data_end - std::min(lost.begin, data_end);
   const std::uint64_t size = std::min(data, std::uint64_t{room});

@@ -57,6 +57,9 @@ class Sender {
   // --- the application ---
   [[nodiscard]] std::size_t write(ConstBytes bytes);
   std::uint64_t writable() const;
+  // Bytes yet to be written are urgent up to the offset `mark`, as the peer is told until it has
+  // them. At a closed window it is told at once.
+  UrgentMarks::Added mark_urgent(std::uint64_t mark);
   void close() { closed_ = true; }
   bool close_called() const { return closed_; }
   // Forgets all stored bytes. Nothing may be sent after that; positions stay what they were.
@@ -120,8 +123,11 @@ class Sender {
   // Whether poll() could have anything: cheap enough for every call.
   bool has_work() const;
   // A zero-window probe is owed: an empty segment one below una().
-  bool owes_probe() const { return window_probe_owed_; }
+  bool owes_probe() const { return window_probe_owed_ || urgent_probe_owed_; }
   bool take_probe() { return std::exchange(window_probe_owed_, false); }
+  // And before it one at una(), as that is the only empty segment of which a peer with a closed
+  // window takes the urgent pointer.
+  bool take_urgent_probe() { return std::exchange(urgent_probe_owed_, false); }
 
   // --- getters ---
   const ByteQueue& queue() const { return queue_; }
@@ -130,6 +136,11 @@ class Sender {
   std::uint64_t una() const { return board_.una(); }
   std::uint64_t next() const { return board_.next(); }
   std::uint64_t end() const { return queue_.end() + (closed_ ? 1 : 0); }  // FIN included
+  // The first urgent mark beyond `position`; 0: none.
+  std::uint64_t urgent_beyond(std::uint64_t position) const {
+    return is_urgent() ? under_way_->urgent->after(position) : 0;
+  }
+  bool is_urgent() const { return under_way_ && under_way_->urgent; }
   bool fin_acknowledged() const { return closed_ && board_.una() > queue_.end(); }
   std::uint64_t peer_edge() const { return peer_edge_; }
   std::uint64_t peer_window() const { return peer_edge_ > una() ? peer_edge_ - una() : 0; }
@@ -148,6 +159,7 @@ class Sender {
   bool congestion_allows(std::uint64_t bytes) const;
   // Segments of new data that may be sent before any is acknowledged.
   std::size_t room_for_segments() const;
+  std::uint16_t room_until_mark(std::uint64_t begin, std::uint16_t room) const;
   std::optional<Transmission> poll_lost(std::uint16_t room, Instant now);
   std::optional<Transmission> poll_new(std::uint16_t room, Instant now);
   std::optional<Transmission> poll_probe(std::uint16_t room, Instant now);
@@ -219,6 +231,7 @@ class Sender {
   bool force_ = false;              // the first lost segment goes whatever the windows say
   bool override_ = false;           // silly-window override: send what fits
   bool window_probe_owed_ = false;
+  bool urgent_probe_owed_ = false;
   bool tail_probe_owed_ = false;
 };
 

@@ -78,6 +78,10 @@ std::uint64_t Sender::take_advance(const Acknowledgment& acknowledgment,
     under_way().rack.on_delivered({0, acknowledgment.ack}, arrival);
     under_way().rack.segments().release_below(acknowledgment.ack);
   }
+  if (is_urgent()) [[unlikely]] {
+    under_way_->urgent->pass(acknowledgment.ack);
+    if (under_way_->urgent->empty()) under_way_->urgent.reset();
+  }
   const std::uint64_t fresh = board_.acknowledge(acknowledgment.ack);
   queue_.release_below(std::min(acknowledgment.ack, queue_.end()));
   retries_ = 0;

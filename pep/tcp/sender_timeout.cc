@@ -17,6 +17,7 @@ TimeoutOutcome Sender::handle_persist_timeout(Instant now) {
   ++probes_unanswered_;
   ++counters().zero_window_probes;
   window_probe_owed_ = true;
+  urgent_probe_owed_ = is_urgent();
   return TimeoutOutcome::kContinues;
 }
 

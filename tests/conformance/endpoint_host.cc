@@ -39,6 +39,7 @@ Tolerance EndpointHost::tolerance() const {
 void EndpointHost::begin_connection() {
   if (endpoint_) config_.initial_sequence += kNextIncarnation;
   endpoint_ = std::make_unique<tcp::Endpoint>(config_, *arena_);
+  urgent_ = written_ = 0;
 }
 
 void EndpointHost::poll() {
@@ -83,8 +84,11 @@ void EndpointHost::deliver(std::vector<std::byte> segment, Ecn ecn) {
     begin_connection();
     endpoint_->accept(header, now_);
   } else if (endpoint_) {
-    endpoint_->handle_segment(header, ConstBytes(segment).subspan(parsed->header_size), now_,
-                              static_cast<tcp::EcnField>(ecn));
+    const auto urgent = endpoint_->urgent_mark_of(header);
+    const tcp::Acceptance acceptance =
+        endpoint_->handle_segment(header, ConstBytes(segment).subspan(parsed->header_size), now_,
+                                  static_cast<tcp::EcnField>(ecn));
+    if (acceptance == tcp::Acceptance::kAccepted) urgent_ = std::max(urgent_, urgent.value_or(0));
   }
   poll();
 }
@@ -121,8 +125,18 @@ void EndpointHost::connect(const std::vector<Option>& offer, EcnOffered ecn) {
 
 std::size_t EndpointHost::write(ConstBytes bytes) {
   const std::size_t taken = endpoint_ ? endpoint_->write(bytes) : 0;
+  written_ += taken;
   poll();
   return taken;
+}
+
+std::size_t EndpointHost::write_urgent(ConstBytes bytes) {
+  if (endpoint_) endpoint_->mark_urgent(written_ + bytes.size());
+  return write(bytes);
+}
+
+bool EndpointHost::at_mark() {
+  return endpoint_ && urgent_ == endpoint_->received().consumed() + 1;
 }
 
 std::size_t EndpointHost::readable() { return endpoint_ ? endpoint_->received().readable() : 0; }

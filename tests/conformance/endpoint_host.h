@@ -24,6 +24,8 @@ class EndpointHost final : public Host {
   void listen() override { listening_ = true; }
   void connect(const std::vector<Option>& offer, EcnOffered ecn) override;
   std::size_t write(ConstBytes bytes) override;
+  std::size_t write_urgent(ConstBytes bytes) override;
+  bool at_mark() override;
   std::size_t readable() override;
   std::vector<std::byte> read(std::size_t most) override;
   bool at_end() override;
@@ -41,6 +43,8 @@ class EndpointHost final : public Host {
   std::vector<std::byte> memory_;
   std::unique_ptr<Arena> arena_;
   std::unique_ptr<tcp::Endpoint> endpoint_;
+  std::uint64_t urgent_ = 0;   // of what the peer sends: up to there
+  std::uint64_t written_ = 0;  // to the endpoint
   bool listening_ = false;
   Instant now_ = Instant::from_nanoseconds(5'000'000'000);
   std::deque<Departure> departures_;

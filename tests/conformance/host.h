@@ -52,6 +52,8 @@ class Host {
   virtual void listen() = 0;
   virtual void connect(const std::vector<Option>& offer, EcnOffered ecn) = 0;
   virtual std::size_t write(ConstBytes bytes) = 0;
+  virtual std::size_t write_urgent(ConstBytes bytes) = 0;  // the last of them is
+  virtual bool at_mark() = 0;  // the next byte to read is the urgent one
   virtual std::size_t readable() = 0;
   virtual std::vector<std::byte> read(std::size_t most) = 0;
   virtual bool at_end() = 0;    // the peer has finished, and everything was read

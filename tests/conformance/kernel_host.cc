@@ -218,6 +218,17 @@ std::size_t KernelHost::write(ConstBytes bytes) {
   return size > 0 ? static_cast<std::size_t>(size) : 0;
 }
 
+std::size_t KernelHost::write_urgent(ConstBytes bytes) {
+  const ssize_t size = send(connection(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_OOB);
+  if (size < 0) note_error(errno);
+  return size > 0 ? static_cast<std::size_t>(size) : 0;
+}
+
+bool KernelHost::at_mark() {
+  int is_there = 0;
+  return ioctl(connection(), SIOCATMARK, &is_there) == 0 && is_there != 0;
+}
+
 std::size_t KernelHost::readable() {
   int count = 0;
   if (ioctl(connection(), FIONREAD, &count) != 0) return 0;

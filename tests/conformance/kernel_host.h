@@ -26,6 +26,8 @@ class KernelHost final : public Host {
   void listen() override;
   void connect(const std::vector<Option>& offer, EcnOffered ecn) override;
   std::size_t write(ConstBytes bytes) override;
+  std::size_t write_urgent(ConstBytes bytes) override;
+  bool at_mark() override;
   std::size_t readable() override;
   std::vector<std::byte> read(std::size_t most) override;
   bool at_end() override;

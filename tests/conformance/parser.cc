@@ -19,6 +19,9 @@ struct VerbWord {
 constexpr VerbWord kVerbs[] = {
     {"listen", Verb::kListen, VerbWord::Argument::kNone},
     {"write", Verb::kWrite, VerbWord::Argument::kCount},
+    {"write-urgent", Verb::kWriteUrgent, VerbWord::Argument::kCount},
+    {"at-mark", Verb::kAtMark, VerbWord::Argument::kNone},
+    {"no-mark", Verb::kNoMark, VerbWord::Argument::kNone},
     {"read", Verb::kRead, VerbWord::Argument::kCount},
     {"read-end", Verb::kReadEnd, VerbWord::Argument::kNone},
     {"readable", Verb::kReadable, VerbWord::Argument::kCount},

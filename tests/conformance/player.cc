@@ -273,7 +273,14 @@ void Player::act(const Act& act, Instant at) {
     case Verb::kConnect:
       return host_.connect(act.options, act.word.empty() ? EcnOffered::kNo : EcnOffered::kYes);
     case Verb::kWrite:
-      return write(act.count);
+    case Verb::kWriteUrgent:
+      return write(act.count, act.verb);
+    case Verb::kAtMark:
+      if (!host_.at_mark()) fail("the next byte is not urgent");
+      return;
+    case Verb::kNoMark:
+      if (host_.at_mark()) fail("the next byte is urgent");
+      return;
     case Verb::kRead:
       return read(act.count);
     case Verb::kReadEnd:
@@ -318,9 +325,11 @@ void Player::act(const Act& act, Instant at) {
   }
 }
 
-void Player::write(std::int64_t count) {
+void Player::write(std::int64_t count, Verb verb) {
   const auto size = static_cast<std::size_t>(count);
-  const std::size_t taken = host_.write(pattern_bytes(written_, size));
+  const auto bytes = pattern_bytes(written_, size);
+  const std::size_t taken =
+      verb == Verb::kWriteUrgent ? host_.write_urgent(bytes) : host_.write(bytes);
   if (taken != size) fail("only " + std::to_string(taken) + " bytes were taken");
   written_ += size;
 }

@@ -35,7 +35,7 @@ class Player {
   void expect_one(const SegmentText& text, const Window& window, bool last);
   void act(const Act& act, Instant at);
   void wait_in_silence(Instant until);
-  void write(std::int64_t count);
+  void write(std::int64_t count, Verb verb);
   void read(std::int64_t count);
   void learn_from(const Departure& departure);
   std::string mismatch(const SegmentText& text, const Departure& departure, bool last) const;

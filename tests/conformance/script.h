@@ -63,12 +63,15 @@ struct When {
 
 enum class Verb : std::uint8_t {
   kListen,
-  kConnect,   // offers Act::options, and ECN if word says so
-  kWrite,     // count bytes
-  kRead,      // count bytes, which must be there and right
-  kReadEnd,   // the peer has finished and everything is read
-  kReadable,  // count bytes wait, neither more nor less
-  kShutdown,  // ends our direction only
+  kConnect,      // offers Act::options, and ECN if word says so
+  kWrite,        // count bytes
+  kWriteUrgent,  // count bytes, the last of which is urgent
+  kAtMark,       // the next byte to read is urgent, as far as is known
+  kNoMark,       // it is not
+  kRead,         // count bytes, which must be there and right
+  kReadEnd,      // the peer has finished and everything is read
+  kReadable,     // count bytes wait, neither more nor less
+  kShutdown,     // ends our direction only
   kAbort,
   kState,           // must be word
   kError,           // the application must be told word

@@ -70,6 +70,8 @@ void say(Endpoint& endpoint, const Peer& peer, ByteReader& in, Instant now) {
   for (std::size_t i = 0; i < payload.size(); ++i) {
     payload[i] = peer_byte(header.sequence - (kPeerStart + 1) + i);
   }
+  const auto urgent = endpoint.urgent_mark_of(header);
+  check(!urgent || *urgent > endpoint.received().in_order_end());
   endpoint.handle_segment(header, payload, now);
 }
 
@@ -114,6 +116,9 @@ void act(Endpoint& endpoint, unsigned what, std::uint64_t& consumed, Instant now
       consumed += count;
       break;
     }
+    case 11:
+      endpoint.mark_urgent(what * 64);
+      break;
     default:
       static_cast<void>(endpoint.write(ConstBytes(bytes).first(what * 19 % bytes.size())));
   }

@@ -13,8 +13,8 @@ struct FlagLetter {
   std::uint8_t flag;
 };
 constexpr FlagLetter kFlagLetters[] = {
-    {'S', TcpFlags::kSyn}, {'F', TcpFlags::kFin}, {'R', TcpFlags::kRst}, {'P', TcpFlags::kPsh},
-    {'.', TcpFlags::kAck}, {'E', TcpFlags::kEce}, {'W', TcpFlags::kCwr}};
+    {'U', TcpFlags::kUrg}, {'S', TcpFlags::kSyn}, {'F', TcpFlags::kFin}, {'R', TcpFlags::kRst},
+    {'P', TcpFlags::kPsh}, {'.', TcpFlags::kAck}, {'E', TcpFlags::kEce}, {'W', TcpFlags::kCwr}};
 
 std::string time_stamp(Instant now) {
   std::ostringstream text;
@@ -83,6 +83,8 @@ wire::TcpHeader Script::parse(const std::string& line, std::vector<std::byte>& p
       std::int64_t ack = 0;
       text >> ack;
       header.acknowledgment = our_isn_ + static_cast<std::uint32_t>(ack);
+    } else if (word == "urg") {
+      text >> header.urgent;
     } else if (word == "win") {
       text >> header.window;
     } else if (word == "mss") {
@@ -120,6 +122,7 @@ std::string Script::describe(const SegmentToSend& segment) {
   if (header.has(TcpFlags::kAck)) {
     text << " ack " << static_cast<std::int32_t>(header.acknowledgment - peer_isn_);
   }
+  if (header.has(TcpFlags::kUrg)) text << " urg " << header.urgent;
   const wire::TcpOptions& options = header.options;
   if (options.mss) text << " mss " << *options.mss;
   if (options.sack_permitted) text << " sackok";

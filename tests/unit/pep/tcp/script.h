@@ -4,7 +4,7 @@
 //     S 0:0 win 65535 mss 1460 sackok ts 100 0 ws 7
 //     . 1:1449 ack 1 win 500 sack 2897:4345,5793:7241
 //
-// Flags: S F R P, "." for ACK, E and W for ECE and CWR; "ce" at the end of a segment is a mark.
+// Flags: U S F R P, "." for ACK, E and W for ECE and CWR; "ce" at the end of a segment is a mark.
 // Endpoint output is written in the same way, but for `win`, which a script asks for with window().
 // A failing test prints its whole script.
 #pragma once
