@@ -1,5 +1,5 @@
-// The encoding of a relayed stream between the gateways: a sequence of blocks: raw, zstd, marks or
-// zstd with a dictionary.
+// The encoding of a relayed stream between the gateways: a sequence of blocks: raw, zstd, marks,
+// zstd with a dictionary, or an urgent mark.
 //
 //    0                   1                   2                   3
 //    0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
@@ -14,8 +14,11 @@
 // no plain bytes, but how the sending host's packets look from here on: its traffic class (without
 // the ECN bits) and its hop limit, an octet each. Kind 3, dictionary: an octet, the number that the
 // receiver has given a dictionary, then one zstd frame as of kind 1, to be decoded with that
-// dictionary; it has no id of one, but a checksum of the plain bytes. Encoded length: 1 to
-// kMaxPlainBlock, of marks 2. Anything else is malformed and ends the stream.
+// dictionary; it has no id of one, but a checksum of the plain bytes. Kind 4, urgent: no plain
+// bytes, but that the next ones are urgent: so many, 32 bits, of which the last is the urgent octet
+// of RFC 6093; 0 is malformed. It is sent only if both ends have offered its capability
+// (docs/stp.md section 4). Encoded length: 1 to kMaxPlainBlock, of marks 2, of an urgent mark 4.
+// Anything else is malformed and ends the stream.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +35,15 @@ namespace satrelay::compress {
 
 inline constexpr std::size_t kBlockHeaderSize = 4;
 
-enum class BlockKind : std::uint8_t { kRaw = 0, kZstd = 1, kMarks = 2, kDictionary = 3 };
+enum class BlockKind : std::uint8_t {
+  kRaw = 0,
+  kZstd = 1,
+  kMarks = 2,
+  kDictionary = 3,
+  kUrgent = 4
+};
 inline constexpr std::size_t kMarksSize = 2;
+inline constexpr std::size_t kUrgentSize = 4;
 inline constexpr std::size_t kDictionaryNumberSize = 1;
 
 struct BlockHeader {

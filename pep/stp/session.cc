@@ -14,7 +14,8 @@ Handshake::Config handshake_config(const Config& config) {
   const std::uint32_t repair = config.fec == FecMode::kAuto ? kCapabilityRepair : 0;
   const std::uint32_t messages = (config.lan_reports ? kCapabilityLanReports : 0) |
                                  (config.evidence ? kCapabilityEvidence : 0) |
-                                 (config.other_vlan ? kCapabilityOtherVlan : 0);
+                                 (config.other_vlan ? kCapabilityOtherVlan : 0) |
+                                 (config.urgent_marks ? kCapabilityUrgent : 0);
   return {.epoch = config.boot_epoch,
           .opens_even_streams = config.opens_even_streams,
           .lane_count = config.lane_count,
@@ -401,6 +402,10 @@ bool Session::evidence() const {
 
 bool Session::other_vlan() const {
   return impl_->connected() && impl_->handshake.agreed(kCapabilityOtherVlan);
+}
+
+bool Session::urgent_marks() const {
+  return impl_->connected() && impl_->handshake.agreed(kCapabilityUrgent);
 }
 
 bool Session::doubts_peer() const {

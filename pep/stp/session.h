@@ -66,6 +66,8 @@ struct Config {
   bool evidence = false;
   // And what RESET reason 13 says.
   bool other_vlan = false;
+  // And urgent marks, of CONFIRM and of blocks (section 14).
+  bool urgent_marks = false;
   // Each half of a stream has a reserve of the arena's, so that it goes on however little memory
   // the others leave.
   bool reserves = false;
@@ -231,6 +233,7 @@ class Session {
   bool evidence() const;
   // Both relays understand RESET reason 13.
   bool other_vlan() const;
+  bool urgent_marks() const;
   // Somebody greets in its name, and it has not been heard since: it may have been started anew,
   // and what is opened now be lost. Over with the next kPeerAlive, or when it is suspect.
   bool doubts_peer() const;

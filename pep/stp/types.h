@@ -45,6 +45,14 @@ const char* to_string(ResetReason reason);
 // Forward error correction (docs/stp.md section 11): as the path needs it, if the peer takes part.
 enum class FecMode : std::uint8_t { kAuto, kOff };
 
+// Where the far host's data is urgent: up to the plain byte before `mark`. No other mark lies
+// behind `after`, so it can be shown to a host that has all before that.
+struct UrgentNotice {
+  std::uint64_t after = 0;
+  std::uint64_t mark = 0;  // 0: there is none
+  friend bool operator==(const UrgentNotice&, const UrgentNotice&) = default;
+};
+
 // What the far host of a stream has done, as its gateway tells (docs/stp.md section 14).
 struct Confirmation {
   bool answered = false;        // it has answered the SYN: the connection stands
@@ -53,6 +61,7 @@ struct Confirmation {
   std::uint64_t window = 0;     // bytes that it offers beyond them
   // How often it has asked whether its peer is still there.
   std::uint64_t keep_alives = 0;
+  UrgentNotice urgent = {};  // needs its capability
   friend bool operator==(const Confirmation&, const Confirmation&) = default;
 };
 

@@ -192,7 +192,7 @@ void FrameCrafter::write_block(ByteWriter& out, Own& own, std::size_t declared, 
                                bool fin) {
   std::array<std::byte, compress::kBlockHeaderSize + kMostData> bytes{};
   const auto kind = random_.chance(0.85) ? compress::BlockKind::kRaw
-                                         : static_cast<compress::BlockKind>(random_.below(4));
+                                         : static_cast<compress::BlockKind>(random_.below(5));
   compress::write_block_header({kind, static_cast<std::uint32_t>(declared)}, bytes);
   const MutableBytes content = MutableBytes(bytes).subspan(compress::kBlockHeaderSize, given);
   random_bytes(content);
@@ -315,7 +315,8 @@ void FrameCrafter::confirm(ByteWriter& out) {
                         .ended = random_.chance(0.3),
                         .delivered = any_number(),
                         .window = any_number(),
-                        .keep_alives = random_.chance(0.5) ? random_.below(10) : any_number()};
+                        .keep_alives = random_.chance(0.5) ? random_.below(10) : any_number(),
+                        .urgent = {.after = any_number(), .mark = any_number()}};
   stp::write_confirm(out, frame);
 }
 

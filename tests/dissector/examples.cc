@@ -85,7 +85,7 @@ void say_stream(Conversation& talk, std::uint64_t stream, const Bytes& metadata,
   }
 }
 
-// Raw, zstd, marks and with a dictionary, one behind the other, then what is no block.
+// Raw, zstd, marks, with a dictionary and urgent, one behind the other, then what is no block.
 Bytes blocks() {
   return written([](ByteWriter& out) {
     for (const std::uint32_t size : {5U, 1U, 40U}) {
@@ -98,6 +98,8 @@ Bytes blocks() {
     out.u16(0xb83f);
     out.u32(0x0300'0009);
     out.bytes(Bytes(9, std::byte{0x21}));
+    out.u32(0x0400'0004);
+    out.u32(70'000);
     out.u32(0x0400'0009);
     out.bytes(Bytes(9));
   });

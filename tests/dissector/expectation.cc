@@ -164,6 +164,7 @@ void Observer::observe_hello(ConstBytes frames) {
   add("hello.capabilities.lan_reports", (frame.capabilities & stp::kCapabilityLanReports) >> 3);
   add("hello.capabilities.evidence", (frame.capabilities & stp::kCapabilityEvidence) >> 4);
   add("hello.capabilities.other_vlan", (frame.capabilities & stp::kCapabilityOtherVlan) >> 5);
+  add("hello.capabilities.urgent", (frame.capabilities & stp::kCapabilityUrgent) >> 6);
   add("hello.epoch", frame.epoch);
   add("hello.peer_epoch", frame.peer_epoch);
   add("hello.echo", frame.echo);
@@ -443,6 +444,9 @@ void Observer::block(ConstBytes header, ConstBytes rest) {
   if (parsed->kind == compress::BlockKind::kDictionary && !rest.empty()) {
     add("block.dictionary", load_u8(rest.data()));
   }
+  if (parsed->kind == compress::BlockKind::kUrgent && rest.size() >= compress::kUrgentSize) {
+    add("block.urgent", load_u32(rest.data()));
+  }
   if (parsed->kind != compress::BlockKind::kMarks || rest.size() < 2) return;
   add("block.traffic_class", load_u8(rest.data()));
   add("block.hop_limit", load_u8(&rest[1]));
@@ -521,8 +525,13 @@ void Observer::extension(std::uint8_t type, ConstBytes whole) {
       again.u8();
       for (int i = 0; i < 2; ++i) stp::read_varint(again);
       if (again.remaining() > 0) add("confirm.keep_alives", c.keep_alives);
+      stp::read_varint(again);
+      const bool has_urgent = again.remaining() > 0;
+      if (has_urgent) add("confirm.urgent.after", c.urgent.after);
+      if (has_urgent) add("confirm.urgent.mark", c.urgent.mark);
       word("CONFIRM stream " + text_of(frame.stream) + (c.answered ? " answered" : "") +
-           (c.ended ? " ended" : "") + " delivered " + text_of(c.delivered));
+           (c.ended ? " ended" : "") + " delivered " + text_of(c.delivered) +
+           (has_urgent ? " urgent " + text_of(c.urgent.mark) : ""));
       break;
     }
     case stp::FrameType::kReception: {

@@ -184,7 +184,7 @@ stp::HelloFrame hello_frame(std::uint64_t epoch, std::uint64_t peer_epoch) {
   frame.peer_epoch = peer_epoch;
   frame.answer_wanted = peer_epoch == 0;
   frame.opens_even_streams = true;
-  frame.capabilities = stp::kCapabilityRepair | stp::kCapabilityLanReports;
+  frame.capabilities = stp::kCapabilityRepair | stp::kCapabilityLanReports | stp::kCapabilityUrgent;
   frame.datagram_size = 1472;
   frame.lane_credit = 64U << 20U;
   frame.stream_credit = 16U << 20U;
@@ -288,6 +288,7 @@ std::vector<Bytes> example_frames() {
   frames.push_back(confirm({4, 1, {.answered = true}}));
   frames.push_back(confirm({4, 2, {.ended = true, .delivered = 70'000, .window = 65'535}}));
   frames.push_back(confirm({4, 3, {true, true, stp::kMaxVarint, 1, 2}}));
+  frames.push_back(confirm({4, 4, {.urgent = {.after = 5, .mark = 70'000}}}));
   frames.push_back(coded(stp::FecCode::kFlight, 0));
   frames.push_back(coded(stp::FecCode::kPrompt, 0xffff));
   frames.push_back(repair({.first = 0, .count = 1, .row = 0}, 7));
@@ -393,7 +394,12 @@ Bytes random_frame(Random& random) {
     case 3:
       return confirm({value,
                       1 + random.below(9),
-                      {random.chance(0.5), random.chance(0.5), value, value / 3, random.below(3)}});
+                      {random.chance(0.5),
+                       random.chance(0.5),
+                       value,
+                       value / 3,
+                       random.below(3),
+                       {value / 5, random.below(2)}}});
     case 4:
       return Bytes(1 + random.below(30));
     case 5:

@@ -381,7 +381,8 @@ class World {
                                    .ended = (bits & 2U) != 0,
                                    .delivered = in_.u16(),
                                    .window = in_.u16(),
-                                   .keep_alives = bits >> 4U},
+                                   .keep_alives = bits >> 4U,
+                                   .urgent = {.after = in_.u8(), .mark = in_.u16()}},
                                   now_);
         }
         return;

@@ -212,10 +212,16 @@ extensions[0x44] = function(r, tree)
   local delivered = r:add_varint(tree, "confirm.delivered")
   r:add_varint(tree, "confirm.window")
   if r:left() > 0 then r:add_varint(tree, "confirm.keep_alives") end
+  local urgent
+  if r:left() > 0 then
+    r:add_varint(tree, "confirm.urgent.after")
+    urgent = r:add_varint(tree, "confirm.urgent.mark")
+  end
   if sequence == ZERO then malformed("Malformed: sequence 0") end
   r:add_rest(tree, "undecoded")
   return "CONFIRM stream " .. tostring(stream) .. (flags % 2 == 1 and " answered" or "") ..
-         (flags % 4 >= 2 and " ended" or "") .. " delivered " .. tostring(delivered)
+         (flags % 4 >= 2 and " ended" or "") .. " delivered " .. tostring(delivered) ..
+         (urgent and " urgent " .. tostring(urgent) or "")
 end
 extensions[0x45] = function(r, tree)
   local missed = r:add_varint(tree, "reception.missed")
@@ -253,6 +259,7 @@ local function hello(r, tree, c)
   capabilities:add(F["hello.capabilities.lan_reports"], range)
   capabilities:add(F["hello.capabilities.evidence"], range)
   capabilities:add(F["hello.capabilities.other_vlan"], range)
+  capabilities:add(F["hello.capabilities.urgent"], range)
   local epoch_range = r:take(8)
   local epoch = epoch_range:uint64()
   local epoch_item = tree:add(F["hello.epoch"], epoch_range)

@@ -18,7 +18,7 @@ local REASONS = {
 local KINDS = { [3] = "flow", [0xc1] = "admission", [0xc2] = "flows", [0xc3] = "doubt",
                 [0xc4] = "dictionaries", [0xc5] = "lan_wish", [0xc6] = "lan_reports", [0xc7] = "evidence" }
 local ADMISSIONS = { [0] = "open", [1] = "bypass", [2] = "draining" }
-local BLOCKS = { [0] = "raw", [1] = "zstd", [2] = "marks", [3] = "dictionary" }
+local BLOCKS = { [0] = "raw", [1] = "zstd", [2] = "marks", [3] = "dictionary", [4] = "urgent" }
 local CRC_STATUS = { [0] = "Bad", [1] = "Good", [2] = "Unverified" }
 
 local F, all_fields = {}, {}
@@ -110,6 +110,7 @@ field("bool", "hello.capabilities.reception", "Understands RECEPTION", 32, nil, 
 field("bool", "hello.capabilities.lan_reports", "Understands LAN reports", 32, nil, 0x08)
 field("bool", "hello.capabilities.evidence", "Understands evidence", 32, nil, 0x10)
 field("bool", "hello.capabilities.other_vlan", "Understands RESET reason 13", 32, nil, 0x20)
+field("bool", "hello.capabilities.urgent", "Understands urgent marks", 32, nil, 0x40)
 number("hello.epoch", "Boot epoch")
 number("hello.peer_epoch", "Boot epoch of the peer")
 field("uint32", "hello.echo", "Answers HELLO", base.DEC)
@@ -130,6 +131,8 @@ field("bool", "confirm.ended", "The host has acknowledged the FIN", 8, nil, 0x02
 counted("confirm.delivered", "Acknowledged by the host", BYTES)
 counted("confirm.window", "Window of the host", BYTES)
 number("confirm.keep_alives", "Keep-alive probes of the host")
+number("confirm.urgent.after", "Urgent mark before the next")
+number("confirm.urgent.mark", "Next urgent mark")
 
 field("uint8", "coded.code", "Code", base.DEC, CODES)
 field("uint16", "coded.index", "Index in the code (low 16 bits)", base.DEC)
@@ -196,6 +199,7 @@ field("uint24", "block.length", "Encoded length", base.UNIT_STRING, BYTES)
 field("uint8", "block.traffic_class", "Traffic class", base.HEX)
 field("uint8", "block.hop_limit", "Hop limit", base.DEC)
 field("uint8", "block.dictionary", "Dictionary, as the receiver counts", base.DEC)
+field("uint32", "block.urgent", "Bytes up to the urgent mark", base.DEC)
 field("none", "entry", "Listed flow")
 field("bool", "entry.client_at_receiver", "The client is at the receiver's side", 8, nil, 0x01)
 field("uint8", "entry.length", "Length of the metadata", base.UNIT_STRING, BYTES)

@@ -123,7 +123,7 @@ local UNITS = {
   flow = { header = 4, body = function(text)
     local kind, length = text:byte(1), (text:byte(2) * 256 + text:byte(3)) * 256 + text:byte(4)
     local sound = BLOCKS[kind] and length > 0 and length <= 65536 and (kind ~= 2 or length == 2)
-                  and (kind ~= 3 or length > 1)
+                  and (kind ~= 3 or length > 1) and (kind ~= 4 or length == 4)
     return sound and length
   end },
   flows = { header = 2, body = function(text) return text:byte(2) end },
@@ -162,6 +162,8 @@ local function add_block(tree, tvb, found, limit)
     item:add(F["block.hop_limit"], tvb:range(body + 1, 1))
   elseif kind == 3 and body + 1 <= limit then
     item:add(F["block.dictionary"], tvb:range(body, 1))
+  elseif kind == 4 and body + 4 <= limit then
+    item:add(F["block.urgent"], tvb:range(body, 4))
   end
 end
 

@@ -204,6 +204,10 @@ ConfirmFrame parse_confirm(ByteReader& body) {
   frame.confirmation.delivered = read_varint(body);
   frame.confirmation.window = read_varint(body);
   if (body.remaining() > 0) frame.confirmation.keep_alives = read_varint(body);
+  if (body.remaining() > 0) {
+    frame.confirmation.urgent.after = read_varint(body);
+    frame.confirmation.urgent.mark = read_varint(body);
+  }
   if (frame.sequence == 0) fail(body);
   return frame;
 }
@@ -211,7 +215,11 @@ ConfirmFrame parse_confirm(ByteReader& body) {
 void write_confirm(ByteWriter& out, const ConfirmFrame& frame) {
   const Confirmation& c = frame.confirmation;
   out.u8(type_byte(FrameType::kConfirm));
-  const std::size_t last = c.keep_alives > 0 ? varint_size(c.keep_alives) : 0;
+  const bool has_urgent = c.urgent.mark > 0;
+  const bool has_keep_alives = c.keep_alives > 0 || has_urgent;
+  const std::size_t last =
+      (has_keep_alives ? varint_size(c.keep_alives) : 0) +
+      (has_urgent ? varint_size(c.urgent.after) + varint_size(c.urgent.mark) : 0);
   out.u16(static_cast<std::uint16_t>(varint_size(frame.stream) + varint_size(frame.sequence) + 1 +
                                      varint_size(c.delivered) + varint_size(c.window) + last));
   write_varint(out, frame.stream);
@@ -220,7 +228,10 @@ void write_confirm(ByteWriter& out, const ConfirmFrame& frame) {
                                    (c.ended ? kConfirmEnded : 0U)));
   write_varint(out, c.delivered);
   write_varint(out, c.window);
-  if (last > 0) write_varint(out, c.keep_alives);
+  if (has_keep_alives) write_varint(out, c.keep_alives);
+  if (!has_urgent) return;
+  write_varint(out, c.urgent.after);
+  write_varint(out, c.urgent.mark);
 }
 
 void write_ping(ByteWriter& out, const PingFrame& frame) {

@@ -74,6 +74,7 @@ inline constexpr std::uint32_t kCapabilityReception = 0x02;
 inline constexpr std::uint32_t kCapabilityLanReports = 0x08;
 inline constexpr std::uint32_t kCapabilityEvidence = 0x10;
 inline constexpr std::uint32_t kCapabilityOtherVlan = 0x20;
+inline constexpr std::uint32_t kCapabilityUrgent = 0x40;
 
 struct PingFrame {
   std::uint64_t settled = 0;  // report from this packet number on
@@ -169,7 +170,7 @@ inline constexpr std::size_t kMaxPingFrameSize = 1 + kMaxVarintSize;
 inline constexpr std::size_t kMaxRateFrameSize = 1 + 2 + 2 * kMaxVarintSize;
 inline constexpr std::size_t kMaxStartCreditFrameSize = 1 + 2 + 2 * kMaxVarintSize;
 inline constexpr std::size_t kMaxReceptionFrameSize = 1 + 2 + 2 * kMaxVarintSize;
-inline constexpr std::size_t kMaxConfirmFrameSize = 1 + 2 + 1 + 5 * kMaxVarintSize;
+inline constexpr std::size_t kMaxConfirmFrameSize = 1 + 2 + 1 + 7 * kMaxVarintSize;
 
 // Walks the frames of a session packet; false if any of them is malformed. The visitor has
 // overloads operator()(const XFrame&) for each frame and unknown(type). The reader of a packet

@@ -66,7 +66,9 @@ TEST(FramesTest, ConfirmSkipsWhatALaterVersionAppendsAndRefusesShortOnes) {
   };
   EXPECT_EQ(confirm({4, 1, 0x01, 7, 9}), "CONFIRM 4 1 A 7 9;PING 1;");
   EXPECT_EQ(confirm({4, 1, 0x01, 7, 9, 2}), "CONFIRM 4 1 A 7 9 2;PING 1;");
-  EXPECT_EQ(confirm({4, 1, 0xfe, 7, 9, 2, 0xff}), "CONFIRM 4 1 E 7 9 2;PING 1;");
+  EXPECT_EQ(confirm({4, 1, 0x01, 7, 9, 0, 3, 8}), "CONFIRM 4 1 A 7 9 urgent 3 8;PING 1;");
+  EXPECT_EQ(confirm({4, 1, 0xfe, 7, 9, 2, 3, 8, 0xff}), "CONFIRM 4 1 E 7 9 2 urgent 3 8;PING 1;");
+  EXPECT_EQ(confirm({4, 1, 0x01, 7, 9, 2, 3}), std::nullopt);
   EXPECT_EQ(confirm({4, 1, 0x01, 7}), std::nullopt);
   EXPECT_EQ(confirm({}), std::nullopt);
   EXPECT_EQ(confirm({4, 0, 0x01, 7, 9}), std::nullopt) << "no number";

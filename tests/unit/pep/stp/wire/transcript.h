@@ -39,7 +39,11 @@ struct Transcript {
     text += "CONFIRM " + std::to_string(f.stream) + " " + std::to_string(f.sequence) + " " +
             (c.answered ? "A" : "") + (c.ended ? "E" : "") + " " + std::to_string(c.delivered) +
             " " + std::to_string(c.window) +
-            (c.keep_alives > 0 ? " " + std::to_string(c.keep_alives) : "") + ";";
+            (c.keep_alives > 0 ? " " + std::to_string(c.keep_alives) : "") +
+            (c.urgent.mark > 0
+                 ? " urgent " + std::to_string(c.urgent.after) + " " + std::to_string(c.urgent.mark)
+                 : "") +
+            ";";
   }
   void operator()(const RateFrame& f) {
     text += "RATE " + std::to_string(f.sequence) + " " +
