@@ -17,6 +17,7 @@
 #include "pep/schedule/class_set.h"
 #include "pep/stp/session.h"
 #include "pep/tcp/endpoint.h"
+#include "pep/tcp/urgent_marks.h"
 #include "pep/wire/ethernet.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/flows/flow_table.h"
@@ -50,6 +51,13 @@ struct FlowHot {
   std::uint64_t waiting = 0;
 };
 
+// Where its host's data is urgent (urgent.h).
+struct HostUrgency {
+  tcp::UrgentMarks marks;       // of bytes that the stream does not have yet
+  std::uint64_t in_stream = 0;  // the last that the stream has told
+  stp::UrgentNotice told;       // with CONFIRM
+};
+
 // What few flows have.
 struct FlowRare {
   // Where both hosts have opened the connection at once, the stream that the peer has opened: by it
@@ -64,6 +72,8 @@ struct FlowRare {
   std::optional<LanFigures> far;            // of the far one, once its gateway has told
   bool far_awaited = false;                 // it is said to be about to
   bool marks_told = false;                  // the far host's, by its gateway
+  stp::UrgentNotice far_urgent;             // of the far host, as its gateway tells
+  std::unique_ptr<HostUrgency> urgent;      // of ours, from its first urgent segment on
 };
 
 struct Flow {
@@ -204,7 +214,7 @@ struct Flow {
   Instant created;
 
  private:
-  static constexpr FlowRare kNone{};
+  inline static const FlowRare kNone{};
   PackedMetadata metadata_;
   std::unique_ptr<FlowHot> hot_;
   std::unique_ptr<FlowRare> rare_;

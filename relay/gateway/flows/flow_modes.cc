@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "relay/gateway/flows/urgent.h"
+
 namespace satrelay::gateway {
 
 using config::AckMode;
@@ -16,8 +18,9 @@ void hold_back(Flow& f, Instant now) {
 void confirm(Flow& f, stp::Session& session, Instant now) {
   stp::Confirmation ours;
   ours.keep_alives = f.endpoint.keep_alives();
+  ours.urgent = urgent_notice(f, session);
   if (!f.modes.any()) {
-    if (ours.keep_alives > 0) session.confirm(f.stream, ours, now);
+    if (ours.keep_alives > 0 || ours.urgent.mark > 0) session.confirm(f.stream, ours, now);
     return;
   }
   FlowRare& told = f.make_rare();
@@ -39,6 +42,7 @@ void follow(Flow& f, const stp::Confirmation& far, Instant now) {
     f.make_rare().far_keep_alives = far.keep_alives;
     f.endpoint.send_keep_alive(now);
   }
+  if (far.urgent.mark > f.rare().far_urgent.mark) f.make_rare().far_urgent = far.urgent;
   if (far.answered && !f.established) f.assume_usual_marks();
   if (far.answered) f.endpoint.answer(now);
   if (f.modes.ack == AckMode::kEndToEnd) {

@@ -3,6 +3,7 @@
 #include "relay/gateway/flows/flow_deadline.h"
 #include "relay/gateway/flows/flow_modes.h"
 #include "relay/gateway/flows/flow_snapshot.h"
+#include "relay/gateway/flows/urgent.h"
 #include "relay/gateway/frames/path_error.h"
 #include "relay/gateway/frames/path_mtu_advice.h"
 
@@ -140,6 +141,8 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   f.endpoint.set_frugal(windows_.crowds_streams(f, means, payload.size()));
   const std::uint64_t unstored = tcp_counters_.unstored_bytes_in;
   const std::uint64_t repeated = tcp_counters_.duplicate_bytes_in;
+  const auto urgent = f.endpoint.urgent_mark_of(header);
+  const std::uint64_t in_order = f.endpoint.received().in_order_end();
   const tcp::Acceptance acceptance = f.endpoint.handle_segment(header, payload, now, ecn);
   if (tcp_counters_.unstored_bytes_in > unstored) counters_.add(Counter::kDroppedMemoryLow);
   if (tcp_counters_.duplicate_bytes_in > repeated) ++f.make_rare().lan.repeated;
@@ -147,6 +150,7 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   // Anybody on the LAN can send with these addresses and ports.
   if (acceptance == tcp::Acceptance::kAccepted) {
     follow_host(f, frame);
+    if (urgent) note_urgent(f, *urgent, in_order, tcp_counters_);
     FlowHot& hot = f.heat(now);
     if (!payload.empty()) note_payload(f, hot, now);
     if (!payload.empty() || header.has(wire::TcpFlags::kSyn)) {
@@ -355,6 +359,7 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
     const std::uint64_t before = f.bytes_to_lan;
     const PathMarks marks = f.far_marks;
     const StreamSide::Delivery delivery = streams_.deliver(f, windows_, now);
+    if (f.rare().far_urgent.mark > f.bytes_to_lan) show_far_urgent(f, tcp_counters_);
     const bool is_first = before == 0 && f.bytes_to_lan > 0;
     if (is_first) note_answer(f, now);
     if (is_first || f.far_marks != marks) note_far_marks(f, now);

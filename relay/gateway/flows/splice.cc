@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "relay/gateway/flows/urgent.h"
+
 namespace satrelay::gateway {
 namespace {
 
@@ -41,6 +43,32 @@ bool tell_marks(Flow& flow, stp::Session& session, Instant now) {
   if (!session.write_whole(flow.stream, parts, now)) return false;
   flow.told_marks = flow.host_marks;
   return true;
+}
+
+constexpr std::size_t kUrgentBlockSize = compress::kBlockHeaderSize + compress::kUrgentSize;
+
+bool tell_urgent(Flow& flow, stp::Session& session, std::uint64_t mark, Instant now) {
+  std::array<std::byte, kUrgentBlockSize> block{};
+  compress::write_block_header({compress::BlockKind::kUrgent, compress::kUrgentSize}, block);
+  store_u32(&block[compress::kBlockHeaderSize],
+            static_cast<std::uint32_t>(mark - flow.endpoint.received().consumed()));
+  const ConstBytes parts[] = {block};
+  if (!session.write_whole(flow.stream, parts, now)) return false;
+  flow.rare().urgent->in_stream = mark;
+  return true;
+}
+
+void take_marks(Flow& flow, ConstBytes body) {
+  flow.far_marks = {.traffic_class = static_cast<std::uint8_t>(load_u8(body.data()) & 0xfcU),
+                    .hop_limit = load_u8(&body[1])};
+  if (flow.origin == Origin::kLan) flow.make_rare().marks_told = true;
+}
+
+// False if it is malformed.
+bool take_urgent(Flow& flow, ConstBytes body) {
+  const std::uint32_t ahead = load_u32(body.data());
+  flow.endpoint.mark_urgent(flow.bytes_to_lan + ahead);
+  return ahead > 0;
 }
 
 using CompressedHeader =
@@ -166,15 +194,25 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, const Largest&
     const bool tells = flow.owes_marks() && room >= kMarksBlockSize;
     return !tells || tell_marks(flow, session, now) ? SpliceResult::kDone : SpliceResult::kNoMemory;
   }
-  if (room < compress::kBlockHeaderSize + least) {
-    session.wait_for_room(flow.stream, compress::kBlockHeaderSize + least, now);
+  const std::uint64_t mark = next_mark(flow, session);
+  const bool owes_urgent = mark > 0 && flow.rare().urgent->in_stream != mark;
+  const std::uint64_t needed =
+      (owes_urgent ? kUrgentBlockSize : 0) + compress::kBlockHeaderSize + least;
+  if (room < needed) {
+    session.wait_for_room(flow.stream, needed, now);
     return SpliceResult::kDone;
+  }
+  if (owes_urgent) {
+    if (!tell_urgent(flow, session, mark, now)) return SpliceResult::kNoMemory;
+    room -= kUrgentBlockSize;
   }
   if (flow.told_marks != flow.host_marks && room > kMarksBlockSize + compress::kBlockHeaderSize) {
     if (!tell_marks(flow, session, now)) return SpliceResult::kNoMemory;
     room -= kMarksBlockSize;
   }
-  const std::uint64_t most = std::min(readable, room - compress::kBlockHeaderSize);
+  std::uint64_t most = std::min(readable, room - compress::kBlockHeaderSize);
+  // The next mark is told behind this one.
+  if (mark > 0) most = std::min(most, mark - received.consumed());
   const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(most, largest.compressed));
 
   const std::size_t least_compressed =
@@ -243,21 +281,27 @@ bool Splice::next_block(Flow& flow, InboundReader& inbound, SpliceResult& result
       return false;
     }
     budget_.spend(compress::kBlockWork);
-    std::array<std::byte, kMarksBlockSize> bytes{};
+    std::array<std::byte, std::max(kMarksBlockSize, kUrgentBlockSize)> bytes{};
     inbound.copy(MutableBytes(bytes).first(compress::kBlockHeaderSize));
     const auto header = compress::parse_block_header(bytes);
     if (!header) {
       result = SpliceResult::kMalformed;
       return false;
     }
-    if (header->kind == compress::BlockKind::kMarks) {
-      if (inbound.readable() < bytes.size()) return false;
-      inbound.copy(bytes);
-      inbound.skip(bytes.size());
-      const ConstBytes marks = ConstBytes(bytes).subspan(compress::kBlockHeaderSize);
-      flow.far_marks = {.traffic_class = static_cast<std::uint8_t>(load_u8(marks.data()) & 0xfcU),
-                        .hop_limit = load_u8(marks.data() + 1)};
-      if (flow.origin == Origin::kLan) flow.make_rare().marks_told = true;
+    const bool is_urgent = header->kind == compress::BlockKind::kUrgent;
+    if (is_urgent || header->kind == compress::BlockKind::kMarks) {
+      const MutableBytes block =
+          MutableBytes(bytes).first(compress::kBlockHeaderSize + header->encoded_size);
+      if (inbound.readable() < block.size()) return false;
+      inbound.copy(block);
+      inbound.skip(block.size());
+      const ConstBytes body = ConstBytes(block).subspan(compress::kBlockHeaderSize);
+      if (!is_urgent) {
+        take_marks(flow, body);
+      } else if (!take_urgent(flow, body)) {
+        result = SpliceResult::kMalformed;
+        return false;
+      }
       continue;
     }
     inbound.skip(compress::kBlockHeaderSize);
