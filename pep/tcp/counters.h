@@ -61,12 +61,11 @@ struct Counters {
       {"keep_alives_in", &Counters::keep_alives_in, "questions of hosts whether the far one lives"},
       {"keep_alives_out", &Counters::keep_alives_out, "hosts asked on behalf of far ones"},
       {"urgent_marks_in", &Counters::urgent_marks_in, "places of urgent data that hosts showed"},
-      {"urgent_marks_out", &Counters::urgent_marks_out,
-       "places of urgent data that hosts were shown"},
+      {"urgent_marks_out", &Counters::urgent_marks_out, "places of urgent data to show to hosts"},
       {"urgent_marks_merged", &Counters::urgent_marks_merged,
        "places of urgent data given up for a later one, as too many waited"},
       {"urgent_marks_refused", &Counters::urgent_marks_refused,
-       "places of urgent data that peers told too far ahead"},
+       "places of urgent data that peers told where none can be"},
   }};
 };
 static_assert(lists_every_counter<Counters>());

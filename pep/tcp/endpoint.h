@@ -174,9 +174,12 @@ class Endpoint {
     return receiver_.fin_taken();
   }  // FIN received and every byte before it readable/consumed
   std::uint64_t writable() const { return sender_.writable(); }  // by send_limit
-  // Of a segment that is yet to be handled: up to which stream offset it calls the peer's data
-  // urgent, if not all of that has come. It counts if the segment is accepted.
-  std::optional<std::uint64_t> urgent_mark_of(const wire::TcpHeader& header) const;
+  // Of a segment with URG that is yet to be handled: up to which stream offset it calls the peer's
+  // data urgent, if not all of that has come. It counts if the segment is accepted.
+  std::optional<std::uint64_t> urgent_mark_of(const wire::TcpHeader& header,
+                                              std::size_t payload_size) const;
+  // The peer is told that data is urgent which it has not acknowledged.
+  bool is_urgent() const { return sender_.is_urgent(); }
   // Bytes that the peer has acknowledged; 0 again once it has the FIN too, or is gone.
   std::uint64_t acknowledged() const { return sender_.queue().begin(); }
   // Bytes written and not yet acknowledged by the peer.

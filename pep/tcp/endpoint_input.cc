@@ -299,19 +299,22 @@ bool Endpoint::note_keep_alive(const wire::TcpHeader& header, const Placement& p
   return true;
 }
 
-std::optional<std::uint64_t> Endpoint::urgent_mark_of(const wire::TcpHeader& header) const {
-  if (!header.has(TcpFlags::kUrg) || header.has(TcpFlags::kSyn)) return std::nullopt;
+std::optional<std::uint64_t> Endpoint::urgent_mark_of(const wire::TcpHeader& header,
+                                                      std::size_t payload_size) const {
+  if (!header.has(TcpFlags::kUrg)) return std::nullopt;
+  if (header.has(TcpFlags::kSyn) || header.has(TcpFlags::kRst)) return std::nullopt;
   const bool receives = state_ == State::kSynReceived || is_synchronised();
   if (!receives || receiver_.fin_taken()) return std::nullopt;
-  // Linux takes a pointer of 0 as one of 1, and neither as one to what has come.
-  const std::int64_t mark = receive_space_.to_position(header.sequence, receiver_.next()) +
-                            std::max<std::uint16_t>(header.urgent, 1);
-  if (mark <= static_cast<std::int64_t>(receiver_.next())) return std::nullopt;
-  return static_cast<std::uint64_t>(mark);
+  const auto next = static_cast<std::int64_t>(receiver_.next());
+  const std::int64_t begin = receive_space_.to_position(header.sequence, receiver_.next());
+  // As Linux does: what ends before RCV.NXT is old, and so are its probes of a window, though they
+  // are answered. A pointer of 0 is one of 1, and none leads to what has come.
+  if (begin + static_cast<std::int64_t>(payload_size) < next) return std::nullopt;
+  const std::int64_t mark = begin + std::max<std::uint16_t>(header.urgent, 1);
+  return mark > next ? std::optional(static_cast<std::uint64_t>(mark)) : std::nullopt;
 }
 
 void Endpoint::note_stray_answer(const wire::TcpHeader& header, const Placement& placement) {
-  if (header.has(TcpFlags::kUrg)) return;  // it is news that data is urgent
   const bool nothing_new = !placement.occupies_sequence() &&
                            placement.begin == static_cast<std::int64_t>(receiver_.next()) &&
                            header.acknowledgment == send_space_.to_sequence(sender_.next());

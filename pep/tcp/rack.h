@@ -68,6 +68,7 @@ class Rack {
   void on_recovery_exit();
 
   bool reordering_seen() const { return reordering_seen_; }
+  bool has_minimum_rtt() const { return !minimum_rtt_.is_infinite(); }
   // It knows nothing of the path that one which begins will not learn with its first round trip.
   bool is_plain() const {
     return segments_.empty() && !reordering_seen_ && !duplicate_round_ && multiple_ == 1;

@@ -32,9 +32,11 @@ UrgentMarks::Added Sender::mark_urgent(std::uint64_t mark) {
   if (!under_way().urgent) under_way().urgent = std::make_unique<UrgentMarks>();
   const Added added = under_way().urgent->add(mark, queue_.end());
   if (added == Added::kNothing) return added;
-  ++counters().urgent_marks_out;
+  if (added != Added::kMoved) ++counters().urgent_marks_out;
   if (added == Added::kMerged) ++counters().urgent_marks_merged;
-  urgent_probe_owed_ = established_ && peer_edge_ <= una();
+  if (established_ && peer_edge_ <= una() && urgent_beyond(una()) == mark) {
+    urgent_probe_owed_ = true;
+  }
   return added;
 }
 
@@ -119,6 +121,11 @@ std::uint16_t Sender::room_until_mark(std::uint64_t begin, std::uint16_t room) c
   return mark == 0 ? room : static_cast<std::uint16_t>(std::min<std::uint64_t>(room, mark - begin));
 }
 
+// Whether what ends there is all that the application has said for now.
+bool Sender::pushes(std::uint64_t end) const {
+  return end == queue_.end() || (is_urgent() && urgent_beyond(end - 1) == end);
+}
+
 std::optional<Transmission> Sender::poll_new(std::uint16_t room, Instant now) {
   const std::uint64_t begin = board_.next();
   room = room_until_mark(begin, room);
@@ -141,8 +148,12 @@ std::optional<Transmission> Sender::poll_new(std::uint16_t room, Instant now) {
 
   note_sent({begin, begin + size + (fin ? 1 : 0)}, now);
   begin_waiting(now);
-  return Transmission{begin, static_cast<std::uint16_t>(size),        fin, size == data,
-                      true,  std::exchange(reduction_to_tell_, false)};
+  return Transmission{.begin = begin,
+                      .size = static_cast<std::uint16_t>(size),
+                      .fin = fin,
+                      .push = pushes(begin + size),
+                      .fresh = true,
+                      .reduced = std::exchange(reduction_to_tell_, false)};
 }
 
 std::size_t Sender::poll_run(std::uint16_t room, std::size_t most, Instant now) {
@@ -165,7 +176,8 @@ std::size_t Sender::poll_run(std::uint16_t room, std::size_t most, Instant now) 
 // New data, directly behind all before.
 void Sender::note_sent(Range range, Instant now) {
   board_.on_sent(range.end);
-  if (!under_way_) [[unlikely]]
+  // What waited at a closed window, or is marked urgent, may have made it before.
+  if (!under_way_ || !under_way_->rack.has_minimum_rtt()) [[unlikely]]
     begin_flight(now);
   UnderWay& sent = under_way();
   if (selective_) sent.rack.segments().on_sent(range, now);
@@ -234,7 +246,7 @@ Transmission Sender::retransmit(Range range, Instant now) {
   return Transmission{.begin = range.begin,
                       .size = static_cast<std::uint16_t>(size),
                       .fin = fin,
-                      .push = range.begin + size == queue_.end(),
+                      .push = pushes(range.begin + size),
                       .fresh = false,
                       .reduced = false};
 }

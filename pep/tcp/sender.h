@@ -58,7 +58,7 @@ class Sender {
   [[nodiscard]] std::size_t write(ConstBytes bytes);
   std::uint64_t writable() const;
   // Bytes yet to be written are urgent up to the offset `mark`, as the peer is told until it has
-  // them. At a closed window it is told at once.
+  // them. At a closed window it is told at once, of the first.
   UrgentMarks::Added mark_urgent(std::uint64_t mark);
   void close() { closed_ = true; }
   bool close_called() const { return closed_; }
@@ -160,6 +160,7 @@ class Sender {
   // Segments of new data that may be sent before any is acknowledged.
   std::size_t room_for_segments() const;
   std::uint16_t room_until_mark(std::uint64_t begin, std::uint16_t room) const;
+  bool pushes(std::uint64_t end) const;
   std::optional<Transmission> poll_lost(std::uint16_t room, Instant now);
   std::optional<Transmission> poll_new(std::uint16_t room, Instant now);
   std::optional<Transmission> poll_probe(std::uint16_t room, Instant now);

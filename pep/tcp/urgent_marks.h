@@ -14,6 +14,8 @@ namespace satrelay::tcp {
 
 class UrgentMarks {
  public:
+  // No window is larger than 1 GiB (RFC 7323 section 2.3), and no pointer leads farther beyond one.
+  static constexpr std::uint64_t kMostAhead = (std::uint64_t{1} << 30U) + 0xffff;
   // A host that marks each segment must not make a flow large. Beyond these the latest mark takes
   // the place of the one before it, whose octet becomes an ordinary one.
   static constexpr std::size_t kMost = 8;
@@ -21,16 +23,17 @@ class UrgentMarks {
   enum class Added : std::uint8_t {
     kNothing,  // it is no news
     kMark,
-    kMerged,  // and the one before it gave way
+    kMoved,   // the one before it gave way, of which the octet is yet to come
+    kMerged,  // the one before it gave way, and its octet becomes an ordinary one
   };
   // `end`: up to there the stream is there already.
   Added add(std::uint64_t mark, std::uint64_t end) {
     if (mark <= std::max(end, last())) return Added::kNothing;
-    const bool is_full = count_ == kMost;
-    const bool replaces = is_full || last() > end;
-    if (!replaces) ++count_;
+    Added added = count_ == kMost ? Added::kMerged : Added::kMark;
+    if (last() > end) added = Added::kMoved;
+    if (added == Added::kMark) ++count_;
     marks_[count_ - 1] = mark;
-    return is_full ? Added::kMerged : Added::kMark;
+    return added;
   }
   // What lies up to `position` is over.
   void pass(std::uint64_t position) {

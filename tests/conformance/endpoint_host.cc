@@ -84,10 +84,10 @@ void EndpointHost::deliver(std::vector<std::byte> segment, Ecn ecn) {
     begin_connection();
     endpoint_->accept(header, now_);
   } else if (endpoint_) {
-    const auto urgent = endpoint_->urgent_mark_of(header);
+    const auto payload = ConstBytes(segment).subspan(parsed->header_size);
+    const auto urgent = endpoint_->urgent_mark_of(header, payload.size());
     const tcp::Acceptance acceptance =
-        endpoint_->handle_segment(header, ConstBytes(segment).subspan(parsed->header_size), now_,
-                                  static_cast<tcp::EcnField>(ecn));
+        endpoint_->handle_segment(header, payload, now_, static_cast<tcp::EcnField>(ecn));
     if (acceptance == tcp::Acceptance::kAccepted) urgent_ = std::max(urgent_, urgent.value_or(0));
   }
   poll();

@@ -141,16 +141,24 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   f.endpoint.set_frugal(windows_.crowds_streams(f, means, payload.size()));
   const std::uint64_t unstored = tcp_counters_.unstored_bytes_in;
   const std::uint64_t repeated = tcp_counters_.duplicate_bytes_in;
-  const auto urgent = f.endpoint.urgent_mark_of(header);
+  const auto urgent = header.has(wire::TcpFlags::kUrg)
+                          ? f.endpoint.urgent_mark_of(header, payload.size())
+                          : std::nullopt;
   const std::uint64_t in_order = f.endpoint.received().in_order_end();
+  const std::uint32_t stray = f.endpoint.stray_answers();
   const tcp::Acceptance acceptance = f.endpoint.handle_segment(header, payload, now, ecn);
   if (tcp_counters_.unstored_bytes_in > unstored) counters_.add(Counter::kDroppedMemoryLow);
   if (tcp_counters_.duplicate_bytes_in > repeated) ++f.make_rare().lan.repeated;
-  if (has_stray_answer(f)) doubt(f, now);
   // Anybody on the LAN can send with these addresses and ports.
-  if (acceptance == tcp::Acceptance::kAccepted) {
+  const bool is_accepted = acceptance == tcp::Acceptance::kAccepted;
+  if (is_accepted && urgent && note_urgent(f, *urgent, in_order, tcp_counters_)) {
+    // An empty segment that says something new is no stray answer.
+    f.stray_answers =
+        static_cast<std::uint16_t>(f.stray_answers + f.endpoint.stray_answers() - stray);
+  }
+  if (has_stray_answer(f)) doubt(f, now);
+  if (is_accepted) {
     follow_host(f, frame);
-    if (urgent) note_urgent(f, *urgent, in_order, tcp_counters_);
     FlowHot& hot = f.heat(now);
     if (!payload.empty()) note_payload(f, hot, now);
     if (!payload.empty() || header.has(wire::TcpFlags::kSyn)) {

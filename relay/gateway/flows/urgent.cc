@@ -10,14 +10,15 @@ constexpr std::uint64_t kMostAhead = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
 
-void note_urgent(Flow& f, std::uint64_t mark, std::uint64_t end, tcp::Counters& counters) {
+bool note_urgent(Flow& f, std::uint64_t mark, std::uint64_t end, tcp::Counters& counters) {
   using Added = tcp::UrgentMarks::Added;
   auto& urgent = f.make_rare().urgent;
   if (!urgent) urgent = std::make_unique<HostUrgency>();
   urgent->marks.pass(f.endpoint.received().consumed());
   const Added added = urgent->marks.add(mark, end);
-  if (added != Added::kNothing) ++counters.urgent_marks_in;
+  if (added == Added::kMark || added == Added::kMerged) ++counters.urgent_marks_in;
   if (added == Added::kMerged) ++counters.urgent_marks_merged;
+  return added != Added::kNothing;
 }
 
 std::uint64_t next_mark(const Flow& f, const stp::Session& session) {

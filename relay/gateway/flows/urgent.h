@@ -11,8 +11,9 @@
 
 namespace satrelay::gateway {
 
-// A segment of the host shows `mark`. `end`: up to there its bytes had come before.
-void note_urgent(Flow& f, std::uint64_t mark, std::uint64_t end, tcp::Counters& counters);
+// A segment of the host shows `mark`: whether that is news. `end`: up to there its bytes had come
+// before.
+bool note_urgent(Flow& f, std::uint64_t mark, std::uint64_t end, tcp::Counters& counters);
 
 // The mark that the stream must tell before more bytes, and up to which these go; 0: none.
 std::uint64_t next_mark(const Flow& f, const stp::Session& session);
