@@ -16,9 +16,9 @@
 // receiver has given a dictionary, then one zstd frame as of kind 1, to be decoded with that
 // dictionary; it has no id of one, but a checksum of the plain bytes. Kind 4, urgent: no plain
 // bytes, but that the next ones are urgent: so many, 32 bits, of which the last is the urgent octet
-// of RFC 6093; 0 is malformed. It is sent only if both ends have offered its capability
-// (docs/stp.md section 4). Encoded length: 1 to kMaxPlainBlock, of marks 2, of an urgent mark 4.
-// Anything else is malformed and ends the stream.
+// of RFC 6093; 0 and more than a window and a pointer are malformed. It is sent only if both ends
+// have offered its capability (docs/stp.md section 4). Encoded length: 1 to kMaxPlainBlock, of
+// marks 2, of an urgent mark 4. Anything else is malformed and ends the stream.
 #pragma once
 
 #include <cstddef>

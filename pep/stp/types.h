@@ -45,8 +45,8 @@ const char* to_string(ResetReason reason);
 // Forward error correction (docs/stp.md section 11): as the path needs it, if the peer takes part.
 enum class FecMode : std::uint8_t { kAuto, kOff };
 
-// Where the far host's data is urgent: up to the plain byte before `mark`. No other mark lies
-// behind `after`, so it can be shown to a host that has all before that.
+// Where the far host's data is urgent: up to the plain byte before `mark`. `after` is the mark
+// before it, 0 if there was none: no other lies between them.
 struct UrgentNotice {
   std::uint64_t after = 0;
   std::uint64_t mark = 0;  // 0: there is none

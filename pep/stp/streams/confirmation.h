@@ -40,7 +40,7 @@ class ConfirmationExchange {
     merged.ended = merged.ended || before.ended;
     merged.delivered = std::max(merged.delivered, before.delivered);
     merged.keep_alives = std::max(merged.keep_alives, before.keep_alives);
-    if (merged.urgent.mark < before.urgent.mark) merged.urgent = before.urgent;
+    if (merged.urgent.mark == 0) merged.urgent = before.urgent;
     if (merged == before) return false;
     state_->theirs = merged;
     return true;

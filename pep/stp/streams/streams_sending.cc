@@ -74,8 +74,11 @@ void Streams::finish(Stream& stream) {
 void Streams::confirm(Stream& stream, const Confirmation& confirmation, Instant now) {
   const Confirmation before = stream.confirmations.ours();
   if (!stream.confirmations.say(confirmation)) return;
-  // What a host waits for does not wait for the clock.
-  if (confirmation.answered != before.answered || confirmation.ended != before.ended) {
+  // What a host waits for does not wait for the clock. Each mark of a host that calls all urgent
+  // would wake the link, so only the first counts: the far host is to be told that there is one.
+  const bool is_first_mark = before.urgent.mark == 0 && confirmation.urgent.mark > 0;
+  if (confirmation.answered != before.answered || confirmation.ended != before.ended ||
+      is_first_mark) {
     next_confirm_ = now;
   }
   owe_confirmation(stream);

@@ -214,7 +214,7 @@ struct Flow {
   Instant created;
 
  private:
-  inline static const FlowRare kNone{};
+  constinit inline static const FlowRare kNone{};
   PackedMetadata metadata_;
   std::unique_ptr<FlowHot> hot_;
   std::unique_ptr<FlowRare> rare_;

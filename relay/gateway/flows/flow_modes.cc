@@ -42,7 +42,6 @@ void follow(Flow& f, const stp::Confirmation& far, Instant now) {
     f.make_rare().far_keep_alives = far.keep_alives;
     f.endpoint.send_keep_alive(now);
   }
-  if (far.urgent.mark > f.rare().far_urgent.mark) f.make_rare().far_urgent = far.urgent;
   if (far.answered && !f.established) f.assume_usual_marks();
   if (far.answered) f.endpoint.answer(now);
   if (f.modes.ack == AckMode::kEndToEnd) {

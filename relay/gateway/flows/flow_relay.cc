@@ -267,6 +267,7 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
     const stp::Confirmation far = session_of(f).confirmation(event.stream);
     if (far.answered && !f.established) note_answer(f, now);
     follow(f, far, now);
+    hear_urgent(f, far.urgent, tcp_counters_);
     windows_.adjust(f, session_of(f).smoothed_rtt(), now);
   }
   note_activity(f, now);
@@ -367,7 +368,7 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
     const std::uint64_t before = f.bytes_to_lan;
     const PathMarks marks = f.far_marks;
     const StreamSide::Delivery delivery = streams_.deliver(f, windows_, now);
-    if (f.rare().far_urgent.mark > f.bytes_to_lan) show_far_urgent(f, tcp_counters_);
+    if (f.rare().far_urgent.mark > f.bytes_to_lan) show_far_urgent(f);
     const bool is_first = before == 0 && f.bytes_to_lan > 0;
     if (is_first) note_answer(f, now);
     if (is_first || f.far_marks != marks) note_far_marks(f, now);

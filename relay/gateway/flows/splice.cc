@@ -54,7 +54,7 @@ bool tell_urgent(Flow& flow, stp::Session& session, std::uint64_t mark, Instant 
             static_cast<std::uint32_t>(mark - flow.endpoint.received().consumed()));
   const ConstBytes parts[] = {block};
   if (!session.write_whole(flow.stream, parts, now)) return false;
-  flow.rare().urgent->in_stream = mark;
+  flow.make_rare().urgent->in_stream = mark;
   return true;
 }
 
@@ -67,8 +67,9 @@ void take_marks(Flow& flow, ConstBytes body) {
 // False if it is malformed.
 bool take_urgent(Flow& flow, ConstBytes body) {
   const std::uint32_t ahead = load_u32(body.data());
+  if (ahead == 0 || ahead > tcp::UrgentMarks::kMostAhead) return false;
   flow.endpoint.mark_urgent(flow.bytes_to_lan + ahead);
-  return ahead > 0;
+  return true;
 }
 
 using CompressedHeader =

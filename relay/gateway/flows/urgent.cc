@@ -1,12 +1,11 @@
 #include "relay/gateway/flows/urgent.h"
 
-#include <limits>
-
 namespace satrelay::gateway {
 namespace {
 
-// No window is larger than 1 GiB (RFC 7323 section 2.3), and no gateway stores so much of one flow.
-constexpr std::uint64_t kMostAhead = std::numeric_limits<std::uint32_t>::max();
+bool is_honest(const Flow& f, const stp::UrgentNotice& notice) {
+  return notice.after < notice.mark && notice.mark <= f.bytes_to_lan + tcp::UrgentMarks::kMostAhead;
+}
 
 }  // namespace
 
@@ -27,25 +26,32 @@ std::uint64_t next_mark(const Flow& f, const stp::Session& session) {
   return urgent->marks.after(f.endpoint.received().consumed());
 }
 
-stp::UrgentNotice urgent_notice(const Flow& f, const stp::Session& session) {
-  HostUrgency* const urgent = f.rare().urgent.get();
-  if (urgent == nullptr || !session.urgent_marks()) return {};
-  urgent->marks.pass(f.endpoint.received().consumed());
-  if (const std::uint64_t mark = urgent->marks.after(0); mark > 0) {
-    urgent->told = {urgent->marks.passed(), mark};
+stp::UrgentNotice urgent_notice(Flow& f, const stp::Session& session) {
+  if (f.rare().urgent == nullptr || !session.urgent_marks()) return {};
+  HostUrgency& urgent = *f.make_rare().urgent;
+  urgent.marks.pass(f.endpoint.received().consumed());
+  if (const std::uint64_t mark = urgent.marks.after(0); mark > 0) {
+    urgent.told = {urgent.marks.passed(), mark};
   }
-  return urgent->told;
+  return urgent.told;
 }
 
-void show_far_urgent(Flow& f, tcp::Counters& counters) {
+void hear_urgent(Flow& f, const stp::UrgentNotice& notice, tcp::Counters& counters) {
+  if (notice.mark == 0 || notice == f.rare().far_urgent) return;
+  f.make_rare().far_urgent = notice;
+  if (!is_honest(f, notice)) ++counters.urgent_marks_refused;
+}
+
+void show_far_urgent(Flow& f) {
   const stp::UrgentNotice notice = f.rare().far_urgent;
-  if (notice.mark <= f.bytes_to_lan || notice.after > f.bytes_to_lan) return;
-  if (notice.mark - f.bytes_to_lan > kMostAhead) {
-    ++counters.urgent_marks_refused;
-    f.make_rare().far_urgent = {};
-    return;
+  if (!is_honest(f, notice)) return;
+  if (notice.after <= f.bytes_to_lan) {
+    f.endpoint.mark_urgent(notice.mark);
+  } else if (!f.endpoint.is_urgent()) {
+    // A newer CONFIRM has taken the place of the one that told this mark, and its block is stuck.
+    // If a third lies before it, that one's octet becomes an ordinary one, as in TCP itself.
+    f.endpoint.mark_urgent(notice.after);
   }
-  f.endpoint.mark_urgent(notice.mark);
 }
 
 }  // namespace satrelay::gateway

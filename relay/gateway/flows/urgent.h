@@ -1,6 +1,6 @@
 // Urgent data of a flow, from host to host (docs/stp.md section 14). The stream says so before the
 // bytes: so no urgent octet reaches the far host as an ordinary one. CONFIRM says so too, as bytes
-// may be stuck behind a closed window, and a host is to know at once.
+// may be stuck behind a closed window, and their host is to learn that there is urgent data.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,12 @@ bool note_urgent(Flow& f, std::uint64_t mark, std::uint64_t end, tcp::Counters& 
 std::uint64_t next_mark(const Flow& f, const stp::Session& session);
 
 // What CONFIRM says of the host.
-stp::UrgentNotice urgent_notice(const Flow& f, const stp::Session& session);
+stp::UrgentNotice urgent_notice(Flow& f, const stp::Session& session);
 
-// Shows our host what CONFIRM has said of the far one, once it has all before that.
-void show_far_urgent(Flow& f, tcp::Counters& counters);
+// What CONFIRM says of the far host.
+void hear_urgent(Flow& f, const stp::UrgentNotice& notice, tcp::Counters& counters);
+
+// Shows our host what CONFIRM has said.
+void show_far_urgent(Flow& f);
 
 }  // namespace satrelay::gateway

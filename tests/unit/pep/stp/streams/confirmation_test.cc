@@ -17,6 +17,15 @@ TEST(ConfirmationExchangeTest, OnlyTheNewestCountsAndNothingIsTakenBack) {
   EXPECT_FALSE(exchange.hear(7, {.delivered = 60, .window = 20})) << "nothing new";
 }
 
+TEST(ConfirmationExchangeTest, OfUrgentMarksTheNewestCountsHoweverFarAnotherWas) {
+  ConfirmationExchange exchange;
+  EXPECT_TRUE(exchange.hear(1, {.urgent = {.mark = std::uint64_t{1} << 60U}}));
+  EXPECT_TRUE(exchange.hear(3, {.urgent = {.after = 5, .mark = 9}}));
+  EXPECT_FALSE(exchange.hear(2, {.urgent = {.mark = 7}}));
+  EXPECT_FALSE(exchange.hear(4, {}));
+  EXPECT_EQ(exchange.theirs().urgent, (UrgentNotice{.after = 5, .mark = 9}));
+}
+
 TEST(ConfirmationExchangeTest, IsAcknowledgedWhenItsLastFrameIs) {
   ConfirmationExchange exchange;
   EXPECT_TRUE(exchange.all_acknowledged());
@@ -56,6 +65,28 @@ TEST(ConfirmationTest, ArrivesWhateverIsLost) {
     EXPECT_LT(net.session(0).counters().confirmations_out, 60U);
     EXPECT_EQ(net.error(), "");
   }
+}
+
+// Another stream may have told its progress just now.
+TEST(ConfirmationTest, TheFirstUrgentMarkDoesNotWaitForTheClock) {
+  Network net(end_config(true), end_config(false), Duration::milliseconds(275), {}, 1);
+  net.start(0, 1000);
+  net.start(1, 2000);
+  net.run(Duration::seconds(5));
+  const auto busy = net.apps[0].open(1'000, 50'000'000, net.now);
+  const auto marked = net.apps[0].open(1'000, 50'000'000, net.now);
+  ASSERT_TRUE(busy && marked);
+  net.run(Duration::seconds(2));
+  const auto frames = [&] { return net.session(0).counters().confirmations_out; };
+  net.session(0).confirm(*busy, {.window = 1}, net.now);
+  net.run(Duration::milliseconds(1));
+  EXPECT_EQ(frames(), 1U);
+  net.session(0).confirm(*marked, {.urgent = {.after = 0, .mark = 5}}, net.now);
+  net.run(Duration::milliseconds(1));
+  EXPECT_EQ(frames(), 2U);
+  net.session(0).confirm(*marked, {.urgent = {.after = 5, .mark = 9}}, net.now);
+  net.run(Duration::milliseconds(1));
+  EXPECT_EQ(frames(), 2U);
 }
 
 // A packet that speaks of a stream before its OPEN is not recorded: it would count as lost.

@@ -86,6 +86,13 @@ class Urgent : public GatewayTest {
       while (next_frame(PortId::kLan)) continue;  // the client is told of its window
     }
   }
+  // All that the near gateway has to send now.
+  void lose() {
+    now_ += Duration::milliseconds(100);
+    if (a_->next_timeout() <= now_) a_->handle_timeout(now_);
+    while (next_frame(PortId::kWan)) continue;
+    while (next_frame(PortId::kLan)) continue;
+  }
   // A segment of the client. `pointer`: not urgent without.
   void say(std::uint32_t offset, std::string_view payload,
            std::optional<std::uint16_t> pointer = std::nullopt) {
@@ -195,6 +202,24 @@ TEST_F(Urgent, AHostWithAClosedWindowIsTold) {
   EXPECT_EQ(receiver_.urgent_bytes, "!");
 }
 
+// The block that tells it waits behind what the host does not read, and CONFIRM tells a later one.
+TEST_F(Urgent, AHostThatReadsNothingIsToldOfOneOfTwoMarksAlthoughAFrameWasLost) {
+  set_window(0);
+  const std::string much(1400, 'x');
+  for (int i = 0; i < 12; ++i) send(much);
+  settle();
+  send_urgent("!");
+  lose();
+  send_urgent("?");
+  settle(20);
+  EXPECT_EQ(receiver_.signals, 1);
+  EXPECT_EQ(receiver_.urgent, 12 * much.size());
+  set_window(60'000);
+  settle(10);
+  EXPECT_EQ(receiver_.next, sent_);
+  EXPECT_EQ(receiver_.urgent_bytes, "!?");
+}
+
 // Of what no window lets through, too: the gateways have stored as much as they store of one flow.
 TEST_F(Urgent, AHostThatHasLeftVeryMuchUnreadIsTold) {
   set_window(0);
@@ -282,6 +307,24 @@ TEST_F(Urgent, AHostThatCallsAllUrgentLosesNoByteAndMakesTheFlowNoLarger) {
   EXPECT_EQ(receiver_.next, all.size());
   EXPECT_GE(receiver_.urgent_bytes.size(), tcp::UrgentMarks::kMost);
   EXPECT_EQ(receiver_.urgent_bytes.back(), all.back());
+}
+
+// It is answered, but it is old: what it points to is no news to a host either.
+TEST_F(Urgent, AProbeOfTheWindowMarksNothing) {
+  send("abc");
+  settle();
+  say(sent_ - 1, {}, 3);
+  say(sent_ - 1, {}, 65'535);
+  send("def");
+  settle();
+  EXPECT_EQ(receiver_.stream, "abcdef");
+  EXPECT_EQ(receiver_.signals, 0);
+  EXPECT_EQ(near().urgent_marks_in, 0U);
+  say(sent_ - 3, "def", 4);
+  send("ghi");
+  settle();
+  EXPECT_EQ(receiver_.stream, "abcdefhi");
+  EXPECT_EQ(receiver_.urgent_bytes, "g");
 }
 
 TEST_F(Urgent, SegmentsThatNobodyHasSentSayNothing) {
@@ -375,29 +418,62 @@ TEST_F(UrgentPeer, ABlockThatMarksNothingIsMalformed) {
   open();
   far_writes(urgent_block(0), f_.inbound_stream());
   EXPECT_FALSE(deliver());
+  EXPECT_EQ(f_.endpoint.counters().urgent_marks_out, 0U);
+}
+
+TEST_F(UrgentPeer, SoIsOneOfBytesFartherAheadThanAnyWindow) {
+  open();
+  far_writes(urgent_block(tcp::UrgentMarks::kMostAhead + 1), f_.inbound_stream());
+  EXPECT_FALSE(deliver());
 }
 
 TEST_F(UrgentPeer, WhatWaitsBehindAnotherMarkIsNotToldBefore) {
   open();
-  follow(f_, {.urgent = {.after = 5, .mark = 9}}, now_);
+  hear_urgent(f_, {.after = 5, .mark = 9}, counters_);
   far_says(sample(4));
   ASSERT_TRUE(deliver());
-  show_far_urgent(f_, counters_);
-  EXPECT_EQ(f_.endpoint.counters().urgent_marks_out, 0U);
+  show_far_urgent(f_);
+  show_far_urgent(f_);
+  EXPECT_EQ(f_.endpoint.counters().urgent_marks_out, 1U) << "the other is";
+  EXPECT_EQ(f_.endpoint.mark_urgent(5), tcp::UrgentMarks::Added::kNothing);
   far_says(sample(1));
   ASSERT_TRUE(deliver());
-  show_far_urgent(f_, counters_);
-  show_far_urgent(f_, counters_);
-  EXPECT_EQ(f_.endpoint.counters().urgent_marks_out, 1U);
+  show_far_urgent(f_);
+  show_far_urgent(f_);
+  EXPECT_EQ(f_.endpoint.counters().urgent_marks_out, 2U);
 }
 
-TEST_F(UrgentPeer, NoMarkIsTakenThatIsFartherAheadThanAnyWindow) {
+TEST_F(UrgentPeer, AMarkBehindAnotherHidesNoneThatTheHostKnows) {
   open();
-  follow(f_, {.urgent = {.after = 0, .mark = std::uint64_t{1} << 60U}}, now_);
-  show_far_urgent(f_, counters_);
-  show_far_urgent(f_, counters_);
+  hear_urgent(f_, {.after = 0, .mark = 5}, counters_);
+  show_far_urgent(f_);
+  hear_urgent(f_, {.after = 7, .mark = 9}, counters_);
+  show_far_urgent(f_);
+  EXPECT_EQ(f_.endpoint.counters().urgent_marks_out, 1U);
+  EXPECT_EQ(f_.endpoint.mark_urgent(6), tcp::UrgentMarks::Added::kMoved);
+}
+
+TEST_F(UrgentPeer, AMarkThatIsFartherAheadThanAnyWindowIsRefusedOnceAndHindersNoOther) {
+  constexpr std::uint64_t kFar = std::uint64_t{1} << 60U;
+  open();
+  for (int i = 0; i < 3; ++i) {
+    hear_urgent(f_, {.after = 0, .mark = kFar}, counters_);
+    show_far_urgent(f_);
+  }
   EXPECT_EQ(counters_.urgent_marks_refused, 1U);
+  for (int i = 0; i < 3; ++i) {
+    hear_urgent(f_, {.after = kFar, .mark = kFar + 1}, counters_);
+    show_far_urgent(f_);
+  }
+  EXPECT_EQ(counters_.urgent_marks_refused, 2U);
+  hear_urgent(f_, {.after = 9, .mark = 9}, counters_);
+  show_far_urgent(f_);
+  EXPECT_EQ(counters_.urgent_marks_refused, 3U);
   EXPECT_EQ(f_.endpoint.counters().urgent_marks_out, 0U);
+  hear_urgent(f_, {.after = 0, .mark = 9}, counters_);
+  show_far_urgent(f_);
+  EXPECT_EQ(counters_.urgent_marks_refused, 3U);
+  EXPECT_EQ(f_.endpoint.counters().urgent_marks_out, 1U);
 }
 
 }  // namespace
