@@ -107,10 +107,13 @@ class Lab:
         self.satlink.wait_until(
             lambda: os.path.exists(self.control_socket), 20, "its control socket is there"
         )
+        self.start_stations()
+        self.warm_up()
+
+    def start_stations(self) -> None:
         self.gateway_a.start(self.keep)
         self.gateway_b.start(self.keep)
         self.wait_for_peers()
-        self.warm_up()
 
     def _make_daemons(self) -> None:
         own_a, own_b = topology.GATEWAY_ADDRESSES
