@@ -12,8 +12,9 @@ usage: deploy/setup.sh [--check] [--no-hugepages] [--test-programs]
 
   --check          only print what is missing; exit status 1 if anything is
   --test-programs  also what the tests need: their libraries and tools, the clients and servers that
-                   tests/e2e/test_programs.py drives, and QEMU with a kernel for its guest (in
-                   /var/cache/satrelay); no server that this installs is started, now or at boot
+                   tests/e2e/test_programs.py and tests/e2e/as_a_bridge drive, and QEMU with a kernel
+                   for its guest (in /var/cache/satrelay); no server that this installs is started,
+                   now or at boot
   --no-hugepages   leave hugepages alone
 
 SATRELAY_HUGEPAGES is the memory to reserve as hugepages, in MiB (default 512, at most a quarter of
@@ -43,6 +44,9 @@ test_packages=(
   # clients, servers, and who reads what they say
   wget openssl openssh-client openssh-server vsftpd nginx rsync iperf3 tshark zsh
   snmp snmpd snmptrapd
+  # of tests/e2e/as_a_bridge: routers, brokers, telephones, names and leases, tunnels
+  bird2 redis-server redis-tools mosquitto mosquitto-clients sip-tester traceroute bind9-dnsutils
+  dnsmasq-base busybox wireguard-go wireguard-tools
   # a collector of IPFIX
   nfdump
   # a browser for the panel
@@ -63,6 +67,7 @@ guest_modules=(
 declare -A services=(
   [openssh-server]=ssh [vsftpd]=vsftpd [nginx]=nginx
   [prometheus]=prometheus [prometheus-alertmanager]=prometheus-alertmanager
+  [bird2]=bird [redis-server]=redis-server [mosquitto]=mosquitto
   [snmpd]=snmpd [snmptrapd]=snmptrapd [nfdump]=nfdump
 )
 

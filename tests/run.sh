@@ -12,7 +12,8 @@ usage: tests/run.sh [--suite NAME]... [--all] [--filter TEXT] [--list] [--slowes
   --suite NAME   only this suite; may be repeated. The usual ones: unit, sim, tidy, e2e;
                  those that take long: lint (clang-tidy) and sanitize (a build of its own with
                  AddressSanitizer and UBSan, which runs unit and a third of sim);
-                 that of a release: long (tests that build again, build another revision or boot QEMU)
+                 that of a release: long (tests that build again, build another revision, boot QEMU or
+                 compare the gateways with a bridge)
   --sanitize     the same as --suite sanitize
   --all          the usual suites, lint and sanitize, each whole
   --rotation N   lint checks what has changed and an eighth of all other files, sanitize runs a third of

@@ -36,6 +36,7 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     config.addinivalue_line("markers", "lab(...): the arguments of make_lab() for the fixture lab")
     config.addinivalue_line("markers", "long: run by tests/run.sh --suite long only")
+    config.addinivalue_line("markers", "at_most(seconds): it is ended after so long")
     config.addinivalue_line("markers", "alone: measures, so that no other test may run beside it")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     adopt_orphans()
@@ -56,7 +57,8 @@ def pytest_collection_modifyitems(config, items):
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = kept
     for item in items:
-        item.obj = _in_time(item.obj)
+        limit = item.get_closest_marker("at_most")
+        item.obj = _in_time(item.obj, limit.args[0] if limit else MOST_SECONDS)
 
 
 def _report_name(item) -> tuple[str, str]:
@@ -111,10 +113,10 @@ def pytest_runtest_protocol(item, nextitem):
     return True
 
 
-def _in_time(test):
+def _in_time(test, seconds: float):
     @functools.wraps(test)
     def run(*arguments, **named):
-        with harness.in_time(test.__name__), _at_most(MOST_SECONDS):
+        with harness.in_time(test.__name__), _at_most(seconds):
             test(*arguments, **named)
 
     return run

@@ -1,0 +1,118 @@
+"""Runs conditions, each on the two sites of a pair at the same time."""
+
+import contextlib
+import functools
+import queue
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+from .conditions import Condition, NotRun, Row, Seen
+from .programs import path_of
+from .sites import Site, pair_of_sites
+
+PAIRS = 2  # of labs without a VLAN, which share the conditions
+SIDE_BY_SIDE = 8  # conditions of a pair that leave room on its link
+AGAIN = 2  # more runs of a condition that was slower; then medians are compared
+
+
+def run_table(conditions: list[Condition]) -> list[Row]:
+    rows = [Row(condition) for condition in conditions]
+    for row in rows:
+        missing = [program for program in row.condition.needs if not path_of(program)]
+        if missing:
+            row.not_run = f"not installed: {', '.join(missing)}"
+    progress = Progress(rows)
+    ordinary = [row for row in rows if not row.not_run and not row.condition.vlan]
+    tagged = [row for row in rows if not row.not_run and row.condition.vlan]
+    parts = [ordinary[number::PAIRS] for number in range(PAIRS)] + [tagged]
+    with contextlib.ExitStack() as stack:
+        tables = [
+            (Table(*stack.enter_context(pair_of_sites(vlan=part is tagged)), progress), part)
+            for part in parts
+            if part
+        ]
+        progress.say(f"{len(tables)} pairs of labs and their servers are up")
+        for run in (Table.run_together, Table.run_alone, Table.repeat):
+            _side_by_side([functools.partial(run, table, part) for table, part in tables])
+    return rows
+
+
+class Progress:
+    """Lines on standard error."""
+
+    def __init__(self, rows: list[Row]):
+        self._all = len(rows)
+        self._done = sum(bool(row.not_run) for row in rows)
+        self._began = time.monotonic()
+
+    def say(self, text: str) -> None:
+        print(f"[{time.monotonic() - self._began:4.0f} s] {text}", file=sys.stderr, flush=True)
+
+    def tell(self, row: Row) -> None:
+        self._done += 1
+        self.say(f"{self._done} of {self._all}: {' | '.join(row.cells())}")
+
+
+class Table:
+    def __init__(self, bridge: Site, gateways: Site, progress: Progress):
+        self._pair = (bridge, gateways)
+        self._progress = progress
+
+    def run_together(self, rows: list[Row]) -> None:
+        waiting: queue.SimpleQueue[Row] = queue.SimpleQueue()
+        for row in rows:
+            if not row.condition.fills:
+                waiting.put(row)
+
+        def work():
+            with contextlib.suppress(queue.Empty):
+                while True:
+                    self._judge(waiting.get_nowait())
+
+        _side_by_side([work] * SIDE_BY_SIDE)
+
+    def run_alone(self, rows: list[Row]) -> None:
+        for row in rows:
+            if row.condition.fills:
+                self._judge(row)
+
+    def repeat(self, rows: list[Row]) -> None:
+        """Others may have held up one of the two runs."""
+        for row in (row for row in rows if row.is_slower):
+            for _ in range(AGAIN):
+                self._run(row)
+            self._progress.say(f"{AGAIN} times more: {' | '.join(row.cells())}")
+
+    def _judge(self, row: Row) -> None:
+        self._run(row)
+        self._progress.tell(row)
+
+    def _run(self, row: Row) -> None:
+        """Both at once, so that both have the same machine."""
+        _side_by_side(
+            [
+                lambda: _look(row, row.bridge, self._pair[0]),
+                lambda: _look(row, row.gateways, self._pair[1]),
+            ]
+        )
+
+
+def _look(row: Row, into: list[Seen], site: Site) -> None:
+    try:
+        into.append(row.condition.run(site))
+    except NotRun as reason:
+        row.not_run = str(reason)
+    except BaseException as error:  # as a check of the end-to-end tests that gives up is one
+        into.append(Seen(f"{type(error).__name__}: {error}".splitlines()[0], False))
+
+
+def _side_by_side(jobs: list[Callable[[], None]]) -> None:
+    """Ctrl-C in the main thread is not held up by what still runs."""
+    threads = [threading.Thread(target=job, daemon=True) for job in jobs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        while thread.is_alive():
+            thread.join(0.1)
