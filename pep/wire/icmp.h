@@ -61,6 +61,8 @@ struct NeighbourMessage {
   bool advertisement = false;  // else a solicitation
   IpAddress target{};
   std::optional<MacAddress> link_layer{};  // source (solicitation) or target (advertisement) option
+  // Of an advertisement that was parsed: what hosts know of the target gives way (section 7.2.5).
+  bool overrides = false;
 };
 // nullopt unless one of the two and well formed. That the hop limit is 255 (section 7.1) is the
 // caller's to check.

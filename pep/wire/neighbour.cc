@@ -48,6 +48,7 @@ std::optional<NeighbourMessage> parse_neighbour(const IcmpMessage& message) {
   if (message.code != 0 || message.body.size() < kTargetSize) return std::nullopt;
   NeighbourMessage neighbour;
   neighbour.advertisement = advertisement;
+  neighbour.overrides = advertisement && (message.rest & kOverride) != 0;
   neighbour.target = load_target(message.body);
   const std::uint8_t wanted = advertisement ? kTargetLinkLayer : kSourceLinkLayer;
   if (neighbour.target.is_multicast() ||

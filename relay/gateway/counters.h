@@ -135,6 +135,9 @@ enum class Counter : std::uint8_t {
   kPingsOverBudget,
   kResetsOverBudget,
   kStationsOnBothSides,
+  kLanMoves,
+  kLanMovesDisputed,
+  kLanMovesUnasked,
   kAddressConflicts,
   kCount,
 };
@@ -338,6 +341,12 @@ class Counters {
        "RSTs of rules not sent to the WAN: beyond what they may take of the link"},
       {"stations_on_both_sides", Counter::kStationsOnBothSides,
        "times that a station was new on one side and known on the other"},
+      {"lan_moves", Counter::kLanMoves,
+       "addresses of the LAN claimed for another MAC whose old owner was asked, and is silent"},
+      {"lan_moves_disputed", Counter::kLanMovesDisputed,
+       "addresses of the LAN claimed for another MAC whose old owner has answered"},
+      {"lan_moves_unasked", Counter::kLanMovesUnasked,
+       "addresses of the LAN claimed for another MAC whose old owner could not be asked"},
       {"address_conflicts", Counter::kAddressConflicts,
        "frames of another machine that uses the gateway's address"},
   }};

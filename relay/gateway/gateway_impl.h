@@ -110,6 +110,8 @@ struct Gateway::Impl final : SessionPort {
   // The sender says that it is this gateway or a peer. They live on the WAN: from the LAN that is
   // forged, or has come round by another way.
   bool speaks_for_gateway(const Frame& frame) const;
+  // A host of the LAN answers a question of the gateway's.
+  bool answers_gateway(const Frame& frame) const;
   // It is for a host of this LAN: a switch that does not know where that is has sent it here, too.
   bool stays_on_lan(const Frame& frame, Instant now) const;
 

@@ -23,6 +23,13 @@ bool Gateway::Impl::speaks_for_gateway(const Frame& frame) const {
   return says_so && wan.is_in_own_network(frame.ethernet);
 }
 
+// As LanNeighbours has asked with the gateway's own MAC.
+bool Gateway::Impl::answers_gateway(const Frame& frame) const {
+  if (frame.kind != FrameKind::kArp && !is_icmp(frame)) return false;
+  if (!wan.is_own_mac(frame.ethernet.destination)) return false;
+  return frame.kind == FrameKind::kArp || wire::is_neighbour_discovery(frame.ip, frame.payload);
+}
+
 bool Gateway::Impl::stays_on_lan(const Frame& frame, Instant now) const {
   const wire::EthernetHeader& ethernet = frame.ethernet;
   if (frame.kind == FrameKind::kMalformed || ethernet.destination.is_multicast()) return false;
@@ -175,7 +182,8 @@ Verdict Gateway::Impl::handle_lan(const Frame& frame, const Segment& segment, Co
   if (speaks_for_gateway(frame)) return drop(Counter::kDroppedForgedGateway);
   if (is_tcp(frame)) return handle_lan_tcp(frame, segment, bytes, now);
   if (stays_on_lan(frame, now)) return drop(Counter::kFilteredOwnSide);
-  hear(lan.learn_from_lan(frame));
+  hear(lan.learn_from_lan(frame, now));
+  if (answers_gateway(frame)) return Verdict::kConsumed;
   switch (frame.kind) {
     case FrameKind::kMalformed:
       return bridge(Counter::kBridgedMalformed, frame, kPort, bytes, now);
@@ -259,7 +267,7 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_se
     return drop(Counter::kDroppedOtherVlan);
   }
   if (stays_on_lan(frame, now)) return drop(Counter::kFilteredOwnSide);
-  hear(lan.learn_from_lan(frame));  // a relayed flow follows its host's frames itself
+  hear(lan.learn_from_lan(frame, now));  // a relayed flow follows its host's frames itself
   if (orphans.size() > 0) {
     if (!checksum_ok(frame)) return Verdict::kDrop;
     if (orphans.handle_segment(key, frame.ethernet, tcp->header)) return Verdict::kDrop;

@@ -144,7 +144,7 @@ Polled Gateway::Impl::poll_lan_beside_flows(MutableBytes out, Instant now) {
   if (std::size_t size = orphans.poll_frame(out, now); size > 0) return marked(size, out, now);
   // A flood of SYNs takes what flows leave.
   if (std::size_t size = door.poll_cookie(out); size > 0) return marked(size, out, now);
-  if (std::size_t size = lan.poll_frame(out); size > 0) return written(size);
+  if (std::size_t size = lan.poll_frame(out, now); size > 0) return written(size);
   return marked(door.poll_reset(PortId::kLan, out), out, now);
 }
 

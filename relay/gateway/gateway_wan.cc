@@ -80,7 +80,7 @@ Verdict Gateway::Impl::handle_wan(const Frame& frame, ConstBytes bytes, Instant 
 // As handle_lan() and handle_wan() learn from it.
 void Gateway::Impl::overhear(PortId port, const Frame& frame, Instant now) {
   if (port == PortId::kLan) {
-    if (!speaks_for_gateway(frame)) hear(lan.learn_from_lan(frame));
+    if (!speaks_for_gateway(frame)) hear(lan.learn_from_lan(frame, now));
     return;
   }
   const bool own = frame.kind == FrameKind::kArp

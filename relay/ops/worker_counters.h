@@ -13,15 +13,18 @@ struct WorkerCounters {
   std::uint64_t frames = 0;
   std::uint64_t given = 0, given_dropped = 0, taken = 0;
   std::uint64_t fragments_dropped = 0;
+  std::uint64_t neighbours_not_overheard = 0;
   std::uint64_t records_lost = 0;
 
-  static constexpr std::array<CounterField<WorkerCounters>, 6> kFields{{
+  static constexpr std::array<CounterField<WorkerCounters>, 7> kFields{{
       {"frames", &WorkerCounters::frames, "received by its queues"},
       {"given", &WorkerCounters::given, "given to another worker, whose flow it is"},
       {"given_dropped", &WorkerCounters::given_dropped, "dropped: the other worker is behind"},
       {"taken", &WorkerCounters::taken, "taken from other workers"},
       {"fragments_dropped", &WorkerCounters::fragments_dropped,
        "fragments of TCP whose first one has not come in time"},
+      {"neighbours_not_overheard", &WorkerCounters::neighbours_not_overheard,
+       "ARP and neighbour discovery of the LAN that the other workers have not heard"},
       {"records_lost", &WorkerCounters::records_lost,
        "records of flows lost: their writer is behind"},
   }};

@@ -54,8 +54,9 @@ std::size_t Worker::keep_own(Side& from, Packets& packets, std::size_t count) {
       give_frame(route.worker, from.id, std::move(packets[i]));
     }
   }
-  const gateway::Steering::Counters& fragments = team_->steering.counters();
-  counters_.fragments_dropped = fragments.dropped_late + fragments.dropped_no_room;
+  const gateway::Steering::Counters& steered = team_->steering.counters();
+  counters_.fragments_dropped = steered.dropped_late + steered.dropped_no_room;
+  counters_.neighbours_not_overheard = steered.not_overheard;
   return own;
 }
 

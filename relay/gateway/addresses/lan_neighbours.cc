@@ -11,21 +11,54 @@ namespace satrelay::gateway {
 namespace {
 
 constexpr Duration kInterval = Duration::seconds(1);
+// An owner has so long to answer each question.
+constexpr Duration kPatienceWithOwner = Duration::milliseconds(500);
 
 bool is_packet(const Frame& frame) {
   return frame.kind != FrameKind::kMalformed && frame.kind != FrameKind::kNotIp &&
          frame.kind != FrameKind::kArp;
 }
 
+// Whose MAC ARP or an advertisement tells.
+struct Told {
+  IpAddress host;
+  MacAddress mac;
+  LanOwners::Claim claim = LanOwners::Claim::kReplaces;
+};
+
+std::optional<Told> told_by(const Frame& frame) {
+  if (frame.kind == FrameKind::kArp) {
+    const auto arp = wire::parse_arp(frame.payload);
+    if (!arp || arp->sender == IpAddress::v4({})) return std::nullopt;
+    return Told{.host = arp->sender, .mac = arp->sender_mac};
+  }
+  if (frame.kind != FrameKind::kIcmp || frame.ip.source.is_v4() || frame.ip.hop_limit != 255) {
+    return std::nullopt;
+  }
+  const auto message = wire::parse_icmp(frame.ip, frame.payload);
+  const auto neighbour = message ? wire::parse_neighbour(*message) : std::nullopt;
+  if (!neighbour || !neighbour->advertisement || !neighbour->link_layer) return std::nullopt;
+  return Told{.host = neighbour->target,
+              .mac = *neighbour->link_layer,
+              .claim = neighbour->overrides ? LanOwners::Claim::kReplaces
+                                            : LanOwners::Claim::kReplacesNone};
+}
+
 }  // namespace
 
-LanNeighbours::LanNeighbours(const config::Gateway& config, const Policy& policy, HashKey key)
-    : policy_(policy), key_(key), any_(config::has_peers_behind_routers(config)) {
+LanNeighbours::LanNeighbours(const config::Gateway& config, const Policy& policy, HashKey key,
+                             const MacAddress& own_mac, Counters& counters)
+    : policy_(policy),
+      key_(key),
+      any_(config::has_peers_behind_routers(config)),
+      owners_(key),
+      own_mac_(own_mac),
+      counters_(counters) {
   for (const config::Peer& peer : config.peers) {
     routed_.push_back(config::is_behind_router(config, peer));
   }
   if (any_) entries_.resize(kEntries);
-  questions_.reserve(kQuestions);
+  questions_.reserve(2 * kQuestions);
 }
 
 std::size_t LanNeighbours::place(const IpAddress& host) const {
@@ -49,7 +82,9 @@ bool LanNeighbours::is_far(const IpAddress& host) const {
 LanNeighbours::Heard LanNeighbours::put(const IpAddress& host,
                                         const wire::EthernetHeader& towards) {
   entries_[place(host)] = {.host = host, .towards = towards, .source = Source::kLan};
-  std::erase_if(questions_, [&](const Question& question) { return question.host == host; });
+  std::erase_if(questions_, [&](const Question& question) {
+    return question.host == host && !question.to_owner;
+  });
   return {host, towards};
 }
 
@@ -68,21 +103,12 @@ std::optional<LanNeighbours::Heard> LanNeighbours::put_mac(const IpAddress& host
   return put(host, towards);
 }
 
-std::optional<LanNeighbours::Heard> LanNeighbours::learn_from_lan(const Frame& frame) {
-  if (!any_) return std::nullopt;
-  if (frame.kind == FrameKind::kArp) {
-    const auto arp = wire::parse_arp(frame.payload);
-    if (!arp || arp->sender == IpAddress::v4({})) return std::nullopt;
-    return put_mac(arp->sender, arp->sender_mac, frame.ethernet);
+std::optional<LanNeighbours::Heard> LanNeighbours::learn_from_lan(const Frame& frame, Instant now) {
+  if (const auto told = told_by(frame)) {
+    hear_owner(told->host, told->mac, told->claim, frame.ethernet, now);
+    return any_ ? put_mac(told->host, told->mac, frame.ethernet) : std::nullopt;
   }
-  if (!is_packet(frame)) return std::nullopt;
-  if (frame.kind == FrameKind::kIcmp && !frame.ip.source.is_v4() && frame.ip.hop_limit == 255) {
-    const auto message = wire::parse_icmp(frame.ip, frame.payload);
-    const auto neighbour = message ? wire::parse_neighbour(*message) : std::nullopt;
-    if (neighbour && neighbour->advertisement && neighbour->link_layer) {
-      return put_mac(neighbour->target, *neighbour->link_layer, frame.ethernet);
-    }
-  }
+  if (!any_ || !is_packet(frame)) return std::nullopt;
   const wire::EthernetHeader& seen = frame.ethernet;
   if (seen.source.is_multicast() || seen.destination.is_multicast() ||
       !is_far(frame.ip.destination)) {
@@ -104,18 +130,80 @@ void LanNeighbours::note_from_wan(const Frame& frame, Instant now) {
 // --- questions ---------------------------------------------------------------------------------
 
 void LanNeighbours::ask(const IpAddress& host, Instant now) {
-  if (std::ranges::find(questions_, host, &Question::host) != questions_.end()) return;
-  if (questions_.size() == kQuestions) questions_.erase(questions_.begin());
+  const auto is_asked = [&](const Question& question) {
+    return question.host == host && !question.to_owner;
+  };
+  if (std::ranges::any_of(questions_, is_asked)) return;
+  if (questions_.size() - owners_asked_ == kQuestions) {
+    const auto to_all = [](const Question& question) { return !question.to_owner; };
+    questions_.erase(std::ranges::find_if(questions_, to_all));
+  }
   questions_.push_back({.host = host, .next = now + kInterval, .left = kTries - 1, .due = true});
+}
+
+void LanNeighbours::hear_owner(const IpAddress& host, const MacAddress& mac, LanOwners::Claim claim,
+                               const wire::EthernetHeader& seen, Instant now) {
+  if (mac == own_mac_ || mac == router_) return;
+  const LanAddress address{host, vlans_of(seen)};
+  switch (owners_.hear(address, {mac, seen.tags, seen.tag_count}, claim, now)) {
+    case LanOwners::News::kNone:
+      break;
+    case LanOwners::News::kAskOwner:
+      ask_owner(address, now);
+      break;
+    case LanOwners::News::kAnswered:
+      counters_.add(Counter::kLanMovesDisputed);
+      owners_asked_ -= std::erase_if(questions_, [&](const Question& question) {
+        return question.to_owner &&
+               LanAddress{question.host, vlans_of(*question.to_owner)} == address;
+      });
+      break;
+  }
+}
+
+void LanNeighbours::ask_owner(const LanAddress& address, Instant now) {
+  if (owners_asked_ == kQuestions) {
+    counters_.add(Counter::kLanMovesUnasked);
+    owners_.unasked(address, now);
+    return;
+  }
+  const NamedMac& owner = *owners_.owner(address);
+  questions_.push_back({.host = address.host,
+                        .next = now + kInterval,
+                        .left = kTriesOfOwner - 1,
+                        .due = true,
+                        .to_owner = wire::EthernetHeader{.destination = owner.mac,
+                                                         .source = own_mac_,
+                                                         .tags = owner.tags,
+                                                         .tag_count = owner.tag_count}});
+  ++owners_asked_;
+}
+
+// One that has not left yet has told nothing.
+void LanNeighbours::end_question(const Question& to_owner, Instant now) {
+  const LanAddress address{to_owner.host, vlans_of(*to_owner.to_owner)};
+  --owners_asked_;
+  if (to_owner.due) {
+    counters_.add(Counter::kLanMovesUnasked);
+    owners_.unasked(address, now);
+    return;
+  }
+  counters_.add(Counter::kLanMoves);
+  owners_.unanswered(address, now);
+  has_moved_ = true;
 }
 
 void LanNeighbours::handle_timeout(Instant now) {
   std::erase_if(questions_, [&](Question& question) {
     if (question.next > now) return false;
+    if (question.to_owner && (question.due || question.left == 0)) {
+      end_question(question, now);
+      return true;
+    }
     if (question.left == 0) return true;
     --question.left;
     question.due = true;
-    question.falls_back = question.left == 0;
+    question.falls_back = question.left == 0 && !question.to_owner;
     question.next = now + kInterval;
     return false;
   });
@@ -142,18 +230,23 @@ Instant LanNeighbours::next_timeout() const {
   return next;
 }
 
-std::size_t LanNeighbours::poll_frame(MutableBytes out) {
+std::size_t LanNeighbours::poll_frame(MutableBytes out, Instant now) {
   const auto question = std::ranges::find(questions_, true, &Question::due);
   if (question == questions_.end()) return 0;
   question->due = false;
   wire::EthernetHeader ethernet;
-  ethernet.source = router_;
-  if (question->host.is_v4()) {
+  if (question->to_owner) {
+    question->next = now + kPatienceWithOwner;
+    ethernet = *question->to_owner;
+  } else {
+    ethernet.source = router_;
     ethernet.destination = MacAddress::broadcast();
+  }
+  if (question->host.is_v4()) {
     ethernet.type = wire::EtherType::kArp;
     wire::write_ethernet(ethernet, out);
     wire::write_arp({.operation = wire::ArpOperation::kRequest,
-                     .sender_mac = router_,
+                     .sender_mac = ethernet.source,
                      .sender = IpAddress::v4({}),
                      .target_mac = {},
                      .target = question->host},
@@ -165,7 +258,7 @@ std::size_t LanNeighbours::poll_frame(MutableBytes out) {
   ip.destination = solicited_node(question->host);
   ip.protocol = wire::kProtocolIcmpV6;
   ip.hop_limit = 255;
-  ethernet.destination = multicast_mac(ip.destination);
+  if (!question->to_owner) ethernet.destination = multicast_mac(ip.destination);
   ethernet.type = wire::EtherType::kIpv6;
   wire::write_ethernet(ethernet, out);
   const std::size_t ip_at = ethernet.size();

@@ -1,4 +1,5 @@
-// Where the hosts of the LAN are, for gateways whose peers are behind a router: there the frame of
+// Where the hosts of the LAN are: to which MAC one has moved, for every gateway, and the rest of
+// this for gateways whose peers are behind a router: there the frame of
 // the far host's SYN says nothing about this LAN. Learnt from the frames that hosts send to far
 // hosts, and from ARP and Neighbour Discovery; a host that was never heard is asked for.
 //
@@ -12,12 +13,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "config/schema.h"
 #include "pep/base/address.h"
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
+#include "relay/gateway/addresses/lan_owners.h"
+#include "relay/gateway/counters.h"
 #include "relay/gateway/frames/frame.h"
 #include "relay/gateway/frames/keyed_hash.h"
 #include "relay/gateway/rules/policy.h"
@@ -34,13 +38,22 @@ class LanNeighbours {
     wire::EthernetHeader towards;
   };
 
-  LanNeighbours(const config::Gateway& config, const Policy& policy, HashKey key);
+  // `own_mac`: asks the owner of an address, and gets the answer.
+  LanNeighbours(const config::Gateway& config, const Policy& policy, HashKey key,
+                const MacAddress& own_mac, Counters& counters);
 
   bool is_routed(std::size_t peer) const { return routed_[peer]; }
   // The router's MAC, as its side of the LAN knows it.
   void set_router(const MacAddress& mac) { router_ = mac; }
   // What the frame tells, if it tells of a host of the LAN.
-  std::optional<Heard> learn_from_lan(const Frame& frame);
+  std::optional<Heard> learn_from_lan(const Frame& frame, Instant now);
+  // An accepted segment of the host has come by this header, and the one before by another.
+  void note_sender(const IpAddress& host, const wire::EthernetHeader& seen, Instant now) {
+    hear_owner(host, seen.source, LanOwners::Claim::kSends, seen, now);
+  }
+  const LanOwners& owners() const { return owners_; }
+  // Whether an owner has been found silent since the last time.
+  bool take_moved() { return std::exchange(has_moved_, false); }
   // A frame that is bridged to the LAN.
   void note_from_wan(const Frame& frame, Instant now);
   std::optional<wire::EthernetHeader> find(const IpAddress& host, Instant now) const;
@@ -54,7 +67,7 @@ class LanNeighbours {
   std::optional<Heard> take_unanswered(Instant now);
   Instant next_timeout() const;
   // The next question; its size, 0 if there is none.
-  std::size_t poll_frame(MutableBytes out);
+  std::size_t poll_frame(MutableBytes out, Instant now);
 
  private:
   enum class Source : std::uint8_t {
@@ -75,11 +88,14 @@ class LanNeighbours {
     std::uint8_t left = 0;
     bool due = false;
     bool falls_back = false;
+    // The header of what is sent to the owner of an address, who alone is asked.
+    std::optional<wire::EthernetHeader> to_owner = std::nullopt;
   };
   static constexpr Duration kNoted = Duration::seconds(60);
   static constexpr std::size_t kEntries = 4096;
-  static constexpr std::size_t kQuestions = 64;
+  static constexpr std::size_t kQuestions = 64;  // and as many to owners
   static constexpr std::uint8_t kTries = 3;
+  static constexpr std::uint8_t kTriesOfOwner = 2;
 
   std::size_t place(const IpAddress& host) const;
   static bool is_valid(const Entry& entry, Instant now) {
@@ -89,6 +105,10 @@ class LanNeighbours {
   std::optional<Heard> put_mac(const IpAddress& host, const MacAddress& mac,
                                const wire::EthernetHeader& seen);
   bool is_far(const IpAddress& host) const;
+  void hear_owner(const IpAddress& host, const MacAddress& mac, LanOwners::Claim claim,
+                  const wire::EthernetHeader& seen, Instant now);
+  void ask_owner(const LanAddress& address, Instant now);
+  void end_question(const Question& to_owner, Instant now);
 
   const Policy& policy_;
   HashKey key_;
@@ -97,6 +117,11 @@ class LanNeighbours {
   MacAddress router_;
   std::vector<Entry> entries_;
   std::vector<Question> questions_;
+  std::size_t owners_asked_ = 0;  // of these
+  LanOwners owners_;
+  const MacAddress own_mac_;
+  Counters& counters_;
+  bool has_moved_ = false;
 };
 
 }  // namespace satrelay::gateway

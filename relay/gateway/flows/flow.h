@@ -74,6 +74,10 @@ struct FlowRare {
   bool marks_told = false;                  // the far host's, by its gateway
   stp::UrgentNotice far_urgent;             // of the far host, as its gateway tells
   std::unique_ptr<HostUrgency> urgent;      // of ours, from its first urgent segment on
+  // Where its host may be on the LAN (flow_relay_moving.cc), while Flow::seeks_host.
+  MacAddress known_mac;     // by which the host was heard last
+  MacAddress claimed_mac;   // of another owner of its address, or of its router's
+  std::uint32_t claim = 0;  // of that; kept, as each is tried once (LanOwners::Other)
 };
 
 struct Flow {
@@ -155,8 +159,9 @@ struct Flow {
   bool close_handled = false;           // the endpoint's end was passed on
   bool closed_to_host = false;          // endpoint.close() called
   Counter end = Counter::kCount;        // names how this flow ended; kCount: nothing yet
-  bool counted_over = false;            // among those that are over
-  bool half_open = false;               // counted against limits.half_open
+  bool counted_over : 1 = false;        // among those that are over
+  bool half_open : 1 = false;           // counted against limits.half_open
+  bool seeks_host : 1 = false;          // sends by one MAC after another until it is heard
   bool trimmed = true;                  // it has no memory that a quiet flow can do without
   config::FlowModes modes;
   // Of the encoded block under way towards the host.

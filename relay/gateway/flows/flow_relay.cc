@@ -158,7 +158,7 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   }
   if (has_stray_answer(f)) doubt(f, now);
   if (is_accepted) {
-    follow_host(f, frame);
+    follow_host(f, frame, now);
     FlowHot& hot = f.heat(now);
     if (!payload.empty()) note_payload(f, hot, now);
     if (!payload.empty() || header.has(wire::TcpFlags::kSyn)) {
@@ -189,7 +189,7 @@ std::size_t FlowRelay::handle_in_order(std::uint32_t slot, const Frame& frame,
   if (taken == 0) return 0;
   if (tcp_counters_.unstored_bytes_in > unstored) counters_.add(Counter::kDroppedMemoryLow);
   if (has_stray_answer(f)) doubt(f, now);
-  follow_host(f, frame);
+  follow_host(f, frame, now);
   note_payload(f, f.heat(now), now);
   f.host_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
   note_activity(f, now);
@@ -207,18 +207,11 @@ std::size_t FlowRelay::handle_acknowledgments(std::uint32_t slot, const Frame& f
   const HostWindows::Means means = windows_.means(f);
   if (moving_ != slot) windows_.adjust(f, means, session_of(f).smoothed_rtt(), now);
   f.endpoint.set_frugal(windows_.crowds_streams(f, means, 0));
-  follow_host(f, frame);
+  follow_host(f, frame, now);
   f.heat(now);
   note_activity(f, now);
   moving_ = slot;
   return taken;
-}
-
-void FlowRelay::follow_host(Flow& f, const Frame& frame) {
-  const auto towards = frame.ethernet.reversed();
-  if (towards == f.to_host) return;
-  f.to_host = towards;
-  write_down(f);
 }
 
 // The server has accepted the connection, as what its gateway sends proves.
@@ -292,7 +285,9 @@ void FlowRelay::handle_timeout(Instant now) {
       flows_.arm(slot, due);
       continue;
     }
+    const std::uint64_t repeats = repeats_owed();
     f.endpoint.handle_timeout(now);
+    if (repeats_owed() != repeats) seek_host(f, now);
     if (f.is_unheard() && !f.endpoint.is_closed() && now >= f.created + LanNeighbours::kPatience) {
       reset_flow(slot, stp::ResetReason::kUnreachable, Counter::kFlowsUnreachable, now);
       continue;

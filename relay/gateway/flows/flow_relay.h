@@ -126,6 +126,9 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   void handle_event(std::size_t peer, const stp::Event& event, Instant now);
   // The peer asks whether the host of this stream's flow has answered at all.
   void handle_doubt(std::size_t peer, stp::StreamId stream, Instant now);
+  // Hosts have moved to other MACs, as LanNeighbours knows. Each flow follows before anything else
+  // is done with it.
+  void note_moves() { ++upheavals_; }
   // How `host` is reached on the LAN has become known.
   void hear(const IpAddress& host, const wire::EthernetHeader& towards);
   void handle_timeout(Instant now);
@@ -183,7 +186,6 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
     f.last_activity = now;
     f.trimmed = false;
   }
-  void follow_host(Flow& f, const Frame& frame);
   void hear_far_host(const Flow& f, Instant now);
   // They are the far host's now.
   void note_far_marks(const Flow& f, Instant now) {
@@ -200,6 +202,20 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   Arena& arena_of(std::size_t session) const { return *arenas_[configured(session)]; }
 
   void share_with_endpoints();
+
+  // (flow_relay_moving.cc)
+  void follow_host(Flow& f, const Frame& frame, Instant now) {
+    if (f.seeks_host || frame.ethernet.reversed() != f.to_host) [[unlikely]]
+      follow_to(f, frame.ethernet, now);
+  }
+  void follow_to(Flow& f, const wire::EthernetHeader& seen, Instant now);
+  void follow_move(Flow& f, Instant now);
+  void seek_host(Flow& f, Instant now);
+  std::uint64_t repeats_owed() const {
+    return tcp_counters_.retransmission_timeouts + tcp_counters_.zero_window_probes;
+  }
+  std::optional<LanOwners::Other> new_claim(const Flow& f, Instant now) const;
+  void try_claimed(Flow& f, const LanOwners::Other& other);
 
   // (flow_relay_opening.cc)
   std::uint32_t new_flow(const FlowKey& key, const RulePtr& rule, Origin origin, std::size_t peer,
@@ -285,7 +301,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   tcp::SegmentToSend last_sent_;
   std::uint32_t sending_ = kNoSlot;  // the flow whose it was, if it had data
   std::uint32_t moving_ = kNoSlot;   // had segments, and has not moved on yet
-  std::uint32_t upheavals_ = 0;      // of all peers
+  std::uint32_t upheavals_ = 0;      // of all peers, and moves of hosts
   std::uint16_t configurations_ = 0;
   bool is_shutting_down_ = false;
 };

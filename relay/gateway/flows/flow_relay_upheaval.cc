@@ -28,6 +28,7 @@ bool FlowRelay::is_behind(const Flow& f) const {
 void FlowRelay::bring_up_to_date(std::uint32_t slot, Instant now) {
   Flow& f = flow(slot);
   f.upheavals_looked_at = upheavals_;
+  follow_move(f, now);
   Peer& p = *peers_[f.peer];
   if (f.upheavals == p.upheavals.count()) return;
   const Upheavals::Kind kind = p.upheavals.first_after(f.upheavals);

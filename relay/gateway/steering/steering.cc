@@ -24,7 +24,6 @@ bool shows_ports(const Frame& frame) {
 
 Steering::Steering(const config::Gateway& config, HashKey secret)
     : workers_(config.worker.count),
-      lan_is_heard_(config::has_peers_behind_routers(config)),
       own_(config.gateway.own),
       stp_port_(config.stp.port),
       secret_(secret),
@@ -53,13 +52,13 @@ Route Steering::route(PortId port, const Frame& frame, ConstBytes bytes, Instant
     case FrameKind::kNotIp:
       return {};
     case FrameKind::kArp:
-      return {.all = port == PortId::kWan || lan_is_heard_};
+      return {.all = may_be_overheard(port, frame, now)};
     case FrameKind::kFragment:
       return route_fragment(port, frame, bytes, now);
     default:
       break;
   }
-  if (is_icmp(frame)) return route_icmp(port, frame);
+  if (is_icmp(frame)) return route_icmp(port, frame, now);
   if (!shows_ports(frame)) return {.worker = by_addresses(frame)};
   if (port == PortId::kWan && frame.ip.protocol == wire::kProtocolUdp &&
       frame.ip.destination == own_) {
@@ -83,10 +82,25 @@ std::optional<unsigned> Steering::by_lane(std::uint16_t port) const {
   return lane & (workers_ - 1);
 }
 
-Route Steering::route_icmp(PortId port, const Frame& frame) const {
-  // As hosts' addresses are learnt by them.
+// The first worker hears all of it, and the others hear of a host again. They need what the WAN
+// says of a next hop.
+bool Steering::may_be_overheard(PortId port, const Frame& frame, Instant now) {
+  if (port == PortId::kWan) return true;
+  constexpr Duration kEach = Duration::seconds(1) / kOverheardPerSecond;
+  Instant& until = overheard_until_[frame.ethernet.destination.is_multicast() ? 0 : 1];
+  const Instant next = later(until, now) + kEach;
+  if (next > now + kEach * kOverheardAtOnce) {
+    ++counters_.not_overheard;
+    return false;
+  }
+  until = next;
+  return true;
+}
+
+Route Steering::route_icmp(PortId port, const Frame& frame, Instant now) {
+  // Hosts' addresses are learnt by them.
   if (wire::is_neighbour_discovery(frame.ip, frame.payload)) {
-    return {.all = port == PortId::kWan || lan_is_heard_};
+    return {.all = may_be_overheard(port, frame, now)};
   }
   const bool own = port == PortId::kWan && frame.ip.destination == own_;
   const Route other{.worker = own ? 0 : by_addresses(frame)};

@@ -43,11 +43,17 @@ class Steering {
   // Fragments follow each other at once, and TCP sends again after a second or so.
   static constexpr Duration kPatience = Duration::seconds(2);
 
-  // What was kept and was not released.
+  // All workers overhear so much ARP and Neighbour Discovery of the LAN, each frame as a copy: of
+  // what is for all stations, and of what is for one.
+  static constexpr unsigned kOverheardPerSecond = 1'000;
+  static constexpr unsigned kOverheardAtOnce = 256;
+
   struct Counters {
-    std::uint64_t kept = 0;
+    std::uint64_t kept = 0;  // fragments
+    // What was kept and was not released.
     std::uint64_t dropped_late = 0;     // the first fragment has not come
     std::uint64_t dropped_no_room = 0;  // too many others wait
+    std::uint64_t not_overheard = 0;    // ARP and Neighbour Discovery of the LAN, beyond the rate
   };
 
   // For config.worker.count workers. `secret`: chooses places in its tables.
@@ -89,7 +95,8 @@ class Steering {
   // Where the ports of TCP or UDP stand at the front of the payload.
   unsigned by_ports(const Frame& frame) const;
   std::optional<unsigned> by_lane(std::uint16_t port) const;
-  Route route_icmp(PortId port, const Frame& frame) const;
+  Route route_icmp(PortId port, const Frame& frame, Instant now);
+  bool may_be_overheard(PortId port, const Frame& frame, Instant now);
   Route route_fragment(PortId port, const Frame& frame, ConstBytes bytes, Instant now);
   std::uint64_t key_of(const Frame& fragment) const;
   Datagram& place_of(const Frame& fragment, std::uint64_t key);
@@ -98,14 +105,14 @@ class Steering {
   void expire(Instant now);
 
   const unsigned workers_;
-  const bool lan_is_heard_;  // some worker asks who is on the LAN (LanNeighbours)
   const IpAddress own_;
   const std::uint16_t stp_port_;
   const HashKey secret_;
   const std::size_t most_frame_size_;
-  std::vector<Datagram> datagrams_;   // empty with one worker
-  std::vector<Kept> kept_;            // the same
-  std::vector<std::size_t> waiting_;  // of kept_, as they came
+  std::array<Instant, 2> overheard_until_{};  // what was overheard is paid for then
+  std::vector<Datagram> datagrams_;           // empty with one worker
+  std::vector<Kept> kept_;                    // the same
+  std::vector<std::size_t> waiting_;          // of kept_, as they came
   // The same, that are released, to one worker.
   std::vector<std::size_t> released_;
   std::size_t released_taken_ = 0;

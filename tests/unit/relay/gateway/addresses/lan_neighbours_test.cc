@@ -40,22 +40,27 @@ wire::EthernetHeader tagged(const MacAddress& from, const MacAddress& to) {
 class LanNeighboursTest : public testing::Test {
  protected:
   LanNeighboursTest() { lan.set_router(kRouterMac); }
-  FrameBytes arp(std::string_view sender, const MacAddress& mac) {
-    FrameBytes frame(14 + wire::kArpSize);
+  FrameBytes arp(std::string_view sender, const MacAddress& mac,
+                 std::optional<std::uint16_t> tci = std::nullopt) {
     wire::EthernetHeader ethernet;
     ethernet.source = mac;
     ethernet.destination = kRouterMac;
+    if (tci) {
+      ethernet.tag_count = 1;
+      ethernet.tags[0] = {0x8100, *tci};
+    }
     ethernet.type = wire::EtherType::kArp;
+    FrameBytes frame(ethernet.size() + wire::kArpSize);
     wire::write_ethernet(ethernet, frame);
     wire::write_arp({.operation = wire::ArpOperation::kReply,
                      .sender_mac = mac,
                      .sender = ip_of(sender),
                      .target_mac = kRouterMac,
                      .target = ip_of("0.0.0.0")},
-                    MutableBytes(frame).subspan(14));
+                    MutableBytes(frame).subspan(ethernet.size()));
     return frame;
   }
-  std::size_t question() { return lan.poll_frame(out); }
+  std::size_t question() { return lan.poll_frame(out, now); }
   std::optional<wire::EthernetHeader> find(std::string_view host) {
     return lan.find(ip_of(host), now);
   }
@@ -71,14 +76,15 @@ class LanNeighboursTest : public testing::Test {
 
   config::Gateway config = behind_a_router();
   Policy policy{config};
-  LanNeighbours lan{config, policy, HashKey{1, 2}};
+  Counters counters;
+  LanNeighbours lan{config, policy, HashKey{1, 2}, kGatewayMac, counters};
   FrameBytes out = FrameBytes(1514);
   Instant now = Instant::from_nanoseconds(1);
 };
 
 TEST_F(LanNeighboursTest, LearnsFromWhatHostsSendFar) {
   const FrameBytes sent = udp_frame(kHost, kFar, 9, FrameBytes(8), tagged(kHostMac, kRouterMac));
-  const auto heard = lan.learn_from_lan(look_at(sent));
+  const auto heard = lan.learn_from_lan(look_at(sent), now);
   ASSERT_TRUE(heard);
   EXPECT_EQ(heard->host, ip_of(kHost));
   const auto towards = find(kHost);
@@ -87,21 +93,23 @@ TEST_F(LanNeighboursTest, LearnsFromWhatHostsSendFar) {
   EXPECT_EQ(towards->source, kRouterMac);
   EXPECT_EQ(towards->tags[0].vlan_id(), 7);
   // Between two hosts of the LAN: says nothing of the router.
-  EXPECT_FALSE(lan.learn_from_lan(look_at(udp_frame("203.0.113.7", kHost, 9, FrameBytes(8)))));
+  EXPECT_FALSE(lan.learn_from_lan(look_at(udp_frame("203.0.113.7", kHost, 9, FrameBytes(8))), now));
   EXPECT_FALSE(find("203.0.113.7"));
   EXPECT_FALSE(find(kFar));
 }
 
 TEST_F(LanNeighboursTest, AnAnswerChangesTheHostsMacAndKeepsTheRouters) {
-  ASSERT_TRUE(lan.learn_from_lan(look_at(arp(kHost, kHostMac))));
+  ASSERT_TRUE(lan.learn_from_lan(look_at(arp(kHost, kHostMac)), now));
   EXPECT_EQ(find(kHost)->source, kRouterMac);
   wire::EthernetHeader by_another = host_to_server();
   by_another.destination = kPeerMac;  // the router has a second MAC
-  ASSERT_TRUE(lan.learn_from_lan(look_at(udp_frame(kHost, kFar, 9, FrameBytes(8), by_another))));
-  ASSERT_TRUE(lan.learn_from_lan(look_at(arp(kHost, kServerMac))));
+  ASSERT_TRUE(
+      lan.learn_from_lan(look_at(udp_frame(kHost, kFar, 9, FrameBytes(8), by_another)), now));
+  ASSERT_TRUE(lan.learn_from_lan(look_at(arp(kHost, kServerMac)), now));
   EXPECT_EQ(find(kHost)->destination, kServerMac);
   EXPECT_EQ(find(kHost)->source, kPeerMac);
-  EXPECT_FALSE(lan.learn_from_lan(look_at(arp("203.0.113.8", kRouterMac)))) << "our own question";
+  EXPECT_FALSE(lan.learn_from_lan(look_at(arp("203.0.113.8", kRouterMac)), now))
+      << "our own question";
 }
 
 // Anybody on the WAN may have sent that.
@@ -120,7 +128,7 @@ TEST_F(LanNeighboursTest, WhatTheWanShowsIsUsedWhenTheHostDoesNotAnswer) {
   EXPECT_FALSE(lan.take_unanswered(now));
   ASSERT_TRUE(find(kHost));
   EXPECT_EQ(find(kHost)->destination, kServerMac);
-  ASSERT_TRUE(lan.learn_from_lan(look_at(arp(kHost, kHostMac)))) << "late, but its own word";
+  ASSERT_TRUE(lan.learn_from_lan(look_at(arp(kHost, kHostMac)), now)) << "late, but its own word";
   EXPECT_EQ(find(kHost)->destination, kHostMac);
   EXPECT_EQ(find(kHost)->source, kRouterMac);
   EXPECT_EQ(find(kHost)->tag_count, 0U);
@@ -129,14 +137,14 @@ TEST_F(LanNeighboursTest, WhatTheWanShowsIsUsedWhenTheHostDoesNotAnswer) {
 TEST_F(LanNeighboursTest, AnAnswerComesBeforeWhatTheWanShows) {
   wan(kHost, kServerMac);
   lan.ask(ip_of(kHost), now);
-  ASSERT_TRUE(lan.learn_from_lan(look_at(arp(kHost, kHostMac))));
+  ASSERT_TRUE(lan.learn_from_lan(look_at(arp(kHost, kHostMac)), now));
   wait(Duration::seconds(2));
   EXPECT_FALSE(lan.take_unanswered(now));
   EXPECT_EQ(find(kHost)->destination, kHostMac);
 }
 
 TEST_F(LanNeighboursTest, TheWanNeitherReplacesNorEvictsWhatTheLanHasSaid) {
-  ASSERT_TRUE(lan.learn_from_lan(look_at(arp(kHost, kHostMac))));
+  ASSERT_TRUE(lan.learn_from_lan(look_at(arp(kHost, kHostMac)), now));
   for (int i = 0; i < 20'000; ++i) {  // the table has 4,096 places
     const std::string other = "10.1." + std::to_string(i / 200) + '.' + std::to_string(i % 200);
     wan(kHost, kServerMac);
@@ -183,8 +191,59 @@ TEST_F(LanNeighboursTest, AsksThreeTimesASecondApartUntilAnswered) {
   EXPECT_TRUE(lan.next_timeout().is_never());
   lan.ask(ip_of(kHost), now);
   ASSERT_GT(question(), 0U);
-  ASSERT_TRUE(lan.learn_from_lan(look_at(arp(kHost, kHostMac))));
+  ASSERT_TRUE(lan.learn_from_lan(look_at(arp(kHost, kHostMac)), now));
   EXPECT_TRUE(lan.next_timeout().is_never());
+}
+
+TEST_F(LanNeighboursTest, AnOwnerHasTimeToAnswerEachOfTwoQuestions) {
+  lan.learn_from_lan(look_at(arp(kHost, kHostMac)), now);
+  lan.learn_from_lan(look_at(arp(kHost, kServerMac)), now);
+  wait(Duration::milliseconds(900));  // the port is full
+  ASSERT_GT(question(), 0U);
+  wait(Duration::milliseconds(499));
+  EXPECT_EQ(question(), 0U);
+  wait(Duration::milliseconds(1));
+  ASSERT_GT(question(), 0U);
+  wait(Duration::milliseconds(499));
+  EXPECT_FALSE(lan.take_moved());
+  wait(Duration::milliseconds(1));
+  EXPECT_TRUE(lan.take_moved());
+  EXPECT_EQ(counters[Counter::kLanMoves], 1U);
+  EXPECT_EQ(question(), 0U);
+  EXPECT_TRUE(lan.next_timeout().is_never());
+}
+
+TEST_F(LanNeighboursTest, AnOwnerWhoseSecondQuestionFindsNoRoomHasNotMoved) {
+  lan.learn_from_lan(look_at(arp(kHost, kHostMac)), now);
+  lan.learn_from_lan(look_at(arp(kHost, kServerMac)), now);
+  ASSERT_GT(question(), 0U);
+  wait(Duration::milliseconds(500));
+  wait(Duration::milliseconds(1'000));
+  EXPECT_FALSE(lan.take_moved());
+  EXPECT_EQ(counters[Counter::kLanMovesUnasked], 1U);
+  EXPECT_EQ(question(), 0U);
+}
+
+// A claim may come with other tags than the owner's frames.
+TEST_F(LanNeighboursTest, AnOwnerIsAskedByTheTagsThatHaveNamedIt) {
+  constexpr std::uint16_t kPriority = 5U << 13U;
+  lan.learn_from_lan(look_at(arp(kHost, kHostMac)), now);
+  lan.learn_from_lan(look_at(arp(kHost, kServerMac, kPriority)), now);
+  std::size_t size = question();
+  ASSERT_GT(size, 0U);
+  Frame asked = look_at(ConstBytes(out).first(size));
+  EXPECT_EQ(asked.ethernet.destination, kHostMac);
+  EXPECT_EQ(asked.ethernet.tag_count, 0);
+  lan.learn_from_lan(look_at(arp(kHost, kHostMac, kPriority)), now);
+  EXPECT_EQ(counters[Counter::kLanMovesDisputed], 1U);
+
+  lan.learn_from_lan(look_at(arp("203.0.113.9", kHostMac, kPriority | 7U)), now);
+  lan.learn_from_lan(look_at(arp("203.0.113.9", kServerMac, 7)), now);
+  size = question();
+  ASSERT_GT(size, 0U);
+  asked = look_at(ConstBytes(out).first(size));
+  ASSERT_EQ(asked.ethernet.tag_count, 1);
+  EXPECT_EQ(asked.ethernet.tags[0].tci, kPriority | 7U);
 }
 
 TEST_F(LanNeighboursTest, AsksWithNeighbourDiscoveryForIpv6) {
@@ -208,9 +267,10 @@ TEST(LanNeighboursOfOneSegment, AreNotNeeded) {
   config::Gateway config = behind_a_router();
   config.peers[0].address = ip_of("192.0.2.3");
   const Policy policy(config);
-  LanNeighbours lan(config, policy, HashKey{1, 2});
+  Counters counters;
+  LanNeighbours lan(config, policy, HashKey{1, 2}, kGatewayMac, counters);
   EXPECT_FALSE(lan.is_routed(0));
-  EXPECT_FALSE(lan.learn_from_lan(look_at(udp_frame(kHost, kFar, 9, FrameBytes(8)))));
+  EXPECT_FALSE(lan.learn_from_lan(look_at(udp_frame(kHost, kFar, 9, FrameBytes(8))), Instant()));
   EXPECT_FALSE(lan.find(ip_of(kHost), Instant()));
 }
 

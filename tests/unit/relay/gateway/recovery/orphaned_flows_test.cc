@@ -64,7 +64,7 @@ class OrphanedFlowsTest : public testing::Test {
   Counters counters_;
   config::Gateway config_ = of_one_peer();
   Policy policy_{config_};
-  LanNeighbours lan_{config_, policy_, HashKey{1, 2}};
+  LanNeighbours lan_{config_, policy_, HashKey{1, 2}, kGatewayMac, counters_};
   alignas(8) std::array<std::byte, 2 * FlowJournal::kRecordSize> memory_{};
   FlowJournal journal_{memory_};
   Claims claims_{config_, policy_};
@@ -194,18 +194,18 @@ TEST_F(OrphanedFlowsTest, AServerBehindARouterIsLookedForOnItsLan) {
                    .prefixes = {*IpPrefix::parse("203.0.113.0/24")},
                    .link = "sat"}};
   const Policy policy(routed);
-  LanNeighbours lan(routed, policy, HashKey{1, 2});
+  LanNeighbours lan(routed, policy, HashKey{1, 2}, kGatewayMac, counters_);
   lan.set_router(kGatewayMac);
   const Claims claims(routed, policy);
   OrphanedFlows orphans(2, HashKey{1, 2}, journal_, lan, claims, counters_);
   ASSERT_TRUE(orphans.add(Lane{}, flow_of(40'000), ClientSide::kPeer, now_));
   EXPECT_EQ(orphans.poll_frame(buffer_, now_), 0U);
-  ASSERT_GT(lan.poll_frame(buffer_), 0U) << "who has it?";
+  ASSERT_GT(lan.poll_frame(buffer_, now_), 0U) << "who has it?";
   wire::EthernetHeader back;
   back.source = kServerMac;
   back.destination = kGatewayMac;
   const FrameBytes answer = udp_frame("198.51.100.5", "203.0.113.5", 9, FrameBytes(8), back);
-  ASSERT_TRUE(lan.learn_from_lan(look_at(answer)));
+  ASSERT_TRUE(lan.learn_from_lan(look_at(answer), now_));
   EXPECT_EQ(orphans.poll_frame(buffer_, now_ + Duration::milliseconds(999)), 0U);
   const std::size_t size = orphans.poll_frame(buffer_, now_ + Duration::seconds(1));
   ASSERT_GT(size, 0U);

@@ -157,8 +157,8 @@ TEST_F(SteeringTest, AllHearWhereNeighboursAre) {
   EXPECT_EQ(lan(solicitation), (Route{.worker = 0, .all = true}));
 }
 
-// On the LAN nobody is looked for.
-TEST_F(SteeringTest, WithPeersOnItsOwnNetworkOnlyTheWanIsHeard) {
+// Each worker has flows of hosts that may move.
+TEST_F(SteeringTest, AllHearWhereHostsMoveWithPeersOnItsOwnNetwork) {
   config::Gateway close = config(8);
   close.gateway.address = {ip_of("192.0.0.0"), 8};
   ASSERT_TRUE(close.gateway.address.contains(ip_of(kPeer)));
@@ -167,8 +167,29 @@ TEST_F(SteeringTest, WithPeersOnItsOwnNetworkOnlyTheWanIsHeard) {
   auto ethernet = host_to_server();
   ethernet.type = wire::EtherType::kArp;
   wire::write_ethernet(ethernet, arp);
-  EXPECT_EQ(steering.route(PortId::kLan, arp, now_), Route{});
+  EXPECT_EQ(steering.route(PortId::kLan, arp, now_), (Route{.worker = 0, .all = true}));
   EXPECT_EQ(steering.route(PortId::kWan, arp, now_), (Route{.worker = 0, .all = true}));
+}
+
+TEST_F(SteeringTest, AFloodOfArpIsNotCopiedToAll) {
+  FrameBytes to_all(wire::kEthernetHeaderSize + wire::kArpSize);
+  auto ethernet = host_to_server();
+  ethernet.type = wire::EtherType::kArp;
+  wire::write_ethernet(ethernet, to_all);
+  FrameBytes to_one = to_all;
+  ethernet.destination = MacAddress::broadcast();
+  wire::write_ethernet(ethernet, to_all);
+  unsigned overheard = 0;
+  for (int i = 0; i < 20'000; ++i, now_ += Duration::microseconds(100)) {
+    const Route route = lan(to_all);
+    EXPECT_EQ(route.worker, 0U);
+    if (route.all) ++overheard;
+  }
+  EXPECT_LE(overheard, 2 * Steering::kOverheardPerSecond + Steering::kOverheardAtOnce);
+  EXPECT_GE(overheard, 2 * Steering::kOverheardPerSecond);
+  EXPECT_EQ(steering_.counters().not_overheard, 20'000 - overheard);
+  EXPECT_TRUE(lan(to_one).all) << "an answer";
+  EXPECT_TRUE(wan(to_all).all) << "a next hop";
 }
 
 TEST_F(SteeringTest, WhatHasNoPortsGoesByAddresses) {

@@ -1,0 +1,110 @@
+// Which MAC each address of the LAN belongs to, as ARP and Neighbour Discovery say: where frames
+// for a host or through a router go if those to its old MAC remain unanswered.
+//
+// An address that is claimed by another MAC has an owner and a candidate until the owner was asked.
+// A silent owner has moved. One that answers disputes the claim: flows then find out which of the
+// two acknowledges.
+//
+// Fixed size, direct-mapped, found by keyed hashes. A later address takes the place of an earlier
+// one, unless a claim to that was made within kKept.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "pep/base/address.h"
+#include "pep/base/time.h"
+#include "pep/wire/ethernet.h"
+#include "relay/gateway/frames/keyed_hash.h"
+
+namespace satrelay::gateway {
+
+using Vlans = std::array<std::uint16_t, wire::kMaxVlanTags>;  // as vlans_of()
+
+// Priority tags, whose VLAN is 0, say nothing of where the host is: one sends them and another does
+// not.
+struct LanAddress {
+  LanAddress() = default;
+  LanAddress(const IpAddress& address, const Vlans& all)
+      : host(address), vlans(all[0] == 0 ? Vlans{all[1]} : all) {}
+
+  IpAddress host;
+  Vlans vlans{};
+  friend bool operator==(const LanAddress&, const LanAddress&) = default;
+};
+
+// A MAC, and the tags of the frame that has named it.
+struct NamedMac {
+  MacAddress mac;
+  std::array<wire::VlanTag, wire::kMaxVlanTags> tags{};
+  std::uint8_t tag_count = 0;
+};
+
+class LanOwners {
+ public:
+  static constexpr Duration kKept = Duration::seconds(300);
+  // The owner is asked no sooner again.
+  static constexpr Duration kInterval = Duration::seconds(1);
+
+  explicit LanOwners(HashKey key);
+
+  enum class Claim : std::uint8_t {
+    kReplaces,      // ARP, or an advertisement with Override
+    kReplacesNone,  // an advertisement without
+    kSends,         // a frame of the host has come from there; a router may have sent it
+  };
+  enum class News : std::uint8_t {
+    kNone,
+    kAskOwner,  // owner(): then answered(), unanswered() or unasked()
+    kAnswered,  // by the owner that is being asked
+  };
+  News hear(const LanAddress& address, const NamedMac& named, Claim claim, Instant now);
+  // nullptr: not known.
+  const NamedMac* owner(const LanAddress& address) const;
+  // The owner that is being asked has not answered.
+  void unanswered(const LanAddress& address, Instant now);
+  // It could not be asked.
+  void unasked(const LanAddress& address, Instant now);
+
+  struct Other {
+    MacAddress mac;
+    std::uint32_t claim = 0;  // a number of its own; never 0
+    // From the MAC that was asked, and is silent. Never told of a router: anybody can claim an
+    // address that nobody has for the router's MAC, and then for another.
+    bool has_moved = false;
+  };
+  // Where else frames for this address may go than to `used`. An address without a MAC of its own
+  // is behind a router, whose MAC that is: it may be where the router's address has gone.
+  std::optional<Other> other(const LanAddress& address, const MacAddress& used, Instant now) const;
+
+ private:
+  enum class State : std::uint8_t { kSettled, kAsked, kMoved, kDisputed };
+  struct Entry {
+    LanAddress address;
+    NamedMac owner;
+    NamedMac candidate;  // after a move: the owner before
+    State state = State::kSettled;
+    std::uint32_t claim = 0;  // 0: the place is empty
+    Instant changed;
+    Instant ask_again;
+  };
+  static constexpr std::size_t kEntries = 4096;
+  static constexpr std::size_t kMacs = 1024;
+
+  std::size_t place(const LanAddress& address) const;
+  std::size_t place(const MacAddress& mac, const Vlans& vlans) const;
+  bool holds(const Entry& entry, const LanAddress& address) const {
+    return entry.claim != 0 && entry.address == address;
+  }
+  void change(Entry& entry, State state, Instant now);
+
+  HashKey key_;
+  std::vector<Entry> entries_;
+  std::vector<std::uint16_t> by_owner_;  // the place of the latest entry whose owner was doubted
+  std::uint32_t claims_ = 0;
+};
+
+}  // namespace satrelay::gateway

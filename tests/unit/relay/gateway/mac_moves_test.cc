@@ -1,0 +1,515 @@
+// A host or a router of the LAN that moves to another MAC while a transfer goes on towards it: it
+// says nothing that a flow could follow, but ARP or Neighbour Discovery tell.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pep/wire/arp.h"
+#include "pep/wire/icmp.h"
+#include "pep/wire/tcp.h"
+#include "relay/gateway/recovery/flow_journal.h"
+#include "tests/unit/relay/gateway/relayed_fixture.h"
+
+namespace satrelay::gateway::mac_moves_test {
+namespace {
+
+using Flags = wire::TcpFlags;
+
+constexpr MacAddress kNewMac{{2, 0, 0, 0, 9, 9}};
+constexpr MacAddress kForgedMac{{2, 0, 0, 0, 6, 6}};
+
+struct Place {
+  std::string client, server;
+  std::uint16_t vlan = 0;  // 0: untagged
+};
+
+// What the gateway has sent to the LAN.
+struct Sent {
+  wire::EthernetHeader ethernet;
+  bool is_question = false;
+  std::optional<wire::TcpHeader> tcp = {};
+};
+
+class MacMoves : public RelayedTest {
+ protected:
+  wire::EthernetHeader ethernet(const MacAddress& from, const MacAddress& to = kServerMac) const {
+    wire::EthernetHeader header;
+    header.source = from;
+    header.destination = to;
+    if (vlan_ != 0) {
+      header.tag_count = 1;
+      header.tags[0] = {.tpid = 0x8100, .tci = vlan_};
+    }
+    return header;
+  }
+
+  // The client of `place` has a connection, and acknowledges nothing more.
+  void open(const Place& place) {
+    vlan_ = place.vlan;
+    client_ = place.client;
+    server_ = place.server;
+    connect(40'000);
+  }
+  void connect(std::uint16_t port, const MacAddress& mac = kHostMac) {
+    wire::TcpHeader tcp = syn(port);
+    ASSERT_EQ(lan(frame_of(tcp, {}, ethernet(mac))), Verdict::kConsumed);
+    const auto answer = hear();
+    ASSERT_TRUE(answer);
+    acknowledgment_ = answer->sequence + 1;
+    tcp = segment(0);
+    tcp.source_port = port;
+    ASSERT_EQ(lan(frame_of(tcp, {}, ethernet(mac))), Verdict::kConsumed);
+    for (int i = 0; i < 3; ++i) step();
+    // The server, which is in front of the other gateway.
+    FrameBytes bytes(b_->max_frame_size());
+    std::optional<wire::ParsedTcp> theirs;
+    while (!theirs || !theirs->header.opens_connection()) {
+      const std::size_t size = b_->poll_frame(PortId::kLan, bytes, now_).size;
+      ASSERT_GT(size, 0U);
+      theirs = wire::parse_tcp(look_at(ConstBytes(bytes).first(size)).payload);
+    }
+    back_ = wire::TcpHeader();
+    back_.source_port = theirs->header.destination_port;
+    back_.destination_port = theirs->header.source_port;
+    back_.sequence = 9'000;
+    back_.acknowledgment = theirs->header.sequence + 1;
+    back_.flags = Flags::kSyn | Flags::kAck;
+    back_.window = 64'240;
+    serve("");
+    back_.flags = Flags::kAck;
+    ++back_.sequence;
+    wait(Duration::milliseconds(400));
+    sent_.clear();
+  }
+  // The server of the connection that was opened last sends something.
+  void serve(std::string_view payload) {
+    b_->handle_frame(PortId::kLan,
+                     tcp_frame(server_, client_, back_, ethernet(kServerMac, kHostMac), payload),
+                     now_);
+    back_.sequence += static_cast<std::uint32_t>(payload.size());
+  }
+
+  void wait(Duration duration) {
+    constexpr Duration kStep = Duration::milliseconds(10);
+    for (const Instant end = now_ + duration; now_ < end;) {
+      now_ += kStep;
+      if (a_->next_timeout() <= now_) a_->handle_timeout(now_);
+      if (b_->next_timeout() <= now_) b_->handle_timeout(now_);
+      carry(*a_, *b_);
+      carry(*b_, *a_);
+      take();
+    }
+  }
+  void take() {
+    while (const auto bytes = next_frame(PortId::kLan)) {
+      const Frame frame = look_at(*bytes);
+      Sent sent{.ethernet = frame.ethernet,
+                .is_question = frame.kind == FrameKind::kArp || frame.kind == FrameKind::kIcmp};
+      if (frame.kind == FrameKind::kTcp) sent.tcp = wire::parse_tcp(frame.payload)->header;
+      sent_.push_back(sent);
+    }
+  }
+  std::size_t questions() const {
+    return static_cast<std::size_t>(std::ranges::count(sent_, true, &Sent::is_question));
+  }
+  std::size_t segments_to(const MacAddress& mac) const {
+    return static_cast<std::size_t>(std::ranges::count_if(sent_, [&](const Sent& sent) {
+      return !sent.is_question && sent.ethernet.destination == mac;
+    }));
+  }
+  Sent last_segment() const {
+    const auto found = std::find_if(sent_.rbegin(), sent_.rend(),
+                                    [](const Sent& sent) { return !sent.is_question; });
+    EXPECT_NE(found, sent_.rend());
+    return found != sent_.rend() ? *found : Sent{.ethernet = {}, .tcp = wire::TcpHeader()};
+  }
+  // Not longer than a flow lives.
+  void wait_for(std::size_t segments, const MacAddress& mac) {
+    for (int i = 0; i < 6'000 && segments_to(mac) < segments; ++i) wait(Duration::milliseconds(10));
+    ASSERT_GE(segments_to(mac), segments);
+  }
+  // The client acknowledges all that the last segment had.
+  void acknowledge(const MacAddress& from, std::uint32_t bytes) {
+    wire::TcpHeader tcp = segment(0);
+    tcp.acknowledgment = last_segment().tcp->sequence + bytes;
+    acknowledgment_ = tcp.acknowledgment;
+    ASSERT_EQ(lan(frame_of(tcp, {}, ethernet(from))), Verdict::kConsumed);
+    take();
+  }
+
+  // Something that is acknowledged at once: the next repeat comes soon again.
+  void end_backoff(const MacAddress& mac) {
+    serve("quick");
+    wait(Duration::milliseconds(20));
+    acknowledge(mac, 5);
+    sent_.clear();
+  }
+
+  enum class Override : std::uint8_t { kSet, kClear };
+  // To all, as a host does that has just moved.
+  void claim(std::string_view address, const MacAddress& mac, Override how = Override::kSet,
+             const MacAddress& to = MacAddress::broadcast()) {
+    wire::EthernetHeader header = ethernet(mac, to);
+    const IpAddress host = ip_of(address);
+    if (host.is_v4()) {
+      header.type = wire::EtherType::kArp;
+      FrameBytes frame(header.size() + wire::kArpSize);
+      wire::write_ethernet(header, frame);
+      wire::write_arp({.operation = wire::ArpOperation::kReply,
+                       .sender_mac = mac,
+                       .sender = host,
+                       .target_mac = to,
+                       .target = host},
+                      MutableBytes(frame).subspan(header.size()));
+      verdict_ = lan(frame);
+      return;
+    }
+    wire::IpHeader ip;
+    ip.source = host;
+    ip.destination = ip_of("ff02::1");
+    ip.protocol = wire::kProtocolIcmpV6;
+    ip.hop_limit = 255;
+    FrameBytes body(64);
+    body.resize(wire::write_neighbour(
+        ip, {.advertisement = true, .target = host, .link_layer = mac}, body));
+    constexpr std::size_t kFlags = 4;
+    if (how == Override::kClear) store_u32(&body[kFlags], 0);
+    verdict_ = lan(ip_frame(header, ip, body));
+  }
+
+  std::uint16_t vlan_ = 0;
+  wire::TcpHeader back_;
+  std::vector<Sent> sent_;
+  Verdict verdict_{};
+};
+
+class MacMovesTest : public MacMoves, public testing::WithParamInterface<Place> {
+ protected:
+  void SetUp() override {
+    MacMoves::SetUp();
+    vlan_ = GetParam().vlan;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Lans, MacMovesTest,
+                         testing::Values(Place{kClient, kServer}, Place{kClient, kServer, 7},
+                                         Place{kClientV6, kServerV6},
+                                         Place{kClientV6, kServerV6, 7}));
+
+TEST_P(MacMovesTest, AFlowFollowsAHostWhoseOldMacIsSilent) {
+  claim(GetParam().client, kHostMac);
+  open(GetParam());
+  serve("hello");
+  wait(Duration::milliseconds(50));
+  ASSERT_EQ(segments_to(kHostMac), 1U);
+  claim(GetParam().client, kNewMac);
+  wait(Duration::milliseconds(900));
+  ASSERT_EQ(questions(), 2U);
+  const auto question = std::ranges::find(sent_, true, &Sent::is_question);
+  EXPECT_EQ(question->ethernet.destination, kHostMac) << "nobody else is asked";
+  EXPECT_EQ(question->ethernet.source, kGatewayMac);
+  EXPECT_EQ(question->ethernet.tag_count, vlan_ != 0 ? 1 : 0);
+  EXPECT_EQ(segments_to(kNewMac), 0U);
+  wait(Duration::seconds(4));
+  EXPECT_GE(segments_to(kNewMac), 1U);
+  EXPECT_EQ(last_segment().ethernet.destination, kNewMac);
+  EXPECT_EQ(last_segment().ethernet.source, kServerMac);
+  EXPECT_EQ(last_segment().ethernet.tag_count, vlan_ != 0 ? 1 : 0);
+  EXPECT_EQ(count(Counter::kLanMoves), 1U);
+  acknowledge(kNewMac, 5);
+  sent_.clear();
+  serve("more");
+  wait(Duration::milliseconds(50));
+  EXPECT_EQ(segments_to(kNewMac), 1U);
+  EXPECT_EQ(segments_to(kHostMac), 0U);
+}
+
+// No repeat has to be lost first.
+TEST_P(MacMovesTest, AFlowWithNothingUnderWayFollowsAtOnce) {
+  claim(GetParam().client, kHostMac);
+  open(GetParam());
+  claim(GetParam().client, kNewMac);
+  wait(Duration::milliseconds(1'100));
+  sent_.clear();
+  serve("hello");
+  wait(Duration::milliseconds(50));
+  EXPECT_EQ(segments_to(kNewMac), 1U);
+  EXPECT_EQ(segments_to(kHostMac), 0U);
+}
+
+TEST_P(MacMovesTest, TheFirstThatIsHeardOfAHostNamesAnotherMac) {
+  open(GetParam());
+  serve("hello");
+  wait(Duration::milliseconds(50));
+  claim(GetParam().client, kNewMac);
+  wait(Duration::milliseconds(1'500));
+  EXPECT_EQ(questions(), 0U) << "it is not known who owned the address";
+  EXPECT_GE(segments_to(kNewMac), 1U);
+}
+
+TEST_P(MacMovesTest, WithTwoOwnersThatAnswerTheOneThatAcknowledgesStays) {
+  claim(GetParam().client, kHostMac);
+  open(GetParam());
+  serve("hello");
+  claim(GetParam().client, kNewMac);
+  wait(Duration::milliseconds(20));
+  ASSERT_EQ(questions(), 1U);
+  claim(GetParam().client, kHostMac, Override::kSet, kGatewayMac);
+  EXPECT_EQ(verdict_, Verdict::kConsumed) << "the gateway has asked";
+  EXPECT_EQ(count(Counter::kLanMovesDisputed), 1U);
+  wait(Duration::seconds(4));
+  EXPECT_EQ(count(Counter::kLanMoves), 0U);
+  std::vector<MacAddress> repeats;
+  for (const Sent& sent : sent_) {
+    if (!sent.is_question) repeats.push_back(sent.ethernet.destination);
+  }
+  ASSERT_GE(repeats.size(), 4U);
+  const auto first = std::ranges::find(repeats, kNewMac);
+  ASSERT_NE(first, repeats.end());
+  for (auto at = first; at + 1 < repeats.end(); ++at) EXPECT_NE(*at, *(at + 1));
+  wait_for(segments_to(kNewMac) + 1, kNewMac);
+  acknowledge(kNewMac, 5);
+  end_backoff(kNewMac);
+  serve("more");
+  wait_for(3, kNewMac);
+  EXPECT_EQ(segments_to(kHostMac), 0U);
+}
+
+TEST_P(MacMovesTest, AForgedClaimCostsOneRepeat) {
+  claim(GetParam().client, kHostMac);
+  open(GetParam());
+  std::size_t forged = 0;
+  for (int i = 0; i < 5; ++i) {
+    claim(GetParam().client, kForgedMac);
+    wait(Duration::milliseconds(20));
+    claim(GetParam().client, kHostMac, Override::kSet, kGatewayMac);
+    serve("hello");
+    wait_for(1, kForgedMac);
+    wait_for(segments_to(kHostMac) + 1, kHostMac);
+    forged += segments_to(kForgedMac);
+    acknowledge(kHostMac, 5);
+    end_backoff(kHostMac);
+    // Without another claim it costs nothing.
+    serve("hello");
+    wait_for(3, kHostMac);
+    EXPECT_EQ(segments_to(kForgedMac), 0U);
+    acknowledge(kHostMac, 5);
+    end_backoff(kHostMac);
+    wait(Duration::seconds(1));
+  }
+  EXPECT_EQ(forged, 5U);
+}
+
+// As one that answers no such question, or has just lost it.
+TEST_P(MacMovesTest, AForgedClaimAgainstASilentOwnerCostsOneRepeat) {
+  claim(GetParam().client, kHostMac);
+  open(GetParam());
+  claim(GetParam().client, kForgedMac);
+  wait(Duration::milliseconds(1'100));
+  ASSERT_EQ(count(Counter::kLanMoves), 1U);
+  sent_.clear();
+  serve("hello");
+  wait_for(1, kHostMac);
+  EXPECT_LE(segments_to(kForgedMac), 2U) << "the segment, and a probe of its tail";
+  acknowledge(kHostMac, 5);
+  end_backoff(kHostMac);
+  serve("hello");
+  wait_for(3, kHostMac);
+  EXPECT_EQ(segments_to(kForgedMac), 0U);
+}
+
+TEST_P(MacMovesTest, WhatIsBehindARouterFollowsIt) {
+  const std::string router = ip_of(GetParam().client).is_v4() ? "203.0.113.1" : "2001:db8:a::1";
+  claim(router, kHostMac);
+  open(GetParam());
+  serve("hello");
+  wait(Duration::milliseconds(50));
+  claim(router, kNewMac);
+  wait_for(1, kNewMac);
+  acknowledge(kNewMac, 5);
+  sent_.clear();
+  serve("more");
+  wait(Duration::milliseconds(50));
+  EXPECT_EQ(segments_to(kNewMac), 1U);
+  EXPECT_EQ(segments_to(kHostMac), 0U);
+}
+
+// Nobody has that address, so its owner cannot answer for the router, which is there.
+TEST_P(MacMovesTest, AForgedClaimOnAnInventedAddressLeadsNoFlowsAway) {
+  const std::string invented = ip_of(GetParam().client).is_v4() ? "203.0.113.99" : "2001:db8:a::99";
+  open(GetParam());
+  claim(invented, kHostMac);
+  claim(invented, kForgedMac);
+  wait(Duration::milliseconds(1'500));
+  ASSERT_EQ(count(Counter::kLanMoves), 1U);
+  sent_.clear();
+  serve("hello");
+  wait(Duration::milliseconds(150));
+  EXPECT_EQ(segments_to(kHostMac), 1U);
+  EXPECT_EQ(segments_to(kForgedMac), 0U);
+  acknowledge(kHostMac, 5);
+  // A lost segment costs one repeat more.
+  sent_.clear();
+  serve("hello");
+  wait_for(1, kForgedMac);
+  wait_for(segments_to(kHostMac) + 1, kHostMac);
+  EXPECT_EQ(segments_to(kForgedMac), 1U);
+}
+
+// Each claim is a new one.
+TEST_P(MacMovesTest, AlternatingClaimsLeaveEachSecondRepeatToTheHost) {
+  claim(GetParam().client, kHostMac);
+  open(GetParam());
+  serve("hello");
+  bool other = false;
+  for (int i = 0; i < 400; ++i) {
+    claim(GetParam().client, other ? kForgedMac : kNewMac);
+    claim(GetParam().client, kHostMac, Override::kSet, kGatewayMac);
+    other = !other;
+    wait(Duration::milliseconds(50));
+  }
+  EXPECT_EQ(count(Counter::kLanMoves), 0U);
+  ASSERT_GE(segments_to(kHostMac), 3U);
+  EXPECT_LE(segments_to(kForgedMac) + segments_to(kNewMac), segments_to(kHostMac));
+  acknowledge(kHostMac, 5);
+  EXPECT_EQ(count(Counter::kFlowsResetTimeout), 0U);
+}
+
+// Against an owner that does not answer questions.
+TEST_P(MacMovesTest, AlternatingClaimsAgainstASilentOwnerLeaveEachSecondRepeatToTheHost) {
+  claim(GetParam().client, kHostMac);
+  open(GetParam());
+  serve("hello");
+  bool other = false;
+  for (int i = 0; i < 400; ++i) {
+    claim(GetParam().client, other ? kForgedMac : kNewMac);
+    other = !other;
+    wait(Duration::milliseconds(50));
+  }
+  ASSERT_GE(segments_to(kHostMac), 3U);
+  EXPECT_LE(segments_to(kForgedMac) + segments_to(kNewMac), segments_to(kHostMac) + 1);
+}
+
+// A restarted gateway asks the host where it was heard.
+TEST_P(MacMovesTest, TheJournalHasTheMacThatTheHostHasConfirmed) {
+  alignas(8) std::array<std::byte, 8 * FlowJournal::kRecordSize> journal{};
+  a_ = std::make_unique<Gateway>(
+      config_a_, Identity{.boot_epoch = 3, .secret = {1, 2}, .wan_mac = kGatewayMac}, memory_a_,
+      now_, journal);
+  for (int i = 0; i < 40; ++i) step();
+  claim(GetParam().client, kHostMac);
+  open(GetParam());
+  const auto before = journal;
+  claim(GetParam().client, kNewMac);
+  serve("hello");
+  wait_for(1, kNewMac);
+  EXPECT_EQ(journal, before);
+  acknowledge(kNewMac, 5);
+  EXPECT_NE(journal, before);
+}
+
+TEST_P(MacMovesTest, ANeighbourThatSharesTheMacStays) {
+  const std::string router = ip_of(GetParam().client).is_v4() ? "203.0.113.1" : "2001:db8:a::1";
+  claim(router, kHostMac);
+  claim(GetParam().client, kHostMac);
+  open(GetParam());
+  serve("hello");
+  wait(Duration::milliseconds(50));
+  claim(router, kNewMac);
+  wait(Duration::seconds(4));
+  EXPECT_EQ(count(Counter::kLanMoves), 1U);
+  EXPECT_EQ(segments_to(kNewMac), 0U);
+}
+
+TEST_P(MacMovesTest, AnotherVlanIsAnotherHost) {
+  claim(GetParam().client, kHostMac);
+  open(GetParam());
+  const std::uint16_t own = vlan_;
+  vlan_ = 9;
+  claim(GetParam().client, kHostMac);
+  claim(GetParam().client, kNewMac);
+  vlan_ = own;
+  wait(Duration::milliseconds(1'100));
+  ASSERT_EQ(count(Counter::kLanMoves), 1U);
+  serve("hello");
+  wait(Duration::seconds(2));
+  EXPECT_EQ(segments_to(kNewMac), 0U);
+}
+
+TEST_F(MacMoves, AnAdvertisementWithoutOverrideReplacesNothing) {
+  claim(kClientV6, kHostMac);
+  open({kClientV6, kServerV6});
+  serve("hello");
+  claim(kClientV6, kNewMac, Override::kClear);
+  wait(Duration::seconds(3));
+  EXPECT_EQ(questions(), 0U);
+  EXPECT_EQ(segments_to(kNewMac), 0U);
+}
+
+// One flow has heard its host, another only sends to it.
+TEST_F(MacMoves, AFrameOfTheHostNamesItsMacForOthers) {
+  claim(kClient, kHostMac);
+  open({kClient, kServer});
+  connect(40'001);
+  serve("hello");
+  wait(Duration::milliseconds(50));
+  ASSERT_EQ(last_segment().ethernet.destination, kHostMac);
+  sent_.clear();
+  wire::TcpHeader other = syn(40'002);
+  ASSERT_EQ(lan(frame_of(other, {}, ethernet(kHostMac))), Verdict::kConsumed);
+  const auto answer = hear();
+  ASSERT_TRUE(answer);
+  other.flags = Flags::kAck;
+  ++other.sequence;
+  other.options = {};
+  other.acknowledgment = answer->sequence + 1;
+  ASSERT_EQ(lan(frame_of(other, {}, ethernet(kNewMac))), Verdict::kConsumed);
+  wait(Duration::seconds(4));
+  EXPECT_EQ(questions(), 2U);
+  EXPECT_EQ(count(Counter::kLanMoves), 1U);
+  EXPECT_EQ(last_segment().ethernet.destination, kNewMac);
+  EXPECT_EQ(last_segment().tcp->destination_port, 40'001);
+}
+
+TEST_F(MacMoves, AFloodOfClaimsDrawsFewQuestions) {
+  constexpr int kHosts = 250;
+  const auto flood = [&](const MacAddress& mac) {
+    for (int i = 0; i < kHosts; ++i) claim("203.0.113." + std::to_string(i), mac);
+  };
+  flood(kHostMac);
+  flood(kNewMac);
+  for (int i = 0; i < 4; ++i) {
+    flood(kForgedMac);
+    flood(kNewMac);
+  }
+  wait(Duration::milliseconds(900));
+  EXPECT_EQ(questions(), 128U) << "64 hosts, each twice";
+  EXPECT_GE(count(Counter::kLanMovesUnasked), 150U);
+  wait(Duration::seconds(1));
+  EXPECT_EQ(questions(), 128U);
+  EXPECT_EQ(count(Counter::kLanMoves), 64U);
+}
+
+TEST_F(MacMoves, OneHostIsAskedOnceASecond) {
+  claim(kClient, kHostMac);
+  for (int i = 0; i < 30; ++i) {
+    claim(kClient, kForgedMac);
+    wait(Duration::milliseconds(50));
+    claim(kClient, kNewMac);
+    claim(kClient, kHostMac);
+    wait(Duration::milliseconds(50));
+  }
+  EXPECT_LE(questions(), 4U);
+  EXPECT_GE(questions(), 2U);
+}
+
+}  // namespace
+}  // namespace satrelay::gateway::mac_moves_test
