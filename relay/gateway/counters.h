@@ -346,7 +346,7 @@ class Counters {
       {"lan_moves_disputed", Counter::kLanMovesDisputed,
        "addresses of the LAN claimed for another MAC whose old owner has answered"},
       {"lan_moves_unasked", Counter::kLanMovesUnasked,
-       "addresses of the LAN claimed for another MAC whose old owner could not be asked"},
+       "addresses of the LAN claimed for another MAC, or of silent clients, not asked about"},
       {"address_conflicts", Counter::kAddressConflicts,
        "frames of another machine that uses the gateway's address"},
   }};

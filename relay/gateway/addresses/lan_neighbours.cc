@@ -82,9 +82,8 @@ bool LanNeighbours::is_far(const IpAddress& host) const {
 LanNeighbours::Heard LanNeighbours::put(const IpAddress& host,
                                         const wire::EthernetHeader& towards) {
   entries_[place(host)] = {.host = host, .towards = towards, .source = Source::kLan};
-  std::erase_if(questions_, [&](const Question& question) {
-    return question.host == host && !question.to_owner;
-  });
+  std::erase_if(questions_,
+                [&](const Question& question) { return question.host == host && !question.own; });
   return {host, towards};
 }
 
@@ -131,12 +130,12 @@ void LanNeighbours::note_from_wan(const Frame& frame, Instant now) {
 
 void LanNeighbours::ask(const IpAddress& host, Instant now) {
   const auto is_asked = [&](const Question& question) {
-    return question.host == host && !question.to_owner;
+    return question.host == host && !question.own;
   };
   if (std::ranges::any_of(questions_, is_asked)) return;
-  if (questions_.size() - owners_asked_ == kQuestions) {
-    const auto to_all = [](const Question& question) { return !question.to_owner; };
-    questions_.erase(std::ranges::find_if(questions_, to_all));
+  if (questions_.size() - own_questions_ == kQuestions) {
+    const auto is_of_router = [](const Question& question) { return !question.own; };
+    questions_.erase(std::ranges::find_if(questions_, is_of_router));
   }
   questions_.push_back({.host = host, .next = now + kInterval, .left = kTries - 1, .due = true});
 }
@@ -145,65 +144,95 @@ void LanNeighbours::hear_owner(const IpAddress& host, const MacAddress& mac, Lan
                                const wire::EthernetHeader& seen, Instant now) {
   if (mac == own_mac_ || mac == router_) return;
   const LanAddress address{host, vlans_of(seen)};
+  const bool may_be_asked_for = own_questions_ > 0 && owners_.owner(address) == nullptr;
   switch (owners_.hear(address, {mac, seen.tags, seen.tag_count}, claim, now)) {
     case LanOwners::News::kNone:
+      if (may_be_asked_for && owners_.owner(address) != nullptr) forget(address);
       break;
     case LanOwners::News::kAskOwner:
       ask_owner(address, now);
       break;
     case LanOwners::News::kAnswered:
       counters_.add(Counter::kLanMovesDisputed);
-      owners_asked_ -= std::erase_if(questions_, [&](const Question& question) {
-        return question.to_owner &&
-               LanAddress{question.host, vlans_of(*question.to_owner)} == address;
-      });
+      forget(address);
       break;
   }
 }
 
+void LanNeighbours::forget(const LanAddress& address) {
+  own_questions_ -= std::erase_if(questions_, [&](const Question& question) {
+    return question.own && LanAddress{question.host, vlans_of(*question.own)} == address;
+  });
+}
+
+void LanNeighbours::ask(const LanAddress& address, const wire::EthernetHeader& own,
+                        std::uint8_t tries, Instant now) {
+  questions_.push_back({.host = address.host,
+                        .next = now + kInterval,
+                        .left = static_cast<std::uint8_t>(tries - 1),
+                        .due = true,
+                        .own = own});
+  ++own_questions_;
+}
+
 void LanNeighbours::ask_owner(const LanAddress& address, Instant now) {
-  if (owners_asked_ == kQuestions) {
+  if (!may_ask()) {
     counters_.add(Counter::kLanMovesUnasked);
     owners_.unasked(address, now);
     return;
   }
   const NamedMac& owner = *owners_.owner(address);
-  questions_.push_back({.host = address.host,
-                        .next = now + kInterval,
-                        .left = kTriesOfOwner - 1,
-                        .due = true,
-                        .to_owner = wire::EthernetHeader{.destination = owner.mac,
-                                                         .source = own_mac_,
-                                                         .tags = owner.tags,
-                                                         .tag_count = owner.tag_count}});
-  ++owners_asked_;
+  ask(address,
+      {.destination = owner.mac,
+       .source = own_mac_,
+       .tags = owner.tags,
+       .tag_count = owner.tag_count},
+      kTriesOfOwner, now);
 }
 
-// One that has not left yet has told nothing.
-void LanNeighbours::end_question(const Question& to_owner, Instant now) {
-  const LanAddress address{to_owner.host, vlans_of(*to_owner.to_owner)};
-  --owners_asked_;
-  if (to_owner.due) {
+void LanNeighbours::ask_for_owner(const LanAddress& address, const wire::EthernetHeader& tried,
+                                  Instant now) {
+  if (owners_.owner(address) != nullptr) return;
+  const auto is_asked = [&](const Question& question) {
+    return question.own && LanAddress{question.host, vlans_of(*question.own)} == address;
+  };
+  if (own_questions_ > 0 && std::ranges::any_of(questions_, is_asked)) return;
+  if (!may_ask()) {
     counters_.add(Counter::kLanMovesUnasked);
-    owners_.unasked(address, now);
     return;
   }
-  counters_.add(Counter::kLanMoves);
-  owners_.unanswered(address, now);
-  has_moved_ = true;
+  wire::EthernetHeader to_all = tried;
+  to_all.source = own_mac_;
+  to_all.destination =
+      address.host.is_v4() ? MacAddress::broadcast() : multicast_mac(solicited_node(address.host));
+  ask(address, to_all, 1, now);
+}
+
+// One that has not left yet has told nothing, and one to all tells nothing by silence.
+void LanNeighbours::end_question(const Question& own, Instant now) {
+  const LanAddress address{own.host, vlans_of(*own.own)};
+  --own_questions_;
+  if (own.due) {
+    counters_.add(Counter::kLanMovesUnasked);
+    owners_.unasked(address, now);
+  } else if (!own.own->destination.is_multicast()) {
+    counters_.add(Counter::kLanMoves);
+    owners_.unanswered(address, now);
+    has_moved_ = true;
+  }
 }
 
 void LanNeighbours::handle_timeout(Instant now) {
   std::erase_if(questions_, [&](Question& question) {
     if (question.next > now) return false;
-    if (question.to_owner && (question.due || question.left == 0)) {
+    if (question.own && (question.due || question.left == 0)) {
       end_question(question, now);
       return true;
     }
     if (question.left == 0) return true;
     --question.left;
     question.due = true;
-    question.falls_back = question.left == 0 && !question.to_owner;
+    question.falls_back = question.left == 0 && !question.own;
     question.next = now + kInterval;
     return false;
   });
@@ -235,9 +264,9 @@ std::size_t LanNeighbours::poll_frame(MutableBytes out, Instant now) {
   if (question == questions_.end()) return 0;
   question->due = false;
   wire::EthernetHeader ethernet;
-  if (question->to_owner) {
-    question->next = now + kPatienceWithOwner;
-    ethernet = *question->to_owner;
+  if (question->own) {
+    ethernet = *question->own;
+    question->next = now + (ethernet.destination.is_multicast() ? kInterval : kPatienceWithOwner);
   } else {
     ethernet.source = router_;
     ethernet.destination = MacAddress::broadcast();
@@ -258,7 +287,7 @@ std::size_t LanNeighbours::poll_frame(MutableBytes out, Instant now) {
   ip.destination = solicited_node(question->host);
   ip.protocol = wire::kProtocolIcmpV6;
   ip.hop_limit = 255;
-  if (!question->to_owner) ethernet.destination = multicast_mac(ip.destination);
+  if (!question->own) ethernet.destination = multicast_mac(ip.destination);
   ethernet.type = wire::EtherType::kIpv6;
   wire::write_ethernet(ethernet, out);
   const std::size_t ip_at = ethernet.size();

@@ -51,6 +51,20 @@ class LanNeighbours {
   void note_sender(const IpAddress& host, const wire::EthernetHeader& seen, Instant now) {
     hear_owner(host, seen.source, LanOwners::Claim::kSends, seen, now);
   }
+  // The host acknowledges what goes to `receiver`.
+  void note_receiver(const IpAddress& host, const wire::EthernetHeader& seen,
+                     const MacAddress& receiver) {
+    owners_.note_receiver({host, vlans_of(seen)}, seen.source, receiver);
+  }
+  // The header of an answer to what has come from the host by this one.
+  wire::EthernetHeader way_back(const IpAddress& host, const wire::EthernetHeader& seen) const {
+    wire::EthernetHeader back = seen.reversed();
+    back.destination = owners_.receiver({host, vlans_of(seen)}, seen.source);
+    return back;
+  }
+  // Asks all of its VLANs who has an address of which nobody has heard, if a frame to it by this
+  // header has found nobody. The gateway listens for the answer, and nobody waits for it.
+  void ask_for_owner(const LanAddress& address, const wire::EthernetHeader& tried, Instant now);
   const LanOwners& owners() const { return owners_; }
   // Whether an owner has been found silent since the last time.
   bool take_moved() { return std::exchange(has_moved_, false); }
@@ -88,12 +102,13 @@ class LanNeighbours {
     std::uint8_t left = 0;
     bool due = false;
     bool falls_back = false;
-    // The header of what is sent to the owner of an address, who alone is asked.
-    std::optional<wire::EthernetHeader> to_owner = std::nullopt;
+    // The header of what is asked in the gateway's own name: of the owner of an address alone, or
+    // of all who that is.
+    std::optional<wire::EthernetHeader> own = std::nullopt;
   };
   static constexpr Duration kNoted = Duration::seconds(60);
   static constexpr std::size_t kEntries = 4096;
-  static constexpr std::size_t kQuestions = 64;  // and as many to owners
+  static constexpr std::size_t kQuestions = 64;  // and as many in the gateway's own name
   static constexpr std::uint8_t kTries = 3;
   static constexpr std::uint8_t kTriesOfOwner = 2;
 
@@ -108,7 +123,11 @@ class LanNeighbours {
   void hear_owner(const IpAddress& host, const MacAddress& mac, LanOwners::Claim claim,
                   const wire::EthernetHeader& seen, Instant now);
   void ask_owner(const LanAddress& address, Instant now);
-  void end_question(const Question& to_owner, Instant now);
+  bool may_ask() const { return own_questions_ < kQuestions; }
+  void ask(const LanAddress& address, const wire::EthernetHeader& own, std::uint8_t tries,
+           Instant now);
+  void forget(const LanAddress& address);
+  void end_question(const Question& own, Instant now);
 
   const Policy& policy_;
   HashKey key_;
@@ -117,7 +136,7 @@ class LanNeighbours {
   MacAddress router_;
   std::vector<Entry> entries_;
   std::vector<Question> questions_;
-  std::size_t owners_asked_ = 0;  // of these
+  std::size_t own_questions_ = 0;  // of these
   LanOwners owners_;
   const MacAddress own_mac_;
   Counters& counters_;

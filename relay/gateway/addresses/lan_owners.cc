@@ -46,7 +46,12 @@ LanOwners::News LanOwners::hear(const LanAddress& address, const NamedMac& named
     const bool is_in_use =
         entry.claim != 0 && entry.state != State::kSettled && now < entry.changed + kKept;
     if (is_in_use || claim == Claim::kSends) return News::kNone;
-    entry = {.address = address, .owner = named, .candidate = {}, .changed = {}, .ask_again = {}};
+    entry = {.address = address,
+             .owner = named,
+             .candidate = {},
+             .sender = {},
+             .changed = {},
+             .ask_again = {}};
     change(entry, State::kSettled, now);
     return News::kNone;
   }
@@ -55,7 +60,9 @@ LanOwners::News LanOwners::hear(const LanAddress& address, const NamedMac& named
     change(entry, State::kDisputed, now);
     return News::kAnswered;
   }
-  if (claim == Claim::kReplacesNone) return News::kNone;
+  if (claim == Claim::kReplacesNone || (claim == Claim::kSends && mac == entry.sender)) {
+    return News::kNone;
+  }
   const bool is_new = entry.candidate.mac != mac;
   entry.candidate = named;
   if (entry.state == State::kAsked) return News::kNone;
@@ -73,6 +80,7 @@ void LanOwners::unanswered(const LanAddress& address, Instant now) {
   Entry& entry = entries_[place(address)];
   if (!holds(entry, address) || entry.state != State::kAsked) return;
   std::swap(entry.owner, entry.candidate);
+  entry.sender = MacAddress();
   change(entry, State::kMoved, now);
 }
 
@@ -81,6 +89,22 @@ void LanOwners::unasked(const LanAddress& address, Instant now) {
   if (holds(entry, address) && entry.state == State::kAsked) {
     change(entry, State::kDisputed, now);
   }
+}
+
+void LanOwners::note_receiver(const LanAddress& address, const MacAddress& sender,
+                              const MacAddress& receiver) {
+  Entry& entry = entries_[place(address)];
+  if (!holds(entry, address)) return;
+  if (receiver == entry.owner.mac && sender != receiver) {
+    entry.sender = sender;
+  } else if (entry.sender == sender) {
+    entry.sender = MacAddress();
+  }
+}
+
+MacAddress LanOwners::receiver(const LanAddress& address, const MacAddress& sender) const {
+  const Entry& entry = entries_[place(address)];
+  return holds(entry, address) && entry.sender == sender ? entry.owner.mac : sender;
 }
 
 std::optional<LanOwners::Other> LanOwners::other(const LanAddress& address, const MacAddress& used,

@@ -62,6 +62,12 @@ class LanOwners {
     kAnswered,  // by the owner that is being asked
   };
   News hear(const LanAddress& address, const NamedMac& named, Claim claim, Instant now);
+  // Frames of the host come from `sender`, and the host acknowledges what goes to `receiver`.
+  void note_receiver(const LanAddress& address, const MacAddress& sender,
+                     const MacAddress& receiver);
+  // Where frames for the host go whose frames come from `sender`: there, or to an owner that has
+  // received them before.
+  MacAddress receiver(const LanAddress& address, const MacAddress& sender) const;
   // nullptr: not known.
   const NamedMac* owner(const LanAddress& address) const;
   // The owner that is being asked has not answered.
@@ -86,6 +92,7 @@ class LanOwners {
     LanAddress address;
     NamedMac owner;
     NamedMac candidate;  // after a move: the owner before
+    MacAddress sender;   // by which frames come from a host that the owner has reached
     State state = State::kSettled;
     std::uint32_t claim = 0;  // 0: the place is empty
     Instant changed;

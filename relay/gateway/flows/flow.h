@@ -74,10 +74,14 @@ struct FlowRare {
   bool marks_told = false;                  // the far host's, by its gateway
   stp::UrgentNotice far_urgent;             // of the far host, as its gateway tells
   std::unique_ptr<HostUrgency> urgent;      // of ours, from its first urgent segment on
-  // Where its host may be on the LAN (flow_relay_moving.cc), while Flow::seeks_host.
-  MacAddress known_mac;     // by which the host was heard last
-  MacAddress claimed_mac;   // of another owner of its address, or of its router's
-  std::uint32_t claim = 0;  // of that; kept, as each is tried once (LanOwners::Other)
+  // Where its host may be on the LAN (flow_relay_moving.cc).
+  MacAddress known_mac;          // while Flow::seeks_host: by which it was reached last
+  MacAddress other_mac;          // to be tried if it is not reached; zero: none
+  MacAddress sender_mac;         // that its frames had last, if it was reached by another
+  bool has_gone_home = false;    // to `known_mac`: an answer may have been to what went there
+  std::uint32_t claim = 0;       // the last that was tried: each is once (LanOwners::Other)
+  std::uint64_t stalled_at = 0;  // what the host had sent in order when it last sent again
+  Instant stalled_since;         // when it first did at that place, or was last looked for
 };
 
 struct Flow {
@@ -173,7 +177,7 @@ struct Flow {
   Instant last_activity;
   Instant retry_at = Instant::never();  // memory ran out: try again then
   Instant armed = Instant::never();     // when the timer table calls; never after the deadline
-  wire::EthernetHeader to_host;         // L2 header of our frames; follows the host's latest frame
+  wire::EthernetHeader to_host;         // L2 header of our frames (flow_relay_moving.cc)
   PathMarks host_marks;                 // of our host's latest data
   PathMarks told_marks;                 // as the far gateway takes them to be
   PathMarks far_marks;                  // of the far host: those of our frames to this one

@@ -42,6 +42,13 @@ void note_payload(const Flow& f, FlowHot& hot, Instant now) {
   hot.wait.begin(f.bytes_from_lan, f.endpoint.received().readable(), now);
 }
 
+// What the host has yet to acknowledge, its SYN and its FIN with it.
+std::uint64_t owed_by(const Flow& f) {
+  const tcp::Endpoint& endpoint = f.endpoint;
+  return endpoint.unacknowledged() + (endpoint.is_synchronised() ? 0U : 1U) +
+         (endpoint.finished_sending() ? 0U : 1U);
+}
+
 bool has_stray_answer(const Flow& f) {
   return static_cast<std::uint16_t>(f.endpoint.stray_answers()) != f.stray_answers;
 }
@@ -133,6 +140,10 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   Flow& f = flow(slot);
   if (makes_way(slot, header, now)) return;
   const std::uint64_t owed = f.endpoint.unacknowledged();
+  const MacAddress used = f.to_host.destination;
+  const bool elsewhere = is_elsewhere(f, frame);
+  const std::uint64_t owed_in_all = elsewhere ? owed_by(f) : 0;
+  const std::uint64_t in_order = f.endpoint.received().in_order_end();
   const HostWindows::Means means = windows_.means(f);
   if (moving_ != slot) windows_.adjust(f, means, session_of(f).smoothed_rtt(), now);
   const tcp::EcnField ecn = tcp::ecn_field(frame.ip.traffic_class);
@@ -144,11 +155,11 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   const auto urgent = header.has(wire::TcpFlags::kUrg)
                           ? f.endpoint.urgent_mark_of(header, payload.size())
                           : std::nullopt;
-  const std::uint64_t in_order = f.endpoint.received().in_order_end();
   const std::uint32_t stray = f.endpoint.stray_answers();
   const tcp::Acceptance acceptance = f.endpoint.handle_segment(header, payload, now, ecn);
   if (tcp_counters_.unstored_bytes_in > unstored) counters_.add(Counter::kDroppedMemoryLow);
-  if (tcp_counters_.duplicate_bytes_in > repeated) ++f.make_rare().lan.repeated;
+  const bool repeats = tcp_counters_.duplicate_bytes_in > repeated;
+  if (repeats) ++f.make_rare().lan.repeated;
   // Anybody on the LAN can send with these addresses and ports.
   const bool is_accepted = acceptance == tcp::Acceptance::kAccepted;
   if (is_accepted && urgent && note_urgent(f, *urgent, in_order, tcp_counters_)) {
@@ -158,7 +169,20 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   }
   if (has_stray_answer(f)) doubt(f, now);
   if (is_accepted) {
-    follow_host(f, frame, now);
+    if (elsewhere) [[unlikely]] {
+      const bool brings = f.endpoint.received().in_order_end() > in_order;
+      follow_to(f, frame.ethernet,
+                owed_by(f) < owed_in_all ? HostNews::kAcknowledges
+                : brings                 ? HostNews::kBrings
+                                         : HostNews::kNone,
+                now);
+    }
+    if (repeats) note_repeat(f, now);
+    // It has not got the answer that its first SYN has had at once.
+    const bool is_answered = f.modes.handshake == config::HandshakeMode::kLocal;
+    if (header.opens_connection() && is_answered && f.to_host.destination == used) {
+      seek_host(f, now);
+    }
     FlowHot& hot = f.heat(now);
     if (!payload.empty()) note_payload(f, hot, now);
     if (!payload.empty() || header.has(wire::TcpFlags::kSyn)) {
@@ -189,7 +213,7 @@ std::size_t FlowRelay::handle_in_order(std::uint32_t slot, const Frame& frame,
   if (taken == 0) return 0;
   if (tcp_counters_.unstored_bytes_in > unstored) counters_.add(Counter::kDroppedMemoryLow);
   if (has_stray_answer(f)) doubt(f, now);
-  follow_host(f, frame, now);
+  follow_host(f, frame, HostNews::kBrings, now);
   note_payload(f, f.heat(now), now);
   f.host_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
   note_activity(f, now);
@@ -207,7 +231,7 @@ std::size_t FlowRelay::handle_acknowledgments(std::uint32_t slot, const Frame& f
   const HostWindows::Means means = windows_.means(f);
   if (moving_ != slot) windows_.adjust(f, means, session_of(f).smoothed_rtt(), now);
   f.endpoint.set_frugal(windows_.crowds_streams(f, means, 0));
-  follow_host(f, frame, now);
+  follow_host(f, frame, HostNews::kAcknowledges, now);
   f.heat(now);
   note_activity(f, now);
   moving_ = slot;

@@ -204,11 +204,25 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   void share_with_endpoints();
 
   // (flow_relay_moving.cc)
-  void follow_host(Flow& f, const Frame& frame, Instant now) {
-    if (f.seeks_host || frame.ethernet.reversed() != f.to_host) [[unlikely]]
-      follow_to(f, frame.ethernet, now);
+  // What an accepted segment says of the MAC in use.
+  enum class HostNews : std::uint8_t {
+    kAcknowledges,  // something new: frames reach the host there
+    kBrings,        // new data
+    kNone,
+  };
+  void follow_host(Flow& f, const Frame& frame, HostNews news, Instant now) {
+    if (is_elsewhere(f, frame)) [[unlikely]]
+      follow_to(f, frame.ethernet, news, now);
   }
-  void follow_to(Flow& f, const wire::EthernetHeader& seen, Instant now);
+  static bool is_elsewhere(const Flow& f, const Frame& frame) {
+    return f.seeks_host || frame.ethernet.reversed() != f.to_host;
+  }
+  void follow_to(Flow& f, const wire::EthernetHeader& seen, HostNews news, Instant now);
+  void hear_elsewhere(Flow& f, const wire::EthernetHeader& seen, bool confirms, Instant now);
+  bool goes_home(Flow& f, const MacAddress& sender);
+  enum class Certainty : std::uint8_t { kSure, kLikely };
+  void stay(Flow& f, const wire::EthernetHeader& seen, Certainty certainty);
+  void note_repeat(Flow& f, Instant now);
   void follow_move(Flow& f, Instant now);
   void seek_host(Flow& f, Instant now);
   std::uint64_t repeats_owed() const {
@@ -216,6 +230,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   }
   std::optional<LanOwners::Other> new_claim(const Flow& f, Instant now) const;
   void try_claimed(Flow& f, const LanOwners::Other& other);
+  void try_mac(Flow& f, const MacAddress& mac);
 
   // (flow_relay_opening.cc)
   std::uint32_t new_flow(const FlowKey& key, const RulePtr& rule, Origin origin, std::size_t peer,

@@ -259,7 +259,8 @@ void FlowRelay::handle_late_segment(const FlowKey& key, const Frame& frame,
   } else if (late.answered) {
     ++tcp_counters_.segments_out;
     const std::uint32_t timestamp = tcp::Timestamps(host_side_.timestamp_offset(key)).value(now);
-    late_answers_.push(frame.ethernet.reversed(), key, tcp::answer_of(*state, timestamp));
+    late_answers_.push(lan_.way_back(key.local, frame.ethernet), key,
+                       tcp::answer_of(*state, timestamp));
   }
   using Effect = tcp::LateSegment::Effect;
   if (late.effect == Effect::kRestarts) time_waits_.restart(key, now);

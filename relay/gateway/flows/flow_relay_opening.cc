@@ -58,7 +58,10 @@ void FlowRelay::accept(const FlowKey& key, const Frame& frame, const wire::TcpHe
   // A cookie has answered the host already.
   f.modes.handshake = cookie ? config::HandshakeMode::kLocal : handshake(rule, key, peer, now).mode;
   f.syn_sequence = syn.sequence;
-  f.to_host = frame.ethernet.reversed();
+  f.to_host = lan_.way_back(key.local, frame.ethernet);
+  if (f.to_host.destination != frame.ethernet.source) {
+    f.make_rare().other_mac = f.make_rare().sender_mac = frame.ethernet.source;
+  }
   f.set_metadata({.ethernet = frame.ethernet,
                   .client = key.local,
                   .server = key.remote,

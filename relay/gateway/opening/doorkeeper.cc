@@ -176,9 +176,9 @@ bool Doorkeeper::may_answer_by_cookie(std::size_t session, const IpAddress& host
                                  peers_[session]->lane.peer, host, now);
 }
 
-void Doorkeeper::answer_by_cookie(const Segment& syn, const tcp::Config& config,
-                                  std::size_t session, Instant now) {
-  cookies_.answer(syn.key, syn.frame.ethernet.reversed(), syn.header, config, now);
+void Doorkeeper::answer_by_cookie(const Segment& syn, const wire::EthernetHeader& to_host,
+                                  const tcp::Config& config, std::size_t session, Instant now) {
+  cookies_.answer(syn.key, to_host, syn.header, config, now);
   under_way_.add(peers_[session]->lane.peer, syn.key.local, now);
 }
 

@@ -71,8 +71,8 @@ class Doorkeeper : private Misfits::Tellers {
   std::optional<Counter> objection(const FlowKey& key, const config::Rule& rule,
                                    std::optional<std::size_t> peer, Instant now) const;
   // `config`: of the endpoint that the connection would have. `session`: that for its far host.
-  void answer_by_cookie(const Segment& syn, const tcp::Config& config, std::size_t session,
-                        Instant now);
+  void answer_by_cookie(const Segment& syn, const wire::EthernetHeader& to_host,
+                        const tcp::Config& config, std::size_t session, Instant now);
   // A segment from the WAN of no flow, from its TCP header on. `key`: as seen from the LAN.
   void look_from_wan(const FlowKey& key, const wire::EthernetHeader& ethernet, ConstBytes segment,
                      Instant now);

@@ -76,7 +76,9 @@ class DoorkeeperTest : public testing::Test {
   std::uint32_t answer_by_cookie(std::uint32_t sequence = 1'000) {
     const wire::TcpHeader header = syn(sequence);
     const FrameBytes bytes = tcp_frame(kHost, kServer, header);
-    door_.answer_by_cookie({key_, look_at(bytes), header, 0}, tcp::Config(), 0, now_);
+    const Frame frame = look_at(bytes);
+    door_.answer_by_cookie({key_, frame, header, 0}, frame.ethernet.reversed(), tcp::Config(), 0,
+                           now_);
     FrameBytes out(128);
     const std::size_t size = door_.poll_cookie(out);
     EXPECT_GT(size, 0U);
