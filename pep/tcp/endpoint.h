@@ -182,6 +182,8 @@ class Endpoint {
   bool is_urgent() const { return sender_.is_urgent(); }
   // Bytes that the peer has acknowledged; 0 again once it has the FIN too, or is gone.
   std::uint64_t acknowledged() const { return sender_.queue().begin(); }
+  // Bytes that have left at least once; the FIN counts as one more.
+  std::uint64_t sent() const { return sender_.next(); }
   // Bytes written and not yet acknowledged by the peer.
   std::uint64_t unacknowledged() const { return sender_.queue().size(); }
   // close() called, and data and FIN acknowledged.

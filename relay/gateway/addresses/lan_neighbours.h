@@ -1,7 +1,8 @@
-// Where the hosts of the LAN are: to which MAC one has moved, for every gateway, and the rest of
-// this for gateways whose peers are behind a router: there the frame of
-// the far host's SYN says nothing about this LAN. Learnt from the frames that hosts send to far
-// hosts, and from ARP and Neighbour Discovery; a host that was never heard is asked for.
+// Where the hosts of the LAN are. Every gateway learns to which MAC a host has moved.
+//
+// A gateway whose peers are behind a router learns more, as the frame of the far host's SYN says
+// nothing about this LAN. It learns from the frames that hosts send to far hosts, and from ARP and
+// Neighbour Discovery. It asks for a host that was never heard.
 //
 // A frame from the WAN shows where the router expects its host, but anybody may have forged it. It
 // is noted in an empty place only, for a while, and used when the host does not answer.
@@ -47,6 +48,10 @@ class LanNeighbours {
   void set_router(const MacAddress& mac) { router_ = mac; }
   // What the frame tells, if it tells of a host of the LAN.
   std::optional<Heard> learn_from_lan(const Frame& frame, Instant now);
+  // Not of a group, nor of the gateway itself.
+  bool may_be_host(const MacAddress& mac) const {
+    return !mac.is_multicast() && mac != MacAddress() && mac != own_mac_ && mac != router_;
+  }
   // An accepted segment of the host has come by this header, and the one before by another.
   void note_sender(const IpAddress& host, const wire::EthernetHeader& seen, Instant now) {
     hear_owner(host, seen.source, LanOwners::Claim::kSends, seen, now);

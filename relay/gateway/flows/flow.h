@@ -75,13 +75,15 @@ struct FlowRare {
   stp::UrgentNotice far_urgent;             // of the far host, as its gateway tells
   std::unique_ptr<HostUrgency> urgent;      // of ours, from its first urgent segment on
   // Where its host may be on the LAN (flow_relay_moving.cc).
-  MacAddress known_mac;          // while Flow::seeks_host: by which it was reached last
-  MacAddress other_mac;          // to be tried if it is not reached; zero: none
-  MacAddress sender_mac;         // that its frames had last, if it was reached by another
-  bool has_gone_home = false;    // to `known_mac`: an answer may have been to what went there
-  std::uint32_t claim = 0;       // the last that was tried: each is once (LanOwners::Other)
-  std::uint64_t stalled_at = 0;  // what the host had sent in order when it last sent again
-  Instant stalled_since;         // when it first did at that place, or was last looked for
+  MacAddress known_mac;           // while Flow::seeks_host: by which it was reached last
+  MacAddress other_mac;           // to be tried if it is not reached; zero: none
+  MacAddress sender_mac;          // that its frames had last, if it was reached by another
+  bool may_go_home = false;       // to `known_mac`, with the first answer from there
+  bool owes_repeat = false;       // to the MAC in use, of what was under way to another
+  std::uint64_t sent_before = 0;  // bytes, before the MAC in use: what it got first comes after
+  std::uint32_t claim = 0;        // the last that was tried: each is once (LanOwners::Other)
+  std::uint64_t stalled_at = 0;   // what the host had sent in order when it last sent again
+  Instant stalled_since;          // when it first did at that place, or was last looked for
 };
 
 struct Flow {
@@ -165,7 +167,7 @@ struct Flow {
   Counter end = Counter::kCount;        // names how this flow ended; kCount: nothing yet
   bool counted_over : 1 = false;        // among those that are over
   bool half_open : 1 = false;           // counted against limits.half_open
-  bool seeks_host : 1 = false;          // sends by one MAC after another until it is heard
+  bool seeks_host : 1 = false;          // not sure by which MAC its host is reached
   bool trimmed = true;                  // it has no memory that a quiet flow can do without
   config::FlowModes modes;
   // Of the encoded block under way towards the host.

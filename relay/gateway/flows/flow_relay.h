@@ -231,6 +231,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   std::optional<LanOwners::Other> new_claim(const Flow& f, Instant now) const;
   void try_claimed(Flow& f, const LanOwners::Other& other);
   void try_mac(Flow& f, const MacAddress& mac);
+  static void send_to(Flow& f, const MacAddress& mac);
 
   // (flow_relay_opening.cc)
   std::uint32_t new_flow(const FlowKey& key, const RulePtr& rule, Origin origin, std::size_t peer,

@@ -63,20 +63,24 @@ class MacMoves : public RelayedTest {
     tcp = segment(0);
     tcp.source_port = port;
     ASSERT_EQ(lan(frame_of(tcp, {}, ethernet(mac))), Verdict::kConsumed);
+    answer_as_server(port);
+  }
+  // The server, which is in front of the other gateway, accepts the connection of `port`.
+  void answer_as_server(std::uint16_t port) {
     for (int i = 0; i < 3; ++i) step();
-    // The server, which is in front of the other gateway.
     FrameBytes bytes(b_->max_frame_size());
-    std::optional<wire::ParsedTcp> theirs;
-    while (!theirs || !theirs->header.opens_connection()) {
-      const std::size_t size = b_->poll_frame(PortId::kLan, bytes, now_).size;
-      ASSERT_GT(size, 0U);
-      theirs = wire::parse_tcp(look_at(ConstBytes(bytes).first(size)).payload);
+    std::optional<wire::TcpHeader> theirs;
+    while (const std::size_t size = b_->poll_frame(PortId::kLan, bytes, now_).size) {
+      const Frame frame = look_at(ConstBytes(bytes).first(size));
+      const auto tcp = wire::parse_tcp(frame.payload);
+      if (frame.kind == FrameKind::kTcp && tcp->header.source_port == port) theirs = tcp->header;
     }
+    ASSERT_TRUE(theirs);
     back_ = wire::TcpHeader();
-    back_.source_port = theirs->header.destination_port;
-    back_.destination_port = theirs->header.source_port;
+    back_.source_port = theirs->destination_port;
+    back_.destination_port = port;
     back_.sequence = 9'000;
-    back_.acknowledgment = theirs->header.sequence + 1;
+    back_.acknowledgment = theirs->sequence + 1;
     back_.flags = wire::TcpFlags::kSyn | wire::TcpFlags::kAck;
     back_.window = 64'240;
     serve("");
