@@ -175,8 +175,22 @@ void LanNeighbours::ask(const LanAddress& address, const wire::EthernetHeader& o
   ++own_questions_;
 }
 
+bool LanNeighbours::may_ask(Instant now) {
+  constexpr Duration kEach = Duration::seconds(1) / kAskedPerSecond;
+  const Instant next = later(asked_until_, now) + kEach;
+  if (own_questions_ >= kQuestions || next > now + kEach * std::int64_t{kQuestions}) return false;
+  asked_until_ = next;
+  return true;
+}
+
+std::size_t LanNeighbours::questions_to_all() const {
+  return static_cast<std::size_t>(std::ranges::count_if(questions_, [](const Question& question) {
+    return question.own && question.own->destination.is_multicast();
+  }));
+}
+
 void LanNeighbours::ask_owner(const LanAddress& address, Instant now) {
-  if (!may_ask()) {
+  if (!may_ask(now)) {
     counters_.add(Counter::kLanMovesUnasked);
     owners_.unasked(address, now);
     return;
@@ -197,7 +211,7 @@ void LanNeighbours::ask_for_owner(const LanAddress& address, const wire::Etherne
     return question.own && LanAddress{question.host, vlans_of(*question.own)} == address;
   };
   if (own_questions_ > 0 && std::ranges::any_of(questions_, is_asked)) return;
-  if (!may_ask()) {
+  if (questions_to_all() >= kQuestionsToAll || !may_ask(now)) {
     counters_.add(Counter::kLanMovesUnasked);
     return;
   }

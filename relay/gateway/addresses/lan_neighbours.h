@@ -114,6 +114,9 @@ class LanNeighbours {
   static constexpr Duration kNoted = Duration::seconds(60);
   static constexpr std::size_t kEntries = 4096;
   static constexpr std::size_t kQuestions = 64;  // and as many in the gateway's own name
+  // Of these, those to all: SYNs that nobody means draw them, and owners are still to be asked.
+  static constexpr std::size_t kQuestionsToAll = kQuestions / 2;
+  static constexpr unsigned kAskedPerSecond = 64;  // addresses, in the gateway's own name
   static constexpr std::uint8_t kTries = 3;
   static constexpr std::uint8_t kTriesOfOwner = 2;
 
@@ -128,7 +131,9 @@ class LanNeighbours {
   void hear_owner(const IpAddress& host, const MacAddress& mac, LanOwners::Claim claim,
                   const wire::EthernetHeader& seen, Instant now);
   void ask_owner(const LanAddress& address, Instant now);
-  bool may_ask() const { return own_questions_ < kQuestions; }
+  // Owners that answer at once make room for more questions, so that their rate is limited too.
+  bool may_ask(Instant now);
+  std::size_t questions_to_all() const;
   void ask(const LanAddress& address, const wire::EthernetHeader& own, std::uint8_t tries,
            Instant now);
   void forget(const LanAddress& address);
@@ -142,6 +147,7 @@ class LanNeighbours {
   std::vector<Entry> entries_;
   std::vector<Question> questions_;
   std::size_t own_questions_ = 0;  // of these
+  Instant asked_until_;            // what was asked has used up the rate until then
   LanOwners owners_;
   const MacAddress own_mac_;
   Counters& counters_;

@@ -403,6 +403,21 @@ TEST_F(MacMoves, AFloodOfClaimsDrawsFewQuestions) {
   EXPECT_EQ(count(Counter::kLanMoves), 64U);
 }
 
+TEST_F(MacMoves, OwnersThatAnswerAtOnceDrawNoMoreQuestions) {
+  constexpr int kHosts = 250;
+  constexpr int kAtOnce = 25;
+  const auto host = [](int i) { return "203.0.113." + std::to_string(i); };
+  for (int i = 0; i < kHosts; ++i) claim(host(i), kHostMac);
+  for (int i = 0; i < kHosts; i += kAtOnce) {
+    for (int j = i; j < i + kAtOnce; ++j) claim(host(j), kForgedMac);
+    wait(Duration::milliseconds(10));
+    for (int j = i; j < i + kAtOnce; ++j) claim(host(j), kHostMac);
+  }
+  EXPECT_GE(questions(), 64U);
+  EXPECT_LE(questions(), 80U) << "64 at once, and 64 a second for a tenth of one";
+  EXPECT_GE(count(Counter::kLanMovesUnasked), 150U);
+}
+
 TEST_F(MacMoves, OneHostIsAskedOnceASecond) {
   claim(kClient, kHostMac);
   for (int i = 0; i < 30; ++i) {
