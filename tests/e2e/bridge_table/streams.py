@@ -348,7 +348,7 @@ def _(site):
         return Seen(str(heard), heard == [b"all", b"all"], seconds)
 
 
-@condition("TCP: urgent data", known="the bytes arrive in line: rfc-matrix.md")
+@condition("TCP: urgent data")
 def _(site):
     with connected(site) as (near, far):
         near.sendall(b"before")
