@@ -1,6 +1,6 @@
 // Bursts that ask whether a link carries more than it was found to: some packets that leave faster,
-// then a rest, so that the mean is what the link is known to carry. What a burst shows is hardly
-// ever more than what there is:
+// then a rest, so that the mean is what the link is known to carry. A burst hardly ever shows more
+// than there is:
 //
 //   rate = bytes behind its first packet / (arrival of its last - sending of its first - delay)
 //

@@ -19,7 +19,7 @@ class Codel {
     Duration target;    // that may stand in the queue
     Duration interval;  // a round trip of those who send, or more
   };
-  // Of a packet: its time in the queue, and whether enough stands behind it to keep the link busy.
+  // A packet's time in the queue, and whether enough stands behind it to keep the link busy.
   struct Head {
     Duration waited;
     bool is_followed = true;
@@ -38,7 +38,7 @@ class Codel {
   }
 
  private:
-  // Who comes back to dropping within so many intervals goes on about where it was.
+  // A queue that drops again within so many intervals goes on about where it was.
   static constexpr std::int64_t kRemembered = 16;
 
   // Packets have come late for an interval.

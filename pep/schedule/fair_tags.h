@@ -27,7 +27,7 @@ class FairTags {
     if (virtual_time_ > kMost) rebase();
     return passed;
   }
-  // Somebody was served who keeps a tag of its own, and stood so far behind.
+  // One that keeps a tag of its own was served, and stood so far behind.
   void pass(std::uint64_t lead) { virtual_time_ += lead; }
 
   // A byte at weight 1: a fraction of a byte is lost to rounding at weight 255.

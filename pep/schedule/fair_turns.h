@@ -12,7 +12,7 @@ namespace satrelay::schedule {
 template <typename T, ListHook<T> T::*Hook>
 class FairTurns {
  public:
-  // `one` has something to send and is in no list. Who is not fresh comes after all others.
+  // `one` has something to send and is in no list. One that is not fresh comes after all others.
   void add(T& one, std::int64_t quantum, bool is_fresh = true) {
     one.deficit = quantum;
     one.is_fresh = is_fresh;
@@ -21,7 +21,7 @@ class FairTurns {
   void remove(T& one) { list_of(one).remove(one); }
   static bool contains(const T& one) { return List::contains(one); }
   bool empty() const { return fresh_.empty() && old_.empty(); }
-  // Who is asked first whether it is its turn; nullptr if nobody is there.
+  // The one that is asked first whether it is its turn; nullptr if nobody is there.
   T* front() const { return fresh_.empty() ? old_.front() : fresh_.front(); }
 
   // Who sends next; nullptr if nobody has anything. `forget(T&)` is told of those that had nothing

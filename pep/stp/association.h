@@ -67,7 +67,7 @@ struct Association {
     if (probes.is_quiet_for(missing, now) && now >= due + missing) return PathMtu::Doubt::kGrave;
     return now >= due + late ? PathMtu::Doubt::kSlight : PathMtu::Doubt::kNone;
   }
-  // Of those that ask for a report; nullptr if there is none near.
+  // The first that asks for a report; nullptr if there is none near.
   const SentPacket* first_unreported() const {
     constexpr std::uint64_t kSearch = 64;
     const std::uint64_t begin = losses.frontier();
