@@ -15,7 +15,8 @@ Handshake::Config handshake_config(const Config& config) {
   const std::uint32_t messages = (config.lan_reports ? kCapabilityLanReports : 0) |
                                  (config.evidence ? kCapabilityEvidence : 0) |
                                  (config.other_vlan ? kCapabilityOtherVlan : 0) |
-                                 (config.urgent_marks ? kCapabilityUrgent : 0);
+                                 (config.urgent_marks ? kCapabilityUrgent : 0) |
+                                 (config.destinations ? kCapabilityDestinations : 0);
   return {.epoch = config.boot_epoch,
           .opens_even_streams = config.opens_even_streams,
           .lane_count = config.lane_count,
@@ -406,6 +407,10 @@ bool Session::other_vlan() const {
 
 bool Session::urgent_marks() const {
   return impl_->connected() && impl_->handshake.agreed(kCapabilityUrgent);
+}
+
+bool Session::destinations() const {
+  return impl_->connected() && impl_->handshake.agreed(kCapabilityDestinations);
 }
 
 bool Session::doubts_peer() const {

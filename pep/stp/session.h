@@ -68,6 +68,8 @@ struct Config {
   bool other_vlan = false;
   // And urgent marks, of CONFIRM and of blocks (section 14).
   bool urgent_marks = false;
+  // And to which MACs hosts address their frames (section 15).
+  bool destinations = false;
   // Each half of a stream has a reserve of the arena's, so that it goes on however little memory
   // the others leave.
   bool reserves = false;
@@ -234,6 +236,8 @@ class Session {
   // Both relays understand RESET reason 13.
   bool other_vlan() const;
   bool urgent_marks() const;
+  // Both relays understand destinations.
+  bool destinations() const;
   // Somebody greets in its name, and it has not been heard since: it may have been started anew,
   // and what is opened now be lost. Over with the next kPeerAlive, or when it is suspect.
   bool doubts_peer() const;

@@ -14,7 +14,7 @@ constexpr std::uint16_t kBaseMtu = 1200;
 constexpr std::uint16_t kLeastMtuV4 = 576, kLeastMtuV6 = 1280;
 
 // Streams at a time that are no flows but messages (liaison.h).
-constexpr std::uint32_t kMessageStreams = 12;
+constexpr std::uint32_t kMessageStreams = 20;
 
 void check(const config::Gateway& config, Share share) {
   const auto is_count = [](unsigned count) {
@@ -96,6 +96,7 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity, 
   stp.evidence = true;
   stp.other_vlan = true;
   stp.urgent_marks = true;
+  stp.destinations = true;
   stp.hash_secret = identity.secret[1] ^ (0x9E37'79B9'7F4A'7C15U * (session + 1));
   stp.host_shares = &carrier.host_shares;
   stp.report_budget = &carrier.report_budget;

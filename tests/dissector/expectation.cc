@@ -1,47 +1,16 @@
 #include "tests/dissector/expectation.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "pep/compress/block_codec.h"
 #include "relay/gateway/frames/open_metadata.h"
-#include "relay/gateway/peers/host_evidence.h"
+#include "tests/dissector/words.h"
 
 namespace satrelay::dissector {
 namespace {
 
 constexpr std::uint8_t kFlow = 3, kAdmission = 0xc1, kFlows = 0xc2, kDoubt = 0xc3,
                        kDictionaries = 0xc4, kLanWish = 0xc5, kLanReports = 0xc6;
-
-std::string text_of(std::uint64_t value) { return std::to_string(value); }
-
-std::string reason_of(stp::ResetReason reason) {
-  const std::string name = stp::to_string(reason);
-  return name == "unknown" ? "reason " + text_of(static_cast<std::uint8_t>(reason)) : name;
-}
-
-std::string name_of(stp::FecCode code) {
-  return code == stp::FecCode::kFlight ? "flight" : "prompt";
-}
-
-std::string hex_byte(std::uint8_t value) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  return {kDigits[value >> 4U], kDigits[value & 15U]};
-}
-
-// As printf's %g with whole and tenth millions in mind, which is what the tests use.
-std::string megabits(std::uint64_t bits) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", static_cast<double>(bits) / 1e6);
-  return text;
-}
-
-std::string end_of(const IpAddress& address, std::uint16_t port) {
-  const std::string text = address.to_string();
-  return (address.is_v4() ? text : "[" + text + "]") + ":" + text_of(port);
-}
-
-std::uint64_t bit(std::uint64_t value, unsigned at) { return value >> at & 1U; }
 
 }  // namespace
 
@@ -165,6 +134,7 @@ void Observer::observe_hello(ConstBytes frames) {
   add("hello.capabilities.evidence", (frame.capabilities & stp::kCapabilityEvidence) >> 4);
   add("hello.capabilities.other_vlan", (frame.capabilities & stp::kCapabilityOtherVlan) >> 5);
   add("hello.capabilities.urgent", (frame.capabilities & stp::kCapabilityUrgent) >> 6);
+  add("hello.capabilities.destinations", (frame.capabilities & stp::kCapabilityDestinations) >> 7);
   add("hello.epoch", frame.epoch);
   add("hello.peer_epoch", frame.peer_epoch);
   add("hello.echo", frame.echo);
@@ -315,6 +285,8 @@ std::string Observer::metadata(ConstBytes bytes, Carries& carries) {
     return "doubt about stream " + text_of(stream);
   } else if (kind == gateway::kHostEvidenceMessage && gateway::parse_host_evidence(bytes)) {
     return evidence(*gateway::parse_host_evidence(bytes));
+  } else if (kind == gateway::kLanDestinationMessage && gateway::parse_lan_destination(bytes)) {
+    return destination(*gateway::parse_lan_destination(bytes));
   } else if (kind == kDictionaries && bytes.size() >= 6) {
     const std::uint32_t sequence = in.u32();
     const std::uint8_t count = in.u8();
@@ -349,6 +321,23 @@ std::string Observer::evidence(const gateway::HostEvidence& evidence) {
   add("evidence.expects", evidence.expects);
   return "evidence of " + end_of(evidence.near, evidence.near_port) + " > " +
          end_of(evidence.far, evidence.far_port);
+}
+
+std::string Observer::destination(const gateway::LanDestination& told) {
+  add("open.kind", gateway::kLanDestinationMessage);
+  add("destination.version", told.near.is_v4() ? 4 : 6);
+  add("destination.stream", static_cast<std::uint64_t>(told.stream));
+  const std::string six = told.near.is_v4() ? "" : "6";
+  add_text("destination.near" + six, told.near.to_string());
+  add_text("destination.far" + six, told.far.to_string());
+  add("destination.tag_count", told.ethernet.tag_count);
+  for (std::size_t i = 0; i < told.ethernet.tag_count; ++i) {
+    add("destination.vlan.tpid", told.ethernet.tags[i].tpid);
+    add("destination.vlan.id", told.ethernet.tags[i].vlan_id());
+  }
+  add_text("destination.mac", told.ethernet.destination.to_string());
+  return "destination of " + host_of(told.near) + " > " + host_of(told.far) + " is " +
+         told.ethernet.destination.to_string();
 }
 
 std::string Observer::flow(ConstBytes bytes) {

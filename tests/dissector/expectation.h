@@ -15,6 +15,7 @@
 #include "pep/stp/wire/frames.h"
 #include "pep/stp/wire/packet.h"
 #include "relay/gateway/peers/host_evidence.h"
+#include "relay/gateway/peers/lan_destination.h"
 
 namespace satrelay::dissector {
 
@@ -51,6 +52,7 @@ class Observer {
   void open(const stp::OpenFrame& frame);
   std::string metadata(ConstBytes bytes, Carries& carries);
   std::string evidence(const gateway::HostEvidence& evidence);
+  std::string destination(const gateway::LanDestination& told);
   std::string flow(ConstBytes bytes);
   void data(ByteReader& in, std::uint8_t type);
   void stream_bytes(const stp::DataFrame& frame);

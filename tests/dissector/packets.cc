@@ -8,6 +8,7 @@
 #include "pep/wire/ip.h"
 #include "pep/wire/udp.h"
 #include "relay/gateway/peers/host_evidence.h"
+#include "relay/gateway/peers/lan_destination.h"
 
 namespace satrelay::dissector {
 namespace {
@@ -184,7 +185,8 @@ stp::HelloFrame hello_frame(std::uint64_t epoch, std::uint64_t peer_epoch) {
   frame.peer_epoch = peer_epoch;
   frame.answer_wanted = peer_epoch == 0;
   frame.opens_even_streams = true;
-  frame.capabilities = stp::kCapabilityRepair | stp::kCapabilityLanReports | stp::kCapabilityUrgent;
+  frame.capabilities = stp::kCapabilityRepair | stp::kCapabilityLanReports |
+                       stp::kCapabilityUrgent | stp::kCapabilityDestinations;
   frame.datagram_size = 1472;
   frame.lane_credit = 64U << 20U;
   frame.stream_credit = 16U << 20U;
@@ -321,6 +323,26 @@ std::vector<Bytes> example_frames() {
     message[1] = std::byte{5};
     frames.push_back(open(24, message));
   }
+  for (const char* const host : {"203.0.113.5", "2001:db8::5"}) {
+    for (std::uint8_t tags = 0; tags <= 2; ++tags) {
+      gateway::LanDestination told{.stream = stp::StreamId{8},
+                                   .near = *IpAddress::parse(host),
+                                   .far = *IpAddress::parse(host),
+                                   .ethernet = {}};
+      told.ethernet.destination = {{2, 0, 0, 0xfe, 1, 2}};
+      told.ethernet.tag_count = tags;
+      told.ethernet.tags.fill({.tpid = 0x88a8, .tci = 0xf007});
+      std::vector<std::byte> message(gateway::kMaxLanDestination);
+      message.resize(gateway::write_lan_destination(told, message));
+      frames.push_back(open(26, message));
+      message.pop_back();
+      frames.push_back(open(26, message));
+    }
+  }
+  frames.push_back(open(26, bytes({0xc8, 5})));
+  frames.push_back(open(26, bytes({0xc8, 4, 0, 0, 0, 0, 0, 0, 0, 8, 1, 1, 1, 1,
+                                   2,    2, 2, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0,  //
+                                   0,    0, 0, 0, 0, 0, 0, 0, 0, 0, 0})));
   frames.push_back(
       open(18, bytes({0xc4, 0,    0,    0,    8,    2,    3,    1,    2,   3, 4, 5, 6, 7, 8,  //
                       63,   0xff, 0xfe, 0xfd, 0xfc, 0xfb, 0xfa, 0xf9, 0xf8})));

@@ -16,7 +16,8 @@ local REASONS = {
   [12] = "in_use", [13] = "other_vlan",
 }
 local KINDS = { [3] = "flow", [0xc1] = "admission", [0xc2] = "flows", [0xc3] = "doubt",
-                [0xc4] = "dictionaries", [0xc5] = "lan_wish", [0xc6] = "lan_reports", [0xc7] = "evidence" }
+                [0xc4] = "dictionaries", [0xc5] = "lan_wish", [0xc6] = "lan_reports", [0xc7] = "evidence",
+                [0xc8] = "destination" }
 local ADMISSIONS = { [0] = "open", [1] = "bypass", [2] = "draining" }
 local BLOCKS = { [0] = "raw", [1] = "zstd", [2] = "marks", [3] = "dictionary", [4] = "urgent" }
 local CRC_STATUS = { [0] = "Bad", [1] = "Good", [2] = "Unverified" }
@@ -111,6 +112,7 @@ field("bool", "hello.capabilities.lan_reports", "Understands LAN reports", 32, n
 field("bool", "hello.capabilities.evidence", "Understands evidence", 32, nil, 0x10)
 field("bool", "hello.capabilities.other_vlan", "Understands RESET reason 13", 32, nil, 0x20)
 field("bool", "hello.capabilities.urgent", "Understands urgent marks", 32, nil, 0x40)
+field("bool", "hello.capabilities.destinations", "Understands destinations", 32, nil, 0x80)
 number("hello.epoch", "Boot epoch")
 number("hello.peer_epoch", "Boot epoch of the peer")
 field("uint32", "hello.echo", "Answers HELLO", base.DEC)
@@ -188,6 +190,16 @@ field("uint16", "evidence.near_port", "Port of the sender's host", base.DEC)
 field("uint16", "evidence.far_port", "Port of the receiver's host", base.DEC)
 field("uint32", "evidence.sends", "Sequence number of the sender's host", base.DEC)
 field("uint32", "evidence.expects", "Acknowledgment number of the sender's host", base.DEC)
+field("uint8", "destination.version", "IP version", base.DEC)
+number("destination.stream", "Stream of a flow that shows it")
+field("ipv4", "destination.near", "Host of the sender")
+field("ipv4", "destination.far", "Host of the receiver")
+field("ipv6", "destination.near6", "Host of the sender")
+field("ipv6", "destination.far6", "Host of the receiver")
+field("uint8", "destination.tag_count", "VLAN tags", base.DEC)
+field("uint16", "destination.vlan.tpid", "TPID", base.HEX)
+field("uint16", "destination.vlan.id", "VLAN", base.DEC, nil, 0x0fff)
+field("ether", "destination.mac", "Destination of its frames")
 field("uint32", "dictionaries.sequence", "Sequence", base.DEC)
 field("uint8", "dictionaries.count", "Dictionaries", base.DEC)
 field("uint8", "dictionaries.number", "Number", base.DEC)

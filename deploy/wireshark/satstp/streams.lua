@@ -96,6 +96,25 @@ local function metadata(tree, r)
     r:add(tree, "evidence.sends", 4)
     r:add(tree, "evidence.expects", 4)
     return "evidence of " .. ends[1] .. " > " .. ends[2], kind
+  elseif kind == "destination" then
+    local version = r:add(tree, "destination.version", 1)
+    if version ~= 4 and version ~= 6 then malformed("no version of IP") end
+    r:add(tree, "destination.stream", 8)
+    local ends = {}
+    for at, host in ipairs({ "near", "far" }) do
+      local address = r:take(version == 4 and 4 or 16)
+      tree:add(F["destination." .. host .. (version == 6 and "6" or "")], address)
+      ends[at] = version == 4 and tostring(address:ipv4()) or "[" .. tostring(address:ipv6()) .. "]"
+    end
+    local tags = r:add(tree, "destination.tag_count", 1)
+    if tags > 2 then malformed("too many tags") end
+    for _ = 1, tags do
+      r:add(tree, "destination.vlan.tpid", 2)
+      r:add(tree, "destination.vlan.id", 2)
+    end
+    local mac = r:take(6)
+    tree:add(F["destination.mac"], mac)
+    return "destination of " .. ends[1] .. " > " .. ends[2] .. " is " .. tostring(mac:ether()), kind
   elseif kind == "dictionaries" then
     local sequence, count = r:add(tree, "dictionaries.sequence", 4), r:add(tree, "dictionaries.count", 1)
     if sequence == 0 or count > 15 then malformed("no list of dictionaries is like this") end

@@ -4,6 +4,8 @@
 #include <array>
 #include <span>
 
+#include "relay/gateway/frames/address_fields.h"
+
 namespace satrelay::gateway {
 namespace {
 
@@ -33,29 +35,6 @@ config::FlowModes decode(std::uint8_t bits) {
   return modes;
 }
 
-void write_address(ByteWriter& writer, const IpAddress& address) {
-  writer.bytes(std::as_bytes(std::span(address.octets())).first(address.size()));
-}
-
-IpAddress read_address(ByteReader& reader, bool is_v4) {
-  std::array<std::uint8_t, 16> octets{};
-  std::ranges::copy(reader.bytes(is_v4 ? 4 : 16),
-                    std::as_writable_bytes(std::span(octets)).begin());
-  return is_v4 ? IpAddress::v4({octets[0], octets[1], octets[2], octets[3]})
-               : IpAddress::v6(octets);
-}
-
-void write_mac(ByteWriter& writer, const MacAddress& mac) {
-  writer.bytes(std::as_bytes(std::span(mac.octets)));
-}
-
-MacAddress read_mac(ByteReader& reader) {
-  MacAddress mac;
-  std::ranges::copy(reader.bytes(mac.octets.size()),
-                    std::as_writable_bytes(std::span(mac.octets)).begin());
-  return mac;
-}
-
 }  // namespace
 
 std::size_t write_open_metadata(const OpenMetadata& metadata, MutableBytes out) {
@@ -75,10 +54,7 @@ std::size_t write_open_metadata(const OpenMetadata& metadata, MutableBytes out) 
   writer.u8(static_cast<std::uint8_t>(bits));
   write_mac(writer, metadata.ethernet.destination);
   write_mac(writer, metadata.ethernet.source);
-  for (std::size_t i = 0; i < metadata.ethernet.tag_count; ++i) {
-    writer.u16(metadata.ethernet.tags[i].tpid);
-    writer.u16(metadata.ethernet.tags[i].tci);
-  }
+  write_tags(writer, metadata.ethernet);
   write_address(writer, metadata.client);
   write_address(writer, metadata.server);
   writer.u16(metadata.client_port);
@@ -110,11 +86,7 @@ std::optional<OpenMetadata> parse_open_metadata(ConstBytes bytes) {
   wire::EthernetHeader& ethernet = metadata.ethernet;
   ethernet.destination = read_mac(reader);
   ethernet.source = read_mac(reader);
-  ethernet.tag_count = tag_count;
-  for (std::size_t i = 0; i < tag_count; ++i) {
-    ethernet.tags[i].tpid = reader.u16();
-    ethernet.tags[i].tci = reader.u16();
-  }
+  read_tags(reader, tag_count, ethernet);
   ethernet.type = is_v4 ? wire::EtherType::kIpv4 : wire::EtherType::kIpv6;
   metadata.client = read_address(reader, is_v4);
   metadata.server = read_address(reader, is_v4);

@@ -292,6 +292,10 @@ bool Liaison::handle_opened(stp::StreamId stream, Instant now) {
     session_.reset(stream, agreed ? taken : stp::ResetReason::kPolicy, now);
     return true;
   }
+  if (kind == kLanDestinationMessage) {
+    destinations_.handle_opened(stream, now);
+    return true;
+  }
   if (kind == LanReports::kReportsMessage) {
     reports_.handle_opened(stream, now);
     return true;
@@ -327,6 +331,7 @@ void Liaison::handle_event(const stp::Event& event, OrphanedFlows& orphans, Inst
       list_out_.reset();
       list_in_.reset();
       reports_.forget_session();
+      destinations_.forget_session();
       if (event.kind == Kind::kPeerRestarted) peer_restarted_ = true;
       return;
     case Kind::kReset:
@@ -351,6 +356,7 @@ void Liaison::handle_event(const stp::Event& event, OrphanedFlows& orphans, Inst
 void Liaison::handle_timeout(OrphanedFlows& orphans, Instant now) {
   if (std::exchange(reads_on_, false) && list_in_) read_list(orphans, now);
   reports_.handle_timeout(now);
+  destinations_.handle_timeout(now);
   if (now < retry_at_) return;
   retry_at_ = Instant::never();
   say(now);

@@ -1,8 +1,9 @@
 // What a gateway tells one peer beside the flows, or asks it: whether it takes new ones, which
 // dictionaries it has, whether a server has answered at all, what a host says of a connection that
-// is bridged, how its LAN has fared and, after a restart of the peer, which flows there were. A
-// message is a stream of its own (docs/stp.md section 15), so that it is repaired, paced and under
-// flow control as any; who has taken it ends the stream with RESET, reason none.
+// is bridged, to which MACs hosts address their frames, how its LAN has fared and, after a restart
+// of the peer, which flows there were. A message is a stream of its own (docs/stp.md section 15),
+// so that it is repaired, paced and under flow control as any; who has taken it ends the stream
+// with RESET, reason none.
 #pragma once
 
 #include <array>
@@ -20,6 +21,7 @@
 #include "relay/gateway/frames/open_metadata.h"
 #include "relay/gateway/peers/dictionaries.h"
 #include "relay/gateway/peers/host_evidence.h"
+#include "relay/gateway/peers/lan_destinations.h"
 #include "relay/gateway/peers/lan_reports.h"
 #include "relay/gateway/peers/stream_context.h"
 #include "relay/gateway/recovery/orphaned_flows.h"
@@ -37,7 +39,8 @@ class Liaison {
         lane_(lane),
         context_(StreamContext::of_messages(number).number()),
         most_flows_(most_flows),
-        reports_(session, number, context_, reader) {}
+        reports_(session, number, context_, reader),
+        destinations_(session, context_) {}
 
   // Tells the peer, now or when it is alive.
   void announce(Admission admission, Instant now);
@@ -69,6 +72,9 @@ class Liaison {
   // The same of a flow that has ended here; false if the peer does not want to know.
   bool report(const LanReport& report, Instant now) { return reports_.tell(report, now); }
 
+  // To which MACs hosts address their frames.
+  LanDestinations& destinations() { return destinations_; }
+
   // A stream that the peer has opened: true if it was a message, and not a flow.
   bool handle_opened(stp::StreamId stream, Instant now);
   // Events of the session that are about no stream, or one of its own. What the peer lists
@@ -76,7 +82,8 @@ class Liaison {
   void handle_event(const stp::Event& event, OrphanedFlows& orphans, Instant now);
   void handle_timeout(OrphanedFlows& orphans, Instant now);
   Instant next_timeout() const {
-    return reads_on_ ? Instant() : earlier(retry_at_, reports_.next_timeout());
+    if (reads_on_) return {};
+    return earlier(earlier(retry_at_, reports_.next_timeout()), destinations_.next_timeout());
   }
   // The session asks for the next bytes of a stream of its own.
   void produce(stp::StreamId stream, Instant now);
@@ -131,6 +138,7 @@ class Liaison {
   bool reads_on_ = false;      // more of the list is there to be read
 
   LanReports reports_;
+  LanDestinations destinations_;
 };
 
 }  // namespace satrelay::gateway

@@ -98,6 +98,49 @@ TEST_F(LiaisonTest, TellsEvidenceAtMostTenTimesASecond) {
   EXPECT_EQ(told, 20);
 }
 
+constexpr auto kDestination = {0xc8U, 4U,   0U, 0U,   0U, 0U, 0U, 0U, 0U, 9U, 198U, 51U, 100U,
+                               5U,    203U, 0U, 113U, 5U, 0U, 2U, 0U, 0U, 0U, 1U,   2U};
+
+TEST_F(LiaisonTest, TakesTheDestinationsOfAPeer) {
+  EXPECT_EQ(say(kDestination), kTaken);
+  LanDestination expected{.stream = stp::StreamId{9},
+                          .near = ip_of("198.51.100.5"),
+                          .far = ip_of("203.0.113.5"),
+                          .ethernet = {}};
+  expected.ethernet.destination = {{2, 0, 0, 0, 1, 2}};
+  EXPECT_EQ(liaison_.destinations().take(), expected);
+  EXPECT_FALSE(liaison_.destinations().take());
+  EXPECT_EQ(say({0xc8, 4, 198, 51}), kMalformed);
+  EXPECT_FALSE(liaison_.destinations().take());
+}
+
+// As many as there are hosts behind a router that change at once.
+TEST_F(LiaisonTest, TellsTenDestinationsASecondAndKeepsAFewThatWait) {
+  const auto told = [](unsigned host) {
+    return LanDestination{.stream = {},
+                          .near = ip_of("198.51.100.5"),
+                          .far = IpAddress::v4({203, 0, 113, static_cast<std::uint8_t>(host)}),
+                          .ethernet = {}};
+  };
+  unsigned taken = 0;
+  for (unsigned i = 1; i <= 250; ++i) taken += liaison_.destinations().tell(told(i), now_) ? 1 : 0;
+  EXPECT_EQ(taken, LanDestinations::kMostWaiting + 1) << "one has left";
+  EXPECT_TRUE(liaison_.destinations().tell(told(taken), now_)) << "a later word of one that waits";
+  unsigned heard = 0;
+  for (const Instant end = now_ + Duration::seconds(2); now_ < end;) {
+    EXPECT_LE(liaison_.next_timeout(), now_ + Duration::milliseconds(100));
+    liaison_.destinations().handle_timeout(now_);
+    exchange();
+    while (const auto event = far_.session().poll_event()) {
+      if (event->kind != stp::Event::Kind::kOpened) continue;
+      ++heard;
+      far_.session().reset(event->stream, kTaken, now_);
+    }
+  }
+  EXPECT_GE(heard, 19U);
+  EXPECT_LE(heard, 22U);
+}
+
 TEST(LiaisonWithAnOlderPeer, NeitherTellsNorTakesEvidence) {
   class Reader final : public LanReportReader {
     void handle_report(std::size_t, const LanReport&) override {}
@@ -121,6 +164,7 @@ TEST(LiaisonWithAnOlderPeer, NeitherTellsNorTakesEvidence) {
   ASSERT_EQ(near.session().peer_state(), stp::PeerState::kAlive);
   EXPECT_FALSE(liaison.understands_evidence());
   EXPECT_FALSE(liaison.tell({}, now));
+  EXPECT_FALSE(liaison.destinations().tell({}, now));
 }
 
 TEST_F(LiaisonTest, TheNewestListOfDictionariesHolds) {

@@ -1,0 +1,44 @@
+#include "relay/gateway/peers/lan_destinations.h"
+
+#include <algorithm>
+#include <array>
+
+#include "relay/gateway/frames/flow_key.h"
+
+namespace satrelay::gateway {
+
+bool LanDestinations::tell(const LanDestination& told, Instant now) {
+  if (session_.peer_state() != stp::PeerState::kAlive || !are_understood()) return false;
+  const auto same = std::ranges::find_if(waiting_, [&](const LanDestination& each) {
+    return each.near == told.near && each.far == told.far &&
+           vlans_of(each.ethernet) == vlans_of(told.ethernet);
+  });
+  if (same != waiting_.end()) {
+    *same = told;
+    return true;
+  }
+  if (waiting_.size() == kMostWaiting) return false;
+  waiting_.push_back(told);
+  send(now);
+  return true;
+}
+
+// A session that has no stream to spare now may have one a moment later.
+void LanDestinations::send(Instant now) {
+  if (waiting_.empty() || now < next_) return;
+  next_ = now + kBetween;
+  std::array<std::byte, kMaxLanDestination> bytes{};
+  const std::size_t size = write_lan_destination(waiting_.front(), bytes);
+  if (session_.open_stream(ConstBytes(bytes).first(size), context_, now)) {
+    waiting_.erase(waiting_.begin());
+  }
+}
+
+void LanDestinations::handle_opened(stp::StreamId stream, Instant now) {
+  const bool agreed = are_understood();
+  if (agreed) heard_ = parse_lan_destination(session_.metadata(stream));
+  const auto taken = heard_ ? stp::ResetReason::kNone : stp::ResetReason::kProtocolError;
+  session_.reset(stream, agreed ? taken : stp::ResetReason::kPolicy, now);
+}
+
+}  // namespace satrelay::gateway
