@@ -171,7 +171,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       common(identity.common
                  ? identity.common
                  : std::make_shared<CommonKnowledge>(secret_of(identity), config.peers.size())),
-      lan(config, policy, secret_of(identity), identity.wan_mac, counters),
+      lan(config, policy, secret_of(identity), identity.wan_mac, common->awaited, counters),
       journal(journal_memory),
       orphans(config.limits.flows, secret_of(identity), journal, lan, claims, counters),
       flows(config, plan, secret_of(identity),

@@ -361,8 +361,9 @@ int run(config::Gateway config, const std::string& file) {
   for (unsigned i = 0; i < count; ++i) {
     std::optional<Worker::Team> team;
     if (count > 1) {
-      team.emplace(Worker::Team{
-          i, *handover, gateway::Steering(config, {identity.secret[0], identity.secret[1]})});
+      team.emplace(Worker::Team{i, *handover,
+                                gateway::Steering(config, {identity.secret[0], identity.secret[1]},
+                                                  {identity.common, &identity.common->awaited})});
     }
     workers.push_back(std::make_unique<Worker>(engines[i], lan, wan, pool, tap, std::move(team)));
     if (records) workers.back()->record_flows(records->ring(i));

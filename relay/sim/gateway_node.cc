@@ -95,7 +95,9 @@ void GatewayNode::start(std::uint64_t boot_epoch) {
   identity.wan_mac = wan_mac_;
   const gateway::HashKey secret{identity.secret[0], identity.secret[1]};
   identity.common = std::make_shared<gateway::CommonKnowledge>(secret, config_.peers.size());
-  steering_.emplace(config_, secret);
+  steering_.emplace(
+      config_, secret,
+      std::shared_ptr<const gateway::AwaitedAnswers>(identity.common, &identity.common->awaited));
   for (unsigned i = 0; i < workers(); ++i) {
     Worker& worker = workers_[i];
     worker.entropy = SeededEntropy(boot_epoch + i);

@@ -7,18 +7,20 @@
 #include "relay/gateway/addresses/far_marks.h"
 #include "relay/gateway/addresses/far_services.h"
 #include "relay/gateway/addresses/filtering_database.h"
+#include "relay/gateway/frames/awaited_answers.h"
 
 namespace satrelay::gateway {
 
 struct CommonKnowledge {
   // `peers`: as many as are configured.
   CommonKnowledge(HashKey key, std::size_t peers)
-      : stations(key), far_marks(key), far_services(key), far_families(key, peers) {}
+      : stations(key), far_marks(key), far_services(key), far_families(key, peers), awaited(key) {}
 
   FilteringDatabase stations;
   FarMarks far_marks;
   FarServices far_services;
   FarFamilies far_families;
+  AwaitedAnswers awaited;
 };
 
 }  // namespace satrelay::gateway

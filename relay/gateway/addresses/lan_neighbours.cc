@@ -6,6 +6,7 @@
 #include "pep/wire/arp.h"
 #include "pep/wire/icmp.h"
 #include "relay/gateway/addresses/solicited_node.h"
+#include "relay/gateway/frames/told_owner.h"
 
 namespace satrelay::gateway {
 namespace {
@@ -19,40 +20,16 @@ bool is_packet(const Frame& frame) {
          frame.kind != FrameKind::kArp;
 }
 
-// Whose MAC ARP or an advertisement tells.
-struct Told {
-  IpAddress host;
-  MacAddress mac;
-  LanOwners::Claim claim = LanOwners::Claim::kReplaces;
-};
-
-std::optional<Told> told_by(const Frame& frame) {
-  if (frame.kind == FrameKind::kArp) {
-    const auto arp = wire::parse_arp(frame.payload);
-    if (!arp || arp->sender == IpAddress::v4({})) return std::nullopt;
-    return Told{.host = arp->sender, .mac = arp->sender_mac};
-  }
-  if (frame.kind != FrameKind::kIcmp || frame.ip.source.is_v4() || frame.ip.hop_limit != 255) {
-    return std::nullopt;
-  }
-  const auto message = wire::parse_icmp(frame.ip, frame.payload);
-  const auto neighbour = message ? wire::parse_neighbour(*message) : std::nullopt;
-  if (!neighbour || !neighbour->advertisement || !neighbour->link_layer) return std::nullopt;
-  return Told{.host = neighbour->target,
-              .mac = *neighbour->link_layer,
-              .claim = neighbour->overrides ? LanOwners::Claim::kReplaces
-                                            : LanOwners::Claim::kReplacesNone};
-}
-
 }  // namespace
 
 LanNeighbours::LanNeighbours(const config::Gateway& config, const Policy& policy, HashKey key,
-                             const MacAddress& own_mac, Counters& counters)
+                             const MacAddress& own_mac, AwaitedAnswers& awaited, Counters& counters)
     : policy_(policy),
       key_(key),
       any_(config::has_peers_behind_routers(config)),
       owners_(key),
       own_mac_(own_mac),
+      awaited_(awaited),
       counters_(counters) {
   for (const config::Peer& peer : config.peers) {
     routed_.push_back(config::is_behind_router(config, peer));
@@ -103,8 +80,11 @@ std::optional<LanNeighbours::Heard> LanNeighbours::put_mac(const IpAddress& host
 }
 
 std::optional<LanNeighbours::Heard> LanNeighbours::learn_from_lan(const Frame& frame, Instant now) {
-  if (const auto told = told_by(frame)) {
-    hear_owner(told->host, told->mac, told->claim, frame.ethernet, now);
+  if (const auto told = told_owner(frame)) {
+    const auto claim = told->replaces == ToldOwner::Override::kSet
+                           ? LanOwners::Claim::kReplaces
+                           : LanOwners::Claim::kReplacesNone;
+    hear_owner(told->host, told->mac, claim, frame.ethernet, now);
     return any_ ? put_mac(told->host, told->mac, frame.ethernet) : std::nullopt;
   }
   if (!any_ || !is_packet(frame)) return std::nullopt;
@@ -280,7 +260,9 @@ std::size_t LanNeighbours::poll_frame(MutableBytes out, Instant now) {
   wire::EthernetHeader ethernet;
   if (question->own) {
     ethernet = *question->own;
-    question->next = now + (ethernet.destination.is_multicast() ? kInterval : kPatienceWithOwner);
+    const bool is_to_all = ethernet.destination.is_multicast();
+    if (!is_to_all) awaited_.await(question->host, ethernet.destination, now);
+    question->next = now + (is_to_all ? kInterval : kPatienceWithOwner);
   } else {
     ethernet.source = router_;
     ethernet.destination = MacAddress::broadcast();

@@ -23,6 +23,7 @@
 #include "pep/base/time.h"
 #include "relay/gateway/addresses/lan_owners.h"
 #include "relay/gateway/counters.h"
+#include "relay/gateway/frames/awaited_answers.h"
 #include "relay/gateway/frames/frame.h"
 #include "relay/gateway/frames/keyed_hash.h"
 #include "relay/gateway/rules/policy.h"
@@ -39,9 +40,9 @@ class LanNeighbours {
     wire::EthernetHeader towards;
   };
 
-  // `own_mac`: asks the owner of an address, and gets the answer.
+  // `own_mac`: asks the owner of an address, and gets the answer. `awaited` learns of that.
   LanNeighbours(const config::Gateway& config, const Policy& policy, HashKey key,
-                const MacAddress& own_mac, Counters& counters);
+                const MacAddress& own_mac, AwaitedAnswers& awaited, Counters& counters);
 
   bool is_routed(std::size_t peer) const { return routed_[peer]; }
   // The router's MAC, as its side of the LAN knows it.
@@ -150,6 +151,7 @@ class LanNeighbours {
   Instant asked_until_;            // what was asked has used up the rate until then
   LanOwners owners_;
   const MacAddress own_mac_;
+  AwaitedAnswers& awaited_;
   Counters& counters_;
   bool has_moved_ = false;
 };

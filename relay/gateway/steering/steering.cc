@@ -1,6 +1,7 @@
 #include "relay/gateway/steering/steering.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "config/peers.h"
 #include "pep/base/check.h"
@@ -22,12 +23,14 @@ bool shows_ports(const Frame& frame) {
 
 }  // namespace
 
-Steering::Steering(const config::Gateway& config, HashKey secret)
+Steering::Steering(const config::Gateway& config, HashKey secret,
+                   std::shared_ptr<const AwaitedAnswers> awaited)
     : workers_(config.worker.count),
       own_(config.gateway.own),
       stp_port_(config.stp.port),
       secret_(secret),
-      most_frame_size_(wire::kMaxEthernetHeaderSize + config.lan.mtu) {
+      most_frame_size_(wire::kMaxEthernetHeaderSize + config.lan.mtu),
+      awaited_(std::move(awaited)) {
   SATRELAY_CHECK(workers_ > 0 && (workers_ & (workers_ - 1)) == 0);
   if (workers_ == 1) return;
   datagrams_.resize(kHosts * kDatagramsOfHost);
@@ -90,10 +93,22 @@ bool Steering::may_be_overheard(PortId port, const Frame& frame, Instant now) {
   Instant& until = overheard_until_[frame.ethernet.destination.is_multicast() ? 0 : 1];
   const Instant next = later(until, now) + kEach;
   if (next > now + kEach * kOverheardAtOnce) {
+    if (is_awaited(frame, now)) return true;
     ++counters_.not_overheard;
     return false;
   }
   until = next;
+  return true;
+}
+
+// A flood must not make an owner that answers look silent.
+bool Steering::is_awaited(const Frame& frame, Instant now) {
+  const auto told = awaited_ ? told_owner(frame) : std::nullopt;
+  const auto answer = told ? awaited_->find(*told, now) : std::nullopt;
+  if (!answer) return false;
+  Instant& next = next_answer_[*answer % kAnswers];
+  if (now < next) return false;
+  next = now + kBetweenAnswers;
   return true;
 }
 

@@ -14,6 +14,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "pep/base/address.h"
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
+#include "relay/gateway/frames/awaited_answers.h"
 #include "relay/gateway/frames/frame.h"
 #include "relay/gateway/frames/keyed_hash.h"
 #include "relay/gateway/port_id.h"
@@ -56,8 +58,13 @@ class Steering {
     std::uint64_t not_overheard = 0;    // ARP and Neighbour Discovery of the LAN, beyond the rate
   };
 
-  // For config.worker.count workers. `secret`: chooses places in its tables.
-  Steering(const config::Gateway& config, HashKey secret);
+  // Answers that workers wait for are beyond that, each so often.
+  static constexpr Duration kBetweenAnswers = Duration::milliseconds(50);
+
+  // For config.worker.count workers. `secret`: chooses places in its tables. `awaited`: by workers
+  // that ask owners of addresses; nullptr: there are none.
+  Steering(const config::Gateway& config, HashKey secret,
+           std::shared_ptr<const AwaitedAnswers> awaited = nullptr);
 
   Route route(PortId port, ConstBytes frame, Instant now);
   Route route(PortId port, const Frame& frame, ConstBytes bytes, Instant now);
@@ -89,6 +96,7 @@ class Steering {
   // Hosts that share a hash share these.
   static constexpr std::size_t kHosts = 128;
   static constexpr std::size_t kDatagramsOfHost = 16;
+  static constexpr std::size_t kAnswers = 256;
 
   unsigned worker_of(std::uint32_t hash) const { return hash & (workers_ - 1); }
   unsigned by_addresses(const Frame& frame) const;
@@ -97,6 +105,7 @@ class Steering {
   std::optional<unsigned> by_lane(std::uint16_t port) const;
   Route route_icmp(PortId port, const Frame& frame, Instant now);
   bool may_be_overheard(PortId port, const Frame& frame, Instant now);
+  bool is_awaited(const Frame& frame, Instant now);
   Route route_fragment(PortId port, const Frame& frame, ConstBytes bytes, Instant now);
   std::uint64_t key_of(const Frame& fragment) const;
   Datagram& place_of(const Frame& fragment, std::uint64_t key);
@@ -110,9 +119,11 @@ class Steering {
   const HashKey secret_;
   const std::size_t most_frame_size_;
   std::array<Instant, 2> overheard_until_{};  // what was overheard is paid for then
-  std::vector<Datagram> datagrams_;           // empty with one worker
-  std::vector<Kept> kept_;                    // the same
-  std::vector<std::size_t> waiting_;          // of kept_, as they came
+  std::shared_ptr<const AwaitedAnswers> awaited_;
+  std::array<Instant, kAnswers> next_answer_{};  // by the answer's number: no sooner
+  std::vector<Datagram> datagrams_;              // empty with one worker
+  std::vector<Kept> kept_;                       // the same
+  std::vector<std::size_t> waiting_;             // of kept_, as they came
   // The same, that are released, to one worker.
   std::vector<std::size_t> released_;
   std::size_t released_taken_ = 0;

@@ -77,7 +77,8 @@ class LanNeighboursTest : public testing::Test {
   config::Gateway config = behind_a_router();
   Policy policy{config};
   Counters counters;
-  LanNeighbours lan{config, policy, HashKey{1, 2}, kGatewayMac, counters};
+  AwaitedAnswers awaited{HashKey{1, 2}};
+  LanNeighbours lan{config, policy, HashKey{1, 2}, kGatewayMac, awaited, counters};
   FrameBytes out = FrameBytes(1514);
   Instant now = Instant::from_nanoseconds(1);
 };
@@ -268,7 +269,8 @@ TEST(LanNeighboursOfOneSegment, AreNotNeeded) {
   config.peers[0].address = ip_of("192.0.2.3");
   const Policy policy(config);
   Counters counters;
-  LanNeighbours lan(config, policy, HashKey{1, 2}, kGatewayMac, counters);
+  AwaitedAnswers awaited(HashKey{1, 2});
+  LanNeighbours lan(config, policy, HashKey{1, 2}, kGatewayMac, awaited, counters);
   EXPECT_FALSE(lan.is_routed(0));
   EXPECT_FALSE(lan.learn_from_lan(look_at(udp_frame(kHost, kFar, 9, FrameBytes(8))), Instant()));
   EXPECT_FALSE(lan.find(ip_of(kHost), Instant()));

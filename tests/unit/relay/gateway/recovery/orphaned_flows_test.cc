@@ -64,7 +64,8 @@ class OrphanedFlowsTest : public testing::Test {
   Counters counters_;
   config::Gateway config_ = of_one_peer();
   Policy policy_{config_};
-  LanNeighbours lan_{config_, policy_, HashKey{1, 2}, kGatewayMac, counters_};
+  AwaitedAnswers awaited_{HashKey{1, 2}};
+  LanNeighbours lan_{config_, policy_, HashKey{1, 2}, kGatewayMac, awaited_, counters_};
   alignas(8) std::array<std::byte, 2 * FlowJournal::kRecordSize> memory_{};
   FlowJournal journal_{memory_};
   Claims claims_{config_, policy_};
@@ -194,7 +195,7 @@ TEST_F(OrphanedFlowsTest, AServerBehindARouterIsLookedForOnItsLan) {
                    .prefixes = {*IpPrefix::parse("203.0.113.0/24")},
                    .link = "sat"}};
   const Policy policy(routed);
-  LanNeighbours lan(routed, policy, HashKey{1, 2}, kGatewayMac, counters_);
+  LanNeighbours lan(routed, policy, HashKey{1, 2}, kGatewayMac, awaited_, counters_);
   lan.set_router(kGatewayMac);
   const Claims claims(routed, policy);
   OrphanedFlows orphans(2, HashKey{1, 2}, journal_, lan, claims, counters_);

@@ -192,6 +192,40 @@ TEST_F(SteeringTest, AFloodOfArpIsNotCopiedToAll) {
   EXPECT_TRUE(wan(to_all).all) << "a next hop";
 }
 
+// The owner is still there, and would be taken for silent.
+TEST_F(SteeringTest, AFloodHidesNoAnswerThatAWorkerWaitsFor) {
+  const auto awaited = std::make_shared<AwaitedAnswers>(HashKey{1, 2});
+  Steering steering(config(8), {1, 2}, awaited);
+  const auto answer = [](const MacAddress& mac) {
+    FrameBytes arp(wire::kEthernetHeaderSize + wire::kArpSize);
+    wire::EthernetHeader ethernet = host_to_server();
+    ethernet.destination = kGatewayMac;
+    ethernet.type = wire::EtherType::kArp;
+    wire::write_ethernet(ethernet, arp);
+    wire::write_arp({.operation = wire::ArpOperation::kReply,
+                     .sender_mac = mac,
+                     .sender = ip_of(kServer),
+                     .target_mac = kGatewayMac,
+                     .target = ip_of("192.0.2.1")},
+                    MutableBytes(arp).subspan(wire::kEthernetHeaderSize));
+    return arp;
+  };
+  const auto flood = [&] {
+    for (int i = 0; i < 2'000; ++i) steering.route(PortId::kLan, answer(kServerMac), now_);
+  };
+  awaited->await(ip_of(kServer), kHostMac, now_);
+  flood();
+  EXPECT_FALSE(steering.route(PortId::kLan, answer(kServerMac), now_).all);
+  EXPECT_TRUE(steering.route(PortId::kLan, answer(kHostMac), now_).all);
+  EXPECT_FALSE(steering.route(PortId::kLan, answer(kHostMac), now_).all) << "all have heard it";
+  now_ += Steering::kBetweenAnswers;
+  flood();
+  EXPECT_TRUE(steering.route(PortId::kLan, answer(kHostMac), now_).all);
+  now_ += AwaitedAnswers::kPatience;
+  flood();
+  EXPECT_FALSE(steering.route(PortId::kLan, answer(kHostMac), now_).all);
+}
+
 TEST_F(SteeringTest, WhatHasNoPortsGoesByAddresses) {
   const wire::IcmpMessage ping{.type = wire::kIcmpEchoRequest, .code = 0, .rest = 7, .body = {}};
   EXPECT_EQ(wan(icmp(kPeer, kOwn, ping)), Route{});
