@@ -116,6 +116,7 @@ class Endpoint {
     return state_ == State::kSynSent && header.has(wire::TcpFlags::kAck) &&
            !header.has(wire::TcpFlags::kRst) && header.acknowledgment != send_space_.to_sequence(0);
   }
+  bool owes_syn() const { return syn_held_ || syn_owed_; }  // its own, which has not left
   bool has_repeated_syn() const { return syn_retries_ > 0; }
   bool holds_fin() const { return receiver_.holds_fin(); }  // it has come, unacknowledged
   // The application takes `count` of the readable bytes; may cause a window update.

@@ -86,6 +86,9 @@ void Gateway::Impl::handle_opened(std::size_t index, stp::StreamId stream, Insta
       counters.add(Counter::kEvidenceRefused);
     }
   }
+  if (const auto told = peer.liaison.destinations().take()) {
+    flows.hear_destination(index, *told, now);
+  }
   peer.dictionaries.update(uplink.classes(), peer.liaison.peer_dictionaries());
 }
 

@@ -211,6 +211,7 @@ void Crowd::hello() {
   hello.datagram_size = kLargest;
   hello.lane_credit = 64U << 20;
   hello.stream_credit = 1U << 20;
+  hello.capabilities = spec_.capabilities;
   std::vector<std::byte> packet(kLargest);
   ByteWriter frames(MutableBytes(packet).subspan(stp::kHeaderSize));
   stp::write_hello(frames, hello);

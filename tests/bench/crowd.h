@@ -45,6 +45,7 @@ class Crowd {
     // What hosts offer.
     std::uint16_t mss = 1460;
     std::uint8_t window_scale = 0;
+    std::uint32_t capabilities = 0;  // of the peer
   };
   explicit Crowd(const Spec& spec);
   ~Crowd();

@@ -6,8 +6,17 @@
 #include "relay/gateway/frames/flow_key.h"
 
 namespace satrelay::gateway {
+namespace {
 
-LanOwners::LanOwners(HashKey key) : key_(key), entries_(kEntries), by_owner_(kMacs) {}
+// It is about the MAC of whoever the address belongs to, and not about that of a router.
+bool names_owner(LanOwners::Claim claim) {
+  return claim == LanOwners::Claim::kReplaces || claim == LanOwners::Claim::kReplacesNone;
+}
+
+}  // namespace
+
+LanOwners::LanOwners(HashKey key)
+    : key_(key), entries_(kEntries), by_owner_(kMacs), moves_(kMacs) {}
 
 std::size_t LanOwners::place(const LanAddress& address) const {
   FlowKey flow;
@@ -32,8 +41,8 @@ const NamedMac* LanOwners::owner(const LanAddress& address) const {
 void LanOwners::change(Entry& entry, State state, Instant now) {
   entry.state = state;
   entry.changed = now;
-  if (++claims_ == 0) ++claims_;
-  entry.claim = claims_;
+  entry.claim = ++claims_;
+  if (entry.latest.mac != MacAddress()) entry.latest_claim = ++claims_;
 }
 
 LanOwners::News LanOwners::hear(const LanAddress& address, const NamedMac& named, Claim claim,
@@ -45,31 +54,33 @@ LanOwners::News LanOwners::hear(const LanAddress& address, const NamedMac& named
   if (!holds(entry, address)) {
     const bool is_in_use =
         entry.claim != 0 && entry.state != State::kSettled && now < entry.changed + kKept;
-    if (is_in_use || claim == Claim::kSends) return News::kNone;
-    entry = {.address = address,
-             .owner = named,
-             .candidate = {},
-             .sender = {},
-             .changed = {},
-             .ask_again = {}};
+    if (is_in_use || !names_owner(claim)) return News::kNone;
+    entry = Entry();
+    entry.address = address;
+    entry.owner = named;
     change(entry, State::kSettled, now);
     return News::kNone;
   }
   if (mac == entry.owner.mac) {
-    if (entry.state != State::kAsked || claim == Claim::kSends) return News::kNone;
+    if (entry.state != State::kAsked || !names_owner(claim)) return News::kNone;
     change(entry, State::kDisputed, now);
     return News::kAnswered;
   }
   if (claim == Claim::kReplacesNone || (claim == Claim::kSends && mac == entry.sender)) {
     return News::kNone;
   }
-  const bool is_new = entry.candidate.mac != mac;
-  entry.candidate = named;
-  if (entry.state == State::kAsked) return News::kNone;
-  if (now < entry.ask_again) {
-    if (is_new) change(entry, State::kDisputed, now);
+  if (entry.state == State::kAsked || now < entry.ask_again) {
+    if (mac == entry.candidate.mac || mac == entry.latest.mac) return News::kNone;
+    entry.latest = named;
+    entry.latest_claim = ++claims_;
+    if (entry.state != State::kAsked) {
+      entry.state = State::kDisputed;
+      entry.changed = now;
+    }
     return News::kNone;
   }
+  entry.candidate = named;
+  entry.latest = NamedMac();
   change(entry, State::kAsked, now);
   entry.ask_again = now + kInterval;
   by_owner_[place(entry.owner.mac, address.vlans)] = static_cast<std::uint16_t>(at);
@@ -82,6 +93,19 @@ void LanOwners::unanswered(const LanAddress& address, Instant now) {
   std::swap(entry.owner, entry.candidate);
   entry.sender = MacAddress();
   change(entry, State::kMoved, now);
+  note_move(entry, now);
+}
+
+// A router that comes back has not moved from there.
+void LanOwners::note_move(const Entry& entry, Instant now) {
+  const Vlans& vlans = entry.address.vlans;
+  Move& back = moves_[place(entry.owner.mac, vlans)];
+  if (back.from == entry.owner.mac && back.vlans == vlans) back = Move();
+  moves_[place(entry.candidate.mac, vlans)] = {.from = entry.candidate.mac,
+                                               .to = entry.owner.mac,
+                                               .vlans = vlans,
+                                               .claim = entry.claim,
+                                               .since = now};
 }
 
 void LanOwners::unasked(const LanAddress& address, Instant now) {
@@ -108,27 +132,44 @@ MacAddress LanOwners::receiver(const LanAddress& address, const MacAddress& send
 }
 
 std::optional<LanOwners::Other> LanOwners::other(const LanAddress& address, const MacAddress& used,
-                                                 Instant now) const {
-  const Entry* entry = &entries_[place(address)];
-  const bool is_its_own = holds(*entry, address);
-  if (!is_its_own) entry = &entries_[by_owner_[place(used, address.vlans)]];
-  const bool is_recent = (entry->state == State::kMoved || entry->state == State::kDisputed) &&
-                         now < entry->changed + kKept;
-  const bool is_candidate = used == entry->candidate.mac;
-  const bool is_owner = used == entry->owner.mac;
-  if (!is_its_own) {
-    const bool is_its_router = entry->claim != 0 && entry->address.vlans == address.vlans &&
-                               is_recent && (is_owner || is_candidate);
-    if (!is_its_router) return std::nullopt;
+                                                 Instant now, std::uint64_t tried) const {
+  const auto is_untried = [&](const std::optional<Other>& other) {
+    return other && other->claim > tried && other->mac != used;
+  };
+  const auto is_recent = [&](const Entry& entry) {
+    return (entry.state == State::kMoved || entry.state == State::kDisputed) &&
+           now < entry.changed + kKept;
+  };
+  const Entry& own = entries_[place(address)];
+  const bool is_its_own = holds(own, address);
+  const Entry& entry = is_its_own ? own : entries_[by_owner_[place(used, address.vlans)]];
+  const bool is_its_router = entry.claim != 0 && entry.address.vlans == address.vlans &&
+                             is_recent(entry) &&
+                             (used == entry.owner.mac || used == entry.candidate.mac);
+  if (is_its_own || is_its_router) {
+    auto other = other_of(entry, used, is_recent(entry));
+    if (other && !is_its_own) other->has_moved = false;
+    if (is_untried(other)) return other;
+    const std::optional<Other> latest = Other{.mac = entry.latest.mac, .claim = entry.latest_claim};
+    if (is_recent(entry) && entry.latest.mac != MacAddress() && is_untried(latest)) return latest;
   }
-  if (!is_owner) {
-    return Other{
-        .mac = entry->owner.mac,
-        .claim = entry->claim,
-        .has_moved = is_its_own && is_candidate && is_recent && entry->state == State::kMoved};
+  if (is_its_own) return std::nullopt;
+  const Move& move = moves_[place(used, address.vlans)];
+  const bool is_known = move.claim != 0 && move.from == used && move.vlans == address.vlans &&
+                        now < move.since + kMovesKept;
+  const std::optional<Other> moved = Other{.mac = move.to, .claim = move.claim};
+  return is_known && is_untried(moved) ? moved : std::nullopt;
+}
+
+// The owner, for who uses another MAC, or the candidate whose claim the owner disputes.
+std::optional<LanOwners::Other> LanOwners::other_of(const Entry& entry, const MacAddress& used,
+                                                    bool is_recent) const {
+  if (used != entry.owner.mac) {
+    const bool has_moved = used == entry.candidate.mac && is_recent && entry.state == State::kMoved;
+    return Other{.mac = entry.owner.mac, .claim = entry.claim, .has_moved = has_moved};
   }
-  if (entry->state != State::kDisputed || !is_recent) return std::nullopt;
-  return Other{.mac = entry->candidate.mac, .claim = entry->claim};
+  if (entry.state != State::kDisputed || !is_recent) return std::nullopt;
+  return Other{.mac = entry.candidate.mac, .claim = entry.claim};
 }
 
 }  // namespace satrelay::gateway

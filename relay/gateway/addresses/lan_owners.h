@@ -3,7 +3,8 @@
 //
 // An address that is claimed by another MAC has an owner and a candidate until the owner was asked.
 // A silent owner has moved. One that answers disputes the claim: flows then find out which of the
-// two acknowledges.
+// two acknowledges. The candidate stays while it is asked about, whoever else claims the address
+// meanwhile: the latest of those is kept beside it.
 //
 // Fixed size, direct-mapped, found by keyed hashes. A later address takes the place of an earlier
 // one, unless a claim to that was made within kKept.
@@ -46,6 +47,8 @@ struct NamedMac {
 class LanOwners {
  public:
   static constexpr Duration kKept = Duration::seconds(300);
+  // Connections behind a router may be silent for long, and then are still sent to its old MAC.
+  static constexpr Duration kMovesKept = Duration::seconds(24 * 3600);
   // The owner is asked no sooner again.
   static constexpr Duration kInterval = Duration::seconds(1);
 
@@ -55,6 +58,7 @@ class LanOwners {
     kReplaces,      // ARP, or an advertisement with Override
     kReplacesNone,  // an advertisement without
     kSends,         // a frame of the host has come from there; a router may have sent it
+    kReceives,      // a far host addresses frames there, as its gateway tells
   };
   enum class News : std::uint8_t {
     kNone,
@@ -77,14 +81,16 @@ class LanOwners {
 
   struct Other {
     MacAddress mac;
-    std::uint32_t claim = 0;  // a number of its own; never 0
+    std::uint64_t claim = 0;  // a number of its own, greater than those before; never 0
     // From the MAC that was asked, and is silent. Never told of a router: anybody can claim an
     // address that nobody has for the router's MAC, and then for another.
     bool has_moved = false;
   };
   // Where else frames for this address may go than to `used`. An address without a MAC of its own
-  // is behind a router, whose MAC that is: it may be where the router's address has gone.
-  std::optional<Other> other(const LanAddress& address, const MacAddress& used, Instant now) const;
+  // is behind a router, whose MAC that is: it may be where the router's address has gone. Claims up
+  // to `tried` do not count.
+  std::optional<Other> other(const LanAddress& address, const MacAddress& used, Instant now,
+                             std::uint64_t tried = 0) const;
 
  private:
   enum class State : std::uint8_t { kSettled, kAsked, kMoved, kDisputed };
@@ -92,11 +98,20 @@ class LanOwners {
     LanAddress address;
     NamedMac owner;
     NamedMac candidate;  // after a move: the owner before
+    NamedMac latest;     // who has claimed it since the owner is asked; zero: nobody else
     MacAddress sender;   // by which frames come from a host that the owner has reached
     State state = State::kSettled;
-    std::uint32_t claim = 0;  // 0: the place is empty
+    std::uint64_t claim = 0;  // 0: the place is empty
+    std::uint64_t latest_claim = 0;
     Instant changed;
     Instant ask_again;
+  };
+  // Of an address that has moved.
+  struct Move {
+    MacAddress from, to;
+    Vlans vlans{};
+    std::uint64_t claim = 0;  // 0: the place is empty
+    Instant since;
   };
   static constexpr std::size_t kEntries = 4096;
   static constexpr std::size_t kMacs = 1024;
@@ -107,11 +122,14 @@ class LanOwners {
     return entry.claim != 0 && entry.address == address;
   }
   void change(Entry& entry, State state, Instant now);
+  void note_move(const Entry& entry, Instant now);
+  std::optional<Other> other_of(const Entry& entry, const MacAddress& used, bool is_recent) const;
 
   HashKey key_;
   std::vector<Entry> entries_;
   std::vector<std::uint16_t> by_owner_;  // the place of the latest entry whose owner was doubted
-  std::uint32_t claims_ = 0;
+  std::vector<Move> moves_;              // by the old MAC, the latest of each place
+  std::uint64_t claims_ = 0;
 };
 
 }  // namespace satrelay::gateway

@@ -58,6 +58,21 @@ struct HostUrgency {
   stp::UrgentNotice told;       // with CONFIRM
 };
 
+// Which claims on a host's address a flow has tried, by their numbers, in ascending order. Each is
+// tried once, but while the host is not found: then they are tried again from the first on, as the
+// repeat that went there may have been lost.
+struct TriedClaims {
+  void note(std::uint64_t claim) {
+    last = claim;
+    highest = std::max(highest, claim);
+  }
+  void begin_again() { last = 0; }
+  void end() { last = highest; }
+
+  std::uint64_t last = 0;
+  std::uint64_t highest = 0;
+};
+
 // What few flows have.
 struct FlowRare {
   // Where both hosts have opened the connection at once, the stream that the peer has opened: by it
@@ -78,10 +93,12 @@ struct FlowRare {
   MacAddress known_mac;           // while Flow::seeks_host: by which it was reached last
   MacAddress other_mac;           // to be tried if it is not reached; zero: none
   MacAddress sender_mac;          // that its frames had last, if it was reached by another
+  bool may_be_before = false;     // at `other_mac`: it was reached there before `known_mac`
   bool may_go_home = false;       // to `known_mac`, with the first answer from there
   bool owes_repeat = false;       // to the MAC in use, of what was under way to another
   std::uint64_t sent_before = 0;  // bytes, before the MAC in use: what it got first comes after
-  std::uint32_t claim = 0;        // the last that was tried: each is once (LanOwners::Other)
+  TriedClaims claims;             // LanOwners::Other
+  TriedClaims told_claims;        // HeardDestinations::Heard
   std::uint64_t stalled_at = 0;   // what the host had sent in order when it last sent again
   Instant stalled_since;          // when it first did at that place, or was last looked for
 };

@@ -63,6 +63,7 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
       claims_(around.claims),
       lan_(around.lan),
       common_(around.common),
+      told_destinations_(secret),
       arenas_(around.arenas),
       peers_(around.peers),
       records_(around.records),

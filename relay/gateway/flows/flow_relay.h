@@ -19,6 +19,7 @@
 #include "pep/stp/session.h"
 #include "relay/gateway/addresses/common_knowledge.h"
 #include "relay/gateway/addresses/lan_neighbours.h"
+#include "relay/gateway/addresses/told_destinations.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/flows/asked_servers.h"
 #include "relay/gateway/flows/flow.h"
@@ -129,6 +130,8 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   // Hosts have moved to other MACs, as LanNeighbours knows. Each flow follows before anything else
   // is done with it.
   void note_moves() { ++upheavals_; }
+  // The peer tells to which MAC its host addresses frames for one of this LAN.
+  void hear_destination(std::size_t peer, const LanDestination& told, Instant now);
   // How `host` is reached on the LAN has become known.
   void hear(const IpAddress& host, const wire::EthernetHeader& towards);
   void handle_timeout(Instant now);
@@ -218,6 +221,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
     return f.seeks_host || frame.ethernet.reversed() != f.to_host;
   }
   void follow_to(Flow& f, const wire::EthernetHeader& seen, HostNews news, Instant now);
+  void tell_destination(const Flow& f, const wire::EthernetHeader& seen, Instant now);
   void hear_elsewhere(Flow& f, const wire::EthernetHeader& seen, bool confirms, Instant now);
   bool goes_home(Flow& f, const MacAddress& sender);
   enum class Certainty : std::uint8_t { kSure, kLikely };
@@ -230,6 +234,9 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   }
   std::optional<LanOwners::Other> new_claim(const Flow& f, Instant now) const;
   void try_claimed(Flow& f, const LanOwners::Other& other);
+  bool try_destination(Flow& f, Instant now);
+  bool try_new(Flow& f, Instant now);
+  bool try_again(Flow& f, Instant now);
   void try_mac(Flow& f, const MacAddress& mac);
   static void send_to(Flow& f, const MacAddress& mac);
 
@@ -268,6 +275,8 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   bool makes_way(std::uint32_t slot, const wire::TcpHeader& header, Instant now);
   void note_refusal(const Flow& f, stp::ResetReason reason, Instant now);
   void doubt(Flow& f, Instant now);
+  // The flow of this stream, which is open; kNoSlot if there is none.
+  std::uint32_t find_open(std::size_t peer, stp::StreamId stream, Instant now);
   void remember(const Flow& f);  // for the peer, should it have been started anew
   void handle_closed_endpoint(Flow& f, Instant now);
   void abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now);
@@ -288,6 +297,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   LanNeighbours& lan_;
   CommonKnowledge& common_;
   StationListener far_stations_;
+  ToldDestinations told_destinations_;
   const std::vector<std::unique_ptr<Arena>>& arenas_;
   std::vector<std::unique_ptr<Peer>>& peers_;
   ConnectionRecords& records_;

@@ -259,7 +259,7 @@ void FlowRelay::handle_late_segment(const FlowKey& key, const Frame& frame,
   } else if (late.answered) {
     ++tcp_counters_.segments_out;
     const std::uint32_t timestamp = tcp::Timestamps(host_side_.timestamp_offset(key)).value(now);
-    late_answers_.push(lan_.way_back(key.local, frame.ethernet), key,
+    late_answers_.push(lan_.way_back(host_pair(key), frame.ethernet), key,
                        tcp::answer_of(*state, timestamp));
   }
   using Effect = tcp::LateSegment::Effect;
@@ -307,14 +307,21 @@ void FlowRelay::doubt(Flow& f, Instant now) {
   peers_[f.peer]->liaison.doubt(f.stream, now);
 }
 
-void FlowRelay::handle_doubt(std::size_t peer, stp::StreamId stream, Instant now) {
+std::uint32_t FlowRelay::find_open(std::size_t peer, stp::StreamId stream, Instant now) {
   const std::optional<std::uint32_t> number = peers_[peer]->session.context(stream);
-  if (!number || StreamContext(*number).kind() != StreamContext::Kind::kFlow) return;
+  if (!number || StreamContext(*number).kind() != StreamContext::Kind::kFlow) return kNoSlot;
   const std::uint32_t slot = StreamContext(*number).index();
-  if (!flows_.contains(slot)) return;
+  if (!flows_.contains(slot)) return kNoSlot;
   catch_up(slot, now);
   const Flow& f = flow(slot);
-  if (f.peer != peer || f.stream_state != StreamState::kOpen || f.stream != stream) return;
+  const bool is_open = f.stream_state == StreamState::kOpen && f.stream == stream;
+  return f.peer == peer && is_open ? slot : kNoSlot;
+}
+
+void FlowRelay::handle_doubt(std::size_t peer, stp::StreamId stream, Instant now) {
+  const std::uint32_t slot = find_open(peer, stream, now);
+  if (slot == kNoSlot) return;
+  const Flow& f = flow(slot);
   const bool waits = f.endpoint.state() == tcp::State::kSynSent && !f.is_unheard();
   if (!waits || now < f.created + kDoubtAfter) return;
   reset_flow(slot, stp::ResetReason::kUnreachable, Counter::kFlowsUnreachable, now);

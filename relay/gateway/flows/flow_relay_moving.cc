@@ -3,9 +3,10 @@
 // there, whatever MAC its frames have: at first the one that the far host uses, or, of a client,
 // the one by which its address was reached before, or its SYN came.
 //
-// A host that does not acknowledge has moved, or never was there. Then its flow tries by which MAC
-// its frames come, and what ARP and Neighbour Discovery claim (LanOwners), and between two of them
-// goes back to the MAC by which the host was known.
+// A host that does not acknowledge has moved, or never was there. Then its flow tries to which MAC
+// the far host addresses its frames (HeardDestinations), what ARP and Neighbour Discovery claim
+// (LanOwners), and by which MAC the host's frames come. Between two of them it goes back to the MAC
+// by which the host was known.
 #include <utility>
 
 #include "relay/gateway/flows/flow_relay.h"
@@ -22,6 +23,7 @@ void FlowRelay::follow_to(Flow& f, const wire::EthernetHeader& seen, HostNews ne
   if (!lan_.may_be_host(seen.source)) return;
   wire::EthernetHeader towards = seen.reversed();
   if (!f.is_unheard()) towards.destination = f.to_host.destination;
+  if (towards.source != f.to_host.source) tell_destination(f, seen, now);
   const bool has_changed = std::exchange(f.to_host, towards) != towards;
   const bool is_from_there = seen.source == towards.destination;
   const bool acknowledges = news == HostNews::kAcknowledges;
@@ -36,18 +38,56 @@ void FlowRelay::follow_to(Flow& f, const wire::EthernetHeader& seen, HostNews ne
   if (!is_from_there) hear_elsewhere(f, seen, confirms, now);
 }
 
+// The host has begun to address its frames to another MAC. Behind a router that MAC means nothing.
+void FlowRelay::tell_destination(const Flow& f, const wire::EthernetHeader& seen, Instant now) {
+  Peer& peer = *peers_[f.peer];
+  LanDestinations& destinations = peer.liaison.destinations();
+  const HostPair pair = host_pair(f.key);
+  if (lan_.is_routed(peer.lane.peer) || !lan_.may_be_host(seen.destination) ||
+      !destinations.are_understood() || !told_destinations_.is_news(pair, seen.destination, now)) {
+    return;
+  }
+  if (!destinations.tell(
+          {.stream = f.stream, .near = f.key.local, .far = f.key.remote, .ethernet = seen}, now)) {
+    counters_.add(Counter::kDestinationsUntold);
+    return;
+  }
+  told_destinations_.note(pair, seen.destination, now);
+  counters_.add(Counter::kDestinationsTold);
+  peer.bell.ring();
+}
+
+void FlowRelay::hear_destination(std::size_t peer, const LanDestination& told, Instant now) {
+  const std::size_t number = configured(peer);
+  const HostPair pair{{told.far, vlans_of(told.ethernet)}, told.near};
+  const bool has_flows = quotas_.hosts().find(told.far) != LanHosts::kNone;
+  if (lan_.is_routed(number) || !claims_.allow(number, told.near, told.far) || !has_flows ||
+      !lan_.may_be_host(told.ethernet.destination)) {
+    counters_.add(Counter::kDestinationsRefused);
+    return;
+  }
+  counters_.add(Counter::kDestinationsHeard);
+  lan_.hear_destination(pair, told.ethernet, now);
+  // Nothing was sent to the client yet that could show where it is.
+  const std::uint32_t slot = find_open(peer, told.stream, now);
+  if (slot == kNoSlot) return;
+  Flow& f = flow(slot);
+  const bool is_unanswered = f.origin == Origin::kLan && f.endpoint.owes_syn();
+  if (is_unanswered && host_pair(f.key) == pair) try_destination(f, now);
+}
+
 void FlowRelay::hear_elsewhere(Flow& f, const wire::EthernetHeader& seen, bool confirms,
                                Instant now) {
   FlowRare& rare = f.make_rare();
   if (std::exchange(rare.sender_mac, seen.source) == seen.source) return;
   if (confirms) {
-    lan_.note_receiver(f.key.local, seen, f.to_host.destination);
+    lan_.note_receiver(host_pair(f.key), seen, f.to_host.destination);
     rare.other_mac = seen.source;
     return;
   }
   if (f.seeks_host && seen.source == rare.known_mac) return;
   lan_.note_sender(f.key.local, seen, now);
-  try_mac(f, seen.source);
+  if (!try_destination(f, now)) try_mac(f, seen.source);
 }
 
 // The first answer that comes while another MAC is tried, from the known one, may be to what went
@@ -72,13 +112,16 @@ void FlowRelay::stay(Flow& f, const wire::EthernetHeader& seen, Certainty certai
   const bool is_sure = certainty == Certainty::kSure;
   if (is_sure) {
     f.seeks_host = false;
+    rare.claims.end();
+    rare.told_claims.end();
     rare.other_mac = MacAddress();
     if (seen.source == here) rare.sender_mac = MacAddress();
   } else if (before != here) {
     rare.may_go_home = false;
     rare.other_mac = before;
+    rare.may_be_before = true;
   }
-  if (is_sure || seen.source != here) lan_.note_receiver(f.key.local, seen, here);
+  if (is_sure || seen.source != here) lan_.note_receiver(host_pair(f.key), seen, here);
   if (is_sure || before != here) write_down(f);
 }
 
@@ -101,8 +144,8 @@ void FlowRelay::seek_host(Flow& f, Instant now) {
   if (std::exchange(rare.owes_repeat, false)) return;
   if (f.seeks_host && used != rare.known_mac) {
     send_to(f, rare.known_mac);
-  } else if (const auto other = new_claim(f, now)) {
-    try_claimed(f, *other);
+  } else if (try_new(f, now) || (f.seeks_host && try_again(f, now))) {
+    return;
   } else if (rare.other_mac != MacAddress() && rare.other_mac != used) {
     try_mac(f, rare.other_mac);
   } else if (rare.sender_mac != MacAddress() && rare.sender_mac != used) {
@@ -112,6 +155,30 @@ void FlowRelay::seek_host(Flow& f, Instant now) {
     // A server is sent to by the MAC that the far host knows.
     lan_.ask_for_owner({f.key.local, f.key.vlans}, f.to_host, now);
   }
+}
+
+bool FlowRelay::try_new(Flow& f, Instant now) {
+  if (try_destination(f, now)) return true;
+  const auto other = new_claim(f, now);
+  if (other) try_claimed(f, *other);
+  return other.has_value();
+}
+
+// All were tried in vain, and each with one segment only. In doubt the MAC before comes first.
+bool FlowRelay::try_again(Flow& f, Instant now) {
+  FlowRare& rare = f.make_rare();
+  if (std::exchange(rare.may_be_before, false) && rare.other_mac != f.to_host.destination) {
+    try_mac(f, rare.other_mac);
+    return true;
+  }
+  const MacAddress& sender = rare.sender_mac;
+  if (sender != MacAddress() && sender != f.to_host.destination && sender != rare.other_mac) {
+    try_mac(f, sender);
+    return true;
+  }
+  rare.claims.begin_again();
+  rare.told_claims.begin_again();
+  return try_new(f, now);
 }
 
 // The host has sent again what had come. Once is nothing; who does so by its timer hears none of
@@ -130,13 +197,27 @@ void FlowRelay::note_repeat(Flow& f, Instant now) {
 
 std::optional<LanOwners::Other> FlowRelay::new_claim(const Flow& f, Instant now) const {
   if (f.is_unheard()) return std::nullopt;
-  const auto other = lan_.owners().other({f.key.local, f.key.vlans}, f.to_host.destination, now);
-  return other && other->claim != f.rare().claim ? other : std::nullopt;
+  return lan_.owners().other({f.key.local, f.key.vlans}, f.to_host.destination, now,
+                             f.rare().claims.last);
 }
 
 void FlowRelay::try_claimed(Flow& f, const LanOwners::Other& other) {
-  f.make_rare().claim = other.claim;
+  f.make_rare().claims.note(other.claim);
   try_mac(f, other.mac);
+}
+
+// The MAC to which the far host addresses its frames, once for each change of it.
+bool FlowRelay::try_destination(Flow& f, Instant now) {
+  if (f.is_unheard()) return false;
+  const auto told = lan_.destinations().find(host_pair(f.key), now);
+  if (!told || told->mac == f.to_host.destination || told->claim <= f.rare().told_claims.last) {
+    return false;
+  }
+  f.make_rare().told_claims.note(told->claim);
+  const auto other = new_claim(f, now);
+  if (other && other->mac == told->mac) f.make_rare().claims.note(other->claim);
+  try_mac(f, told->mac);
+  return true;
 }
 
 // The journal learns of it when the host acknowledges.

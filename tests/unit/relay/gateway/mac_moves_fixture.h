@@ -91,9 +91,9 @@ class MacMoves : public RelayedTest {
   }
   // The server of the connection that was opened last sends something.
   void serve(std::string_view payload) {
-    b_->handle_frame(PortId::kLan,
-                     tcp_frame(server_, client_, back_, ethernet(kServerMac, kHostMac), payload),
-                     now_);
+    b_->handle_frame(
+        PortId::kLan,
+        tcp_frame(server_, client_, back_, ethernet(kServerMac, named_by_server_), payload), now_);
     back_.sequence += static_cast<std::uint32_t>(payload.size());
   }
 
@@ -187,6 +187,7 @@ class MacMoves : public RelayedTest {
   }
 
   std::uint16_t vlan_ = 0;
+  MacAddress named_by_server_ = kHostMac;  // to which it addresses its frames
   wire::TcpHeader back_;
   std::vector<SentToLan> sent_;
   Verdict verdict_{};

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "pep/compress/block_codec.h"
@@ -13,6 +15,7 @@
 #include "pep/stp/fec/source_symbol.h"
 #include "pep/stp/wire/frames.h"
 #include "pep/stp/wire/repair_frame.h"
+#include "pep/wire/arp.h"
 #include "tests/bench/codec_crowd.h"
 #include "tests/bench/crowd.h"
 
@@ -59,6 +62,62 @@ TEST_F(StepsTest, ThePeerSaysHowMuchMayBeSentOfEachStream) {
         stp::kMaxStartCreditFrameSize);
   }
   crowd.settle();
+  expect_few(crowd);
+}
+
+// ARP of the host that all flows have.
+std::vector<std::byte> claim(const MacAddress& mac) {
+  wire::EthernetHeader header;
+  header.source = mac;
+  header.destination = MacAddress::broadcast();
+  header.type = wire::EtherType::kArp;
+  std::vector<std::byte> frame(header.size() + wire::kArpSize);
+  wire::write_ethernet(header, frame);
+  wire::write_arp({.operation = wire::ArpOperation::kReply,
+                   .sender_mac = mac,
+                   .sender = ip_of("198.0.51.0"),
+                   .target_mac = {},
+                   .target = ip_of("198.0.51.0")},
+                  MutableBytes(frame).subspan(header.size()));
+  return frame;
+}
+
+constexpr MacAddress kNewMac{{2, 0, 0, 0, 9, 9}};
+
+TEST_F(StepsTest, AHostOfVeryManyFlowsMoves) {
+  Crowd crowd({.flows = kFlows, .hosts = Crowd::Hosts::kAcknowledge, .one_server = true});
+  crowd.from_lan(claim(kServerMac));
+  crowd.from_lan(claim(kNewMac));
+  crowd.settle();
+  crowd.forget();
+  crowd.pass(Duration::seconds(2));
+  EXPECT_EQ(counted(crowd, Counter::kLanMoves), 1U);
+  for (std::size_t i = 0; i < kFlows;) {
+    i = crowd.say(i, kFlows, [](ByteWriter& frames, std::size_t flow) {
+      Crowd::write_data(frames, flow, 0, bench::raw_octets(1));
+    });
+  }
+  crowd.pass(Duration::seconds(5));
+  EXPECT_EQ(crowd.flows(), kFlows);
+  expect_few(crowd);
+}
+
+// Each far host is another, so each is a change of its own.
+TEST_F(StepsTest, VeryManyHostsAddressTheirFramesElsewhereAtOnce) {
+  Crowd crowd({.flows = kFlows, .capabilities = stp::kCapabilityDestinations});
+  const std::array<std::byte, 1> payload{std::byte{'x'}};
+  for (std::size_t i = 0; i < kFlows; ++i) {
+    std::vector<std::byte> frame = crowd.data_of_server(i, 0, payload);
+    std::ranges::copy(std::as_bytes(std::span(kNewMac.octets)), frame.begin());
+    crowd.from_lan(frame);
+  }
+  constexpr std::size_t kWaiting = 64;
+  EXPECT_GE(counted(crowd, Counter::kDestinationsTold), kWaiting);
+  EXPECT_LE(counted(crowd, Counter::kDestinationsTold), kWaiting + 2);
+  EXPECT_EQ(
+      counted(crowd, Counter::kDestinationsTold) + counted(crowd, Counter::kDestinationsUntold),
+      kFlows);
+  crowd.pass(Duration::seconds(1));
   expect_few(crowd);
 }
 

@@ -73,12 +73,15 @@ TEST_F(LanOwnersTest, AsksOnceASecondAndTellsOfEachClaim) {
   hear(kOld);
   ASSERT_EQ(hear(kNew), News::kAskOwner);
   ASSERT_EQ(hear(kOld), News::kAnswered);
-  const std::uint32_t first = owners.other(host, kOld, now)->claim;
+  const std::uint64_t first = owners.other(host, kOld, now)->claim;
   EXPECT_EQ(hear(kNew), News::kNone);
-  EXPECT_EQ(owners.other(host, kOld, now)->claim, first) << "the same again";
+  EXPECT_FALSE(owners.other(host, kOld, now, first)) << "the same again";
   EXPECT_EQ(hear(kThird), News::kNone);
-  EXPECT_EQ(other(kOld), kThird);
-  EXPECT_NE(owners.other(host, kOld, now)->claim, first);
+  EXPECT_EQ(other(kOld), kNew);
+  const auto next = owners.other(host, kOld, now, first);
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->mac, kThird);
+  EXPECT_FALSE(owners.other(host, kOld, now, next->claim));
   now += LanOwners::kInterval;
   EXPECT_EQ(hear(kThird), News::kAskOwner);
 }
@@ -115,8 +118,62 @@ TEST_F(LanOwnersTest, WhatIsBehindARouterGoesWhereItHasGone) {
   EXPECT_EQ(other(elsewhere, kOld), MacAddress()) << "another VLAN";
   EXPECT_EQ(other(neighbour, kOld), MacAddress()) << "owns the same MAC";
   now += LanOwners::kKept;
-  EXPECT_EQ(other(behind, kOld), MacAddress()) << "another may have that MAC now";
+  EXPECT_EQ(other(behind, kOld), kNew) << "a connection may be silent for long";
   EXPECT_FALSE(owners.other(host, kOld, now)->has_moved);
+  now += LanOwners::kMovesKept;
+  EXPECT_EQ(other(behind, kOld), MacAddress()) << "another may have that MAC now";
+}
+
+// Each has failed over to the other.
+TEST_F(LanOwnersTest, WhatIsBehindARouterThatCameBackStays) {
+  const LanAddress behind{ip_of("198.18.0.9"), {7, 0}};
+  hear(kOld);
+  ASSERT_EQ(hear(kNew), News::kAskOwner);
+  owners.unanswered(host, now);
+  now += LanOwners::kKept;
+  ASSERT_EQ(hear(kOld), News::kAskOwner);
+  owners.unanswered(host, now);
+  now += LanOwners::kKept;
+  EXPECT_EQ(other(behind, kNew), kOld);
+  EXPECT_EQ(other(behind, kOld), MacAddress());
+}
+
+// A forged claim comes while the owner is being asked because of the host's own.
+TEST_F(LanOwnersTest, TheClaimThatIsAskedAboutStaysWhoeverElseClaims) {
+  hear(kOld);
+  ASSERT_EQ(hear(kNew), News::kAskOwner);
+  EXPECT_EQ(hear(kThird), News::kNone);
+  owners.unanswered(host, now);
+  EXPECT_EQ(owners.owner(host)->mac, kNew);
+  const auto moved = owners.other(host, kOld, now);
+  ASSERT_TRUE(moved);
+  EXPECT_EQ(moved->mac, kNew);
+  EXPECT_TRUE(moved->has_moved);
+}
+
+// The forged claim was the first.
+TEST_F(LanOwnersTest, TheLatestClaimIsKeptBesideIt) {
+  hear(kOld);
+  ASSERT_EQ(hear(kThird), News::kAskOwner);
+  EXPECT_EQ(hear(kNew), News::kNone);
+  owners.unanswered(host, now);
+  const auto first = owners.other(host, kOld, now);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->mac, kThird);
+  const auto second = owners.other(host, kOld, now, first->claim);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->mac, kNew);
+  EXPECT_FALSE(second->has_moved) << "it was not the one that was asked about";
+}
+
+TEST_F(LanOwnersTest, AFarHostsWordMakesNoOwnerAndIsNoAnswer) {
+  EXPECT_EQ(hear(kOld, Claim::kReceives), News::kNone);
+  EXPECT_EQ(owners.owner(host), nullptr);
+  hear(kOld);
+  EXPECT_EQ(hear(kNew, Claim::kReceives), News::kAskOwner);
+  EXPECT_EQ(hear(kOld, Claim::kReceives), News::kNone);
+  owners.unanswered(host, now);
+  EXPECT_EQ(owners.owner(host)->mac, kNew);
 }
 
 TEST_F(LanOwnersTest, PriorityTagsAreNoVlans) {

@@ -1,0 +1,35 @@
+#include "relay/gateway/addresses/heard_destinations.h"
+
+namespace satrelay::gateway {
+
+void HeardDestinations::hear(const HostPair& pair, const MacAddress& mac, Instant now) {
+  Entry& entry = entries_[place(pair)];
+  const bool is_known = holds(entry, pair) && entry.mac == mac;
+  if (!is_known) entry = {.pair = pair, .mac = mac, .sender = {}, .claim = ++claims_, .heard = now};
+  entry.heard = now;
+}
+
+std::optional<HeardDestinations::Heard> HeardDestinations::find(const HostPair& pair,
+                                                                Instant now) const {
+  const Entry& entry = entries_[place(pair)];
+  if (!holds(entry, pair) || now >= entry.heard + kKept) return std::nullopt;
+  return Heard{.mac = entry.mac, .claim = entry.claim};
+}
+
+void HeardDestinations::note_receiver(const HostPair& pair, const MacAddress& sender,
+                                      const MacAddress& receiver) {
+  Entry& entry = entries_[place(pair)];
+  if (!holds(entry, pair)) return;
+  if (receiver == entry.mac && sender != receiver) {
+    entry.sender = sender;
+  } else if (entry.sender == sender) {
+    entry.sender = MacAddress();
+  }
+}
+
+MacAddress HeardDestinations::receiver(const HostPair& pair, const MacAddress& sender) const {
+  const Entry& entry = entries_[place(pair)];
+  return holds(entry, pair) && entry.sender == sender ? entry.mac : sender;
+}
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,75 @@
+#include "relay/gateway/addresses/heard_destinations.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "relay/gateway/addresses/told_destinations.h"
+#include "tests/unit/relay/gateway/frame_builder.h"
+
+namespace satrelay::gateway::heard_destinations_test {
+namespace {
+
+constexpr MacAddress kOne{{2, 0, 0, 0, 1, 1}};
+constexpr MacAddress kTwo{{2, 0, 0, 0, 1, 2}};
+constexpr MacAddress kSender{{2, 0, 0, 0, 1, 3}};
+
+HostPair pair_with(std::string_view there, std::uint16_t vlan = 7) {
+  return {{ip_of("203.0.113.5"), {vlan, 0}}, ip_of(there)};
+}
+
+class HeardDestinationsTest : public testing::Test {
+ protected:
+  HeardDestinations heard{HashKey{1, 2}};
+  HostPair hosts = pair_with("198.51.100.5");
+  Instant now = Instant::from_nanoseconds(1);
+};
+
+TEST_F(HeardDestinationsTest, EachChangeIsAClaimOfItsOwn) {
+  EXPECT_FALSE(heard.find(hosts, now));
+  heard.hear(hosts, kOne, now);
+  const auto first = heard.find(hosts, now);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->mac, kOne);
+  heard.hear(hosts, kOne, now);
+  EXPECT_EQ(heard.find(hosts, now)->claim, first->claim) << "the same again";
+  heard.hear(hosts, kTwo, now);
+  EXPECT_EQ(heard.find(hosts, now)->mac, kTwo);
+  EXPECT_NE(heard.find(hosts, now)->claim, first->claim);
+}
+
+TEST_F(HeardDestinationsTest, IsForThoseTwoHostsAlone) {
+  heard.hear(hosts, kOne, now);
+  EXPECT_FALSE(heard.find(pair_with("198.51.100.6"), now));
+  EXPECT_FALSE(heard.find(pair_with("198.51.100.5", 8), now));
+  EXPECT_FALSE(heard.find(hosts, now + HeardDestinations::kKept));
+}
+
+TEST_F(HeardDestinationsTest, LeadsNewConnectionsOnceAFlowHasShownIt) {
+  heard.hear(hosts, kOne, now);
+  EXPECT_EQ(heard.receiver(hosts, kSender), kSender);
+  heard.note_receiver(hosts, kSender, kOne);
+  EXPECT_EQ(heard.receiver(hosts, kSender), kOne);
+  EXPECT_EQ(heard.receiver(hosts, kTwo), kTwo) << "a host that sends by another MAC";
+  heard.note_receiver(hosts, kSender, kSender);
+  EXPECT_EQ(heard.receiver(hosts, kSender), kSender);
+  heard.note_receiver(hosts, kSender, kOne);
+  heard.hear(hosts, kTwo, now);
+  EXPECT_EQ(heard.receiver(hosts, kSender), kSender) << "nobody has shown that";
+}
+
+TEST(ToldDestinationsTest, AChangeIsToldOnceAndAgainAfterAMinute) {
+  ToldDestinations told{HashKey{1, 2}};
+  const HostPair hosts = pair_with("198.51.100.5");
+  Instant now = Instant::from_nanoseconds(1);
+  EXPECT_TRUE(told.is_news(hosts, kOne, now));
+  told.note(hosts, kOne, now);
+  EXPECT_FALSE(told.is_news(hosts, kOne, now));
+  EXPECT_TRUE(told.is_news(hosts, kTwo, now));
+  EXPECT_TRUE(told.is_news(pair_with("198.51.100.6"), kOne, now));
+  now += ToldDestinations::kAgain;
+  EXPECT_TRUE(told.is_news(hosts, kOne, now));
+}
+
+}  // namespace
+}  // namespace satrelay::gateway::heard_destinations_test
