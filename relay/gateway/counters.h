@@ -358,7 +358,7 @@ class Counters {
       {"destinations_heard", Counter::kDestinationsHeard,
        "MACs to which far hosts address their frames, told by their gateways"},
       {"destinations_refused", Counter::kDestinationsRefused,
-       "the same of hosts that have no flow, or are none of the peer's business"},
+       "the same without a flow of the two hosts, or of no use here"},
       {"address_conflicts", Counter::kAddressConflicts,
        "frames of another machine that uses the gateway's address"},
   }};

@@ -295,7 +295,7 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_se
       begin_flow(segment, decision.recovered, *session, rule, now);
       return Verdict::kConsumed;
     case Kind::kCookie:
-      door.answer_by_cookie(segment, lan.way_back(host_pair(key), frame.ethernet),
+      door.answer_by_cookie(segment, lan.way_back(host_pair(key), frame.ethernet, now),
                             flows.endpoint_config(key, *session, now), *session, now);
       return Verdict::kConsumed;
     case Kind::kBridge:

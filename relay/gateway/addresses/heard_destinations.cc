@@ -27,9 +27,11 @@ void HeardDestinations::note_receiver(const HostPair& pair, const MacAddress& se
   }
 }
 
-MacAddress HeardDestinations::receiver(const HostPair& pair, const MacAddress& sender) const {
+MacAddress HeardDestinations::receiver(const HostPair& pair, const MacAddress& sender,
+                                       Instant now) const {
   const Entry& entry = entries_[place(pair)];
-  return holds(entry, pair) && entry.sender == sender ? entry.mac : sender;
+  const bool is_recent = holds(entry, pair) && now < entry.heard + kKept;
+  return is_recent && entry.sender == sender ? entry.mac : sender;
 }
 
 }  // namespace satrelay::gateway

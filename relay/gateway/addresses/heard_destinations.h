@@ -34,7 +34,7 @@ class HeardDestinations {
   // As LanOwners says: a flow of these hosts has shown that the one that sends by `sender` is
   // reached by `receiver`.
   void note_receiver(const HostPair& pair, const MacAddress& sender, const MacAddress& receiver);
-  MacAddress receiver(const HostPair& pair, const MacAddress& sender) const;
+  MacAddress receiver(const HostPair& pair, const MacAddress& sender, Instant now) const;
 
  private:
   struct Entry {

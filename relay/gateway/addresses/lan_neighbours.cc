@@ -131,7 +131,7 @@ void LanNeighbours::hear_owner(const IpAddress& host, const MacAddress& mac, Lan
       if (may_be_asked_for && owners_.owner(address) != nullptr) forget(address);
       break;
     case LanOwners::News::kAskOwner:
-      ask_owner(address, claim, now);
+      ask_owner(address, now);
       break;
     case LanOwners::News::kAnswered:
       counters_.add(Counter::kLanMovesDisputed);
@@ -170,24 +170,8 @@ std::size_t LanNeighbours::questions_to_all() const {
   }));
 }
 
-// A word of a peer is one more claim. So a host that answers for itself on this LAN is asked first.
-void LanNeighbours::hear_destination(const HostPair& pair, const wire::EthernetHeader& towards,
-                                     Instant now) {
-  destinations_.hear(pair, towards.destination, now);
-  hear_owner(pair.here.host, towards.destination, LanOwners::Claim::kReceives, towards, now);
-}
-
-bool LanNeighbours::may_ask_for_peer(Instant now) {
-  constexpr Duration kEach = Duration::seconds(1) / kAskedForPeersPerSecond;
-  const Instant next = later(asked_for_peers_until_, now) + kEach;
-  if (next > now + kEach * std::int64_t{kAskedForPeersPerSecond}) return false;
-  asked_for_peers_until_ = next;
-  return true;
-}
-
-void LanNeighbours::ask_owner(const LanAddress& address, LanOwners::Claim claim, Instant now) {
-  const bool is_of_peer = claim == LanOwners::Claim::kReceives;
-  if ((is_of_peer && !may_ask_for_peer(now)) || !may_ask(now)) {
+void LanNeighbours::ask_owner(const LanAddress& address, Instant now) {
+  if (!may_ask(now)) {
     counters_.add(Counter::kLanMovesUnasked);
     owners_.unasked(address, now);
     return;

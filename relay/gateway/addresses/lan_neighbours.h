@@ -65,14 +65,16 @@ class LanNeighbours {
     destinations_.note_receiver(pair, seen.source, receiver);
   }
   // The header of an answer to what has come from the host by this one.
-  wire::EthernetHeader way_back(const HostPair& pair, const wire::EthernetHeader& seen) const {
+  wire::EthernetHeader way_back(const HostPair& pair, const wire::EthernetHeader& seen,
+                                Instant now) const {
     wire::EthernetHeader back = seen.reversed();
-    const MacAddress told = destinations_.receiver(pair, seen.source);
+    const MacAddress told = destinations_.receiver(pair, seen.source, now);
     back.destination = told != seen.source ? told : owners_.receiver(pair.here, seen.source);
     return back;
   }
-  // The far host addresses frames for the one of this LAN so, as its gateway tells.
-  void hear_destination(const HostPair& pair, const wire::EthernetHeader& towards, Instant now);
+  // To which MACs far hosts address their frames. They make no owners, and nobody is asked: far
+  // hosts have no say in where the flows of others go.
+  HeardDestinations& destinations() { return destinations_; }
   const HeardDestinations& destinations() const { return destinations_; }
   // Asks all of its VLANs who has an address of which nobody has heard, if a frame to it by this
   // header has found nobody. The gateway listens for the answer, and nobody waits for it.
@@ -124,8 +126,6 @@ class LanNeighbours {
   // Of these, those to all: SYNs that nobody means draw them, and owners are still to be asked.
   static constexpr std::size_t kQuestionsToAll = kQuestions / 2;
   static constexpr unsigned kAskedPerSecond = 64;  // addresses, in the gateway's own name
-  // Of these, owners that peers' words are about: claims on the LAN are still to be asked about.
-  static constexpr unsigned kAskedForPeersPerSecond = kAskedPerSecond / 4;
   static constexpr std::uint8_t kTries = 3;
   static constexpr std::uint8_t kTriesOfOwner = 2;
 
@@ -139,10 +139,9 @@ class LanNeighbours {
   bool is_far(const IpAddress& host) const;
   void hear_owner(const IpAddress& host, const MacAddress& mac, LanOwners::Claim claim,
                   const wire::EthernetHeader& seen, Instant now);
-  void ask_owner(const LanAddress& address, LanOwners::Claim claim, Instant now);
+  void ask_owner(const LanAddress& address, Instant now);
   // Owners that answer at once make room for more questions, so that their rate is limited too.
   bool may_ask(Instant now);
-  bool may_ask_for_peer(Instant now);
   std::size_t questions_to_all() const;
   void ask(const LanAddress& address, const wire::EthernetHeader& own, std::uint8_t tries,
            Instant now);
@@ -158,7 +157,6 @@ class LanNeighbours {
   std::vector<Question> questions_;
   std::size_t own_questions_ = 0;  // of these
   Instant asked_until_;            // what was asked has used up the rate until then
-  Instant asked_for_peers_until_;  // as above
   LanOwners owners_;
   HeardDestinations destinations_;
   const MacAddress own_mac_;

@@ -6,14 +6,6 @@
 #include "relay/gateway/frames/flow_key.h"
 
 namespace satrelay::gateway {
-namespace {
-
-// It is about the MAC of whoever the address belongs to, and not about that of a router.
-bool names_owner(LanOwners::Claim claim) {
-  return claim == LanOwners::Claim::kReplaces || claim == LanOwners::Claim::kReplacesNone;
-}
-
-}  // namespace
 
 LanOwners::LanOwners(HashKey key)
     : key_(key), entries_(kEntries), by_owner_(kMacs), moves_(kMacs) {}
@@ -54,7 +46,7 @@ LanOwners::News LanOwners::hear(const LanAddress& address, const NamedMac& named
   if (!holds(entry, address)) {
     const bool is_in_use =
         entry.claim != 0 && entry.state != State::kSettled && now < entry.changed + kKept;
-    if (is_in_use || !names_owner(claim)) return News::kNone;
+    if (is_in_use || claim == Claim::kSends) return News::kNone;
     entry = Entry();
     entry.address = address;
     entry.owner = named;
@@ -62,7 +54,7 @@ LanOwners::News LanOwners::hear(const LanAddress& address, const NamedMac& named
     return News::kNone;
   }
   if (mac == entry.owner.mac) {
-    if (entry.state != State::kAsked || !names_owner(claim)) return News::kNone;
+    if (entry.state != State::kAsked || claim == Claim::kSends) return News::kNone;
     change(entry, State::kDisputed, now);
     return News::kAnswered;
   }

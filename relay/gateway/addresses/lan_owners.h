@@ -58,7 +58,6 @@ class LanOwners {
     kReplaces,      // ARP, or an advertisement with Override
     kReplacesNone,  // an advertisement without
     kSends,         // a frame of the host has come from there; a router may have sent it
-    kReceives,      // a far host addresses frames there, as its gateway tells
   };
   enum class News : std::uint8_t {
     kNone,

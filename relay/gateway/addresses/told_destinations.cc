@@ -2,13 +2,17 @@
 
 namespace satrelay::gateway {
 
-bool ToldDestinations::is_news(const HostPair& pair, const MacAddress& mac, Instant now) const {
-  const Entry& entry = entries_[place(pair)];
-  return entry.mac != mac || entry.pair != pair || now >= entry.again;
+bool ToldDestinations::is_news(const Listener& listener, const HostPair& pair,
+                               const MacAddress& mac, Instant now) const {
+  const Entry& entry = entries_[place(listener, pair)];
+  const bool was_told = entry.listener == listener && entry.pair == pair && entry.mac == mac;
+  return !was_told || now >= entry.again;
 }
 
-void ToldDestinations::note(const HostPair& pair, const MacAddress& mac, Instant now) {
-  entries_[place(pair)] = {.pair = pair, .mac = mac, .again = now + kAgain};
+void ToldDestinations::note(const Listener& listener, const HostPair& pair, const MacAddress& mac,
+                            Instant now) {
+  entries_[place(listener, pair)] = {
+      .listener = listener, .pair = pair, .mac = mac, .again = now + kAgain};
 }
 
 }  // namespace satrelay::gateway

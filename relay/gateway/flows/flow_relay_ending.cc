@@ -259,7 +259,7 @@ void FlowRelay::handle_late_segment(const FlowKey& key, const Frame& frame,
   } else if (late.answered) {
     ++tcp_counters_.segments_out;
     const std::uint32_t timestamp = tcp::Timestamps(host_side_.timestamp_offset(key)).value(now);
-    late_answers_.push(lan_.way_back(host_pair(key), frame.ethernet), key,
+    late_answers_.push(lan_.way_back(host_pair(key), frame.ethernet, now), key,
                        tcp::answer_of(*state, timestamp));
   }
   using Effect = tcp::LateSegment::Effect;

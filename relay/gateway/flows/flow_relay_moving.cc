@@ -43,8 +43,10 @@ void FlowRelay::tell_destination(const Flow& f, const wire::EthernetHeader& seen
   Peer& peer = *peers_[f.peer];
   LanDestinations& destinations = peer.liaison.destinations();
   const HostPair pair = host_pair(f.key);
-  if (lan_.is_routed(peer.lane.peer) || !lan_.may_be_host(seen.destination) ||
-      !destinations.are_understood() || !told_destinations_.is_news(pair, seen.destination, now)) {
+  const ToldDestinations::Listener listener{f.peer, peer.upheavals.streams_gone()};
+  if (f.stream_state != StreamState::kOpen || lan_.is_routed(peer.lane.peer) ||
+      !lan_.may_be_host(seen.destination) || !destinations.are_understood() ||
+      !told_destinations_.is_news(listener, pair, seen.destination, now)) {
     return;
   }
   if (!destinations.tell(
@@ -52,28 +54,25 @@ void FlowRelay::tell_destination(const Flow& f, const wire::EthernetHeader& seen
     counters_.add(Counter::kDestinationsUntold);
     return;
   }
-  told_destinations_.note(pair, seen.destination, now);
+  told_destinations_.note(listener, pair, seen.destination, now);
   counters_.add(Counter::kDestinationsTold);
   peer.bell.ring();
 }
 
 void FlowRelay::hear_destination(std::size_t peer, const LanDestination& told, Instant now) {
-  const std::size_t number = configured(peer);
   const HostPair pair{{told.far, vlans_of(told.ethernet)}, told.near};
-  const bool has_flows = quotas_.hosts().find(told.far) != LanHosts::kNone;
-  if (lan_.is_routed(number) || !claims_.allow(number, told.near, told.far) || !has_flows ||
+  const std::uint32_t slot = find_open(peer, told.stream, now);
+  // Without a flow a peer could fill the table with pairs of hosts that there are not.
+  if (slot == kNoSlot || host_pair(flow(slot).key) != pair || lan_.is_routed(configured(peer)) ||
       !lan_.may_be_host(told.ethernet.destination)) {
     counters_.add(Counter::kDestinationsRefused);
     return;
   }
   counters_.add(Counter::kDestinationsHeard);
-  lan_.hear_destination(pair, told.ethernet, now);
-  // Nothing was sent to the client yet that could show where it is.
-  const std::uint32_t slot = find_open(peer, told.stream, now);
-  if (slot == kNoSlot) return;
+  lan_.destinations().hear(pair, told.ethernet.destination, now);
   Flow& f = flow(slot);
-  const bool is_unanswered = f.origin == Origin::kLan && f.endpoint.owes_syn();
-  if (is_unanswered && host_pair(f.key) == pair) try_destination(f, now);
+  // Nothing was sent to the client yet that could show where it is.
+  if (f.origin == Origin::kLan && f.endpoint.owes_syn()) try_destination(f, now);
 }
 
 void FlowRelay::hear_elsewhere(Flow& f, const wire::EthernetHeader& seen, bool confirms,

@@ -58,7 +58,7 @@ void FlowRelay::accept(const FlowKey& key, const Frame& frame, const wire::TcpHe
   // A cookie has answered the host already.
   f.modes.handshake = cookie ? config::HandshakeMode::kLocal : handshake(rule, key, peer, now).mode;
   f.syn_sequence = syn.sequence;
-  f.to_host = lan_.way_back(host_pair(key), frame.ethernet);
+  f.to_host = lan_.way_back(host_pair(key), frame.ethernet, now);
   if (f.to_host.destination != frame.ethernet.source) {
     f.make_rare().other_mac = f.make_rare().sender_mac = frame.ethernet.source;
   }

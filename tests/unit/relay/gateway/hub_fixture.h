@@ -61,8 +61,17 @@ inline OpenMetadata open_of(std::string_view client, std::string_view server) {
 
 class HubTest : public testing::Test {
  protected:
-  explicit HubTest(const config::Gateway& config = hub())
-      : config_(config), memory_(config.limits.memory.value()) {
+  using Knows = FarGateway::LanReports;
+  explicit HubTest(const config::Gateway& config = hub(), Knows second = Knows::kUnderstood)
+      : config_(config),
+        memory_(config.limits.memory.value()),
+        terminals_{{7, BitRate::bits_per_second(10'000'000), now_},
+                   {8,
+                    BitRate::bits_per_second(10'000'000),
+                    now_,
+                    FarGateway::Streams::kOdd,
+                    {},
+                    second}} {
     hub_ = std::make_unique<Gateway>(
         config_, Identity{.boot_epoch = 1, .secret = {1, 2}, .wan_mac = kGatewayMac}, memory_,
         now_);
@@ -174,9 +183,8 @@ class HubTest : public testing::Test {
   const config::Gateway config_;
   std::vector<std::byte> memory_;
   std::unique_ptr<Gateway> hub_;
-  FarGateway terminals_[2] = {{7, BitRate::bits_per_second(10'000'000), now_},
-                              {8, BitRate::bits_per_second(10'000'000), now_}};
-  bool deaf_[2] = {};  // hears nothing any more
+  FarGateway terminals_[2];  // the second may be an older one
+  bool deaf_[2] = {};        // hears nothing any more
   std::vector<stp::ResetReason> reasons_[2];
   std::vector<OpenMetadata> opened_[2];
   std::vector<stp::StreamId> streams_[2];  // that the hub has opened

@@ -47,28 +47,45 @@ TEST_F(HeardDestinationsTest, IsForThoseTwoHostsAlone) {
 
 TEST_F(HeardDestinationsTest, LeadsNewConnectionsOnceAFlowHasShownIt) {
   heard.hear(hosts, kOne, now);
-  EXPECT_EQ(heard.receiver(hosts, kSender), kSender);
+  EXPECT_EQ(heard.receiver(hosts, kSender, now), kSender);
   heard.note_receiver(hosts, kSender, kOne);
-  EXPECT_EQ(heard.receiver(hosts, kSender), kOne);
-  EXPECT_EQ(heard.receiver(hosts, kTwo), kTwo) << "a host that sends by another MAC";
+  EXPECT_EQ(heard.receiver(hosts, kSender, now), kOne);
+  EXPECT_EQ(heard.receiver(hosts, kTwo, now), kTwo) << "a host that sends by another MAC";
+  EXPECT_EQ(heard.receiver(hosts, kSender, now + HeardDestinations::kKept), kSender);
   heard.note_receiver(hosts, kSender, kSender);
-  EXPECT_EQ(heard.receiver(hosts, kSender), kSender);
+  EXPECT_EQ(heard.receiver(hosts, kSender, now), kSender);
   heard.note_receiver(hosts, kSender, kOne);
   heard.hear(hosts, kTwo, now);
-  EXPECT_EQ(heard.receiver(hosts, kSender), kSender) << "nobody has shown that";
+  EXPECT_EQ(heard.receiver(hosts, kSender, now), kSender) << "nobody has shown that";
 }
 
 TEST(ToldDestinationsTest, AChangeIsToldOnceAndAgainAfterAMinute) {
+  using Listener = ToldDestinations::Listener;
   ToldDestinations told{HashKey{1, 2}};
   const HostPair hosts = pair_with("198.51.100.5");
+  const Listener peer{.session = 1, .streams_gone = 0};
   Instant now = Instant::from_nanoseconds(1);
-  EXPECT_TRUE(told.is_news(hosts, kOne, now));
-  told.note(hosts, kOne, now);
-  EXPECT_FALSE(told.is_news(hosts, kOne, now));
-  EXPECT_TRUE(told.is_news(hosts, kTwo, now));
-  EXPECT_TRUE(told.is_news(pair_with("198.51.100.6"), kOne, now));
+  EXPECT_TRUE(told.is_news(peer, hosts, kOne, now));
+  told.note(peer, hosts, kOne, now);
+  EXPECT_FALSE(told.is_news(peer, hosts, kOne, now));
+  EXPECT_TRUE(told.is_news(peer, hosts, kTwo, now));
+  EXPECT_TRUE(told.is_news(peer, pair_with("198.51.100.6"), kOne, now));
+  EXPECT_TRUE(told.is_news({.session = 2, .streams_gone = 0}, hosts, kOne, now))
+      << "another worker of the peer";
+  EXPECT_TRUE(told.is_news({.session = 1, .streams_gone = 1}, hosts, kOne, now))
+      << "it was started anew";
   now += ToldDestinations::kAgain;
-  EXPECT_TRUE(told.is_news(hosts, kOne, now));
+  EXPECT_TRUE(told.is_news(peer, hosts, kOne, now));
+}
+
+TEST(ToldDestinationsTest, LanesDoNotTakeEachOthersPlaces) {
+  ToldDestinations told{HashKey{1, 2}};
+  const HostPair hosts = pair_with("198.51.100.5");
+  const Instant now = Instant::from_nanoseconds(1);
+  for (std::uint32_t lane = 0; lane < 16; ++lane) told.note({lane, 0}, hosts, kOne, now);
+  for (std::uint32_t lane = 0; lane < 16; ++lane) {
+    EXPECT_FALSE(told.is_news({lane, 0}, hosts, kOne, now)) << lane;
+  }
 }
 
 }  // namespace

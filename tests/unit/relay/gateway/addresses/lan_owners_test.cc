@@ -166,16 +166,6 @@ TEST_F(LanOwnersTest, TheLatestClaimIsKeptBesideIt) {
   EXPECT_FALSE(second->has_moved) << "it was not the one that was asked about";
 }
 
-TEST_F(LanOwnersTest, AFarHostsWordMakesNoOwnerAndIsNoAnswer) {
-  EXPECT_EQ(hear(kOld, Claim::kReceives), News::kNone);
-  EXPECT_EQ(owners.owner(host), nullptr);
-  hear(kOld);
-  EXPECT_EQ(hear(kNew, Claim::kReceives), News::kAskOwner);
-  EXPECT_EQ(hear(kOld, Claim::kReceives), News::kNone);
-  owners.unanswered(host, now);
-  EXPECT_EQ(owners.owner(host)->mac, kNew);
-}
-
 TEST_F(LanOwnersTest, PriorityTagsAreNoVlans) {
   EXPECT_EQ((LanAddress{host.host, {0, 7}}), host);
   EXPECT_EQ((LanAddress{host.host, {0, 0}}), (LanAddress{host.host, {}}));
