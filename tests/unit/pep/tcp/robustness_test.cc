@@ -242,6 +242,25 @@ TEST(KeepAlive, OnlyTheNumberBeforeTheNextIsOne) {
   EXPECT_EQ(s.endpoint().keep_alives(), 2u);
 }
 
+// Whoever waits for room asks nobody whether the other host is there.
+TEST(KeepAlive, AProbeOfAClosedWindowIsNone) {
+  Script s;
+  s.establish_as_server();
+  s.endpoint().set_receive_limit(100);
+  const std::uint64_t window = s.endpoint().receive_window();
+  const std::string next = std::to_string(window + 1);
+  for (std::uint64_t at = 1; at <= window; at += 1'000) {
+    const std::uint64_t end = std::min(at + 1'000, window + 1);
+    s.in(". " + std::to_string(at) + ":" + std::to_string(end) + " ack 1");
+    s.out();
+  }
+  ASSERT_EQ(s.endpoint().receive_window(), 0u);
+  s.in(". " + std::to_string(window) + ":" + std::to_string(window) + " ack 1");
+  EXPECT_NE(s.out(), "-") << "it is answered";
+  EXPECT_EQ(s.endpoint().keep_alives(), 0u);
+  EXPECT_EQ(s.endpoint().counters().keep_alives_in, 0u);
+}
+
 TEST(KeepAlive, AsksUntilAnythingIsHeard) {
   Script s;
   s.establish_as_server();
