@@ -22,12 +22,13 @@ class RecentCount {
     turn(period, now);
     return previous_ + current_;
   }
-  // What that makes in `span`. Of what has just begun an eighth of the period is taken to be over.
-  std::uint64_t in(Duration span, Duration period, Instant now) {
-    const auto counted = static_cast<double>(amount(period, now));
-    const Duration begun = now - begun_;
-    const Duration over = previous_ > 0 ? period + begun : std::max(begun, period / 8);
-    return static_cast<std::uint64_t>(counted * (span.to_seconds() / over.to_seconds()));
+  // The same in the length of one period. What has come in less is not taken to go on.
+  std::uint64_t in_a_period(Duration period, Instant now) {
+    const std::uint64_t counted = amount(period, now);
+    if (previous_ == 0) return counted;
+    const Duration over = period + (now - begun_);
+    return static_cast<std::uint64_t>(static_cast<double>(counted) *
+                                      (period.to_seconds() / over.to_seconds()));
   }
   // Takes out so much, the oldest first, and all there is at most: how much.
   std::uint64_t take(std::uint64_t most, Duration period, Instant now) {

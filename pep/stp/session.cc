@@ -260,11 +260,11 @@ void Session::wait_for_room(StreamId stream, std::uint64_t bytes, Instant now) {
   if (Stream* s = streams.visible(stream)) streams.wait_for_room(*s, bytes, now);
 }
 
-void Session::set_rest(StreamId stream, std::uint64_t bytes, bool is_all) {
+void Session::set_rest(StreamId stream, std::uint64_t bytes, Behind behind) {
   Stream* s = impl_->streams->visible(stream);
   if (s == nullptr) return;
   if (s->hot().rest != bytes) s->heat().rest = bytes;
-  s->rest_is_all = is_all;
+  s->behind_rest = behind;
 }
 
 void Session::finish(StreamId stream) {
@@ -426,6 +426,16 @@ std::size_t Session::datagram_limit() const { return impl_->datagram_limit(); }
 BitRate Session::peer_capacity() const { return impl_->association->peer_capacity.capacity(); }
 
 BitRate Session::send_rate() const { return impl_->gate.rate(); }
+
+BitRate Session::share(StreamId stream) const {
+  const Stream* s = impl_->streams->visible(stream);
+  const std::uint64_t sharers = s == nullptr ? 1 : impl_->streams->schedule().sharers(*s);
+  return impl_->steady_rate().scaled(1, sharers);
+}
+
+BitRate Session::share_of_new() const {
+  return impl_->steady_rate().scaled(1, impl_->streams->schedule().hosts() + 1);
+}
 
 const std::optional<RateCut>& Session::last_rate_cut() const { return impl_->gate.cuts().last(); }
 BitRate Session::found_capacity() const { return impl_->gate.found_capacity(); }

@@ -156,9 +156,9 @@ class Session {
   // The writer begins nothing with less room than this: produce() is called, and kWritable told,
   // when there is so much. No more than a stream has to itself, or it may wait for ever.
   void wait_for_room(StreamId stream, std::uint64_t bytes, Instant now);
-  // The writer has so many bytes more at least. `is_all`: the stream ends or pauses behind them.
-  // What is lost of the last flight of a stream is repaired in place.
-  void set_rest(StreamId stream, std::uint64_t bytes, bool is_all);
+  // The writer has so many bytes more at least. What is lost of the last flight of a stream is
+  // repaired in place.
+  void set_rest(StreamId stream, std::uint64_t bytes, Behind behind);
   // No more write(): the end of the stream follows the last byte.
   void finish(StreamId stream);
   // Tells the peer how far our host is: soon, and again until it arrives. Only the newest counts.
@@ -222,6 +222,10 @@ class Session {
   // The same, and nothing while it is only assumed.
   std::optional<Duration> measured_rtt() const;
   BitRate send_rate() const;       // what the controller allows now, as the modem counts
+  // Of that, what a stream gets while all that wait go on to, those of other sessions apart: this
+  // one, and one that begins to send. No more than what may be sent at this moment.
+  BitRate share(StreamId stream) const;
+  BitRate share_of_new() const;
   BitRate found_capacity() const;  // by the controller; zero: it has not found any
   ByteCount train() const;         // the length of one that measures the link now
   const std::optional<RateCut>& last_rate_cut() const;  // of that rate

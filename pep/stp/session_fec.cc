@@ -46,7 +46,8 @@ bool Session::Impl::is_ending(const Stream& stream) const {
 
 // What the stream has to send takes longer than that.
 bool Session::Impl::lasts(const Stream& stream) const {
-  return stream.left() * streams->schedule().sharers(stream) > flight().value();
+  return stream.has_more() ||
+         stream.left() * streams->schedule().sharers(stream) > flight().value();
 }
 
 bool Session::Impl::is_short(const Stream& stream) const {

@@ -70,7 +70,7 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
   gate.update(association->rtt.smoothed(), datagram_limit(), now);
   // What each of several gets of the link is not known here.
   const bool alone = writer.turn().alone;
-  streams->schedule().set_rate(alone ? std::min(gate.rate(), gate.own_rate()) : BitRate());
+  streams->schedule().set_rate(alone ? steady_rate() : BitRate());
   const bool open = gate.open(now);  // until a packet is finished
   if (!open && !gate.control_open(now)) return 0;
   if (open && !goes_on && mtu_probe_waits()) {

@@ -11,6 +11,13 @@ namespace satrelay::stp {
 // lives, not even after a restart of the peer.
 enum class StreamId : std::uint64_t {};
 
+// What follows the bytes of a stream that its writer is known to have.
+enum class Behind : std::uint8_t {
+  kUnknown,
+  kNothing,  // for now: it ends or pauses
+  kMore,     // the writer is held back, so that it has more than it tells
+};
+
 // Bytes that an OPEN may carry for the far relay.
 inline constexpr std::size_t kMaxMetadata = 256;
 

@@ -267,6 +267,7 @@ void Endpoint::give_up_own_memory() {
 }
 
 void Endpoint::set_receive_limit(std::uint64_t bytes) { receiver_.set_limit(bytes); }
+std::uint64_t Endpoint::receive_limit() const { return receiver_.window().limit(); }
 
 void Endpoint::send_keep_alive(Instant now) {
   if (!is_synchronised() || state_ == State::kTimeWait || keep_alive_.asking()) return;

@@ -123,6 +123,7 @@ class Endpoint {
   void consume(std::uint64_t count);
   // Changes how much may be stored; a window once advertised is not taken back (RFC 9293 3.8.6).
   void set_receive_limit(std::uint64_t bytes);
+  std::uint64_t receive_limit() const;
   // Takes a reserve of the arena for each direction, of an endpoint that begins: that is there
   // however little memory others leave. False, and none, if the arena has too few.
   [[nodiscard]] bool own_memory();

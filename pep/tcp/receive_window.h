@@ -23,6 +23,7 @@ class ReceiveWindow {
   explicit ReceiveWindow(std::uint64_t limit) : limit_(limit) {}
 
   void set_limit(std::uint64_t bytes) { limit_ = bytes; }
+  std::uint64_t limit() const { return limit_; }
   void set_scale(std::uint8_t shift) { shift_ = shift; }
   void set_segment_size(std::uint16_t bytes) { segment_size_ = bytes; }
 

@@ -252,7 +252,9 @@ TEST(FairBridge, HostsShareAlikeWhateverTheyAndTheirFramesAre) {
   }
 }
 
-// The target follows the link, where a single packet takes longer than bridged_queue.
+// The target follows the link, where a single packet takes longer than bridged_queue. The call
+// begins when the others have shared the link for a while: who begins with them waits for the first
+// packets of each.
 TEST(FairBridge, ASlowLinkIsFilledAndACallIsInTimeOnIt) {
   Scenario scenario = lab(kbit(128), 3);
   add_downloads(scenario, 1, 0, 1);
@@ -264,8 +266,8 @@ TEST(FairBridge, ASlowLinkIsFilledAndACallIsInTimeOnIt) {
                                        .bits_per_second = UdpTraffic::frame_bits(60) * 50,
                                        .ip_bytes = 60,
                                        .port = 6'000,
-                                       .start = kStart,
-                                       .length = length});
+                                       .start = kStart + Duration::seconds(5),
+                                       .length = length - Duration::seconds(5)});
   const UdpResult& bulk =
       traffic.add({.host = 2, .bits_per_second = 256e3, .start = kStart, .length = length});
   network.loop().run_until(kStart + Duration::seconds(20));

@@ -41,7 +41,7 @@ struct Stream {
   Phase phase = Phase::kFree;
   bool ready = false;        // the relay has bytes: produce() may be called
   bool blocked = false;      // the writer found too little room
-  bool rest_is_all = false;  // hot().rest, and no more for now
+  Behind behind_rest = Behind::kUnknown;  // hot().rest
   bool released = false;     // the relay has let go; freed when both directions are over
   bool delivered = false;    // kDelivered is due or was told
   bool prompt = false;       // its packets are its own, and covered all along
@@ -111,7 +111,8 @@ struct Stream {
   // New bytes that are there.
   std::uint64_t left() const { return send.unsent() + (send.finished() ? 0 : hot().rest); }
   // It ends or pauses behind them.
-  bool left_is_all() const { return send.finished() || rest_is_all; }
+  bool left_is_all() const { return send.finished() || behind_rest == Behind::kNothing; }
+  bool has_more() const { return !send.finished() && behind_rest == Behind::kMore; }
 
  private:
   static constexpr StreamHot kIdle{};

@@ -102,6 +102,13 @@ class StreamSchedule {
   std::size_t hosts(schedule::ClassId stream_class) const {
     return classes_[stream_class].hosts - classes_[stream_class].twice;
   }
+  std::size_t hosts() const {  // of all classes
+    std::size_t sum = 0;
+    for (schedule::ClassSet left = has_new_; left != 0; left &= left - 1) {
+      sum += hosts(schedule::lowest_class(left));
+    }
+    return sum;
+  }
 
   // --- lost bytes
   // After anything that adds to or takes from what the stream has lost.

@@ -41,7 +41,7 @@ Stream* Streams::create(std::uint64_t id, Stream::Phase phase, Own own, Instant 
   stream->open_acknowledged = stream->reset_acknowledged = stream->final_size_known = false;
   stream->reset_reason = ResetReason::kNone;
   stream->context = 0;
-  stream->rest_is_all = false;
+  stream->behind_rest = Behind::kUnknown;
   schedule_.join(*stream, 0, 0);
   stream->confirmations = {};
   stream->forget_metadata();

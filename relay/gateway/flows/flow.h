@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "config/schema.h"
-#include "pep/base/recent_count.h"
 #include "pep/base/time.h"
+#include "pep/base/units.h"
 #include "pep/compress/block_codec.h"
 #include "pep/schedule/class_set.h"
 #include "pep/stp/session.h"
@@ -20,6 +20,7 @@
 #include "pep/tcp/urgent_marks.h"
 #include "pep/wire/ethernet.h"
 #include "relay/gateway/counters.h"
+#include "relay/gateway/flows/departures.h"
 #include "relay/gateway/flows/flow_table.h"
 #include "relay/gateway/flows/origin.h"
 #include "relay/gateway/flows/wait_sample.h"
@@ -42,11 +43,16 @@ enum class StreamState : std::uint8_t {
 
 // What a flow needs only while bytes come from its host: an idle one has none of it.
 struct FlowHot {
-  explicit FlowHot(Instant now) : drained(now) {}
+  explicit FlowHot(Instant now) : departures(now) {}
 
-  RecentCount drained;   // bytes from the LAN that the link has taken
-  Instant last_payload;  // from its host
-  WaitSample wait;       // of its bytes for the link
+  Departures departures;  // of bytes from the LAN
+  BitRate share;          // of the link, when its last block began; zero: it had none
+  // How far its host may be ahead of the link, and until when that need not be asked anew.
+  std::uint64_t ahead = 0;
+  Instant ahead_until;
+  std::uint64_t flight = 0;  // bytes of its host that its share carries in a flight
+  Instant last_payload;      // from its host
+  WaitSample wait;           // of its bytes for the link
   // Those of its bytes that its class counts as waiting for the link.
   std::uint64_t waiting = 0;
 };

@@ -146,7 +146,7 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   const std::uint64_t owed_in_all = elsewhere ? owed_by(f) : 0;
   const std::uint64_t in_order = f.endpoint.received().in_order_end();
   const HostWindows::Means means = windows_.means(f);
-  if (moving_ != slot) windows_.adjust(f, means, session_of(f).smoothed_rtt(), now);
+  if (moving_ != slot) windows_.adjust(f, means, ahead_of(f, now), now);
   const tcp::EcnField ecn = tcp::ecn_field(frame.ip.traffic_class);
   // A promised window is not taken back, and many at once may promise more than there is. What
   // would take the room that the streams need to drain counts as lost: the host sends it again.
@@ -207,7 +207,7 @@ std::size_t FlowRelay::handle_in_order(std::uint32_t slot, const Frame& frame,
   for (const ConstBytes payload : payloads) size += payload.size();
   const HostWindows::Means means = windows_.means(f);
   if (windows_.crowds_streams(f, means, size)) return 0;
-  if (moving_ != slot) windows_.adjust(f, means, session_of(f).smoothed_rtt(), now);
+  if (moving_ != slot) windows_.adjust(f, means, ahead_of(f, now), now);
   f.endpoint.set_frugal(false);
   const std::uint64_t unstored = tcp_counters_.unstored_bytes_in;
   const std::size_t taken = f.endpoint.handle_in_order(header, payloads, now);
@@ -230,7 +230,7 @@ std::size_t FlowRelay::handle_acknowledgments(std::uint32_t slot, const Frame& f
   const std::size_t taken = f.endpoint.handle_acknowledgments(headers, now);
   if (taken == 0) return 0;
   const HostWindows::Means means = windows_.means(f);
-  if (moving_ != slot) windows_.adjust(f, means, session_of(f).smoothed_rtt(), now);
+  if (moving_ != slot) windows_.adjust(f, means, ahead_of(f, now), now);
   f.endpoint.set_frugal(windows_.crowds_streams(f, means, 0));
   follow_host(f, frame, HostNews::kAcknowledges, now);
   f.heat(now);
@@ -286,7 +286,7 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
     if (far.answered && !f.established) note_answer(f, now);
     follow(f, far, now);
     hear_urgent(f, far.urgent, tcp_counters_);
-    windows_.adjust(f, session_of(f).smoothed_rtt(), now);
+    windows_.adjust(f, ahead_of(f, now), now);
   }
   note_activity(f, now);
   advance(slot, now);
@@ -319,7 +319,7 @@ void FlowRelay::handle_timeout(Instant now) {
     }
     if (f.retry_at <= now) {
       f.retry_at = Instant::never();
-      windows_.adjust(f, session_of(f).smoothed_rtt(), now);
+      windows_.adjust(f, ahead_of(f, now), now);
     }
     if (!f.trimmed && now >= f.last_activity + kTrimAfter) trim(f);
     if (now >= f.last_activity + quiet_limit(f, session_of(f), limits_) &&

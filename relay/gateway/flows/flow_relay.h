@@ -21,6 +21,7 @@
 #include "relay/gateway/addresses/lan_neighbours.h"
 #include "relay/gateway/addresses/told_destinations.h"
 #include "relay/gateway/counters.h"
+#include "relay/gateway/flows/ahead.h"
 #include "relay/gateway/flows/asked_servers.h"
 #include "relay/gateway/flows/flow.h"
 #include "relay/gateway/flows/flow_ends.h"
@@ -92,7 +93,8 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   // has to itself: a host with a window of zero would send nothing that brings its SYN cookie back.
   tcp::Config endpoint_config(const FlowKey& key, std::size_t peer, Instant now) const {
     const Arena& part = arena_of(peer);
-    const std::uint64_t first = windows_.first(part, quotas_.hosts().find(key.local));
+    const std::uint64_t first = std::min(windows_.first(part, quotas_.hosts().find(key.local)),
+                                         first_ahead(peers_[peer]->session.share_of_new()));
     return host_side_.config_for(key, std::max<std::uint64_t>(first, part.reserve_size()), now);
   }
   void set_half_open(std::uint32_t most) { quotas_.set_half_open(most); }
@@ -201,6 +203,8 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   void trim(Flow& f);
   stp::Session& session_of(const Flow& f) { return peers_[f.peer]->session; }
   // Of a session: the number of its peer, and that one's part of the arena.
+  // How far its host may be ahead of the link.
+  std::uint64_t ahead_of(const Flow& f, Instant now) { return most_ahead(f, session_of(f), now); }
   std::size_t configured(std::size_t session) const { return peers_[session]->lane.peer; }
   Arena& arena_of(std::size_t session) const { return *arenas_[configured(session)]; }
 

@@ -9,14 +9,8 @@ namespace {
 
 constexpr Duration kRetry = Duration::milliseconds(10);
 constexpr Duration kReopen = Duration::milliseconds(100);
-// Over this time a flow's rate is taken: long enough for a few blocks of one of many.
-constexpr Duration kPace = Duration::milliseconds(500);
-// What the link takes in this time lies here at least, and beyond a round trip: a host whose bytes
-// are late keeps nothing waiting, and a flow can grow.
-constexpr Duration kLeastStored = Duration::milliseconds(400);
-constexpr Duration kStoredBeyond = Duration::milliseconds(200);
-// What a host may send before it is known how fast the link takes it.
-constexpr std::uint64_t kFirstWindow = 64 * 1024;
+// While it is not known how fast the link takes what a host sends.
+constexpr std::uint64_t kMostFirst = 64 * 1024;
 // A window smaller than this is offered anew on a timer, as the host may not ask soon.
 constexpr std::uint64_t kSmallWindow = 8 * 1024;
 // Queued for a host beyond what its TCP can send now.
@@ -75,7 +69,7 @@ HostWindows::Means HostWindows::means(const Arena& part) const {
 std::uint64_t HostWindows::first(const Means& means, LanHosts::Index host) const {
   const std::uint64_t kept = means.kept_for_streams + means.host_windows / 2;
   const std::uint64_t part = means.host_windows / 2 / std::max<std::uint64_t>(means.flows, 1);
-  return std::min({host_window_, kFirstWindow, std::max(part, kSmallWindow),
+  return std::min({host_window_, kMostFirst, std::max(part, kSmallWindow),
                    beyond(means.spare, kept) / 4, available(means, host)});
 }
 
@@ -83,35 +77,21 @@ std::uint64_t HostWindows::first(const Arena& part, LanHosts::Index host) const 
   return first(means(part), host);
 }
 
-// As much as the link takes in a round trip and some tenths of a second, which bounds all windows
-// together by what the links carry; and never more than a quarter of what is spare, nor than its
-// host's part of that.
-std::uint64_t HostWindows::limit(const Flow& f, const Means& there, Duration round_trip,
-                                 Instant now) const {
-  const std::uint64_t paced =
-      f.hot() == nullptr
-          ? 0
-          : f.hot()->drained.in(std::max(round_trip + kStoredBeyond, kLeastStored), kPace, now);
+// Never more than a quarter of what is spare, nor than its host's part of that.
+std::uint64_t HostWindows::limit(const Flow& f, const Means& there) const {
   const std::uint64_t most = beyond(there.spare, there.kept_for_streams) / 4;
-  return std::min(std::max(first(there, f.host), std::min({host_window_, paced, most})),
+  return std::min(std::max(first(there, f.host), std::min(host_window_, most)),
                   f.endpoint.received().stored() + available(there, f.host));
 }
 
-void HostWindows::adjust(Flow& f, const Means& there, Duration round_trip, Instant now) {
+void HostWindows::adjust(Flow& f, const Means& there, std::uint64_t ahead, Instant now) {
   const std::uint64_t own = part_of(f).reserve_size();
   const std::uint64_t most =
-      std::min(std::max(limit(f, there, round_trip, now), own), mirrored_window(f));
+      std::min(std::max(std::min(limit(f, there), ahead), own), mirrored_window(f));
   f.endpoint.set_receive_limit(most);
-  if (most < kSmallWindow) reopening_.bring_forward(f.retry_at, flows_.size(), now);
-}
-
-void HostWindows::adjust(Flow& f, Duration round_trip, Instant now) {
-  adjust(f, means(f), round_trip, now);
-}
-
-void HostWindows::note_drained(Flow& f, std::uint64_t bytes, Instant now) {
-  // Of a host that has been silent for long nothing is remembered, until it sends again.
-  if (FlowHot* hot = f.hot()) hot->drained.add(bytes, kPace, now);
+  if (most < std::min(kSmallWindow, ahead)) {
+    reopening_.bring_forward(f.retry_at, flows_.size(), now);
+  }
 }
 
 // A promised window is not taken back, and many at once may promise more than there is.

@@ -30,7 +30,7 @@ class HostWindows {
                           std::uint64_t half_open_of_all) const;
   // That is worth offering.
   bool has_window(const Arena& part, LanHosts::Index host) const;
-  // To offer a host whose bytes the link has yet to take.
+  // To offer a host whose bytes the link has yet to take, at most.
   std::uint64_t first(const Arena& part, LanHosts::Index host) const;
 
   // --- from a host -----------------------------------------------------------------------------
@@ -44,12 +44,9 @@ class HostWindows {
     std::uint64_t flows = 0;             // that share it
   };
   Means means(const Flow& f) const { return means(part_of(f)); }
-  // Offers its host what it may send now: a flight, so that when it ends all that a loss could make
-  // late is still here, to be sent with repairs. `round_trip`: of the satellite link.
-  void adjust(Flow& f, const Means& there, Duration round_trip, Instant now);
-  void adjust(Flow& f, Duration round_trip, Instant now);
-  // The link has taken so many bytes of the flow's host.
-  static void note_drained(Flow& f, std::uint64_t bytes, Instant now);
+  // Offers its host what it may send now: `ahead`, as far as there is memory for it.
+  void adjust(Flow& f, const Means& there, std::uint64_t ahead, Instant now);
+  void adjust(Flow& f, std::uint64_t ahead, Instant now) { adjust(f, means(f), ahead, now); }
   // A payload of this size would take the room that the streams need to drain.
   bool crowds_streams(const Flow& f, const Means& there, std::size_t payload) const;
   bool crowds_streams(const Flow& f, std::size_t payload) const;
@@ -72,8 +69,8 @@ class HostWindows {
     return std::max(half_of_rest(means.spare, stored),
                     half_of_rest(means.sure, std::min(stored, means.held)));
   }
-  // Of its host's window.
-  std::uint64_t limit(const Flow& f, const Means& there, Duration round_trip, Instant now) const;
+  // Of its host's window, as far as there is memory for it.
+  std::uint64_t limit(const Flow& f, const Means& there) const;
   static const Arena& part_of(const Flow& f) { return f.endpoint.received().arena(); }
 
   const FlowStore& flows_;

@@ -133,9 +133,15 @@ void StreamSide::produce(Flow& f, HostWindows& windows, Instant now) {
   stp::Session& session = session_of(f);
   const std::uint64_t before = f.bytes_from_lan;
   const std::uint64_t encoded_before = f.bytes_encoded;
-  const SpliceResult result = splice_.to_stream(
-      f, session, largest_blocks(f), peers_[f.peer]->dictionaries.of(f.traffic_class), now);
-  HostWindows::note_drained(f, f.bytes_from_lan - before, now);
+  const Outlook outlook{session.smoothed_rtt(), session.share(f.stream)};
+  end_block(f, outlook, now);
+  const SpliceResult result =
+      splice_.to_stream(f, session, largest_blocks(f, outlook, now),
+                        peers_[f.peer]->dictionaries.of(f.traffic_class), now);
+  if (f.bytes_from_lan > before) {
+    begin_block(f, f.bytes_from_lan - before, f.bytes_encoded - encoded_before);
+    windows.adjust(f, most_ahead(f, outlook, now), now);
+  }
   ClassUse& use = classes_[f.traffic_class].use;
   use.plain_bytes += f.bytes_from_lan - before;
   use.encoded_bytes += f.bytes_encoded - encoded_before;
@@ -165,29 +171,45 @@ void StreamSide::count_waiting(Flow& f, std::uint64_t bytes) {
   hot->waiting = bytes;
 }
 
-// What the host has sent is all for now if it has ended, or pauses although it may send.
+// What the host has sent is all for now if it has ended, or pauses although it may send. It has
+// more if it may send no more.
 void StreamSide::tell_rest(Flow& f, Instant now) {
   const Instant last_payload = f.hot() == nullptr ? Instant() : f.hot()->last_payload;
-  const bool pauses = now >= last_payload + kPause && f.endpoint.receive_window() >= kLeftOpen;
-  const bool is_all = pauses || f.endpoint.peer_finished();
-  session_of(f).set_rest(f.stream, f.endpoint.received().readable(), is_all);
+  const std::uint64_t left_open = std::min(kLeftOpen, f.endpoint.receive_limit() / 2);
+  const bool pauses = now >= last_payload + kPause && f.endpoint.receive_window() >= left_open;
+  const std::uint64_t readable = f.endpoint.received().readable();
+  auto behind = stp::Behind::kUnknown;
+  if (pauses || f.endpoint.peer_finished()) {
+    behind = stp::Behind::kNothing;
+  } else if (fills_a_flight(f, readable)) {
+    behind = stp::Behind::kMore;
+  }
+  session_of(f).set_rest(f.stream, readable, behind);
 }
 
 // A compressed block is delivered whole, and holds credit until then. The unfinished blocks of all
 // streams must fit into what the far side grants, whose memory may be much smaller than ours: what
 // its HELLO has granted, and no more than this side grants.
-Splice::Largest StreamSide::largest_blocks(const Flow& f) const {
+Splice::Largest StreamSide::largest_blocks(const Flow& f, const Outlook& outlook,
+                                           Instant now) const {
   const stp::Session& session = session_of(f);
   const std::uint64_t streams = std::max<std::uint64_t>(session.stream_count(), 1);
   const stp::Session::FirstCredit theirs = session.first_credit();
   const std::uint64_t share =
       std::min(std::min(lane_receive_limit_[f.peer], theirs.lane) / (4 * streams),
                std::min(flow_receive_limit_[f.peer], theirs.stream) / 4);
-  const auto compressed = static_cast<std::size_t>(
-      std::clamp<std::uint64_t>(share, kSmallestBlock, compress::kMaxPlainBlock));
+  // And no longer than a moment passes until all of it has left.
+  const std::uint64_t leaves = std::max(largest_block(f, outlook, now), kSmallestBlock);
+  const std::uint64_t plain = f.hot() == nullptr ? leaves : f.hot()->departures.plain_of(leaves);
+  const auto compressed =
+      std::clamp<std::uint64_t>(std::min(share, plain), kSmallestBlock, compress::kMaxPlainBlock);
   // What is written into the stream long before it leaves has left the cache by then.
-  const std::uint64_t raw = std::min<std::uint64_t>(compressed, session.turn_left(f.stream));
-  return {.compressed = compressed, .raw = std::max(static_cast<std::size_t>(raw), kRawBlock)};
+  const std::uint64_t turn =
+      std::max<std::uint64_t>(std::min(compressed, session.turn_left(f.stream)), kRawBlock);
+  // The far side passes it on as it comes, so it may as well fill a packet.
+  const std::uint64_t raw =
+      std::min(turn, std::max<std::uint64_t>(leaves, session.datagram_limit()));
+  return {.compressed = static_cast<std::size_t>(compressed), .raw = static_cast<std::size_t>(raw)};
 }
 
 StreamSide::Delivery StreamSide::deliver(Flow& f, HostWindows& windows, Instant now) {

@@ -13,6 +13,7 @@
 #include "pep/base/time.h"
 #include "pep/base/work_budget.h"
 #include "pep/stp/session.h"
+#include "relay/gateway/flows/ahead.h"
 #include "relay/gateway/flows/flow.h"
 #include "relay/gateway/flows/host_windows.h"
 #include "relay/gateway/flows/memory_plan.h"
@@ -71,7 +72,7 @@ class StreamSide {
   std::uint64_t waiting(schedule::ClassId id) const { return waiting_[id]; }
 
  private:
-  Splice::Largest largest_blocks(const Flow& f) const;
+  Splice::Largest largest_blocks(const Flow& f, const Outlook& outlook, Instant now) const;
   void tell_rest(Flow& f, Instant now);
   void note_wait(Flow& f, Instant now);
   void count_waiting(Flow& f, std::uint64_t bytes);

@@ -110,7 +110,8 @@ TEST_F(SessionFec, TheLastFlightOfBulkIsCoveredIfTheWriterTellsOfIt) {
       if (flow == bulk.apps[0].flows.end()) return;
       sent = flow->second.written;
       if (tells) {
-        bulk.session(0).set_rest(static_cast<StreamId>(flow->first), kBytes - sent, true);
+        bulk.session(0).set_rest(static_cast<StreamId>(flow->first), kBytes - sent,
+                                 Behind::kNothing);
       }
       if (sent > 4'000'000 && sent < kBytes - 200'000) walk_frames(frames_of(packet), late);
     };
@@ -218,7 +219,7 @@ TEST(SessionFecMix, PromptAndOtherFlowsComeToTheirEnd) {
       session.set_group(id, static_cast<schedule::ClassId>(random.below(seed % 2 + 1)),
                         random.below(3) << 60U);
       session.set_prompt(id, random.chance(0.5));
-      session.set_rest(id, random.below(100'000), random.chance(0.5));
+      session.set_rest(id, random.below(100'000), static_cast<Behind>(random.below(3)));
     };
     for (Application& app : net.apps) {
       app.on_opened = [&](Session& session, std::uint64_t id, Application::Flow&) {

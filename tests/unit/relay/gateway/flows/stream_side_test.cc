@@ -124,7 +124,7 @@ TEST_F(StreamSideTest, WhatTheHostSaysArrivesAndIsAskedForNoMore) {
   EXPECT_EQ(asked_, 1);
   EXPECT_EQ(session().waiting(), 0U);
   EXPECT_EQ(f_.bytes_from_lan, 100U);
-  EXPECT_EQ(f_.heat(now_).drained.amount(Duration::milliseconds(500), now_), 100U)
+  EXPECT_EQ(f_.heat(now_).departures.lately(Duration::milliseconds(500), now_), 100U)
       << "for the host's window";
   EXPECT_EQ(side_->counters().plain_bytes, 100U);
 }

@@ -1,0 +1,72 @@
+// How fast the link takes the bytes of a flow. A block of them is asked for when all that was
+// written before has left in packets, so each block that begins tells how long the one before it
+// has taken.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "pep/base/recent_count.h"
+#include "pep/base/time.h"
+
+namespace satrelay::gateway {
+
+class Departures {
+ public:
+  explicit Departures(Instant now) : left_(now), busy_since_(now), since_(now) {}
+
+  // The stream asks for more: the block has left.
+  void end_block(Duration period, Instant now) {
+    if (!rest_waits_) busy_since_ = now;
+    std::uint64_t left = std::exchange(leaving_, 0);
+    // In a period only a part of it has left, if it has taken the link longer.
+    if (rest_waits_ && now - since_ > period) {
+      left = static_cast<std::uint64_t>(static_cast<double>(left) *
+                                        (period.to_seconds() / (now - since_).to_seconds()));
+    }
+    left_.add(left, period, now);
+    since_ = now;
+  }
+  // So many bytes of the host begin to leave as so many of the stream. `rest`: more of them wait
+  // behind the block, so the link alone says when the next one begins.
+  void begin_block(std::uint64_t plain, std::uint64_t encoded, bool rest) {
+    leaving_ = plain_ = plain;
+    encoded_ = encoded;
+    rest_waits_ = rest;
+  }
+
+  // Bytes of the host that have left within a period.
+  std::uint64_t in_a_period(Duration period, Instant now) { return left_.in_a_period(period, now); }
+  // And those that are leaving, if that has begun within the period.
+  std::uint64_t lately(Duration period, Instant now) {
+    return in_a_period(period, now) + (now - since_ < period ? leaving_ : 0);
+  }
+  // Whether bytes have waited for so long without a pause: then the link alone says how many leave.
+  bool is_measured(Duration period, Instant now) const {
+    return rest_waits_ && now - busy_since_ >= period;
+  }
+  // Bytes of the host that `encoded` bytes of the stream are, as in the last block.
+  std::uint64_t plain_of(std::uint64_t encoded) const {
+    if (encoded_ == 0) return encoded;
+    return static_cast<std::uint64_t>(static_cast<double>(encoded) * static_cast<double>(plain_) /
+                                      static_cast<double>(encoded_));
+  }
+
+  std::uint64_t encoded_of(std::uint64_t plain) const {
+    if (plain_ == 0) return plain;
+    return static_cast<std::uint64_t>(static_cast<double>(plain) * static_cast<double>(encoded_) /
+                                      static_cast<double>(plain_));
+  }
+
+ private:
+  RecentCount left_;
+  std::uint64_t leaving_ = 0;
+  std::uint64_t plain_ = 0;  // of the last block
+  std::uint64_t encoded_ = 0;
+  bool rest_waits_ = false;
+  Instant busy_since_;
+  Instant since_;
+};
+
+}  // namespace satrelay::gateway
