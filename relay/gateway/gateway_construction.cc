@@ -166,11 +166,11 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       uplink(config, lanes.size(), secret_of(identity), released, *this, now),
       policy(config),
       claims(config, policy),
-      door(config, secret_of(identity), policy, claims, peers, counters),
-      wan(config, identity.share, identity.wan_mac, uplink, counters, now),
       common(identity.common
                  ? identity.common
                  : std::make_shared<CommonKnowledge>(secret_of(identity), config.peers.size())),
+      door(config, secret_of(identity), policy, claims, peers, common->symmetric_paths, counters),
+      wan(config, identity.share, identity.wan_mac, uplink, counters, now),
       lan(config, policy, secret_of(identity), identity.wan_mac, common->awaited, counters),
       journal(journal_memory),
       orphans(config.limits.flows, secret_of(identity), journal, lan, claims, counters),

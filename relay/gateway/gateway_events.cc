@@ -44,9 +44,6 @@ void Gateway::Impl::handle_event(std::size_t index, const stp::Event& event, Ins
       return;
     case Kind::kReset:
       if (const FlowKey* key = flows.key_of(index, event)) {
-        if (event.reason == stp::ResetReason::kUnreachable) {
-          door.records().unanswered.remember(pair_of(*key), 0, now);
-        }
         if (event.reason == stp::ResetReason::kOtherVlan) {
           door.records().split_vlans.note(*key, peer.lane.peer, now);
         }

@@ -222,6 +222,7 @@ struct Gateway::Impl final : SessionPort {
   Uplink uplink;
   Policy policy;
   const Claims claims;
+  const std::shared_ptr<CommonKnowledge> common;
   Doorkeeper door;
   BridgedConnections bridged;
   WanNode wan;
@@ -235,9 +236,8 @@ struct Gateway::Impl final : SessionPort {
     std::size_t peer = 0, packets = 0;
   } unsettled;
   Instant last_call;
-  PortId last_port = PortId::kLan;          // of frames
-  std::uint64_t calls = 0, next_audit = 0;  // of audit_at_intervals()
-  const std::shared_ptr<CommonKnowledge> common;
+  PortId last_port = PortId::kLan;           // of frames
+  std::uint64_t calls = 0, next_audit = 0;   // of audit_at_intervals()
   std::array<StationListener, 2> listeners;  // by side
   LanNeighbours lan;
   FlowJournal journal;

@@ -158,12 +158,12 @@ Explanation Gateway::explain(const PolicyKey& asked, Instant now) const {
     FlowKey hosts;
     hosts.local = key.source;
     hosts.remote = key.destination;
+    hosts.vlans[0] = key.vlan;
     std::optional<std::size_t> session;
     if (key.peer) session = impl_->lanes.first_of(*key.peer);
     explanation.bridged_as = impl_->door.objection(hosts, rule.rule, session, now);
     if (!explanation.bridged_as) {
       hosts.remote_port = key.port;
-      hosts.vlans[0] = key.vlan;
       explanation.handshake = impl_->flows.handshake(rule.rule, hosts, *session, now);
     }
   }

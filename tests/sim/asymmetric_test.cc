@@ -100,6 +100,30 @@ TEST_F(Asymmetric, WithARemoteHandshakeTheFirstConnectionStands) {
   EXPECT_TRUE(next.client.saw_end && next.server.saw_end);
 }
 
+// What answered before proves nothing once the client shows that the server answers another way.
+TEST_F(Asymmetric, ARouteThatChangesIsFoundAfterAnswersThroughTheGateways) {
+  start(config::HandshakeMode::kLocal);
+  detour.reset();
+  stations.lan(1).connect_gateway(stations.gateway(1), 0);
+  const Transfer& before =
+      stations.transfer(stations.host(0), stations.host(1), IpVersion::kV4, 1'000, 1'000);
+  stations.loop().run_until(stations.now() + Duration::seconds(10),
+                            [&] { return before.client.ended && before.server.ended; });
+  ASSERT_TRUE(before.client.saw_end);
+  detour.emplace(stations, stations.host(0).spec());
+  const Transfer& first =
+      stations.transfer(stations.host(0), stations.host(1), IpVersion::kV4, 1'000, 1'000);
+  stations.loop().run_until(stations.now() + Duration::seconds(5),
+                            [&] { return first.client.ended; });
+  EXPECT_TRUE(first.client.was_reset());
+  const Transfer& next =
+      stations.transfer(stations.host(0), stations.host(1), IpVersion::kV4, 1'000, 1'000);
+  stations.loop().run_until(stations.now() + Duration::seconds(10),
+                            [&] { return next.client.ended && next.server.ended; });
+  EXPECT_TRUE(next.client.saw_end && next.server.saw_end);
+  EXPECT_EQ(counted(0, Counter::kBridgedAsymmetric), 1U);
+}
+
 // A server that is slow to answer is no asymmetric route.
 TEST_F(Asymmetric, AClientThatRepeatsItselfIsNotEnough) {
   start(config::HandshakeMode::kLocal);

@@ -7,6 +7,7 @@
 #include "relay/gateway/addresses/far_marks.h"
 #include "relay/gateway/addresses/far_services.h"
 #include "relay/gateway/addresses/filtering_database.h"
+#include "relay/gateway/addresses/symmetric_paths.h"
 #include "relay/gateway/frames/awaited_answers.h"
 
 namespace satrelay::gateway {
@@ -14,12 +15,18 @@ namespace satrelay::gateway {
 struct CommonKnowledge {
   // `peers`: as many as are configured.
   CommonKnowledge(HashKey key, std::size_t peers)
-      : stations(key), far_marks(key), far_services(key), far_families(key, peers), awaited(key) {}
+      : stations(key),
+        far_marks(key),
+        far_services(key),
+        far_families(key, peers),
+        symmetric_paths(key),
+        awaited(key) {}
 
   FilteringDatabase stations;
   FarMarks far_marks;
   FarServices far_services;
   FarFamilies far_families;
+  SymmetricPaths symmetric_paths;
   AwaitedAnswers awaited;
 };
 

@@ -49,6 +49,10 @@ std::uint64_t owed_by(const Flow& f) {
          (endpoint.finished_sending() ? 0U : 1U);
 }
 
+// Both hosts have been heard through the gateways. Of a client that has not completed its handshake
+// nobody knows who it is.
+bool has_heard_both_hosts(const Flow& f) { return f.established && f.bytes_to_lan > 0; }
+
 bool has_stray_answer(const Flow& f) {
   return static_cast<std::uint16_t>(f.endpoint.stray_answers()) != f.stray_answers;
 }
@@ -370,6 +374,7 @@ void FlowRelay::trim(Flow& f) {
 void FlowRelay::advance(std::uint32_t slot, Instant now) {
   work_.add();
   Flow& f = flow(slot);
+  const bool had_heard_both = has_heard_both_hosts(f);
   if (!f.established && f.endpoint.is_synchronised()) {
     f.established = true;
     if (f.half_open) quotas_.count_answered(f, configured(f.peer));
@@ -399,6 +404,7 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
       f.endpoint.abort(now);
     }
   }
+  if (!had_heard_both && has_heard_both_hosts(f)) common_.symmetric_paths.note_answer(f.key, now);
   if (f.first_byte_us == 0) f.note_first_byte(now);
   if (f.stream_state == StreamState::kOpen) confirm(f, session_of(f), now);
   if (f.endpoint.is_closed() && !f.close_handled) handle_closed_endpoint(f, now);

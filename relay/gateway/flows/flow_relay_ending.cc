@@ -62,6 +62,12 @@ bool FlowRelay::makes_way(std::uint32_t slot, const wire::TcpHeader& header, Ins
 
 // A RST tells that the family reaches its servers. Silence, and an ICMP error, tell the opposite.
 void FlowRelay::note_refusal(const Flow& f, stp::ResetReason reason, Instant now) {
+  if (reason == stp::ResetReason::kUnreachable) {
+    using Silence = SymmetricPaths::Silence;
+    const bool is_answered_elsewhere = f.endpoint.stray_answers() > 0;
+    common_.symmetric_paths.note_silence(
+        f.key, is_answered_elsewhere ? Silence::kElsewhere : Silence::kUnexplained, now);
+  }
   const bool refused = reason == stp::ResetReason::kRefused;
   const bool silent =
       reason == stp::ResetReason::kUnreachable || reason == stp::ResetReason::kNoRoute;

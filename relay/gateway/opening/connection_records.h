@@ -14,15 +14,12 @@
 namespace satrelay::gateway {
 
 struct ConnectionRecords {
-  // A server that did not answer may do so on another path: how long its connections are bridged.
-  static constexpr Duration kAsymmetricFor = Duration::seconds(300);
   static constexpr std::size_t kFewestBridged = 4096;
 
   ConnectionRecords(HashKey secret, std::size_t most_flows)
       : bridged_syns(secret, RecentConnections::kRepetitions, std::max(most_flows, kFewestBridged)),
         syns_from_wan(secret, RecentConnections::kRepetitions),
         dropped_acks(secret, RecentConnections::kRepetitions),
-        unanswered(secret, kAsymmetricFor),
         ended(secret, RecentConnections::kRepetitions),
         refused_in_use(secret, RecentConnections::kRepetitions),
         in_use(secret, RecentConnections::kRepetitions, kFewestBridged),
@@ -38,9 +35,6 @@ struct ConnectionRecords {
   // By the number of an ACK that brought a cookie back and was dropped: what follows it is dropped
   // too, until the host repeats it.
   RecentConnections dropped_acks;
-  // Pairs of hosts (pair_of()), number 0, of a flow whose server did not answer: its answers may
-  // take a way past the gateway.
-  RecentConnections unanswered;
   // Number 0: flows that are over and were established once.
   RecentConnections ended;
   // Number 0: connections that the far host has already, through no gateway, as its gateway says.

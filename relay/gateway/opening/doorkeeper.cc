@@ -19,10 +19,11 @@ Decision drop(Counter reason) { return {.kind = Decision::Kind::kDrop, .reason =
 
 Doorkeeper::Doorkeeper(const config::Gateway& config, HashKey secret, const Policy& policy,
                        const Claims& claims, const std::vector<std::unique_ptr<Peer>>& peers,
-                       Counters& counters)
+                       const SymmetricPaths& paths, Counters& counters)
     : policy_(policy),
       claims_(claims),
       peers_(peers),
+      paths_(paths),
       records_(secret, config.limits.flows),
       cookies_(secret, counters),
       under_way_(secret),
@@ -151,7 +152,7 @@ std::optional<Counter> Doorkeeper::objection(const FlowKey& key, const config::R
   if (policy_.is_on_own_segment(key.remote)) return Counter::kBridgedOwnSegment;
   if (!peer) return Counter::kBridgedNoPeerPrefix;
   if (rule.action != config::Action::kAccelerate) return Counter::kBridgedByRule;
-  if (records_.unanswered.recalls(pair_of(key), 0, now)) return Counter::kBridgedAsymmetric;
+  if (paths_.is_doubtful(key, now)) return Counter::kBridgedAsymmetric;
   if (records_.split_vlans.has(key, peers_[*peer]->lane.peer, now)) {
     return Counter::kBridgedOtherVlan;
   }

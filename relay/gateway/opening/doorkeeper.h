@@ -15,6 +15,7 @@
 #include "pep/base/time.h"
 #include "pep/tcp/types.h"
 #include "pep/wire/tcp.h"
+#include "relay/gateway/addresses/symmetric_paths.h"
 #include "relay/gateway/admission.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/frames/flow_key.h"
@@ -57,7 +58,7 @@ class Doorkeeper : private Misfits::Tellers {
   // All but the configuration must outlive it; `peers` may be filled later.
   Doorkeeper(const config::Gateway& config, HashKey secret, const Policy& policy,
              const Claims& claims, const std::vector<std::unique_ptr<Peer>>& peers,
-             Counters& counters);
+             const SymmetricPaths& paths, Counters& counters);
   Doorkeeper(const Doorkeeper&) = delete;
   Doorkeeper& operator=(const Doorkeeper&) = delete;
 
@@ -113,6 +114,7 @@ class Doorkeeper : private Misfits::Tellers {
   const Policy& policy_;
   const Claims& claims_;
   const std::vector<std::unique_ptr<Peer>>& peers_;
+  const SymmetricPaths& paths_;
   Admission admission_ = Admission::kOpen;
   ConnectionRecords records_;
   SynCookies cookies_;

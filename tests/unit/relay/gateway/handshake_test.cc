@@ -90,6 +90,13 @@ class HandshakeTest : public GatewayTest {
     return reset ? Answer::kServer : Answer::kSilence;
   }
 
+  // A port that answers nothing at all, until the far gateway gives up.
+  enum class Client : std::uint8_t {
+    kIsQuiet,
+    kRepeatsItself,  // as one does that the server has answered by another way
+  };
+  void connect_to_silence(const char* server, std::uint16_t port, Client client = Client::kIsQuiet);
+
   void from_server(const FrameBytes& frame) { b_->handle_frame(PortId::kLan, frame, now_); }
   void connect_to_nowhere(std::initializer_list<const char*> servers);
 
@@ -138,6 +145,27 @@ void HandshakeTest::connect_to_nowhere(std::initializer_list<const char*> server
   }
 }
 
+void HandshakeTest::connect_to_silence(const char* server, std::uint16_t port, Client client) {
+  constexpr int kMostSteps = 2'000;
+  const std::uint64_t before = count(Counter::kFlowsUnreachable);
+  const wire::TcpHeader ours = syn(++client_port_, port);
+  lan(tcp_frame(kClient, server, ours));
+  wire::TcpHeader ack;
+  if (const auto local = take_all(*a_, Flags::kSyn)) {
+    ack = answer_to(*local, Flags::kAck);
+    ack.sequence = ours.sequence + 1;
+    lan(tcp_frame(kClient, server, ack));
+  }
+  for (int i = 0; i < kMostSteps && count(Counter::kFlowsUnreachable) == before; ++i) {
+    step();
+    take_all(*b_, Flags::kSyn);
+    take_all(*a_, Flags::kSyn);
+    const bool repeats = client == Client::kRepeatsItself && i > 0 && i % 10 == 0;
+    if (repeats && ack.flags != 0) lan(tcp_frame(kClient, server, ack));
+  }
+  EXPECT_EQ(count(Counter::kFlowsUnreachable), before + 1);
+}
+
 TEST_F(HandshakeTest, AServiceThatRefusedAnswersForItselfUntilItAccepts) {
   start();
   EXPECT_EQ(connect(kClient, kServer, Server::kRefuses), Answer::kRefusedLate)
@@ -183,6 +211,52 @@ TEST_F(HandshakeTest, AFamilyThatReachesNoServerIsLeftToThem) {
   EXPECT_EQ(count(Counter::kFamiliesSilent), 1U);
   EXPECT_EQ(connect(kClient, "198.51.9.1", Server::kAccepts), Answer::kServer);
   EXPECT_EQ(connect(kClient, "198.51.8.1", Server::kAccepts), Answer::kLocal);
+}
+
+TEST_F(HandshakeTest, AFilteredPortCostsNoOtherPortOfItsServerTheRelay) {
+  start();
+  ASSERT_EQ(connect(kClient, kServer, Server::kAccepts), Answer::kLocal);
+  connect_to_silence(kServer, 443);
+  EXPECT_EQ(connect(kClient, kServer, Server::kAccepts), Answer::kLocal);
+  EXPECT_EQ(explained(kServer, 443).cause, Cause::kServiceRefused);
+  connect_to_silence(kServer, 443);
+  EXPECT_EQ(connect(kClient, kServer, Server::kAccepts, 443), Answer::kServer);
+  EXPECT_EQ(count(Counter::kBridgedAsymmetric), 0U);
+}
+
+// The route has changed since.
+TEST_F(HandshakeTest, AServerThatAnswersByAnotherWayIsLeftToTheHostsWhateverItAnsweredBefore) {
+  start();
+  ASSERT_EQ(connect(kClient, kServer, Server::kAccepts), Answer::kLocal);
+  connect_to_silence(kServer, 443, Client::kRepeatsItself);
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn(++client_port_))), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kBridgedAsymmetric), 1U);
+}
+
+// The server has answered none of the two hosts' connections, until one that is still relayed.
+TEST_F(HandshakeTest, ALaterAnswerEndsTheBridgingAtOnce) {
+  start();
+  const wire::TcpHeader slow = syn(++client_port_);
+  lan(tcp_frame(kClient, kServer, slow));
+  const auto local = take_all(*a_, Flags::kSyn);
+  ASSERT_TRUE(local);
+  wire::TcpHeader ack = answer_to(*local, Flags::kAck);
+  ack.sequence = slow.sequence + 1;
+  lan(tcp_frame(kClient, kServer, ack));
+  step();
+  const auto asked = take_all(*b_, Flags::kSyn);
+  ASSERT_TRUE(asked);
+  const wire::EthernetHeader back = host_to_server().reversed();
+  from_server(tcp_frame(kServer, kClient, answer_to(*asked, Flags::kSyn | Flags::kAck), back));
+
+  connect_to_silence(kServer, 443);
+  ASSERT_EQ(lan(tcp_frame(kClient, kServer, syn(++client_port_))), Verdict::kBridge);
+  wire::TcpHeader data = answer_to(*asked, Flags::kAck);
+  ++data.sequence;
+  from_server(tcp_frame(kServer, kClient, data, back, "hello"));
+  for (int i = 0; i < 3; ++i) step();
+  take_all(*a_, Flags::kAck);
+  EXPECT_EQ(connect(kClient, kServer, Server::kAccepts), Answer::kLocal);
 }
 
 // A SYN that waits for its server keeps a half-open place. It is never answered by a cookie.

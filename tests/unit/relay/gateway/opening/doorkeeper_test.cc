@@ -105,7 +105,8 @@ class DoorkeeperTest : public testing::Test {
   ActiveRule rule_;
   Room room_;
   FlowKey key_;
-  Doorkeeper door_{config_, HashKey{1, 2}, policy_, claims_, peer_.peers, counters_};
+  SymmetricPaths paths_{HashKey{1, 2}};
+  Doorkeeper door_{config_, HashKey{1, 2}, policy_, claims_, peer_.peers, paths_, counters_};
 };
 
 TEST_F(DoorkeeperTest, ASynTowardsAPeerBeginsAFlow) {
@@ -360,7 +361,7 @@ TEST_F(DoorkeeperTest, EachReasonToBridgeHasItsName) {
   rule_.rule.action = config::Action::kBridge;
   EXPECT_EQ(decide(syn(3)).reason, Counter::kBridgedByRule);
   rule_.rule.action = config::Action::kAccelerate;
-  door_.records().unanswered.remember(pair_of(key_), 0, now_);
+  paths_.note_silence(key_, SymmetricPaths::Silence::kUnexplained, now_);
   EXPECT_EQ(decide(syn(4)).reason, Counter::kBridgedAsymmetric);
 }
 
