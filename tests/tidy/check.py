@@ -62,6 +62,7 @@ MAY_INCLUDE = {
                                       "relay/gateway/uplink",
                                       "relay/gateway/recovery", "relay/gateway/admission.h"],
     "relay/gateway/opening": GATEWAY + ["relay/gateway/frames", "relay/gateway/rules",
+                                        "relay/gateway/addresses",
                                         "relay/gateway/peers", "relay/gateway/admission.h",
                                         "relay/gateway/port_id.h"],
     "relay/gateway/flows": GATEWAY + ["relay/gateway/frames", "relay/gateway/steering",
