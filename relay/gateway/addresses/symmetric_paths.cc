@@ -5,31 +5,40 @@
 namespace satrelay::gateway {
 namespace {
 
-// The second stands below it. SharedTable has the smallest value give way.
+// The second stands below them. SharedTable has the smallest value give way.
 constexpr std::uint32_t kAnswered = std::uint32_t{1} << 31;
+constexpr std::uint32_t kOtherWay = std::uint32_t{1} << 30;
 
-bool is_answered_within(std::optional<std::uint32_t> value, Duration age, Instant now) {
-  return value && (*value & kAnswered) != 0 && is_within(*value & ~kAnswered, age, now);
+bool is_within_as(std::optional<std::uint32_t> value, std::uint32_t kind, Duration age,
+                  Instant now) {
+  return value && (*value & kind) != 0 && is_within(*value & ~kind, age, now);
 }
 
 }  // namespace
 
+// Where routes differ from flow to flow, some connections are answered through the gateways.
 void SymmetricPaths::note_answer(const FlowKey& connection, Instant now) {
-  table_.put(hash(connection), second_of(now) | kAnswered);
+  const std::uint64_t pair = hash(connection);
+  if (is_within_as(table_.find(pair), kOtherWay, kDoubtfulFor, now)) return;
+  table_.put(pair, second_of(now) | kAnswered);
 }
 
 void SymmetricPaths::note_silence(const FlowKey& connection, Silence silence, Instant now) {
   const std::uint64_t pair = hash(connection);
-  if (silence == Silence::kUnexplained &&
-      is_answered_within(table_.find(pair), kAnsweredFor, now)) {
+  const auto known = table_.find(pair);
+  std::uint32_t value = second_of(now);
+  if (silence == Silence::kElsewhere) {
+    value |= kOtherWay;
+  } else if (is_within_as(known, kAnswered, kAnsweredFor, now) ||
+             is_within_as(known, kOtherWay, kDoubtfulFor, now)) {
     return;
   }
-  table_.put(pair, second_of(now));
+  table_.put(pair, value);
 }
 
 bool SymmetricPaths::is_doubtful(const FlowKey& connection, Instant now) const {
   const auto value = table_.find(hash(connection));
-  return value && (*value & kAnswered) == 0 && is_within(*value, kDoubtfulFor, now);
+  return value && (*value & kAnswered) == 0 && is_within(*value & ~kOtherWay, kDoubtfulFor, now);
 }
 
 }  // namespace satrelay::gateway

@@ -5,7 +5,8 @@
 // the two hosts their acceleration. A connection whose client opened it and whose two hosts have
 // sent bytes through the gateways shows that both directions cross them. While that is known, the
 // silence of a port is a matter of this port (far_services.h). Otherwise the pair is doubtful, and
-// is bridged for five minutes, or until a connection that is still relayed is answered.
+// is bridged for five minutes, or until a connection that is still relayed is answered. A client
+// that has shown another way outweighs that: routes may differ from flow to flow.
 //
 // All workers share one. The number of places is fixed, and they are found by a keyed hash.
 // Doubtful pairs give way before others, and among those the ones that were heard first. So hosts

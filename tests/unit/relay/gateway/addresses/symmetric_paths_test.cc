@@ -60,6 +60,18 @@ TEST_F(SymmetricPathsTest, AnAnswerByAnotherWayOutweighsEarlierOnes) {
   EXPECT_TRUE(paths_.is_doubtful(web_, now_));
 }
 
+// Routes differ from flow to flow.
+TEST_F(SymmetricPathsTest, NorDoLaterOnesEndThatForFiveMinutes) {
+  paths_.note_silence(filtered_, Silence::kElsewhere, now_);
+  paths_.note_answer(web_, now_ + Duration::seconds(10));
+  paths_.note_silence(filtered_, Silence::kUnexplained, now_ + Duration::seconds(20));
+  EXPECT_TRUE(paths_.is_doubtful(web_, now_ + Duration::seconds(299)));
+  EXPECT_FALSE(paths_.is_doubtful(web_, now_ + Duration::seconds(300)));
+  paths_.note_answer(web_, now_ + Duration::seconds(300));
+  paths_.note_silence(filtered_, Silence::kUnexplained, now_ + Duration::seconds(301));
+  EXPECT_FALSE(paths_.is_doubtful(web_, now_ + Duration::seconds(301)));
+}
+
 // A host asks very many addresses where nobody is.
 TEST_F(SymmetricPathsTest, NoSilencePushesOutAPairThatHasAnswered) {
   paths_.note_answer(web_, now_);
