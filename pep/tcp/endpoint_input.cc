@@ -294,9 +294,10 @@ bool Endpoint::note_keep_alive(const wire::TcpHeader& header, const Placement& p
   if (state_ == State::kTimeWait || header.has(TcpFlags::kFin)) return false;
   if (placement.begin != static_cast<std::int64_t>(receiver_.next()) - 1) return false;
   if (placement.payload_end > placement.begin + 1) return false;
-  // Probes of a closed window look the same, but their host does not ask whether the other is there:
-  // it waits for room, as it does all the time where the link is the slower side.
-  if (receive_window() == 0) return true;
+  // Probes of a closed window look the same, but their host does not ask whether the other is
+  // there: it waits for room, as it does all the time where the link is the slower side. Where the
+  // owner offers nothing at all, as the far host does, it asks that host.
+  if (receive_window() == 0 && receive_limit() > 0) return true;
   ++keep_alives_;
   ++around_.counters().keep_alives_in;
   return true;

@@ -21,7 +21,8 @@ struct Outlook {
 std::uint64_t first_ahead(BitRate share);
 
 // What the link takes in a flight, a round trip and some tenths of a second: when the flow ends,
-// all that a loss could make late is still here, to be sent with repairs.
+// all that a loss could make late is still here, to be sent with repairs. It may be two flights,
+// where others that the session does not see leave it less than its share.
 std::uint64_t most_ahead(const Flow& f, const Outlook& outlook, Instant now);
 // The same as it was for the flow's last block, or is for a flow that begins.
 std::uint64_t most_ahead(const Flow& f, const stp::Session& session, Instant now);

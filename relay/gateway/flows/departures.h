@@ -20,10 +20,13 @@ class Departures {
   void end_block(Duration period, Instant now) {
     if (!rest_waits_) busy_since_ = now;
     std::uint64_t left = std::exchange(leaving_, 0);
-    // In a period only a part of it has left, if it has taken the link longer.
-    if (rest_waits_ && now - since_ > period) {
-      left = static_cast<std::uint64_t>(static_cast<double>(left) *
-                                        (period.to_seconds() / (now - since_).to_seconds()));
+    if (now - since_ > period) {
+      // Of one that nothing followed it is not known when it left. Else only a part of it has left
+      // in a period.
+      left = !rest_waits_
+                 ? 0
+                 : static_cast<std::uint64_t>(static_cast<double>(left) *
+                                              (period.to_seconds() / (now - since_).to_seconds()));
     }
     left_.add(left, period, now);
     since_ = now;
@@ -31,8 +34,10 @@ class Departures {
   // So many bytes of the host begin to leave as so many of the stream. `rest`: more of them wait
   // behind the block, so the link alone says when the next one begins.
   void begin_block(std::uint64_t plain, std::uint64_t encoded, bool rest) {
+    // One block of zeros does not say that the next can be as large.
+    const double least = static_cast<double>(encoded_) / static_cast<double>(2 * plain_);
+    encoded_ = std::max(encoded, static_cast<std::uint64_t>(static_cast<double>(plain) * least));
     leaving_ = plain_ = plain;
-    encoded_ = encoded;
     rest_waits_ = rest;
   }
 
@@ -48,13 +53,11 @@ class Departures {
   }
   // Bytes of the host that `encoded` bytes of the stream are, as in the last block.
   std::uint64_t plain_of(std::uint64_t encoded) const {
-    if (encoded_ == 0) return encoded;
     return static_cast<std::uint64_t>(static_cast<double>(encoded) * static_cast<double>(plain_) /
-                                      static_cast<double>(encoded_));
+                                      static_cast<double>(std::max<std::uint64_t>(encoded_, 1)));
   }
 
   std::uint64_t encoded_of(std::uint64_t plain) const {
-    if (plain_ == 0) return plain;
     return static_cast<std::uint64_t>(static_cast<double>(plain) * static_cast<double>(encoded_) /
                                       static_cast<double>(plain_));
   }
@@ -62,8 +65,9 @@ class Departures {
  private:
   RecentCount left_;
   std::uint64_t leaving_ = 0;
-  std::uint64_t plain_ = 0;  // of the last block
-  std::uint64_t encoded_ = 0;
+  // Of the last block, in which bytes shrink no more than twice as much as in the one before.
+  std::uint64_t plain_ = 1;
+  std::uint64_t encoded_ = 1;
   bool rest_waits_ = false;
   Instant busy_since_;
   Instant since_;

@@ -202,9 +202,9 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   Polled marked(std::size_t size, MutableBytes out, Instant now) const;
   void trim(Flow& f);
   stp::Session& session_of(const Flow& f) { return peers_[f.peer]->session; }
-  // Of a session: the number of its peer, and that one's part of the arena.
   // How far its host may be ahead of the link.
   std::uint64_t ahead_of(const Flow& f, Instant now) { return most_ahead(f, session_of(f), now); }
+  // Of a session: the number of its peer, and that one's part of the arena.
   std::size_t configured(std::size_t session) const { return peers_[session]->lane.peer; }
   Arena& arena_of(std::size_t session) const { return *arenas_[configured(session)]; }
 

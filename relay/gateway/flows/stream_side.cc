@@ -13,8 +13,8 @@ namespace {
 // store in which it waits until it is whole (memory_plan.cc).
 constexpr std::uint64_t kSmallestBlock = 480;
 
-// Of bytes that stay as they are so much is one block, however many streams there are: a header,
-// and one visit of the flow, for some packets.
+// Of bytes that stay as they are so much is one block, however many streams there are, but where
+// the link takes long for it: a header, and one visit of the flow, for some packets.
 constexpr std::size_t kRawBlock = 8 * 1024;
 
 // A host that has sent nothing for so long, although it may, pauses.

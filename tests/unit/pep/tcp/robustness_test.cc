@@ -259,6 +259,9 @@ TEST(KeepAlive, AProbeOfAClosedWindowIsNone) {
   EXPECT_NE(s.out(), "-") << "it is answered";
   EXPECT_EQ(s.endpoint().keep_alives(), 0u);
   EXPECT_EQ(s.endpoint().counters().keep_alives_in, 0u);
+  s.endpoint().set_receive_limit(0);  // as the far host offers nothing (window: mirror)
+  s.in(". " + std::to_string(window) + ":" + std::to_string(window) + " ack 1");
+  EXPECT_EQ(s.endpoint().keep_alives(), 1u) << "that host is asked";
 }
 
 TEST(KeepAlive, AsksUntilAnythingIsHeard) {

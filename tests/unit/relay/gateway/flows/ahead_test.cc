@@ -105,7 +105,29 @@ TEST_F(AheadTest, WhatCompressesIsCountedAsItWas) {
   EXPECT_EQ(f_.hot()->departures.plain_of(block()), 100'000U);
 }
 
-// After an outage the first blocks tell little, and a host that pauses tells nothing.
+// Of a block that left before a pause it is not known when; and content changes.
+TEST_F(AheadTest, WhatLeftLongAgoIsForgotten) {
+  rest_ = false;
+  leave(60'000, 10, 1);
+  pass(5'000);
+  block();
+  EXPECT_EQ(ahead(), kMostAtFirst);
+}
+
+TEST_F(AheadTest, OneBlockOfZerosSaysLittle) {
+  outlook_.share = mbit(1);
+  note(64'000, 100);
+  EXPECT_EQ(f_.hot()->departures.plain_of(block()), 2 * 25'000U);
+}
+
+TEST_F(AheadTest, AHostThatIsHeldBackHasMore) {
+  outlook_.share = mbit(1);
+  leave(12'500, 100, 20);
+  ahead();
+  EXPECT_TRUE(fills_a_flight(f_, 80'000));
+  EXPECT_FALSE(fills_a_flight(f_, 60'000));
+}
+
 TEST_F(AheadTest, APauseOfTheHostIsNoMeasure) {
   rest_ = false;
   leave(1'000, 10'000, 3);
