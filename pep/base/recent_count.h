@@ -22,7 +22,7 @@ class RecentCount {
     turn(period, now);
     return previous_ + current_;
   }
-  // The same in the length of one period. What has come in less is not taken to go on.
+  // The same in the length of one period. A rate that has lasted for less is not taken to go on.
   std::uint64_t in_a_period(Duration period, Instant now) {
     const std::uint64_t counted = amount(period, now);
     if (previous_ == 0) return counted;

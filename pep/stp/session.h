@@ -156,8 +156,8 @@ class Session {
   // The writer begins nothing with less room than this: produce() is called, and kWritable told,
   // when there is so much. No more than a stream has to itself, or it may wait for ever.
   void wait_for_room(StreamId stream, std::uint64_t bytes, Instant now);
-  // The writer has so many bytes more at least. What is lost of the last flight of a stream is
-  // repaired in place.
+  // The writer has so many bytes more at least. The session repairs in place what the link loses
+  // of the last flight of a stream.
   void set_rest(StreamId stream, std::uint64_t bytes, Behind behind);
   // No more write(): the end of the stream follows the last byte.
   void finish(StreamId stream);
@@ -222,8 +222,8 @@ class Session {
   // The same, and nothing while it is only assumed.
   std::optional<Duration> measured_rtt() const;
   BitRate send_rate() const;       // what the controller allows now, as the modem counts
-  // Of that, what a stream gets while all that wait go on to, those of other sessions apart: this
-  // one, and one that begins to send. No more than what may be sent at this moment.
+  // A stream gets so much of it while all that wait go on to: this one, and one that begins to
+  // send. Other sessions are not counted. No more than what may be sent at this moment.
   BitRate share(StreamId stream) const;
   BitRate share_of_new() const;
   BitRate found_capacity() const;  // by the controller; zero: it has not found any

@@ -232,7 +232,7 @@ struct Session::Impl {
   }
   std::uint64_t most_in_flight() const;
   std::size_t datagram_limit() const;
-  // What may be sent at this moment, trains that look for more apart.
+  // The controller lets so much be sent at this moment, trains that look for more apart.
   BitRate steady_rate() const { return std::min(gate.rate(), gate.own_rate()); }
   std::size_t next_limit();
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr Duration kRetry = Duration::milliseconds(10);
 constexpr Duration kReopen = Duration::milliseconds(100);
-// While it is not known how fast the link takes what a host sends.
+// A host may have so much stored however little is spare, unless very many share it.
 constexpr std::uint64_t kMostFirst = 64 * 1024;
 // A window smaller than this is offered anew on a timer, as the host may not ask soon.
 constexpr std::uint64_t kSmallWindow = 8 * 1024;
