@@ -221,7 +221,7 @@ class Session {
   Duration smoothed_rtt() const;
   // The same, and nothing while it is only assumed.
   std::optional<Duration> measured_rtt() const;
-  BitRate send_rate() const;       // what the controller allows now, as the modem counts
+  BitRate send_rate() const;  // what the controller allows now, as the modem counts
   // A stream gets so much of it while all that wait go on to: this one, and one that begins to
   // send. Other sessions are not counted. No more than what may be sent at this moment.
   BitRate share(StreamId stream) const;

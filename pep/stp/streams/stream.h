@@ -39,12 +39,12 @@ struct Stream {
   // Where the members of these end, the few octets of those behind them begin.
   [[no_unique_address]] SendHalf send;
   Phase phase = Phase::kFree;
-  bool ready = false;        // the relay has bytes: produce() may be called
-  bool blocked = false;      // the writer found too little room
+  bool ready = false;                     // the relay has bytes: produce() may be called
+  bool blocked = false;                   // the writer found too little room
   Behind behind_rest = Behind::kUnknown;  // hot().rest
-  bool released = false;     // the relay has let go; freed when both directions are over
-  bool delivered = false;    // kDelivered is due or was told
-  bool prompt = false;       // its packets are its own, and covered all along
+  bool released = false;   // the relay has let go; freed when both directions are over
+  bool delivered = false;  // kDelivered is due or was told
+  bool prompt = false;     // its packets are its own, and covered all along
   [[no_unique_address]] LaneShare lane_share;
   schedule::ClassId stream_class = 0;  // of the schedule
   ResetReason reset_reason = ResetReason::kNone;
