@@ -7,7 +7,7 @@ source "$here/../deploy/progress.sh"
 
 usage() {
   cat <<'END'
-usage: tests/run.sh [--suite NAME]... [--all] [--filter TEXT] [--list] [--slowest N] [--help]
+usage: tests/run.sh [--suite NAME]... [--all] [--within N] [--filter TEXT] [--list] [--slowest N] [--help]
 
   --suite NAME   only this suite; may be repeated. The usual ones: unit, sim, tidy, e2e;
                  those that take long: lint (clang-tidy) and sanitize (a build of its own with
@@ -18,6 +18,8 @@ usage: tests/run.sh [--suite NAME]... [--all] [--filter TEXT] [--list] [--slowes
   --all          the usual suites, lint and sanitize, each whole
   --rotation N   lint checks what has changed and an eighth of all other files, sanitize runs a third of
                  sim: the N-th, instead of that of today, which is printed
+  --within N     sanitize, which comes last, begins nothing more once N minutes have passed since the start,
+                 and names what it has left out, which it begins with on another day
   --base REV     changed since REV (tests/tidy/clang_tidy.py says what it is otherwise)
   --filter TEXT  only tests whose name contains TEXT
   --list         print the tests instead of running them
@@ -29,11 +31,11 @@ those that measure (of sanitize: build-sanitize/meson-logs/).
 END
 }
 
-arguments=() suites=() filter="" list=no whole=no slowest="" base=""
+arguments=() suites=() filter="" list=no whole=no slowest="" base="" within=""
 rotation=$(($(date +%s) / 86400)) # another one each day
 while (($# > 0)); do
   case $1 in
-  --suite | --filter | --rotation | --base | --slowest)
+  --suite | --filter | --rotation | --base | --slowest | --within)
     (($# >= 2)) || die "$1 needs a value; see --help"
     case $1 in
     --suite) suites+=("$2") ;;
@@ -41,7 +43,12 @@ while (($# > 0)); do
     --base) base=$2 ;;
     *)
       [[ $2 =~ ^[0-9]{1,9}$ ]] || die "$1 needs a number, not: $2"
-      if [ "$1" = --rotation ]; then rotation=$((10#$2)); else slowest=$((10#$2)); fi
+      number=$((10#$2))
+      case $1 in
+      --rotation) rotation=$number ;;
+      --slowest) slowest=$number ;;
+      --within) within=$number ;;
+      esac
       ;;
     esac
     shift
@@ -78,6 +85,7 @@ has() { [[ " ${suites[*]} " == *" $1 "* ]]; }
 if [ $whole = yes ]; then arguments+=(--all); fi
 if [ -n "$base" ]; then arguments+=(--base "$base"); fi
 if [ -n "$slowest" ]; then arguments+=(--slowest "$slowest"); fi
+if [ -n "$within" ]; then arguments+=(--within "$within"); fi
 marks=() # of end-to-end tests, as pytest selects them
 if has e2e; then marks+=("not long"); fi
 if has long; then marks+=("long"); fi
@@ -152,18 +160,43 @@ run() {
 }
 
 reports=()
-# run_meson BUILD FACTOR LISTED: runs what list_meson has listed. Meson's limits of time are for an idle
+# run_meson BUILD FACTOR LISTED [PART]: runs what list_meson has listed. Meson's limits of time are for an idle
 # machine, so they are multiplied. It names its logs after the program that wraps the tests: tests-python3.
 run_meson() {
-  local folder=$1 names suite options=() log=$1/meson-logs/tests-python3
+  local folder=$1 names suite options=() base=tests${4-}
+  local log=$1/meson-logs/$base-python3
   if [ -z "$3" ]; then return; fi
   mapfile -t names < <(cut -d' ' -f2 <<<"$3")
   for suite in $(cut -d' ' -f1 <<<"$3" | sort -u); do options+=(--suite "$suite"); done
   rm -f "$log".*
-  run "${invoker[@]}" meson test -C "$folder" --no-rebuild --logbase tests --print-errorlogs \
+  run "${invoker[@]}" meson test -C "$folder" --no-rebuild --logbase "$base" --print-errorlogs \
     --wrapper "/usr/bin/python3 -SE $here/processor_time.py" --timeout-multiplier "$2" "${options[@]}" "${names[@]}"
   [ -s "$log.json" ] || die "meson test ended with status $status and without $log.json"
   reports+=("$log.json")
+}
+
+# run_sanitized LISTED: the same with sanitizers, some at a time while there is time. Those whose turn it is
+# come first, so that a slow machine leaves out others on another day.
+run_sanitized() {
+  local -a lines
+  local at=0 count first few=6
+  if [ -z "$within" ]; then
+    run_meson "$sanitized" 20 "$1"
+    return
+  fi
+  mapfile -t lines < <(printf '%s' "$1")
+  count=${#lines[@]}
+  if ((count == 0)); then return; fi
+  first=$((rotation * few % count))
+  lines=("${lines[@]:first}" "${lines[@]:0:first}")
+  while ((at < count && SECONDS < within * 60)); do
+    run_meson "$sanitized" 20 "$(printf '%s\n' "${lines[@]:at:few}")" "-$at"
+    at=$((at + few))
+  done
+  if ((at < count)); then
+    warn "sanitize: $((count - at)) of $count programs are left out, as $within minutes have passed:" \
+      "$(printf '%s\n' "${lines[@]:at}" | cut -d' ' -f2 | paste -sd' ')"
+  fi
 }
 
 # run_pytest REPORT COMMAND...: the command leaves a report there.
@@ -196,7 +229,7 @@ if has long; then run_pytest "$logs/long.xml" "${pytest[@]}" --junit-xml="$logs/
 if has sanitize; then
   reports+=(--sanitized)
   listed=$(list_meson "$sanitized" unit sim)
-  run_meson "$sanitized" 20 "$(third <<<"$listed")"
+  run_sanitized "$(third <<<"$listed")"
 fi
 say "took $((SECONDS - started)) s; logs: $logs"
 if [ -n "$slowest" ]; then reports=(--slowest "$slowest" "${reports[@]}"); fi

@@ -140,6 +140,14 @@ class Run(unittest.TestCase):
         done = self.call("tests/run.sh", "--suite", "sanitize")
         self.assertRegex(done.stdout, r"--rotation \d+ does so again")
 
+    def test_sanitized_in_time(self):
+        done = self.call("tests/run.sh", "--suite", "sanitize", "--within", "60")
+        self.assertTrue(done.stdout.endswith("\n3 passed, 0 failed, 0 skipped\n"), done.stdout)
+        self.assertNotIn("left out", done.stdout)
+        done = self.call("tests/run.sh", *SUITES, "--suite", "sanitize", "--within", "0", "--rotation", "0")
+        self.assertTrue(done.stdout.endswith("\n6 passed, 0 failed, 0 skipped\n"), done.stdout)
+        self.assertIn("3 of 3 programs are left out, as 0 minutes have passed: unit-a unit-b sim-a", done.stdout)
+
     def test_lists(self):
         self.build(("--programs",))
         done = self.call("tests/run.sh", *SUITES, "--list")
