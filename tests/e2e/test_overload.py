@@ -24,11 +24,14 @@ COUNT = 100
 SIZE = 600_000
 NEW = 10  # connections in mid-flood
 KEPT = 0.9  # of their rate
-RATE = int(os.environ.get("FLOOD", 100_000))  # SYNs a second
+# SYNs a second. What a flood takes of downloads is the gateway's doing only where its machine, which makes the
+# flood, too, has time left: where it has none, half as many are sent.
+RATES = (int(os.environ.get("FLOOD", 100_000)),) + (50_000, 25_000) * ("FLOOD" not in os.environ)
+IDLE = 0.05  # of all processors, at least
 
 
 @contextmanager
-def syn_flood(lab):
+def syn_flood(lab, rate: int):
     """From the client's own port, to a server that the client has talked to.
 
     Yields a function that says how many have been sent.
@@ -43,13 +46,20 @@ def syn_flood(lab):
         return int(space.run("cat", path))
 
     program = os.path.join(build_folder(), "tests", "e2e", "overload", "syn_flood")
-    arguments = (CLIENT.interface, source, target, SERVER.ipv4, str(ACCELERATED_PORT), str(RATE))
+    arguments = (CLIENT.interface, source, target, SERVER.ipv4, str(ACCELERATED_PORT), str(rate))
     flood = space.popen(program, *arguments)
     try:
         yield sent
     finally:
         flood.terminate()
         flood.wait(10)
+
+
+def processor_time() -> tuple[int, int]:
+    """That nobody had, and all, in ticks."""
+    with open("/proc/stat", encoding="ascii") as file:
+        fields = [int(field) for field in file.readline().split()[1:]]
+    return fields[3] + fields[4], sum(fields[:8])
 
 
 def downloads(lab) -> float:
@@ -72,27 +82,32 @@ def test_a_syn_flood_beside_a_hundred_downloads(lab: Lab) -> None:
     for number in range(COUNT):
         web.make_file(f"large-{number}", SIZE, seed=number)
     small = web.make_file("small", 20_000, seed=COUNT)
+    counter = lab.gateway_a.counter
     measured = RealTime()
     quiet = downloads(lab)
-    with syn_flood(lab) as sent:
-        first, began = sent(), time.monotonic()
-        time.sleep(2)
-        flooded = downloads(lab)
-        for number in range(NEW):
-            lab.client.run(
-                *("curl", "--silent", "--show-error", "--fail", "--noproxy", "*"),
-                *("--max-time", "20", "--output", "/dev/null"),
-                f"http://{SERVER.ipv4}:{ACCELERATED_PORT}/{small.name}",
-            )
-        rate = (sent() - first) / (time.monotonic() - began)
-    counter = lab.gateway_a.counter
-    note(
-        f"{COUNT} downloads: {quiet * 8e-6:.2f} Mbit/s, under {rate:,.0f} SYNs a second "
-        f"{flooded * 8e-6:.2f} Mbit/s ({flooded / quiet:.0%}); {NEW} new connections opened; "
-        f"{counter('syn_cookies_sent'):,} cookies, "
-        f"{counter('flows_by_syn_cookie')} flows by them, "
-        f"{counter('dropped_syn_flood'):,} SYNs dropped"
-    )
+    for floods, rate in enumerate(RATES, 1):
+        with syn_flood(lab, rate) as sent:
+            first, began = sent(), time.monotonic()
+            time.sleep(2)
+            idle, all_time = processor_time()
+            flooded = downloads(lab)
+            idle, all_time = (now - then for now, then in zip(processor_time(), (idle, all_time)))
+            for number in range(NEW):
+                lab.client.run(
+                    *("curl", "--silent", "--show-error", "--fail", "--noproxy", "*"),
+                    *("--max-time", "20", "--output", "/dev/null"),
+                    f"http://{SERVER.ipv4}:{ACCELERATED_PORT}/{small.name}",
+                )
+            rate = (sent() - first) / (time.monotonic() - began)
+        note(
+            f"{COUNT} downloads: {quiet * 8e-6:.2f} Mbit/s, under {rate:,.0f} SYNs a second "
+            f"{flooded * 8e-6:.2f} Mbit/s ({flooded / quiet:.0%}), {idle / all_time:.0%} of the processors idle; "
+            f"{NEW} new connections opened; {counter('syn_cookies_sent'):,} cookies, "
+            f"{counter('flows_by_syn_cookie')} flows by them, "
+            f"{counter('dropped_syn_flood'):,} SYNs dropped"
+        )
+        if flooded > KEPT * quiet or idle >= IDLE * all_time:
+            break
     measured.check(
         flooded > KEPT * quiet, f"the downloads lost {1 - flooded / quiet:.0%} of their rate"
     )
@@ -103,6 +118,8 @@ def test_a_syn_flood_beside_a_hundred_downloads(lab: Lab) -> None:
     def told(name: str) -> list[str]:
         return [event["detail"] for event in lab.gateway_a.events() if event["name"] == name]
 
-    check(len(told("syn_flood")) == 1, f"the flood is told of {len(told('syn_flood'))} times")
+    check(
+        1 <= len(told("syn_flood")) <= floods, f"{floods} floods: told of {len(told('syn_flood'))} times"
+    )
     eventually(lambda: told("syn_flood_over"), 20, "its end is told")
     note(told("syn_flood_over")[0])
