@@ -196,6 +196,12 @@ struct Gateway::Impl final : SessionPort {
   Run write_run(std::size_t peer, const schedule::Turn& turn, std::span<const MutableBytes> rooms,
                 std::span<stp::RunPacket> packets, Instant now) override;
   Instant next_timeout_of(std::size_t index) const;
+  // When flows will have waited for the peer for too long; never: it is there, or they were seen
+  // to.
+  Instant waits_end_at(const Peer& peer) const {
+    const Instant since = peer.silent_since();
+    return since == peer.waits_seen_to ? Instant::never() : since + config.stp.give_up_after;
+  }
   void let_peers_rest(Instant now);
   void let_few_rest(Instant now);
   Polled poll_lan_beside_flows(MutableBytes out, Instant now);

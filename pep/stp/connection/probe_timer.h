@@ -72,6 +72,10 @@ class ProbeTimer {
   // be lost by chance: then it takes a probe without an answer, so that a key stroke does not wait
   // for the report on the one before.
   bool frozen() const { return frozen_; }
+  // Since when reports have been due; never: none is missing.
+  Instant unreported_since() const {
+    return frozen_ ? later(last_report_, busy_since_) : Instant::never();
+  }
   bool probe_due(Instant now) const { return in_flight_ > 0 && now >= probe_at(); }
   // True for the first probe of this silence, which carries data.
   bool on_probe(Instant now) {

@@ -43,7 +43,8 @@ class FlowDeadlineTest : public testing::Test {
   }
   bool only_owes() { return gateway::only_owes(f_, session()); }
   Duration quiet_limit() { return gateway::quiet_limit(f_, session(), limits_); }
-  Instant deadline() { return gateway::deadline(f_, session(), limits_); }
+  Instant deadline() { return gateway::deadline(f_, session(), limits_, silence_); }
+  Instant end_of_wait() { return gateway::end_of_wait(f_, session(), silence_); }
 
   Instant now_ = Instant::from_nanoseconds(1);
   Carrier carrier_{link_of(BitRate::bits_per_second(10'000'000)), 2, 16};
@@ -53,6 +54,7 @@ class FlowDeadlineTest : public testing::Test {
   HostedFlow host_{arena_, now_};
   Flow& f_ = host_.flow;
   config::Limits limits_;
+  PeerSilence silence_{Instant::never(), Duration::seconds(900)};
 };
 
 TEST_F(FlowDeadlineTest, WhileBothHostsMaySpeakTheIdleTimeoutHolds) {
@@ -139,6 +141,37 @@ TEST_F(FlowDeadlineTest, AClosedEndpointWaitsForNoHost) {
   f_.to_host = {};
   f_.endpoint.abort(now_);
   EXPECT_EQ(deadline(), f_.last_activity + limits_.idle_timeout);
+}
+
+TEST_F(FlowDeadlineTest, WhatOwesTheSilentPeerNothingWaitsForEver) {
+  f_.established = true;
+  exchange();
+  silence_.since = now_;
+  EXPECT_FALSE(owes_peer(f_, session()));
+  EXPECT_TRUE(end_of_wait().is_never());
+  EXPECT_EQ(deadline(), f_.last_activity + limits_.idle_timeout);
+}
+
+TEST_F(FlowDeadlineTest, BytesWaitAsLongAsTheyAreToldTo) {
+  f_.established = true;
+  exchange();
+  const std::vector<std::byte> said(100);
+  ASSERT_EQ(session().write(f_.stream, said, now_), said.size());
+  EXPECT_TRUE(owes_peer(f_, session()));
+  EXPECT_TRUE(end_of_wait().is_never()) << "the peer is there";
+  silence_.since = now_ + Duration::seconds(5);
+  EXPECT_EQ(end_of_wait(), silence_.since + silence_.patience) << "from when it fell silent";
+  f_.last_activity = now_ + Duration::seconds(20);
+  EXPECT_EQ(end_of_wait(), f_.last_activity + silence_.patience) << "from the host's last word";
+  EXPECT_EQ(deadline(), end_of_wait());
+}
+
+TEST_F(FlowDeadlineTest, AClientWithoutAnAnswerHasGivenUpSooner) {
+  f_.established = false;
+  silence_.since = now_;
+  EXPECT_EQ(end_of_wait(), now_ + Duration::seconds(127));
+  silence_.patience = Duration::seconds(60);
+  EXPECT_EQ(end_of_wait(), now_ + Duration::seconds(60));
 }
 
 TEST_F(FlowDeadlineTest, TimeWaitHasALimitOfItsOwn) {
