@@ -82,8 +82,8 @@ void Gateway::handle_timeout(Instant now) {
     if (peer.session.next_timeout() <= now) peer.session.handle_timeout(now);
     impl_->take_events(i, now);
     peer.liaison.handle_timeout(impl_->orphans, now);
-    if (now >= impl_->waits_end_at(peer)) {
-      peer.waits_seen_to = peer.silent_since();
+    if (now >= impl_->silence_due(peer)) {
+      peer.silence = peer.silent_since();
       impl_->flows.look_at_all();
     }
   });

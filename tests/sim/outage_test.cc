@@ -229,9 +229,9 @@ TEST(Outage, WhatStandsStillMakesRoomForOthers) {
   link.one_way_delay = kRoundTrip / 2;
   Scenario scenario = make_lab(14, link, 2);
   for (Station& station : scenario.stations) station.limits.flows = kSlots;
-  scenario.vanishings.push_back({Side::kB, 0, Instant() + Duration::seconds(12)});
+  scenario.vanishings.push_back({Side::kA, 0, Instant() + Duration::seconds(12)});
   for (std::size_t i = 0; i < kStill; ++i) {
-    add_flow(scenario, Side::kA, sender(100'000'000), receiver());
+    add_flow(scenario, Side::kA, requester(100), responder(100, 100'000'000));
   }
   Tracer tracer;
   Network network(scenario, tracer);
@@ -239,6 +239,7 @@ TEST(Outage, WhatStandsStillMakesRoomForOthers) {
     FlowSpec spec = network.spec(0);
     spec.client_host = spec.server_host = 1;
     spec.client_plan = typist(200, 100, Duration::seconds(60));
+    spec.server_plan = receiver();
     std::uint64_t before = network.counted(gateway::Counter::kFlowsEstablished);
     for (std::size_t i = 0; i < kOthers; ++i) {
       spec.start = network.loop().now();

@@ -18,9 +18,15 @@ bool only_owes(const Flow& f, const stp::Session& session) {
          (f.stream_state == StreamState::kOpen && session.received_end(f.inbound_stream()));
 }
 
-Duration quiet_limit(const Flow& f, const stp::Session& session, const config::Limits& limits) {
+bool awaits_host(const Flow& f, const stp::Session& session) {
+  if (!f.established || f.endpoint.is_closed()) return false;
+  if (only_owes(f, session)) return true;
   const bool half_closed = f.endpoint.peer_finished() != f.closed_to_host;
-  return half_closed || only_owes(f, session) ? limits.half_close_timeout : limits.idle_timeout;
+  return half_closed && (!f.endpoint.peer_finished() || f.endpoint.unacknowledged() > 0);
+}
+
+Duration quiet_limit(const Flow& f, const stp::Session& session, const config::Limits& limits) {
+  return awaits_host(f, session) ? limits.half_close_timeout : limits.idle_timeout;
 }
 
 bool owes_peer(const Flow& f, const stp::Session& session) {
@@ -30,33 +36,20 @@ bool owes_peer(const Flow& f, const stp::Session& session) {
          session.unacknowledged(f.stream) > 0 || (f.finish_sent && !f.delivered);
 }
 
-namespace {
-
-// When what waits for the peer has grown last.
-Instant last_news(const Flow& f) {
-  const FlowHot* hot = f.hot();
-  return hot != nullptr ? hot->last_payload : f.last_activity;
-}
-
-}  // namespace
-
 Instant still_since(const Flow& f, const stp::Session& session) {
   if (!f.established || f.is_over()) return Instant::never();
-  if (f.endpoint.sends_in_vain()) return f.last_activity;
-  return owes_peer(f, session) ? last_news(f) : Instant::never();
+  const bool host_takes_nothing = f.endpoint.sends_in_vain() || only_owes(f, session);
+  return host_takes_nothing ? earlier(f.last_activity, f.owes_since()) : f.owes_since();
 }
 
-Instant end_of_wait(const Flow& f, const stp::Session& session, const PeerSilence& silence) {
-  if (silence.since.is_never() || !owes_peer(f, session)) return Instant::never();
-  const Duration patience =
-      f.established ? silence.patience : std::min(silence.patience, kLongestHandshake);
-  return std::max(last_news(f), silence.since) + patience;
+Instant end_of_wait(const Flow& f, Duration patience) {
+  return f.owes_since() + (f.established ? patience : std::min(patience, kLongestHandshake));
 }
 
 Instant deadline(const Flow& f, const stp::Session& session, const config::Limits& limits,
-                 const PeerSilence& silence) {
+                 Duration patience) {
   Instant next = earlier(f.endpoint.next_timeout(), f.retry_at);
-  next = earlier(next, end_of_wait(f, session, silence));
+  next = earlier(next, end_of_wait(f, patience));
   if (f.is_unheard() && !f.endpoint.is_closed()) {
     next = earlier(next, f.created + LanNeighbours::kPatience);
   }

@@ -194,7 +194,7 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
     if (!payload.empty() || header.has(wire::TcpFlags::kSyn)) {
       f.host_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
     }
-    // That a host answers probes of its closed window is no reason to wait for it for ever.
+    // That a host answers probes of its closed window is no progress: others may need the room.
     if (!only_owes(f, session_of(f)) || f.endpoint.unacknowledged() < owed) note_activity(f, now);
   }
   moving_ = slot;
@@ -311,7 +311,7 @@ void FlowRelay::handle_timeout(Instant now) {
     Flow& f = flow(slot);
     // What comes too early moves nothing on but where memory is short: each visit is a chance
     // there.
-    if (const Instant due = deadline(f, session_of(f), limits_, silence_of(f));
+    if (const Instant due = deadline(f, session_of(f), limits_, give_up_after_);
         due > now && !windows_.crowds_streams(f, 0)) {
       flows_.arm(slot, due);
       continue;
@@ -328,14 +328,18 @@ void FlowRelay::handle_timeout(Instant now) {
       windows_.adjust(f, ahead_of(f, now), now);
     }
     if (!f.trimmed && now >= f.last_activity + kTrimAfter) trim(f);
-    if (now >= end_of_wait(f, session_of(f), silence_of(f))) {
+    if (now >= end_of_wait(f, give_up_after_)) {
       give_up(slot, now);
       continue;
     }
     if (now >= f.last_activity + quiet_limit(f, session_of(f), limits_) &&
         f.endpoint.state() != tcp::State::kTimeWait) {
-      reset_flow(slot, stp::ResetReason::kTimeout, Counter::kFlowsResetIdle, now);
-      continue;
+      if (!awaits_host(f, session_of(f))) {
+        reset_flow(slot, stp::ResetReason::kTimeout, Counter::kFlowsResetIdle, now);
+        continue;
+      }
+      f.endpoint.send_keep_alive(now);
+      f.last_activity = now;
     }
     advance(slot, now);
   }
@@ -346,8 +350,9 @@ Instant FlowRelay::next_timeout() const {
       unheard_.any_put_off() || !farewells_.empty() || !late_answers_.empty()) {
     return {};
   }
-  if (wanted_room_) return next_search_;
-  return earlier(ends_.next_timeout(), earlier(flows_.next_deadline(), time_waits_.next_expiry()));
+  const Instant search = wanted_room_ ? next_search_ : Instant::never();
+  return earlier(earlier(search, ends_.next_timeout()),
+                 earlier(flows_.next_deadline(), time_waits_.next_expiry()));
 }
 
 // --- splicing ----------------------------------------------------------------------------------

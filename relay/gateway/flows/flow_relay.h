@@ -206,8 +206,12 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   Polled marked(std::size_t size, MutableBytes out, Instant now) const;
   void trim(Flow& f);
   stp::Session& session_of(const Flow& f) { return peers_[f.peer]->session; }
-  PeerSilence silence_of(const Flow& f) const {
-    return {peers_[f.peer]->silent_since(), give_up_after_};
+  // Whether the flow has begun to wait for a silent peer, or does so no more.
+  void note_owing(Flow& f, Instant now) {
+    const Peer& peer = *peers_[f.peer];
+    const bool owes = !peer.silence.is_never() && owes_peer(f, peer.session);
+    if (owes != f.owes_since().is_never()) return;
+    f.heat(now).owes_since = owes ? now : Instant::never();
   }
   // How far its host may be ahead of the link.
   std::uint64_t ahead_of(const Flow& f, Instant now) { return most_ahead(f, session_of(f), now); }
@@ -271,11 +275,11 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
 
   // (flow_relay_room.cc)
   struct WantedRoom {
+    std::size_t session = 0;
     IpAddress host;
-    std::size_t peer = 0;
   };
   void make_room(Instant now);
-  bool makes_room_for(const Flow& f, const WantedRoom& wanted) const;
+  bool makes_room_for(const Flow& f, const WantedRoom& wanted, Counter lack) const;
 
   // To be called before anything else is done with a flow. (flow_relay_upheaval.cc)
   void catch_up(std::uint32_t slot, Instant now) {

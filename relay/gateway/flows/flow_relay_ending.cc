@@ -222,7 +222,8 @@ void FlowRelay::settle(std::uint32_t slot, Instant now) {
     flows_.count_over(f);
     f.endpoint.give_up_own_memory();
   }
-  flows_.arm(slot, deadline(f, session_of(f), limits_, silence_of(f)));
+  note_owing(f, now);
+  flows_.arm(slot, deadline(f, session_of(f), limits_, give_up_after_));
 }
 
 // --- TIME-WAIT -----------------------------------------------------------------------------------

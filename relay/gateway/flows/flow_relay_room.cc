@@ -1,5 +1,5 @@
 // Who makes room where there is none. What a flow holds is never taken back but in one case: it has
-// stood still for longer than any host waits for a sign of life, so that its end harms least.
+// stood still for longer than TCP demands that a host waits.
 #include <algorithm>
 #include <tuple>
 
@@ -18,7 +18,7 @@ constexpr int kFlowsPerSearch = 64;
 }  // namespace
 
 void FlowRelay::want_room(std::size_t session, const IpAddress& host) {
-  wanted_room_ = WantedRoom{.host = host, .peer = configured(session)};
+  wanted_room_ = WantedRoom{.session = session, .host = host};
 }
 
 // Of the next flows in the order of slots the one that stands still, belongs to the host with the
@@ -27,6 +27,8 @@ void FlowRelay::make_room(Instant now) {
   if (!wanted_room_ || now < next_search_) return;
   const WantedRoom wanted = *std::exchange(wanted_room_, std::nullopt);
   next_search_ = now + kBetweenSearches;
+  const std::optional<Counter> lack = lack_of_room(wanted.session, wanted.host);
+  if (!lack) return;
   std::uint32_t chosen = kNoSlot;
   std::tuple<std::uint32_t, Duration> most;
   for (int looked_at = 0; looked_at < kFlowsPerSearch; ++looked_at) {
@@ -37,7 +39,7 @@ void FlowRelay::make_room(Instant now) {
     catch_up(slot, now);
     const Flow& f = flow(slot);
     const Instant since = still_since(f, session_of(f));
-    if (since.is_never() || now - since < kStillFor || !makes_room_for(f, wanted)) continue;
+    if (since.is_never() || now - since < kStillFor || !makes_room_for(f, wanted, *lack)) continue;
     const std::tuple candidate(quotas_.hosts()[f.host].flows, now - since);
     if (chosen != kNoSlot && candidate <= most) continue;
     chosen = slot;
@@ -47,16 +49,16 @@ void FlowRelay::make_room(Instant now) {
   reset_flow(chosen, stp::ResetReason::kTimeout, Counter::kFlowsResetForRoom, now);
 }
 
-// Nobody takes a place from who has less.
-bool FlowRelay::makes_room_for(const Flow& f, const WantedRoom& wanted) const {
+// Nobody takes a place from who has less. A peer's part of the memory is all that its flows lack.
+bool FlowRelay::makes_room_for(const Flow& f, const WantedRoom& wanted, Counter lack) const {
   const LanHosts& hosts = quotas_.hosts();
   const EqualParts& peers = quotas_.flows();
   const LanHosts::Index asks = hosts.find(wanted.host);
   const std::uint32_t of_host = asks == LanHosts::kNone ? 0 : hosts[asks].flows;
-  const std::size_t peer = configured(f.peer);
+  const std::size_t of = configured(f.peer), to = configured(wanted.session);
   const bool is_for_host = f.host == asks || hosts[f.host].flows > of_host;
-  const bool is_for_peer = peer == wanted.peer || peers.held(peer) > peers.held(wanted.peer);
-  return is_for_host && is_for_peer;
+  if (lack == Counter::kBridgedMemoryLow) return is_for_host && of == to;
+  return is_for_host && (of == to || peers.held(of) > peers.held(to));
 }
 
 }  // namespace satrelay::gateway

@@ -61,10 +61,11 @@ void FlowRelay::end_without_stream(std::uint32_t slot, Counter reason, Instant n
   queue(slot);
 }
 
-// The peer was silent for too long, and may have been started anew.
+// The peer was silent for too long. If nothing was heard of it, it may have been started anew.
 void FlowRelay::give_up(std::uint32_t slot, Instant now) {
   Flow& f = flow(slot);
-  if (f.stream_state == StreamState::kOpen) remember(f);
+  const bool is_known = f.stream_state == StreamState::kOpen;
+  if (is_known && session_of(f).peer_state() != stp::PeerState::kAlive) remember(f);
   reset_flow(slot, stp::ResetReason::kTimeout, Counter::kFlowsResetPeerLost, now);
 }
 
@@ -84,8 +85,11 @@ void FlowRelay::go_on(Instant now) {
 void FlowRelay::look_at(std::uint32_t slot, Instant now) {
   catch_up(slot, now);
   Flow& f = flow(slot);
-  if (f.awaits_stream()) advance(slot, now);         // the peer may be there again, or have left
-  if (!silence_of(f).since.is_never()) queue(slot);  // settle() sets a limit to its wait
+  if (f.awaits_stream()) advance(slot, now);  // the peer may be there again, or have left
+  note_owing(f, now);
+  if (!f.owes_since().is_never()) {
+    flows_.arm(slot, deadline(f, session_of(f), limits_, give_up_after_));
+  }
   if (f.configurations == configurations_) return;
   f.configurations = configurations_;
   // Its timers may have become earlier, and its class another.

@@ -46,7 +46,7 @@ struct Peer {
   SharedDictionaries dictionaries;
   Attention::Bell bell = {};                 // to be rung by who has something for it to say
   Instant suspect_since = Instant::never();  // never: it is alive
-  Instant waits_seen_to = Instant::never();  // silent_since(), when its flows' waits were limited
+  Instant silence = Instant::never();        // silent_since(), as its flows know it
   Upheavals upheavals;                       // of its flows
   std::size_t flows = 0;                     // that there are
   std::uint64_t flows_refused = 0;           // so far, for want of room
