@@ -249,7 +249,8 @@ struct Stp {
   PathMtu path_mtu = PathMtu::kDiscover;
   Duration ping_after = Duration::seconds(1);
   Duration suspect_after = Duration::seconds(3);
-  Duration give_up_after = Duration::seconds(120);  // suspect for so long: its flows are reset
+  // What waits so long for a suspect peer is reset: as long as Linux sends again (tcp_retries2).
+  Duration give_up_after = Duration::seconds(900);
   Feedback feedback;
   Fec fec = Fec::kAuto;        // forward error correction, if the peer takes part
   double prompt_overhead = 0;  // of `delivery: prompt`, to a byte of its flows; 0: from the loss

@@ -437,6 +437,8 @@ BitRate Session::share_of_new() const {
   return impl_->steady_rate().scaled(1, impl_->streams->schedule().hosts() + 1);
 }
 
+Instant Session::unreported_since() const { return impl_->association->probes.missing_since(); }
+
 const std::optional<RateCut>& Session::last_rate_cut() const { return impl_->gate.cuts().last(); }
 BitRate Session::found_capacity() const { return impl_->gate.found_capacity(); }
 ByteCount Session::train() const { return impl_->gate.train(); }

@@ -226,6 +226,8 @@ class Session {
   // send. Other sessions are not counted. No more than what may be sent at this moment.
   BitRate share(StreamId stream) const;
   BitRate share_of_new() const;
+  // Since when the peer should have reported what was sent, and has not; never: nothing is missing.
+  Instant unreported_since() const;
   BitRate found_capacity() const;  // by the controller; zero: it has not found any
   ByteCount train() const;         // the length of one that measures the link now
   const std::optional<RateCut>& last_rate_cut() const;  // of that rate

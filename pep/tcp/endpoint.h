@@ -188,6 +188,7 @@ class Endpoint {
   std::uint64_t sent() const { return sender_.next(); }
   // Bytes written and not yet acknowledged by the peer.
   std::uint64_t unacknowledged() const { return sender_.queue().size(); }
+  bool sends_in_vain() const { return sender_.sends_in_vain(); }
   // close() called, and data and FIN acknowledged.
   bool finished_sending() const { return sender_.fin_acknowledged(); }
   bool peer_scales_windows() const { return peer_scales_windows_; }  // says its SYN

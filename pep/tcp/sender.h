@@ -94,6 +94,9 @@ class Sender {
     if (peer_edge_ <= una()) retries_ = 0;
     window_sequence_ = sequence;
   }
+  // What was sent again and again, or probes of a closed window, for more than 100 s, is not
+  // answered at all.
+  bool sends_in_vain() const { return retries_ + probes_unanswered_ >= kRetriesInVain; }
   // Nothing was reported missing, is suspected to be, or probed for: of an ACK that acknowledges
   // more, and reports nothing, handle_advance() is all there is to do; and on_advanced() after the
   // last of several.
@@ -222,6 +225,7 @@ class Sender {
 
   Instant last_sent_;
   std::uint32_t segment_size_ = 536;
+  static constexpr std::uint8_t kRetriesInVain = 9;  // 102 s with the least RTO
   std::uint8_t retries_ = 0;
   std::uint8_t probes_unanswered_ = 0;
   Recovery recovery_ = Recovery::kOpen;

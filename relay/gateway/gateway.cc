@@ -82,9 +82,9 @@ void Gateway::handle_timeout(Instant now) {
     if (peer.session.next_timeout() <= now) peer.session.handle_timeout(now);
     impl_->take_events(i, now);
     peer.liaison.handle_timeout(impl_->orphans, now);
-    if (now >= peer.suspect_since + impl_->config.stp.give_up_after) {
-      peer.suspect_since = Instant::never();
-      impl_->flows.upset(i, Upheavals::Kind::kLost);
+    if (now >= impl_->silence_due(peer)) {
+      peer.silence = peer.silent_since();
+      impl_->flows.look_at_all();
     }
   });
   impl_->flows.handle_timeout(now);

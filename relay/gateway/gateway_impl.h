@@ -196,6 +196,12 @@ struct Gateway::Impl final : SessionPort {
   Run write_run(std::size_t peer, const schedule::Turn& turn, std::span<const MutableBytes> rooms,
                 std::span<stp::RunPacket> packets, Instant now) override;
   Instant next_timeout_of(std::size_t index) const;
+  // When flows are to know that the peer is silent, or no more.
+  Instant silence_due(const Peer& peer) const {
+    const Instant since = peer.silent_since();
+    if (since == peer.silence) return Instant::never();
+    return since.is_never() ? last_call : since + config.stp.suspect_after;
+  }
   void let_peers_rest(Instant now);
   void let_few_rest(Instant now);
   Polled poll_lan_beside_flows(MutableBytes out, Instant now);

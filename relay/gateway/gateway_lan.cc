@@ -299,7 +299,10 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_se
                             flows.endpoint_config(key, *session, now), *session, now);
       return Verdict::kConsumed;
     case Kind::kBridge:
-      if (is_want_of_room(decision.reason)) ++peers[*session]->flows_refused;
+      if (is_want_of_room(decision.reason)) {
+        ++peers[*session]->flows_refused;
+        flows.want_room(*session, key.local);
+      }
       return bridge_connection(decision.reason);
     case Kind::kDrop:
       break;

@@ -56,8 +56,7 @@ Instant Gateway::next_timeout() const {
 Instant Gateway::Impl::next_timeout_of(std::size_t index) const {
   const Peer& peer = *peers[index];
   if (peer.session.work_waits() || peer.session.has_events()) return last_call;
-  Instant next =
-      earlier(peer.suspect_since + config.stp.give_up_after, peer.liaison.next_timeout());
+  Instant next = earlier(silence_due(peer), peer.liaison.next_timeout());
   if (is_reachable(index)) next = earlier(next, peer.session.next_timeout());
   return next;
 }

@@ -51,8 +51,8 @@ std::vector<PeerSnapshot> Gateway::peers(std::size_t first, std::size_t count) c
          .address = peer.config.address,
          .resolved = impl_->is_reachable(i),
          .state = session.peer_state(),
-         .is_given_up =
-             session.peer_state() == stp::PeerState::kSuspect && peer.suspect_since.is_never(),
+         .is_given_up = session.peer_state() == stp::PeerState::kSuspect &&
+                        impl_->last_call >= peer.suspect_since + impl_->config.stp.give_up_after,
          .wrong_key = session.doubts_key(impl_->last_call),
          .admission = peer.liaison.peer_admission(),
          .link = peer.config.link,

@@ -18,7 +18,7 @@ constexpr std::array<EventDescription, kEventKinds> kDescriptions = {{
      "check its address, the link, and whether the far gateway runs"},
     {"peer_silent", kWarning, "silent, new connections are bridged and open ones wait",
      "check the link and the far gateway"},
-    {"peer_lost", kError, "given up, its connections were reset",
+    {"peer_lost", kError, "given up, connections with bytes for it are reset",
      "check the link and the far gateway"},
     {"peer_restarted", kWarning, "was started anew, its connections were reset",
      "its own log tells why"},

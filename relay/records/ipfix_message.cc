@@ -244,6 +244,7 @@ FlowEndReason flow_end_reason(gateway::Counter end) {
     case Counter::kFlowsResetIdle:
       return FlowEndReason::kIdleTimeout;
     case Counter::kFlowsResetNoResources:
+    case Counter::kFlowsResetForRoom:
       return FlowEndReason::kLackOfResources;
     default:
       return FlowEndReason::kForcedEnd;

@@ -74,9 +74,12 @@ class FlowCheck {
     if (excuses_.caught_by_restart) {
       caught_by_restart();
     } else if (spec_.client_plan.dead_after || spec_.server_plan.dead_after) {
-      // The other host loses patience, or the gateway does, and then this one is told.
+      // The other host loses patience, and then this one is told. A host that has closed in order
+      // is acknowledged and gone: the gateway waits for as long as this one answers.
       const Outcome& dead = spec_.client_plan.dead_after ? client_ : server_;
-      expect(!dead.gave_up || may_miss_reset(dead),
+      const Outcome& other = spec_.client_plan.dead_after ? server_ : client_;
+      const bool is_gone = other.closed && other.reason == tcp::CloseReason::kNone;
+      expect(!dead.gave_up || is_gone || may_miss_reset(dead),
              "nobody told the host of a program that hangs that its peer had gone");
     } else if (client_.vanished || server_.vanished) {
       one_side_vanished();

@@ -126,9 +126,13 @@ Excuses excuses_of(Network& network, std::size_t index) {
   excuses.ack_of_cookie_may_be_lost = network.counted(Counter::kSynCookiesSent) > 0 &&
                                       scenario.station(spec.client_side).cable.loss > 0;
   const config::Rule* rule = rule_of(scenario, spec);
-  // Without the far host's answer there is something better: the next SYN is bridged.
+  // Without the far host's answer there is something better: the next SYN is bridged. An ACK that
+  // brings a cookie back may find no room either.
   excuses.far_table_may_be_full =
-      network.counted(Counter::kFlowsResetNoResources) > 0 && !is_bridged_by_rule(scenario, spec) &&
+      network.counted(Counter::kFlowsResetNoResources) +
+              network.counted(Counter::kResetAfterCookie) >
+          0 &&
+      !is_bridged_by_rule(scenario, spec) &&
       (rule == nullptr || rule->modes.handshake == config::HandshakeMode::kLocal);
   excuses.end_to_end = rule != nullptr && rule->modes.ack == config::AckMode::kEndToEnd;
   return excuses;

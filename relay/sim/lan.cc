@@ -54,6 +54,13 @@ void SimLan::connect_gateway(FrameSink& gateway, unsigned port) {
   gateway_port_ = port;
 }
 
+void SimLan::set_outage(bool outage) {
+  for (const Cable& cable : cables_) {
+    cable.up->set_outage(outage);
+    cable.down->set_outage(outage);
+  }
+}
+
 void SimLan::offer(link::LinkDirection& direction, FrameHandle frame) {
   using Fate = link::LinkDirection::Fate;
   switch (direction.enqueue(frame, frames_->bytes(frame).size(), loop_->now())) {

@@ -28,6 +28,8 @@ class SimLan final : public Actor, public FrameSink {
   // From host `port`, or from the gateway with port kGateway.
   static constexpr unsigned kGateway = 0xffff;
   void receive(unsigned port, FrameHandle frame) override;
+  // All cables are out, as while a switch boots.
+  void set_outage(bool outage);
   // Frames that a cable took and lost, or had no room for.
   std::uint64_t lost() const { return lost_; }
 

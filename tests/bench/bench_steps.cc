@@ -259,6 +259,13 @@ std::vector<Case> cases(std::size_t flows) {
   list.push_back({"the peer is given up", many, [](Crowd& crowd) {
                     crowd.pass(crowd.config().stp.give_up_after + Duration::seconds(4), false);
                   }});
+  list.push_back({"it had been sent something", many, [=](Crowd& crowd) {
+                    const std::array<std::byte, 1> payload{std::byte{'x'}};
+                    for (std::size_t i = 0; i < flows; ++i) {
+                      crowd.from_lan(crowd.data_of_server(i, 0, payload));
+                    }
+                    crowd.pass(crowd.config().stp.give_up_after + Duration::seconds(4), false);
+                  }});
   list.push_back({"the peer lists flows", none, [=](Crowd& crowd) { list_flows(crowd, flows); }});
   list.push_back({"reload", many, [](Crowd& crowd) {
                     crowd.reload(crowd.config());

@@ -125,18 +125,23 @@ TEST_F(OutageTest, OneDirectionAlone) {
   pass(Ways::kReturn, Duration::seconds(10));
 }
 
-TEST_F(OutageTest, AfterTheTimeToGiveUpFlowsAreResetAndNewOnesWork) {
+// The download's sender and the upload's have bytes that wait; the hosts at the other ends hear of
+// it when there is a link again.
+TEST_F(OutageTest, AfterTheTimeToGiveUpWhatWaitsIsResetAndNewFlowsWork) {
   give_up_after = Duration::seconds(5);
   start(8);
   set(Ways::kBoth, true);
-  network->run_for(Duration::seconds(7));
+  network->run_for(Duration::seconds(5));
   EXPECT_EQ(network->counted(gateway::Counter::kFlowsResetPeerLost), 0U);
-  network->run_for(Duration::seconds(3));
-  EXPECT_EQ(network->counted(gateway::Counter::kFlowsResetPeerLost), 4U);
-  EXPECT_TRUE(network->flow(0).client.was_reset());
+  network->run_for(Duration::seconds(5));
+  EXPECT_EQ(network->counted(gateway::Counter::kFlowsResetPeerLost), 2U);
   EXPECT_TRUE(network->flow(0).server.was_reset());
+  EXPECT_TRUE(network->flow(1).client.was_reset());
+  EXPECT_FALSE(network->flow(0).client.ended);
   set(Ways::kBoth, false);
   network->run_for(Duration::seconds(5));
+  EXPECT_TRUE(network->flow(0).client.was_reset());
+  EXPECT_TRUE(network->flow(1).server.was_reset());
   FlowSpec fresh = network->spec(0);
   fresh.client_plan = requester(100);
   fresh.server_plan = responder(100, 200'000);
@@ -147,6 +152,117 @@ TEST_F(OutageTest, AfterTheTimeToGiveUpFlowsAreResetAndNewOnesWork) {
   network->run_for(Duration::seconds(5));
   EXPECT_EQ(network->flow(index).client.received, 200'000U);
   EXPECT_TRUE(network->flow(index).client.saw_end);
+}
+
+// Ten connections that are silent for a quarter of an hour, and two transfers, of which the link or
+// the servers' LAN takes nothing for minutes.
+class LongOutage : public ::testing::Test {
+ protected:
+  static constexpr std::size_t kIdle = 10;
+  static Plan patient(Plan plan) {
+    plan.patience = Duration::seconds(7'200);
+    return plan;
+  }
+  void start(std::uint64_t seed) {
+    LinkSpec link;
+    link.rate = BitRate::bits_per_second(10'000'000);
+    link.one_way_delay = kRoundTrip / 2;
+    Scenario scenario = make_lab(seed, link);
+    for (std::size_t i = 0; i < kIdle; ++i) {
+      add_flow(scenario, Side::kA, typist(200, 100, Duration::seconds(900)), receiver());
+    }
+    add_flow(scenario, Side::kA, patient(sender(20'000'000)), patient(receiver()));
+    add_flow(scenario, Side::kA, patient(requester(100)), patient(responder(100, 20'000'000)));
+    network.emplace(scenario, tracer);
+    network->run_for(Duration::seconds(10));
+  }
+  void expect_all_well() {
+    ASSERT_TRUE(network->run_until_flows_over(Instant() + Duration::seconds(1'200)));
+    for (const std::string& broken : check_flows(*network)) ADD_FAILURE() << broken;
+    for (std::size_t i = 0; i < kIdle; ++i) {
+      EXPECT_EQ(network->flow(i).server.received, 200U) << i;
+    }
+    EXPECT_EQ(network->flow(kIdle).server.received, 20'000'000U);
+    EXPECT_EQ(network->flow(kIdle + 1).client.received, 20'000'000U);
+  }
+  Tracer tracer;
+  std::optional<Network> network;
+};
+
+TEST_F(LongOutage, OfTheLinkForTenMinutesEndsNoConnection) {
+  start(11);
+  network->satellite().set_outage(true);
+  network->run_for(Duration::seconds(600));
+  network->satellite().set_outage(false);
+  expect_all_well();
+}
+
+TEST_F(LongOutage, OfALanForFiveMinutesEndsNoConnection) {
+  start(12);
+  network->lan(Side::kB).set_outage(true);
+  network->run_for(Duration::seconds(300));
+  network->lan(Side::kB).set_outage(false);
+  expect_all_well();
+}
+
+// Over a bridge the sender gives up then, and the others do not learn that.
+TEST_F(LongOutage, OfHalfAnHourEndsOnlyWhatWaits) {
+  start(13);
+  network->satellite().set_outage(true);
+  network->run_for(Duration::seconds(850));
+  EXPECT_FALSE(network->flow(kIdle).client.ended);
+  network->run_for(Duration::seconds(2'100) - Duration::seconds(850));
+  EXPECT_TRUE(network->flow(kIdle).client.was_reset());
+  EXPECT_TRUE(network->flow(kIdle + 1).server.was_reset());
+  EXPECT_FALSE(network->flow(kIdle + 1).client.ended);
+  network->satellite().set_outage(false);
+  network->run_for(Duration::seconds(10));
+  EXPECT_TRUE(network->flow(kIdle + 1).client.was_reset());
+}
+
+// A server has vanished, and what its clients have sent waits at both gateways. They have room for
+// 64 flows: those of another client take the places of what has stood still for 100 s.
+TEST(Outage, WhatStandsStillMakesRoomForOthers) {
+  constexpr std::size_t kSlots = 64, kStill = 30, kOthers = 24;
+  LinkSpec link;
+  link.rate = kRate;
+  link.one_way_delay = kRoundTrip / 2;
+  Scenario scenario = make_lab(14, link, 2);
+  for (Station& station : scenario.stations) station.limits.flows = kSlots;
+  scenario.vanishings.push_back({Side::kA, 0, Instant() + Duration::seconds(12)});
+  for (std::size_t i = 0; i < kStill; ++i) {
+    add_flow(scenario, Side::kA, requester(100), responder(100, 100'000'000));
+  }
+  Tracer tracer;
+  Network network(scenario, tracer);
+  const auto open_others = [&] {
+    FlowSpec spec = network.spec(0);
+    spec.client_host = spec.server_host = 1;
+    spec.client_plan = typist(200, 100, Duration::seconds(60));
+    spec.server_plan = receiver();
+    std::uint64_t before = network.counted(gateway::Counter::kFlowsEstablished);
+    for (std::size_t i = 0; i < kOthers; ++i) {
+      spec.start = network.loop().now();
+      network.open(spec);
+      network.run_for(Duration::milliseconds(200));
+    }
+    network.run_for(Duration::seconds(5));
+    return network.counted(gateway::Counter::kFlowsEstablished) - before;
+  };
+  network.run_for(Duration::seconds(60));
+  const std::uint64_t at_first = open_others();
+  EXPECT_LT(at_first, kOthers);
+  EXPECT_EQ(network.counted(gateway::Counter::kFlowsResetForRoom), 0U) << "not long enough";
+  network.run_for(Duration::seconds(120));
+  const std::uint64_t later = open_others();
+  const std::uint64_t ended = network.counted(gateway::Counter::kFlowsResetForRoom);
+  std::printf(
+      "  relayed of %zu: %llu, and after 100 s without progress of others %llu; %llu ended\n",
+      kOthers, static_cast<unsigned long long>(at_first), static_cast<unsigned long long>(later),
+      static_cast<unsigned long long>(ended));
+  EXPECT_GT(later, at_first);
+  EXPECT_GT(ended, 0U);
+  EXPECT_LT(ended, kStill) << "until both clients have as many";
 }
 
 // The gateway has answered the SYN, and missed its peer before the client's ACK came: the client

@@ -21,12 +21,14 @@ constexpr Duration kRoundTrip = Duration::milliseconds(550);
 class RestartTest : public ::testing::Test {
  protected:
   static constexpr std::size_t kFlows = 6;
+  Duration give_up_after = Duration::seconds(900);
   void start(std::uint64_t seed, double loss, bool journal = false) {
     LinkSpec link;
     link.one_way_delay = kRoundTrip / 2;
     link.loss = loss;
     Scenario scenario = make_lab(seed, link);
     scenario.journal = journal;
+    scenario.stp.give_up_after = give_up_after;
     for (const Side side : {Side::kA, Side::kB}) {
       add_flow(scenario, side, requester(100), receiver());  // then both wait for the other
       add_flow(scenario, side, requester(100), responder(100, 80'000'000));
@@ -98,9 +100,10 @@ TEST_F(RestartTest, TheListIsSaidAgainWhereTheLinkLosesIt) {
 }
 
 TEST_F(RestartTest, APeerThatWasGivenUpHearsOfItsFlowsWhenItReturnsAnew) {
+  give_up_after = Duration::seconds(100);
   start(5, 0);
   restart(Side::kB, Duration::seconds(200));
-  EXPECT_EQ(count(Side::kA, Counter::kFlowsResetPeerLost), kFlows);
+  EXPECT_GT(count(Side::kA, Counter::kFlowsResetPeerLost), 0U);
   network->run_for(Duration::seconds(3));
   until_all_know(Side::kA);
   EXPECT_LT(until_all_know(Side::kB), kRoundTrip * 3 + Duration::milliseconds(5));

@@ -32,6 +32,7 @@ class ProbeTimer {
     probes_ = 0;
     in_flight_ = 0;
     frozen_ = data_allowed_ = false;
+    missing_since_ = Instant::never();
   }
   // 1.5 round trips and two feedback intervals; where reports are far apart less, so that a probe
   // is answered before the peer is suspect.
@@ -48,9 +49,8 @@ class ProbeTimer {
 
   void on_heard(Instant now) { last_heard_ = now; }
   void on_report(Instant now) {
-    last_report_ = now;
-    probes_ = 0;
-    frozen_ = false;
+    go_on(now);
+    missing_since_ = Instant::never();
   }
   // A packet that wants to be reported was sent, or is settled.
   void on_sent(Instant now) {
@@ -72,11 +72,16 @@ class ProbeTimer {
   // be lost by chance: then it takes a probe without an answer, so that a key stroke does not wait
   // for the report on the one before.
   bool frozen() const { return frozen_; }
+  // Since when reports have been missing, whatever else is heard; never: none is.
+  Instant missing_since() const { return missing_since_; }
   bool probe_due(Instant now) const { return in_flight_ > 0 && now >= probe_at(); }
   // True for the first probe of this silence, which carries data.
   bool on_probe(Instant now) {
     if (probes_ == 0) silent_from_ = in_flight_ > kFew ? silence_end() : now + patience_;
-    if (now >= silent_from_) frozen_ = true;
+    if (now >= silent_from_) {
+      frozen_ = true;
+      missing_since_ = earlier(missing_since_, later(last_report_, busy_since_));
+    }
     next_probe_ = now + kProbeInterval;
     return probes_++ == 0;
   }
@@ -95,7 +100,7 @@ class ProbeTimer {
   // nothing about the way to it.)
   bool is_return(Instant now) const { return frozen_ && now - last_heard_ >= patience_; }
   // Sending goes on; without a report the path counts as silent again after the usual patience.
-  void on_return(Instant now) { on_report(now); }
+  void on_return(Instant now) { go_on(now); }
 
   // More than a lost tail: probes have stayed unanswered, too.
   bool is_outage(Duration round_trip, Instant now) const {
@@ -103,6 +108,11 @@ class ProbeTimer {
   }
 
  private:
+  void go_on(Instant now) {
+    last_report_ = now;
+    probes_ = 0;
+    frozen_ = false;
+  }
   static Duration least_patience(Duration smoothed_rtt, Duration feedback_interval) {
     return (smoothed_rtt + feedback_interval) * 5 / 4 + kProbeInterval;
   }
@@ -122,6 +132,7 @@ class ProbeTimer {
   Instant busy_since_;  // something has been in flight since
   Instant next_probe_;
   Instant silent_from_;  // that no report came means silence
+  Instant missing_since_ = Instant::never();
   std::uint64_t in_flight_ = 0;
   int probes_ = 0;  // since the last report
   bool frozen_ = false;

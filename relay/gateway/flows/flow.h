@@ -55,6 +55,7 @@ struct FlowHot {
   WaitSample wait;           // of its bytes for the link
   // Those of its bytes that its class counts as waiting for the link.
   std::uint64_t waiting = 0;
+  Instant owes_since = Instant::never();  // something to its peer, which is silent
 };
 
 // Where its host's data is urgent (urgent.h).
@@ -156,10 +157,11 @@ struct Flow {
     trimmed = false;
     return *hot_;
   }
-  // But not one of which bytes wait.
+  // But not one of which bytes wait, or something else for a silent peer.
   void cool() {
-    if (hot_ && hot_->waiting == 0) hot_.reset();
+    if (hot_ && hot_->waiting == 0 && hot_->owes_since.is_never()) hot_.reset();
   }
+  Instant owes_since() const { return hot_ ? hot_->owes_since : Instant::never(); }
   std::uint64_t waiting() const { return hot_ ? hot_->waiting : 0; }
   // As sent or received with OPEN.
   void set_metadata(const OpenMetadata& metadata) { metadata_.pack(metadata); }

@@ -1,8 +1,16 @@
 #include "relay/gateway/flows/flow_deadline.h"
 
+#include <algorithm>
+
 #include "relay/gateway/addresses/lan_neighbours.h"
 
 namespace satrelay::gateway {
+namespace {
+
+// A client that is not answered has sent its last SYN by then, and says nothing when it gives up.
+constexpr Duration kLongestHandshake = Duration::seconds(127);
+
+}  // namespace
 
 bool only_owes(const Flow& f, const stp::Session& session) {
   if (!f.endpoint.peer_finished()) return false;
@@ -10,13 +18,38 @@ bool only_owes(const Flow& f, const stp::Session& session) {
          (f.stream_state == StreamState::kOpen && session.received_end(f.inbound_stream()));
 }
 
-Duration quiet_limit(const Flow& f, const stp::Session& session, const config::Limits& limits) {
+bool awaits_host(const Flow& f, const stp::Session& session) {
+  if (!f.established || f.endpoint.is_closed()) return false;
+  if (only_owes(f, session)) return true;
   const bool half_closed = f.endpoint.peer_finished() != f.closed_to_host;
-  return half_closed || only_owes(f, session) ? limits.half_close_timeout : limits.idle_timeout;
+  return half_closed && (!f.endpoint.peer_finished() || f.endpoint.unacknowledged() > 0);
 }
 
-Instant deadline(const Flow& f, const stp::Session& session, const config::Limits& limits) {
+Duration quiet_limit(const Flow& f, const stp::Session& session, const config::Limits& limits) {
+  return awaits_host(f, session) ? limits.half_close_timeout : limits.idle_timeout;
+}
+
+bool owes_peer(const Flow& f, const stp::Session& session) {
+  if (f.awaits_stream()) return true;
+  if (f.stream_state != StreamState::kOpen) return false;
+  return !f.established || f.endpoint.received().readable() > 0 ||
+         session.unacknowledged(f.stream) > 0 || (f.finish_sent && !f.delivered);
+}
+
+Instant still_since(const Flow& f, const stp::Session& session) {
+  if (!f.established || f.is_over()) return Instant::never();
+  const bool host_takes_nothing = f.endpoint.sends_in_vain() || only_owes(f, session);
+  return host_takes_nothing ? earlier(f.last_activity, f.owes_since()) : f.owes_since();
+}
+
+Instant end_of_wait(const Flow& f, Duration patience) {
+  return f.owes_since() + (f.established ? patience : std::min(patience, kLongestHandshake));
+}
+
+Instant deadline(const Flow& f, const stp::Session& session, const config::Limits& limits,
+                 Duration patience) {
   Instant next = earlier(f.endpoint.next_timeout(), f.retry_at);
+  next = earlier(next, end_of_wait(f, patience));
   if (f.is_unheard() && !f.endpoint.is_closed()) {
     next = earlier(next, f.created + LanNeighbours::kPatience);
   }

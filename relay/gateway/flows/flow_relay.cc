@@ -62,6 +62,7 @@ bool has_stray_answer(const Flow& f) {
 FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
                      const Surroundings& around, const Stopwatch* stopwatch, TcpFrames::Sums sums)
     : limits_(config.limits),
+      give_up_after_(config.stp.give_up_after),
       host_side_(config, plan, secret),
       policy_(around.policy),
       claims_(around.claims),
@@ -193,7 +194,7 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
     if (!payload.empty() || header.has(wire::TcpFlags::kSyn)) {
       f.host_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
     }
-    // That a host answers probes of its closed window is no reason to wait for it for ever.
+    // That a host answers probes of its closed window is no progress: others may need the room.
     if (!only_owes(f, session_of(f)) || f.endpoint.unacknowledged() < owed) note_activity(f, now);
   }
   moving_ = slot;
@@ -300,6 +301,7 @@ void FlowRelay::handle_timeout(Instant now) {
   advance_unfinished(now);
   expire_time_waits(now);
   ends_.handle_timeout(now);
+  make_room(now);
   for (int i = 0; i < kFlowsPerCall; ++i) {
     const auto taken = flows_.take_due(now);  // settle() arms it anew
     if (!taken) break;
@@ -309,7 +311,7 @@ void FlowRelay::handle_timeout(Instant now) {
     Flow& f = flow(slot);
     // What comes too early moves nothing on but where memory is short: each visit is a chance
     // there.
-    if (const Instant due = deadline(f, session_of(f), limits_);
+    if (const Instant due = deadline(f, session_of(f), limits_, give_up_after_);
         due > now && !windows_.crowds_streams(f, 0)) {
       flows_.arm(slot, due);
       continue;
@@ -326,10 +328,18 @@ void FlowRelay::handle_timeout(Instant now) {
       windows_.adjust(f, ahead_of(f, now), now);
     }
     if (!f.trimmed && now >= f.last_activity + kTrimAfter) trim(f);
+    if (now >= end_of_wait(f, give_up_after_)) {
+      give_up(slot, now);
+      continue;
+    }
     if (now >= f.last_activity + quiet_limit(f, session_of(f), limits_) &&
         f.endpoint.state() != tcp::State::kTimeWait) {
-      reset_flow(slot, stp::ResetReason::kTimeout, Counter::kFlowsResetIdle, now);
-      continue;
+      if (!awaits_host(f, session_of(f))) {
+        reset_flow(slot, stp::ResetReason::kTimeout, Counter::kFlowsResetIdle, now);
+        continue;
+      }
+      f.endpoint.send_keep_alive(now);
+      f.last_activity = now;
     }
     advance(slot, now);
   }
@@ -340,7 +350,9 @@ Instant FlowRelay::next_timeout() const {
       unheard_.any_put_off() || !farewells_.empty() || !late_answers_.empty()) {
     return {};
   }
-  return earlier(ends_.next_timeout(), earlier(flows_.next_deadline(), time_waits_.next_expiry()));
+  const Instant search = wanted_room_ ? next_search_ : Instant::never();
+  return earlier(earlier(search, ends_.next_timeout()),
+                 earlier(flows_.next_deadline(), time_waits_.next_expiry()));
 }
 
 // --- splicing ----------------------------------------------------------------------------------

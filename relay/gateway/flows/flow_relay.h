@@ -24,6 +24,7 @@
 #include "relay/gateway/flows/ahead.h"
 #include "relay/gateway/flows/asked_servers.h"
 #include "relay/gateway/flows/flow.h"
+#include "relay/gateway/flows/flow_deadline.h"
 #include "relay/gateway/flows/flow_ends.h"
 #include "relay/gateway/flows/flow_quotas.h"
 #include "relay/gateway/flows/flow_store.h"
@@ -74,6 +75,9 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   void accept(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
               std::optional<std::uint32_t> cookie, std::size_t peer, const RulePtr& chosen,
               Instant now);
+  // One more of the host, with the session's peer, finds no room. A flow that has stood still for
+  // long makes way, so that a later one may find some.
+  void want_room(std::size_t session, const IpAddress& host);
   // The peer has opened a stream for it.
   void handle_opened(std::size_t peer, stp::StreamId stream, Instant now);
   // Frees the slot of a flow that is over but for its TIME-WAIT, so that `syn` may start its
@@ -202,6 +206,13 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   Polled marked(std::size_t size, MutableBytes out, Instant now) const;
   void trim(Flow& f);
   stp::Session& session_of(const Flow& f) { return peers_[f.peer]->session; }
+  // Whether the flow has begun to wait for a silent peer, or does so no more.
+  void note_owing(Flow& f, Instant now) {
+    const Peer& peer = *peers_[f.peer];
+    const bool owes = !peer.silence.is_never() && owes_peer(f, peer.session);
+    if (owes != f.owes_since().is_never()) return;
+    f.heat(now).owes_since = owes ? now : Instant::never();
+  }
   // How far its host may be ahead of the link.
   std::uint64_t ahead_of(const Flow& f, Instant now) { return most_ahead(f, session_of(f), now); }
   // Of a session: the number of its peer, and that one's part of the arena.
@@ -262,6 +273,14 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   // Of a flow that has nothing to send: arms the timer, or removes one that is over.
   void settle(std::uint32_t slot, Instant now);
 
+  // (flow_relay_room.cc)
+  struct WantedRoom {
+    std::size_t session = 0;
+    IpAddress host;
+  };
+  void make_room(Instant now);
+  bool makes_room_for(const Flow& f, const WantedRoom& wanted, Counter lack) const;
+
   // To be called before anything else is done with a flow. (flow_relay_upheaval.cc)
   void catch_up(std::uint32_t slot, Instant now) {
     if (flow(slot).upheavals_looked_at != upheavals_) [[unlikely]]
@@ -273,7 +292,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   void hear_from(std::uint32_t slot, const IpAddress& host, const wire::EthernetHeader& towards);
   void lose_stream(std::uint32_t slot, Upheavals::Kind kind, Instant now);
   void end_without_stream(std::uint32_t slot, Counter reason, Instant now);
-  void give_up(std::uint32_t slot, bool stream_gone, Instant now);
+  void give_up(std::uint32_t slot, Instant now);
 
   // (flow_relay_ending.cc)
   bool makes_way(std::uint32_t slot, const wire::TcpHeader& header, Instant now);
@@ -295,6 +314,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   void expire_time_waits(Instant now);
 
   config::Limits limits_;
+  Duration give_up_after_;
   HostSide host_side_;
   const Policy& policy_;
   const Claims& claims_;
@@ -333,6 +353,9 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   std::uint32_t moving_ = kNoSlot;   // had segments, and has not moved on yet
   std::uint32_t upheavals_ = 0;      // of all peers, and moves of hosts
   std::uint16_t configurations_ = 0;
+  std::optional<WantedRoom> wanted_room_;
+  Instant next_search_;            // for who makes it
+  std::uint32_t search_next_ = 0;  // slot
   bool is_shutting_down_ = false;
 };
 

@@ -189,7 +189,7 @@ bool FlowRelay::awaits_report(const Flow& f) const {
 }
 
 FlowEnds::StreamOf FlowRelay::stream_of(const Flow& f) const {
-  return {f.peer, peers_[f.peer]->upheavals.streams_gone(), f.stream};
+  return {f.peer, peers_[f.peer]->upheavals.count(), f.stream};
 }
 
 // It comes before this gateway's flow has ended, or after that.
@@ -203,7 +203,7 @@ void FlowRelay::handle_report(std::size_t session, const LanReport& report) {
     slot = StreamContext(*number).index();
   } else {
     slot = ends_.handle_report(
-        {static_cast<std::uint32_t>(session), peer.upheavals.streams_gone(), report.stream},
+        {static_cast<std::uint32_t>(session), peer.upheavals.count(), report.stream},
         report.figures);
   }
   if (!slot || !flows_.contains(*slot)) return;
@@ -222,7 +222,8 @@ void FlowRelay::settle(std::uint32_t slot, Instant now) {
     flows_.count_over(f);
     f.endpoint.give_up_own_memory();
   }
-  flows_.arm(slot, deadline(f, session_of(f), limits_));
+  note_owing(f, now);
+  flows_.arm(slot, deadline(f, session_of(f), limits_, give_up_after_));
 }
 
 // --- TIME-WAIT -----------------------------------------------------------------------------------

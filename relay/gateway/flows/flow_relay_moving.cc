@@ -43,7 +43,7 @@ void FlowRelay::tell_destination(const Flow& f, const wire::EthernetHeader& seen
   Peer& peer = *peers_[f.peer];
   LanDestinations& destinations = peer.liaison.destinations();
   const HostPair pair = host_pair(f.key);
-  const ToldDestinations::Listener listener{f.peer, peer.upheavals.streams_gone()};
+  const ToldDestinations::Listener listener{f.peer, peer.upheavals.count()};
   if (f.stream_state != StreamState::kOpen || lan_.is_routed(peer.lane.peer) ||
       !lan_.may_be_host(seen.destination) || !destinations.are_understood() ||
       !told_destinations_.is_news(listener, pair, seen.destination, now)) {

@@ -132,6 +132,7 @@ void FlowRelay::handle_opened(std::size_t peer, stp::StreamId stream, Instant no
     session.reset(stream, stp::ResetReason::kNoResources, now);
     counters_.add(reason);
     ++peers_[peer]->flows_refused;
+    want_room(peer, key.local);
   };
   if (flows_.find(key) != kNoSlot || !windows_.has_place(arena_of(peer))) {
     return refuse(Counter::kFlowsResetNoResources);

@@ -32,14 +32,9 @@ void FlowRelay::bring_up_to_date(std::uint32_t slot, Instant now) {
   Peer& p = *peers_[f.peer];
   if (f.upheavals == p.upheavals.count()) return;
   const Upheavals::Kind kind = p.upheavals.first_after(f.upheavals);
-  const bool stream_gone = p.upheavals.streams_gone_after(f.upheavals);
   f.upheavals = p.upheavals.count();
-  if (stream_gone) f.stream = Flow::kNoStream;
-  if (kind == Upheavals::Kind::kLost) {
-    give_up(slot, stream_gone, now);
-  } else {
-    lose_stream(slot, kind, now);
-  }
+  f.stream = Flow::kNoStream;
+  lose_stream(slot, kind, now);
   if (--p.flows_behind == 0) p.liaison.release_list(now);
 }
 
@@ -66,18 +61,12 @@ void FlowRelay::end_without_stream(std::uint32_t slot, Counter reason, Instant n
   queue(slot);
 }
 
-// The peer was silent for too long.
-void FlowRelay::give_up(std::uint32_t slot, bool stream_gone, Instant now) {
+// The peer was silent for too long. If nothing was heard of it, it may have been started anew.
+void FlowRelay::give_up(std::uint32_t slot, Instant now) {
   Flow& f = flow(slot);
-  const bool awaits = f.awaits_stream();
-  if (f.stream_state != StreamState::kOpen && !awaits) return;
-  // One that was only silent knows its flows.
-  if (!awaits && session_of(f).peer_state() != stp::PeerState::kAlive) remember(f);
-  if (stream_gone && !awaits) {
-    end_without_stream(slot, Counter::kFlowsResetPeerLost, now);
-  } else {
-    reset_flow(slot, stp::ResetReason::kTimeout, Counter::kFlowsResetPeerLost, now);
-  }
+  const bool is_known = f.stream_state == StreamState::kOpen;
+  if (is_known && session_of(f).peer_state() != stp::PeerState::kAlive) remember(f);
+  reset_flow(slot, stp::ResetReason::kTimeout, Counter::kFlowsResetPeerLost, now);
 }
 
 void FlowRelay::go_on(Instant now) {
@@ -97,6 +86,10 @@ void FlowRelay::look_at(std::uint32_t slot, Instant now) {
   catch_up(slot, now);
   Flow& f = flow(slot);
   if (f.awaits_stream()) advance(slot, now);  // the peer may be there again, or have left
+  note_owing(f, now);
+  if (!f.owes_since().is_never()) {
+    flows_.arm(slot, deadline(f, session_of(f), limits_, give_up_after_));
+  }
   if (f.configurations == configurations_) return;
   f.configurations = configurations_;
   // Its timers may have become earlier, and its class another.

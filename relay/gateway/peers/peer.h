@@ -44,12 +44,17 @@ struct Peer {
   stp::Session session;
   Liaison liaison;
   SharedDictionaries dictionaries;
-  Attention::Bell bell = {};  // to be rung by who has something for it to say
-  Instant suspect_since = Instant::never();
-  Upheavals upheavals;              // of its flows
-  std::size_t flows = 0;            // that there are
-  std::uint64_t flows_refused = 0;  // so far, for want of room
-  std::size_t flows_behind = 0;     // that the last upheaval has yet to reach
+  Attention::Bell bell = {};                 // to be rung by who has something for it to say
+  Instant suspect_since = Instant::never();  // never: it is alive
+  Instant silence = Instant::never();        // silent_since(), as its flows know it
+  Upheavals upheavals;                       // of its flows
+  std::size_t flows = 0;                     // that there are
+  std::uint64_t flows_refused = 0;           // so far, for want of room
+  std::size_t flows_behind = 0;              // that the last upheaval has yet to reach
+
+  // Since when it has taken nothing of what is sent to it, or has said nothing; never: it is there.
+  // Where only the way to it is gone, it is heard all the time.
+  Instant silent_since() const { return earlier(suspect_since, session.unreported_since()); }
 };
 
 }  // namespace satrelay::gateway

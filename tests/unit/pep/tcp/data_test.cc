@@ -447,7 +447,7 @@ TEST(ZeroWindow, UnansweredProbesEndTheConnection) {
   s.in(". 1:1 ack 1 win 0");
   s.write(1);
   s.out();
-  for (int i = 0; i < 10; ++i) {
+  for (int i = 0; i < 22; ++i) {
     s.wait_for_timer();
     EXPECT_EQ(s.out(), ". 0:0 ack 1");
   }

@@ -213,6 +213,8 @@ TEST_F(StepsTest, APeerThatIsStartedAgainAndAgainLeavesNothing) {
 
 TEST_F(StepsTest, APeerThatIsSilentIsGivenUp) {
   Crowd crowd({.flows = kFlows});
+  const std::array<std::byte, 1> payload{std::byte{'x'}};
+  for (std::size_t i = 0; i < kFlows; ++i) crowd.from_lan(crowd.data_of_server(i, 0, payload));
   crowd.pass(crowd.config().stp.give_up_after + Duration::seconds(4), /*peer_speaks=*/false);
   EXPECT_EQ(counted(crowd, Counter::kFlowsResetPeerLost), kFlows);
   EXPECT_EQ(crowd.flows(), 0U);

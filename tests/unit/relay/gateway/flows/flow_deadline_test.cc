@@ -43,8 +43,9 @@ class FlowDeadlineTest : public testing::Test {
   }
   bool only_owes() { return gateway::only_owes(f_, session()); }
   Duration quiet_limit() { return gateway::quiet_limit(f_, session(), limits_); }
-  Instant deadline() { return gateway::deadline(f_, session(), limits_); }
+  Instant deadline() { return gateway::deadline(f_, session(), limits_, kPatience); }
 
+  static constexpr Duration kPatience = Duration::seconds(900);
   Instant now_ = Instant::from_nanoseconds(1);
   Carrier carrier_{link_of(BitRate::bits_per_second(10'000'000)), 2, 16};
   LivePeer peer_{carrier_, now_};
@@ -66,9 +67,14 @@ TEST_F(FlowDeadlineTest, SilenceCountsFromTheLastActivity) {
   EXPECT_EQ(deadline(), now_ + Duration::seconds(60) + limits_.idle_timeout);
 }
 
-TEST_F(FlowDeadlineTest, OnceTheNearHostHasClosedTheHalfCloseTimeoutHolds) {
+TEST_F(FlowDeadlineTest, NothingIsNeededOfANearHostThatHasClosed) {
   host_.close(now_);
   EXPECT_FALSE(only_owes()) << "the far host may say more";
+  EXPECT_FALSE(awaits_host(f_, session()));
+  EXPECT_EQ(quiet_limit(), limits_.idle_timeout) << "the far gateway asks the far host";
+  const std::vector<std::byte> said(100);
+  ASSERT_EQ(f_.endpoint.write(said), said.size());
+  EXPECT_TRUE(awaits_host(f_, session())) << "to take them";
   EXPECT_EQ(quiet_limit(), limits_.half_close_timeout);
 }
 
@@ -139,6 +145,40 @@ TEST_F(FlowDeadlineTest, AClosedEndpointWaitsForNoHost) {
   f_.to_host = {};
   f_.endpoint.abort(now_);
   EXPECT_EQ(deadline(), f_.last_activity + limits_.idle_timeout);
+}
+
+TEST_F(FlowDeadlineTest, AFlowOwesThePeerWhatIsNotKnownToHaveArrived) {
+  f_.established = true;
+  exchange();
+  EXPECT_FALSE(owes_peer(f_, session()));
+  const std::vector<std::byte> said(100);
+  ASSERT_EQ(session().write(f_.stream, said, now_), said.size());
+  EXPECT_TRUE(owes_peer(f_, session()));
+  exchange();
+  EXPECT_FALSE(owes_peer(f_, session()));
+  session().finish(f_.stream);
+  f_.finish_sent = true;
+  EXPECT_TRUE(owes_peer(f_, session())) << "the end";
+  f_.delivered = true;
+  EXPECT_FALSE(owes_peer(f_, session()));
+}
+
+TEST_F(FlowDeadlineTest, WhatWaitsForASilentPeerWaitsAsLongAsItIsToldTo) {
+  f_.established = true;
+  EXPECT_TRUE(end_of_wait(f_, kPatience).is_never());
+  EXPECT_TRUE(still_since(f_, session()).is_never());
+  f_.heat(now_).owes_since = now_ + Duration::seconds(5);
+  EXPECT_EQ(end_of_wait(f_, kPatience), f_.owes_since() + kPatience);
+  f_.trimmed = true;
+  EXPECT_EQ(deadline(), f_.owes_since() + kPatience);
+  EXPECT_EQ(still_since(f_, session()), f_.owes_since());
+}
+
+TEST_F(FlowDeadlineTest, AClientWithoutAnAnswerHasGivenUpSooner) {
+  f_.established = false;
+  f_.heat(now_).owes_since = now_;
+  EXPECT_EQ(end_of_wait(f_, kPatience), now_ + Duration::seconds(127));
+  EXPECT_EQ(end_of_wait(f_, Duration::seconds(60)), now_ + Duration::seconds(60));
 }
 
 TEST_F(FlowDeadlineTest, TimeWaitHasALimitOfItsOwn) {
