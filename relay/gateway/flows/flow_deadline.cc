@@ -17,6 +17,7 @@ Duration quiet_limit(const Flow& f, const stp::Session& session, const config::L
 
 Instant deadline(const Flow& f, const stp::Session& session, const config::Limits& limits) {
   Instant next = earlier(f.endpoint.next_timeout(), f.retry_at);
+  if (const LastWord* const word = f.rare().last_word.get()) next = earlier(next, word->look_at);
   if (f.is_unheard() && !f.endpoint.is_closed()) {
     next = earlier(next, f.created + LanNeighbours::kPatience);
   }
