@@ -38,7 +38,7 @@ void add(Scenario& scenario, const Word& word, Duration after) {
   flow.start = flow.start + after;
 }
 
-// Of flows from `first` on.
+// The flows from `first` on.
 void expect_whole(const Network& network, std::size_t first, const Word& word) {
   for (std::size_t i = first; i < network.flow_count(); ++i) {
     const FlowResult& flow = network.flow(i);
@@ -76,7 +76,6 @@ TEST(LastWord, OfClientsArrives) {
 TEST(LastWord, ArrivesOverALinkThatLosesPackets) {
   for (const Side speaker : {Side::kA, Side::kB}) {
     Scenario scenario = make_lab(3, {.loss = 0.05});
-    scenario.station(Side::kA).cable.loss = scenario.station(Side::kB).cable.loss = 0.02;
     run_all(scenario, {.speaker = speaker, .bytes = 12'000}, Duration::milliseconds(300));
   }
 }

@@ -25,8 +25,8 @@ bool FlowRelay::begin_last_word(Flow& f, Instant now) {
   return true;
 }
 
-// The far host has, and its stream is over. If our host waits for an answer to its SYN, it gets one:
-// a far host that has sent bytes has accepted the connection.
+// The far host has, and its stream is over. If our host waits for an answer to its SYN, it gets
+// one: a far host that has sent bytes has accepted the connection.
 void FlowRelay::owe_reset(Flow& f, Instant now) {
   f.endpoint.answer(now);
   f.make_rare().last_word = std::make_unique<LastWord>(LastWord{.stage = LastWord::Stage::kToHost,

@@ -37,8 +37,8 @@ inline bool has_told_reset(const Flow& f) {
 // Something is queued for our host, which can still acknowledge it.
 bool has_queued(const Flow& f);
 
-// What is left of the last word: bytes, and an end counts as one more. Zero: the RST is due, but
-// where the far gateway says so (kToStream, kInStream).
+// The bytes of the last word that are left, and an end counts as one more. Zero: the RST is due,
+// but where the far gateway says so (kToStream, kInStream).
 std::uint64_t left_of_last_word(const Flow& f, const stp::Session& session);
 
 // Takes note of what is left. True: the RST waits no longer.
