@@ -8,8 +8,8 @@ namespace {
 using Stage = LastWord::Stage;
 
 // The timers, and the room that others need, are looked at so often.
-constexpr Duration kPause = Duration::seconds(1);
-constexpr Duration kShortestPause = Duration::milliseconds(25);
+constexpr Duration kLongestLook = Duration::seconds(1);
+constexpr Duration kShortestLook = Duration::milliseconds(25);
 
 }  // namespace
 
@@ -51,8 +51,8 @@ bool is_overdue(LastWord& word, std::uint64_t left, Instant now) {
 
 // No event tells that all bytes of a stream without an end have arrived.
 Duration pause_of(const LastWord& word, const stp::Session& session) {
-  if (word.stage != Stage::kHeld) return kPause;
-  return std::clamp(session.smoothed_rtt() / 8, kShortestPause, kPause);
+  if (word.stage != Stage::kHeld) return kLongestLook;
+  return std::clamp(session.smoothed_rtt() / 8, kShortestLook, kLongestLook);
 }
 
 }  // namespace satrelay::gateway
