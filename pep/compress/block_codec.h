@@ -1,5 +1,5 @@
 // The encoding of a relayed stream between the gateways: a sequence of blocks: raw, zstd, marks,
-// zstd with a dictionary, or an urgent mark.
+// zstd with a dictionary, an urgent mark, or a reset.
 //
 //    0                   1                   2                   3
 //    0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
@@ -16,9 +16,11 @@
 // receiver has given a dictionary, then one zstd frame as of kind 1, to be decoded with that
 // dictionary; it has no id of one, but a checksum of the plain bytes. Kind 4, urgent: no plain
 // bytes, but that the next ones are urgent: so many, 32 bits, of which the last is the urgent octet
-// of RFC 6093; 0 and more than a window and a pointer are malformed. It is sent only if both ends
-// have offered its capability (docs/stp.md section 4). Encoded length: 1 to kMaxPlainBlock, of
-// marks 2, of an urgent mark 4. Anything else is malformed and ends the stream.
+// of RFC 6093; 0 and more than a window and a pointer are malformed. Kind 5, reset: the sending
+// host has reset its connection behind the bytes before this block, which is the last one. It has
+// one octet, 0. Kinds 4 and 5 are sent only if both ends have offered their capability (docs/stp.md
+// section 4). Encoded length: 1 to kMaxPlainBlock, of marks 2, of an urgent mark 4, of a reset 1.
+// Anything else is malformed and ends the stream.
 #pragma once
 
 #include <cstddef>
@@ -40,10 +42,12 @@ enum class BlockKind : std::uint8_t {
   kZstd = 1,
   kMarks = 2,
   kDictionary = 3,
-  kUrgent = 4
+  kUrgent = 4,
+  kReset = 5
 };
 inline constexpr std::size_t kMarksSize = 2;
 inline constexpr std::size_t kUrgentSize = 4;
+inline constexpr std::size_t kResetSize = 1;
 inline constexpr std::size_t kDictionaryNumberSize = 1;
 
 struct BlockHeader {

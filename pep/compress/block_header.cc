@@ -12,7 +12,8 @@ std::optional<BlockHeader> parse_block_header(ConstBytes bytes) {
       kind == BlockKind::kRaw || kind == BlockKind::kZstd ||
       (kind == BlockKind::kDictionary && header.encoded_size > kDictionaryNumberSize) ||
       (kind == BlockKind::kMarks && header.encoded_size == kMarksSize) ||
-      (kind == BlockKind::kUrgent && header.encoded_size == kUrgentSize);
+      (kind == BlockKind::kUrgent && header.encoded_size == kUrgentSize) ||
+      (kind == BlockKind::kReset && header.encoded_size == kResetSize);
   if (!known || header.encoded_size == 0 || header.encoded_size > kMaxPlainBlock) {
     return std::nullopt;
   }

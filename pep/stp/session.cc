@@ -16,7 +16,8 @@ Handshake::Config handshake_config(const Config& config) {
                                  (config.evidence ? kCapabilityEvidence : 0) |
                                  (config.other_vlan ? kCapabilityOtherVlan : 0) |
                                  (config.urgent_marks ? kCapabilityUrgent : 0) |
-                                 (config.destinations ? kCapabilityDestinations : 0);
+                                 (config.destinations ? kCapabilityDestinations : 0) |
+                                 (config.reset_marks ? kCapabilityResetMarks : 0);
   return {.epoch = config.boot_epoch,
           .opens_even_streams = config.opens_even_streams,
           .lane_count = config.lane_count,
@@ -411,6 +412,10 @@ bool Session::urgent_marks() const {
 
 bool Session::destinations() const {
   return impl_->connected() && impl_->handshake.agreed(kCapabilityDestinations);
+}
+
+bool Session::reset_marks() const {
+  return impl_->connected() && impl_->handshake.agreed(kCapabilityResetMarks);
 }
 
 bool Session::doubts_peer() const {

@@ -85,7 +85,8 @@ void say_stream(Conversation& talk, std::uint64_t stream, const Bytes& metadata,
   }
 }
 
-// Raw, zstd, marks, with a dictionary and urgent, one behind the other, then what is no block.
+// Raw, zstd, marks, with a dictionary, urgent and a reset, one behind the other, then what is no
+// block.
 Bytes blocks() {
   return written([](ByteWriter& out) {
     for (const std::uint32_t size : {5U, 1U, 40U}) {
@@ -100,6 +101,8 @@ Bytes blocks() {
     out.bytes(Bytes(9, std::byte{0x21}));
     out.u32(0x0400'0004);
     out.u32(70'000);
+    out.u32(0x0500'0001);
+    out.u8(0);
     out.u32(0x0400'0009);
     out.bytes(Bytes(9));
   });

@@ -135,6 +135,7 @@ void Observer::observe_hello(ConstBytes frames) {
   add("hello.capabilities.other_vlan", (frame.capabilities & stp::kCapabilityOtherVlan) >> 5);
   add("hello.capabilities.urgent", (frame.capabilities & stp::kCapabilityUrgent) >> 6);
   add("hello.capabilities.destinations", (frame.capabilities & stp::kCapabilityDestinations) >> 7);
+  add("hello.capabilities.reset_marks", (frame.capabilities & stp::kCapabilityResetMarks) >> 9);
   add("hello.epoch", frame.epoch);
   add("hello.peer_epoch", frame.peer_epoch);
   add("hello.echo", frame.echo);

@@ -186,7 +186,8 @@ stp::HelloFrame hello_frame(std::uint64_t epoch, std::uint64_t peer_epoch) {
   frame.answer_wanted = peer_epoch == 0;
   frame.opens_even_streams = true;
   frame.capabilities = stp::kCapabilityRepair | stp::kCapabilityLanReports |
-                       stp::kCapabilityUrgent | stp::kCapabilityDestinations;
+                       stp::kCapabilityUrgent | stp::kCapabilityDestinations |
+                       stp::kCapabilityResetMarks;
   frame.datagram_size = 1472;
   frame.lane_credit = 64U << 20U;
   frame.stream_credit = 16U << 20U;

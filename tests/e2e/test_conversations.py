@@ -1,6 +1,10 @@
 """Who speaks first, and who ends first, is the hosts' business: nothing waits, no half is lost."""
 
+import contextlib
 import random
+import select
+import socket
+import struct
 import subprocess
 import threading
 import time
@@ -109,10 +113,27 @@ def test_resets_cross(lab: Lab) -> None:
                 pass
 
 
-def _close_with_reset(end) -> None:
-    import socket
-    import struct
+def test_what_comes_before_a_reset_arrives(lab: Lab) -> None:
+    """Programs that linger for 0 s, and those that close without having read all, leave no gap before it."""
+    words = b"Exceeded MaxStartups\r\n" * 500
+    for number in range(12):
+        which, lingers = number % 2, number % 4 < 2
+        with connection(lab, 9031) as ends:
+            end, far = ends[which], ends[1 - which]
+            if not lingers:
+                far.sendall(b"a question that nobody reads")
+                select.select([end], [], [], 20)
+            end.sendall(words)
+            _close_with_reset(end) if lingers else end.close()
+            heard = b""
+            with contextlib.suppress(ConnectionResetError):
+                while part := far.recv(1 << 16):
+                    heard += part
+                check(False, "a reset arrived as an end")
+            check(heard == words, f"{len(heard)} bytes of {len(words)} before the reset {number}")
 
+
+def _close_with_reset(end) -> None:
     end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     end.close()
 

@@ -142,7 +142,7 @@ local UNITS = {
   flow = { header = 4, body = function(text)
     local kind, length = text:byte(1), (text:byte(2) * 256 + text:byte(3)) * 256 + text:byte(4)
     local sound = BLOCKS[kind] and length > 0 and length <= 65536 and (kind ~= 2 or length == 2)
-                  and (kind ~= 3 or length > 1) and (kind ~= 4 or length == 4)
+                  and (kind ~= 3 or length > 1) and (kind ~= 4 or length == 4) and (kind ~= 5 or length == 1)
     return sound and length
   end },
   flows = { header = 2, body = function(text) return text:byte(2) end },

@@ -76,6 +76,7 @@ inline constexpr std::uint32_t kCapabilityEvidence = 0x10;
 inline constexpr std::uint32_t kCapabilityOtherVlan = 0x20;
 inline constexpr std::uint32_t kCapabilityUrgent = 0x40;
 inline constexpr std::uint32_t kCapabilityDestinations = 0x80;
+inline constexpr std::uint32_t kCapabilityResetMarks = 0x200;
 
 struct PingFrame {
   std::uint64_t settled = 0;  // report from this packet number on

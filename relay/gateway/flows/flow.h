@@ -65,6 +65,21 @@ struct HostUrgency {
   stp::UrgentNotice told;       // with CONFIRM
 };
 
+// A host has reset its connection, and what it had sent before is still on its way (last_word.h).
+struct LastWord {
+  enum class Stage : std::uint8_t {
+    kToStream,  // our host has: its bytes go into the stream, and then the block that says so
+    kInStream,  // so they have: the far gateway resets the stream once it has read them
+    kHeld,      // our host has, and RESET waits until the peer's session has all of its bytes
+    kToHost,    // the far host has: ours is reset once it has acknowledged all that is queued
+  };
+  Stage stage{};
+  Instant began;
+  Instant progressed;      // when less was left than before
+  std::uint64_t left = 0;  // bytes to be acknowledged, then
+  Instant look_at;         // the flow is to be visited again
+};
+
 // Which claims on a host's address a flow has tried, by their numbers, in ascending order. Each is
 // tried once, but while the host is not found: then they are tried again from the first on, as the
 // repeat that went there may have been lost.
@@ -96,6 +111,7 @@ struct FlowRare {
   bool marks_told = false;                  // the far host's, by its gateway
   stp::UrgentNotice far_urgent;             // of the far host, as its gateway tells
   std::unique_ptr<HostUrgency> urgent;      // of ours, from its first urgent segment on
+  std::unique_ptr<LastWord> last_word;      // from a host's RST on, while bytes before it are left
   // Where its host may be on the LAN (flow_relay_moving.cc).
   MacAddress known_mac;           // while Flow::seeks_host: by which it was reached last
   MacAddress other_mac;           // to be tried if it is not reached; zero: none

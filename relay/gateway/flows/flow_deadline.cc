@@ -50,6 +50,7 @@ Instant deadline(const Flow& f, const stp::Session& session, const config::Limit
                  Duration patience) {
   Instant next = earlier(f.endpoint.next_timeout(), f.retry_at);
   next = earlier(next, end_of_wait(f, patience));
+  if (const LastWord* const word = f.rare().last_word.get()) next = earlier(next, word->look_at);
   if (f.is_unheard() && !f.endpoint.is_closed()) {
     next = earlier(next, f.created + LanNeighbours::kPatience);
   }

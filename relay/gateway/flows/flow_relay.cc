@@ -3,6 +3,7 @@
 #include "relay/gateway/flows/flow_deadline.h"
 #include "relay/gateway/flows/flow_modes.h"
 #include "relay/gateway/flows/flow_snapshot.h"
+#include "relay/gateway/flows/last_word.h"
 #include "relay/gateway/flows/urgent.h"
 #include "relay/gateway/frames/path_error.h"
 #include "relay/gateway/frames/path_mtu_advice.h"
@@ -141,7 +142,8 @@ Handshake FlowRelay::handshake(const config::Rule& rule, const FlowKey& key, std
 
 void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
                                const wire::TcpHeader& header, ConstBytes payload, Instant now) {
-  settle_unless(slot, now);
+  // The segments before a RST move the flow on first: they may have completed its handshake.
+  settle_unless(header.has(wire::TcpFlags::kRst) ? kNoSlot : slot, now);
   catch_up(slot, now);
   Flow& f = flow(slot);
   if (makes_way(slot, header, now)) return;
@@ -283,7 +285,8 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
     note_refusal(f, event.reason, now);
     streams_.reset(f, stp::ResetReason::kNone, now);
     count_end(f, counter_for(event.reason));
-    abort_or_abandon(f, event.reason, now);
+    const bool may_wait = event.reason == stp::ResetReason::kHostReset && has_queued(f);
+    may_wait ? owe_reset(f, now) : abort_or_abandon(f, event.reason, now);
   } else if (event.kind == Kind::kDelivered) {
     if (f.stream == event.stream) f.delivered = true;
   } else if (event.kind == Kind::kConfirmed) {
@@ -410,6 +413,11 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
     if (is_first) note_answer(f, now);
     if (is_first || f.far_marks != marks) note_far_marks(f, now);
     if (delivery == StreamSide::Delivery::kSpent) unfinished_.add(slot);
+    if (delivery == StreamSide::Delivery::kReset) {
+      streams_.reset(f, stp::ResetReason::kNone, now);
+      count_end(f, Counter::kFlowsResetByPeer);
+      owe_reset(f, now);
+    }
     if (delivery == StreamSide::Delivery::kMalformed) {
       streams_.reset(f, stp::ResetReason::kProtocolError, now);
       count_end(f, Counter::kFlowsResetProtocol);
@@ -420,6 +428,8 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
   if (f.first_byte_us == 0) f.note_first_byte(now);
   if (f.stream_state == StreamState::kOpen) confirm(f, session_of(f), now);
   if (f.endpoint.is_closed() && !f.close_handled) handle_closed_endpoint(f, now);
+  if (f.rare().last_word) [[unlikely]]
+    go_on_with_last_word(slot, now);
   if (f.stream_state == StreamState::kOpen) streams_.release_if_done(f, now);
   if (f.stream_state == StreamState::kOver && awaits_report(f) && !f.rare().far_awaited) {
     f.make_rare().far_awaited = true;

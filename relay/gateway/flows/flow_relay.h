@@ -294,6 +294,15 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   void end_without_stream(std::uint32_t slot, Counter reason, Instant now);
   void give_up(std::uint32_t slot, Instant now);
 
+  // (flow_relay_last_word.cc)
+  bool begin_last_word(Flow& f, Instant now);
+  void owe_reset(Flow& f, Instant now);
+  void go_on_with_last_word(std::uint32_t slot, Instant now);
+  void follow_to_peer(std::uint32_t slot, LastWord& word, Instant now);
+  void follow_to_host(Flow& f, LastWord& word, Instant now);
+  void cut_short_last_word(Flow& f, Instant now);
+  bool lacks_room_for_last_word(const Flow& f) const;
+
   // (flow_relay_ending.cc)
   bool makes_way(std::uint32_t slot, const wire::TcpHeader& header, Instant now);
   void note_refusal(const Flow& f, stp::ResetReason reason, Instant now);

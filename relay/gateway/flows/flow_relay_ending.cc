@@ -18,8 +18,9 @@ void FlowRelay::handle_closed_endpoint(Flow& f, Instant now) {
     case tcp::CloseReason::kAborted:  // counted, and told to the peer, where it was decided
       return;
     case tcp::CloseReason::kResetByPeer:
-      reason = stp::ResetReason::kHostReset;
       count_end(f, Counter::kFlowsResetByHost);
+      if (begin_last_word(f, now)) return;
+      reason = stp::ResetReason::kHostReset;
       break;
     case tcp::CloseReason::kRefused:
       reason = stp::ResetReason::kRefused;

@@ -38,6 +38,7 @@ bool FlowRelay::meet(std::uint32_t slot, std::size_t peer, stp::StreamId stream,
 
 bool FlowRelay::make_way(std::uint32_t slot, const wire::TcpHeader& syn, Instant now) {
   catch_up(slot, now);
+  cut_short_last_word(flow(slot), now);
   const Flow& f = flow(slot);
   if (!f.is_over()) return false;
   if (!f.endpoint.is_closed() && !f.endpoint.admits_new_incarnation(syn)) return false;
@@ -50,6 +51,7 @@ bool FlowRelay::make_way(std::uint32_t slot, const wire::TcpHeader& syn, Instant
 void FlowRelay::supersede(std::uint32_t slot, std::size_t peer, Instant now) {
   catch_up(slot, now);
   Flow& f = flow(slot);
+  cut_short_last_word(f, now);
   const bool same_client = f.origin == Origin::kPeer && f.peer == peer;
   if ((!f.is_over() && !same_client) || farewells_.full()) return;
   if (f.stream_state == StreamState::kOpen) count_end(f, Counter::kFlowsResetByPeer);

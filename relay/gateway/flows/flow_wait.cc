@@ -28,7 +28,8 @@ std::string_view to_string(Wait wait) {
 }
 
 Wait wait_towards_peer(const Flow& f, const Peer& peer) {
-  if (f.endpoint.is_closed() || f.stream_state == StreamState::kOver) return Wait::kNothing;
+  const bool is_mute = f.endpoint.is_closed() && !f.rare().last_word;
+  if (is_mute || f.stream_state == StreamState::kOver) return Wait::kNothing;
   if (!f.established) return Wait::kHandshake;
   if (f.delivered) return Wait::kNothing;
   if (f.stream_state == StreamState::kNone || !is_heard(peer)) return Wait::kPeer;

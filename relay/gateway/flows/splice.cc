@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "relay/gateway/flows/last_word.h"
 #include "relay/gateway/flows/urgent.h"
 
 namespace satrelay::gateway {
@@ -58,6 +59,30 @@ bool tell_urgent(Flow& flow, stp::Session& session, std::uint64_t mark, Instant 
   return true;
 }
 
+constexpr std::size_t kResetBlockSize = compress::kBlockHeaderSize + compress::kResetSize;
+
+bool tell_reset(Flow& flow, stp::Session& session, Instant now) {
+  std::array<std::byte, kResetBlockSize> block{};
+  compress::write_block_header({compress::BlockKind::kReset, compress::kResetSize}, block);
+  const ConstBytes parts[] = {block};
+  if (!session.write_whole(flow.stream, parts, now)) return false;
+  flow.make_rare().last_word->stage = LastWord::Stage::kInStream;
+  return true;
+}
+
+// Says what the stream owes the peer although no byte waits.
+SpliceResult tell_without_bytes(Flow& flow, stp::Session& session, Instant now) {
+  const bool owes_marks = flow.owes_marks();
+  if (!owes_marks && !owes_reset_block(flow)) return SpliceResult::kDone;
+  const std::size_t needed = owes_marks ? kMarksBlockSize : kResetBlockSize;
+  if (session.send_room(flow.stream) < needed) {
+    session.wait_for_room(flow.stream, needed, now);
+    return SpliceResult::kDone;
+  }
+  const bool told = owes_marks ? tell_marks(flow, session, now) : tell_reset(flow, session, now);
+  return told ? SpliceResult::kDone : SpliceResult::kNoMemory;
+}
+
 void take_marks(Flow& flow, ConstBytes body) {
   flow.far_marks = {.traffic_class = static_cast<std::uint8_t>(load_u8(body.data()) & 0xfcU),
                     .hop_limit = load_u8(&body[1])};
@@ -70,6 +95,21 @@ bool take_urgent(Flow& flow, ConstBytes body) {
   if (ahead == 0 || ahead > tcp::UrgentMarks::kMostAhead) return false;
   flow.endpoint.mark_urgent(flow.bytes_to_lan + ahead);
   return true;
+}
+
+bool carries_bytes(compress::BlockKind kind) {
+  using Kind = compress::BlockKind;
+  return kind == Kind::kRaw || kind == Kind::kZstd || kind == Kind::kDictionary;
+}
+
+// kDone: go on behind the block.
+SpliceResult take_word(Flow& flow, compress::BlockKind kind, ConstBytes body) {
+  if (kind == compress::BlockKind::kReset) return SpliceResult::kReset;
+  if (kind == compress::BlockKind::kUrgent) {
+    return take_urgent(flow, body) ? SpliceResult::kDone : SpliceResult::kMalformed;
+  }
+  take_marks(flow, body);
+  return SpliceResult::kDone;
 }
 
 using CompressedHeader =
@@ -191,10 +231,7 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, const Largest&
   std::uint64_t room = session.send_room(flow.stream);
   const std::uint64_t readable = received.readable();
   const std::uint64_t least = std::min<std::uint64_t>(readable, kLeastWritten);
-  if (readable == 0) {
-    const bool tells = flow.owes_marks() && room >= kMarksBlockSize;
-    return !tells || tell_marks(flow, session, now) ? SpliceResult::kDone : SpliceResult::kNoMemory;
-  }
+  if (readable == 0) return tell_without_bytes(flow, session, now);
   const std::uint64_t mark = next_mark(flow, session);
   const bool owes_urgent = mark > 0 && flow.rare().urgent->in_stream != mark;
   const std::uint64_t needed =
@@ -289,20 +326,15 @@ bool Splice::next_block(Flow& flow, InboundReader& inbound, SpliceResult& result
       result = SpliceResult::kMalformed;
       return false;
     }
-    const bool is_urgent = header->kind == compress::BlockKind::kUrgent;
-    if (is_urgent || header->kind == compress::BlockKind::kMarks) {
+    if (!carries_bytes(header->kind)) {
       const MutableBytes block =
           MutableBytes(bytes).first(compress::kBlockHeaderSize + header->encoded_size);
       if (inbound.readable() < block.size()) return false;
       inbound.copy(block);
       inbound.skip(block.size());
       const ConstBytes body = ConstBytes(block).subspan(compress::kBlockHeaderSize);
-      if (!is_urgent) {
-        take_marks(flow, body);
-      } else if (!take_urgent(flow, body)) {
-        result = SpliceResult::kMalformed;
-        return false;
-      }
+      result = take_word(flow, header->kind, body);
+      if (result != SpliceResult::kDone) return false;
       continue;
     }
     inbound.skip(compress::kBlockHeaderSize);
@@ -333,8 +365,22 @@ SpliceResult Splice::to_host(Flow& flow, stp::Session& session, std::uint64_t us
     if (result != SpliceResult::kDone || flow.block_remaining == remaining) break;
   }
   inbound.consume(now);
+  if (result == SpliceResult::kReset) return result;
   // Half a block is no end: what is missing was meant to come.
   return is_cut_short(flow, session) ? SpliceResult::kMalformed : result;
+}
+
+SpliceResult Splice::drop(Flow& flow, stp::Session& session, Instant now) {
+  InboundReader inbound(session, flow.inbound_stream());
+  SpliceResult result = SpliceResult::kDone;
+  while (next_block(flow, inbound, result) && inbound.readable() > 0) {
+    const auto dropped = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(flow.block_remaining, inbound.readable()));
+    inbound.skip(dropped);
+    flow.block_remaining -= dropped;
+  }
+  inbound.consume(now);
+  return result;
 }
 
 SpliceResult Splice::raw_to_host(Flow& flow, InboundReader& inbound, std::uint64_t most,

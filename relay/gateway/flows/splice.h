@@ -25,6 +25,7 @@ enum class SpliceResult : std::uint8_t {
   kNoMemory,   // the arena is short: try again later
   kSpent,      // so is the call's budget of work: go on in the next call
   kMalformed,  // the peer's stream breaks the block format
+  kReset,      // all bytes were moved, and the far host has reset its connection behind them
 };
 
 class Splice {
@@ -54,6 +55,9 @@ class Splice {
   // for now; reduced by what was moved.
   [[nodiscard]] SpliceResult to_host(Flow& flow, stp::Session& session, std::uint64_t useful,
                                      std::uint64_t& memory, Instant now);
+
+  // Reads the stream of a flow whose host is gone: its bytes are dropped, and their credit returns.
+  [[nodiscard]] SpliceResult drop(Flow& flow, stp::Session& session, Instant now);
 
   const compress::CodecCounters& counters() const { return counters_; }
   const Histogram& block_times() const { return block_times_; }  // ns

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "relay/gateway/flows/flow_modes.h"
+#include "relay/gateway/flows/last_word.h"
 #include "relay/gateway/peers/stream_context.h"
 
 namespace satrelay::gateway {
@@ -100,6 +101,7 @@ void StreamSide::release_if_done(Flow& f, Instant now) {
   stp::Session& session = session_of(f);
   const stp::StreamId inbound = f.inbound_stream();
   if (!f.delivered || !session.received_end(inbound) || !all_confirmed(f, session)) return;
+  if (f.rare().last_word) return;  // a RESET ends it, of this gateway or of the far one
   if (session.received(inbound)->readable() > 0) return;
   session.release(f.stream, now);
   if (f.inbound()) {
@@ -121,9 +123,9 @@ void StreamSide::feed(Flow& f, Instant now) {
     // With too little room for a block the session waits for more, and calls again.
     session.set_ready(f.stream, true);
     if (f.endpoint.peer_finished()) tell_rest(f, now);
-  } else if (f.owes_marks()) {
+  } else if (f.owes_marks() || owes_reset_block(f)) {
     session.set_ready(f.stream, true);
-  } else if (f.endpoint.peer_finished()) {
+  } else if (f.endpoint.peer_finished() || has_told_reset(f)) {
     session.finish(f.stream);
     f.finish_sent = true;
   }
@@ -179,7 +181,7 @@ void StreamSide::tell_rest(Flow& f, Instant now) {
   const bool pauses = now >= last_payload + kPause && f.endpoint.receive_window() >= left_open;
   const std::uint64_t readable = f.endpoint.received().readable();
   auto behind = stp::Behind::kUnknown;
-  if (pauses || f.endpoint.peer_finished()) {
+  if (pauses || f.endpoint.peer_finished() || f.rare().last_word) {
     behind = stp::Behind::kNothing;
   } else if (fills_a_flight(f, readable)) {
     behind = stp::Behind::kMore;
@@ -223,6 +225,7 @@ StreamSide::Delivery StreamSide::deliver(Flow& f, HostWindows& windows, Instant 
     std::uint64_t memory = windows.memory_for_host(f);
     const SpliceResult result = splice_.to_host(f, session, HostWindows::allowance(f), memory, now);
     if (result == SpliceResult::kMalformed) return Delivery::kMalformed;
+    if (result == SpliceResult::kReset) return Delivery::kReset;
     if (stored->readable() > 0) {
       if (result == SpliceResult::kNoMemory || memory == 0) windows.retry_later(f, now);
       return result == SpliceResult::kSpent ? Delivery::kSpent : Delivery::kDone;
@@ -232,6 +235,21 @@ StreamSide::Delivery StreamSide::deliver(Flow& f, HostWindows& windows, Instant 
   f.closed_to_host = true;
   f.endpoint.close();
   return Delivery::kDone;
+}
+
+StreamSide::Delivery StreamSide::drop(Flow& f, Instant now) {
+  stp::Session& session = session_of(f);
+  if (session.received(f.inbound_stream()) == nullptr) return Delivery::kDone;
+  switch (splice_.drop(f, session, now)) {
+    case SpliceResult::kSpent:
+      return Delivery::kSpent;
+    case SpliceResult::kMalformed:
+      return Delivery::kMalformed;
+    case SpliceResult::kReset:
+      return Delivery::kReset;
+    default:
+      return Delivery::kDone;
+  }
 }
 
 }  // namespace satrelay::gateway

@@ -61,9 +61,12 @@ class StreamSide {
     kDone,
     kSpent,  // so is the call's budget of work: go on in the next call
     kMalformed,
+    kReset,  // the far host has reset its connection, and ours was handed all that came before
   };
   // Hands on to the host what has come.
   [[nodiscard]] Delivery deliver(Flow& f, HostWindows& windows, Instant now);
+  // Drops what has come for a host that has reset its connection.
+  [[nodiscard]] Delivery drop(Flow& f, Instant now);
 
   const compress::CodecCounters& counters() const { return splice_.counters(); }
   const Histogram& block_times() const { return splice_.block_times(); }

@@ -68,10 +68,14 @@ TEST(BlockHeader, RoundTripAndRefusals) {
   write_block_header({.kind = BlockKind::kUrgent, .encoded_size = kUrgentSize}, bytes);
   ASSERT_TRUE(parse_block_header(bytes));
   EXPECT_EQ(parse_block_header(bytes)->kind, BlockKind::kUrgent);
+  write_block_header({.kind = BlockKind::kReset, .encoded_size = kResetSize}, bytes);
+  ASSERT_TRUE(parse_block_header(bytes));
+  EXPECT_EQ(parse_block_header(bytes)->kind, BlockKind::kReset);
   EXPECT_FALSE(parse_block_header(ConstBytes(bytes).first(3)));
   for (const std::uint32_t word :
        {0x0000'0000U, 0x0100'0000U, 0x0001'0001U, 0x0101'0001U, 0x00ff'ffffU, 0x0200'0001U,
-        0x0200'0003U, 0x0300'0001U, 0x0400'0003U, 0x0400'0005U, 0x0500'0004U, 0xff00'0001U}) {
+        0x0200'0003U, 0x0300'0001U, 0x0400'0003U, 0x0400'0005U, 0x0500'0002U, 0x0600'0001U,
+        0xff00'0001U}) {
     store_u32(bytes, word);
     EXPECT_FALSE(parse_block_header(bytes)) << word;
   }

@@ -51,6 +51,8 @@ class MiniHost {
     }
   }
 
+  std::uint32_t expected() const { return expected_; }  // the next number
+
   std::string received;
   std::vector<std::uint32_t> flow_labels;
   int resets = 0;

@@ -287,6 +287,28 @@ TEST_F(SpliceTest, AnEndBetweenBlocksIsAnEnd) {
   EXPECT_EQ(receive(block(compress::BlockKind::kRaw, 10, 10)), SpliceResult::kDone);
 }
 
+TEST_F(SpliceTest, AResetIsFoundBehindAllBytes) {
+  auto stream = block(compress::BlockKind::kRaw, 10, 10);
+  const auto compressed = compressed_block(20'000);
+  const auto reset = block(compress::BlockKind::kReset, 1, 1);
+  stream.insert(stream.end(), compressed.begin(), compressed.end());
+  stream.insert(stream.end(), reset.begin(), reset.end());
+  EXPECT_EQ(receive(stream), SpliceResult::kReset);
+  EXPECT_EQ(flow_->bytes_to_lan, 20'010U);
+}
+
+TEST_F(SpliceTest, SoItIsWhereTheBytesAreDropped) {
+  auto stream = block(compress::BlockKind::kRaw, 10, 10);
+  const auto compressed = compressed_block(20'000);
+  const auto reset = block(compress::BlockKind::kReset, 1, 1);
+  stream.insert(stream.end(), compressed.begin(), compressed.end());
+  stream.insert(stream.end(), reset.begin(), reset.end());
+  ASSERT_EQ(receive(stream, /*memory=*/0), SpliceResult::kDone);
+  EXPECT_EQ(splice_.drop(*flow_, session_, now_), SpliceResult::kReset);
+  EXPECT_EQ(flow_->bytes_to_lan, 0U);
+  EXPECT_EQ(session_.bytes_stored(), 0U);
+}
+
 // All that a peer may have stored could be such.
 TEST_F(SpliceTest, BlocksThatCarryNothingAreWorkOfManyCalls) {
   std::vector<std::byte> stream;
