@@ -274,6 +274,8 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   void settle(std::uint32_t slot, Instant now);
 
   // (flow_relay_room.cc)
+  // Connections may come faster than that; each that finds no room is bridged.
+  static constexpr Duration kBetweenSearches = Duration::milliseconds(1);
   struct WantedRoom {
     std::size_t session = 0;
     IpAddress host;
@@ -301,7 +303,8 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   void follow_to_peer(std::uint32_t slot, LastWord& word, Instant now);
   void follow_to_host(Flow& f, LastWord& word, Instant now);
   void cut_short_last_word(Flow& f, Instant now);
-  bool lacks_room_for_last_word(const Flow& f) const;
+  bool gives_memory_back(const Flow& f, Instant now);
+  void end_last_word(Flow& f, Instant now);
 
   // (flow_relay_ending.cc)
   bool makes_way(std::uint32_t slot, const wire::TcpHeader& header, Instant now);

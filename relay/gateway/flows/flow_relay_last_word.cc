@@ -5,14 +5,15 @@
 
 namespace satrelay::gateway {
 
-// Nobody but these flows needs what they hold. If memory or places are short, they are the first to
-// give theirs back.
-bool FlowRelay::lacks_room_for_last_word(const Flow& f) const {
-  return flows_.free_slots() == 0 || windows_.crowds_streams(f, 0);
+// Nobody but these flows needs what they hold. If memory is short, they are the first to give
+// theirs back, one after the other; if it is places that others want, make_room() begins with them.
+bool FlowRelay::gives_memory_back(const Flow& f, Instant now) {
+  if (!windows_.crowds_streams(f, 0) || now < next_search_) return false;
+  next_search_ = now + kBetweenSearches;
+  return true;
 }
 
-// Our host has reset its connection. False: nothing of it is on its way, or there is no room to
-// wait for that.
+// Our host has reset its connection. False: nothing of it is on its way.
 bool FlowRelay::begin_last_word(Flow& f, Instant now) {
   if (f.stream_state != StreamState::kOpen) return false;
   const auto stage = first_stage(f, session_of(f));
@@ -41,7 +42,7 @@ void FlowRelay::owe_reset(Flow& f, Instant now) {
 void FlowRelay::go_on_with_last_word(std::uint32_t slot, Instant now) {
   Flow& f = flow(slot);
   LastWord& word = *f.make_rare().last_word;
-  word.look_at = now + pause_of(word, session_of(f));
+  word.look_at = now + pause_of(f, session_of(f));
   if (word.stage == LastWord::Stage::kToHost) {
     follow_to_host(f, word, now);
   } else {
@@ -63,6 +64,7 @@ void FlowRelay::follow_to_peer(std::uint32_t slot, LastWord& word, Instant now) 
       unfinished_.add(slot);
       break;
     case Delivery::kMalformed:
+      counters_.add(Counter::kFlowsResetProtocol);
       return streams_.reset(f, stp::ResetReason::kProtocolError, now);
     case Delivery::kReset:  // so is the far one: nobody is left to hear a last word
       return streams_.reset(f, stp::ResetReason::kHostReset, now);
@@ -72,10 +74,9 @@ void FlowRelay::follow_to_peer(std::uint32_t slot, LastWord& word, Instant now) 
     streams_.reset(f, stp::ResetReason::kHostReset, now);
   } else if (is_overdue(word, left, now)) {
     counters_.add(Counter::kResetsOverdue);
-    streams_.reset(f, stp::ResetReason::kTimeout, now);
-  } else if (lacks_room_for_last_word(f)) {
-    counters_.add(Counter::kResetsCutShort);
-    streams_.reset(f, stp::ResetReason::kNoResources, now);
+    streams_.reset(f, stp::ResetReason::kHostReset, now);
+  } else if (gives_memory_back(f, now)) {
+    end_last_word(f, now);
   }
 }
 
@@ -85,11 +86,23 @@ void FlowRelay::follow_to_host(Flow& f, LastWord& word, Instant now) {
   f.endpoint.consume(f.endpoint.received().readable());
   const std::uint64_t left = left_of_last_word(f, session_of(f));
   if (left > 0) {
-    const bool overdue = is_overdue(word, left, now);
-    if (!overdue && !lacks_room_for_last_word(f)) return;
-    counters_.add(overdue ? Counter::kResetsOverdue : Counter::kResetsCutShort);
+    if (is_overdue(word, left, now)) {
+      counters_.add(Counter::kResetsOverdue);
+    } else if (gives_memory_back(f, now)) {
+      counters_.add(Counter::kResetsCutShort);
+    } else {
+      return;
+    }
   }
   f.endpoint.abort(now);
+}
+
+// Before its time, for others.
+void FlowRelay::end_last_word(Flow& f, Instant now) {
+  counters_.add(Counter::kResetsCutShort);
+  streams_.reset(f, stp::ResetReason::kHostReset, now);
+  f.endpoint.consume(f.endpoint.received().readable());
+  if (!f.endpoint.is_closed()) f.endpoint.abort(now);
 }
 
 // A host opens the connection anew.

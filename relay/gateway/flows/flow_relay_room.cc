@@ -11,8 +11,6 @@ namespace {
 
 // R2 of RFC 9293 section 3.8.3: a host may give up after so long.
 constexpr Duration kStillFor = Duration::seconds(100);
-// Connections may come faster than that; each that finds no room is bridged.
-constexpr Duration kBetweenSearches = Duration::milliseconds(1);
 constexpr int kFlowsPerSearch = 64;
 
 }  // namespace
@@ -21,8 +19,9 @@ void FlowRelay::want_room(std::size_t session, const IpAddress& host) {
   wanted_room_ = WantedRoom{.session = session, .host = host};
 }
 
-// Of the next flows in the order of slots the one that stands still, belongs to the host with the
-// most flows, and has stood for longest.
+// Of the next flows in the order of slots one whose host has reset its connection, which nobody
+// else needs; or else the one that stands still, belongs to the host with the most flows, and has
+// stood for longest.
 void FlowRelay::make_room(Instant now) {
   if (!wanted_room_ || now < next_search_) return;
   const WantedRoom wanted = *std::exchange(wanted_room_, std::nullopt);
@@ -30,7 +29,7 @@ void FlowRelay::make_room(Instant now) {
   const std::optional<Counter> lack = lack_of_room(wanted.session, wanted.host);
   if (!lack) return;
   std::uint32_t chosen = kNoSlot;
-  std::tuple<std::uint32_t, Duration> most;
+  std::tuple<bool, std::uint32_t, Duration> most;
   for (int looked_at = 0; looked_at < kFlowsPerSearch; ++looked_at) {
     const std::uint32_t slot = flows_.from(search_next_);
     search_next_ = slot == kNoSlot ? 0 : slot + 1;
@@ -38,15 +37,22 @@ void FlowRelay::make_room(Instant now) {
     work_.add();
     catch_up(slot, now);
     const Flow& f = flow(slot);
-    const Instant since = still_since(f, session_of(f));
-    if (since.is_never() || now - since < kStillFor || !makes_room_for(f, wanted, *lack)) continue;
-    const std::tuple candidate(quotas_.hosts()[f.host].flows, now - since);
+    const bool is_last_word = f.rare().last_word != nullptr;
+    const Instant since = is_last_word ? f.rare().last_word->began : still_since(f, session_of(f));
+    const Duration least = is_last_word ? Duration::zero() : kStillFor;
+    if (since.is_never() || now - since < least || !makes_room_for(f, wanted, *lack)) continue;
+    const std::tuple candidate(is_last_word, quotas_.hosts()[f.host].flows, now - since);
     if (chosen != kNoSlot && candidate <= most) continue;
     chosen = slot;
     most = candidate;
   }
   if (chosen == kNoSlot) return;
-  reset_flow(chosen, stp::ResetReason::kTimeout, Counter::kFlowsResetForRoom, now);
+  if (Flow& f = flow(chosen); f.rare().last_word) {
+    end_last_word(f, now);
+    queue(chosen);
+  } else {
+    reset_flow(chosen, stp::ResetReason::kTimeout, Counter::kFlowsResetForRoom, now);
+  }
 }
 
 // Nobody takes a place from who has less. A peer's part of the memory is all that its flows lack.

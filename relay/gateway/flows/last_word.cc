@@ -26,6 +26,7 @@ std::optional<Stage> first_stage(const Flow& f, const stp::Session& session) {
 
 bool has_queued(const Flow& f) {
   const tcp::Endpoint& host = f.endpoint;
+  if (host.state() == tcp::State::kSynSent) return host.unacknowledged() > 0;
   return host.is_synchronised() &&
          (host.unacknowledged() > 0 || (f.closed_to_host && !host.finished_sending()));
 }
@@ -50,8 +51,8 @@ bool is_overdue(LastWord& word, std::uint64_t left, Instant now) {
 }
 
 // No event tells that all bytes of a stream without an end have arrived.
-Duration pause_of(const LastWord& word, const stp::Session& session) {
-  if (word.stage != Stage::kHeld) return kLongestLook;
+Duration pause_of(const Flow& f, const stp::Session& session) {
+  if (f.rare().last_word->stage != Stage::kHeld || f.endpoint.peer_finished()) return kLongestLook;
   return std::clamp(session.smoothed_rtt() / 8, kShortestLook, kLongestLook);
 }
 

@@ -45,6 +45,6 @@ std::uint64_t left_of_last_word(const Flow& f, const stp::Session& session);
 [[nodiscard]] bool is_overdue(LastWord& word, std::uint64_t left, Instant now);
 
 // How long it may take until somebody should look again at what nothing tells.
-Duration pause_of(const LastWord& word, const stp::Session& session);
+Duration pause_of(const Flow& f, const stp::Session& session);
 
 }  // namespace satrelay::gateway
