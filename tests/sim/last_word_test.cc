@@ -157,5 +157,24 @@ TEST(LastWord, OfManyHostsLeavesRoomForOthers) {
             20);
 }
 
+// Nobody needs the place of a flow whose host has reset its connection.
+TEST(LastWord, GivesItsPlaceToWhoWantsOne) {
+  Scenario scenario = make_lab(10, {.rate = BitRate::bits_per_second(64'000)}, 2);
+  for (const Side side : {Side::kA, Side::kB}) scenario.station(side).limits.flows = 40;
+  for (int i = 0; i < 30; ++i) {
+    add(scenario, {.speaker = Side::kA, .bytes = 5'000}, Duration::milliseconds(10) * i);
+  }
+  for (int i = 0; i < 24; ++i) {
+    FlowSpec& late = add_flow(scenario, Side::kA, requester(100), responder(100, 100));
+    late.client_host = late.server_host = 1;
+    late.start = late.start + Duration::seconds(2) + Duration::milliseconds(5) * i;
+  }
+  Tracer tracer;
+  Network network(scenario, tracer);
+  EXPECT_TRUE(run_and_check(network).empty());
+  EXPECT_GT(network.counted(gateway::Counter::kResetsCutShort), 0U);
+  EXPECT_EQ(network.counted(gateway::Counter::kFlowsResetForRoom), 0U);
+}
+
 }  // namespace
 }  // namespace satrelay::sim::last_word_test
