@@ -132,7 +132,7 @@ TEST(Changes, WhatAReloadChangesIsNamed) {
                      {"limits.half_open", "4096", "7"},
                      {"limits.idle_timeout", "7440s", "5s"},
                      {"limits.half_close_timeout", "600s", "5s"},
-                     {"stp.give_up_after", "120s", "60s"},
+                     {"stp.give_up_after", "900s", "60s"},
                      {"tcp.congestion", "cubic", "newreno"},
                      {"tcp.ecn", "on", "off"},
                      {"log", "info", "debug"}}));

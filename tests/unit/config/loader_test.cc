@@ -98,7 +98,7 @@ TEST(LoadGateway, FillsInEveryDefault) {
   EXPECT_EQ(config.stp.port, 7878);
   EXPECT_EQ(config.stp.mtu, 1500);
   EXPECT_EQ(config.stp.path_mtu, PathMtu::kDiscover);
-  EXPECT_EQ(config.stp.give_up_after, Duration::seconds(120));
+  EXPECT_EQ(config.stp.give_up_after, Duration::seconds(900));
   EXPECT_EQ(config.limits.flows, 65536U);
   EXPECT_EQ(config.tcp.congestion, Congestion::kCubic);
   EXPECT_EQ(config.worker.polling, Polling::kAdaptive);
