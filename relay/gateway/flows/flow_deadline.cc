@@ -32,6 +32,8 @@ Duration quiet_limit(const Flow& f, const stp::Session& session, const config::L
 bool owes_peer(const Flow& f, const stp::Session& session) {
   if (f.awaits_stream()) return true;
   if (f.stream_state != StreamState::kOpen) return false;
+  // Its host needs nothing more: the peer alone keeps it from its end.
+  if (f.endpoint.is_closed() || f.endpoint.state() == tcp::State::kTimeWait) return true;
   return !f.established || f.endpoint.received().readable() > 0 ||
          session.unacknowledged(f.stream) > 0 || (f.finish_sent && !f.delivered);
 }
