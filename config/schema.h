@@ -249,7 +249,7 @@ struct Stp {
   PathMtu path_mtu = PathMtu::kDiscover;
   Duration ping_after = Duration::seconds(1);
   Duration suspect_after = Duration::seconds(3);
-  // What waits so long for a suspect peer is reset: as long as Linux sends again (tcp_retries2).
+  // A flow waits so long for a suspect peer: as long as Linux sends again (tcp_retries2).
   Duration give_up_after = Duration::seconds(900);
   Feedback feedback;
   Fec fec = Fec::kAuto;        // forward error correction, if the peer takes part

@@ -94,8 +94,8 @@ class Sender {
     if (peer_edge_ <= una()) retries_ = 0;
     window_sequence_ = sequence;
   }
-  // What was sent again and again, or probes of a closed window, for more than 100 s, is not
-  // answered at all.
+  // The peer has answered neither what was sent again and again nor probes of its closed window,
+  // for more than 100 s.
   bool sends_in_vain() const { return retries_ + probes_unanswered_ >= kRetriesInVain; }
   // Nothing was reported missing, is suspected to be, or probed for: of an ACK that acknowledges
   // more, and reports nothing, handle_advance() is all there is to do; and on_advanced() after the

@@ -54,8 +54,8 @@ struct Profile {
   // last ACK of a handshake holds a place that others want: 123 s.
   std::uint8_t syn_retries = 7;
   std::uint8_t syn_ack_retries = 6;
-  // Of data, and of probes of a closed window: 15 minutes, as Linux takes (tcp_retries2), so that a
-  // LAN that is away for minutes ends no connection that would live on without a gateway.
+  // Data and probes of a closed window go on for 15 minutes, as with Linux (tcp_retries2), so that
+  // a LAN that is away for minutes ends no connection that would live on without a gateway.
   std::uint8_t data_retries = 22;
   // FIN-WAIT-2 without a word from the peer: a half-closed connection whose peer fell silent.
   Duration half_closed = Duration::seconds(7200);

@@ -5,7 +5,7 @@
 
 namespace satrelay::gateway {
 
-// Nobody but these flows needs what they hold. If memory is short, they are the first to give
+// Only these flows need what they hold. If memory is short, they are the first to give
 // theirs back, one after the other; if it is places that others want, make_room() begins with them.
 bool FlowRelay::gives_memory_back(const Flow& f, Instant now) {
   if (!windows_.crowds_streams(f, 0) || now < next_search_) return false;

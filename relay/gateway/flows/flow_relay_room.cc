@@ -1,4 +1,4 @@
-// Who makes room where there is none. What a flow holds is never taken back but in one case: it has
+// Flows make room where there is none. The gateway takes nothing back from a flow, unless that has
 // stood still for longer than TCP demands that a host waits.
 #include <algorithm>
 #include <tuple>
@@ -19,9 +19,9 @@ void FlowRelay::want_room(std::size_t session, const IpAddress& host) {
   wanted_room_ = WantedRoom{.session = session, .host = host};
 }
 
-// Of the next flows in the order of slots one whose host has reset its connection, which nobody
-// else needs; or else the one that stands still, belongs to the host with the most flows, and has
-// stood for longest.
+// The search looks at the next flows in the order of slots. It takes one whose host has reset its
+// connection, as no other needs that; or else the one that stands still, belongs to the host with
+// the most flows, and has stood for longest.
 void FlowRelay::make_room(Instant now) {
   if (!wanted_room_ || now < next_search_) return;
   const WantedRoom wanted = *std::exchange(wanted_room_, std::nullopt);

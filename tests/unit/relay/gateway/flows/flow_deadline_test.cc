@@ -189,6 +189,8 @@ TEST_F(FlowDeadlineTest, TimeWaitHasALimitOfItsOwn) {
   host_.close(now_);
   host_.listen(now_);
   ASSERT_EQ(f_.endpoint.state(), tcp::State::kTimeWait);
+  f_.delivered = true;
+  EXPECT_TRUE(owes_peer(f_, session())) << "else a silent peer would keep it for ever";
   ASSERT_LT(f_.last_activity + quiet_limit(), f_.endpoint.next_timeout());
   EXPECT_EQ(deadline(), f_.endpoint.next_timeout());
   f_.retry_at = now_;
