@@ -58,11 +58,15 @@ void Tps::on_feedback(const FeedbackSample& sample) {
   if (sample.now < round_ends_) return;
   round_ends_ = sample.now + rtt_;
   recovering_ = false;
-  if (starting_) {
-    window_ = std::min(window_ + received_, most_);
+  const std::uint64_t sent = received_ + lost_;
+  if (starting_ && sent < window_ / 2) {
+    // A session that had no more to send, as a message and no flow, has its start still before it.
+    sending_ = false;
+  } else {
+    if (starting_) window_ = std::min(window_ + received_, most_);
     starting_ = false;
+    judge_round(sample.now);
   }
-  judge_round(sample.now);
   received_ = lost_ = low_lost_ = 0;
 }
 

@@ -42,7 +42,7 @@ class Tps final : public RateController {
   std::uint64_t most_ = 64;    // rwnd
   std::uint64_t window_ = 32;  // cwnd
   bool starting_ = true;
-  bool sending_ = false;  // something was sent since the session began
+  bool sending_ = false;  // a round has begun: something was sent
   bool low_next_ = false;
   bool recovering_ = false;  // what is sent again alternates as well
   Instant round_ends_;

@@ -56,6 +56,20 @@ TEST_F(TpsTest, TheFirstMNackEndsTheStartAndCountsWhatCame) {
   EXPECT_NEAR(static_cast<double>(tps.rate().to_bits_per_second()), 64 * 8000 / 0.55, 1e3);
 }
 
+TEST_F(TpsTest, AMessageLeavesTheStartToTheFirstFlow) {
+  send();
+  report(1100, 1);
+  EXPECT_TRUE(tps.starting());
+  EXPECT_EQ(tps.congestion_window(), 32U);
+  report(5000, 0);
+  send(Purpose::kNewData, 5000);
+  report(5600, 20);
+  EXPECT_TRUE(tps.starting()) << "its first round trip";
+  report(6100, 5);
+  EXPECT_FALSE(tps.starting());
+  EXPECT_EQ(tps.congestion_window(), 32U + 25U + 1U);
+}
+
 TEST_F(TpsTest, TellsCongestionFromErrors) {
   send();
   report(1100, 64);
