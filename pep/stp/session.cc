@@ -17,6 +17,7 @@ Handshake::Config handshake_config(const Config& config) {
                                  (config.other_vlan ? kCapabilityOtherVlan : 0) |
                                  (config.urgent_marks ? kCapabilityUrgent : 0) |
                                  (config.destinations ? kCapabilityDestinations : 0) |
+                                 (config.accepted_sources ? kCapabilityAcceptedSources : 0) |
                                  (config.reset_marks ? kCapabilityResetMarks : 0);
   return {.epoch = config.boot_epoch,
           .opens_even_streams = config.opens_even_streams,
@@ -412,6 +413,10 @@ bool Session::urgent_marks() const {
 
 bool Session::destinations() const {
   return impl_->connected() && impl_->handshake.agreed(kCapabilityDestinations);
+}
+
+bool Session::accepted_sources() const {
+  return impl_->connected() && impl_->handshake.agreed(kCapabilityAcceptedSources);
 }
 
 bool Session::reset_marks() const {

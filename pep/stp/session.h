@@ -70,6 +70,8 @@ struct Config {
   bool urgent_marks = false;
   // And to which MACs hosts address their frames (section 15).
   bool destinations = false;
+  // And from which hosts the peer accepts connections (the same).
+  bool accepted_sources = false;
   // And blocks that say that a host has reset its connection (section 5).
   bool reset_marks = false;
   // Each half of a stream has a reserve of the arena's, so that it goes on however little memory
@@ -246,6 +248,8 @@ class Session {
   bool urgent_marks() const;
   // Both relays understand destinations.
   bool destinations() const;
+  // Both relays understand from which hosts the other accepts connections.
+  bool accepted_sources() const;
   bool reset_marks() const;
   // Somebody greets in its name, and it has not been heard since: it may have been started anew,
   // and what is opened now be lost. Over with the next kPeerAlive, or when it is suspect.

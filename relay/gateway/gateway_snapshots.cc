@@ -76,6 +76,7 @@ std::vector<PeerSnapshot> Gateway::peers(std::size_t first, std::size_t count) c
          .arena_used =
              i == impl_->lanes.first_of(peer.lane.peer) ? impl_->parts[peer.lane.peer]->held() : 0,
          .dictionaries = peer.dictionaries.classes(),
+         .are_sources_known = peer.liaison.sources().are_known(),
          .counters = session.counters()});
   }
   return list;

@@ -74,6 +74,8 @@ struct PeerSnapshot {
   std::uint64_t flows_refused = 0;  // new ones, so far, for want of room
   std::uint64_t arena_used = 0;     // bytes, of the peer: told with one of its lanes
   std::size_t dictionaries = 0;     // classes whose dictionary the peer has too
+  // The peer has told of which hosts it takes connections, or never will.
+  bool are_sources_known = false;
   stp::Counters counters;
 };
 

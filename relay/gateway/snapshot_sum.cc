@@ -47,6 +47,7 @@ void add_lane(PeerSnapshot& sum, const PeerSnapshot& lane) {
   sum.flows_refused += lane.flows_refused;
   sum.arena_used += lane.arena_used;
   sum.dictionaries = std::min(sum.dictionaries, lane.dictionaries);
+  sum.are_sources_known = sum.are_sources_known && lane.are_sources_known;
   combine(sum.last_cut, lane.last_cut, [](const auto& a, const auto&) { return a; });
   combine(sum.path_mtu, lane.path_mtu, [](auto a, auto b) { return std::min(a, b); });
   combine(sum.rtt, lane.rtt, [](auto a, auto b) { return std::max(a, b); });

@@ -55,6 +55,8 @@ enum class EventKind : std::uint8_t {
   kGatewayForged,       // a host of the LAN speaks in a gateway's name
   kSourceForged,        // or in that of a host behind a peer
   kPeerOverreaches,     // opens connections that are not those of hosts behind it
+  kSourceUnaccepted,    // the peer takes no connections of some hosts of the LAN
+  kClientOfNoPeer,      // has a connection bridged from the WAN
   kSynFlood,
   kSynFloodOver,
   kWorkerOverloaded,

@@ -167,6 +167,7 @@ TelemetryDict to_dict(const gateway::PeerSnapshot& peer) {
   dict.add("address", peer.address.to_string());
   dict.add("state", state_of(peer));
   dict.add("new_flows", std::string(gateway::to_string(peer.admission)));
+  dict.add("sources", std::string(peer.are_sources_known ? "known" : "unknown"));
   dict.add("next_hop", std::string(peer.resolved ? "resolved" : "unresolved"));
   dict.add("link", peer.link);
   dict.add("send_rate_bps", peer.send_rate.to_bits_per_second());

@@ -27,6 +27,8 @@ constexpr std::array kWatched = {
     Watched{Counter::kDroppedForgedGateway, EventKind::kGatewayForged},
     Watched{Counter::kBridgedForeignSource, EventKind::kSourceForged},
     Watched{Counter::kFlowsRefusedForeign, EventKind::kPeerOverreaches},
+    Watched{Counter::kBridgedUnacceptedSource, EventKind::kSourceUnaccepted},
+    Watched{Counter::kSynsOfNoPeer, EventKind::kClientOfNoPeer},
 };
 
 // "12.3", of a value that is not negative.

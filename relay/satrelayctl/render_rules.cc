@@ -68,6 +68,8 @@ std::string_view why_server_answers(std::string_view cause) {
   if (cause == "service_refused") return "since it refused, or did not answer, the latest one";
   if (cause == "service_unknown") return "since it has answered none for a day";
   if (cause == "family_silent") return "since no server there answers by this family of addresses";
+  if (cause == "peer_refused")
+    return "since the peer refused this host, or had no room for the server";
   if (cause == "ttl_unknown") return "since its TTL is not known";
   return "";
 }

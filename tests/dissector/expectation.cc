@@ -4,6 +4,7 @@
 
 #include "pep/compress/block_codec.h"
 #include "relay/gateway/frames/open_metadata.h"
+#include "relay/gateway/peers/accepted_sources.h"
 #include "tests/dissector/words.h"
 
 namespace satrelay::dissector {
@@ -135,6 +136,8 @@ void Observer::observe_hello(ConstBytes frames) {
   add("hello.capabilities.other_vlan", (frame.capabilities & stp::kCapabilityOtherVlan) >> 5);
   add("hello.capabilities.urgent", (frame.capabilities & stp::kCapabilityUrgent) >> 6);
   add("hello.capabilities.destinations", (frame.capabilities & stp::kCapabilityDestinations) >> 7);
+  add("hello.capabilities.accepted_sources",
+      (frame.capabilities & stp::kCapabilityAcceptedSources) >> 8);
   add("hello.capabilities.reset_marks", (frame.capabilities & stp::kCapabilityResetMarks) >> 9);
   add("hello.epoch", frame.epoch);
   add("hello.peer_epoch", frame.peer_epoch);
@@ -279,6 +282,10 @@ std::string Observer::metadata(ConstBytes bytes, Carries& carries) {
   } else if (kind == kLanWish || kind == kLanReports) {
     add("open.kind", kind);
     return kind == kLanWish ? "wish for LAN reports" : "LAN reports";
+  } else if (kind == gateway::AcceptedSources::kMessage && bytes.size() >= 2) {
+    add("open.kind", kind);
+    add("sources.more", bit(in.u8(), 0));
+    return "accepted sources";
   } else if (kind == kDoubt && bytes.size() >= 9) {
     const std::uint64_t stream = in.u64();
     add("open.kind", kind);

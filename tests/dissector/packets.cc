@@ -187,7 +187,7 @@ stp::HelloFrame hello_frame(std::uint64_t epoch, std::uint64_t peer_epoch) {
   frame.opens_even_streams = true;
   frame.capabilities = stp::kCapabilityRepair | stp::kCapabilityLanReports |
                        stp::kCapabilityUrgent | stp::kCapabilityDestinations |
-                       stp::kCapabilityResetMarks;
+                       stp::kCapabilityAcceptedSources | stp::kCapabilityResetMarks;
   frame.datagram_size = 1472;
   frame.lane_credit = 64U << 20U;
   frame.stream_credit = 16U << 20U;
@@ -309,6 +309,8 @@ std::vector<Bytes> example_frames() {
   frames.push_back(open(18, bytes({0xc4, 0, 0, 0, 7, 0})));
   frames.push_back(open(20, bytes({0xc5})));
   frames.push_back(open(22, bytes({0xc6})));
+  frames.push_back(open(28, bytes({0xc9, 0})));
+  frames.push_back(open(28, bytes({0xc9, 1})));
   for (const char* const host : {"203.0.113.5", "2001:db8::5"}) {
     const gateway::HostEvidence evidence{.near = *IpAddress::parse(host),
                                          .far = *IpAddress::parse(host),
@@ -355,6 +357,7 @@ std::vector<Bytes> odd_frames() {
       open(16, {}),                               // no metadata
       open(16, bytes({0x77, 1, 2})),              // of no kind
       open(16, bytes({0xc1, 0, 0, 0, 1})),        // short
+      open(16, bytes({0xc9})),                    // without flags
       open(16, bytes({0xc1, 0, 0, 0, 1, 9})),     // no such state
       open(16, Bytes(257)),                       // too long
       open(16, bytes({0xc4, 0, 0, 0, 0, 0})),     // sequence 0

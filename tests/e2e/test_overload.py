@@ -46,7 +46,8 @@ def syn_flood(lab, rate: int):
         return int(space.run("cat", path))
 
     program = os.path.join(build_folder(), "tests", "e2e", "overload", "syn_flood")
-    arguments = (CLIENT.interface, source, target, SERVER.ipv4, str(ACCELERATED_PORT), str(rate))
+    # The gateway bridges a source that its peer does not accept.
+    arguments = (CLIENT.interface, source, target, SERVER.ipv4, str(ACCELERATED_PORT), CLIENT.ipv4_side, str(rate))
     flood = space.popen(program, *arguments)
     try:
         yield sent

@@ -75,7 +75,7 @@ TEST_F(FindHub, ManyWhoFindShareTheCarrier) {
   start({kRate, kRate, kRate, kRate});
   for (std::size_t i = 1; i <= 4; ++i) {
     download(i, 400'000'000);
-    run_for(Duration::milliseconds(50));
+    run_for(Duration::milliseconds(100));
   }
   run_for(Duration::seconds(10));
   for (int i = 0; i < 4; ++i) {

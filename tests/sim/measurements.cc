@@ -55,7 +55,8 @@ std::vector<std::string> numbers_in(const std::string& text) {
       ++at;
       continue;
     }
-    std::string number;
+    const bool is_negative = at > 0 && text[at - 1] == '-' && (at == 1 || text[at - 2] == ' ');
+    std::string number = is_negative ? "-" : "";
     for (; is_digit(at) || (is_digit(at + 1) && (text[at] == '.' || text[at] == ',')); ++at) {
       if (text[at] != ',') number += text[at];
     }

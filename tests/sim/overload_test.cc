@@ -50,7 +50,11 @@ class SynFlood : public ::testing::Test {
   void send_syn() {
     SimHost& attacker = network_->host(Side::kA, 1);
     const OwnAddresses& server = network_->host(Side::kB, 0).spec().addresses;
-    const FloodTarget target{attacker.spec().addresses.mac, server.mac, server.v4};
+    // Of its gateway's prefix (network_addresses.h), and of no host, which would answer with RST.
+    const FloodTarget target{.source_mac = attacker.spec().addresses.mac,
+                             .mac = server.mac,
+                             .address = server.v4,
+                             .sources = *IpPrefix::parse("198.51.100.128/25")};
     std::byte frame[128];
     const std::size_t size = write_forged_syn(target, random_, frame);
     attacker.send_raw(ConstBytes(frame).first(size));
@@ -76,7 +80,10 @@ TEST_F(SynFlood, TakesNoMoreThanItsTableAndNeverCrossesTheSatellite) {
   EXPECT_EQ(engine(Side::kA).flow_count(), kHalfOpen);
   EXPECT_EQ(tcp_on_satellite_, 0U);
   EXPECT_EQ(count(Side::kB, Counter::kFlowsFromPeer), 0U);
-  EXPECT_EQ(count(Side::kA, Counter::kSynCookiesSent) + kHalfOpen, 200'000U);
+  // A few are of a connection that is half-open: there are 2^23 addresses and ports.
+  const std::uint64_t answered = count(Side::kA, Counter::kSynCookiesSent) + kHalfOpen;
+  EXPECT_GT(answered, 199'990U);
+  EXPECT_LE(answered, 200'000U);
 
   // It ends by itself, and the next connection is relayed.
   ASSERT_TRUE(network_->run_until_drained(network_->loop().now() + Duration::seconds(600)));

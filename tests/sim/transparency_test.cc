@@ -131,8 +131,9 @@ TEST_F(Hub, SendsEachFlowToThePeerOfItsPrefix) {
   const auto peers = stations.gateway(0).engine().peers();
   ASSERT_EQ(peers.size(), 2U);
   EXPECT_EQ(peers[0].name, "one");
-  EXPECT_EQ(peers[0].counters.streams_opened, 2U);
-  EXPECT_EQ(peers[1].counters.streams_opened, 2U);
+  // Two flows, and the list of the sources that the hub accepts.
+  EXPECT_EQ(peers[0].counters.streams_opened, 3U);
+  EXPECT_EQ(peers[1].counters.streams_opened, 3U);
 }
 
 TEST_F(Hub, KeepsTheRateOfEachPeersOwnCarrier) {

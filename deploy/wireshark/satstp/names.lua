@@ -17,7 +17,7 @@ local REASONS = {
 }
 local KINDS = { [3] = "flow", [0xc1] = "admission", [0xc2] = "flows", [0xc3] = "doubt",
                 [0xc4] = "dictionaries", [0xc5] = "lan_wish", [0xc6] = "lan_reports", [0xc7] = "evidence",
-                [0xc8] = "destination" }
+                [0xc8] = "destination", [0xc9] = "sources" }
 local ADMISSIONS = { [0] = "open", [1] = "bypass", [2] = "draining" }
 local BLOCKS = { [0] = "raw", [1] = "zstd", [2] = "marks", [3] = "dictionary", [4] = "urgent", [5] = "reset" }
 local CRC_STATUS = { [0] = "Bad", [1] = "Good", [2] = "Unverified" }
@@ -113,6 +113,7 @@ field("bool", "hello.capabilities.evidence", "Understands evidence", 32, nil, 0x
 field("bool", "hello.capabilities.other_vlan", "Understands RESET reason 13", 32, nil, 0x20)
 field("bool", "hello.capabilities.urgent", "Understands urgent marks", 32, nil, 0x40)
 field("bool", "hello.capabilities.destinations", "Understands destinations", 32, nil, 0x80)
+field("bool", "hello.capabilities.accepted_sources", "Understands accepted sources", 32, nil, 0x100)
 field("bool", "hello.capabilities.reset_marks", "Understands resets behind bytes", 32, nil, 0x200)
 number("hello.epoch", "Boot epoch")
 number("hello.peer_epoch", "Boot epoch of the peer")
@@ -201,6 +202,7 @@ field("uint8", "destination.tag_count", "VLAN tags", base.DEC)
 field("uint16", "destination.vlan.tpid", "TPID", base.HEX)
 field("uint16", "destination.vlan.id", "VLAN", base.DEC, nil, 0x0fff)
 field("ether", "destination.mac", "Destination of its frames")
+field("bool", "sources.more", "The sender accepts others, too", 8, nil, 0x01)
 field("uint32", "dictionaries.sequence", "Sequence", base.DEC)
 field("uint8", "dictionaries.count", "Dictionaries", base.DEC)
 field("uint8", "dictionaries.number", "Number", base.DEC)

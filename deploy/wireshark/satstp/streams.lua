@@ -77,6 +77,9 @@ local function metadata(tree, r)
     return "doubt about stream " .. tostring(r:add(tree, "doubt.stream", 8)), kind
   elseif kind == "flows" then
     return "list of flows", kind
+  elseif kind == "sources" then
+    tree:add(F["sources.more"], r:take(1))
+    return "accepted sources", kind
   elseif kind == "lan_wish" then
     return "wish for LAN reports", kind
   elseif kind == "lan_reports" then

@@ -76,6 +76,7 @@ inline constexpr std::uint32_t kCapabilityEvidence = 0x10;
 inline constexpr std::uint32_t kCapabilityOtherVlan = 0x20;
 inline constexpr std::uint32_t kCapabilityUrgent = 0x40;
 inline constexpr std::uint32_t kCapabilityDestinations = 0x80;
+inline constexpr std::uint32_t kCapabilityAcceptedSources = 0x100;
 inline constexpr std::uint32_t kCapabilityResetMarks = 0x200;
 
 struct PingFrame {

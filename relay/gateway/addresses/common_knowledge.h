@@ -7,6 +7,7 @@
 #include "relay/gateway/addresses/far_marks.h"
 #include "relay/gateway/addresses/far_services.h"
 #include "relay/gateway/addresses/filtering_database.h"
+#include "relay/gateway/addresses/peer_refusals.h"
 #include "relay/gateway/addresses/symmetric_paths.h"
 #include "relay/gateway/frames/awaited_answers.h"
 
@@ -19,6 +20,7 @@ struct CommonKnowledge {
         far_marks(key),
         far_services(key),
         far_families(key, peers),
+        peer_refusals(key),
         symmetric_paths(key),
         awaited(key) {}
 
@@ -26,6 +28,7 @@ struct CommonKnowledge {
   FarMarks far_marks;
   FarServices far_services;
   FarFamilies far_families;
+  PeerRefusals peer_refusals;
   SymmetricPaths symmetric_paths;
   AwaitedAnswers awaited;
 };

@@ -135,6 +135,9 @@ Handshake FlowRelay::handshake(const config::Rule& rule, const FlowKey& key, std
   if (common_.far_families.is_silent(configured(peer), key.remote, now)) {
     return by_server(Cause::kFamilySilent);
   }
+  if (common_.peer_refusals.is_doubtful(configured(peer), key.local, key.remote, now)) {
+    return by_server(Cause::kPeerRefused);
+  }
   return {};
 }
 
@@ -251,6 +254,7 @@ void FlowRelay::note_answer(const Flow& f, Instant now) {
   if (f.origin != Origin::kLan) return;
   common_.far_services.note(f.key, FarServices::Outcome::kAccepted, now);
   common_.far_families.note_answer(configured(f.peer), f.key.remote, now);
+  common_.peer_refusals.note_accepted(configured(f.peer), f.key.local, now);
 }
 
 // Its frames end at the far gateway: none of them shows on the WAN where it is.
@@ -283,6 +287,7 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
   if (event.kind == Kind::kReadable || event.kind == Kind::kConfirmed) hear_far_host(f, now);
   if (event.kind == Kind::kReset) {
     note_refusal(f, event.reason, now);
+    note_refusal_of_peer(f, event.reason, now);
     streams_.reset(f, stp::ResetReason::kNone, now);
     count_end(f, counter_for(event.reason));
     const bool may_wait = event.reason == stp::ResetReason::kHostReset && has_queued(f);

@@ -309,6 +309,8 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   // (flow_relay_ending.cc)
   bool makes_way(std::uint32_t slot, const wire::TcpHeader& header, Instant now);
   void note_refusal(const Flow& f, stp::ResetReason reason, Instant now);
+  // The same of the peer itself, and not of its host.
+  void note_refusal_of_peer(const Flow& f, stp::ResetReason reason, Instant now);
   void doubt(Flow& f, Instant now);
   // The flow of this stream, which is open; kNoSlot if there is none.
   std::uint32_t find_open(std::size_t peer, stp::StreamId stream, Instant now);

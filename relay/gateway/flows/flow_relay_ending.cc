@@ -85,6 +85,15 @@ void FlowRelay::note_refusal(const Flow& f, stp::ResetReason reason, Instant now
   }
 }
 
+void FlowRelay::note_refusal_of_peer(const Flow& f, stp::ResetReason reason, Instant now) {
+  if (f.origin != Origin::kLan || f.bytes_to_lan > 0) return;
+  if (reason == stp::ResetReason::kPolicy) {
+    common_.peer_refusals.note_client(configured(f.peer), f.key.local, now);
+  } else if (reason == stp::ResetReason::kNoResources) {
+    common_.peer_refusals.note_full(configured(f.peer), f.key.remote, now);
+  }
+}
+
 // Two networks of different VLANs may have the same addresses. But only who has seen our SYN knows
 // its number.
 std::uint32_t FlowRelay::asked_in_other_vlan(const FlowKey& key,
@@ -120,13 +129,14 @@ void FlowRelay::handle_other_vlan(std::uint32_t slot, const wire::TcpHeader& ans
 
 // A SYN that waits for the far host is answered with RST if that host refused it, and not at all if
 // nobody answered: its host tries again, as it would without a gateway. If the far gateway has no
-// room, or the far host such a connection already, it would be in vain again: the next try is
-// bridged; in the latter case any, for a while, so that a forger disturbs the connection but once.
+// room, or accepts none of its client, or the far host has such a connection already, it would be
+// in vain again: the next try is bridged; in the latter case any, for a while, so that a forger
+// disturbs the connection but once.
 void FlowRelay::abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now) {
   const bool waits = f.origin == Origin::kLan && !f.established &&
                      f.modes.handshake == config::HandshakeMode::kRemote;
   if (waits && reason != stp::ResetReason::kRefused) {
-    if (reason == stp::ResetReason::kNoResources) {
+    if (reason == stp::ResetReason::kNoResources || reason == stp::ResetReason::kPolicy) {
       records_.bridged_syns.remember(f.key, f.syn_sequence, now);
     }
     if (reason == stp::ResetReason::kInUse) {

@@ -67,8 +67,7 @@ Decision Doorkeeper::decide(const Segment& segment, ActiveRule& rule,
     if (const auto fault = checksum_fault(segment.frame)) return drop(*fault);
     // A host believes in the cookie that its SYN was answered by, or will: a repetition is answered
     // by the same, whatever room there is, as long as the cookie is remembered.
-    if (is_syn &&
-        room.handshake(rule.rule, key, *peer, now).mode == config::HandshakeMode::kLocal &&
+    if (is_syn && room.handshake(rule.rule, key, *peer, now).allows_cookies() &&
         (may_answer_by_cookie(*peer, key.local, room, now) ||
          cookies_.has_answered(key, header, now))) {
       return {.kind = Decision::Kind::kCookie};
@@ -135,6 +134,7 @@ std::optional<Counter> Doorkeeper::reason_to_bridge(const Segment& segment,
     const bool is_ours = reason == Counter::kBridgedForeignSource &&
                          records_.own_syns.recalls(untagged(key), opening.sequence, now);
     if (!is_ours) return reason;
+    if (!is_accepted(key.local, *peer)) return Counter::kBridgedUnacceptedSource;
   }
   const wire::TcpOptions& options = opening.options;
   if (options.has_md5 || options.has_ao || options.has_mptcp_join) {
@@ -151,6 +151,7 @@ std::optional<Counter> Doorkeeper::objection(const FlowKey& key, const config::R
                                              std::optional<std::size_t> peer, Instant now) const {
   if (policy_.is_on_own_segment(key.remote)) return Counter::kBridgedOwnSegment;
   if (!peer) return Counter::kBridgedNoPeerPrefix;
+  if (!claims_.are_hosts(key.local, key.remote)) return Counter::kBridgedOwnSegment;
   if (rule.action != config::Action::kAccelerate) return Counter::kBridgedByRule;
   if (paths_.is_doubtful(key, now)) return Counter::kBridgedAsymmetric;
   if (records_.split_vlans.has(key, peers_[*peer]->lane.peer, now)) {
@@ -167,7 +168,12 @@ std::optional<Counter> Doorkeeper::objection(const FlowKey& key, const config::R
   // Relayed, the peer would have it for a host's own word, and its answers would come back to
   // whoever has said it. Bridged, they go where the address belongs.
   if (claims_.is_behind_a_peer(key.local)) return Counter::kBridgedForeignSource;
+  if (!is_accepted(key.local, *peer)) return Counter::kBridgedUnacceptedSource;
   return std::nullopt;
+}
+
+bool Doorkeeper::is_accepted(const IpAddress& host, std::size_t session) const {
+  return peers_[session]->liaison.sources().allow(host);
 }
 
 bool Doorkeeper::may_answer_by_cookie(std::size_t session, const IpAddress& host,

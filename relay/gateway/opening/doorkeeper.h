@@ -107,6 +107,9 @@ class Doorkeeper : private Misfits::Tellers {
   std::optional<Counter> reason_to_bridge(const Segment& segment, const wire::TcpHeader& opening,
                                           const config::Rule& rule, std::optional<std::size_t> peer,
                                           Instant now) const;
+  // Whether the peer takes connections of this host, as far as is known. It would reset another
+  // one, which its client believed to stand.
+  bool is_accepted(const IpAddress& host, std::size_t session) const;
   // Whether there will be a place for the flow when a cookie comes back.
   bool may_answer_by_cookie(std::size_t session, const IpAddress& host, const RoomForFlows& room,
                             Instant now);

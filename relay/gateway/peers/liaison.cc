@@ -214,7 +214,7 @@ void Liaison::list(Instant now) {
 }
 
 void Liaison::produce(stp::StreamId stream, Instant now) {
-  if (reports_.produce(stream, now)) return;
+  if (reports_.produce(stream, now) || sources_.produce(stream, now)) return;
   if (stream != list_out_) {
     session_.set_ready(stream, false);
     return;
@@ -296,6 +296,10 @@ bool Liaison::handle_opened(stp::StreamId stream, Instant now) {
     destinations_.handle_opened(stream, now);
     return true;
   }
+  if (kind == AcceptedSources::kMessage) {
+    sources_.handle_opened(stream, now);
+    return true;
+  }
   if (kind == LanReports::kReportsMessage) {
     reports_.handle_opened(stream, now);
     return true;
@@ -320,6 +324,7 @@ void Liaison::handle_event(const stp::Event& event, OrphanedFlows& orphans, Inst
       // over the session.
       if (!peer_restarted_) forget_flows();
       say(now);
+      sources_.tell(now);
       list(now);
       return;
     case Kind::kPeerRestarted:
@@ -332,6 +337,7 @@ void Liaison::handle_event(const stp::Event& event, OrphanedFlows& orphans, Inst
       list_in_.reset();
       reports_.forget_session();
       destinations_.forget_session();
+      sources_.forget_session();
       if (event.kind == Kind::kPeerRestarted) peer_restarted_ = true;
       return;
     case Kind::kReset:
@@ -340,13 +346,17 @@ void Liaison::handle_event(const stp::Event& event, OrphanedFlows& orphans, Inst
         list_out_.reset();
         if (event.reason != stp::ResetReason::kNoResources) forget_flows();
       }
-      if (reports_.handle_reset(event.stream, event.reason, now)) return;
+      if (reports_.handle_reset(event.stream, event.reason, now) ||
+          sources_.handle_reset(event.stream, event.reason, now)) {
+        return;
+      }
       // It had no room for the message: it has not heard it.
       if (event.reason == stp::ResetReason::kNoResources) retry_at_ = now + kOpenAgain;
       return;
     case Kind::kReadable:
       if (event.stream == list_in_) read_list(orphans, now);
       reports_.handle_readable(event.stream, now);
+      sources_.handle_readable(event.stream, now);
       return;
     default:
       return;
@@ -357,6 +367,7 @@ void Liaison::handle_timeout(OrphanedFlows& orphans, Instant now) {
   if (std::exchange(reads_on_, false) && list_in_) read_list(orphans, now);
   reports_.handle_timeout(now);
   destinations_.handle_timeout(now);
+  sources_.handle_timeout(now);
   if (now < retry_at_) return;
   retry_at_ = Instant::never();
   say(now);

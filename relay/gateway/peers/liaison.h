@@ -1,9 +1,9 @@
 // What a gateway tells one peer beside the flows, or asks it: whether it takes new ones, which
 // dictionaries it has, whether a server has answered at all, what a host says of a connection that
-// is bridged, to which MACs hosts address their frames, how its LAN has fared and, after a restart
-// of the peer, which flows there were. A message is a stream of its own (docs/stp.md section 15),
-// so that it is repaired, paced and under flow control as any; who has taken it ends the stream
-// with RESET, reason none.
+// is bridged, to which MACs hosts address their frames, from which hosts it accepts connections,
+// how its LAN has fared and, after a restart of the peer, which flows there were. A message is a
+// stream of its own (docs/stp.md section 15), so that it is repaired, paced and under flow control
+// as any; who has taken it ends the stream with RESET, reason none.
 #pragma once
 
 #include <array>
@@ -19,6 +19,7 @@
 #include "pep/stp/session.h"
 #include "relay/gateway/admission.h"
 #include "relay/gateway/frames/open_metadata.h"
+#include "relay/gateway/peers/accepted_sources.h"
 #include "relay/gateway/peers/dictionaries.h"
 #include "relay/gateway/peers/host_evidence.h"
 #include "relay/gateway/peers/lan_destinations.h"
@@ -31,16 +32,17 @@ namespace satrelay::gateway {
 
 class Liaison {
  public:
-  // `session` and `reader` must outlive the liaison; the session is the one with this number, of a
-  // peer's lane. At most `most_flows` are listed.
-  Liaison(stp::Session& session, std::size_t number, const Lane& lane, std::uint32_t most_flows,
-          LanReportReader& reader)
+  // `session`, `prefixes` and `reader` must outlive the liaison; the session is the one with this
+  // number, of a lane of the peer that has these prefixes. At most `most_flows` are listed.
+  Liaison(stp::Session& session, std::size_t number, const Lane& lane,
+          const std::vector<IpPrefix>& prefixes, std::uint32_t most_flows, LanReportReader& reader)
       : session_(session),
         lane_(lane),
         context_(StreamContext::of_messages(number).number()),
         most_flows_(most_flows),
         reports_(session, number, context_, reader),
-        destinations_(session, context_) {}
+        destinations_(session, context_),
+        sources_(session, context_, prefixes) {}
 
   // Tells the peer, now or when it is alive.
   void announce(Admission admission, Instant now);
@@ -75,6 +77,9 @@ class Liaison {
   // To which MACs hosts address their frames.
   LanDestinations& destinations() { return destinations_; }
 
+  // From which hosts the peer accepts connections.
+  const AcceptedSources& sources() const { return sources_; }
+
   // A stream that the peer has opened: true if it was a message, and not a flow.
   bool handle_opened(stp::StreamId stream, Instant now);
   // Events of the session that are about no stream, or one of its own. What the peer lists
@@ -83,7 +88,8 @@ class Liaison {
   void handle_timeout(OrphanedFlows& orphans, Instant now);
   Instant next_timeout() const {
     if (reads_on_) return {};
-    return earlier(earlier(retry_at_, reports_.next_timeout()), destinations_.next_timeout());
+    return earlier(earlier(retry_at_, reports_.next_timeout()),
+                   earlier(destinations_.next_timeout(), sources_.next_timeout()));
   }
   // The session asks for the next bytes of a stream of its own.
   void produce(stp::StreamId stream, Instant now);
@@ -139,6 +145,7 @@ class Liaison {
 
   LanReports reports_;
   LanDestinations destinations_;
+  AcceptedSources sources_;
 };
 
 }  // namespace satrelay::gateway

@@ -32,7 +32,7 @@ struct Peer {
         controller(make_controller(peer_carrier.config)),
         datagram_overhead(stp_config.datagram_overhead),
         session(stp_config, arena, peer_carrier.pacer, *controller, source, now),
-        liaison(session, number, its_lane, most_flows, reader) {
+        liaison(session, number, its_lane, config.prefixes, most_flows, reader) {
     config.security.forget_keys();  // the session has them
   }
 

@@ -66,7 +66,7 @@ bool Claims::allow(std::size_t peer, const Ends& ends) const {
 }
 
 bool Claims::allow(std::size_t peer, const IpAddress& there, const IpAddress& here) const {
-  return is_host(there) && is_host(here) && there != here && policy_.peer_for(there) == peer;
+  return are_hosts(there, here) && there != here && policy_.peer_for(there) == peer;
 }
 
 bool Claims::is_behind_a_peer(const IpAddress& host) const {

@@ -29,6 +29,11 @@ class Claims {
   bool allow(std::size_t peer, const Ends& ends) const;
   bool allow(std::size_t peer, const IpAddress& there, const IpAddress& here) const;
 
+  // Whether both are hosts. No peer takes a connection of which one end is none.
+  bool are_hosts(const IpAddress& one, const IpAddress& other) const {
+    return is_host(one) && is_host(other);
+  }
+
   // Whether the operator says that `host` is not on this LAN but behind a peer. A peer for
   // everything (a prefix of no bits) says nothing of any one host: this LAN lies in it, too.
   bool is_behind_a_peer(const IpAddress& host) const;

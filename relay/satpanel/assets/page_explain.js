@@ -39,6 +39,7 @@ const WHY_SERVER_ANSWERS = {
   service_refused: "since it refused, or did not answer, the latest one",
   service_unknown: "since it has answered none for a day",
   family_silent: "since no server there answers by this family of addresses",
+  peer_refused: "since the peer refused this host, or had no room for the server",
   ttl_unknown: "since its TTL is not known",
 };
 

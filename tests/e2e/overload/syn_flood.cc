@@ -68,10 +68,12 @@ int open_socket(const char* interface) {
 }
 
 int flood(int count, char** arguments) {
-  if (count != 7) {
+  if (count != 8) {
     std::fputs(
-        "usage: syn_flood INTERFACE SOURCE-MAC TARGET-MAC IPV4-ADDRESS PORT SYNS-PER-SECOND\n"
-        "At least 1000 a second, in steps of 1000.\n",
+        "usage: syn_flood INTERFACE SOURCE-MAC TARGET-MAC IPV4-ADDRESS PORT SOURCES "
+        "SYNS-PER-SECOND\n"
+        "SOURCES: an IPv4 prefix, of whose addresses the SYNs come. At least 1000 a second, in "
+        "steps of 1000.\n",
         stderr);
     return 2;
   }
@@ -79,8 +81,10 @@ int flood(int count, char** arguments) {
   const auto mac = MacAddress::parse(arguments[3]);
   const auto address = IpAddress::parse(arguments[4]);
   const auto port = parse_number(arguments[5], 1, 65'535);
-  const auto rate = parse_number(arguments[6], kTicks, kMostRate);
-  if (!source || !mac || !address || !address->is_v4() || !port || !rate) {
+  const auto sources = IpPrefix::parse(arguments[6]);
+  const auto rate = parse_number(arguments[7], kTicks, kMostRate);
+  if (!source || !mac || !address || !address->is_v4() || !port || !sources ||
+      !sources->address.is_v4() || !rate) {
     std::fputs("syn_flood: an argument is no address or out of range\n", stderr);
     return 2;
   }
@@ -89,7 +93,8 @@ int flood(int count, char** arguments) {
   std::signal(SIGTERM, [](int) { stopped = 1; });
   std::signal(SIGINT, [](int) { stopped = 1; });
 
-  const sim::FloodTarget target{*source, *mac, *address, static_cast<std::uint16_t>(*port)};
+  const sim::FloodTarget target{*source, *mac, *address, *sources,
+                                static_cast<std::uint16_t>(*port)};
   Random random(1);
   // What could not be sent in time is not made up for: the rate is a limit.
   for (Clock::time_point next = Clock::now(); stopped == 0; next += kTick) {

@@ -26,8 +26,8 @@ class RelayedTest : public GatewayTest {
   }
   void restart() {
     a_ = std::make_unique<Gateway>(
-        config_a_, Identity{.boot_epoch = 2, .secret = {1, 2}, .wan_mac = kGatewayMac}, memory_a_,
-        now_);
+        config_a_, Identity{.boot_epoch = ++boot_epoch_, .secret = {1, 2}, .wan_mac = kGatewayMac},
+        memory_a_, now_);
   }
 
   void open(std::string_view client = kClient, std::string_view server = kServer) {
@@ -71,6 +71,7 @@ class RelayedTest : public GatewayTest {
   }
   MacAddress heard_by() const { return look_at(*heard_).ethernet.destination; }
 
+  std::uint64_t boot_epoch_ = 1;
   std::string client_, server_;
   std::uint32_t acknowledgment_ = 0;
   std::uint32_t last_acknowledged_ = 0;

@@ -210,6 +210,7 @@ TEST_F(Transparency, HostsOnTheGatewaysOwnSegmentAreNotAskedForAtThePeer) {
 TEST_F(Transparency, APeersPrefixWithinTheOwnSegmentIsThePeers) {
   config_a_.gateway.address = *IpPrefix::parse("192.0.2.0/24");
   config_a_.peers[0].prefixes = {*IpPrefix::parse("192.0.2.128/25")};
+  config_b_.peers[0].prefixes = {*IpPrefix::parse("192.0.2.0/25")};
   restart_with(config_a_);
   start_peer();
   EXPECT_EQ(lan(tcp_frame("192.0.2.10", "192.0.2.200", syn())), Verdict::kConsumed);

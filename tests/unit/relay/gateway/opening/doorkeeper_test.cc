@@ -33,6 +33,7 @@ class Room final : public RoomForFlows {
   bool may_be_half_open(std::size_t, const IpAddress&) const override { return waiting < 2; }
   Handshake handshake(const config::Rule& rule, const FlowKey&, std::size_t,
                       Instant) const override {
+    if (suspicion) return {config::HandshakeMode::kRemote, *suspicion};
     return {.mode = rule.modes.handshake};
   }
   Places places(std::size_t, const IpAddress&) const override { return free; }
@@ -40,6 +41,7 @@ class Room final : public RoomForFlows {
   std::optional<Counter> lack;
   Places free{16, 16, 16};
   std::uint32_t waiting = 0;
+  std::optional<Handshake::Cause> suspicion;
 };
 
 class DoorkeeperTest : public testing::Test {
@@ -141,6 +143,17 @@ TEST_F(DoorkeeperTest, BeyondTheHalfOpenASynIsAnsweredByACookie) {
   EXPECT_EQ(decision.reason, Counter::kBridgedHalfOpenFull);
   room_.waiting = 1;
   EXPECT_EQ(decide(syn(9'000)).kind, Kind::kRelay);
+}
+
+// Else most of the connections to a peer that has no room for a while would be bridged.
+TEST_F(DoorkeeperTest, IfThePeerMayRefuseCookiesAnswerAllTheSame) {
+  room_.suspicion = Handshake::Cause::kPeerRefused;
+  EXPECT_EQ(decide(syn()).kind, Kind::kRelay);
+  room_.waiting = 2;
+  EXPECT_EQ(decide(syn(5'000)).kind, Kind::kCookie);
+  rule_.rule.modes.handshake = config::HandshakeMode::kRemote;
+  room_.suspicion.reset();
+  EXPECT_EQ(decide(syn(9'000)).reason, Counter::kBridgedHalfOpenFull) << "the rule says so";
 }
 
 TEST_F(DoorkeeperTest, WithFewPlacesEachCookieHasOne) {
@@ -299,6 +312,14 @@ TEST_F(DoorkeeperTest, HostsThatWaitSoAreLimited) {
   EXPECT_EQ(resets(), UnplacedAcks::kMost);
 }
 
+// The peer would refuse it, when its host believes that it stands. Nobody need correct prefixes.
+TEST_F(DoorkeeperTest, WhatNoPeerTakesIsBridged) {
+  EXPECT_EQ(decide(syn(), "169.254.0.5").reason, Counter::kBridgedOwnSegment);
+  EXPECT_EQ(decide(syn(), "127.0.0.1").reason, Counter::kBridgedOwnSegment);
+  EXPECT_EQ(decide(syn(), "192.0.2.2").reason, Counter::kBridgedOwnSegment) << "a gateway";
+  EXPECT_EQ(decide(syn()).kind, Kind::kRelay);
+}
+
 TEST_F(DoorkeeperTest, WhatIsMidStreamIsBridged) {
   const auto decision = decide(segment(Flags::kAck));
   EXPECT_EQ(decision.kind, Kind::kBridge);
@@ -352,7 +373,7 @@ TEST_F(DoorkeeperTest, EachReasonToBridgeHasItsName) {
   wire::EthernetHeader broadcast = host_to_server();
   broadcast.destination = MacAddress::broadcast();
   EXPECT_EQ(decide(syn(), kHost, kServer, broadcast).reason, Counter::kBridgedMulticast);
-  EXPECT_EQ(door_.objection({}, rule_.rule, 0, now_), std::nullopt);
+  EXPECT_EQ(door_.objection(key_, rule_.rule, 0, now_), std::nullopt);
   door_.set_admission(Admission::kBypass);
   EXPECT_EQ(decide(syn(1)).reason, Counter::kBridgedBypass);
   door_.set_admission(Admission::kDraining);

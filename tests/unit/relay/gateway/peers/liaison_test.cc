@@ -68,7 +68,8 @@ class LiaisonTest : public ::testing::Test, public LanReportReader {
   Instant now_ = Instant::from_nanoseconds(1'000'000'000);
   FarGateway near_{1, BitRate::bits_per_second(10'000'000), now_, FarGateway::Streams::kEven};
   FarGateway far_{2, BitRate::bits_per_second(10'000'000), now_};
-  Liaison liaison_{near_.session(), 0, Lane{}, 8, *this};
+  const std::vector<IpPrefix> prefixes_;
+  Liaison liaison_{near_.session(), 0, Lane{}, prefixes_, 8, *this};
 };
 
 constexpr auto kTaken = stp::ResetReason::kNone;
@@ -149,7 +150,8 @@ TEST(LiaisonWithAnOlderPeer, NeitherTellsNorTakesEvidence) {
   const BitRate rate = BitRate::bits_per_second(10'000'000);
   FarGateway near(1, rate, now, FarGateway::Streams::kEven);
   FarGateway far(2, rate, now, FarGateway::Streams::kOdd, {}, FarGateway::LanReports::kUnknown);
-  Liaison liaison(near.session(), 0, Lane{}, 8, reader);
+  const std::vector<IpPrefix> prefixes;
+  Liaison liaison(near.session(), 0, Lane{}, prefixes, 8, reader);
   for (int i = 0; i < 10; ++i) {
     now += Duration::milliseconds(20);
     for (FarGateway* from : {&near, &far}) {
