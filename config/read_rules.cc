@@ -121,7 +121,7 @@ void read_switch(const Fields& fields, const char* key, Action action, Enum& out
 
 Rule read_rule(const Value& value, const std::vector<TrafficClass>& classes) {
   const Fields fields = value.fields({"name", "match", "action", "compress", "class", "handshake",
-                                      "ack", "close", "window", "delivery", "ttl"});
+                                      "ack", "close", "window", "delivery", "ttl", "mptcp"});
   Rule rule;
   if (const Value* name = fields.find("name")) {
     rule.name = name->text("write a name");
@@ -147,6 +147,7 @@ Rule read_rule(const Value& value, const std::vector<TrafficClass>& classes) {
   read_switch(fields, "window", rule.action, rule.modes.window);
   read_switch(fields, "delivery", rule.action, rule.modes.delivery);
   read_switch(fields, "ttl", rule.action, rule.ttl);
+  read_switch(fields, "mptcp", rule.action, rule.mptcp);
   if (const char* what = contradiction_in(rule.modes)) fields.find("ack")->fail(what);
   if (const Value* name = fields.find("class")) {
     if (rule.action == Action::kDrop || rule.action == Action::kReset) {

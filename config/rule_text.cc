@@ -57,6 +57,7 @@ std::vector<std::pair<std::string_view, std::string>> values_of(const Rule& rule
           {"window", word(rule.modes.window)},
           {"delivery", word(rule.modes.delivery)},
           {"ttl", word(rule.ttl)},
+          {"mptcp", word(rule.mptcp)},
           {"class", or_else(rule.traffic_class, "none")}};
 }
 

@@ -146,6 +146,11 @@ enum class TtlMode : std::uint8_t {
   kLast,      // those of its latest packet that is known; else 64, and the client's DSCP
   kPreserve,  // the same, but where none is known the answer to a SYN is the server's own
 };
+// A connection whose client offers Multipath TCP (RFC 8684).
+enum class MptcpMode : std::uint8_t {
+  kFallback,  // is relayed as plain TCP, over its first path only
+  kBridge,    // is bridged with all its paths, as its two hosts agree on them
+};
 struct FlowModes {
   HandshakeMode handshake = HandshakeMode::kLocal;
   AckMode ack = AckMode::kLocal;
@@ -220,6 +225,7 @@ struct Rule {
   Compress compress = Compress::kAuto;
   FlowModes modes = {};
   TtlMode ttl = TtlMode::kLast;
+  MptcpMode mptcp = MptcpMode::kFallback;
   std::string traffic_class;  // "": none
   friend bool operator==(const Rule&, const Rule&) = default;
 };

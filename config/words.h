@@ -47,6 +47,9 @@ template <>
 inline constexpr Word<TtlMode> kWords<TtlMode>[] = {{"last", TtlMode::kLast},
                                                     {"preserve", TtlMode::kPreserve}};
 template <>
+inline constexpr Word<MptcpMode> kWords<MptcpMode>[] = {{"fallback", MptcpMode::kFallback},
+                                                        {"bridge", MptcpMode::kBridge}};
+template <>
 inline constexpr Word<DeliveryMode> kWords<DeliveryMode>[] = {{"ordinary", DeliveryMode::kOrdinary},
                                                               {"prompt", DeliveryMode::kPrompt}};
 

@@ -123,6 +123,7 @@ std::vector<RuleSnapshot> Gateway::rules(std::size_t first, std::size_t count) c
                     .compress = active.rule.compress,
                     .modes = active.rule.modes,
                     .ttl = active.rule.ttl,
+                    .mptcp = active.rule.mptcp,
                     .is_changed = active.rule != active.configured,
                     .use = active.use});
   }

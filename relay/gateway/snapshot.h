@@ -99,6 +99,7 @@ struct RuleSnapshot {
   config::Compress compress{};
   config::FlowModes modes;
   config::TtlMode ttl{};
+  config::MptcpMode mptcp{};
   bool is_changed = false;  // something was set since it was read
   RuleUse use;
 };

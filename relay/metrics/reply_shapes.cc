@@ -77,6 +77,7 @@ constexpr ReplyField kRuleReply[] = {{"rule"},
                                      {"compress", kText},
                                      {"modes", kObject, "modes"},
                                      {"ttl", kText},
+                                     {"mptcp", kText},
                                      {"changed", kText}};
 constexpr ReplyField kRuleCodecReply[] = {{"codec", kObject, "codec"}};
 constexpr ReplyField kClassReply[] = {
@@ -130,6 +131,7 @@ constexpr ReplyField kExplanationReply[] = {{"rule"},
                                             {"compress", kText},
                                             {"modes", kObject, "modes"},
                                             {"ttl", kText},
+                                            {"mptcp", kText},
                                             {"class", kText},
                                             {"peer", kText},
                                             {"prefix", kText},

@@ -13,7 +13,7 @@ namespace satrelay::ops {
 namespace {
 
 // A word of the name, a name, and all switches of a rule.
-using Words = ControlWords<9>;
+using Words = ControlWords<10>;
 
 constexpr Duration kShortest = Duration::seconds(1);
 constexpr Duration kLongest = Duration::seconds(24 * 3600);

@@ -108,7 +108,8 @@ enum class RuleSetting : std::uint8_t {
   kClose,
   kWindow,
   kDelivery,
-  kTtl
+  kTtl,
+  kMptcp
 };
 inline constexpr ControlValueSpec kRuleSettings[] = {
     {"compress", ValueType::kChoice, "also for connections that are there",
@@ -119,6 +120,7 @@ inline constexpr ControlValueSpec kRuleSettings[] = {
     {"window", ValueType::kChoice, "", control_words::kOf<config::WindowMode>},
     {"delivery", ValueType::kChoice, "", control_words::kOf<config::DeliveryMode>},
     {"ttl", ValueType::kChoice, "", control_words::kOf<config::TtlMode>},
+    {"mptcp", ValueType::kChoice, "", control_words::kOf<config::MptcpMode>},
 };
 enum class ClassSetting : std::uint8_t { kWeight, kGuaranteed, kMaximum };
 inline constexpr ControlValueSpec kClassSettings[] = {
@@ -223,7 +225,7 @@ struct ControlValue {
 // A line that the table allows. The texts are parts of the line that was read.
 struct ControlLine {
   static constexpr std::size_t kMostArguments = 3;
-  static constexpr std::size_t kMostSettings = 7;
+  static constexpr std::size_t kMostSettings = 8;
 
   const ControlCommandSpec* command = nullptr;
   std::string_view on_behalf_of = {};                  // "panel:NAME"; "": of who has written it

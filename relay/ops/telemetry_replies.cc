@@ -211,6 +211,7 @@ TelemetryDict to_dict(const gateway::RuleSnapshot& rule) {
   add_word(dict, "compress", rule.compress);
   dict.add("modes", to_dict(rule.modes));
   add_word(dict, "ttl", rule.ttl);
+  add_word(dict, "mptcp", rule.mptcp);
   dict.add("changed", std::string(rule.is_changed ? "yes" : "no"));
   add_counters(dict, rule.use);
   dict.add("codec", dict_of(rule.use.codec));
@@ -317,6 +318,7 @@ void write_explanation(const gateway::Explanation& explanation, TelemetryDict& r
   add_word(reply, "compress", rule.compress);
   reply.add("modes", to_dict(rule.modes));
   add_word(reply, "ttl", rule.ttl);
+  add_word(reply, "mptcp", rule.mptcp);
   reply.add("class", rule.traffic_class);
   reply.add("peer", explanation.peer);
   reply.add("prefix", explanation.prefix ? explanation.prefix->to_string() : "");

@@ -31,6 +31,7 @@ std::string switches(const Json& rule) {
   add(modes, "window", "rewrite");
   add(modes, "delivery", "ordinary");
   add(rule, "ttl", "last");
+  add(rule, "mptcp", "fallback");
   return out;
 }
 

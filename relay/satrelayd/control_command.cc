@@ -32,6 +32,7 @@ SetRule set_rule(const ControlLine& line) {
               .window = word_of<config::WindowMode>(line, ops::RuleSetting::kWindow),
               .delivery = word_of<config::DeliveryMode>(line, ops::RuleSetting::kDelivery),
               .ttl = word_of<config::TtlMode>(line, ops::RuleSetting::kTtl),
+              .mptcp = word_of<config::MptcpMode>(line, ops::RuleSetting::kMptcp),
           }};
 }
 

@@ -63,6 +63,7 @@ std::optional<Setting> in_force(const SetRule& command, const Engines& engines, 
   values.add("window", change.window, rule->modes.window);
   values.add("delivery", change.delivery, rule->modes.delivery);
   values.add("ttl", change.ttl, rule->ttl);
+  values.add("mptcp", change.mptcp, rule->mptcp);
   return Setting{EventKind::kRuleSet, "rule " + command.rule, std::move(values).text()};
 }
 

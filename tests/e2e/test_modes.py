@@ -1,5 +1,6 @@
 """Modes other than local, as Linux hosts see them: the far host's word instead of the gateway's."""
 
+import contextlib
 import fcntl
 import hashlib
 import os
@@ -10,11 +11,13 @@ import threading
 import time
 
 from harness import (
+    CLIENT,
     SERVER,
     GatewayOptions,
     Lab,
     Link,
     RealTime,
+    accept,
     check,
     check_memory_returns,
     connect,
@@ -24,6 +27,7 @@ from harness import (
     note,
     receive_all,
 )
+from lab.kernel import join
 
 LINK = Link(rtt=0.3, loss=0)
 FIN_WAIT_1, FIN_WAIT_2 = 4, 5
@@ -139,6 +143,63 @@ def test_local_is_the_default() -> None:
         eventually(lambda: state(client) == FIN_WAIT_2, LINK.rtt / 2, "the gateway acknowledges")
         check(unacknowledged(client) == 0, "all of it")
         check(len(receive_all(server)) == 50_000, "all arrives")
+
+
+MPTCP = getattr(socket, "IPPROTO_MPTCP", 262)
+BACKUP = ("198.51.100.1", "198.51.100.2")  # client, server; beside the gateways
+
+
+def add_backup_path(lab: Lab) -> None:
+    """A second cable between client and server, which the client's MPTCP uses if the first fails."""
+    join(lab.client, "bk0", lab.server, "bk0")
+    for space, address in zip((lab.client, lab.server), BACKUP):
+        space.ip("addr", "add", f"{address}/30", "dev", "bk0")
+        space.ip("link", "set", "bk0", "up")
+        space.ip("mptcp", "limits", "set", "subflow", "2")
+        space.write_setting("mptcp/stale_loss_cnt", "1")
+    lab.client.ip("route", "add", SERVER.ipv4, "via", BACKUP[1], "dev", "bk0", "table", "7")
+    lab.client.ip("rule", "add", "from", BACKUP[0], "table", "7")
+    lab.client.ip("mptcp", "endpoint", "add", BACKUP[0], "dev", "bk0", "subflow", "backup")
+
+
+def upload(lab: Lab, client: socket.socket) -> int:
+    """What the client's socket took, over a path that fails on the way."""
+    block, taken = b"x" * 10_000, 0
+    with contextlib.suppress(OSError):
+        for number in range(20):
+            if number == 10:
+                lab.client.ip("link", "set", CLIENT.interface, "down")
+            client.sendall(block)
+            taken += len(block)
+            time.sleep(0.05)
+        client.shutdown(socket.SHUT_WR)
+    return taken
+
+
+def arrives_over_two_paths(mode: str) -> bool:
+    """Whether all of an upload arrives although the path that it began on fails."""
+    with make_lab(LINK, GatewayOptions(modes={"mptcp": mode})) as lab:
+        add_backup_path(lab)
+        with (
+            lab.server.socket(socket.AF_INET, socket.SOCK_STREAM, MPTCP) as listener,
+            lab.client.socket(socket.AF_INET, socket.SOCK_STREAM, MPTCP) as client,
+        ):
+            listener.bind((SERVER.ipv4, 8080))
+            listener.listen(1)
+            client.settimeout(5)
+            client.connect((SERVER.ipv4, 8080))
+            with accept(listener) as server:
+                taken = upload(lab, client)
+                server.settimeout(5)
+                with contextlib.suppress(OSError):
+                    return len(receive_all(server)) == taken == 200_000
+                return False
+
+
+def test_a_backup_path_takes_over() -> None:
+    """Multipath TCP, whose first path fails: a bridged connection goes on over the other one."""
+    check(arrives_over_two_paths("bridge"), "it ended with its first path")
+    check(not arrives_over_two_paths("fallback"), "what was relayed has one path")
 
 
 def test_ttl_security() -> None:

@@ -137,7 +137,8 @@ std::optional<Counter> Doorkeeper::reason_to_bridge(const Segment& segment,
     if (!is_accepted(key.local, *peer)) return Counter::kBridgedUnacceptedSource;
   }
   const wire::TcpOptions& options = opening.options;
-  if (options.has_md5 || options.has_ao || options.has_mptcp_join) {
+  const bool takes_paths = options.has_mptcp && rule.mptcp == config::MptcpMode::kBridge;
+  if (options.has_md5 || options.has_ao || options.has_mptcp_join || takes_paths) {
     return Counter::kBridgedTcpOptions;
   }
   // Answered here, the first hop would pass for the destination.

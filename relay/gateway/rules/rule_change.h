@@ -15,6 +15,7 @@ struct RuleChange {
   std::optional<config::WindowMode> window = {};
   std::optional<config::DeliveryMode> delivery = {};
   std::optional<config::TtlMode> ttl = {};
+  std::optional<config::MptcpMode> mptcp = {};
 
   void apply(config::Rule& rule) const {
     rule.compress = compress.value_or(rule.compress);
@@ -24,6 +25,7 @@ struct RuleChange {
     rule.modes.window = window.value_or(rule.modes.window);
     rule.modes.delivery = delivery.value_or(rule.modes.delivery);
     rule.ttl = ttl.value_or(rule.ttl);
+    rule.mptcp = mptcp.value_or(rule.mptcp);
   }
 };
 

@@ -17,7 +17,7 @@ function nameOf(rule, name) {
 }
 
 function whatRuleSays(answer) {
-  const modes = Object.entries({...answer.modes, ttl: answer.ttl})
+  const modes = Object.entries({...answer.modes, ttl: answer.ttl, mptcp: answer.mptcp})
     .map(([name, word]) => `${name} ${word}`)
     .join(", ");
   const functions = answer.action === "accelerate" ? `: compress ${answer.compress}, ${modes}` : "";

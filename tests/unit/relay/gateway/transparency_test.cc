@@ -117,6 +117,19 @@ TEST_F(Transparency, AFurtherPathOfAMultipathConnectionIsBridged) {
   EXPECT_EQ(count(Counter::kBridgedTcpOptions), 1U);
 }
 
+// As over a cable, for a connection that is to have all its paths.
+TEST_F(Transparency, AMultipathConnectionIsBridgedByARuleThatSaysSo) {
+  config_a_.rules.back().mptcp = config::MptcpMode::kBridge;
+  restart_with(config_a_);
+  start_peer();
+  const FrameBytes capable = bytes({30, 4, 0x01, 0x00});
+  EXPECT_EQ(lan(syn_with(capable)), Verdict::kBridge);
+  EXPECT_EQ(lan(syn_with(capable)), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kBridgedTcpOptions), 2U);
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn(41'100))), Verdict::kConsumed)
+      << "its client offers no paths";
+}
+
 // traceroute -T: where it ends is for the routers of the way to say.
 TEST_F(Transparency, ASynThatIsToEndOnTheWayIsBridged) {
   const auto with_ttl = [](FrameBytes frame, std::uint8_t ttl) {

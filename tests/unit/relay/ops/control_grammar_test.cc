@@ -33,7 +33,8 @@ TEST(ControlGrammar, SettingsSayTheirValues) {
       settings_help(kRuleSettings),
       "compress=off|auto|on (also for connections that are there), handshake=local|remote|auto, "
       "ack=local|end-to-end, close=local|confirmed, window=rewrite|mirror, "
-      "delivery=ordinary|prompt, ttl=last|preserve");
+      "delivery=ordinary|prompt, ttl=last|preserve, "
+      "mptcp=fallback|bridge");
 }
 
 TEST(ControlGrammar, TheLongestNameHolds) {

@@ -82,8 +82,8 @@ TEST(Documentation, HasEveryCounterOfTheStatsSocket) {
                    "receive_configured_bps", "send_commanded_bps", "receive_commanded_bps",
                    "send_capacity_bps", "receive_capacity_bps", "sent_bytes"}));
   EXPECT_EQ(rows_of(section("## /satrelay/rules", "## /satrelay/links")),
-            names_of<gateway::RuleUse>(
-                {"rule", "name", "action", "compress", "ttl", "modes", "changed", "codec"}));
+            names_of<gateway::RuleUse>({"rule", "name", "action", "compress", "ttl", "mptcp",
+                                        "modes", "changed", "codec"}));
   EXPECT_EQ(rows_of(section("## /satrelay/classes", "## /satrelay/explain")),
             names_of<gateway::ClassUse>({"name", "weight", "guaranteed_bps", "maximum_bps",
                                          "dictionary", "changed", "hosts", "held_frames",

@@ -407,7 +407,7 @@ TEST_F(TelemetryTest, ARuleIsExplained) {
   const Json found = query("/satrelay/explain,10.0.0.5,198.51.100.7,443,6,100,46,inbound");
   EXPECT_EQ(found, Json::parse(R"({"rule": 3, "name": "web", "action": "accelerate",
     "compress": "auto", "modes": {"handshake": "local", "ack": "local", "close": "local",
-    "window": "rewrite", "delivery": "ordinary"}, "ttl": "last", "class": "bulk", "peer": "ship", "prefix": "198.51.100.0/24",
+    "window": "rewrite", "delivery": "ordinary"}, "ttl": "last", "mptcp": "fallback", "class": "bulk", "peer": "ship", "prefix": "198.51.100.0/24",
     "bridged_as": "bridged_peer_down", "handshake": "", "handshake_cause": "", "misses": {"1": {"name": "", "criterion": "port"},
     "2": {"name": "voice", "criterion": "dscp"}}, "more_misses": 5})"));
   EXPECT_EQ(live.asked.source, IpAddress::parse("10.0.0.5"));
