@@ -18,7 +18,8 @@ Handshake::Config handshake_config(const Config& config) {
                                  (config.urgent_marks ? kCapabilityUrgent : 0) |
                                  (config.destinations ? kCapabilityDestinations : 0) |
                                  (config.accepted_sources ? kCapabilityAcceptedSources : 0) |
-                                 (config.reset_marks ? kCapabilityResetMarks : 0);
+                                 (config.reset_marks ? kCapabilityResetMarks : 0) |
+                                 (config.host_words ? kCapabilityHostWords : 0);
   return {.epoch = config.boot_epoch,
           .opens_even_streams = config.opens_even_streams,
           .lane_count = config.lane_count,
@@ -421,6 +422,10 @@ bool Session::accepted_sources() const {
 
 bool Session::reset_marks() const {
   return impl_->connected() && impl_->handshake.agreed(kCapabilityResetMarks);
+}
+
+bool Session::host_words() const {
+  return impl_->connected() && impl_->handshake.agreed(kCapabilityHostWords);
 }
 
 bool Session::doubts_peer() const {

@@ -74,6 +74,8 @@ struct Config {
   bool accepted_sources = false;
   // And blocks that say that a host has reset its connection (section 5).
   bool reset_marks = false;
+  // And what a host answers that is asked whether it is still there (section 14).
+  bool host_words = false;
   // Each half of a stream has a reserve of the arena's, so that it goes on however little memory
   // the others leave.
   bool reserves = false;
@@ -251,6 +253,7 @@ class Session {
   // Both relays understand from which hosts the other accepts connections.
   bool accepted_sources() const;
   bool reset_marks() const;
+  bool host_words() const;
   // Somebody greets in its name, and it has not been heard since: it may have been started anew,
   // and what is opened now be lost. Over with the next kPeerAlive, or when it is suspect.
   bool doubts_peer() const;

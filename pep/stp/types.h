@@ -60,6 +60,13 @@ struct UrgentNotice {
   friend bool operator==(const UrgentNotice&, const UrgentNotice&) = default;
 };
 
+// What the far gateway says of its host, which it has asked whether it is still there.
+struct HostWord {
+  std::uint64_t question = 0;  // the latest that this answers; 0: none has been answered
+  bool silent = false;         // the host did not answer
+  friend bool operator==(const HostWord&, const HostWord&) = default;
+};
+
 // What the far host of a stream has done, as its gateway tells (docs/stp.md section 14).
 struct Confirmation {
   bool answered = false;        // it has answered the SYN: the connection stands
@@ -69,6 +76,7 @@ struct Confirmation {
   // How often it has asked whether its peer is still there.
   std::uint64_t keep_alives = 0;
   UrgentNotice urgent = {};  // needs its capability
+  HostWord word = {};        // needs its capability
   friend bool operator==(const Confirmation&, const Confirmation&) = default;
 };
 

@@ -316,7 +316,9 @@ void FrameCrafter::confirm(ByteWriter& out) {
                         .delivered = any_number(),
                         .window = any_number(),
                         .keep_alives = random_.chance(0.5) ? random_.below(10) : any_number(),
-                        .urgent = {.after = any_number(), .mark = any_number()}};
+                        .urgent = {.after = any_number(), .mark = any_number()},
+                        .word = {.question = random_.chance(0.5) ? random_.below(10) : any_number(),
+                                 .silent = random_.chance(0.5)}};
   stp::write_confirm(out, frame);
 }
 

@@ -139,6 +139,7 @@ void Observer::observe_hello(ConstBytes frames) {
   add("hello.capabilities.accepted_sources",
       (frame.capabilities & stp::kCapabilityAcceptedSources) >> 8);
   add("hello.capabilities.reset_marks", (frame.capabilities & stp::kCapabilityResetMarks) >> 9);
+  add("hello.capabilities.host_words", (frame.capabilities & stp::kCapabilityHostWords) >> 10);
   add("hello.epoch", frame.epoch);
   add("hello.peer_epoch", frame.peer_epoch);
   add("hello.echo", frame.echo);
@@ -515,20 +516,25 @@ void Observer::extension(std::uint8_t type, ConstBytes whole) {
       add("confirm.sequence", frame.sequence);
       add("confirm.answered", c.answered ? 1 : 0);
       add("confirm.ended", c.ended ? 1 : 0);
-      add("confirm.delivered", c.delivered);
-      add("confirm.window", c.window);
       ByteReader again(whole);
       for (int i = 0; i < 2; ++i) stp::read_varint(again);
-      again.u8();
+      const bool is_silent = (again.u8() & 0x04U) != 0;
+      add("confirm.silent", is_silent ? 1 : 0);
+      add("confirm.delivered", c.delivered);
+      add("confirm.window", c.window);
       for (int i = 0; i < 2; ++i) stp::read_varint(again);
       if (again.remaining() > 0) add("confirm.keep_alives", c.keep_alives);
       stp::read_varint(again);
       const bool has_urgent = again.remaining() > 0;
       if (has_urgent) add("confirm.urgent.after", c.urgent.after);
       if (has_urgent) add("confirm.urgent.mark", c.urgent.mark);
+      for (int i = 0; has_urgent && i < 2; ++i) stp::read_varint(again);
+      const bool has_word = has_urgent && again.remaining() > 0;
+      if (has_word) add("confirm.question", c.word.question);
       word("CONFIRM stream " + text_of(frame.stream) + (c.answered ? " answered" : "") +
            (c.ended ? " ended" : "") + " delivered " + text_of(c.delivered) +
-           (has_urgent ? " urgent " + text_of(c.urgent.mark) : ""));
+           (c.urgent.mark > 0 ? " urgent " + text_of(c.urgent.mark) : "") +
+           (has_word ? std::string(is_silent ? " silent" : " alive") : ""));
       break;
     }
     case stp::FrameType::kReception: {

@@ -187,7 +187,8 @@ stp::HelloFrame hello_frame(std::uint64_t epoch, std::uint64_t peer_epoch) {
   frame.opens_even_streams = true;
   frame.capabilities = stp::kCapabilityRepair | stp::kCapabilityLanReports |
                        stp::kCapabilityUrgent | stp::kCapabilityDestinations |
-                       stp::kCapabilityAcceptedSources | stp::kCapabilityResetMarks;
+                       stp::kCapabilityAcceptedSources | stp::kCapabilityResetMarks |
+                       stp::kCapabilityHostWords;
   frame.datagram_size = 1472;
   frame.lane_credit = 64U << 20U;
   frame.stream_credit = 16U << 20U;
@@ -292,6 +293,8 @@ std::vector<Bytes> example_frames() {
   frames.push_back(confirm({4, 2, {.ended = true, .delivered = 70'000, .window = 65'535}}));
   frames.push_back(confirm({4, 3, {true, true, stp::kMaxVarint, 1, 2}}));
   frames.push_back(confirm({4, 4, {.urgent = {.after = 5, .mark = 70'000}}}));
+  frames.push_back(confirm({4, 5, {.keep_alives = 2, .word = {.question = 1}}}));
+  frames.push_back(confirm({4, 6, {.word = {.question = 70'000, .silent = true}}}));
   frames.push_back(coded(stp::FecCode::kFlight, 0));
   frames.push_back(coded(stp::FecCode::kPrompt, 0xffff));
   frames.push_back(repair({.first = 0, .count = 1, .row = 0}, 7));

@@ -382,7 +382,8 @@ class World {
                                    .delivered = in_.u16(),
                                    .window = in_.u16(),
                                    .keep_alives = bits >> 4U,
-                                   .urgent = {.after = in_.u8(), .mark = in_.u16()}},
+                                   .urgent = {.after = in_.u8(), .mark = in_.u16()},
+                                   .word = {.question = bits >> 5U, .silent = (bits & 4U) != 0}},
                                   now_);
         }
         return;

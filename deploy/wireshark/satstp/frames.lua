@@ -209,19 +209,24 @@ extensions[0x44] = function(r, tree)
   local sequence = r:add_varint(tree, "confirm.sequence")
   local flags, range = r:add(tree, "confirm.answered", 1)
   tree:add(F["confirm.ended"], range)
+  tree:add(F["confirm.silent"], range)
   local delivered = r:add_varint(tree, "confirm.delivered")
   r:add_varint(tree, "confirm.window")
   if r:left() > 0 then r:add_varint(tree, "confirm.keep_alives") end
-  local urgent
+  local urgent, word
   if r:left() > 0 then
     r:add_varint(tree, "confirm.urgent.after")
     urgent = r:add_varint(tree, "confirm.urgent.mark")
+  end
+  if r:left() > 0 then
+    r:add_varint(tree, "confirm.question")
+    word = flags % 8 >= 4 and " silent" or " alive"
   end
   if sequence == ZERO then malformed("Malformed: sequence 0") end
   r:add_rest(tree, "undecoded")
   return "CONFIRM stream " .. tostring(stream) .. (flags % 2 == 1 and " answered" or "") ..
          (flags % 4 >= 2 and " ended" or "") .. " delivered " .. tostring(delivered) ..
-         (urgent and " urgent " .. tostring(urgent) or "")
+         (urgent and urgent ~= ZERO and " urgent " .. tostring(urgent) or "") .. (word or "")
 end
 extensions[0x45] = function(r, tree)
   local missed = r:add_varint(tree, "reception.missed")
@@ -263,6 +268,7 @@ local function hello(r, tree, c)
   capabilities:add(F["hello.capabilities.destinations"], range)
   capabilities:add(F["hello.capabilities.accepted_sources"], range)
   capabilities:add(F["hello.capabilities.reset_marks"], range)
+  capabilities:add(F["hello.capabilities.host_words"], range)
   local epoch_range = r:take(8)
   local epoch = epoch_range:uint64()
   local epoch_item = tree:add(F["hello.epoch"], epoch_range)

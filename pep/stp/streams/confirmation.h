@@ -41,6 +41,7 @@ class ConfirmationExchange {
     merged.delivered = std::max(merged.delivered, before.delivered);
     merged.keep_alives = std::max(merged.keep_alives, before.keep_alives);
     if (merged.urgent.mark == 0) merged.urgent = before.urgent;
+    if (merged.word.question < before.word.question) merged.word = before.word;
     if (merged == before) return false;
     state_->theirs = merged;
     return true;

@@ -11,6 +11,7 @@ constexpr std::uint8_t kHelloAnswerWanted = 0x02;
 constexpr std::uint8_t kHelloEncrypts = 0x04;
 constexpr std::uint8_t kConfirmAnswered = 0x01;
 constexpr std::uint8_t kConfirmEnded = 0x02;
+constexpr std::uint8_t kConfirmSilent = 0x04;
 constexpr std::uint16_t kHelloBodySize = kHelloFrameSize - 3;
 
 std::uint8_t type_byte(FrameType type) { return static_cast<std::uint8_t>(type); }
@@ -208,6 +209,10 @@ ConfirmFrame parse_confirm(ByteReader& body) {
     frame.confirmation.urgent.after = read_varint(body);
     frame.confirmation.urgent.mark = read_varint(body);
   }
+  if (body.remaining() > 0) {
+    frame.confirmation.word.question = read_varint(body);
+    frame.confirmation.word.silent = (flags & kConfirmSilent) != 0;
+  }
   if (frame.sequence == 0) fail(body);
   return frame;
 }
@@ -215,23 +220,27 @@ ConfirmFrame parse_confirm(ByteReader& body) {
 void write_confirm(ByteWriter& out, const ConfirmFrame& frame) {
   const Confirmation& c = frame.confirmation;
   out.u8(type_byte(FrameType::kConfirm));
-  const bool has_urgent = c.urgent.mark > 0;
+  const bool has_word = c.word.question > 0;
+  const bool has_urgent = c.urgent.mark > 0 || has_word;
   const bool has_keep_alives = c.keep_alives > 0 || has_urgent;
   const std::size_t last =
       (has_keep_alives ? varint_size(c.keep_alives) : 0) +
-      (has_urgent ? varint_size(c.urgent.after) + varint_size(c.urgent.mark) : 0);
+      (has_urgent ? varint_size(c.urgent.after) + varint_size(c.urgent.mark) : 0) +
+      (has_word ? varint_size(c.word.question) : 0);
   out.u16(static_cast<std::uint16_t>(varint_size(frame.stream) + varint_size(frame.sequence) + 1 +
                                      varint_size(c.delivered) + varint_size(c.window) + last));
   write_varint(out, frame.stream);
   write_varint(out, frame.sequence);
   out.u8(static_cast<std::uint8_t>((c.answered ? kConfirmAnswered : 0U) |
-                                   (c.ended ? kConfirmEnded : 0U)));
+                                   (c.ended ? kConfirmEnded : 0U) |
+                                   (has_word && c.word.silent ? kConfirmSilent : 0U)));
   write_varint(out, c.delivered);
   write_varint(out, c.window);
   if (has_keep_alives) write_varint(out, c.keep_alives);
   if (!has_urgent) return;
   write_varint(out, c.urgent.after);
   write_varint(out, c.urgent.mark);
+  if (has_word) write_varint(out, c.word.question);
 }
 
 void write_ping(ByteWriter& out, const PingFrame& frame) {

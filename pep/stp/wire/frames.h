@@ -78,6 +78,7 @@ inline constexpr std::uint32_t kCapabilityUrgent = 0x40;
 inline constexpr std::uint32_t kCapabilityDestinations = 0x80;
 inline constexpr std::uint32_t kCapabilityAcceptedSources = 0x100;
 inline constexpr std::uint32_t kCapabilityResetMarks = 0x200;
+inline constexpr std::uint32_t kCapabilityHostWords = 0x400;
 
 struct PingFrame {
   std::uint64_t settled = 0;  // report from this packet number on
@@ -173,7 +174,7 @@ inline constexpr std::size_t kMaxPingFrameSize = 1 + kMaxVarintSize;
 inline constexpr std::size_t kMaxRateFrameSize = 1 + 2 + 2 * kMaxVarintSize;
 inline constexpr std::size_t kMaxStartCreditFrameSize = 1 + 2 + 2 * kMaxVarintSize;
 inline constexpr std::size_t kMaxReceptionFrameSize = 1 + 2 + 2 * kMaxVarintSize;
-inline constexpr std::size_t kMaxConfirmFrameSize = 1 + 2 + 1 + 7 * kMaxVarintSize;
+inline constexpr std::size_t kMaxConfirmFrameSize = 1 + 2 + 1 + 8 * kMaxVarintSize;
 
 // Walks the frames of a session packet; false if any of them is malformed. The visitor has
 // overloads operator()(const XFrame&) for each frame and unknown(type). The reader of a packet

@@ -24,12 +24,13 @@ TEST(FramesTest, EveryFrameRoundTrips) {
   write_close(b.out, {ResetReason::kShutdown});
   write_rate(b.out, {70, BitRate::bits_per_second(5'000'000)});
   write_confirm(b.out, {8, 3, {true, true, 1'000'000, 65'535, 300}});
+  write_confirm(b.out, {8, 4, {.keep_alives = 2, .word = {.question = 9, .silent = true}}});
   write_start_credit(b.out, {71, 4096});
   write_reception(b.out, {0, 50'000});
   EXPECT_EQ(read(b.bytes()),
             "PING 5;SETTLED 70000;LANE 1099511627776;STREAM 6 99;OPEN 8 7;RESET 9 refused 12345;"
-            "CLOSE shutdown;RATE 70 5000000;CONFIRM 8 3 AE 1000000 65535 300;START 71 4096;"
-            "RECEPTION 0 50000;");
+            "CLOSE shutdown;RATE 70 5000000;CONFIRM 8 3 AE 1000000 65535 300;"
+            "CONFIRM 8 4  0 0 2 silent 9;START 71 4096;RECEPTION 0 50000;");
 }
 
 TEST(FramesTest, OnlyDataIsWhatFillsAPacketAlone) {
@@ -67,7 +68,10 @@ TEST(FramesTest, ConfirmSkipsWhatALaterVersionAppendsAndRefusesShortOnes) {
   EXPECT_EQ(confirm({4, 1, 0x01, 7, 9}), "CONFIRM 4 1 A 7 9;PING 1;");
   EXPECT_EQ(confirm({4, 1, 0x01, 7, 9, 2}), "CONFIRM 4 1 A 7 9 2;PING 1;");
   EXPECT_EQ(confirm({4, 1, 0x01, 7, 9, 0, 3, 8}), "CONFIRM 4 1 A 7 9 urgent 3 8;PING 1;");
-  EXPECT_EQ(confirm({4, 1, 0xfe, 7, 9, 2, 3, 8, 0xff}), "CONFIRM 4 1 E 7 9 2 urgent 3 8;PING 1;");
+  EXPECT_EQ(confirm({4, 1, 0x01, 7, 9, 0, 0, 0, 5}), "CONFIRM 4 1 A 7 9 alive 5;PING 1;");
+  EXPECT_EQ(confirm({4, 1, 0x05, 7, 9, 0, 0, 0, 5}), "CONFIRM 4 1 A 7 9 silent 5;PING 1;");
+  EXPECT_EQ(confirm({4, 1, 0xfa, 7, 9, 2, 3, 8, 1, 0xff}),
+            "CONFIRM 4 1 E 7 9 2 urgent 3 8 alive 1;PING 1;");
   EXPECT_EQ(confirm({4, 1, 0x01, 7, 9, 2, 3}), std::nullopt);
   EXPECT_EQ(confirm({4, 1, 0x01, 7}), std::nullopt);
   EXPECT_EQ(confirm({}), std::nullopt);

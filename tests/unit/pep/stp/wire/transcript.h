@@ -43,6 +43,9 @@ struct Transcript {
             (c.urgent.mark > 0
                  ? " urgent " + std::to_string(c.urgent.after) + " " + std::to_string(c.urgent.mark)
                  : "") +
+            (c.word.question > 0
+                 ? (c.word.silent ? " silent " : " alive ") + std::to_string(c.word.question)
+                 : "") +
             ";";
   }
   void operator()(const RateFrame& f) {
