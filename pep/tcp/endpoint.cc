@@ -270,8 +270,14 @@ void Endpoint::set_receive_limit(std::uint64_t bytes) { receiver_.set_limit(byte
 std::uint64_t Endpoint::receive_limit() const { return receiver_.window().limit(); }
 
 void Endpoint::send_keep_alive(Instant now) {
-  if (!is_synchronised() || state_ == State::kTimeWait || keep_alive_.asking()) return;
+  if (!is_synchronised() || state_ == State::kTimeWait || keep_alive_.probing()) return;
   timers().arm(Timer::kKeepAlive, now + keep_alive_.start());
+}
+
+bool Endpoint::ask_once() {
+  if (!is_synchronised() || state_ == State::kTimeWait) return false;
+  keep_alive_.ask_once();
+  return true;
 }
 
 void Endpoint::on_own_fin_acknowledged(Instant now) {

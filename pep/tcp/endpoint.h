@@ -148,6 +148,21 @@ class Endpoint {
   // Asks a peer that may be gone whether it is still there; if it does not answer in about a minute
   // the connection ends (CloseReason::kTimeout, with RST).
   void send_keep_alive(Instant now);
+  // Asks it once, and ends nothing. awaits_word() until anything of the peer is heard. False if
+  // there is nobody to ask.
+  bool ask_once();
+  bool awaits_word() const { return keep_alive_.listening(); }
+  // While set, a question of the peer's whether the far host is still there is left to the owner:
+  // a keep-alive, or a probe of a closed window.
+  void leave_questions(bool leave) { leaves_questions_ = leave; }
+  enum class Question : std::uint8_t {
+    kNone,
+    kEmpty,
+    kWithByte,  // of garbage; or it is the last byte of the peer's data, sent again
+  };
+  Question take_question() { return std::exchange(question_, Question::kNone); }
+  // The far host is there.
+  void answer_question() { receiver_.acks().owe_now(); }
 
   // --- output --------------------------------------------------------------------------------
   std::optional<SegmentToSend> poll_segment(Instant now);
@@ -269,6 +284,7 @@ class Endpoint {
   std::optional<std::uint64_t> outstanding_position(std::uint32_t sequence) const;
   void challenge(Instant now);
   bool note_keep_alive(const wire::TcpHeader& header, const Placement& placement);
+  bool leave_question(const Placement& placement);
   void note_stray_answer(const wire::TcpHeader& header, const Placement& placement);
   void reset_unacceptable(const wire::TcpHeader& header);
 
@@ -337,6 +353,8 @@ class Endpoint {
   bool last_word_is_ours_ : 1 =
       false;  // what answers the peer's FIN left, or leaves, behind our FIN
   bool peer_scales_windows_ : 1 = false;
+  bool leaves_questions_ : 1 = false;
+  Question question_ = Question::kNone;
   static constexpr std::size_t kTraceSize = 10;  // no path through the diagram is longer
   std::uint8_t trace_size_ = 0;
   std::array<State, kTraceSize> trace_{};

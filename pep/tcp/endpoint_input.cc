@@ -281,6 +281,7 @@ void Endpoint::handle_unacceptable(const wire::TcpHeader& header, const Placemen
   // section 5.5).
   if (note_keep_alive(header, placement) && acceptance_ == Acceptance::kAccepted) {
     note_timestamps(header, placement);
+    if (leave_question(placement)) return;
   }
   if (state_ == State::kTimeWait && header.has(TcpFlags::kFin)) {
     timers().arm(Timer::kClose, now + profile().time_wait);
@@ -300,6 +301,13 @@ bool Endpoint::note_keep_alive(const wire::TcpHeader& header, const Placement& p
   if (receive_window() == 0 && receive_limit() > 0) return true;
   ++keep_alives_;
   ++around_.counters().keep_alives_in;
+  return true;
+}
+
+bool Endpoint::leave_question(const Placement& placement) {
+  if (!leaves_questions_) return false;
+  const bool has_byte = placement.payload_end > placement.begin;
+  question_ = has_byte ? Question::kWithByte : Question::kEmpty;
   return true;
 }
 

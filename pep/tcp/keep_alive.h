@@ -1,5 +1,6 @@
 // Asking a silent peer whether it is still there, when the owner wants to know (RFC 9293 section
-// 3.8.4): how often, and when to give up. One lost probe proves nothing.
+// 3.8.4): how often, and when to give up. One lost probe proves nothing. An owner that asks once
+// draws its own conclusions.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +14,26 @@ class KeepAlive {
   static constexpr Duration kFirst = Duration::seconds(1);
   static constexpr std::uint8_t kProbes = 6;  // with doubled waits: 63 s
 
-  bool asking() const { return unanswered_ > 0; }
+  // Anything from the peer is waited for.
+  bool asking() const { return probing() || listening_; }
+  bool probing() const { return unanswered_ > 0; }
+  bool listening() const { return listening_; }
   // The first probe; how long to wait for its answer.
   Duration start() {
     unanswered_ = 1;
     owed_ = true;
     return kFirst;
   }
+  // One probe, unless others are under way. listening() until the peer is heard.
+  void ask_once() {
+    listening_ = true;
+    if (!probing()) owed_ = true;
+  }
   // Anything from the peer is an answer.
   void on_heard() {
     unanswered_ = 0;
     owed_ = false;
+    listening_ = false;
   }
   // No answer came. The next probe, and how long to wait for its answer; zero: give up.
   Duration on_timeout() {
@@ -39,8 +49,9 @@ class KeepAlive {
   }
 
  private:
-  std::uint8_t unanswered_ = 0;
-  bool owed_ = false;
+  std::uint8_t unanswered_ : 6 = 0;
+  bool owed_ : 1 = false;
+  bool listening_ : 1 = false;
 };
 
 }  // namespace satrelay::tcp

@@ -291,6 +291,58 @@ TEST(KeepAlive, GivesUpAfterAMinute) {
   EXPECT_EQ(s.out(), "R. 1:1 ack 1");
 }
 
+TEST(KeepAlive, AskedOnceNobodyEndsTheConnection) {
+  Script s;
+  s.establish_as_server();
+  EXPECT_TRUE(s.endpoint().ask_once());
+  EXPECT_EQ(s.out(), ". 0:0 ack 1");
+  EXPECT_EQ(s.out(), "-");
+  EXPECT_TRUE(s.endpoint().awaits_word());
+  EXPECT_TRUE(s.endpoint().next_timeout().is_never());
+  s.in(". 1:1 ack 1");
+  EXPECT_FALSE(s.endpoint().awaits_word());
+}
+
+// The probes of who waits for the end of a half-closed connection are a question, too.
+TEST(KeepAlive, AskedOnceWhileOthersAreUnderWayItSendsNoMore) {
+  Script s;
+  s.establish_as_server();
+  s.send_keep_alive();
+  EXPECT_EQ(s.out(), ". 0:0 ack 1");
+  EXPECT_TRUE(s.endpoint().ask_once());
+  EXPECT_EQ(s.out(), "-");
+  s.in(". 1:1 ack 1");
+  EXPECT_FALSE(s.endpoint().awaits_word());
+  EXPECT_TRUE(s.endpoint().next_timeout().is_never());
+  EXPECT_TRUE(s.endpoint().ask_once());
+  EXPECT_EQ(s.out(), ". 0:0 ack 1");
+  s.send_keep_alive();  // and the other way round
+  EXPECT_EQ(s.wait_for_timer(), Duration::seconds(1));
+}
+
+TEST(KeepAlive, ItsAnswerIsLeftToTheOwner) {
+  using Question = Endpoint::Question;
+  Script s;
+  s.establish_as_server();
+  s.endpoint().leave_questions(true);
+  s.in(". 0:0 ack 1");
+  EXPECT_EQ(s.out(), "-");
+  EXPECT_EQ(s.endpoint().take_question(), Question::kEmpty);
+  EXPECT_EQ(s.endpoint().take_question(), Question::kNone);
+  s.in(". 0:1 ack 1");
+  EXPECT_EQ(s.endpoint().take_question(), Question::kWithByte);
+  s.endpoint().answer_question();
+  EXPECT_EQ(s.out(), ". 1:1 ack 1");
+  s.in(". 0:0 ack 999999");
+  EXPECT_EQ(s.endpoint().take_question(), Question::kNone) << "whoever it is, it guesses";
+  s.out();
+  s.in("P. 1:101 ack 1");
+  EXPECT_EQ(s.out(), ". 1:1 ack 101") << "data is acknowledged";
+  s.endpoint().leave_questions(false);
+  s.in(". 100:100 ack 1");
+  EXPECT_NE(s.out(), "-");
+}
+
 TEST(Acceptability, PureAckAtTheEdgeIsUsed) {
   Config config = Script::plain_config();
   config.receive_limit = 1000;
