@@ -49,7 +49,11 @@ void Application::run(tcp::Endpoint& endpoint, Instant now) {
   if (!endpoint.is_closed() && !plan_.keep_alive.is_infinite()) {
     ask_at_ = later(ask_at_, last_progress_ + plan_.keep_alive);
     if (now >= ask_at_) {
-      endpoint.send_keep_alive(now);
+      if (plan_.forgives) {
+        (void)endpoint.ask_once();
+      } else {
+        endpoint.send_keep_alive(now);
+      }
       ask_at_ = now + plan_.keep_alive;
     }
     want(ask_at_);

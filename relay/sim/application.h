@@ -36,6 +36,7 @@ struct Plan {
   Duration abort_after = Duration::infinite();   // RST this long after the start
   Duration patience = Duration::seconds(1'500);  // without progress; then RST and `gave_up`
   Duration keep_alive = Duration::infinite();    // asks the peer after so long without progress
+  bool forgives = false;  // never ends the connection because nobody has answered
   bool record_arrivals = false;
 };
 

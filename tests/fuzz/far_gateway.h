@@ -109,7 +109,8 @@ class FarGateway final : public stp::StreamSource {
     config.lane_count = lane.count;
     config.opens_even_streams = opens == Streams::kEven;
     config.max_streams = 32;
-    config.lan_reports = config.evidence = config.destinations = reports == LanReports::kUnderstood;
+    config.lan_reports = config.evidence = config.destinations = config.host_words =
+        reports == LanReports::kUnderstood;
     config.lane_receive_limit = config.stream_receive_limit = config.stream_send_limit = 1 << 18;
     return config;
   }

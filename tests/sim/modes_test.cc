@@ -51,18 +51,87 @@ Scenario idle_client() {
   return scenario;
 }
 
+// The client counts the answers by its own rules: as late as over a bridge.
 TEST(KeepAlives, CrossTheLinkAndFindADeadHost) {
-  Scenario scenario = idle_client();
-  scenario.vanishings.push_back({Side::kB, 0, Instant() + Duration::seconds(25)});
+  double ended[2] = {};
+  for (const bool gateways : {false, true}) {
+    Scenario scenario = idle_client();
+    scenario.gateways_present = gateways;
+    scenario.vanishings.push_back({Side::kB, 0, Instant() + Duration::seconds(25)});
+    Tracer tracer;
+    Network network(scenario, tracer);
+    run_and_check(network);
+    const Outcome& client = network.flow(0).client;
+    EXPECT_EQ(client.reason, tcp::CloseReason::kTimeout);
+    ended[gateways] = seconds_since_start(client, client.ended_at);
+    if (!gateways) continue;
+    EXPECT_GT(network.counted(gateway::Counter::kQuestionsWithheld), 0U);
+    EXPECT_EQ(network.counted(gateway::Counter::kFlowsResetTimeout), 0U);
+  }
+  std::printf("  a dead server is found after %.1f s, without gateways after %.1f s\n", ended[1],
+              ended[0]);
+  EXPECT_LT(ended[1], ended[0] + 5);
+  EXPECT_GT(ended[1], ended[0] - 1);
+}
+
+// The switch of the server's LAN boots, and the client asks on.
+TEST(KeepAlives, EndNothingWhileTheServersLanIsAway) {
+  constexpr Duration kAway = Duration::seconds(100);
+  Scenario scenario = lab(kLocal);
+  Plan client = requester(100);
+  client.keep_alive = Duration::seconds(10);
+  client.forgives = true;
+  const Plan server = slow(responder(100, 1'000), BitRate(), Duration::seconds(200));
+  add_flow(scenario, Side::kA, client, server);
   Tracer tracer;
   Network network(scenario, tracer);
-  run_and_check(network);
-  const Outcome& client = network.flow(0).client;
-  EXPECT_EQ(client.reason, tcp::CloseReason::kResetByPeer);
-  // Asked at 20 s, six times without an answer, and half a round trip each way.
-  const double ended = seconds_since_start(client, client.ended_at);
-  EXPECT_GT(ended, 20 + 63);
-  EXPECT_LT(ended, 20 + 63 + kRoundTrip + 0.5);
+  network.run_for(Duration::seconds(20));
+  network.lan(Side::kB).set_outage(true);
+  network.run_for(kAway);
+  EXPECT_FALSE(network.flow(0).client.ended);
+  network.lan(Side::kB).set_outage(false);
+  for (const std::string& broken : run_and_check(network)) ADD_FAILURE() << broken;
+  EXPECT_EQ(network.flow(0).client.received, 1'000U);
+  EXPECT_GT(network.counted(gateway::Counter::kQuestionsWithheld), 5U);
+}
+
+// A thousand connections whose hosts ask each second, beside a download.
+TEST(KeepAlives, OfAThousandWhoAskEachSecondHarmNobody) {
+  constexpr std::size_t kFlows = 1'000, kHosts = 10;
+  double seconds[2] = {};
+  for (const bool ask : {false, true}) {
+    LinkSpec link;
+    link.rate = BitRate::bits_per_second(10'000'000);
+    Scenario scenario = make_lab(3, link, kHosts + 1);
+    Plan client = requester(100);
+    client.forgives = true;
+    if (ask) client.keep_alive = Duration::seconds(1);
+    const Plan server = slow(responder(100, 1'000), BitRate(), Duration::seconds(40));
+    for (std::size_t i = 0; i < kFlows; ++i) {
+      FlowSpec& flow = add_flow(scenario, Side::kA, client, server);
+      flow.client_host = flow.server_host = i % kHosts;
+    }
+    FlowSpec& download = add_flow(scenario, Side::kA, requester(100), responder(100, 10'000'000));
+    download.client_host = download.server_host = kHosts;
+    download.start = Instant() + Duration::seconds(15);
+    Tracer tracer;
+    Network network(scenario, tracer);
+    EXPECT_TRUE(run_and_check(network).empty());
+    const Outcome& outcome = network.flow(kFlows).client;
+    EXPECT_EQ(outcome.received, 10'000'000U);
+    seconds[ask] = seconds_since_start(outcome, outcome.ended_at);
+    if (!ask) continue;
+    const std::uint64_t asked = network.counted(gateway::Counter::kQuestionsAsked);
+    std::printf(
+        "  10 MB in %.1f s, beside none who ask %.1f s; %llu questions, %llu unanswered\n",
+        seconds[1], seconds[0], static_cast<unsigned long long>(asked),
+        static_cast<unsigned long long>(network.counted(gateway::Counter::kQuestionsUnanswered)));
+    EXPECT_GT(asked, 10 * kFlows);
+    EXPECT_LT(asked, 45 * kFlows);
+    EXPECT_EQ(network.counted(gateway::Counter::kQuestionsUnanswered), 0U);
+    EXPECT_EQ(network.counted(gateway::Counter::kQuestionsWithheld), 0U);
+  }
+  EXPECT_LT(seconds[1], 1.1 * seconds[0]);
 }
 
 TEST(KeepAlives, DisturbNobodyWhoIsThere) {

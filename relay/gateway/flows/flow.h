@@ -95,23 +95,37 @@ struct TriedClaims {
   std::uint64_t highest = 0;
 };
 
+// A host asks whether the far one is still there (host_questions.h).
+struct HostQuestions {
+  // Ours asks.
+  std::uint64_t asked = 0;             // the number of its latest question
+  bool owes_answer = false;            // to our host
+  Instant until = Instant::never();    // the far gateway may take; never: that is over
+  std::uint64_t byte_repeated_at = 0;  // plain bytes of our host, when it sent one byte before it
+  // The far host asks, and ours is asked.
+  Instant host_until = Instant::never();  // ours may take
+  Instant heard;                          // ours, after a question
+  stp::HostWord word;                     // to the far gateway
+};
+
 // What few flows have.
 struct FlowRare {
   // Where both hosts have opened the connection at once, the stream that the peer has opened: by it
   // the far host's bytes come, and by the other only ours go.
   std::optional<stp::StreamId> inbound;
   // What the gateways tell each other of their hosts (flow_modes.h).
-  std::uint64_t host_acknowledged = 0;      // plain bytes
-  std::uint64_t confirmed_window = 0;       // of our host, as told
-  std::optional<std::uint64_t> far_window;  // of the far host, once it has answered
-  std::uint64_t far_keep_alives = 0;        // of the far host that ours has been asked for
-  LanFigures lan;                           // of this LAN
-  std::optional<LanFigures> far;            // of the far one, once its gateway has told
-  bool far_awaited = false;                 // it is said to be about to
-  bool marks_told = false;                  // the far host's, by its gateway
-  stp::UrgentNotice far_urgent;             // of the far host, as its gateway tells
-  std::unique_ptr<HostUrgency> urgent;      // of ours, from its first urgent segment on
-  std::unique_ptr<LastWord> last_word;      // from a host's RST on, while bytes before it are left
+  std::uint64_t host_acknowledged = 0;       // plain bytes
+  std::uint64_t confirmed_window = 0;        // of our host, as told
+  std::optional<std::uint64_t> far_window;   // of the far host, once it has answered
+  std::uint64_t far_keep_alives = 0;         // of the far host that ours has been asked for
+  LanFigures lan;                            // of this LAN
+  std::optional<LanFigures> far;             // of the far one, once its gateway has told
+  bool far_awaited = false;                  // it is said to be about to
+  bool marks_told = false;                   // the far host's, by its gateway
+  stp::UrgentNotice far_urgent;              // of the far host, as its gateway tells
+  std::unique_ptr<HostUrgency> urgent;       // of ours, from its first urgent segment on
+  std::unique_ptr<LastWord> last_word;       // from a host's RST on, while bytes before it are left
+  std::unique_ptr<HostQuestions> questions;  // from the first on
   // Where its host may be on the LAN (flow_relay_moving.cc).
   MacAddress known_mac;           // while Flow::seeks_host: by which it was reached last
   MacAddress other_mac;           // to be tried if it is not reached; zero: none

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "relay/gateway/addresses/lan_neighbours.h"
+#include "relay/gateway/flows/host_questions.h"
 
 namespace satrelay::gateway {
 namespace {
@@ -53,6 +54,7 @@ Instant deadline(const Flow& f, const stp::Session& session, const config::Limit
   Instant next = earlier(f.endpoint.next_timeout(), f.retry_at);
   next = earlier(next, end_of_wait(f, patience));
   if (const LastWord* const word = f.rare().last_word.get()) next = earlier(next, word->look_at);
+  next = earlier(next, end_of_question(f));
   if (f.is_unheard() && !f.endpoint.is_closed()) {
     next = earlier(next, f.created + LanNeighbours::kPatience);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "relay/gateway/flows/host_questions.h"
 #include "relay/gateway/flows/urgent.h"
 
 namespace satrelay::gateway {
@@ -17,10 +18,10 @@ void hold_back(Flow& f, Instant now) {
 
 void confirm(Flow& f, stp::Session& session, Instant now) {
   stp::Confirmation ours;
-  ours.keep_alives = f.endpoint.keep_alives();
+  tell_questions(f, session, ours);
   ours.urgent = urgent_notice(f, session);
   if (!f.modes.any()) {
-    if (ours.keep_alives > 0 || ours.urgent.mark > 0) session.confirm(f.stream, ours, now);
+    if (ours != stp::Confirmation{}) session.confirm(f.stream, ours, now);
     return;
   }
   FlowRare& told = f.make_rare();
@@ -37,11 +38,8 @@ void confirm(Flow& f, stp::Session& session, Instant now) {
   session.confirm(f.stream, ours, now);
 }
 
-void follow(Flow& f, const stp::Confirmation& far, Instant now) {
-  if (far.keep_alives > f.rare().far_keep_alives) {
-    f.make_rare().far_keep_alives = far.keep_alives;
-    f.endpoint.send_keep_alive(now);
-  }
+void follow(Flow& f, const stp::Session& session, const stp::Confirmation& far, Instant now) {
+  follow_questions(f, session, far, now);
   if (far.answered && !f.established) f.assume_usual_marks();
   if (far.answered) f.endpoint.answer(now);
   if (f.modes.ack == AckMode::kEndToEnd) {

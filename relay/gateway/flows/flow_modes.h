@@ -16,7 +16,7 @@ void hold_back(Flow& f, Instant now);
 // Tells the peer how far our host is, where that has changed.
 void confirm(Flow& f, stp::Session& session, Instant now);
 // What the peer's host has done lets ours go on.
-void follow(Flow& f, const stp::Confirmation& far, Instant now);
+void follow(Flow& f, const stp::Session& session, const stp::Confirmation& far, Instant now);
 // Whether the peers owe each other nothing more about this flow.
 bool all_confirmed(const Flow& f, const stp::Session& session);
 // The largest window to advertise; no limit where the gateway's own counts.

@@ -3,6 +3,7 @@
 #include "relay/gateway/flows/flow_deadline.h"
 #include "relay/gateway/flows/flow_modes.h"
 #include "relay/gateway/flows/flow_snapshot.h"
+#include "relay/gateway/flows/host_questions.h"
 #include "relay/gateway/flows/last_word.h"
 #include "relay/gateway/flows/urgent.h"
 #include "relay/gateway/frames/path_error.h"
@@ -167,6 +168,7 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
                           ? f.endpoint.urgent_mark_of(header, payload.size())
                           : std::nullopt;
   const std::uint32_t stray = f.endpoint.stray_answers();
+  f.endpoint.leave_questions(may_ask(f, session_of(f)));
   const tcp::Acceptance acceptance = f.endpoint.handle_segment(header, payload, now, ecn);
   if (tcp_counters_.unstored_bytes_in > unstored) counters_.add(Counter::kDroppedMemoryLow);
   const bool repeats = tcp_counters_.duplicate_bytes_in > repeated;
@@ -189,6 +191,7 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
                 now);
     }
     if (repeats) note_repeat(f, now);
+    hear_question(f, session_of(f), counters_, now);
     // It has not got the answer that its first SYN has had at once.
     const bool is_answered = f.modes.handshake == config::HandshakeMode::kLocal;
     if (header.opens_connection() && is_answered && f.to_host.destination == used) {
@@ -297,7 +300,7 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
   } else if (event.kind == Kind::kConfirmed) {
     const stp::Confirmation far = session_of(f).confirmation(event.stream);
     if (far.answered && !f.established) note_answer(f, now);
-    follow(f, far, now);
+    follow(f, session_of(f), far, now);
     hear_urgent(f, far.urgent, tcp_counters_);
     windows_.adjust(f, ahead_of(f, now), now);
   }
@@ -431,6 +434,8 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
   }
   if (!had_heard_both && has_heard_both_hosts(f)) common_.symmetric_paths.note_answer(f.key, now);
   if (f.first_byte_us == 0) f.note_first_byte(now);
+  if (f.rare().questions) [[unlikely]]
+    go_on_with_questions(f, session_of(f), counters_, now);
   if (f.stream_state == StreamState::kOpen) confirm(f, session_of(f), now);
   if (f.endpoint.is_closed() && !f.close_handled) handle_closed_endpoint(f, now);
   if (f.rare().last_word) [[unlikely]]

@@ -46,6 +46,12 @@ class HostedFlow {
     if ((flags & wire::TcpFlags::kFin) != 0) ++said_;
   }
   void say_some(std::size_t bytes, Instant now) { say(std::vector<std::byte>(bytes), now); }
+  // Whether the far host is still there, with or without a byte of garbage; and hears nothing yet.
+  void ask(Instant now, std::size_t garbage = 0) {
+    wire::TcpHeader header = segment(wire::TcpFlags::kAck);
+    --header.sequence;
+    flow.endpoint.handle_segment(header, std::vector<std::byte>(garbage), now);
+  }
   void close(Instant now) { say({}, now, wire::TcpFlags::kAck | wire::TcpFlags::kFin); }
   // Hears what the endpoint may send by now, without a word.
   void listen(Instant now) {

@@ -24,15 +24,18 @@ inline config::Link link_of(BitRate rate) {
 
 class LivePeer final : public stp::StreamSource, public LanReportReader {
  public:
+  enum class Speaks : std::uint8_t { kOlder, kHostWords };
   void handle_report(std::size_t, const LanReport&) override {}
   // `now` moves on by some tens of milliseconds.
-  LivePeer(Carrier& carrier, Instant& now, stp::FecMode fec = stp::FecMode::kAuto)
+  LivePeer(Carrier& carrier, Instant& now, stp::FecMode fec = stp::FecMode::kAuto,
+           Speaks speaks = Speaks::kOlder)
       : memory_(1U << 20), arena_(memory_, 4096), far_(7, carrier.config.send_rate, now) {
     stp::Config stp;
     stp.boot_epoch = 1;
     stp.opens_even_streams = true;
     stp.datagram_overhead = 28;
     stp.fec = fec;
+    stp.host_words = speaks == Speaks::kHostWords;
     stp.max_streams = 16;
     stp.host_shares = &carrier.host_shares;
     stp.lane_receive_limit = stp.stream_receive_limit = stp.stream_send_limit = 1U << 18;

@@ -77,9 +77,9 @@ TEST_F(FlowModesTest, EndToEndOnlyWhatTheFarHostHasIsAcknowledged) {
   start({.ack = config::AckMode::kEndToEnd});
   speak(segment(0, wire::TcpFlags::kAck), 500);
   EXPECT_EQ(acknowledged(), 0U);
-  follow(*flow_, {.answered = true, .delivered = 200}, now_);
+  follow(*flow_, peer_.session(), {.answered = true, .delivered = 200}, now_);
   EXPECT_EQ(acknowledged(), 200U);
-  follow(*flow_, {.answered = true, .ended = true}, now_);
+  follow(*flow_, peer_.session(), {.answered = true, .ended = true}, now_);
   EXPECT_EQ(acknowledged(), 500U);
 }
 
@@ -87,14 +87,14 @@ TEST_F(FlowModesTest, AConfirmedCloseWaitsForTheFarHost) {
   start({.close = config::CloseMode::kConfirmed});
   speak(segment(0, wire::TcpFlags::kAck | wire::TcpFlags::kFin), 100);
   EXPECT_EQ(acknowledged(), 100U) << "the FIN is not";
-  follow(*flow_, {.answered = true, .ended = true}, now_);
+  follow(*flow_, peer_.session(), {.answered = true, .ended = true}, now_);
   EXPECT_EQ(acknowledged(), 101U);
 }
 
 TEST_F(FlowModesTest, AMirroredWindowIsTheFarHosts) {
   start({.window = config::WindowMode::kMirror});
   EXPECT_EQ(mirrored_window(*flow_), 65'535U) << "until it has spoken";
-  follow(*flow_, {.answered = true, .window = 12'345}, now_);
+  follow(*flow_, peer_.session(), {.answered = true, .window = 12'345}, now_);
   EXPECT_EQ(mirrored_window(*flow_), 12'345U);
 }
 
@@ -119,9 +119,9 @@ TEST_F(FlowModesTest, ByDefaultNothingIsTold) {
 TEST_F(FlowModesTest, AKeepAliveCrossesOnceWhateverTheModes) {
   start({});
   acknowledged();
-  follow(*flow_, {.keep_alives = 1}, now_);
+  follow(*flow_, peer_.session(), {.keep_alives = 1}, now_);
   ASSERT_TRUE(flow_->endpoint.poll_segment(now_)) << "our host is asked";
-  follow(*flow_, {.keep_alives = 1}, now_);
+  follow(*flow_, peer_.session(), {.keep_alives = 1}, now_);
   EXPECT_FALSE(flow_->endpoint.poll_segment(now_));
 }
 
