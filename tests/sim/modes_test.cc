@@ -71,7 +71,7 @@ TEST(KeepAlives, CrossTheLinkAndFindADeadHost) {
   std::printf("  a dead server is found after %.1f s, without gateways after %.1f s\n", ended[1],
               ended[0]);
   EXPECT_LT(ended[1], ended[0] + 5);
-  EXPECT_GT(ended[1], ended[0] - 1);
+  EXPECT_GT(ended[1], ended[0] - 2) << "the handshakes differ by two round trips";
 }
 
 // The switch of the server's LAN boots, and the client asks on.

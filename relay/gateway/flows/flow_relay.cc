@@ -434,8 +434,9 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
   }
   if (!had_heard_both && has_heard_both_hosts(f)) common_.symmetric_paths.note_answer(f.key, now);
   if (f.first_byte_us == 0) f.note_first_byte(now);
-  if (f.rare().questions) [[unlikely]]
-    go_on_with_questions(f, session_of(f), counters_, now);
+  if (f.rare().questions && go_on_with_questions(f, session_of(f), counters_, now)) [[unlikely]] {
+    seek_host(f, now);
+  }
   if (f.stream_state == StreamState::kOpen) confirm(f, session_of(f), now);
   if (f.endpoint.is_closed() && !f.close_handled) handle_closed_endpoint(f, now);
   if (f.rare().last_word) [[unlikely]]

@@ -4,9 +4,9 @@ namespace satrelay::gateway {
 namespace {
 
 // How long a host on the LAN may take. A later answer still makes the word a better one.
-constexpr Duration kHostPatience = Duration::seconds(1);
+constexpr Duration kHostPatience = Duration::milliseconds(500);
 // How long the far gateway's word may take beyond the round trip of the link: its host's time, and
-// as much for what waits in the queues.
+// what CONFIRM waits for at both ends.
 constexpr Duration kPeerPatience = Duration::seconds(2);
 // Linux answers two such segments a second (tcp_invalid_ratelimit). A host that was heard so
 // recently is there.
@@ -44,12 +44,15 @@ void go_on_for_our_host(Flow& f, HostQuestions& q, const stp::Session& session, 
   const stp::HostWord word = session.confirmation(f.inbound_stream()).word;
   if (word.question == q.asked) return word.silent ? withhold(q, counters) : answer(f, q);
   if (now < q.until) return;
-  if (session.peer_state() != stp::PeerState::kAlive) return withhold(q, counters);
+  // The far gateway says it at once when a host that was silent is heard again. So the word about
+  // an earlier question holds until then, if the newer one is late.
+  const bool is_silent = word.silent && word.question < q.asked;
+  if (is_silent || session.peer_state() != stp::PeerState::kAlive) return withhold(q, counters);
   counters.add(Counter::kQuestionsUnanswered);
   answer(f, q);
 }
 
-void go_on_for_far_host(Flow& f, HostQuestions& q, Instant now) {
+bool go_on_for_far_host(Flow& f, HostQuestions& q, Instant now) {
   const std::uint64_t question = f.rare().far_keep_alives;
   if (!f.endpoint.is_synchronised()) {
     q.host_until = Instant::never();
@@ -60,7 +63,9 @@ void go_on_for_far_host(Flow& f, HostQuestions& q, Instant now) {
   } else if (now >= q.host_until) {
     q.host_until = Instant::never();
     q.word = {.question = question, .silent = true};
+    return true;
   }
+  return false;
 }
 
 }  // namespace
@@ -109,10 +114,10 @@ void follow_questions(Flow& f, const stp::Session& session, const stp::Confirmat
   }
 }
 
-void go_on_with_questions(Flow& f, const stp::Session& session, Counters& counters, Instant now) {
+bool go_on_with_questions(Flow& f, const stp::Session& session, Counters& counters, Instant now) {
   HostQuestions& q = *f.make_rare().questions;
   if (q.owes_answer) go_on_for_our_host(f, q, session, counters, now);
-  if (!q.host_until.is_never() || q.word.silent) go_on_for_far_host(f, q, now);
+  return (!q.host_until.is_never() || q.word.silent) && go_on_for_far_host(f, q, now);
 }
 
 Instant end_of_question(const Flow& f) {

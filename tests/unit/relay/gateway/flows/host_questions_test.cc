@@ -34,7 +34,7 @@ class HostQuestionsTest : public testing::Test {
     go_on();
   }
   void go_on() {
-    if (f_.rare().questions) go_on_with_questions(f_, session(), counters_, now_);
+    if (f_.rare().questions) seeks_ |= go_on_with_questions(f_, session(), counters_, now_);
     confirm(f_, session(), now_);
   }
   // The gateways meet, and the flow goes on.
@@ -64,6 +64,7 @@ class HostQuestionsTest : public testing::Test {
   HostedFlow host_{arena_, now_};
   Flow& f_ = host_.flow;
   Counters counters_;
+  bool seeks_ = false;
 };
 
 TEST_F(HostQuestionsTest, TheAnswerWaitsForTheWordOfTheFarHost) {
@@ -117,19 +118,37 @@ TEST_F(HostQuestionsTest, OfALivePeerWithoutAWordTheGatewayAnswers) {
   EXPECT_TRUE(end_of_question(f_).is_never());
 }
 
-TEST_F(HostQuestionsTest, OfASuspectPeerNobodyAnswers) {
+TEST_F(HostQuestionsTest, AWordOfSilenceHoldsUntilItIsTakenBack) {
   ask();
-  for (int i = 0; i < 1'000; ++i) {
+  meet();
+  say_of_far_host(1, true);
+  for (int question = 2; question < 5; ++question) {
+    ask();
+    while (now_ < end_of_question(f_)) exchange();
+    go_on();
+    EXPECT_FALSE(speaks()) << "nobody has heard it since";
+  }
+  EXPECT_EQ(counters_[Counter::kQuestionsWithheld], 4U);
+  EXPECT_EQ(counters_[Counter::kQuestionsUnanswered], 0U);
+  ask();
+  meet();
+  say_of_far_host(5, false);
+  EXPECT_TRUE(speaks());
+}
+
+TEST_F(HostQuestionsTest, OfASuspectPeerNobodyAnswers) {
+  for (int i = 0; i < 400; ++i) {
     now_ += Duration::milliseconds(10);
     if (session().next_timeout() <= now_) session().handle_timeout(now_);
-    go_on();
   }
   ASSERT_EQ(session().peer_state(), stp::PeerState::kSuspect);
-  ask();
-  now_ += Duration::seconds(10);
-  go_on();
-  EXPECT_FALSE(speaks());
-  EXPECT_GT(counters_[Counter::kQuestionsWithheld], 0U);
+  for (std::uint64_t question = 1; question < 5; ++question) {
+    ask();
+    now_ = end_of_question(f_);
+    go_on();
+    EXPECT_FALSE(speaks());
+    EXPECT_EQ(counters_[Counter::kQuestionsWithheld], question);
+  }
 }
 
 TEST_F(HostQuestionsTest, OneQuestionIsOutstandingHoweverOftenAHostAsks) {
@@ -157,7 +176,7 @@ TEST_F(HostQuestionsTest, WithoutAStreamTheGatewayAnswers) {
   ask();
   EXPECT_FALSE(speaks());
   f_.stream_state = StreamState::kOver;
-  go_on_with_questions(f_, session(), counters_, now_);
+  EXPECT_FALSE(go_on_with_questions(f_, session(), counters_, now_));
   EXPECT_TRUE(speaks()) << "nobody will";
   ask();
   EXPECT_TRUE(speaks());
@@ -169,6 +188,7 @@ TEST_F(HostQuestionsTest, OurHostIsAskedOnceAndItsWordIsTold) {
   EXPECT_FALSE(speaks());
   EXPECT_EQ(told().question, 0U);
   host_.say({}, now_);
+  go_on();
   meet();
   EXPECT_EQ(told(), (stp::HostWord{1, false}));
   EXPECT_TRUE(end_of_question(f_).is_never());
@@ -182,9 +202,11 @@ TEST_F(HostQuestionsTest, OfOurHostsSilenceThePeerIsTold) {
   EXPECT_FALSE(speaks()) << "it is asked once";
   meet();
   EXPECT_EQ(told(), (stp::HostWord{1, true}));
+  EXPECT_TRUE(seeks_) << "it may be elsewhere";
   EXPECT_FALSE(f_.endpoint.is_closed());
   EXPECT_TRUE(f_.endpoint.next_timeout().is_never()) << "nothing ends it";
   host_.say({}, now_);
+  go_on();
   meet();
   EXPECT_EQ(told(), (stp::HostWord{1, false})) << "late, but there";
 }
@@ -194,6 +216,7 @@ TEST_F(HostQuestionsTest, QuestionsWhileOurHostIsAskedHaveOneWord) {
   EXPECT_TRUE(speaks());
   EXPECT_FALSE(speaks());
   host_.say({}, now_);
+  go_on();
   meet();
   EXPECT_EQ(told(), (stp::HostWord{99, false}));
 }
