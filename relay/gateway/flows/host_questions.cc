@@ -18,6 +18,16 @@ HostQuestions& questions_of(Flow& f) {
   return *rare.questions;
 }
 
+// A host with a closed window waits for room, as it does all the time where the link is the slower
+// side. Questions of many such hosts would take a slow link's room: one that has sent something so
+// recently is answered here.
+constexpr Duration kWaitsForRoom = Duration::seconds(5);
+
+bool only_waits_for_room(const Flow& f, Instant now) {
+  const bool is_closed = f.endpoint.receive_window() == 0 && f.endpoint.receive_limit() > 0;
+  return is_closed && f.hot() != nullptr && now < f.hot()->last_payload + kWaitsForRoom;
+}
+
 // The ACK of the last byte may be lost, and the host have sent it again: data is acknowledged
 // whatever the far host does. A host that repeats it once more asks.
 bool may_be_data(HostQuestions& q, std::uint64_t in_order) {
@@ -78,6 +88,7 @@ void hear_question(Flow& f, const stp::Session& session, Counters& counters, Ins
   using Question = tcp::Endpoint::Question;
   const Question question = f.endpoint.take_question();
   if (question == Question::kNone) return;
+  if (only_waits_for_room(f, now)) return f.endpoint.answer_question();
   HostQuestions& q = questions_of(f);
   if (question == Question::kWithByte && may_be_data(q, f.endpoint.received().in_order_end())) {
     f.endpoint.answer_question();
