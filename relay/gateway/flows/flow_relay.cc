@@ -304,7 +304,8 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
     hear_urgent(f, far.urgent, tcp_counters_);
     windows_.adjust(f, ahead_of(f, now), now);
   }
-  note_activity(f, now);
+  // That the far host asks for one that takes nothing is no progress: others may need the room.
+  if (event.kind != Kind::kConfirmed || !f.endpoint.sends_in_vain()) note_activity(f, now);
   advance(slot, now);
 }
 
