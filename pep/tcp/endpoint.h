@@ -81,10 +81,10 @@ class Endpoint {
   // RFC 5927 section 7.
   void handle_packet_too_big(std::uint32_t sequence, std::uint16_t segment_limit, Instant now);
   // An ICMP error quotes a segment with `sequence`. One that quotes what is not under way is not
-  // believed (RFC 5927 section 4.1, RFC 9293 MUST-56). In SYN-SENT a hard error ends the attempt,
-  // and a soft one is told as the reason if no SYN is ever answered. Later none has any effect:
+  // believed (RFC 5927 section 4.1, RFC 9293 MUST-56). In SYN-SENT any error ends the attempt, as
+  // it ends connect() of a host (RFC 5461 section 4.1): then it is true. Later none has any effect:
   // what the network loses is sent again until R2 (RFC 5927 section 5.2).
-  void handle_path_error(std::uint32_t sequence, PathError error);
+  bool handle_path_error(std::uint32_t sequence, PathError error);
   // Runs every timer due at `now`.
   void handle_timeout(Instant now);
 
@@ -348,8 +348,7 @@ class Endpoint {
   std::uint8_t syn_retries_ = 0;
   bool opened_actively_ : 1 = false;
   bool syn_owed_ : 1 = false;
-  bool syn_held_ : 1 = false;          // until answer()
-  bool path_error_heard_ : 1 = false;  // in SYN-SENT
+  bool syn_held_ : 1 = false;  // until answer()
   bool last_word_is_ours_ : 1 =
       false;  // what answers the peer's FIN left, or leaves, behind our FIN
   bool peer_scales_windows_ : 1 = false;

@@ -132,18 +132,18 @@ void Endpoint::handle_packet_too_big(std::uint32_t sequence, std::uint16_t segme
   sender_.handle_smaller_path(*position, negotiation_.segment_size(), now);
 }
 
-void Endpoint::handle_path_error(std::uint32_t sequence, PathError error) {
+bool Endpoint::handle_path_error(std::uint32_t sequence, PathError error) {
   const bool opening = state_ == State::kSynSent || (state_ == State::kSynReceived && !syn_held_);
   const bool outstanding = opening ? sequence == send_space_.initial_sequence()
                                    : outstanding_position(sequence).has_value();
   if (!outstanding) {
     ++around_.counters().path_errors_rejected;
-    return;
+    return false;
   }
   ++around_.counters().path_errors_in;
-  if (state_ != State::kSynSent) return;
-  if (error == PathError::kHard) return fail(CloseReason::kRefused);
-  path_error_heard_ = true;
+  if (state_ != State::kSynSent) return false;
+  fail(error == PathError::kHard ? CloseReason::kRefused : CloseReason::kUnreachable);
+  return true;
 }
 
 void Endpoint::handle_in_closed(const wire::TcpHeader& header) {

@@ -30,9 +30,9 @@ const char* to_string(State state);
 enum class CloseReason : std::uint8_t {
   kNone,         // still open, or closed in order
   kResetByPeer,  // RFC 5961-valid RST
-  kRefused,      // RST in SYN-SENT, or an ICMP message that says the same for good
+  kRefused,      // RST in SYN-SENT, or an ICMP error that says the same (PathError::kHard)
   kTimeout,      // retransmissions, SYNs or probes went unanswered
-  kUnreachable,  // the same of SYNs, and an ICMP message has said why
+  kUnreachable,  // any other ICMP error about the SYN
   kAborted,      // abort()
 };
 
@@ -70,8 +70,8 @@ struct Config : Profile {
   std::uint64_t receive_limit = 1 << 20;
 };
 
-// What an ICMP error says of a segment: that it will never get through (RFC 1122 section 4.2.3.9:
-// protocol or port unreachable), or that it did not, this time.
+// What an ICMP error says of a segment: that the host has no such port or protocol (RFC 1122
+// section 4.2.3.9), or that the segment did not reach it.
 enum class PathError : std::uint8_t { kHard, kSoft };
 
 // What poll_segment() hands out. The owner writes ports and checksum, then appends

@@ -210,6 +210,7 @@ void KernelHost::note_error(int number) {
   if (number == ECONNRESET || number == EPIPE) error_ = "reset";
   if (number == ECONNREFUSED) error_ = "refused";
   if (number == ETIMEDOUT) error_ = "timeout";
+  if (number == EHOSTUNREACH || number == ENETUNREACH) error_ = "unreachable";
 }
 
 std::size_t KernelHost::write(ConstBytes bytes) {

@@ -5,18 +5,29 @@
 #include <cstdint>
 #include <optional>
 
+#include "pep/base/address.h"
 #include "pep/tcp/types.h"
 #include "relay/gateway/frames/frame.h"
 
 namespace satrelay::gateway {
 
+struct IcmpCode {
+  std::uint8_t type = 0;
+  std::uint8_t code = 0;
+  friend bool operator==(const IcmpCode&, const IcmpCode&) = default;
+};
+// "Host unreachable", or with IPv6 "address unreachable".
+IcmpCode host_unreachable(IpVersion version);
+
 struct QuotedError {
   std::uint32_t sequence = 0;  // of the TCP segment that it quotes
   tcp::PathError error = tcp::PathError::kSoft;
+  IcmpCode code;
 };
-// nullopt if it is no such error. Hard is only what says that the host has no such port or no TCP
-// (RFC 1122 section 4.2.3.9). A network or host that is out of reach, a filter, and a hop limit
-// that ran out may all be otherwise a second later.
+// nullopt unless it is an error on which a host ends connect(): the kernel of Linux decides which
+// are. Hard is only what says that the host has no such port or no TCP (RFC 1122 section 4.2.3.9):
+// the host itself has answered.
+std::optional<tcp::PathError> path_error(IpVersion version, IcmpCode code);
 std::optional<QuotedError> path_error(const Frame& frame);
 
 }  // namespace satrelay::gateway
