@@ -12,14 +12,14 @@ namespace {
 
 Handshake::Config handshake_config(const Config& config) {
   const std::uint32_t repair = config.fec == FecMode::kAuto ? kCapabilityRepair : 0;
-  const std::uint32_t messages = (config.lan_reports ? kCapabilityLanReports : 0) |
-                                 (config.evidence ? kCapabilityEvidence : 0) |
-                                 (config.other_vlan ? kCapabilityOtherVlan : 0) |
-                                 (config.urgent_marks ? kCapabilityUrgent : 0) |
-                                 (config.destinations ? kCapabilityDestinations : 0) |
-                                 (config.accepted_sources ? kCapabilityAcceptedSources : 0) |
-                                 (config.reset_marks ? kCapabilityResetMarks : 0) |
-                                 (config.host_words ? kCapabilityHostWords : 0);
+  const std::uint32_t messages =
+      (config.lan_reports ? kCapabilityLanReports : 0) |
+      (config.evidence ? kCapabilityEvidence : 0) | (config.other_vlan ? kCapabilityOtherVlan : 0) |
+      (config.urgent_marks ? kCapabilityUrgent : 0) |
+      (config.destinations ? kCapabilityDestinations : 0) |
+      (config.accepted_sources ? kCapabilityAcceptedSources : 0) |
+      (config.reset_marks ? kCapabilityResetMarks : 0) |
+      (config.host_words ? kCapabilityHostWords : 0) | (config.icmp_refusals ? kCapabilityIcmp : 0);
   return {.epoch = config.boot_epoch,
           .opens_even_streams = config.opens_even_streams,
           .lane_count = config.lane_count,
@@ -288,6 +288,15 @@ void Session::reset(StreamId stream, ResetReason reason, Instant now) {
   streams.reset(*s, reason, now);
 }
 
+void Session::reset(StreamId stream, const IcmpRefusal& refusal, Instant now) {
+  Streams& streams = impl_->told(now);
+  Stream* s = streams.visible(stream);
+  if (s == nullptr) return;
+  ++impl_->counters.streams_reset_out;
+  streams.reset(*s, ResetReason::kIcmp, now);
+  s->heat().icmp = refusal;
+}
+
 void Session::consume(StreamId stream, std::uint64_t count, Instant now) {
   Streams& streams = impl_->told(now);
   Stream* s = streams.visible(stream);
@@ -426,6 +435,10 @@ bool Session::reset_marks() const {
 
 bool Session::host_words() const {
   return impl_->connected() && impl_->handshake.agreed(kCapabilityHostWords);
+}
+
+bool Session::icmp_refusals() const {
+  return impl_->connected() && impl_->handshake.agreed(kCapabilityIcmp);
 }
 
 bool Session::doubts_peer() const {

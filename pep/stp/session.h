@@ -76,6 +76,8 @@ struct Config {
   bool reset_marks = false;
   // And what a host answers that is asked whether it is still there (section 14).
   bool host_words = false;
+  // And RESET reason 14, with the ICMP error that it carries.
+  bool icmp_refusals = false;
   // Each half of a stream has a reserve of the arena's, so that it goes on however little memory
   // the others leave.
   bool reserves = false;
@@ -171,6 +173,8 @@ class Session {
   void confirm(StreamId stream, const Confirmation& confirmation, Instant now);
   // Ends both directions at once and forgets the stream; the peer sees kReset.
   void reset(StreamId stream, ResetReason reason, Instant now);
+  // The same with ResetReason::kIcmp. Only if icmp_refusals().
+  void reset(StreamId stream, const IcmpRefusal& refusal, Instant now);
   // Takes `count` readable bytes; grants credit to the peer.
   void consume(StreamId stream, std::uint64_t count, Instant now);
   // The reader can take nothing before `bytes` are there, until it next consumes: their credit is
@@ -254,6 +258,8 @@ class Session {
   bool accepted_sources() const;
   bool reset_marks() const;
   bool host_words() const;
+  // Both relays understand RESET reason 14.
+  bool icmp_refusals() const;
   // Somebody greets in its name, and it has not been heard since: it may have been started anew,
   // and what is opened now be lost. Over with the next kPeerAlive, or when it is suspect.
   bool doubts_peer() const;

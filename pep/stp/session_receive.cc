@@ -176,6 +176,7 @@ void Session::Impl::FrameHandler::operator()(const ResetFrame& frame) {
         ++s.counters.streams_reset_in;
         s.streams->fail(*stream, ResetReason::kNone, s.now);
         stream->heat().event_reason = frame.reason;
+        stream->heat().icmp = frame.icmp;
       }
       break;
   }

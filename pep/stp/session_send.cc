@@ -11,6 +11,11 @@ namespace {
 // Part of the packets in flight that only control may use.
 constexpr std::uint32_t kControlShare = 16;
 
+// Few carry an ICMP error: the room for one is asked for only then.
+std::size_t room_for_reset(const Stream& stream) {
+  return kMaxResetFrameSize - (stream.reset_reason == ResetReason::kIcmp ? 0 : kMaxIcmpRefusalSize);
+}
+
 }  // namespace
 
 // What the path is known to carry and both ends take; HELLOs and OPENs fit whatever the peer says.
@@ -218,11 +223,12 @@ void Session::Impl::write_control(PacketBuilder& packet) {
     ++counters.capacities_out;
   }
   ResetList& resets = streams->due().resets;
-  while (!resets.empty() && packet.fits(kMaxResetFrameSize)) {
+  while (!resets.empty() && packet.fits(room_for_reset(*resets.front()))) {
     Stream& stream = *resets.front();
     resets.remove(stream);
     stream.reset_due = false;
-    write_reset(frames, {stream.id, stream.reset_reason, stream.hot().reset_final_size});
+    write_reset(frames,
+                {stream.id, stream.reset_reason, stream.hot().reset_final_size, stream.hot().icmp});
     packet.add_item(ItemKind::kReset, stream);
   }
   const CreditList& credits = streams->due().credits;

@@ -48,6 +48,8 @@ const char* to_string(ResetReason reason) {
       return "in_use";
     case ResetReason::kOtherVlan:
       return "other_vlan";
+    case ResetReason::kIcmp:
+      return "icmp";
   }
   return "unknown";
 }

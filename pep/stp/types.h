@@ -3,6 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+
+#include "pep/base/address.h"
 
 namespace satrelay::stp {
 
@@ -43,11 +46,21 @@ enum class ResetReason : std::uint8_t {
   kPeerRestart = 8,    // never sent: reported locally on a new boot epoch
   kUnknownStream = 9,  // a frame named a stream that the sender of this RESET does not have
   kShutdown = 10,      // the gateway stops
-  kNoRoute = 11,       // SYNs unanswered, and ICMP has said why
+  kNoRoute = 11,       // an ICMP error has ended the attempt, and the peer does not know kIcmp
   kInUse = 12,         // the far host has a connection with these addresses and ports
   kOtherVlan = 13,     // the far host answered the SYN in another VLAN; needs its capability
+  kIcmp = 14,          // an ICMP error has ended the attempt (IcmpRefusal); needs its capability
 };
 const char* to_string(ResetReason reason);
+
+// RESET reason 14: the ICMP error (RFC 792, RFC 4443) about the SYN to the far host.
+struct IcmpRefusal {
+  std::uint8_t type = 0;
+  std::uint8_t code = 0;
+  // nullopt: the far gateway says so itself, as it has not found the host on its LAN.
+  std::optional<IpAddress> sender = {};
+  friend bool operator==(const IcmpRefusal&, const IcmpRefusal&) = default;
+};
 
 // Forward error correction (docs/stp.md section 11): as the path needs it, if the peer takes part.
 enum class FecMode : std::uint8_t { kAuto, kOff };
@@ -106,6 +119,7 @@ struct Event {
   StreamId stream{};
   std::uint32_t context = 0;  // as set by open_stream() or set_context(); 0 in kOpened
   ResetReason reason = ResetReason::kNone;
+  IcmpRefusal icmp = {};  // with ResetReason::kIcmp
 };
 
 // Blocks of the arena that the streams hold.

@@ -140,6 +140,7 @@ void Observer::observe_hello(ConstBytes frames) {
       (frame.capabilities & stp::kCapabilityAcceptedSources) >> 8);
   add("hello.capabilities.reset_marks", (frame.capabilities & stp::kCapabilityResetMarks) >> 9);
   add("hello.capabilities.host_words", (frame.capabilities & stp::kCapabilityHostWords) >> 10);
+  add("hello.capabilities.icmp", (frame.capabilities & stp::kCapabilityIcmp) >> 11);
   add("hello.epoch", frame.epoch);
   add("hello.peer_epoch", frame.peer_epoch);
   add("hello.echo", frame.echo);
@@ -238,6 +239,15 @@ void Observer::observe_frame(ByteReader& in) {
       add("stream.id", frame.stream);
       add("reset.reason", static_cast<std::uint8_t>(frame.reason));
       add("reset.final_size", frame.final_size);
+      if (frame.reason == stp::ResetReason::kIcmp) {
+        add("reset.icmp_type", frame.icmp.type);
+        add("reset.icmp_code", frame.icmp.code);
+        add("reset.icmp_sender_size", frame.icmp.sender ? frame.icmp.sender->size() : 0);
+        if (frame.icmp.sender) {
+          add_text(frame.icmp.sender->is_v4() ? "reset.icmp_sender" : "reset.icmp_sender6",
+                   frame.icmp.sender->to_string());
+        }
+      }
       return word("RESET stream " + text_of(frame.stream) + " " + reason_of(frame.reason));
     }
     default: {

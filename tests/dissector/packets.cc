@@ -188,7 +188,7 @@ stp::HelloFrame hello_frame(std::uint64_t epoch, std::uint64_t peer_epoch) {
   frame.capabilities = stp::kCapabilityRepair | stp::kCapabilityLanReports |
                        stp::kCapabilityUrgent | stp::kCapabilityDestinations |
                        stp::kCapabilityAcceptedSources | stp::kCapabilityResetMarks |
-                       stp::kCapabilityHostWords;
+                       stp::kCapabilityHostWords | stp::kCapabilityIcmp;
   frame.datagram_size = 1472;
   frame.lane_credit = 64U << 20U;
   frame.stream_credit = 16U << 20U;
@@ -265,6 +265,11 @@ std::vector<Bytes> example_frames() {
     }));
     frames.push_back(written(
         [&](ByteWriter& out) { stp::write_close(out, {static_cast<stp::ResetReason>(reason)}); }));
+  }
+  for (const char* sender : {"", "198.51.100.254", "2001:db8::fe"}) {
+    frames.push_back(written([&](ByteWriter& out) {
+      stp::write_reset(out, {6, stp::ResetReason::kIcmp, 9, {3, 13, IpAddress::parse(sender)}});
+    }));
   }
   for (std::uint8_t flags = 0; flags < 4; ++flags) {
     frames.push_back(data(flags, 4, 1'200, 1'380));

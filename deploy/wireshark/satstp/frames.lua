@@ -36,10 +36,18 @@ frames[0x06] = function(r, tree, c)
   if c.is_trusted then c.lane.kinds[tostring(stream)] = kind end
   return "OPEN stream " .. tostring(stream) .. " " .. text
 end
+local ICMP_REFUSAL = 14
 frames[0x07] = function(r, tree)
   local stream = r:add_varint(tree, "stream.id")
   local reason = r:add(tree, "reset.reason", 1)
   r:add_varint(tree, "reset.final_size")
+  if reason == ICMP_REFUSAL then
+    r:add(tree, "reset.icmp_type", 1)
+    r:add(tree, "reset.icmp_code", 1)
+    local size = r:add(tree, "reset.icmp_sender_size", 1)
+    if size ~= 0 and size ~= 4 and size ~= 16 then malformed("Malformed: an address of " .. size .. " bytes") end
+    if size > 0 then tree:add(F["reset.icmp_sender" .. (size == 16 and "6" or "")], r:take(size)) end
+  end
   return "RESET stream " .. tostring(stream) .. " " .. (REASONS[reason] or "reason " .. reason)
 end
 frames[0x08] = function(r, tree)
@@ -269,6 +277,7 @@ local function hello(r, tree, c)
   capabilities:add(F["hello.capabilities.accepted_sources"], range)
   capabilities:add(F["hello.capabilities.reset_marks"], range)
   capabilities:add(F["hello.capabilities.host_words"], range)
+  capabilities:add(F["hello.capabilities.icmp"], range)
   local epoch_range = r:take(8)
   local epoch = epoch_range:uint64()
   local epoch_item = tree:add(F["hello.epoch"], epoch_range)

@@ -13,7 +13,7 @@ local REASONS = {
   [0] = "none", [1] = "host_reset", [2] = "refused", [3] = "unreachable", [4] = "timeout",
   [5] = "no_resources", [6] = "policy", [7] = "protocol_error", [8] = "peer_restart",
   [9] = "unknown_stream", [10] = "shutdown", [11] = "no_route",
-  [12] = "in_use", [13] = "other_vlan",
+  [12] = "in_use", [13] = "other_vlan", [14] = "icmp",
 }
 local KINDS = { [3] = "flow", [0xc1] = "admission", [0xc2] = "flows", [0xc3] = "doubt",
                 [0xc4] = "dictionaries", [0xc5] = "lan_wish", [0xc6] = "lan_reports", [0xc7] = "evidence",
@@ -64,6 +64,11 @@ number("rate.sequence", "Sequence")
 counted("rate.capacity", "Capacity", { " bit/s" })
 field("uint8", "reset.reason", "Reason", base.DEC, REASONS)
 counted("reset.final_size", "Final size", BYTES)
+field("uint8", "reset.icmp_type", "ICMP type", base.DEC)
+field("uint8", "reset.icmp_code", "ICMP code", base.DEC)
+field("uint8", "reset.icmp_sender_size", "Size of the sender's address", base.DEC)
+field("ipv4", "reset.icmp_sender", "Sender of the ICMP error")
+field("ipv6", "reset.icmp_sender6", "Sender of the ICMP error")
 field("uint8", "close.reason", "Reason", base.DEC, REASONS)
 
 field("bool", "data.has_length", "Length is present", 8, nil, 0x02)
@@ -116,6 +121,7 @@ field("bool", "hello.capabilities.destinations", "Understands destinations", 32,
 field("bool", "hello.capabilities.accepted_sources", "Understands accepted sources", 32, nil, 0x100)
 field("bool", "hello.capabilities.reset_marks", "Understands resets behind bytes", 32, nil, 0x200)
 field("bool", "hello.capabilities.host_words", "Understands words of hosts", 32, nil, 0x400)
+field("bool", "hello.capabilities.icmp", "Understands RESET reason 14", 32, nil, 0x800)
 number("hello.epoch", "Boot epoch")
 number("hello.peer_epoch", "Boot epoch of the peer")
 field("uint32", "hello.echo", "Answers HELLO", base.DEC)

@@ -46,6 +46,7 @@ struct StreamHot {
 
   // Of its end.
   std::uint64_t reset_final_size = 0;
+  IcmpRefusal icmp;  // with the RESET that is due, or with the event: only one side has sent it
   Instant linger_deadline;
 
   // Those that bytes under way need come first: they share lines.

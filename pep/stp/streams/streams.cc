@@ -221,6 +221,7 @@ std::optional<Event> Streams::poll_event() {
     } else if (take(pending.reset)) {
       event.kind = Event::Kind::kReset;
       event.reason = stream.hot().event_reason;
+      event.icmp = stream.hot().icmp;
       events_.remove(stream);
       free_if_over(stream);
       return event;

@@ -1,6 +1,9 @@
 #include "pep/stp/wire/frames.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
+#include <span>
 
 namespace satrelay::stp {
 
@@ -15,6 +18,35 @@ constexpr std::uint8_t kConfirmSilent = 0x04;
 constexpr std::uint16_t kHelloBodySize = kHelloFrameSize - 3;
 
 std::uint8_t type_byte(FrameType type) { return static_cast<std::uint8_t>(type); }
+
+// The ICMP error behind a RESET with reason 14 (docs/stp.md section 5).
+//
+//   +------+------+------------------------+---------+
+//   | Type | Code | Size of the address: 0, | Sender  |
+//   |      |      | 4 or 16                | address |
+//   +------+------+------------------------+---------+
+IcmpRefusal parse_icmp_refusal(ByteReader& in) {
+  IcmpRefusal refusal;
+  refusal.type = in.u8();
+  refusal.code = in.u8();
+  const std::uint8_t size = in.u8();
+  if (size != 0 && size != 4 && size != 16) fail(in);
+  const ConstBytes address = in.bytes(size);
+  if (!in.ok() || size == 0) return refusal;
+  std::array<std::uint8_t, 16> octets{};
+  std::memcpy(octets.data(), address.data(), address.size());
+  refusal.sender = size == 4 ? IpAddress::v4({octets[0], octets[1], octets[2], octets[3]})
+                             : IpAddress::v6(octets);
+  return refusal;
+}
+
+void write_icmp_refusal(ByteWriter& out, const IcmpRefusal& refusal) {
+  out.u8(refusal.type);
+  out.u8(refusal.code);
+  const std::size_t size = refusal.sender ? refusal.sender->size() : 0;
+  out.u8(static_cast<std::uint8_t>(size));
+  if (size > 0) out.bytes(std::as_bytes(std::span(refusal.sender->octets())).first(size));
+}
 
 }  // namespace
 
@@ -118,6 +150,7 @@ ResetFrame parse_reset(ByteReader& in) {
   frame.stream = read_varint(in);
   frame.reason = static_cast<ResetReason>(in.u8());
   frame.final_size = read_varint(in);
+  if (frame.reason == ResetReason::kIcmp) frame.icmp = parse_icmp_refusal(in);
   return frame;
 }
 
@@ -126,6 +159,7 @@ void write_reset(ByteWriter& out, const ResetFrame& frame) {
   write_varint(out, frame.stream);
   out.u8(static_cast<std::uint8_t>(frame.reason));
   write_varint(out, frame.final_size);
+  if (frame.reason == ResetReason::kIcmp) write_icmp_refusal(out, frame.icmp);
 }
 
 DataFrame parse_data(ByteReader& in, std::uint8_t type) {

@@ -79,6 +79,7 @@ inline constexpr std::uint32_t kCapabilityDestinations = 0x80;
 inline constexpr std::uint32_t kCapabilityAcceptedSources = 0x100;
 inline constexpr std::uint32_t kCapabilityResetMarks = 0x200;
 inline constexpr std::uint32_t kCapabilityHostWords = 0x400;
+inline constexpr std::uint32_t kCapabilityIcmp = 0x800;
 
 struct PingFrame {
   std::uint64_t settled = 0;  // report from this packet number on
@@ -101,6 +102,7 @@ struct ResetFrame {
   std::uint64_t stream = 0;
   ResetReason reason = ResetReason::kNone;
   std::uint64_t final_size = 0;  // stream bytes that the sender of this frame has sent
+  IcmpRefusal icmp = {};         // with ResetReason::kIcmp only
 };
 // The capacity of the direction from the receiver of this frame to its sender; zero: as configured.
 struct RateFrame {
@@ -167,7 +169,10 @@ constexpr std::size_t data_header_size(std::uint64_t stream, std::uint64_t offse
   return 1 + varint_size(stream) + varint_size(offset);
 }
 inline constexpr std::size_t kDataLengthSize = 2;
-inline constexpr std::size_t kMaxResetFrameSize = 1 + kMaxVarintSize + 1 + kMaxVarintSize;
+// Type, code, size of an address, and the address.
+inline constexpr std::size_t kMaxIcmpRefusalSize = 1 + 1 + 1 + 16;
+inline constexpr std::size_t kMaxResetFrameSize =
+    1 + kMaxVarintSize + 1 + kMaxVarintSize + kMaxIcmpRefusalSize;
 inline constexpr std::size_t kMaxStreamCreditFrameSize = 1 + 2 * kMaxVarintSize;
 inline constexpr std::size_t kMaxLaneCreditFrameSize = 1 + kMaxVarintSize;
 inline constexpr std::size_t kMaxPingFrameSize = 1 + kMaxVarintSize;

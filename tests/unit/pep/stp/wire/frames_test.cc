@@ -219,8 +219,39 @@ TEST(FramesTest, AHelloThatEncryptsCarriesMessages) {
   }
 }
 
+TEST(FramesTest, ResetCarriesTheIcmpErrorAndItsSender) {
+  for (const char* sender : {"198.51.100.254", "2001:db8::fe", ""}) {
+    ResetFrame reset{9, ResetReason::kIcmp, 12'345, {3, 13}};
+    reset.icmp.sender = IpAddress::parse(sender);
+    Buffer b;
+    write_reset(b.out, reset);
+    EXPECT_LE(b.out.written(), kMaxResetFrameSize);
+    ByteReader in(b.bytes().subspan(1));
+    const ResetFrame read = parse_reset(in);
+    EXPECT_TRUE(in.ok());
+    EXPECT_EQ(in.remaining(), 0U);
+    EXPECT_EQ(read.final_size, 12'345U);
+    EXPECT_EQ(read.icmp, reset.icmp) << sender;
+  }
+  Buffer other;
+  write_reset(other.out, {9, ResetReason::kRefused, 1, {3, 13}});
+  EXPECT_EQ(other.out.written(), 4U) << "nothing behind another reason";
+}
+
+TEST(FramesTest, AnAddressOfAnotherSizeIsMalformed) {
+  for (int size = 0; size < 256; ++size) {
+    Buffer b;
+    write_reset(b.out, {9, ResetReason::kIcmp, 1, {3, 1, IpAddress::v6({})}});
+    store_u8(b.room.data() + 6, static_cast<std::uint8_t>(size));
+    ByteReader in(b.bytes().subspan(1));
+    parse_reset(in);
+    EXPECT_EQ(in.ok(), size == 0 || size == 4 || size == 16) << size;
+  }
+}
+
 TEST(FramesTest, TruncationNeverPasses) {
   Buffer b;
+  write_reset(b.out, {7000, ResetReason::kIcmp, 1, {3, 13, IpAddress::v4({10, 0, 0, 1})}});
   write_reset(b.out, {9000, ResetReason::kRefused, 12'345});
   write_open(b.out, {8000, bytes_of("metadata")});
   write_stream_credit(b.out, {6000, 1ULL << 33});
