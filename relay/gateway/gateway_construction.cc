@@ -100,6 +100,7 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity, 
   stp.accepted_sources = true;
   stp.reset_marks = true;
   stp.host_words = true;
+  stp.icmp_refusals = true;
   stp.hash_secret = identity.secret[1] ^ (0x9E37'79B9'7F4A'7C15U * (session + 1));
   stp.host_shares = &carrier.host_shares;
   stp.report_budget = &carrier.report_budget;

@@ -39,6 +39,15 @@ Counter counter_for(stp::ResetReason reason) {
   }
 }
 
+// A peer that does not know kIcmp sends this reason instead. This gateway counts and remembers both
+// alike.
+stp::ResetReason reason_of(const Flow& f, const stp::Event& event) {
+  if (event.reason != stp::ResetReason::kIcmp) return event.reason;
+  const auto kind = path_error(f.key.local.version(), {event.icmp.type, event.icmp.code});
+  if (kind == tcp::PathError::kHard) return stp::ResetReason::kRefused;
+  return event.icmp.sender ? stp::ResetReason::kNoRoute : stp::ResetReason::kUnreachable;
+}
+
 void note_payload(const Flow& f, FlowHot& hot, Instant now) {
   hot.last_payload = now;
   hot.wait.begin(f.bytes_from_lan, f.endpoint.received().readable(), now);
@@ -274,7 +283,8 @@ void FlowRelay::handle_icmp_error(std::uint32_t slot, const Frame& frame, Instan
   if (const auto advice = path_mtu_advice(frame)) {
     f.endpoint.handle_packet_too_big(advice->sequence, advice->segment_limit, now);
   } else if (const auto quoted = path_error(frame)) {
-    f.endpoint.handle_path_error(quoted->sequence, quoted->error);
+    const bool is_over = f.endpoint.handle_path_error(quoted->sequence, quoted->error);
+    if (is_over) hand_over(f, {quoted->code.type, quoted->code.code, frame.ip.source}, now);
   }
   advance(slot, now);
 }
@@ -289,12 +299,18 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
   if (f.stream_state != StreamState::kOpen || !known || f.peer != peer) return;
   if (event.kind == Kind::kReadable || event.kind == Kind::kConfirmed) hear_far_host(f, now);
   if (event.kind == Kind::kReset) {
-    note_refusal(f, event.reason, now);
-    note_refusal_of_peer(f, event.reason, now);
+    const stp::ResetReason reason = reason_of(f, event);
+    note_refusal(f, reason, event, now);
+    note_refusal_of_peer(f, reason, now);
     streams_.reset(f, stp::ResetReason::kNone, now);
-    count_end(f, counter_for(event.reason));
-    const bool may_wait = event.reason == stp::ResetReason::kHostReset && has_queued(f);
-    may_wait ? owe_reset(f, now) : abort_or_abandon(f, event.reason, now);
+    count_end(f, counter_for(reason));
+    if (reason == stp::ResetReason::kHostReset && has_queued(f)) {
+      owe_reset(f, now);
+    } else if (event.reason == stp::ResetReason::kIcmp && tell_host(f, event.icmp)) {
+      f.endpoint.abandon();
+    } else {
+      abort_or_abandon(f, reason, now);
+    }
   } else if (event.kind == Kind::kDelivered) {
     if (f.stream == event.stream) f.delivered = true;
   } else if (event.kind == Kind::kConfirmed) {
@@ -332,6 +348,8 @@ void FlowRelay::handle_timeout(Instant now) {
     f.endpoint.handle_timeout(now);
     if (repeats_owed() != repeats) seek_host(f, now);
     if (f.is_unheard() && !f.endpoint.is_closed() && now >= f.created + LanNeighbours::kPatience) {
+      const IcmpCode code = host_unreachable(f.key.local.version());
+      hand_over(f, {code.type, code.code}, now);
       reset_flow(slot, stp::ResetReason::kUnreachable, Counter::kFlowsUnreachable, now);
       continue;
     }
@@ -359,7 +377,8 @@ void FlowRelay::handle_timeout(Instant now) {
 
 Instant FlowRelay::next_timeout() const {
   if (!flows_.ring().empty() || !unfinished_.empty() || flows_.lap_under_way() ||
-      unheard_.any_put_off() || !farewells_.empty() || !late_answers_.empty()) {
+      unheard_.any_put_off() || !farewells_.empty() || !failed_syns_.empty() ||
+      !late_answers_.empty()) {
     return {};
   }
   const Instant search = wanted_room_ ? next_search_ : Instant::never();
@@ -501,6 +520,7 @@ Polled FlowRelay::marked(std::size_t size, MutableBytes out, Instant now) const 
 
 Polled FlowRelay::poll_frame(MutableBytes out, Instant now) {
   if (const std::size_t size = farewells_.poll_frame(out); size > 0) return marked(size, out, now);
+  if (const std::size_t size = failed_syns_.poll_frame(out); size > 0) return written(size);
   FlowRing& ring = flows_.ring();
   for (int i = 0; !ring.empty() && (i < kFlowsPerCall || is_shutting_down_); ++i) {
     const std::uint32_t slot = ring.front();

@@ -23,6 +23,7 @@
 #include "relay/gateway/counters.h"
 #include "relay/gateway/flows/ahead.h"
 #include "relay/gateway/flows/asked_servers.h"
+#include "relay/gateway/flows/failed_syns.h"
 #include "relay/gateway/flows/flow.h"
 #include "relay/gateway/flows/flow_deadline.h"
 #include "relay/gateway/flows/flow_ends.h"
@@ -308,9 +309,11 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
 
   // (flow_relay_ending.cc)
   bool makes_way(std::uint32_t slot, const wire::TcpHeader& header, Instant now);
-  void note_refusal(const Flow& f, stp::ResetReason reason, Instant now);
+  void note_refusal(const Flow& f, stp::ResetReason reason, const stp::Event& event, Instant now);
   // The same of the peer itself, and not of its host.
   void note_refusal_of_peer(const Flow& f, stp::ResetReason reason, Instant now);
+  void hand_over(Flow& f, const stp::IcmpRefusal& refusal, Instant now);
+  [[nodiscard]] bool tell_host(const Flow& f, const stp::IcmpRefusal& refusal);
   void doubt(Flow& f, Instant now);
   // The flow of this stream, which is open; kNoSlot if there is none.
   std::uint32_t find_open(std::size_t peer, stp::StreamId stream, Instant now);
@@ -359,6 +362,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   // What is owed to hosts whose flow is no more: resets when it had to make room, and answers of
   // TIME-WAIT.
   SegmentQueue farewells_{kMostFarewells};
+  FailedSyns failed_syns_;  // ICMP errors for clients whose SYN has failed behind the far gateway
   TimeWaits time_waits_;
   SegmentQueue late_answers_{kMostLateAnswers};  // of connections in TIME-WAIT, after all flows
   TcpFrames frames_;

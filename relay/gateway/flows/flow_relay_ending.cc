@@ -1,12 +1,19 @@
 // How flows end: by their hosts, by their peer, by silence, or because the gateway says so.
 #include "relay/gateway/flows/flow_deadline.h"
 #include "relay/gateway/flows/flow_relay.h"
+#include "relay/gateway/frames/path_error.h"
 
 namespace satrelay::gateway {
 namespace {
 
 // A SYN that was not answered so long was sent again at least once.
 constexpr Duration kDoubtAfter = Duration::seconds(1);
+
+// Its client is in SYN-SENT: only the server's answer goes on with the handshake.
+bool waits_for_server(const Flow& f) {
+  return f.origin == Origin::kLan && !f.established &&
+         f.modes.handshake == config::HandshakeMode::kRemote;
+}
 
 }  // namespace
 
@@ -61,8 +68,42 @@ bool FlowRelay::makes_way(std::uint32_t slot, const wire::TcpHeader& header, Ins
   return true;
 }
 
-// A RST tells that the family reaches its servers. Silence, and an ICMP error, tell the opposite.
-void FlowRelay::note_refusal(const Flow& f, stp::ResetReason reason, Instant now) {
+// The peer does not know why the attempt has failed unless it understands ICMP errors: then
+// handle_closed_endpoint() says what it can.
+void FlowRelay::hand_over(Flow& f, const stp::IcmpRefusal& refusal, Instant now) {
+  if (session_of(f).icmp_refusals()) streams_.reset(f, refusal, now);
+}
+
+// A client that waits for the far host gets the error itself, and decides as it would over a
+// bridge. The error comes from whoever has sent it, if the operator says that this address is
+// behind the peer, and else from the server: a peer speaks for no other address. False if the
+// client does not wait, or the error is none that ends connect().
+bool FlowRelay::tell_host(const Flow& f, const stp::IcmpRefusal& refusal) {
+  const IcmpCode code{refusal.type, refusal.code};
+  if (!waits_for_server(f) || !path_error(f.key.local.version(), code)) return false;
+  if (failed_syns_.full()) {
+    counters_.add(Counter::kDroppedIcmpToClients);
+    return false;
+  }
+  const bool is_the_peers = refusal.sender && refusal.sender->version() == f.key.local.version() &&
+                            claims_.allow(configured(f.peer), *refusal.sender, f.key.local);
+  const OpenMetadata metadata = f.metadata();
+  failed_syns_.push({.to_host = f.to_host,
+                     .sender = is_the_peers ? *refusal.sender : f.key.remote,
+                     .code = code,
+                     .syn = {.key = f.key,
+                             .sequence = f.syn_sequence,
+                             .traffic_class = metadata.traffic_class,
+                             .hop_limit = metadata.hop_limit,
+                             .options = metadata.options}});
+  counters_.add(Counter::kIcmpToClients);
+  return true;
+}
+
+// A RST tells that the family reaches its servers, and so does an ICMP error of the server itself.
+// Silence, and the error of any other, tell the opposite.
+void FlowRelay::note_refusal(const Flow& f, stp::ResetReason reason, const stp::Event& event,
+                             Instant now) {
   if (reason == stp::ResetReason::kUnreachable) {
     using Silence = SymmetricPaths::Silence;
     const bool is_answered_elsewhere = f.endpoint.stray_answers() > 0;
@@ -78,7 +119,9 @@ void FlowRelay::note_refusal(const Flow& f, stp::ResetReason reason, Instant now
   }
   FarFamilies& families = common_.far_families;
   const std::size_t peer = configured(f.peer);
-  if (refused) {
+  const bool is_the_servers =
+      event.reason == stp::ResetReason::kIcmp && event.icmp.sender == f.key.remote;
+  if (refused || is_the_servers) {
     families.note_answer(peer, f.key.remote, now);
   } else if (families.note_silence(peer, f.key.remote, now)) {
     counters_.add(Counter::kFamiliesSilent);
@@ -133,9 +176,7 @@ void FlowRelay::handle_other_vlan(std::uint32_t slot, const wire::TcpHeader& ans
 // in vain again: the next try is bridged; in the latter case any, for a while, so that a forger
 // disturbs the connection but once.
 void FlowRelay::abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now) {
-  const bool waits = f.origin == Origin::kLan && !f.established &&
-                     f.modes.handshake == config::HandshakeMode::kRemote;
-  if (waits && reason != stp::ResetReason::kRefused) {
+  if (waits_for_server(f) && reason != stp::ResetReason::kRefused) {
     if (reason == stp::ResetReason::kNoResources || reason == stp::ResetReason::kPolicy) {
       records_.bridged_syns.remember(f.key, f.syn_sequence, now);
     }

@@ -97,6 +97,11 @@ void StreamSide::reset(Flow& f, stp::ResetReason reason, Instant now) {
   count_waiting(f, 0);
 }
 
+void StreamSide::reset(Flow& f, const stp::IcmpRefusal& refusal, Instant now) {
+  if (f.stream_state == StreamState::kOpen) session_of(f).reset(f.stream, refusal, now);
+  reset(f, stp::ResetReason::kNone, now);  // the other stream, of hosts that have both opened it
+}
+
 void StreamSide::release_if_done(Flow& f, Instant now) {
   stp::Session& session = session_of(f);
   const stp::StreamId inbound = f.inbound_stream();

@@ -49,6 +49,8 @@ class StreamSide {
   void adopt(std::uint32_t slot, Flow& f, stp::StreamId stream);
   void join_class(Flow& f);  // as it is configured now
   void reset(Flow& f, stp::ResetReason reason, Instant now);
+  // Only if its session understands icmp_refusals().
+  void reset(Flow& f, const stp::IcmpRefusal& refusal, Instant now);
   void release_if_done(Flow& f, Instant now);
   void leave(Flow& f) { count_waiting(f, 0); }  // it is given up, and with it what waits
 

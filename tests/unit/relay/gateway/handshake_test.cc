@@ -32,11 +32,13 @@ class HandshakeTest : public GatewayTest {
     start_peer();
   }
 
+  // The next segment; ICMP errors are passed over.
   std::optional<wire::TcpHeader> take(Gateway& gateway) {
     FrameBytes bytes(gateway.max_frame_size());
     const std::size_t size = gateway.poll_frame(PortId::kLan, bytes, now_).size;
     if (size == 0) return std::nullopt;
     const Frame frame = look_at(ConstBytes(bytes).first(size));
+    if (frame.kind == FrameKind::kIcmp) return take(gateway);
     last_server_ = (&gateway == a_.get() ? frame.ip.source : frame.ip.destination).to_string();
     const auto tcp = wire::parse_tcp(frame.payload);
     return tcp ? std::optional(tcp->header) : std::nullopt;

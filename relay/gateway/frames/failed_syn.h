@@ -1,0 +1,34 @@
+// Writes the ICMP error by which a host of the LAN learns that its SYN has failed behind the far
+// gateway: it quotes the SYN, as the router or the server would have done over a bridge.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "pep/base/address.h"
+#include "pep/base/bytes.h"
+#include "pep/wire/ethernet.h"
+#include "pep/wire/tcp.h"
+#include "relay/gateway/frames/flow_key.h"
+#include "relay/gateway/frames/path_error.h"
+
+namespace satrelay::gateway {
+
+struct FailedSyn {
+  FlowKey key;  // local: the host that has sent the SYN
+  std::uint32_t sequence = 0;
+  std::uint8_t traffic_class = 0;
+  std::uint8_t hop_limit = 64;
+  wire::TcpOptions options;
+};
+
+// The most that write_failed_syn() writes.
+inline constexpr std::size_t kMostFailedSynFrame =
+    wire::kMaxEthernetHeaderSize + 2 * wire::kIpv6HeaderSize + 8 + wire::kMaxTcpHeaderSize;
+
+// The size of the frame. `sender` is of the version of the SYN's addresses, and `out` has room for
+// kMostFailedSynFrame bytes.
+std::size_t write_failed_syn(const wire::EthernetHeader& to_host, const IpAddress& sender,
+                             IcmpCode code, const FailedSyn& syn, MutableBytes out);
+
+}  // namespace satrelay::gateway
