@@ -27,7 +27,8 @@ ECN, SMALL = "203.0.113.140", "203.0.113.141"
 # The server's firewall, by TCP port.
 DROPPED, PROHIBITED, UNREACHABLE, RESET = 7101, 7102, 7103, 7104
 DROPPED6, RESET6, PROHIBITED6, RESET6_TOO = 7105, 7106, 7107, 7108  # IPv6 only
-_WALLED_PORTS = range(DROPPED, RESET6_TOO + 1)
+PROHIBITED_TOO, PROHIBITED6_TOO = 7109, 7110
+_WALLED_PORTS = range(DROPPED, PROHIBITED6_TOO + 1)
 # Connections whose port is in this set are gone: no packet of theirs gets in or out.
 VANISHED = "vanished"
 _FIREWALL = f"""
@@ -37,12 +38,12 @@ table inet bridge_table {{
     type filter hook input priority 0;
     tcp dport @{VANISHED} drop
     tcp dport {DROPPED} drop
-    tcp dport {PROHIBITED} reject with icmpx admin-prohibited
+    tcp dport {{ {PROHIBITED}, {PROHIBITED_TOO} }} reject with icmpx admin-prohibited
     tcp dport {UNREACHABLE} reject with icmpx host-unreachable
     tcp dport {RESET} reject with tcp reset
     meta nfproto ipv6 tcp dport {DROPPED6} drop
     meta nfproto ipv6 tcp dport {{ {RESET6}, {RESET6_TOO} }} reject with tcp reset
-    meta nfproto ipv6 tcp dport {PROHIBITED6} reject with icmpx admin-prohibited
+    meta nfproto ipv6 tcp dport {{ {PROHIBITED6}, {PROHIBITED6_TOO} }} reject with icmpx admin-prohibited
   }}
   chain out {{
     type filter hook output priority 0;

@@ -18,6 +18,8 @@ from .sites import (
     NGINX,
     PROHIBITED,
     PROHIBITED6,
+    PROHIBITED6_TOO,
+    PROHIBITED_TOO,
     PROXY,
     RESET,
     RESET6,
@@ -210,17 +212,23 @@ def _(site):
     return fetch(site, "--connect-timeout", "8", *_PATIENT, _walled(site, DROPPED), right=28)
 
 
-@condition("curl: a firewall that answers admin-prohibited", "curl", known=_REPEATS)
+@condition("curl: a firewall that answers admin-prohibited", "curl", known=_ACCEPTED_FIRST)
 def _(site):
     return fetch(site, *_PATIENT, _walled(site, PROHIBITED), right=7)
 
 
-@condition("curl: a firewall that answers admin-prohibited, IPv6", "curl", known=_REPEATS)
+@condition("curl: a firewall that answers admin-prohibited, IPv6", "curl", known=_ACCEPTED_FIRST)
 def _(site):
     return fetch(site, *_PATIENT, _walled(site, PROHIBITED, 6), right=7)
 
 
-@condition("curl: a firewall that answers host-unreachable", "curl", known=_REPEATS)
+@condition("curl: a firewall that answers admin-prohibited, the second time", "curl")
+def _(site):
+    fetch(site, *_PATIENT, _walled(site, PROHIBITED_TOO))
+    return fetch(site, *_PATIENT, _walled(site, PROHIBITED_TOO), right=7)
+
+
+@condition("curl: a firewall that answers host-unreachable", "curl", known=_ACCEPTED_FIRST)
 def _(site):
     return fetch(site, *_PATIENT, _walled(site, UNREACHABLE), right=7)
 
@@ -246,9 +254,15 @@ def _(site):
     return _happy_eyeballs(site, RESET6_TOO)
 
 
-@condition("curl: happy eyeballs, IPv6 is prohibited", "curl", known=_REPEATS)
+@condition("curl: happy eyeballs, IPv6 is prohibited", "curl", known=_ACCEPTED_FIRST)
 def _(site):
     return _happy_eyeballs(site, PROHIBITED6)
+
+
+@condition("curl: happy eyeballs, IPv6 is prohibited, the second time", "curl")
+def _(site):
+    fetch(site, *_PATIENT, _walled(site, PROHIBITED6_TOO, 6))
+    return _happy_eyeballs(site, PROHIBITED6_TOO)
 
 
 def _happy_eyeballs(site: Site, port: int) -> Seen:
