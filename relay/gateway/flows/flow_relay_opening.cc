@@ -24,6 +24,49 @@ PolicyKey policy_key(const OpenMetadata& metadata, const wire::EthernetHeader& t
 
 }  // namespace
 
+std::optional<Counter> FlowRelay::lack_of_room(std::size_t peer, const IpAddress& host) const {
+  if (flows_.free_slots() == 0) return Counter::kBridgedTableFull;
+  if (const auto lack = quotas_.lack(configured(peer), host, Origin::kLan)) return lack;
+  const Arena& part = arena_of(peer);
+  const EqualParts& half_open = quotas_.half_open();
+  if (!windows_.has_place_for_host(part, half_open.held(configured(peer)), half_open.taken()) ||
+      !windows_.has_window(part, quotas_.hosts().find(host)) ||
+      !peers_[peer]->session.has_lane_share()) {
+    return Counter::kBridgedMemoryLow;
+  }
+  return std::nullopt;
+}
+
+FlowRelay::Places FlowRelay::places(std::size_t peer, const IpAddress& host) const {
+  return {.all = flows_.free_slots(),
+          .of_peer = quotas_.places_towards(configured(peer)),
+          .of_host = quotas_.places_of(host)};
+}
+
+Handshake FlowRelay::handshake(const config::Rule& rule, const FlowKey& key, std::size_t peer,
+                               Instant now) const {
+  using config::HandshakeMode;
+  using Cause = Handshake::Cause;
+  const auto by_server = [](Cause cause) { return Handshake{HandshakeMode::kRemote, cause}; };
+  if (rule.modes.handshake == HandshakeMode::kRemote) return by_server(Cause::kRule);
+  if (rule.ttl == config::TtlMode::kPreserve &&
+      !common_.far_marks.find(key.remote, key.remote_port, now)) {
+    return by_server(Cause::kTtlUnknown);
+  }
+  const auto latest = common_.far_services.latest(key, now);
+  if (latest == FarServices::Outcome::kRefused) return by_server(Cause::kServiceRefused);
+  if (!latest && rule.modes.handshake == HandshakeMode::kAuto) {
+    return by_server(Cause::kServiceUnknown);
+  }
+  if (common_.far_families.is_silent(configured(peer), key.remote, now)) {
+    return by_server(Cause::kFamilySilent);
+  }
+  if (common_.peer_refusals.is_doubtful(configured(peer), key.local, key.remote, now)) {
+    return by_server(Cause::kPeerRefused);
+  }
+  return {};
+}
+
 std::uint32_t FlowRelay::new_flow(const FlowKey& key, const RulePtr& rule, Origin origin,
                                   std::size_t peer, Instant now,
                                   std::optional<std::uint32_t> initial_sequence) {
