@@ -212,7 +212,7 @@ void Endpoint::handle_timeout(Instant now) {
 
 void Endpoint::handle_syn_timeout(Instant now) {
   if (syn_retries_ >= (opened_actively_ ? profile().syn_retries : profile().syn_ack_retries)) {
-    fail(CloseReason::kTimeout);
+    fail(path_error_heard_ ? CloseReason::kUnreachable : CloseReason::kTimeout);
     return;
   }
   ++syn_retries_;

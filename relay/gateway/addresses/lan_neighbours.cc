@@ -118,7 +118,8 @@ void LanNeighbours::ask(const IpAddress& host, Instant now) {
     const auto is_of_router = [](const Question& question) { return !question.own; };
     questions_.erase(std::ranges::find_if(questions_, is_of_router));
   }
-  questions_.push_back({.host = host, .next = now + kInterval, .left = kTries - 1, .due = true});
+  questions_.push_back(
+      {.host = host, .began = now, .next = now + kInterval, .left = kTries - 1, .due = true});
 }
 
 void LanNeighbours::hear_owner(const IpAddress& host, const MacAddress& mac, LanOwners::Claim claim,
@@ -149,6 +150,7 @@ void LanNeighbours::forget(const LanAddress& address) {
 void LanNeighbours::ask(const LanAddress& address, const wire::EthernetHeader& own,
                         std::uint8_t tries, Instant now) {
   questions_.push_back({.host = address.host,
+                        .began = now,
                         .next = now + kInterval,
                         .left = static_cast<std::uint8_t>(tries - 1),
                         .due = true,
@@ -203,6 +205,12 @@ void LanNeighbours::ask_for_owner(const LanAddress& address, const wire::Etherne
   ask(address, to_all, 1, now);
 }
 
+bool LanNeighbours::is_silent_since(const IpAddress& host, Instant then) const {
+  return std::ranges::any_of(silences_, [&](const Silence& silence) {
+    return silence.host == host && silence.asked_from >= then;
+  });
+}
+
 // One that has not left yet has told nothing, and one to all tells nothing by silence.
 void LanNeighbours::end_question(const Question& own, Instant now) {
   const LanAddress address{own.host, vlans_of(*own.own)};
@@ -224,7 +232,11 @@ void LanNeighbours::handle_timeout(Instant now) {
       end_question(question, now);
       return true;
     }
-    if (question.left == 0) return true;
+    if (question.left == 0) {
+      // A question that has not left yet is one of a machine that stood still.
+      if (!question.due) silences_[next_silence_++ % kQuestions] = {question.host, question.began};
+      return true;
+    }
     --question.left;
     question.due = true;
     question.falls_back = question.left == 0 && !question.own;

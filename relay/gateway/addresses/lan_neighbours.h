@@ -11,6 +11,7 @@
 // asked for anew.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -93,6 +94,9 @@ class LanNeighbours {
   // A host that has not answered twice, if a frame from the WAN has shown where it may be. One in
   // each call; the host itself may still answer.
   std::optional<Heard> take_unanswered(Instant now);
+  // Whether it has been asked three times since then, and was given its time each time. Of the
+  // latest hosts only: more is known of nobody.
+  bool is_silent_since(const IpAddress& host, Instant then) const;
   Instant next_timeout() const;
   // The next question; its size, 0 if there is none.
   std::size_t poll_frame(MutableBytes out, Instant now);
@@ -112,6 +116,7 @@ class LanNeighbours {
   };
   struct Question {
     IpAddress host;
+    Instant began;
     Instant next;
     std::uint8_t left = 0;
     bool due = false;
@@ -119,6 +124,10 @@ class LanNeighbours {
     // The header of what is asked in the gateway's own name: of the owner of an address alone, or
     // of all who that is.
     std::optional<wire::EthernetHeader> own = std::nullopt;
+  };
+  struct Silence {
+    IpAddress host;
+    Instant asked_from;
   };
   static constexpr Duration kNoted = Duration::seconds(60);
   static constexpr std::size_t kEntries = 4096;
@@ -155,6 +164,8 @@ class LanNeighbours {
   MacAddress router_;
   std::vector<Entry> entries_;
   std::vector<Question> questions_;
+  std::array<Silence, kQuestions> silences_{};  // the latest, by turns
+  std::size_t next_silence_ = 0;
   std::size_t own_questions_ = 0;  // of these
   Instant asked_until_;            // what was asked has used up the rate until then
   LanOwners owners_;

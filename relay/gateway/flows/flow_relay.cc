@@ -240,7 +240,10 @@ void FlowRelay::handle_icmp_error(std::uint32_t slot, const Frame& frame, Instan
   if (const auto advice = path_mtu_advice(frame)) {
     f.endpoint.handle_packet_too_big(advice->sequence, advice->segment_limit, now);
   } else if (const auto quoted = path_error(frame)) {
-    const bool is_over = f.endpoint.handle_path_error(quoted->sequence, quoted->error);
+    // A client whose gateway is of an older version would be reset for an error that may pass.
+    const bool may_pass = quoted->error == tcp::PathError::kSoft && !session_of(f).icmp_refusals();
+    const auto error = may_pass ? tcp::PathError::kPassing : quoted->error;
+    const bool is_over = f.endpoint.handle_path_error(quoted->sequence, error);
     if (is_over) hand_over(f, {quoted->code.type, quoted->code.code, frame.ip.source}, now);
   }
   advance(slot, now);
@@ -305,8 +308,10 @@ void FlowRelay::handle_timeout(Instant now) {
     f.endpoint.handle_timeout(now);
     if (repeats_owed() != repeats) seek_host(f, now);
     if (f.is_unheard() && !f.endpoint.is_closed() && now >= f.created + LanNeighbours::kPatience) {
-      const IcmpCode code = host_unreachable(f.key.local.version());
-      hand_over(f, {code.type, code.code}, now);
+      if (lan_.is_silent_since(f.key.local, f.created)) {
+        const IcmpCode code = host_unreachable(f.key.local.version());
+        hand_over(f, {code.type, code.code}, now);
+      }
       reset_flow(slot, stp::ResetReason::kUnreachable, Counter::kFlowsUnreachable, now);
       continue;
     }

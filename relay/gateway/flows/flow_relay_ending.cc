@@ -119,9 +119,9 @@ void FlowRelay::note_refusal(const Flow& f, stp::ResetReason reason, const stp::
   }
   FarFamilies& families = common_.far_families;
   const std::size_t peer = configured(f.peer);
-  const bool is_the_servers =
-      event.reason == stp::ResetReason::kIcmp && event.icmp.sender == f.key.remote;
-  if (refused || is_the_servers) {
+  const bool is_answered =
+      event.reason == stp::ResetReason::kIcmp ? event.icmp.sender == f.key.remote : refused;
+  if (is_answered) {
     families.note_answer(peer, f.key.remote, now);
   } else if (families.note_silence(peer, f.key.remote, now)) {
     counters_.add(Counter::kFamiliesSilent);

@@ -25,8 +25,7 @@ struct QuotedError {
   IcmpCode code;
 };
 // nullopt unless it is an error on which a host ends connect(): the kernel of Linux decides which
-// are. Hard is only what says that the host has no such port or no TCP (RFC 1122 section 4.2.3.9):
-// the host itself has answered.
+// are. Hard is only what says that the host has no such port or no TCP (RFC 1122 section 4.2.3.9).
 std::optional<tcp::PathError> path_error(IpVersion version, IcmpCode code);
 std::optional<QuotedError> path_error(const Frame& frame);
 

@@ -29,6 +29,20 @@ TEST(PathErrors, SoDoesASoftOne) {
   EXPECT_EQ(s.endpoint().next_timeout(), Instant::never());
 }
 
+TEST(PathErrors, APassingOneIsTheReasonWhenNoSynIsAnswered) {
+  Script s;
+  s.connect("mss 1460");
+  s.out();
+  EXPECT_FALSE(s.endpoint().handle_path_error(kOurIsn, PathError::kPassing));
+  Duration waited;
+  while (!s.endpoint().is_closed()) {
+    waited = waited + s.wait_for_timer();
+    s.out_all();
+  }
+  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kUnreachable);
+  EXPECT_GE(waited, Duration::seconds(180));  // RFC 9293 section 3.8.3
+}
+
 // RFC 5927 section 4.1. The numbers are the same in each run.
 TEST(PathErrors, AMillionGuessesEndNothing) {
   Script opening;

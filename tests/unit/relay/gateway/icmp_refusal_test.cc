@@ -254,11 +254,13 @@ TEST_F(ToldToAPeer, TheErrorGoesWithTheReset) {
   EXPECT_EQ(reasons_[1], Reasons{stp::ResetReason::kIcmp});
 }
 
-TEST_F(ToldToAnOlderPeer, AReasonThatItKnowsGoes) {
+// Its client may have been answered already, and the error pass.
+TEST_F(ToldToAnOlderPeer, OnlyAHardErrorEndsTheAttempt) {
   answer({3, 13});
-  on_lan_.clear();
-  answer({3, 3});
-  EXPECT_EQ(reasons_[1], (Reasons{stp::ResetReason::kNoRoute, stp::ResetReason::kRefused}));
+  EXPECT_EQ(reasons_[1], Reasons{});
+  lan(error_about(on_lan_.back(), {3, 3}, kHere));
+  step();
+  EXPECT_EQ(reasons_[1], Reasons{stp::ResetReason::kRefused});
 }
 
 config::Gateway hub_behind_a_router() {
@@ -288,6 +290,14 @@ TEST_F(WithoutANeighbour, TheGatewaySaysSoItself) {
   ask_for_nobody();
   EXPECT_EQ(reasons_[1], Reasons{stp::ResetReason::kIcmp});
   EXPECT_EQ(count(Counter::kFlowsUnreachable), 1U);
+}
+
+// It did not get its time to answer: the client asks again.
+TEST_F(WithoutANeighbour, AGatewayThatStoodStillDoesNotSaySo) {
+  open(1, open_of("10.2.0.5", kHere));
+  now_ += LanNeighbours::kPatience;
+  for (int i = 0; i < 10; ++i) step();
+  EXPECT_EQ(reasons_[1], Reasons{stp::ResetReason::kUnreachable});
 }
 
 TEST_F(OlderPeerWithoutANeighbour, ItSaysUnreachable) {
