@@ -284,7 +284,7 @@ class Endpoint {
   std::optional<std::uint64_t> outstanding_position(std::uint32_t sequence) const;
   void challenge(Instant now);
   bool note_keep_alive(const wire::TcpHeader& header, const Placement& placement);
-  bool leave_question(const Placement& placement);
+  bool leave_question(const Placement& placement, Instant now);
   void note_stray_answer(const wire::TcpHeader& header, const Placement& placement);
   void reset_unacceptable(const wire::TcpHeader& header);
 
@@ -348,7 +348,8 @@ class Endpoint {
   std::uint8_t syn_retries_ = 0;
   bool opened_actively_ : 1 = false;
   bool syn_owed_ : 1 = false;
-  bool syn_held_ : 1 = false;  // until answer()
+  bool path_error_heard_ : 1 = false;  // a passing one, in SYN-SENT
+  bool syn_held_ : 1 = false;          // until answer()
   bool last_word_is_ours_ : 1 =
       false;  // what answers the peer's FIN left, or leaves, behind our FIN
   bool peer_scales_windows_ : 1 = false;

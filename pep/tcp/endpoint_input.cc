@@ -142,6 +142,10 @@ bool Endpoint::handle_path_error(std::uint32_t sequence, PathError error) {
   }
   ++around_.counters().path_errors_in;
   if (state_ != State::kSynSent) return false;
+  if (error == PathError::kPassing) {
+    path_error_heard_ = true;
+    return false;
+  }
   fail(error == PathError::kHard ? CloseReason::kRefused : CloseReason::kUnreachable);
   return true;
 }
@@ -281,7 +285,7 @@ void Endpoint::handle_unacceptable(const wire::TcpHeader& header, const Placemen
   // section 5.5).
   if (note_keep_alive(header, placement) && acceptance_ == Acceptance::kAccepted) {
     note_timestamps(header, placement);
-    if (leave_question(placement)) return;
+    if (leave_question(placement, now)) return;
   }
   if (state_ == State::kTimeWait && header.has(TcpFlags::kFin)) {
     timers().arm(Timer::kClose, now + profile().time_wait);
@@ -304,9 +308,11 @@ bool Endpoint::note_keep_alive(const wire::TcpHeader& header, const Placement& p
   return true;
 }
 
-bool Endpoint::leave_question(const Placement& placement) {
+bool Endpoint::leave_question(const Placement& placement, Instant now) {
   if (!leaves_questions_) return false;
   const bool has_byte = placement.payload_end > placement.begin;
+  // As with all empty segments (handle_unacceptable()).
+  if (!has_byte && !challenges_.allow(now)) return true;
   question_ = has_byte ? Question::kWithByte : Question::kEmpty;
   return true;
 }

@@ -245,7 +245,8 @@ ConfirmFrame parse_confirm(ByteReader& body) {
   }
   if (body.remaining() > 0) {
     frame.confirmation.word.question = read_varint(body);
-    frame.confirmation.word.silent = (flags & kConfirmSilent) != 0;
+    frame.confirmation.word.silent =
+        frame.confirmation.word.question > 0 && (flags & kConfirmSilent) != 0;
   }
   if (frame.sequence == 0) fail(body);
   return frame;

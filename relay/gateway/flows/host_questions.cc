@@ -5,8 +5,8 @@ namespace {
 
 // How long a host on the LAN may take. A later answer still makes the word a better one.
 constexpr Duration kHostPatience = Duration::milliseconds(500);
-// How long the far gateway's word may take beyond the round trip of the link: its host's time, and
-// what CONFIRM waits for at both ends.
+// How long the far gateway's word may take beyond two round trips of the link: its host's time. A
+// CONFIRM may wait for half of a round trip at each end.
 constexpr Duration kPeerPatience = Duration::seconds(2);
 // Linux answers two such segments a second (tcp_invalid_ratelimit). A host that was heard so
 // recently is there.
@@ -19,19 +19,26 @@ HostQuestions& questions_of(Flow& f) {
 }
 
 // A host with a closed window waits for room, as it does all the time where the link is the slower
-// side. Questions of many such hosts would take a slow link's room: one that has sent something so
-// recently is answered here.
+// side, and it may not have heard yet that the window is open. Questions of many such hosts would
+// take a slow link's room: one that has sent something so recently is answered here.
 constexpr Duration kWaitsForRoom = Duration::seconds(5);
+// A host sends a byte again for so long that the waits between may become this long.
+constexpr Duration kRepeatsWithin = Duration::seconds(30);
+
+bool has_sent_within(const Flow& f, Duration time, Instant now) {
+  return f.hot() != nullptr && now < f.hot()->last_payload + time;
+}
 
 bool only_waits_for_room(const Flow& f, Instant now) {
-  const bool is_closed = f.endpoint.receive_window() == 0 && f.endpoint.receive_limit() > 0;
-  return is_closed && f.hot() != nullptr && now < f.hot()->last_payload + kWaitsForRoom;
+  return f.endpoint.receive_limit() > 0 && has_sent_within(f, kWaitsForRoom, now);
 }
 
 // The ACK of the last byte may be lost, and the host have sent it again: data is acknowledged
-// whatever the far host does. A host that repeats it once more asks.
-bool may_be_data(HostQuestions& q, std::uint64_t in_order) {
-  if (q.byte_repeated_at == in_order) return false;
+// whatever the far host does. A host that repeats it once more asks, and so does one whose
+// keep-alives have a byte.
+bool may_be_data(const Flow& f, HostQuestions& q, Instant now) {
+  const std::uint64_t in_order = f.endpoint.received().in_order_end();
+  if (q.byte_repeated_at == in_order || !has_sent_within(f, kRepeatsWithin, now)) return false;
   q.byte_repeated_at = in_order;
   return true;
 }
@@ -56,7 +63,7 @@ void go_on_for_our_host(Flow& f, HostQuestions& q, const stp::Session& session, 
   if (now < q.until) return;
   // The far gateway says it at once when a host that was silent is heard again. So the word about
   // an earlier question holds until then, if the newer one is late.
-  const bool is_silent = word.silent && word.question < q.asked;
+  const bool is_silent = word.silent && word.question > 0 && word.question < q.asked;
   if (is_silent || session.peer_state() != stp::PeerState::kAlive) return withhold(q, counters);
   counters.add(Counter::kQuestionsUnanswered);
   answer(f, q);
@@ -72,8 +79,9 @@ bool go_on_for_far_host(Flow& f, HostQuestions& q, Instant now) {
     q.word = {.question = question, .silent = false};
   } else if (now >= q.host_until) {
     q.host_until = Instant::never();
+    const bool was_silent = q.word.silent;
     q.word = {.question = question, .silent = true};
-    return true;
+    return was_silent;
   }
   return false;
 }
@@ -90,14 +98,14 @@ void hear_question(Flow& f, const stp::Session& session, Counters& counters, Ins
   if (question == Question::kNone) return;
   if (only_waits_for_room(f, now)) return f.endpoint.answer_question();
   HostQuestions& q = questions_of(f);
-  if (question == Question::kWithByte && may_be_data(q, f.endpoint.received().in_order_end())) {
+  if (question == Question::kWithByte && may_be_data(f, q, now)) {
     f.endpoint.answer_question();
     return;
   }
   if (q.owes_answer && !q.until.is_never()) return;
   ++q.asked;
   q.owes_answer = true;
-  q.until = now + session.smoothed_rtt() + kPeerPatience;
+  q.until = now + session.smoothed_rtt() * 2 + kPeerPatience;
   counters.add(Counter::kQuestionsAsked);
 }
 
