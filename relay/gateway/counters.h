@@ -125,7 +125,7 @@ enum class Counter : std::uint8_t {
   kFlowsUnjournalled,
   kTimeWaitsGivenUp,
   kDroppedLateAnswers,
-  kDroppedIcmpToClients,
+  kIcmpToClientsUnsent,
   // Flows from before a restart
   kFlowsListed,
   kFlowsOrphaned,
@@ -347,7 +347,7 @@ class Counters {
        "before their time, as limits.time_wait was reached"},
       {"dropped_late_answers", Counter::kDroppedLateAnswers,
        "to late segments of connections in TIME-WAIT: too many at a time"},
-      {"dropped_icmp_to_clients", Counter::kDroppedIcmpToClients,
+      {"icmp_to_clients_unsent", Counter::kIcmpToClientsUnsent,
        "ICMP errors about SYNs of clients: too many at a time"},
       {"flows_listed", Counter::kFlowsListed, "told to a peer that has restarted, or was given up"},
       {"flows_orphaned", Counter::kFlowsOrphaned,

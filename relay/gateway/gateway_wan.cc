@@ -63,6 +63,7 @@ Verdict Gateway::Impl::handle_wan(const Frame& frame, ConstBytes bytes, Instant 
         }
         door.look_from_wan(key, frame.ethernet, frame.payload, now);
         if (wire::opens_connection(load_u8(&frame.payload[wire::kTcpFlagsOffset])) &&
+            !wan.is_own_mac(frame.ethernet.destination) &&
             !policy.is_on_own_segment(frame.ip.source) && !policy.peer_for(frame.ip.source)) {
           counters.add(Counter::kSynsOfNoPeer);
         }

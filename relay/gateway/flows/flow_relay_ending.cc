@@ -82,7 +82,7 @@ bool FlowRelay::tell_host(const Flow& f, const stp::IcmpRefusal& refusal) {
   const IcmpCode code{refusal.type, refusal.code};
   if (!waits_for_server(f) || !path_error(f.key.local.version(), code)) return false;
   if (failed_syns_.full()) {
-    counters_.add(Counter::kDroppedIcmpToClients);
+    counters_.add(Counter::kIcmpToClientsUnsent);
     return false;
   }
   const bool is_the_peers = refusal.sender && refusal.sender->version() == f.key.local.version() &&

@@ -95,7 +95,6 @@ void AcceptedSources::read(Instant now) {
     if (!prefix) return end_reading(stp::ResetReason::kProtocolError, now);
     if (incoming_.size() == kMostPrefixes) {
       heard_ = list_of(std::exchange(incoming_, {}), false);
-      is_current_ = true;
       return end_reading(stp::ResetReason::kPolicy, now);
     }
     incoming_.push_back(*prefix);
@@ -103,7 +102,6 @@ void AcceptedSources::read(Instant now) {
   if (!session_.received_end(stream)) return;
   if (stored->readable() > 0) return end_reading(stp::ResetReason::kProtocolError, now);
   heard_ = list_of(std::exchange(incoming_, {}), incoming_is_complete_);
-  is_current_ = true;
   end_reading(stp::ResetReason::kNone, now);
 }
 
@@ -174,7 +172,8 @@ bool AcceptedSources::handle_reset(stp::StreamId stream, stp::ResetReason reason
   if (stream != out_) return false;
   out_.reset();
   leaving_ = std::vector<std::byte>();
-  if (reason == stp::ResetReason::kNoResources) {
+  // It had no room, or has lost the stream's beginning: it has not heard it.
+  if (reason == stp::ResetReason::kNoResources || reason == stp::ResetReason::kTimeout) {
     retry_at_ = now + kTellSourcesAgain;
   } else {
     is_taken_ = true;
@@ -183,7 +182,7 @@ bool AcceptedSources::handle_reset(stp::StreamId stream, stp::ResetReason reason
 }
 
 void AcceptedSources::forget_session() {
-  is_current_ = false;
+  heard_.reset();
   forget_incoming();
   out_.reset();
   leaving_ = std::vector<std::byte>();

@@ -37,10 +37,10 @@ class AcceptedSources {
   static constexpr Duration kReadWithin = Duration::seconds(60);
 
   // Whether the peer has told its list in this session, or is one that never does.
-  bool are_known() const { return is_current_ || !session_.accepted_sources(); }
+  bool are_known() const { return heard_ || !session_.accepted_sources(); }
   // Whether the peer takes connections of this host, as far as is known.
   bool allow(const IpAddress& source) const {
-    return !is_current_ || !heard_->is_complete || has(source);
+    return !heard_ || !heard_->is_complete || has(source);
   }
   // A stream with a list that the peer has opened, and what comes of it.
   void handle_opened(stp::StreamId stream, Instant now);
@@ -82,8 +82,7 @@ class AcceptedSources {
   std::uint32_t context_;
   const std::vector<IpPrefix>& prefixes_;
 
-  std::optional<List> heard_;
-  bool is_current_ = false;  // it is of this session
+  std::optional<List> heard_;  // in this session
   std::optional<stp::StreamId> in_;
   std::vector<IpPrefix> incoming_;
   bool incoming_is_complete_ = true;
