@@ -59,7 +59,7 @@ void Tps::on_feedback(const FeedbackSample& sample) {
   round_ends_ = sample.now + rtt_;
   recovering_ = false;
   const std::uint64_t sent = received_ + lost_;
-  if (starting_ && sent < window_ / 2) {
+  if (starting_ && sent < window_ / 2 && lost_ <= 1) {
     // A session that had no more to send, as a message and no flow, has its start still before it.
     sending_ = false;
   } else {

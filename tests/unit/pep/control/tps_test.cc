@@ -70,6 +70,13 @@ TEST_F(TpsTest, AMessageLeavesTheStartToTheFirstFlow) {
   EXPECT_EQ(tps.congestion_window(), 32U + 25U + 1U);
 }
 
+TEST_F(TpsTest, AStartThatLosesIsJudgedHoweverLittleItSends) {
+  send();
+  report(1100, 1, 4, 4);
+  EXPECT_FALSE(tps.starting());
+  EXPECT_LT(tps.congestion_window(), 32U);
+}
+
 TEST_F(TpsTest, TellsCongestionFromErrors) {
   send();
   report(1100, 64);
