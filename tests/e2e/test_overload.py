@@ -114,8 +114,9 @@ def test_a_syn_flood_beside_a_hundred_downloads(lab: Lab) -> None:
     measured.check(
         flooded > KEPT * quiet, f"the downloads lost {1 - flooded / quiet:.0%} of their rate"
     )
-    # A flood that gets no processor is none.
-    measured.check(counter("flows_by_syn_cookie") >= COUNT + NEW, "connections did not open by cookies")
+    # A flood that gets no processor is none. The client has its own part of the half-open places, as the flood has
+    # few sources: only some of its connections open by cookies (SynFlood.* has them all).
+    measured.check(counter("syn_cookies_sent") >= 100_000, "the flood took no cookies")
     check(counter("bridged_half_open_full") == 0, "SYNs were bridged")
 
     def told(name: str) -> list[str]:
