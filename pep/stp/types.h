@@ -73,7 +73,7 @@ struct UrgentNotice {
   friend bool operator==(const UrgentNotice&, const UrgentNotice&) = default;
 };
 
-// What the far gateway says of its host, which it has asked whether it is still there.
+// The far gateway has asked its host whether it is still there, and says the answer.
 struct HostWord {
   std::uint64_t question = 0;  // the latest that this answers; 0: none has been answered
   bool silent = false;         // the host did not answer

@@ -70,8 +70,8 @@ struct Config : Profile {
   std::uint64_t receive_limit = 1 << 20;
 };
 
-// What an ICMP error says of a segment: that the host has no such port or protocol (RFC 1122
-// section 4.2.3.9), or that the segment did not reach it. The first soft one ends an attempt to
+// A hard ICMP error says that the host has no such port or protocol (RFC 1122 section 4.2.3.9), a
+// soft one that the segment did not reach it. The first soft one ends an attempt to
 // connect, as in Linux; a passing one does not (RFC 9293 section 3.9.2.2), but is the reason if the
 // attempt ends without an answer.
 enum class PathError : std::uint8_t { kHard, kSoft, kPassing };

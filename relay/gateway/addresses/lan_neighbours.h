@@ -94,8 +94,8 @@ class LanNeighbours {
   // A host that has not answered twice, if a frame from the WAN has shown where it may be. One in
   // each call; the host itself may still answer.
   std::optional<Heard> take_unanswered(Instant now);
-  // Whether it has been asked three times since then, and was given its time each time. Of the
-  // latest hosts only: more is known of nobody.
+  // The host has been asked three times since then, and had its time to answer each time. The
+  // gateway remembers the latest such hosts only.
   bool is_silent_since(const IpAddress& host, Instant then) const;
   Instant next_timeout() const;
   // The next question; its size, 0 if there is none.

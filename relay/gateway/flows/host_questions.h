@@ -28,8 +28,8 @@ void tell_questions(const Flow& f, const stp::Session& session, stp::Confirmatio
 // The far host has asked, if that is so.
 void follow_questions(Flow& f, const stp::Session& session, const stp::Confirmation& far,
                       Instant now);
-// Of a flow with questions, after anything has happened to it. True: our host has been silent
-// twice, where it was asked.
+// Moves the questions of a flow on, after anything has happened to it. True: our host has been
+// silent twice, where it was asked.
 [[nodiscard]] bool go_on_with_questions(Flow& f, const stp::Session& session, Counters& counters,
                                         Instant now);
 // When somebody has waited long enough.

@@ -14,7 +14,7 @@ constexpr std::uint8_t kMore = 0x01;
 
 std::size_t octets_of(std::uint8_t length) { return (std::size_t{length} + 7) / 8; }
 
-// `octets`: those that have some of the `length` bits. What follows these bits does not count.
+// `octets`: those that have some of the `length` bits. The bits behind them do not count.
 std::optional<IpPrefix> prefix_of(std::uint8_t version, std::uint8_t length, ConstBytes octets) {
   const bool is_v4 = version == static_cast<std::uint8_t>(IpVersion::kV4);
   if (!is_v4 && version != static_cast<std::uint8_t>(IpVersion::kV6)) return std::nullopt;

@@ -23,7 +23,7 @@ class AcceptedSources {
  public:
   // First octet of the metadata of its messages.
   static constexpr std::uint8_t kMessage = 0xc9;
-  // Of a list, told or heard. Of the sources outside a longer one nothing is known.
+  // A list has no more, told or heard. A peer with more may accept sources outside of its list.
   static constexpr std::size_t kMostPrefixes = 1024;
 
   // `session` and `prefixes`, those of the peer, must outlive it. `context`: of the streams of
