@@ -3,9 +3,7 @@
 #include <algorithm>
 
 #include "config/peers.h"
-#include "pep/wire/arp.h"
-#include "pep/wire/icmp.h"
-#include "relay/gateway/addresses/solicited_node.h"
+#include "relay/gateway/addresses/neighbour_question.h"
 #include "relay/gateway/frames/told_owner.h"
 
 namespace satrelay::gateway {
@@ -200,8 +198,7 @@ void LanNeighbours::ask_for_owner(const LanAddress& address, const wire::Etherne
   }
   wire::EthernetHeader to_all = tried;
   to_all.source = own_mac_;
-  to_all.destination =
-      address.host.is_v4() ? MacAddress::broadcast() : multicast_mac(solicited_node(address.host));
+  to_all.destination = all_who_may_have(address.host);
   ask(address, to_all, 1, now);
 }
 
@@ -278,34 +275,9 @@ std::size_t LanNeighbours::poll_frame(MutableBytes out, Instant now) {
     question->next = now + (is_to_all ? kInterval : kPatienceWithOwner);
   } else {
     ethernet.source = router_;
-    ethernet.destination = MacAddress::broadcast();
+    ethernet.destination = all_who_may_have(question->host);
   }
-  if (question->host.is_v4()) {
-    ethernet.type = wire::EtherType::kArp;
-    wire::write_ethernet(ethernet, out);
-    wire::write_arp({.operation = wire::ArpOperation::kRequest,
-                     .sender_mac = ethernet.source,
-                     .sender = IpAddress::v4({}),
-                     .target_mac = {},
-                     .target = question->host},
-                    out.subspan(ethernet.size()));
-    return ethernet.size() + wire::kArpSize;
-  }
-  wire::IpHeader ip;
-  ip.source = IpAddress::v6({});
-  ip.destination = solicited_node(question->host);
-  ip.protocol = wire::kProtocolIcmpV6;
-  ip.hop_limit = 255;
-  if (!question->own) ethernet.destination = multicast_mac(ip.destination);
-  ethernet.type = wire::EtherType::kIpv6;
-  wire::write_ethernet(ethernet, out);
-  const std::size_t ip_at = ethernet.size();
-  const std::size_t body = wire::write_neighbour(
-      ip, {.advertisement = false, .target = question->host, .link_layer = {}},
-      out.subspan(ip_at + wire::kIpv6HeaderSize));
-  ip.payload_size = static_cast<std::uint16_t>(body);
-  wire::write_ip(ip, out.subspan(ip_at));
-  return ip_at + wire::kIpv6HeaderSize + body;
+  return write_neighbour_question(question->host, ethernet, out);
 }
 
 }  // namespace satrelay::gateway

@@ -87,8 +87,7 @@ class LanNeighbours {
   void note_from_wan(const Frame& frame, Instant now);
   std::optional<wire::EthernetHeader> find(const IpAddress& host, Instant now) const;
 
-  // Asks for an untagged host, up to three times. The sender's address stays open, as in RFC 5227
-  // section 2.1.1 and RFC 4862 section 5.4: the gateway has none on the LAN.
+  // Asks for an untagged host, up to three times.
   void ask(const IpAddress& host, Instant now);
   void handle_timeout(Instant now);
   // A host that has not answered twice, if a frame from the WAN has shown where it may be. One in
