@@ -19,7 +19,8 @@ Handshake::Config handshake_config(const Config& config) {
       (config.destinations ? kCapabilityDestinations : 0) |
       (config.accepted_sources ? kCapabilityAcceptedSources : 0) |
       (config.reset_marks ? kCapabilityResetMarks : 0) |
-      (config.host_words ? kCapabilityHostWords : 0) | (config.icmp_refusals ? kCapabilityIcmp : 0);
+      (config.host_words ? kCapabilityHostWords : 0) |
+      (config.icmp_refusals ? kCapabilityIcmp : 0) | (config.arrivals ? kCapabilityArrivals : 0);
   return {.epoch = config.boot_epoch,
           .opens_even_streams = config.opens_even_streams,
           .lane_count = config.lane_count,
@@ -404,42 +405,6 @@ double Session::loss_ratio() const { return impl_->association->loss_rate.ratio(
 bool Session::knows_loss() const { return impl_->association->loss_rate.known(); }
 
 bool Session::repairs() const { return impl_->connected() && impl_->may_repair(); }
-
-bool Session::lan_reports() const {
-  return impl_->connected() && impl_->handshake.agreed(kCapabilityLanReports);
-}
-
-bool Session::evidence() const {
-  return impl_->connected() && impl_->handshake.agreed(kCapabilityEvidence);
-}
-
-bool Session::other_vlan() const {
-  return impl_->connected() && impl_->handshake.agreed(kCapabilityOtherVlan);
-}
-
-bool Session::urgent_marks() const {
-  return impl_->connected() && impl_->handshake.agreed(kCapabilityUrgent);
-}
-
-bool Session::destinations() const {
-  return impl_->connected() && impl_->handshake.agreed(kCapabilityDestinations);
-}
-
-bool Session::accepted_sources() const {
-  return impl_->connected() && impl_->handshake.agreed(kCapabilityAcceptedSources);
-}
-
-bool Session::reset_marks() const {
-  return impl_->connected() && impl_->handshake.agreed(kCapabilityResetMarks);
-}
-
-bool Session::host_words() const {
-  return impl_->connected() && impl_->handshake.agreed(kCapabilityHostWords);
-}
-
-bool Session::icmp_refusals() const {
-  return impl_->connected() && impl_->handshake.agreed(kCapabilityIcmp);
-}
 
 bool Session::doubts_peer() const {
   return impl_->association->doubts_peer && impl_->state == PeerState::kAlive;

@@ -78,6 +78,8 @@ struct Config {
   bool host_words = false;
   // And RESET reason 14, with the ICMP error that it carries.
   bool icmp_refusals = false;
+  // And which hosts of its own have answered on the LAN of the other (section 15).
+  bool arrivals = false;
   // Each half of a stream has a reserve of the arena's, so that it goes on however little memory
   // the others leave.
   bool reserves = false;
@@ -260,6 +262,8 @@ class Session {
   bool host_words() const;
   // Both relays understand RESET reason 14.
   bool icmp_refusals() const;
+  // Both relays understand which of their hosts have arrived at the other LAN.
+  bool arrivals() const;
   // Somebody greets in its name, and it has not been heard since: it may have been started anew,
   // and what is opened now be lost. Over with the next kPeerAlive, or when it is suspect.
   bool doubts_peer() const;

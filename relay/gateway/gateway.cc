@@ -74,6 +74,7 @@ void Gateway::handle_timeout(Instant now) {
   impl_->lan.handle_timeout(now);
   impl_->hear(impl_->lan.take_unanswered(now));
   if (impl_->lan.take_moved()) impl_->flows.note_moves();
+  impl_->settle_moves(now);
   impl_->uplink.attention().wake_due(now);
   if (!impl_->repairs_first) impl_->flows.advance_unfinished(now);
   impl_->work_off_repairs(now);

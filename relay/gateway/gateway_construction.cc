@@ -101,6 +101,7 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity, 
   stp.reset_marks = true;
   stp.host_words = true;
   stp.icmp_refusals = true;
+  stp.arrivals = true;
   stp.hash_secret = identity.secret[1] ^ (0x9E37'79B9'7F4A'7C15U * (session + 1));
   stp.host_shares = &carrier.host_shares;
   stp.report_budget = &carrier.report_budget;
@@ -176,6 +177,10 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       door(config, secret_of(identity), policy, claims, peers, common->symmetric_paths, counters),
       wan(config, identity.share, identity.wan_mac, uplink, counters, now),
       lan(config, policy, secret_of(identity), identity.wan_mac, common->awaited, counters),
+      arrivals(PresenceChecks::Proof::kAnswer, secret_of(identity), identity.wan_mac,
+               common->awaited, common->stations),
+      departures(PresenceChecks::Proof::kAnything, secret_of(identity), identity.wan_mac,
+                 common->awaited, common->stations),
       journal(journal_memory),
       orphans(config.limits.flows, secret_of(identity), journal, lan, claims, counters),
       flows(config, plan, secret_of(identity),
@@ -183,6 +188,8 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
              .claims = claims,
              .classes = uplink.classes(),
              .lan = lan,
+             .arrivals = arrivals,
+             .departures = departures,
              .common = *common,
              .arenas = parts,
              .budget = budget,

@@ -86,6 +86,7 @@ void Gateway::Impl::handle_opened(std::size_t index, stp::StreamId stream, Insta
   if (const auto told = peer.liaison.destinations().take()) {
     flows.hear_destination(index, *told, now);
   }
+  if (const auto told = peer.liaison.arrivals().take()) handle_arrival(index, *told, now);
   peer.dictionaries.update(uplink.classes(), peer.liaison.peer_dictionaries());
 }
 

@@ -23,6 +23,7 @@
 #include "pep/wire/tcp.h"
 #include "relay/gateway/addresses/common_knowledge.h"
 #include "relay/gateway/addresses/lan_neighbours.h"
+#include "relay/gateway/addresses/presence_checks.h"
 #include "relay/gateway/addresses/wan_node.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/flows/flow_relay.h"
@@ -156,6 +157,13 @@ struct Gateway::Impl final : SessionPort {
   void hear(const std::optional<LanNeighbours::Heard>& heard) {
     if (heard) flows.hear(heard->host, heard->towards);
   }
+  // A host that moves to the other site (gateway_moves.cc).
+  // From the LAN: ARP or Neighbour Discovery may tell of a host of a peer's.
+  void hear_told(const Frame& frame, Instant now);
+  bool understands_arrivals(std::size_t configured_peer) const;
+  void handle_arrival(std::size_t index, const HostArrival& arrival, Instant now);
+  void settle_moves(Instant now);
+  void tell_arrival(const PresenceChecks::Check& check, Instant now);
   bool concerns_relayed_flow(PortId port, const Frame& frame, std::uint32_t& slot) const;
   bool checksum_ok(const Frame& frame);
   Verdict bridge(Counter reason, schedule::ClassId id, const Frame& frame, PortId from,
@@ -246,6 +254,8 @@ struct Gateway::Impl final : SessionPort {
   std::uint64_t calls = 0, next_audit = 0;   // of audit_at_intervals()
   std::array<StationListener, 2> listeners;  // by side
   LanNeighbours lan;
+  PresenceChecks arrivals;    // of hosts that should be on the LAN of a peer
+  PresenceChecks departures;  // of hosts of this LAN, which a peer has found on its own
   FlowJournal journal;
   OrphanedFlows orphans;  // of an earlier run
   FlowRelay flows;

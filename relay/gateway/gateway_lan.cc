@@ -74,6 +74,8 @@ void Gateway::Impl::handle_lan_burst(std::span<const Arrived> frames, std::span<
   std::size_t given_up_to = 0;
   for (std::size_t i = 0; i < frames.size();) {
     hear_station(Side::kLan, *seen[i], now);  // all of a train have the same sender
+    if (departures.asks()) [[unlikely]]
+      departures.hear_sender(seen[i]->ethernet, now);
     // Those before it in the burst may have begun or ended its flow.
     if (Segment& s = segments[i]; s.tcp && s.changes != flows.flows().changes()) {
       s.slot = flows.flows().find(s.key, s.hash);
@@ -183,6 +185,7 @@ Verdict Gateway::Impl::handle_lan(const Frame& frame, const Segment& segment, Co
   if (is_tcp(frame)) return handle_lan_tcp(frame, segment, bytes, now);
   if (stays_on_lan(frame, now)) return drop(Counter::kFilteredOwnSide);
   hear(lan.learn_from_lan(frame, now));
+  hear_told(frame, now);
   if (answers_gateway(frame)) return Verdict::kConsumed;
   switch (frame.kind) {
     case FrameKind::kMalformed:
@@ -266,12 +269,14 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_se
     flows.handle_other_vlan(asked, tcp->header, now);
     return drop(Counter::kDroppedOtherVlan);
   }
-  if (stays_on_lan(frame, now)) return drop(Counter::kFilteredOwnSide);
-  hear(lan.learn_from_lan(frame, now));  // a relayed flow follows its host's frames itself
+  const bool stays = stays_on_lan(frame, now);
+  if (!stays) hear(lan.learn_from_lan(frame, now));  // a relayed flow follows its host itself
+  // Both hosts of an orphan are on this LAN, if one of them has moved here.
   if (orphans.size() > 0) {
     if (!checksum_ok(frame)) return Verdict::kDrop;
     if (orphans.handle_segment(key, frame.ethernet, tcp->header)) return Verdict::kDrop;
   }
+  if (stays) return drop(Counter::kFilteredOwnSide);
   const PolicyKey seen = policy.key_of(frame, config::Direction::kOutbound);
   const RulePtr& rule = policy.match(seen);
   const auto bridge_connection = [&](Counter reason) {

@@ -44,6 +44,7 @@ Instant Gateway::next_timeout() const {
   Instant next = earlier(impl_->wan.next_timeout(), impl_->flows.next_timeout());
   next = earlier(next, earlier(impl_->orphans.next_timeout(), impl_->door.next_timeout()));
   next = earlier(next, impl_->lan.next_timeout());
+  next = earlier(next, earlier(impl_->arrivals.next_timeout(), impl_->departures.next_timeout()));
   next = earlier(next, impl_->next_own_frame());
   next = earlier(next, impl_->reassembly.next_timeout());
   next = earlier(next, impl_->released.next_timeout());
@@ -144,6 +145,8 @@ Polled Gateway::Impl::poll_lan_beside_flows(MutableBytes out, Instant now) {
   // A flood of SYNs takes what flows leave.
   if (std::size_t size = door.poll_cookie(out); size > 0) return marked(size, out, now);
   if (std::size_t size = lan.poll_frame(out, now); size > 0) return written(size);
+  if (std::size_t size = arrivals.poll_frame(out, now); size > 0) return written(size);
+  if (std::size_t size = departures.poll_frame(out, now); size > 0) return written(size);
   return marked(door.poll_reset(PortId::kLan, out), out, now);
 }
 

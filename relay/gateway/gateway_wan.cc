@@ -85,7 +85,9 @@ Verdict Gateway::Impl::handle_wan(const Frame& frame, ConstBytes bytes, Instant 
 // As handle_lan() and handle_wan() learn from it.
 void Gateway::Impl::overhear(PortId port, const Frame& frame, Instant now) {
   if (port == PortId::kLan) {
-    if (!speaks_for_gateway(frame)) hear(lan.learn_from_lan(frame, now));
+    if (speaks_for_gateway(frame)) return;
+    hear(lan.learn_from_lan(frame, now));
+    hear_told(frame, now);
     return;
   }
   const bool own = frame.kind == FrameKind::kArp

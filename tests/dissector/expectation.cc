@@ -141,6 +141,7 @@ void Observer::observe_hello(ConstBytes frames) {
   add("hello.capabilities.reset_marks", (frame.capabilities & stp::kCapabilityResetMarks) >> 9);
   add("hello.capabilities.host_words", (frame.capabilities & stp::kCapabilityHostWords) >> 10);
   add("hello.capabilities.icmp", (frame.capabilities & stp::kCapabilityIcmp) >> 11);
+  add("hello.capabilities.arrivals", (frame.capabilities & stp::kCapabilityArrivals) >> 12);
   add("hello.epoch", frame.epoch);
   add("hello.peer_epoch", frame.peer_epoch);
   add("hello.echo", frame.echo);
@@ -306,6 +307,8 @@ std::string Observer::metadata(ConstBytes bytes, Carries& carries) {
     return evidence(*gateway::parse_host_evidence(bytes));
   } else if (kind == gateway::kLanDestinationMessage && gateway::parse_lan_destination(bytes)) {
     return destination(*gateway::parse_lan_destination(bytes));
+  } else if (kind == gateway::kHostArrivalMessage && gateway::parse_host_arrival(bytes)) {
+    return arrival(*gateway::parse_host_arrival(bytes));
   } else if (kind == kDictionaries && bytes.size() >= 6) {
     const std::uint32_t sequence = in.u32();
     const std::uint8_t count = in.u8();
@@ -326,37 +329,6 @@ std::string Observer::metadata(ConstBytes bytes, Carries& carries) {
   now_.findings.insert("open.undecoded");
   now_.fields_known = false;
   return "metadata not understood";
-}
-
-std::string Observer::evidence(const gateway::HostEvidence& evidence) {
-  add("open.kind", gateway::kHostEvidenceMessage);
-  add("evidence.version", evidence.near.is_v4() ? 4 : 6);
-  const std::string six = evidence.near.is_v4() ? "" : "6";
-  add_text("evidence.near" + six, evidence.near.to_string());
-  add_text("evidence.far" + six, evidence.far.to_string());
-  add("evidence.near_port", evidence.near_port);
-  add("evidence.far_port", evidence.far_port);
-  add("evidence.sends", evidence.sends);
-  add("evidence.expects", evidence.expects);
-  return "evidence of " + end_of(evidence.near, evidence.near_port) + " > " +
-         end_of(evidence.far, evidence.far_port);
-}
-
-std::string Observer::destination(const gateway::LanDestination& told) {
-  add("open.kind", gateway::kLanDestinationMessage);
-  add("destination.version", told.near.is_v4() ? 4 : 6);
-  add("destination.stream", static_cast<std::uint64_t>(told.stream));
-  const std::string six = told.near.is_v4() ? "" : "6";
-  add_text("destination.near" + six, told.near.to_string());
-  add_text("destination.far" + six, told.far.to_string());
-  add("destination.tag_count", told.ethernet.tag_count);
-  for (std::size_t i = 0; i < told.ethernet.tag_count; ++i) {
-    add("destination.vlan.tpid", told.ethernet.tags[i].tpid);
-    add("destination.vlan.id", told.ethernet.tags[i].vlan_id());
-  }
-  add_text("destination.mac", told.ethernet.destination.to_string());
-  return "destination of " + host_of(told.near) + " > " + host_of(told.far) + " is " +
-         told.ethernet.destination.to_string();
 }
 
 std::string Observer::flow(ConstBytes bytes) {

@@ -14,6 +14,7 @@
 #include "pep/base/bytes.h"
 #include "pep/stp/wire/frames.h"
 #include "pep/stp/wire/packet.h"
+#include "relay/gateway/peers/host_arrival.h"
 #include "relay/gateway/peers/host_evidence.h"
 #include "relay/gateway/peers/lan_destination.h"
 
@@ -53,6 +54,7 @@ class Observer {
   std::string metadata(ConstBytes bytes, Carries& carries);
   std::string evidence(const gateway::HostEvidence& evidence);
   std::string destination(const gateway::LanDestination& told);
+  std::string arrival(const gateway::HostArrival& told);
   std::string flow(ConstBytes bytes);
   void data(ByteReader& in, std::uint8_t type);
   void stream_bytes(const stp::DataFrame& frame);

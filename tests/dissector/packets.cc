@@ -7,6 +7,7 @@
 #include "pep/wire/ethernet.h"
 #include "pep/wire/ip.h"
 #include "pep/wire/udp.h"
+#include "relay/gateway/peers/host_arrival.h"
 #include "relay/gateway/peers/host_evidence.h"
 #include "relay/gateway/peers/lan_destination.h"
 
@@ -188,7 +189,7 @@ stp::HelloFrame hello_frame(std::uint64_t epoch, std::uint64_t peer_epoch) {
   frame.capabilities = stp::kCapabilityRepair | stp::kCapabilityLanReports |
                        stp::kCapabilityUrgent | stp::kCapabilityDestinations |
                        stp::kCapabilityAcceptedSources | stp::kCapabilityResetMarks |
-                       stp::kCapabilityHostWords | stp::kCapabilityIcmp;
+                       stp::kCapabilityHostWords | stp::kCapabilityIcmp | stp::kCapabilityArrivals;
   frame.datagram_size = 1472;
   frame.lane_credit = 64U << 20U;
   frame.stream_credit = 16U << 20U;
@@ -350,6 +351,21 @@ std::vector<Bytes> example_frames() {
       frames.push_back(open(26, message));
     }
   }
+  for (const char* const host : {"203.0.113.5", "2001:db8::5"}) {
+    for (std::uint8_t tags = 0; tags <= 2; ++tags) {
+      gateway::HostArrival told{.host = *IpAddress::parse(host), .ethernet = {}};
+      told.ethernet.source = {{2, 0, 0, 0xfe, 1, 2}};
+      told.ethernet.tag_count = tags;
+      told.ethernet.tags.fill({.tpid = 0x88a8, .tci = 0xf007});
+      std::vector<std::byte> message(gateway::kMaxHostArrival);
+      message.resize(gateway::write_host_arrival(told, message));
+      frames.push_back(open(30, message));
+      message.pop_back();
+      frames.push_back(open(30, message));
+    }
+  }
+  frames.push_back(open(30, bytes({0xca, 5})));
+  frames.push_back(open(30, bytes({0xca, 4, 1, 1, 1, 1, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})));
   frames.push_back(open(26, bytes({0xc8, 5})));
   frames.push_back(open(26, bytes({0xc8, 4, 0, 0, 0, 0, 0, 0, 0, 8, 1, 1, 1, 1,
                                    2,    2, 2, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0,  //

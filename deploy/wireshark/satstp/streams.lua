@@ -118,6 +118,21 @@ local function metadata(tree, r)
     local mac = r:take(6)
     tree:add(F["destination.mac"], mac)
     return "destination of " .. ends[1] .. " > " .. ends[2] .. " is " .. tostring(mac:ether()), kind
+  elseif kind == "arrival" then
+    local version = r:add(tree, "arrival.version", 1)
+    if version ~= 4 and version ~= 6 then malformed("no version of IP") end
+    local address = r:take(version == 4 and 4 or 16)
+    tree:add(F[version == 4 and "arrival.host" or "arrival.host6"], address)
+    local host = version == 4 and tostring(address:ipv4()) or "[" .. tostring(address:ipv6()) .. "]"
+    local tags = r:add(tree, "arrival.tag_count", 1)
+    if tags > 2 then malformed("too many tags") end
+    for _ = 1, tags do
+      r:add(tree, "arrival.vlan.tpid", 2)
+      r:add(tree, "arrival.vlan.id", 2)
+    end
+    local mac = r:take(6)
+    tree:add(F["arrival.mac"], mac)
+    return "arrival of " .. host .. " with " .. tostring(mac:ether()), kind
   elseif kind == "dictionaries" then
     local sequence, count = r:add(tree, "dictionaries.sequence", 4), r:add(tree, "dictionaries.count", 1)
     if sequence == 0 or count > 15 then malformed("no list of dictionaries is like this") end

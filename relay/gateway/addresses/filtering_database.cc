@@ -28,6 +28,15 @@ bool FilteringDatabase::was_heard(Side side, std::uint64_t hash, Instant now) co
   return is_fresh(sides_[static_cast<std::size_t>(side)].find(hash), now);
 }
 
+bool FilteringDatabase::was_heard(Side side, const Station& station, Instant now) const {
+  return was_heard(side, hash_of(key_, station), now);
+}
+
+bool FilteringDatabase::was_heard_since(Side side, const Station& station, Instant then) const {
+  const auto second = sides_[static_cast<std::size_t>(side)].find(hash_of(key_, station));
+  return second.value_or(0) > second_of(then);
+}
+
 bool FilteringDatabase::is_on_lan_only(const Station& station, Instant now) const {
   const std::uint64_t hash = hash_of(key_, station);
   return was_heard(Side::kLan, hash, now) && !was_heard(Side::kWan, hash, now);

@@ -46,6 +46,9 @@ class FilteringDatabase {
   // True if that is news, and the other side has heard the same station lately.
   bool learn(Side side, const Station& station, Instant now);
   bool is_on_lan_only(const Station& station, Instant now) const;
+  bool was_heard(Side side, const Station& station, Instant now) const;
+  // In a second after that of `then`.
+  bool was_heard_since(Side side, const Station& station, Instant then) const;
 
  private:
   bool was_heard(Side side, std::uint64_t hash, Instant now) const;

@@ -42,6 +42,12 @@ struct NamedMac {
   MacAddress mac;
   std::array<wire::VlanTag, wire::kMaxVlanTags> tags{};
   std::uint8_t tag_count = 0;
+
+  Vlans vlans() const {
+    Vlans ids{};
+    for (std::size_t i = 0; i < tag_count; ++i) ids.at(i) = tags.at(i).vlan_id();
+    return ids;
+  }
 };
 
 class LanOwners {

@@ -78,6 +78,8 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
       policy_(around.policy),
       claims_(around.claims),
       lan_(around.lan),
+      arrivals_(around.arrivals),
+      departures_(around.departures),
       common_(around.common),
       told_destinations_(secret),
       arenas_(around.arenas),
@@ -262,8 +264,9 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
     const stp::ResetReason reason = reason_of(f, event);
     note_refusal(f, reason, event, now);
     note_refusal_of_peer(f, reason, now);
+    const bool has_moved = take_in_arrived(f, reason, now);
     streams_.reset(f, stp::ResetReason::kNone, now);
-    count_end(f, counter_for(reason));
+    count_end(f, has_moved ? Counter::kFlowsResetMoved : counter_for(reason));
     if (reason == stp::ResetReason::kHostReset && has_queued(f)) {
       owe_reset(f, now);
     } else if (event.reason == stp::ResetReason::kIcmp && tell_host(f, event.icmp)) {

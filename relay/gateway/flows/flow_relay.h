@@ -19,6 +19,7 @@
 #include "pep/stp/session.h"
 #include "relay/gateway/addresses/common_knowledge.h"
 #include "relay/gateway/addresses/lan_neighbours.h"
+#include "relay/gateway/addresses/presence_checks.h"
 #include "relay/gateway/addresses/told_destinations.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/flows/ahead.h"
@@ -57,6 +58,8 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
     const Claims& claims;
     TrafficClasses& classes;
     LanNeighbours& lan;
+    const PresenceChecks& arrivals;    // of hosts that should be on the LAN of a peer
+    const PresenceChecks& departures;  // of hosts of this LAN, which a peer has found on its own
     CommonKnowledge& common;
     const std::vector<std::unique_ptr<Arena>>& arenas;  // by configured peer: their parts
     WorkBudget& budget;
@@ -292,6 +295,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   void bring_up_to_date(std::uint32_t slot, Instant now);
   bool is_behind(const Flow& f) const;
   void look_at(std::uint32_t slot, Instant now);
+  bool has_left(const Flow& f, Instant now) const;
   void hear_from(std::uint32_t slot, const IpAddress& host, const wire::EthernetHeader& towards);
   void lose_stream(std::uint32_t slot, Upheavals::Kind kind, Instant now);
   void end_without_stream(std::uint32_t slot, Counter reason, Instant now);
@@ -319,6 +323,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   std::uint32_t find_open(std::size_t peer, stp::StreamId stream, Instant now);
   void remember(const Flow& f);  // for the peer, should it have been started anew
   void handle_closed_endpoint(Flow& f, Instant now);
+  bool take_in_arrived(Flow& f, stp::ResetReason reason, Instant now);
   void abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now);
   void reset_flow(std::uint32_t slot, stp::ResetReason reason, Counter counter, Instant now);
   void count_end(Flow& f, Counter counter);
@@ -336,6 +341,8 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   const Policy& policy_;
   const Claims& claims_;
   LanNeighbours& lan_;
+  const PresenceChecks& arrivals_;
+  const PresenceChecks& departures_;
   CommonKnowledge& common_;
   StationListener far_stations_;
   ToldDestinations told_destinations_;

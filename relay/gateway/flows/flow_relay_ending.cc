@@ -47,6 +47,22 @@ void FlowRelay::handle_closed_endpoint(Flow& f, Instant now) {
   streams_.reset(f, reason, now);
 }
 
+// The peer has ended the flow of a far host that has answered here. That host still believes in the
+// connection: it is asked for its number in the gateway's own name, and the near host gets its RST
+// so. Both are on this LAN, whose switches must not learn either of them at the gateway's port.
+// False if the far host has not moved.
+bool FlowRelay::take_in_arrived(Flow& f, stp::ResetReason reason, Instant now) {
+  if (reason != stp::ResetReason::kTimeout || !f.established) return false;
+  const auto* const check =
+      arrivals_.find({f.key.remote, f.key.vlans}, f.to_host.source, configured(f.peer), now);
+  if (check == nullptr || check->state != PresenceChecks::State::kHere) return false;
+  const wire::EthernetHeader to_far_host = arrivals_.towards(*check);
+  f.to_host.source = to_far_host.source;
+  orphans_.take_in({f.key.remote, f.key.local, f.key.remote_port, f.key.local_port, f.key.vlans},
+                   to_far_host, now);
+  return true;
+}
+
 // Whether a segment of the far host's belongs to a connection that is bridged, or was there before
 // the gateways. Until its handshake is over nobody knows whether a flow that waits for that was
 // asked for by its client, or by somebody else in its name: what the rules of TCP would answer

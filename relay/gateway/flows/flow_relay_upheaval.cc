@@ -85,6 +85,10 @@ void FlowRelay::go_on(Instant now) {
 void FlowRelay::look_at(std::uint32_t slot, Instant now) {
   catch_up(slot, now);
   Flow& f = flow(slot);
+  if (has_left(f, now)) {
+    reset_flow(slot, stp::ResetReason::kTimeout, Counter::kFlowsResetMoved, now);
+    return;
+  }
   if (f.awaits_stream()) advance(slot, now);  // the peer may be there again, or have left
   note_owing(f, now);
   if (!f.owes_since().is_never()) {
@@ -95,6 +99,15 @@ void FlowRelay::look_at(std::uint32_t slot, Instant now) {
   // Its timers may have become earlier, and its class another.
   if (f.stream_state == StreamState::kOpen) streams_.join_class(f);
   queue(slot);
+}
+
+// The host is silent here, and its flows' peer has found it on its own LAN. A flow that began while
+// the host was asked for may be one of a host that is back.
+bool FlowRelay::has_left(const Flow& f, Instant now) const {
+  const auto* const check =
+      departures_.find({f.key.local, f.key.vlans}, f.to_host.destination, configured(f.peer), now);
+  return check != nullptr && check->state == PresenceChecks::State::kSilent &&
+         f.created < check->began && !f.endpoint.is_closed();
 }
 
 void FlowRelay::hear(const IpAddress& host, const wire::EthernetHeader& towards) {

@@ -296,6 +296,10 @@ bool Liaison::handle_opened(stp::StreamId stream, Instant now) {
     destinations_.handle_opened(stream, now);
     return true;
   }
+  if (kind == kHostArrivalMessage) {
+    arrivals_.handle_opened(stream, now);
+    return true;
+  }
   if (kind == AcceptedSources::kMessage) {
     sources_.handle_opened(stream, now);
     return true;
@@ -337,6 +341,7 @@ void Liaison::handle_event(const stp::Event& event, OrphanedFlows& orphans, Inst
       list_in_.reset();
       reports_.forget_session();
       destinations_.forget_session();
+      arrivals_.forget_session();
       sources_.forget_session();
       if (event.kind == Kind::kPeerRestarted) peer_restarted_ = true;
       return;
@@ -367,6 +372,7 @@ void Liaison::handle_timeout(OrphanedFlows& orphans, Instant now) {
   if (std::exchange(reads_on_, false) && list_in_) read_list(orphans, now);
   reports_.handle_timeout(now);
   destinations_.handle_timeout(now);
+  arrivals_.handle_timeout(now);
   sources_.handle_timeout(now);
   if (now < retry_at_) return;
   retry_at_ = Instant::never();

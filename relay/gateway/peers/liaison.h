@@ -1,9 +1,10 @@
 // What a gateway tells one peer beside the flows, or asks it: whether it takes new ones, which
 // dictionaries it has, whether a server has answered at all, what a host says of a connection that
-// is bridged, to which MACs hosts address their frames, from which hosts it accepts connections,
-// how its LAN has fared and, after a restart of the peer, which flows there were. A message is a
-// stream of its own (docs/stp.md section 15), so that it is repaired, paced and under flow control
-// as any; who has taken it ends the stream with RESET, reason none.
+// is bridged, to which MACs hosts address their frames, which of its hosts are on this LAN, from
+// which hosts it accepts connections, how its LAN has fared and, after a restart of the peer, which
+// flows there were. A message is a stream of its own (docs/stp.md section 15), so that it is
+// repaired, paced and under flow control as any; who has taken it ends the stream with RESET,
+// reason none.
 #pragma once
 
 #include <array>
@@ -21,6 +22,7 @@
 #include "relay/gateway/frames/open_metadata.h"
 #include "relay/gateway/peers/accepted_sources.h"
 #include "relay/gateway/peers/dictionaries.h"
+#include "relay/gateway/peers/host_arrivals.h"
 #include "relay/gateway/peers/host_evidence.h"
 #include "relay/gateway/peers/lan_destinations.h"
 #include "relay/gateway/peers/lan_reports.h"
@@ -42,6 +44,7 @@ class Liaison {
         most_flows_(most_flows),
         reports_(session, number, context_, reader),
         destinations_(session, context_),
+        arrivals_(session, context_),
         sources_(session, context_, prefixes) {}
 
   // Tells the peer, now or when it is alive.
@@ -77,6 +80,9 @@ class Liaison {
   // To which MACs hosts address their frames.
   LanDestinations& destinations() { return destinations_; }
 
+  // Which of the peer's hosts have answered on this LAN.
+  HostArrivals& arrivals() { return arrivals_; }
+
   // From which hosts the peer accepts connections.
   const AcceptedSources& sources() const { return sources_; }
 
@@ -89,7 +95,8 @@ class Liaison {
   Instant next_timeout() const {
     if (reads_on_) return {};
     return earlier(earlier(retry_at_, reports_.next_timeout()),
-                   earlier(destinations_.next_timeout(), sources_.next_timeout()));
+                   earlier(earlier(destinations_.next_timeout(), arrivals_.next_timeout()),
+                           sources_.next_timeout()));
   }
   // The session asks for the next bytes of a stream of its own.
   void produce(stp::StreamId stream, Instant now);
@@ -145,6 +152,7 @@ class Liaison {
 
   LanReports reports_;
   LanDestinations destinations_;
+  HostArrivals arrivals_;
   AcceptedSources sources_;
 };
 

@@ -18,6 +18,8 @@ namespace {
 constexpr std::array<Duration, 8> kPatience = {
     Duration::zero(),     Duration::seconds(1), Duration::seconds(1),  Duration::seconds(2),
     Duration::seconds(4), Duration::seconds(8), Duration::seconds(16), Duration::seconds(60)};
+// A host that has moved is asked so often, within four seconds, and given up after eight.
+constexpr std::size_t kTriesOfMoved = 4;
 // SYNs leave at this distance, so that a full table is no burst that the LAN drops.
 constexpr Duration kSpacing = Duration::microseconds(20);
 // That one call goes over without a frame.
@@ -88,7 +90,7 @@ bool OrphanedFlows::handle_segment(const FlowKey& key, const wire::EthernetHeade
   counters_.add(Counter::kDroppedOrphaned);
   if (!header.has(Flags::kAck) || resets_.full()) return true;
   // RFC 9293 section 3.10.7.1: <SEQ=SEG.ACK><CTL=RST>, which is what the host expects next.
-  orphan.to_host = from.reversed();
+  if (!orphan.has_moved) orphan.to_host = from.reversed();
   resets_.push_reset(*orphan.to_host, key, header.acknowledgment);
   orphan.was_reset = true;
   return true;
@@ -161,6 +163,9 @@ std::size_t OrphanedFlows::poll_frame(MutableBytes out, Instant now) {
       const auto found = table.find(key);
       if (found == table.end()) continue;
       Orphan& orphan = found->second;
+      if (orphan.has_moved && !orphan.is_over && tries == kTriesOfMoved) {
+        end(orphan, how_it_ended(orphan));
+      }
       orphan.tries = static_cast<std::uint8_t>(orphan.is_over ? kLast : tries + 1);
       due_[orphan.tries].push_back({now + kPatience[orphan.tries], key});
       if (orphan.is_over) continue;

@@ -3,6 +3,9 @@
 // draws the challenge ACK of RFC 5961 section 4.2; that carries the one sequence number that a
 // valid RST needs. The same RST answers whatever else such a host still sends. A host that has no
 // such connection says so with RST.
+//
+// A host that has moved to this LAN from that of the peer has the same with connections that were
+// relayed there.
 #pragma once
 
 #include <cstddef>
@@ -50,6 +53,12 @@ class OrphanedFlows {
   // As the peer lists it on a lane; false if that is none of its business, or of the lane's.
   [[nodiscard]] bool add(const Lane& lane, const OpenMetadata& flow, ClientSide client,
                          Instant now);
+  // The host has moved to this LAN, where the other host of the flow is, too. Frames go to it by
+  // `to_host` only, whose source is the gateway's own. It is asked for a few seconds only, since
+  // the gateway does not see a new connection of the two. No effect as above.
+  void take_in(const FlowKey& key, const wire::EthernetHeader& to_host, Instant now) {
+    insert(key, {.to_host = to_host, .has_moved = true}, now);
+  }
   // A segment of its host, which is answered the way it came; the checksum is right. True if the
   // flow is one of these: then the segment is dealt with. A new SYN ends it, and is not dealt with.
   bool handle_segment(const FlowKey& key, const wire::EthernetHeader& from,
@@ -72,7 +81,8 @@ class OrphanedFlows {
     FlowJournal::Place place = FlowJournal::kNowhere;
     std::uint8_t tries = 0;
     bool was_reset = false;
-    bool is_over = false;  // stays a while, so that the peer's list does not bring it back
+    bool has_moved = false;  // take_in()
+    bool is_over = false;    // stays a while, so that the peer's list does not bring it back
   };
   using Table = std::unordered_map<FlowKey, Orphan, Hash>;
   struct Due {

@@ -1,0 +1,84 @@
+// A host that moves with its MAC and its address to the LAN of the other gateway, as a virtual
+// machine does. A bridge would go on. Gateways cannot: each host agrees about sequence numbers with
+// the gateway on its own LAN, and now the two hosts speak to each other. So both are reset.
+//
+// ARP and Neighbour Discovery are only hints, as anybody forges them. The gateway of the new LAN
+// asks for the host there, and tells the old one of an answer. That one asks for the host on its
+// own LAN, and ends the host's flows with that peer only if it hears nothing of the host.
+#include "relay/gateway/frames/flow_key.h"
+#include "relay/gateway/frames/told_owner.h"
+#include "relay/gateway/gateway_impl.h"
+
+namespace satrelay::gateway {
+
+bool Gateway::Impl::understands_arrivals(std::size_t configured_peer) const {
+  const auto session = lanes.find(configured_peer, identity.share.worker);
+  return session && peers[*session]->liaison.arrivals().are_understood();
+}
+
+// The prefixes of a peer may hold this LAN, too. So a host counts as one of a peer's only if it was
+// a far host of a flow within a day, or was heard on the WAN within five minutes.
+void Gateway::Impl::hear_told(const Frame& frame, Instant now) {
+  const auto told = told_owner(frame);
+  if (!told) return;
+  const wire::EthernetHeader& seen = frame.ethernet;
+  arrivals.hear_told(*told, seen, now);
+  departures.hear_told(*told, seen, now);
+  const LanAddress address{told->host, vlans_of(seen)};
+  const bool was_far = common->far_marks.find(told->host, FarMarks::kNoPort, now) ||
+                       common->stations.was_heard(Side::kWan, {told->mac, vlans_of(seen)}, now);
+  if (!was_far || !lan.may_be_host(told->mac)) return;
+  const auto peer = policy.peer_for(told->host);
+  if (!peer || lan.is_routed(*peer) || !understands_arrivals(*peer)) return;
+  if (!arrivals.ask(address, {told->mac, seen.tags, seen.tag_count}, *peer, now)) {
+    counters.add(Counter::kArrivalsUntold);
+  }
+}
+
+// The peer speaks of a host of this LAN. That is known here by its own ARP, so that it does not
+// stand behind a router, which would not answer for it.
+void Gateway::Impl::handle_arrival(std::size_t index, const HostArrival& arrival, Instant now) {
+  const std::size_t peer = peers[index]->lane.peer;
+  const wire::EthernetHeader& seen = arrival.ethernet;
+  const LanAddress address{arrival.host, vlans_of(seen)};
+  const NamedMac* const owner = lan.owners().owner(address);
+  const bool is_known = owner != nullptr && owner->mac == seen.source &&
+                        lan.may_be_host(seen.source) && !lan.is_routed(peer) &&
+                        flows.quotas().hosts().find(arrival.host) != LanHosts::kNone;
+  // Asked for by the tags that it has used here.
+  const bool is_asked = is_known && departures.ask(address, *owner, peer, now);
+  counters.add(is_asked ? Counter::kArrivalsHeard : Counter::kArrivalsRefused);
+}
+
+void Gateway::Impl::settle_moves(Instant now) {
+  using State = PresenceChecks::State;
+  arrivals.handle_timeout(now);
+  departures.handle_timeout(now);
+  while (const auto settled = arrivals.take_settled()) {
+    if (settled->result == State::kHere) tell_arrival(settled->check, now);
+    if (settled->result == State::kNone) counters.add(Counter::kArrivalsUntold);
+  }
+  bool has_left = false;
+  while (const auto settled = departures.take_settled()) {
+    if (settled->result == State::kHere) counters.add(Counter::kArrivalsDisputed);
+    if (settled->result == State::kNone) counters.add(Counter::kArrivalsRefused);
+    if (settled->result == State::kSilent) has_left = true;
+  }
+  if (has_left) flows.look_at_all();
+}
+
+// On each lane, as each worker of the peer has flows of its own.
+void Gateway::Impl::tell_arrival(const PresenceChecks::Check& check, Instant now) {
+  wire::EthernetHeader seen = arrivals.towards(check);
+  seen.source = check.named.mac;
+  for (std::size_t i = lanes.first_of(check.peer); i < lanes.size() && lanes[i].peer == check.peer;
+       ++i) {
+    Peer& peer = *peers[i];
+    const bool is_told =
+        peer.liaison.arrivals().tell({.host = check.address.host, .ethernet = seen}, now);
+    counters.add(is_told ? Counter::kArrivalsTold : Counter::kArrivalsUntold);
+    if (is_told) peer.bell.ring();
+  }
+}
+
+}  // namespace satrelay::gateway

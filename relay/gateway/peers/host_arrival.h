@@ -1,0 +1,31 @@
+// A gateway tells its peer so that a host of the peer's LAN has answered on its own, with this MAC
+// (docs/stp.md section 15).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "pep/base/address.h"
+#include "pep/base/bytes.h"
+#include "pep/wire/ethernet.h"
+
+namespace satrelay::gateway {
+
+struct HostArrival {
+  IpAddress host;
+  // The header of its answer; its destination and its type are not told.
+  wire::EthernetHeader ethernet;
+
+  friend bool operator==(const HostArrival&, const HostArrival&) = default;
+};
+
+inline constexpr std::uint8_t kHostArrivalMessage = 0xca;  // first octet of the metadata
+inline constexpr std::size_t kMaxHostArrival = 2 + 16 + 1 + 4 * wire::kMaxVlanTags + 6;
+
+// nullopt: it is cut short, or has another IP version or too many tags. What a later version
+// appends is ignored.
+std::optional<HostArrival> parse_host_arrival(ConstBytes message);
+std::size_t write_host_arrival(const HostArrival& arrival, MutableBytes out);
+
+}  // namespace satrelay::gateway

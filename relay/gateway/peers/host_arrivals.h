@@ -1,0 +1,48 @@
+// Which hosts of the peer's have answered on this LAN, told to the peer and heard from it. Many may
+// move at once: what is to be told waits in a queue, and 20 messages a second leave.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "pep/base/time.h"
+#include "pep/stp/session.h"
+#include "relay/gateway/peers/host_arrival.h"
+
+namespace satrelay::gateway {
+
+class HostArrivals {
+ public:
+  static constexpr std::size_t kMostWaiting = 64;
+
+  // `session` must outlive it. `context`: of the streams of messages.
+  HostArrivals(stp::Session& session, std::uint32_t context)
+      : session_(session), context_(context) {}
+
+  bool are_understood() const { return session_.arrivals(); }
+  // False, and no effect: the peer does not understand it, is not there, or too much waits.
+  bool tell(const HostArrival& arrival, Instant now);
+  // A message of the peer on this stream, which ends.
+  void handle_opened(stp::StreamId stream, Instant now);
+  std::optional<HostArrival> take() { return std::exchange(heard_, std::nullopt); }
+  void handle_timeout(Instant now) { send(now); }
+  Instant next_timeout() const { return waiting_.empty() ? Instant::never() : next_; }
+  // The peer is another, or gone.
+  void forget_session() { waiting_.clear(); }
+
+ private:
+  static constexpr Duration kBetween = Duration::milliseconds(50);
+
+  void send(Instant now);
+
+  stp::Session& session_;
+  std::uint32_t context_;
+  std::vector<HostArrival> waiting_;  // the first is the next
+  Instant next_;                      // no sooner
+  std::optional<HostArrival> heard_;
+};
+
+}  // namespace satrelay::gateway
