@@ -21,12 +21,13 @@ Handshake::Config handshake_config(const Config& config) {
       (config.reset_marks ? kCapabilityResetMarks : 0) |
       (config.host_words ? kCapabilityHostWords : 0) |
       (config.icmp_refusals ? kCapabilityIcmp : 0) | (config.arrivals ? kCapabilityArrivals : 0);
+  const std::uint32_t questions = config.between_gateways ? kCapabilityBetween : 0;
   return {.epoch = config.boot_epoch,
           .opens_even_streams = config.opens_even_streams,
           .lane_count = config.lane_count,
           .datagram_size = config.datagram_size,
           .interval = config.hello_interval,
-          .capabilities = repair | messages | kCapabilityReception,
+          .capabilities = repair | messages | questions | kCapabilityReception,
           .encrypts = config.security.has_value()};
 }
 
@@ -399,6 +400,8 @@ std::optional<Duration> Session::measured_rtt() const {
   if (!impl_->association->rtt.measured()) return std::nullopt;
   return impl_->association->rtt.smoothed();
 }
+
+std::optional<Duration> Session::shortest_rtt() const { return impl_->association->rtt.shortest(); }
 
 double Session::loss_ratio() const { return impl_->association->loss_rate.ratio(); }
 

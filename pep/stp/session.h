@@ -80,6 +80,8 @@ struct Config {
   bool icmp_refusals = false;
   // And which hosts of its own have answered on the LAN of the other (section 15).
   bool arrivals = false;
+  // And whether an address belongs to a host of its LAN (section 15).
+  bool between_gateways = false;
   // Each half of a stream has a reserve of the arena's, so that it goes on however little memory
   // the others leave.
   bool reserves = false;
@@ -233,6 +235,8 @@ class Session {
   Duration smoothed_rtt() const;
   // The same, and nothing while it is only assumed.
   std::optional<Duration> measured_rtt() const;
+  // The shortest that was measured since the session began: that of the path alone.
+  std::optional<Duration> shortest_rtt() const;
   BitRate send_rate() const;  // what the controller allows now, as the modem counts
   // A stream gets so much of it while all that wait go on to: this one, and one that begins to
   // send. Other sessions are not counted. No more than what may be sent at this moment.
@@ -264,6 +268,8 @@ class Session {
   bool icmp_refusals() const;
   // Both relays understand which of their hosts have arrived at the other LAN.
   bool arrivals() const;
+  // Both relays understand questions about addresses.
+  bool between_gateways() const;
   // Somebody greets in its name, and it has not been heard since: it may have been started anew,
   // and what is opened now be lost. Over with the next kPeerAlive, or when it is suspect.
   bool doubts_peer() const;

@@ -1,4 +1,4 @@
-// What both relays understand beside the frames of every version (docs/stp.md section 5).
+// Tells what both relays understand beside the frames of every version (docs/stp.md section 5).
 #include "pep/stp/session_impl.h"
 
 namespace satrelay::stp {
@@ -41,6 +41,10 @@ bool Session::icmp_refusals() const {
 
 bool Session::arrivals() const {
   return impl_->connected() && impl_->handshake.agreed(kCapabilityArrivals);
+}
+
+bool Session::between_gateways() const {
+  return impl_->connected() && impl_->handshake.agreed(kCapabilityBetween);
 }
 
 }  // namespace satrelay::stp

@@ -13,8 +13,9 @@ namespace {
 constexpr std::uint16_t kBaseMtu = 1200;
 constexpr std::uint16_t kLeastMtuV4 = 576, kLeastMtuV6 = 1280;
 
-// Streams at a time that are no flows but messages (liaison.h).
-constexpr std::uint32_t kMessageStreams = 20;
+// Streams at a time that are no flows but messages (liaison.h). Questions about addresses wait for
+// the round trip, and must leave room for the others.
+constexpr std::uint32_t kMessageStreams = 20 + LanQuestions::kMostUnanswered;
 
 void check(const config::Gateway& config, Share share) {
   const auto is_count = [](unsigned count) {
@@ -102,6 +103,7 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity, 
   stp.host_words = true;
   stp.icmp_refusals = true;
   stp.arrivals = true;
+  stp.between_gateways = true;
   stp.hash_secret = identity.secret[1] ^ (0x9E37'79B9'7F4A'7C15U * (session + 1));
   stp.host_shares = &carrier.host_shares;
   stp.report_budget = &carrier.report_budget;
@@ -174,7 +176,8 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       common(identity.common
                  ? identity.common
                  : std::make_shared<CommonKnowledge>(secret_of(identity), config.peers.size())),
-      door(config, secret_of(identity), policy, claims, peers, common->symmetric_paths, counters),
+      door(config, secret_of(identity), policy, claims, peers, common->symmetric_paths,
+           common->between, counters),
       wan(config, identity.share, identity.wan_mac, uplink, counters, now),
       lan(config, policy, secret_of(identity), identity.wan_mac, common->awaited, counters),
       arrivals(PresenceChecks::Proof::kAnswer, secret_of(identity), identity.wan_mac,

@@ -55,6 +55,9 @@ void Gateway::Impl::handle_event(std::size_t index, const stp::Event& event, Ins
     case Kind::kDelivered:
       if (StreamContext(event.context).kind() == StreamContext::Kind::kMessages) {
         peer.liaison.handle_event(event, orphans, now);
+        if (const auto found = peer.liaison.questions().take_found()) {
+          door.refute({found->host, found->vlans}, now);
+        }
       } else {
         flows.handle_event(index, event, now);
       }
@@ -63,6 +66,20 @@ void Gateway::Impl::handle_event(std::size_t index, const stp::Event& event, Ins
   // About no stream.
   peer.liaison.handle_event(event, orphans, now);
   peer.dictionaries.update(uplink.classes(), peer.liaison.peer_dictionaries());
+}
+
+// The peer does not speak for an address that the operator has put behind another one. A host that
+// ARP has told of counts as long as its MAC is heard here.
+void Gateway::Impl::answer(std::size_t index, const LanQuestions::Question& asked, Instant now) {
+  const IpAddress& host = asked.address.host;
+  const bool is_others =
+      claims.is_behind_a_peer(host) && policy.peer_for(host) != peers[index]->lane.peer;
+  const NamedMac* const owner = lan.owners().owner({host, asked.address.vlans});
+  const bool is_here =
+      is_others || (owner != nullptr &&
+                    common->stations.was_heard(Side::kLan, {owner->mac, owner->vlans()}, now));
+  peers[index]->liaison.questions().answer(
+      asked, is_here ? LanQuestions::Answer::kHere : LanQuestions::Answer::kNotHere, now);
 }
 
 // A message, or a flow.
@@ -83,6 +100,7 @@ void Gateway::Impl::handle_opened(std::size_t index, stp::StreamId stream, Insta
       counters.add(Counter::kEvidenceRefused);
     }
   }
+  if (const auto asked = peer.liaison.questions().take()) answer(index, *asked, now);
   if (const auto told = peer.liaison.destinations().take()) {
     flows.hear_destination(index, *told, now);
   }

@@ -123,6 +123,9 @@ struct Gateway::Impl final : SessionPort {
   // What the sessions have told by the packets since the last time.
   void settle_stp(Instant now);
 
+  // ARP and Neighbour Discovery may show that an address is between the gateways.
+  void look_for_question(const Frame& frame, Instant now);
+  void look_for_answer(const Frame& frame, Instant now);
   void overhear(PortId port, const Frame& frame, Instant now);
 
   // --- from either ---------------------------------------------------------------------------
@@ -196,6 +199,8 @@ struct Gateway::Impl final : SessionPort {
   void take_events(std::size_t peer, Instant now) { take_events(peer, 1, now); }
   void handle_event(std::size_t index, const stp::Event& event, Instant now);
   void handle_opened(std::size_t index, stp::StreamId stream, Instant now);
+  // The peer asks whether this LAN has an address.
+  void answer(std::size_t index, const LanQuestions::Question& asked, Instant now);
   bool is_reachable(std::size_t peer) const override {
     return wan.next_hop(lanes[peer].peer).has_value();
   }
@@ -257,7 +262,7 @@ struct Gateway::Impl final : SessionPort {
   PresenceChecks arrivals;    // of hosts that should be on the LAN of a peer
   PresenceChecks departures;  // of hosts of this LAN, which a peer has found on its own
   FlowJournal journal;
-  OrphanedFlows orphans;  // of an earlier run
+  OrphanedFlows orphans;  // of an earlier run, and of hosts that have moved here
   FlowRelay flows;
   stp::HelloBudget hello_budget;                             // of all sessions
   stp::SharedRepairs repairs;                                // the same

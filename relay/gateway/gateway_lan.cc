@@ -4,6 +4,7 @@
 #include "pep/wire/arp.h"
 #include "pep/wire/icmp.h"
 #include "pep/wire/tcp.h"
+#include "relay/gateway/frames/asked_owner.h"
 #include "relay/gateway/frames/frame_faults.h"
 #include "relay/gateway/gateway_impl.h"
 
@@ -40,6 +41,12 @@ bool Gateway::Impl::stays_on_lan(const Frame& frame, Instant now) const {
     return !arp || !claims.is_behind_a_peer(arp->target);
   }
   return frame.kind == FrameKind::kNotIp || !claims.is_behind_a_peer(frame.ip.destination);
+}
+
+void Gateway::Impl::look_for_question(const Frame& frame, Instant now) {
+  const auto asked = asked_owner(frame);
+  if (!asked || !policy.peer_for(*asked) || claims.is_behind_a_peer(*asked)) return;
+  common->between.note_question({*asked, vlans_of(frame.ethernet)}, frame.ethernet.source, now);
 }
 
 // What is seen of all frames is looked up while the memory that it leads to is on its way. The
@@ -193,12 +200,14 @@ Verdict Gateway::Impl::handle_lan(const Frame& frame, const Segment& segment, Co
     case FrameKind::kNotIp:
       return bridge_not_ip(frame, kPort, bytes, now);
     case FrameKind::kArp:
+      look_for_question(frame, now);
       return bridge(Counter::kBridgedNotIp, frame, kPort, bytes, now);
     case FrameKind::kFragment:
       return handle_lan_fragment(frame, bytes, now);
     case FrameKind::kIpOptions:
     case FrameKind::kIpExtension:
     case FrameKind::kIcmp:
+      look_for_question(frame, now);
       if (!concerns_relayed_flow(kPort, frame, slot)) break;
       if (slot != kNoSlot) flows.handle_icmp_error(slot, frame, now);
       return drop(Counter::kDroppedIcmpForRelayed);
@@ -308,7 +317,13 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_se
         ++peers[*session]->flows_refused;
         flows.want_room(*session, key.local);
       }
-      return bridge_connection(decision.reason);
+      {
+        const Verdict verdict = bridge_connection(decision.reason);
+        if (is_syn && session && verdict != Verdict::kDrop) {
+          door.note_bridged(segment, decision.reason, *session, verdict != Verdict::kBridge, now);
+        }
+        return verdict;
+      }
     case Kind::kDrop:
       break;
   }

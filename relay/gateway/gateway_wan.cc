@@ -4,6 +4,7 @@
 
 #include "pep/wire/tcp.h"
 #include "pep/wire/udp.h"
+#include "relay/gateway/frames/asked_owner.h"
 #include "relay/gateway/gateway_impl.h"
 
 namespace satrelay::gateway {
@@ -33,12 +34,14 @@ Verdict Gateway::Impl::handle_wan(const Frame& frame, ConstBytes bytes, Instant 
   switch (frame.kind) {
     case FrameKind::kArp:
       if (wan.handle_arp(frame, now)) return Verdict::kConsumed;
+      look_for_answer(frame, now);
       break;
     case FrameKind::kUdp:
       if (wan.is_for_own_address(frame)) return handle_stp(frame, now);
       break;
     case FrameKind::kIcmp:
       if (wan.handle_icmp(frame, now)) return Verdict::kConsumed;
+      look_for_answer(frame, now);
       if (concerns_relayed_flow(kPort, frame, slot)) return drop(Counter::kDroppedIcmpForRelayed);
       break;
     case FrameKind::kFragment:
@@ -61,6 +64,9 @@ Verdict Gateway::Impl::handle_wan(const Frame& frame, ConstBytes bytes, Instant 
         if (flows.flows().find(key) != kNoSlot || flows.time_waits().contains(key)) {
           return drop(Counter::kDroppedRelayedFromWan);
         }
+        if (door.takes_back(key, frame.ethernet, frame.payload, now)) {
+          return drop(Counter::kDroppedTakenBack);
+        }
         door.look_from_wan(key, frame.ethernet, frame.payload, now);
         if (wire::opens_connection(load_u8(&frame.payload[wire::kTcpFlagsOffset])) &&
             !wan.is_own_mac(frame.ethernet.destination) &&
@@ -80,6 +86,17 @@ Verdict Gateway::Impl::handle_wan(const Frame& frame, ConstBytes bytes, Instant 
   const bool is_ip = frame.kind >= FrameKind::kFragment;
   return is_ip ? treat(Counter::kBridgedFromWan, frame, kPort, bytes, now)
                : bridge(Counter::kBridgedFromWan, frame, kPort, bytes, now);
+}
+
+void Gateway::Impl::look_for_answer(const Frame& frame, Instant now) {
+  const auto told = answering_owner(frame);
+  if (!told || claims.is_behind_a_peer(*told)) return;
+  const auto peer = policy.peer_for(*told);
+  if (!peer) return;
+  const auto path = door.shortest_path(lanes.first_of(*peer));
+  if (!path || *path <= BetweenGateways::kShortestPath) return;
+  common->between.note_answer({*told, vlans_of(frame.ethernet)}, frame.ethernet.destination,
+                              *path / 2, now);
 }
 
 // As handle_lan() and handle_wan() learn from it.

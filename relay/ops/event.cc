@@ -82,6 +82,8 @@ constexpr std::array<EventDescription, kEventKinds> kDescriptions = {{
      "the far gateway accepts no connections of some hosts of the LAN, theirs are bridged", ""},
     {"client_of_no_peer", kInfo,
      "connections came over the WAN from hosts in no peer's prefixes, and were bridged", ""},
+    {"address_between", kInfo,
+     "a server stands between the gateways, as a modem does; connections to it are bridged", ""},
     {"syn_flood", kWarning, "more SYNs come than connections may be half-open",
      "find who sends them; if they are wanted, raise limits.half_open"},
     {"syn_flood_over", kInfo, "SYNs find room again", ""},

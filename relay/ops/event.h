@@ -57,6 +57,7 @@ enum class EventKind : std::uint8_t {
   kPeerOverreaches,     // opens connections that are not those of hosts behind it
   kSourceUnaccepted,    // the peer takes no connections of some hosts of the LAN
   kClientOfNoPeer,      // has a connection bridged from the WAN
+  kAddressBetween,      // the gateways: connections to it are bridged
   kSynFlood,
   kSynFloodOver,
   kWorkerOverloaded,

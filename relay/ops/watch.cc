@@ -29,6 +29,7 @@ constexpr std::array kWatched = {
     Watched{Counter::kFlowsRefusedForeign, EventKind::kPeerOverreaches},
     Watched{Counter::kBridgedUnacceptedSource, EventKind::kSourceUnaccepted},
     Watched{Counter::kSynsOfNoPeer, EventKind::kClientOfNoPeer},
+    Watched{Counter::kAddressesBetween, EventKind::kAddressBetween},
 };
 
 // "12.3", of a value that is not negative.

@@ -121,7 +121,7 @@ class Watch {
   bool memory_low_ = false;
   std::uint64_t out_of_memory_ = 0;
   Instant memory_short_at_;
-  static constexpr std::size_t kWatchedCounters = 13;
+  static constexpr std::size_t kWatchedCounters = 14;
   std::array<Growth, kWatchedCounters> counters_;
   Spell flood_{kFlood};
   Spell overload_{kOverload};

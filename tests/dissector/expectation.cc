@@ -5,6 +5,7 @@
 #include "pep/compress/block_codec.h"
 #include "relay/gateway/frames/open_metadata.h"
 #include "relay/gateway/peers/accepted_sources.h"
+#include "relay/gateway/peers/lan_questions.h"
 #include "tests/dissector/words.h"
 
 namespace satrelay::dissector {
@@ -136,12 +137,12 @@ void Observer::observe_hello(ConstBytes frames) {
   add("hello.capabilities.other_vlan", (frame.capabilities & stp::kCapabilityOtherVlan) >> 5);
   add("hello.capabilities.urgent", (frame.capabilities & stp::kCapabilityUrgent) >> 6);
   add("hello.capabilities.destinations", (frame.capabilities & stp::kCapabilityDestinations) >> 7);
-  add("hello.capabilities.accepted_sources",
-      (frame.capabilities & stp::kCapabilityAcceptedSources) >> 8);
+  add("hello.capabilities.accepted_sources", bit(frame.capabilities, 8));
   add("hello.capabilities.reset_marks", (frame.capabilities & stp::kCapabilityResetMarks) >> 9);
   add("hello.capabilities.host_words", (frame.capabilities & stp::kCapabilityHostWords) >> 10);
   add("hello.capabilities.icmp", (frame.capabilities & stp::kCapabilityIcmp) >> 11);
   add("hello.capabilities.arrivals", (frame.capabilities & stp::kCapabilityArrivals) >> 12);
+  add("hello.capabilities.between", (frame.capabilities & stp::kCapabilityBetween) >> 13);
   add("hello.epoch", frame.epoch);
   add("hello.peer_epoch", frame.peer_epoch);
   add("hello.echo", frame.echo);
@@ -298,6 +299,13 @@ std::string Observer::metadata(ConstBytes bytes, Carries& carries) {
     add("open.kind", kind);
     add("sources.more", bit(in.u8(), 0));
     return "accepted sources";
+  } else if (kind == gateway::LanQuestions::kMessage && gateway::parse_lan_question(bytes)) {
+    const auto asked = *gateway::parse_lan_question(bytes);
+    add("open.kind", kind);
+    add("address.version", asked.host.is_v4() ? 4 : 6);
+    add_text(asked.host.is_v4() ? "address.host" : "address.host6", asked.host.to_string());
+    for (const std::uint16_t vlan : asked.vlans) add("address.vlan", vlan);
+    return "question about " + asked.host.to_string();
   } else if (kind == kDoubt && bytes.size() >= 9) {
     const std::uint64_t stream = in.u64();
     add("open.kind", kind);

@@ -189,7 +189,8 @@ stp::HelloFrame hello_frame(std::uint64_t epoch, std::uint64_t peer_epoch) {
   frame.capabilities = stp::kCapabilityRepair | stp::kCapabilityLanReports |
                        stp::kCapabilityUrgent | stp::kCapabilityDestinations |
                        stp::kCapabilityAcceptedSources | stp::kCapabilityResetMarks |
-                       stp::kCapabilityHostWords | stp::kCapabilityIcmp | stp::kCapabilityArrivals;
+                       stp::kCapabilityHostWords | stp::kCapabilityIcmp | stp::kCapabilityArrivals |
+                       stp::kCapabilityBetween;
   frame.datagram_size = 1472;
   frame.lane_credit = 64U << 20U;
   frame.stream_credit = 16U << 20U;
@@ -320,6 +321,9 @@ std::vector<Bytes> example_frames() {
   frames.push_back(open(22, bytes({0xc6})));
   frames.push_back(open(28, bytes({0xc9, 0})));
   frames.push_back(open(28, bytes({0xc9, 1})));
+  frames.push_back(open(30, bytes({0xcb, 4, 192, 168, 100, 1, 0, 7, 0, 0})));
+  frames.push_back(open(
+      30, bytes({0xcb, 6, 0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0})));
   for (const char* const host : {"203.0.113.5", "2001:db8::5"}) {
     const gateway::HostEvidence evidence{.near = *IpAddress::parse(host),
                                          .far = *IpAddress::parse(host),
@@ -414,6 +418,8 @@ std::vector<Bytes> odd_frames() {
       feedback(
           {.highest = 33, .below_floor = 3, .below_begin = 3, .bitmap = bytes({1}), .bits = 4}),
   };
+  frames.push_back(open(16, bytes({0xcb, 5})));                             // no version of IP
+  frames.push_back(open(16, bytes({0xcb, 4, 192, 168, 100, 1, 0, 7, 0})));  // short
   for (gateway::OpenMetadata flow : example_flows()) {
     flow.server = *IpAddress::parse(flow.client.is_v4() ? "224.0.0.1" : "ff02::1");
     frames.push_back(open(18, metadata_of(flow)));

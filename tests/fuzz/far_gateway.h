@@ -110,7 +110,8 @@ class FarGateway final : public stp::StreamSource {
     config.opens_even_streams = opens == Streams::kEven;
     config.max_streams = 32;
     config.lan_reports = config.evidence = config.destinations = config.host_words =
-        config.icmp_refusals = config.arrivals = reports == LanReports::kUnderstood;
+        config.icmp_refusals = config.arrivals = config.between_gateways =
+            reports == LanReports::kUnderstood;
     config.lane_receive_limit = config.stream_receive_limit = config.stream_send_limit = 1 << 18;
     return config;
   }

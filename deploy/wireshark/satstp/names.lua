@@ -17,7 +17,8 @@ local REASONS = {
 }
 local KINDS = { [3] = "flow", [0xc1] = "admission", [0xc2] = "flows", [0xc3] = "doubt",
                 [0xc4] = "dictionaries", [0xc5] = "lan_wish", [0xc6] = "lan_reports", [0xc7] = "evidence",
-                [0xc8] = "destination", [0xc9] = "sources", [0xca] = "arrival" }
+                [0xc8] = "destination", [0xc9] = "sources", [0xca] = "arrival",
+                [0xcb] = "address" }
 local ADMISSIONS = { [0] = "open", [1] = "bypass", [2] = "draining" }
 local BLOCKS = { [0] = "raw", [1] = "zstd", [2] = "marks", [3] = "dictionary", [4] = "urgent", [5] = "reset" }
 local CRC_STATUS = { [0] = "Bad", [1] = "Good", [2] = "Unverified" }
@@ -123,6 +124,7 @@ field("bool", "hello.capabilities.reset_marks", "Understands resets behind bytes
 field("bool", "hello.capabilities.host_words", "Understands words of hosts", 32, nil, 0x400)
 field("bool", "hello.capabilities.icmp", "Understands RESET reason 14", 32, nil, 0x800)
 field("bool", "hello.capabilities.arrivals", "Understands arrivals", 32, nil, 0x1000)
+field("bool", "hello.capabilities.between", "Understands questions about addresses", 32, nil, 0x2000)
 number("hello.epoch", "Boot epoch")
 number("hello.peer_epoch", "Boot epoch of the peer")
 field("uint32", "hello.echo", "Answers HELLO", base.DEC)
@@ -219,6 +221,10 @@ field("uint8", "arrival.tag_count", "VLAN tags", base.DEC)
 field("uint16", "arrival.vlan.tpid", "TPID", base.HEX)
 field("uint16", "arrival.vlan.id", "VLAN", base.DEC, nil, 0x0fff)
 field("ether", "arrival.mac", "MAC of the host")
+field("uint8", "address.version", "IP version", base.DEC)
+field("ipv4", "address.host", "Address")
+field("ipv6", "address.host6", "Address")
+field("uint16", "address.vlan", "VLAN", base.DEC)
 field("bool", "sources.more", "The sender accepts others, too", 8, nil, 0x01)
 field("uint32", "dictionaries.sequence", "Sequence", base.DEC)
 field("uint8", "dictionaries.count", "Dictionaries", base.DEC)

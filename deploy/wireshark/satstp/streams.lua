@@ -80,6 +80,13 @@ local function metadata(tree, r)
   elseif kind == "sources" then
     tree:add(F["sources.more"], r:take(1))
     return "accepted sources", kind
+  elseif kind == "address" then
+    local version = r:add(tree, "address.version", 1)
+    if version ~= 4 and version ~= 6 then malformed("no version of IP") end
+    local range = r:take(version == 4 and 4 or 16)
+    tree:add(F["address.host" .. (version == 6 and "6" or "")], range)
+    for _ = 1, 2 do r:add(tree, "address.vlan", 2) end
+    return "question about " .. tostring(version == 4 and range:ipv4() or range:ipv6()), kind
   elseif kind == "lan_wish" then
     return "wish for LAN reports", kind
   elseif kind == "lan_reports" then

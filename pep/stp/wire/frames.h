@@ -81,6 +81,7 @@ inline constexpr std::uint32_t kCapabilityResetMarks = 0x200;
 inline constexpr std::uint32_t kCapabilityHostWords = 0x400;
 inline constexpr std::uint32_t kCapabilityIcmp = 0x800;
 inline constexpr std::uint32_t kCapabilityArrivals = 0x1000;
+inline constexpr std::uint32_t kCapabilityBetween = 0x2000;
 
 struct PingFrame {
   std::uint64_t settled = 0;  // report from this packet number on

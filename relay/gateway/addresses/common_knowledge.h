@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "relay/gateway/addresses/between_gateways.h"
 #include "relay/gateway/addresses/far_families.h"
 #include "relay/gateway/addresses/far_marks.h"
 #include "relay/gateway/addresses/far_services.h"
@@ -22,6 +23,7 @@ struct CommonKnowledge {
         far_families(key, peers),
         peer_refusals(key),
         symmetric_paths(key),
+        between(key),
         awaited(key) {}
 
   FilteringDatabase stations;
@@ -30,6 +32,7 @@ struct CommonKnowledge {
   FarFamilies far_families;
   PeerRefusals peer_refusals;
   SymmetricPaths symmetric_paths;
+  BetweenGateways between;
   AwaitedAnswers awaited;
 };
 

@@ -1,5 +1,7 @@
 #include "relay/gateway/opening/doorkeeper.h"
 
+#include <algorithm>
+
 #include "relay/gateway/frames/frame_faults.h"
 #include "relay/gateway/frames/path_marks.h"
 
@@ -12,6 +14,9 @@ using Decision = Doorkeeper::Decision;
 // With fewer free places, each cookie that may come back has one.
 constexpr std::size_t kAmplePlaces = 4096;
 
+// The far gateway is asked so often about a device to which connections are bridged.
+constexpr Duration kAskPeerAgain = Duration::seconds(60);
+
 Decision bridge(Counter reason) { return {.kind = Decision::Kind::kBridge, .reason = reason}; }
 Decision drop(Counter reason) { return {.kind = Decision::Kind::kDrop, .reason = reason}; }
 
@@ -19,11 +24,12 @@ Decision drop(Counter reason) { return {.kind = Decision::Kind::kDrop, .reason =
 
 Doorkeeper::Doorkeeper(const config::Gateway& config, HashKey secret, const Policy& policy,
                        const Claims& claims, const std::vector<std::unique_ptr<Peer>>& peers,
-                       const SymmetricPaths& paths, Counters& counters)
+                       const SymmetricPaths& paths, BetweenGateways& between, Counters& counters)
     : policy_(policy),
       claims_(claims),
       peers_(peers),
       paths_(paths),
+      between_(between),
       records_(secret, config.limits.flows),
       cookies_(secret, counters),
       under_way_(secret),
@@ -52,6 +58,7 @@ Decision Doorkeeper::decide(const Segment& segment, ActiveRule& rule,
     return drop(Counter::kDroppedAfterCookie);
   }
   const wire::TcpHeader& opening = recovered ? *recovered : header;
+  const bool was_tried = is_syn && end_overdue_trial(segment, now);
   auto reason = reason_to_bridge(segment, opening, rule.rule, peer, now);
   const bool was_bridged = records_.bridged_syns.recalls(key, opening.sequence, now);
   if (!reason && (was_bridged || records_.in_use.has(key, now) ||
@@ -65,6 +72,9 @@ Decision Doorkeeper::decide(const Segment& segment, ActiveRule& rule,
   }
   if (!reason) {
     if (const auto fault = checksum_fault(segment.frame)) return drop(*fault);
+    if (is_syn && begin_trial(segment, *peer, now)) reason = Counter::kBridgedOnTrial;
+  }
+  if (!reason) {
     // A host believes in the cookie that its SYN was answered by, or will: a repetition is answered
     // by the same, whatever room there is, as long as the cookie is remembered.
     if (is_syn && room.handshake(rule.rule, key, *peer, now).allows_cookies() &&
@@ -88,7 +98,7 @@ Decision Doorkeeper::decide(const Segment& segment, ActiveRule& rule,
     refusals_.refuse(PortId::kLan, segment.frame, header, segment.payload);
     return drop(Counter::kDroppedAfterEnd);
   }
-  if ((is_syn || recovered) && !was_bridged) ++rule.use.connections;
+  if ((is_syn || recovered) && !was_bridged && !was_tried) ++rule.use.connections;
   if (recovered && !reason) {
     unplaced_acks_.forget(key);
     under_way_.remove(peers_[*peer]->lane.peer, key.local, now);
@@ -170,7 +180,161 @@ std::optional<Counter> Doorkeeper::objection(const FlowKey& key, const config::R
   // whoever has said it. Bridged, they go where the address belongs.
   if (claims_.is_behind_a_peer(key.local)) return Counter::kBridgedForeignSource;
   if (!is_accepted(key.local, *peer)) return Counter::kBridgedUnacceptedSource;
+  if (may_be_between(key, *peer) &&
+      between_.state({key.remote, key.vlans}, now) == BetweenGateways::State::kConfirmed) {
+    return Counter::kBridgedBetweenGateways;
+  }
   return std::nullopt;
+}
+
+// One lane alone may have begun while a queue stood.
+std::optional<Duration> Doorkeeper::shortest_path(std::size_t session) const {
+  const std::size_t peer = peers_[session]->lane.peer;
+  std::size_t first = session;
+  while (first > 0 && peers_[first - 1]->lane.peer == peer) --first;
+  std::optional<Duration> shortest;
+  for (std::size_t i = first; i < peers_.size() && peers_[i]->lane.peer == peer; ++i) {
+    const auto path = peers_[i]->session.shortest_rtt();
+    if (path) shortest = std::min(shortest.value_or(*path), *path);
+  }
+  return shortest;
+}
+
+bool Doorkeeper::may_be_between(const FlowKey& key, std::size_t session) const {
+  if (claims_.is_behind_a_peer(key.remote)) return false;
+  if (!peers_[session]->session.between_gateways()) return false;
+  const auto path = shortest_path(session);
+  return path && *path > BetweenGateways::kShortestPath;
+}
+
+// The first bytes of a connection may stand in its SYN. They are not to cross in the clear.
+bool Doorkeeper::begin_trial(const Segment& syn, std::size_t session, Instant now) {
+  const FlowKey& key = syn.key;
+  const LanAddress address(key.remote, key.vlans);
+  if (between_.state(address, now) != BetweenGateways::State::kHint || syn.payload > 0)
+    return false;
+  if (!may_be_between(key, session)) return false;
+  if (trials_.is_overdue(address, now)) {
+    refute(address, now);
+    return false;
+  }
+  // The peer's answer comes too late for this SYN, but in time for the connection.
+  const bool is_begun =
+      ask(address, session, now) && trials_.begin(address, SynTrials::Sign::kHint,
+                                                  {.key = key,
+                                                   .sequence = syn.header.sequence,
+                                                   .sent = now,
+                                                   .within = *shortest_path(session) / 2});
+  if (!is_begun) counters_.add(Counter::kHintsUntried);
+  return is_begun;
+}
+
+void Doorkeeper::note_bridged(const Segment& syn, Counter reason, std::size_t session, bool waits,
+                              Instant now) {
+  const LanAddress address(syn.key.remote, syn.key.vlans);
+  if (reason == Counter::kBridgedOnTrial) {
+    if (const auto found = trials_.find(syn.key, syn.header.sequence, now); found.syn && waits) {
+      found.syn->has_waited = true;
+    }
+  } else if (reason == Counter::kBridgedBetweenGateways) {
+    follow_confirmed(syn, address, session, waits, now);
+  }
+}
+
+// Somebody on the way may have forged the answers that have confirmed it. The answer of the far
+// host comes all the same, and shows that; so does the word of the far gateway.
+void Doorkeeper::follow_confirmed(const Segment& syn, const LanAddress& address,
+                                  std::size_t session, bool waits, Instant now) {
+  const auto path = shortest_path(session);
+  // A device may take its time. No far host is as quick as this.
+  const bool is_begun = path && trials_.begin(address, SynTrials::Sign::kConfirmed,
+                                              {.key = syn.key,
+                                               .sequence = syn.header.sequence,
+                                               .sent = now,
+                                               .within = *path * 3 / 4,
+                                               .has_waited = waits});
+  if (!is_begun) return;
+  SynTrials::Trial& trial = *trials_.trial_of(address);
+  if (now >= trial.ask_again && ask(address, session, now)) trial.ask_again = now + kAskPeerAgain;
+}
+
+bool Doorkeeper::ask(const LanAddress& address, std::size_t session, Instant now) {
+  if (!peers_[session]->liaison.questions().ask({address.host, address.vlans}, now)) return false;
+  peers_[session]->bell.ring();
+  return true;
+}
+
+// A repeated SYN that is taken back is relayed. The far host is to forget the first one before the
+// far gateway opens the connection.
+bool Doorkeeper::end_overdue_trial(const Segment& syn, Instant now) {
+  using Sign = SynTrials::Sign;
+  const auto [trial, tried] = trials_.find(syn.key, syn.header.sequence, now);
+  if (tried == nullptr || tried->answer || trial->sign == Sign::kConfirmed) return false;
+  const LanAddress address = trial->address;
+  if (trial->sign == Sign::kHint) {
+    // The device may have answered a SYN of another worker.
+    if (between_.state(address, now) == BetweenGateways::State::kConfirmed) {
+      trial->sign = Sign::kConfirmed;
+      return false;
+    }
+    if (tried->has_waited || !tried->is_late(now)) return false;
+  }
+  if (!tried->is_reset) {
+    refusals_.take_back(syn.key, syn.frame.ethernet, syn.header.sequence + 1);
+  }
+  trials_.end(syn.key);
+  records_.bridged_syns.forget(syn.key);
+  refute(address, now);
+  return true;
+}
+
+bool Doorkeeper::takes_back(const FlowKey& key, const wire::EthernetHeader& ethernet,
+                            ConstBytes segment, Instant now) {
+  using Sign = SynTrials::Sign;
+  const auto numbers = numbers_of(segment);
+  const bool accepts = (numbers.flags & Flags::kSyn) != 0;
+  const bool refuses = (numbers.flags & Flags::kRst) != 0;
+  if ((numbers.flags & Flags::kAck) == 0 || accepts == refuses) return false;
+  const auto [trial, tried] = trials_.find(key, numbers.acknowledgment - 1, now);
+  if (tried == nullptr) return false;
+  const LanAddress address = trial->address;
+  if (tried->answer) {
+    // Two have answered one SYN, and the second of them is the far host.
+    const bool contradicts = accepts && *tried->answer != numbers.sequence && !tried->is_repeated;
+    if (!contradicts) return false;
+  } else if (trial->sign != Sign::kVoid && !tried->is_late(now)) {
+    trial->sign = Sign::kConfirmed;
+    if (between_.confirm(address, now)) counters_.add(Counter::kAddressesBetween);
+    if (accepts) {
+      tried->answer = numbers.sequence;
+    } else {
+      trials_.end(key);
+    }
+    return false;
+  } else if (trial->sign == Sign::kConfirmed && (tried->has_waited || tried->is_repeated)) {
+    return false;
+  }
+  if (!tried->has_waited) refute(address, now);
+  if (refuses) return false;  // the host's connection is over, and nothing of it goes on
+  records_.bridged_syns.forget(key);
+  if (!tried->is_reset) {
+    tried->is_reset = refusals_.take_back(key, ethernet.reversed(), numbers.acknowledgment);
+  }
+  return true;
+}
+
+// Connections that stand already are with whoever has forged an answer, and are reset.
+void Doorkeeper::refute(const LanAddress& address, Instant now) {
+  if (SynTrials::Trial* const trial = trials_.trial_of(address)) {
+    trial->sign = SynTrials::Sign::kVoid;
+    for (SynTrials::Syn& syn : trial->all()) {
+      if (!syn.answer) continue;
+      syn.answer.reset();
+      records_.bridged_syns.forget(syn.key);
+      records_.ended.remember(syn.key, 0, now);
+    }
+  }
+  if (between_.refute(address, now)) counters_.add(Counter::kHintsVoid);
 }
 
 bool Doorkeeper::is_accepted(const IpAddress& host, std::size_t session) const {

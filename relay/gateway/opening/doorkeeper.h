@@ -15,6 +15,7 @@
 #include "pep/base/time.h"
 #include "pep/tcp/types.h"
 #include "pep/wire/tcp.h"
+#include "relay/gateway/addresses/between_gateways.h"
 #include "relay/gateway/addresses/symmetric_paths.h"
 #include "relay/gateway/admission.h"
 #include "relay/gateway/counters.h"
@@ -26,6 +27,7 @@
 #include "relay/gateway/opening/refusals.h"
 #include "relay/gateway/opening/room_for_flows.h"
 #include "relay/gateway/opening/syn_cookies.h"
+#include "relay/gateway/opening/syn_trials.h"
 #include "relay/gateway/opening/unplaced_acks.h"
 #include "relay/gateway/peers/peer.h"
 #include "relay/gateway/port_id.h"
@@ -58,7 +60,7 @@ class Doorkeeper : private Misfits::Tellers {
   // All but the configuration must outlive it; `peers` may be filled later.
   Doorkeeper(const config::Gateway& config, HashKey secret, const Policy& policy,
              const Claims& claims, const std::vector<std::unique_ptr<Peer>>& peers,
-             const SymmetricPaths& paths, Counters& counters);
+             const SymmetricPaths& paths, BetweenGateways& between, Counters& counters);
   Doorkeeper(const Doorkeeper&) = delete;
   Doorkeeper& operator=(const Doorkeeper&) = delete;
 
@@ -74,6 +76,18 @@ class Doorkeeper : private Misfits::Tellers {
   // `config`: of the endpoint that the connection would have. `session`: that for its far host.
   void answer_by_cookie(const Segment& syn, const wire::EthernetHeader& to_host,
                         const tcp::Config& config, std::size_t session, Instant now);
+  // A SYN is bridged for that reason, or waits for the link: its answer may show whether its server
+  // stands between the gateways.
+  void note_bridged(const Segment& syn, Counter reason, std::size_t session, bool waits,
+                    Instant now);
+  // The shortest round trip to the session's peer; nullopt: not known yet.
+  std::optional<Duration> shortest_path(std::size_t session) const;
+  // A segment from the WAN of no flow, from its TCP header on, is looked at before look_from_wan():
+  // whether it answers a SYN that is taken back, and must not reach its host.
+  bool takes_back(const FlowKey& key, const wire::EthernetHeader& ethernet, ConstBytes segment,
+                  Instant now);
+  // The peer says that its LAN has the address.
+  void refute(const LanAddress& address, Instant now);
   // A segment from the WAN of no flow, from its TCP header on. `key`: as seen from the LAN.
   void look_from_wan(const FlowKey& key, const wire::EthernetHeader& ethernet, ConstBytes segment,
                      Instant now);
@@ -110,6 +124,17 @@ class Doorkeeper : private Misfits::Tellers {
   // Whether the peer takes connections of this host, as far as is known. It would reset another
   // one, which its client believed to stand.
   bool is_accepted(const IpAddress& host, std::size_t session) const;
+  // Whether the server may be a device between the gateways: only a peer for everything holds its
+  // address, and the path is long enough to tell by time.
+  bool may_be_between(const FlowKey& key, std::size_t session) const;
+  // Bridges a SYN to try whether its server stands between the gateways; false: it does not.
+  bool begin_trial(const Segment& syn, std::size_t session, Instant now);
+  void follow_confirmed(const Segment& syn, const LanAddress& address, std::size_t session,
+                        bool waits, Instant now);
+  // Asks the peer whether its LAN has the address; false: not now.
+  bool ask(const LanAddress& address, std::size_t session, Instant now);
+  // Whether a SYN of a hint is repeated, as nobody has answered it in time: it is taken back.
+  bool end_overdue_trial(const Segment& syn, Instant now);
   // Whether there will be a place for the flow when a cookie comes back.
   bool may_answer_by_cookie(std::size_t session, const IpAddress& host, const RoomForFlows& room,
                             Instant now);
@@ -118,8 +143,10 @@ class Doorkeeper : private Misfits::Tellers {
   const Claims& claims_;
   const std::vector<std::unique_ptr<Peer>>& peers_;
   const SymmetricPaths& paths_;
+  BetweenGateways& between_;
   Admission admission_ = Admission::kOpen;
   ConnectionRecords records_;
+  SynTrials trials_;
   SynCookies cookies_;
   CookiesUnderWay under_way_;
   Counters& counters_;

@@ -30,4 +30,13 @@ void Refusals::refuse(PortId port, const Frame& frame, const wire::TcpHeader& se
   waiting_[index(port)].push(frame.ethernet.reversed(), key, reset);
 }
 
+bool Refusals::take_back(const FlowKey& key, const wire::EthernetHeader& to_server,
+                         std::uint32_t sequence) {
+  SegmentQueue& waiting = waiting_[index(PortId::kWan)];
+  if (waiting.full()) return false;
+  const FlowKey from_server{key.remote, key.local, key.remote_port, key.local_port, key.vlans};
+  waiting.push_reset(to_server, from_server, sequence);
+  return true;
+}
+
 }  // namespace satrelay::gateway

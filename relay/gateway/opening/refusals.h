@@ -4,10 +4,12 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
 #include "pep/wire/tcp.h"
+#include "relay/gateway/frames/flow_key.h"
 #include "relay/gateway/frames/frame.h"
 #include "relay/gateway/frames/segment_queue.h"
 #include "relay/gateway/port_id.h"
@@ -21,6 +23,9 @@ class Refusals {
   bool answers(PortId port, const Frame& frame, const wire::TcpHeader& segment) const;
   // `frame` carries `segment`, with `payload` bytes behind the header, and came in by `port`.
   void refuse(PortId port, const Frame& frame, const wire::TcpHeader& segment, std::size_t payload);
+  // A RST on the WAN in the name of the host of the LAN, whose SYN is taken back. `to_server`: of
+  // its frames.
+  bool take_back(const FlowKey& key, const wire::EthernetHeader& to_server, std::uint32_t sequence);
   std::size_t poll_frame(PortId port, MutableBytes out) {
     return waiting_[index(port)].poll_frame(out);
   }

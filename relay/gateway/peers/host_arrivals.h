@@ -1,5 +1,5 @@
-// Which hosts of the peer's have answered on this LAN, told to the peer and heard from it. Many may
-// move at once: what is to be told waits in a queue, and 20 messages a second leave.
+// Tells the peer which of its hosts have answered on this LAN, and hears the same from it. Many may
+// move at once: further ones wait in a queue, and 20 messages a second leave.
 #pragma once
 
 #include <cstddef>

@@ -300,6 +300,10 @@ bool Liaison::handle_opened(stp::StreamId stream, Instant now) {
     arrivals_.handle_opened(stream, now);
     return true;
   }
+  if (kind == LanQuestions::kMessage) {
+    questions_.handle_opened(stream, now);
+    return true;
+  }
   if (kind == AcceptedSources::kMessage) {
     sources_.handle_opened(stream, now);
     return true;
@@ -343,6 +347,7 @@ void Liaison::handle_event(const stp::Event& event, OrphanedFlows& orphans, Inst
       destinations_.forget_session();
       arrivals_.forget_session();
       sources_.forget_session();
+      questions_.forget_session();
       if (event.kind == Kind::kPeerRestarted) peer_restarted_ = true;
       return;
     case Kind::kReset:
@@ -351,7 +356,8 @@ void Liaison::handle_event(const stp::Event& event, OrphanedFlows& orphans, Inst
         list_out_.reset();
         if (event.reason != stp::ResetReason::kNoResources) forget_flows();
       }
-      if (reports_.handle_reset(event.stream, event.reason, now) ||
+      if (questions_.handle_reset(event.stream, event.reason) ||
+          reports_.handle_reset(event.stream, event.reason, now) ||
           sources_.handle_reset(event.stream, event.reason, now)) {
         return;
       }

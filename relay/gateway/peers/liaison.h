@@ -25,6 +25,7 @@
 #include "relay/gateway/peers/host_arrivals.h"
 #include "relay/gateway/peers/host_evidence.h"
 #include "relay/gateway/peers/lan_destinations.h"
+#include "relay/gateway/peers/lan_questions.h"
 #include "relay/gateway/peers/lan_reports.h"
 #include "relay/gateway/peers/stream_context.h"
 #include "relay/gateway/recovery/orphaned_flows.h"
@@ -45,7 +46,8 @@ class Liaison {
         reports_(session, number, context_, reader),
         destinations_(session, context_),
         arrivals_(session, context_),
-        sources_(session, context_, prefixes) {}
+        sources_(session, context_, prefixes),
+        questions_(session, context_) {}
 
   // Tells the peer, now or when it is alive.
   void announce(Admission admission, Instant now);
@@ -82,6 +84,9 @@ class Liaison {
 
   // Which of the peer's hosts have answered on this LAN.
   HostArrivals& arrivals() { return arrivals_; }
+
+  // Which addresses the far LAN has, and this one.
+  LanQuestions& questions() { return questions_; }
 
   // From which hosts the peer accepts connections.
   const AcceptedSources& sources() const { return sources_; }
@@ -154,6 +159,7 @@ class Liaison {
   LanDestinations destinations_;
   HostArrivals arrivals_;
   AcceptedSources sources_;
+  LanQuestions questions_;
 };
 
 }  // namespace satrelay::gateway

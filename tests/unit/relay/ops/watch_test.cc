@@ -205,12 +205,14 @@ TEST_F(WatchTest, CountersThatOughtToStandStillAreTold) {
   snapshot_.counters.add(Counter::kFlowsRefusedForeign);
   snapshot_.counters.add(Counter::kBridgedUnacceptedSource, 2);
   snapshot_.counters.add(Counter::kSynsOfNoPeer);
+  snapshot_.counters.add(Counter::kAddressesBetween);
   EXPECT_EQ(look(),
             (Lines{"table_full gateway, 3 times", "table_full gateway, 2 times",
                    "table_full gateway, 1 time", "address_conflict gateway, 1 time",
                    "station_on_both_sides gateway, 1 time", "gateway_forged gateway, 1 time",
                    "source_forged gateway, 7 times", "peer_overreaches gateway, 1 time",
-                   "source_unaccepted gateway, 2 times", "client_of_no_peer gateway, 1 time"}));
+                   "source_unaccepted gateway, 2 times", "client_of_no_peer gateway, 1 time",
+                   "address_between gateway, 1 time"}));
 }
 
 TEST_F(WatchTest, AWorkerThatTellsNothingIsToldOf) {

@@ -108,7 +108,9 @@ class DoorkeeperTest : public testing::Test {
   Room room_;
   FlowKey key_;
   SymmetricPaths paths_{HashKey{1, 2}};
-  Doorkeeper door_{config_, HashKey{1, 2}, policy_, claims_, peer_.peers, paths_, counters_};
+  BetweenGateways between_{HashKey{1, 2}};
+  Doorkeeper door_{config_,     HashKey{1, 2}, policy_,  claims_,
+                   peer_.peers, paths_,        between_, counters_};
 };
 
 TEST_F(DoorkeeperTest, ASynTowardsAPeerBeginsAFlow) {

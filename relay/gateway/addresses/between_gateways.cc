@@ -1,0 +1,109 @@
+#include "relay/gateway/addresses/between_gateways.h"
+
+#include <array>
+#include <optional>
+#include <span>
+
+#include "pep/base/bytes.h"
+#include "relay/gateway/frames/coarse_time.h"
+
+namespace satrelay::gateway {
+namespace {
+
+// A value is the second up to which an address is worth its place, above two bits of the state.
+// SharedTable has the smallest value give way: first what is long over, then hints, of which a
+// flood may come, and the confirmed ones last.
+constexpr unsigned kStateBits = 2;
+
+struct Terms {
+  Duration kept, worth;
+};
+Terms terms_of(BetweenGateways::State state) {
+  switch (state) {
+    case BetweenGateways::State::kConfirmed:
+      return {BetweenGateways::kKept, BetweenGateways::kKept};
+    case BetweenGateways::State::kVoid:
+      return {BetweenGateways::kVoidFor, BetweenGateways::kVoidFor};
+    default:
+      return {BetweenGateways::kKept, Duration::seconds(60)};
+  }
+}
+
+std::uint32_t seconds_of(Duration duration) {
+  return static_cast<std::uint32_t>(duration / Duration::seconds(1));
+}
+
+// 32 bits, which go round after two years. The difference of two such times goes round with them.
+constexpr Duration kTick = Duration::milliseconds(16);
+
+std::uint32_t tick_of(Instant now) {
+  const auto tick = static_cast<std::uint32_t>((now - Instant()) / kTick + 1);
+  return tick == 0 ? 1 : tick;
+}
+
+// At most that has passed. The clock of another worker may be a little ahead.
+Duration since(std::uint32_t tick, Instant now) {
+  constexpr std::uint32_t kAhead = 0xffff'ff00;
+  const std::uint32_t passed = tick_of(now) - tick;
+  return kTick * (passed >= kAhead ? 1 : std::int64_t{passed} + 1);
+}
+
+}  // namespace
+
+std::uint64_t BetweenGateways::hash(const LanAddress& address, const MacAddress& asker) const {
+  constexpr std::size_t kHost = 16, kMac = 6;
+  std::array<std::byte, kHost + 1 + kMac + 2 * wire::kMaxVlanTags> bytes{};
+  ByteWriter out(bytes);
+  out.bytes(std::as_bytes(std::span(address.host.octets())));
+  out.u8(address.host.is_v4() ? 4 : 6);
+  out.bytes(std::as_bytes(std::span(asker.octets)));
+  for (const std::uint16_t vlan : address.vlans) out.u16(vlan);
+  return sip_hash(key_, bytes);
+}
+
+// A later question of the same station does not take the place of the one that it repeats: the
+// answer to that one may still be on its way, and would seem to be a quick one.
+void BetweenGateways::note_question(const LanAddress& address, const MacAddress& asker,
+                                    Instant now) {
+  const std::uint64_t number = hash(address, asker);
+  const auto first = asked_.find(number);
+  if (!first || since(*first, now) >= kRepeats) asked_.put(number, tick_of(now));
+}
+
+void BetweenGateways::note_answer(const LanAddress& address, const MacAddress& asker,
+                                  Duration within, Instant now) {
+  const auto asked = asked_.find(hash(address, asker));
+  if (!asked || since(*asked, now) >= within) return;
+  const State before = state(address, now);
+  if (before == State::kUnknown || before == State::kHint) put(address, State::kHint, now);
+}
+
+BetweenGateways::State BetweenGateways::state(const LanAddress& address, Instant now) const {
+  const auto value = known_.find(hash(address));
+  if (!value) return State::kUnknown;
+  const auto state = static_cast<State>(*value & ((1U << kStateBits) - 1));
+  const Terms terms = terms_of(state);
+  const std::uint32_t since = (*value >> kStateBits) - seconds_of(terms.worth);
+  return is_within(since, terms.kept, now) ? state : State::kUnknown;
+}
+
+bool BetweenGateways::confirm(const LanAddress& address, Instant now) {
+  const State before = state(address, now);
+  if (before != State::kHint && before != State::kConfirmed) return false;
+  put(address, State::kConfirmed, now);
+  return before != State::kConfirmed;
+}
+
+bool BetweenGateways::refute(const LanAddress& address, Instant now) {
+  const State before = state(address, now);
+  if (before == State::kVoid) return false;
+  put(address, State::kVoid, now);
+  return true;
+}
+
+void BetweenGateways::put(const LanAddress& address, State state, Instant now) {
+  const std::uint32_t worth_until = second_of(now) + seconds_of(terms_of(state).worth);
+  known_.put(hash(address), (worth_until << kStateBits) | static_cast<std::uint32_t>(state));
+}
+
+}  // namespace satrelay::gateway

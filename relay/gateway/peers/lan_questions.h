@@ -1,0 +1,87 @@
+// Asks the peer whether its LAN has an address, and answers the same question of the peer
+// (docs/stp.md section 15). A question is a message. The RESET that ends it is the answer: reason
+// in_use says that the far LAN has the address.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "pep/base/address.h"
+#include "pep/base/bytes.h"
+#include "pep/base/time.h"
+#include "pep/stp/session.h"
+#include "pep/wire/ethernet.h"
+
+namespace satrelay::gateway {
+
+struct AskedAddress {
+  IpAddress host;
+  std::array<std::uint16_t, wire::kMaxVlanTags> vlans{};
+  friend bool operator==(const AskedAddress&, const AskedAddress&) = default;
+};
+
+class LanQuestions {
+ public:
+  // First octet of the metadata of its messages.
+  static constexpr std::uint8_t kMessage = 0xcb;
+  static constexpr std::size_t kMostUnanswered = 8;
+  // A question that has no answer by then makes room for another.
+  static constexpr Duration kPatience = Duration::seconds(10);
+  // The peer may ask so many at once, and ten a second.
+  static constexpr int kMostAtOnce = 16;
+  static constexpr std::size_t kMaxSize = 2 + 16 + 2 * wire::kMaxVlanTags;
+
+  // `session` must outlive it. `context`: of the streams of messages.
+  LanQuestions(stp::Session& session, std::uint32_t context)
+      : session_(session), context_(context) {}
+
+  bool are_understood() const { return session_.between_gateways(); }
+
+  // --- to the peer -----------------------------------------------------------------------------
+  // False, and no effect: the peer does not understand it, is not there, was asked too much just
+  // now, or owes too many answers.
+  bool ask(const AskedAddress& address, Instant now);
+  // False if the stream is not one of a question.
+  bool handle_reset(stp::StreamId stream, stp::ResetReason reason);
+  // An address that the far LAN has, once.
+  std::optional<AskedAddress> take_found() { return std::exchange(found_, std::nullopt); }
+
+  // --- from the peer ---------------------------------------------------------------------------
+  struct Question {
+    stp::StreamId stream{};
+    AskedAddress address;
+    Instant when;
+  };
+  void handle_opened(stp::StreamId stream, Instant now);
+  // To be answered at once.
+  std::optional<Question> take() { return std::exchange(heard_, std::nullopt); }
+  enum class Answer : std::uint8_t { kNotHere, kHere };
+  void answer(const Question& question, Answer answer, Instant now);
+
+  // --- both ------------------------------------------------------------------------------------
+  // The peer is another, or gone.
+  void forget_session() { unanswered_.clear(); }
+
+ private:
+  static constexpr Duration kBetween = Duration::milliseconds(100);
+
+  void drop_unanswered(Instant now);
+  static bool has_pace(Instant& until, int most, Instant now);
+
+  stp::Session& session_;
+  std::uint32_t context_;
+  std::vector<Question> unanswered_;
+  Instant asked_until_, heard_until_;  // the pace of questions is used up until then
+  std::optional<AskedAddress> found_;
+  std::optional<Question> heard_;
+};
+
+// nullopt: it is cut short, or has another IP version. What a later version appends is ignored.
+std::optional<AskedAddress> parse_lan_question(ConstBytes message);
+std::size_t write_lan_question(const AskedAddress& asked, MutableBytes out);
+
+}  // namespace satrelay::gateway
