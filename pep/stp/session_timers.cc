@@ -47,9 +47,11 @@ void Session::Impl::suspect_peer() {
   peer_events.push(Event::Kind::kPeerSuspect);
 }
 
+// A peer that is heard may not hear: then it has not got what ends a stream.
 void Session::Impl::run_linger() {
-  counters.streams_reset_out +=
-      streams->run_linger(state == PeerState::kAlive ? alive_since : Instant::never(), now);
+  const Instant heard_since = state == PeerState::kAlive ? alive_since : Instant::never();
+  const Instant reached_since = later(heard_since, association->probes.reported_since());
+  counters.streams_reset_out += streams->run_linger({heard_since, reached_since}, now);
 }
 
 Instant Session::Impl::next_timeout() const {

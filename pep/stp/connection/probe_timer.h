@@ -33,6 +33,7 @@ class ProbeTimer {
     in_flight_ = 0;
     frozen_ = data_allowed_ = false;
     missing_since_ = Instant::never();
+    reported_since_ = now;
   }
   // 1.5 round trips and two feedback intervals; where reports are far apart less, so that a probe
   // is answered before the peer is suspect.
@@ -50,6 +51,7 @@ class ProbeTimer {
   void on_heard(Instant now) { last_heard_ = now; }
   void on_report(Instant now) {
     go_on(now);
+    if (!missing_since_.is_never()) reported_since_ = now;
     missing_since_ = Instant::never();
   }
   // A packet that wants to be reported was sent, or is settled.
@@ -74,6 +76,10 @@ class ProbeTimer {
   bool frozen() const { return frozen_; }
   // Since when reports have been missing, whatever else is heard; never: none is.
   Instant missing_since() const { return missing_since_; }
+  // Since when reports have come as they should; never: they do not.
+  Instant reported_since() const {
+    return missing_since_.is_never() ? reported_since_ : Instant::never();
+  }
   bool probe_due(Instant now) const { return in_flight_ > 0 && now >= probe_at(); }
   // True for the first probe of this silence, which carries data.
   bool on_probe(Instant now) {
@@ -133,6 +139,7 @@ class ProbeTimer {
   Instant next_probe_;
   Instant silent_from_;  // that no report came means silence
   Instant missing_since_ = Instant::never();
+  Instant reported_since_;
   std::uint64_t in_flight_ = 0;
   int probes_ = 0;  // since the last report
   bool frozen_ = false;

@@ -169,16 +169,16 @@ void Streams::free_if_over(Stream& stream) {
   }
 }
 
-std::size_t Streams::run_linger(Instant alive_since, Instant now) {
-  // What ends them may just be on its way again.
-  const bool waits_on = alive_since.is_never() || now < alive_since + config_.stream_linger;
+std::size_t Streams::run_linger(const PathSince& path, Instant now) {
   std::size_t resets = 0;
   for (std::size_t i = 0; i < kStreamsPerTimeout; ++i) {
     if (linger_.empty() || now < linger_.front()->hot().linger_deadline) break;
     Stream& stream = *linger_.front();
     work_.add();
     linger_.remove(stream);
-    if (waits_on) {
+    // What ends it may just be on its way again.
+    const Instant since = stream.phase == Stream::Phase::kAwaitingOpen ? path.heard : path.reached;
+    if (since.is_never() || now < since + config_.stream_linger) {
       stream.heat().linger_deadline = now + config_.stream_linger;
       linger_.push_back(stream);
     } else if (stream.phase == Stream::Phase::kResetting) {

@@ -119,9 +119,13 @@ class Streams {
   Instant next_linger() const {
     return linger_.empty() ? Instant::never() : linger_.front()->hot().linger_deadline;
   }
-  // `alive_since`: the peer; never() if it is not. They wait until it has been that for as long as
-  // they linger. How many were reset.
-  [[nodiscard]] std::size_t run_linger(Instant alive_since, Instant now);
+  // Since when the peer is heard, and hears; never() if it does not. A stream waits for its OPEN
+  // until the peer has been heard for as long as it lingers, and others until it has been reached.
+  // How many were reset.
+  struct PathSince {
+    Instant heard, reached;
+  };
+  [[nodiscard]] std::size_t run_linger(const PathSince& path, Instant now);
 
   // --- events
   void notify(Stream& stream, bool Stream::Pending::*event);

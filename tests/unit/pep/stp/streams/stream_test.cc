@@ -239,6 +239,34 @@ TEST(StreamOutageTest, AResetOutlastsAnOutage) {
   }
 }
 
+// The peer is heard all the while, and does not hear: its own packets are no sign that it has got
+// the RESET.
+TEST(StreamOutageTest, AResetOutlastsAnOutageOfItsOwnDirection) {
+  for (int i = 0; i < 10; ++i) {
+    EndConfig end = end_config(true);
+    end.session.stream_linger = Duration::seconds(3);
+    Network net(end, end_config(false), Duration::milliseconds(275), {}, 1);
+    net.start(0, 1000);
+    net.start(1, 2000);
+    net.run(Duration::seconds(3));
+    Session& s = net.session(0);
+    const auto id = s.open_stream({}, 0, net.now);
+    ASSERT_TRUE(id);
+    net.run(Duration::seconds(2));
+    net.channels[0].outage = true;
+    s.reset(*id, ResetReason::kTimeout, net.now);
+    for (int second = 0; second < 12; ++second) {
+      ASSERT_TRUE(net.session(1).open_stream({}, 0, net.now));
+      net.run(Duration::seconds(1));
+    }
+    net.run(Duration::milliseconds(100 * i));
+    EXPECT_EQ(s.peer_state(), PeerState::kAlive);
+    net.channels[0].outage = false;
+    net.run(Duration::seconds(2));
+    EXPECT_EQ(net.session(1).counters().streams_reset_in, 1U) << i;
+  }
+}
+
 // What one call settles has its bound; room for what is sent next is made in any case.
 TEST_F(StreamTest, ReportsOfManyGapsLeaveRoomForWhatIsSent) {
   net.configs[0].session.max_packets_in_flight = 64;

@@ -158,7 +158,7 @@ TEST_F(StreamsTest, WhatFailsIsToldOnceItIsKnown) {
   // Nothing comes of it: it is given up.
   const Instant begin = now_;
   now_ = streams_->next_linger();
-  EXPECT_EQ(streams_->run_linger(begin, now_), 0U);
+  EXPECT_EQ(streams_->run_linger({begin, begin}, now_), 0U);
   EXPECT_EQ(streams_->present(stream.index, generation), nullptr);
   EXPECT_TRUE(streams_->next_linger().is_never());
 }
@@ -170,10 +170,10 @@ TEST_F(StreamsTest, AResetIsNotGivenUpBeforeThePeerHasBeenBackForAsLong) {
   streams_->reset(stream, ResetReason::kTimeout, now_);
   now_ = streams_->next_linger();
   const Instant back = now_ - Duration::seconds(1);
-  EXPECT_EQ(streams_->run_linger(back, now_), 0U);
+  EXPECT_EQ(streams_->run_linger({back, back}, now_), 0U);
   EXPECT_EQ(streams_->present(stream.index, generation), &stream);
   now_ = streams_->next_linger();
-  EXPECT_EQ(streams_->run_linger(back, now_), 0U);
+  EXPECT_EQ(streams_->run_linger({back, back}, now_), 0U);
   EXPECT_EQ(streams_->present(stream.index, generation), nullptr);
 }
 
@@ -182,10 +182,11 @@ TEST_F(StreamsTest, WhatWaitsForAnOpenIsResetWhenItsPeerIsThere) {
             nullptr);
   const Instant begin = now_;
   now_ = streams_->next_linger();
-  EXPECT_EQ(streams_->run_linger(Instant::never(), now_), 0U) << "it may be on its way";
+  EXPECT_EQ(streams_->run_linger({Instant::never(), Instant::never()}, now_), 0U)
+      << "it may be on its way";
   EXPECT_GT(streams_->next_linger(), now_);
   now_ = streams_->next_linger();
-  EXPECT_EQ(streams_->run_linger(begin, now_), 1U);
+  EXPECT_EQ(streams_->run_linger({begin, begin}, now_), 1U);
   EXPECT_FALSE(streams_->due().resets.empty());
 }
 
