@@ -133,7 +133,9 @@ class FlowCheck {
         client_.established ? client_.gave_up : client_.reason == CloseReason::kTimeout;
     const bool cookie_lost = excuses_.ack_of_cookie_may_be_lost && !server_.started &&
                              client_.established && client_.gave_up && client_.written == 0;
-    return cookie_lost ||
+    const bool given_up = excuses_.handshake_outlasted && !client_.established &&
+                          client_.received + server_.received == 0;
+    return cookie_lost || given_up ||
            (excuses_.syns_in_vain && !server_.established && (client_gave_up || late));
   }
   bool may_miss_reset(const Outcome& o) const {
@@ -234,10 +236,12 @@ std::vector<std::string> check_flow(Network& network, std::size_t index) {
 std::vector<std::string> check_flows(Network& network) {
   std::vector<std::string> broken;
   std::uint64_t without_room = 0;
+  bool handshakes_outlasted = false;
   for (std::size_t i = 0; i < network.flow_count(); ++i) {
     FlowCheck flow(network, i, broken);
     flow.check();
     if (flow.refused_for_want_of_room()) ++without_room;
+    handshakes_outlasted |= excuses_of(network, i).handshake_outlasted;
   }
   // A host whose SYN was answered by a cookie hears of it when its ACK finds no place.
   if (without_room > network.counted(Counter::kFlowsResetNoResources) +
@@ -252,7 +256,7 @@ std::vector<std::string> check_flows(Network& network) {
   if (!hostile && network.counted(Counter::kFlowsResetProtocol) != 0) {
     broken.emplace_back("a gateway could not read what the other said");
   }
-  if (!hostile && network.counted(Counter::kFlowsResetPeerLost) != 0 &&
+  if (!hostile && network.counted(Counter::kFlowsResetPeerLost) != 0 && !handshakes_outlasted &&
       peers_are_never_given_up(network.scenario())) {
     broken.emplace_back("flows of a peer that was not silent for long enough were given up");
   }

@@ -199,8 +199,8 @@ void add_faults(Random& random, Scenario& scenario, std::size_t hosts) {
   while (random.chance(0.15) && scenario.outages.size() < 3) {
     constexpr config::LinkWays kWays[] = {config::LinkWays::kBoth, config::LinkWays::kBoth,
                                           config::LinkWays::kAToB, config::LinkWays::kBToA};
-    // Longer than this, flows are given up.
-    const std::uint64_t most = random.chance(0.2) ? 110'000 : 10'000;
+    // Flows live through minutes, as with Linux's own sender.
+    const std::uint64_t most = random.chance(0.2) ? 600'000 : 10'000;
     scenario.outages.push_back(
         {random_instant(random), random_milliseconds(random, 10, most), kWays[random.below(4)]});
   }

@@ -83,6 +83,17 @@ bool are_syns_in_vain(const Scenario& scenario, const FlowResult& flow) {
   return in_vain >= kSyns - kByChance;
 }
 
+// The first SYN, or what follows it, fell into an outage.
+bool is_handshake_outlasted(const Scenario& scenario, const FlowResult& flow) {
+  constexpr Duration kLongestHandshake = Duration::seconds(127);
+  constexpr Duration kHandshake = Duration::seconds(10);  // with SYNs that were lost before
+  return std::ranges::any_of(scenario.outages, [&](const Outage& outage) {
+    return outage.length + kHandshake > kLongestHandshake &&
+           flow.client.started_at + kHandshake >= outage.when &&
+           flow.client.started_at <= outage.when + outage.length;
+  });
+}
+
 // So many went into a queue of bridged frames that was full, and the link has lost the rest.
 bool are_syns_lost(Network& network, const FlowResult& flow) {
   return network.counted(Counter::kDroppedBridgedQueue) + flow.crossed_raw >= kSyns &&
@@ -123,6 +134,7 @@ Excuses excuses_of(Network& network, std::size_t index) {
                               });
   excuses.forgotten = is_forgotten(scenario, spec, flow);
   excuses.syns_in_vain = are_syns_in_vain(scenario, flow) || are_syns_lost(network, flow);
+  excuses.handshake_outlasted = is_handshake_outlasted(scenario, flow);
   excuses.ack_of_cookie_may_be_lost = network.counted(Counter::kSynCookiesSent) > 0 &&
                                       scenario.station(spec.client_side).cable.loss > 0;
   const config::Rule* rule = rule_of(scenario, spec);

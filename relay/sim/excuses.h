@@ -19,6 +19,8 @@ struct Excuses {
   bool forgotten = false;
   // Most of the client's SYNs found no way.
   bool syns_in_vain = false;
+  // An outage was longer than the gateways, and Linux's clients, wait for a handshake.
+  bool handshake_outlasted = false;
   // A SYN cookie leaves nothing to repeat: who waits for the other to speak, and whose ACK is lost,
   // waits in vain (RFC 4987 section 3.6).
   bool ack_of_cookie_may_be_lost = false;

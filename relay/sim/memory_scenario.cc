@@ -179,8 +179,10 @@ Scenario memory_scenario(std::uint64_t seed) {
       random, scenario, flows,
       std::min(kMostBytes, static_cast<std::uint64_t>(seconds * log_uniform(random, 0.1, 1))));
   while (random.chance(0.1) && scenario.outages.size() < 2) {
+    // Up to minutes, and mostly short.
+    const auto length = static_cast<std::int64_t>(log_uniform(random, 10, 600'000));
     scenario.outages.push_back(
-        {random_instant(random), random_milliseconds(random, 10, 20'000), config::LinkWays::kBoth});
+        {random_instant(random), Duration::milliseconds(length), config::LinkWays::kBoth});
   }
   if (random.chance(0.1)) {
     scenario.restarts.push_back({.side = random_side(random),
