@@ -5,7 +5,9 @@
 #include <cstdio>
 #include <optional>
 
+#include "pep/base/random.h"
 #include "relay/sim/checks.h"
+#include "relay/sim/draws.h"
 #include "relay/sim/network.h"
 #include "relay/sim/plans.h"
 #include "relay/sim/scenario.h"
@@ -219,6 +221,73 @@ TEST_F(LongOutage, OfHalfAnHourEndsOnlyWhatWaits) {
   network->run_for(Duration::seconds(10));
   EXPECT_TRUE(network->flow(kIdle + 1).client.was_reset());
 }
+
+// Two sites work for an hour, while the link is away for 10 s to 10 min again and again.
+class HourOfOutages : public ::testing::TestWithParam<std::uint64_t> {
+ protected:
+  static constexpr std::size_t kOfEach = 10;
+  struct Count {
+    std::size_t alive = 0, outages = 0;
+    Duration away;
+  };
+  // Connections of which every byte has arrived, and that end in order after the hour.
+  static Count count(std::uint64_t seed, config::Action action) {
+    LinkSpec link;
+    link.rate = BitRate::bits_per_second(10'000'000);
+    link.one_way_delay = Duration::milliseconds(300);
+    Scenario scenario = make_lab(seed, link);
+    config::Rule all;
+    all.action = action;
+    scenario.rules.push_back(all);
+    constexpr std::int64_t kHour = 3'600;
+    const auto add = [&](std::uint64_t chunk, std::int64_t seconds, bool upwards) {
+      const auto chunks = static_cast<std::uint64_t>(kHour / seconds);
+      const Plan speaker = typist(chunks * chunk, chunk, Duration::seconds(seconds));
+      if (upwards) add_flow(scenario, Side::kA, speaker, receiver());
+      if (!upwards) add_flow(scenario, Side::kA, receiver(), speaker);
+    };
+    for (std::size_t i = 0; i < kOfEach; ++i) {
+      add(1, 1'200, i % 2 == 0);    // mostly silent
+      add(40, 5, i % 2 == 0);       // somebody types
+      add(30'000, 30, i % 2 == 0);  // copies and reports
+      add(1'000'000, 240, i % 2 == 0);
+    }
+    Count result;
+    Random random(seed);
+    for (Instant at = Instant() + Duration::seconds(20);;) {
+      at = at + Duration::seconds(20 + static_cast<std::int64_t>(random.below(400)));
+      const Duration length =
+          Duration::milliseconds(static_cast<std::int64_t>(log_uniform(random, 10e3, 600e3)));
+      if (at + length > Instant() + Duration::seconds(kHour)) break;
+      scenario.outages.push_back({at, length});
+      at = at + length;
+      result.away = result.away + length;
+    }
+    result.outages = scenario.outages.size();
+    Tracer tracer;
+    Network network(scenario, tracer);
+    network.run_until_flows_over(Instant() + Duration::seconds(2 * kHour));
+    for (std::size_t i = 0; i < network.flow_count(); ++i) {
+      const FlowResult& flow = network.flow(i);
+      const FlowSpec& spec = network.spec(i);
+      result.alive += flow.client.saw_end && flow.server.saw_end &&
+                      flow.server.received == spec.client_plan.send_bytes &&
+                      flow.client.received == spec.server_plan.send_bytes;
+    }
+    return result;
+  }
+};
+
+TEST_P(HourOfOutages, EndsNoConnectionThatLivesOverABridge) {
+  const Count bridged = count(GetParam(), config::Action::kBridge);
+  const Count relayed = count(GetParam(), config::Action::kAccelerate);
+  std::printf(
+      "  %zu outages, %.0f s in all: of %zu connections %zu are alive over a bridge, %zu here\n",
+      bridged.outages, bridged.away.to_seconds(), 4 * kOfEach, bridged.alive, relayed.alive);
+  EXPECT_GE(relayed.alive, bridged.alive);
+  EXPECT_GE(relayed.alive, 4 * kOfEach - 1);
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, HourOfOutages, testing::Range<std::uint64_t>(1, 3));
 
 // A server has vanished, and what its clients have sent waits at both gateways. They have room for
 // 64 flows: those of another client take the places of what has stood still for 100 s.
