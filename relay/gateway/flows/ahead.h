@@ -30,8 +30,13 @@ std::uint64_t most_ahead(const Flow& f, const stp::Session& session, Instant now
 // Whether `waiting` bytes of the host are about as much as it may be ahead: it is held back.
 bool fills_a_flight(const Flow& f, std::uint64_t waiting);
 
-// Encoded bytes of a block, at most: nothing of a compressed one is delivered before all is there.
-std::uint64_t largest_block(const Flow& f, const Outlook& outlook, Instant now);
+// Encoded bytes of a block, at most. The far gateway delivers nothing of a compressed block before
+// all of it is there; a raw block it delivers as it comes.
+struct LargestBlock {
+  std::uint64_t compressed = 0;
+  std::uint64_t raw = 0;
+};
+LargestBlock largest_block(const Flow& f, const Outlook& outlook, Instant now);
 
 // The stream asks for a block, as all before it has left; to be said before the others are asked.
 void end_block(Flow& f, const Outlook& outlook, Instant now);

@@ -51,6 +51,8 @@ class Departures {
   bool is_measured(Duration period, Instant now) const {
     return rest_waits_ && now - busy_since_ >= period;
   }
+  // Whether the last block was compressed.
+  bool compressed() const { return encoded_ < plain_; }
   // Bytes of the host that `encoded` bytes of the stream are, as in the last block.
   std::uint64_t plain_of(std::uint64_t encoded) const {
     return static_cast<std::uint64_t>(static_cast<double>(encoded) * static_cast<double>(plain_) /

@@ -206,13 +206,18 @@ Splice::Largest StreamSide::largest_blocks(const Flow& f, const Outlook& outlook
       std::min(std::min(lane_receive_limit_[f.peer], theirs.lane) / (4 * streams),
                std::min(flow_receive_limit_[f.peer], theirs.stream) / 4);
   // And no longer than a moment passes until all of it has left.
-  const std::uint64_t leaves = std::max(largest_block(f, outlook, now), kSmallestBlock);
-  const std::uint64_t plain = f.hot() == nullptr ? leaves : f.hot()->departures.plain_of(leaves);
-  const auto compressed =
-      std::clamp<std::uint64_t>(std::min(share, plain), kSmallestBlock, compress::kMaxPlainBlock);
+  const LargestBlock largest = largest_block(f, outlook, now);
+  const std::uint64_t leaves = std::max(largest.raw, kSmallestBlock);
+  const auto plain_of = [&](std::uint64_t encoded) {
+    const FlowHot* const hot = f.hot();
+    const std::uint64_t plain = hot == nullptr ? encoded : hot->departures.plain_of(encoded);
+    return std::clamp<std::uint64_t>(std::min(share, plain), kSmallestBlock,
+                                     compress::kMaxPlainBlock);
+  };
+  const std::uint64_t compressed = plain_of(largest.compressed);
   // What is written into the stream long before it leaves has left the cache by then.
   const std::uint64_t turn =
-      std::max<std::uint64_t>(std::min(compressed, session.turn_left(f.stream)), kRawBlock);
+      std::max<std::uint64_t>(std::min(plain_of(leaves), session.turn_left(f.stream)), kRawBlock);
   // The far side passes it on as it comes, so it may as well fill a packet.
   const std::uint64_t raw =
       std::min(turn, std::max<std::uint64_t>(leaves, session.datagram_limit()));

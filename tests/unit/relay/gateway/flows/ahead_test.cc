@@ -14,15 +14,18 @@ namespace {
 
 constexpr std::uint64_t kLeast = 4 * 1460;
 constexpr std::uint64_t kMostAtFirst = 64 * 1024;
+constexpr std::uint64_t kLeastCompressed = 2'000;
+constexpr BitRate kbit(std::uint64_t n) { return BitRate::bits_per_second(n * 1'000); }
 constexpr BitRate mbit(std::uint64_t n) { return BitRate::bits_per_second(n * 1'000'000); }
 
 class AheadTest : public testing::Test {
  protected:
   std::uint64_t ahead() const { return most_ahead(f_, outlook_, now_); }
-  std::uint64_t block() {
+  LargestBlock largest() {
     end_block(f_, outlook_, now_);
     return largest_block(f_, outlook_, now_);
   }
+  std::uint64_t block() { return largest().raw; }
   void pass(std::int64_t ms) { now_ += Duration::milliseconds(ms); }
   // Each time so many bytes of the host leave as so many of the stream.
   void leave(std::uint64_t plain, std::uint64_t encoded, std::int64_t ms, int times) {
@@ -103,6 +106,40 @@ TEST_F(AheadTest, WhatCompressesIsCountedAsItWas) {
   EXPECT_NEAR(static_cast<double>(ahead()), 400'000, 40'000) << "100 kB of the stream";
   EXPECT_EQ(block(), 25'000U) << "of the stream";
   EXPECT_EQ(f_.hot()->departures.plain_of(block()), 100'000U);
+}
+
+// Small blocks compress worse.
+TEST_F(AheadTest, ACompressedBlockMayTakeTheLinkLonger) {
+  outlook_.share = kbit(64);
+  EXPECT_EQ(largest().compressed, 4'800U) << "600 ms";
+  EXPECT_EQ(largest().raw, 1'600U) << "200 ms";
+  leave(19'200, 4'800, 600, 10);
+  EXPECT_EQ(largest().compressed, 4'800U);
+  EXPECT_LE(ahead(), 3 * 19'200U);
+  leave(1'000, 4'000, 3);
+  EXPECT_EQ(largest().compressed, kLeastCompressed) << "250 bytes a second leave";
+}
+
+// Whatever its share is, the flow's next block is here when the last one has left.
+TEST_F(AheadTest, ACompressedBlockOfSomeSizeIsAlwaysHere) {
+  outlook_.share = kbit(2);
+  EXPECT_EQ(largest().compressed, kLeastCompressed);
+  leave(8'000, 2'000, 8'000, 3);
+  EXPECT_EQ(ahead(), 8'000U);
+  outlook_ = {Duration::milliseconds(20), mbit(1)};
+  leave(40'000, 10'000, 80, 20);
+  EXPECT_NEAR(static_cast<double>(ahead()), 300'000, 10'000) << "600 ms, not only a flight of 400";
+}
+
+TEST_F(AheadTest, ABlockOfZerosPromisesNoMoreThanABlockHolds) {
+  outlook_.share = kbit(2);
+  leave(compress::kMaxPlainBlock, 20, 1, 8);
+  EXPECT_GT(f_.hot()->departures.plain_of(kLeastCompressed), compress::kMaxPlainBlock);
+  pass(60'000);
+  EXPECT_EQ(ahead(), compress::kMaxPlainBlock);
+  leave(1'460, 1'464, 1, 1);
+  pass(60'000);
+  EXPECT_EQ(ahead(), kLeast) << "nothing, once bytes are random";
 }
 
 // Of a block that left before a pause it is not known when; and content changes.
