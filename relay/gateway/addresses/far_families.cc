@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "relay/gateway/addresses/network_of.h"
 #include "relay/gateway/frames/coarse_time.h"
 
 namespace satrelay::gateway {
@@ -12,12 +13,8 @@ constexpr auto kRelaxed = std::memory_order_relaxed;
 std::uint32_t network_in(std::uint64_t word) { return static_cast<std::uint32_t>(word >> 32); }
 std::uint32_t second_in(std::uint64_t word) { return static_cast<std::uint32_t>(word); }
 
-std::uint32_t network_of(const HashKey& key, const IpAddress& server) {
-  constexpr std::size_t kOctetsOfV4 = 3;
-  constexpr std::size_t kOctetsOfV6 = 8;
-  auto octets = server.octets();
-  const std::size_t kept = server.is_v4() ? kOctetsOfV4 : kOctetsOfV6;
-  std::ranges::fill(std::span(octets).subspan(kept), 0);
+std::uint32_t network_hash(const HashKey& key, const IpAddress& server) {
+  const auto octets = network_of(server).octets();
   return static_cast<std::uint32_t>(sip_hash(key, std::as_bytes(std::span(octets))));
 }
 
@@ -25,7 +22,7 @@ std::uint32_t network_of(const HashKey& key, const IpAddress& server) {
 
 bool FarFamilies::note_silence(std::size_t peer, const IpAddress& server, Instant now) {
   Family& family = family_of(peer, server);
-  const std::uint32_t network = network_of(key_, server);
+  const std::uint32_t network = network_hash(key_, server);
   std::array<std::uint64_t, kServers> words;
   std::ranges::transform(family.unanswered, words.begin(),
                          [](const auto& word) { return word.load(kRelaxed); });

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string_view>
+#include <tuple>
 
 #include "tests/unit/relay/gateway/frame_builder.h"
 
@@ -23,7 +25,7 @@ class PeerRefusalsTest : public testing::Test {
   PeerRefusals refusals_{HashKey{1, 2}};
 };
 
-TEST_F(PeerRefusalsTest, ARefusedClientIsDoubtfulForTenMinutes) {
+TEST_F(PeerRefusalsTest, ARefusedClientIsDoubtfulForADay) {
   refusals_.note_client(0, ip_of(kOne), now_);
   EXPECT_TRUE(is_doubtful(kOne));
   EXPECT_TRUE(is_doubtful(kOne, "198.51.100.2")) << "whatever the server";
@@ -45,6 +47,39 @@ TEST_F(PeerRefusalsTest, AClientThatIsAcceptedIsDoubtfulNoMore) {
   EXPECT_TRUE(is_doubtful(kOther));
   refusals_.note_client(0, ip_of(kOne), now_);
   EXPECT_TRUE(is_doubtful(kOne));
+}
+
+// A subnet that the peer does not list.
+TEST_F(PeerRefusalsTest, ANetworkOfThreeRefusedClientsIsDoubtful) {
+  for (const auto& [clients, further, outside] :
+       {std::tuple{std::array{"203.0.113.5", "203.0.113.6", "203.0.113.7"}, "203.0.113.200",
+                   "203.0.114.5"},
+        std::tuple{std::array{"2001:db8:a::5", "2001:db8:a::6", "2001:db8:a::7"},
+                   "2001:db8:a::ffff:1", "2001:db8:a:1::5"}}) {
+    refusals_.note_client(0, ip_of(clients[0]), now_);
+    refusals_.note_client(0, ip_of(clients[1]), now_);
+    refusals_.note_client(0, ip_of(clients[1]), now_);
+    EXPECT_FALSE(is_doubtful(further)) << "one twice is one";
+    refusals_.note_client(0, ip_of(clients[2]), now_);
+    EXPECT_TRUE(is_doubtful(further));
+    EXPECT_FALSE(is_doubtful(outside));
+    EXPECT_FALSE(is_doubtful(further, "198.51.100.1", 1)) << "another peer";
+  }
+  now_ += PeerRefusals::kClientsKept;
+  EXPECT_FALSE(is_doubtful("203.0.113.200"));
+}
+
+TEST_F(PeerRefusalsTest, OneAcceptedClientEndsTheSuspicionOfItsNetwork) {
+  for (const char* const client : {kOne, kOther, "203.0.113.7"}) {
+    refusals_.note_client(0, ip_of(client), now_);
+  }
+  refusals_.note_accepted(0, ip_of("203.0.113.200"), now_);
+  EXPECT_FALSE(is_doubtful("203.0.113.201"));
+  EXPECT_TRUE(is_doubtful(kOne)) << "it was refused itself";
+  for (const char* const client : {"203.0.113.20", "203.0.113.21", "203.0.113.22"}) {
+    refusals_.note_client(0, ip_of(client), now_);
+  }
+  EXPECT_FALSE(is_doubtful("203.0.113.201")) << "the peer lists a part of it";
 }
 
 TEST_F(PeerRefusalsTest, AServerWithoutRoomIsDoubtfulForTenSeconds) {

@@ -1,0 +1,22 @@
+// The network of a host, as far as one is known without asking: its /24, or its /64.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+#include "pep/base/address.h"
+
+namespace satrelay::gateway {
+
+// Its address, with zeros for the host's bits.
+inline IpAddress network_of(const IpAddress& host) {
+  constexpr std::size_t kOctetsOfV4 = 3;
+  constexpr std::size_t kOctetsOfV6 = 8;
+  auto octets = host.octets();
+  std::ranges::fill(std::span(octets).subspan(host.is_v4() ? kOctetsOfV4 : kOctetsOfV6), 0);
+  return host.is_v4() ? IpAddress::v4({octets[0], octets[1], octets[2], octets[3]})
+                      : IpAddress::v6(octets);
+}
+
+}  // namespace satrelay::gateway
