@@ -299,9 +299,10 @@ bool Doorkeeper::takes_back(const FlowKey& key, const wire::EthernetHeader& ethe
   if (tried == nullptr) return false;
   const LanAddress address = trial->address;
   if (tried->answer) {
-    // Two have answered one SYN, and the second of them is the far host.
+    // Two have answered one SYN, and the second of them is the far host, however long it waited.
     const bool contradicts = accepts && *tried->answer != numbers.sequence && !tried->is_repeated;
     if (!contradicts) return false;
+    refute(address, now);
   } else if (trial->sign != Sign::kVoid && !tried->is_late(now)) {
     trial->sign = Sign::kConfirmed;
     if (between_.confirm(address, now)) counters_.add(Counter::kAddressesBetween);
@@ -313,8 +314,9 @@ bool Doorkeeper::takes_back(const FlowKey& key, const wire::EthernetHeader& ethe
     return false;
   } else if (trial->sign == Sign::kConfirmed && (tried->has_waited || tried->is_repeated)) {
     return false;
+  } else if (!tried->has_waited) {
+    refute(address, now);
   }
-  if (!tried->has_waited) refute(address, now);
   if (refuses) return false;  // the host's connection is over, and nothing of it goes on
   records_.bridged_syns.forget(key);
   if (!tried->is_reset) {

@@ -30,15 +30,6 @@ constexpr auto kClient6 = "2001:db8:a::5";
 constexpr MacAddress kModemMac{{2, 0, 0x5e, 0, 0x33, 1}};
 constexpr std::uint32_t kServerNumber = 9'000;
 
-FrameBytes arp_frame(const wire::EthernetHeader& to, const wire::ArpMessage& arp) {
-  wire::EthernetHeader ethernet = to;
-  ethernet.type = wire::EtherType::kArp;
-  FrameBytes bytes(ethernet.size() + wire::kArpSize);
-  wire::write_ethernet(ethernet, bytes);
-  wire::write_arp(arp, MutableBytes(bytes).subspan(ethernet.size()));
-  return bytes;
-}
-
 FrameBytes neighbour_frame(const wire::EthernetHeader& to, const IpAddress& source,
                            const IpAddress& destination, const wire::NeighbourMessage& message) {
   wire::IpHeader ip;
@@ -166,6 +157,16 @@ class BetweenGatewaysTest : public GatewayTest {
     tcp.window = 64'240;
     return tcp;
   }
+  // What the client sends when its SYN was answered.
+  static wire::TcpHeader behind(std::uint16_t port,
+                                std::uint32_t acknowledgment = kServerNumber + 1) {
+    wire::TcpHeader tcp = syn(port);
+    tcp.flags = Flags::kAck;
+    ++tcp.sequence;
+    tcp.acknowledgment = acknowledgment;
+    tcp.options = {};
+    return tcp;
+  }
   static FrameBytes from_server(const wire::TcpHeader& tcp, const char* server = kServer) {
     return tcp_frame(server, client_of(server), tcp, host_to_server().reversed());
   }
@@ -181,6 +182,20 @@ class BetweenGatewaysTest : public GatewayTest {
     const FrameBytes bytes = from_server(tcp);
     ASSERT_EQ(b_->handle_frame(PortId::kLan, bytes, now_), Verdict::kBridge);
     cross(a_.get(), bytes);
+  }
+
+  // A host of the far LAN has the address, as its ARP tells.
+  void tell_on_far_lan(const char* host) {
+    wire::EthernetHeader to_all;
+    to_all.source = kServerMac;
+    to_all.destination = MacAddress::broadcast();
+    b_->handle_frame(PortId::kLan,
+                     arp_frame(to_all, {.operation = wire::ArpOperation::kRequest,
+                                        .sender_mac = kServerMac,
+                                        .sender = ip_of(host),
+                                        .target_mac = {},
+                                        .target = ip_of("198.51.100.1")}),
+                     now_);
   }
 
   struct Seen {
@@ -316,11 +331,7 @@ TEST_F(BetweenGatewaysTest, AProxyArpRouterThatAnswersForAllCostsOneSyn) {
   wait(Duration::milliseconds(5));
   const auto local = take(to_host_, Flags::kSyn | Flags::kAck);
   ASSERT_TRUE(local);
-  wire::TcpHeader ack = syn(40'000);
-  ack.flags = Flags::kAck;
-  ++ack.sequence;
-  ack.acknowledgment = local->tcp.sequence + 1;
-  ack.options = {};
+  const auto ack = behind(40'000, local->tcp.sequence + 1);
   EXPECT_EQ(say(tcp_frame(kClient, kServer, ack)), Verdict::kConsumed);
   wait(Duration::milliseconds(350));
   EXPECT_TRUE(take(to_server_, Flags::kSyn)) << "gateway B opens it";
@@ -379,15 +390,28 @@ TEST_F(BetweenGatewaysTest, AForgedConnectionIsOverWithTheAnswerOfTheFarHost) {
   wait(Duration::milliseconds(305));
   EXPECT_EQ(count(Counter::kDroppedTakenBack), 1U);
   EXPECT_EQ(count(Counter::kHintsVoid), 1U);
-  wire::TcpHeader data = syn(40'000);
-  data.flags = Flags::kAck | Flags::kPsh;
-  ++data.sequence;
-  data.acknowledgment = kServerNumber + 1;
-  data.options = {};
-  EXPECT_EQ(lan(tcp_frame(kClient, kServer, data, host_to_server(), "secret")), Verdict::kDrop);
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, behind(40'000), host_to_server(), "secret")),
+            Verdict::kDrop);
   wait(Duration::milliseconds(5));
   EXPECT_TRUE(take(to_host_, Flags::kRst)) << "its client learns that";
   EXPECT_EQ(connect(40'001), Verdict::kConsumed);
+}
+
+// A SYN that has waited for the link is answered late by anybody, but only once.
+TEST_F(BetweenGatewaysTest, AForgedConnectionIsOverAlthoughItsSynHasWaited) {
+  resolve(kServer);
+  ASSERT_EQ(connect(40'000), Verdict::kBridge);
+  ASSERT_EQ(answer_from_wan(40'000), Verdict::kBridge);
+  ASSERT_EQ(explained(kServer), Counter::kBridgedBetweenGateways);
+  for (int i = 0; i < 1'000; ++i) lan(udp_frame(kClient, kModem, 5'000, FrameBytes(1'200)));
+  ASSERT_EQ(connect(40'001), Verdict::kQueued);
+  ASSERT_EQ(answer_from_wan(40'001), Verdict::kBridge);
+  wait(Duration::milliseconds(305));
+  answer_from_far_lan(40'001, 77'000);
+  wait(Duration::milliseconds(305));
+  EXPECT_EQ(count(Counter::kDroppedTakenBack), 1U);
+  EXPECT_EQ(explained(kServer), std::nullopt);
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, behind(40'001))), Verdict::kDrop);
 }
 
 // The forger has kept the first SYN from the far host, and not a later one.
@@ -429,15 +453,7 @@ TEST_F(BetweenGatewaysTest, ASynWithDataIsNotTried) {
 }
 
 TEST_F(BetweenGatewaysTest, AnAddressThatTheFarLanHasIsRelayed) {
-  const wire::ArpMessage claim{.operation = wire::ArpOperation::kRequest,
-                               .sender_mac = kServerMac,
-                               .sender = ip_of(kServer),
-                               .target_mac = {},
-                               .target = ip_of("198.51.100.1")};
-  wire::EthernetHeader to_all;
-  to_all.source = kServerMac;
-  to_all.destination = MacAddress::broadcast();
-  b_->handle_frame(PortId::kLan, arp_frame(to_all, claim), now_);
+  tell_on_far_lan(kServer);
   resolve(kServer);
   ASSERT_EQ(connect(40'000), Verdict::kBridge);
   wait(Duration::milliseconds(5));
@@ -446,28 +462,15 @@ TEST_F(BetweenGatewaysTest, AnAddressThatTheFarLanHasIsRelayed) {
   wait(Duration::seconds(1));
   EXPECT_EQ(explained(kServer), std::nullopt) << "gateway B has said so";
   EXPECT_EQ(connect(40'001), Verdict::kConsumed);
-  wire::TcpHeader data = syn(40'000);
-  data.flags = Flags::kAck;
-  ++data.sequence;
-  data.acknowledgment = kServerNumber + 1;
-  data.options = {};
-  EXPECT_EQ(lan(tcp_frame(kClient, kServer, data)), Verdict::kDrop) << "what stands is reset";
+  EXPECT_EQ(lan(tcp_frame(kClient, kServer, behind(40'000))), Verdict::kDrop)
+      << "what stands is reset";
   wait(Duration::milliseconds(5));
   EXPECT_TRUE(take(to_host_, Flags::kRst));
 }
 
 // ARP has told of it long ago.
 TEST_F(BetweenGatewaysTest, AnAddressThatTheFarLanHadIsNoObstacle) {
-  wire::EthernetHeader to_all;
-  to_all.source = kServerMac;
-  to_all.destination = MacAddress::broadcast();
-  b_->handle_frame(PortId::kLan,
-                   arp_frame(to_all, {.operation = wire::ArpOperation::kRequest,
-                                      .sender_mac = kServerMac,
-                                      .sender = ip_of(kModem),
-                                      .target_mac = {},
-                                      .target = ip_of("198.51.100.1")}),
-                   now_);
+  tell_on_far_lan(kModem);
   wait(Duration::seconds(301));
   resolve(kModem);
   ASSERT_EQ(connect(40'000, kModem), Verdict::kBridge);
@@ -484,16 +487,7 @@ TEST_F(BetweenGatewaysTest, TheFarGatewayIsAskedAgainAboutADevice) {
   ASSERT_EQ(answer_from_wan(40'000, kModem), Verdict::kBridge);
   wait(Duration::seconds(61));
   ASSERT_EQ(explained(kModem), Counter::kBridgedBetweenGateways);
-  wire::EthernetHeader to_all;
-  to_all.source = kServerMac;
-  to_all.destination = MacAddress::broadcast();
-  b_->handle_frame(PortId::kLan,
-                   arp_frame(to_all, {.operation = wire::ArpOperation::kRequest,
-                                      .sender_mac = kServerMac,
-                                      .sender = ip_of(kModem),
-                                      .target_mac = {},
-                                      .target = ip_of("198.51.100.1")}),
-                   now_);
+  tell_on_far_lan(kModem);
   ASSERT_EQ(connect(40'001, kModem), Verdict::kBridge);
   wait(Duration::milliseconds(700));
   EXPECT_EQ(explained(kModem), std::nullopt);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pep/base/bytes.h"
+#include "pep/wire/arp.h"
 #include "pep/wire/checksum.h"
 #include "pep/wire/ethernet.h"
 #include "pep/wire/ip.h"
@@ -42,6 +43,14 @@ inline wire::EthernetHeader host_to_server() {
   ethernet.source = kHostMac;
   ethernet.destination = kServerMac;
   return ethernet;
+}
+
+inline FrameBytes arp_frame(wire::EthernetHeader ethernet, const wire::ArpMessage& arp) {
+  ethernet.type = wire::EtherType::kArp;
+  FrameBytes frame(ethernet.size() + wire::kArpSize);
+  wire::write_ethernet(ethernet, frame);
+  wire::write_arp(arp, MutableBytes(frame).subspan(ethernet.size()));
+  return frame;
 }
 
 inline FrameBytes tcp_frame(std::string_view from, std::string_view to, const wire::TcpHeader& tcp,
