@@ -124,8 +124,8 @@ Verdict Gateway::Impl::bridge(Counter reason, schedule::ClassId id, const Frame&
 Verdict Gateway::Impl::admit(Counter reason, schedule::ClassId id, const Frame& frame,
                              std::size_t frame_size, Instant now) {
   const std::size_t ip_bytes = frame_size - std::min(frame_size, wire::kEthernetHeaderSize);
-  // What keeps the layer 2 network together (ARP, BPDU, LACP) does not wait, within its budget. Nor
-  // does a SYN on trial, whose answer is to come soon: SynTrials lets few pass.
+  // Frames that keep the layer 2 network together (ARP, BPDU, LACP) do not wait, within their
+  // budget. A SYN on trial does not either, as its answer is to come soon: SynTrials lets few pass.
   const bool is_control = is_link_control(frame) || reason == Counter::kBridgedOnTrial;
   Uplink::Passage passage = Uplink::Passage::kLeaves;
   if (!is_control || !uplink.pass_control(ip_bytes, now)) {

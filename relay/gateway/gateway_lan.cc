@@ -312,18 +312,17 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_se
       door.answer_by_cookie(segment, lan.way_back(host_pair(key), frame.ethernet, now),
                             flows.endpoint_config(key, *session, now), *session, now);
       return Verdict::kConsumed;
-    case Kind::kBridge:
+    case Kind::kBridge: {
       if (is_want_of_room(decision.reason)) {
         ++peers[*session]->flows_refused;
         flows.want_room(*session, key.local);
       }
-      {
-        const Verdict verdict = bridge_connection(decision.reason);
-        if (is_syn && session && verdict != Verdict::kDrop) {
-          door.note_bridged(segment, decision.reason, *session, verdict != Verdict::kBridge, now);
-        }
-        return verdict;
+      const Verdict verdict = bridge_connection(decision.reason);
+      if (is_syn && session && verdict != Verdict::kDrop) {
+        door.note_bridged(segment, decision.reason, *session, verdict != Verdict::kBridge, now);
       }
+      return verdict;
+    }
     case Kind::kDrop:
       break;
   }

@@ -176,7 +176,7 @@ std::size_t Streams::run_linger(const PathSince& path, Instant now) {
     Stream& stream = *linger_.front();
     work_.add();
     linger_.remove(stream);
-    // What ends it may just be on its way again.
+    // Its end, or its OPEN, may just be on its way again.
     const Instant since = stream.phase == Stream::Phase::kAwaitingOpen ? path.heard : path.reached;
     if (since.is_never() || now < since + config_.stream_linger) {
       stream.heat().linger_deadline = now + config_.stream_linger;

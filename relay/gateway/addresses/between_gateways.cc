@@ -1,10 +1,8 @@
 #include "relay/gateway/addresses/between_gateways.h"
 
-#include <array>
 #include <optional>
-#include <span>
 
-#include "pep/base/bytes.h"
+#include "relay/gateway/addresses/lan_address_hash.h"
 #include "relay/gateway/frames/coarse_time.h"
 
 namespace satrelay::gateway {
@@ -50,36 +48,25 @@ Duration since(std::uint32_t tick, Instant now) {
 
 }  // namespace
 
-std::uint64_t BetweenGateways::hash(const LanAddress& address, const MacAddress& asker) const {
-  constexpr std::size_t kHost = 16, kMac = 6;
-  std::array<std::byte, kHost + 1 + kMac + 2 * wire::kMaxVlanTags> bytes{};
-  ByteWriter out(bytes);
-  out.bytes(std::as_bytes(std::span(address.host.octets())));
-  out.u8(address.host.is_v4() ? 4 : 6);
-  out.bytes(std::as_bytes(std::span(asker.octets)));
-  for (const std::uint16_t vlan : address.vlans) out.u16(vlan);
-  return sip_hash(key_, bytes);
-}
-
 // A later question of the same station does not take the place of the one that it repeats: the
 // answer to that one may still be on its way, and would seem to be a quick one.
 void BetweenGateways::note_question(const LanAddress& address, const MacAddress& asker,
                                     Instant now) {
-  const std::uint64_t number = hash(address, asker);
+  const std::uint64_t number = hash_lan_address(key_, address, asker);
   const auto first = asked_.find(number);
   if (!first || since(*first, now) >= kRepeats) asked_.put(number, tick_of(now));
 }
 
 void BetweenGateways::note_answer(const LanAddress& address, const MacAddress& asker,
                                   Duration within, Instant now) {
-  const auto asked = asked_.find(hash(address, asker));
+  const auto asked = asked_.find(hash_lan_address(key_, address, asker));
   if (!asked || since(*asked, now) >= within) return;
   const State before = state(address, now);
   if (before == State::kUnknown || before == State::kHint) put(address, State::kHint, now);
 }
 
 BetweenGateways::State BetweenGateways::state(const LanAddress& address, Instant now) const {
-  const auto value = known_.find(hash(address));
+  const auto value = known_.find(hash_lan_address(key_, address));
   if (!value) return State::kUnknown;
   const auto state = static_cast<State>(*value & ((1U << kStateBits) - 1));
   const Terms terms = terms_of(state);
@@ -103,7 +90,8 @@ bool BetweenGateways::refute(const LanAddress& address, Instant now) {
 
 void BetweenGateways::put(const LanAddress& address, State state, Instant now) {
   const std::uint32_t worth_until = second_of(now) + seconds_of(terms_of(state).worth);
-  known_.put(hash(address), (worth_until << kStateBits) | static_cast<std::uint32_t>(state));
+  known_.put(hash_lan_address(key_, address),
+             (worth_until << kStateBits) | static_cast<std::uint32_t>(state));
 }
 
 }  // namespace satrelay::gateway

@@ -54,7 +54,6 @@ class BetweenGateways {
   bool refute(const LanAddress& address, Instant now);
 
  private:
-  std::uint64_t hash(const LanAddress& address, const MacAddress& asker = {}) const;
   void put(const LanAddress& address, State state, Instant now);
 
   HashKey key_;

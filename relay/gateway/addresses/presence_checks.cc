@@ -1,9 +1,8 @@
 #include "relay/gateway/addresses/presence_checks.h"
 
 #include <algorithm>
-#include <array>
-#include <span>
 
+#include "relay/gateway/addresses/lan_address_hash.h"
 #include "relay/gateway/addresses/neighbour_question.h"
 #include "relay/gateway/frames/flow_key.h"
 
@@ -23,15 +22,7 @@ PresenceChecks::PresenceChecks(Proof proof, HashKey key, const MacAddress& own_m
 
 std::size_t PresenceChecks::place(const LanAddress& address, const MacAddress& mac,
                                   std::size_t peer) const {
-  constexpr std::size_t kHost = 16, kMac = 6;
-  std::array<std::byte, kHost + 1 + kMac + 2 * wire::kMaxVlanTags + 4> bytes{};
-  ByteWriter out(bytes);
-  out.bytes(std::as_bytes(std::span(address.host.octets())));
-  out.u8(address.host.is_v4() ? 4 : 6);
-  out.bytes(std::as_bytes(std::span(mac.octets)));
-  for (const std::uint16_t vlan : address.vlans) out.u16(vlan);
-  out.u32(static_cast<std::uint32_t>(peer));
-  return sip_hash(key_, bytes) % kEntries;
+  return hash_lan_address(key_, address, mac, static_cast<std::uint32_t>(peer)) % kEntries;
 }
 
 bool PresenceChecks::is_of(const Check& check, const LanAddress& address, const MacAddress& mac,

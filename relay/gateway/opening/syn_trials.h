@@ -6,8 +6,8 @@
 // far gateway bridges it. Its connection must not go on in the clear. An address has few such SYNs
 // at a time, and few addresses have any.
 //
-// A SYN that was answered in time stays as well. Whoever sees it on the way can answer it in the
-// far host's name, and the second answer, of the far host itself, shows that.
+// A SYN that was answered in time stays as well. A forger who sees it on the way can answer it in
+// the far host's name. The second answer, of the far host itself, shows that.
 #pragma once
 
 #include <array>

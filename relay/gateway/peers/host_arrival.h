@@ -23,8 +23,8 @@ struct HostArrival {
 inline constexpr std::uint8_t kHostArrivalMessage = 0xca;  // first octet of the metadata
 inline constexpr std::size_t kMaxHostArrival = 2 + 16 + 1 + 4 * wire::kMaxVlanTags + 6;
 
-// nullopt: it is cut short, or has another IP version or too many tags. What a later version
-// appends is ignored.
+// nullopt: it is cut short, or has another IP version or too many tags. Octets that a later
+// version appends are ignored.
 std::optional<HostArrival> parse_host_arrival(ConstBytes message);
 std::size_t write_host_arrival(const HostArrival& arrival, MutableBytes out);
 

@@ -80,7 +80,8 @@ class LanQuestions {
   std::optional<Question> heard_;
 };
 
-// nullopt: it is cut short, or has another IP version. What a later version appends is ignored.
+// nullopt: it is cut short, or has another IP version. Octets that a later version appends are
+// ignored.
 std::optional<AskedAddress> parse_lan_question(ConstBytes message);
 std::size_t write_lan_question(const AskedAddress& asked, MutableBytes out);
 

@@ -158,20 +158,19 @@ class MacMoves : public RelayedTest {
   // To all, as a host does that has just moved.
   void claim(std::string_view address, const MacAddress& mac, Override how = Override::kSet,
              const MacAddress& to = MacAddress::broadcast()) {
-    wire::EthernetHeader header = ethernet(mac, to);
+    verdict_ = lan(claim_frame(address, mac, to, how));
+  }
+  // ARP, or a neighbour advertisement.
+  FrameBytes claim_frame(std::string_view address, const MacAddress& mac, const MacAddress& to,
+                         Override how = Override::kSet) const {
+    const wire::EthernetHeader header = ethernet(mac, to);
     const IpAddress host = ip_of(address);
     if (host.is_v4()) {
-      header.type = wire::EtherType::kArp;
-      FrameBytes frame(header.size() + wire::kArpSize);
-      wire::write_ethernet(header, frame);
-      wire::write_arp({.operation = wire::ArpOperation::kReply,
-                       .sender_mac = mac,
-                       .sender = host,
-                       .target_mac = to,
-                       .target = host},
-                      MutableBytes(frame).subspan(header.size()));
-      verdict_ = lan(frame);
-      return;
+      return arp_frame(header, {.operation = wire::ArpOperation::kReply,
+                                .sender_mac = mac,
+                                .sender = host,
+                                .target_mac = to,
+                                .target = host});
     }
     wire::IpHeader ip;
     ip.source = host;
@@ -183,7 +182,7 @@ class MacMoves : public RelayedTest {
         ip, {.advertisement = true, .target = host, .link_layer = mac}, body));
     constexpr std::size_t kFlags = 4;
     if (how == Override::kClear) store_u32(&body[kFlags], 0);
-    verdict_ = lan(ip_frame(header, ip, body));
+    return ip_frame(header, ip, body);
   }
 
   std::uint16_t vlan_ = 0;

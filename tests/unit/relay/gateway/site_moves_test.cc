@@ -19,31 +19,8 @@ using Flags = wire::TcpFlags;
 
 class SiteMoves : public MacMoves {
  protected:
-  // ARP, or a neighbour advertisement, of the client's.
   FrameBytes told(const MacAddress& mac, const MacAddress& to) const {
-    wire::EthernetHeader header = ethernet(mac, to);
-    const IpAddress host = ip_of(client_);
-    if (host.is_v4()) {
-      header.type = wire::EtherType::kArp;
-      FrameBytes frame(header.size() + wire::kArpSize);
-      wire::write_ethernet(header, frame);
-      wire::write_arp({.operation = wire::ArpOperation::kReply,
-                       .sender_mac = mac,
-                       .sender = host,
-                       .target_mac = to,
-                       .target = host},
-                      MutableBytes(frame).subspan(header.size()));
-      return frame;
-    }
-    wire::IpHeader ip;
-    ip.source = host;
-    ip.destination = ip_of("ff02::1");
-    ip.protocol = wire::kProtocolIcmpV6;
-    ip.hop_limit = 255;
-    FrameBytes body(64);
-    body.resize(wire::write_neighbour(
-        ip, {.advertisement = true, .target = host, .link_layer = mac}, body));
-    return ip_frame(header, ip, body);
+    return claim_frame(client_, mac, to);
   }
   void far_lan(const FrameBytes& frame) { b_->handle_frame(PortId::kLan, frame, now_); }
   std::uint64_t far_count(Counter counter) const { return b_->counters()[counter]; }
@@ -241,19 +218,14 @@ class HubMoves : public HubTest {
  protected:
   using HubTest::HubTest;
   static FrameBytes arp(std::string_view host, const MacAddress& mac, const MacAddress& to) {
-    FrameBytes arp(wire::kEthernetHeaderSize + wire::kArpSize);
     wire::EthernetHeader ethernet;
     ethernet.source = mac;
     ethernet.destination = to;
-    ethernet.type = wire::EtherType::kArp;
-    wire::write_ethernet(ethernet, arp);
-    wire::write_arp({.operation = wire::ArpOperation::kReply,
-                     .sender_mac = mac,
-                     .sender = ip_of(host),
-                     .target_mac = to,
-                     .target = ip_of(host)},
-                    MutableBytes(arp).subspan(wire::kEthernetHeaderSize));
-    return arp;
+    return arp_frame(ethernet, {.operation = wire::ArpOperation::kReply,
+                                .sender_mac = mac,
+                                .sender = ip_of(host),
+                                .target_mac = to,
+                                .target = ip_of(host)});
   }
   bool has_asked() const {
     return std::ranges::any_of(

@@ -214,56 +214,61 @@ TEST_F(StreamTest, AReleasedStreamHasItsWholeTime) {
   EXPECT_EQ(s.counters().streams_reset_out, 1U);
 }
 
-// Whenever the path comes back: what it has swallowed is sent again before it is given up.
-TEST(StreamOutageTest, AResetOutlastsAnOutage) {
-  for (int i = 0; i < 30; ++i) {
+// Streams linger for three seconds only.
+class StreamOutageTest : public testing::Test {
+ protected:
+  // One end has opened a stream, and the other knows of it.
+  void begin() {
     EndConfig end = end_config(true);
     end.session.stream_linger = Duration::seconds(3);
-    Network net(end, end_config(false), Duration::milliseconds(275), {}, 1);
-    net.start(0, 1000);
-    net.start(1, 2000);
-    net.run(Duration::seconds(3));
-    Session& s = net.session(0);
-    const auto id = s.open_stream({}, 0, net.now);
+    net_.emplace(end, end_config(false), Duration::milliseconds(275), ChannelFaults{}, 1);
+    net_->start(0, 1000);
+    net_->start(1, 2000);
+    net_->run(Duration::seconds(3));
+    const auto id = here().open_stream({}, 0, net_->now);
     ASSERT_TRUE(id);
-    net.run(Duration::seconds(2));
-    ASSERT_EQ(net.session(1).stream_count(), 1U);
-    net.channels[0].outage = net.channels[1].outage = true;
-    s.reset(*id, ResetReason::kTimeout, net.now);
-    net.run(Duration::seconds(12) + Duration::milliseconds(100 * i));
-    net.channels[0].outage = net.channels[1].outage = false;
-    net.run(Duration::seconds(20));
-    EXPECT_EQ(net.session(1).counters().streams_reset_in, 1U) << i;
-    EXPECT_EQ(s.stream_count(), 0U) << i;
-    EXPECT_EQ(net.session(1).stream_count(), 0U) << i;
+    stream_ = *id;
+    net_->run(Duration::seconds(2));
+    ASSERT_EQ(there().stream_count(), 1U);
+  }
+  Session& here() { return net_->session(0); }
+  Session& there() { return net_->session(1); }
+
+  std::optional<Network> net_;
+  StreamId stream_{};
+};
+
+// Whenever the path comes back: what it has swallowed is sent again before it is given up.
+TEST_F(StreamOutageTest, AResetOutlastsAnOutage) {
+  for (int i = 0; i < 30; ++i) {
+    begin();
+    net_->channels[0].outage = net_->channels[1].outage = true;
+    here().reset(stream_, ResetReason::kTimeout, net_->now);
+    net_->run(Duration::seconds(12) + Duration::milliseconds(100 * i));
+    net_->channels[0].outage = net_->channels[1].outage = false;
+    net_->run(Duration::seconds(20));
+    EXPECT_EQ(there().counters().streams_reset_in, 1U) << i;
+    EXPECT_EQ(here().stream_count(), 0U) << i;
+    EXPECT_EQ(there().stream_count(), 0U) << i;
   }
 }
 
 // The peer is heard all the while, and does not hear: its own packets are no sign that it has got
 // the RESET.
-TEST(StreamOutageTest, AResetOutlastsAnOutageOfItsOwnDirection) {
+TEST_F(StreamOutageTest, AResetOutlastsAnOutageOfItsOwnDirection) {
   for (int i = 0; i < 10; ++i) {
-    EndConfig end = end_config(true);
-    end.session.stream_linger = Duration::seconds(3);
-    Network net(end, end_config(false), Duration::milliseconds(275), {}, 1);
-    net.start(0, 1000);
-    net.start(1, 2000);
-    net.run(Duration::seconds(3));
-    Session& s = net.session(0);
-    const auto id = s.open_stream({}, 0, net.now);
-    ASSERT_TRUE(id);
-    net.run(Duration::seconds(2));
-    net.channels[0].outage = true;
-    s.reset(*id, ResetReason::kTimeout, net.now);
+    begin();
+    net_->channels[0].outage = true;
+    here().reset(stream_, ResetReason::kTimeout, net_->now);
     for (int second = 0; second < 12; ++second) {
-      ASSERT_TRUE(net.session(1).open_stream({}, 0, net.now));
-      net.run(Duration::seconds(1));
+      ASSERT_TRUE(there().open_stream({}, 0, net_->now));
+      net_->run(Duration::seconds(1));
     }
-    net.run(Duration::milliseconds(100 * i));
-    EXPECT_EQ(s.peer_state(), PeerState::kAlive);
-    net.channels[0].outage = false;
-    net.run(Duration::seconds(2));
-    EXPECT_EQ(net.session(1).counters().streams_reset_in, 1U) << i;
+    net_->run(Duration::milliseconds(100 * i));
+    EXPECT_EQ(here().peer_state(), PeerState::kAlive);
+    net_->channels[0].outage = false;
+    net_->run(Duration::seconds(2));
+    EXPECT_EQ(there().counters().streams_reset_in, 1U) << i;
   }
 }
 
