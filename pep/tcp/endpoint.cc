@@ -223,17 +223,17 @@ void Endpoint::handle_syn_timeout(Instant now) {
 }
 
 std::size_t Endpoint::write(ConstBytes bytes) {
-  if (state_ == State::kClosed && trace_size_ > 0) return 0;
+  if (is_over()) return 0;
   return sender_.write(bytes);
 }
 
 UrgentMarks::Added Endpoint::mark_urgent(std::uint64_t mark) {
-  if (state_ == State::kClosed && trace_size_ > 0) return UrgentMarks::Added::kNothing;
+  if (is_over()) return UrgentMarks::Added::kNothing;
   return sender_.mark_urgent(mark);
 }
 
 void Endpoint::close() {
-  if (sender_.close_called()) return;
+  if (is_over() || sender_.close_called()) return;
   sender_.close();
   if (state_ == State::kEstablished) set_state(State::kFinWait1);
   if (state_ == State::kCloseWait) set_state(State::kLastAck);

@@ -302,6 +302,7 @@ class Endpoint {
   void enter_time_wait(Instant now);
   void on_fin_released(Instant now);
   void arm_half_closed(Instant now);
+  bool is_over() const { return state_ == State::kClosed && trace_size_ > 0; }
   void fail(CloseReason reason);
   void send_reset();
 

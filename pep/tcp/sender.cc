@@ -41,6 +41,7 @@ UrgentMarks::Added Sender::mark_urgent(std::uint64_t mark) {
 }
 
 void Sender::drop() {
+  closed_ = fin_acknowledged();
   queue_.reset();
   queue_.disown();
 }

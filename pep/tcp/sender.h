@@ -62,7 +62,8 @@ class Sender {
   UrgentMarks::Added mark_urgent(std::uint64_t mark);
   void close() { closed_ = true; }
   bool close_called() const { return closed_; }
-  // Forgets all stored bytes. Nothing may be sent after that; positions stay what they were.
+  // Forgets all stored bytes, and an end that the peer has not acknowledged. Nothing may be sent
+  // after that.
   void drop();
   // Gives back what it needs only while something is under way.
   void trim();

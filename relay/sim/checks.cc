@@ -94,6 +94,8 @@ class FlowCheck {
                (client_.was_reset() || (client_.gave_up && excuses_.client_may_miss_reset))) {
       refused_for_want_of_room_ = true;
       expect(client_.received == 0 && !client_.saw_end, "heard something although it was refused");
+    } else if (excuses_.may_end_for_room && (client_.was_reset() || server_.was_reset())) {
+      ended_for_room_ = true;
     } else {
       clean(client_, spec_.server_plan, "client");
       expect(server_.started, "server saw no connection");
@@ -102,6 +104,7 @@ class FlowCheck {
   }
 
   bool refused_for_want_of_room() const { return refused_for_want_of_room_; }
+  bool ended_for_room() const { return ended_for_room_; }
 
  private:
   void expect(bool holds, const std::string& what) {
@@ -196,6 +199,7 @@ class FlowCheck {
   const Outcome& server_;
   Excuses excuses_;
   bool refused_for_want_of_room_ = false;
+  bool ended_for_room_ = false;
   std::vector<std::string>& broken_;
 };
 
@@ -236,17 +240,22 @@ std::vector<std::string> check_flow(Network& network, std::size_t index) {
 std::vector<std::string> check_flows(Network& network) {
   std::vector<std::string> broken;
   std::uint64_t without_room = 0;
+  std::uint64_t ended_for_room = 0;
   bool handshakes_outlasted = false;
   for (std::size_t i = 0; i < network.flow_count(); ++i) {
     FlowCheck flow(network, i, broken);
     flow.check();
     if (flow.refused_for_want_of_room()) ++without_room;
+    if (flow.ended_for_room()) ++ended_for_room;
     handshakes_outlasted |= excuses_of(network, i).handshake_outlasted;
   }
   // A host whose SYN was answered by a cookie hears of it when its ACK finds no place.
   if (without_room > network.counted(Counter::kFlowsResetNoResources) +
                          network.counted(Counter::kResetAfterCookie)) {
     broken.emplace_back("more flows were refused for want of room than the gateways say");
+  }
+  if (ended_for_room > network.counted(Counter::kFlowsResetForRoom)) {
+    broken.emplace_back("more flows were ended for others than the gateways say");
   }
   if (network.impostors() > 0 && network.scenario().hostile_peer) {
     broken.emplace_back("a gateway was talked into speaking for a host of another");

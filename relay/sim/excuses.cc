@@ -146,6 +146,7 @@ Excuses excuses_of(Network& network, std::size_t index) {
           0 &&
       !is_bridged_by_rule(scenario, spec) &&
       (rule == nullptr || rule->modes.handshake == config::HandshakeMode::kLocal);
+  excuses.may_end_for_room = network.counted(Counter::kFlowsResetForRoom) > 0;
   excuses.end_to_end = rule != nullptr && rule->modes.ack == config::AckMode::kEndToEnd;
   return excuses;
 }
@@ -158,10 +159,14 @@ bool has_outlived_time_wait(Network& network, std::size_t index, const Outcome& 
   const Plan& plan = client_left ? spec.client_plan : spec.server_plan;
   const Side side = client_left ? opposite(spec.client_side) : spec.client_side;
   const std::size_t host = client_left ? spec.server_host : spec.client_host;
+  // The peer is a gateway where it holds the FIN's acknowledgment until the far host has the FIN.
+  const config::Rule* rule = rule_of(network.scenario(), spec);
+  const bool is_held = rule != nullptr && rule->modes.close == config::CloseMode::kConfirmed &&
+                       network.scenario().station(opposite(side)).cable.loss > 0;
   const bool ended_well =
       gone.ended && gone.reason == tcp::CloseReason::kNone && gone.received == plan.send_bytes;
-  return flow.crossed_raw > 0 && ended_well && gone.closed_at != Instant() && left.closed &&
-         left.saw_end && left.was_reset() &&
+  return (flow.crossed_raw > 0 || is_held) && ended_well && gone.closed_at != Instant() &&
+         left.closed && left.saw_end && left.was_reset() &&
          left.ended_at >= gone.closed_at + network.host(side, host).spec().tcp.time_wait;
 }
 

@@ -26,15 +26,17 @@ struct Excuses {
   bool ack_of_cookie_may_be_lost = false;
   // The far gateway may have refused it for want of room.
   bool far_table_may_be_full = false;
+  // A gateway has ended flows that stood still, as others wanted their places.
+  bool may_end_for_room = false;
   // The rule promises that what is acknowledged has arrived.
   bool end_to_end = false;
 };
 
 Excuses excuses_of(Network& network, std::size_t index);
 
-// The peer of a bridged connection has ended in order, and forgotten it 2 MSL later, before its
-// last ACK got through: the next repetition of the FIN is answered with RST (RFC 9293 section
-// 3.6.1).
+// The peer of a bridged connection, or a gateway with `close: confirmed`, has ended in order, and
+// forgotten it 2 MSL later, before its last ACK got through: the next repetition of the FIN is
+// answered with RST (RFC 9293 section 3.6.1).
 bool has_outlived_time_wait(Network& network, std::size_t index, const Outcome& left);
 
 // No gateway gives its peer up during this run, however its faults fall together.

@@ -70,6 +70,20 @@ TEST(Close, FinThatAcknowledgesOursSkipsFinWait2) {
   EXPECT_EQ(s.out(), ". 2:2 ack 2");
 }
 
+// With `ack: end-to-end` the far host would hear that all had arrived.
+TEST(Close, AResetIsNoAcknowledgmentOfWhatWasToBeSent) {
+  Script s;
+  s.establish_as_server();
+  s.write(10);
+  s.endpoint().close();
+  s.out();
+  s.in("R. 1:1 ack 1");
+  EXPECT_TRUE(s.endpoint().is_closed());
+  EXPECT_FALSE(s.endpoint().finished_sending());
+  s.endpoint().close();  // the far host may end only now
+  EXPECT_FALSE(s.endpoint().finished_sending());
+}
+
 TEST(Close, HalfCloseByUsStillReceives) {
   Script s;
   s.establish_as_server();
