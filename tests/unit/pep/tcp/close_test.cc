@@ -75,9 +75,11 @@ TEST(Close, AResetIsNoAcknowledgmentOfWhatWasToBeSent) {
   Script s;
   s.establish_as_server();
   s.write(10);
+  s.out();
+  s.in(". 1:1 ack 6");
   s.endpoint().close();
   s.out();
-  s.in("R. 1:1 ack 1");
+  s.in("R. 1:1 ack 6");
   EXPECT_TRUE(s.endpoint().is_closed());
   EXPECT_FALSE(s.endpoint().finished_sending());
   s.endpoint().close();  // the far host may end only now
