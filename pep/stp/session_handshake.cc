@@ -96,6 +96,7 @@ std::optional<KeyExchange::Reading> Session::Impl::read_keys(const ReceivedHello
       owes_answer = true;
       return reading;
     case Verdict::kRepeated:
+      if (hello.keys.has_mac) handshake.on_repeated(hello.frame.epoch, now);
       // Our answer may be lost. Without an offer it had no turn.
       if (hello.frame.answer_wanted) {
         handshake.answer_stranger(now);

@@ -89,9 +89,11 @@ void StpSpeaker::handle_hello(ConstBytes datagram, const stp::PacketHeader& head
     can_send_ = !config_.security;
     began_ = true;
   }
-  const bool lacks_keys =
-      outcome == stp::Handshake::Outcome::kEstablished || protection_.is_worn_out(next_);
-  if (session_keys && lacks_keys) take_keys(*session_keys, now);
+  if (session_keys) take_keys(*session_keys, now);
+  // It may not understand us: then both need other keys.
+  if (hello.answer_wanted && hello.epoch == bound_to_ && key_exchange_ && !greets) {
+    key_exchange_->want_answer();
+  }
 }
 
 void StpSpeaker::take_keys(const stp::SessionKeys& of_our_offer, Instant now) {

@@ -78,6 +78,12 @@ class Handshake {
   }
   // A newcomer that has sent neither HELLO nor proof for long is forgotten.
   void expire(Instant now);
+  // A HELLO of `epoch` came that repeats an offer, under its MAC: if that is the newcomer, it still
+  // waits for our answer.
+  void on_repeated(std::uint64_t epoch, Instant now) {
+    expire(now);
+    if (newcomer() == epoch) newcomer_->until = now + config_.interval * kNewcomerIntervals;
+  }
 
   // The next one answers a HELLO.
   bool owes_answer() const { return echo_ != 0 || owes_peer_; }

@@ -214,6 +214,23 @@ TEST_P(NewcomerTest, ANewcomerWithoutProofIsForgotten) {
   net.on_packet = nullptr;
 }
 
+// Its HELLOs repeat an offer that has been read. If it were forgotten meanwhile, the keys of that
+// offer would be, too, and it would send under them as soon as it has our answer.
+TEST_P(NewcomerTest, ANewcomerThatGoesOnGreetingIsNotForgotten) {
+  ASSERT_TRUE(net.connect());
+  net.stop(1);
+  net.channels[0].outage = true;  // our answers are lost, for longer than a newcomer is remembered
+  net.start(1, 3000);
+  net.run(Duration::milliseconds(6'500));
+  net.channels[0].outage = false;
+  ASSERT_TRUE(net.run(Duration::seconds(3), [&] { return meets(3000); }));
+  ASSERT_TRUE(net.apps[1].open(50'000, 0, net.now));
+  const Instant opened = net.now;
+  EXPECT_TRUE(net.run(Duration::seconds(20), [&] { return net.apps[0].finished_flows == 1; }));
+  EXPECT_LE((net.now - opened).to_milliseconds(), 1'500);
+  EXPECT_EQ(net.error(), "");
+}
+
 TEST_P(NewcomerTest, BothMayStartAnewAtOnce) {
   ASSERT_TRUE(net.connect());
   start_flow();
