@@ -101,6 +101,21 @@ bool are_syns_lost(Network& network, const FlowResult& flow) {
          flow.lost_raw == flow.crossed_raw;
 }
 
+// Of what hosts sent over it, so many frames found no room, at a gateway or in the modem, that each
+// connection has lost as many as it may lose by chance.
+bool is_link_overfull(Network& network, const FlowResult& flow) {
+  const bool was_bridged =
+      flow.crossed_raw > 0 || (!flow.server.started && !flow.client.established);
+  std::uint64_t dropped = network.counted(Counter::kDroppedBridgedQueue) +
+                          network.counted(Counter::kDroppedBridgedLate);
+  std::uint64_t bridged = 1;
+  for (std::size_t i = 0; i < network.scenario().flows.size(); ++i) {
+    dropped += network.flow(i).lost_raw;
+    if (network.flow(i).crossed_raw > 0) ++bridged;
+  }
+  return was_bridged && dropped >= kByChance * bridged;
+}
+
 bool is_forgotten(const Scenario& scenario, const FlowSpec& spec, const FlowResult& flow) {
   bool caught[2] = {false, false};
   for (const Loss& loss : losses_of(scenario)) {
@@ -147,6 +162,7 @@ Excuses excuses_of(Network& network, std::size_t index) {
       !is_bridged_by_rule(scenario, spec) &&
       (rule == nullptr || rule->modes.handshake == config::HandshakeMode::kLocal);
   excuses.may_end_for_room = network.counted(Counter::kFlowsResetForRoom) > 0;
+  excuses.link_is_overfull = is_link_overfull(network, flow);
   excuses.end_to_end = rule != nullptr && rule->modes.ack == config::AckMode::kEndToEnd;
   return excuses;
 }

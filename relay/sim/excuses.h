@@ -28,6 +28,9 @@ struct Excuses {
   bool far_table_may_be_full = false;
   // A gateway has ended flows that stood still, as others wanted their places.
   bool may_end_for_room = false;
+  // It is bridged, over a link that had no room for what was bridged: over a plain bridge it would
+  // have had none either.
+  bool link_is_overfull = false;
   // The rule promises that what is acknowledged has arrived.
   bool end_to_end = false;
 };
