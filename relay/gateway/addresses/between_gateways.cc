@@ -66,6 +66,7 @@ void BetweenGateways::note_answer(const LanAddress& address, const MacAddress& a
 }
 
 BetweenGateways::State BetweenGateways::state(const LanAddress& address, Instant now) const {
+  if (known_.is_unused()) return State::kUnknown;
   const auto value = known_.find(hash_lan_address(key_, address));
   if (!value) return State::kUnknown;
   const auto state = static_cast<State>(*value & ((1U << kStateBits) - 1));

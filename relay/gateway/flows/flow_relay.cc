@@ -165,8 +165,8 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
     if (header.opens_connection() && is_answered && f.to_host.destination == used) {
       seek_host(f, now);
     }
-    FlowHot& hot = f.heat(now);
-    if (!payload.empty()) note_payload(f, hot, now);
+    f.trimmed = false;
+    if (!payload.empty()) note_payload(f, f.heat(now), now);
     if (!payload.empty() || header.has(wire::TcpFlags::kSyn)) {
       f.host_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
     }

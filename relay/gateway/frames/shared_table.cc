@@ -18,6 +18,7 @@ std::optional<std::uint32_t> SharedTable::find(std::uint64_t hash) const {
 
 std::optional<std::uint32_t> SharedTable::put(std::uint64_t hash, std::uint32_t value) {
   const std::uint64_t word = (std::uint64_t{value} << 32) | key_of(hash);
+  if (is_unused()) used_.store(true, std::memory_order_relaxed);
   auto& places = sets_[set_of(hash)].places;
   Place* smallest = &places.front();
   std::uint64_t its_word = smallest->load(std::memory_order_relaxed);

@@ -21,6 +21,8 @@ class SharedTable {
 
   explicit SharedTable(std::size_t places) : sets_(places / kPlacesOfASet) {}
 
+  // Nothing was ever put there: whoever would only find() need not hash.
+  bool is_unused() const { return !used_.load(std::memory_order_relaxed); }
   std::optional<std::uint32_t> find(std::uint64_t hash) const;
   // `value` is not 0. What the key had before; nullopt if it had nothing.
   std::optional<std::uint32_t> put(std::uint64_t hash, std::uint32_t value);
@@ -31,11 +33,13 @@ class SharedTable {
   struct alignas(kPlacesOfASet * sizeof(Place)) Set {
     std::array<Place, kPlacesOfASet> places{};
   };
+  // In proportion, as a division takes longer than all the rest.
   std::size_t set_of(std::uint64_t hash) const {
-    return static_cast<std::size_t>(hash >> 32) % sets_.size();
+    return static_cast<std::size_t>((hash >> 32) * sets_.size() >> 32);
   }
 
   std::vector<Set> sets_;
+  std::atomic<bool> used_ = false;
 };
 
 }  // namespace satrelay::gateway

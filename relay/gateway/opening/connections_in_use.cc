@@ -62,6 +62,7 @@ void ConnectionsInUse::look_for_end(Entry& entry, Instant now) {
   if (!entry.far_resets && !entry.host_ends) return;
   entry.state = State::kOver;
   entry.host_spoke = now;
+  note_spoken(now);
 }
 
 void ConnectionsInUse::look_from_lan(const FlowKey& flow, const SegmentNumbers& segment,
@@ -92,6 +93,7 @@ void ConnectionsInUse::look_from_lan(const FlowKey& flow, const SegmentNumbers& 
   }
   entry->expected = segment.acknowledgment;
   entry->host_spoke = now;
+  note_spoken(now);
   if (entry->state != State::kInUse) return;
   if ((segment.flags & Flags::kFin) != 0) entry->host_ends = true;
   look_for_end(*entry, now);
@@ -111,6 +113,7 @@ void ConnectionsInUse::look_from_wan(const FlowKey& flow, const SegmentNumbers& 
     if (fits) entry->state = State::kInUse;
     entry->said = segment.sequence;
     entry->far_spoke = now;
+    note_spoken(now);
   }
   if (entry->state != State::kInUse || (!resets && (segment.flags & Flags::kFin) == 0)) return;
   entry->far_ends = true;
@@ -120,6 +123,7 @@ void ConnectionsInUse::look_from_wan(const FlowKey& flow, const SegmentNumbers& 
 }
 
 bool ConnectionsInUse::has(const FlowKey& flow, Instant now) const {
+  if (is_empty(now)) return false;
   const Entry* const entry = find(hash_flow(key_, flow), now);
   return entry != nullptr && entry->state == State::kInUse;
 }

@@ -65,10 +65,14 @@ class ConnectionsInUse {
   Entry* find(std::uint64_t hash, Instant now);
   // The flow's entry, or a new one in a place of no more than `evidence`; nullptr if there is none.
   Entry* place_for(std::uint64_t hash, State evidence, Instant now);
-  static void look_for_end(Entry& entry, Instant now);
+  void look_for_end(Entry& entry, Instant now);
+  // None of it is valid any more.
+  bool is_empty(Instant now) const { return now >= empty_at_; }
+  void note_spoken(Instant now) { empty_at_ = later(empty_at_, now + memory_); }
 
   HashKey key_;
   Duration memory_;
+  Instant empty_at_;
   std::vector<Entry> entries_;
 };
 

@@ -18,9 +18,11 @@ RecentConnections::Entry& RecentConnections::place_for(std::uint64_t hash) {
 void RecentConnections::remember(const FlowKey& flow, std::uint32_t number, Instant now) {
   const std::uint64_t hash = hash_flow(key_, flow);
   place_for(hash) = {hash, now + memory_, number};
+  empty_at_ = later(empty_at_, now + memory_);
 }
 
 std::optional<std::uint32_t> RecentConnections::number_of(const FlowKey& flow, Instant now) const {
+  if (is_empty(now)) return std::nullopt;
   const std::uint64_t hash = hash_flow(key_, flow);
   const auto set = std::span(entries_).subspan(set_of(hash), kWays);
   const auto place = std::ranges::find(set, hash, &Entry::hash);

@@ -2,7 +2,8 @@
 // says who remembers it.
 //
 // Fixed size, eight places for each hash: where all are taken, the one that will be forgotten first
-// gives way.
+// gives way. A table in which nothing is worth remembering any more says so without a look at its
+// places: each SYN asks many tables, most of which are empty.
 #pragma once
 
 #include <cstddef>
@@ -38,11 +39,13 @@ class RecentConnections {
     std::uint32_t number = 0;
   };
   static constexpr std::size_t kWays = 8;
+  bool is_empty(Instant now) const { return now >= empty_at_; }
   // Where the flow is, or may be put.
   Entry& place_for(std::uint64_t hash);
   std::size_t set_of(std::uint64_t hash) const { return hash % (entries_.size() / kWays) * kWays; }
   HashKey key_;
   Duration memory_;
+  Instant empty_at_;  // when all will be forgotten
   std::vector<Entry> entries_;
 };
 

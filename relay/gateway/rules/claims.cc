@@ -14,8 +14,8 @@ bool is_special(const IpAddress& address) {
   const auto& o = address.octets();
   if (address.is_multicast()) return true;
   if (address.is_v4()) {
-    const bool broadcast = std::all_of(o.begin(), o.begin() + 4, [](auto b) { return b == 0xff; });
-    return o[0] == 0 || o[0] == 127 || (o[0] == 169 && o[1] == 254) || broadcast;
+    if (o[0] == 0 || o[0] == 127 || (o[0] == 169 && o[1] == 254)) return true;
+    return o[0] == 255 && o[1] == 255 && o[2] == 255 && o[3] == 255;
   }
   if (o[0] == 0xfe && (o[1] & 0xc0U) == 0x80) return true;
   // ::/96, with ::, ::1 and the old IPv4-compatible ones; ::ffff:0:0/96, which is IPv4 in disguise.

@@ -5,11 +5,16 @@
 namespace satrelay::gateway::shared_table_test {
 namespace {
 
+constexpr std::size_t kPlaces = 64;
+
 // The upper half finds the set, the lower one is kept.
-constexpr std::uint64_t key(std::uint64_t set, std::uint64_t kept) { return (set << 32) | kept; }
+constexpr std::uint64_t key(std::uint64_t set, std::uint64_t kept) {
+  constexpr std::uint64_t kSets = kPlaces / SharedTable::kPlacesOfASet;
+  return set * ((std::uint64_t{1} << 32) / kSets) << 32 | kept;
+}
 
 TEST(SharedTable, FindsWhatWasPutThere) {
-  SharedTable table(64);
+  SharedTable table(kPlaces);
   EXPECT_EQ(table.find(key(1, 7)), std::nullopt);
   EXPECT_EQ(table.put(key(1, 7), 3), std::nullopt);
   EXPECT_EQ(table.put(key(1, 7), 9), 3U);
@@ -23,8 +28,15 @@ TEST(SharedTable, FindsWhatWasPutThere) {
   EXPECT_EQ(table.find(key(1, 0)), 1U);
 }
 
+TEST(SharedTable, SaysWhetherItWasEverUsed) {
+  SharedTable table(kPlaces);
+  EXPECT_TRUE(table.is_unused());
+  table.put(key(1, 7), 3);
+  EXPECT_FALSE(table.is_unused());
+}
+
 TEST(SharedTable, TheSmallestValueOfAFullSetGivesWay) {
-  SharedTable table(64);
+  SharedTable table(kPlaces);
   for (std::uint32_t i = 0; i < 4; ++i) table.put(key(3, 100 + i), i == 2 ? 1 : 10 + i);
   EXPECT_EQ(table.put(key(3, 200), 5), std::nullopt);
   EXPECT_EQ(table.find(key(3, 102)), std::nullopt);

@@ -24,6 +24,17 @@ TEST(RecentConnections, KnowsRepetitionsForAsLongAsHostsMakeThem) {
   EXPECT_FALSE(syns.recalls(flow(1), 100, now + RecentConnections::kRepetitions));
 }
 
+// The latest of them says when nothing is left, and not the last to be remembered again.
+TEST(RecentConnections, IsNotEmptyWhileAnyIsRemembered) {
+  RecentConnections syns({1, 2}, RecentConnections::kRepetitions);
+  const Instant now = Instant() + Duration::seconds(1);
+  EXPECT_FALSE(syns.recalls(flow(1), 100, now));
+  syns.remember(flow(1), 100, now);
+  syns.remember(flow(2), 200, now + Duration::seconds(60));
+  syns.forget(flow(2));
+  EXPECT_TRUE(syns.recalls(flow(1), 100, now + Duration::seconds(119)));
+}
+
 // Who is forgotten is relayed, though its server has answered already: both are reset.
 TEST(RecentConnections, OneSynDoesNotMakeItForgetAnother) {
   RecentConnections syns({1, 2}, RecentConnections::kRepetitions);
