@@ -2,7 +2,6 @@
 
 #include <optional>
 
-#include "pep/base/bytes.h"
 #include "relay/gateway/frames/coarse_time.h"
 
 namespace satrelay::gateway {
@@ -13,13 +12,11 @@ bool is_fresh(std::optional<std::uint32_t> second, Instant now) {
 }
 
 std::uint64_t hash_of(const HashKey& key, const Station& station) {
-  const auto& octets = station.mac.octets;
-  std::array<std::byte, 6 + 2 * wire::kMaxVlanTags> bytes;
-  for (std::size_t i = 0; i < octets.size(); ++i) bytes[i] = std::byte{octets[i]};
-  for (std::size_t i = 0; i < station.vlans.size(); ++i) {
-    store_u16(&bytes[octets.size() + 2 * i], station.vlans[i]);
-  }
-  return sip_hash(key, bytes);
+  std::uint64_t mac = 0;
+  for (const std::uint8_t octet : station.mac.octets) mac = mac << 8 | octet;
+  std::uint64_t vlans = 0;
+  for (const std::uint16_t vlan : station.vlans) vlans = vlans << 16 | vlan;
+  return hash_words(key, mac, vlans);
 }
 
 }  // namespace

@@ -54,6 +54,7 @@ void PeerRefusals::count_in_network(std::size_t peer, const IpAddress& client, I
 
 void PeerRefusals::note_accepted(std::size_t peer, const IpAddress& client, Instant now) {
   // Most clients and networks were never refused, and need no place.
+  if (clients_.is_unused()) return;
   const std::uint64_t place = hash(peer, client);
   const auto value = clients_.find(place);
   if (value && is_refused(*value, now)) clients_.put(place, second_of(now) << 1);
@@ -70,6 +71,7 @@ void PeerRefusals::note_full(std::size_t peer, const IpAddress& server, Instant 
 
 bool PeerRefusals::is_doubtful(std::size_t peer, const IpAddress& client, const IpAddress& server,
                                Instant now) const {
+  if (clients_.is_unused() && servers_.is_unused()) return false;
   const auto value = clients_.find(hash(peer, client));
   const Network network = network_in(networks_.find(hash(peer, network_of(client))), now);
   return (value && is_refused(*value, now)) || network.refused == kClientsOfANetwork ||

@@ -98,6 +98,11 @@ std::uint64_t hash_flow(const HashKey& key, const FlowKey& flow) {
   return fold(h ^ w[4] ^ key.k0, (w[5] + 0xA0761D6478BD642FU) ^ key.k1 ^ std::rotl(w[4], 29));
 }
 
+std::uint64_t hash_words(const HashKey& key, std::uint64_t first, std::uint64_t second) {
+  const std::uint64_t h = fold(first ^ key.k0, second ^ key.k1 ^ 0x9E3779B97F4A7C15U);
+  return fold(h ^ key.k1, key.k0 ^ 0xA0761D6478BD642FU);
+}
+
 std::uint32_t flow_label(const FlowKey& flow) {
   constexpr HashKey kPublic{0x666c'6f77'206c'6162ULL, 0x656c'2036'3433'3720ULL};
   constexpr std::uint64_t kLabels = 0xf'ffff;  // without 0

@@ -20,6 +20,9 @@ std::uint64_t sip_hash(const HashKey& key, ConstBytes bytes);
 // decides only where an entry stands.
 std::uint64_t hash_flow(const HashKey& key, const FlowKey& flow);
 
+// The same of two words.
+std::uint64_t hash_words(const HashKey& key, std::uint64_t first, std::uint64_t second);
+
 // SipHash of a flow key and what else belongs to it.
 std::uint64_t sip_hash(const HashKey& key, const FlowKey& flow, std::uint64_t more);
 

@@ -77,9 +77,10 @@ Decision Doorkeeper::decide(const Segment& segment, ActiveRule& rule,
   if (!reason) {
     // A host believes in the cookie that its SYN was answered by, or will: a repetition is answered
     // by the same, whatever room there is, as long as the cookie is remembered.
-    if (is_syn && room.handshake(rule.rule, key, *peer, now).allows_cookies() &&
+    if (is_syn &&
         (may_answer_by_cookie(*peer, key.local, room, now) ||
-         cookies_.has_answered(key, header, now))) {
+         cookies_.has_answered(key, header, now)) &&
+        room.handshake(rule.rule, key, *peer, now).allows_cookies()) {
       return {.kind = Decision::Kind::kCookie};
     }
     reason = room.lack_of_room(*peer, key.local);

@@ -15,6 +15,17 @@ TEST(SipHash, GivesTheVectorOfThePaper) {
   EXPECT_EQ(sip_hash({0x0706050403020100U, 0x0f0e0d0c0b0a0908U}, input), 0xa129ca6149be45e5U);
 }
 
+TEST(HashWords, DependsOnBothWordsAndTheKey) {
+  const HashKey key{1, 2};
+  std::set<std::uint64_t> hashes = {hash_words({1, 3}, 5, 6), hash_words({2, 2}, 5, 6)};
+  for (std::uint64_t first = 0; first < 100; ++first) {
+    for (std::uint64_t second = 0; second < 100; ++second) {
+      hashes.insert(hash_words(key, first, second));
+    }
+  }
+  EXPECT_EQ(hashes.size(), 10'002U);
+}
+
 FlowKey some_flow() {
   return {.local = IpAddress::v4({198, 51, 100, 1}),
           .remote = IpAddress::v4({203, 0, 113, 9}),
