@@ -3,7 +3,6 @@
 #include "pep/wire/ip.h"
 #include "pep/wire/tcp.h"
 #include "relay/gateway/frames/coarse_time.h"
-#include "relay/gateway/frames/flow_key.h"
 #include "relay/gateway/frames/frame.h"
 
 namespace satrelay::gateway {
@@ -17,10 +16,7 @@ std::uint32_t value_of(const PathMarks& marks, Instant now) {
 }  // namespace
 
 std::uint64_t FarMarks::hash(const IpAddress& host, std::uint16_t port) const {
-  FlowKey service;
-  service.remote = host;
-  service.remote_port = port;
-  return hash_flow(key_, service);
+  return hash_service(key_, host, port);
 }
 
 void FarMarks::note(const IpAddress& host, std::uint16_t port, const PathMarks& marks,

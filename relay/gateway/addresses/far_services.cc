@@ -15,10 +15,7 @@ std::optional<FarServices::Outcome> outcome_in(std::optional<std::uint32_t> valu
 }  // namespace
 
 std::uint64_t FarServices::hash(const FlowKey& connection) const {
-  FlowKey service = connection;
-  service.local = {};
-  service.local_port = 0;
-  return hash_flow(key_, service);
+  return hash_service(key_, connection.remote, connection.remote_port, connection.vlans);
 }
 
 bool FarServices::note(const FlowKey& connection, Outcome outcome, Instant now) {

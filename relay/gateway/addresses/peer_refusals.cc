@@ -33,10 +33,7 @@ std::uint32_t value_of(const Network& network, Instant now) {
 }  // namespace
 
 std::uint64_t PeerRefusals::hash(std::size_t peer, const IpAddress& host) const {
-  FlowKey subject;
-  subject.local = host;
-  subject.local_port = static_cast<std::uint16_t>(peer);
-  return hash_flow(key_, subject);
+  return hash_service(key_, host, static_cast<std::uint16_t>(peer));
 }
 
 void PeerRefusals::note_client(std::size_t peer, const IpAddress& client, Instant now) {

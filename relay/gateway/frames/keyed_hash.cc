@@ -103,6 +103,15 @@ std::uint64_t hash_words(const HashKey& key, std::uint64_t first, std::uint64_t 
   return fold(h ^ key.k1, key.k0 ^ 0xA0761D6478BD642FU);
 }
 
+std::uint64_t hash_service(const HashKey& key, const IpAddress& host, std::uint16_t port,
+                           const std::array<std::uint16_t, wire::kMaxVlanTags>& vlans) {
+  std::array<std::uint64_t, 2> address;
+  std::memcpy(address.data(), host.octets().data(), 16);
+  const std::uint64_t rest = std::uint64_t{port} << 48 | std::uint64_t{host.is_v4()} << 32 |
+                             std::uint64_t{vlans[0]} << 16 | vlans[1];
+  return hash_words(key, hash_words(key, address[0], address[1]), rest);
+}
+
 std::uint32_t flow_label(const FlowKey& flow) {
   constexpr HashKey kPublic{0x666c'6f77'206c'6162ULL, 0x656c'2036'3433'3720ULL};
   constexpr std::uint64_t kLabels = 0xf'ffff;  // without 0

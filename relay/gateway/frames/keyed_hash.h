@@ -2,6 +2,7 @@
 // initial sequence numbers (RFC 6528) and for the flow table.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "pep/base/bytes.h"
@@ -20,8 +21,10 @@ std::uint64_t sip_hash(const HashKey& key, ConstBytes bytes);
 // decides only where an entry stands.
 std::uint64_t hash_flow(const HashKey& key, const FlowKey& flow);
 
-// The same of two words.
+// The same of two words, and of one end of a flow: a host, and a port in one of its VLANs.
 std::uint64_t hash_words(const HashKey& key, std::uint64_t first, std::uint64_t second);
+std::uint64_t hash_service(const HashKey& key, const IpAddress& host, std::uint16_t port,
+                           const std::array<std::uint16_t, wire::kMaxVlanTags>& vlans = {});
 
 // SipHash of a flow key and what else belongs to it.
 std::uint64_t sip_hash(const HashKey& key, const FlowKey& flow, std::uint64_t more);

@@ -31,6 +31,8 @@ class RecentConnections {
   // The number of that flow; nullopt if it was not remembered.
   std::optional<std::uint32_t> number_of(const FlowKey& flow, Instant now) const;
   void forget(const FlowKey& flow);
+  // Whether it recalls nothing at all.
+  bool is_empty(Instant now) const { return now >= empty_at_; }
 
  private:
   struct Entry {
@@ -39,7 +41,6 @@ class RecentConnections {
     std::uint32_t number = 0;
   };
   static constexpr std::size_t kWays = 8;
-  bool is_empty(Instant now) const { return now >= empty_at_; }
   // Where the flow is, or may be put.
   Entry& place_for(std::uint64_t hash);
   std::size_t set_of(std::uint64_t hash) const { return hash % (entries_.size() / kWays) * kWays; }

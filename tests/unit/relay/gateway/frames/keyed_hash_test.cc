@@ -16,14 +16,29 @@ TEST(SipHash, GivesTheVectorOfThePaper) {
 }
 
 TEST(HashWords, DependsOnBothWordsAndTheKey) {
-  const HashKey key{1, 2};
-  std::set<std::uint64_t> hashes = {hash_words({1, 3}, 5, 6), hash_words({2, 2}, 5, 6)};
+  const HashKey key{0x0706050403020100U, 0x0f0e0d0c0b0a0908U};
+  std::set<std::uint64_t> hashes = {hash_words({key.k0, 3}, 5, 6), hash_words({2, key.k1}, 5, 6)};
   for (std::uint64_t first = 0; first < 100; ++first) {
     for (std::uint64_t second = 0; second < 100; ++second) {
       hashes.insert(hash_words(key, first, second));
     }
   }
   EXPECT_EQ(hashes.size(), 10'002U);
+}
+
+TEST(HashService, DependsOnEachOfItsParts) {
+  const HashKey key{1, 2};
+  const IpAddress host = IpAddress::v4({198, 51, 100, 1});
+  const std::set<std::uint64_t> hashes = {
+      hash_service(key, host, 80),
+      hash_service(key, host, 81),
+      hash_service(key, host, 80, {7, 0}),
+      hash_service(key, host, 80, {0, 7}),
+      hash_service(key, IpAddress::v4({198, 51, 100, 2}), 80),
+      hash_service(key, IpAddress::v6({198, 51, 100, 1}), 80),
+      hash_service({1, 3}, host, 80),
+  };
+  EXPECT_EQ(hashes.size(), 7U);
 }
 
 FlowKey some_flow() {
