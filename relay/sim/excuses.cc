@@ -101,8 +101,8 @@ bool are_syns_lost(Network& network, const FlowResult& flow) {
          flow.lost_raw == flow.crossed_raw;
 }
 
-// Of what hosts sent over it, so many frames found no room, at a gateway or in the modem, that each
-// connection has lost as many as it may lose by chance.
+// A gateway's queue and the modem had no room for so many bridged frames that each connection has
+// lost as many as it may lose by chance.
 bool is_link_overfull(Network& network, const FlowResult& flow) {
   const bool was_bridged =
       flow.crossed_raw > 0 || (!flow.server.started && !flow.client.established);
