@@ -124,6 +124,7 @@ struct Gateway::Impl final : SessionPort {
   void settle_stp(Instant now);
 
   // ARP and Neighbour Discovery may show that an address is between the gateways.
+  bool may_be_between(const IpAddress& address) const;
   void look_for_question(const Frame& frame, Instant now);
   void look_for_answer(const Frame& frame, Instant now);
   void overhear(PortId port, const Frame& frame, Instant now);

@@ -43,9 +43,14 @@ bool Gateway::Impl::stays_on_lan(const Frame& frame, Instant now) const {
   return frame.kind == FrameKind::kNotIp || !claims.is_behind_a_peer(frame.ip.destination);
 }
 
+// Only a peer for everything holds it.
+bool Gateway::Impl::may_be_between(const IpAddress& address) const {
+  return policy.peer_for(address) && !claims.is_behind_a_peer(address);
+}
+
 void Gateway::Impl::look_for_question(const Frame& frame, Instant now) {
   const auto asked = asked_owner(frame);
-  if (!asked || !policy.peer_for(*asked) || claims.is_behind_a_peer(*asked)) return;
+  if (!asked || !may_be_between(*asked)) return;
   common->between.note_question({*asked, vlans_of(frame.ethernet)}, frame.ethernet.source, now);
 }
 

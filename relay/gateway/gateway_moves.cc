@@ -25,6 +25,9 @@ void Gateway::Impl::hear_told(const Frame& frame, Instant now) {
   arrivals.hear_told(*told, seen, now);
   departures.hear_told(*told, seen, now);
   const LanAddress address{told->host, vlans_of(seen)};
+  if (lan.may_be_host(told->mac) && may_be_between(told->host)) {
+    common->between.note_own(address, now);
+  }
   const bool was_far = common->far_marks.find(told->host, FarMarks::kNoPort, now) ||
                        common->stations.was_heard(Side::kWan, {told->mac, vlans_of(seen)}, now);
   if (!was_far || !lan.may_be_host(told->mac)) return;

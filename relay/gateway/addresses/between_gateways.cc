@@ -46,6 +46,13 @@ Duration since(std::uint32_t tick, Instant now) {
   return kTick * (passed >= kAhead ? 1 : std::int64_t{passed} + 1);
 }
 
+// An own address is found by the host alone. Its value is the hour above 16 bits of its VLANs, of
+// which a few pairs look alike.
+constexpr std::uint32_t kOwn = 1;  // beside what else hashes an address
+std::uint32_t bits_of(const Vlans& vlans) {
+  return static_cast<std::uint32_t>(vlans[0] ^ vlans[1] << 4) & 0xffff;
+}
+
 }  // namespace
 
 // A later question of the same station does not take the place of the one that it repeats: the
@@ -61,11 +68,29 @@ void BetweenGateways::note_answer(const LanAddress& address, const MacAddress& a
                                   Duration within, Instant now) {
   const auto asked = asked_.find(hash_lan_address(key_, address, asker));
   if (!asked || since(*asked, now) >= within) return;
-  const State before = state(address, now);
+  const State before = found(address, now);
   if (before == State::kUnknown || before == State::kHint) put(address, State::kHint, now);
 }
 
+void BetweenGateways::note_own(const LanAddress& address, Instant now) {
+  own_.put(hash_lan_address(key_, {address.host, {}}, {}, kOwn),
+           hour_of(now) << 16 | bits_of(address.vlans));
+}
+
+bool BetweenGateways::is_in_another_vlan(const LanAddress& address, Instant now) const {
+  if (own_.is_unused()) return false;
+  const auto own = own_.find(hash_lan_address(key_, {address.host, {}}, {}, kOwn));
+  if (!own || (*own & 0xffff) == bits_of(address.vlans)) return false;
+  const Duration age = Duration::seconds(3600) * ((hour_of(now) - (*own >> 16)) & 0xffff);
+  return age < kOwnKept;
+}
+
 BetweenGateways::State BetweenGateways::state(const LanAddress& address, Instant now) const {
+  const State state = found(address, now);
+  return state == State::kUnknown && is_in_another_vlan(address, now) ? State::kHint : state;
+}
+
+BetweenGateways::State BetweenGateways::found(const LanAddress& address, Instant now) const {
   if (known_.is_unused()) return State::kUnknown;
   const auto value = known_.find(hash_lan_address(key_, address));
   if (!value) return State::kUnknown;

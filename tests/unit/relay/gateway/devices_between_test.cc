@@ -262,6 +262,27 @@ TEST_F(BetweenGatewaysTest, ADeviceThatAnswersSoonIsBridged) {
   EXPECT_EQ(connect(40'002), Verdict::kConsumed) << "a far host";
 }
 
+// Beyond the WAN port stands a router between VLANs of this LAN: a router on a stick.
+TEST_F(BetweenGatewaysTest, AHostOfAnotherVlanThatARouterReachesIsBridged) {
+  constexpr auto kNeighbour = "192.168.20.5";
+  wire::EthernetHeader tagged;
+  tagged.source = kServerMac;
+  tagged.destination = MacAddress::broadcast();
+  tagged.tag_count = 1;
+  tagged.tags[0] = {.tpid = 0x8100, .tci = 20};
+  EXPECT_EQ(connect(40'000, kNeighbour), Verdict::kConsumed) << "nothing tells of it";
+  lan(arp_frame(tagged, {.operation = wire::ArpOperation::kRequest,
+                         .sender_mac = kServerMac,
+                         .sender = ip_of(kNeighbour),
+                         .target_mac = {},
+                         .target = ip_of("192.168.20.1")}));
+  EXPECT_EQ(connect(40'001, kNeighbour), Verdict::kBridge);
+  wait(Duration::milliseconds(5));
+  EXPECT_EQ(answer_from_wan(40'001, kNeighbour), Verdict::kBridge);
+  EXPECT_EQ(explained(kNeighbour), Counter::kBridgedBetweenGateways);
+  EXPECT_EQ(count(Counter::kAddressesBetween), 1U);
+}
+
 // A browser opens several at once.
 TEST_F(BetweenGatewaysTest, ConnectionsAtOnceAreTriedTogether) {
   resolve(kModem);

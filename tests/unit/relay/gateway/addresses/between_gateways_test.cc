@@ -126,5 +126,23 @@ TEST_P(BetweenGatewaysUnit, AFloodOfHintsPushesOutNoConfirmedAddress) {
   EXPECT_EQ(state(modem_), State::kConfirmed);
 }
 
+TEST_P(BetweenGatewaysUnit, AHostOfAnotherVlanOfThisLanIsAHint) {
+  const LanAddress here = address("192.168.100.1", 7);
+  between_.note_own(here, now_);
+  EXPECT_EQ(state(here), State::kUnknown) << "no router stands in its own VLAN";
+  EXPECT_EQ(state(modem_), State::kHint);
+  EXPECT_EQ(state(address("192.168.100.1", 8)), State::kHint);
+  EXPECT_EQ(state(address("192.168.100.2")), State::kUnknown);
+  EXPECT_TRUE(between_.refute(modem_, now_));
+  EXPECT_EQ(state(modem_), State::kVoid);
+  now_ = now_ + BetweenGateways::kVoidFor;
+  EXPECT_TRUE(between_.confirm(modem_, now_));
+  EXPECT_EQ(state(modem_), State::kConfirmed);
+  now_ = now_ + BetweenGateways::kKept;
+  EXPECT_EQ(state(modem_), State::kHint) << "it is still there";
+  now_ = now_ + BetweenGateways::kOwnKept;
+  EXPECT_EQ(state(modem_), State::kUnknown);
+}
+
 }  // namespace
 }  // namespace satrelay::gateway::between_gateways_test
