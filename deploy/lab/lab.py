@@ -47,7 +47,8 @@ class Lab:
     the context leaves everything up, for a person to try; remove_kept() takes it down later. With
     `vlans`, one or two with the outer one first, all that the hosts send and receive carries these
     tags on their cables. Interfaces have the offloads that the kernel gives them, unless `offloads`
-    is false. `programs_b` are those of gateway B, if they are others.
+    is false. `programs_b` are those of gateway B, if they are others. `cables` is what lies between
+    all of them.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class Lab:
         vlans: tuple[int, ...] = (),
         offloads: bool = True,
         programs_b: Programs | None = None,
+        cables: type[Topology] = Topology,
     ):
         number = next(_numbers)
         self.tag = f"{os.getpid()}" + (f"-{number}" if number else "")
@@ -71,7 +73,7 @@ class Lab:
         self.vlans = vlans
         # AF_XDP has neither large frames nor unfinished checksums.
         self.offloads = offloads and options.driver == "af_packet"
-        self.topology = Topology(self.tag)
+        self.topology = cables(self.tag)
         self.client = self.topology.client
         self.server = self.topology.server
         self._file_bytes = file_bytes
@@ -126,11 +128,12 @@ class Lab:
             ("b", own_b, own_a, CLIENT, self.topology.gateway_b, self._programs_b),
         ):
             name = f"satrelay-{self.tag}-{letter}"
+            is_terminal = letter == "a" and self.options.terminal
             yaml = settings.gateway_yaml(
                 name,
                 own,
                 peer,
-                behind_peer,
+                None if is_terminal else behind_peer,
                 self.link,
                 self.options,
                 self.psk_file,

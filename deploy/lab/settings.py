@@ -28,13 +28,14 @@ class GatewayOptions:
     log_level: str = "info"
     security: str = "none"  # or psk: with a secret that the lab makes
     capacity: str = "known"  # or find: the gateways are not told the link's rate
+    terminal: bool = False  # gateway A's peer holds everything
 
 
 def gateway_yaml(
     name: str,
     own: str,
     peer: str,
-    behind_peer: Host,
+    behind_peer: Host | None,  # None: everything
     link: Link,
     options: GatewayOptions,
     psk_file: str,
@@ -44,6 +45,9 @@ def gateway_yaml(
     told = f"send_rate: {rate}, receive_rate: {rate}"
     if options.capacity == "find":
         told = "capacity: find"
+    prefixes = ""
+    if behind_peer is not None:
+        prefixes = f'prefixes: [{behind_peer.ipv4_side}, "{behind_peer.ipv6_side}"]'
     return f"""\
 ports:
   lan: {_port(topology.LAN_INTERFACE, options.driver, options.lan)}
@@ -55,8 +59,8 @@ security: {f"{{psk_file: {psk_file}}}" if options.security == "psk" else "none"}
 peers:
   - name: remote
     address: {peer.partition("/")[0]}
-    prefixes: [{behind_peer.ipv4_side}, "{behind_peer.ipv6_side}"]
     link: sat
+    {prefixes}
     workers: {workers[1]}
 rules:
   - {{match: {{port: {BRIDGED_PORT}}}, action: bridge}}

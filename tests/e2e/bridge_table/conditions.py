@@ -2,6 +2,7 @@
 
 import statistics
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 # Through gateways a condition is worse if it took longer than this many times the bridge's time, and longer
@@ -35,6 +36,8 @@ class Condition:
     fills: bool = False  # the link: it runs while no other condition does
     vlan: bool = False
     known: str = ""  # why it is worse, if that is so by design
+    # Makes a pair of sites for this condition alone, which changes them or needs others.
+    sites: Callable[[], AbstractContextManager] | None = None
 
 
 @dataclass
@@ -99,11 +102,11 @@ def _together(runs: list[Seen]) -> Seen:
 CONDITIONS: list[Condition] = []
 
 
-def condition(name: str, *needs: str, fills: bool = False, vlan: bool = False, known: str = ""):
-    """Lists a function of a Site that answers with what the host saw."""
+def condition(name: str, *needs: str, **more):
+    """Lists a function of a Site that answers with what the host saw; `more` as Condition has it."""
 
     def add(run):
-        CONDITIONS.append(Condition(name, run, needs, fills, vlan, known))
+        CONDITIONS.append(Condition(name, run, needs, **more))
         return run
 
     return add

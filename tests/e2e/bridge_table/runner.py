@@ -1,4 +1,4 @@
-"""Runs conditions, each on the two sites of a pair at the same time."""
+"""Runs conditions, each on the two sites of a pair at the same time: one that they share, or one of its own."""
 
 import contextlib
 import functools
@@ -24,8 +24,9 @@ def run_table(conditions: list[Condition]) -> list[Row]:
         if missing:
             row.not_run = f"not installed: {', '.join(missing)}"
     progress = Progress(rows)
-    ordinary = [row for row in rows if not row.not_run and not row.condition.vlan]
-    tagged = [row for row in rows if not row.not_run and row.condition.vlan]
+    shared = [row for row in rows if not row.not_run and row.condition.sites is None]
+    ordinary = [row for row in shared if not row.condition.vlan]
+    tagged = [row for row in shared if row.condition.vlan]
     parts = [ordinary[number::PAIRS] for number in range(PAIRS)] + [tagged]
     with contextlib.ExitStack() as stack:
         tables = [
@@ -36,6 +37,10 @@ def run_table(conditions: list[Condition]) -> list[Row]:
         progress.say(f"{len(tables)} pairs of labs and their servers are up")
         for run in (Table.run_together, Table.run_alone, Table.repeat):
             _side_by_side([functools.partial(run, table, part) for table, part in tables])
+    for row in rows:
+        if not row.not_run and row.condition.sites is not None:
+            with row.condition.sites() as pair:
+                Table(*pair, progress).run_alone([row])
     return rows
 
 
@@ -75,7 +80,7 @@ class Table:
 
     def run_alone(self, rows: list[Row]) -> None:
         for row in rows:
-            if row.condition.fills:
+            if row.condition.fills or row.condition.sites is not None:
                 self._judge(row)
 
     def repeat(self, rows: list[Row]) -> None:

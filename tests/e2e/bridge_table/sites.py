@@ -12,6 +12,7 @@ from behind_router import BEHIND_ROUTER, host_behind_router
 from harness import CLIENT, SERVER, GatewayOptions, Lab, Link
 from harness import programs as built
 from lab.daemon import Daemon
+from lab.topology import Topology
 from program_servers import Servers, listens
 
 from .programs import path_of
@@ -110,14 +111,14 @@ class Site:
 
 
 @contextlib.contextmanager
-def pair_of_sites(vlan: bool):
+def pair_of_sites(vlan: bool = False, terminal: bool = False, cables: type[Topology] = Topology):
     """One with bridges, and one with gateways."""
     with contextlib.ExitStack() as stack:
         made = []
         for kind in (PlainLab, Lab):
-            options = GatewayOptions(security="psk")
+            options = GatewayOptions(security="psk", terminal=terminal)
             vlans = (VLAN,) if vlan else ()
-            lab = kind(built(), LINK, options, file_bytes=40_000_000, vlans=vlans)
+            lab = kind(built(), LINK, options, file_bytes=40_000_000, vlans=vlans, cables=cables)
             made.append(_equip(stack.enter_context(lab), stack))
         yield tuple(made)
 
