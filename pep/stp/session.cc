@@ -199,8 +199,8 @@ void Session::handle_packet(ConstBytes datagram, Instant now, const Reception& r
   if (impl_->work_waits()) impl_->go_on();
 }
 
-void Session::handle_timeout(Instant now) {
-  impl_->begin_call(now);
+void Session::handle_timeout(Instant now, std::uint64_t most) {
+  impl_->begin_call(now, most);
   impl_->renew_repairs();
   if (impl_->work_waits()) impl_->go_on();
   impl_->run_timers();

@@ -136,10 +136,14 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
+  // What one call settles, in objects of WorkCount: what is more waits for the next.
+  static constexpr std::uint64_t kSettledAtOnce = 1024;
+
   // --- input ---------------------------------------------------------------------------------
   // A UDP payload from the peer's address, and how the port has fared that it came by.
   void handle_packet(ConstBytes datagram, Instant now, const Reception& reception = {});
-  void handle_timeout(Instant now);
+  // `most`: that it settles, where other sessions share the call.
+  void handle_timeout(Instant now, std::uint64_t most = kSettledAtOnce);
 
   // --- mutators ------------------------------------------------------------------------------
   // Opens a stream at once (0-RTT); nullopt without a peer, place or memory. With one

@@ -65,10 +65,10 @@ struct Session::Impl {
     goes_on_at = Instant::never();
     return called(at);
   }
-  void begin_call(Instant at) {
+  void begin_call(Instant at, std::uint64_t most = kSettledAtOnce) {
     now = at;
     goes_on_at = Instant::never();
-    enough_settled = work.total() + kSettledAtOnce;
+    enough_settled = work.total() + most;
   }
   bool work_waits() const {
     return !remains.empty() || streams->work_waits() || !association->reports.empty() ||
@@ -167,8 +167,6 @@ struct Session::Impl {
   void use_repaired(FecReceiver& receiver);
 
   // --- what became of our packets (session_loss.cc)
-  // What one call settles, in objects of WorkCount: what is more waits for the next.
-  static constexpr std::uint64_t kSettledAtOnce = 1024;
   struct Settler;
   void handle_report(const FeedbackFrame& report, Duration waited);
   void handle_reception(const ReceptionFrame& frame);

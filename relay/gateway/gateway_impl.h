@@ -149,6 +149,8 @@ struct Gateway::Impl final : SessionPort {
     uplink.look_at_shares(now);
   }
   void change_the_first(Instant now);
+  void run_peers(Instant now);
+  void run_peer(std::size_t i, std::uint64_t most_settled, Instant now);
   void work_off_repairs(Instant now);
   void hear_station(Side side, const Frame& frame, Instant now) {
     StationListener& listener = listeners[static_cast<std::size_t>(side)];
@@ -268,6 +270,7 @@ struct Gateway::Impl final : SessionPort {
   stp::HelloBudget hello_budget;                             // of all sessions
   stp::SharedRepairs repairs;                                // the same
   std::size_t first_with_repairs = 0;                        // of the sessions, in the next call
+  std::size_t first_peer = 0;                                // to be run in the next timeout
   bool timeout_spent_budget = false;                         // the last one
   bool repairs_first = false;                                // before flows, in this call
   std::vector<std::unique_ptr<PlainPackets>> plain_packets;  // by session, while somebody looks

@@ -288,6 +288,27 @@ TEST_F(StepsTest, OneReportSettlesAllThatIsInFlight) {
   }
 }
 
+// After an outage all peers report at once what was sent meanwhile. Each session settles some of it
+// in a call, and the call is that of all of them.
+TEST_F(StepsTest, TheReportsOfManyPeersSettleNoMoreAtOnceThanThatOfOne) {
+  constexpr std::size_t kPeers = 16;
+  Crowd crowd({.flows = 0, .speaking_peers = kPeers});
+  crowd.pass(Duration::seconds(300), false);
+  crowd.forget();
+  const std::uint64_t before = crowd.engine().visited();
+  for (std::size_t peer = 0; peer < kPeers; ++peer) {
+    crowd.speak_as(peer);
+    EXPECT_GT(crowd.engine().peers()[peer].packets_in_flight, Gateway::kMostVisited / 2) << peer;
+    crowd.report([](std::uint64_t) { return true; });
+  }
+  crowd.settle();
+  for (std::size_t peer = 0; peer < kPeers; ++peer) {
+    EXPECT_LT(crowd.engine().peers()[peer].packets_in_flight, 3U) << peer;
+  }
+  EXPECT_GT(crowd.engine().visited() - before, 8 * Gateway::kMostVisited);
+  expect_few(crowd);
+}
+
 TEST_F(StepsTest, FlowsAreFoundByTheirNumberAndPlace) {
   Crowd crowd({.flows = kFlows});
   std::map<std::uint64_t, std::size_t> ids;
