@@ -86,11 +86,17 @@ struct Session::Impl::Settler {
     } else {
       const bool at_peer = s.association->peer_reception.on_lost(s.now);
       ++lost_packets;
-      if (at_peer) ++lost_at_peer;
+      if (at_peer) {
+        ++lost_at_peer;
+      } else {
+        s.association->path.on_counted(number, packet->bytes);
+      }
       s.gate.on_lost(*packet, at_peer);
     }
-    if (s.association->path.take_verdict() == PathMtu::Verdict::kBlackHole)
+    if (s.association->path.take_verdict() == PathMtu::Verdict::kBlackHole) {
       ++s.counters.mtu_black_holes;
+      if (s.fec != nullptr) s.fec->forget_runs_below(s.association->ledger.next());
+    }
     if (packet->eliciting) s.association->probes.on_settled();
     s.association->ledger.for_each_item(*packet, [&](const SentItem& item) {
       repair(item, std::min(item.losses() + 1, LostRanges::kMaxLosses));
@@ -348,7 +354,12 @@ void Session::Impl::count_losses(std::uint64_t packets, std::uint64_t at_peer) {
   counters.packets_lost_at_peer += at_peer;
   association->loss_rate.on_lost(packets - at_peer);
   association->loss_rate.on_delivered(at_peer);
-  if (fec != nullptr) fec->policy.on_report(at_peer, packets - at_peer);
+  const std::uint64_t too_large = association->path.take_too_large();
+  association->loss_rate.on_excused(too_large);
+  if (fec != nullptr) {
+    fec->policy.on_report(at_peer, packets - at_peer);
+    fec->policy.on_excused(too_large);
+  }
 }
 
 }  // namespace satrelay::stp

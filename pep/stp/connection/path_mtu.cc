@@ -90,6 +90,7 @@ std::uint16_t PathMtu::limit_for(std::uint64_t number) const {
 void PathMtu::forget_suspicion() {
   doubt_ = Doubt::kNone;
   large_lost_ = lost_behind_small_ = 0;
+  suspects_ = 0;
   first_suspect_ = last_counted_ = 0;
   oldest_small_behind_ = newest_small_behind_ = 0;
 }
@@ -121,6 +122,7 @@ bool PathMtu::on_lost(std::uint64_t number, std::size_t size, Instant now) {
   }
   if (large_lost_ < kLargeLost || lost_behind_small_ < kLostBehindSmall) return false;
   black_hole_ = true;
+  too_large_ += suspects_;
   limit_ = fallback();
   newest_large_received_ = number;
   forget_suspicion();
@@ -132,5 +134,16 @@ bool PathMtu::on_lost(std::uint64_t number, std::size_t size, Instant now) {
 PathMtu::Verdict PathMtu::take_verdict() {
   return std::exchange(black_hole_, false) ? Verdict::kBlackHole : Verdict::kFine;
 }
+
+// Above the limit: it left before that fell.
+void PathMtu::on_counted(std::uint64_t number, std::size_t size) {
+  if (size > limit_) {
+    ++too_large_;
+  } else if (is_large(size) && number >= newest_large_received_) {
+    ++suspects_;
+  }
+}
+
+std::uint64_t PathMtu::take_too_large() { return std::exchange(too_large_, 0); }
 
 }  // namespace satrelay::stp

@@ -66,6 +66,8 @@ class PathMtu {
     if (is_raised()) doubt_ = std::max(doubt_, doubt);
   }
   Doubt doubt() const { return doubt_; }
+  // In grave doubt: such a packet is large.
+  bool is_doubtful(std::size_t size) const { return doubt_ == Doubt::kGrave && is_large(size); }
   // The most for packet `number`. In slight doubt one of eight is as small as the fallback. In
   // grave doubt one of eight is as large as the limit, one as small as the floor, and the others as
   // the fallback.
@@ -86,6 +88,10 @@ class PathMtu {
   bool on_lost(std::uint64_t number, std::size_t size, Instant now);
   // Asks once after each of these; kBlackHole: the limit is the fallback from now on.
   Verdict take_verdict();
+  // That loss counts as one of the path. What a black hole has eaten says nothing of how much the
+  // path loses: of those that have counted, so many were too large, since it was last asked.
+  void on_counted(std::uint64_t number, std::size_t size);
+  std::uint64_t take_too_large();
 
  private:
   enum class Fate : std::uint8_t { kWaiting, kArrived, kLost };
@@ -131,6 +137,8 @@ class PathMtu {
   std::uint64_t last_counted_ = 0;
   std::uint64_t oldest_small_behind_ = 0, newest_small_behind_ = 0;
   bool black_hole_ = false;
+  std::uint64_t suspects_ = 0;  // of the large ones that were lost, those that have counted
+  std::uint64_t too_large_ = 0;
 };
 
 }  // namespace satrelay::stp

@@ -68,6 +68,11 @@ struct Fec {
     runs.on_report(report);
     policy.set_run_length(runs.mean());
   }
+  // Those of packets below `number` were no losses of the path.
+  void forget_runs_below(std::uint64_t number) {
+    runs.forget_below(number);
+    policy.set_run_length(runs.mean());
+  }
   // A report says how many of our packets it counts as received although the path has lost them,
   // over all; how many that are more than before.
   std::uint64_t note_repaired(std::uint64_t repaired) {

@@ -30,6 +30,11 @@ class LossRuns {
   }
   // Packets of a run, on the mean; at least 1. One run of one stands for what is not known.
   double mean() const { return std::max(1.0, (packets_ + 1) / (runs_ + 1)); }
+  // Nothing is known any more, and no packet below `number` counts.
+  void forget_below(std::uint64_t number) {
+    clear();
+    seen_ = number;
+  }
   void clear() { *this = {}; }
 
  private:

@@ -241,6 +241,29 @@ TEST_F(BlackHoleTest, WhileInDoubtSomeOrMostPacketsAreSmall) {
   EXPECT_EQ(mtu.doubt(), PathMtu::Doubt::kGrave);
 }
 
+// It says nothing of how much the path loses otherwise.
+TEST_F(BlackHoleTest, WhatItHasEatenIsCountedBeforeAndAfterItIsSeen) {
+  const auto lose = [&](std::size_t size) {
+    mtu.on_lost(++number, size, now);
+    mtu.on_counted(number, size);
+  };
+  lose(1472);
+  large(true);
+  for (int i = 0; i < 100; ++i) large(false);  // in an outage
+  for (int i = 0; i < PathMtu::kLostBehindSmall; ++i) {
+    EXPECT_EQ(mtu.take_too_large(), 0U);
+    small(true);
+    lose(1472);
+  }
+  EXPECT_TRUE(black_hole());
+  EXPECT_EQ(mtu.take_too_large(), static_cast<std::uint64_t>(PathMtu::kLostBehindSmall))
+      << "none that has not counted";
+  lose(1472);
+  lose(1172);
+  EXPECT_EQ(mtu.take_too_large(), 1U) << "one left before the limit fell, one after it";
+  EXPECT_EQ(mtu.take_too_large(), 0U);
+}
+
 TEST_F(BlackHoleTest, TheBaseMayBeTooMuchItself) {
   const auto lose_between_floors = [&](std::size_t size) {
     for (int i = 0; i < PathMtu::kLargeLost; ++i) {

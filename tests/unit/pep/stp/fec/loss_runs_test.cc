@@ -87,5 +87,21 @@ TEST_F(LossRunsTest, FollowsThePathAndIsForgotten) {
   EXPECT_EQ(runs.mean(), 1);
 }
 
+// What a black hole eats between small packets is no burst of the path.
+TEST_F(LossRunsTest, RunsBelowAPacketAreForgottenAlsoIfTheyAreReportedLater) {
+  for (std::uint64_t begin = 0; begin < 400; begin += 20) arrive(begin, begin + 10);
+  report();
+  EXPECT_GT(runs.mean(), 8);
+  runs.forget_below(1'000);
+  EXPECT_EQ(runs.mean(), 1);
+  arrive(990, 1'200);
+  arrive(1'201, 1'300);
+  report();
+  EXPECT_DOUBLE_EQ(runs.mean(), 1);
+  arrive(1'304, 1'400);
+  report();
+  EXPECT_DOUBLE_EQ(runs.mean(), (1 + 4 + 1.0) / (2 + 1));
+}
+
 }  // namespace
 }  // namespace satrelay::stp::loss_runs_test
