@@ -125,7 +125,9 @@ struct Crossing {
 };
 
 Crossing cross(const Row& row) {
-  const Measured m = measure(row, Duration::seconds(row.rate < 500'000 ? 20 : 8));
+  // On a slow link a block more or less in the second half is 6% of 10 s.
+  const std::int64_t seconds = row.rate < 100'000 ? 60 : row.rate < 500'000 ? 20 : 8;
+  const Measured m = measure(row, Duration::seconds(seconds));
   return {.ahead = (m.ahead + 2 * kOneWay.to_seconds()) / m.used - 2 * kOneWay.to_seconds(),
           .times = m.used};
 }

@@ -69,13 +69,13 @@ class FindHub : public ::testing::Test {
   double share = 0;
 };
 
-// If they begin within some milliseconds of each other, one of five times or so each takes the
+// If they begin within a fifth of a second of each other, one of three or four times each takes the
 // others for somebody else, and leaves up to half of the carrier empty for long.
 TEST_F(FindHub, ManyWhoFindShareTheCarrier) {
   start({kRate, kRate, kRate, kRate});
   for (std::size_t i = 1; i <= 4; ++i) {
     download(i, 400'000'000);
-    run_for(Duration::milliseconds(100));
+    run_for(Duration::milliseconds(250));
   }
   run_for(Duration::seconds(10));
   for (int i = 0; i < 4; ++i) {
