@@ -16,6 +16,7 @@ struct Counters {
   std::uint64_t tail_probes = 0;
   std::uint64_t repair_packets_in = 0, repair_packets_out = 0;
   std::uint64_t repair_used = 0, repair_wasted = 0, repair_dropped = 0, repair_overload = 0;
+  std::uint64_t repair_starved = 0;
   std::uint64_t feedback_in = 0, feedback_dropped = 0, feedback_out = 0;
   std::uint64_t duplicate_packets_in = 0;
   std::uint64_t bad_crc = 0, not_authentic = 0;
@@ -38,7 +39,7 @@ struct Counters {
   std::uint64_t rate_cuts_delay = 0, rate_cuts_loss = 0, rate_cuts_controller = 0;
   std::uint64_t rate_cuts_announced = 0, rate_cuts_commanded = 0, rate_cuts_configured = 0;
 
-  static constexpr std::array<CounterField<Counters>, 63> kFields{{
+  static constexpr std::array<CounterField<Counters>, 64> kFields{{
       {"packets_in", &Counters::packets_in, "packets received"},
       {"packets_out", &Counters::packets_out, "packets sent"},
       {"bytes_in", &Counters::bytes_in, "UDP payload received", CounterUnit::kBytes},
@@ -57,6 +58,8 @@ struct Counters {
       {"repair_wasted", &Counters::repair_wasted, "repairs received of which nothing came"},
       {"repair_dropped", &Counters::repair_dropped,
        "repairs not sent: too late, or for a stream that became bulk"},
+      {"repair_starved", &Counters::repair_starved,
+       "windows with few repairs, as there was no time to sum up more"},
       {"repair_overload", &Counters::repair_overload,
        "repairs dropped because there was no time to use them"},
       {"feedback_in", &Counters::feedback_in, "reports on received packets from the peer"},

@@ -538,6 +538,7 @@ Counters Session::counters() const {
     const FecReceiver::Counters received = impl_->fec->received();
     counters.repair_used = received.used;
     counters.repair_wasted = received.wasted;
+    counters.repair_starved = impl_->fec->sender.starved();
     counters.repair_overload = received.overload;
   }
   const StreamWriter::Totals& sent = impl_->writer.totals();

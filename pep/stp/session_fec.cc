@@ -12,8 +12,9 @@ namespace {
 // loss of its first packet.
 constexpr Duration kQuiet = Duration::milliseconds(2);
 
-// Each packet is added to each repair of its window, a tenth of a microsecond each: a quarter of
-// the time of a core, and a few in any case.
+// Each packet is added to each repair of its window, a tenth of a microsecond each. A session plans
+// with a quarter of the time of a core, and a few repairs in any case; all sessions of a worker
+// have half a core (repair_budget.h).
 constexpr std::uint64_t kAdditionsInASecond = 2'500'000;
 constexpr std::uint64_t kLeastRepairs = 6;
 
@@ -51,9 +52,14 @@ bool Session::Impl::lasts(const Stream& stream) const {
 }
 
 bool Session::Impl::is_short(const Stream& stream) const {
+  return may_end(stream) && stream.send.sent() < FecPolicy::kMostShortFlow;
+}
+
+// As far as is known the stream leaves within the time of a flight, the first byte to the last.
+bool Session::Impl::may_end(const Stream& stream) const {
   if (lasts(stream)) return false;
   const std::uint64_t share = flight().value() / streams->schedule().sharers(stream);
-  return stream.send.sent() < FecPolicy::short_flow(ByteCount(share));
+  return stream.send.sent() < std::max(share, FecPolicy::kLeastShortFlow);
 }
 
 // What the carrier has to do besides repairs.
@@ -61,8 +67,14 @@ FecSender::Waiting Session::Impl::waiting() const {
   if (idle()) return FecSender::Waiting::kNothing;
   if (!streams->due().opens.empty()) return FecSender::Waiting::kShort;
   const Stream* next = first_stream();
-  return next == nullptr || is_short(*next) ? FecSender::Waiting::kShort
-                                            : FecSender::Waiting::kBulk;
+  if (next == nullptr || is_short(*next)) return FecSender::Waiting::kShort;
+  if (next->prompt || !writer.turn().streams) return FecSender::Waiting::kOther;
+  if (fec == nullptr || fec->sender.rests()) return FecSender::Waiting::kBulk;
+  const FecSender::Purpose& of = fec->sender.next_purpose();
+  if (of.stream == next->index && of.generation == next->generation)
+    return FecSender::Waiting::kOwn;
+  return of.stream_class == next->stream_class ? FecSender::Waiting::kBulk
+                                               : FecSender::Waiting::kOther;
 }
 
 // Whether the next packet of data shall be protected. To be known before it is built, because
@@ -82,7 +94,7 @@ bool Session::Impl::wants_protection(const Stream* next) const {
   if (!fec->sender.has_room()) return false;
   if (!streams->due().opens.empty()) return true;
   if (fec->policy.is_clean()) return false;
-  if (next != nullptr && (is_ending(*next) || is_short(*next))) return true;
+  if (next != nullptr && (is_ending(*next) || may_end(*next))) return true;
   return streams->near_end(next) || gate.free_at() + kQuiet <= now;
 }
 
@@ -106,11 +118,9 @@ Session::Impl::Coverage Session::Impl::plan_coverage(FecCode code) const {
     coverage.plan.packets = std::min(coverage.plan.packets, kLongestOfShort);
     return coverage;
   }
-  // What is lost again is sent beside it; equal windows need fewer repairs than a long and a short.
+  // What is lost again is sent beside it.
   const std::uint64_t bytes = next->left() * streams->schedule().sharers(*next);
-  const std::uint64_t packets = bytes / datagram_limit() * 9 / 8 + 1;
-  const std::uint64_t windows = packets / kMaxCodedWindow + 1;
-  coverage.plan.packets = static_cast<std::size_t>(packets / windows);
+  coverage.plan.packets = static_cast<std::size_t>(bytes / datagram_limit() * 9 / 8 + 1);
   return coverage;
 }
 
@@ -124,8 +134,9 @@ void Session::Impl::cover(const PacketBuilder& packet, const Coverage& coverage)
     if (!writer.sent().empty()) prompt_class = writer.sent().front().stream_class;
     return;
   }
-  FecSender::Purpose purpose = Fec::purpose_of(packet.items());
-  purpose.ends = coverage.is_last_flight;
+  FecSender::Purpose purpose = Fec::purpose_of(packet.items(), coverage.is_last_flight);
+  const Stream* last = streams->present(purpose.stream, purpose.generation);
+  if (last != nullptr) purpose.stream_class = last->stream_class;
   fec->sender.add(association->ledger.next(), packet.covered(), purpose, coverage.plan, now);
 }
 
@@ -136,7 +147,15 @@ bool Session::Impl::is_useful(const FecSender::Purpose& purpose) const {
   const Stream* stream = streams->present(purpose.stream, purpose.generation);
   if (stream == nullptr || stream->send.done()) return false;
   if (purpose.opens && !stream->open_acknowledged) return true;
-  return is_short(*stream) || is_ending(*stream) || !NewList::contains(*stream);
+  return may_end(*stream) || is_ending(*stream) || !NewList::contains(*stream);
+}
+
+// In grave doubt whether large packets arrive a long repair waits. Reports are lost in bursts, too,
+// so that the doubt may soon be over. If it is not, the repair would arrive nowhere, and would only
+// keep what is lost from being sent again.
+bool Session::Impl::repair_is_doubtful() const {
+  const std::size_t size = fec->sender.next_size() + kHeaderSize + protection.trailer_size();
+  return association->path.is_doubtful(size);
 }
 
 // The next repair as a packet of its own, while the pacers are open; 0 if none may leave.
@@ -144,7 +163,8 @@ std::size_t Session::Impl::send_repair(MutableBytes out) {
   if (!may_repair() || association->probes.frozen() || !data_allowed()) return 0;
   if (control_waits() || report_waits()) return 0;
   if (now >= fec->prompt.due()) {
-    PacketBuilder packet(out, protection.trailer_size());
+    PacketBuilder packet(out.first(std::min<std::size_t>(out.size(), next_limit())),
+                         protection.trailer_size());
     if (fec->prompt.write(packet.frames(), now)) {
       ++counters.repair_packets_out;
       // They go with the flow's bytes all along, and are of its class as these are.
@@ -154,12 +174,13 @@ std::size_t Session::Impl::send_repair(MutableBytes out) {
   }
   FecSender& sender = fec->sender;
   if (sender.rests()) return 0;
-  const FecSender::Waiting others = waiting();
-  while (sender.ready(others, association->ledger.next(), now)) {
-    if (is_useful(sender.next_purpose())) {
+  while (!repair_is_doubtful() && sender.ready(waiting(), association->ledger.next(), now)) {
+    if (!sender.next_is_out_of_reach() && is_useful(sender.next_purpose())) {
       PacketBuilder packet(out, protection.trailer_size());
+      const schedule::ClassId stream_class = sender.next_purpose().stream_class;
       if (sender.write(packet.frames(), association->ledger.next(), now)) {
         ++counters.repair_packets_out;
+        writer.count_repair(stream_class, packet.written().size());
         return finish_packet(packet);
       }
     }
@@ -188,7 +209,7 @@ void Session::Impl::run_fec() {
 // When a repair may leave.
 Instant Session::Impl::next_repair() const {
   if (!may_repair() || association->probes.frozen() || !data_allowed()) return Instant::never();
-  const Instant at = fec->sender.rests()
+  const Instant at = fec->sender.rests() || repair_is_doubtful()
                          ? Instant::never()
                          : fec->sender.next_repair(waiting(), association->ledger.next(), now);
   return later(earlier(at, fec->prompt.due()), gate.opens_at());

@@ -240,6 +240,7 @@ struct Session::Impl {
   bool lasts(const Stream& stream) const;
   bool is_ending(const Stream& stream) const;
   bool is_short(const Stream& stream) const;
+  bool may_end(const Stream& stream) const;
   std::optional<FecCode> covering_code() const;
   bool wants_protection(const Stream* next) const;
   CodedFrame coded_frame(FecCode code) const;
@@ -247,6 +248,7 @@ struct Session::Impl {
   void cover(const PacketBuilder& packet, const Coverage& coverage);
   bool is_useful(const FecSender::Purpose& purpose) const;
   FecSender::Waiting waiting() const;
+  bool repair_is_doubtful() const;
   std::size_t send_repair(MutableBytes out);
   Instant fec_timeout() const;
   Instant next_repair() const;

@@ -82,7 +82,10 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
     if (const std::size_t size = send_mtu_probe(room); size > 0) return size;
   }
   if (open && !goes_on) {
-    if (const std::size_t size = send_repair(out); size > 0) return size;
+    // A repair is as long as the longest of its packets, which may have left before large packets
+    // were in doubt. A shorter limit would drop the repairs of the whole window.
+    const std::size_t limit = std::min<std::size_t>(room.size(), association->path.limit());
+    if (const std::size_t size = send_repair(room.first(limit)); size > 0) return size;
   }
   // Whose bytes it begins with decides for all of it.
   const bool has_data = open && data_waits();
@@ -257,6 +260,8 @@ void Session::Impl::write_report(PacketBuilder& packet) {
   const std::size_t before = frames.written();
   ReportContext context;
   context.repeats = association->feedback.repeats();
+  context.lost_in_bursts = fec != nullptr && fec->runs.mean() >= double{ReceivedPackets::kBurst};
+  context.dear = association->feedback.is_narrow();
   if (handshake.agreed(kCapabilityReception) &&
       association->own_reception.has_news(context.repeats) &&
       packet.fits(kMaxReceptionFrameSize + ReceivedPackets::kMinReportRoom)) {

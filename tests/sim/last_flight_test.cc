@@ -120,6 +120,22 @@ TEST(LastFlight, OfTwentyMegabytes) {
                "20 MB, 1% in bursts of 10 |");
 }
 
+// Of a window of more packets than its repairs are enough for nothing came back, and the last bytes
+// were there a round trip later.
+TEST(LastFlight, OfTwentyMegabytesAtHardLoss) {
+  expect_share({.name = "20 MB, 10%", .loss = 0.1}, 0.97, "20 MB, 10% |");
+  expect_share({.name = "20 MB, 20%", .loss = 0.2}, 0.95, "20 MB, 20% |");
+}
+
+// It leaves whole before the first report: nobody knows the loss.
+TEST(LastFlight, OfLessThanARoundTripAtALossThatNobodyKnows) {
+  expect_share({.name = "3 MB, 5%, 600 ms",
+                .bytes = 3'000'000,
+                .loss = 0.05,
+                .one_way = Duration::milliseconds(300)},
+               0.97, "3 MB, 5%, the first flow |");
+}
+
 TEST(LastFlight, OfAHundredMegabytes) {
   expect_share({.name = "100 MB, 1%", .bytes = 100'000'000, .loss = 0.01}, 0.99, "100 MB, 1% |");
 }

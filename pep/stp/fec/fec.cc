@@ -89,15 +89,17 @@ bool Fec::is_repairable(FecCode code, std::uint64_t number) const {
   return range != repairable_flights.end() && has(*range);
 }
 
-FecSender::Purpose Fec::purpose_of(std::span<const SentItem> items) {
+FecSender::Purpose Fec::purpose_of(std::span<const SentItem> items, bool ends) {
   FecSender::Purpose purpose;
+  purpose.ends = ends;
+  bool has_data = false;
   for (const SentItem& item : items) {
-    FecSender::Purpose of_item;
-    of_item.stream = item.stream;
-    of_item.generation = item.generation();
-    of_item.has_stream = true;
-    of_item.opens = item.kind() == ItemKind::kOpen;
-    purpose.merge(of_item);
+    if (item.kind() == ItemKind::kOpen) purpose.opens = true;
+    if (ends && has_data) continue;
+    has_data = item.kind() == ItemKind::kData || item.kind() == ItemKind::kDataAndFin;
+    purpose.stream = item.stream;
+    purpose.generation = item.generation();
+    purpose.has_stream = true;
   }
   return purpose;
 }

@@ -30,9 +30,9 @@ struct Fec {
   // `shared`: by the sessions of a worker; nullptr: with none.
   explicit Fec(std::size_t most, SharedRepairs* shared = nullptr)
       : max_datagram(most),
-        sender(codec, policy, most),
-        prompt(codec, most),
         budget(shared),
+        sender(codec, policy, budget.sums(), most),
+        prompt(codec, most),
         receiver(codec, budget, kKeptOfFlights, most),
         waiting(most) {}
 
@@ -62,8 +62,9 @@ struct Fec {
   // packets of the other.
   bool is_repairable(FecCode code, std::uint64_t number) const;
 
-  // For whom a packet with `items` is sent.
-  static FecSender::Purpose purpose_of(std::span<const SentItem> items);
+  // For whom a packet with `items` is sent: for what it ends with, as what it begins with may have
+  // been lost before; in a last flight (`ends`) for whose bytes it begins with.
+  static FecSender::Purpose purpose_of(std::span<const SentItem> items, bool ends);
   void note_runs(const FeedbackFrame& report) {
     runs.on_report(report);
     policy.set_run_length(runs.mean());
@@ -86,9 +87,9 @@ struct Fec {
   FecCodec codec;
   FecPolicy policy;
   LossRuns runs;
+  RepairBudget budget;  // of both receivers, and of the sums of flights
   FecSender sender;
   PromptSender prompt;
-  RepairBudget budget;                           // of both receivers
   FecReceiver receiver;                          // of flights
   std::unique_ptr<FecReceiver> prompt_receiver;  // from its first packet on
   RepairBacklog waiting;                         // for the next call

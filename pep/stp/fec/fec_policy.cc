@@ -48,13 +48,16 @@ double FecPolicy::loss_bound() const {
 
 std::size_t FecPolicy::repairs_for(std::size_t sources) const {
   if (sources == 0 || is_clean()) return 0;
-  const std::size_t most = std::min(kMostRepairs, sources / 2 + 2);
-  const double loss = loss_bound();
-  const double run = std::min(run_, static_cast<double>(sources));
+  const bool is_unknown = !is_measured() && sources > kShortWindow;
+  const double loss = std::max(loss_bound(), is_unknown ? kUnknownLoss : 0);
+  const auto packets = static_cast<double>(sources);
+  const double run = std::min(run_, packets);
+  const double share = packets / 2 + kLeastShare + std::min(packets / 4, kShareOfRun * (run - 1));
+  const std::size_t most = std::min(kMostRepairs + 1, static_cast<std::size_t>(share));
   // Repairs may be lost too.
   std::size_t repairs = 0;
   for (int i = 0; i < 3; ++i) {
-    repairs = quantile(static_cast<double>(sources + repairs), loss, run, kResidual, most);
+    repairs = quantile(packets + static_cast<double>(repairs), loss, run, residual(run), most);
   }
   return std::max<std::size_t>(repairs, 1);
 }

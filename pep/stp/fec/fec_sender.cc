@@ -2,20 +2,62 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "pep/base/check.h"
 
 namespace satrelay::stp {
 
-FecSender::FecSender(const FecCodec& codec, const FecPolicy& policy, std::size_t max_datagram)
-    : codec_(codec), policy_(policy), stride_(symbol_stride(max_datagram)), source_(stride_) {}
+FecSender::FecSender(const FecCodec& codec, const FecPolicy& policy, PartOfTime& time,
+                     std::size_t max_datagram)
+    : codec_(codec),
+      policy_(policy),
+      time_(time),
+      stride_(symbol_stride(max_datagram)),
+      source_(stride_) {}
 
 std::size_t FecSender::repairs_for(const Window& window, std::size_t sources) const {
   return std::max<std::size_t>(policy_.repairs_for(sources), window.purpose.opens ? 1 : 0);
 }
 
+// The window gets no more repairs, and so an equal part of the packets that these are enough for:
+// equal windows need fewer than long ones and a short one.
+void FecSender::divide(Window& window, std::size_t packets, std::size_t most_repairs) const {
+  const auto part = [packets](std::size_t longest) {
+    const std::size_t windows = (packets + longest - 1) / longest;
+    return (packets + windows - 1) / windows;
+  };
+  window.most_sources = part(kMaxCodedWindow);
+  window.repairs = repairs_for(window, window.most_sources);
+  if (window.repairs <= most_repairs) return;
+  window.most_sources = part(policy_.sources_for(most_repairs, window.most_sources));
+  window.repairs = std::min(most_repairs, repairs_for(window, window.most_sources));
+}
+
+// Time is taken for all of a window's sums when it begins, so that none is left in the middle. If
+// there is too little, shorter windows may do with it; without any they get few repairs.
+void FecSender::take_time(Window& window, Instant now) {
+  while (window.repairs > kFewRepairs) {
+    window.additions = window.repairs * window.most_sources;
+    if (time_.take(window.additions, now)) return;
+    window.additions = 0;
+    if (window.most_sources <= kSmallWindow) {
+      window.repairs = kFewRepairs;
+      ++starved_;
+      return;
+    }
+    window.most_sources = std::max(window.most_sources / 2, kSmallWindow);
+    window.repairs = std::min(window.repairs, repairs_for(window, window.most_sources));
+  }
+}
+
+void FecSender::give_time_back(Window& window) {
+  if (window.additions > 0) time_.give_back(std::exchange(window.additions, 0));
+}
+
 void FecSender::open(std::uint64_t number, const Purpose& purpose, const Plan& plan, Instant now) {
   SATRELAY_CHECK(count_ < kWindows);
+  if (count_ == 0) first_ = 0;  // in memory that was used before
   // Not initialised: memory that is never used costs nothing.
   if (!sums_) sums_.reset(new std::byte[kWindows * FecPolicy::kMostRepairs * stride_]);
   ++count_;
@@ -26,13 +68,9 @@ void FecSender::open(std::uint64_t number, const Purpose& purpose, const Plan& p
   window.first_index = next_index_;
   window.purpose = purpose;
   window.opened = now;
-  window.most_sources =
-      std::clamp<std::size_t>(plan.packets, kSmallWindow, std::size_t{kMaxCodedWindow});
-  window.repairs = repairs_for(window, window.most_sources);
-  if (window.repairs > plan.repairs) {
-    window.repairs = std::max<std::size_t>(plan.repairs, 1);
-    window.most_sources = policy_.sources_for(window.repairs, window.most_sources);
-  }
+  const std::size_t packets = std::max(plan.packets, kSmallWindow);
+  divide(window, packets, std::clamp<std::size_t>(plan.repairs, 1, FecPolicy::kMostRepairs));
+  take_time(window, now);
   window.first_row = next_row_;
   next_row_ = static_cast<std::uint16_t>(next_row_ + window.repairs);
 }
@@ -63,6 +101,7 @@ void FecSender::add(std::uint64_t number, ConstBytes frames, const Purpose& purp
   codec_.add(next_index_, source_.padded(size),
              static_cast<std::uint16_t>(window.first_row + window.sent),
              std::span(sums).first(unsent));
+  window.additions -= std::min(window.additions, unsent);
   ++next_index_;
   window.purpose.merge(purpose);
   window.last_added = last_used_ = now;
@@ -73,6 +112,8 @@ void FecSender::add(std::uint64_t number, ConstBytes frames, const Purpose& purp
 void FecSender::close(std::uint64_t next_number, Instant now) {
   Window& window = open_window();
   has_open_ = false;
+  give_time_back(window);
+  window.is_full = window.sources == window.most_sources;
   window.repairs =
       std::min(window.repairs, std::max(window.sent, repairs_for(window, window.sources)));
   if (window.repairs == window.sent) {
@@ -84,11 +125,20 @@ void FecSender::close(std::uint64_t next_number, Instant now) {
   pending_ += window.repairs - window.sent;
 }
 
+// How long nothing follows until nothing will. Bulk leaves between the packets of a window, and
+// none of it is covered.
+Duration FecSender::lull(const Window& window, Waiting waiting) {
+  if (waiting == Waiting::kNothing) return kLull;
+  if (waiting == Waiting::kShort || window.sources < 2) return kLongestLull;
+  const Duration gap =
+      (window.last_added - window.opened) / static_cast<std::int64_t>(window.sources - 1);
+  return std::clamp(gap * kGapsOfLull, kLull, kLongestLull);
+}
+
 Instant FecSender::close_at(Waiting waiting, Duration round_trip) const {
   if (!has_open_) return Instant::never();
   const Window& window = open_window();
-  const Duration lull = waiting == Waiting::kNothing ? kLull : kLongestLull;
-  return earlier(window.last_added + lull, window.opened + round_trip);
+  return earlier(window.last_added + lull(window, waiting), window.opened + round_trip);
 }
 
 void FecSender::pop_front() {
@@ -104,6 +154,7 @@ std::size_t FecSender::drop_next() {
     pop_front();
   } else {
     open_window().repairs = open_window().sent;
+    give_time_back(open_window());
   }
   return unsent;
 }
@@ -112,8 +163,11 @@ std::size_t FecSender::advance(Waiting waiting, std::uint64_t next_number, Durat
                                Instant now) {
   if (now >= close_at(waiting, round_trip)) close(next_number, now);
   std::size_t dropped = 0;
-  // A report on its packets is here before a repair could be there.
-  while (front_is_closed() && now >= front().closed + round_trip) dropped += drop_next();
+  // A report on its packets is here before a repair could be there, or the receiver has forgotten
+  // them.
+  while (front_is_closed() && (now >= front().closed + round_trip || next_is_out_of_reach())) {
+    dropped += drop_next();
+  }
   if (now >= idle_at()) sums_.reset();
   return dropped;
 }
@@ -122,7 +176,7 @@ bool FecSender::is_early_due() const {
   if (count_ != 1 || !has_open_) return false;
   const Window& window = open_window();
   return window.purpose.ends && window.sent < window.repairs &&
-         static_cast<double>(window.sources) * policy_.loss() >=
+         static_cast<double>(window.sources) * policy_.loss() * kEarly >=
              static_cast<double>(window.sent + 1);
 }
 
@@ -136,16 +190,29 @@ std::size_t FecSender::spread() const {
   return over / (front().repairs + 1);
 }
 
+// Behind so many packets, and while there is room for more windows.
+bool FecSender::is_behind_others(std::uint64_t next_number) const {
+  return count_ == kWindows || (next_number >= front().closed_before + courtesy() &&
+                                next_number - last_repair_number_ > spread());
+}
+
 bool FecSender::ready(Waiting waiting, std::uint64_t next_number, Instant now) const {
   if (!front_is_closed()) return is_early_due();
-  const std::uint64_t since = next_number - last_repair_number_;
+  const Window& window = front();
+  const bool is_quick = window.is_full && window.closed - window.opened <= kSpread;
+  const bool is_long_end = window.purpose.ends && (window.sources > kSmallWindow || is_quick);
+  const bool is_share = next_number - last_repair_number_ >= kShare;
   switch (waiting) {
     case Waiting::kNothing:
-      return now >= next_on_idle_;
+      return is_long_end || now >= next_on_idle_;
+    case Waiting::kOwn:
+      return is_long_end || (front().purpose.ends ? is_share : is_behind_others(next_number));
     case Waiting::kBulk:
-      return since >= kShare;
+      return is_long_end || is_share;
+    case Waiting::kOther:
+      return is_share;
     case Waiting::kShort:
-      return next_number >= front().closed_before + courtesy() && since > spread();
+      return is_behind_others(next_number);
   }
   return false;
 }
@@ -184,6 +251,7 @@ bool FecSender::write(ByteWriter& out, std::uint64_t own_number, Instant now) {
 }
 
 void FecSender::clear() {
+  if (has_open_) give_time_back(open_window());
   sums_.reset();
   first_ = count_ = pending_ = 0;
   has_open_ = false;

@@ -6,11 +6,12 @@
 // of its first packets. Its repairs may leave while it is open: each stands for what has been sent
 // until then. In a window of last flights one leaves as often as a packet is lost, so that what is
 // lost early is repaired early, and what waits behind it at the far side goes on; what the whole
-// window needs beyond that follows when it has ended. The repairs of other windows use idle
-// capacity first, spread over milliseconds because losses come in bursts. While bytes of short
-// flows wait they stay behind for 1,024 packets: a flow that is over by then has lost no time to
-// them, and one that has become bulk by then never pays for them. Bulk they pass, one in eight
-// packets.
+// window needs beyond that follows at once when it has ended, before the next window has as many
+// packets as the receiver keeps. The repairs of other windows use idle capacity first, spread over
+// milliseconds because losses come in bursts. While bytes of short flows wait all these stay
+// behind for 1,024 packets: a flow that is over by then has lost no time to them, and one that has
+// become bulk by then never pays for them. So they do behind further bytes of their own stream, of
+// which nobody knows whether it ends. Other bulk they pass, one in eight packets.
 #pragma once
 
 #include <array>
@@ -23,8 +24,10 @@
 #include "pep/base/bytes.h"
 #include "pep/base/range_set.h"
 #include "pep/base/time.h"
+#include "pep/schedule/class_set.h"
 #include "pep/stp/fec/fec_codec.h"
 #include "pep/stp/fec/fec_policy.h"
+#include "pep/stp/fec/repair_budget.h"
 #include "pep/stp/fec/repair_history.h"
 #include "pep/stp/fec/source_symbol.h"
 #include "pep/stp/wire/repair_frame.h"
@@ -38,31 +41,38 @@ class FecSender {
   // Memory is taken for the first window, and given back when there was none for so long.
   static constexpr Duration kIdle = Duration::seconds(30);
   // What else the carrier has to do.
-  enum class Waiting : std::uint8_t { kNothing, kBulk, kShort };
+  enum class Waiting : std::uint8_t {
+    kNothing,
+    kOwn,    // bytes of the next repair's own stream
+    kBulk,   // of others of its class
+    kOther,  // of another class, or prompt
+    kShort,  // of short flows
+  };
 
   // For whom a window is sent.
   struct Purpose {
-    std::uint32_t stream = 0;  // of the last packet
+    std::uint32_t stream = 0;  // of the last packet, or the last of a last flight
     std::uint16_t generation = 0;
+    schedule::ClassId stream_class = 0;
     bool has_stream = false;
     bool opens = false;  // an OPEN is in it
     bool ends = false;   // some of it is the last flight of its stream
     void merge(const Purpose& other) {
-      stream = other.stream;
-      generation = other.generation;
-      has_stream = other.has_stream;
-      opens = opens || other.opens;
-      ends = ends || other.ends;
+      const bool were_opens = opens || other.opens;
+      if (!ends || other.ends) *this = other;
+      opens = were_opens;
     }
   };
   // What a window that begins is to have.
   struct Plan {
-    std::size_t packets = 0;  // expected, 0: unknown
+    std::size_t packets = 0;  // expected, of this window and those behind it; 0: unknown
     std::size_t repairs = 0;  // most that there is time for
   };
 
-  // `codec` and `policy` outlive this. No datagram is larger than `max_datagram`.
-  FecSender(const FecCodec& codec, const FecPolicy& policy, std::size_t max_datagram);
+  // `codec`, `policy` and `time`, which the sums take, outlive this. No datagram is larger than
+  // `max_datagram`.
+  FecSender(const FecCodec& codec, const FecPolicy& policy, PartOfTime& time,
+            std::size_t max_datagram);
 
   // Whether one more packet can be protected, and with which frame first.
   bool has_room() const { return has_open_ || count_ < kWindows; }
@@ -86,6 +96,12 @@ class FecSender {
   Instant idle_at() const { return sums_ && count_ == 0 ? last_used_ + kIdle : Instant::never(); }
   // The window whose repair is next; there is one if ready().
   const Purpose& next_purpose() const { return front().purpose; }
+  // The receiver keeps its packets no more.
+  bool next_is_out_of_reach() const {
+    return static_cast<std::uint16_t>(next_index_ - front().first_index) > kReach;
+  }
+  // Bytes of its frame.
+  std::size_t next_size() const { return kRepairHeaderSize + front().size; }
   // Gives up the rest of the next window's repairs; how many.
   std::size_t drop_next();
   // Writes a REPAIR frame for packet `own_number`; false if it does not fit into `out`.
@@ -93,6 +109,8 @@ class FecSender {
 
   RepairHistory& history() { return history_; }
   bool holds_memory() const { return sums_ != nullptr; }
+  // Windows that got few repairs, as there was no time to sum up more.
+  std::uint64_t starved() const { return starved_; }
   void clear();
 
  private:
@@ -100,7 +118,12 @@ class FecSender {
   static constexpr std::size_t kSmallWindow = 64;  // packets, where their number is not known
   static constexpr Duration kLull = Duration::milliseconds(2);
   static constexpr Duration kLongestLull = Duration::milliseconds(100);
-  static constexpr std::size_t kShare = 8;  // one repair to so many packets, while others wait
+  static constexpr std::int64_t kGapsOfLull = 8;  // as long as so many packets before bulk
+  static constexpr std::size_t kShare = 8;       // one repair to so many packets, while others wait
+  static constexpr std::size_t kFewRepairs = 6;  // of a window, that take no time worth counting
+  // As many repairs leave early as packets are lost on the mean, times this: with no more than
+  // that, what is lost beyond the mean would wait for the end of the window every other time.
+  static constexpr double kEarly = 1.3;
   static constexpr std::size_t kCourtesy = 1024;  // packets of short flows that go before repairs
   static constexpr Duration kGap = Duration::milliseconds(1);
   static constexpr Duration kSpread = Duration::milliseconds(6);
@@ -116,6 +139,8 @@ class FecSender {
     std::size_t begun = 0;    // of each sum: what lies beyond was never written
     std::size_t repairs = 0;  // that are summed up while it is open, to be sent once it is closed
     std::size_t sent = 0;
+    std::size_t additions = 0;  // that time was taken for
+    bool is_full = false;       // ended with its last packet
     Purpose purpose;
     Instant opened;
     Instant last_added;
@@ -136,9 +161,14 @@ class FecSender {
   // its last packet, and between two of its repairs.
   std::size_t courtesy() const;
   std::size_t spread() const;
+  bool is_behind_others(std::uint64_t next_number) const;
   // A repair of the only window, which is open, is due.
   bool is_early_due() const;
   std::size_t repairs_for(const Window& window, std::size_t sources) const;
+  void take_time(Window& window, Instant now);
+  void give_time_back(Window& window);
+  void divide(Window& window, std::size_t packets, std::size_t most_repairs) const;
+  static Duration lull(const Window& window, Waiting waiting);
   Instant close_at(Waiting waiting, Duration round_trip) const;
   void open(std::uint64_t number, const Purpose& purpose, const Plan& plan, Instant now);
   void close(std::uint64_t next_number, Instant now);
@@ -146,6 +176,8 @@ class FecSender {
 
   const FecCodec& codec_;
   const FecPolicy& policy_;
+  PartOfTime& time_;
+  std::uint64_t starved_ = 0;
   std::size_t stride_;
   std::unique_ptr<std::byte[]> sums_;  // there while a window is
   SourceSymbol source_;

@@ -1,6 +1,7 @@
-// The time that may be spent on what repairs give back, as additions of one symbol to another: a
-// peer with the right keys must not be able to keep a core busy with repairs that ask for much and
-// say little. Both codes of a session share it, and all sessions of a worker.
+// The time that repairs may take, as additions of one symbol to another. A peer with the right keys
+// must not be able to keep a core busy with repairs that ask for much and say little, nor hundreds
+// of peers whose paths lose much with the repairs that they are to get. Both codes of a session
+// share it, and all sessions of a worker.
 #pragma once
 
 #include <algorithm>
@@ -34,6 +35,8 @@ class RepairTime {
   }
   // What could not be known before: it is owed, and taken from what comes.
   void owe(std::int64_t additions) { left_ -= additions; }
+  // What was taken and not needed.
+  void give_back(std::int64_t additions) { left_ = std::min(most_, left_ + additions); }
 
  private:
   static constexpr std::int64_t kKept = 100;  // milliseconds
@@ -44,13 +47,46 @@ class RepairTime {
   Instant told_;
 };
 
-// A tenth of a microsecond each: at most half of the time of a worker goes into them.
+// A tenth of a microsecond each: at most half of the time of a worker goes into solving, and half
+// into sums.
 inline constexpr Work kAdditionWork = 100;
 inline constexpr std::int64_t kAdditionsInAMillisecond = 5000;
 // To handle a frame of a packet that was given back: one repair may give back 160 packets.
 inline constexpr Work kFrameWork = 250;
 
-// What the sessions of a worker share: half of the time in equal parts, half for who comes first.
+// A session's own part of such a time, and beside it what all may take who come first.
+class PartOfTime {
+ public:
+  // `first_come`: nullptr: none. Outlives this.
+  PartOfTime(std::int64_t own, RepairTime* first_come) : own_(own), first_come_(first_come) {}
+  PartOfTime(const PartOfTime&) = delete;
+  PartOfTime& operator=(const PartOfTime&) = delete;
+
+  bool take(std::size_t additions, Instant now) {
+    const auto count = static_cast<std::int64_t>(additions);
+    if (own_.take(count, now)) {
+      paying_ = &own_;
+    } else if (first_come_ != nullptr && first_come_->take(count, now)) {
+      paying_ = first_come_;
+    } else {
+      return false;
+    }
+    return true;
+  }
+  // More than was taken last, or less.
+  void owe(std::size_t additions) { paying_->owe(static_cast<std::int64_t>(additions)); }
+  void give_back(std::size_t additions) {
+    paying_->give_back(static_cast<std::int64_t>(additions));
+  }
+
+ private:
+  RepairTime own_;
+  RepairTime* first_come_;
+  RepairTime* paying_ = &own_;  // for what was taken last
+};
+
+// What the sessions of a worker share: half a core to solve and half a core to sum up, each half of
+// it in equal parts and half for who comes first.
 class SharedRepairs {
  public:
   // `call`: what one call of the engine may do, which its owner renews. Outlives this.
@@ -59,45 +95,48 @@ class SharedRepairs {
                   ? kAdditionsInAMillisecond
                   : std::max<std::int64_t>(kFirstCome / static_cast<std::int64_t>(sessions), 1)),
         first_come_(sessions <= 1 ? 0 : kFirstCome),
+        sums_first_come_(sessions <= 1 ? 0 : kFirstCome),
         call_(call) {}
   std::int64_t part() const { return part_; }
-  RepairTime& first_come() { return first_come_; }
+  RepairTime* first_come() { return &first_come_; }
+  RepairTime* sums_first_come() { return &sums_first_come_; }
   WorkBudget& call() { return call_; }
 
  private:
   static constexpr std::int64_t kFirstCome = kAdditionsInAMillisecond / 2;
   std::int64_t part_;
   RepairTime first_come_;
+  RepairTime sums_first_come_;
   WorkBudget& call_;
 };
 
-// Of one session.
+// Of one session. Its time to solve is spent on what it receives.
 class RepairBudget {
  public:
   // nullptr: it shares with none, and a call may take as long as it will.
   explicit RepairBudget(SharedRepairs* shared = nullptr)
-      : shared_(shared), own_(shared == nullptr ? kAdditionsInAMillisecond : shared->part()) {}
+      : shared_(shared),
+        solving_(shared == nullptr ? kAdditionsInAMillisecond : shared->part(),
+                 shared == nullptr ? nullptr : shared->first_come()),
+        summing_(shared == nullptr ? kAdditionsInAMillisecond : shared->part(),
+                 shared == nullptr ? nullptr : shared->sums_first_come()) {}
   RepairBudget(const RepairBudget&) = delete;
   RepairBudget& operator=(const RepairBudget&) = delete;
 
   // Whether there is time for so many, which are taken then.
   bool take(std::size_t additions, Instant now) {
-    const auto count = static_cast<std::int64_t>(additions);
-    if (own_.take(count, now)) {
-      paying_ = &own_;
-    } else if (shared_ != nullptr && shared_->first_come().take(count, now)) {
-      paying_ = &shared_->first_come();
-    } else {
-      return false;
-    }
+    if (!solving_.take(additions, now)) return false;
     count_work(additions);
     return true;
   }
   // What could not be known before.
   void spend(std::size_t additions) {
-    paying_->owe(static_cast<std::int64_t>(additions));
+    solving_.owe(additions);
     count_work(additions);
   }
+  // The same for what is sent: the sums of a window's repairs, of which the rest is given back when
+  // it ends.
+  PartOfTime& sums() { return summing_; }
   // Frames of packets that were given back.
   void count_frames(std::uint64_t frames) {
     if (shared_ != nullptr) shared_->call().spend(frames * kFrameWork);
@@ -111,8 +150,8 @@ class RepairBudget {
   }
 
   SharedRepairs* shared_;
-  RepairTime own_;
-  RepairTime* paying_ = &own_;  // for the last repair
+  PartOfTime solving_;
+  PartOfTime summing_;
 };
 
 }  // namespace satrelay::stp

@@ -41,7 +41,8 @@ class RepairHistory {
   }
 
  private:
-  static constexpr std::size_t kKept = 256;
+  // Windows of 64 packets of a round trip at a gigabit.
+  static constexpr std::size_t kKept = 1024;
   struct Sent {
     Range packets;
     Instant last_repair;

@@ -62,9 +62,10 @@ void ReceivedPackets::prune() {
   }
 }
 
-void ReceivedPackets::begin_report(int repeats, Instant now) {
+void ReceivedPackets::begin_report(const ReportContext& context, Instant now) {
   report_end_ = next_;
-  const auto oldest = static_cast<std::size_t>(std::clamp(repeats, 1, int{kMaxRepeats})) - 1;
+  const auto oldest =
+      static_cast<std::size_t>(std::clamp(context.repeats, 1, int{kMaxRepeats})) - 1;
   covered_from_ = ends_[oldest];
   // What was missing then may have been late, or repaired.
   if (oldest == 0) covered_from_ = open_before_;
@@ -74,13 +75,34 @@ void ReceivedPackets::begin_report(int repeats, Instant now) {
     ends_[0] = report_end_;
     open_before_ = first_missing(young_from_, report_end_);
   }
+  if (!context.dear && (context.lost_in_bursts || misses_bursts())) {
+    covered_from_ = before_lost_reports(covered_from_);
+  }
   report_begin_ = cursor_ = std::max(floor_, std::min(covered_from_, rewind_));
   if (rewound_reports_ > 0 && --rewound_reports_ == 0) rewind_ = kMaxVarint;
   in_report_ = true;
 }
 
+// What fades in one direction mostly does in the other.
+bool ReceivedPackets::misses_bursts() const {
+  const auto gaps = missing_.ranges();
+  const auto newest = gaps.last(std::min(gaps.size(), kOlderGaps));
+  std::uint64_t packets = 0;
+  for (const Range& gap : newest) packets += gap.size();
+  return packets >= kBurst * std::max<std::uint64_t>(newest.size(), 1);
+}
+
+// Where reports are lost in bursts, as many in a row as packets, repeating each three times may not
+// do. So a report tells of some older gaps that the peer has not settled.
+std::uint64_t ReceivedPackets::before_lost_reports(std::uint64_t begin) const {
+  const auto gaps = missing_.ranges().first(missing_.first_ending_after(begin));
+  if (gaps.empty()) return begin;
+  const Range& oldest = gaps[gaps.size() - std::min(gaps.size(), kOlderGaps)];
+  return std::min(begin, std::max(settled_, oldest.begin));
+}
+
 bool ReceivedPackets::write_report(ByteWriter& out, const ReportContext& context, Instant now) {
-  if (!in_report_) begin_report(context.repeats, now);
+  if (!in_report_) begin_report(context, now);
   cursor_ = std::max(cursor_, floor_);  // it may have risen between two parts
   report_end_ = std::max(report_end_, cursor_);
   const std::int64_t delay_us = std::max<std::int64_t>(0, (now - highest_at_).to_microseconds());

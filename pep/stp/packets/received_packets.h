@@ -17,7 +17,9 @@
 namespace satrelay::stp {
 
 struct ReportContext {
-  int repeats = 3;  // in how many regular reports each packet stands
+  int repeats = 3;              // in how many regular reports each packet stands
+  bool lost_in_bursts = false;  // reports may be, as packets are on their path
+  bool dear = false;            // each byte of a report counts
   std::uint64_t interval_ms = 0;
   std::uint64_t bytes_received = 0;
   std::uint64_t stored = 0;
@@ -30,6 +32,10 @@ class ReceivedPackets {
   static constexpr std::uint64_t kMaxJump = 1ULL << 24;
   static constexpr std::size_t kMaxMissingRanges = 1U << 17;
   static constexpr std::size_t kMaxRepeats = 8;
+  // So many older gaps stand in a report besides, where reports may be lost in bursts.
+  static constexpr std::size_t kOlderGaps = 32;
+  // Packets of a run of losses on the mean, from which on they are bursts.
+  static constexpr std::uint64_t kBurst = 3;
   // Reports that follow each other faster, because of new gaps, count as one.
   static constexpr Duration kRegularInterval = Duration::milliseconds(25);
 
@@ -67,7 +73,9 @@ class ReceivedPackets {
   bool write_report(ByteWriter& out, const ReportContext& context, Instant now);
 
  private:
-  void begin_report(int repeats, Instant now);
+  void begin_report(const ReportContext& context, Instant now);
+  bool misses_bursts() const;
+  std::uint64_t before_lost_reports(std::uint64_t begin) const;
   bool write_ranges(ByteWriter& out);
   bool write_bitmap(ByteWriter& out);
   bool bitmap_is_shorter() const;

@@ -65,9 +65,9 @@ MemoryPlan plan_memory(const config::Gateway& config, Share share) {
   const std::uint64_t useful_credit = useful.value() / 8 * 3;
   std::uint64_t rates = 0;
   for (const config::Peer& peer : config.peers) rates += receive_rate(config, peer);
-  const auto explicit_limit = [&](std::uint64_t derived) {
+  const auto explicit_limit = [&](std::uint64_t derived, std::uint64_t most) {
     const std::uint64_t given = config.limits.flow_memory.value();
-    return given == 0 ? derived : std::min(given, derived);
+    return given == 0 ? derived : std::min(given, most);
   };
   const ByteCount of_one_lane = plan.arena;
   const Lanes lanes(config, share);
@@ -81,11 +81,12 @@ MemoryPlan plan_memory(const config::Gateway& config, Share share) {
     // One flow that is read slowly leaves a quarter of its lane to the others.
     const std::uint64_t useful_part =
         quotient(static_cast<Uint128>(useful_credit) * receive_rate(config, peer), rates) / sharing;
-    plan.flow_receive_limit.push_back(explicit_limit(std::min(part, useful_part) / 4 * 3));
+    plan.flow_receive_limit.push_back(
+        explicit_limit(std::min(part, useful_part) / 4 * 3, part / 4 * 3));
     const bool is_further = i > 0 && lanes[i - 1].peer == lanes[i].peer;
     if (is_further && sharing == 1) plan.arena += ByteCount(part);
   }
-  plan.flow_send_limit = explicit_limit(std::min(credit, useful_credit) / 4 * 3);
+  plan.flow_send_limit = explicit_limit(std::min(credit, useful_credit) / 4 * 3, credit / 4 * 3);
   // A flight and what comes meanwhile, of the fastest link.
   std::uint64_t window = config.limits.host_window.value();
   for (const config::Link& link : config.links) {
@@ -93,7 +94,8 @@ MemoryPlan plan_memory(const config::Gateway& config, Share share) {
     window =
         std::max({window, kLeastHostWindow.value(), link.planned_rate().bytes_in(kFlight).value()});
   }
-  plan.host_window = explicit_limit(std::min(window, of_one_lane.value() / 8));
+  window = std::min(window, of_one_lane.value() / 8);
+  plan.host_window = explicit_limit(window, window);
   // Half of what is left beside credit, the margin and the part of the streams.
   plan.host_windows = of_one_lane.value() / 64 * 15;
   return plan;

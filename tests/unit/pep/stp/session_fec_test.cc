@@ -1,6 +1,9 @@
 // Forward error correction between two sessions: who takes part in it, and what it spares.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdio>
+
 #include "pep/stp/wire/frames.h"
 #include "pep/stp/wire/packet.h"
 #include "tests/unit/pep/stp/application.h"
@@ -177,32 +180,115 @@ TEST_F(SessionFec, RepairsOfPromptFlowsKeepNothingElseFromBeingSentAgain) {
 }
 
 // Their bytes are the class's, which has a share and may have a maximum.
-TEST_F(SessionFec, RepairsOfPromptFlowsAreOfTheirClass) {
+TEST_F(SessionFec, RepairsAreOfTheClassOfWhatTheyStandFor) {
   constexpr schedule::ClassId kClass = 3;
-  ASSERT_TRUE(net.connect());
-  std::uint64_t repairs = 0, bytes = 0, booked = 0;
-  net.on_packet = [&](int end, MutableBytes packet) {
-    CodeCounter counter;
-    walk_frames(frames_of(packet), counter);
-    if (end != 0 || counter.repairs == 0) return;
-    bool is_flight = false;
-    walk_frames(frames_of(packet), FlightCode{{}, is_flight});
-    if (is_flight) return;
-    ++repairs;
-    bytes += frames_of(packet).size();
-    for (const schedule::ClassBytes& of_class : net.session(0).last_classes()) {
-      EXPECT_EQ(of_class.stream_class, kClass);
-      EXPECT_EQ(of_class.bytes, of_class.booked);
-      booked += of_class.bytes;
+  for (const bool is_prompt : {true, false}) {
+    std::uint64_t repairs = 0, bytes = 0, booked = 0;
+    net.stop(0);
+    net.stop(1);
+    net.on_packet = [&](int end, MutableBytes packet) {
+      CodeCounter counter;
+      walk_frames(frames_of(packet), counter);
+      if (end != 0 || counter.repairs == 0) return;
+      bool is_flight = false;
+      walk_frames(frames_of(packet), FlightCode{{}, is_flight});
+      if (is_flight == is_prompt) return;
+      ++repairs;
+      bytes += frames_of(packet).size();
+      for (const schedule::ClassBytes& of_class : net.session(0).last_classes()) {
+        EXPECT_EQ(of_class.stream_class, kClass);
+        EXPECT_EQ(of_class.bytes, of_class.booked);
+        booked += of_class.bytes;
+      }
+    };
+    ASSERT_TRUE(net.connect());
+    const auto id = net.apps[0].open(1'000'000, 0, net.now);
+    ASSERT_TRUE(id);
+    net.session(0).set_group(*id, kClass, 0);
+    net.session(0).set_prompt(*id, is_prompt);
+    net.run(Duration::seconds(3));
+    EXPECT_GT(repairs, is_prompt ? 20U : 3U);
+    EXPECT_EQ(booked, bytes);
+  }
+}
+
+// At once before bulk of its own class, which waits for nobody. Another class would be held up by
+// as many packets.
+TEST_F(SessionFec, TheRepairsOfALastFlightLeaveAtOnceBeforeBulkOfTheirClassOnly) {
+  for (const schedule::ClassId bulk_class : {schedule::ClassId{0}, schedule::ClassId{1}}) {
+    EndConfig a = end_config(true);
+    a.rate = BitRate::bits_per_second(10'000'000);
+    Network mixed(a, end_config(false), kOneWay, {}, 7);
+    std::uint64_t in_a_row = 0, most = 0;
+    StreamId ending{};
+    constexpr std::uint64_t kBytes = 300'000;
+    mixed.on_packet = [&](int end, MutableBytes packet) {
+      if (end != 0 || parse_header(packet)->type == PacketType::kHello) return;
+      CodeCounter codes_of;
+      walk_frames(frames_of(packet), codes_of);
+      in_a_row = codes_of.repairs > 0 ? in_a_row + 1 : 0;
+      most = std::max(most, in_a_row);
+      const auto flow = mixed.apps[0].flows.find(static_cast<std::uint64_t>(ending));
+      if (flow == mixed.apps[0].flows.end()) return;
+      mixed.session(0).set_rest(ending, kBytes - flow->second.written, Behind::kNothing);
+    };
+    ASSERT_TRUE(mixed.connect());
+    mixed.channels[0].set_faults({.loss = 0.1});
+    const auto bulk = mixed.apps[0].open(20'000'000, 0, mixed.now);
+    ASSERT_TRUE(bulk);
+    mixed.session(0).set_group(*bulk, bulk_class, 0);
+    mixed.run(Duration::seconds(4));
+    const auto last = mixed.apps[0].open(kBytes, 0, mixed.now);
+    ASSERT_TRUE(last);
+    ending = *last;
+    most = 0;
+    mixed.run(Duration::seconds(3));
+    EXPECT_EQ(mixed.error(), "");
+    EXPECT_TRUE(mixed.apps[0].flows.at(static_cast<std::uint64_t>(ending)).delivered);
+    EXPECT_FALSE(mixed.apps[0].flows.at(static_cast<std::uint64_t>(*bulk)).delivered);
+    if (bulk_class == 0) {
+      EXPECT_GT(most, 10U);
+    } else {
+      EXPECT_EQ(most, 1U);
+    }
+  }
+}
+
+// As many reports as packets are lost in a row then, and three that repeat each other may be.
+TEST_F(SessionFec, ReportsReachFurtherBackWherePacketsAreLostInBursts) {
+  struct Reach : IgnoreFrames {
+    std::uint64_t reports = 0, packets = 0;
+    using IgnoreFrames::operator();
+    void operator()(const FeedbackFrame& frame) {
+      ++reports;
+      packets += frame.highest - frame.begin;
     }
   };
-  const auto id = net.apps[0].open(1'000'000, 0, net.now);
-  ASSERT_TRUE(id);
-  net.session(0).set_group(*id, kClass, 0);
-  net.session(0).set_prompt(*id, true);
-  net.run(Duration::seconds(3));
-  EXPECT_GT(repairs, 20U);
-  EXPECT_EQ(booked, bytes);
+  double mean[2] = {};
+  for (const bool in_bursts : {false, true}) {
+    Network lossy(end_config(true), end_config(false), kOneWay, {}, 9);
+    Reach reach;
+    std::uint64_t sent = 0;
+    lossy.on_packet = [&](int end, MutableBytes packet) {
+      if (parse_header(packet)->type == PacketType::kHello) return;
+      if (end == 1) {
+        if (lossy.now > Instant() + Duration::seconds(4)) walk_frames(frames_of(packet), reach);
+        // The same share of packets, one or ten at a time.
+        ++sent;
+        lossy.channels[1].outage = in_bursts ? sent % 500 < 10 : sent % 50 == 0;
+      }
+    };
+    ASSERT_TRUE(lossy.connect());
+    lossy.channels[0].set_faults({.loss = 0.02});
+    ASSERT_TRUE(lossy.apps[0].open(30'000'000, 30'000'000, lossy.now));
+    lossy.run(Duration::seconds(7));
+    EXPECT_EQ(lossy.error(), "");
+    ASSERT_GT(reach.reports, 50U);
+    mean[in_bursts ? 1 : 0] =
+        static_cast<double>(reach.packets) / static_cast<double>(reach.reports);
+  }
+  std::printf("  a report begins %.0f packets back, %.0f in bursts\n", mean[0], mean[1]);
+  EXPECT_GT(mean[1], 1.5 * mean[0]);
 }
 
 // Flows that share no packet, in one class or two, with whatever their writers say of the rest, on

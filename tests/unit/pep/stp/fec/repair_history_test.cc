@@ -43,18 +43,18 @@ TEST_F(RepairHistoryTest, AWindowThatGoesOnIsOne) {
 }
 
 TEST_F(RepairHistoryTest, TheOldestAreForgotten) {
-  for (std::uint64_t i = 0; i < 1'000; ++i) {
+  for (std::uint64_t i = 0; i < 2'000; ++i) {
     history.on_repair({i * 10, i * 10 + 5}, at(static_cast<std::int64_t>(i)));
   }
   const Ranges ranges = repairable(at(0));
-  ASSERT_EQ(ranges.size(), 256U);
+  ASSERT_EQ(ranges.size(), 1024U);
   for (std::size_t i = 0; i < ranges.size(); ++i) {
-    EXPECT_EQ(ranges[i].begin, (744 + i) * 10) << "ascending";
+    EXPECT_EQ(ranges[i].begin, (976 + i) * 10) << "ascending";
   }
-  EXPECT_EQ(repairable(at(990)).size(), 9U);
+  EXPECT_EQ(repairable(at(1'990)).size(), 9U);
   history.clear();
   EXPECT_TRUE(repairable(at(0)).empty());
-  history.on_repair({9'990, 9'995}, at(2'000));
+  history.on_repair({9'990, 9'995}, at(3'000));
   EXPECT_EQ(repairable(at(0)), (Ranges{{9'990, 9'995}})) << "as new";
 }
 

@@ -82,5 +82,43 @@ TEST(SingleReports, TellWhatClosedSinceTheLastOfThoseGapsThatWereYoung) {
   EXPECT_EQ(next_report(received, room, at(4'000)).begin, 1'995U) << "it was young";
 }
 
+// As many reports are lost in a row as packets, where these are lost in bursts.
+TEST(RepeatedReports, ReachBackWhereTheyAreLostInBurstsButNotToWhatIsSettled) {
+  struct Case {
+    ReportContext context = {};
+    std::uint64_t missing = 10;  // each time
+    bool reaches_back = true;
+  };
+  for (const Case& c : {Case{.context = {.lost_in_bursts = true}},
+                        Case{.context = {.lost_in_bursts = true}, .missing = 1}, Case{},
+                        Case{.missing = 1, .reaches_back = false},
+                        Case{.context = {.dear = true}, .reaches_back = false}}) {
+    const std::uint64_t packets = 100 + c.missing + 1;  // of a report
+    ReceivedPackets received;
+    std::vector<std::byte> room(8000);
+    std::uint64_t n = 0;
+    const auto begin_of_report = [&](int report) {
+      for (int i = 0; i < 100; ++i) received.record(n++, at(report * 25));
+      n += c.missing;
+      received.record(n++, at(report * 25));
+      ByteWriter out(room);
+      EXPECT_TRUE(received.write_report(out, c.context, at(report * 25)));
+      ByteReader in(ConstBytes(room).subspan(1, out.written() - 1));
+      return parse_feedback(in).begin;
+    };
+    std::uint64_t begin = 0;
+    for (int report = 0; report < 30; ++report) begin = begin_of_report(report);
+    if (!c.reaches_back) {
+      EXPECT_GT(begin, n - 500);
+      continue;
+    }
+    EXPECT_EQ(begin, 100U) << "the first gap";
+    received.settle(1'000);
+    EXPECT_EQ(begin_of_report(30), 1'000U);
+    for (int report = 31; report < 110; ++report) begin = begin_of_report(report);
+    EXPECT_EQ(begin, (109 - 34) * packets + 100U) << "32 gaps and those of three reports";
+  }
+}
+
 }  // namespace
 }  // namespace satrelay::stp::received_packets_test

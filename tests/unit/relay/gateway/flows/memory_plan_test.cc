@@ -104,6 +104,24 @@ TEST(MemoryPlan, ObeysExplicitLimits) {
   EXPECT_EQ(plan.host_window, 1ULL << 20) << "no more than a flow may store";
 }
 
+// Flows are many and links slow: by default one flow stores what its link fills, and more of the
+// same memory if the operator says so.
+TEST(MemoryPlan, AnExplicitLimitOfAFlowMayExceedWhatItsLinkFills) {
+  config::Gateway config = two_peers();
+  for (auto& link : config.links) {
+    link.send_rate = link.receive_rate = BitRate::bits_per_second(64'000);
+  }
+  config.limits.flows = 65'536;
+  const MemoryPlan usual = plan_memory(config);
+  config.limits.flow_memory = ByteCount(16ULL << 30);
+  const MemoryPlan plan = plan_memory(config);
+  EXPECT_EQ(plan.arena, usual.arena);
+  EXPECT_EQ(plan.flow_send_limit, plan.arena.value() / 8 * 3 / 4 * 3);
+  EXPECT_GT(plan.flow_send_limit, usual.flow_send_limit);
+  EXPECT_EQ(plan.flow_receive_limit[0], plan.lane_receive_limit[0] / 4 * 3);
+  EXPECT_EQ(plan.host_window, usual.host_window);
+}
+
 TEST(MemoryPlan, ALinkOfUnknownRateIsPlannedForTheAssumedOne) {
   config::Gateway config = two_peers();
   config::Link& link = config.links[0];

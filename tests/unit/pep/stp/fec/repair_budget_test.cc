@@ -1,0 +1,106 @@
+// How many repairs there is time for, where many sessions share it.
+#include "pep/stp/fec/repair_budget.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "pep/stp/fec/fec_sender.h"
+#include "tests/unit/pep/stp/fec/reference_code.h"
+
+namespace satrelay::stp::test::repair_budget_test {
+namespace {
+
+using Waiting = FecSender::Waiting;
+constexpr std::size_t kDatagram = 1472;
+constexpr Duration kRoundTrip = Duration::milliseconds(500);
+constexpr std::size_t kPlenty = FecPolicy::kMostRepairs;
+
+// One of 300 sessions of a worker has a part of its own and what comes first.
+class SendingAmongMany : public ::testing::Test {
+ protected:
+  static constexpr FecSender::Plan kPlan{.packets = 1'000, .repairs = kPlenty};
+  struct Window {
+    std::size_t packets = 0;
+    std::size_t repairs = 0;
+  };
+  SendingAmongMany() { policy.on_report(9'000, 1'000); }
+  // Until a window ends, and its repairs.
+  Window send(FecSender& sender) {
+    const Bytes frames(20);
+    Window window;
+    while (window.packets < 1'000 && window.repairs == 0) {
+      sender.add(next++, frames, {}, kPlan, now);
+      ++window.packets;
+      for (; sender.ready(Waiting::kNothing, next, now + kRoundTrip); ++window.repairs) {
+        room.assign(kDatagram, {});
+        ByteWriter writer(room);
+        EXPECT_TRUE(sender.write(writer, next++, now));
+      }
+    }
+    return window;
+  }
+
+  FecCodec codec;
+  FecPolicy policy;
+  Bytes room;
+  std::uint64_t next = 1'000;
+  Instant now = Instant::from_nanoseconds(1'000'000'000);
+  WorkBudget call;
+  SharedRepairs shared{300, call};
+  RepairBudget mine{&shared};
+  RepairBudget others{&shared};
+  FecSender first{codec, policy, mine.sums(), kDatagram};
+  FecSender second{codec, policy, others.sums(), kDatagram};
+};
+
+// 2,500 additions a millisecond for all, for a tenth of a second at most: a window of a thousand
+// packets at 10% takes 160,000, and the next ones get shorter.
+TEST_F(SendingAmongMany, WithLittleTimeWindowsAreShortAndWithoutAnyHaveFewRepairs) {
+  std::vector<std::size_t> sizes;
+  while (first.starved() == 0 && sizes.size() < 50) {
+    const Window window = send(first);
+    sizes.push_back(window.packets);
+    const std::size_t needed = policy.repairs_for(window.packets);
+    EXPECT_EQ(window.repairs, first.starved() == 0 ? needed : 6);
+  }
+  EXPECT_GT(sizes.front(), 800U);
+  ASSERT_GT(sizes.size(), 3U);
+  EXPECT_EQ(sizes.back(), 64U);
+  EXPECT_TRUE(std::ranges::is_sorted(sizes, std::greater()));
+  EXPECT_EQ(first.starved(), 1U);
+  EXPECT_GT(send(second).repairs, 10U) << "a part of its own is left";
+  now += Duration::milliseconds(100);
+  EXPECT_GT(send(first).packets, 800U);
+  EXPECT_EQ(first.starved(), 1U);
+}
+
+// Whatever is lost: the window that needs most is one that there is time for.
+TEST_F(SendingAmongMany, NoWindowIsTooLargeForARestedWorker) {
+  for (const std::uint64_t lost : {100U, 200U, 300U, 500U, 1'000U, 3'000U}) {
+    policy.clear();
+    policy.on_report(10'000 - lost, lost);
+    now += Duration::seconds(1);
+    const Window window = send(first);
+    EXPECT_GE(window.packets, 190U) << lost;
+    EXPECT_GE(window.repairs, policy.repairs_for(window.packets)) << lost;
+  }
+  EXPECT_EQ(first.starved(), 0U);
+}
+
+TEST_F(SendingAmongMany, TimeThatAWindowDidNotNeedIsGivenBack) {
+  const Bytes frames(20);
+  for (int i = 0; i < 30; ++i) {
+    first.add(next++, frames, {}, kPlan, now);
+    if (i % 3 == 0) first.advance(Waiting::kNothing, next, kRoundTrip, now + kRoundTrip);
+    if (i % 3 == 1) first.drop_next();
+    first.clear();
+  }
+  EXPECT_EQ(first.starved(), 0U);
+  EXPECT_GT(send(second).packets, 800U);
+}
+
+}  // namespace
+}  // namespace satrelay::stp::test::repair_budget_test
