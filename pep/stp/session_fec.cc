@@ -65,10 +65,11 @@ bool Session::Impl::may_end(const Stream& stream) const {
 // What the carrier has to do besides repairs.
 FecSender::Waiting Session::Impl::waiting() const {
   if (idle()) return FecSender::Waiting::kNothing;
+  if (!writer.turn().streams) return FecSender::Waiting::kOther;
   if (!streams->due().opens.empty()) return FecSender::Waiting::kShort;
   const Stream* next = first_stream();
   if (next == nullptr || is_short(*next)) return FecSender::Waiting::kShort;
-  if (next->prompt || !writer.turn().streams) return FecSender::Waiting::kOther;
+  if (next->prompt) return FecSender::Waiting::kOther;
   if (fec == nullptr || fec->sender.rests()) return FecSender::Waiting::kBulk;
   const FecSender::Purpose& of = fec->sender.next_purpose();
   if (of.stream == next->index && of.generation == next->generation)
