@@ -16,11 +16,11 @@ class LossRuns {
     report.for_each_run([](std::uint64_t, std::uint64_t) {},
                         [this](std::uint64_t begin, std::uint64_t end) {
                           begin = std::max(begin, seen_);
-                          if (begin >= end) return;
+                          if (begin >= end || end - begin >= kOutage) return;
                           // One that goes on was counted when it began.
                           if (begin != run_end_) ++runs_;
                           run_end_ = end;
-                          packets_ += static_cast<double>(std::min(end - begin, kLongest));
+                          packets_ += static_cast<double>(end - begin);
                         });
     seen_ = report.end;
     if (runs_ > kWindow) {
@@ -38,8 +38,9 @@ class LossRuns {
   void clear() { *this = {}; }
 
  private:
-  static constexpr double kWindow = 200;         // runs that count
-  static constexpr std::uint64_t kLongest = 64;  // what is more is an outage
+  static constexpr double kWindow = 200;  // runs that count
+  // Packets: such a run is an outage, and says nothing of the runs in which a path loses.
+  static constexpr std::uint64_t kOutage = 64;
   std::uint64_t seen_ = 0;
   std::uint64_t run_end_ = ~std::uint64_t{0};
   double packets_ = 0;
