@@ -136,7 +136,7 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // What one call settles, in objects of WorkCount: what is more waits for the next.
+  // One call settles so many objects of WorkCount, and leaves the others to the next.
   static constexpr std::uint64_t kSettledAtOnce = 1024;
 
   // --- input ---------------------------------------------------------------------------------

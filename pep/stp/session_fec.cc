@@ -119,7 +119,7 @@ Session::Impl::Coverage Session::Impl::plan_coverage(FecCode code) const {
     coverage.plan.packets = std::min(coverage.plan.packets, kLongestOfShort);
     return coverage;
   }
-  // What is lost again is sent beside it.
+  // The stream sends again beside it what is lost.
   const std::uint64_t bytes = next->left() * streams->schedule().sharers(*next);
   coverage.plan.packets = static_cast<std::size_t>(bytes / datagram_limit() * 9 / 8 + 1);
   return coverage;

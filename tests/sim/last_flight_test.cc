@@ -120,7 +120,7 @@ TEST(LastFlight, OfTwentyMegabytes) {
                "20 MB, 1% in bursts of 10 |");
 }
 
-// Of a window of more packets than its repairs are enough for nothing came back, and the last bytes
+// A window that loses more packets than it has repairs gave back none of them, and the last bytes
 // were there a round trip later.
 TEST(LastFlight, OfTwentyMegabytesAtHardLoss) {
   expect_share({.name = "20 MB, 10%", .loss = 0.1}, 0.97, "20 MB, 10% |");

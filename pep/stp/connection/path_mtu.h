@@ -88,8 +88,9 @@ class PathMtu {
   bool on_lost(std::uint64_t number, std::size_t size, Instant now);
   // Asks once after each of these; kBlackHole: the limit is the fallback from now on.
   Verdict take_verdict();
-  // That loss counts as one of the path. What a black hole has eaten says nothing of how much the
-  // path loses: of those that have counted, so many were too large, since it was last asked.
+  // The loss of packet `number` counts as one of the path. A black hole says nothing of how much
+  // the path loses: so take_too_large() tells how many that have counted were too large, since it
+  // was last asked.
   void on_counted(std::uint64_t number, std::size_t size);
   std::uint64_t take_too_large();
 

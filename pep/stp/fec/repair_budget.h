@@ -35,7 +35,7 @@ class RepairTime {
   }
   // What could not be known before: it is owed, and taken from what comes.
   void owe(std::int64_t additions) { left_ -= additions; }
-  // What was taken and not needed.
+  // The window has not needed so many of those that were taken.
   void give_back(std::int64_t additions) { left_ = std::min(most_, left_ + additions); }
 
  private:
@@ -85,7 +85,7 @@ class PartOfTime {
   RepairTime* paying_ = &own_;  // for what was taken last
 };
 
-// What the sessions of a worker share: half a core to solve and half a core to sum up, each half of
+// The sessions of a worker share this: half a core to solve and half a core to sum up, each half of
 // it in equal parts and half for who comes first.
 class SharedRepairs {
  public:
@@ -110,7 +110,7 @@ class SharedRepairs {
   WorkBudget& call_;
 };
 
-// Of one session. Its time to solve is spent on what it receives.
+// One session has this. It spends its time to solve on repairs that it receives.
 class RepairBudget {
  public:
   // nullptr: it shares with none, and a call may take as long as it will.

@@ -83,7 +83,7 @@ void ReceivedPackets::begin_report(const ReportContext& context, Instant now) {
   in_report_ = true;
 }
 
-// What fades in one direction mostly does in the other.
+// A fade of one direction mostly is one of the other.
 bool ReceivedPackets::misses_bursts() const {
   const auto gaps = missing_.ranges();
   const auto newest = gaps.last(std::min(gaps.size(), kOlderGaps));

@@ -119,7 +119,7 @@ TEST(FecPolicy, RepairsFollowTheLossAndTheSizeOfTheWindow) {
   EXPECT_GT(measured(0.3, 1).repairs_for(3072), FecPolicy::kMostRepairs) << "too long a window";
 }
 
-// Of one packet and its repairs one arrives, and bursts are longer than half of a short window.
+// One of a packet and its repairs arrives, and bursts are longer than half of a short window.
 TEST(FecPolicy, SmallWindowsGetMoreThanHalfOfTheirPackets) {
   EXPECT_GE(measured(0.2, 1).repairs_for(1), 5U);
   EXPECT_LE(measured(0.2, 1).repairs_for(1), 6U);

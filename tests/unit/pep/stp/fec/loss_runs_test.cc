@@ -90,7 +90,7 @@ TEST_F(LossRunsTest, FollowsThePathAndIsForgotten) {
   EXPECT_EQ(runs.mean(), 1);
 }
 
-// What a black hole eats between small packets is no burst of the path.
+// A black hole eats what lies between small packets, and that is no burst of the path.
 TEST_F(LossRunsTest, RunsBelowAPacketAreForgottenAlsoIfTheyAreReportedLater) {
   for (std::uint64_t begin = 0; begin < 400; begin += 20) arrive(begin, begin + 10);
   report();
