@@ -116,7 +116,7 @@ void Gateway::Impl::run_peer(std::size_t i, std::uint64_t most_settled, Instant 
   Peer& peer = *peers[i];
   if (peer.session.next_timeout() <= now) peer.session.handle_timeout(now, most_settled);
   take_events(i, now);
-  peer.liaison.handle_timeout(orphans, now);
+  counters.add(Counter::kMessagesUntaken, peer.liaison.handle_timeout(orphans, now));
   if (now < silence_due(peer)) return;
   peer.silence = peer.silent_since();
   flows.look_at_all();

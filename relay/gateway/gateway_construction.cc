@@ -13,9 +13,8 @@ namespace {
 constexpr std::uint16_t kBaseMtu = 1200;
 constexpr std::uint16_t kLeastMtuV4 = 576, kLeastMtuV6 = 1280;
 
-// Streams at a time that are no flows but messages (liaison.h). Questions about addresses wait for
-// the round trip, and must leave room for the others.
-constexpr std::uint32_t kMessageStreams = 20 + LanQuestions::kMostUnanswered;
+// Streams at a time that are no flows but messages (liaison.h): those to the peer, and its lists.
+constexpr std::uint32_t kMessageStreams = Messages::kMost + 4;
 
 void check(const config::Gateway& config, Share share) {
   const auto is_count = [](unsigned count) {

@@ -68,7 +68,7 @@ void AcceptedSources::handle_opened(stp::StreamId stream, Instant now) {
   in_ = stream;
   read_until_ = now + kReadWithin;
   incoming_is_complete_ = (flags & kMore) == 0;
-  session_.set_context(stream, context_);
+  session_.set_context(stream, messages_.context());
 }
 
 void AcceptedSources::read(Instant now) {
@@ -131,7 +131,7 @@ void AcceptedSources::tell(Instant now) {
   if (has_more) told.resize(kMostPrefixes);
   const std::array<std::byte, 2> metadata{std::byte{kMessage},
                                           std::byte{has_more ? kMore : std::uint8_t{0}}};
-  out_ = session_.open_stream(metadata, context_, now);
+  out_ = messages_.open(metadata, now);
   if (!out_) {
     retry_at_ = now + kTellSourcesAgain;
     return;

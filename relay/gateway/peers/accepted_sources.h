@@ -16,6 +16,7 @@
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
 #include "pep/stp/session.h"
+#include "relay/gateway/peers/messages.h"
 
 namespace satrelay::gateway {
 
@@ -26,11 +27,9 @@ class AcceptedSources {
   // A list has no more, told or heard. A peer with more may accept sources outside of its list.
   static constexpr std::size_t kMostPrefixes = 1024;
 
-  // `session` and `prefixes`, those of the peer, must outlive it. `context`: of the streams of
-  // messages.
-  AcceptedSources(stp::Session& session, std::uint32_t context,
-                  const std::vector<IpPrefix>& prefixes)
-      : session_(session), context_(context), prefixes_(prefixes) {}
+  // `session`, `messages` and `prefixes`, those of the peer, must outlive it.
+  AcceptedSources(stp::Session& session, Messages& messages, const std::vector<IpPrefix>& prefixes)
+      : session_(session), messages_(messages), prefixes_(prefixes) {}
 
   // --- from the peer ---------------------------------------------------------------------------
   // A list that is not there as a whole by then is refused, to be told again.
@@ -79,7 +78,7 @@ class AcceptedSources {
   void forget_incoming();
 
   stp::Session& session_;
-  std::uint32_t context_;
+  Messages& messages_;
   const std::vector<IpPrefix>& prefixes_;
 
   std::optional<List> heard_;  // in this session

@@ -20,7 +20,7 @@ void HostArrivals::send(Instant now) {
   next_ = now + kBetween;
   std::array<std::byte, kMaxHostArrival> bytes{};
   const std::size_t size = write_host_arrival(waiting_.front(), bytes);
-  if (session_.open_stream(ConstBytes(bytes).first(size), context_, now)) {
+  if (messages_.open(ConstBytes(bytes).first(size), now)) {
     waiting_.erase(waiting_.begin());
   }
 }

@@ -11,6 +11,7 @@
 #include "pep/base/time.h"
 #include "pep/stp/session.h"
 #include "relay/gateway/peers/host_arrival.h"
+#include "relay/gateway/peers/messages.h"
 
 namespace satrelay::gateway {
 
@@ -18,9 +19,9 @@ class HostArrivals {
  public:
   static constexpr std::size_t kMostWaiting = 64;
 
-  // `session` must outlive it. `context`: of the streams of messages.
-  HostArrivals(stp::Session& session, std::uint32_t context)
-      : session_(session), context_(context) {}
+  // `session` and `messages` must outlive it.
+  HostArrivals(stp::Session& session, Messages& messages)
+      : session_(session), messages_(messages) {}
 
   bool are_understood() const { return session_.arrivals(); }
   // False, and no effect: the peer does not understand it, is not there, or too much waits.
@@ -39,7 +40,7 @@ class HostArrivals {
   void send(Instant now);
 
   stp::Session& session_;
-  std::uint32_t context_;
+  Messages& messages_;
   std::vector<HostArrival> waiting_;  // the first is the next
   Instant next_;                      // no sooner
   std::optional<HostArrival> heard_;

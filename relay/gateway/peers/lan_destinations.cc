@@ -29,7 +29,7 @@ void LanDestinations::send(Instant now) {
   next_ = now + kBetween;
   std::array<std::byte, kMaxLanDestination> bytes{};
   const std::size_t size = write_lan_destination(waiting_.front(), bytes);
-  if (session_.open_stream(ConstBytes(bytes).first(size), context_, now)) {
+  if (messages_.open(ConstBytes(bytes).first(size), now)) {
     waiting_.erase(waiting_.begin());
   }
 }

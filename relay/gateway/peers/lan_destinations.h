@@ -12,6 +12,7 @@
 #include "pep/base/time.h"
 #include "pep/stp/session.h"
 #include "relay/gateway/peers/lan_destination.h"
+#include "relay/gateway/peers/messages.h"
 
 namespace satrelay::gateway {
 
@@ -19,9 +20,9 @@ class LanDestinations {
  public:
   static constexpr std::size_t kMostWaiting = 64;
 
-  // `session` must outlive it. `context`: of the streams of messages.
-  LanDestinations(stp::Session& session, std::uint32_t context)
-      : session_(session), context_(context) {}
+  // `session` and `messages` must outlive it.
+  LanDestinations(stp::Session& session, Messages& messages)
+      : session_(session), messages_(messages) {}
 
   bool are_understood() const { return session_.destinations(); }
   // False, and no effect: the peer does not understand it, is not there, or too much waits.
@@ -40,7 +41,7 @@ class LanDestinations {
   void send(Instant now);
 
   stp::Session& session_;
-  std::uint32_t context_;
+  Messages& messages_;
   std::vector<LanDestination> waiting_;  // the first is the next
   Instant next_;                         // no sooner
   std::optional<LanDestination> heard_;

@@ -35,7 +35,7 @@ bool LanQuestions::ask(const AskedAddress& address, Instant now) {
   if (!has_pace(asked_until_, kMostUnanswered, now)) return false;
   std::array<std::byte, kMaxSize> bytes{};
   const std::size_t size = write_lan_question(address, bytes);
-  const auto stream = session_.open_stream(ConstBytes(bytes).first(size), context_, now);
+  const auto stream = messages_.open(ConstBytes(bytes).first(size), now);
   if (!stream) return false;
   unanswered_.push_back({*stream, address, now});
   return true;
@@ -44,7 +44,7 @@ bool LanQuestions::ask(const AskedAddress& address, Instant now) {
 void LanQuestions::drop_unanswered(Instant now) {
   std::erase_if(unanswered_, [&](const Question& question) {
     if (now < question.when + kPatience) return false;
-    session_.reset(question.stream, stp::ResetReason::kTimeout, now);
+    messages_.withdraw(question.stream, now);
     return true;
   });
 }

@@ -15,6 +15,7 @@
 #include "pep/base/time.h"
 #include "pep/stp/session.h"
 #include "pep/wire/ethernet.h"
+#include "relay/gateway/peers/messages.h"
 
 namespace satrelay::gateway {
 
@@ -35,9 +36,9 @@ class LanQuestions {
   static constexpr int kMostAtOnce = 16;
   static constexpr std::size_t kMaxSize = 2 + 16 + 2 * wire::kMaxVlanTags;
 
-  // `session` must outlive it. `context`: of the streams of messages.
-  LanQuestions(stp::Session& session, std::uint32_t context)
-      : session_(session), context_(context) {}
+  // `session` and `messages` must outlive it.
+  LanQuestions(stp::Session& session, Messages& messages)
+      : session_(session), messages_(messages) {}
 
   bool are_understood() const { return session_.between_gateways(); }
 
@@ -73,7 +74,7 @@ class LanQuestions {
   static bool has_pace(Instant& until, int most, Instant now);
 
   stp::Session& session_;
-  std::uint32_t context_;
+  Messages& messages_;
   std::vector<Question> unanswered_;
   Instant asked_until_, heard_until_;  // the pace of questions is used up until then
   std::optional<AskedAddress> found_;

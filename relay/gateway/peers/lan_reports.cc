@@ -32,7 +32,7 @@ void LanReports::handle_opened(stp::StreamId stream, Instant now) {
     return;
   }
   in_ = stream;
-  session_.set_context(stream, context_);
+  session_.set_context(stream, messages_.context());
 }
 
 void LanReports::read(Instant now) {
@@ -86,7 +86,7 @@ bool LanReports::tell(const LanReport& report, Instant now) {
 void LanReports::send(Instant now) {
   if (leaving_.empty()) leaving_.swap(waiting_);
   constexpr std::array<std::byte, 1> kMetadata{std::byte{kReportsMessage}};
-  out_ = session_.open_stream(kMetadata, context_, now);
+  out_ = messages_.open(kMetadata, now);
   if (!out_) {
     next_try_ = now + kTryAgain;
     return;

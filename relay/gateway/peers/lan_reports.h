@@ -12,6 +12,7 @@
 #include "pep/base/time.h"
 #include "pep/stp/session.h"
 #include "relay/gateway/peers/lan_report.h"
+#include "relay/gateway/peers/messages.h"
 
 namespace satrelay::gateway {
 
@@ -21,10 +22,9 @@ class LanReports {
   static constexpr std::uint8_t kWishMessage = 0xc5;
   static constexpr std::uint8_t kReportsMessage = 0xc6;
 
-  // `session` is the one with this number; `context`: of its messages. Both outlive this.
-  LanReports(stp::Session& session, std::size_t number, std::uint32_t context,
-             LanReportReader& reader)
-      : session_(session), number_(number), context_(context), reader_(reader) {}
+  // `session` is the one with this number, `messages` are its. All of them outlive this.
+  LanReports(stp::Session& session, std::size_t number, Messages& messages, LanReportReader& reader)
+      : session_(session), number_(number), messages_(messages), reader_(reader) {}
 
   // --- from the peer ---------------------------------------------------------------------------
   // From now on the peer is asked, at once or when it is alive.
@@ -71,7 +71,7 @@ class LanReports {
 
   stp::Session& session_;
   std::size_t number_;
-  std::uint32_t context_;
+  Messages& messages_;
   LanReportReader& reader_;
 
   bool asks_ = false;

@@ -110,7 +110,7 @@ void Liaison::ask_for_reports() {
 // --- what is said again until it is heard ------------------------------------------------------
 
 void Liaison::say(ConstBytes message, Instant now) {
-  if (!session_.open_stream(message, context_, now)) retry_at_ = now + kOpenAgain;
+  if (!messages_.open(message, now)) retry_at_ = now + kOpenAgain;
 }
 
 void Liaison::say(Instant now) {
@@ -149,7 +149,7 @@ void Liaison::doubt(stp::StreamId flow, Instant now) {
   ByteWriter writer(bytes);
   writer.u8(kDoubtMessage);
   writer.u64(static_cast<std::uint64_t>(flow));
-  static_cast<void>(session_.open_stream(bytes, context_, now));  // another doubt will follow
+  static_cast<void>(messages_.open(bytes, now));  // another doubt will follow
 }
 
 // --- what a host says --------------------------------------------------------------------------
@@ -160,7 +160,7 @@ bool Liaison::tell(const HostEvidence& evidence, Instant now) {
   next_evidence_ = now + kBetweenEvidence;
   std::array<std::byte, kMaxHostEvidence> bytes{};
   const std::size_t size = write_host_evidence(evidence, bytes);
-  return session_.open_stream(ConstBytes(bytes).first(size), context_, now).has_value();
+  return messages_.open(ConstBytes(bytes).first(size), now).has_value();
 }
 
 // --- which flows there were --------------------------------------------------------------------
@@ -204,7 +204,7 @@ void Liaison::list(Instant now) {
       session_.peer_state() != stp::PeerState::kAlive)
     return;
   constexpr std::array<std::byte, 1> kMetadata{std::byte{kFlowsMessage}};
-  list_out_ = session_.open_stream(kMetadata, context_, now);
+  list_out_ = messages_.open(kMetadata, now);
   if (!list_out_) {
     retry_at_ = now + kOpenAgain;
     return;
@@ -273,7 +273,7 @@ bool Liaison::handle_opened(stp::StreamId stream, Instant now) {
     list_in_ = stream;
     listed_ = 0;
     list_refused_ = false;
-    session_.set_context(stream, context_);
+    session_.set_context(stream, messages_.context());
     return true;
   }
   if (kind == kDoubtMessage) {
@@ -343,6 +343,7 @@ void Liaison::handle_event(const stp::Event& event, OrphanedFlows& orphans, Inst
       peer_dictionaries_sequence_ = 0;
       list_out_.reset();
       list_in_.reset();
+      messages_.forget_session();
       reports_.forget_session();
       destinations_.forget_session();
       arrivals_.forget_session();
@@ -351,18 +352,7 @@ void Liaison::handle_event(const stp::Event& event, OrphanedFlows& orphans, Inst
       if (event.kind == Kind::kPeerRestarted) peer_restarted_ = true;
       return;
     case Kind::kReset:
-      if (event.stream == list_in_) list_in_.reset();
-      if (event.stream == list_out_) {
-        list_out_.reset();
-        if (event.reason != stp::ResetReason::kNoResources) forget_flows();
-      }
-      if (questions_.handle_reset(event.stream, event.reason) ||
-          reports_.handle_reset(event.stream, event.reason, now) ||
-          sources_.handle_reset(event.stream, event.reason, now)) {
-        return;
-      }
-      // It had no room for the message: it has not heard it.
-      if (event.reason == stp::ResetReason::kNoResources) retry_at_ = now + kOpenAgain;
+      handle_reset(event.stream, event.reason, now);
       return;
     case Kind::kReadable:
       if (event.stream == list_in_) read_list(orphans, now);
@@ -374,16 +364,37 @@ void Liaison::handle_event(const stp::Event& event, OrphanedFlows& orphans, Inst
   }
 }
 
-void Liaison::handle_timeout(OrphanedFlows& orphans, Instant now) {
+void Liaison::handle_reset(stp::StreamId stream, stp::ResetReason reason, Instant now) {
+  messages_.forget(stream);
+  if (stream == list_in_) list_in_.reset();
+  if (stream == list_out_) {
+    list_out_.reset();
+    if (reason != stp::ResetReason::kNoResources) forget_flows();
+  }
+  if (questions_.handle_reset(stream, reason) || reports_.handle_reset(stream, reason, now) ||
+      sources_.handle_reset(stream, reason, now)) {
+    return;
+  }
+  // It had no room for the message: it has not heard it.
+  if (reason == stp::ResetReason::kNoResources) retry_at_ = now + kOpenAgain;
+}
+
+unsigned Liaison::handle_timeout(OrphanedFlows& orphans, Instant now) {
+  unsigned untaken = 0;
+  while (const auto stream = messages_.withdraw_overdue(now)) {
+    handle_reset(*stream, stp::ResetReason::kTimeout, now);
+    ++untaken;
+  }
   if (std::exchange(reads_on_, false) && list_in_) read_list(orphans, now);
   reports_.handle_timeout(now);
   destinations_.handle_timeout(now);
   arrivals_.handle_timeout(now);
   sources_.handle_timeout(now);
-  if (now < retry_at_) return;
+  if (now < retry_at_) return untaken;
   retry_at_ = Instant::never();
   say(now);
   list(now);
+  return untaken;
 }
 
 }  // namespace satrelay::gateway

@@ -27,6 +27,7 @@
 #include "relay/gateway/peers/lan_destinations.h"
 #include "relay/gateway/peers/lan_questions.h"
 #include "relay/gateway/peers/lan_reports.h"
+#include "relay/gateway/peers/messages.h"
 #include "relay/gateway/peers/stream_context.h"
 #include "relay/gateway/recovery/orphaned_flows.h"
 #include "relay/gateway/steering/lanes.h"
@@ -41,13 +42,13 @@ class Liaison {
           const std::vector<IpPrefix>& prefixes, std::uint32_t most_flows, LanReportReader& reader)
       : session_(session),
         lane_(lane),
-        context_(StreamContext::of_messages(number).number()),
+        messages_(session, StreamContext::of_messages(number).number()),
         most_flows_(most_flows),
-        reports_(session, number, context_, reader),
-        destinations_(session, context_),
-        arrivals_(session, context_),
-        sources_(session, context_, prefixes),
-        questions_(session, context_) {}
+        reports_(session, number, messages_, reader),
+        destinations_(session, messages_),
+        arrivals_(session, messages_),
+        sources_(session, messages_, prefixes),
+        questions_(session, messages_) {}
 
   // Tells the peer, now or when it is alive.
   void announce(Admission admission, Instant now);
@@ -96,10 +97,11 @@ class Liaison {
   // Events of the session that are about no stream, or one of its own. What the peer lists
   // goes to `orphans`.
   void handle_event(const stp::Event& event, OrphanedFlows& orphans, Instant now);
-  void handle_timeout(OrphanedFlows& orphans, Instant now);
+  // How many messages the peer has not taken in time.
+  [[nodiscard]] unsigned handle_timeout(OrphanedFlows& orphans, Instant now);
   Instant next_timeout() const {
     if (reads_on_) return {};
-    return earlier(earlier(retry_at_, reports_.next_timeout()),
+    return earlier(earlier(earlier(retry_at_, messages_.next_timeout()), reports_.next_timeout()),
                    earlier(earlier(destinations_.next_timeout(), arrivals_.next_timeout()),
                            sources_.next_timeout()));
   }
@@ -112,6 +114,7 @@ class Liaison {
  private:
   void say(Instant now);
   void say(ConstBytes message, Instant now);
+  void handle_reset(stp::StreamId stream, stp::ResetReason reason, Instant now);
   bool hear_admission(ConstBytes bytes);
   bool hear_dictionaries(ConstBytes bytes);
   void list(Instant now);
@@ -120,7 +123,7 @@ class Liaison {
 
   stp::Session& session_;
   Lane lane_;
-  std::uint32_t context_;
+  Messages messages_;
   std::uint32_t most_flows_;
   Instant retry_at_ = Instant::never();
 

@@ -43,7 +43,8 @@ class End final : public stp::StreamSource {
         controller_(kRate),
         session_(config_of(epoch, understands), arena_, pacer_, controller_, *this, now),
         prefixes_(std::move(prefixes)),
-        sources_(session_, 9, prefixes_) {}
+        messages_(session_, 9),
+        sources_(session_, messages_, prefixes_) {}
 
   stp::Session& session() { return session_; }
   AcceptedSources& sources() { return sources_; }
@@ -67,6 +68,7 @@ class End final : public stp::StreamSource {
       if (event->kind == Kind::kReadable) sources_.handle_readable(event->stream, now);
       if (event->kind == Kind::kReset) {
         reasons.push_back(event->reason);
+        messages_.forget(event->stream);
         sources_.handle_reset(event->stream, event->reason, now);
       }
     }
@@ -95,6 +97,7 @@ class End final : public stp::StreamSource {
   control::FixedRate controller_;
   stp::Session session_;
   std::vector<IpPrefix> prefixes_;
+  Messages messages_;
   AcceptedSources sources_;
 };
 

@@ -31,7 +31,8 @@ TEST(LanQuestion, APeerOfAnOlderVersionIsNotAsked) {
   Instant now = Instant::from_nanoseconds(1);
   Carrier carrier{link_of(BitRate::bits_per_second(10'000'000)), 2, 16};
   LivePeer peer{carrier, now};
-  LanQuestions questions(peer.session(), 0);
+  Messages messages(peer.session(), 0);
+  LanQuestions questions(peer.session(), messages);
   EXPECT_FALSE(questions.are_understood());
   EXPECT_FALSE(questions.ask({ip_of("192.168.100.1"), {}}, now));
 }

@@ -23,7 +23,8 @@ class End final : public stp::StreamSource, public LanReportReader {
         pacer_(kRate, control::LinkOverhead{}, Duration::milliseconds(4)),
         controller_(kRate),
         session_(with(config, epoch), arena_, pacer_, controller_, *this, now),
-        reports_(session_, 5, 9, *this) {}
+        messages_(session_, 9),
+        reports_(session_, 5, messages_, *this) {}
 
   stp::Session& session() { return session_; }
   LanReports& reports() { return reports_; }
@@ -49,6 +50,7 @@ class End final : public stp::StreamSource, public LanReportReader {
       if (event->kind == Kind::kReadable) reports_.handle_readable(event->stream, now);
       if (event->kind == Kind::kReset) {
         reasons.push_back(event->reason);
+        messages_.forget(event->stream);
         reports_.handle_reset(event->stream, event->reason, now);
       }
     }
@@ -74,6 +76,7 @@ class End final : public stp::StreamSource, public LanReportReader {
   control::Pacer pacer_;
   control::FixedRate controller_;
   stp::Session session_;
+  Messages messages_;
   LanReports reports_;
 };
 

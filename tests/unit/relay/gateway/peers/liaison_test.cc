@@ -99,6 +99,16 @@ TEST_F(LiaisonTest, TellsEvidenceAtMostTenTimesASecond) {
   EXPECT_EQ(told, 20);
 }
 
+// It has the right keys, and acknowledges what it gets.
+TEST_F(LiaisonTest, APeerThatTakesNoMessageIsSentAFewOnly) {
+  std::size_t told = 0;
+  for (const Instant end = now_ + Duration::seconds(20); now_ < end; exchange()) {
+    told += liaison_.tell({}, now_) ? 1 : 0;
+  }
+  EXPECT_EQ(told, Messages::kMost);
+  EXPECT_EQ(near_.session().stream_count(), Messages::kMost);
+}
+
 constexpr auto kDestination = {0xc8U, 4U,   0U, 0U,   0U, 0U, 0U, 0U, 0U, 9U, 198U, 51U, 100U,
                                5U,    203U, 0U, 113U, 5U, 0U, 2U, 0U, 0U, 0U, 1U,   2U};
 
@@ -204,6 +214,28 @@ TEST_F(LiaisonOfAHub, SaysAgainWhatThePeerHadNoRoomFor) {
   terminals_[0].session().reset(streams_[0][1], stp::ResetReason::kNone, now_);
   for (int i = 0; i < 30; ++i) step();
   EXPECT_EQ(streams_[0].size(), 2U) << "it has been heard";
+}
+
+TEST_F(LiaisonOfAHub, WithdrawsWhatThePeerNeverTakes) {
+  constexpr std::size_t kChanges = Messages::kMost + 6;
+  for (std::size_t i = 0; i < kChanges; ++i) {
+    hub_->set_admission(i % 2 == 0 ? Admission::kDraining : Admission::kOpen, now_);
+    step();
+  }
+  EXPECT_EQ(hub_->peers()[0].streams, Messages::kMost);
+  EXPECT_EQ(hub_->counters()[Counter::kMessagesUntaken], 0U);
+  // From now on it takes them.
+  const std::size_t before = streams_[0].size();
+  const auto take_those_that_come = [&] {
+    for (std::size_t i = before; i < streams_[0].size(); ++i) {
+      terminals_[0].session().reset(streams_[0][i], stp::ResetReason::kNone, now_);
+    }
+  };
+  const Instant end = now_ + Messages::kPatience + Duration::seconds(5);
+  for (; now_ < end; step()) take_those_that_come();
+  EXPECT_EQ(hub_->counters()[Counter::kMessagesUntaken], 2 * Messages::kMost) << "of both";
+  EXPECT_EQ(streams_[0].size(), before + 1) << "the newest word finds a place";
+  EXPECT_EQ(hub_->peers()[0].streams, 0U);
 }
 
 TEST_F(LiaisonOfAHub, SaysNothingAgainButTheReportsThatThePeerHadNoRoomFor) {
