@@ -184,7 +184,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       departures(PresenceChecks::Proof::kAnything, secret_of(identity), identity.wan_mac,
                  common->awaited, common->stations),
       journal(journal_memory),
-      orphans(config.limits.flows, secret_of(identity), journal, lan, claims, counters),
+      orphans(config.limits.flows, config.peers.size(), secret_of(identity), journal, lan, claims, counters),
       flows(config, plan, secret_of(identity),
             {.policy = policy,
              .claims = claims,

@@ -18,6 +18,7 @@ static_assert(kDictionariesSize <= stp::Session::kMaxMetadata);
 constexpr Duration kBetweenDoubts = Duration::milliseconds(100);
 constexpr Duration kBetweenEvidence = Duration::milliseconds(100);
 constexpr Duration kOpenAgain = Duration::seconds(1);
+constexpr Duration kListAgain = Duration::seconds(10);  // it may be megabytes
 
 // An entry of the list: flags, the length of the metadata, the metadata of the flow's OPEN.
 constexpr std::uint8_t kClientAtReceiver = 1;
@@ -233,7 +234,8 @@ void Liaison::read_list(OrphanedFlows& orphans, Instant now) {
   const Reassembler* stored = session_.received(stream);
   if (stored == nullptr) return;
   bool good = true;
-  for (int entries = 0; good && stored->readable() >= kEntryHeader; ++entries) {
+  bool has_room = true;
+  for (int entries = 0; good && has_room && stored->readable() >= kEntryHeader; ++entries) {
     if (entries == kEntriesPerStep) {
       reads_on_ = true;
       return;
@@ -250,7 +252,13 @@ void Liaison::read_list(OrphanedFlows& orphans, Instant now) {
     const bool here = (load_u8(entry.data()) & kClientAtReceiver) != 0;
     // One that is none of the peer's business does not keep the others from being dealt with.
     const ClientSide client = here ? ClientSide::kHere : ClientSide::kPeer;
-    if (!orphans.add(lane_, *flow, client, now)) list_refused_ = true;
+    const auto listed = orphans.add(lane_, *flow, client, now);
+    list_refused_ = list_refused_ || listed == OrphanedFlows::Listed::kRefused;
+    has_room = listed != OrphanedFlows::Listed::kNoRoom;
+  }
+  if (!has_room) {
+    list_in_.reset();
+    return session_.reset(stream, stp::ResetReason::kNoResources, now);
   }
   const bool complete = session_.received_end(stream);
   if (good && !complete) return;
@@ -367,16 +375,22 @@ void Liaison::handle_event(const stp::Event& event, OrphanedFlows& orphans, Inst
 void Liaison::handle_reset(stp::StreamId stream, stp::ResetReason reason, Instant now) {
   messages_.forget(stream);
   if (stream == list_in_) list_in_.reset();
+  const bool is_heard =
+      reason != stp::ResetReason::kNoResources && reason != stp::ResetReason::kTimeout;
   if (stream == list_out_) {
     list_out_.reset();
-    if (reason != stp::ResetReason::kNoResources) forget_flows();
+    if (is_heard) {
+      forget_flows();
+    } else {
+      retry_at_ = now + kListAgain;
+    }
+    return;
   }
   if (questions_.handle_reset(stream, reason) || reports_.handle_reset(stream, reason, now) ||
       sources_.handle_reset(stream, reason, now)) {
     return;
   }
-  // It had no room for the message: it has not heard it.
-  if (reason == stp::ResetReason::kNoResources) retry_at_ = now + kOpenAgain;
+  if (!is_heard) retry_at_ = now + kOpenAgain;
 }
 
 unsigned Liaison::handle_timeout(OrphanedFlows& orphans, Instant now) {

@@ -28,8 +28,9 @@ constexpr int kOrphansPerCall = 64;
 }  // namespace
 
 bool OrphanedFlows::insert(const FlowKey& key, const Orphan& orphan, Instant now) {
-  if (known_ >= most_ || !table_of(key).emplace(key, orphan).second) return false;
+  if (!has_room(orphan) || !table_of(key).emplace(key, orphan).second) return false;
   ++known_;
+  if (orphan.listed_by != kNoPeer) listed_.take(orphan.listed_by);
   ++open_;
   counters_.add(Counter::kFlowsOrphaned);
   due_[0].push_back({now, key});
@@ -50,8 +51,8 @@ void OrphanedFlows::recover(Instant now) {
   }
 }
 
-bool OrphanedFlows::add(const Lane& lane, const OpenMetadata& flow, ClientSide client,
-                        Instant now) {
+OrphanedFlows::Listed OrphanedFlows::add(const Lane& lane, const OpenMetadata& flow,
+                                         ClientSide client, Instant now) {
   const bool here = client == ClientSide::kHere;
   FlowKey key{here ? flow.client : flow.server, here ? flow.server : flow.client,
               here ? flow.client_port : flow.server_port,
@@ -60,16 +61,16 @@ bool OrphanedFlows::add(const Lane& lane, const OpenMetadata& flow, ClientSide c
       lane.has_flow(flow_hash(flow.client, flow.server, flow.client_port, flow.server_port));
   if (!its_lane || !claims_.allow(lane.peer, {key.remote, key.local, flow.ethernet})) {
     counters_.add(Counter::kOrphansRefused);
-    return false;
+    return Listed::kRefused;
   }
-  Orphan orphan{.to_host = here ? flow.ethernet.reversed() : flow.ethernet};
+  Orphan orphan{.listed_by = lane.peer, .to_host = here ? flow.ethernet.reversed() : flow.ethernet};
   if (!here && lan_.is_routed(lane.peer)) {
     // Behind a router the client's L2 header means nothing.
     orphan.to_host = lan_.find(key.local, now);
     key.vlans = orphan.to_host ? vlans_of(*orphan.to_host) : decltype(key.vlans){};
   }
-  insert(key, orphan, now);
-  return true;
+  if (insert(key, orphan, now) || table_of(key).contains(key)) return Listed::kTaken;
+  return Listed::kNoRoom;
 }
 
 bool OrphanedFlows::handle_segment(const FlowKey& key, const wire::EthernetHeader& from,
@@ -124,6 +125,7 @@ void OrphanedFlows::handle_timeout(Instant now) {
     if (!orphan.is_over) {
       end(orphan, orphan.was_reset ? Counter::kOrphansReset : Counter::kOrphansSilent);
     }
+    if (orphan.listed_by != kNoPeer) listed_.give_back(orphan.listed_by);
     table.erase(found);
     --known_;
   }

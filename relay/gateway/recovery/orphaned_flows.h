@@ -11,11 +11,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "pep/base/bytes.h"
+#include "pep/base/equal_parts.h"
 #include "pep/base/time.h"
 #include "pep/wire/tcp.h"
 #include "relay/gateway/addresses/lan_neighbours.h"
@@ -35,10 +37,12 @@ enum class ClientSide : std::uint8_t { kHere, kPeer };
 class OrphanedFlows {
  public:
   // `journal`, `lan` and `claims` must outlive it. A record of the journal that stands for one of
-  // these flows is released when the flow is over.
-  OrphanedFlows(std::uint32_t most, HashKey secret, FlowJournal& journal, LanNeighbours& lan,
-                const Claims& claims, Counters& counters)
+  // these flows is released when the flow is over. At most `most` are known from here, and as many
+  // of all `peers` together, so that one peer that lists too many leaves the others their parts.
+  OrphanedFlows(std::uint32_t most, std::size_t peers, HashKey secret, FlowJournal& journal,
+                LanNeighbours& lan, const Claims& claims, Counters& counters)
       : most_(most),
+        listed_(most, peers),
         secret_(secret),
         journal_(journal),
         lan_(lan),
@@ -50,9 +54,10 @@ class OrphanedFlows {
   void recover(Instant now);
   // No effect if it is known already, or was, or if there are too many.
   void recover(const FlowJournal::Record& flow, FlowJournal::Place place, Instant now);
-  // As the peer lists it on a lane; false if that is none of its business, or of the lane's.
-  [[nodiscard]] bool add(const Lane& lane, const OpenMetadata& flow, ClientSide client,
-                         Instant now);
+  // As the peer lists it on a lane. Refused: it is none of the peer's business, or of the lane's.
+  enum class Listed : std::uint8_t { kTaken, kRefused, kNoRoom };
+  [[nodiscard]] Listed add(const Lane& lane, const OpenMetadata& flow, ClientSide client,
+                           Instant now);
   // The host has moved to this LAN, where the other host of the flow is, too. Frames go to it by
   // `to_host` only, whose source is the gateway's own. It is asked for a few seconds only, since
   // the gateway does not see a new connection of the two. No effect as above.
@@ -76,7 +81,9 @@ class OrphanedFlows {
     HashKey secret;
     std::size_t operator()(const FlowKey& key) const { return hash_flow(secret, key); }
   };
+  static constexpr std::size_t kNoPeer = std::numeric_limits<std::size_t>::max();
   struct Orphan {
+    std::size_t listed_by = kNoPeer;
     std::optional<wire::EthernetHeader> to_host;  // none: its host has yet to be found on the LAN
     FlowJournal::Place place = FlowJournal::kNowhere;
     std::uint8_t tries = 0;
@@ -91,6 +98,11 @@ class OrphanedFlows {
   };
   static constexpr std::size_t kMostResets = 4096;
 
+  bool has_room(const Orphan& orphan) const {
+    return orphan.listed_by == kNoPeer ? known_ - listed_.taken() < most_
+                                       : listed_.available(orphan.listed_by) > 0;
+  }
+  // False, and no effect: it is known, or there are too many.
   bool insert(const FlowKey& key, const Orphan& orphan, Instant now);
   void end(Orphan& orphan, Counter counter);
   static Counter how_it_ended(const Orphan& orphan) {
@@ -99,6 +111,7 @@ class OrphanedFlows {
   std::size_t ask(const FlowKey& key, Orphan& orphan, MutableBytes out, Instant now);
 
   std::uint32_t most_;
+  EqualParts listed_;  // by peer
   HashKey secret_;
   FlowJournal& journal_;
   LanNeighbours& lan_;

@@ -13,6 +13,7 @@ namespace satrelay::gateway::orphaned_flows_test {
 namespace {
 
 using Flags = wire::TcpFlags;
+using Listed = OrphanedFlows::Listed;
 
 OpenMetadata flow_of(std::uint16_t client_port) {
   OpenMetadata flow;
@@ -49,6 +50,9 @@ class OrphanedFlowsTest : public testing::Test {
                                             frame.ip.protocol, frame.payload));
     return Sent{frame, tcp->header};
   }
+  bool add(const OpenMetadata& flow, ClientSide client, const Lane& lane = {}) {
+    return orphans_.add(lane, flow, client, now_) == Listed::kTaken;
+  }
   void pass(Duration time) {
     now_ += time;
     orphans_.handle_timeout(now_);
@@ -69,13 +73,13 @@ class OrphanedFlowsTest : public testing::Test {
   alignas(8) std::array<std::byte, 2 * FlowJournal::kRecordSize> memory_{};
   FlowJournal journal_{memory_};
   Claims claims_{config_, policy_};
-  OrphanedFlows orphans_{2, HashKey{1, 2}, journal_, lan_, claims_, counters_};
+  OrphanedFlows orphans_{2, 1, HashKey{1, 2}, journal_, lan_, claims_, counters_};
   Instant now_ = Instant() + Duration::seconds(1);
   std::array<std::byte, 128> buffer_{};
 };
 
 TEST_F(OrphanedFlowsTest, TheChallengeAckOfAServerIsAnsweredWithTheResetItMustObey) {
-  EXPECT_TRUE(orphans_.add(Lane{}, flow_of(40'000), ClientSide::kPeer, now_));
+  EXPECT_TRUE(add(flow_of(40'000), ClientSide::kPeer));
   EXPECT_LE(orphans_.next_timeout(), now_);
   const auto syn = poll();
   ASSERT_TRUE(syn);
@@ -105,7 +109,7 @@ TEST_F(OrphanedFlowsTest, TheChallengeAckOfAServerIsAnsweredWithTheResetItMustOb
 }
 
 TEST_F(OrphanedFlowsTest, AClientIsAskedInTheNameOfItsServer) {
-  EXPECT_TRUE(orphans_.add(Lane{}, flow_of(40'000), ClientSide::kHere, now_));
+  EXPECT_TRUE(add(flow_of(40'000), ClientSide::kHere));
   const auto syn = poll();
   ASSERT_TRUE(syn);
   EXPECT_EQ(syn->tcp.source_port, 80);
@@ -120,19 +124,17 @@ TEST_F(OrphanedFlowsTest, AClientIsAskedInTheNameOfItsServer) {
 TEST_F(OrphanedFlowsTest, AFlowIsListedOnItsLaneOnly) {
   int added = 0;
   for (std::uint8_t lane = 0; lane < 4; ++lane) {
-    if (orphans_.add({.number = lane, .count = 4}, flow_of(40'000), ClientSide::kPeer, now_)) {
-      ++added;
-    }
+    added += add(flow_of(40'000), ClientSide::kPeer, {.number = lane, .count = 4}) ? 1 : 0;
   }
   EXPECT_EQ(added, 1);
   EXPECT_EQ(counters_[Counter::kOrphansRefused], 3U);
 }
 
 TEST_F(OrphanedFlowsTest, ANewSynOrANewFlowTakesThePlace) {
-  EXPECT_TRUE(orphans_.add(Lane{}, flow_of(40'000), ClientSide::kPeer, now_));
+  EXPECT_TRUE(add(flow_of(40'000), ClientSide::kPeer));
   EXPECT_FALSE(orphans_.handle_segment(server_, from_, segment(Flags::kSyn, 0)));
   EXPECT_EQ(orphans_.size(), 0U);
-  EXPECT_TRUE(orphans_.add(Lane{}, flow_of(40'000), ClientSide::kPeer, now_));
+  EXPECT_TRUE(add(flow_of(40'000), ClientSide::kPeer));
   orphans_.forget(server_);
   EXPECT_EQ(orphans_.size(), 0U);
   EXPECT_FALSE(poll());
@@ -140,7 +142,7 @@ TEST_F(OrphanedFlowsTest, ANewSynOrANewFlowTakesThePlace) {
 }
 
 TEST_F(OrphanedFlowsTest, AHostThatIsSilentIsAskedSevenTimesAndForgotten) {
-  EXPECT_TRUE(orphans_.add(Lane{}, flow_of(40'000), ClientSide::kPeer, now_));
+  EXPECT_TRUE(add(flow_of(40'000), ClientSide::kPeer));
   int asked = 0;
   for (int second = 0; second <= 91; ++second) {
     while (poll()) ++asked;
@@ -165,7 +167,7 @@ TEST_F(OrphanedFlowsTest, TheListDoesNotBringBackWhatTheJournalHadAndIsOver) {
   EXPECT_TRUE(orphans_.handle_segment(server_, from_, segment(Flags::kRst | Flags::kAck, 1)));
   EXPECT_FALSE(journal_.read(place)) << "a second crash would not ask again";
   pass(Duration::seconds(2));
-  EXPECT_TRUE(orphans_.add(Lane{}, flow_of(40'000), ClientSide::kPeer, now_));
+  EXPECT_TRUE(add(flow_of(40'000), ClientSide::kPeer));
   EXPECT_EQ(orphans_.size(), 0U);
   EXPECT_FALSE(poll());
   EXPECT_EQ(counters_[Counter::kFlowsOrphaned], 1U);
@@ -178,12 +180,47 @@ TEST_F(OrphanedFlowsTest, TheListDoesNotBringBackWhatTheJournalHadAndIsOver) {
 }
 
 TEST_F(OrphanedFlowsTest, NoMoreThanTheLimitAndNoneTwice) {
-  for (const int port : {1, 2, 2, 3}) {
-    EXPECT_TRUE(
-        orphans_.add(Lane{}, flow_of(static_cast<std::uint16_t>(port)), ClientSide::kPeer, now_));
+  for (const std::uint16_t port : {std::uint16_t{1}, std::uint16_t{2}, std::uint16_t{2}}) {
+    EXPECT_TRUE(add(flow_of(port), ClientSide::kPeer)) << port;
   }
+  EXPECT_EQ(orphans_.add(Lane{}, flow_of(3), ClientSide::kPeer, now_), Listed::kNoRoom);
   EXPECT_EQ(orphans_.size(), 2U);
   EXPECT_EQ(counters_[Counter::kFlowsOrphaned], 2U);
+}
+
+// A peer may list hosts that never were.
+TEST_F(OrphanedFlowsTest, APeerThatListsTooManyLeavesTheOthersTheirParts) {
+  config::Gateway hub;
+  for (const char* const prefix : {"203.0.113.0/24", "192.0.2.0/24"}) {
+    hub.peers.emplace_back();
+    hub.peers.back().prefixes = {*IpPrefix::parse(prefix)};
+  }
+  const Policy policy(hub);
+  const Claims claims(hub, policy);
+  constexpr std::uint16_t kMost = 100;
+  OrphanedFlows orphans(kMost, 2, HashKey{1, 2}, journal_, lan_, claims, counters_);
+  int greedy = 0, honest = 0;
+  for (std::uint16_t port = 1; port <= 2 * kMost; ++port) {
+    greedy += orphans.add({.peer = 0}, flow_of(port), ClientSide::kPeer, now_) == Listed::kTaken;
+  }
+  for (std::uint16_t port = 1; port <= kMost; ++port) {
+    OpenMetadata flow = flow_of(port);
+    flow.client = ip_of("192.0.2.5");
+    honest += orphans.add({.peer = 1}, flow, ClientSide::kPeer, now_) == Listed::kTaken;
+  }
+  EXPECT_EQ(greedy, kMost * 3 / 4);
+  EXPECT_EQ(honest, kMost / 4);
+  FlowJournal::Record record{server_, from_};
+  std::swap(record.to_host.source, record.to_host.destination);
+  orphans.recover(record, journal_.keep(record), now_);
+  EXPECT_EQ(orphans.size(), std::size_t{kMost + 1}) << "what the journal knows has its own room";
+  for (int second = 0; second < 120; ++second) {
+    while (orphans.poll_frame(buffer_, now_) > 0) continue;
+    now_ += Duration::seconds(1);
+    orphans.handle_timeout(now_);
+  }
+  EXPECT_EQ(orphans.add({.peer = 1}, flow_of(1), ClientSide::kPeer, now_), Listed::kRefused);
+  EXPECT_EQ(orphans.add({.peer = 0}, flow_of(1), ClientSide::kPeer, now_), Listed::kTaken);
 }
 
 // Behind a router the L2 header of the client's SYN says nothing about this LAN.
@@ -198,8 +235,8 @@ TEST_F(OrphanedFlowsTest, AServerBehindARouterIsLookedForOnItsLan) {
   LanNeighbours lan(routed, policy, HashKey{1, 2}, kGatewayMac, awaited_, counters_);
   lan.set_router(kGatewayMac);
   const Claims claims(routed, policy);
-  OrphanedFlows orphans(2, HashKey{1, 2}, journal_, lan, claims, counters_);
-  ASSERT_TRUE(orphans.add(Lane{}, flow_of(40'000), ClientSide::kPeer, now_));
+  OrphanedFlows orphans(2, 1, HashKey{1, 2}, journal_, lan, claims, counters_);
+  ASSERT_EQ(orphans.add(Lane{}, flow_of(40'000), ClientSide::kPeer, now_), Listed::kTaken);
   EXPECT_EQ(orphans.poll_frame(buffer_, now_), 0U);
   ASSERT_GT(lan.poll_frame(buffer_, now_), 0U) << "who has it?";
   wire::EthernetHeader back;
