@@ -10,6 +10,8 @@ namespace {
 
 // A router from before RFC 1191 names no MTU: what every IPv4 host takes.
 constexpr std::uint32_t kSafeMtu = 576;
+// Every IPv6 link carries so much, and a message that says less is discarded (RFC 8201 section 4).
+constexpr std::uint32_t kLeastMtuV6 = 1280;
 
 }  // namespace
 
@@ -23,6 +25,7 @@ std::optional<PathMtuAdvice> path_mtu_advice(const Frame& frame) {
   const auto quoted = wire::parse_quoted_flow(frame.ip, *message);
   if (!too_big || !quoted || quoted->protocol != wire::kProtocolTcp) return std::nullopt;
   std::uint32_t mtu = is_v4 ? message->rest & 0xffffU : std::min(message->rest, 0xffffU);
+  if (!is_v4 && mtu < kLeastMtuV6) return std::nullopt;
   if (mtu == 0) mtu = kSafeMtu;
   const std::uint32_t headers = static_cast<std::uint32_t>(
       wire::kTcpHeaderSize + (is_v4 ? wire::kIpv4HeaderSize : wire::kIpv6HeaderSize));

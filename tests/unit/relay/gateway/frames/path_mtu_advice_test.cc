@@ -47,6 +47,18 @@ TEST(PathMtuAdvice, OfAnIpv6Router) {
   EXPECT_EQ(advice->segment_limit, 1340);
 }
 
+// RFC 8201 section 4: nothing on the path of IPv6 carries less.
+TEST(PathMtuAdvice, NoneOfAnIpv6RouterThatNamesLessThanEveryLinkCarries) {
+  for (const std::uint32_t mtu : {0U, 68U, 1279U}) {
+    const FrameBytes frame =
+        error(false, {.type = wire::kIcmpV6PacketTooBig, .code = 0, .rest = mtu, .body = {}});
+    EXPECT_FALSE(path_mtu_advice(look_at(frame))) << mtu;
+  }
+  const FrameBytes least =
+      error(false, {.type = wire::kIcmpV6PacketTooBig, .code = 0, .rest = 1280, .body = {}});
+  EXPECT_EQ(path_mtu_advice(look_at(least))->segment_limit, 1220);
+}
+
 TEST(PathMtuAdvice, OfARouterThatNamesNoMtu) {
   const FrameBytes frame = error(true, {.type = wire::kIcmpUnreachable,
                                         .code = wire::kIcmpFragmentationNeeded,
