@@ -252,6 +252,7 @@ class Endpoint {
   };
 
   // Input (endpoint_input.cc)
+  void note_life(Instant now);
   void process_segment(const wire::TcpHeader& header, ConstBytes payload, Instant now,
                        EcnField ecn);
   void handle_in_syn_sent(const wire::TcpHeader& header, Instant now);

@@ -12,7 +12,18 @@ Acceptance Endpoint::handle_segment(const wire::TcpHeader& header, ConstBytes pa
                                     EcnField ecn) {
   acceptance_ = Acceptance::kRefused;
   process_segment(header, payload, now, ecn);
+  if (acceptance_ == Acceptance::kAccepted) note_life(now);
   return acceptance_;
+}
+
+// A stranger who does not know the numbers must not answer for a host that is gone, nor keep its
+// connection.
+void Endpoint::note_life(Instant now) {
+  if (keep_alive_.asking()) {
+    keep_alive_.on_heard();
+    timers().cancel(Timer::kKeepAlive);
+  }
+  if (state_ == State::kFinWait2) arm_half_closed(now);
 }
 
 void Endpoint::process_segment(const wire::TcpHeader& header, ConstBytes payload, Instant now,
@@ -30,10 +41,6 @@ void Endpoint::process_segment(const wire::TcpHeader& header, ConstBytes payload
   if (header.has(TcpFlags::kSyn)) return handle_syn(header, now);
   if (!header.has(TcpFlags::kAck)) return;
   if (!passes_paws(header, placement, now)) return;
-  if (keep_alive_.asking()) {
-    keep_alive_.on_heard();
-    timers().cancel(Timer::kKeepAlive);
-  }
   if (!is_acceptable(placement)) return handle_unacceptable(header, placement, now);
   const bool may_idle = state_ == State::kEstablished || state_ == State::kCloseWait;
   if (may_idle) note_stray_answer(header, placement);
@@ -397,7 +404,6 @@ bool Endpoint::handle_acknowledgment(const wire::TcpHeader& header, const Placem
   }
   sender_.handle_acknowledgment(acknowledgment, now);
   if (ack > una && sender_.fin_acknowledged()) on_own_fin_acknowledged(now);
-  if (state_ == State::kFinWait2) arm_half_closed(now);
   return state_ != State::kClosed;
 }
 

@@ -28,13 +28,15 @@ HostSide::HostSide(const config::Gateway& config, const MemoryPlan& plan, HashKe
   common.window_scale = window_scale_for(plan.host_window);
   common.send_limit = std::max(plan.host_window, kSmallestSendLimit);
   profile_ = std::make_shared<const tcp::Profile>(common);
-  choose(config.tcp);
+  choose(config);
 }
 
-void HostSide::choose(const config::Tcp& tcp) {
+void HostSide::choose(const config::Gateway& config) {
   tcp::Profile next = *profile_;
-  next.congestion = congestion(tcp.congestion);
-  next.ecn = tcp.ecn;
+  next.congestion = congestion(config.tcp.congestion);
+  next.ecn = config.tcp.ecn;
+  // The host is asked after half_close_timeout, and as often again.
+  next.half_closed = std::max(tcp::Profile().half_closed, config.limits.half_close_timeout * 2);
   profile_ = std::make_shared<const tcp::Profile>(next);
 }
 

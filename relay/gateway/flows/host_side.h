@@ -18,7 +18,7 @@ class HostSide {
   HostSide(const config::Gateway& config, const MemoryPlan& plan, HashKey secret);
 
   // For connections from now on.
-  void choose(const config::Tcp& tcp);
+  void choose(const config::Gateway& config);
   // `receive_limit`: what the host may have stored here.
   tcp::Config config_for(const FlowKey& key, std::uint64_t receive_limit, Instant now) const;
   // RFC 7323 section 5.4: an offset of its own for each flow.

@@ -199,6 +199,22 @@ TEST(Close, SilentPeerInFinWait2EndsSomeTimeInAnyCase) {
   EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kTimeout);
 }
 
+// Its user sees nothing of our question, but asks itself, as a server that computes for hours.
+TEST(Close, APeerThatAsksInFinWait2IsThere) {
+  Script s;
+  s.establish_as_server();
+  s.endpoint().close();
+  s.out();
+  s.in(". 1:1 ack 2");
+  for (int hour = 0; hour < 5; ++hour) {
+    s.wait(Duration::seconds(3'600));
+    s.in(". 0:0 ack 2");
+    ASSERT_EQ(s.endpoint().state(), State::kFinWait2) << hour;
+  }
+  s.out_all();
+  EXPECT_EQ(s.wait_for_timer(), Duration::seconds(7'200)) << "it is silent from then on";
+}
+
 TEST(Close, AbortDropsEverything) {
   Script s;
   s.establish_as_server();

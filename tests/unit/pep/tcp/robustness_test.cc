@@ -279,6 +279,23 @@ TEST(KeepAlive, AsksUntilAnythingIsHeard) {
   EXPECT_EQ(s.out(), "-");
 }
 
+// A stranger knows addresses and ports, and no numbers.
+TEST(KeepAlive, NobodyAnswersForTheHostWithoutItsNumbers) {
+  Script s;
+  s.establish_as_server();
+  EXPECT_TRUE(s.endpoint().ask_once());
+  s.send_keep_alive();
+  for (const int wait : {1, 2, 4, 8, 16, 32}) {
+    s.out_all();
+    s.in(". 3000000:3000000 ack 1");
+    s.in(". 1:1 ack 2000000");
+    EXPECT_TRUE(s.endpoint().awaits_word());
+    s.out_all();
+    EXPECT_EQ(s.wait_for_timer(), Duration::seconds(wait));
+  }
+  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kTimeout);
+}
+
 TEST(KeepAlive, GivesUpAfterAMinute) {
   Script s;
   s.establish_as_server();

@@ -60,13 +60,15 @@ TEST_F(HostSideTest, EachFlowHasNumbersOfItsOwnThatMoveWithTime) {
 
 TEST_F(HostSideTest, TheOperatorsChoiceHoldsFromThenOn) {
   HostSide side = this->side();
-  config::Tcp chosen;
-  chosen.congestion = config::Congestion::kNewReno;
-  chosen.ecn = false;
+  config::Gateway chosen;
+  chosen.tcp.congestion = config::Congestion::kNewReno;
+  chosen.tcp.ecn = false;
+  chosen.limits.half_close_timeout = Duration::seconds(36'000);
   side.choose(chosen);
   const tcp::Config config = side.config_for(key(1), 0, now_);
   EXPECT_EQ(config.congestion, control::Congestion::kNewReno);
   EXPECT_FALSE(config.ecn);
+  EXPECT_EQ(config.half_closed, Duration::seconds(72'000)) << "longer than until the host is asked";
 }
 
 }  // namespace
