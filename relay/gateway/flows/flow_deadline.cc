@@ -10,6 +10,8 @@ namespace {
 
 // A client that is not answered has sent its last SYN by then, and says nothing when it gives up.
 constexpr Duration kLongestHandshake = Duration::seconds(127);
+// A far gateway that does its work has given up its server by then (tcp::Profile), and says so.
+constexpr Duration kLongestOpening = Duration::seconds(200);
 
 }  // namespace
 
@@ -21,9 +23,14 @@ bool only_owes(const Flow& f, const stp::Session& session) {
 
 bool awaits_host(const Flow& f, const stp::Session& session) {
   if (!f.established || f.endpoint.is_closed()) return false;
+  if (f.endpoint.state() == tcp::State::kTimeWait) return false;
   if (only_owes(f, session)) return true;
   const bool half_closed = f.endpoint.peer_finished() != f.closed_to_host;
   return half_closed && (!f.endpoint.peer_finished() || f.endpoint.unacknowledged() > 0);
+}
+
+bool ends_by_itself(const Flow& f) {
+  return f.endpoint.state() == tcp::State::kTimeWait && !f.endpoint.holds_fin();
 }
 
 Duration quiet_limit(const Flow& f, const stp::Session& session, const config::Limits& limits) {
@@ -46,7 +53,11 @@ Instant still_since(const Flow& f, const stp::Session& session) {
 }
 
 Instant end_of_wait(const Flow& f, Duration patience) {
-  return f.owes_since() + (f.established ? patience : std::min(patience, kLongestHandshake));
+  const Instant end =
+      f.owes_since() + (f.established ? patience : std::min(patience, kLongestHandshake));
+  const bool awaits_server = f.origin == Origin::kLan && !f.established &&
+                             f.stream_state == StreamState::kOpen && f.endpoint.owes_syn();
+  return awaits_server ? earlier(end, f.created + kLongestOpening) : end;
 }
 
 Instant deadline(const Flow& f, const stp::Session& session, const config::Limits& limits,
@@ -58,7 +69,7 @@ Instant deadline(const Flow& f, const stp::Session& session, const config::Limit
   if (f.is_unheard() && !f.endpoint.is_closed()) {
     next = earlier(next, f.created + LanNeighbours::kPatience);
   }
-  if (f.endpoint.state() == tcp::State::kTimeWait) return next;  // which has a limit of its own
+  if (ends_by_itself(f)) return next;
   if (!f.trimmed) next = earlier(next, f.last_activity + kTrimAfter);
   return earlier(f.last_activity + quiet_limit(f, session, limits), next);
 }

@@ -17,13 +17,18 @@ bool only_owes(const Flow& f, const stp::Session& session);
 // whether it is there.
 bool awaits_host(const Flow& f, const stp::Session& session);
 
+// It is in TIME-WAIT, which ends by itself unless the far host has yet to acknowledge the near
+// one's end (`close: confirmed`).
+bool ends_by_itself(const Flow& f);
+
 // Silence after which the flow is given up, or its host asked if the flow awaits it.
 Duration quiet_limit(const Flow& f, const stp::Session& session, const config::Limits& limits);
 
 // The flow has something for the peer that the peer is not known to have, or waits for the far
 // host's first word.
 bool owes_peer(const Flow& f, const stp::Session& session);
-// When the flow has waited for a silent peer for too long; never: it does not wait.
+// When the flow has waited for too long for a silent peer, or for a peer that is heard and says
+// nothing of its server; never: it does not wait.
 Instant end_of_wait(const Flow& f, Duration patience);
 // Since when the host has taken nothing of what waits for it, or the peer, which is silent; never:
 // nothing stands still.

@@ -327,8 +327,7 @@ void FlowRelay::handle_timeout(Instant now) {
       give_up(slot, now);
       continue;
     }
-    if (now >= f.last_activity + quiet_limit(f, session_of(f), limits_) &&
-        f.endpoint.state() != tcp::State::kTimeWait) {
+    if (now >= f.last_activity + quiet_limit(f, session_of(f), limits_) && !ends_by_itself(f)) {
       if (!awaits_host(f, session_of(f))) {
         reset_flow(slot, stp::ResetReason::kTimeout, Counter::kFlowsResetIdle, now);
         continue;

@@ -181,7 +181,45 @@ TEST_F(FlowDeadlineTest, AClientWithoutAnAnswerHasGivenUpSooner) {
   EXPECT_EQ(end_of_wait(f_, Duration::seconds(60)), now_ + Duration::seconds(60));
 }
 
+// The far gateway acknowledges the OPEN, and never says what became of its server.
+TEST_F(FlowDeadlineTest, AnOpeningOfWhichAPeerThatIsHeardSaysNothingHasALimit) {
+  tcp::Counters counters;
+  Flow opening({ip_of("203.0.113.5"), ip_of("198.51.100.5"), 40'001, 80, {}},
+               std::make_shared<ActiveRule>(), Origin::kLan, tcp::Config(), arena_,
+               tcp::Endpoint::Shared{&counters, {}}, now_);
+  wire::TcpHeader syn;
+  syn.flags = wire::TcpFlags::kSyn;
+  syn.options.mss = 1460;
+  opening.endpoint.accept(syn, now_, tcp::Endpoint::Answer::kLater);
+  EXPECT_TRUE(end_of_wait(opening, kPatience).is_never()) << "the peer has not been asked";
+  opening.stream_state = StreamState::kOpen;
+  EXPECT_EQ(end_of_wait(opening, kPatience), opening.created + Duration::seconds(200));
+  opening.heat(now_).owes_since = now_;
+  EXPECT_EQ(end_of_wait(opening, kPatience), now_ + Duration::seconds(127)) << "it is silent, too";
+  opening.heat(now_).owes_since = Instant::never();
+  opening.endpoint.answer(now_);
+  ASSERT_TRUE(opening.endpoint.poll_segment(now_));
+  EXPECT_TRUE(end_of_wait(opening, kPatience).is_never()) << "the handshake has timers of its own";
+}
+
+// `close: confirmed`: the near host has gone, and the far host never acknowledges its end.
+TEST_F(FlowDeadlineTest, TimeWaitThatHoldsTheEndOfItsHostEndsWhenItIsIdle) {
+  f_.endpoint.hold_fin();
+  f_.endpoint.close();
+  host_.listen(now_);
+  end(f_.stream);
+  f_.closed_to_host = true;
+  host_.close(now_);
+  host_.listen(now_);
+  ASSERT_EQ(f_.endpoint.state(), tcp::State::kTimeWait);
+  ASSERT_TRUE(f_.endpoint.holds_fin());
+  EXPECT_FALSE(ends_by_itself(f_));
+  limits_.idle_timeout = Duration::seconds(10);
+  EXPECT_EQ(deadline(), f_.last_activity + limits_.idle_timeout);
+}
+
 TEST_F(FlowDeadlineTest, TimeWaitHasALimitOfItsOwn) {
+  limits_.idle_timeout = Duration::seconds(1);
   f_.endpoint.close();
   host_.listen(now_);
   end(f_.stream);
