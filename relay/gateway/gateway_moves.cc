@@ -19,15 +19,17 @@ bool Gateway::Impl::understands_arrivals(std::size_t configured_peer) const {
 // The prefixes of a peer may hold this LAN, too. So a host counts as one of a peer's only if it was
 // a far host of a flow within a day, or was heard on the WAN within five minutes.
 void Gateway::Impl::hear_told(const Frame& frame, Instant now) {
+  const wire::EthernetHeader& seen = frame.ethernet;
+  if (const auto own = own_address(frame); own && lan.may_be_host(seen.source) &&
+                                           !policy.is_on_own_segment(*own) &&
+                                           may_be_between(*own)) {
+    common->between.note_own({*own, vlans_of(seen)}, now);
+  }
   const auto told = told_owner(frame);
   if (!told) return;
-  const wire::EthernetHeader& seen = frame.ethernet;
   arrivals.hear_told(*told, seen, now);
   departures.hear_told(*told, seen, now);
   const LanAddress address{told->host, vlans_of(seen)};
-  if (lan.may_be_host(told->mac) && may_be_between(told->host)) {
-    common->between.note_own(address, now);
-  }
   const bool was_far = common->far_marks.find(told->host, FarMarks::kNoPort, now) ||
                        common->stations.was_heard(Side::kWan, {told->mac, vlans_of(seen)}, now);
   if (!was_far || !lan.may_be_host(told->mac)) return;

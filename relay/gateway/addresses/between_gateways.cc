@@ -1,5 +1,7 @@
 #include "relay/gateway/addresses/between_gateways.h"
 
+#include <algorithm>
+#include <array>
 #include <optional>
 
 #include "relay/gateway/addresses/lan_address_hash.h"
@@ -46,11 +48,15 @@ Duration since(std::uint32_t tick, Instant now) {
   return kTick * (passed >= kAhead ? 1 : std::int64_t{passed} + 1);
 }
 
-// An own address is found by the host alone. Its value is the hour above 16 bits of its VLANs, of
-// which a few pairs look alike.
-constexpr std::uint32_t kOwn = 1;  // beside what else hashes an address
+// An own address is found by the host, in two places: a server may speak in the VLAN of its client,
+// too, and is still reached in its own. A value is the hour above 16 bits of the VLANs, of which a
+// few pairs look alike.
+constexpr std::array<std::uint32_t, 2> kOwn{1, 2};  // beside what else hashes an address
 std::uint32_t bits_of(const Vlans& vlans) {
   return static_cast<std::uint32_t>(vlans[0] ^ vlans[1] << 4) & 0xffff;
+}
+Duration age_of_own(std::uint32_t value, Instant now) {
+  return Duration::seconds(3600) * ((hour_of(now) - (value >> 16)) & 0xffff);
 }
 
 }  // namespace
@@ -72,17 +78,31 @@ void BetweenGateways::note_answer(const LanAddress& address, const MacAddress& a
   if (before == State::kUnknown || before == State::kHint) put(address, State::kHint, now);
 }
 
+// A further VLAN takes the place of the one that was heard of longer ago.
 void BetweenGateways::note_own(const LanAddress& address, Instant now) {
-  own_.put(hash_lan_address(key_, {address.host, {}}, {}, kOwn),
-           hour_of(now) << 16 | bits_of(address.vlans));
+  const std::uint32_t value = hour_of(now) << 16 | bits_of(address.vlans);
+  std::uint64_t oldest = 0;
+  Duration age = Duration::zero();
+  for (const std::uint32_t each : kOwn) {
+    const std::uint64_t place = hash_lan_address(key_, {address.host, {}}, {}, each);
+    const auto own = own_.find(place);
+    if (!own || (*own & 0xffff) == (value & 0xffff)) {
+      own_.put(place, value);
+      return;
+    }
+    if (oldest != 0 && age_of_own(*own, now) <= age) continue;
+    oldest = place;
+    age = age_of_own(*own, now);
+  }
+  own_.put(oldest, value);
 }
 
 bool BetweenGateways::is_in_another_vlan(const LanAddress& address, Instant now) const {
   if (own_.is_unused()) return false;
-  const auto own = own_.find(hash_lan_address(key_, {address.host, {}}, {}, kOwn));
-  if (!own || (*own & 0xffff) == bits_of(address.vlans)) return false;
-  const Duration age = Duration::seconds(3600) * ((hour_of(now) - (*own >> 16)) & 0xffff);
-  return age < kOwnKept;
+  return std::ranges::any_of(kOwn, [&](std::uint32_t each) {
+    const auto own = own_.find(hash_lan_address(key_, {address.host, {}}, {}, each));
+    return own && (*own & 0xffff) != bits_of(address.vlans) && age_of_own(*own, now) < kOwnKept;
+  });
 }
 
 BetweenGateways::State BetweenGateways::state(const LanAddress& address, Instant now) const {

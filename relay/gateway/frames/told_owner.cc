@@ -4,6 +4,17 @@
 #include "pep/wire/icmp.h"
 
 namespace satrelay::gateway {
+namespace {
+
+std::optional<wire::NeighbourMessage> neighbour_message(const Frame& frame) {
+  if (frame.kind != FrameKind::kIcmp || frame.ip.source.is_v4() || frame.ip.hop_limit != 255) {
+    return std::nullopt;
+  }
+  const auto message = wire::parse_icmp(frame.ip, frame.payload);
+  return message ? wire::parse_neighbour(*message) : std::nullopt;
+}
+
+}  // namespace
 
 std::optional<ToldOwner> told_owner(const Frame& frame) {
   if (frame.kind == FrameKind::kArp) {
@@ -11,16 +22,22 @@ std::optional<ToldOwner> told_owner(const Frame& frame) {
     if (!arp || arp->sender == IpAddress::v4({})) return std::nullopt;
     return ToldOwner{.host = arp->sender, .mac = arp->sender_mac};
   }
-  if (frame.kind != FrameKind::kIcmp || frame.ip.source.is_v4() || frame.ip.hop_limit != 255) {
-    return std::nullopt;
-  }
-  const auto message = wire::parse_icmp(frame.ip, frame.payload);
-  const auto neighbour = message ? wire::parse_neighbour(*message) : std::nullopt;
+  const auto neighbour = neighbour_message(frame);
   if (!neighbour || !neighbour->advertisement || !neighbour->link_layer) return std::nullopt;
   return ToldOwner{
       .host = neighbour->target,
       .mac = *neighbour->link_layer,
       .replaces = neighbour->overrides ? ToldOwner::Override::kSet : ToldOwner::Override::kClear};
+}
+
+std::optional<IpAddress> own_address(const Frame& frame) {
+  if (const auto told = told_owner(frame)) return told->host;
+  const auto neighbour = neighbour_message(frame);
+  if (!neighbour) return std::nullopt;
+  if (neighbour->advertisement) return neighbour->target;
+  // One that only wants to have an address asks from none (RFC 4862 section 5.4.2).
+  if (frame.ip.source == IpAddress::v6({})) return std::nullopt;
+  return frame.ip.source;
 }
 
 }  // namespace satrelay::gateway

@@ -202,10 +202,7 @@ std::optional<Duration> Doorkeeper::shortest_path(std::size_t session) const {
 }
 
 bool Doorkeeper::may_be_between(const FlowKey& key, std::size_t session) const {
-  if (claims_.is_behind_a_peer(key.remote)) return false;
-  if (!peers_[session]->session.between_gateways()) return false;
-  const auto path = shortest_path(session);
-  return path && *path > BetweenGateways::kShortestPath;
+  return !claims_.is_behind_a_peer(key.remote) && peers_[session]->session.between_gateways();
 }
 
 // The first bytes of a connection may stand in its SYN. They are not to cross in the clear.
@@ -214,18 +211,20 @@ bool Doorkeeper::begin_trial(const Segment& syn, std::size_t session, Instant no
   const LanAddress address(key.remote, key.vlans);
   if (between_.state(address, now) != BetweenGateways::State::kHint || syn.payload > 0)
     return false;
-  if (!may_be_between(key, session)) return false;
+  const auto path = shortest_path(session);
+  if (!may_be_between(key, session) || !path || *path <= BetweenGateways::kShortestPath) {
+    return false;
+  }
   if (trials_.is_overdue(address, now)) {
     refute(address, now);
     return false;
   }
   // The peer's answer comes too late for this SYN, but in time for the connection.
   const bool is_begun =
-      ask(address, session, now) && trials_.begin(address, SynTrials::Sign::kHint,
-                                                  {.key = key,
-                                                   .sequence = syn.header.sequence,
-                                                   .sent = now,
-                                                   .within = *shortest_path(session) / 2});
+      ask(address, session, now) &&
+      trials_.begin(
+          address, SynTrials::Sign::kHint,
+          {.key = key, .sequence = syn.header.sequence, .sent = now, .within = *path / 2});
   if (!is_begun) counters_.add(Counter::kHintsUntried);
   return is_begun;
 }
@@ -278,7 +277,9 @@ bool Doorkeeper::end_overdue_trial(const Segment& syn, Instant now) {
       trial->sign = Sign::kConfirmed;
       return false;
     }
-    if (tried->has_waited || !tried->is_late(now)) return false;
+    // An answer that the link's queue may have delayed has been taken back, and would be again.
+    const bool is_late = tried->is_late(now) && !tried->has_waited;
+    if (!is_late && !tried->is_reset) return false;
   }
   if (!tried->is_reset) {
     refusals_.take_back(syn.key, syn.frame.ethernet, syn.header.sequence + 1);
@@ -307,11 +308,8 @@ bool Doorkeeper::takes_back(const FlowKey& key, const wire::EthernetHeader& ethe
   } else if (trial->sign != Sign::kVoid && !tried->is_late(now)) {
     trial->sign = Sign::kConfirmed;
     if (between_.confirm(address, now)) counters_.add(Counter::kAddressesBetween);
-    if (accepts) {
-      tried->answer = numbers.sequence;
-    } else {
-      trials_.end(key);
-    }
+    // A refusal may be forged, too: the SYN stays, so that the far host's answer shows it.
+    if (accepts) tried->answer = numbers.sequence;
     return false;
   } else if (trial->sign == Sign::kConfirmed && (tried->has_waited || tried->is_repeated)) {
     return false;

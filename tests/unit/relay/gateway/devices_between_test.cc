@@ -71,6 +71,18 @@ class BetweenGatewaysTest : public GatewayTest {
     to_host_.clear();
   }
 
+  void restart_far_gateway() {
+    wire_.clear();
+    b_.reset();
+    b_ = std::make_unique<Gateway>(
+        config_b_, Identity{.boot_epoch = ++epoch_, .secret = {3, 4}, .wan_mac = kPeerMac},
+        memory_b_, now_);
+    do {
+      wait(Duration::milliseconds(100));
+    } while (a_->peers()[0].state != stp::PeerState::kAlive ||
+             b_->peers()[0].state != stp::PeerState::kAlive);
+  }
+
   // Both gateways work, over a path of 600 ms.
   void wait(Duration duration) {
     for (const Instant end = now_ + duration; now_ < end;) {
@@ -283,6 +295,41 @@ TEST_F(BetweenGatewaysTest, AHostOfAnotherVlanThatARouterReachesIsBridged) {
   EXPECT_EQ(count(Counter::kAddressesBetween), 1U);
 }
 
+// IPv6 hosts rarely say of themselves what ARP says in each request: their solicitations have it as
+// the source, and their answers to one host leave out the MAC.
+TEST_F(BetweenGatewaysTest, AHostOfAnotherVlanThatARouterReachesOverIpv6IsBridged) {
+  constexpr auto kRouter = "2001:db8:20::1";
+  wire::EthernetHeader tagged;
+  tagged.source = kServerMac;
+  tagged.destination = kModemMac;
+  tagged.tag_count = 1;
+  tagged.tags[0] = {.tpid = 0x8100, .tci = 20};
+  const auto say_once = [&](const char* source, const wire::NeighbourMessage& message) {
+    lan(neighbour_frame(tagged, ip_of(source), ip_of(kRouter), message));
+  };
+  say_once("::", {.target = ip_of("2001:db8:20::7")});
+  EXPECT_EQ(connect(40'000, "2001:db8:20::7"), Verdict::kConsumed) << "it may not get the address";
+  say_once("2001:db8:20::5", {.target = ip_of(kRouter)});
+  say_once("fe80::6", {.advertisement = true, .target = ip_of("2001:db8:20::6")});
+  for (const char* const host : {"2001:db8:20::5", "2001:db8:20::6"}) {
+    EXPECT_EQ(connect(40'001, host), Verdict::kBridge) << host;
+    wait(Duration::milliseconds(5));
+    EXPECT_EQ(answer_from_wan(40'001, host), Verdict::kBridge);
+    EXPECT_EQ(explained(host), Counter::kBridgedBetweenGateways);
+  }
+}
+
+// A session that is new knows no shortest round trip yet.
+TEST_F(BetweenGatewaysTest, AKnownDeviceIsBridgedAtOnceAfterARestartOfThePeer) {
+  resolve(kModem);
+  ASSERT_EQ(connect(40'000, kModem), Verdict::kBridge);
+  ASSERT_EQ(answer_from_wan(40'000, kModem), Verdict::kBridge);
+  restart_far_gateway();
+  ASSERT_EQ(connect(40'001, kServer), Verdict::kConsumed) << "relayed";
+  EXPECT_EQ(connect(40'002, kModem), Verdict::kBridge);
+  EXPECT_EQ(explained(kModem), Counter::kBridgedBetweenGateways);
+}
+
 // A browser opens several at once.
 TEST_F(BetweenGatewaysTest, ConnectionsAtOnceAreTriedTogether) {
   resolve(kModem);
@@ -433,6 +480,33 @@ TEST_F(BetweenGatewaysTest, AForgedConnectionIsOverAlthoughItsSynHasWaited) {
   EXPECT_EQ(count(Counter::kDroppedTakenBack), 1U);
   EXPECT_EQ(explained(kServer), std::nullopt);
   EXPECT_EQ(lan(tcp_frame(kClient, kServer, behind(40'001))), Verdict::kDrop);
+}
+
+TEST_F(BetweenGatewaysTest, AForgedRefusalIsShownByTheAnswerOfTheFarHost) {
+  resolve(kServer);
+  ASSERT_EQ(connect(40'000), Verdict::kBridge);
+  ASSERT_EQ(wan(from_server(syn_ack(40'000, 1'001, Flags::kRst | Flags::kAck))), Verdict::kBridge);
+  ASSERT_EQ(explained(kServer), Counter::kBridgedBetweenGateways);
+  wait(Duration::milliseconds(305));
+  answer_from_far_lan(40'000);
+  wait(Duration::milliseconds(305));
+  EXPECT_EQ(count(Counter::kDroppedTakenBack), 1U);
+  EXPECT_EQ(explained(kServer), std::nullopt);
+}
+
+// A router that answers for all gives a hint of a far host. The far host's answer to a SYN that has
+// waited for the link shows nothing, and cannot be passed.
+TEST_F(BetweenGatewaysTest, AFarHostWhoseSynHasWaitedIsRelayedWhenItIsRepeated) {
+  resolve(kServer);
+  for (int i = 0; i < 1'000; ++i) lan(udp_frame(kClient, kModem, 5'000, FrameBytes(1'200)));
+  // They draw on the budget that SYNs on trial go first by.
+  for (int i = 0; i < 1'000; ++i) ask("192.168.100.9");
+  ASSERT_EQ(connect(40'000), Verdict::kQueued);
+  wait(Duration::milliseconds(900));
+  answer_from_far_lan(40'000);
+  wait(Duration::milliseconds(305));
+  ASSERT_EQ(count(Counter::kDroppedTakenBack), 1U);
+  EXPECT_EQ(connect(40'000), Verdict::kConsumed) << "repeated";
 }
 
 // The forger has kept the first SYN from the far host, and not a later one.

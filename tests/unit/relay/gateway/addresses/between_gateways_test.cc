@@ -144,5 +144,18 @@ TEST_P(BetweenGatewaysUnit, AHostOfAnotherVlanOfThisLanIsAHint) {
   EXPECT_EQ(state(modem_), State::kUnknown);
 }
 
+// A server with an interface in the VLAN of its client may speak there, too.
+TEST_P(BetweenGatewaysUnit, AnAddressThatSpeaksInTwoVlansIsAHintInBoth) {
+  const LanAddress here = address("192.168.100.1", 7), there = address("192.168.100.1", 8);
+  for (const LanAddress& each : {here, there, here, here}) between_.note_own(each, now_);
+  EXPECT_EQ(state(here), State::kHint);
+  EXPECT_EQ(state(there), State::kHint);
+  now_ = now_ + BetweenGateways::kOwnKept - Duration::seconds(3600);
+  between_.note_own(here, now_);
+  now_ = now_ + Duration::seconds(7200);
+  EXPECT_EQ(state(here), State::kUnknown) << "it is there alone";
+  EXPECT_EQ(state(there), State::kHint);
+}
+
 }  // namespace
 }  // namespace satrelay::gateway::between_gateways_test
