@@ -202,6 +202,7 @@ struct Session::Impl {
   void write_report(PacketBuilder& packet);
   void write_credits(PacketBuilder& packet);
   void write_confirmations(PacketBuilder& packet);
+  void write_next_of(ConfirmList& confirms, PacketBuilder& packet);
   bool mtu_probe_waits() const;
   bool report_waits() const {
     return association->received.next() > 0 && now >= association->feedback.due() &&

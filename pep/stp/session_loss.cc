@@ -150,7 +150,7 @@ struct Session::Impl::Settler {
         return;
       case ItemKind::kConfirm:
         if (!resetting && stream->confirmations.is_newest(item.offset)) {
-          s.streams->owe_confirmation(*stream);
+          s.streams->owe_confirmation(*stream, Streams::News::kState);
         }
         return;
       case ItemKind::kStreamCredit:

@@ -302,22 +302,36 @@ void Session::Impl::write_credits(PacketBuilder& packet) {
 }
 
 void Session::Impl::write_confirmations(PacketBuilder& packet) {
-  ByteWriter& frames = packet.frames();
   ConfirmList& confirms = streams->due().confirms;
-  while (!confirms.empty() && packet.fits(kMaxConfirmFrameSize)) {
-    Stream& stream = *confirms.front();
-    confirms.remove(stream);
-    const std::uint64_t sequence = stream.confirmations.on_sent();
-    const std::size_t before = frames.written();
-    write_confirm(frames, {stream.id, sequence, stream.confirmations.ours()});
-    packet.add_item(SentItem::make(ItemKind::kConfirm, stream.index, stream.generation, sequence));
-    association->feedback.debit(cost_of(frames, before), now);
-    ++counters.confirmations_out;
+  while (!confirms.empty() && packet.fits(kMaxConfirmFrameSize)) write_next_of(confirms, packet);
+  // Hosts ask as often as they like, and the reports of all sessions go before that.
+  ConfirmList& questions = streams->due().questions;
+  bool may_ask = true;
+  while (may_ask && confirms.empty() && !questions.empty() && packet.fits(kMaxConfirmFrameSize)) {
+    const Instant at = association->feedback.questions_at();
+    may_ask = now >= at;
+    if (may_ask) {
+      write_next_of(questions, packet);
+    } else {
+      streams->put_off_questions(at);
+    }
   }
-  if (confirms.empty()) {
+  if (confirms.empty() && (questions.empty() || !may_ask)) {
     const Duration at_most = std::max(association->rtt.smoothed(), config.feedback_minimum);
     streams->on_all_confirmed(std::min(association->feedback.interval(), at_most), now);
   }
+}
+
+void Session::Impl::write_next_of(ConfirmList& confirms, PacketBuilder& packet) {
+  ByteWriter& frames = packet.frames();
+  Stream& stream = *confirms.front();
+  confirms.remove(stream);
+  const std::uint64_t sequence = stream.confirmations.on_sent();
+  const std::size_t before = frames.written();
+  write_confirm(frames, {stream.id, sequence, stream.confirmations.ours()});
+  packet.add_item(SentItem::make(ItemKind::kConfirm, stream.index, stream.generation, sequence));
+  association->feedback.debit(cost_of(frames, before), now);
+  ++counters.confirmations_out;
 }
 
 }  // namespace satrelay::stp

@@ -95,13 +95,18 @@ TEST(KeepAlives, EndNothingWhileTheServersLanIsAway) {
   EXPECT_GT(network.counted(gateway::Counter::kQuestionsWithheld), 5U);
 }
 
-// A thousand connections whose hosts ask each second, beside a download.
-TEST(KeepAlives, OfAThousandWhoAskEachSecondHarmNobody) {
+// A thousand connections whose hosts ask each second, beside a download. What they ask is more than
+// all reports may take of the slower link, so most are answered by the near gateway.
+class KeepAlivesOfAThousand : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(KeepAlivesOfAThousand, HarmNobody) {
   constexpr std::size_t kFlows = 1'000, kHosts = 10;
+  const std::uint64_t bytes = GetParam();  // as many as the link carries bits a second
+  const bool is_slow = bytes < 10'000'000;
   double seconds[2] = {};
   for (const bool ask : {false, true}) {
     LinkSpec link;
-    link.rate = BitRate::bits_per_second(10'000'000);
+    link.rate = BitRate::bits_per_second(bytes);
     Scenario scenario = make_lab(3, link, kHosts + 1);
     Plan client = requester(100);
     client.forgives = true;
@@ -111,28 +116,30 @@ TEST(KeepAlives, OfAThousandWhoAskEachSecondHarmNobody) {
       FlowSpec& flow = add_flow(scenario, Side::kA, client, server);
       flow.client_host = flow.server_host = i % kHosts;
     }
-    FlowSpec& download = add_flow(scenario, Side::kA, requester(100), responder(100, 10'000'000));
+    FlowSpec& download = add_flow(scenario, Side::kA, requester(100), responder(100, bytes));
     download.client_host = download.server_host = kHosts;
     download.start = Instant() + Duration::seconds(15);
     Tracer tracer;
     Network network(scenario, tracer);
     EXPECT_TRUE(run_and_check(network).empty());
     const Outcome& outcome = network.flow(kFlows).client;
-    EXPECT_EQ(outcome.received, 10'000'000U);
+    EXPECT_EQ(outcome.received, bytes);
     seconds[ask] = seconds_since_start(outcome, outcome.ended_at);
     if (!ask) continue;
     const std::uint64_t asked = network.counted(gateway::Counter::kQuestionsAsked);
     std::printf(
-        "  10 MB in %.1f s, beside none who ask %.1f s; %llu questions, %llu unanswered\n",
-        seconds[1], seconds[0], static_cast<unsigned long long>(asked),
+        "  %.1f MB in %.1f s, beside none who ask %.1f s; %llu questions, %llu unanswered\n",
+        static_cast<double>(bytes) / 1e6, seconds[1], seconds[0],
+        static_cast<unsigned long long>(asked),
         static_cast<unsigned long long>(network.counted(gateway::Counter::kQuestionsUnanswered)));
-    EXPECT_GT(asked, 10 * kFlows);
+    EXPECT_GT(asked, (is_slow ? 5 : 10) * kFlows);
     EXPECT_LT(asked, 45 * kFlows);
-    EXPECT_EQ(network.counted(gateway::Counter::kQuestionsUnanswered), 0U);
+    EXPECT_EQ(network.counted(gateway::Counter::kQuestionsUnanswered) > 0, is_slow);
     EXPECT_EQ(network.counted(gateway::Counter::kQuestionsWithheld), 0U);
   }
   EXPECT_LT(seconds[1], 1.1 * seconds[0]);
 }
+INSTANTIATE_TEST_SUITE_P(Links, KeepAlivesOfAThousand, testing::Values(10'000'000, 512'000));
 
 TEST(KeepAlives, DisturbNobodyWhoIsThere) {
   Scenario scenario = idle_client();

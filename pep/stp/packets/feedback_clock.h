@@ -68,6 +68,11 @@ class FeedbackClock {
                        : Instant();
   }
 
+  // When the reports of all sessions leave room for what can wait.
+  Instant questions_at() const {
+    return config_.shared == nullptr ? Instant() : config_.shared->spent_until() - kBurst;
+  }
+
   // When the next report is due; never() if there is nothing to tell.
   Instant due() const {
     if (in_progress_) return last_;

@@ -57,6 +57,7 @@ struct Stream {
   bool open_due : 1 = false;
   bool open_acknowledged : 1 = false;
   bool confirm_behind_open : 1 = false;  // CONFIRM is due when the OPEN has left
+  bool only_asks : 1 = false;            // what CONFIRM has to say is a question, or its answer
   bool reset_due : 1 = false;
   bool reset_acknowledged : 1 = false;
   bool final_size_known : 1 = false;  // of the peer's direction, while resetting

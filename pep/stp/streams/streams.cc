@@ -84,7 +84,7 @@ void Streams::unlink(Stream& stream) {
   due_.fins.remove(stream);
   due_.resets.remove(stream);
   due_.credits.remove(stream);
-  due_.confirms.remove(stream);
+  confirms_of(stream).remove(stream);
   stream.confirm_behind_open = false;
   linger_.remove(stream);
   memory_waiters_.remove(stream);

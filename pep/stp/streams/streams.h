@@ -55,6 +55,7 @@ class Streams {
     ResetList resets;
     CreditList credits;
     ConfirmList confirms;
+    ConfirmList questions;  // the same, with nothing else to say
   };
 
   // `promised`: the lane's credit that our HELLO grants. `arena` and `work` outlive this.
@@ -141,7 +142,8 @@ class Streams {
   void finish(Stream& stream);
   void confirm(Stream& stream, const Confirmation& confirmation, Instant now);
   // The frame was lost.
-  void owe_confirmation(Stream& stream);
+  enum class News : std::uint8_t { kState, kQuestion };
+  void owe_confirmation(Stream& stream, News news);
   void owe_open(Stream& stream);
   // The OPEN is in a packet, or has arrived after all.
   void on_open_left(Stream& stream);
@@ -183,11 +185,14 @@ class Streams {
   void on_acknowledged(Stream& stream, Instant now);
 
   // Progress is told no oftener than packets are reported on, every `interval`.
-  bool confirmations_due(Instant now) const {
-    return !due_.confirms.empty() && now >= next_confirm_;
+  bool confirmations_due(Instant now) const { return now >= next_confirm(); }
+  Instant next_confirm() const {
+    if (!due_.confirms.empty()) return next_confirm_;
+    return due_.questions.empty() ? Instant::never() : later(next_confirm_, next_question_);
   }
-  Instant next_confirm() const { return due_.confirms.empty() ? Instant::never() : next_confirm_; }
   void on_all_confirmed(Duration interval, Instant now) { next_confirm_ = now + interval; }
+  // Questions are left, and are to wait.
+  void put_off_questions(Instant until) { next_question_ = until; }
 
   // --- credit of the peer, for what is sent (streams_sending.cc)
   const SendCredit& send_credit() const { return send_credit_; }
@@ -239,6 +244,9 @@ class Streams {
   void add_held(BlocksHeld& held) const;
 
  private:
+  ConfirmList& confirms_of(const Stream& stream) {
+    return stream.only_asks ? due_.questions : due_.confirms;
+  }
   // Of those that are due, in one call: the others are due in the next.
   static constexpr std::size_t kStreamsPerTimeout = 64;
 
@@ -276,6 +284,7 @@ class Streams {
   Lap first_credits_;  // of those that need a word of their own now
   CopyQueue copies_;
   Instant next_confirm_;
+  Instant next_question_;  // no sooner, if it is all that is left
 
   SendCredit send_credit_;
   ReceiveCredit receive_credit_;

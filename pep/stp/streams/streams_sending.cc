@@ -81,15 +81,24 @@ void Streams::confirm(Stream& stream, const Confirmation& confirmation, Instant 
       is_first_mark) {
     next_confirm_ = now;
   }
-  owe_confirmation(stream);
+  Confirmation without_questions = before;
+  without_questions.keep_alives = confirmation.keep_alives;
+  without_questions.word = confirmation.word;
+  owe_confirmation(stream, without_questions == confirmation ? News::kQuestion : News::kState);
 }
 
 // A peer does not record a packet that speaks of a stream before its OPEN.
-void Streams::owe_confirmation(Stream& stream) {
+void Streams::owe_confirmation(Stream& stream, News news) {
+  const bool is_queued = ConfirmList::contains(stream);
+  const bool is_owed = stream.confirm_behind_open || is_queued;
+  const bool only_asks = news == News::kQuestion && (!is_owed || stream.only_asks);
+  if (is_queued && only_asks == stream.only_asks) return;
+  confirms_of(stream).remove(stream);
+  stream.only_asks = only_asks;
   if (stream.open_due) {
     stream.confirm_behind_open = true;
   } else {
-    due_.confirms.push_back(stream);
+    confirms_of(stream).push_back(stream);
   }
 }
 
@@ -97,7 +106,7 @@ void Streams::owe_open(Stream& stream) {
   stream.open_due = true;
   due_.opens.push_back(stream);
   if (!ConfirmList::contains(stream)) return;
-  due_.confirms.remove(stream);
+  confirms_of(stream).remove(stream);
   stream.confirm_behind_open = true;
 }
 
@@ -106,7 +115,7 @@ void Streams::on_open_left(Stream& stream) {
   due_.opens.remove(stream);
   if (!stream.confirm_behind_open) return;
   stream.confirm_behind_open = false;
-  due_.confirms.push_back(stream);
+  confirms_of(stream).push_back(stream);
 }
 
 void Streams::mark_blocked(Stream& stream, Instant now) {
