@@ -12,6 +12,9 @@ namespace satrelay::stp {
 
 namespace {
 
+// Three nanoseconds a packet or an unknown, where an addition takes a hundred.
+constexpr std::size_t kLooksInAnAddition = 32;
+
 // Factors are added and multiplied as symbols are.
 std::byte* raw(std::array<std::uint8_t, FecReceiver::kMostUnknowns>& factors) {
   return reinterpret_cast<std::byte*>(factors.data());
@@ -102,8 +105,15 @@ void FecReceiver::handle_repair(const RepairFrame& frame, const ReceivedPackets&
     ++counters_.malformed;
     return;
   }
+  // A repair of nothing is a few octets long, and takes a look at each packet to tell. It is owed,
+  // so that a peer that sends nothing else has no time left.
+  if (!budget_.has_time(now)) {
+    ++counters_.overload;
+    return;
+  }
   provide(now);
   const Index first = unwrap(frame.first);
+  budget_.spend((kMostUnknowns + frame.count) / kLooksInAnAddition);
   const Missing missing = missing_of(first, frame.count);
   if (is_too_late(first) || missing.packets == 0 || missing.packets > kMostEquations) {
     ++counters_.wasted;

@@ -123,6 +123,8 @@ class RepairBudget {
   RepairBudget(const RepairBudget&) = delete;
   RepairBudget& operator=(const RepairBudget&) = delete;
 
+  // Nothing is owed.
+  bool has_time(Instant now) { return solving_.take(0, now); }
   // Whether there is time for so many, which are taken then.
   bool take(std::size_t additions, Instant now) {
     if (!solving_.take(additions, now)) return false;

@@ -434,22 +434,50 @@ TEST_F(Repairs, ThatHaveExpiredLeaveTheirPlace) {
 TEST_F(Repairs, HaveTimeForSoManyAdditions) {
   const std::uint64_t first = window(kMaxCodedWindow, {5, 6, 7}, 20);
   const RepairFrame frame = repair(first, kMaxCodedWindow, 0);
-  for (int i = 0; i < 1'000; ++i) in().handle_repair(frame, received, now);
-  // A hundred milliseconds' worth at 5,000 in one: those of its packets, and that of the first,
-  // which waits to be solved. The first was scaled, and looked at.
-  constexpr std::uint64_t kEach = kMaxCodedWindow + 1;
-  EXPECT_EQ(1'000 - counters().overload, (500'000U - 1) / kEach);
-  const std::uint64_t before = counters().overload;
+  // A hundred milliseconds' worth at 5,000 in one. The first was scaled.
+  std::int64_t left = 500'000 - 1;
+  std::uint64_t too_many = 0;
+  const auto send = [&](int repairs) {
+    for (int i = 0; i < repairs; ++i) {
+      in().handle_repair(frame, received, now);
+      constexpr std::int64_t kLooks = (256 + kMaxCodedWindow) / 32;
+      const bool may_look = left >= 0;
+      if (may_look) left -= kLooks;
+      if (!may_look || left < std::int64_t{kMaxCodedWindow}) {
+        ++too_many;
+        continue;
+      }
+      // Those of its packets, and that of the first, which waits to be solved.
+      left -= kMaxCodedWindow + 1;
+    }
+  };
+  send(1'000);
+  EXPECT_EQ(counters().overload, too_many);
+  EXPECT_EQ(too_many, 1'000U - 500'000 / (kMaxCodedWindow + 105));
   now += Duration::milliseconds(2);
-  for (int i = 0; i < 10; ++i) in().handle_repair(frame, received, now);
-  // Of what was left, and of 10,000 that came.
-  const std::uint64_t more = ((500'000U - 1) % kEach + 10'000) / kEach;
-  EXPECT_EQ(counters().overload, before + 10 - more);
+  left += 10'000;
+  send(10);
+  EXPECT_EQ(counters().overload, too_many);
   now += Duration::seconds(10);
-  for (int i = 0; i < 1'000; ++i) in().handle_repair(frame, received, now);
-  EXPECT_EQ(counters().overload, before + 10 - more + 1'000 - 500'000U / kEach);
+  left = 500'000;
+  send(1'000);
+  EXPECT_EQ(counters().overload, too_many);
   now += Duration::seconds(1);
   EXPECT_LE(repair_all(first, kMaxCodedWindow, 1), 4U);
+  EXPECT_EQ(lost(), 0U);
+}
+
+// Two hundred of them stand in one packet.
+TEST_F(Repairs, OfNothingHaveTimeForSoManyLooks) {
+  const std::uint64_t first = window(kMaxCodedWindow, {}, 20);
+  RepairFrame frame = repair(first, kMaxCodedWindow, 0);
+  frame.symbol = {};
+  for (int i = 0; i < 10'000; ++i) in().handle_repair(frame, received, now);
+  EXPECT_EQ(counters().wasted, 500'000U / 104 + 1);
+  EXPECT_EQ(counters().wasted + counters().overload, 10'000U);
+  now += Duration::seconds(1);
+  const std::uint64_t next = window(100, {5, 6, 7}, 20);
+  EXPECT_LE(repair_all(next, 100, 1), 4U);
   EXPECT_EQ(lost(), 0U);
 }
 
