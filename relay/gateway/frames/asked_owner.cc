@@ -1,20 +1,9 @@
 #include "relay/gateway/frames/asked_owner.h"
 
 #include "pep/wire/arp.h"
-#include "pep/wire/icmp.h"
+#include "relay/gateway/frames/neighbour_message.h"
 
 namespace satrelay::gateway {
-namespace {
-
-std::optional<wire::NeighbourMessage> neighbour_message(const Frame& frame) {
-  if (frame.kind != FrameKind::kIcmp || frame.ip.source.is_v4() || frame.ip.hop_limit != 255) {
-    return std::nullopt;
-  }
-  const auto message = wire::parse_icmp(frame.ip, frame.payload);
-  return message ? wire::parse_neighbour(*message) : std::nullopt;
-}
-
-}  // namespace
 
 std::optional<IpAddress> asked_owner(const Frame& frame) {
   if (frame.kind == FrameKind::kArp) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "pep/base/random.h"
-#include "pep/stp/fec/fec.h"
+#include "pep/stp/fec/fec_codec.h"
 #include "tests/unit/pep/stp/fec/reference_code.h"
 
 namespace satrelay::stp::test::fec_receiver_test {
@@ -467,20 +467,6 @@ TEST_F(Repairs, HaveTimeForSoManyAdditions) {
   EXPECT_EQ(lost(), 0U);
 }
 
-// Two hundred of them stand in one packet.
-TEST_F(Repairs, OfNothingHaveTimeForSoManyLooks) {
-  const std::uint64_t first = window(kMaxCodedWindow, {}, 20);
-  RepairFrame frame = repair(first, kMaxCodedWindow, 0);
-  frame.symbol = {};
-  for (int i = 0; i < 10'000; ++i) in().handle_repair(frame, received, now);
-  EXPECT_EQ(counters().wasted, 500'000U / 104 + 1);
-  EXPECT_EQ(counters().wasted + counters().overload, 10'000U);
-  now += Duration::seconds(1);
-  const std::uint64_t next = window(100, {5, 6, 7}, 20);
-  EXPECT_LE(repair_all(next, 100, 1), 4U);
-  EXPECT_EQ(lost(), 0U);
-}
-
 // A repair of few packets can ask for all that waits to be solved anew.
 TEST_F(Repairs, HaveTimeForWhatSolvingThemTakes) {
   const Bytes noise = random_bytes(40);
@@ -497,22 +483,6 @@ TEST_F(Repairs, HaveTimeForWhatSolvingThemTakes) {
   now += Duration::milliseconds(1);
   few_of(100);
   EXPECT_EQ(counters().overload, before + 1);
-}
-
-TEST(RepairBudgetTest, IsOneForBothCodes) {
-  Fec in(kDatagram);
-  ReceivedPackets received;
-  const Instant now = Instant::from_nanoseconds(1'000'000'000);
-  const Bytes symbol(40);
-  for (int i = 0; i < 2'000; ++i) {
-    for (const FecCode code : {FecCode::kFlight, FecCode::kPrompt}) {
-      FecReceiver& receiver = in.receiver_of(code);
-      if (i == 0) receiver.handle_packet(0, 0, symbol, received, now);
-      receiver.handle_repair({code, 1, 160, static_cast<std::uint16_t>(i), symbol}, received, now);
-    }
-  }
-  // 100 ms of half a core, whichever code they are of.
-  EXPECT_GT(in.received().overload, 4'000 - 500'000U / 160);
 }
 
 // --- contradictions ------------------------------------------------------------------------------

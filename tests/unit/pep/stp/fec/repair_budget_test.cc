@@ -7,6 +7,7 @@
 #include <functional>
 #include <vector>
 
+#include "pep/stp/fec/fec.h"
 #include "pep/stp/fec/fec_sender.h"
 #include "tests/unit/pep/stp/fec/reference_code.h"
 
@@ -100,6 +101,47 @@ TEST_F(SendingAmongMany, TimeThatAWindowDidNotNeedIsGivenBack) {
   }
   EXPECT_EQ(first.starved(), 0U);
   EXPECT_GT(send(second).packets, 800U);
+}
+
+// The codes of one session.
+TEST(RepairBudgetOfASession, IsOneForBothCodes) {
+  Fec in(kDatagram);
+  ReceivedPackets received;
+  const Instant now = Instant::from_nanoseconds(1'000'000'000);
+  const Bytes symbol(40);
+  for (int i = 0; i < 2'000; ++i) {
+    for (const FecCode code : {FecCode::kFlight, FecCode::kPrompt}) {
+      FecReceiver& receiver = in.receiver_of(code);
+      if (i == 0) receiver.handle_packet(0, 0, symbol, received, now);
+      receiver.handle_repair({code, 1, 160, static_cast<std::uint16_t>(i), symbol}, received, now);
+    }
+  }
+  // 100 ms of half a core, whichever code they are of.
+  EXPECT_GT(in.received().overload, 4'000 - 500'000U / 160);
+}
+
+// Two hundred of them stand in one packet.
+TEST(RepairBudgetOfASession, HasTimeForSoManyLooksOfRepairsOfNothing) {
+  Fec in(kDatagram);
+  FecReceiver& receiver = in.receiver_of(FecCode::kFlight);
+  ReceivedPackets received;
+  Instant now = Instant::from_nanoseconds(1'000'000'000);
+  const Bytes symbol(40);
+  for (std::uint16_t i = 0; i < kMaxCodedWindow; ++i) {
+    receiver.handle_packet(i, i, symbol, received, now);
+  }
+  const auto send = [&](int repairs) {
+    for (int i = 0; i < repairs; ++i) {
+      receiver.handle_repair({FecCode::kFlight, 0, kMaxCodedWindow, 0, {}}, received, now);
+    }
+  };
+  send(10'000);
+  EXPECT_EQ(in.received().wasted, 500'000U / 104 + 1);
+  EXPECT_EQ(in.received().wasted + in.received().overload, 10'000U);
+  now += Duration::milliseconds(1);
+  const std::uint64_t before = in.received().wasted;
+  send(100);
+  EXPECT_EQ(in.received().wasted - before, (5'000U - 32) / 104 + 1) << "what was owed is paid";
 }
 
 }  // namespace
