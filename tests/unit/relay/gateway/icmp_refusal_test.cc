@@ -2,10 +2,13 @@
 // client gets the error itself, about its own SYN, and its kernel decides as over a bridge.
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "pep/base/random.h"
 #include "pep/wire/icmp.h"
 #include "pep/wire/tcp.h"
 #include "relay/gateway/addresses/lan_neighbours.h"
@@ -252,6 +255,43 @@ using Reasons = std::vector<stp::ResetReason>;
 TEST_F(ToldToAPeer, TheErrorGoesWithTheReset) {
   answer({3, 13});
   EXPECT_EQ(reasons_[1], Reasons{stp::ResetReason::kIcmp});
+}
+
+// A stranger knows addresses and ports. Other numbers with --gtest_shuffle.
+TEST_F(ToldToAPeer, ErrorsThatQuoteNoNumberOfOursEndNothing) {
+  constexpr int kErrors = 100'000;
+  OpenMetadata open_now = open_of("10.2.0.5", kHere);
+  std::vector<FrameBytes> syns;
+  for (const std::uint16_t port : {std::uint16_t{40'001}, std::uint16_t{40'002}}) {
+    open_now.client_port = port;
+    open(1, open_now);
+    ASSERT_EQ(on_lan_.size(), syns.size() + 1);
+    syns.push_back(on_lan_.back());
+  }
+  // The first one stands, and the second waits for its server.
+  wire::TcpHeader answer = wire::parse_tcp(look_at(syns[0]).payload)->header;
+  std::swap(answer.source_port, answer.destination_port);
+  answer.acknowledgment = answer.sequence + 1;
+  answer.flags = Flags::kSyn | Flags::kAck;
+  lan(tcp_frame(kHere, "10.2.0.5", answer));
+  step();
+  const std::size_t flows = hub_->flow_count();
+  ASSERT_EQ(flows, 2U);
+  Random random(static_cast<std::uint64_t>(testing::UnitTest::GetInstance()->random_seed()));
+  constexpr IcmpCode kCodes[] = {{3, 0}, {3, 1}, {3, 2}, {3, 3}, {3, 9}, {3, 10}, {3, 13}, {11, 0}};
+  for (int i = 0; i < kErrors; ++i) {
+    FrameBytes quoted = syns[static_cast<std::size_t>(i % 2)];
+    std::byte* const sequence = &quoted[wire::kEthernetHeaderSize + wire::kIpv4HeaderSize + 4];
+    const auto other = static_cast<std::uint32_t>(1 + random.below(0xffff'ffff));
+    store_u32(sequence, load_u32(sequence) + other);
+    lan(error_about(quoted, kCodes[random.below(std::size(kCodes))], kHere));
+  }
+  step();
+  EXPECT_EQ(reasons_[1], Reasons{});
+  EXPECT_EQ(hub_->flow_count(), flows);
+  lan(error_about(syns[1], {3, 13}, kHere));
+  step();
+  EXPECT_EQ(reasons_[1], Reasons{stp::ResetReason::kIcmp}) << "the right number";
 }
 
 // Its client may have been answered already, and the error pass.

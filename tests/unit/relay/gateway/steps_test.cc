@@ -18,6 +18,7 @@
 #include "pep/wire/arp.h"
 #include "tests/bench/codec_crowd.h"
 #include "tests/bench/crowd.h"
+#include "tests/unit/relay/gateway/frame_builder.h"
 
 namespace satrelay::gateway::steps_test {
 namespace {
