@@ -43,7 +43,8 @@ inline FrameBytes neighbour_frame(const wire::EthernetHeader& to, const IpAddres
 class BetweenGatewaysTest : public GatewayTest {
  protected:
   void SetUp() override { start({"0.0.0.0/0", "::/0"}); }
-  void start(std::vector<const char*> prefixes, std::shared_ptr<CommonKnowledge> common = nullptr) {
+  void start(const std::vector<const char*>& prefixes,
+             std::shared_ptr<CommonKnowledge> common = nullptr) {
     config_a_.peers[0].prefixes.clear();
     for (const char* each : prefixes) {
       config_a_.peers[0].prefixes.push_back(*IpPrefix::parse(each));
