@@ -31,8 +31,15 @@ SynTrials::Trial* SynTrials::room_for(const LanAddress& address, Sign sign, Inst
     known->sign = sign;
     return known;
   }
+  const auto is_over = [&](const Trial& trial) { return now >= trial.until; };
+  const auto is_unconfirmed = [&](const Trial& trial) {
+    return trial.sign != Sign::kConfirmed && !is_over(trial);
+  };
+  if (sign == Sign::kHint &&
+      std::ranges::count_if(trials_, is_unconfirmed) >= std::ptrdiff_t{kMostUnconfirmed}) {
+    return nullptr;
+  }
   if (trials_.size() == kMostAddresses) {
-    const auto is_over = [&](const Trial& trial) { return now >= trial.until; };
     auto old = std::ranges::find_if(trials_, is_over);
     if (old == trials_.end()) old = std::ranges::find(trials_, Sign::kConfirmed, &Trial::sign);
     if (old == trials_.end()) return nullptr;

@@ -26,6 +26,9 @@ namespace satrelay::gateway {
 class SynTrials {
  public:
   static constexpr std::size_t kMostAddresses = 64;
+  // Of these, addresses that nothing has confirmed: a flood of hints leaves the others their
+  // places.
+  static constexpr std::size_t kMostUnconfirmed = 48;
   static constexpr std::size_t kMostSyns = 8;  // of one address: a browser opens six at once
   // Bridged SYNs are remembered as long (RecentConnections::kRepetitions).
   static constexpr Duration kKept = Duration::seconds(120);

@@ -87,19 +87,23 @@ TEST_F(SynTrialsTest, ASynThatHasWaitedOrIsAnsweredIsNotOverdue) {
 }
 
 TEST_F(SynTrialsTest, FewAddressesHaveSome) {
-  EXPECT_TRUE(begin(1, Sign::kConfirmed, 200));
-  for (std::uint8_t host = 1; host < SynTrials::kMostAddresses; ++host) {
-    EXPECT_TRUE(begin(1, Sign::kHint, host));
+  constexpr std::size_t kHints = SynTrials::kMostUnconfirmed;
+  for (std::uint8_t host = 1; host <= kHints; ++host) EXPECT_TRUE(begin(1, Sign::kHint, host));
+  EXPECT_FALSE(begin(1, Sign::kHint, 100)) << "so many hints";
+  const auto first = static_cast<std::uint8_t>(kHints + 1);
+  for (std::uint8_t host = first; host <= SynTrials::kMostAddresses; ++host) {
+    EXPECT_TRUE(begin(1, Sign::kConfirmed, host));
   }
-  EXPECT_TRUE(begin(1, Sign::kHint, 100)) << "the confirmed one gives way";
-  EXPECT_EQ(trials_.find(key(1, 200), 1, now_).syn, nullptr);
-  EXPECT_FALSE(begin(1, Sign::kHint, 101));
+  EXPECT_TRUE(begin(1, Sign::kConfirmed, 101)) << "another one that is confirmed gives way";
+  EXPECT_EQ(trials_.trial_of(address(first)), nullptr);
   trials_.trial_of(address(5))->sign = Sign::kConfirmed;
-  trials_.trial_of(address(50))->until = now_;
-  EXPECT_TRUE(begin(1, Sign::kHint, 101)) << "the one that is over gives way first";
-  EXPECT_NE(trials_.trial_of(address(5)), nullptr);
+  EXPECT_TRUE(begin(1, Sign::kHint, 100)) << "and to a hint";
+  EXPECT_EQ(trials_.trial_of(address(5)), nullptr);
+  trials_.trial_of(address(20))->until = now_;
+  EXPECT_TRUE(begin(1, Sign::kHint, 102)) << "the one that is over gives way first";
+  EXPECT_EQ(trials_.trial_of(address(20)), nullptr);
   now_ = now_ + SynTrials::kKept;
-  EXPECT_TRUE(begin(1, Sign::kHint, 102));
+  EXPECT_TRUE(begin(1, Sign::kHint, 103));
 }
 
 }  // namespace
