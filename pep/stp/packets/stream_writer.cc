@@ -141,18 +141,24 @@ void StreamWriter::write_lost(const Job& job, schedule::ClassId stream_class, Re
   while (Stream* const lost = schedule.next_lost(stream_class)) {
     Stream& stream = *lost;
     if (!may_join(stream)) return;
-    const bool capped =
-        cap == RepairCap::kShare && job.streams.send_credit().any() && schedule.others_wait(stream);
+    const bool capped = cap == RepairCap::kShare && job.streams.send_credit().any() &&
+                        schedule.whole_ones_wait(stream);
     if (capped && !schedule.repair_has_turn(stream_class)) return;
-    const auto [range, times_lost] = stream.send.first_lost();
-    const std::size_t size = write_data(job, stream, range.begin, range.size(), times_lost);
+    const std::size_t size = write_first_lost(job, stream);
     if (size == 0) return;
-    totals_.retransmitted_bytes += size;
-    plan_copies(job, stream, range.begin, size, times_lost);
     if (capped) schedule.on_repaired(stream, size, job.loss.ratio());
     schedule.update_lost(stream);
     if (job.packet.remaining() == 0 && stream.send.has_lost()) schedule.rotate_lost(stream);
   }
+}
+
+std::size_t StreamWriter::write_first_lost(const Job& job, Stream& stream) {
+  const auto [range, times_lost] = stream.send.first_lost();
+  const std::size_t size = write_data(job, stream, range.begin, range.size(), times_lost);
+  if (size == 0) return 0;
+  totals_.retransmitted_bytes += size;
+  plan_copies(job, stream, range.begin, size, times_lost);
+  return size;
 }
 
 StreamWriter::Wrote StreamWriter::write_new(const Job& job, schedule::ClassId stream_class) {
@@ -167,6 +173,16 @@ StreamWriter::Wrote StreamWriter::write_new(const Job& job, schedule::ClassId st
     Stream& stream = *next;
     if (!may_join(stream)) break;
     work_.add();
+    // Its new bytes would wait at the far side for those that were lost.
+    if (stream.send.has_lost()) {
+      filler_ = nullptr;
+      const std::size_t size = write_first_lost(job, stream);
+      if (size == 0) break;
+      streams.schedule().on_new_sent(stream, size, job.loss.ratio());
+      streams.schedule().update_lost(stream);
+      if (job.packet.remaining() == 0) break;
+      continue;
+    }
     if (&stream == filler_ && write_more(job, stream)) return Wrote::kMoreOfTheSame;
     filler_ = nullptr;
     const std::uint64_t of_lane = streams.send_credit().of_lane(stream);

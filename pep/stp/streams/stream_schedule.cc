@@ -111,8 +111,9 @@ void StreamSchedule::list_new(Stream& stream) {
   HostTurn& turn = group.turn(level);
   turn.streams.add(stream, std::uint64_t{turn.count} * turn_);
   ++turn.count;
-  if (HostList::contains(turn)) return;
   Class& c = class_of(stream);
+  if (!LostList::contains(stream)) ++c.whole;
+  if (HostList::contains(turn)) return;
   c.round(level).add(turn, c.hosts * turn_);
   recount(group);
   ++c.hosts;
@@ -126,8 +127,9 @@ void StreamSchedule::unlist_new(Stream& stream) {
   HostTurn& turn = group.turn(level);
   turn.streams.remove(stream);
   --turn.count;
-  if (!turn.streams.empty()) return;
   Class& c = class_of(stream);
+  if (!LostList::contains(stream)) --c.whole;
+  if (!turn.streams.empty()) return;
   if (group.waits_on_both()) --c.twice;
   c.round(level).remove(turn);
   turn.is_promoted = false;
@@ -241,7 +243,8 @@ void StreamSchedule::promote(Stream& stream) {
 void StreamSchedule::unlist_lost(Stream& stream) {
   if (!LostList::contains(stream)) return;
   lost_list(stream).remove(stream);
-  const Class& c = class_of(stream);
+  Class& c = class_of(stream);
+  if (NewList::contains(stream)) ++c.whole;
   if (c.lost_young.empty() && c.lost_older.empty()) {
     has_lost_ &= ~schedule::class_bit(stream.stream_class);
   }
@@ -260,6 +263,7 @@ void StreamSchedule::update_lost(Stream& stream) {
   group_of(stream);
   stream.heat().lost_level = level;
   lost_list(stream).push_back(stream);
+  if (NewList::contains(stream)) --class_of(stream).whole;
   has_lost_ |= schedule::class_bit(stream.stream_class);
 }
 

@@ -38,7 +38,8 @@ class StreamSchedule {
 
   // Of all bytes of a class, while new ones of other streams wait: half as much again as lost bytes
   // need in steady state, so that a backlog shrinks, and 5% for a path whose loss is not known yet.
-  // What an outage has eaten comes back over more time, but new streams are served meanwhile.
+  // New streams are so served while what an outage has eaten comes back. A stream that has lost
+  // some repairs in its own turns, too.
   static schedule::CappedShare::Permille repair_share(double loss_ratio) {
     return std::clamp<schedule::CappedShare::Permille>(50 + static_cast<int>(loss_ratio * 1500), 50,
                                                        800);
@@ -120,11 +121,13 @@ class StreamSchedule {
   const Stream* next(schedule::ClassId stream_class, bool has_credit) const;
   // Whether lost bytes must let new ones of others go first.
   bool lost_waits(const Stream& lost, bool has_credit) const {
-    return has_credit && others_wait(lost) && !repair_has_turn(lost.stream_class);
+    return has_credit && whole_ones_wait(lost) && !repair_has_turn(lost.stream_class);
   }
-  // Whether new bytes of another stream of its class than `stream` wait. Its own do not count: they
-  // would wait at the far side for those that were lost.
+  // Whether new bytes of another stream of its class than `stream` wait.
   bool others_wait(const Stream& stream) const;
+  // Whether new bytes wait of streams of its class that have lost nothing. Those of others do not
+  // count: they would wait at the far side for what was lost. After an outage that may be all.
+  bool whole_ones_wait(const Stream& lost) const { return classes_[lost.stream_class].whole > 0; }
   // While others wait: whether lost bytes have the turn; to be told which were sent meanwhile.
   bool repair_has_turn(schedule::ClassId stream_class) const {
     return classes_[stream_class].repair_share.preferred();
@@ -140,6 +143,7 @@ class StreamSchedule {
     Hosts young, older;
     std::size_t hosts = 0;  // in these, twice if in both
     std::size_t twice = 0;  // of them, those in both
+    std::size_t whole = 0;  // streams with new bytes that have lost none
     LostList lost_young, lost_older;
     schedule::CappedShare young_share, repair_share;
 

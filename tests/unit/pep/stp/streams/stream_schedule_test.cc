@@ -10,6 +10,8 @@
 #include <map>
 #include <vector>
 
+#include "pep/base/random.h"
+
 namespace satrelay::stp::stream_schedule_test {
 namespace {
 
@@ -40,13 +42,14 @@ class StreamScheduleTest : public ::testing::Test {
   // As the session does: lost bytes first if they have the turn.
   void send_packet() {
     if (Stream* lost = schedule_.next_lost(0)) {
-      const bool capped = schedule_.others_wait(*lost);
+      const bool capped = schedule_.whole_ones_wait(*lost);
       if (!capped || schedule_.repair_has_turn(0)) {
         std::vector<std::byte> out(kPacket);
         lost->send.take(lost->send.first_lost().range.begin, out);
         repaired_ += kPacket;
         if (capped) schedule_.on_repaired(*lost, kPacket, loss_);
         schedule_.update_lost(*lost);
+        if (lost->send.has_lost()) schedule_.rotate_lost(*lost);
         return;
       }
     }
@@ -398,6 +401,52 @@ TEST_F(StreamScheduleTest, WhatWasLostComesFirstWhenNobodyElseWaits) {
   for (int i = 0; i < 1'000; ++i) send_packet();
   EXPECT_EQ(repaired_, 1'400'000U);  // its own new bytes wait
   EXPECT_EQ(schedule_.has_lost(), 0U);
+}
+
+// As after an outage: the new bytes of each would wait for what it has lost.
+TEST_F(StreamScheduleTest, WhatAllHaveLostComesFirst) {
+  Stream& one = add(3'000'000);
+  Stream& other = add(3'000'000);
+  lose(one, 200'000, 700'000);
+  EXPECT_TRUE(schedule_.whole_ones_wait(one));
+  lose(other, 200'000, 700'000);
+  EXPECT_FALSE(schedule_.whole_ones_wait(one));
+  for (int i = 0; i < 1'030; ++i) send_packet();
+  EXPECT_EQ(repaired_, 1'400'000U);
+  EXPECT_EQ(sent_[&one] + sent_[&other], 30U * kPacket);
+  EXPECT_TRUE(schedule_.whole_ones_wait(one));
+}
+
+TEST_F(StreamScheduleTest, WhoHasLostNothingIsKnownWhateverComesFirst) {
+  Stream& one = add(3'000'000);
+  Stream& other = add(3'000'000);
+  Random random(1);
+  std::vector<std::byte> out(kPacket);
+  for (int i = 0; i < 10'000; ++i) {
+    Stream& stream = random.chance(0.5) ? one : other;
+    switch (random.below(4)) {
+      case 0:
+        schedule_.set_new(stream, random.chance(0.5));
+        break;
+      case 1:
+        if (!stream.send.has_lost()) lose(stream, 200'000 + random.below(2) * 100'000, kPacket);
+        break;
+      case 2:
+        if (!stream.send.has_lost()) break;
+        stream.send.take(stream.send.first_lost().range.begin, out);
+        schedule_.update_lost(stream);
+        break;
+      default:
+        schedule_.join(stream, static_cast<schedule::ClassId>(random.below(2)), 1);
+    }
+    for (const Stream* each : {&one, &other}) {
+      const auto is_whole = [&](const Stream& of) {
+        return of.stream_class == each->stream_class && NewList::contains(of) &&
+               !of.send.has_lost();
+      };
+      ASSERT_EQ(schedule_.whole_ones_wait(*each), is_whole(one) || is_whole(other)) << i;
+    }
+  }
 }
 
 TEST_F(StreamScheduleTest, LostFirstBytesComeBeforeOtherLostOnes) {
