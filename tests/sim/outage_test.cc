@@ -223,6 +223,38 @@ TEST_F(LongOutage, OfHalfAnHourEndsOnlyWhatWaits) {
   EXPECT_TRUE(network->flow(kIdle + 1).client.was_reset());
 }
 
+// Each has lost some, and its new bytes would wait for those at the far side.
+TEST(Outage, HostsOfManyConnectionsHaveTheirRateBackAtOnce) {
+  constexpr int kFlows = 10;
+  LinkSpec link;
+  link.rate = kRate;
+  link.one_way_delay = kRoundTrip / 2;
+  Scenario scenario = make_lab(5, link);
+  for (Station& station : scenario.stations) {
+    station.hosts[0].tcp.send_limit = station.hosts[0].tcp.receive_limit = 4 << 20;
+  }
+  for (int i = 0; i < kFlows; ++i) add_flow(scenario, Side::kA, sender(15'000'000), receiver());
+  Tracer tracer;
+  Network network(scenario, tracer);
+  const auto received = [&] {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < kFlows; ++i) sum += network.flow(i).server.received;
+    return sum;
+  };
+  network.run_for(Duration::seconds(8));
+  for (const bool is_away : {true, false}) {
+    network.satellite().from_a().set_outage(is_away);
+    network.satellite().from_b().set_outage(is_away);
+    network.run_for(is_away ? Duration::seconds(10) : kRoundTrip * 4);
+  }
+  const std::uint64_t before = received();
+  network.run_for(Duration::seconds(2));
+  const double share = static_cast<double>(received() - before) * 8 / 2 / 50e6;
+  std::printf("  %.0f%% of the link between two and four seconds after its return\n", 100 * share);
+  EXPECT_GT(share, 0.9);
+  for (const std::string& broken : run_and_check(network)) ADD_FAILURE() << broken;
+}
+
 // Two sites work for an hour, while the link is away for 10 s to 10 min again and again.
 class HourOfOutages : public ::testing::TestWithParam<std::uint64_t> {
  protected:
@@ -292,38 +324,6 @@ INSTANTIATE_TEST_SUITE_P(Seeds, HourOfOutages, testing::Range<std::uint64_t>(1, 
 
 // A server has vanished, and what its clients have sent waits at both gateways. They have room for
 // 64 flows: those of another client take the places of what has stood still for 100 s.
-// Each has lost some, and its new bytes would wait for those at the far side.
-TEST(Outage, HostsOfManyConnectionsHaveTheirRateBackAtOnce) {
-  constexpr int kFlows = 10;
-  LinkSpec link;
-  link.rate = kRate;
-  link.one_way_delay = kRoundTrip / 2;
-  Scenario scenario = make_lab(5, link);
-  for (Station& station : scenario.stations) {
-    station.hosts[0].tcp.send_limit = station.hosts[0].tcp.receive_limit = 4 << 20;
-  }
-  for (int i = 0; i < kFlows; ++i) add_flow(scenario, Side::kA, sender(15'000'000), receiver());
-  Tracer tracer;
-  Network network(scenario, tracer);
-  const auto received = [&] {
-    std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < kFlows; ++i) sum += network.flow(i).server.received;
-    return sum;
-  };
-  network.run_for(Duration::seconds(8));
-  for (const bool is_away : {true, false}) {
-    network.satellite().from_a().set_outage(is_away);
-    network.satellite().from_b().set_outage(is_away);
-    network.run_for(is_away ? Duration::seconds(10) : kRoundTrip * 4);
-  }
-  const std::uint64_t before = received();
-  network.run_for(Duration::seconds(2));
-  const double share = static_cast<double>(received() - before) * 8 / 2 / 50e6;
-  std::printf("  %.0f%% of the link between two and four seconds after its return\n", 100 * share);
-  EXPECT_GT(share, 0.9);
-  for (const std::string& broken : run_and_check(network)) ADD_FAILURE() << broken;
-}
-
 TEST(Outage, WhatStandsStillMakesRoomForOthers) {
   constexpr std::size_t kSlots = 64, kStill = 30, kOthers = 24;
   LinkSpec link;
