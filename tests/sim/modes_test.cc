@@ -95,8 +95,8 @@ TEST(KeepAlives, EndNothingWhileTheServersLanIsAway) {
   EXPECT_GT(network.counted(gateway::Counter::kQuestionsWithheld), 5U);
 }
 
-// A thousand connections whose hosts ask each second, beside a download. What they ask is more than
-// all reports may take of the slower link, so most are answered by the near gateway.
+// A thousand connections whose hosts ask each second, beside a download. Their questions are more
+// than all reports may take of the slower link, so the near gateway answers most of them.
 class KeepAlivesOfAThousand : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(KeepAlivesOfAThousand, HarmNobody) {

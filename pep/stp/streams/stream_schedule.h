@@ -36,10 +36,10 @@ class StreamSchedule {
   // ones an eighth.
   static constexpr schedule::CappedShare::Permille kYoungShare = 875;
 
-  // Of all bytes of a class, while new ones wait of streams that have lost none: half as much again
-  // as lost bytes need in steady state, so that a backlog shrinks, and 5% for a path whose loss is
-  // not known yet. New streams are so served while what an outage has eaten comes back. A stream
-  // that has lost some repairs in its own turns, too.
+  // The part of all bytes of a class that lost ones have while new ones wait of streams that have
+  // lost none: half as much again as they need in steady state, so that a backlog shrinks, and 5%
+  // for a path whose loss is not known yet. New streams are so served while what an outage has
+  // eaten comes back. A stream that has lost some repairs in its own turns, too.
   static schedule::CappedShare::Permille repair_share(double loss_ratio) {
     return std::clamp<schedule::CappedShare::Permille>(50 + static_cast<int>(loss_ratio * 1500), 50,
                                                        800);

@@ -26,8 +26,7 @@ namespace satrelay::gateway {
 class SynTrials {
  public:
   static constexpr std::size_t kMostAddresses = 64;
-  // Of these, addresses that nothing has confirmed: a flood of hints leaves the others their
-  // places.
+  // Unconfirmed addresses have no more of these, so that a flood of hints leaves the others theirs.
   static constexpr std::size_t kMostUnconfirmed = 48;
   static constexpr std::size_t kMostSyns = 8;  // of one address: a browser opens six at once
   // Bridged SYNs are remembered as long (RecentConnections::kRepetitions).

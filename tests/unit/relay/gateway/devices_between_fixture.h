@@ -168,7 +168,7 @@ class BetweenGatewaysTest : public GatewayTest {
     tcp.window = 64'240;
     return tcp;
   }
-  // What the client sends when its SYN was answered.
+  // The client sends this when its SYN was answered.
   static wire::TcpHeader behind(std::uint16_t port,
                                 std::uint32_t acknowledgment = kServerNumber + 1) {
     wire::TcpHeader tcp = syn(port);
