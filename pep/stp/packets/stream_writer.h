@@ -68,7 +68,7 @@ class StreamWriter {
   void write_copies(const Job& job);
   void write_fins(const Job& job);
   void write_class(const Job& job, schedule::ClassId stream_class);
-  // Repairs some of what the stream has lost; how many bytes.
+  // Sends the first lost bytes of the stream again, and returns how many fitted.
   std::size_t write_first_lost(const Job& job, Stream& stream);
   void write_lost(const Job& job, schedule::ClassId stream_class, RepairCap cap);
   Wrote write_new(const Job& job, schedule::ClassId stream_class);

@@ -18,8 +18,8 @@ struct ToldOwner {
 // nullopt: the frame tells of nobody.
 std::optional<ToldOwner> told_owner(const Frame& frame);
 
-// The address that whoever sends the frame has, by its own word. Beside those of told_owner() these
-// are the sources of solicitations, and advertisements that leave the MAC out, as many that answer
+// The address that the sender of the frame says it has. Beside those of told_owner() these are the
+// sources of solicitations, and advertisements that leave the MAC out, as many that answer
 // a single host do (RFC 4861 section 4.4).
 std::optional<IpAddress> own_address(const Frame& frame);
 
