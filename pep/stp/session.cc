@@ -92,7 +92,7 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
 
 // Forgets everything that was agreed with the peer.
 void Session::Impl::begin_anew() {
-  if (streams) streams->leave_to(remains);
+  if (streams) streams->leave_to(retired_streams);
   gate.clear();
   if (fec != nullptr) fec->clear();
   const bool had_capacity = association && !association->peer_capacity.capacity().is_zero();
@@ -146,7 +146,7 @@ void Session::Impl::heard() {
     association->probes.on_return(now);
   }
   association->probes.on_heard(now);
-  key_doubt.on_heard();
+  key_mismatch.on_heard();
   const bool was_doubted = std::exchange(association->doubts_peer, false);
   if (state == PeerState::kSuspect) {
     be_alive();
@@ -167,9 +167,9 @@ void Session::Impl::close_by_peer() {
 }
 
 void Session::Impl::close() {
-  if (farewell.said()) return;
+  if (close_sequence.said()) return;
   // Packet numbers go on.
-  farewell.begin(association->ledger.next(), connected());
+  close_sequence.begin(association->ledger.next(), connected());
   begin_anew();
   handshake.end();
   // Nobody else is listened to: no secret is needed, and nobody's in question.
@@ -178,7 +178,7 @@ void Session::Impl::close() {
   budget.offers.leave(who);
   budget.without_mac.leave(who);
   budget.answers.leave(who);
-  key_doubt = {};
+  key_mismatch = {};
   newcomer.clear();
   state = PeerState::kClosed;
 }
@@ -414,7 +414,7 @@ bool Session::doubts_peer() const {
 }
 
 bool Session::doubts_key(Instant now) const {
-  return impl_->state != PeerState::kAlive && impl_->key_doubt.holds(now);
+  return impl_->state != PeerState::kAlive && impl_->key_mismatch.holds(now);
 }
 
 std::size_t Session::datagram_limit() const { return impl_->datagram_limit(); }
@@ -561,7 +561,7 @@ std::optional<std::string> Session::audit() const { return impl_->streams->audit
 BlocksHeld Session::blocks_held() const {
   BlocksHeld held;
   impl_->streams->add_held(held);
-  impl_->remains.add_held(held);
+  impl_->retired_streams.add_held(held);
   return held;
 }
 

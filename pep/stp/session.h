@@ -42,7 +42,7 @@ class HelloBudget;
 class SharedRepairs;
 
 // What HELLOs and CLOSEs of all sessions on a carrier may take of it; nullptr: there is plenty.
-struct Greetings {
+struct HandshakeBudgets {
   control::Budget* hellos = nullptr;   // of our own accord
   control::Budget* answers = nullptr;  // to the peer's, and to a peer that is connected
   control::Budget* closes = nullptr;
@@ -96,7 +96,7 @@ struct Config {
   schedule::HostShares* host_shares = nullptr;
   // Of what reports take of the carrier, shared too; nullptr: `feedback_budget` is all.
   ReportBudget* report_budget = nullptr;
-  Greetings greetings = {};                            // they outlive it
+  HandshakeBudgets handshake_budgets = {};             // they outlive it
   std::uint64_t hash_secret = 0x9E37'79B9'7F4A'7C15U;  // no peer shall know where an id is kept
   std::optional<Security> security;  // nullopt: neither secret nor safe from forgery
   // What HELLOs may cost all sessions that have this, by peer; nullptr: this session alone.

@@ -31,11 +31,11 @@ std::optional<Session::Impl::ReceivedHello> Session::Impl::parse_hello_packet(
 
 bool Session::Impl::is_of_interest(const HelloFrame& hello) {
   // Sessions that follow each other faster than their streams can be freed.
-  if (remains.full()) {
+  if (retired_streams.full()) {
     ++counters.hellos_unread;
     return false;
   }
-  if (farewell.said() || (!connected() && hello.epoch == handshake.peer().epoch)) {
+  if (close_sequence.said() || (!connected() && hello.epoch == handshake.peer().epoch)) {
     ++counters.stale_epoch;
     return false;
   }
@@ -65,7 +65,7 @@ bool Session::Impl::admit(const ReceivedHello& hello) {
 bool Session::Impl::admit_with_mac(const ReceivedHello& hello) {
   if (!key_exchange->is_genuine(hello.packet)) {
     ++counters.not_authentic;
-    key_doubt.on_unopened(now);
+    key_mismatch.on_unopened(now);
     return false;
   }
   if (!hello_memory.take(hello.frame.epoch, hello.number)) {
@@ -139,14 +139,14 @@ Instant Session::Impl::next_hello() const {
 }
 
 Instant Session::Impl::next_close() const {
-  if (!farewell.due()) return Instant::never();
-  const Instant at =
-      later(later(now, gate.control_opens_at(kCloseRoom)), close_place.at(config.greetings.closes));
-  return farewell.repeats() ? in_turn(budget.ours, at) : at;
+  if (!close_sequence.due()) return Instant::never();
+  const Instant at = later(later(now, gate.control_opens_at(kCloseRoom)),
+                           close_place.at(config.handshake_budgets.closes));
+  return close_sequence.repeats() ? in_turn(budget.ours, at) : at;
 }
 
 control::Budget* Session::Impl::hello_octets() const {
-  return hello_answers() ? config.greetings.answers : config.greetings.hellos;
+  return hello_answers() ? config.handshake_budgets.answers : config.handshake_budgets.hellos;
 }
 
 // The first of a session, and an answer to a HELLO that had its turn, leave at once. An answer to
@@ -163,11 +163,11 @@ bool Session::Impl::hello_leaves() {
 }
 
 bool Session::Impl::close_leaves() {
-  if (!farewell.due() || !gate.control_open(now, kCloseRoom)) return false;
-  control::Budget* octets = config.greetings.closes;
+  if (!close_sequence.due() || !gate.control_open(now, kCloseRoom)) return false;
+  control::Budget* octets = config.handshake_budgets.closes;
   const ByteCount size = gate.accounted(kCloseRoom);
   if (!close_place.has_come(octets, size, now)) return false;
-  if (farewell.repeats() && !take_turn(budget.ours)) return false;
+  if (close_sequence.repeats() && !take_turn(budget.ours)) return false;
   close_place.use(octets, size, now);
   return true;
 }

@@ -92,7 +92,7 @@ std::optional<KeyExchange::Reading> Session::Impl::read_keys(const ReceivedHello
   KeyExchange::Reading reading = key_exchange->read(hello.frame, hello.keys, silent);
   switch (reading.verdict) {
     case Verdict::kAuthentic:
-      key_doubt.on_heard();
+      key_mismatch.on_heard();
       owes_answer = true;
       return reading;
     case Verdict::kRepeated:
@@ -105,7 +105,7 @@ std::optional<KeyExchange::Reading> Session::Impl::read_keys(const ReceivedHello
       break;
     case Verdict::kForged:
       ++counters.not_authentic;
-      key_doubt.on_unopened(now);
+      key_mismatch.on_unopened(now);
       break;
     case Verdict::kStale:
     case Verdict::kNothing:

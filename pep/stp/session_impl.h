@@ -16,13 +16,13 @@
 #include "pep/base/work_count.h"
 #include "pep/stp/association.h"
 #include "pep/stp/connection/capacity_announcement.h"
-#include "pep/stp/connection/farewell.h"
+#include "pep/stp/connection/close_sequence.h"
 #include "pep/stp/connection/handshake.h"
 #include "pep/stp/connection/held_hello.h"
 #include "pep/stp/connection/hello_budget.h"
 #include "pep/stp/connection/hello_memory.h"
-#include "pep/stp/connection/key_doubt.h"
 #include "pep/stp/connection/key_exchange.h"
+#include "pep/stp/connection/key_mismatch_timer.h"
 #include "pep/stp/connection/protection.h"
 #include "pep/stp/fec/fec.h"
 #include "pep/stp/packets/late_sendings.h"
@@ -31,7 +31,7 @@
 #include "pep/stp/packets/stream_writer.h"
 #include "pep/stp/session.h"
 #include "pep/stp/streams/event_queue.h"
-#include "pep/stp/streams/remains.h"
+#include "pep/stp/streams/retired_streams.h"
 #include "pep/stp/streams/stream_table.h"
 #include "pep/stp/streams/streams.h"
 #include "pep/stp/wire/frames.h"
@@ -71,7 +71,7 @@ struct Session::Impl {
     enough_settled = work.total() + most;
   }
   bool work_waits() const {
-    return !remains.empty() || streams->work_waits() || !association->reports.empty() ||
+    return !retired_streams.empty() || streams->work_waits() || !association->reports.empty() ||
            repairs_wait();
   }
   bool repairs_wait() const { return fec != nullptr && fec->work_waits(); }
@@ -143,7 +143,7 @@ struct Session::Impl {
   void greet_again();
   bool needs_keys() const {
     return protection.is_worn_out(association->ledger.next()) ||
-           protection.is_unheard(association->ledger.next(), config.suspect_after, now);
+           protection.is_unconfirmed(association->ledger.next(), config.suspect_after, now);
   }
   std::size_t send_hello(MutableBytes out);
 
@@ -170,7 +170,7 @@ struct Session::Impl {
   struct Settler;
   void handle_report(const FeedbackFrame& report, Duration waited);
   void handle_reception(const ReceptionFrame& frame);
-  [[nodiscard]] bool work_off(ReportUnderWay& under_way);
+  [[nodiscard]] bool work_off(PendingReport& pending);
   void work_off_reports();
   LossDetector::Rule loss_rule(const FeedbackFrame& report);
   void arm_tail_probe();
@@ -272,7 +272,7 @@ struct Session::Impl {
   // Who the peer is.
   PeerState state = PeerState::kConnecting;
   Instant alive_since;  // while it is kAlive
-  Farewell farewell;
+  CloseSequence close_sequence;
   control::BudgetPlace hello_place, answer_place, close_place;
   Handshake handshake;
   std::optional<KeyExchange> key_exchange;  // of a session that encrypts
@@ -284,7 +284,7 @@ struct Session::Impl {
   bool owes_answer = false;         // to a HELLO with keys that was read, and was authentic
   bool answers_acceptance = false;  // it was read without a turn, as it accepts our offer
   bool newcomer_has_mac = false;    // its HELLO had
-  KeyDoubt key_doubt;
+  KeyMismatchTimer key_mismatch;
   Protection protection;
   Protection newcomer;  // of its session, should it prove to be the peer
   PeerEvents peer_events;
@@ -302,7 +302,7 @@ struct Session::Impl {
   std::unique_ptr<Fec> fec;            // its memory and counters; nullptr: off
   schedule::ClassId prompt_class = 0;  // of the last packet of a prompt flow
   OwnIds own_ids;                      // the relay never sees one twice
-  Remains remains;                     // of streams that are over
+  RetiredStreams retired_streams;      // of streams that are over
 };
 
 }  // namespace satrelay::stp

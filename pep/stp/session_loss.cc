@@ -260,16 +260,15 @@ void Session::Impl::handle_report(const FeedbackFrame& report, Duration waited) 
   }
   ++counters.feedback_in;
   protection.on_reported(report.highest);
-  ReportUnderWay under_way{.report = report};
+  PendingReport pending{.report = report};
   const SentPacket* const newest = association->ledger.find(report.highest);
   if (newest != nullptr && association->losses.is_unresolved(report.highest)) {
     const auto delay_us =
         static_cast<std::int64_t>(std::min<std::uint64_t>(report.delay_us, 60'000'000));
-    under_way.rtt =
-        std::max(Duration::zero(), now - newest->sent - Duration::microseconds(delay_us));
-    association->rtt.on_sample(under_way.rtt);
+    pending.rtt = std::max(Duration::zero(), now - newest->sent - Duration::microseconds(delay_us));
+    association->rtt.on_sample(pending.rtt);
   }
-  if (newest != nullptr) under_way.lateness = waited + late_sendings.lateness(newest->sent);
+  if (newest != nullptr) pending.lateness = waited + late_sendings.lateness(newest->sent);
   association->peer_feedback_interval = std::clamp(
       Duration::milliseconds(
           static_cast<std::int64_t>(std::min<std::uint64_t>(report.interval_ms, 60'000))),
@@ -278,8 +277,8 @@ void Session::Impl::handle_report(const FeedbackFrame& report, Duration waited) 
   association->note_outage(now);
   association->probes.on_report(now);
   if (fec != nullptr) fec->note_runs(report);
-  if (association->reports.empty() && work_off(under_way)) return;
-  if (!association->reports.push(under_way)) ++counters.feedback_dropped;
+  if (association->reports.empty() && work_off(pending)) return;
+  if (!association->reports.push(pending)) ++counters.feedback_dropped;
 }
 
 void Session::Impl::work_off_reports() {
@@ -288,26 +287,26 @@ void Session::Impl::work_off_reports() {
 }
 
 // Until it is done, or there has been enough in this call.
-bool Session::Impl::work_off(ReportUnderWay& under_way) {
-  const FeedbackFrame& report = under_way.report;
+bool Session::Impl::work_off(PendingReport& pending) {
+  const FeedbackFrame& report = pending.report;
   {
     Settler settler{*this};
-    under_way.from =
-        association->losses.handle_report(report, under_way.from, loss_rule(report), now, settler);
-    under_way.delivered += settler.delivered_packets;
+    pending.from =
+        association->losses.handle_report(report, pending.from, loss_rule(report), now, settler);
+    pending.delivered += settler.delivered_packets;
     count_losses(settler.lost_packets, settler.lost_at_peer);
   }
-  if (under_way.from != LossDetector::kWhole) return false;
+  if (pending.from != LossDetector::kWhole) return false;
   gate.on_report(report, association->ledger.find(report.highest),
-                 {under_way.rtt, now - association->last_report, under_way.lateness}, now);
+                 {pending.rtt, now - association->last_report, pending.lateness}, now);
   association->last_report = now;
   // The path has lost these too.
   const std::uint64_t repaired = fec != nullptr ? fec->note_repaired(report.repaired) : 0;
   association->loss_rate.on_repaired(repaired);
   if (fec != nullptr) {
-    fec->policy.on_report(under_way.delivered - std::min(repaired, under_way.delivered), repaired);
+    fec->policy.on_report(pending.delivered - std::min(repaired, pending.delivered), repaired);
   }
-  association->loss_rate.on_delivered(under_way.delivered);
+  association->loss_rate.on_delivered(pending.delivered);
   // Reports share the path with what we send: the more is lost, the more often each thing is said.
   association->feedback.set_repeats(repeats_for(association->loss_rate.ratio()));
   association->ask_for_missed_reports(report, now);

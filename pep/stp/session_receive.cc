@@ -293,7 +293,7 @@ void Session::Impl::handle_packet(ConstBytes datagram) {
 // answer.
 std::optional<Session::Impl::Opened> Session::Impl::open_of_newcomer(ConstBytes datagram,
                                                                      const PacketHeader& header) {
-  const bool may_begin = handshake.newcomer() != 0 && !remains.full();
+  const bool may_begin = handshake.newcomer() != 0 && !retired_streams.full();
   if (!may_begin || !newcomer.recognizes(header.session_tag)) return std::nullopt;
   const std::uint64_t number = unwrap_sequence<32>(header.number, 0);
   const auto frames =
@@ -336,9 +336,9 @@ std::optional<Session::Impl::Opened> Session::Impl::open_packet(ConstBytes datag
 }
 
 void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& header) {
-  if (farewell.said()) {
+  if (close_sequence.said()) {
     // The peer has missed our CLOSE.
-    if (protection.recognizes(header.session_tag)) farewell.on_heard(now);
+    if (protection.recognizes(header.session_tag)) close_sequence.on_heard(now);
     ++counters.stale_epoch;
     return;
   }
@@ -443,11 +443,11 @@ void Session::Impl::settle_known(FecReceiver& receiver) {
 // Packets that were given back. Of new ones at least one is used, the others as the call's budget
 // allows.
 void Session::Impl::use_repaired(FecReceiver& receiver) {
-  const bool were_put_off = receiver.rest_waits();
+  const bool were_deferred = receiver.rest_waits();
   std::size_t used = 0;
   for (const FecReceiver::Packet& given : receiver.repaired()) {
-    const bool may_wait = used > 0 || were_put_off;
-    if (may_wait && fec->budget.call_is_spent()) return receiver.put_off_repaired(used);
+    const bool may_wait = used > 0 || were_deferred;
+    if (may_wait && fec->budget.call_is_spent()) return receiver.deferred_repaired(used);
     ++used;
     if (association->received.is_duplicate(given.number) ||
         !association->received.has_place(given.number))

@@ -67,7 +67,8 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
   out = out.first(std::min<std::size_t>(out.size(), next_limit()));
   if (out.size() < kMinDatagram) return 0;
   const bool goes_on = std::exchange(goes_on_at, Instant::never()) == now;
-  if (state == PeerState::kClosed && farewell.said()) return close_leaves() ? send_close(out) : 0;
+  if (state == PeerState::kClosed && close_sequence.said())
+    return close_leaves() ? send_close(out) : 0;
   if (!goes_on) run_timers();
   if (connected()) greet_again();
   if (hello_leaves()) return send_hello(out);
@@ -174,15 +175,15 @@ std::size_t Session::Impl::send_mtu_probe(MutableBytes out) {
 }
 
 std::size_t Session::Impl::send_close(MutableBytes out) {
-  farewell.on_turn(now);
+  close_sequence.on_turn(now);
   gate.on_unlisted();
-  if (protection.is_worn_out(farewell.number())) return 0;
+  if (protection.is_worn_out(close_sequence.number())) return 0;
   PacketBuilder packet(out, protection.trailer_size());
   write_close(packet.frames(), {ResetReason::kShutdown});
   PacketHeader header;
   header.lane = config.lane;
-  const MutableBytes whole = packet.close(header, farewell.number(), protection);
-  farewell.on_sent();
+  const MutableBytes whole = packet.close(header, close_sequence.number(), protection);
+  close_sequence.on_sent();
   return count_out(whole);
 }
 
@@ -313,7 +314,7 @@ void Session::Impl::write_confirmations(PacketBuilder& packet) {
     if (may_ask) {
       write_next_of(questions, packet);
     } else {
-      streams->put_off_questions(at);
+      streams->deferred_questions(at);
     }
   }
   if (confirms.empty() && (questions.empty() || !may_ask)) {

@@ -4,7 +4,7 @@
 namespace satrelay::stp {
 
 void Session::Impl::go_on() {
-  remains.go_on(work);
+  retired_streams.go_on(work);
   streams->go_on();
   work_off_reports();
   work_off_repairs();
@@ -56,7 +56,7 @@ void Session::Impl::run_linger() {
 
 Instant Session::Impl::next_timeout() const {
   if (work_waits()) return now;
-  if (state == PeerState::kClosed && farewell.said()) return next_close();
+  if (state == PeerState::kClosed && close_sequence.said()) return next_close();
   Instant at = next_hello();
   if (!held.empty()) at = earlier(at, held_turns().due(who));
   if (!connected()) return at;

@@ -74,10 +74,10 @@ struct UrgentNotice {
 };
 
 // The far gateway has asked its host whether it is still there, and says the answer.
-struct HostWord {
+struct HostAnswer {
   std::uint64_t question = 0;  // the latest that this answers; 0: none has been answered
   bool silent = false;         // the host did not answer
-  friend bool operator==(const HostWord&, const HostWord&) = default;
+  friend bool operator==(const HostAnswer&, const HostAnswer&) = default;
 };
 
 // What the far host of a stream has done, as its gateway tells (docs/stp.md section 14).
@@ -89,7 +89,7 @@ struct Confirmation {
   // How often it has asked whether its peer is still there.
   std::uint64_t keep_alives = 0;
   UrgentNotice urgent = {};  // needs its capability
-  HostWord word = {};        // needs its capability
+  HostAnswer word = {};      // needs its capability
   friend bool operator==(const Confirmation&, const Confirmation&) = default;
 };
 

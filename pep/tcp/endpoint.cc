@@ -46,7 +46,7 @@ struct Own {
 
 }  // namespace
 
-Surroundings Endpoint::surroundings(const Config& config, Arena& arena, Shared shared) {
+Environment Endpoint::environment(const Config& config, Arena& arena, Shared shared) {
   std::shared_ptr<const Common> common = std::move(shared.common);
   if (!common && shared.counters != nullptr) {
     common = std::make_shared<const Common>(
@@ -61,7 +61,7 @@ Surroundings Endpoint::surroundings(const Config& config, Arena& arena, Shared s
 }
 
 Endpoint::Endpoint(const Config& config, Arena& arena, Shared shared)
-    : around_(surroundings(config, arena, std::move(shared))),
+    : around_(environment(config, arena, std::move(shared))),
       sender_(around_),
       receiver_(config, around_),
       timestamps_(config.timestamp_offset),
@@ -287,7 +287,7 @@ void Endpoint::on_own_fin_acknowledged(Instant now) {
   } else if (state_ == State::kClosing) {
     enter_time_wait(now);
   } else if (state_ == State::kLastAck && !receiver_.holds_fin()) {
-    last_word_is_ours_ ? enter_time_wait(now) : fail(CloseReason::kNone);
+    reset_is_ours_ ? enter_time_wait(now) : fail(CloseReason::kNone);
   }
 }
 
@@ -305,7 +305,7 @@ void Endpoint::release_fin(Instant now) {
 
 // The last word is ours then, and may be lost: the peer's FIN must be answered again.
 void Endpoint::on_fin_released(Instant now) {
-  last_word_is_ours_ = state_ == State::kLastAck;
+  reset_is_ours_ = state_ == State::kLastAck;
   if (state_ == State::kLastAck && sender_.fin_acknowledged()) enter_time_wait(now);
   if (state_ == State::kTimeWait) timers().arm(Timer::kClose, now + profile().time_wait);
 }

@@ -20,12 +20,12 @@
 #include "pep/base/reassembler.h"
 #include "pep/base/time.h"
 #include "pep/tcp/challenge_limit.h"
+#include "pep/tcp/environment.h"
 #include "pep/tcp/keep_alive.h"
 #include "pep/tcp/negotiation.h"
 #include "pep/tcp/receiver.h"
 #include "pep/tcp/sender.h"
 #include "pep/tcp/sequence_space.h"
-#include "pep/tcp/surroundings.h"
 #include "pep/tcp/time_wait.h"
 #include "pep/tcp/timestamps.h"
 #include "pep/tcp/types.h"
@@ -326,9 +326,9 @@ class Endpoint {
     explicit operator bool() const { return flags != 0; }
   };
 
-  static Surroundings surroundings(const Config& config, Arena& arena, Shared shared);
+  static Environment environment(const Config& config, Arena& arena, Shared shared);
 
-  Surroundings around_;
+  Environment around_;
   Sender sender_;
   Receiver receiver_;
   std::uint64_t last_ack_sent_ = 0;  // position
@@ -352,8 +352,7 @@ class Endpoint {
   bool syn_owed_ : 1 = false;
   bool path_error_heard_ : 1 = false;  // a passing one, in SYN-SENT
   bool syn_held_ : 1 = false;          // until answer()
-  bool last_word_is_ours_ : 1 =
-      false;  // what answers the peer's FIN left, or leaves, behind our FIN
+  bool reset_is_ours_ : 1 = false;  // what answers the peer's FIN left, or leaves, behind our FIN
   bool peer_scales_windows_ : 1 = false;
   bool leaves_questions_ : 1 = false;
   Question question_ = Question::kNone;

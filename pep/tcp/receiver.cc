@@ -4,7 +4,7 @@
 
 namespace satrelay::tcp {
 
-Receiver::Receiver(const Config& config, Surroundings& around)
+Receiver::Receiver(const Config& config, Environment& around)
     : around_(around), stream_(around.arena(), kBytesAPiece), window_(config.receive_limit) {
   window_.set_segment_size(config.mss);
 }

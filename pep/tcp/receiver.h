@@ -9,9 +9,9 @@
 #include "pep/base/arena.h"
 #include "pep/base/reassembler.h"
 #include "pep/tcp/ack_policy.h"
+#include "pep/tcp/environment.h"
 #include "pep/tcp/receive_window.h"
 #include "pep/tcp/sack_report.h"
-#include "pep/tcp/surroundings.h"
 #include "pep/tcp/types.h"
 
 namespace satrelay::tcp {
@@ -19,7 +19,7 @@ namespace satrelay::tcp {
 class Receiver {
  public:
   // `around` outlives it.
-  Receiver(const Config& config, Surroundings& around);
+  Receiver(const Config& config, Environment& around);
 
   // Takes a segment that overlaps the window. `position` may be negative or already received.
   void handle_data(std::int64_t position, ConstBytes payload, Instant now);
@@ -115,7 +115,7 @@ class Receiver {
 
   static constexpr std::uint64_t kNoFin = ~std::uint64_t{0};
 
-  Surroundings& around_;
+  Environment& around_;
   SackReport report_;
   std::uint64_t fin_ = kNoFin;
   std::uint64_t hold_from_ = kNoHold;

@@ -29,8 +29,8 @@ std::uint64_t Sender::writable() const {
 UrgentMarks::Added Sender::mark_urgent(std::uint64_t mark) {
   using Added = UrgentMarks::Added;
   if (closed_ || mark <= queue_.end()) return Added::kNothing;
-  if (!under_way().urgent) under_way().urgent = std::make_unique<UrgentMarks>();
-  const Added added = under_way().urgent->add(mark, queue_.end());
+  if (!in_flight().urgent) in_flight().urgent = std::make_unique<UrgentMarks>();
+  const Added added = in_flight().urgent->add(mark, queue_.end());
   if (added == Added::kNothing) return added;
   if (added != Added::kMoved) ++counters().urgent_marks_out;
   if (added == Added::kMerged) ++counters().urgent_marks_merged;
@@ -60,16 +60,16 @@ void Sender::make_controller() {
 
 void Sender::begin_flight(Instant now) {
   // Of a path that has been idle the shortest round trip is not known any more.
-  if (rtt_.has_sample()) under_way().rack.take_rtt(rtt_.smoothed(), now);
+  if (rtt_.has_sample()) in_flight().rack.take_rtt(rtt_.smoothed(), now);
 }
 
 void Sender::trim() {
   queue_.trim();
   board_.trim();
-  if (under_way_) under_way_->rack.segments().trim();
+  if (in_flight_) in_flight_->rack.segments().trim();
   const bool quiet = board_.outstanding() == 0 && !timers().armed(Timer::kPersist);
   if (!quiet || recovery_ != Recovery::kOpen) return;
-  if (under_way_ && under_way_->rack.is_plain() && !is_urgent()) under_way_.reset();
+  if (in_flight_ && in_flight_->rack.is_plain() && !is_urgent()) in_flight_.reset();
   if (controller_ && controller_->slow_start_threshold() == control::kNoThreshold) {
     controller_.reset();
   }
@@ -85,7 +85,7 @@ bool Sender::congestion_allows(std::uint64_t bytes) const {
 }
 
 std::size_t Sender::room_for_segments() const {
-  return selective_ && under_way_ ? under_way_->rack.segments().room() : SentSegments::kMost;
+  return selective_ && in_flight_ ? in_flight_->rack.segments().room() : SentSegments::kMost;
 }
 
 void Sender::restart_retransmission_timer(Instant now) {
@@ -100,7 +100,7 @@ void Sender::schedule_probe(Instant now) {
                       !board_.has_sacked() && !probe_in_flight();
   if (!wanted) return timers().cancel(Timer::kProbe);
   const Duration timeout = TailLossProbe::timeout(
-      rtt_.smoothed(), under_way().rack.segments().size() == 1, profile().minimum_rto);
+      rtt_.smoothed(), in_flight().rack.segments().size() == 1, profile().minimum_rto);
   timers().arm(Timer::kProbe, earlier(now + timeout, timers().deadline(Timer::kRetransmission)));
 }
 
@@ -178,9 +178,9 @@ std::size_t Sender::poll_run(std::uint16_t room, std::size_t most, Instant now) 
 void Sender::note_sent(Range range, Instant now) {
   board_.on_sent(range.end);
   // What waited at a closed window, or is marked urgent, may have made it before.
-  if (!under_way_ || !under_way_->rack.has_minimum_rtt()) [[unlikely]]
+  if (!in_flight_ || !in_flight_->rack.has_minimum_rtt()) [[unlikely]]
     begin_flight(now);
-  UnderWay& sent = under_way();
+  InFlight& sent = in_flight();
   if (selective_) sent.rack.segments().on_sent(range, now);
   if (sent.timed_at.is_never()) {
     sent.timed_at = now;
@@ -218,7 +218,7 @@ std::optional<Transmission> Sender::poll_probe(std::uint16_t room, Instant now) 
   const bool retransmission = !probe;
   tail_probe_owed_ = false;
   if (retransmission && board_.outstanding() > 0) {
-    const Range last = under_way().rack.segments().last();
+    const Range last = in_flight().rack.segments().last();
     const std::uint64_t data_end = std::min(last.end, queue_.end());
     std::uint64_t begin = std::max(last.begin, una());
     if (data_end > begin + room) begin = data_end - room;
@@ -226,7 +226,7 @@ std::optional<Transmission> Sender::poll_probe(std::uint16_t room, Instant now) 
   }
   if (!probe) return std::nullopt;
   ++counters().tail_loss_probes;
-  under_way().probe.on_sent(board_.next(), retransmission);
+  in_flight().probe.on_sent(board_.next(), retransmission);
   timers().cancel(Timer::kProbe);
   return probe;
 }
@@ -236,9 +236,9 @@ Transmission Sender::retransmit(Range range, Instant now) {
   const std::uint64_t size = std::min(range.end, queue_.end()) - range.begin;
   const bool fin = range.end > queue_.end();
   board_.on_retransmitted(range);
-  if (selective_) under_way().rack.segments().on_retransmitted(range, now);
+  if (selective_) in_flight().rack.segments().on_retransmitted(range, now);
   // Karn: nothing that may have been sent twice is timed.
-  if (range.begin < under_way().timed_end) under_way().timed_at = Instant::never();
+  if (range.begin < in_flight().timed_end) in_flight().timed_at = Instant::never();
   if (range.begin == una() || !timers().armed(Timer::kRetransmission)) {
     restart_retransmission_timer(now);
   }
@@ -256,17 +256,17 @@ Transmission Sender::retransmit(Range range, Instant now) {
 // octets waits for the timer: never longer than it did, or a host that speaks often would put it
 // off for ever.
 void Sender::hasten_override(Instant now) {
-  under_way().persist_interval = std::max(rtt_.rto(), profile().minimum_rto);
+  in_flight().persist_interval = std::max(rtt_.rto(), profile().minimum_rto);
   timers().arm(Timer::kPersist,
-               earlier(timers().deadline(Timer::kPersist), now + under_way().persist_interval));
+               earlier(timers().deadline(Timer::kPersist), now + in_flight().persist_interval));
 }
 
 void Sender::arm_persist_if_blocked(Instant now) {
   // With data in flight an ACK or the retransmission timer comes first; with none, only the peer's
   // window can be what blocks.
   if (board_.outstanding() > 0 || timers().armed(Timer::kPersist)) return;
-  under_way().persist_interval = std::max(rtt_.rto(), profile().minimum_rto);
-  timers().arm(Timer::kPersist, now + under_way().persist_interval);
+  in_flight().persist_interval = std::max(rtt_.rto(), profile().minimum_rto);
+  timers().arm(Timer::kPersist, now + in_flight().persist_interval);
 }
 
 }  // namespace satrelay::tcp

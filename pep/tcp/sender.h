@@ -15,11 +15,11 @@
 #include "pep/base/arena.h"
 #include "pep/base/byte_queue.h"
 #include "pep/control/window_controller.h"
+#include "pep/tcp/environment.h"
+#include "pep/tcp/in_flight.h"
 #include "pep/tcp/rtt_estimator.h"
 #include "pep/tcp/scoreboard.h"
-#include "pep/tcp/surroundings.h"
 #include "pep/tcp/types.h"
-#include "pep/tcp/under_way.h"
 
 namespace satrelay::tcp {
 
@@ -51,7 +51,7 @@ enum class TimeoutOutcome : std::uint8_t { kContinues, kGivesUp };
 class Sender {
  public:
   // `around` outlives it.
-  explicit Sender(Surroundings& around)
+  explicit Sender(Environment& around)
       : around_(around), queue_(around.arena()), rtt_(rtt_limits()) {}
 
   // --- the application ---
@@ -104,7 +104,7 @@ class Sender {
   bool misses_nothing() const {
     if (recovery_ != Recovery::kOpen || board_.has_sacked() || board_.has_lost()) return false;
     if (probe_in_flight() || timers().armed(Timer::kReordering)) return false;
-    return !under_way_ || under_way_->duplicates == 0;
+    return !in_flight_ || in_flight_->duplicates == 0;
   }
   void handle_advance(const Acknowledgment& acknowledgment, Instant now);
   void on_advanced(Instant now);
@@ -142,9 +142,9 @@ class Sender {
   std::uint64_t end() const { return queue_.end() + (closed_ ? 1 : 0); }  // FIN included
   // The first urgent mark beyond `position`; 0: none.
   std::uint64_t urgent_beyond(std::uint64_t position) const {
-    return is_urgent() ? under_way_->urgent->after(position) : 0;
+    return is_urgent() ? in_flight_->urgent->after(position) : 0;
   }
-  bool is_urgent() const { return under_way_ && under_way_->urgent; }
+  bool is_urgent() const { return in_flight_ && in_flight_->urgent; }
   bool fin_acknowledged() const { return closed_ && board_.una() > queue_.end(); }
   std::uint64_t peer_edge() const { return peer_edge_; }
   std::uint64_t peer_window() const { return peer_edge_ > una() ? peer_edge_ - una() : 0; }
@@ -191,15 +191,15 @@ class Sender {
   RttEstimator::Limits rtt_limits() const {
     return {profile().minimum_rto, profile().maximum_rto, profile().initial_rto};
   }
-  UnderWay& under_way() {
-    if (!under_way_) [[unlikely]]
-      under_way_ = std::make_unique<UnderWay>();
-    return *under_way_;
+  InFlight& in_flight() {
+    if (!in_flight_) [[unlikely]]
+      in_flight_ = std::make_unique<InFlight>();
+    return *in_flight_;
   }
   void begin_flight(Instant now);
   void note_sent(Range range, Instant now);
   void begin_waiting(Instant now);
-  bool probe_in_flight() const { return under_way_ && under_way_->probe.in_flight(); }
+  bool probe_in_flight() const { return in_flight_ && in_flight_->probe.in_flight(); }
   control::WindowController& controller() {
     if (!controller_) [[unlikely]]
       make_controller();
@@ -212,11 +212,11 @@ class Sender {
   void reduce(const control::LossSample& sample);
   void enter_fast_recovery(std::uint64_t flight, Instant now);
 
-  Surroundings& around_;
+  Environment& around_;
   ByteQueue queue_;
   Scoreboard board_;
   RttEstimator rtt_;
-  std::unique_ptr<UnderWay> under_way_;  // while anything is under way
+  std::unique_ptr<InFlight> in_flight_;  // while anything is under way
   // From the first ACK of data on; an idle one that knows of no loss is as a new one.
   std::unique_ptr<control::WindowController> controller_;
 

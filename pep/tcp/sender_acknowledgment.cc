@@ -22,8 +22,8 @@ void Sender::handle_acknowledgment(const Acknowledgment& acknowledgment, Instant
 
   // RFC 3168 section 6.1.2: once a window of data.
   if (acknowledgment.congestion_echo && flight_before > 0 &&
-      acknowledgment.ack > under_way().echo_point) {
-    under_way().echo_point = next();
+      acknowledgment.ack > in_flight().echo_point) {
+    in_flight().echo_point = next();
     ++counters().congestion_echoes;
     if (recovery_ == Recovery::kOpen) reduce({flight_before, now});
     reduction_to_tell_ = true;
@@ -37,7 +37,7 @@ void Sender::handle_acknowledgment(const Acknowledgment& acknowledgment, Instant
   if (flight_before == 0) return;
   const Duration rtt = take_rtt(acknowledgment, advance > 0, now);
   count_duplicates(acknowledgment, advance, window_changed);
-  if (recovery_ != Recovery::kOpen || under_way().duplicates > 0 || board_.has_sacked() ||
+  if (recovery_ != Recovery::kOpen || in_flight().duplicates > 0 || board_.has_sacked() ||
       timers().armed(Timer::kReordering)) {
     update_recovery(advance, flight_before, now);
   }
@@ -75,12 +75,12 @@ void Sender::on_advanced(Instant now) {
 std::uint64_t Sender::take_advance(const Acknowledgment& acknowledgment,
                                    const Rack::Arrival& arrival) {
   if (selective_) {
-    under_way().rack.on_delivered({0, acknowledgment.ack}, arrival);
-    under_way().rack.segments().release_below(acknowledgment.ack);
+    in_flight().rack.on_delivered({0, acknowledgment.ack}, arrival);
+    in_flight().rack.segments().release_below(acknowledgment.ack);
   }
   if (is_urgent()) [[unlikely]] {
-    under_way_->urgent->pass(acknowledgment.ack);
-    if (under_way_->urgent->empty()) under_way_->urgent.reset();
+    in_flight_->urgent->pass(acknowledgment.ack);
+    if (in_flight_->urgent->empty()) in_flight_->urgent.reset();
   }
   const std::uint64_t fresh = board_.acknowledge(acknowledgment.ack);
   queue_.release_below(std::min(acknowledgment.ack, queue_.end()));
@@ -102,7 +102,7 @@ std::uint64_t Sender::take_reports(const Acknowledgment& acknowledgment, std::ui
         continue;
       }
       fresh +=
-          board_.sack(block, [&](Range range) { under_way().rack.on_delivered(range, arrival); });
+          board_.sack(block, [&](Range range) { in_flight().rack.on_delivered(range, arrival); });
     }
   }
   return fresh;
@@ -113,12 +113,12 @@ void Sender::judge_probe(const Acknowledgment& acknowledgment, std::uint64_t adv
   const bool bare = advance == 0 && acknowledgment.ack == una() &&
                     !acknowledgment.occupies_sequence && acknowledgment.sack.empty();
   const auto finding =
-      under_way_ ? under_way_->probe.on_ack({acknowledgment.ack, acknowledgment.duplicate, bare})
+      in_flight_ ? in_flight_->probe.on_ack({acknowledgment.ack, acknowledgment.duplicate, bare})
                  : TailLossProbe::Finding::kNothing;
   if (acknowledgment.duplicate) {
     ++counters().needless_retransmissions;
     if (finding != TailLossProbe::Finding::kNeedless) {
-      under_way().rack.on_duplicate_report(una(), board_.next());
+      in_flight().rack.on_duplicate_report(una(), board_.next());
     }
   }
   if (finding == TailLossProbe::Finding::kRepaired && recovery_ == Recovery::kOpen) {
@@ -135,10 +135,10 @@ void Sender::handle_smaller_path(std::uint64_t position, std::uint32_t segment_s
   controller().set_segment_size(segment_size);
   segment_size_ = segment_size;
   board_.take_for_lost({position, next()});
-  under_way().probe.forget();
+  in_flight().probe.forget();
   tail_probe_owed_ = false;
   timers().cancel(Timer::kProbe);
-  under_way().timed_at = Instant::never();
+  in_flight().timed_at = Instant::never();
   restart_retransmission_timer(now);
 }
 
@@ -159,11 +159,11 @@ bool Sender::take_window(const Acknowledgment& acknowledgment, std::uint64_t una
 
 Duration Sender::take_rtt(const Acknowledgment& acknowledgment, bool advanced, Instant now) {
   Duration sample;
-  if (!under_way().timed_at.is_never()) {
+  if (!in_flight().timed_at.is_never()) {
     // Our own clock is finer than the peer's echo of milliseconds.
-    if (acknowledgment.ack < under_way().timed_end) return sample;
-    sample = now - under_way().timed_at;
-    under_way().timed_at = Instant::never();
+    if (acknowledgment.ack < in_flight().timed_end) return sample;
+    sample = now - in_flight().timed_at;
+    in_flight().timed_at = Instant::never();
   } else if (advanced) {
     sample = acknowledgment.timestamp_rtt;  // RFC 7323 section 4.1: only if it acknowledges data
   }
@@ -178,35 +178,35 @@ void Sender::count_duplicates(const Acknowledgment& acknowledgment, std::uint64_
     // Each segment newly covered but the first had been a duplicate ACK (RFC 6582 deflation).
     const std::uint64_t segments = advance / segment_size_;
     const std::uint64_t covered = segments > 0 ? segments - 1 : 0;
-    under_way().duplicates = recovery_ == Recovery::kFast && under_way().duplicates > covered
-                                 ? under_way().duplicates - static_cast<std::uint32_t>(covered)
+    in_flight().duplicates = recovery_ == Recovery::kFast && in_flight().duplicates > covered
+                                 ? in_flight().duplicates - static_cast<std::uint32_t>(covered)
                                  : 0;
   } else if (acknowledgment.ack == una() && !acknowledgment.occupies_sequence && !window_changed) {
-    ++under_way().duplicates;  // RFC 5681 section 2
+    ++in_flight().duplicates;  // RFC 5681 section 2
   }
   board_.set_duplicate_credit(
-      recovery_ == Recovery::kLoss ? 0 : std::uint64_t{under_way().duplicates} * segment_size_);
+      recovery_ == Recovery::kLoss ? 0 : std::uint64_t{in_flight().duplicates} * segment_size_);
 }
 
 void Sender::find_losses(Instant now) {
-  const Instant again = under_way().rack.detect(
+  const Instant again = in_flight().rack.detect(
       circumstances(now), [this](Range range) { board_.take_for_lost(range); });
   timers().arm(Timer::kReordering, later(again, now + kReorderingGranularity));
 }
 
 void Sender::update_recovery(std::uint64_t advance, std::uint64_t flight, Instant now) {
-  if (recovery_ != Recovery::kOpen && una() >= under_way().recovery_point) {
+  if (recovery_ != Recovery::kOpen && una() >= in_flight().recovery_point) {
     if (recovery_ == Recovery::kFast) controller().on_recovery_exit(now);
-    under_way().rack.on_recovery_exit();
+    in_flight().rack.on_recovery_exit();
     recovery_ = Recovery::kOpen;
-    under_way().duplicates = 0;
+    in_flight().duplicates = 0;
     board_.set_duplicate_credit(0);
     force_ = false;
   }
   if (selective_) {
     find_losses(now);
-  } else if (recovery_ == Recovery::kOpen && under_way().duplicates >= kDuplicateThreshold &&
-             (una() > under_way().recovery_point || under_way().recovery_point == 0)) {
+  } else if (recovery_ == Recovery::kOpen && in_flight().duplicates >= kDuplicateThreshold &&
+             (una() > in_flight().recovery_point || in_flight().recovery_point == 0)) {
     board_.mark_first_lost(segment_size_);
   }
   if (recovery_ == Recovery::kOpen) {
@@ -220,8 +220,8 @@ void Sender::update_recovery(std::uint64_t advance, std::uint64_t flight, Instan
 void Sender::enter_fast_recovery(std::uint64_t flight, Instant now) {
   ++counters().fast_recoveries;
   recovery_ = Recovery::kFast;
-  under_way().recovery_point = board_.next();
-  under_way().probe.forget();
+  in_flight().recovery_point = board_.next();
+  in_flight().probe.forget();
   tail_probe_owed_ = false;
   timers().cancel(Timer::kProbe);
   force_ = true;

@@ -8,8 +8,8 @@ namespace satrelay::tcp {
 TimeoutOutcome Sender::handle_persist_timeout(Instant now) {
   if (board_.outstanding() > 0 || board_.next() >= end()) return TimeoutOutcome::kContinues;
   if (probes_unanswered_ >= profile().data_retries) return TimeoutOutcome::kGivesUp;
-  under_way().persist_interval = std::min(under_way().persist_interval * 2, profile().maximum_rto);
-  timers().arm(Timer::kPersist, now + under_way().persist_interval);
+  in_flight().persist_interval = std::min(in_flight().persist_interval * 2, profile().maximum_rto);
+  timers().arm(Timer::kPersist, now + in_flight().persist_interval);
   if (peer_edge_ > board_.next()) {
     override_ = true;
     return TimeoutOutcome::kContinues;
@@ -34,11 +34,11 @@ TimeoutOutcome Sender::handle_retransmission_timeout(Instant now) {
   }
   mark_lost_at_timeout(now);
   recovery_ = Recovery::kLoss;
-  under_way().recovery_point = board_.next();
-  under_way().duplicates = 0;
+  in_flight().recovery_point = board_.next();
+  in_flight().duplicates = 0;
   force_ = true;
-  under_way().timed_at = Instant::never();
-  under_way().probe.forget();
+  in_flight().timed_at = Instant::never();
+  in_flight().probe.forget();
   tail_probe_owed_ = false;
   timers().cancel(Timer::kProbe);
   restart_retransmission_timer(now);
@@ -47,12 +47,12 @@ TimeoutOutcome Sender::handle_retransmission_timeout(Instant now) {
 
 void Sender::mark_lost_at_timeout(Instant now) {
   if (selective_ && !board_.has_reneged()) {
-    under_way().rack.detect_at_timeout(circumstances(now),
+    in_flight().rack.detect_at_timeout(circumstances(now),
                                        [this](Range range) { board_.take_for_lost(range); });
     return;
   }
   board_.forget_reports();
-  under_way().rack.segments().forget_deliveries();
+  in_flight().rack.segments().forget_deliveries();
   board_.set_duplicate_credit(0);
   board_.mark_all_lost();
 }

@@ -75,7 +75,7 @@ void Gateway::handle_timeout(Instant now) {
   impl_->hear(impl_->lan.take_unanswered(now));
   if (impl_->lan.take_moved()) impl_->flows.note_moves();
   impl_->settle_moves(now);
-  impl_->uplink.attention().wake_due(now);
+  impl_->uplink.ready_set().wake_due(now);
   if (!impl_->repairs_first) impl_->flows.advance_unfinished(now);
   impl_->work_off_repairs(now);
   impl_->run_peers(now);
@@ -103,11 +103,11 @@ void Gateway::Impl::run_peers(Instant now) {
     visited += peers[i]->session.visited() - before;
     return true;
   };
-  const Attention& attention = uplink.attention();
-  for (auto i = attention.from(begin); i; i = attention.from(*i + 1)) {
+  const ReadySet& ready_set = uplink.ready_set();
+  for (auto i = ready_set.from(begin); i; i = ready_set.from(*i + 1)) {
     if (!run(*i)) return;
   }
-  for (auto i = attention.from(0); i && *i < begin; i = attention.from(*i + 1)) {
+  for (auto i = ready_set.from(0); i && *i < begin; i = ready_set.from(*i + 1)) {
     if (!run(*i)) return;
   }
 }
@@ -116,7 +116,7 @@ void Gateway::Impl::run_peer(std::size_t i, std::uint64_t most_settled, Instant 
   Peer& peer = *peers[i];
   if (peer.session.next_timeout() <= now) peer.session.handle_timeout(now, most_settled);
   take_events(i, now);
-  counters.add(Counter::kMessagesUntaken, peer.liaison.handle_timeout(orphans, now));
+  counters.add(Counter::kMessagesUntaken, peer.control_messages.handle_timeout(orphans, now));
   if (now < silence_due(peer)) return;
   peer.silence = peer.silent_since();
   flows.look_at_all();
@@ -134,18 +134,18 @@ void Gateway::Impl::change_the_first(Instant now) {
 // The sessions whose repairs wait, one after the other, beginning with the one behind that whose
 // repairs have spent the last budget.
 void Gateway::Impl::work_off_repairs(Instant now) {
-  const Attention& attention = uplink.attention();
+  const ReadySet& ready_set = uplink.ready_set();
   const auto visit = [&](std::size_t i) {
     if (!peers[i]->session.repairs_wait()) return;
     peers[i]->session.work_off_repairs(now);
     if (budget.is_spent()) first_with_repairs = i + 1;
   };
   const std::size_t begin = first_with_repairs;
-  for (auto i = attention.from(begin); i && !budget.is_spent(); i = attention.from(*i + 1)) {
+  for (auto i = ready_set.from(begin); i && !budget.is_spent(); i = ready_set.from(*i + 1)) {
     visit(*i);
   }
-  for (auto i = attention.from(0); i && *i < begin && !budget.is_spent();
-       i = attention.from(*i + 1)) {
+  for (auto i = ready_set.from(0); i && *i < begin && !budget.is_spent();
+       i = ready_set.from(*i + 1)) {
     visit(*i);
   }
 }
@@ -162,12 +162,12 @@ std::size_t Gateway::max_frame_size() const {
 
 void Gateway::shut_down(Instant now) {
   impl_->settle();
-  impl_->uplink.attention().wake_all();
+  impl_->uplink.ready_set().wake_all();
   for (const auto& peer : impl_->peers) peer->session.close(now);
   impl_->flows.shut_down(now);
 }
 
-bool Gateway::has_farewells() const {
+bool Gateway::has_final_segments() const {
   return std::ranges::any_of(
       impl_->peers, [](const auto& peer) { return !peer->session.next_timeout().is_never(); });
 }
@@ -183,7 +183,7 @@ void Gateway::reconfigure(const config::Gateway& next, Instant now) {
 
 void Gateway::reconfigure(const config::Gateway& next, Instant now, const Prepared& prepared) {
   impl_->settle();
-  impl_->uplink.attention().wake_all();
+  impl_->uplink.ready_set().wake_all();
   Impl& impl = *impl_;
   impl.config.stp.give_up_after = next.stp.give_up_after;
   impl.policy.replace_rules(next.rules, prepared.rules);
@@ -199,9 +199,9 @@ void Gateway::reconfigure(const config::Gateway& next, Instant now, const Prepar
 
 void Gateway::set_admission(Admission admission, Instant now) {
   impl_->settle();
-  impl_->uplink.attention().wake_all();
+  impl_->uplink.ready_set().wake_all();
   impl_->door.set_admission(admission);
-  for (const auto& peer : impl_->peers) peer->liaison.announce(admission, now);
+  for (const auto& peer : impl_->peers) peer->control_messages.announce(admission, now);
 }
 
 std::size_t Gateway::unfinished_flows() const {
@@ -218,7 +218,7 @@ Gateway::CapacityResult Gateway::set_capacity(std::string_view link, LinkWay way
 Gateway::ClassResult Gateway::set_class(std::string_view name, const ClassChange& change,
                                         Instant now) {
   impl_->settle();
-  impl_->uplink.attention().wake_all();
+  impl_->uplink.ready_set().wake_all();
   return impl_->uplink.set_class(name, change, now);
 }
 
@@ -236,7 +236,7 @@ void Gateway::observe_plain(PlainObserver* observer) {
 
 void Gateway::record_flows(FlowRecorder* recorder) {
   impl_->settle();
-  impl_->uplink.attention().wake_all();
+  impl_->uplink.ready_set().wake_all();
   impl_->flows.tell_ends(recorder);
 }
 

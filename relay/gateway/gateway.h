@@ -198,7 +198,7 @@ class Gateway {
   // frames afterwards until none come.
   void shut_down(Instant now);
   // After shut_down(): whether a CLOSE is left, which waits for the link.
-  bool has_farewells() const;
+  bool has_final_segments() const;
 
   // nullptr: nobody.
   void observe_plain(PlainObserver* observer);

@@ -127,14 +127,14 @@ Verdict Gateway::Impl::admit(Counter reason, schedule::ClassId id, const Frame& 
   // Frames that keep the layer 2 network together (ARP, BPDU, LACP) do not wait, within their
   // budget. A SYN on trial does not either, as its answer is to come soon: SynTrials lets few pass.
   const bool is_control = is_link_control(frame) || reason == Counter::kBridgedOnTrial;
-  Uplink::Passage passage = Uplink::Passage::kLeaves;
+  Uplink::BridgeOutcome passage = Uplink::BridgeOutcome::kLeaves;
   if (!is_control || !uplink.pass_control(ip_bytes, now)) {
     if (is_control) counters.add(Counter::kControlOverBudget);
     passage = uplink.admit(id, frame, ip_bytes, now);
   }
-  if (passage == Uplink::Passage::kNoRoom) return drop(Counter::kDroppedBridgedQueue);
+  if (passage == Uplink::BridgeOutcome::kNoRoom) return drop(Counter::kDroppedBridgedQueue);
   counters.add(reason);
-  if (passage == Uplink::Passage::kLeaves) return Verdict::kBridge;
+  if (passage == Uplink::BridgeOutcome::kLeaves) return Verdict::kBridge;
   counters.add(Counter::kHeldFrames);
   return Verdict::kQueued;
 }

@@ -13,7 +13,8 @@ namespace {
 constexpr std::uint16_t kBaseMtu = 1200;
 constexpr std::uint16_t kLeastMtuV4 = 576, kLeastMtuV6 = 1280;
 
-// Streams at a time that are no flows but messages (liaison.h): those to the peer, and its lists.
+// Streams at a time that are no flows but messages (control_messages.h): those to the peer, and its
+// lists.
 constexpr std::uint32_t kMessageStreams = Messages::kMost + 4;
 
 void check(const config::Gateway& config, Share share) {
@@ -106,9 +107,9 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity, 
   stp.hash_secret = identity.secret[1] ^ (0x9E37'79B9'7F4A'7C15U * (session + 1));
   stp.host_shares = &carrier.host_shares;
   stp.report_budget = &carrier.report_budget;
-  stp.greetings = {.hellos = &carrier.own.hellos(),
-                   .answers = &carrier.own.hello_answers(),
-                   .closes = &carrier.own.closes()};
+  stp.handshake_budgets = {.hellos = &carrier.own.hellos(),
+                           .answers = &carrier.own.hello_answers(),
+                           .closes = &carrier.own.closes()};
   stp.hello_budget = &hello_budget;
   stp.repairs = &repairs;
   stp.budget_peer = static_cast<std::uint32_t>(lane.peer);
@@ -214,7 +215,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
         *parts[lanes[i].peer], flows, flows, i, lanes[i], config.limits.flows, now));
     Peer& made = *peers.back();
     uplink.add_session(carrier, made.session, made.datagram_overhead, lanes[i].count);
-    made.bell = uplink.attention().bell(i);
+    made.bell = uplink.ready_set().bell(i);
   }
   // The sessions have the secrets, which a reload may exchange.
   for (config::Peer& peer : config.peers) peer.security.forget_keys();

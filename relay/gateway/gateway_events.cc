@@ -31,10 +31,10 @@ void Gateway::Impl::handle_event(std::size_t index, const stp::Event& event, Ins
       break;
     case Kind::kPeerRestarted:
       peer.suspect_since = now;
-      flows.upset(index, Upheavals::Kind::kRestarted);
+      flows.upset(index, PeerEpochLog::Kind::kRestarted);
       break;
     case Kind::kPeerClosed:
-      flows.upset(index, Upheavals::Kind::kClosed);
+      flows.upset(index, PeerEpochLog::Kind::kClosed);
       break;
     case Kind::kCapacity:
       uplink.handle_capacity(index, now);
@@ -54,8 +54,8 @@ void Gateway::Impl::handle_event(std::size_t index, const stp::Event& event, Ins
     case Kind::kConfirmed:
     case Kind::kDelivered:
       if (StreamContext(event.context).kind() == StreamContext::Kind::kMessages) {
-        peer.liaison.handle_event(event, orphans, now);
-        if (const auto found = peer.liaison.questions().take_found()) {
+        peer.control_messages.handle_event(event, orphans, now);
+        if (const auto found = peer.control_messages.questions().take_found()) {
           door.refute({found->host, found->vlans}, now);
         }
       } else {
@@ -64,8 +64,8 @@ void Gateway::Impl::handle_event(std::size_t index, const stp::Event& event, Ins
       return;
   }
   // About no stream.
-  peer.liaison.handle_event(event, orphans, now);
-  peer.dictionaries.update(uplink.classes(), peer.liaison.peer_dictionaries());
+  peer.control_messages.handle_event(event, orphans, now);
+  peer.dictionaries.update(uplink.classes(), peer.control_messages.peer_dictionaries());
 }
 
 // The peer does not speak for an address that the operator has put behind another one. A host that
@@ -78,7 +78,7 @@ void Gateway::Impl::answer(std::size_t index, const LanQuestions::Question& aske
   const bool is_here =
       is_others || (owner != nullptr &&
                     common->stations.was_heard(Side::kLan, {owner->mac, owner->vlans()}, now));
-  peers[index]->liaison.questions().answer(
+  peers[index]->control_messages.questions().answer(
       asked, is_here ? LanQuestions::Answer::kHere : LanQuestions::Answer::kNotHere, now);
 }
 
@@ -88,24 +88,25 @@ void Gateway::Impl::handle_opened(std::size_t index, stp::StreamId stream, Insta
   if (lan.is_routed(peer.lane.peer)) {
     if (const auto router = wan.next_hop(peer.lane.peer)) lan.set_router(*router);
   }
-  if (!peer.liaison.handle_opened(stream, now)) {
+  if (!peer.control_messages.handle_opened(stream, now)) {
     flows.handle_opened(index, stream, now);
     return;
   }
-  if (const auto doubted = peer.liaison.take_doubt()) flows.handle_doubt(index, *doubted, now);
-  if (const auto told = peer.liaison.take_evidence()) {
+  if (const auto doubted = peer.control_messages.take_doubt())
+    flows.handle_doubt(index, *doubted, now);
+  if (const auto told = peer.control_messages.take_evidence()) {
     if (peer.lane.has_flow(flow_hash(told->near, told->far, told->near_port, told->far_port))) {
       door.handle_evidence(index, *told, now);
     } else {
       counters.add(Counter::kEvidenceRefused);
     }
   }
-  if (const auto asked = peer.liaison.questions().take()) answer(index, *asked, now);
-  if (const auto told = peer.liaison.destinations().take()) {
+  if (const auto asked = peer.control_messages.questions().take()) answer(index, *asked, now);
+  if (const auto told = peer.control_messages.destinations().take()) {
     flows.hear_destination(index, *told, now);
   }
-  if (const auto told = peer.liaison.arrivals().take()) handle_arrival(index, *told, now);
-  peer.dictionaries.update(uplink.classes(), peer.liaison.peer_dictionaries());
+  if (const auto told = peer.control_messages.arrivals().take()) handle_arrival(index, *told, now);
+  peer.dictionaries.update(uplink.classes(), peer.control_messages.peer_dictionaries());
 }
 
 }  // namespace satrelay::gateway

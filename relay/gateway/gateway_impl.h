@@ -33,8 +33,8 @@
 #include "relay/gateway/frames/reassembly.h"
 #include "relay/gateway/frames/released_fragments.h"
 #include "relay/gateway/gateway.h"
+#include "relay/gateway/opening/admission_control.h"
 #include "relay/gateway/opening/bridged_connections.h"
-#include "relay/gateway/opening/doorkeeper.h"
 #include "relay/gateway/peers/peer.h"
 #include "relay/gateway/recovery/flow_journal.h"
 #include "relay/gateway/recovery/orphaned_flows.h"
@@ -104,7 +104,7 @@ struct Gateway::Impl final : SessionPort {
   Verdict handle_lan(const Frame& frame, const Segment& segment, ConstBytes bytes, Instant now);
   Verdict handle_lan_tcp(const Frame& frame, const Segment& seen_segment, ConstBytes bytes,
                          Instant now);
-  void begin_flow(const Doorkeeper::Segment& segment,
+  void begin_flow(const AdmissionControl::Segment& segment,
                   const std::optional<wire::TcpHeader>& recovered, std::size_t session,
                   const RulePtr& rule, Instant now);
   Verdict handle_lan_fragment(const Frame& frame, ConstBytes bytes, Instant now);
@@ -245,7 +245,7 @@ struct Gateway::Impl final : SessionPort {
   Policy policy;
   const Claims claims;
   const std::shared_ptr<CommonKnowledge> common;
-  Doorkeeper door;
+  AdmissionControl door;
   BridgedConnections bridged;
   WanNode wan;
   struct {

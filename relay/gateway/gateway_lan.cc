@@ -299,16 +299,16 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_se
     return verdict;
   };
   if (bars(rule->rule)) return bridge_connection(Counter::kBridgedByRule);
-  const Doorkeeper::Segment segment{key, frame, tcp->header,
-                                    frame.payload.size() - tcp->header_size};
+  const AdmissionControl::Segment segment{key, frame, tcp->header,
+                                          frame.payload.size() - tcp->header_size};
   std::optional<std::size_t> session;
   if (seen.peer) {
     session = lanes.of_flow(*seen.peer,
                             flow_hash(key.local, key.remote, key.local_port, key.remote_port));
     if (!session) return drop(Counter::kDroppedOtherWorker);
   }
-  const Doorkeeper::Decision decision = door.decide(segment, *rule, session, flows, now);
-  using Kind = Doorkeeper::Decision::Kind;
+  const AdmissionControl::Decision decision = door.decide(segment, *rule, session, flows, now);
+  using Kind = AdmissionControl::Decision::Kind;
   switch (decision.kind) {
     case Kind::kRelay:
       begin_flow(segment, decision.recovered, *session, rule, now);
@@ -335,7 +335,7 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_se
 }
 
 // `recovered`: the SYN that was answered by a cookie, which the segment brings back.
-void Gateway::Impl::begin_flow(const Doorkeeper::Segment& segment,
+void Gateway::Impl::begin_flow(const AdmissionControl::Segment& segment,
                                const std::optional<wire::TcpHeader>& recovered, std::size_t session,
                                const RulePtr& rule, Instant now) {
   const auto& [key, frame, header, payload] = segment;

@@ -5,15 +5,15 @@
 // ARP and Neighbour Discovery are only hints, as anybody forges them. The gateway of the new LAN
 // asks for the host there, and tells the old one of an answer. That one asks for the host on its
 // own LAN, and ends the host's flows with that peer only if it hears nothing of the host.
+#include "relay/gateway/frames/announced_owner.h"
 #include "relay/gateway/frames/flow_key.h"
-#include "relay/gateway/frames/told_owner.h"
 #include "relay/gateway/gateway_impl.h"
 
 namespace satrelay::gateway {
 
 bool Gateway::Impl::understands_arrivals(std::size_t configured_peer) const {
   const auto session = lanes.find(configured_peer, identity.share.worker);
-  return session && peers[*session]->liaison.arrivals().are_understood();
+  return session && peers[*session]->control_messages.arrivals().are_understood();
 }
 
 // The prefixes of a peer may hold this LAN, too. So a host counts as one of a peer's only if it was
@@ -25,7 +25,7 @@ void Gateway::Impl::hear_told(const Frame& frame, Instant now) {
                                            may_be_between(*own)) {
     common->between.note_own({*own, vlans_of(seen)}, now);
   }
-  const auto told = told_owner(frame);
+  const auto told = announced_owner(frame);
   if (!told) return;
   arrivals.hear_told(*told, seen, now);
   departures.hear_told(*told, seen, now);
@@ -80,7 +80,7 @@ void Gateway::Impl::tell_arrival(const PresenceChecks::Check& check, Instant now
        ++i) {
     Peer& peer = *peers[i];
     const bool is_told =
-        peer.liaison.arrivals().tell({.host = check.address.host, .ethernet = seen}, now);
+        peer.control_messages.arrivals().tell({.host = check.address.host, .ethernet = seen}, now);
     counters.add(is_told ? Counter::kArrivalsTold : Counter::kArrivalsUntold);
     if (is_told) peer.bell.ring();
   }

@@ -48,16 +48,16 @@ Instant Gateway::next_timeout() const {
   next = earlier(next, impl_->next_own_frame());
   next = earlier(next, impl_->reassembly.next_timeout());
   next = earlier(next, impl_->released.next_timeout());
-  const Attention& attention = impl_->uplink.attention();
-  next = earlier(next, attention.next_deadline());
-  attention.for_each([&](std::size_t i) { next = earlier(next, impl_->next_timeout_of(i)); });
+  const ReadySet& ready_set = impl_->uplink.ready_set();
+  next = earlier(next, ready_set.next_deadline());
+  ready_set.for_each([&](std::size_t i) { next = earlier(next, impl_->next_timeout_of(i)); });
   return earlier(next, impl_->uplink.next_turn(impl_->last_call));
 }
 
 Instant Gateway::Impl::next_timeout_of(std::size_t index) const {
   const Peer& peer = *peers[index];
   if (peer.session.work_waits() || peer.session.has_events()) return last_call;
-  Instant next = earlier(silence_due(peer), peer.liaison.next_timeout());
+  Instant next = earlier(silence_due(peer), peer.control_messages.next_timeout());
   if (is_reachable(index)) next = earlier(next, peer.session.next_timeout());
   return next;
 }
@@ -65,11 +65,11 @@ Instant Gateway::Impl::next_timeout_of(std::size_t index) const {
 // What concerns a peer without flows comes by a packet of its own, by an operator, or in time; of
 // one that cannot be reached nobody tells when it can.
 void Gateway::Impl::let_peers_rest(Instant now) {
-  Attention& attention = uplink.attention();
-  attention.for_each([&](std::size_t i) {
+  ReadySet& ready_set = uplink.ready_set();
+  ready_set.for_each([&](std::size_t i) {
     const Peer& peer = *peers[i];
     if (peer.flows > 0 || !is_reachable(i) || peer.session.waiting() != 0) return;
-    if (const Instant next = next_timeout_of(i); next > now) attention.rest(i, next);
+    if (const Instant next = next_timeout_of(i); next > now) ready_set.rest(i, next);
   });
 }
 
@@ -77,7 +77,7 @@ void Gateway::Impl::let_peers_rest(Instant now) {
 void Gateway::Impl::let_few_rest(Instant now) {
   constexpr std::size_t kFew = 8;
   if (uplink.goes_on()) return;
-  const std::size_t awake = uplink.attention().awake();
+  const std::size_t awake = uplink.ready_set().awake();
   if (awake > 1 && awake <= kFew) let_peers_rest(now);
 }
 

@@ -54,7 +54,7 @@ std::vector<PeerSnapshot> Gateway::peers(std::size_t first, std::size_t count) c
          .is_given_up = session.peer_state() == stp::PeerState::kSuspect &&
                         impl_->last_call >= peer.suspect_since + impl_->config.stp.give_up_after,
          .wrong_key = session.doubts_key(impl_->last_call),
-         .admission = peer.liaison.peer_admission(),
+         .admission = peer.control_messages.peer_admission(),
          .link = peer.config.link,
          .encrypts = peer.config.security.keys.has_value(),
          .send_rate = session.send_rate(),
@@ -76,7 +76,7 @@ std::vector<PeerSnapshot> Gateway::peers(std::size_t first, std::size_t count) c
          .arena_used =
              i == impl_->lanes.first_of(peer.lane.peer) ? impl_->parts[peer.lane.peer]->held() : 0,
          .dictionaries = peer.dictionaries.classes(),
-         .are_sources_known = peer.liaison.sources().are_known(),
+         .are_sources_known = peer.control_messages.sources().are_known(),
          .counters = session.counters()});
   }
   return list;

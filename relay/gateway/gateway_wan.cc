@@ -132,7 +132,7 @@ Verdict Gateway::Impl::handle_stp(const Frame& frame, Instant now) {
   peers[*peer]->session.handle_packet(
       frame.payload.subspan(wire::kUdpHeaderSize, udp->length - wire::kUdpHeaderSize), now,
       wan_reception);
-  uplink.attention().wake(*peer);
+  uplink.ready_set().wake(*peer);
   unsettled.peer = *peer;
   ++unsettled.packets;
   return Verdict::kConsumed;

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "pep/base/counter_fields.h"
-#include "relay/link/waiting_room.h"
+#include "relay/link/frame_queue.h"
 
 namespace satrelay::link {
 

@@ -4,7 +4,7 @@
 //   enqueue -> [queue] -> serialise at `rate` -> outage/loss/corruption -> delay (+jitter) -> out
 //
 // A queue that only drops from its tail before a rate that stays is no more than the instant until
-// which the transmitter is busy. With rate steps or priorities frames really wait (WaitingRoom),
+// which the transmitter is busy. With rate steps or priorities frames really wait (FrameQueue),
 // and some are dropped after they were accepted: take_released().
 //
 // All memory is taken at construction. Each fault draws from a random sequence of its own, so that
@@ -24,10 +24,10 @@
 #include "pep/base/units.h"
 #include "relay/link/delay_line.h"
 #include "relay/link/direction_counters.h"
+#include "relay/link/frame_queue.h"
 #include "relay/link/loss_model.h"
 #include "relay/link/schedule.h"
 #include "relay/link/serializer.h"
-#include "relay/link/waiting_room.h"
 
 namespace satrelay::link {
 
@@ -101,7 +101,7 @@ class LinkDirection {
   Serializer serializer_;
   LossModel loss_;
   DelayLine line_;
-  std::optional<WaitingRoom> waiting_;
+  std::optional<FrameQueue> waiting_;
   std::vector<FrameHandle> released_;
   RateSchedule rate_steps_;
   DelaySchedule delay_;

@@ -32,7 +32,7 @@ void EventLog::tell(Event event) {
   for (std::string* text : {&event.subject, &event.detail, &event.before, &event.after}) {
     if (text->size() > kMostDetail) text->resize(kMostDetail);
   }
-  const std::uint64_t time_ms = surroundings_.time_ms();
+  const std::uint64_t time_ms = environment_.time_ms();
   const std::lock_guard lock(mutex_);
   if (waiting_.size() < kMostWaiting) {
     waiting_.push_back({time_ms, std::move(event)});
@@ -77,15 +77,15 @@ void EventLog::write_line(const NumberedEvent& told, Instant now) {
   const Event& event = told.event;
   if (!lines_.take(event.kind, event.subject, now)) return;
   write_left_out(event.kind);
-  surroundings_.log(level_of(describe(event.kind).severity), to_line(event, told.user),
-                    fields_of(told, ring_.numbers().boot_epoch));
+  environment_.log(level_of(describe(event.kind).severity), to_line(event, told.user),
+                   fields_of(told, ring_.numbers().boot_epoch));
 }
 
 NumberedEvent EventLog::named(Waiting waiting) const {
   NumberedEvent told{.time_ms = waiting.time_ms, .event = std::move(waiting.event)};
   if (!told.event.caller) return told;
   const Caller& caller = *told.event.caller;
-  told.user = surroundings_.name_of_user(caller.user);
+  told.user = environment_.name_of_user(caller.user);
   if (caller.on_behalf_of.empty()) return told;
   // Whom the machine knows it by stays to be seen.
   std::string& detail = told.event.detail;
@@ -97,7 +97,7 @@ NumberedEvent EventLog::named(Waiting waiting) const {
 void EventLog::keep_left_out(EventKind kind) {
   const auto left_out = kept_.said(kind);
   if (!left_out) return;
-  ring_.add({.time_ms = surroundings_.time_ms(),
+  ring_.add({.time_ms = environment_.time_ms(),
              .event = {EventKind::kEventsLeftOut, "gateway",
                        std::string(describe(kind).name) + ": " + std::to_string(left_out->count) +
                            words_of(*left_out)}});
@@ -107,10 +107,10 @@ void EventLog::write_left_out(EventKind kind) {
   const auto left_out = lines_.said(kind);
   if (!left_out) return;
   const EventDescription& description = describe(kind);
-  surroundings_.log(level_of(description.severity),
-                    std::string(description.name) + ": " + std::to_string(left_out->count) +
-                        " more were not written" + words_of(*left_out),
-                    {});
+  environment_.log(level_of(description.severity),
+                   std::string(description.name) + ": " + std::to_string(left_out->count) +
+                       " more were not written" + words_of(*left_out),
+                   {});
 }
 
 }  // namespace satrelay::ops

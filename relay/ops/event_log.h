@@ -34,14 +34,14 @@ class EventLog {
   // Of a text of a line, in bytes: why a configuration was refused may be long.
   static constexpr std::size_t kMostDetail = 1000;
 
-  struct Surroundings {
+  struct Environment {
     std::function<void(config::LogLevel, const std::string& line, std::span<const LogField>)> log;
     std::function<std::uint64_t()> time_ms;                       // UTC, since 1970
     std::function<std::string(std::uint32_t user)> name_of_user;  // may take its time
   };
   // `ring` must outlive this.
-  EventLog(EventRing& ring, Surroundings surroundings)
-      : ring_(ring), surroundings_(std::move(surroundings)) {}
+  EventLog(EventRing& ring, Environment environment)
+      : ring_(ring), environment_(std::move(environment)) {}
 
   // Any thread; never waits for a line to be written.
   void tell(Event event);
@@ -61,7 +61,7 @@ class EventLog {
   NumberedEvent named(Waiting waiting) const;
 
   EventRing& ring_;
-  Surroundings surroundings_;
+  Environment environment_;
   std::mutex mutex_;  // guards the next two
   std::vector<Waiting> waiting_;
   std::array<std::uint64_t, kEventKinds> overflow_{};

@@ -274,8 +274,8 @@ void Watch::look_at_counters(const gateway::Counters& counters, Instant now) {
 void Watch::look_at_flood(const gateway::Counters& counters, Instant now) {
   const auto change =
       flood_.look(counters[Counter::kSynCookiesSent] + counters[Counter::kDroppedSynFlood], now);
-  if (change == Spell::Change::kBegun) tell_({EventKind::kSynFlood, "gateway", ""});
-  if (change != Spell::Change::kOver) return;
+  if (change == Episode::Change::kBegun) tell_({EventKind::kSynFlood, "gateway", ""});
+  if (change != Episode::Change::kOver) return;
   tell_({EventKind::kSynFloodOver, "gateway",
          counted(flood_.grown(), "SYN") + " in " + seconds(flood_.lasted())});
 }
@@ -287,9 +287,10 @@ void Watch::look_at_overload(const Snapshot& snapshot, Instant now) {
   }
   for (const WorkerSnapshot& worker : snapshot.workers) lost += worker.counters.given_dropped;
   const auto change = overload_.look(lost, now);
-  if (change == Spell::Change::kNone) return;
-  tell_({change == Spell::Change::kBegun ? EventKind::kWorkerOverloaded : EventKind::kWorkerKeepsUp,
-         "gateway", counted(overload_.grown(), "frame") + " in " + seconds(overload_.lasted())});
+  if (change == Episode::Change::kNone) return;
+  tell_(
+      {change == Episode::Change::kBegun ? EventKind::kWorkerOverloaded : EventKind::kWorkerKeepsUp,
+       "gateway", counted(overload_.grown(), "frame") + " in " + seconds(overload_.lasted())});
 }
 
 void Watch::look_at(const records::RecordsReport& now_is, const Snapshot& snapshot, Instant now) {

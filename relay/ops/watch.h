@@ -15,9 +15,9 @@
 
 #include "pep/base/time.h"
 #include "pep/base/units.h"
+#include "relay/ops/episode.h"
 #include "relay/ops/event.h"
 #include "relay/ops/snapshot_board.h"
-#include "relay/ops/spell.h"
 #include "relay/ops/steady_rate.h"
 #include "relay/records/records_report.h"
 
@@ -50,13 +50,13 @@ class Watch {
   static constexpr Duration kMemoryNormalAfter = Duration::seconds(10);
   static constexpr Duration kWorkerStuckAfter = Duration::seconds(2);
   // SYNs find no room, as soon as one does not.
-  static constexpr Spell::Bounds kFlood{.begins_after = Duration::zero(),
-                                        .pause = Duration::zero(),
-                                        .over_after = Duration::seconds(10)};
+  static constexpr Episode::Bounds kFlood{.begins_after = Duration::zero(),
+                                          .pause = Duration::zero(),
+                                          .over_after = Duration::seconds(10)};
   // Frames are lost before the workers, not only in a moment.
-  static constexpr Spell::Bounds kOverload{.begins_after = Duration::seconds(3),
-                                           .pause = Duration::seconds(2),
-                                           .over_after = Duration::seconds(10)};
+  static constexpr Episode::Bounds kOverload{.begins_after = Duration::seconds(3),
+                                             .pause = Duration::seconds(2),
+                                             .over_after = Duration::seconds(10)};
 
   explicit Watch(Tell tell) : tell_(std::move(tell)) {}
 
@@ -123,8 +123,8 @@ class Watch {
   Instant memory_short_at_;
   static constexpr std::size_t kWatchedCounters = 14;
   std::array<Growth, kWatchedCounters> counters_;
-  Spell flood_{kFlood};
-  Spell overload_{kOverload};
+  Episode flood_{kFlood};
+  Episode overload_{kOverload};
   bool worker_stuck_ = false;
   Way records_file_;
   Way records_collector_;

@@ -19,7 +19,7 @@ namespace {
 
 class PaperProgress final : public PaperObserver {
  public:
-  PaperProgress(const std::string& what, Loudness loudness) : progress_(what, loudness) {}
+  PaperProgress(const std::string& what, Verbosity verbosity) : progress_(what, verbosity) {}
   bool on_progress(double share, const std::string& what) override {
     progress_.show(share, what);
     return !StopSignal::is_raised();
@@ -64,7 +64,7 @@ int paper_command(const PaperOptions& options) {
   StopSignal::install();
   PaperResult result;
   {
-    PaperProgress progress(chosen.name, options.quiet ? Loudness::kQuiet : Loudness::kNormal);
+    PaperProgress progress(chosen.name, options.quiet ? Verbosity::kQuiet : Verbosity::kNormal);
     PaperRun run{.seeds = options.seeds, .jobs = options.jobs};
     result = run_paper(chosen, run, &progress);
     if (!options.controller.empty() && !result.interrupted) {

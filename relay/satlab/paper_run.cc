@@ -16,9 +16,9 @@ struct Task {
 };
 
 // Hands out the tasks, collects their figures and the progress of all.
-class Workshop {
+class CaseQueue {
  public:
-  Workshop(const Paper& paper, const PaperRun& run, PaperObserver* observer)
+  CaseQueue(const Paper& paper, const PaperRun& run, PaperObserver* observer)
       : paper_(paper),
         controller_(run.controller),
         observer_(observer),
@@ -68,7 +68,7 @@ class Workshop {
   // One run's progress within that of all.
   class Reporter final : public Observer {
    public:
-    Reporter(Workshop& workshop, std::string what) : workshop_(workshop), what_(std::move(what)) {}
+    Reporter(CaseQueue& workshop, std::string what) : workshop_(workshop), what_(std::move(what)) {}
     ~Reporter() override { workshop_.finish(duration_ - done_); }
     bool on_progress(Duration at, Duration duration) override {
       const double step = at.to_seconds() - done_;
@@ -78,7 +78,7 @@ class Workshop {
     }
 
    private:
-    Workshop& workshop_;
+    CaseQueue& workshop_;
     std::string what_;
     double done_ = 0;
     double duration_ = 0;
@@ -148,7 +148,7 @@ std::optional<bool> meets(const RowSpec& row, std::optional<double> figure) {
 }
 
 PaperResult run_paper(const Paper& paper, const PaperRun& run, PaperObserver* observer) {
-  Workshop workshop(paper, run, observer);
+  CaseQueue workshop(paper, run, observer);
   std::vector<std::thread> threads;
   for (std::size_t i = 1; i < run.jobs; ++i) {
     threads.emplace_back([&workshop] { workshop.work(); });

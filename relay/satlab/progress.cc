@@ -33,9 +33,9 @@ void StopSignal::install() {
 
 bool StopSignal::is_raised() { return raised != 0; }
 
-Progress::Progress(std::string what, Loudness loudness)
+Progress::Progress(std::string what, Verbosity verbosity)
     : what_(std::move(what)),
-      quiet_(loudness == Loudness::kQuiet),
+      quiet_(verbosity == Verbosity::kQuiet),
       terminal_(isatty(STDERR_FILENO) == 1),
       begin_(Clock::now()),
       last_(begin_) {}

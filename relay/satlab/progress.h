@@ -9,7 +9,7 @@
 
 namespace satrelay::satlab {
 
-enum class Loudness : std::uint8_t { kNormal, kQuiet };
+enum class Verbosity : std::uint8_t { kNormal, kQuiet };
 
 class StopSignal {
  public:
@@ -21,7 +21,7 @@ class StopSignal {
 
 class Progress {
  public:
-  Progress(std::string what, Loudness loudness);
+  Progress(std::string what, Verbosity verbosity);
   ~Progress();  // takes the bar away
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -42,7 +42,7 @@ class Progress {
 // Shows a run's progress and ends it on the signal.
 class RunProgress final : public Observer {
  public:
-  RunProgress(const std::string& what, Loudness loudness) : progress_(what, loudness) {}
+  RunProgress(const std::string& what, Verbosity verbosity) : progress_(what, verbosity) {}
   bool on_progress(Duration at, Duration duration) override;
 
  private:

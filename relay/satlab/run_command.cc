@@ -40,11 +40,11 @@ int run_command(const RunOptions& options) {
   auto csv = open_output(options.csv);
   auto plot = open_output(options.plot);
 
-  const Loudness loudness = options.quiet ? Loudness::kQuiet : Loudness::kNormal;
+  const Verbosity verbosity = options.quiet ? Verbosity::kQuiet : Verbosity::kNormal;
   StopSignal::install();
   RunResult result;
   {
-    RunProgress progress(experiment.name, loudness);
+    RunProgress progress(experiment.name, verbosity);
     result = run_experiment(experiment, &progress);
   }
   if (!options.quiet) std::fputs(report_table(result).c_str(), stdout);

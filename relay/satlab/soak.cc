@@ -41,8 +41,8 @@ void write_all(int file, const std::string& text) {
   }
 }
 
-[[noreturn]] void run_in_child(const sim::Scenario& scenario, Complaints complaints, int report) {
-  if (complaints == Complaints::kHidden) {
+[[noreturn]] void run_in_child(const sim::Scenario& scenario, Diagnostics diagnostics, int report) {
+  if (diagnostics == Diagnostics::kHidden) {
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (nowhere >= 0) dup2(nowhere, STDERR_FILENO);
   }
@@ -122,7 +122,7 @@ std::vector<std::string> run_here(const sim::Scenario& scenario, Frames frames) 
   return broken;
 }
 
-std::vector<std::string> run_apart(const sim::Scenario& scenario, Complaints complaints) {
+std::vector<std::string> run_apart(const sim::Scenario& scenario, Diagnostics diagnostics) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
     throw std::runtime_error(std::string("pipe: ") + std::strerror(errno));
@@ -130,7 +130,7 @@ std::vector<std::string> run_apart(const sim::Scenario& scenario, Complaints com
   std::fflush(nullptr);  // or the child would write it again
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error(std::string("fork: ") + std::strerror(errno));
-  if (child == 0) run_in_child(scenario, complaints, ends[1]);
+  if (child == 0) run_in_child(scenario, diagnostics, ends[1]);
   close(ends[1]);
   std::string text;
   char buffer[4096];
@@ -160,7 +160,7 @@ SoakFailure minimise_failure(const ScenarioName& which, const sim::Scenario& sce
   // Another fault on the way would lead elsewhere.
   const std::string kind = sim::kind_of(broken.at(0));
   const auto fails = [&](const sim::Scenario& candidate) {
-    std::vector<std::string> still = run_apart(candidate, Complaints::kHidden);
+    std::vector<std::string> still = run_apart(candidate, Diagnostics::kHidden);
     const bool same = std::ranges::find(still, kind, sim::kind_of) != still.end();
     if (same) failure.broken_still = std::move(still);
     return same;

@@ -16,8 +16,8 @@ namespace satrelay::satlab {
 enum class Frames : std::uint8_t { kSilent, kTraced };
 std::vector<std::string> run_here(const sim::Scenario& scenario, Frames frames);
 
-enum class Complaints : std::uint8_t { kShown, kHidden };  // what the process says on stderr
-std::vector<std::string> run_apart(const sim::Scenario& scenario, Complaints complaints);
+enum class Diagnostics : std::uint8_t { kShown, kHidden };  // what the process says on stderr
+std::vector<std::string> run_apart(const sim::Scenario& scenario, Diagnostics diagnostics);
 
 struct ScenarioName {
   sim::Profile profile = sim::Profile::kUsual;

@@ -37,7 +37,7 @@ struct SoakResult {
 
 SoakResult soak(const SoakOptions& options) {
   SoakResult result;
-  Progress progress("soak", options.quiet ? Loudness::kQuiet : Loudness::kNormal);
+  Progress progress("soak", options.quiet ? Verbosity::kQuiet : Verbosity::kNormal);
   for (; result.run < options.seeds && !result.interrupted; ++result.run) {
     const std::uint64_t seed = options.first + result.run;
     progress.show(
@@ -45,7 +45,7 @@ SoakResult soak(const SoakOptions& options) {
         "seed " + std::to_string(seed) + ", " + std::to_string(result.failures.size()) + " failed");
     const ScenarioName name = name_of(options, seed);
     const sim::Scenario scenario = scenario_of(name);
-    const std::vector<std::string> broken = run_apart(scenario, Complaints::kShown);
+    const std::vector<std::string> broken = run_apart(scenario, Diagnostics::kShown);
     if (StopSignal::is_raised()) {
       result.interrupted = true;
       break;
@@ -107,7 +107,7 @@ double seconds_of_processor() {
 
 int churn(const SoakOptions& options) {
   StopSignal::install();
-  Progress progress("churn", options.quiet ? Loudness::kQuiet : Loudness::kNormal);
+  Progress progress("churn", options.quiet ? Verbosity::kQuiet : Verbosity::kNormal);
   const sim::ChurnReport report =
       sim::run_churn(options.seed.value_or(1), options.churn, [&](std::uint64_t over) {
         progress.show(static_cast<double>(over) / static_cast<double>(options.churn),

@@ -19,12 +19,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // What a program writes to standard error: in memory, as nobody reads it meanwhile.
-class Complaints {
+class Diagnostics {
  public:
-  Complaints() : descriptor_(::memfd_create("complaints", MFD_CLOEXEC)) {}
-  Complaints(const Complaints&) = delete;
-  Complaints& operator=(const Complaints&) = delete;
-  ~Complaints() { ::close(descriptor_); }
+  Diagnostics() : descriptor_(::memfd_create("complaints", MFD_CLOEXEC)) {}
+  Diagnostics(const Diagnostics&) = delete;
+  Diagnostics& operator=(const Diagnostics&) = delete;
+  ~Diagnostics() { ::close(descriptor_); }
   int descriptor() const { return descriptor_; }
   std::string first_line() const {
     std::array<char, 400> begin;
@@ -38,7 +38,7 @@ class Complaints {
 };
 
 // 0, or the error.
-int start(const std::vector<std::string>& arguments, int output, int complaints, ::pid_t& child) {
+int start(const std::vector<std::string>& arguments, int output, int diagnostics, ::pid_t& child) {
   std::vector<char*> argv;
   argv.reserve(arguments.size() + 1);
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
@@ -50,7 +50,7 @@ int start(const std::vector<std::string>& arguments, int output, int complaints,
   ::posix_spawn_file_actions_init(&files);
   ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(&files, complaints, STDERR_FILENO);
+  ::posix_spawn_file_actions_adddup2(&files, diagnostics, STDERR_FILENO);
   const int error =
       ::posix_spawn(&child, arguments.front().c_str(), &files, nullptr, argv.data(), environment);
   ::posix_spawn_file_actions_destroy(&files);
@@ -61,10 +61,10 @@ int start(const std::vector<std::string>& arguments, int output, int complaints,
 
 std::string run_program(const std::vector<std::string>& arguments, int output,
                         std::chrono::milliseconds most) {
-  const Complaints complaints;
+  const Diagnostics diagnostics;
   const std::string& name = arguments.front();
   ::pid_t child = 0;
-  if (const int error = start(arguments, output, complaints.descriptor(), child); error != 0) {
+  if (const int error = start(arguments, output, diagnostics.descriptor(), child); error != 0) {
     return name + ": " + std::strerror(error);
   }
   const auto deadline = Clock::now() + most;
@@ -76,7 +76,7 @@ std::string run_program(const std::vector<std::string>& arguments, int output,
     return name + (is_interrupted() ? ": interrupted" : ": took too long");
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return "";
-  const std::string complaint = complaints.first_line();
+  const std::string complaint = diagnostics.first_line();
   return name + ": " +
          (!complaint.empty()  ? complaint
           : WIFEXITED(status) ? "status " + std::to_string(WEXITSTATUS(status))

@@ -47,9 +47,9 @@ void Engines::shut_down(Instant now) {
   for (Gateway* engine : engines_) engine->shut_down(now);
 }
 
-bool Engines::has_farewells() const {
+bool Engines::has_final_segments() const {
   return std::ranges::any_of(engines_,
-                             [](const Gateway* engine) { return engine->has_farewells(); });
+                             [](const Gateway* engine) { return engine->has_final_segments(); });
 }
 
 std::size_t Engines::unfinished_flows() const {

@@ -1,6 +1,6 @@
 // The engines of all workers of one gateway as if they were one: what is asked is summed up or put
 // together, what is said is said to each. To be used only while no other thread uses an engine
-// (Crew::Rest).
+// (WorkerPool::Rest).
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ class Engines {
   void reconfigure(const config::Gateway& next, Instant now, const gateway::Prepared& prepared);
   void set_admission(gateway::Admission admission, Instant now);
   void shut_down(Instant now);
-  bool has_farewells() const;
+  bool has_final_segments() const;
 
   gateway::Admission admission(Instant now) const { return engines_[0]->status(now).admission; }
   std::size_t unfinished_flows() const;

@@ -47,7 +47,6 @@
 #include "relay/ops/watch.h"
 #include "relay/satrelayd/capture_service.h"
 #include "relay/satrelayd/cpu_topology.h"
-#include "relay/satrelayd/crew.h"
 #include "relay/satrelayd/engines.h"
 #include "relay/satrelayd/flow_records.h"
 #include "relay/satrelayd/handover.h"
@@ -62,6 +61,7 @@
 #include "relay/satrelayd/rights.h"
 #include "relay/satrelayd/start_memory.h"
 #include "relay/satrelayd/worker.h"
+#include "relay/satrelayd/worker_pool.h"
 #include "relay/satrelayd/worker_report.h"
 
 namespace satrelay::satrelayd {
@@ -89,9 +89,9 @@ std::size_t packets_of(const config::Gateway& config) {
   return workers * kOfOne + (workers > 1 ? workers * Handover::kRoom : 0);
 }
 // After SIGTERM: CLOSE to the peers and RST to the hosts leave within this time.
-constexpr Duration kFarewell = Duration::milliseconds(100);
+constexpr Duration kClosing = Duration::milliseconds(100);
 // With many peers on a narrow link, where CLOSEs have their budget.
-constexpr Duration kLongestFarewell = Duration::seconds(2);
+constexpr Duration kLongestClosing = Duration::seconds(2);
 
 constexpr Duration kJournalInterval = Duration::seconds(1);
 constexpr Duration kCaptureInterval = Duration::milliseconds(10);
@@ -196,11 +196,11 @@ void keep_history(ops::SnapshotBoard& board, ops::History& history, Instant& nex
               dpdk::now(), wall_clock() / 1'000'000U);
 }
 
-void say_farewell(Engines& engines, std::span<const std::unique_ptr<Worker>> workers) {
+void send_closes(Engines& engines, std::span<const std::unique_ptr<Worker>> workers) {
   const Instant began = dpdk::now();
   engines.shut_down(began);
   const auto goes_on = [&](Duration passed) {
-    return passed < kFarewell || (passed < kLongestFarewell && engines.has_farewells());
+    return passed < kClosing || (passed < kLongestClosing && engines.has_final_segments());
   };
   while (goes_on(dpdk::now() - began)) {
     for (const auto& worker : workers) worker->round(dpdk::now());
@@ -357,7 +357,7 @@ int run(config::Gateway config, const std::string& file) {
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<std::unique_ptr<WorkerReporter>> reporters;
   std::vector<WorkerReporter*> each_reporter;
-  std::vector<Crew::Member> members;
+  std::vector<WorkerPool::Member> members;
   for (unsigned i = 0; i < count; ++i) {
     std::optional<Worker::Team> team;
     if (count > 1) {
@@ -404,10 +404,10 @@ int run(config::Gateway config, const std::string& file) {
   ops::log_info("stats socket: " + stats_socket);
   LinkSharing sharing(
       config, engines, [&] { handover->wake(0); }, dpdk::now());
-  std::optional<Crew> crew;
+  std::optional<WorkerPool> worker_pool;
   Operations operations{
       .engines = engines,
-      .crew = crew,
+      .worker_pool = worker_pool,
       .drain = Drain(engines, [](const std::string& text) { ops::log_info(text); }),
       .reload =
           Reload(file, config,
@@ -452,8 +452,8 @@ int run(config::Gateway config, const std::string& file) {
   if (user) warn_of_reload(config, file);
   if (records) records->begin();
   if (handover) loop.watch(handover->descriptor(0));
-  crew.emplace(config.worker, ports, handover ? &*handover : nullptr, sharing, members);
-  Publisher publisher(engines, *crew, *reporters[0], board);
+  worker_pool.emplace(config.worker, ports, handover ? &*handover : nullptr, sharing, members);
+  Publisher publisher(engines, *worker_pool, *reporters[0], board);
   ops::log_info("ready");
   loop.run([&](Instant now) {
     workers[0]->note_round(loop.last_round());
@@ -473,9 +473,9 @@ int run(config::Gateway config, const std::string& file) {
     return round;
   });
   ops::log_info("stopping");
-  crew.reset();
+  worker_pool.reset();
   const std::uint64_t lost = records_lost(workers);
-  say_farewell(engines, workers);
+  send_closes(engines, workers);
   if (records) {
     tell_of_unrecorded(records_lost(workers) - lost, engines.unfinished_flows());
     records->finish();

@@ -84,7 +84,7 @@ std::string carry_out(const ControlCommand& command, const ops::Caller& caller,
 
 // False if not all workers could be made to stand.
 bool take_over(const Reload::Outcome& outcome, Operations& operations) {
-  const Crew::Rest rest(*operations.crew);
+  const WorkerPool::Pause rest(*operations.worker_pool);
   if (!rest.is_complete()) return false;
   // The other workers have gone on since this round began.
   operations.engines.reconfigure(*outcome.configuration, dpdk::now(), outcome.prepared);
@@ -125,7 +125,7 @@ ops::ControlServer::Answer answer(std::string_view line, const ops::Caller& call
   const ControlParse parse = parse_control_command(line);
   if (!parse.command) return {.text = "error: " + parse.error + "\n"};
   if (parse.right == ops::Right::kLook) return show(*parse.command, operations);
-  const Crew::Rest rest(*operations.crew);
+  const WorkerPool::Pause rest(*operations.worker_pool);
   if (!rest.is_complete()) return {.text = "error: a worker does not answer; see the log\n"};
   return {.text = carry_out(*parse.command,
                             {.user = caller.user, .on_behalf_of = parse.on_behalf_of}, operations)};
@@ -133,7 +133,7 @@ ops::ControlServer::Answer answer(std::string_view line, const ops::Caller& call
 
 bool look_after_drain(Operations& operations, Instant now) {
   if (!operations.drain.is_due(now)) return false;
-  const Crew::Rest rest(*operations.crew);
+  const WorkerPool::Pause rest(*operations.worker_pool);
   // A worker that hangs has flows that do not end.
   const bool is_over =
       rest.is_complete() ? operations.drain.is_over(now) : operations.drain.is_over_blindly(now);

@@ -11,16 +11,16 @@
 #include "relay/ops/caller.h"
 #include "relay/ops/control_server.h"
 #include "relay/ops/event.h"
-#include "relay/satrelayd/crew.h"
 #include "relay/satrelayd/drain.h"
 #include "relay/satrelayd/engines.h"
 #include "relay/satrelayd/reload.h"
+#include "relay/satrelayd/worker_pool.h"
 
 namespace satrelay::satrelayd {
 
 struct Operations {
   Engines& engines;
-  std::optional<Crew>& crew;  // there once the program runs
+  std::optional<WorkerPool>& worker_pool;  // there once the program runs
   Drain drain;
   Reload reload;
   std::function<void(ops::Event)> tell;

@@ -38,7 +38,7 @@ void Publisher::run(Instant now) {
   if (now >= next_request_check_) {
     next_request_check_ = now + kRequestInterval;
     if (board_.is_asked()) {
-      const Crew::Rest rest(crew_);
+      const WorkerPool::Pause rest(worker_pool_);
       if (rest.is_complete()) {
         // The other workers have gone on since this round began.
         board_.answer(Live(engines_, dpdk::now()));

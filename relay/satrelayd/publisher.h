@@ -4,8 +4,8 @@
 
 #include "pep/base/time.h"
 #include "relay/ops/snapshot_board.h"
-#include "relay/satrelayd/crew.h"
 #include "relay/satrelayd/engines.h"
+#include "relay/satrelayd/worker_pool.h"
 #include "relay/satrelayd/worker_report.h"
 
 namespace satrelay::satrelayd {
@@ -13,8 +13,9 @@ namespace satrelay::satrelayd {
 class Publisher {
  public:
   // `own`: of the first worker. All must outlive the publisher.
-  Publisher(const Engines& engines, Crew& crew, WorkerReporter& own, ops::SnapshotBoard& board)
-      : engines_(engines), crew_(crew), own_(own), board_(board) {}
+  Publisher(const Engines& engines, WorkerPool& worker_pool, WorkerReporter& own,
+            ops::SnapshotBoard& board)
+      : engines_(engines), worker_pool_(worker_pool), own_(own), board_(board) {}
 
   // The next step of a report when that is due, and an answer, if there is a question.
   void run(Instant now);
@@ -23,7 +24,7 @@ class Publisher {
 
  private:
   const Engines& engines_;
-  Crew& crew_;
+  WorkerPool& worker_pool_;
   WorkerReporter& own_;
   ops::SnapshotBoard& board_;
   Instant next_request_check_;

@@ -69,7 +69,7 @@ void Worker::bridge(Side& to, dpdk::Packet packet) {
 
 // A port that overflows has not been empty for a while.
 void Worker::note_reception(std::size_t count, std::size_t room, Instant asked) {
-  waited_ = attendance_.on_received(count, room, asked, now_);
+  waited_ = poll_gap_.on_received(count, room, asked, now_);
   if (count == 0) return;
   const bool late = waited_ >= stp::OwnReception::kWorthTelling;
   if (now_ >= missed_at_ + (late ? kMissedInterval : kMissedIntervalAtRest)) {
@@ -212,7 +212,7 @@ void Worker::answer_bell(Duration rest) {
 
 dpdk::PollLoop::Round Worker::round(Instant now, Duration rest) {
   now_ = now;
-  attendance_.on_rest(rest);
+  poll_gap_.on_rest(rest);
   if (index() == 0) tap_.settle();
   if (const bool plain = tap_.sees(ops::CapturePlace::kPlain); plain != shows_plain_) {
     shows_plain_ = plain;

@@ -22,9 +22,9 @@
 #include "relay/gateway/steering/steering.h"
 #include "relay/ops/worker_counters.h"
 #include "relay/records/record_ring.h"
-#include "relay/satrelayd/attendance.h"
 #include "relay/satrelayd/capture.h"
 #include "relay/satrelayd/handover.h"
+#include "relay/satrelayd/poll_gap.h"
 
 namespace satrelay::satrelayd {
 
@@ -122,7 +122,7 @@ class Worker final : public gateway::FlowRecorder, private gateway::PlainObserve
   CaptureTap& tap_;
   records::RecordRing* records_ = nullptr;
   Instant now_;                                          // of the present round
-  Attendance attendance_;                                // to the WAN port
+  PollGap poll_gap_;                                     // to the WAN port
   Duration waited_;                                      // at that port, what has come last
   std::uint64_t missed_ = 0;                             // by it, of this worker's queue
   Instant missed_at_;                                    // when it was last asked for that

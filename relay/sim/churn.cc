@@ -17,7 +17,7 @@ constexpr Duration kLook = Duration::milliseconds(10);
 constexpr Duration kQuiet = Duration::seconds(60);
 // What two idle gateways have to say to each other.
 constexpr std::uint64_t kQuietRunsASecond = 100;
-constexpr std::size_t kMostComplaints = 20;
+constexpr std::size_t kMostDiagnostics = 20;
 
 // Each kind ends in another way. The server always hears of the connection.
 FlowSpec flow_of(std::size_t slot) {
@@ -112,7 +112,7 @@ class Churn {
     for (std::size_t slot = 0; slot < kSlots; ++slot) network_.reopen(2 * slot);
     std::uint64_t begun = kSlots;
     while (report_.flows < flows && goes_on(report_.flows) &&
-           report_.broken.size() < kMostComplaints) {
+           report_.broken.size() < kMostDiagnostics) {
       network_.run_for(kLook);
       note_tables();
       for (std::size_t slot = 0; slot < kSlots; ++slot) {

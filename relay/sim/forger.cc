@@ -62,8 +62,8 @@ Forger::Segment Forger::any_segment() {
 }
 
 wire::EthernetHeader Forger::header(const Segment& segment) {
-  const Acquaintance& from = segment.from_client ? segment.flow.client : segment.flow.server;
-  const Acquaintance& to = segment.from_client ? segment.flow.server : segment.flow.client;
+  const KnownConnection& from = segment.from_client ? segment.flow.client : segment.flow.server;
+  const KnownConnection& to = segment.from_client ? segment.flow.server : segment.flow.client;
   wire::EthernetHeader ethernet;
   const bool moved = knows(LanTrick::kMovedHosts) && random_.chance(0.7);
   ethernet.source = moved ? host_->spec().addresses.mac : from.mac;
@@ -83,7 +83,7 @@ void Forger::send_tcp(const Segment& segment, const wire::TcpHeader& header_to_s
   ip.destination = (up ? segment.flow.server : segment.flow.client).address;
   ip.hop_limit = static_cast<std::uint8_t>(random_.chance(0.8) ? 64 : random_.below(256));
   const bool is_near = std::ranges::none_of(
-      known_.far, [&ip](const Acquaintance& host) { return host.address == ip.source; });
+      known_.far, [&ip](const KnownConnection& host) { return host.address == ip.source; });
   if (tcp.flags == TcpFlags::kSyn && is_near) {
     asked_for_.insert({.local = ip.destination,
                        .remote = ip.source,
@@ -152,7 +152,7 @@ void Forger::forge() {
       if (raw_ && raw_->is_open()) return raw_->step();
       if (raw_ && random_.chance(0.8)) return;  // the answer is on its way
       KnownFlow flow;
-      const Acquaintance& far = known_.far[random_.below(known_.far.size())];
+      const KnownConnection& far = known_.far[random_.below(known_.far.size())];
       flow.client = {far.address.is_v4() ? known_.raw.v4 : known_.raw.v6, known_.raw.mac};
       flow.server = far;
       flow.client_port = next_port_++;
@@ -222,8 +222,8 @@ void Forger::icmp() {
   // About a segment that was never sent, as if from a router on its way, or from its destination.
   const Segment quoted = any_segment();
   const bool up = quoted.from_client;
-  const Acquaintance& from = up ? quoted.flow.client : quoted.flow.server;
-  const Acquaintance& to = up ? quoted.flow.server : quoted.flow.client;
+  const KnownConnection& from = up ? quoted.flow.client : quoted.flow.server;
+  const KnownConnection& to = up ? quoted.flow.server : quoted.flow.client;
   const bool v4 = from.address.is_v4();
   std::array<std::byte, 80> quotation{};
   wire::IpHeader inner;
@@ -266,8 +266,8 @@ void Forger::icmp() {
 }
 
 void Forger::arp() {
-  const Acquaintance& claimed = known_.gateways[random_.below(known_.gateways.size())];
-  const Acquaintance& other = known_.gateways[random_.below(known_.gateways.size())];
+  const KnownConnection& claimed = known_.gateways[random_.below(known_.gateways.size())];
+  const KnownConnection& other = known_.gateways[random_.below(known_.gateways.size())];
   wire::ArpMessage message;
   message.operation =
       random_.chance(0.5) ? wire::ArpOperation::kReply : wire::ArpOperation::kRequest;
@@ -308,8 +308,8 @@ void Forger::neighbours() {
 // As if one gateway spoke to the other, from the wrong side.
 void Forger::stp() {
   const std::size_t from = random_.below(known_.gateways.size());
-  const Acquaintance& source = known_.gateways[from];
-  const Acquaintance& destination = known_.gateways[(from + 1) % known_.gateways.size()];
+  const KnownConnection& source = known_.gateways[from];
+  const KnownConnection& destination = known_.gateways[(from + 1) % known_.gateways.size()];
   std::array<std::byte, 400> datagram{};
   std::size_t size = 20 + random_.below(300);
   random_bytes(MutableBytes(datagram).subspan(wire::kUdpHeaderSize, size));
@@ -350,8 +350,8 @@ void Forger::stp() {
 void Forger::fragments() {
   const Segment segment = any_segment();
   const bool up = segment.from_client;
-  const Acquaintance& from = up ? segment.flow.client : segment.flow.server;
-  const Acquaintance& to = up ? segment.flow.server : segment.flow.client;
+  const KnownConnection& from = up ? segment.flow.client : segment.flow.server;
+  const KnownConnection& to = up ? segment.flow.server : segment.flow.client;
   std::array<std::byte, 600> payload{};
   ByteWriter out(payload);
   wire::IpHeader ip;

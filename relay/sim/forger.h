@@ -26,9 +26,9 @@ class Forger {
     std::vector<KnownFlow> flows;
     // Whether both hosts of a flow take it for established: a SYN before that is a connection.
     std::function<bool(std::size_t)> is_established;
-    std::vector<Acquaintance> gateways;  // their own addresses on the WAN, and MACs
-    std::vector<Acquaintance> far;  // hosts of the other LAN, both addresses of each, IPv4 first
-    OwnAddresses raw;               // its own too, of which its host's TCP knows nothing
+    std::vector<KnownConnection> gateways;  // their own addresses on the WAN, and MACs
+    std::vector<KnownConnection> far;  // hosts of the other LAN, both addresses of each, IPv4 first
+    OwnAddresses raw;                  // its own too, of which its host's TCP knows nothing
   };
   // The ports that it makes up; no honest host has them.
   static constexpr std::uint16_t kFirstPort = 61'000;

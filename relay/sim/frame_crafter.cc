@@ -109,11 +109,11 @@ void FrameCrafter::random_bytes(MutableBytes out) {
   for (std::byte& octet : out) octet = static_cast<std::byte>(random_.next());
 }
 
-const Acquaintance& FrameCrafter::any_of(const std::vector<Acquaintance>& list) {
+const KnownConnection& FrameCrafter::any_of(const std::vector<KnownConnection>& list) {
   return list[random_.below(list.size())];
 }
 
-const Acquaintance& FrameCrafter::anybody() {
+const KnownConnection& FrameCrafter::anybody() {
   const double kind = random_.unit();
   if (kind < 0.4) return any_of(known_.own);
   return any_of(kind < 0.7 ? known_.near : known_.others);
@@ -122,8 +122,8 @@ const Acquaintance& FrameCrafter::anybody() {
 gateway::OpenMetadata FrameCrafter::metadata() {
   gateway::OpenMetadata flow;
   // Mostly a flow that gets as far as the host.
-  Acquaintance client = random_.chance(0.7) ? any_of(known_.own) : anybody();
-  Acquaintance server = random_.chance(0.8) ? any_of(known_.near) : anybody();
+  KnownConnection client = random_.chance(0.7) ? any_of(known_.own) : anybody();
+  KnownConnection server = random_.chance(0.8) ? any_of(known_.near) : anybody();
   flow.client_port = static_cast<std::uint16_t>(30'000 + random_.below(20'000));
   flow.server_port = known_.ports[random_.below(known_.ports.size())];
   if (random_.chance(0.1)) flow.server_port = static_cast<std::uint16_t>(random_.next());

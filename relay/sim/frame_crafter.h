@@ -16,29 +16,29 @@
 namespace satrelay::sim {
 
 // Both ends of a connection, and the MACs behind them.
-struct Acquaintance {
+struct KnownConnection {
   IpAddress address;
   MacAddress mac;
 };
 struct KnownFlow {
-  Acquaintance client;
-  Acquaintance server;
+  KnownConnection client;
+  KnownConnection server;
   std::uint16_t client_port = 0;
   std::uint16_t server_port = 0;
 };
 
 // Whom the hostile peer may speak of.
-struct Acquaintances {
-  std::vector<Acquaintance> own;     // hosts behind itself
-  std::vector<Acquaintance> near;    // behind its victim
-  std::vector<Acquaintance> others;  // behind other peers, and no hosts at all
-  std::vector<KnownFlow> flows;      // between hosts that it has nothing to do with
-  std::vector<std::uint16_t> ports;  // on which hosts listen
+struct KnownHosts {
+  std::vector<KnownConnection> own;     // hosts behind itself
+  std::vector<KnownConnection> near;    // behind its victim
+  std::vector<KnownConnection> others;  // behind other peers, and no hosts at all
+  std::vector<KnownFlow> flows;         // between hosts that it has nothing to do with
+  std::vector<std::uint16_t> ports;     // on which hosts listen
 };
 
 class FrameCrafter {
  public:
-  FrameCrafter(std::uint64_t seed, std::uint32_t tricks, Acquaintances known)
+  FrameCrafter(std::uint64_t seed, std::uint32_t tricks, KnownHosts known)
       : random_(seed), tricks_(tricks), known_(std::move(known)) {}
 
   // What the crafter has to know of the session that it writes for.
@@ -93,8 +93,8 @@ class FrameCrafter {
   std::uint64_t any_stream();
   Own* any_own();
   std::uint64_t any_number();  // small, near a limit, or anything
-  const Acquaintance& any_of(const std::vector<Acquaintance>& list);
-  const Acquaintance& anybody();
+  const KnownConnection& any_of(const std::vector<KnownConnection>& list);
+  const KnownConnection& anybody();
   gateway::OpenMetadata metadata();
   std::size_t write_metadata(MutableBytes out);
   void write_data(ByteWriter& out, std::uint64_t stream, std::uint64_t offset, ConstBytes bytes,
@@ -104,7 +104,7 @@ class FrameCrafter {
 
   Random random_;
   std::uint32_t tricks_;
-  Acquaintances known_;
+  KnownHosts known_;
   std::vector<std::uint64_t> theirs_;  // streams that the victim has opened
   std::vector<Own> own_;
   std::uint64_t next_index_ = 0;

@@ -34,7 +34,7 @@ class HostileTerminal final : public Actor, public FrameSink {
     std::uint8_t honest_lanes = 1;   // between the victim and its other peer
     Duration delay;                  // one way
     std::optional<crypto::Psk> psk;  // shared with the victim; nullopt: nothing is encrypted
-    Acquaintances known;
+    KnownHosts known;
   };
   HostileTerminal(EventLoop& loop, FramePool& frames, const Config& config);
   ~HostileTerminal() override;
@@ -81,7 +81,7 @@ class HostileTerminal final : public Actor, public FrameSink {
   std::optional<StpSpeaker> speaker_;
   bool behaves_ = false;  // from the end of its time on
   std::uint32_t made_ = 0;
-  std::uint64_t greetings_ = 0;  // in another's name
+  std::uint64_t handshake_budgets_ = 0;  // in another's name
   Instant next_trouble_;
   Instant report_at_ = Instant::never();
   Instant last_report_;

@@ -92,8 +92,8 @@ class Network {
   void let_in_hostile_peer();
   std::vector<KnownFlow> known_flows() const;
   // Both addresses of each host of a side, IPv4 first.
-  std::vector<Acquaintance> hosts_of(Side side) const;
-  Acquaintances acquaintances() const;
+  std::vector<KnownConnection> hosts_of(Side side) const;
+  KnownHosts known_hosts() const;
   void let_in_forger(const Forging& spec);
   void bait_hostile_peer();
   std::optional<SimHost::Reception> receive_stranger(const SocketPair& at_server);

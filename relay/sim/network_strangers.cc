@@ -82,8 +82,8 @@ std::vector<KnownFlow> Network::known_flows() const {
   return known;
 }
 
-std::vector<Acquaintance> Network::hosts_of(Side side) const {
-  std::vector<Acquaintance> list;
+std::vector<KnownConnection> Network::hosts_of(Side side) const {
+  std::vector<KnownConnection> list;
   for (const HostSpec& host : scenario_.station(side).hosts) {
     list.push_back({host.addresses.v4, host.addresses.mac});
     list.push_back({host.addresses.v6, host.addresses.mac});
@@ -91,8 +91,8 @@ std::vector<Acquaintance> Network::hosts_of(Side side) const {
   return list;
 }
 
-Acquaintances Network::acquaintances() const {
-  Acquaintances known;
+KnownHosts Network::known_hosts() const {
+  KnownHosts known;
   for (std::size_t i = 0; i < kHostileHosts; ++i) {
     const HostileHost host = hostile_host(i);
     known.own.push_back({host.v4, host.mac});
@@ -132,7 +132,7 @@ void Network::let_in_hostile_peer() {
     config.psk.emplace();
     config.psk->bytes()[0] = kHostileKey;
   }
-  config.known = acquaintances();
+  config.known = known_hosts();
   hostile_ = std::make_unique<HostileTerminal>(loop_, frames_, config);
   junction_ = std::make_unique<WanJunction>(frames_, *satellite_, *hostile_, kHostileMac);
   const auto wan = static_cast<unsigned>(gateway::PortId::kWan);

@@ -34,13 +34,13 @@ class Trace:
     def __init__(self, satlab, profile, seed):
         self.command = [satlab, "soak", "--profile", profile, "--seed", str(seed), "--trace"]
         self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.complaints = b""
+        self.diagnostics = b""
         # Read beside the trace: a full pipe would hold the program.
-        self.reader = threading.Thread(target=self.read_complaints)
+        self.reader = threading.Thread(target=self.read_diagnostics)
         self.reader.start()
 
-    def read_complaints(self):
-        self.complaints = self.process.stderr.read()
+    def read_diagnostics(self):
+        self.diagnostics = self.process.stderr.read()
 
     def __enter__(self):
         return self
@@ -57,8 +57,8 @@ class Trace:
         """The exit status: 1, a broken promise, is a result as any."""
         status = self.process.wait()
         self.reader.join()
-        if status not in (0, 1) or self.complaints:
-            text = self.complaints.decode(errors="replace").strip()
+        if status not in (0, 1) or self.diagnostics:
+            text = self.diagnostics.decode(errors="replace").strip()
             raise NotRun(f"{' '.join(self.command)}: exit status {status}: {text}")
         return f"exit status {status}".encode()
 

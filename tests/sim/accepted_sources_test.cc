@@ -55,7 +55,7 @@ TEST_F(AcceptedSources, ADualStackLanIsRelayedOrBridgedAndNeverReset) {
   EXPECT_EQ(counted(kTerminal, Counter::kFlowsEstablished), 5U);
   connect(stations.host(kTerminal), stations.host(kHub), IpVersion::kV6);
   connect(stations.host(kTerminal, 1), stations.host(kHub), IpVersion::kV4);
-  EXPECT_EQ(stations.complaints(), std::vector<std::string>());
+  EXPECT_EQ(stations.diagnostics(), std::vector<std::string>());
   EXPECT_EQ(counted(kTerminal, Counter::kFlowsEstablished), 5U);
   EXPECT_EQ(counted(kTerminal, Counter::kBridgedUnacceptedSource), 10U);
   EXPECT_EQ(counted(kHub, Counter::kSynsOfNoPeer), 10U);
@@ -64,7 +64,7 @@ TEST_F(AcceptedSources, ADualStackLanIsRelayedOrBridgedAndNeverReset) {
   connect(stations.host(kHub), stations.host(kTerminal), IpVersion::kV6);
   connect(stations.host(kHub), stations.host(kTerminal, 1), IpVersion::kV4);
   connect(stations.host(kHub), stations.host(kTerminal), IpVersion::kV4);
-  EXPECT_EQ(stations.complaints(), std::vector<std::string>());
+  EXPECT_EQ(stations.diagnostics(), std::vector<std::string>());
   EXPECT_EQ(counted(kHub, Counter::kFlowsEstablished), 5U) << "what the hub lists is relayed";
 }
 

@@ -79,7 +79,7 @@ TEST_F(HubClaims, FromTerminalToTerminalBothLegsAreRelayed) {
     stations.transfer(stations.host(2), stations.host(1), IpVersion::kV4, 300'000, 100'000);
   }
   EXPECT_TRUE(stations.run_until_over(Duration::seconds(60)));
-  EXPECT_EQ(stations.complaints(), std::vector<std::string>());
+  EXPECT_EQ(stations.diagnostics(), std::vector<std::string>());
   EXPECT_EQ(counted(1, Counter::kFlowsEstablished), 5U);
   EXPECT_EQ(counted(2, Counter::kFlowsEstablished), 5U);
   EXPECT_EQ(counted(0, Counter::kFlowsFromPeer), 10U);

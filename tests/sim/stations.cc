@@ -255,7 +255,7 @@ bool Stations::run_until_over(Duration limit) {
   });
 }
 
-std::vector<std::string> Stations::complaints() const {
+std::vector<std::string> Stations::diagnostics() const {
   std::vector<std::string> list;
   for (std::size_t i = 0; i < transfers_.size(); ++i) {
     const auto check = [&](const char* who, const Outcome& outcome) {

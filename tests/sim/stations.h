@@ -134,7 +134,7 @@ class Stations {
   // Until all transfers are over; false if they are not after `limit`.
   bool run_until_over(Duration limit);
   // What went wrong with them, a line each.
-  std::vector<std::string> complaints() const;
+  std::vector<std::string> diagnostics() const;
 
  private:
   struct Station {

@@ -38,7 +38,7 @@ class LanMtu : public ::testing::Test {
   }
   void expect_complete() {
     EXPECT_TRUE(stations->run_until_over(Duration::seconds(120)));
-    for (const std::string& line : stations->complaints()) ADD_FAILURE() << line;
+    for (const std::string& line : stations->diagnostics()) ADD_FAILURE() << line;
   }
   std::unique_ptr<Stations> stations;
 };
@@ -121,7 +121,7 @@ TEST_F(Hub, SendsEachFlowToThePeerOfItsPrefix) {
     stations.transfer(stations.host(2), stations.host(0, 1), version, 100'000, 300'000);
   }
   EXPECT_TRUE(stations.run_until_over(Duration::seconds(60)));
-  for (const std::string& line : stations.complaints()) ADD_FAILURE() << line;
+  for (const std::string& line : stations.diagnostics()) ADD_FAILURE() << line;
   EXPECT_EQ(counted(0, Counter::kFlowsEstablished), 4U);
   EXPECT_EQ(counted(0, Counter::kFlowsFromPeer), 4U);
   for (const std::size_t terminal : {1U, 2U}) {
@@ -144,7 +144,7 @@ TEST_F(Hub, KeepsTheRateOfEachPeersOwnCarrier) {
   const Transfer& slow =
       stations.transfer(stations.host(0), stations.host(2), IpVersion::kV4, 2'500'000, 0);
   ASSERT_TRUE(stations.run_until_over(Duration::seconds(60)));
-  for (const std::string& line : stations.complaints()) ADD_FAILURE() << line;
+  for (const std::string& line : stations.diagnostics()) ADD_FAILURE() << line;
   // Each takes 4 s at its own rate, less headers, and a round trip or so; neither waits for the
   // other, and the terminal's slow link drops nothing.
   for (const Transfer* transfer : {&fast, &slow}) {
@@ -165,7 +165,7 @@ TEST_F(Hub, OneTerminalIsLostAndTheOtherDoesNotNotice) {
   EXPECT_EQ(peers[1].state, stp::PeerState::kSuspect);
   stations.transfer(stations.host(0), stations.host(1), IpVersion::kV4, 100'000, 300'000);
   EXPECT_TRUE(stations.run_until_over(Duration::seconds(60)));
-  for (const std::string& line : stations.complaints()) ADD_FAILURE() << line;
+  for (const std::string& line : stations.diagnostics()) ADD_FAILURE() << line;
   stations.transfer(stations.host(0), stations.host(2), IpVersion::kV4, 10, 10);
   stations.loop().run_until(stations.now() + Duration::seconds(1));
   EXPECT_GE(counted(0, Counter::kBridgedPeerDown), 1U);
@@ -175,7 +175,7 @@ TEST_F(Hub, TerminalsReachEachOtherUnrelayed) {
   ASSERT_TRUE(stations.run_until_alive(Duration::seconds(10)));
   stations.transfer(stations.host(1), stations.host(2), IpVersion::kV4, 10'000, 10'000);
   EXPECT_TRUE(stations.run_until_over(Duration::seconds(60)));
-  for (const std::string& line : stations.complaints()) ADD_FAILURE() << line;
+  for (const std::string& line : stations.diagnostics()) ADD_FAILURE() << line;
   EXPECT_GT(counted(1, Counter::kBridgedNoPeerPrefix), 0U);
 }
 
@@ -221,7 +221,7 @@ TEST_F(Routed, AHostThatWasNeverHeardIsAskedFor) {
   stations.transfer(stations.host(1), stations.host(0), IpVersion::kV6, 300'000, 300'000);
   stations.transfer(stations.host(1), stations.host(0, 1), IpVersion::kV4, 300'000, 300'000);
   EXPECT_TRUE(stations.run_until_over(Duration::seconds(60)));
-  for (const std::string& line : stations.complaints()) ADD_FAILURE() << line;
+  for (const std::string& line : stations.diagnostics()) ADD_FAILURE() << line;
   EXPECT_EQ(counted(0, Counter::kFlowsEstablished), 3U);
   EXPECT_EQ(counted(1, Counter::kFlowsEstablished), 2U);
   EXPECT_EQ(counted(0, Counter::kFlowsUnreachable) + counted(1, Counter::kFlowsUnreachable), 0U);

@@ -150,7 +150,7 @@ class WorkersOfStations : public testing::Test {
   }
   void expect_complete() {
     EXPECT_TRUE(stations_.run_until_over(Duration::seconds(120)));
-    for (const std::string& broken : stations_.complaints()) ADD_FAILURE() << broken;
+    for (const std::string& broken : stations_.diagnostics()) ADD_FAILURE() << broken;
   }
   Stations stations_;
 };

@@ -96,7 +96,7 @@ class PathMtu {
 
  private:
   enum class Fate : std::uint8_t { kWaiting, kArrived, kLost };
-  struct Rung {
+  struct ProbeSize {
     std::uint16_t size = 0;
     std::uint64_t number = 0;
     Fate fate = Fate::kWaiting;
@@ -121,7 +121,7 @@ class PathMtu {
   Instant raise_at_ = Instant::never();
 
   // The round: rungs from the largest size to the smallest.
-  std::array<Rung, kRungs> rungs_{};
+  std::array<ProbeSize, kRungs> rungs_{};
   std::uint16_t round_from_ = 0;  // the limit when it began
   bool last_look_ = false;
   std::size_t count_ = 0;

@@ -50,7 +50,7 @@ class Protection {
   // The peer has not heard of the key for so long that nothing more may be sent under it.
   bool is_worn_out(std::uint64_t next) const;
   // The same for `patience`: it may know another key instead, of an exchange that was under way.
-  bool is_unheard(std::uint64_t next, Duration patience, Instant now) const {
+  bool is_unconfirmed(std::uint64_t next, Duration patience, Instant now) const {
     return send_ && !send_->may_follow() && send_->packets(next) > 0 &&
            now - send_->since() >= patience;
   }

@@ -73,7 +73,7 @@ class FecReceiver {
     return std::span(store_->repaired).subspan(repaired_first_, repaired_count_ - repaired_first_);
   }
   // All but the first `used` of these wait: until they have been used, no repair is handled.
-  void put_off_repaired(std::size_t used) {
+  void deferred_repaired(std::size_t used) {
     repaired_first_ += used;
     rest_waits_ = true;
   }

@@ -14,7 +14,7 @@
 namespace satrelay::stp {
 
 // A report, and what has been done of it.
-struct ReportUnderWay {
+struct PendingReport {
   FeedbackFrame report;
   Duration rtt = Duration::zero();       // that it shows, if any
   Duration lateness = Duration::zero();  // of its newest packet, as far as it is no queue's
@@ -31,25 +31,25 @@ class ReportBacklog {
   explicit ReportBacklog(std::size_t longest) : longest_(longest) {}
   bool empty() const { return count_ == 0; }
   // There is one.
-  ReportUnderWay& front() { return entries_[first_].under_way; }
+  PendingReport& front() { return entries_[first_].pending; }
   void pop() {
     first_ = (first_ + 1) % kMost;
     --count_;
   }
   // Its runs are copied; false if there is no place.
-  [[nodiscard]] bool push(const ReportUnderWay& under_way) {
+  [[nodiscard]] bool push(const PendingReport& pending) {
     if (count_ == kMost) return false;
     Entry& entry = entries_[(first_ + count_++) % kMost];
-    entry.under_way = under_way;
+    entry.pending = pending;
     entry.runs.reserve(longest_);
-    entry.runs.assign(under_way.report.runs.begin(), under_way.report.runs.end());
-    entry.under_way.report.runs = entry.runs;
+    entry.runs.assign(pending.report.runs.begin(), pending.report.runs.end());
+    entry.pending.report.runs = entry.runs;
     return true;
   }
 
  private:
   struct Entry {
-    ReportUnderWay under_way;
+    PendingReport pending;
     std::vector<std::byte> runs;
   };
   std::size_t longest_;

@@ -94,7 +94,7 @@ void StreamSchedule::pause(bool paused) {
 void StreamSchedule::go_on(WorkCount& work) {
   constexpr std::size_t kEnough = 256;
   std::size_t visited = 0;
-  while (recount_.under_way() && visited < kEnough) {
+  while (recount_.active() && visited < kEnough) {
     recount_.step(groups_.size(), 1, [&](std::size_t part) {
       visited += groups_[part].size();
       for (const auto& [key, group] : groups_[part]) recount(*group);

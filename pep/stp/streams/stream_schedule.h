@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "pep/base/lap.h"
+#include "pep/base/incremental_scan.h"
 #include "pep/base/time.h"
 #include "pep/base/units.h"
 #include "pep/base/work_count.h"
@@ -73,7 +73,7 @@ class StreamSchedule {
   // Nothing is sent for a while: meanwhile its hosts do not count as waiting here. Very many are
   // told apart in as many steps as go_on_waits() asks for.
   void pause(bool paused);
-  bool go_on_waits() const { return recount_.under_way(); }
+  bool go_on_waits() const { return recount_.active(); }
   void go_on(WorkCount& work);
 
   // --- new bytes
@@ -194,7 +194,7 @@ class StreamSchedule {
   static constexpr unsigned kPartBits = 7;
   Groups& groups_with(std::uint64_t host) { return groups_[host >> (64 - kPartBits)]; }
   std::vector<Groups> groups_;  // none before the first
-  Lap recount_;                 // of the parts
+  IncrementalScan recount_;     // of the parts
 };
 
 }  // namespace satrelay::stp

@@ -21,11 +21,11 @@ void Streams::start(std::uint64_t lane_credit, std::uint64_t stream_credit, Inst
   if (receive_credit_.is_short()) memory_check_ = now + config_.memory_interval;
 }
 
-void Streams::leave_to(Remains& remains) {
+void Streams::leave_to(RetiredStreams& retired_streams) {
   if (table_.slot_count() == 0) return;
-  const bool few = table_.slot_count() <= Remains::kStreamsPerStep;
-  remains.add(std::move(table_), std::move(schedule_));
-  if (few) remains.go_on(work_);  // the next association begins with their memory
+  const bool few = table_.slot_count() <= RetiredStreams::kStreamsPerStep;
+  retired_streams.add(std::move(table_), std::move(schedule_));
+  if (few) retired_streams.go_on(work_);  // the next association begins with their memory
 }
 
 // --- the life of a stream ------------------------------------------------------------------------
@@ -302,7 +302,7 @@ void Streams::check_memory(Instant now) {
 // --- very many streams ---------------------------------------------------------------------------
 
 template <typename Visit>
-void Streams::visit_open(Lap& lap, Visit&& visit) {
+void Streams::visit_open(IncrementalScan& lap, Visit&& visit) {
   // What is done to a stream takes longer for some than for others.
   constexpr std::size_t kStreamsPerStep = 256;
   lap.step(table_.slot_count(), kStreamsPerStep, [&](std::size_t i) {

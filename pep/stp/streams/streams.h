@@ -1,7 +1,7 @@
 // The streams of one association: their table, how they begin and end, who of them waits for what,
 // and the credit of both directions. A session builds another when the peer is another, or gone:
 // nothing of it is reset by hand. What outlives it is the session's: which ids of ours were used,
-// and the memory of the streams, which goes back some at a time (remains.h).
+// and the memory of the streams, which goes back some at a time (retired_streams.h).
 //
 // `reach`: as long as credit that is granted now takes to bring bytes, a round trip and a feedback
 // interval.
@@ -16,14 +16,14 @@
 
 #include "pep/base/arena.h"
 #include "pep/base/bytes.h"
-#include "pep/base/lap.h"
+#include "pep/base/incremental_scan.h"
 #include "pep/base/time.h"
 #include "pep/base/work_count.h"
 #include "pep/schedule/host_share.h"
 #include "pep/stp/streams/copy_queue.h"
 #include "pep/stp/streams/lane_share.h"
 #include "pep/stp/streams/receive_credit.h"
-#include "pep/stp/streams/remains.h"
+#include "pep/stp/streams/retired_streams.h"
 #include "pep/stp/streams/send_credit.h"
 #include "pep/stp/streams/stream.h"
 #include "pep/stp/streams/stream_schedule.h"
@@ -66,7 +66,7 @@ class Streams {
   // The peer is there, and its HELLO grants so much.
   void start(std::uint64_t lane_credit, std::uint64_t stream_credit, Instant now);
   // The association is over: this is destroyed next. The memory of few streams goes back at once.
-  void leave_to(Remains& remains);
+  void leave_to(RetiredStreams& retired_streams);
 
   // --- who is there (streams.cc)
   Stream* find(std::uint64_t id) const { return table_.find(id); }
@@ -192,7 +192,7 @@ class Streams {
   }
   void on_all_confirmed(Duration interval, Instant now) { next_confirm_ = now + interval; }
   // Questions are left, and are to wait.
-  void put_off_questions(Instant until) { next_question_ = until; }
+  void deferred_questions(Instant until) { next_question_ = until; }
 
   // --- credit of the peer, for what is sent (streams_sending.cc)
   const SendCredit& send_credit() const { return send_credit_; }
@@ -235,7 +235,7 @@ class Streams {
 
   // --- what concerns very many streams and is done to some of them in each call
   bool work_waits() const {
-    return schedule_.go_on_waits() || activation_.under_way() || first_credits_.under_way();
+    return schedule_.go_on_waits() || activation_.active() || first_credits_.active();
   }
   void go_on();
 
@@ -259,7 +259,7 @@ class Streams {
     if (memory_check_.is_never()) memory_check_ = now + config_.memory_interval;
   }
   template <typename Visit>
-  void visit_open(Lap& lap, Visit&& visit);
+  void visit_open(IncrementalScan& lap, Visit&& visit);
   // Memory that writers must leave. Granted credit is a promise; and two gateways whose arenas are
   // full of bytes to send could not take each other's.
   std::uint64_t kept_for_receiving() const {
@@ -280,8 +280,8 @@ class Streams {
   LingerList linger_;  // all wait equally long: in order of deadlines
   MemoryList memory_waiters_;
   LaneList lane_waiters_;
-  Lap activation_;     // the peer lets more, or less, of each stream be sent
-  Lap first_credits_;  // of those that need a word of their own now
+  IncrementalScan activation_;     // the peer lets more, or less, of each stream be sent
+  IncrementalScan first_credits_;  // of those that need a word of their own now
   CopyQueue copies_;
   Instant next_confirm_;
   Instant next_question_;  // no sooner, if it is all that is left

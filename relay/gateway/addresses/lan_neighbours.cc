@@ -4,7 +4,7 @@
 
 #include "config/peers.h"
 #include "relay/gateway/addresses/neighbour_question.h"
-#include "relay/gateway/frames/told_owner.h"
+#include "relay/gateway/frames/announced_owner.h"
 
 namespace satrelay::gateway {
 namespace {
@@ -79,8 +79,8 @@ std::optional<LanNeighbours::Heard> LanNeighbours::put_mac(const IpAddress& host
 }
 
 std::optional<LanNeighbours::Heard> LanNeighbours::learn_from_lan(const Frame& frame, Instant now) {
-  if (const auto told = told_owner(frame)) {
-    const auto claim = told->replaces == ToldOwner::Override::kSet
+  if (const auto told = announced_owner(frame)) {
+    const auto claim = told->replaces == AnnouncedOwner::Override::kSet
                            ? LanOwners::Claim::kReplaces
                            : LanOwners::Claim::kReplacesNone;
     hear_owner(told->host, told->mac, claim, frame.ethernet, now);

@@ -22,8 +22,8 @@
 #include "pep/base/address.h"
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
-#include "relay/gateway/addresses/heard_destinations.h"
 #include "relay/gateway/addresses/lan_owners.h"
+#include "relay/gateway/addresses/learned_destinations.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/frames/awaited_answers.h"
 #include "relay/gateway/frames/frame.h"
@@ -75,8 +75,8 @@ class LanNeighbours {
   }
   // To which MACs far hosts address their frames. They make no owners, and nobody is asked: far
   // hosts have no say in where the flows of others go.
-  HeardDestinations& destinations() { return destinations_; }
-  const HeardDestinations& destinations() const { return destinations_; }
+  LearnedDestinations& destinations() { return destinations_; }
+  const LearnedDestinations& destinations() const { return destinations_; }
   // Asks all of its VLANs who has an address of which nobody has heard, if a frame to it by this
   // header has found nobody. The gateway listens for the answer, and nobody waits for it.
   void ask_for_owner(const LanAddress& address, const wire::EthernetHeader& tried, Instant now);
@@ -168,7 +168,7 @@ class LanNeighbours {
   std::size_t own_questions_ = 0;  // of these
   Instant asked_until_;            // what was asked has used up the rate until then
   LanOwners owners_;
-  HeardDestinations destinations_;
+  LearnedDestinations destinations_;
   const MacAddress own_mac_;
   AwaitedAnswers& awaited_;
   Counters& counters_;

@@ -90,7 +90,7 @@ void PresenceChecks::settle(const Question& question, State state, Instant now) 
   settled_.push_back({question.place, state});
 }
 
-void PresenceChecks::hear_told(const ToldOwner& told, const wire::EthernetHeader& seen,
+void PresenceChecks::hear_told(const AnnouncedOwner& told, const wire::EthernetHeader& seen,
                                Instant now) {
   if (questions_.empty()) return;
   const LanAddress address{told.host, vlans_of(seen)};

@@ -24,10 +24,10 @@
 #include "pep/wire/ethernet.h"
 #include "relay/gateway/addresses/filtering_database.h"
 #include "relay/gateway/addresses/lan_owners.h"
+#include "relay/gateway/frames/announced_owner.h"
 #include "relay/gateway/frames/awaited_answers.h"
 #include "relay/gateway/frames/frame.h"
 #include "relay/gateway/frames/keyed_hash.h"
-#include "relay/gateway/frames/told_owner.h"
 
 namespace satrelay::gateway {
 
@@ -71,7 +71,7 @@ class PresenceChecks {
   // Whether a host is asked for now.
   bool asks() const { return !questions_.empty(); }
   // From the LAN.
-  void hear_told(const ToldOwner& told, const wire::EthernetHeader& seen, Instant now);
+  void hear_told(const AnnouncedOwner& told, const wire::EthernetHeader& seen, Instant now);
   // The sender of any frame from the LAN. Only with Proof::kAnything.
   void hear_sender(const wire::EthernetHeader& seen, Instant now);
 

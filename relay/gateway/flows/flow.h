@@ -59,14 +59,15 @@ struct FlowHot {
 };
 
 // Where its host's data is urgent (urgent.h).
-struct HostUrgency {
+struct UrgentState {
   tcp::UrgentMarks marks;       // of bytes that the stream does not have yet
   std::uint64_t in_stream = 0;  // the last that the stream has told
   stp::UrgentNotice told;       // with CONFIRM
 };
 
-// A host has reset its connection, and what it had sent before is still on its way (last_word.h).
-struct LastWord {
+// A host has reset its connection, and what it had sent before is still on its way
+// (deferred_reset.h).
+struct DeferredReset {
   enum class Stage : std::uint8_t {
     kToStream,  // our host has: its bytes go into the stream, and then the block that says so
     kInStream,  // so they have: the far gateway resets the stream once it has read them
@@ -105,7 +106,7 @@ struct HostQuestions {
   // The far host asks, and ours is asked.
   Instant host_until = Instant::never();  // ours may take
   Instant heard;                          // ours, after a question
-  stp::HostWord word;                     // to the far gateway
+  stp::HostAnswer word;                   // to the far gateway
 };
 
 // What few flows have.
@@ -114,17 +115,18 @@ struct FlowRare {
   // the far host's bytes come, and by the other only ours go.
   std::optional<stp::StreamId> inbound;
   // What the gateways tell each other of their hosts (flow_modes.h).
-  std::uint64_t host_acknowledged = 0;       // plain bytes
-  std::uint64_t confirmed_window = 0;        // of our host, as told
-  std::optional<std::uint64_t> far_window;   // of the far host, once it has answered
-  std::uint64_t far_keep_alives = 0;         // of the far host that ours has been asked for
-  LanFigures lan;                            // of this LAN
-  std::optional<LanFigures> far;             // of the far one, once its gateway has told
-  bool far_awaited = false;                  // it is said to be about to
-  bool marks_told = false;                   // the far host's, by its gateway
-  stp::UrgentNotice far_urgent;              // of the far host, as its gateway tells
-  std::unique_ptr<HostUrgency> urgent;       // of ours, from its first urgent segment on
-  std::unique_ptr<LastWord> last_word;       // from a host's RST on, while bytes before it are left
+  std::uint64_t host_acknowledged = 0;      // plain bytes
+  std::uint64_t confirmed_window = 0;       // of our host, as told
+  std::optional<std::uint64_t> far_window;  // of the far host, once it has answered
+  std::uint64_t far_keep_alives = 0;        // of the far host that ours has been asked for
+  LanFigures lan;                           // of this LAN
+  std::optional<LanFigures> far;            // of the far one, once its gateway has told
+  bool far_awaited = false;                 // it is said to be about to
+  bool marks_told = false;                  // the far host's, by its gateway
+  stp::UrgentNotice far_urgent;             // of the far host, as its gateway tells
+  std::unique_ptr<UrgentState> urgent;      // of ours, from its first urgent segment on
+  std::unique_ptr<DeferredReset>
+      deferred_reset;                        // from a host's RST on, while bytes before it are left
   std::unique_ptr<HostQuestions> questions;  // from the first on
   // Where its host may be on the LAN (flow_relay_moving.cc).
   MacAddress known_mac;           // while Flow::seeks_host: by which it was reached last
@@ -135,7 +137,7 @@ struct FlowRare {
   bool owes_repeat = false;       // to the MAC in use, of what was under way to another
   std::uint64_t sent_before = 0;  // bytes, before the MAC in use: what it got first comes after
   TriedClaims claims;             // LanOwners::Other
-  TriedClaims told_claims;        // HeardDestinations::Heard
+  TriedClaims told_claims;        // LearnedDestinations::Heard
   std::uint64_t stalled_at = 0;   // what the host had sent in order when it last sent again
   Instant stalled_since;          // when it first did at that place, or was last looked for
 };
@@ -202,7 +204,7 @@ struct Flow {
   }
   std::string_view class_name() const { return metadata_.class_name(); }
   // How its host is reached on the LAN is not known yet.
-  bool is_unheard() const { return to_host.destination == MacAddress(); }
+  bool is_unconfirmed() const { return to_host.destination == MacAddress(); }
   // But for its TIME-WAIT.
   bool is_over() const {
     const bool closed = endpoint.is_closed() || endpoint.state() == tcp::State::kTimeWait;
@@ -229,8 +231,8 @@ struct Flow {
   compress::BlockKind block_kind = compress::BlockKind::kRaw;
   std::uint32_t flow_label;  // of IPv6 packets to the host
   std::uint32_t peer = 0;
-  std::uint32_t upheavals_looked_at = 0;  // of all peers
-  stp::StreamId stream = kNoStream;       // unless it had one, of the peer as it is now
+  std::uint32_t epochs_looked_at = 0;  // of all peers
+  stp::StreamId stream = kNoStream;    // unless it had one, of the peer as it is now
   Instant last_activity;
   Instant retry_at = Instant::never();  // memory ran out: try again then
   Instant armed = Instant::never();     // when the timer table calls; never after the deadline
@@ -271,7 +273,7 @@ struct Flow {
   // --- seldom ----------------------------------------------------------------------------------
   // Of the server, since the flow began; 0: has not come. Stands where the endpoint's members end.
   std::uint32_t first_byte_us = 0;
-  std::uint32_t upheavals = 0;       // of its peer that have reached it (upheavals.h)
+  std::uint32_t epoch_log = 0;       // of its peer that have reached it (peer_epoch_log.h)
   std::uint16_t configurations = 0;  // that have reached it
   std::uint16_t stray_answers = 0;   // of our host that the peer was asked about
   std::uint64_t id = 0;              // a number of its own among all flows since the start

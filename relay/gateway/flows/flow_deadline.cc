@@ -64,9 +64,10 @@ Instant deadline(const Flow& f, const stp::Session& session, const config::Limit
                  Duration patience) {
   Instant next = earlier(f.endpoint.next_timeout(), f.retry_at);
   next = earlier(next, end_of_wait(f, patience));
-  if (const LastWord* const word = f.rare().last_word.get()) next = earlier(next, word->look_at);
+  if (const DeferredReset* const word = f.rare().deferred_reset.get())
+    next = earlier(next, word->look_at);
   next = earlier(next, end_of_question(f));
-  if (f.is_unheard() && !f.endpoint.is_closed()) {
+  if (f.is_unconfirmed() && !f.endpoint.is_closed()) {
     next = earlier(next, f.created + LanNeighbours::kPatience);
   }
   if (ends_by_itself(f)) return next;

@@ -1,10 +1,10 @@
 #include "relay/gateway/flows/flow_relay.h"
 
+#include "relay/gateway/flows/deferred_reset.h"
 #include "relay/gateway/flows/flow_deadline.h"
 #include "relay/gateway/flows/flow_modes.h"
 #include "relay/gateway/flows/flow_snapshot.h"
 #include "relay/gateway/flows/host_questions.h"
-#include "relay/gateway/flows/last_word.h"
 #include "relay/gateway/flows/urgent.h"
 #include "relay/gateway/frames/path_error.h"
 #include "relay/gateway/frames/path_mtu_advice.h"
@@ -71,7 +71,7 @@ bool has_stray_answer(const Flow& f) {
 }  // namespace
 
 FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
-                     const Surroundings& around, const Stopwatch* stopwatch, TcpFrames::Sums sums)
+                     const Environment& around, const Stopwatch* stopwatch, TcpFrames::Sums sums)
     : limits_(config.limits),
       give_up_after_(config.stp.give_up_after),
       host_side_(config, plan, secret),
@@ -81,7 +81,7 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
       arrivals_(around.arrivals),
       departures_(around.departures),
       common_(around.common),
-      told_destinations_(secret),
+      announced_destinations_(secret),
       arenas_(around.arenas),
       peers_(around.peers),
       records_(around.records),
@@ -153,9 +153,9 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
     if (elsewhere) [[unlikely]] {
       const bool brings = f.endpoint.received().in_order_end() > in_order;
       follow_to(f, frame.ethernet,
-                owed_by(f) < owed_in_all ? HostNews::kAcknowledges
-                : brings                 ? HostNews::kBrings
-                                         : HostNews::kNone,
+                owed_by(f) < owed_in_all ? MacObservation::kAcknowledges
+                : brings                 ? MacObservation::kBrings
+                                         : MacObservation::kNone,
                 now);
     }
     if (repeats) note_repeat(f, now);
@@ -195,7 +195,7 @@ std::size_t FlowRelay::handle_in_order(std::uint32_t slot, const Frame& frame,
   if (taken == 0) return 0;
   if (tcp_counters_.unstored_bytes_in > unstored) counters_.add(Counter::kDroppedMemoryLow);
   if (has_stray_answer(f)) doubt(f, now);
-  follow_host(f, frame, HostNews::kBrings, now);
+  follow_host(f, frame, MacObservation::kBrings, now);
   note_payload(f, f.heat(now), now);
   f.host_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
   note_activity(f, now);
@@ -213,7 +213,7 @@ std::size_t FlowRelay::handle_acknowledgments(std::uint32_t slot, const Frame& f
   const HostWindows::Means means = windows_.means(f);
   if (moving_ != slot) windows_.adjust(f, means, ahead_of(f, now), now);
   f.endpoint.set_frugal(windows_.crowds_streams(f, means, 0));
-  follow_host(f, frame, HostNews::kAcknowledges, now);
+  follow_host(f, frame, MacObservation::kAcknowledges, now);
   f.heat(now);
   note_activity(f, now);
   moving_ = slot;
@@ -230,7 +230,7 @@ void FlowRelay::note_answer(const Flow& f, Instant now) {
 
 // Its frames end at the far gateway: none of them shows on the WAN where it is.
 void FlowRelay::hear_far_host(const Flow& f, Instant now) {
-  if (far_stations_.has_just_heard(f.to_host, now) || f.is_unheard()) return;
+  if (far_stations_.has_just_heard(f.to_host, now) || f.is_unconfirmed()) return;
   if (far_stations_.hear(common_.stations, Side::kWan, f.to_host, now)) {
     counters_.add(Counter::kStationsOnBothSides);
   }
@@ -310,7 +310,8 @@ void FlowRelay::handle_timeout(Instant now) {
     const std::uint64_t repeats = repeats_owed();
     f.endpoint.handle_timeout(now);
     if (repeats_owed() != repeats) seek_host(f, now);
-    if (f.is_unheard() && !f.endpoint.is_closed() && now >= f.created + LanNeighbours::kPatience) {
+    if (f.is_unconfirmed() && !f.endpoint.is_closed() &&
+        now >= f.created + LanNeighbours::kPatience) {
       if (lan_.is_silent_since(f.key.local, f.created)) {
         const IcmpCode code = host_unreachable(f.key.local.version());
         hand_over(f, {code.type, code.code}, now);
@@ -340,8 +341,8 @@ void FlowRelay::handle_timeout(Instant now) {
 }
 
 Instant FlowRelay::next_timeout() const {
-  if (!flows_.ring().empty() || !unfinished_.empty() || flows_.lap_under_way() ||
-      unheard_.any_put_off() || !farewells_.empty() || !failed_syns_.empty() ||
+  if (!flows_.ring().empty() || !unfinished_.empty() || flows_.scan_active() ||
+      unheard_.any_deferred() || !final_segments_.empty() || !failed_syns_.empty() ||
       !late_answers_.empty()) {
     return {};
   }
@@ -355,7 +356,7 @@ Instant FlowRelay::next_timeout() const {
 void FlowRelay::produce(stp::StreamId stream, std::uint32_t number, Instant now) {
   const StreamContext context(number);
   if (context.kind() == StreamContext::Kind::kMessages) {
-    peers_[context.index()]->liaison.produce(stream, now);
+    peers_[context.index()]->control_messages.produce(stream, now);
     return;
   }
   const std::uint32_t slot = context.index();
@@ -423,8 +424,8 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
   }
   if (f.stream_state == StreamState::kOpen) confirm(f, session_of(f), now);
   if (f.endpoint.is_closed() && !f.close_handled) handle_closed_endpoint(f, now);
-  if (f.rare().last_word) [[unlikely]]
-    go_on_with_last_word(slot, now);
+  if (f.rare().deferred_reset) [[unlikely]]
+    continue_deferred_reset(slot, now);
   if (f.stream_state == StreamState::kOpen) streams_.release_if_done(f, now);
   if (f.stream_state == StreamState::kOver && awaits_report(f) && !f.rare().far_awaited) {
     f.make_rare().far_awaited = true;
@@ -483,14 +484,15 @@ Polled FlowRelay::marked(std::size_t size, MutableBytes out, Instant now) const 
 }
 
 Polled FlowRelay::poll_frame(MutableBytes out, Instant now) {
-  if (const std::size_t size = farewells_.poll_frame(out); size > 0) return marked(size, out, now);
+  if (const std::size_t size = final_segments_.poll_frame(out); size > 0)
+    return marked(size, out, now);
   if (const std::size_t size = failed_syns_.poll_frame(out); size > 0) return written(size);
   FlowRing& ring = flows_.ring();
   for (int i = 0; !ring.empty() && (i < kFlowsPerCall || is_shutting_down_); ++i) {
     const std::uint32_t slot = ring.front();
     work_.add();
     if (flows_.contains(slot)) catch_up(slot, now);
-    if (flows_.contains(slot) && !ring.turn_is_over() && !flow(slot).is_unheard()) {
+    if (flows_.contains(slot) && !ring.turn_is_over() && !flow(slot).is_unconfirmed()) {
       const Polled polled = poll_flow(slot, out, now);
       if (polled.kind != Polled::Kind::kNothing) {
         if (!flow(slot).endpoint.may_have_segment()) end_turn(slot, now);

@@ -17,10 +17,10 @@
 #include "pep/base/work_budget.h"
 #include "pep/base/work_count.h"
 #include "pep/stp/session.h"
+#include "relay/gateway/addresses/announced_destinations.h"
 #include "relay/gateway/addresses/common_knowledge.h"
 #include "relay/gateway/addresses/lan_neighbours.h"
 #include "relay/gateway/addresses/presence_checks.h"
-#include "relay/gateway/addresses/told_destinations.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/flows/ahead.h"
 #include "relay/gateway/flows/asked_servers.h"
@@ -35,13 +35,13 @@
 #include "relay/gateway/flows/stream_side.h"
 #include "relay/gateway/flows/tcp_frame.h"
 #include "relay/gateway/flows/time_waits.h"
-#include "relay/gateway/flows/unheard_flows.h"
+#include "relay/gateway/flows/unconfirmed_flows.h"
 #include "relay/gateway/frames/frame.h"
 #include "relay/gateway/frames/segment_queue.h"
 #include "relay/gateway/opening/connection_records.h"
-#include "relay/gateway/opening/room_for_flows.h"
+#include "relay/gateway/opening/flow_capacity.h"
 #include "relay/gateway/peers/peer.h"
-#include "relay/gateway/peers/upheavals.h"
+#include "relay/gateway/peers/peer_epoch_log.h"
 #include "relay/gateway/recovery/flow_journal.h"
 #include "relay/gateway/recovery/orphaned_flows.h"
 #include "relay/gateway/rules/claims.h"
@@ -50,10 +50,10 @@
 
 namespace satrelay::gateway {
 
-class FlowRelay final : public stp::StreamSource, public RoomForFlows, public LanReportReader {
+class FlowRelay final : public stp::StreamSource, public FlowCapacity, public LanReportReader {
  public:
   // What of the gateway flows have to do with; all of it outlives the relay.
-  struct Surroundings {
+  struct Environment {
     const Policy& policy;
     const Claims& claims;
     TrafficClasses& classes;
@@ -71,7 +71,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
     Counters& counters;
   };
   FlowRelay(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
-            const Surroundings& around, const Stopwatch* stopwatch, TcpFrames::Sums sums);
+            const Environment& around, const Stopwatch* stopwatch, TcpFrames::Sums sums);
 
   // --- a flow begins ---------------------------------------------------------------------------
   // From its SYN, or, if that was answered by a cookie, from the `frame` of the ACK that brings
@@ -89,7 +89,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   bool make_way(std::uint32_t slot, const wire::TcpHeader& syn, Instant now);
   // The same of a connection that is in TIME-WAIT, and no flow any more.
   bool make_way(const FlowKey& key, const wire::TcpHeader& syn, Instant now);
-  // RoomForFlows.
+  // FlowCapacity.
   std::optional<Counter> lack_of_room(std::size_t peer, const IpAddress& host) const override;
   bool may_be_half_open(std::size_t peer, const IpAddress& host) const override {
     return quotas_.may_be_half_open(configured(peer), host);
@@ -139,7 +139,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   void handle_doubt(std::size_t peer, stp::StreamId stream, Instant now);
   // Hosts have moved to other MACs, as LanNeighbours knows. Each flow follows before anything else
   // is done with it.
-  void note_moves() { ++upheavals_; }
+  void note_moves() { ++epoch_log_; }
   // The peer tells to which MAC its host addresses frames for one of this LAN.
   void hear_destination(std::size_t peer, const LanDestination& told, Instant now);
   // How `host` is reached on the LAN has become known.
@@ -153,11 +153,11 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
                           Instant now);
   Instant next_timeout() const;
 
-  // --- what concerns all flows of a peer, or all there are (flow_relay_upheaval.cc) -------------
-  // From now on a flow of `peer` is as good as ended, or opened.
-  void upset(std::size_t peer, Upheavals::Kind kind);
+  // --- what concerns all flows of a peer, or all there are (flow_relay_peer_epoch.cc)
+  // ------------- From now on a flow of `peer` is as good as ended, or opened.
+  void upset(std::size_t peer, PeerEpochLog::Kind kind);
   // Each flow is looked at soon, some of them in each go_on().
-  void look_at_all() { flows_.begin_lap(); }
+  void look_at_all() { flows_.begin_scan(); }
   void go_on(Instant now);
   // Flows that the budget of an earlier call has left behind: as far as that of this one allows.
   void advance_unfinished(Instant now);
@@ -227,19 +227,19 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
 
   // (flow_relay_moving.cc)
   // What an accepted segment says of the MAC in use.
-  enum class HostNews : std::uint8_t {
+  enum class MacObservation : std::uint8_t {
     kAcknowledges,  // something new: frames reach the host there
     kBrings,        // new data
     kNone,
   };
-  void follow_host(Flow& f, const Frame& frame, HostNews news, Instant now) {
+  void follow_host(Flow& f, const Frame& frame, MacObservation news, Instant now) {
     if (is_elsewhere(f, frame)) [[unlikely]]
       follow_to(f, frame.ethernet, news, now);
   }
   static bool is_elsewhere(const Flow& f, const Frame& frame) {
     return f.seeks_host || frame.ethernet.reversed() != f.to_host;
   }
-  void follow_to(Flow& f, const wire::EthernetHeader& seen, HostNews news, Instant now);
+  void follow_to(Flow& f, const wire::EthernetHeader& seen, MacObservation news, Instant now);
   void tell_destination(const Flow& f, const wire::EthernetHeader& seen, Instant now);
   void hear_elsewhere(Flow& f, const wire::EthernetHeader& seen, bool confirms, Instant now);
   bool goes_home(Flow& f, const MacAddress& sender);
@@ -269,7 +269,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   bool meet(std::uint32_t slot, std::size_t peer, stp::StreamId stream,
             const OpenMetadata& metadata, Instant now);
   void supersede(std::uint32_t slot, std::size_t peer, Instant now);
-  void bid_farewell(Flow& f, Instant now);
+  void send_final_segment(Flow& f, Instant now);
 
   // Moves a flow on after anything happened to either half.
   void advance(std::uint32_t slot, Instant now);
@@ -287,9 +287,9 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   void make_room(Instant now);
   bool makes_room_for(const Flow& f, const WantedRoom& wanted, Counter lack) const;
 
-  // To be called before anything else is done with a flow. (flow_relay_upheaval.cc)
+  // To be called before anything else is done with a flow. (flow_relay_peer_epoch.cc)
   void catch_up(std::uint32_t slot, Instant now) {
-    if (flow(slot).upheavals_looked_at != upheavals_) [[unlikely]]
+    if (flow(slot).epochs_looked_at != epoch_log_) [[unlikely]]
       bring_up_to_date(slot, now);
   }
   void bring_up_to_date(std::uint32_t slot, Instant now);
@@ -297,19 +297,19 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   void look_at(std::uint32_t slot, Instant now);
   bool has_left(const Flow& f, Instant now) const;
   void hear_from(std::uint32_t slot, const IpAddress& host, const wire::EthernetHeader& towards);
-  void lose_stream(std::uint32_t slot, Upheavals::Kind kind, Instant now);
+  void lose_stream(std::uint32_t slot, PeerEpochLog::Kind kind, Instant now);
   void end_without_stream(std::uint32_t slot, Counter reason, Instant now);
   void give_up(std::uint32_t slot, Instant now);
 
-  // (flow_relay_last_word.cc)
-  bool begin_last_word(Flow& f, Instant now);
+  // (flow_relay_deferred_reset.cc)
+  bool begin_deferred_reset(Flow& f, Instant now);
   void owe_reset(Flow& f, Instant now);
-  void go_on_with_last_word(std::uint32_t slot, Instant now);
-  void follow_to_peer(std::uint32_t slot, LastWord& word, Instant now);
-  void follow_to_host(Flow& f, LastWord& word, Instant now);
-  void cut_short_last_word(Flow& f, Instant now);
+  void continue_deferred_reset(std::uint32_t slot, Instant now);
+  void follow_to_peer(std::uint32_t slot, DeferredReset& word, Instant now);
+  void follow_to_host(Flow& f, DeferredReset& word, Instant now);
+  void cut_short_deferred_reset(Flow& f, Instant now);
   bool gives_memory_back(const Flow& f, Instant now);
-  void end_last_word(Flow& f, Instant now);
+  void end_deferred_reset(Flow& f, Instant now);
 
   // (flow_relay_ending.cc)
   bool makes_way(std::uint32_t slot, const wire::TcpHeader& header, Instant now);
@@ -345,7 +345,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   const PresenceChecks& departures_;
   CommonKnowledge& common_;
   StationListener far_stations_;
-  ToldDestinations told_destinations_;
+  AnnouncedDestinations announced_destinations_;
   const std::vector<std::unique_ptr<Arena>>& arenas_;
   std::vector<std::unique_ptr<Peer>>& peers_;
   ConnectionRecords& records_;
@@ -357,18 +357,18 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   tcp::Counters tcp_counters_;
   std::vector<std::shared_ptr<const tcp::Common>> of_endpoints_;  // by configured peer
   FlowStore flows_;
-  UnheardFlows unheard_;  // those that wait for hear()
+  UnconfirmedFlows unheard_;  // those that wait for hear()
   AskedServers asked_;
   FlowQuotas quotas_;
   HostWindows windows_;
   StreamSide streams_;
   FlowRing unfinished_;  // flows with bytes for their hosts for which the budget did not suffice
   FlowEnds ends_;
-  static constexpr std::size_t kMostFarewells = 256;
+  static constexpr std::size_t kMostFinalSegments = 256;
   static constexpr std::size_t kMostLateAnswers = 256;
   // What is owed to hosts whose flow is no more: resets when it had to make room, and answers of
   // TIME-WAIT.
-  SegmentQueue farewells_{kMostFarewells};
+  SegmentQueue final_segments_{kMostFinalSegments};
   FailedSyns failed_syns_;  // ICMP errors for clients whose SYN has failed behind the far gateway
   TimeWaits time_waits_;
   SegmentQueue late_answers_{kMostLateAnswers};  // of connections in TIME-WAIT, after all flows
@@ -376,7 +376,7 @@ class FlowRelay final : public stp::StreamSource, public RoomForFlows, public La
   tcp::SegmentToSend last_sent_;
   std::uint32_t sending_ = kNoSlot;  // the flow whose it was, if it had data
   std::uint32_t moving_ = kNoSlot;   // had segments, and has not moved on yet
-  std::uint32_t upheavals_ = 0;      // of all peers, and moves of hosts
+  std::uint32_t epoch_log_ = 0;      // of all peers, and moves of hosts
   std::uint16_t configurations_ = 0;
   std::optional<WantedRoom> wanted_room_;
   Instant next_search_;            // for who makes it

@@ -11,7 +11,7 @@ void FlowRelay::reconfigure(const config::Gateway& next, Instant now) {
   share_with_endpoints();
   streams_.offer_dictionaries(now);
   ++configurations_;
-  flows_.begin_lap();
+  flows_.begin_scan();
   go_on(now);
 }
 

@@ -26,7 +26,7 @@ void FlowRelay::handle_closed_endpoint(Flow& f, Instant now) {
       return;
     case tcp::CloseReason::kResetByPeer:
       count_end(f, Counter::kFlowsResetByHost);
-      if (begin_last_word(f, now)) return;
+      if (begin_deferred_reset(f, now)) return;
       reason = stp::ResetReason::kHostReset;
       break;
     case tcp::CloseReason::kRefused:
@@ -180,7 +180,8 @@ void FlowRelay::handle_other_vlan(std::uint32_t slot, const wire::TcpHeader& ans
     streams_.reset(f, is_understood ? stp::ResetReason::kOtherVlan : stp::ResetReason::kNoRoute,
                    now);
     count_end(f, Counter::kFlowsOtherVlan);
-    if (!farewells_.full()) farewells_.push_reset(f.to_host, f.key, answer.acknowledgment);
+    if (!final_segments_.full())
+      final_segments_.push_reset(f.to_host, f.key, answer.acknowledgment);
   }
   f.endpoint.abandon();
   advance(slot, now);
@@ -231,7 +232,7 @@ void FlowRelay::remove(std::uint32_t slot, Instant now) {
 void FlowRelay::release_slot(std::uint32_t slot, Instant now) {
   const Flow& f = flow(slot);
   Peer& peer = *peers_[f.peer];
-  if (f.stream != Flow::kNoStream && peer.liaison.report({f.stream, f.rare().lan}, now)) {
+  if (f.stream != Flow::kNoStream && peer.control_messages.report({f.stream, f.rare().lan}, now)) {
     peer.bell.ring();
   }
   const auto awaited = awaits_report(f) ? std::optional(stream_of(f)) : std::nullopt;
@@ -248,16 +249,16 @@ void FlowRelay::release_slot(std::uint32_t slot, Instant now) {
 void FlowRelay::tell_ends(FlowRecorder* recorder) {
   ends_.tell(recorder);
   if (recorder == nullptr) return;
-  for (const auto& peer : peers_) peer->liaison.ask_for_reports();
+  for (const auto& peer : peers_) peer->control_messages.ask_for_reports();
 }
 
 bool FlowRelay::awaits_report(const Flow& f) const {
   return ends_.is_told() && f.stream != Flow::kNoStream && !f.rare().far &&
-         peers_[f.peer]->liaison.awaits_reports();
+         peers_[f.peer]->control_messages.awaits_reports();
 }
 
 FlowEnds::StreamOf FlowRelay::stream_of(const Flow& f) const {
-  return {f.peer, peers_[f.peer]->upheavals.count(), f.stream};
+  return {f.peer, peers_[f.peer]->epoch_log.count(), f.stream};
 }
 
 // It comes before this gateway's flow has ended, or after that.
@@ -271,7 +272,7 @@ void FlowRelay::handle_report(std::size_t session, const LanReport& report) {
     slot = StreamContext(*number).index();
   } else {
     slot = ends_.handle_report(
-        {static_cast<std::uint32_t>(session), peer.upheavals.count(), report.stream},
+        {static_cast<std::uint32_t>(session), peer.epoch_log.count(), report.stream},
         report.figures);
   }
   if (!slot || !flows_.contains(*slot)) return;
@@ -359,7 +360,7 @@ void FlowRelay::shut_down(Instant now) {
 
 void FlowRelay::remember(const Flow& f) {
   const ClientSide client = f.origin == Origin::kPeer ? ClientSide::kHere : ClientSide::kPeer;
-  peers_[f.peer]->liaison.remember(f.metadata(), client);
+  peers_[f.peer]->control_messages.remember(f.metadata(), client);
   counters_.add(Counter::kFlowsListed);
 }
 
@@ -379,7 +380,7 @@ void FlowRelay::doubt(Flow& f, Instant now) {
   f.stray_answers = static_cast<std::uint16_t>(f.endpoint.stray_answers());
   const bool far_host_spoke = f.bytes_to_lan > 0 || f.rare().far_window;
   if (f.origin != Origin::kLan || f.stream_state != StreamState::kOpen || far_host_spoke) return;
-  peers_[f.peer]->liaison.doubt(f.stream, now);
+  peers_[f.peer]->control_messages.doubt(f.stream, now);
 }
 
 std::uint32_t FlowRelay::find_open(std::size_t peer, stp::StreamId stream, Instant now) {
@@ -397,7 +398,7 @@ void FlowRelay::handle_doubt(std::size_t peer, stp::StreamId stream, Instant now
   const std::uint32_t slot = find_open(peer, stream, now);
   if (slot == kNoSlot) return;
   const Flow& f = flow(slot);
-  const bool waits = f.endpoint.state() == tcp::State::kSynSent && !f.is_unheard();
+  const bool waits = f.endpoint.state() == tcp::State::kSynSent && !f.is_unconfirmed();
   if (!waits || now < f.created + kDoubtAfter) return;
   reset_flow(slot, stp::ResetReason::kUnreachable, Counter::kFlowsUnreachable, now);
 }

@@ -4,7 +4,7 @@
 // the one by which its address was reached before, or its SYN came.
 //
 // A host that does not acknowledge has moved, or never was there. Then its flow tries to which MAC
-// the far host addresses its frames (HeardDestinations), what ARP and Neighbour Discovery claim
+// the far host addresses its frames (LearnedDestinations), what ARP and Neighbour Discovery claim
 // (LanOwners), and by which MAC the host's frames come. Between two of them it goes back to the MAC
 // by which the host was known.
 #include <utility>
@@ -19,17 +19,18 @@ constexpr Duration kBetweenRepeats = Duration::milliseconds(100);
 
 }  // namespace
 
-void FlowRelay::follow_to(Flow& f, const wire::EthernetHeader& seen, HostNews news, Instant now) {
+void FlowRelay::follow_to(Flow& f, const wire::EthernetHeader& seen, MacObservation news,
+                          Instant now) {
   if (!lan_.may_be_host(seen.source)) return;
   wire::EthernetHeader towards = seen.reversed();
-  if (!f.is_unheard()) towards.destination = f.to_host.destination;
+  if (!f.is_unconfirmed()) towards.destination = f.to_host.destination;
   if (towards.source != f.to_host.source) tell_destination(f, seen, now);
   const bool has_changed = std::exchange(f.to_host, towards) != towards;
   const bool is_from_there = seen.source == towards.destination;
-  const bool acknowledges = news == HostNews::kAcknowledges;
+  const bool acknowledges = news == MacObservation::kAcknowledges;
   const bool is_sure = acknowledges && f.endpoint.acknowledged() > f.rare().sent_before;
   if (acknowledges && !is_sure && goes_home(f, seen.source)) return;
-  const bool confirms = acknowledges || (news == HostNews::kBrings && is_from_there);
+  const bool confirms = acknowledges || (news == MacObservation::kBrings && is_from_there);
   if (confirms && f.seeks_host) {
     stay(f, seen, is_sure ? Certainty::kSure : Certainty::kLikely);
   } else if (has_changed && !f.seeks_host) {
@@ -41,12 +42,12 @@ void FlowRelay::follow_to(Flow& f, const wire::EthernetHeader& seen, HostNews ne
 // The host has begun to address its frames to another MAC. Behind a router that MAC means nothing.
 void FlowRelay::tell_destination(const Flow& f, const wire::EthernetHeader& seen, Instant now) {
   Peer& peer = *peers_[f.peer];
-  LanDestinations& destinations = peer.liaison.destinations();
+  LanDestinations& destinations = peer.control_messages.destinations();
   const HostPair pair = host_pair(f.key);
-  const ToldDestinations::Listener listener{f.peer, peer.upheavals.count()};
+  const AnnouncedDestinations::Listener listener{f.peer, peer.epoch_log.count()};
   if (f.stream_state != StreamState::kOpen || lan_.is_routed(peer.lane.peer) ||
       !lan_.may_be_host(seen.destination) || !destinations.are_understood() ||
-      !told_destinations_.is_news(listener, pair, seen.destination, now)) {
+      !announced_destinations_.is_news(listener, pair, seen.destination, now)) {
     return;
   }
   if (!destinations.tell(
@@ -54,7 +55,7 @@ void FlowRelay::tell_destination(const Flow& f, const wire::EthernetHeader& seen
     counters_.add(Counter::kDestinationsUntold);
     return;
   }
-  told_destinations_.note(listener, pair, seen.destination, now);
+  announced_destinations_.note(listener, pair, seen.destination, now);
   counters_.add(Counter::kDestinationsTold);
   peer.bell.ring();
 }
@@ -137,7 +138,7 @@ void FlowRelay::follow_move(Flow& f, Instant now) {
 // away goes home first, however many new claims there are: one that nobody confirms costs it that
 // one repeat.
 void FlowRelay::seek_host(Flow& f, Instant now) {
-  if (f.is_unheard()) return;
+  if (f.is_unconfirmed()) return;
   FlowRare& rare = f.make_rare();
   const MacAddress used = f.to_host.destination;
   if (std::exchange(rare.owes_repeat, false)) return;
@@ -195,7 +196,7 @@ void FlowRelay::note_repeat(Flow& f, Instant now) {
 }
 
 std::optional<LanOwners::Other> FlowRelay::new_claim(const Flow& f, Instant now) const {
-  if (f.is_unheard()) return std::nullopt;
+  if (f.is_unconfirmed()) return std::nullopt;
   return lan_.owners().other({f.key.local, f.key.vlans}, f.to_host.destination, now,
                              f.rare().claims.last);
 }
@@ -207,7 +208,7 @@ void FlowRelay::try_claimed(Flow& f, const LanOwners::Other& other) {
 
 // The MAC to which the far host addresses its frames, once for each change of it.
 bool FlowRelay::try_destination(Flow& f, Instant now) {
-  if (f.is_unheard()) return false;
+  if (f.is_unconfirmed()) return false;
   const auto told = lan_.destinations().find(host_pair(f.key), now);
   if (!told || told->mac == f.to_host.destination || told->claim <= f.rare().told_claims.last) {
     return false;

@@ -82,8 +82,8 @@ std::uint32_t FlowRelay::new_flow(const FlowKey& key, const RulePtr& rule, Origi
   Flow& f = *made;
   SATRELAY_CHECK(f.endpoint.own_memory());  // as lack_of_room() has seen
   f.peer = static_cast<std::uint32_t>(peer);
-  f.upheavals = peers_[peer]->upheavals.count();
-  f.upheavals_looked_at = upheavals_;
+  f.epoch_log = peers_[peer]->epoch_log.count();
+  f.epochs_looked_at = epoch_log_;
   f.configurations = configurations_;
   quotas_.begin(f, configured(peer));
   ++peers_[peer]->flows;

@@ -37,18 +37,19 @@ void FlowRelay::make_room(Instant now) {
     work_.add();
     catch_up(slot, now);
     const Flow& f = flow(slot);
-    const bool is_last_word = f.rare().last_word != nullptr;
-    const Instant since = is_last_word ? f.rare().last_word->began : still_since(f, session_of(f));
-    const Duration least = is_last_word ? Duration::zero() : kStillFor;
+    const bool is_deferred_reset = f.rare().deferred_reset != nullptr;
+    const Instant since =
+        is_deferred_reset ? f.rare().deferred_reset->began : still_since(f, session_of(f));
+    const Duration least = is_deferred_reset ? Duration::zero() : kStillFor;
     if (since.is_never() || now - since < least || !makes_room_for(f, wanted, *lack)) continue;
-    const std::tuple candidate(is_last_word, quotas_.hosts()[f.host].flows, now - since);
+    const std::tuple candidate(is_deferred_reset, quotas_.hosts()[f.host].flows, now - since);
     if (chosen != kNoSlot && candidate <= most) continue;
     chosen = slot;
     most = candidate;
   }
   if (chosen == kNoSlot) return;
-  if (Flow& f = flow(chosen); f.rare().last_word) {
-    end_last_word(f, now);
+  if (Flow& f = flow(chosen); f.rare().deferred_reset) {
+    end_deferred_reset(f, now);
     queue(chosen);
   } else {
     reset_flow(chosen, stp::ResetReason::kTimeout, Counter::kFlowsResetForRoom, now);

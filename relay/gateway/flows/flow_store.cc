@@ -77,11 +77,11 @@ std::optional<std::uint32_t> FlowStore::take_due(Instant now) {
   return slot;
 }
 
-std::uint32_t FlowStore::step_lap() {
-  const std::uint32_t slot = live_slots_.from(lap_next_);
+std::uint32_t FlowStore::step_scan() {
+  const std::uint32_t slot = live_slots_.from(scan_next_);
   const std::uint32_t next = slot == kNoSlot ? slots() : slot + 1;
-  lap_left_ -= std::min(lap_left_, next - lap_next_);
-  lap_next_ = slot == kNoSlot ? 0 : next;
+  scan_left_ -= std::min(scan_left_, next - scan_next_);
+  scan_next_ = slot == kNoSlot ? 0 : next;
   return slot;
 }
 

@@ -65,10 +65,10 @@ class FlowStore {
 
   // --- once round all flows, some in each call -----------------------------------------------
   // Begun again under way, it goes once round from where it is.
-  void begin_lap() { lap_left_ = slots(); }
-  bool lap_under_way() const { return lap_left_ > 0; }
+  void begin_scan() { scan_left_ = slots(); }
+  bool scan_active() const { return scan_left_ > 0; }
   // The next flow of the lap; kNoSlot if this step has found none. Only under way.
-  std::uint32_t step_lap();
+  std::uint32_t step_scan();
 
   // --- counts --------------------------------------------------------------------------------
   std::size_t size() const { return size_; }
@@ -92,8 +92,8 @@ class FlowStore {
   SlotIndex by_id_;
   TimerHeap timers_;
   FlowRing ring_;
-  std::uint32_t lap_next_ = 0;  // slot
-  std::uint32_t lap_left_ = 0;  // slots
+  std::uint32_t scan_next_ = 0;  // slot
+  std::uint32_t scan_left_ = 0;  // slots
   std::size_t size_ = 0;
   std::size_t over_ = 0;  // of them
   std::uint32_t half_open_ = 0;

@@ -28,7 +28,7 @@ std::string_view to_string(Wait wait) {
 }
 
 Wait wait_towards_peer(const Flow& f, const Peer& peer) {
-  const bool is_mute = f.endpoint.is_closed() && !f.rare().last_word;
+  const bool is_mute = f.endpoint.is_closed() && !f.rare().deferred_reset;
   if (is_mute || f.stream_state == StreamState::kOver) return Wait::kNothing;
   if (!f.established) return Wait::kHandshake;
   if (f.delivered) return Wait::kNothing;

@@ -58,7 +58,7 @@ void withhold(HostQuestions& q, Counters& counters) {
 void go_on_for_our_host(Flow& f, HostQuestions& q, const stp::Session& session, Counters& counters,
                         Instant now) {
   if (!may_ask(f, session)) return answer(f, q);
-  const stp::HostWord word = session.confirmation(f.inbound_stream()).word;
+  const stp::HostAnswer word = session.confirmation(f.inbound_stream()).word;
   if (word.question == q.asked) return word.silent ? withhold(q, counters) : answer(f, q);
   if (now < q.until) return;
   // The far gateway says it at once when a host that was silent is heard again. So the word about

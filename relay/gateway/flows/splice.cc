@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "relay/gateway/flows/last_word.h"
+#include "relay/gateway/flows/deferred_reset.h"
 #include "relay/gateway/flows/urgent.h"
 
 namespace satrelay::gateway {
@@ -66,7 +66,7 @@ bool tell_reset(Flow& flow, stp::Session& session, Instant now) {
   compress::write_block_header({compress::BlockKind::kReset, compress::kResetSize}, block);
   const ConstBytes parts[] = {block};
   if (!session.write_whole(flow.stream, parts, now)) return false;
-  flow.make_rare().last_word->stage = LastWord::Stage::kInStream;
+  flow.make_rare().deferred_reset->stage = DeferredReset::Stage::kInStream;
   return true;
 }
 

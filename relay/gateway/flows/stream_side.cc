@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "relay/gateway/flows/deferred_reset.h"
 #include "relay/gateway/flows/flow_modes.h"
-#include "relay/gateway/flows/last_word.h"
 #include "relay/gateway/peers/stream_context.h"
 
 namespace satrelay::gateway {
@@ -42,8 +42,8 @@ void StreamSide::offer_dictionaries(Instant now) {
     if (const auto& levels = classes_[id].dictionary) splice_.make_room_for(*levels);
   }
   for (const auto& peer : peers_) {
-    peer->liaison.offer(dictionaries_.offered(), now);
-    peer->dictionaries.update(classes_, peer->liaison.peer_dictionaries());
+    peer->control_messages.offer(dictionaries_.offered(), now);
+    peer->dictionaries.update(classes_, peer->control_messages.peer_dictionaries());
   }
 }
 
@@ -106,7 +106,7 @@ void StreamSide::release_if_done(Flow& f, Instant now) {
   stp::Session& session = session_of(f);
   const stp::StreamId inbound = f.inbound_stream();
   if (!f.delivered || !session.received_end(inbound) || !all_confirmed(f, session)) return;
-  if (f.rare().last_word) return;  // a RESET ends it, of this gateway or of the far one
+  if (f.rare().deferred_reset) return;  // a RESET ends it, of this gateway or of the far one
   if (session.received(inbound)->readable() > 0) return;
   session.release(f.stream, now);
   if (f.inbound()) {
@@ -186,7 +186,7 @@ void StreamSide::tell_rest(Flow& f, Instant now) {
   const bool pauses = now >= last_payload + kPause && f.endpoint.receive_window() >= left_open;
   const std::uint64_t readable = f.endpoint.received().readable();
   auto behind = stp::Behind::kUnknown;
-  if (pauses || f.endpoint.peer_finished() || f.rare().last_word) {
+  if (pauses || f.endpoint.peer_finished() || f.rare().deferred_reset) {
     behind = stp::Behind::kNothing;
   } else if (fills_a_flight(f, readable)) {
     behind = stp::Behind::kMore;

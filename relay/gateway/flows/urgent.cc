@@ -12,7 +12,7 @@ bool is_honest(const Flow& f, const stp::UrgentNotice& notice) {
 bool note_urgent(Flow& f, std::uint64_t mark, std::uint64_t end, tcp::Counters& counters) {
   using Added = tcp::UrgentMarks::Added;
   auto& urgent = f.make_rare().urgent;
-  if (!urgent) urgent = std::make_unique<HostUrgency>();
+  if (!urgent) urgent = std::make_unique<UrgentState>();
   urgent->marks.pass(f.endpoint.received().consumed());
   const Added added = urgent->marks.add(mark, end);
   if (added == Added::kMark || added == Added::kMerged) ++counters.urgent_marks_in;
@@ -21,14 +21,14 @@ bool note_urgent(Flow& f, std::uint64_t mark, std::uint64_t end, tcp::Counters& 
 }
 
 std::uint64_t next_mark(const Flow& f, const stp::Session& session) {
-  const HostUrgency* const urgent = f.rare().urgent.get();
+  const UrgentState* const urgent = f.rare().urgent.get();
   if (urgent == nullptr || !session.urgent_marks()) return 0;
   return urgent->marks.after(f.endpoint.received().consumed());
 }
 
 stp::UrgentNotice urgent_notice(Flow& f, const stp::Session& session) {
   if (f.rare().urgent == nullptr || !session.urgent_marks()) return {};
-  HostUrgency& urgent = *f.make_rare().urgent;
+  UrgentState& urgent = *f.make_rare().urgent;
   urgent.marks.pass(f.endpoint.received().consumed());
   if (const std::uint64_t mark = urgent.marks.after(0); mark > 0) {
     urgent.told = {urgent.marks.passed(), mark};

@@ -20,7 +20,7 @@ void AwaitedAnswers::await(const IpAddress& host, const MacAddress& owner, Insta
   table_.put(hash(host, owner), second_of(now));
 }
 
-std::optional<std::uint64_t> AwaitedAnswers::find(const ToldOwner& told, Instant now) const {
+std::optional<std::uint64_t> AwaitedAnswers::find(const AnnouncedOwner& told, Instant now) const {
   const std::uint64_t number = hash(told.host, told.mac);
   return is_within(table_.find(number), kPatience, now) ? std::optional(number) : std::nullopt;
 }

@@ -9,9 +9,9 @@
 #include <optional>
 
 #include "pep/base/time.h"
+#include "relay/gateway/frames/announced_owner.h"
 #include "relay/gateway/frames/keyed_hash.h"
 #include "relay/gateway/frames/shared_table.h"
-#include "relay/gateway/frames/told_owner.h"
 
 namespace satrelay::gateway {
 
@@ -24,7 +24,7 @@ class AwaitedAnswers {
 
   void await(const IpAddress& host, const MacAddress& owner, Instant now);
   // A number of the answer, the same for each that tells the same; nullopt: nobody waits for it.
-  std::optional<std::uint64_t> find(const ToldOwner& told, Instant now) const;
+  std::optional<std::uint64_t> find(const AnnouncedOwner& told, Instant now) const;
 
  private:
   static constexpr std::size_t kPlaces = 4096;

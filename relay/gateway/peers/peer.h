@@ -7,13 +7,13 @@
 #include <string>
 
 #include "config/schema.h"
-#include "pep/base/attention.h"
+#include "pep/base/ready_set.h"
 #include "pep/base/time.h"
 #include "pep/control/rate_controller.h"
 #include "pep/stp/session.h"
-#include "relay/gateway/peers/liaison.h"
+#include "relay/gateway/peers/control_messages.h"
+#include "relay/gateway/peers/peer_epoch_log.h"
 #include "relay/gateway/peers/shared_dictionaries.h"
-#include "relay/gateway/peers/upheavals.h"
 #include "relay/gateway/steering/lanes.h"
 #include "relay/gateway/uplink/carrier.h"
 
@@ -32,7 +32,7 @@ struct Peer {
         controller(make_controller(peer_carrier.config)),
         datagram_overhead(stp_config.datagram_overhead),
         session(stp_config, arena, peer_carrier.pacer, *controller, source, now),
-        liaison(session, number, its_lane, config.prefixes, most_flows, reader) {
+        control_messages(session, number, its_lane, config.prefixes, most_flows, reader) {
     config.security.forget_keys();  // the session has them
   }
 
@@ -42,12 +42,12 @@ struct Peer {
   std::unique_ptr<control::RateController> controller;
   std::uint16_t datagram_overhead;  // IP and UDP headers
   stp::Session session;
-  Liaison liaison;
+  ControlMessages control_messages;
   SharedDictionaries dictionaries;
-  Attention::Bell bell = {};                 // to be rung by who has something for it to say
+  ReadySet::Bell bell = {};                  // to be rung by who has something for it to say
   Instant suspect_since = Instant::never();  // never: it is alive
   Instant silence = Instant::never();        // silent_since(), as its flows know it
-  Upheavals upheavals;                       // of its flows
+  PeerEpochLog epoch_log;                    // of its flows
   std::size_t flows = 0;                     // that there are
   std::uint64_t flows_refused = 0;           // so far, for want of room
   std::size_t flows_behind = 0;              // that the last upheaval has yet to reach

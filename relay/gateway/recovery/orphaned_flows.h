@@ -1,7 +1,7 @@
 // Flows that this gateway relayed before it was started anew, as its journal has them or its peer
-// lists them (flow_journal.h, liaison.h). Their hosts must not hang: each is sent a SYN, which
-// draws the challenge ACK of RFC 5961 section 4.2; that carries the one sequence number that a
-// valid RST needs. The same RST answers whatever else such a host still sends. A host that has no
+// lists them (flow_journal.h, control_messages.h). Their hosts must not hang: each is sent a SYN,
+// which draws the challenge ACK of RFC 5961 section 4.2; that carries the one sequence number that
+// a valid RST needs. The same RST answers whatever else such a host still sends. A host that has no
 // such connection says so with RST.
 //
 // A host that has moved to this LAN from that of the peer has the same with connections that were

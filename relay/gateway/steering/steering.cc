@@ -103,7 +103,7 @@ bool Steering::may_be_overheard(PortId port, const Frame& frame, Instant now) {
 
 // A flood must not make an owner that answers look silent.
 bool Steering::is_awaited(const Frame& frame, Instant now) {
-  const auto told = awaited_ ? told_owner(frame) : std::nullopt;
+  const auto told = awaited_ ? announced_owner(frame) : std::nullopt;
   const auto answer = told ? awaited_->find(*told, now) : std::nullopt;
   if (!answer) return false;
   Instant& next = next_answer_[*answer % kAnswers];

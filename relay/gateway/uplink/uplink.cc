@@ -28,7 +28,7 @@ Uplink::Uplink(const config::Gateway& config, std::size_t sessions, HashKey secr
       released_(released),
       port_(port),
       classes_(config.classes, ClassDictionaries(config.classes, config.compress_level)),
-      attention_(sessions),
+      ready_set_(sessions),
       has_bridged_share_(std::ranges::any_of(
           config.links, [](const config::Link& link) { return link.bridged_share.has_value(); })),
       held_(kMostHeldFrames, std::max<std::size_t>(config.links.size(), 1)) {
@@ -38,7 +38,7 @@ Uplink::Uplink(const config::Gateway& config, std::size_t sessions, HashKey secr
                                                   config.stp.feedback.budget, config.worker.count));
     carriers_.back()->index = carriers_.size() - 1;
   }
-  for (std::size_t i = 0; i < sessions; ++i) attention_.rest(i, Instant::never());
+  for (std::size_t i = 0; i < sessions; ++i) ready_set_.rest(i, Instant::never());
   // Which of several links a bridged frame takes is not known.
   if (carriers_.size() == 1) held_.share_with(carriers_.front()->host_shares);
   apply_classes(now);
@@ -52,14 +52,15 @@ Carrier& Uplink::carrier(std::string_view link) {
 
 void Uplink::add_session(Carrier& carrier, stp::Session& session, std::uint16_t datagram_overhead,
                          unsigned lanes) {
-  attention_.wake(lines_.size());
+  ready_set_.wake(lines_.size());
   carrier.has_peers = true;
   lines_.push_back({carrier, session, datagram_overhead, lanes});
 }
 
 // --- bridged frames ----------------------------------------------------------------------------
 
-Uplink::Passage Uplink::admit(ClassId id, const Frame& frame, std::size_t ip_bytes, Instant now) {
+Uplink::BridgeOutcome Uplink::admit(ClassId id, const Frame& frame, std::size_t ip_bytes,
+                                    Instant now) {
   // Not before fragments that came earlier.
   const bool must_wait = released_.any_to_send() && !frame.reassembled;
   const ClassId turn = turn_of(id);
@@ -68,24 +69,24 @@ Uplink::Passage Uplink::admit(ClassId id, const Frame& frame, std::size_t ip_byt
     if (const auto way = way_out(turn, now); way && way->is_only_source) {
       held_.forgive(turn);
       debit_bridged(*way, 0, ip_bytes, now);
-      return Passage::kLeaves;
+      return BridgeOutcome::kLeaves;
     }
   }
   const auto slot = held_.push(held_key(secret_, fair_hosts_, turn, frame),
                                static_cast<std::uint16_t>(ip_bytes), now);
   if (!slot) {
     ++classes_[id].use.dropped_frames;
-    return Passage::kNoRoom;
+    return BridgeOutcome::kNoRoom;
   }
   // Beside sessions that wait it is booked to its host, which may have had its turns already.
   if (const auto way = is_first ? way_out(turn, now) : std::nullopt) {
     const auto held = held_.pop(turn, held_terms(turn), now);
     debit_bridged(*way, held->lead, ip_bytes, now);
-    return Passage::kLeaves;
+    return BridgeOutcome::kLeaves;
   }
   held_slot_ = *slot;
   ++classes_[id].use.waited_frames;
-  return Passage::kWaits;
+  return BridgeOutcome::kWaits;
 }
 
 bool Uplink::pass_control(std::size_t ip_bytes, Instant now) {
@@ -161,7 +162,7 @@ CapacityResult Uplink::set_capacity(std::string_view link, LinkWay way, BitRate 
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     if (!uses(lines_[i])) continue;
     lines_[i].session.announce_capacity(capacity);
-    attention_.wake(i);
+    ready_set_.wake(i);
   }
   return CapacityResult::kSet;
 }
@@ -232,7 +233,7 @@ void Uplink::apply_rate(Carrier& carrier, Instant now) {
 
 void Uplink::apply_capacity(Carrier& carrier, Instant now) {
   for (std::size_t i = 0; i < lines_.size(); ++i) {
-    attention_.wake(i);
+    ready_set_.wake(i);
     if (&lines_[i].carrier == &carrier) limit_line(lines_[i]);
   }
   apply_rate(carrier, now);
@@ -240,7 +241,7 @@ void Uplink::apply_capacity(Carrier& carrier, Instant now) {
 
 void Uplink::apply_capacity(std::size_t peer, Instant now) {
   Line& line = lines_[peer];
-  attention_.wake(peer);
+  ready_set_.wake(peer);
   // Of the others nothing may have been applied yet, or all of it before they were found to differ.
   if (line.capacity.is_zero()) return apply_capacity(line.carrier, now);
   limit_line(line);
@@ -308,7 +309,7 @@ void Uplink::write_demands(Demands& demands, Instant now) const {
       demands.terms[line.carrier.index].is_heard = true;
     }
   }
-  attention_.for_each([&](std::size_t i) {
+  ready_set_.for_each([&](std::size_t i) {
     const Line& line = lines_[i];
     ClassSet waiting = line.session.waiting();
     if (waiting == 0 || !port_.is_reachable(i)) return;
@@ -335,7 +336,7 @@ void Uplink::take_shares(const Shares& shares, Instant now) {
   }
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     const Line& line = lines_[i];
-    if (line.carrier.share_has_risen()) attention_.wake(i);
+    if (line.carrier.share_has_risen()) ready_set_.wake(i);
     line.session.set_share(line.carrier.has_fallen_back() ? lane_fallback(line) : shares.lanes[i],
                            now);
   }

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "config/schema.h"
-#include "pep/base/attention.h"
 #include "pep/base/bytes.h"
+#include "pep/base/ready_set.h"
 #include "pep/base/time.h"
 #include "pep/schedule/turn.h"
 #include "pep/stp/session.h"
@@ -60,7 +60,7 @@ class SessionPort {
 class Uplink final : public OwnFrames {
  public:
   // What becomes of a bridged frame.
-  enum class Passage : std::uint8_t {
+  enum class BridgeOutcome : std::uint8_t {
     kLeaves,  // at once, which is booked
     kWaits,   // in held_slot()
     kNoRoom,
@@ -79,11 +79,11 @@ class Uplink final : public OwnFrames {
                    unsigned lanes = 1);
 
   // The sessions that may have something to say: no others are asked.
-  Attention& attention() { return attention_; }
-  const Attention& attention() const { return attention_; }
+  ReadySet& ready_set() { return ready_set_; }
+  const ReadySet& ready_set() const { return ready_set_; }
 
   // --- bridged frames --------------------------------------------------------------------------
-  Passage admit(schedule::ClassId id, const Frame& frame, std::size_t ip_bytes, Instant now);
+  BridgeOutcome admit(schedule::ClassId id, const Frame& frame, std::size_t ip_bytes, Instant now);
   // Of those that had to wait, how many were dropped since this was last asked.
   struct Drops {
     std::uint64_t crowded = 0;  // gave way to others
@@ -207,7 +207,7 @@ class Uplink final : public OwnFrames {
   TrafficClasses classes_;
   std::vector<std::unique_ptr<Carrier>> carriers_;  // as the links are configured
   std::vector<Line> lines_;                         // by session
-  Attention attention_;                             // the same
+  ReadySet ready_set_;                              // the same
   const bool has_bridged_share_;  // bridged frames without a class are a class of their own
   HeldFrames held_;
   std::size_t held_slot_ = 0;

@@ -32,7 +32,7 @@ std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet br
   ClassSet waiting = bridged;
   std::size_t sources = bridged == 0 ? 0 : 1;
   std::size_t last = kBridgedSource;
-  attention_.for_each([&](std::size_t i) {
+  ready_set_.for_each([&](std::size_t i) {
     const ClassSet of_peer = waiting_of(i);
     if (of_peer == 0) return;
     waiting |= of_peer;
@@ -47,7 +47,7 @@ std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet br
         .traffic_class = *id, .source = last, .is_alone = is_alone, .is_only_source = true};
   }
   Choice best{.traffic_class = *id, .source = kBridgedSource};
-  attention_.for_each([&](std::size_t i) {
+  ready_set_.for_each([&](std::size_t i) {
     if ((waiting_of(i) & class_bit(*id)) == 0) return;
     if (best.source != kBridgedSource &&
         carrier.classes.start(*id, best.source) <= carrier.classes.start(*id, i + 1)) {
@@ -98,7 +98,7 @@ void Uplink::note_lone_peer() {
   if (!carrier.choice || carrier.choice->source == kBridgedSource) return;
   if (carrier.classes.has_maxima() || carrier.config.finds_capacity()) return;
   const std::size_t peer = carrier.choice->source - 1;
-  if (attention_.from(0) != peer || attention_.from(peer + 1)) return;
+  if (ready_set_.from(0) != peer || ready_set_.from(peer + 1)) return;
   const ClassSet waiting = lines_[peer].session.waiting();
   if (waiting == class_bit(carrier.choice->traffic_class)) lone_peer_ = peer;
 }
@@ -125,7 +125,7 @@ Polled Uplink::poll(MutableBytes out, Instant now) {
   }
   if (has_room) {
     sessions_first_ = false;
-    next_peer_ = attention_.from(next_peer_ + 1).value_or(attention_.from(0).value_or(0));
+    next_peer_ = ready_set_.from(next_peer_ + 1).value_or(ready_set_.from(0).value_or(0));
   }
   bool session_has_turn = choose_all(now);
   // One that has the turn may find that it has nothing after all.
@@ -164,7 +164,7 @@ bool Uplink::choose_all(Instant now) {
 
 // With many peers it would take long to ask each of them before every packet.
 std::size_t Uplink::poll_sessions(MutableBytes out, Instant now) {
-  if (!attention_.from(0)) return 0;
+  if (!ready_set_.from(0)) return 0;
   // One in turn, so that what it must say waits for no more than a packet of each.
   if (const std::size_t size = poll_session(next_peer_, out, now); size > 0) return size;
   for (const auto& carrier : carriers_) {
@@ -173,10 +173,10 @@ std::size_t Uplink::poll_sessions(MutableBytes out, Instant now) {
     if (chosen == next_peer_) continue;
     if (const std::size_t size = poll_session(chosen, out, now); size > 0) return size;
   }
-  for (auto i = attention_.from(next_peer_ + 1); i; i = attention_.from(*i + 1)) {
+  for (auto i = ready_set_.from(next_peer_ + 1); i; i = ready_set_.from(*i + 1)) {
     if (const std::size_t size = poll_session(*i, out, now); size > 0) return size;
   }
-  for (auto i = attention_.from(0); i && *i < next_peer_; i = attention_.from(*i + 1)) {
+  for (auto i = ready_set_.from(0); i && *i < next_peer_; i = ready_set_.from(*i + 1)) {
     if (const std::size_t size = poll_session(*i, out, now); size > 0) return size;
   }
   return 0;
@@ -327,7 +327,7 @@ Instant Uplink::next_turn(Instant now) const {
     // Sessions tell by themselves when their pacers open.
     if (held_.classes() == 0 && !carrier->classes.has_maxima()) continue;
     ClassSet streams = 0;
-    attention_.for_each([&](std::size_t i) {
+    ready_set_.for_each([&](std::size_t i) {
       if (&lines_[i].carrier == carrier.get() && port_.is_reachable(i)) {
         streams |= lines_[i].session.waiting();
       }

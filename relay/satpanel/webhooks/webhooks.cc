@@ -14,8 +14,8 @@
 #include "relay/ops/log.h"
 #include "relay/satpanel/wall_clock.h"
 #include "relay/satpanel/webhooks/delivery_queue.h"
-#include "relay/satpanel/webhooks/poster.h"
 #include "relay/satpanel/webhooks/signature.h"
+#include "relay/satpanel/webhooks/webhook_sender.h"
 
 namespace satrelay::panel {
 namespace {
@@ -29,7 +29,7 @@ class Webhooks::Courier {
  public:
   Courier(Hook hook, const std::string& gateway)
       : hook_(std::move(hook)),
-        poster_(hook_.url, hook_.ca_file),
+        webhook_sender_(hook_.url, hook_.ca_file),
         queue_(gateway, std::random_device()()),
         thread_([this] { run(); }) {}
 
@@ -92,11 +92,12 @@ class Webhooks::Courier {
   Answer try_once(const Delivery& delivery) {
     try {
       const std::string timestamp = std::to_string(wall_clock_ms() / 1000);
-      return poster_.post({"Content-Type: application/json", "Idempotency-Key: " + delivery.key,
-                           "X-Satrelay-Timestamp: " + timestamp,
-                           "X-Satrelay-Signature: sha256=" +
-                               sign(hook_.secret, {.timestamp = timestamp, .body = delivery.body})},
-                          delivery.body, is_over_);
+      return webhook_sender_.post(
+          {"Content-Type: application/json", "Idempotency-Key: " + delivery.key,
+           "X-Satrelay-Timestamp: " + timestamp,
+           "X-Satrelay-Signature: sha256=" +
+               sign(hook_.secret, {.timestamp = timestamp, .body = delivery.body})},
+          delivery.body, is_over_);
     } catch (const std::exception& error) {
       return {.reason = error.what()};
     }
@@ -120,8 +121,8 @@ class Webhooks::Courier {
 
   const Hook hook_;
   std::atomic<bool> is_over_ = false;
-  Poster poster_;             // of the thread
-  mutable std::mutex mutex_;  // guards what follows
+  WebhookSender webhook_sender_;  // of the thread
+  mutable std::mutex mutex_;      // guards what follows
   std::condition_variable changed_;
   DeliveryQueue queue_;
   std::thread thread_;

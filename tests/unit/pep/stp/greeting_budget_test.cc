@@ -39,7 +39,7 @@ class GreetingBudget : public testing::Test {
     config.session.opens_even_streams = is_ours;
     config.session.max_streams = 16;
     config.session.lane_receive_limit = config.session.stream_receive_limit = 16 << 10;
-    if (is_ours) config.session.greetings = {.hellos = &hellos_, .answers = &answers_};
+    if (is_ours) config.session.handshake_budgets = {.hellos = &hellos_, .answers = &answers_};
     return config;
   }
   // As the gateway does: nobody is asked before its time.

@@ -81,8 +81,8 @@ TEST_F(UsersTest, AreRefusedWithTheLine) {
 TEST_F(UsersTest, OfAFileThatHasChangedAreReadAnew) {
   write("users:\n- {name: ann}\n");
   UserFile users(file_);
-  std::vector<std::string> complaints;
-  const auto complain = [&](const std::string& what) { complaints.push_back(what); };
+  std::vector<std::string> diagnostics;
+  const auto complain = [&](const std::string& what) { diagnostics.push_back(what); };
   EXPECT_FALSE(users.refresh(complain));
   const auto touch = [&](int seconds) {
     std::filesystem::last_write_time(
@@ -96,42 +96,42 @@ TEST_F(UsersTest, OfAFileThatHasChangedAreReadAnew) {
   touch(2);
   EXPECT_FALSE(users.refresh(complain));
   EXPECT_FALSE(users.refresh(complain));
-  EXPECT_EQ(complaints.size(), 1U);
+  EXPECT_EQ(diagnostics.size(), 1U);
   EXPECT_EQ(users.current()->all().at(0).name, "bob");
 }
 
 TEST_F(UsersTest, OfAFileThatIsGoneAreNobodyUntilItIsBack) {
   write("users:\n- {name: ann}\n");
   UserFile users(file_);
-  std::vector<std::string> complaints;
-  const auto complain = [&](const std::string& what) { complaints.push_back(what); };
+  std::vector<std::string> diagnostics;
+  const auto complain = [&](const std::string& what) { diagnostics.push_back(what); };
   const std::filesystem::path away = file_.string() + "-away";
   std::filesystem::rename(file_, away);
   EXPECT_TRUE(users.refresh(complain));
   EXPECT_FALSE(users.refresh(complain));
   EXPECT_EQ(users.current()->find("ann"), nullptr);
   EXPECT_FALSE(users.is_open_to_all());
-  ASSERT_EQ(complaints.size(), 1U);
-  EXPECT_NE(complaints[0].find("not there any more"), std::string::npos) << complaints[0];
+  ASSERT_EQ(diagnostics.size(), 1U);
+  EXPECT_NE(diagnostics[0].find("not there any more"), std::string::npos) << diagnostics[0];
   // The same one, with the time that it had.
   std::filesystem::rename(away, file_);
   EXPECT_TRUE(users.refresh(complain));
   EXPECT_NE(users.current()->find("ann"), nullptr);
-  EXPECT_EQ(complaints.size(), 1U);
+  EXPECT_EQ(diagnostics.size(), 1U);
 }
 
 TEST_F(UsersTest, OfAFileThatCannotBeLookedAtStay) {
   write("users:\n- {name: ann}\n");
   UserFile users(file_);
-  std::vector<std::string> complaints;
-  const auto complain = [&](const std::string& what) { complaints.push_back(what); };
+  std::vector<std::string> diagnostics;
+  const auto complain = [&](const std::string& what) { diagnostics.push_back(what); };
   std::filesystem::remove(file_);
   std::filesystem::create_symlink(file_, file_);  // even root cannot follow it
   EXPECT_FALSE(users.refresh(complain));
   EXPECT_FALSE(users.refresh(complain));
   EXPECT_NE(users.current()->find("ann"), nullptr);
-  ASSERT_EQ(complaints.size(), 1U);
-  EXPECT_NE(complaints[0].find("stay as they were"), std::string::npos) << complaints[0];
+  ASSERT_EQ(diagnostics.size(), 1U);
+  EXPECT_NE(diagnostics[0].find("stay as they were"), std::string::npos) << diagnostics[0];
   std::filesystem::remove(file_);
   write("users:\n- {name: bob}\n");
   EXPECT_TRUE(users.refresh(complain));

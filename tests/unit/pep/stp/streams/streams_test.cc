@@ -50,7 +50,7 @@ class StreamsTest : public ::testing::Test {
   std::vector<std::byte> memory_;
   Arena arena_;
   WorkCount work_;
-  Remains remains_;
+  RetiredStreams remains_;
   OwnIds ids_{true};
   std::optional<Streams> streams_;
   Instant now_ = Instant::from_nanoseconds(1'000'000'000);

@@ -128,11 +128,11 @@ TEST_F(FlowStoreTest, ALapVisitsEachFlowOnce) {
   const std::uint32_t gone = add(2);
   add(3);
   store_.remove(gone);
-  EXPECT_FALSE(store_.lap_under_way());
-  store_.begin_lap();
+  EXPECT_FALSE(store_.scan_active());
+  store_.begin_scan();
   std::vector<std::uint32_t> seen;
-  while (store_.lap_under_way()) {
-    const std::uint32_t slot = store_.step_lap();
+  while (store_.scan_active()) {
+    const std::uint32_t slot = store_.step_scan();
     if (slot != kNoSlot) seen.push_back(slot);
   }
   EXPECT_EQ(seen, (std::vector<std::uint32_t>{0, 2}));
@@ -140,12 +140,12 @@ TEST_F(FlowStoreTest, ALapVisitsEachFlowOnce) {
 
 TEST_F(FlowStoreTest, ALapThatBeginsAgainGoesOnceRoundFromWhereItIs) {
   for (std::uint16_t port = 0; port < kMost; ++port) add(port);
-  store_.begin_lap();
-  EXPECT_EQ(store_.step_lap(), 0U);
-  store_.begin_lap();
+  store_.begin_scan();
+  EXPECT_EQ(store_.step_scan(), 0U);
+  store_.begin_scan();
   std::vector<std::uint32_t> seen;
-  while (store_.lap_under_way()) {
-    const std::uint32_t slot = store_.step_lap();
+  while (store_.scan_active()) {
+    const std::uint32_t slot = store_.step_scan();
     if (slot != kNoSlot) seen.push_back(slot);
   }
   EXPECT_EQ(seen.front(), 1U);

@@ -43,7 +43,7 @@ class HostQuestionsTest : public testing::Test {
     go_on();
   }
   std::uint64_t asked() { return peer_.far().confirmation(f_.stream).keep_alives; }
-  stp::HostWord told() { return peer_.far().confirmation(f_.stream).word; }
+  stp::HostAnswer told() { return peer_.far().confirmation(f_.stream).word; }
   void say_of_far_host(std::uint64_t question, bool silent) {
     peer_.far().confirm(f_.stream, {.word = {question, silent}}, now_);
     meet();
@@ -216,7 +216,7 @@ TEST_F(HostQuestionsTest, OurHostIsAskedOnceAndItsWordIsTold) {
   host_.say({}, now_);
   go_on();
   meet();
-  EXPECT_EQ(told(), (stp::HostWord{1, false}));
+  EXPECT_EQ(told(), (stp::HostAnswer{1, false}));
   EXPECT_TRUE(end_of_question(f_).is_never());
 }
 
@@ -227,14 +227,14 @@ TEST_F(HostQuestionsTest, OfOurHostsSilenceThePeerIsTold) {
   go_on();
   EXPECT_FALSE(speaks()) << "it is asked once";
   meet();
-  EXPECT_EQ(told(), (stp::HostWord{1, true}));
+  EXPECT_EQ(told(), (stp::HostAnswer{1, true}));
   EXPECT_FALSE(seeks_) << "one answer may be lost";
   EXPECT_FALSE(f_.endpoint.is_closed());
   EXPECT_TRUE(f_.endpoint.next_timeout().is_never()) << "nothing ends it";
   host_.say({}, now_);
   go_on();
   meet();
-  EXPECT_EQ(told(), (stp::HostWord{1, false})) << "late, but there";
+  EXPECT_EQ(told(), (stp::HostAnswer{1, false})) << "late, but there";
   for (const std::uint64_t question : {2U, 3U}) {
     now_ += Duration::seconds(5);
     follow_question(question);
@@ -251,7 +251,7 @@ TEST_F(HostQuestionsTest, QuestionsWhileOurHostIsAskedHaveOneWord) {
   host_.say({}, now_);
   go_on();
   meet();
-  EXPECT_EQ(told(), (stp::HostWord{99, false}));
+  EXPECT_EQ(told(), (stp::HostAnswer{99, false}));
 }
 
 // Linux answers two a second.
@@ -263,7 +263,7 @@ TEST_F(HostQuestionsTest, AHostThatWasJustHeardIsNotAskedAgain) {
   follow_question(2);
   EXPECT_FALSE(speaks());
   meet();
-  EXPECT_EQ(told(), (stp::HostWord{2, false}));
+  EXPECT_EQ(told(), (stp::HostAnswer{2, false}));
   now_ += Duration::seconds(1);
   follow_question(3);
   EXPECT_TRUE(speaks());

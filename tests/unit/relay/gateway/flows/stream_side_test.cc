@@ -400,7 +400,7 @@ class StreamSideWithADictionary : public StreamSideTest {
     exchange();
     while (const auto event = session().poll_event()) {
       if (event->kind == stp::Event::Kind::kOpened) {
-        EXPECT_TRUE(peer_.peers[0]->liaison.handle_opened(event->stream, now_));
+        EXPECT_TRUE(peer_.peers[0]->control_messages.handle_opened(event->stream, now_));
       }
     }
   }

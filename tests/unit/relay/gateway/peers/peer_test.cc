@@ -63,8 +63,8 @@ TEST_F(PeerTest, BeginsWithoutFlowsAndIsNotSuspect) {
   EXPECT_EQ(peer.session.peer_state(), stp::PeerState::kConnecting);
   EXPECT_TRUE(peer.suspect_since.is_never());
   EXPECT_EQ(peer.flows, 0U);
-  EXPECT_EQ(peer.upheavals.count(), 0U);
-  EXPECT_EQ(peer.liaison.peer_admission(), Admission::kOpen);
+  EXPECT_EQ(peer.epoch_log.count(), 0U);
+  EXPECT_EQ(peer.control_messages.peer_admission(), Admission::kOpen);
 }
 
 TEST_F(PeerTest, KeepsNoKeysButKnowsThatThereAreSome) {

@@ -14,7 +14,7 @@
 namespace satrelay::gateway::uplink_test {
 namespace {
 
-using Passage = Uplink::Passage;
+using BridgeOutcome = Uplink::BridgeOutcome;
 constexpr auto kId = TrafficClasses::kBridged;
 constexpr std::size_t kHeader = 42;
 constexpr std::size_t kSize = 1'000;
@@ -72,13 +72,13 @@ class UplinkTest : public testing::Test, public SessionPort {
     Peer& peer = *peer_->peers[0];
     uplink_.add_session(carrier, peer.session, peer.datagram_overhead);
   }
-  Passage admit(std::string_view from = "203.0.113.5", std::uint16_t port = 7) {
+  BridgeOutcome admit(std::string_view from = "203.0.113.5", std::uint16_t port = 7) {
     const FrameBytes frame = udp_frame(from, "198.51.100.5", port, FrameBytes(kSize - 28));
     return uplink_.admit(kId, look_at(frame), kSize, now_);
   }
   // Until one has to wait, which then does.
   std::size_t fill() {
-    while (admit() == Passage::kLeaves) {
+    while (admit() == BridgeOutcome::kLeaves) {
     }
     return uplink_.held_slot();
   }
@@ -99,7 +99,7 @@ class UplinkTest : public testing::Test, public SessionPort {
 };
 
 TEST_F(UplinkTest, AFrameLeavesAtOnceWhileTheCarrierHasRoom) {
-  EXPECT_EQ(admit(), Passage::kLeaves);
+  EXPECT_EQ(admit(), BridgeOutcome::kLeaves);
   EXPECT_EQ(uplink_.held().frames(), 0U);
   EXPECT_EQ(uplink_.classes()[kId].use.bridged_frames, 1U);
   EXPECT_TRUE(uplink_.next_turn(now_).is_never());
@@ -131,12 +131,12 @@ TEST_F(UplinkTest, HowLongAFrameHasWaitedIsCounted) {
 TEST_F(UplinkTest, NoFrameOvertakesThoseOfItsClassThatWait) {
   fill();
   now_ += Duration::seconds(1);
-  EXPECT_EQ(admit(), Passage::kWaits);
+  EXPECT_EQ(admit(), BridgeOutcome::kWaits);
 }
 
 TEST_F(UplinkTest, OfAFlowForWhichThereIsNoRoomTheOldestIsDropped) {
   const std::size_t oldest = fill();
-  while (!uplink_.held().any_dropped()) ASSERT_EQ(admit(), Passage::kWaits);
+  while (!uplink_.held().any_dropped()) ASSERT_EQ(admit(), BridgeOutcome::kWaits);
   EXPECT_EQ(uplink_.next_turn(now_), now_) << "its keeper is to throw it away at once";
   const Polled polled = poll();
   EXPECT_EQ(polled.kind, Polled::Kind::kDropped);
@@ -149,11 +149,11 @@ TEST_F(UplinkTest, OfAFlowForWhichThereIsNoRoomTheOldestIsDropped) {
 // All other places are taken by one that is no fatter.
 TEST_F(UplinkTest, WhatFindsNoRoomToWaitIsDropped) {
   fill();
-  Passage last = Passage::kWaits;
-  for (std::uint16_t i = 1; i < 4'000 && last != Passage::kNoRoom; ++i) {
+  BridgeOutcome last = BridgeOutcome::kWaits;
+  for (std::uint16_t i = 1; i < 4'000 && last != BridgeOutcome::kNoRoom; ++i) {
     last = admit("203.0." + std::to_string(i / 250) + "." + std::to_string(i % 250 + 1));
   }
-  EXPECT_EQ(last, Passage::kNoRoom);
+  EXPECT_EQ(last, BridgeOutcome::kNoRoom);
   EXPECT_EQ(uplink_.classes()[kId].use.dropped_frames, 1U);
 }
 
@@ -174,7 +174,7 @@ TEST_F(UplinkTest, WithAShareBridgedFramesAreAClassOfTheirOwn) {
   config.links[0].bridged_share = 0.2;
   Uplink uplink(config, 1, HashKey{1, 2}, released_, *this, now_);
   const FrameBytes frame = udp_frame("203.0.113.5", "198.51.100.5", 7, FrameBytes(kSize - 28));
-  while (uplink.admit(kId, look_at(frame), kSize, now_) == Passage::kLeaves) continue;
+  while (uplink.admit(kId, look_at(frame), kSize, now_) == BridgeOutcome::kLeaves) continue;
   EXPECT_EQ(uplink.held().classes(), schedule::class_bit(kId));
   EXPECT_EQ(uplink.held_frames(kId), 1U);
 }
@@ -200,7 +200,7 @@ TEST_F(UplinkTest, ControlFramesLeaveBesideAQueueUntilTwoLongPacketsAreBooked) {
   const control::Pacer& pacer = uplink_.carrier("sat").pacer;
   EXPECT_LE(pacer.free_at() - now_,
             Duration::milliseconds(4) + pacer.rate().time_for(ByteCount(2 * 1'538)));
-  EXPECT_EQ(admit(), Passage::kWaits);
+  EXPECT_EQ(admit(), BridgeOutcome::kWaits);
 }
 
 TEST_F(UplinkTest, WhatTheGatewayItselfSendsIsBooked) {
@@ -390,7 +390,7 @@ TEST_F(UplinkTest, WhoRestsAtASmallShareIsWokenWhenItRises) {
   const auto drain = [&] {
     std::size_t frames = 0;
     while (poll().kind != Polled::Kind::kNothing) ++frames;
-    uplink_.attention().rest(0, now_ + Duration::seconds(60));
+    uplink_.ready_set().rest(0, now_ + Duration::seconds(60));
     return frames;
   };
   take(mbit(1));
@@ -465,9 +465,9 @@ TEST(UplinkOfMany, OnePeersCapacityWakesNoOther) {
     uplink.add_session(carrier, peer.session, peer.datagram_overhead);
   }
   uplink.handle_capacity(0, now);  // the first time all are asked
-  for (std::size_t i = 0; i < kPeers; ++i) uplink.attention().rest(i, Instant::never());
+  for (std::size_t i = 0; i < kPeers; ++i) uplink.ready_set().rest(i, Instant::never());
   uplink.handle_capacity(2, now);
-  for (std::size_t i = 0; i < kPeers; ++i) EXPECT_EQ(uplink.attention().is_awake(i), i == 2) << i;
+  for (std::size_t i = 0; i < kPeers; ++i) EXPECT_EQ(uplink.ready_set().is_awake(i), i == 2) << i;
   EXPECT_EQ(carrier.in_force(), mbit(10));
   // What one alone may be sent changes nothing of the others, nor of the link.
   uplink.set_most_rate(1, mbit(3), now);
@@ -492,7 +492,7 @@ TEST_F(UplinkTest, AClassIsSetIfItsRatesMakeSense) {
 TEST_F(UplinkTest, WhatWaitsInAClassThatIsNoMoreLeavesAllTheSame) {
   const auto gold = uplink_.classes().find("gold");
   const FrameBytes frame = udp_frame("203.0.113.5", "198.51.100.5", 7, FrameBytes(kSize - 28));
-  while (uplink_.admit(*gold, look_at(frame), kSize, now_) == Passage::kLeaves) {
+  while (uplink_.admit(*gold, look_at(frame), kSize, now_) == BridgeOutcome::kLeaves) {
   }
   config::Gateway next = one_link();
   next.classes.clear();

@@ -1,0 +1,64 @@
+// What sessions that are over have left: their streams, whose memory goes back some at a time, as
+// there may be very many. Nothing of the present session can reach them.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "pep/base/work_count.h"
+#include "pep/stp/streams/stream_schedule.h"
+#include "pep/stp/streams/stream_table.h"
+
+namespace satrelay::stp {
+
+class RetiredStreams {
+ public:
+  // Sessions that may have left something: who begins one after the other waits until there is
+  // less.
+  static constexpr std::size_t kMost = 4;
+  static constexpr std::size_t kStreamsPerStep = 64;
+  // Arena blocks, beyond those of one stream.
+  static constexpr std::uint64_t kBytesPerStep = 1U << 20;
+
+  bool empty() const { return sessions_.empty(); }
+  bool full() const { return sessions_.size() >= kMost; }
+  void add(StreamTable streams, StreamSchedule schedule) {
+    schedule.pause(true);  // its hosts wait no more
+    sessions_.push_back(std::make_unique<Session>(std::move(streams), std::move(schedule)));
+  }
+  void add_held(BlocksHeld& held) const {
+    for (const auto& session : sessions_) {
+      const StreamTable& streams = session->first;
+      for (std::uint32_t i = 0; i < streams.slot_count(); ++i) {
+        held.to_peer += streams.at(i).send.blocks_held();
+        held.from_peer += streams.at(i).receive.bytes().blocks_held();
+        held.reserves += streams.at(i).reserves_held();
+      }
+    }
+  }
+  void go_on(WorkCount& work) {
+    if (empty()) return;
+    sessions_.front()->second.go_on(work);
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < kStreamsPerStep && bytes < kBytesPerStep && !empty(); ++i) {
+      auto& [streams, schedule] = *sessions_.front();
+      if (streams.slot_count() == 0) {
+        sessions_.erase(sessions_.begin());
+        continue;
+      }
+      work.add();
+      Stream& stream = streams.at(static_cast<std::uint32_t>(streams.slot_count() - 1));
+      bytes += stream.send.stored() + stream.receive.bytes().stored();
+      schedule.leave(stream);
+      streams.drop_last();
+    }
+  }
+
+ private:
+  using Session = std::pair<StreamTable, StreamSchedule>;
+  std::vector<std::unique_ptr<Session>> sessions_;  // the oldest first
+};
+
+}  // namespace satrelay::stp

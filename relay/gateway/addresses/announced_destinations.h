@@ -1,0 +1,55 @@
+// What this gateway has told its peers of the MACs to which hosts of this LAN address their frames:
+// however many connections two hosts have on a lane, a change is told once.
+//
+// Fixed size, direct-mapped, found by a keyed hash. A pair that has lost its place is told again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "pep/base/address.h"
+#include "pep/base/time.h"
+#include "relay/gateway/addresses/host_pair.h"
+#include "relay/gateway/frames/keyed_hash.h"
+
+namespace satrelay::gateway {
+
+class AnnouncedDestinations {
+ public:
+  // The same is told no sooner again. It is told again at all as the peer may have forgotten it.
+  static constexpr Duration kAgain = Duration::seconds(60);
+
+  explicit AnnouncedDestinations(HashKey key) : key_(key), entries_(kEntries) {}
+
+  // Each lane of a peer may be another worker's there, and a peer that was started anew knows
+  // nothing.
+  struct Listener {
+    std::uint32_t session = 0;
+    std::uint32_t streams_gone = 0;  // peer_epoch_log.h
+    friend bool operator==(const Listener&, const Listener&) = default;
+  };
+  // A host has changed to `mac`: whether the peer is to be told.
+  bool is_news(const Listener& listener, const HostPair& pair, const MacAddress& mac,
+               Instant now) const;
+  // It was told.
+  void note(const Listener& listener, const HostPair& pair, const MacAddress& mac, Instant now);
+
+ private:
+  struct Entry {
+    Listener listener;
+    HostPair pair;
+    MacAddress mac;  // zero: the place is empty
+    Instant again;
+  };
+  static constexpr std::size_t kEntries = 1024;
+
+  std::size_t place(const Listener& listener, const HostPair& pair) const {
+    return (hash_pair(key_, pair) + listener.session) % kEntries;
+  }
+
+  HashKey key_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace satrelay::gateway

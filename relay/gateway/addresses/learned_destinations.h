@@ -1,0 +1,59 @@
+// To which MAC a far host addresses its frames for a host of this LAN, as its gateway has told. If
+// both LANs are one network of layer 2, a bridge would deliver them there.
+//
+// One far host says nothing of where others send, so only connections of the two hosts follow. So a
+// peer turns no flows away but those with the hosts behind it.
+//
+// Fixed size, direct-mapped, found by a keyed hash: a later pair takes the place of an earlier one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "pep/base/address.h"
+#include "pep/base/time.h"
+#include "relay/gateway/addresses/host_pair.h"
+#include "relay/gateway/frames/keyed_hash.h"
+
+namespace satrelay::gateway {
+
+class LearnedDestinations {
+ public:
+  static constexpr Duration kKept = Duration::seconds(24 * 3600);
+
+  explicit LearnedDestinations(HashKey key) : key_(key), entries_(kEntries) {}
+
+  struct Heard {
+    MacAddress mac;
+    std::uint64_t claim = 0;  // a number of its own, greater than those before; never 0
+  };
+  void hear(const HostPair& pair, const MacAddress& mac, Instant now);
+  std::optional<Heard> find(const HostPair& pair, Instant now) const;
+  // As LanOwners says: a flow of these hosts has shown that the one that sends by `sender` is
+  // reached by `receiver`.
+  void note_receiver(const HostPair& pair, const MacAddress& sender, const MacAddress& receiver);
+  MacAddress receiver(const HostPair& pair, const MacAddress& sender, Instant now) const;
+
+ private:
+  struct Entry {
+    HostPair pair;
+    MacAddress mac;
+    MacAddress sender;        // by which frames come from a host that was reached by `mac`
+    std::uint64_t claim = 0;  // 0: the place is empty
+    Instant heard;
+  };
+  static constexpr std::size_t kEntries = 1024;
+
+  std::size_t place(const HostPair& pair) const { return hash_pair(key_, pair) % kEntries; }
+  static bool holds(const Entry& entry, const HostPair& pair) {
+    return entry.claim != 0 && entry.pair == pair;
+  }
+
+  HashKey key_;
+  std::vector<Entry> entries_;
+  std::uint64_t claims_ = 0;
+};
+
+}  // namespace satrelay::gateway

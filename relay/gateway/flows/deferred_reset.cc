@@ -1,0 +1,60 @@
+#include "relay/gateway/flows/deferred_reset.h"
+
+#include <algorithm>
+
+namespace satrelay::gateway {
+namespace {
+
+using Stage = DeferredReset::Stage;
+
+// The timers, and the room that others need, are looked at so often.
+constexpr Duration kLongestLook = Duration::seconds(1);
+constexpr Duration kShortestLook = Duration::milliseconds(25);
+
+}  // namespace
+
+std::optional<Stage> first_stage(const Flow& f, const stp::Session& session) {
+  const std::uint64_t waits = f.endpoint.received().readable();
+  if (waits == 0 && f.bytes_from_lan == 0) return std::nullopt;
+  // No block follows the end of a stream; and the far host is to hear of that end, too.
+  const bool has_ended = f.endpoint.peer_finished();
+  if (!has_ended && session.reset_marks()) return Stage::kToStream;
+  const bool is_there = has_ended ? f.delivered : session.unacknowledged(f.stream) == 0;
+  if (waits == 0 && is_there) return std::nullopt;
+  return Stage::kHeld;
+}
+
+bool has_queued(const Flow& f) {
+  const tcp::Endpoint& host = f.endpoint;
+  if (host.state() == tcp::State::kSynSent) return host.unacknowledged() > 0;
+  return host.is_synchronised() &&
+         (host.unacknowledged() > 0 || (f.closed_to_host && !host.finished_sending()));
+}
+
+std::uint64_t left_before_reset(const Flow& f, const stp::Session& session) {
+  const Stage stage = f.rare().deferred_reset->stage;
+  if (stage == Stage::kToHost) {
+    const bool owes_end = f.closed_to_host && !f.endpoint.finished_sending();
+    return f.endpoint.unacknowledged() + (owes_end ? 1U : 0U);
+  }
+  const bool owes_end =
+      stage == Stage::kHeld ? f.endpoint.peer_finished() && !f.delivered : !f.delivered;
+  return f.endpoint.received().readable() + session.unacknowledged(f.stream) + (owes_end ? 1U : 0U);
+}
+
+bool is_overdue(DeferredReset& word, std::uint64_t left, Instant now) {
+  if (left < word.left) word.progressed = now;
+  word.left = left;
+  // The far gateway has all bytes once none is left: then it counts how long its host takes.
+  const bool stands_still = left > 0 && now >= word.progressed + kLastWordPatience;
+  return stands_still || now >= word.began + kLastWordLimit;
+}
+
+// No event tells that all bytes of a stream without an end have arrived.
+Duration pause_of(const Flow& f, const stp::Session& session) {
+  if (f.rare().deferred_reset->stage != Stage::kHeld || f.endpoint.peer_finished())
+    return kLongestLook;
+  return std::clamp(session.smoothed_rtt() / 8, kShortestLook, kLongestLook);
+}
+
+}  // namespace satrelay::gateway

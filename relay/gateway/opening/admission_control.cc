@@ -1,0 +1,413 @@
+#include "relay/gateway/opening/admission_control.h"
+
+#include <algorithm>
+
+#include "relay/gateway/frames/frame_faults.h"
+#include "relay/gateway/frames/path_marks.h"
+
+namespace satrelay::gateway {
+namespace {
+
+using Flags = wire::TcpFlags;
+using Decision = AdmissionControl::Decision;
+
+// With fewer free places, each cookie that may come back has one.
+constexpr std::size_t kAmplePlaces = 4096;
+
+// The far gateway is asked so often about a device to which connections are bridged.
+constexpr Duration kAskPeerAgain = Duration::seconds(60);
+
+Decision bridge(Counter reason) { return {.kind = Decision::Kind::kBridge, .reason = reason}; }
+Decision drop(Counter reason) { return {.kind = Decision::Kind::kDrop, .reason = reason}; }
+
+}  // namespace
+
+AdmissionControl::AdmissionControl(const config::Gateway& config, HashKey secret,
+                                   const Policy& policy, const Claims& claims,
+                                   const std::vector<std::unique_ptr<Peer>>& peers,
+                                   const SymmetricPaths& paths, BetweenGateways& between,
+                                   Counters& counters)
+    : policy_(policy),
+      claims_(claims),
+      peers_(peers),
+      paths_(paths),
+      between_(between),
+      records_(secret, config.limits.flows),
+      cookies_(secret, counters),
+      under_way_(secret),
+      counters_(counters),
+      desync_detector_(secret, *this, counters),
+      unplaced_acks_(counters) {}
+
+Decision AdmissionControl::decide(const Segment& segment, ActiveRule& rule,
+                                  std::optional<std::size_t> peer, const FlowCapacity& room,
+                                  Instant now) {
+  const FlowKey& key = segment.key;
+  const wire::TcpHeader& header = segment.header;
+  const bool is_syn = header.opens_connection();
+  // A host repeats such a segment by itself, so it does not wait for an answer to an ACK.
+  const bool repeats =
+      segment.payload > 0 || (header.flags & (Flags::kSyn | Flags::kFin | Flags::kRst)) != 0;
+  if (repeats) unplaced_acks_.forget(key);
+  // What opens a connection: a SYN, or an ACK that brings back the cookie by which one was
+  // answered.
+  auto recovered = cookies_.recover(key, header, now);
+  // What a host sends behind an ACK that was dropped, or lost, must not be bridged: no host knows
+  // of it. The host repeats it all, from the ACK on.
+  if (!recovered && !is_syn &&
+      (records_.dropped_acks.recalls(key, header.acknowledgment, now) ||
+       cookies_.follows_a_lost_ack(key, header, now))) {
+    return drop(Counter::kDroppedAfterCookie);
+  }
+  const wire::TcpHeader& opening = recovered ? *recovered : header;
+  const bool was_tried = is_syn && end_overdue_trial(segment, now);
+  auto reason = reason_to_bridge(segment, opening, rule.rule, peer, now);
+  const bool was_bridged = records_.bridged_syns.recalls(key, opening.sequence, now);
+  if (!reason && (was_bridged || records_.in_use.has(key, now) ||
+                  records_.refused_in_use.recalls(key, 0, now))) {
+    reason = Counter::kBridgedMidStream;
+  }
+  // A SYN keeps IP options and extension headers, and its connection too: the hosts may need them
+  // on the way. A cookie has answered a SYN that had none.
+  if (!reason && !recovered && segment.frame.kind != FrameKind::kTcp) {
+    reason = bridging_reason(segment.frame, Counter::kBridgedMidStream);
+  }
+  if (!reason) {
+    if (const auto fault = checksum_fault(segment.frame)) return drop(*fault);
+    if (is_syn && begin_trial(segment, *peer, now)) reason = Counter::kBridgedOnTrial;
+  }
+  if (!reason) {
+    // A host believes in the cookie that its SYN was answered by, or will: a repetition is answered
+    // by the same, whatever room there is, as long as the cookie is remembered.
+    if (is_syn &&
+        (may_answer_by_cookie(*peer, key.local, room, now) ||
+         cookies_.has_answered(key, header, now)) &&
+        room.handshake(rule.rule, key, *peer, now).allows_cookies()) {
+      return {.kind = Decision::Kind::kCookie};
+    }
+    reason = room.lack_of_room(*peer, key.local);
+    if (!reason && !recovered && !room.may_be_half_open(*peer, key.local)) {
+      reason = Counter::kBridgedHalfOpenFull;
+    }
+  }
+  // The host has taken a SYN from the WAN: what it had with these ports before is over.
+  if (header.has(Flags::kSyn) && header.has(Flags::kAck) &&
+      records_.syns_from_wan.recalls(key, header.acknowledgment - 1, now)) {
+    records_.ended.forget(key);
+  }
+  // Of a flow that is over no other host knows.
+  if (reason == Counter::kBridgedMidStream && !is_syn && records_.ended.recalls(key, 0, now)) {
+    if (const auto fault = checksum_fault(segment.frame)) return drop(*fault);
+    refusals_.refuse(PortId::kLan, segment.frame, header, segment.payload);
+    return drop(Counter::kDroppedAfterEnd);
+  }
+  if ((is_syn || recovered) && !was_bridged && !was_tried) ++rule.use.connections;
+  if (recovered && !reason) {
+    unplaced_acks_.forget(key);
+    under_way_.remove(peers_[*peer]->lane.peer, key.local, now);
+  }
+  if (!reason) return {.kind = Decision::Kind::kRelay, .recovered = recovered};
+  // The host takes its connection for open: there may be room, or a peer, when it sends again.
+  if (recovered && (is_want_of_room(*reason) || reason == Counter::kBridgedPeerDown)) {
+    if (!repeats) unplaced_acks_.add(key, segment.frame.ethernet.reversed(), header, now);
+    records_.dropped_acks.remember(key, header.acknowledgment, now);
+    return drop(Counter::kDroppedAfterCookie);
+  }
+  if (is_syn) {
+    records_.bridged_syns.remember(key, opening.sequence, now);
+    records_.ended.forget(key);
+  }
+  const SegmentNumbers numbers{.flags = header.flags,
+                               .sequence = header.sequence,
+                               .acknowledgment = header.acknowledgment,
+                               .payload = static_cast<std::uint32_t>(segment.payload)};
+  records_.in_use.look_from_lan(key, numbers, now);
+  desync_detector_.look_from_lan(key, segment.frame.ethernet, numbers, peer, now);
+  return bridge(bridging_reason(segment.frame, *reason));
+}
+
+std::optional<Counter> AdmissionControl::reason_to_bridge(const Segment& segment,
+                                                          const wire::TcpHeader& opening,
+                                                          const config::Rule& rule,
+                                                          std::optional<std::size_t> peer,
+                                                          Instant now) const {
+  const FlowKey& key = segment.key;
+  constexpr auto kHandshake =
+      static_cast<std::uint8_t>(Flags::kSyn | Flags::kAck | Flags::kRst | Flags::kFin);
+  if ((opening.flags & kHandshake) == (Flags::kSyn | Flags::kAck) &&
+      !records_.syns_from_wan.recalls(key, opening.acknowledgment - 1, now)) {
+    return Counter::kBridgedAsymmetric;
+  }
+  if (!opening.opens_connection()) return Counter::kBridgedMidStream;
+  if (segment.frame.ethernet.destination.is_multicast() || key.remote.is_multicast()) {
+    return Counter::kBridgedMulticast;
+  }
+  if (const auto reason = objection(key, rule, peer, now)) {
+    // One of ours that a router of the LAN sends on to another peer is in order.
+    const bool is_ours = reason == Counter::kBridgedForeignSource &&
+                         records_.own_syns.recalls(untagged(key), opening.sequence, now);
+    if (!is_ours) return reason;
+    if (!is_accepted(key.local, *peer)) return Counter::kBridgedUnacceptedSource;
+  }
+  const wire::TcpOptions& options = opening.options;
+  const bool takes_paths = options.has_mptcp && rule.mptcp == config::MptcpMode::kBridge;
+  if (options.has_md5 || options.has_ao || options.has_mptcp_join || takes_paths) {
+    return Counter::kBridgedTcpOptions;
+  }
+  // Answered here, the first hop would pass for the destination.
+  if (segment.header.opens_connection() && segment.frame.ip.hop_limit <= kMostTtlOfAProbe) {
+    return Counter::kBridgedLowTtl;
+  }
+  return std::nullopt;
+}
+
+std::optional<Counter> AdmissionControl::objection(const FlowKey& key, const config::Rule& rule,
+                                                   std::optional<std::size_t> peer,
+                                                   Instant now) const {
+  if (policy_.is_on_own_segment(key.remote)) return Counter::kBridgedOwnSegment;
+  if (!peer) return Counter::kBridgedNoPeerPrefix;
+  if (!claims_.are_hosts(key.local, key.remote)) return Counter::kBridgedOwnSegment;
+  if (rule.action != config::Action::kAccelerate) return Counter::kBridgedByRule;
+  if (paths_.is_doubtful(key, now)) return Counter::kBridgedAsymmetric;
+  if (records_.split_vlans.has(key, peers_[*peer]->lane.peer, now)) {
+    return Counter::kBridgedOtherVlan;
+  }
+  if (admission_ == Admission::kBypass) return Counter::kBridgedBypass;
+  if (admission_ == Admission::kDraining) return Counter::kBridgedDraining;
+  if (peers_[*peer]->session.peer_state() != stp::PeerState::kAlive) {
+    return Counter::kBridgedPeerDown;
+  }
+  if (peers_[*peer]->control_messages.peer_admission() != Admission::kOpen) {
+    return Counter::kBridgedPeerBypass;
+  }
+  // Relayed, the peer would have it for a host's own word, and its answers would come back to
+  // whoever has said it. Bridged, they go where the address belongs.
+  if (claims_.is_behind_a_peer(key.local)) return Counter::kBridgedForeignSource;
+  if (!is_accepted(key.local, *peer)) return Counter::kBridgedUnacceptedSource;
+  if (may_be_between(key, *peer) &&
+      between_.state({key.remote, key.vlans}, now) == BetweenGateways::State::kConfirmed) {
+    return Counter::kBridgedBetweenGateways;
+  }
+  return std::nullopt;
+}
+
+// One lane alone may have begun while a queue stood.
+std::optional<Duration> AdmissionControl::shortest_path(std::size_t session) const {
+  const std::size_t peer = peers_[session]->lane.peer;
+  std::size_t first = session;
+  while (first > 0 && peers_[first - 1]->lane.peer == peer) --first;
+  std::optional<Duration> shortest;
+  for (std::size_t i = first; i < peers_.size() && peers_[i]->lane.peer == peer; ++i) {
+    const auto path = peers_[i]->session.shortest_rtt();
+    if (path) shortest = std::min(shortest.value_or(*path), *path);
+  }
+  return shortest;
+}
+
+bool AdmissionControl::may_be_between(const FlowKey& key, std::size_t session) const {
+  return !claims_.is_behind_a_peer(key.remote) && peers_[session]->session.between_gateways();
+}
+
+// The first bytes of a connection may stand in its SYN. They are not to cross in the clear.
+bool AdmissionControl::begin_trial(const Segment& syn, std::size_t session, Instant now) {
+  const FlowKey& key = syn.key;
+  const LanAddress address(key.remote, key.vlans);
+  if (between_.state(address, now) != BetweenGateways::State::kHint || syn.payload > 0)
+    return false;
+  const auto path = shortest_path(session);
+  if (!may_be_between(key, session) || !path || *path <= BetweenGateways::kShortestPath) {
+    return false;
+  }
+  if (trials_.is_overdue(address, now)) {
+    refute(address, now);
+    return false;
+  }
+  // The peer's answer comes too late for this SYN, but in time for the connection.
+  const bool is_begun =
+      ask(address, session, now) &&
+      trials_.begin(
+          address, SynTrials::Sign::kHint,
+          {.key = key, .sequence = syn.header.sequence, .sent = now, .within = *path / 2});
+  if (!is_begun) counters_.add(Counter::kHintsUntried);
+  return is_begun;
+}
+
+void AdmissionControl::note_bridged(const Segment& syn, Counter reason, std::size_t session,
+                                    bool waits, Instant now) {
+  const LanAddress address(syn.key.remote, syn.key.vlans);
+  if (reason == Counter::kBridgedOnTrial) {
+    if (const auto found = trials_.find(syn.key, syn.header.sequence, now); found.syn && waits) {
+      found.syn->has_waited = true;
+    }
+  } else if (reason == Counter::kBridgedBetweenGateways) {
+    follow_confirmed(syn, address, session, waits, now);
+  }
+}
+
+// Somebody on the way may have forged the answers that have confirmed it. The answer of the far
+// host comes all the same, and shows that; so does the word of the far gateway.
+void AdmissionControl::follow_confirmed(const Segment& syn, const LanAddress& address,
+                                        std::size_t session, bool waits, Instant now) {
+  const auto path = shortest_path(session);
+  // A device may take its time. No far host is as quick as this.
+  const bool is_begun = path && trials_.begin(address, SynTrials::Sign::kConfirmed,
+                                              {.key = syn.key,
+                                               .sequence = syn.header.sequence,
+                                               .sent = now,
+                                               .within = *path * 3 / 4,
+                                               .has_waited = waits});
+  if (!is_begun) return;
+  SynTrials::Trial& trial = *trials_.trial_of(address);
+  if (now >= trial.ask_again && ask(address, session, now)) trial.ask_again = now + kAskPeerAgain;
+}
+
+bool AdmissionControl::ask(const LanAddress& address, std::size_t session, Instant now) {
+  if (!peers_[session]->control_messages.questions().ask({address.host, address.vlans}, now))
+    return false;
+  peers_[session]->bell.ring();
+  return true;
+}
+
+// A repeated SYN that is taken back is relayed. The far host is to forget the first one before the
+// far gateway opens the connection.
+bool AdmissionControl::end_overdue_trial(const Segment& syn, Instant now) {
+  using Sign = SynTrials::Sign;
+  const auto [trial, tried] = trials_.find(syn.key, syn.header.sequence, now);
+  if (tried == nullptr || tried->answer || trial->sign == Sign::kConfirmed) return false;
+  const LanAddress address = trial->address;
+  if (trial->sign == Sign::kHint) {
+    // The device may have answered a SYN of another worker.
+    if (between_.state(address, now) == BetweenGateways::State::kConfirmed) {
+      trial->sign = Sign::kConfirmed;
+      return false;
+    }
+    // An answer that the link's queue may have delayed has been taken back, and would be again.
+    const bool is_late = tried->is_late(now) && !tried->has_waited;
+    if (!is_late && !tried->is_reset) return false;
+  }
+  if (!tried->is_reset) {
+    refusals_.take_back(syn.key, syn.frame.ethernet, syn.header.sequence + 1);
+  }
+  trials_.end(syn.key);
+  records_.bridged_syns.forget(syn.key);
+  refute(address, now);
+  return true;
+}
+
+bool AdmissionControl::takes_back(const FlowKey& key, const wire::EthernetHeader& ethernet,
+                                  ConstBytes segment, Instant now) {
+  using Sign = SynTrials::Sign;
+  const auto numbers = numbers_of(segment);
+  const bool accepts = (numbers.flags & Flags::kSyn) != 0;
+  const bool refuses = (numbers.flags & Flags::kRst) != 0;
+  if ((numbers.flags & Flags::kAck) == 0 || accepts == refuses) return false;
+  const auto [trial, tried] = trials_.find(key, numbers.acknowledgment - 1, now);
+  if (tried == nullptr) return false;
+  const LanAddress address = trial->address;
+  if (tried->answer) {
+    // Two have answered one SYN, and the second of them is the far host, however long it waited.
+    const bool contradicts = accepts && *tried->answer != numbers.sequence && !tried->is_repeated;
+    if (!contradicts) return false;
+    refute(address, now);
+  } else if (trial->sign != Sign::kVoid && !tried->is_late(now)) {
+    trial->sign = Sign::kConfirmed;
+    if (between_.confirm(address, now)) counters_.add(Counter::kAddressesBetween);
+    // A refusal may be forged, too: the SYN stays, so that the far host's answer shows it.
+    if (accepts) tried->answer = numbers.sequence;
+    return false;
+  } else if (trial->sign == Sign::kConfirmed && (tried->has_waited || tried->is_repeated)) {
+    return false;
+  } else if (!tried->has_waited) {
+    refute(address, now);
+  }
+  if (refuses) return false;  // the host's connection is over, and nothing of it goes on
+  records_.bridged_syns.forget(key);
+  if (!tried->is_reset) {
+    tried->is_reset = refusals_.take_back(key, ethernet.reversed(), numbers.acknowledgment);
+  }
+  return true;
+}
+
+// Connections that stand already are with whoever has forged an answer, and are reset.
+void AdmissionControl::refute(const LanAddress& address, Instant now) {
+  if (SynTrials::Trial* const trial = trials_.trial_of(address)) {
+    trial->sign = SynTrials::Sign::kVoid;
+    for (SynTrials::Syn& syn : trial->all()) {
+      if (!syn.answer) continue;
+      syn.answer.reset();
+      records_.bridged_syns.forget(syn.key);
+      records_.ended.remember(syn.key, 0, now);
+    }
+  }
+  if (between_.refute(address, now)) counters_.add(Counter::kHintsVoid);
+}
+
+bool AdmissionControl::is_accepted(const IpAddress& host, std::size_t session) const {
+  return peers_[session]->control_messages.sources().allow(host);
+}
+
+bool AdmissionControl::may_answer_by_cookie(std::size_t session, const IpAddress& host,
+                                            const FlowCapacity& room, Instant now) {
+  return !room.may_be_half_open(session, host) && !room.lack_of_room(session, host) &&
+         under_way_.leave_one_of(room.places(session, host), kAmplePlaces,
+                                 peers_[session]->lane.peer, host, now);
+}
+
+void AdmissionControl::answer_by_cookie(const Segment& syn, const wire::EthernetHeader& to_host,
+                                        const tcp::Config& config, std::size_t session,
+                                        Instant now) {
+  cookies_.answer(syn.key, to_host, syn.header, config, now);
+  under_way_.add(peers_[session]->lane.peer, syn.key.local, now);
+}
+
+void AdmissionControl::look_from_wan(const FlowKey& key, const wire::EthernetHeader& ethernet,
+                                     ConstBytes segment, Instant now) {
+  const auto numbers = numbers_of(segment);
+  records_.in_use.look_from_wan(key, numbers, now);
+  if (wire::opens_connection(numbers.flags)) {
+    records_.syns_from_wan.remember(key, numbers.sequence, now);
+  }
+  constexpr auto kAnswer = static_cast<std::uint8_t>(Flags::kSyn | Flags::kAck);
+  if ((numbers.flags & kAnswer) == kAnswer) records_.split_vlans.look_at_answer(key, now);
+  desync_detector_.look_from_wan(key, ethernet, numbers);
+}
+
+void AdmissionControl::handle_evidence(std::size_t session, const HostEvidence& evidence,
+                                       Instant now) {
+  const std::size_t peer = peers_[session]->lane.peer;
+  if (claims_.allow(peer, evidence.near, evidence.far)) {
+    desync_detector_.hear({session, peer}, evidence, now);
+  } else {
+    counters_.add(Counter::kEvidenceRefused);
+  }
+}
+
+bool AdmissionControl::is_alive(std::size_t session) const {
+  return peers_[session]->session.peer_state() == stp::PeerState::kAlive;
+}
+
+bool AdmissionControl::understands_evidence(std::size_t session) const {
+  return peers_[session]->control_messages.understands_evidence();
+}
+
+bool AdmissionControl::tell(std::size_t session, const HostEvidence& evidence, Instant now) {
+  if (!peers_[session]->control_messages.tell(evidence, now)) return false;
+  peers_[session]->bell.ring();
+  return true;
+}
+
+std::size_t AdmissionControl::poll_reset(PortId port, MutableBytes out) {
+  if (port == PortId::kLan) {
+    if (const std::size_t size = desync_detector_.poll_frame(out)) return size;
+    if (const std::size_t size = unplaced_acks_.poll_frame(out)) return size;
+  }
+  return refusals_.poll_frame(port, out);
+}
+
+Instant AdmissionControl::next_timeout() const {
+  if (cookies_.has_frames()) return Instant();
+  return earlier(unplaced_acks_.next_timeout(),
+                 earlier(desync_detector_.next_timeout(), refusals_.next_timeout()));
+}
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,36 @@
+// Whether there is room for one more flow, which the relay knows. `host`: of this LAN.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "config/schema.h"
+#include "pep/base/address.h"
+#include "pep/base/time.h"
+#include "relay/gateway/counters.h"
+#include "relay/gateway/frames/flow_key.h"
+#include "relay/gateway/rules/handshake.h"
+
+namespace satrelay::gateway {
+
+class FlowCapacity {
+ public:
+  virtual ~FlowCapacity() = default;
+  // Why one more flow of the host towards the peer finds no room; nullopt if it does.
+  virtual std::optional<Counter> lack_of_room(std::size_t peer, const IpAddress& host) const = 0;
+  // Whether it may wait for its host's answer.
+  virtual bool may_be_half_open(std::size_t peer, const IpAddress& host) const = 0;
+  // How many flows more find a place in the table: of any host, towards the peer, and of the host.
+  struct Places {
+    std::uint64_t all = 0;
+    std::uint64_t of_peer = 0;
+    std::uint64_t of_host = 0;
+  };
+  virtual Places places(std::size_t peer, const IpAddress& host) const = 0;
+  // Of a flow with this key towards the peer, under the rule.
+  virtual Handshake handshake(const config::Rule& rule, const FlowKey& key, std::size_t peer,
+                              Instant now) const = 0;
+};
+
+}  // namespace satrelay::gateway

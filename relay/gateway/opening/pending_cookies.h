@@ -1,0 +1,54 @@
+// How many SYN cookies may come back any moment, with an ACK that needs a place for its flow: those
+// of the last second or two, of all hosts, towards each peer, and of each host. Fixed size: hosts,
+// and peers, that fall into one place are counted together, so a figure is rather too large.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "pep/base/recent_count.h"
+#include "pep/base/time.h"
+#include "relay/gateway/frames/keyed_hash.h"
+#include "relay/gateway/opening/flow_capacity.h"
+
+namespace satrelay::gateway {
+
+class PendingCookies {
+ public:
+  explicit PendingCookies(HashKey secret) : secret_(secret), peers_(kCounts), hosts_(kCounts) {}
+
+  void add(std::size_t peer, const IpAddress& host, Instant now) {
+    all_.add(1, kRecent, now);
+    peers_[peer % kCounts].add(1, kRecent, now);
+    of(host).add(1, kRecent, now);
+  }
+  // One has come back, or what may be one.
+  void remove(std::size_t peer, const IpAddress& host, Instant now) {
+    all_.take(1, kRecent, now);
+    peers_[peer % kCounts].take(1, kRecent, now);
+    of(host).take(1, kRecent, now);
+  }
+  // Whether one more finds a place. With `ample` places it does: of a flood's cookies hardly any
+  // come back.
+  bool leave_one_of(const FlowCapacity::Places& places, std::uint64_t ample, std::size_t peer,
+                    const IpAddress& host, Instant now) {
+    const auto leave = [&](std::uint64_t there, RecentCount& under_way) {
+      return there >= ample || under_way.amount(kRecent, now) < there;
+    };
+    return leave(places.all, all_) && leave(places.of_peer, peers_[peer % kCounts]) &&
+           leave(places.of_host, of(host));
+  }
+
+ private:
+  static constexpr Duration kRecent = Duration::seconds(1);
+  static constexpr std::size_t kCounts = 512;
+  RecentCount& of(const IpAddress& host) { return hosts_[hash_host(secret_, host) % kCounts]; }
+
+  HashKey secret_;
+  RecentCount all_;
+  std::vector<RecentCount> peers_;
+  std::vector<RecentCount> hosts_;
+};
+
+}  // namespace satrelay::gateway

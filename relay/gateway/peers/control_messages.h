@@ -1,0 +1,169 @@
+// What a gateway tells one peer beside the flows, or asks it: whether it takes new ones, which
+// dictionaries it has, whether a server has answered at all, what a host says of a connection that
+// is bridged, to which MACs hosts address their frames, which of its hosts are on this LAN, from
+// which hosts it accepts connections, how its LAN has fared and, after a restart of the peer, which
+// flows there were. A message is a stream of its own (docs/stp.md section 15), so that it is
+// repaired, paced and under flow control as any; who has taken it ends the stream with RESET,
+// reason none.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "pep/base/bytes.h"
+#include "pep/base/time.h"
+#include "pep/stp/session.h"
+#include "relay/gateway/admission.h"
+#include "relay/gateway/frames/open_metadata.h"
+#include "relay/gateway/peers/accepted_sources.h"
+#include "relay/gateway/peers/dictionaries.h"
+#include "relay/gateway/peers/host_arrivals.h"
+#include "relay/gateway/peers/host_evidence.h"
+#include "relay/gateway/peers/lan_destinations.h"
+#include "relay/gateway/peers/lan_questions.h"
+#include "relay/gateway/peers/lan_reports.h"
+#include "relay/gateway/peers/messages.h"
+#include "relay/gateway/peers/stream_context.h"
+#include "relay/gateway/recovery/orphaned_flows.h"
+#include "relay/gateway/steering/lanes.h"
+
+namespace satrelay::gateway {
+
+class ControlMessages {
+ public:
+  // `session`, `prefixes` and `reader` must outlive the liaison; the session is the one with this
+  // number, of a lane of the peer that has these prefixes. At most `most_flows` are listed.
+  ControlMessages(stp::Session& session, std::size_t number, const Lane& lane,
+                  const std::vector<IpPrefix>& prefixes, std::uint32_t most_flows,
+                  LanReportReader& reader)
+      : session_(session),
+        lane_(lane),
+        messages_(session, StreamContext::of_messages(number).number()),
+        most_flows_(most_flows),
+        reports_(session, number, messages_, reader),
+        destinations_(session, messages_),
+        arrivals_(session, messages_),
+        sources_(session, messages_, prefixes),
+        questions_(session, messages_) {}
+
+  // Tells the peer, now or when it is alive.
+  void announce(Admission admission, Instant now);
+  // The same of the dictionaries that the peer's blocks may be made with.
+  void offer(const std::vector<DictionaryOffer>& dictionaries, Instant now);
+  // A flow that the peer cannot know any more, should it have been started anew. `client`: as the
+  // peer sees it.
+  void remember(const OpenMetadata& flow, ClientSide client);
+  // More of them follow one by one: until it is released, the list does not leave.
+  void hold_list() { list_is_held_ = true; }
+  void release_list(Instant now);
+
+  // Asks the peer whether its host has answered at all in this flow (docs/stp.md section 15), now
+  // or never.
+  void doubt(stp::StreamId flow, Instant now);
+  // The same from the peer, once.
+  std::optional<stp::StreamId> take_doubt() { return std::exchange(doubted_, std::nullopt); }
+
+  // Tells the peer what a host says of a connection that is bridged. False, and no effect: the
+  // peer is not there, does not understand it, or has been told something just now.
+  bool tell(const HostEvidence& evidence, Instant now);
+  bool understands_evidence() const { return session_.evidence(); }
+  // The same from the peer, once.
+  std::optional<HostEvidence> take_evidence() { return std::exchange(evidence_, std::nullopt); }
+
+  // From now on the peer is to tell how its LAN has fared in each flow that ends.
+  void ask_for_reports();
+  bool awaits_reports() const { return reports_.awaits(); }
+  // The same of a flow that has ended here; false if the peer does not want to know.
+  bool report(const LanReport& report, Instant now) { return reports_.tell(report, now); }
+
+  // To which MACs hosts address their frames.
+  LanDestinations& destinations() { return destinations_; }
+
+  // Which of the peer's hosts have answered on this LAN.
+  HostArrivals& arrivals() { return arrivals_; }
+
+  // Which addresses the far LAN has, and this one.
+  LanQuestions& questions() { return questions_; }
+
+  // From which hosts the peer accepts connections.
+  const AcceptedSources& sources() const { return sources_; }
+
+  // A stream that the peer has opened: true if it was a message, and not a flow.
+  bool handle_opened(stp::StreamId stream, Instant now);
+  // Events of the session that are about no stream, or one of its own. What the peer lists
+  // goes to `orphans`.
+  void handle_event(const stp::Event& event, OrphanedFlows& orphans, Instant now);
+  // How many messages the peer has not taken in time.
+  [[nodiscard]] unsigned handle_timeout(OrphanedFlows& orphans, Instant now);
+  Instant next_timeout() const {
+    if (reads_on_) return {};
+    return earlier(earlier(earlier(retry_at_, messages_.next_timeout()), reports_.next_timeout()),
+                   earlier(earlier(destinations_.next_timeout(), arrivals_.next_timeout()),
+                           sources_.next_timeout()));
+  }
+  // The session asks for the next bytes of a stream of its own.
+  void produce(stp::StreamId stream, Instant now);
+
+  Admission peer_admission() const { return peer_admission_; }
+  const std::vector<DictionaryOffer>& peer_dictionaries() const { return peer_dictionaries_; }
+
+ private:
+  void say(Instant now);
+  void say(ConstBytes message, Instant now);
+  void handle_reset(stp::StreamId stream, stp::ResetReason reason, Instant now);
+  bool hear_admission(ConstBytes bytes);
+  bool hear_dictionaries(ConstBytes bytes);
+  void list(Instant now);
+  void read_list(OrphanedFlows& orphans, Instant now);
+  void forget_flows();
+
+  stp::Session& session_;
+  Lane lane_;
+  Messages messages_;
+  std::uint32_t most_flows_;
+  Instant retry_at_ = Instant::never();
+
+  Admission admission_ = Admission::kOpen;
+  std::uint32_t sequence_ = 0;  // of our announcements; 0: none yet
+  Admission peer_admission_ = Admission::kOpen;
+  std::uint32_t peer_sequence_ = 0;
+
+  std::vector<DictionaryOffer> dictionaries_;
+  std::uint32_t dictionaries_sequence_ = 0;  // as above
+  std::vector<DictionaryOffer> peer_dictionaries_;
+  std::uint32_t peer_dictionaries_sequence_ = 0;
+
+  Instant next_doubt_;
+  std::optional<stp::StreamId> doubted_;
+
+  Instant next_evidence_;
+  std::optional<HostEvidence> evidence_;
+
+  // Flows to list, as the message carries them; empty but for a restart of the peer.
+  static constexpr std::size_t kChunk = 16 * 1024;
+  using Chunk = std::array<std::byte, kChunk>;
+  std::vector<std::unique_ptr<Chunk>> flows_;
+  std::size_t flows_size_ = 0;
+  bool list_is_held_ = false;
+  std::uint32_t remembered_ = 0;
+  bool peer_restarted_ = false;  // so that the list is due
+  std::optional<stp::StreamId> list_out_;
+  std::size_t written_ = 0;
+  std::optional<stp::StreamId> list_in_;
+  std::uint32_t listed_ = 0;
+  bool list_refused_ = false;  // some of it
+  bool reads_on_ = false;      // more of the list is there to be read
+
+  LanReports reports_;
+  LanDestinations destinations_;
+  HostArrivals arrivals_;
+  AcceptedSources sources_;
+  LanQuestions questions_;
+};
+
+}  // namespace satrelay::gateway
