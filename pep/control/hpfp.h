@@ -8,7 +8,7 @@
 
 #include <optional>
 
-#include "pep/control/capacity_guard.h"
+#include "pep/control/capacity/capacity_guard.h"
 #include "pep/control/rate_controller.h"
 
 namespace satrelay::control {

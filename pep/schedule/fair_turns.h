@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "pep/base/intrusive_list.h"
+#include "pep/base/containers/intrusive_list.h"
 
 namespace satrelay::schedule {
 

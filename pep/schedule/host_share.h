@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "pep/base/keyed_pool.h"
+#include "pep/base/containers/keyed_pool.h"
 #include "pep/schedule/class_set.h"
 
 namespace satrelay::schedule {

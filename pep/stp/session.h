@@ -16,9 +16,9 @@
 #include <string>
 
 #include "pep/base/arena.h"
-#include "pep/base/byte_queue.h"
 #include "pep/base/bytes.h"
-#include "pep/base/reassembler.h"
+#include "pep/base/containers/byte_queue.h"
+#include "pep/base/containers/reassembler.h"
 #include "pep/base/time.h"
 #include "pep/base/units.h"
 #include "pep/control/budget.h"

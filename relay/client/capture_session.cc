@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "relay/client/pcapng.h"
-#include "relay/ops/capture_format.h"
-#include "relay/ops/control_client.h"
+#include "relay/ops/control/control_client.h"
+#include "relay/ops/stats/capture_format.h"
 
 namespace satrelay::ctl {
 namespace {

@@ -4,8 +4,8 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "config/ip_words.h"
-#include "config/words.h"
+#include "config/model/words.h"
+#include "config/text/ip_words.h"
 #include "pep/base/address.h"
 
 namespace satrelay::ctl {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "config/modes.h"
+#include "config/model/modes.h"
 #include "relay/gateway/gateway_impl.h"
 
 namespace satrelay::gateway {

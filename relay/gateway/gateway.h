@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 #include "pep/base/address.h"
 #include "pep/base/bytes.h"
 #include "pep/base/stopwatch.h"
@@ -173,7 +173,7 @@ class Gateway {
   // Takes over what of a configuration can change while flows go on: rules, classes,
   // limits.half_open, idle_timeout and half_close_timeout, stp.give_up_after, tcp, of each peer the
   // keys, and of each link bridged_queue and send_rate, up to that of the start. The rest must be
-  // as it was (config/changes.h tells).
+  // as it was (config/checks/changes.h tells).
   // `prepared`: what prepare() made of `next`, which takes long with many rules and may be done by
   // another thread; without it, that is done now. What set_rule() has changed is as configured.
   void reconfigure(const config::Gateway& next, Instant now, const Prepared& prepared);

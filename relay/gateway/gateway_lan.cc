@@ -4,8 +4,8 @@
 #include "pep/wire/arp.h"
 #include "pep/wire/icmp.h"
 #include "pep/wire/tcp.h"
-#include "relay/gateway/frames/asked_owner.h"
 #include "relay/gateway/frames/frame_faults.h"
+#include "relay/gateway/frames/neighbours/asked_owner.h"
 #include "relay/gateway/gateway_impl.h"
 
 namespace satrelay::gateway {

@@ -5,8 +5,8 @@
 // ARP and Neighbour Discovery are only hints, as anybody forges them. The gateway of the new LAN
 // asks for the host there, and tells the old one of an answer. That one asks for the host on its
 // own LAN, and ends the host's flows with that peer only if it hears nothing of the host.
-#include "relay/gateway/frames/announced_owner.h"
 #include "relay/gateway/frames/flow_key.h"
+#include "relay/gateway/frames/neighbours/announced_owner.h"
 #include "relay/gateway/gateway_impl.h"
 
 namespace satrelay::gateway {

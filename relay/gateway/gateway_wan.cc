@@ -4,7 +4,7 @@
 
 #include "pep/wire/tcp.h"
 #include "pep/wire/udp.h"
-#include "relay/gateway/frames/asked_owner.h"
+#include "relay/gateway/frames/neighbours/asked_owner.h"
 #include "relay/gateway/gateway_impl.h"
 
 namespace satrelay::gateway {

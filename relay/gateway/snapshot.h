@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 #include "pep/base/address.h"
 #include "pep/base/histogram.h"
 #include "pep/base/time.h"

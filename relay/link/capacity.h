@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 
 namespace satrelay::link {
 

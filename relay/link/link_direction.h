@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 #include "pep/base/random.h"
 #include "pep/base/time.h"
 #include "pep/base/units.h"

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 #include "pep/base/random.h"
 
 namespace satrelay::link {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 #include "pep/base/time.h"
 
 namespace satrelay::link {

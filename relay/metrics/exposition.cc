@@ -16,15 +16,15 @@
 #include "pep/stp/counters.h"
 #include "pep/tcp/counters.h"
 #include "relay/client/reply.h"
-#include "relay/dpdk/port_stats.h"
+#include "relay/dpdk/device/port_stats.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/rules/rule_counters.h"
 #include "relay/gateway/uplink/class_counters.h"
 #include "relay/metrics/metric_names.h"
 #include "relay/metrics/reply_fields.h"
 #include "relay/metrics/webhook_counters.h"
-#include "relay/ops/histogram_list.h"
-#include "relay/ops/worker_counters.h"
+#include "relay/ops/stats/histogram_list.h"
+#include "relay/ops/stats/worker_counters.h"
 #include "relay/records/record_counters.h"
 
 namespace satrelay::metrics {

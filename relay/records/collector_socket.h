@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
 #include "relay/records/record_counters.h"

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 #include "pep/base/time.h"
 #include "relay/records/collector_socket.h"
 #include "relay/records/ipfix_message.h"

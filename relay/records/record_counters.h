@@ -1,5 +1,5 @@
 // What the writer of records counts. What a worker loses because the writer is behind it counts
-// itself (relay/ops/worker_counters.h).
+// itself (relay/ops/stats/worker_counters.h).
 #pragma once
 
 #include <array>

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 #include "pep/base/time.h"
 #include "relay/records/ipfix_exporter.h"
 #include "relay/records/json_line.h"

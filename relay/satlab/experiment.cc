@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "relay/sim/plans.h"
+#include "relay/sim/scenarios/plans.h"
 
 namespace satrelay::satlab {
 

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 #include "pep/base/time.h"
 #include "pep/base/units.h"
-#include "relay/sim/scenario.h"
+#include "relay/sim/scenarios/scenario.h"
 
 namespace satrelay::satlab {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "config/format.h"
-#include "config/read_link_changes.h"
-#include "config/read_sat_link.h"
+#include "config/readers/read_link_changes.h"
+#include "config/readers/read_sat_link.h"
+#include "config/text/format.h"
 
 namespace satrelay::satlab {
 namespace {

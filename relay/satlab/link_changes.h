@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "config/document.h"
+#include "config/readers/document.h"
 #include "relay/satlab/experiment.h"
 
 namespace satrelay::satlab {

@@ -3,9 +3,9 @@
 #include <exception>
 #include <iostream>
 
-#include "config/error.h"
-#include "relay/satlab/paper.h"
-#include "relay/satlab/paper_command.h"
+#include "config/text/error.h"
+#include "relay/satlab/papers/paper.h"
+#include "relay/satlab/papers/paper_command.h"
 #include "relay/satlab/run_command.h"
 #include "relay/satlab/soak_command.h"
 

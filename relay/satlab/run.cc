@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "relay/satlab/bounds.h"
-#include "relay/sim/network.h"
+#include "relay/sim/network/network.h"
 
 namespace satrelay::satlab {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "relay/link/link_direction.h"
 #include "relay/satlab/experiment.h"
-#include "relay/sim/recorder.h"
+#include "relay/sim/checks/recorder.h"
 
 namespace satrelay::satlab {
 

@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <optional>
 
-#include "relay/satlab/output_file.h"
-#include "relay/satlab/plot.h"
-#include "relay/satlab/progress.h"
-#include "relay/satlab/report.h"
+#include "relay/satlab/output/output_file.h"
+#include "relay/satlab/output/plot.h"
+#include "relay/satlab/output/progress.h"
+#include "relay/satlab/output/report.h"
 #include "relay/satlab/run.h"
 #include "relay/satlab/scenario_file.h"
 

@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <limits>
 
-#include "config/document.h"
-#include "config/format.h"
-#include "config/read_classes.h"
-#include "config/read_common.h"
-#include "config/read_gateway.h"
-#include "config/read_rate_control.h"
-#include "config/read_rules.h"
-#include "config/read_sat_link.h"
-#include "config/text_file.h"
-#include "config/units.h"
-#include "config/validation.h"
+#include "config/checks/validation.h"
+#include "config/readers/document.h"
+#include "config/readers/read_classes.h"
+#include "config/readers/read_common.h"
+#include "config/readers/read_gateway.h"
+#include "config/readers/read_rate_control.h"
+#include "config/readers/read_rules.h"
+#include "config/readers/read_sat_link.h"
+#include "config/text/format.h"
+#include "config/text/text_file.h"
+#include "config/text/units.h"
 #include "relay/satlab/link_changes.h"
 
 namespace satrelay::satlab {

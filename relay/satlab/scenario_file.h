@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "config/error.h"
+#include "config/text/error.h"
 #include "relay/satlab/experiment.h"
 
 namespace satrelay::satlab {

@@ -13,11 +13,11 @@
 #include <stdexcept>
 
 #include "relay/satlab/heap_probe.h"
-#include "relay/sim/checks.h"
-#include "relay/sim/describe.h"
-#include "relay/sim/minimise.h"
-#include "relay/sim/network.h"
-#include "relay/sim/workers_scenario.h"
+#include "relay/sim/checks/checks.h"
+#include "relay/sim/checks/minimise.h"
+#include "relay/sim/network/network.h"
+#include "relay/sim/scenarios/describe.h"
+#include "relay/sim/scenarios/workers_scenario.h"
 
 namespace satrelay::satlab {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "relay/sim/profile.h"
-#include "relay/sim/reduction.h"
-#include "relay/sim/scenario.h"
+#include "relay/sim/checks/reduction.h"
+#include "relay/sim/scenarios/profile.h"
+#include "relay/sim/scenarios/scenario.h"
 
 namespace satrelay::satlab {
 

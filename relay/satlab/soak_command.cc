@@ -9,12 +9,12 @@
 #include <optional>
 #include <vector>
 
-#include "relay/satlab/output_file.h"
-#include "relay/satlab/progress.h"
+#include "relay/satlab/output/output_file.h"
+#include "relay/satlab/output/progress.h"
 #include "relay/satlab/soak.h"
-#include "relay/sim/churn.h"
-#include "relay/sim/describe.h"
-#include "relay/sim/profile.h"
+#include "relay/sim/hosts/churn.h"
+#include "relay/sim/scenarios/describe.h"
+#include "relay/sim/scenarios/profile.h"
 
 namespace satrelay::satlab {
 namespace {

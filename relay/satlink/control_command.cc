@@ -1,7 +1,7 @@
 #include "relay/satlink/control_command.h"
 
-#include "config/units.h"
-#include "relay/ops/control_words.h"
+#include "config/text/units.h"
+#include "relay/ops/control/control_words.h"
 
 namespace satrelay::satlink {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "pep/base/time.h"
-#include "relay/dpdk/port.h"
-#include "relay/dpdk/telemetry_command.h"
+#include "relay/dpdk/device/port.h"
+#include "relay/dpdk/loop/telemetry_command.h"
 #include "relay/satlink/emulator.h"
 
 namespace satrelay::satlink {

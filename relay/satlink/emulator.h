@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <string>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 #include "pep/base/counter_fields.h"
-#include "relay/dpdk/burst.h"
-#include "relay/dpdk/packet_pool.h"
-#include "relay/dpdk/poll_loop.h"
-#include "relay/dpdk/port.h"
+#include "relay/dpdk/device/burst.h"
+#include "relay/dpdk/device/packet_pool.h"
+#include "relay/dpdk/device/port.h"
+#include "relay/dpdk/loop/poll_loop.h"
 #include "relay/link/link_direction.h"
 #include "relay/satlink/control_command.h"
 #include "relay/satlink/sizing.h"

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 
 namespace satrelay::satlink {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "relay/satpanel/http.h"
+#include "relay/satpanel/http/http.h"
 
 namespace satrelay::panel {
 

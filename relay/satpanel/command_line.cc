@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <span>
 
-#include "relay/satpanel/json_listing.h"
+#include "relay/satpanel/http/json_listing.h"
 
 namespace satrelay::panel {
 namespace {

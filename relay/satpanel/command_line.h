@@ -1,13 +1,13 @@
 // The commands of a gateway's control socket for clients that speak JSON, made from their one table
-// (relay/ops/control_grammar.h).
+// (relay/ops/control/control_grammar.h).
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
-#include "relay/ops/control_grammar.h"
-#include "relay/satpanel/users.h"
+#include "relay/ops/control/control_grammar.h"
+#include "relay/satpanel/users/users.h"
 
 namespace satrelay::panel {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "relay/client/socket_search.h"
-#include "relay/ops/control_client.h"
+#include "relay/ops/control/control_client.h"
 
 namespace satrelay::panel {
 namespace {

@@ -21,17 +21,17 @@
 #include <variant>
 #include <vector>
 
-#include "relay/ops/log.h"
+#include "relay/ops/log/log.h"
 #include "relay/satpanel/gateway_link.h"
 #include "relay/satpanel/history.h"
-#include "relay/satpanel/http_server.h"
+#include "relay/satpanel/http/http_server.h"
 #include "relay/satpanel/observer.h"
 #include "relay/satpanel/options.h"
 #include "relay/satpanel/service.h"
-#include "relay/satpanel/sessions.h"
 #include "relay/satpanel/snmp/agent.h"
-#include "relay/satpanel/user_command.h"
-#include "relay/satpanel/user_file.h"
+#include "relay/satpanel/users/sessions.h"
+#include "relay/satpanel/users/user_command.h"
+#include "relay/satpanel/users/user_file.h"
 #include "relay/satpanel/webhooks/hook.h"
 #include "relay/satpanel/webhooks/webhooks.h"
 

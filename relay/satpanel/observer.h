@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "relay/metrics/readings.h"
-#include "relay/satpanel/alarm_keeper.h"
+#include "relay/satpanel/alarms/alarm_keeper.h"
 #include "relay/satpanel/gateway_link.h"
 #include "relay/satpanel/history.h"
 

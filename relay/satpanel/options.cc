@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <map>
 
-#include "config/ip_words.h"
+#include "config/text/ip_words.h"
 #include "relay/satpanel/snmp/agent.h"
 
 namespace satrelay::panel {

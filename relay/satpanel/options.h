@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "relay/satpanel/gateway_link.h"
-#include "relay/satpanel/http_server.h"
+#include "relay/satpanel/http/http_server.h"
 #include "relay/satpanel/snmp/agent.h"
-#include "relay/satpanel/users.h"
+#include "relay/satpanel/users/users.h"
 
 namespace satrelay::panel {
 

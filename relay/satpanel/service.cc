@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "relay/satpanel/assets.h"
-#include "relay/satpanel/json_listing.h"
+#include "relay/satpanel/http/json_listing.h"
 
 namespace satrelay::panel {
 namespace {

@@ -12,13 +12,13 @@
 #include <string>
 #include <vector>
 
-#include "relay/satpanel/answer_schema.h"
 #include "relay/satpanel/gateway_link.h"
 #include "relay/satpanel/history.h"
-#include "relay/satpanel/http.h"
+#include "relay/satpanel/http/answer_schema.h"
+#include "relay/satpanel/http/http.h"
 #include "relay/satpanel/observer.h"
-#include "relay/satpanel/sessions.h"
-#include "relay/satpanel/user_file.h"
+#include "relay/satpanel/users/sessions.h"
+#include "relay/satpanel/users/user_file.h"
 
 namespace satrelay::panel {
 

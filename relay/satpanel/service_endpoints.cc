@@ -10,7 +10,7 @@
 #include "relay/client/capture_session.h"
 #include "relay/metrics/exposition.h"
 #include "relay/satpanel/command_line.h"
-#include "relay/satpanel/json_listing.h"
+#include "relay/satpanel/http/json_listing.h"
 #include "relay/satpanel/service.h"
 
 namespace satrelay::panel {

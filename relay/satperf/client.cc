@@ -5,7 +5,7 @@
 #include <iostream>
 #include <memory>
 
-#include "config/format.h"
+#include "config/text/format.h"
 #include "relay/satperf/machine.h"
 #include "relay/satperf/request.h"
 #include "relay/satperf/run_host.h"

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <iostream>
 
-#include "config/format.h"
+#include "config/text/format.h"
 #include "relay/satperf/client.h"
 #include "relay/satperf/found_link.h"
 #include "relay/satperf/report.h"

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "config/format.h"
+#include "config/text/format.h"
 #include "relay/text/numbers.h"
 
 namespace satrelay::satperf {

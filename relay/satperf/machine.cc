@@ -13,7 +13,7 @@
 #include <ctime>
 #include <string>
 
-#include "config/format.h"
+#include "config/text/format.h"
 
 namespace satrelay::satperf {
 namespace {

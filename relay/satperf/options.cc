@@ -4,8 +4,8 @@
 #include <charconv>
 #include <ostream>
 
-#include "config/format.h"
-#include "config/units.h"
+#include "config/text/format.h"
+#include "config/text/units.h"
 
 namespace satrelay::satperf {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 #include "pep/base/time.h"
 #include "pep/base/units.h"
 #include "pep/stp/session.h"

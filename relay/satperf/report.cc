@@ -6,7 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "config/format.h"
+#include "config/text/format.h"
 #include "relay/text/numbers.h"
 
 namespace satrelay::satperf {

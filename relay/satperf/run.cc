@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "pep/control/capacity_finder.h"
+#include "pep/control/capacity/capacity_finder.h"
 #include "pep/control/fixed_rate.h"
 #include "pep/control/hpfp.h"
 #include "pep/control/marchese_stp.h"

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "tests/bench/bench_world.h"
+#include "tests/bench/world/bench_world.h"
 
 namespace satrelay::bench {
 namespace {

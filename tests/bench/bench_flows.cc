@@ -14,9 +14,9 @@
 #include "pep/compress/block_codec.h"
 #include "pep/stp/wire/frames.h"
 #include "relay/gateway/flows/flow_deadline.h"
-#include "relay/gateway/flows/memory_plan.h"
-#include "tests/bench/crowd.h"
-#include "tests/bench/drive.h"
+#include "relay/gateway/flows/table/memory_plan.h"
+#include "tests/bench/world/crowd.h"
+#include "tests/bench/world/drive.h"
 
 namespace satrelay::bench {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/bench/bench_world.h"
 #include "tests/bench/micro.h"
+#include "tests/bench/world/bench_world.h"
 
 namespace satrelay::bench {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/bench/hello_crowd.h"
+#include "tests/bench/world/hello_crowd.h"
 
 namespace satrelay::bench {
 namespace {

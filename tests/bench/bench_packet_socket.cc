@@ -29,7 +29,7 @@
 #include <vector>
 
 #include "pep/base/bytes.h"
-#include "relay/dpdk/offload_header.h"
+#include "relay/dpdk/socket/offload_header.h"
 
 namespace satrelay {
 namespace {

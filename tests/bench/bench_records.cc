@@ -13,7 +13,7 @@
 
 #include "relay/records/record_ring.h"
 #include "relay/records/record_writer.h"
-#include "tests/bench/bench_world.h"
+#include "tests/bench/world/bench_world.h"
 #include "tests/unit/relay/records/sample_record.h"
 #include "tests/unit/temporary_folder.h"
 

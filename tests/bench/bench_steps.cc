@@ -14,8 +14,8 @@
 #include "pep/compress/block_codec.h"
 #include "pep/stp/wire/frames.h"
 #include "relay/gateway/snapshot_sum.h"
-#include "tests/bench/codec_crowd.h"
-#include "tests/bench/crowd.h"
+#include "tests/bench/world/codec_crowd.h"
+#include "tests/bench/world/crowd.h"
 
 namespace satrelay::bench {
 namespace {
@@ -105,7 +105,7 @@ void repair_of_many_peers(Crowd& crowd) {
   }
 }
 
-// As relay/satrelayd/worker_report.cc does it, while all else is not in the cache.
+// As relay/satrelayd/workers/worker_report.cc does it, while all else is not in the cache.
 void tell_peers(Crowd& crowd, std::size_t flows) {
   constexpr std::size_t kAtOnce = 16;
   const Instant now = Instant::from_nanoseconds(60'000'000'000);
@@ -327,7 +327,7 @@ std::vector<Case> cases(std::size_t flows) {
                   }});
   list.push_back({"a page of flows, one flow", many, [=](Crowd& crowd) {
                     const Instant now = Instant::from_nanoseconds(60'000'000'000);
-                    constexpr std::size_t kAtOnce = 96;  // as relay/ops/flow_pages.h asks
+                    constexpr std::size_t kAtOnce = 96;  // as relay/ops/stats/flow_pages.h asks
                     for (std::size_t i = 0; i + kAtOnce <= flows; i += kAtOnce) {
                       crowd.call([&] { (void)crowd.engine().flows(i, kAtOnce, now); });
                     }

@@ -28,20 +28,20 @@
 #include <vector>
 
 #include "pep/base/seeded_entropy.h"
-#include "relay/dpdk/clock.h"
-#include "relay/dpdk/eal.h"
-#include "relay/dpdk/packet_pool.h"
-#include "relay/dpdk/port.h"
-#include "relay/gateway/flows/memory_plan.h"
+#include "relay/dpdk/device/eal.h"
+#include "relay/dpdk/device/packet_pool.h"
+#include "relay/dpdk/device/port.h"
+#include "relay/dpdk/loop/clock.h"
+#include "relay/gateway/flows/table/memory_plan.h"
 #include "relay/gateway/gateway.h"
 #include "relay/gateway/steering/flow_hash.h"
-#include "relay/satrelayd/capture.h"
-#include "relay/satrelayd/engines.h"
-#include "relay/satrelayd/handover.h"
-#include "relay/satrelayd/link_sharing.h"
-#include "relay/satrelayd/worker.h"
-#include "tests/bench/bulk_host.h"
-#include "tests/bench/large_memory.h"
+#include "relay/satrelayd/commands/capture.h"
+#include "relay/satrelayd/workers/engines.h"
+#include "relay/satrelayd/workers/handover.h"
+#include "relay/satrelayd/workers/link_sharing.h"
+#include "relay/satrelayd/workers/worker.h"
+#include "tests/bench/world/bulk_host.h"
+#include "tests/bench/world/large_memory.h"
 
 namespace satrelay::bench {
 namespace {

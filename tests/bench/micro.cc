@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "pep/base/arena.h"
-#include "pep/base/byte_queue.h"
+#include "pep/base/containers/byte_queue.h"
 #include "pep/base/random.h"
 #include "pep/control/fixed_rate.h"
 #include "pep/control/pacer.h"

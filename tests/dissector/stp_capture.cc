@@ -9,9 +9,9 @@
 
 #include "pep/wire/udp.h"
 #include "relay/gateway/frames/frame.h"
-#include "relay/sim/network.h"
-#include "relay/sim/plans.h"
-#include "relay/sim/scenario.h"
+#include "relay/sim/network/network.h"
+#include "relay/sim/scenarios/plans.h"
+#include "relay/sim/scenarios/scenario.h"
 #include "tests/dissector/capture.h"
 
 namespace satrelay::dissector {

@@ -10,7 +10,7 @@
 #include "pep/wire/ethernet.h"
 #include "pep/wire/ip.h"
 #include "relay/gateway/gateway.h"
-#include "relay/sim/fragments.h"
+#include "relay/sim/network/fragments.h"
 
 namespace satrelay {
 namespace {

@@ -22,7 +22,7 @@
 #include "pep/wire/arp.h"
 #include "relay/gateway/flows/flow_record.h"
 #include "relay/gateway/gateway.h"
-#include "relay/sim/tcp_frame.h"
+#include "relay/sim/network/tcp_frame.h"
 #include "tests/fuzz/far_gateway.h"
 #include "tests/fuzz/far_relay.h"
 #include "tests/fuzz/relay_configuration.h"

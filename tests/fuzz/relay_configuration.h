@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 #include "pep/base/address.h"
 #include "pep/compress/dictionary.h"
 #include "pep/compress/effort.h"

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <string>
 
-#include "relay/sim/random_scenario.h"
-#include "relay/sim/scenario.h"
+#include "relay/sim/scenarios/random_scenario.h"
+#include "relay/sim/scenarios/scenario.h"
 #include "tests/sim/options.h"
 
 namespace satrelay::sim {

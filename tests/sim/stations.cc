@@ -4,7 +4,7 @@
 
 #include "pep/wire/arp.h"
 #include "pep/wire/icmp.h"
-#include "relay/sim/pattern.h"
+#include "relay/sim/hosts/pattern.h"
 
 namespace satrelay::sim {
 namespace {

@@ -1,6 +1,6 @@
 // Any number of stations, each a LAN with hosts behind a gateway of its own configuration, on one
 // WAN: a switch that joins their satellite links, or a router between their subnets. For what
-// relay/sim/network.h, two stations of a kind, cannot show.
+// relay/sim/network/network.h, two stations of a kind, cannot show.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "relay/sim/event_loop.h"
-#include "relay/sim/frame_pool.h"
-#include "relay/sim/gateway_node.h"
-#include "relay/sim/host.h"
-#include "relay/sim/lan.h"
-#include "relay/sim/satellite.h"
-#include "relay/sim/trace.h"
+#include "relay/sim/checks/trace.h"
+#include "relay/sim/hosts/host.h"
+#include "relay/sim/network/event_loop.h"
+#include "relay/sim/network/frame_pool.h"
+#include "relay/sim/network/gateway_node.h"
+#include "relay/sim/network/lan.h"
+#include "relay/sim/network/satellite.h"
 
 namespace satrelay::sim {
 

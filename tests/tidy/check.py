@@ -17,18 +17,18 @@ MAX_LINES = 600
 ENGINES = ["pep/base", "pep/schedule", "pep/wire", "pep/control", "pep/compress", "pep/crypto", "pep/tcp",
            "pep/stp"]
 # Plain values and the words for them.
-SCHEMA = ["config/schema.h", "config/words.h", "config/modes.h", "config/peers.h", "config/names.h", "config/traffic_class.h"]
+SCHEMA = ["config/model"]
 ON_TOP = ENGINES + ["config", "relay/gateway", "relay/link", "relay/dpdk", "relay/ops", "relay/text"]
 IN_VIRTUAL_TIME = ENGINES + ["config", "relay/gateway", "relay/link", "relay/sim", "relay/text"]
 # What is counted, for who shows it.
 COUNTERS = ["pep/stp/counters.h", "pep/tcp/counters.h", "pep/compress/codec_counters.h",
             "relay/gateway/counters.h", "relay/gateway/rules/rule_counters.h",
-            "relay/gateway/uplink/class_counters.h", "relay/dpdk/port_stats.h",
+            "relay/gateway/uplink/class_counters.h", "relay/dpdk/device/port_stats.h",
             "relay/records/record_counters.h"]
 # Of a room's house, the headers that concern every room.
 GATEWAY = ENGINES + SCHEMA + ["relay/gateway/counters.h"]
 SESSION = ["pep/base", "pep/schedule", "pep/control", "pep/stp/types.h"]
-OUTSIDE = COUNTERS + ["pep/base", "relay/client", "relay/ops/control_client.h", "relay/ops/control_grammar.h"]
+OUTSIDE = COUNTERS + ["pep/base", "relay/client", "relay/ops/control/control_client.h", "relay/ops/control/control_grammar.h"]
 MAY_INCLUDE = {
     "pep/base": [],
     "pep/schedule": ["pep/base"],
@@ -49,7 +49,7 @@ MAY_INCLUDE = {
     # The rooms of relay/gateway: each includes only those above it.
     "relay/gateway/frames": GATEWAY,
     "relay/gateway/steering": GATEWAY + ["relay/gateway/frames", "relay/gateway/port_id.h"],
-    "relay/gateway/shares": ["pep/base", "pep/schedule", "config/traffic_class.h"],
+    "relay/gateway/shares": ["pep/base", "pep/schedule", "config/model/traffic_class.h"],
     "relay/gateway/uplink": GATEWAY + ["relay/gateway/frames", "relay/gateway/shares"],
     "relay/gateway/rules": GATEWAY + ["relay/gateway/frames", "relay/gateway/uplink"],
     "relay/gateway/addresses": GATEWAY + ["relay/gateway/frames", "relay/gateway/steering",
@@ -70,31 +70,31 @@ MAY_INCLUDE = {
                                       "relay/gateway/rules", "relay/gateway/opening",
                                       "relay/gateway/addresses", "relay/gateway/recovery",
                                       "relay/gateway/peers", "relay/gateway/snapshot.h"],
-    "relay/link": ["pep/base", "pep/wire", "pep/control/rate_controller.h", "config/schema.h"],
-    "relay/sim": ENGINES + ["config/schema.h", "relay/gateway", "relay/link"],
+    "relay/link": ["pep/base", "pep/wire", "pep/control/rate_controller.h", "config/model/schema.h"],
+    "relay/sim": ENGINES + ["config/model/schema.h", "relay/gateway", "relay/link"],
     "relay/text": [],
-    "relay/dpdk": ["pep/base", "pep/wire", "config/schema.h"],
-    "relay/ops": ENGINES + SCHEMA + ["config/units.h", "config/ip_words.h", "relay/gateway", "relay/link", "relay/dpdk/port_stats.h",
+    "relay/dpdk": ["pep/base", "pep/wire", "config/model/schema.h"],
+    "relay/ops": ENGINES + SCHEMA + ["config/text/units.h", "config/text/ip_words.h", "relay/gateway", "relay/link", "relay/dpdk/device/port_stats.h",
                                       "relay/records/record_counters.h", "relay/records/records_report.h"],
     # What is written down of flows.
-    "relay/records": ["pep/base", "config/schema.h", "relay/gateway/counters.h",
+    "relay/records": ["pep/base", "config/model/schema.h", "relay/gateway/counters.h",
                       "relay/gateway/flows/flow_record.h", "relay/gateway/flows/origin.h"],
     "relay/satrelayd": ON_TOP + ["relay/records"],
     "relay/satlink": ON_TOP,
     "relay/satperf": ENGINES + ["config", "relay/text"],
     "relay/satlab": IN_VIRTUAL_TIME,
     # What looks at a gateway from outside.
-    "relay/client": ["pep/base", "relay/text", "config/ip_words.h", "config/words.h",
-                     "relay/ops/control_client.h", "relay/ops/capture_format.h"],
-    "relay/metrics": OUTSIDE + ["relay/ops/worker_counters.h", "relay/ops/histogram_list.h"],
-    "relay/satrelayctl": OUTSIDE + ["relay/metrics", "relay/text", "config/schema.h", "config/ip_words.h",
-                                    "config/units.h", "relay/ops/nearest_word.h",
-                                    "relay/ops/event_words.h", "relay/ops/severity.h",
-                                    "relay/ops/histogram_list.h", "relay/ops/history_words.h"],
-    "relay/satpanel": OUTSIDE + ["relay/metrics", "config/schema.h", "config/descriptor.h",
-                                 "config/ip_words.h", "config/text_file.h", "relay/ops/event.h",
-                                 "relay/ops/log.h", "relay/ops/nearest_word.h",
-                                 "relay/ops/severity.h"],
+    "relay/client": ["pep/base", "relay/text", "config/text/ip_words.h", "config/model/words.h",
+                     "relay/ops/control/control_client.h", "relay/ops/stats/capture_format.h"],
+    "relay/metrics": OUTSIDE + ["relay/ops/stats/worker_counters.h", "relay/ops/stats/histogram_list.h"],
+    "relay/satrelayctl": OUTSIDE + ["relay/metrics", "relay/text", "config/model/schema.h", "config/text/ip_words.h",
+                                    "config/text/units.h", "relay/ops/control/nearest_word.h",
+                                    "relay/ops/events/event_words.h", "relay/ops/events/severity.h",
+                                    "relay/ops/stats/histogram_list.h", "relay/ops/stats/history_words.h"],
+    "relay/satpanel": OUTSIDE + ["relay/metrics", "config/model/schema.h", "config/text/descriptor.h",
+                                 "config/text/ip_words.h", "config/text/text_file.h", "relay/ops/events/event.h",
+                                 "relay/ops/log/log.h", "relay/ops/control/nearest_word.h",
+                                 "relay/ops/events/severity.h"],
     "tests": ON_TOP + ["relay/sim", "relay/records", "relay/satrelayd", "relay/satlink", "relay/satperf", "relay/satlab",
                        "relay/client", "relay/metrics", "relay/satrelayctl", "relay/satpanel"],
 }
@@ -109,16 +109,17 @@ IMPURE_HEADERS = re.compile(
 
 # The only code that may name DPDK.
 DPDK_PLACES = re.compile(r"^(relay/dpdk/|relay/ops/|relay/[a-z]+/main\.cc$|"
-                         r"tests/unit/relay/(dpdk|ops)/|tests/unit/relay/satrelayd/worker_(fixture\.h|test\.cc)$|tests/bench/bench_(policy|workers)\.cc$)")
+                         r"tests/unit/relay/(dpdk|ops)/|tests/unit/relay/satrelayd/workers/worker_(fixture\.h|test\.cc)$|tests/bench/bench_(policy|workers)\.cc$)")
 
 # Unit tests have the path and the name of what they test, a unit or a folder: config/units_test.cc tests
-# config/units.h. These are about something else:
+# config/text/units.h. These are about something else:
 TESTS_OF_NO_UNIT = {
     "tests/unit/relay/ops/documentation_test.cc",  # docs/statistics.md
     "tests/unit/relay/dpdk/flow_hash_test.cc",     # relay/gateway/steering/flow_hash.h, against DPDK
 }
 # On top of these houses stand the tests of the whole: a session, an endpoint, a gateway.
-TESTED_AS_A_WHOLE = ["tests/unit/pep/stp", "tests/unit/pep/tcp", "tests/unit/relay/gateway"]
+TESTED_AS_A_WHOLE = ["tests/unit/pep/stp", "tests/unit/pep/tcp", "tests/unit/relay/gateway",
+                      "tests/unit/relay/gateway/devices"]
 
 # Text of the programs is made with {fmt}, which knows the types of what it is given.
 SPRINTF = re.compile(r"\bv?sn?printf\s*\(")

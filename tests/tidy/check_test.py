@@ -31,13 +31,13 @@ class StructureTest(unittest.TestCase):
         for includer, included in [
                 ("pep/tcp/a.cc", '"pep/wire/b.h"'), ("pep/tcp/a.cc", '"pep/tcp/b.h"'),
                 ("pep/stp/a.cc", '"pep/control/b.h"'), ("relay/gateway/a.cc", '"pep/stp/b.h"'),
-                ("relay/gateway/a.cc", '"config/schema.h"'),
+                ("relay/gateway/a.cc", '"config/model/schema.h"'),
                 ("relay/gateway/a.cc", '"relay/gateway/flows/b.h"'),
                 ("relay/gateway/flows/a.cc", '"relay/gateway/rules/b.h"'),
                 ("relay/gateway/rules/a.cc", '"relay/gateway/counters.h"'),
                 ("pep/stp/fec/a.cc", '"pep/stp/packets/b.h"'),
                 ("tests/sim/a.cc", '"relay/gateway/flows/b.h"'),
-                ("relay/link/a.cc", '"config/schema.h"'), ("config/a.cc", '"pep/base/b.h"'),
+                ("relay/link/a.cc", '"config/model/schema.h"'), ("config/a.cc", '"pep/base/b.h"'),
                 ("relay/dpdk/a.cc", "<rte_mbuf.h>"), ("relay/satrelayd/main.cc", "<rte_eal.h>"),
                 ("relay/satlink/a.cc", '"relay/dpdk/b.h"'), ("pep/tcp/a.cc", "<algorithm>"),
                 ("relay/ops/a.cc", "<chrono>"), ("relay/satlab/a.cc", '"relay/text/b.h"'),
@@ -61,8 +61,8 @@ class StructureTest(unittest.TestCase):
                 ("relay/satpanel/a.cc", '"relay/gateway/gateway.h"'),
                 ("pep/stp/a.cc", '"pep/tcp/b.h"'), ("pep/stp/a.cc", '"pep/wire/b.h"'),
                 ("pep/compress/a.cc", '"pep/wire/b.h"'), ("pep/control/a.cc", '"pep/tcp/b.h"'),
-                ("pep/tcp/a.cc", '"relay/gateway/b.h"'), ("pep/tcp/a.cc", '"config/schema.h"'),
-                ("relay/gateway/a.cc", '"config/loader.h"'),
+                ("pep/tcp/a.cc", '"relay/gateway/b.h"'), ("pep/tcp/a.cc", '"config/model/schema.h"'),
+                ("relay/gateway/a.cc", '"config/readers/loader.h"'),
                 ("relay/gateway/rules/a.cc", '"relay/gateway/flows/b.h"'),
                 ("relay/gateway/flows/a.cc", '"relay/gateway/gateway.h"'),
                 ("relay/gateway/recovery/a.cc", '"relay/gateway/peers/b.h"'),
@@ -73,7 +73,7 @@ class StructureTest(unittest.TestCase):
                 ("config/a.cc", '"pep/wire/b.h"'), ("relay/dpdk/a.cc", '"relay/ops/b.h"'),
                 ("relay/satlink/a.cc", '"relay/satrelayd/b.h"'),
                 ("relay/gateway/a.cc", '"tests/sim/b.h"'), ("relay/gateway/a.cc", "<rte_mbuf.h>"),
-                ("relay/satrelayd/worker.cc", "<rte_mbuf.h>"), ("pep/tcp/a.cc", "<chrono>"),
+                ("relay/satrelayd/workers/worker.cc", "<rte_mbuf.h>"), ("pep/tcp/a.cc", "<chrono>"),
                 ("relay/gateway/a.cc", "<sys/socket.h>"), ("relay/link/a.cc", "<iostream>")]:
             self.assertEqual(len(self.include(includer, included)), 1, (includer, included))
 
@@ -90,20 +90,20 @@ class StructureTest(unittest.TestCase):
         self.assertEqual(len(self.findings({"pep/base/a.h": "// Comment only.\n"})), 1)
 
     def test_unit_tests_have_the_path_of_their_unit(self):
-        test = "tests/unit/config/units_test.cc"
-        self.assertEqual(self.findings({test: "", "config/units.h": HEADER}), [])
+        test = "tests/unit/config/text/units_test.cc"
+        self.assertEqual(self.findings({test: "", "config/text/units.h": HEADER}), [])
         self.assertEqual(self.findings({"tests/unit/config/samples_test.cc": "",
                                         "config/samples/one.yaml": ""}), [])
-        for unit in "config/loader.h", "config/units_more.h", "pep/base/units.h":
+        for unit in "config/readers/loader.h", "config/units_more.h", "pep/base/units.h":
             self.assertEqual(len(self.findings({test: "", unit: HEADER})), 1, unit)
         self.assertEqual(self.findings({"tests/unit/pep/stp/recovery_test.cc": ""}), [])
         self.assertEqual(len(self.findings({"tests/unit/pep/stp/fec/recovery_test.cc": ""})), 1)
 
     def test_files_of_tests_have_a_namespace(self):
         text = "namespace satrelay::sim{} {{\nnamespace {{\nTEST(One, Two) {{}}\n}}\n}}\n"
-        self.assertFalse(self.findings({"tests/sim/burst_test.cc": text.format("::burst_test")}))
-        self.assertTrue(self.findings({"tests/sim/burst_test.cc": text.format("")}))
-        self.assertTrue(self.findings({"tests/sim/burst_test.cc": text.format("::outage_test")}))
+        self.assertFalse(self.findings({"tests/sim/transfers/burst_test.cc": text.format("::burst_test")}))
+        self.assertTrue(self.findings({"tests/sim/transfers/burst_test.cc": text.format("")}))
+        self.assertTrue(self.findings({"tests/sim/transfers/burst_test.cc": text.format("::outage_test")}))
 
     def test_sizes(self):
         self.assertEqual(self.findings({"pep/base/a.cc": "\n" * 600}), [])

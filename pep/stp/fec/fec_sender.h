@@ -22,7 +22,7 @@
 #include <span>
 
 #include "pep/base/bytes.h"
-#include "pep/base/range_set.h"
+#include "pep/base/containers/range_set.h"
 #include "pep/base/time.h"
 #include "pep/schedule/class_set.h"
 #include "pep/stp/fec/fec_codec.h"

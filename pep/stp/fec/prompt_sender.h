@@ -15,7 +15,7 @@
 #include <optional>
 
 #include "pep/base/bytes.h"
-#include "pep/base/range_set.h"
+#include "pep/base/containers/range_set.h"
 #include "pep/base/time.h"
 #include "pep/stp/fec/fec_codec.h"
 #include "pep/stp/fec/source_symbol.h"

@@ -9,7 +9,7 @@
 #include <memory>
 #include <span>
 
-#include "pep/base/range_set.h"
+#include "pep/base/containers/range_set.h"
 #include "pep/base/time.h"
 
 namespace satrelay::stp {

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <span>
 
-#include "pep/base/range_set.h"
+#include "pep/base/containers/range_set.h"
 #include "pep/base/time.h"
 #include "pep/stp/wire/frames.h"
 

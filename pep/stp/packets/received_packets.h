@@ -9,7 +9,7 @@
 #include <array>
 #include <cstdint>
 
-#include "pep/base/range_set.h"
+#include "pep/base/containers/range_set.h"
 #include "pep/base/time.h"
 #include "pep/stp/packets/arrival_order.h"
 #include "pep/stp/wire/feedback_frame.h"

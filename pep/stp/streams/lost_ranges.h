@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "pep/base/check.h"
-#include "pep/base/range_set.h"
+#include "pep/base/containers/range_set.h"
 
 namespace satrelay::stp {
 

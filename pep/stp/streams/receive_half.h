@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "pep/base/reassembler.h"
+#include "pep/base/containers/reassembler.h"
 #include "pep/base/recent_count.h"
 #include "pep/stp/streams/drain_prediction.h"
 

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "pep/base/byte_queue.h"
-#include "pep/base/range_set.h"
+#include "pep/base/containers/byte_queue.h"
+#include "pep/base/containers/range_set.h"
 #include "pep/stp/streams/lost_ranges.h"
 
 namespace satrelay::stp {

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "pep/base/intrusive_list.h"
+#include "pep/base/containers/intrusive_list.h"
 #include "pep/schedule/class_set.h"
 #include "pep/stp/streams/confirmation.h"
 #include "pep/stp/streams/lane_share.h"

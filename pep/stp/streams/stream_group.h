@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "pep/base/intrusive_list.h"
+#include "pep/base/containers/intrusive_list.h"
 #include "pep/schedule/host_share.h"
 #include "pep/stp/streams/round.h"
 #include "pep/stp/streams/stream.h"

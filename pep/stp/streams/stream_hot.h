@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "pep/base/intrusive_list.h"
+#include "pep/base/containers/intrusive_list.h"
 #include "pep/base/time.h"
 #include "pep/stp/streams/round.h"
 #include "pep/stp/types.h"

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "pep/base/arena.h"
-#include "pep/base/range_set.h"
-#include "pep/base/slab_list.h"
+#include "pep/base/containers/range_set.h"
+#include "pep/base/containers/slab_list.h"
 #include "pep/stp/streams/stream.h"
 
 namespace satrelay::stp {

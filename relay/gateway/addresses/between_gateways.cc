@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "relay/gateway/addresses/lan_address_hash.h"
+#include "relay/gateway/addresses/lan/lan_address_hash.h"
 #include "relay/gateway/frames/coarse_time.h"
 
 namespace satrelay::gateway {

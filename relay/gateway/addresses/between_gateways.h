@@ -24,7 +24,7 @@
 
 #include "pep/base/address.h"
 #include "pep/base/time.h"
-#include "relay/gateway/addresses/lan_owners.h"
+#include "relay/gateway/addresses/lan/lan_owners.h"
 #include "relay/gateway/frames/keyed_hash.h"
 #include "relay/gateway/frames/shared_table.h"
 

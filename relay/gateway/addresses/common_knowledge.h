@@ -4,13 +4,13 @@
 #include <cstddef>
 
 #include "relay/gateway/addresses/between_gateways.h"
-#include "relay/gateway/addresses/far_families.h"
-#include "relay/gateway/addresses/far_marks.h"
-#include "relay/gateway/addresses/far_services.h"
+#include "relay/gateway/addresses/far/far_families.h"
+#include "relay/gateway/addresses/far/far_marks.h"
+#include "relay/gateway/addresses/far/far_services.h"
+#include "relay/gateway/addresses/far/peer_refusals.h"
 #include "relay/gateway/addresses/filtering_database.h"
-#include "relay/gateway/addresses/peer_refusals.h"
 #include "relay/gateway/addresses/symmetric_paths.h"
-#include "relay/gateway/frames/awaited_answers.h"
+#include "relay/gateway/frames/neighbours/awaited_answers.h"
 
 namespace satrelay::gateway {
 

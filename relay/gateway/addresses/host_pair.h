@@ -2,7 +2,7 @@
 #pragma once
 
 #include "pep/base/address.h"
-#include "relay/gateway/addresses/lan_owners.h"
+#include "relay/gateway/addresses/lan/lan_owners.h"
 #include "relay/gateway/frames/flow_key.h"
 #include "relay/gateway/frames/keyed_hash.h"
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "config/peers.h"
+#include "config/model/peers.h"
 #include "pep/wire/arp.h"
 #include "pep/wire/checksum.h"
 #include "pep/wire/icmp.h"
 #include "pep/wire/udp.h"
-#include "relay/gateway/addresses/solicited_node.h"
+#include "relay/gateway/addresses/lan/solicited_node.h"
 
 namespace satrelay::gateway {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 #include "pep/base/time.h"
 #include "pep/base/units.h"
 #include "pep/compress/block_codec.h"
@@ -20,9 +20,9 @@
 #include "pep/tcp/urgent_marks.h"
 #include "pep/wire/ethernet.h"
 #include "relay/gateway/counters.h"
-#include "relay/gateway/flows/departures.h"
-#include "relay/gateway/flows/flow_table.h"
+#include "relay/gateway/flows/bytes/departures.h"
 #include "relay/gateway/flows/origin.h"
+#include "relay/gateway/flows/table/flow_table.h"
 #include "relay/gateway/flows/wait_sample.h"
 #include "relay/gateway/frames/flow_key.h"
 #include "relay/gateway/frames/keyed_hash.h"

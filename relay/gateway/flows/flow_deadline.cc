@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "relay/gateway/addresses/lan_neighbours.h"
-#include "relay/gateway/flows/host_questions.h"
+#include "relay/gateway/addresses/lan/lan_neighbours.h"
+#include "relay/gateway/flows/hosts/host_questions.h"
 
 namespace satrelay::gateway {
 namespace {

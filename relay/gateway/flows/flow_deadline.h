@@ -1,7 +1,7 @@
 // How long a flow may be silent, and when it is to be looked at again.
 #pragma once
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 #include "pep/base/time.h"
 #include "pep/stp/session.h"
 #include "relay/gateway/flows/flow.h"

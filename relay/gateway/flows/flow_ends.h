@@ -7,10 +7,10 @@
 #include <optional>
 
 #include "pep/base/time.h"
-#include "relay/gateway/flows/awaited_reports.h"
 #include "relay/gateway/flows/completion.h"
 #include "relay/gateway/flows/flow.h"
 #include "relay/gateway/flows/flow_record.h"
+#include "relay/gateway/flows/hosts/awaited_reports.h"
 #include "relay/gateway/frames/keyed_hash.h"
 #include "relay/gateway/peers/lan_report.h"
 #include "relay/gateway/uplink/traffic_classes.h"

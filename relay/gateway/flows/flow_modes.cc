@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "relay/gateway/flows/host_questions.h"
-#include "relay/gateway/flows/urgent.h"
+#include "relay/gateway/flows/bytes/urgent.h"
+#include "relay/gateway/flows/hosts/host_questions.h"
 
 namespace satrelay::gateway {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "config/names.h"
+#include "config/model/names.h"
 #include "pep/base/address.h"
 #include "pep/base/time.h"
 #include "pep/wire/ethernet.h"

@@ -21,8 +21,8 @@
 #include <optional>
 #include <string>
 
-#include "config/names.h"
-#include "config/schema.h"
+#include "config/model/names.h"
+#include "config/model/schema.h"
 #include "pep/base/address.h"
 #include "pep/base/bytes.h"
 #include "pep/wire/ethernet.h"

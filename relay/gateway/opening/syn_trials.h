@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "pep/base/time.h"
-#include "relay/gateway/addresses/lan_owners.h"
+#include "relay/gateway/addresses/lan/lan_owners.h"
 #include "relay/gateway/frames/flow_key.h"
 
 namespace satrelay::gateway {

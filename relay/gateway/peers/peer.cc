@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "pep/control/capacity_finder.h"
+#include "pep/control/capacity/capacity_finder.h"
 #include "pep/control/fixed_rate.h"
 #include "pep/control/hpfp.h"
 #include "pep/control/marchese_stp.h"

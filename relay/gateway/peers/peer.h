@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "config/schema.h"
-#include "pep/base/ready_set.h"
+#include "config/model/schema.h"
+#include "pep/base/containers/ready_set.h"
 #include "pep/base/time.h"
 #include "pep/control/rate_controller.h"
 #include "pep/stp/session.h"

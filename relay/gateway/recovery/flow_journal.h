@@ -1,6 +1,6 @@
 // What a gateway must still know of its flows when it is started anew after a crash: the 4-tuple of
 // each, and how its host is reached. Kept in memory that the host of the engine provides, which
-// outlives it (relay/satrelayd/journal_file.h); a record is 64 octets:
+// outlives it (relay/satrelayd/reporting/journal_file.h); a record is 64 octets:
 //
 //   octet  0               16              32      36      42      48         56     58     60
 //        +---------------+---------------+-------+-------+-------+----------+------+------+--------+

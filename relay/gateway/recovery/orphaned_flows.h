@@ -20,7 +20,7 @@
 #include "pep/base/equal_parts.h"
 #include "pep/base/time.h"
 #include "pep/wire/tcp.h"
-#include "relay/gateway/addresses/lan_neighbours.h"
+#include "relay/gateway/addresses/lan/lan_neighbours.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/frames/flow_key.h"
 #include "relay/gateway/frames/keyed_hash.h"

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 #include "pep/base/address.h"
 #include "pep/wire/ethernet.h"
 #include "relay/gateway/rules/policy.h"

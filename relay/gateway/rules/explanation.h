@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 #include "pep/base/address.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/rules/handshake.h"

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 
 namespace satrelay::gateway {
 

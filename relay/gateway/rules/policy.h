@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 #include "pep/base/address.h"
 #include "relay/gateway/rules/address_steps.h"
 #include "relay/gateway/rules/policy_key.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 #include "pep/base/address.h"
 #include "relay/gateway/frames/frame.h"
 

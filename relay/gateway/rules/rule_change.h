@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 
 namespace satrelay::gateway {
 

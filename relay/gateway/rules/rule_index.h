@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 #include "relay/gateway/rules/address_steps.h"
 #include "relay/gateway/rules/policy_key.h"
 #include "relay/gateway/rules/rule_sets.h"

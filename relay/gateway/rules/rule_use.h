@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 #include "pep/schedule/class_set.h"
 #include "relay/gateway/rules/rule_counters.h"
 

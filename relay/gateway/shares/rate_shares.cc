@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "config/traffic_class.h"
+#include "config/model/traffic_class.h"
 #include "pep/base/check.h"
 
 namespace satrelay::gateway {

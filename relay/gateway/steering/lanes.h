@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 #include "relay/gateway/steering/lane_ports.h"
 #include "relay/gateway/steering/share.h"
 

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 #include "pep/base/address.h"
 #include "relay/gateway/frames/keyed_hash.h"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 
 namespace satrelay::gateway {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "config/peers.h"
+#include "config/model/peers.h"
 #include "pep/base/check.h"
 #include "pep/wire/icmp.h"
-#include "relay/gateway/frames/reassembly.h"
+#include "relay/gateway/frames/fragments/reassembly.h"
 #include "relay/gateway/steering/flow_hash.h"
 
 namespace satrelay::gateway {

@@ -18,13 +18,13 @@
 #include <optional>
 #include <vector>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 #include "pep/base/address.h"
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
-#include "relay/gateway/frames/awaited_answers.h"
 #include "relay/gateway/frames/frame.h"
 #include "relay/gateway/frames/keyed_hash.h"
+#include "relay/gateway/frames/neighbours/awaited_answers.h"
 #include "relay/gateway/port_id.h"
 
 namespace satrelay::gateway {

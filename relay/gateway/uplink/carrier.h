@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 #include "pep/base/units.h"
 #include "pep/control/pacer.h"
 #include "pep/schedule/class_set.h"

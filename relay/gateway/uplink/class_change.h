@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 
 namespace satrelay::gateway {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 #include "pep/compress/dictionary.h"
 
 namespace satrelay::gateway {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "config/traffic_class.h"
+#include "config/model/traffic_class.h"
 #include "relay/gateway/shares/fallbacks.h"
 
 namespace satrelay::gateway {

@@ -17,8 +17,8 @@
 #include <optional>
 #include <vector>
 
-#include "pep/base/intrusive_list.h"
-#include "pep/base/keyed_pool.h"
+#include "pep/base/containers/intrusive_list.h"
+#include "pep/base/containers/keyed_pool.h"
 #include "pep/base/time.h"
 #include "pep/base/units.h"
 #include "pep/schedule/capped_share.h"

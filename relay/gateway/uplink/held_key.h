@@ -1,7 +1,7 @@
 // Among whom a bridged packet that waits takes its turn.
 #pragma once
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 #include "relay/gateway/frames/frame.h"
 #include "relay/gateway/frames/keyed_hash.h"
 #include "relay/gateway/uplink/held_frames.h"

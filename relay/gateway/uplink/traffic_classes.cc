@@ -1,6 +1,6 @@
 #include "relay/gateway/uplink/traffic_classes.h"
 
-#include "config/traffic_class.h"
+#include "config/model/traffic_class.h"
 
 namespace satrelay::gateway {
 

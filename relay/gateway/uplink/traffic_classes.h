@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 #include "pep/base/histogram.h"
 #include "pep/schedule/class_set.h"
 #include "relay/gateway/uplink/class_counters.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "config/traffic_class.h"
+#include "config/model/traffic_class.h"
 #include "relay/gateway/uplink/held_key.h"
 
 namespace satrelay::gateway {

@@ -14,15 +14,15 @@
 #include <utility>
 #include <vector>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 #include "pep/base/bytes.h"
-#include "pep/base/ready_set.h"
+#include "pep/base/containers/ready_set.h"
 #include "pep/base/time.h"
 #include "pep/schedule/turn.h"
 #include "pep/stp/session.h"
+#include "relay/gateway/frames/fragments/released_fragments.h"
 #include "relay/gateway/frames/frame.h"
 #include "relay/gateway/frames/keyed_hash.h"
-#include "relay/gateway/frames/released_fragments.h"
 #include "relay/gateway/shares/link_share.h"
 #include "relay/gateway/uplink/carrier.h"
 #include "relay/gateway/uplink/class_change.h"

@@ -13,12 +13,12 @@
 #include <utility>
 #include <vector>
 
-#include "config/descriptor.h"
+#include "config/text/descriptor.h"
 #include "relay/client/reply.h"
 #include "relay/metrics/reply_fields.h"
-#include "relay/ops/log.h"
-#include "relay/ops/severity.h"
-#include "relay/satpanel/alarm_keeper.h"
+#include "relay/ops/events/severity.h"
+#include "relay/ops/log/log.h"
+#include "relay/satpanel/alarms/alarm_keeper.h"
 #include "relay/satpanel/snmp/mib_view.h"
 #include "relay/satpanel/snmp/net_snmp.h"
 #include "relay/satpanel/wall_clock.h"

@@ -1,10 +1,10 @@
 #include "relay/satpanel/snmp/mib.h"
 
 #include "pep/stp/counters.h"
-#include "relay/dpdk/port_stats.h"
+#include "relay/dpdk/device/port_stats.h"
 #include "relay/gateway/uplink/class_counters.h"
 #include "relay/metrics/reply_fields.h"
-#include "relay/ops/severity.h"
+#include "relay/ops/events/severity.h"
 
 namespace satrelay::panel {
 namespace {

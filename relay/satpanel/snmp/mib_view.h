@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "relay/metrics/readings.h"
-#include "relay/satpanel/alarm_book.h"
+#include "relay/satpanel/alarms/alarm_book.h"
 #include "relay/satpanel/snmp/mib.h"
 
 namespace satrelay::panel {

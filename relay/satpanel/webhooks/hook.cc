@@ -14,10 +14,10 @@
 #include <string_view>
 #include <utility>
 
-#include "config/text_file.h"
+#include "config/text/text_file.h"
 #include "relay/metrics/reply_fields.h"
-#include "relay/ops/event.h"
-#include "relay/ops/nearest_word.h"
+#include "relay/ops/control/nearest_word.h"
+#include "relay/ops/events/event.h"
 
 namespace satrelay::panel {
 namespace {

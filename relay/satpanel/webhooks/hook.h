@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "relay/ops/severity.h"
+#include "relay/ops/events/severity.h"
 
 namespace satrelay::panel {
 

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "relay/client/reply.h"
-#include "relay/ops/log.h"
+#include "relay/ops/log/log.h"
 #include "relay/satpanel/wall_clock.h"
 #include "relay/satpanel/webhooks/delivery_queue.h"
 #include "relay/satpanel/webhooks/signature.h"

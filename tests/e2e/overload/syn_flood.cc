@@ -18,7 +18,7 @@
 
 #include "pep/base/address.h"
 #include "pep/base/random.h"
-#include "tests/sim/forged_syn.h"
+#include "tests/sim/peers/forged_syn.h"
 
 namespace satrelay {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "config/error.h"
-#include "config/loader.h"
+#include "config/readers/loader.h"
+#include "config/text/error.h"
 
 namespace satrelay::config {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "config/loader.h"
+#include "config/readers/loader.h"
 
 namespace satrelay::config::samples_test {
 namespace {

@@ -1,5 +1,5 @@
 // Tail loss probes, duplicate reports and reordering (RFC 8985) as a peer sees them.
-#include "pep/tcp/tail_loss_probe.h"
+#include "pep/tcp/sending/tail_loss_probe.h"
 #include "tests/unit/pep/tcp/script.h"
 
 namespace satrelay::tcp::test::tail_loss_test {

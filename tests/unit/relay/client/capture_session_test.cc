@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "relay/ops/control_client.h"
+#include "relay/ops/control/control_client.h"
 #include "tests/unit/relay/client/fake_telemetry.h"
 
 namespace satrelay::ctl::capture_session_test {

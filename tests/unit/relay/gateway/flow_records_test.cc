@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "relay/gateway/flows/awaited_reports.h"
 #include "relay/gateway/flows/completion.h"
 #include "relay/gateway/flows/flow_record.h"
+#include "relay/gateway/flows/hosts/awaited_reports.h"
 #include "relay/gateway/peers/lan_reports.h"
 #include "tests/unit/relay/gateway/flow_ends_fixture.h"
 #include "tests/unit/relay/gateway/hub_fixture.h"

@@ -1,6 +1,6 @@
 // Fragments, and segments behind extension headers, as a gateway takes them from its LAN: relayed
 // if they are of a relayed connection, and else bridged as they came.
-#include "relay/sim/fragments.h"
+#include "relay/sim/network/fragments.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "relay/gateway/frames/reassembly.h"
+#include "relay/gateway/frames/fragments/reassembly.h"
 #include "tests/unit/relay/gateway/relayed_fixture.h"
 
 namespace satrelay::gateway::fragments_test {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "tests/bench/hello_crowd.h"
+#include "tests/bench/world/hello_crowd.h"
 
 namespace satrelay::gateway::hello_flood_test {
 namespace {

@@ -8,7 +8,7 @@
 #include "pep/compress/block_codec.h"
 #include "pep/stp/wire/frames.h"
 #include "relay/gateway/flows/flow_deadline.h"
-#include "tests/bench/crowd.h"
+#include "tests/bench/world/crowd.h"
 
 namespace satrelay::gateway::idle_heap_test {
 namespace {

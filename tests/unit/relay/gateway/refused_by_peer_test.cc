@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "relay/gateway/addresses/peer_refusals.h"
+#include "relay/gateway/addresses/far/peer_refusals.h"
 #include "tests/unit/relay/gateway/hub_fixture.h"
 
 namespace satrelay::gateway::refused_by_peer_test {

@@ -8,7 +8,7 @@
 
 #include "pep/stp/wire/frames.h"
 #include "pep/stp/wire/packet.h"
-#include "tests/bench/crowd.h"
+#include "tests/bench/world/crowd.h"
 #include "tests/unit/relay/gateway/hub_fixture.h"
 
 namespace satrelay::gateway::reset_before_event_test {

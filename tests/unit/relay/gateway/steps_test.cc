@@ -16,8 +16,8 @@
 #include "pep/stp/wire/frames.h"
 #include "pep/stp/wire/repair_frame.h"
 #include "pep/wire/arp.h"
-#include "tests/bench/codec_crowd.h"
-#include "tests/bench/crowd.h"
+#include "tests/bench/world/codec_crowd.h"
+#include "tests/bench/world/crowd.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
 
 namespace satrelay::gateway::steps_test {

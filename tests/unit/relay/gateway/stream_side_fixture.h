@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "pep/compress/block_codec.h"
-#include "relay/gateway/flows/stream_side.h"
+#include "relay/gateway/flows/bytes/stream_side.h"
+#include "tests/unit/relay/gateway/devices/live_peer.h"
 #include "tests/unit/relay/gateway/hosted_flow.h"
-#include "tests/unit/relay/gateway/live_peer.h"
 
 namespace satrelay::gateway {
 

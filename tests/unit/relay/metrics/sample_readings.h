@@ -7,13 +7,13 @@
 #include "pep/compress/codec_counters.h"
 #include "pep/stp/counters.h"
 #include "pep/tcp/counters.h"
-#include "relay/dpdk/port_stats.h"
+#include "relay/dpdk/device/port_stats.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/rules/rule_counters.h"
 #include "relay/gateway/uplink/class_counters.h"
 #include "relay/metrics/readings.h"
-#include "relay/ops/histogram_list.h"
-#include "relay/ops/worker_counters.h"
+#include "relay/ops/stats/histogram_list.h"
+#include "relay/ops/stats/worker_counters.h"
 #include "relay/records/record_counters.h"
 
 namespace satrelay::metrics {

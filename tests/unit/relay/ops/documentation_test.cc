@@ -10,14 +10,14 @@
 #include "pep/compress/codec_counters.h"
 #include "pep/stp/counters.h"
 #include "pep/tcp/counters.h"
-#include "relay/dpdk/port_stats.h"
+#include "relay/dpdk/device/port_stats.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/rules/rule_counters.h"
 #include "relay/gateway/uplink/class_counters.h"
 #include "relay/link/direction_counters.h"
-#include "relay/ops/control_grammar.h"
-#include "relay/ops/event.h"
-#include "relay/ops/histogram_list.h"
+#include "relay/ops/control/control_grammar.h"
+#include "relay/ops/events/event.h"
+#include "relay/ops/stats/histogram_list.h"
 #include "relay/records/record_counters.h"
 
 namespace satrelay::ops::documentation_test {

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "relay/client/stats_client.h"
-#include "relay/ops/telemetry.h"
+#include "relay/ops/stats/telemetry.h"
 
 namespace satrelay::ops {
 

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 
 namespace satrelay::records {
 

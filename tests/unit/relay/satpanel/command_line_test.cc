@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "relay/satpanel/json_listing.h"
+#include "relay/satpanel/http/json_listing.h"
 
 namespace satrelay::panel::command_line_test {
 namespace {

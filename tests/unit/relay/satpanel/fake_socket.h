@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-#include "relay/ops/control_client.h"
+#include "relay/ops/control/control_client.h"
 
 namespace satrelay::panel {
 

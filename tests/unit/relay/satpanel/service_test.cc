@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "relay/ops/capture_format.h"
-#include "relay/satpanel/users.h"
+#include "relay/ops/stats/capture_format.h"
+#include "relay/satpanel/users/users.h"
 #include "tests/unit/relay/satpanel/fake_gateway.h"
 #include "tests/unit/relay/satpanel/fake_socket.h"
 #include "tests/unit/temporary_folder.h"

@@ -5,8 +5,8 @@
 
 #include <vector>
 
+#include "tests/unit/relay/gateway/devices/live_peer.h"
 #include "tests/unit/relay/gateway/hosted_flow.h"
-#include "tests/unit/relay/gateway/live_peer.h"
 
 namespace satrelay::gateway::flow_deadline_test {
 namespace {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "tests/unit/relay/gateway/live_peer.h"
+#include "tests/unit/relay/gateway/devices/live_peer.h"
 
 namespace satrelay::gateway::flow_modes_test {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "tests/unit/relay/gateway/live_peer.h"
+#include "tests/unit/relay/gateway/devices/live_peer.h"
 
 namespace satrelay::gateway::admission_control_test {
 namespace {

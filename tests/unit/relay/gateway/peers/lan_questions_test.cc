@@ -4,8 +4,8 @@
 
 #include <array>
 
+#include "tests/unit/relay/gateway/devices/live_peer.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
-#include "tests/unit/relay/gateway/live_peer.h"
 
 namespace satrelay::gateway::lan_questions_test {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <random>
 
-#include "config/schema.h"
+#include "config/model/schema.h"
 #include "relay/gateway/steering/lanes.h"
 
 namespace satrelay::gateway::lane_ports_test {

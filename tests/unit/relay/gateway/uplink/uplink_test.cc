@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/unit/relay/gateway/live_peer.h"
+#include "tests/unit/relay/gateway/devices/live_peer.h"
 
 namespace satrelay::gateway::uplink_test {
 namespace {

@@ -1,0 +1,89 @@
+// The words by which a rule's switches are written in a configuration, said on the control socket
+// and shown: one table for each.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "config/model/schema.h"
+
+namespace satrelay::config {
+
+template <typename Enum>
+using Word = std::pair<std::string_view, Enum>;
+
+// In the order of their values.
+template <typename Enum>
+inline constexpr Word<Enum> kWords[] = {};
+template <>
+inline constexpr Word<Action> kWords<Action>[] = {{"accelerate", Action::kAccelerate},
+                                                  {"bridge", Action::kBridge},
+                                                  {"drop", Action::kDrop},
+                                                  {"reset", Action::kReset}};
+template <>
+inline constexpr Word<Direction> kWords<Direction>[] = {{"outbound", Direction::kOutbound},
+                                                        {"inbound", Direction::kInbound}};
+template <>
+inline constexpr Word<Compress> kWords<Compress>[] = {
+    {"off", Compress::kOff}, {"auto", Compress::kAuto}, {"on", Compress::kOn}};
+template <>
+inline constexpr Word<HandshakeMode> kWords<HandshakeMode>[] = {{"local", HandshakeMode::kLocal},
+                                                                {"remote", HandshakeMode::kRemote},
+                                                                {"auto", HandshakeMode::kAuto}};
+template <>
+inline constexpr Word<AckMode> kWords<AckMode>[] = {{"local", AckMode::kLocal},
+                                                    {"end-to-end", AckMode::kEndToEnd}};
+template <>
+inline constexpr Word<CloseMode> kWords<CloseMode>[] = {{"local", CloseMode::kLocal},
+                                                        {"confirmed", CloseMode::kConfirmed}};
+template <>
+inline constexpr Word<WindowMode> kWords<WindowMode>[] = {{"rewrite", WindowMode::kRewrite},
+                                                          {"mirror", WindowMode::kMirror}};
+template <>
+inline constexpr Word<TtlMode> kWords<TtlMode>[] = {{"last", TtlMode::kLast},
+                                                    {"preserve", TtlMode::kPreserve}};
+template <>
+inline constexpr Word<MptcpMode> kWords<MptcpMode>[] = {{"fallback", MptcpMode::kFallback},
+                                                        {"bridge", MptcpMode::kBridge}};
+template <>
+inline constexpr Word<DeliveryMode> kWords<DeliveryMode>[] = {{"ordinary", DeliveryMode::kOrdinary},
+                                                              {"prompt", DeliveryMode::kPrompt}};
+
+template <>
+inline constexpr Word<Congestion> kWords<Congestion>[] = {{"cubic", Congestion::kCubic},
+                                                          {"newreno", Congestion::kNewReno}};
+template <>
+inline constexpr Word<LogLevel> kWords<LogLevel>[] = {{"error", LogLevel::kError},
+                                                      {"warning", LogLevel::kWarning},
+                                                      {"info", LogLevel::kInfo},
+                                                      {"debug", LogLevel::kDebug}};
+
+template <typename Enum>
+constexpr std::string_view word_of(Enum value) {
+  return kWords<Enum>[static_cast<std::size_t>(value)].first;
+}
+
+template <typename Enum>
+constexpr std::optional<Enum> from_word(std::string_view text) {
+  for (const auto& [word, value] : kWords<Enum>) {
+    if (word == text) return value;
+  }
+  return std::nullopt;
+}
+
+// "off, auto, on", for messages.
+template <typename Enum>
+std::string known_words() {
+  std::string known;
+  for (const auto& [word, value] : kWords<Enum>) {
+    if (!known.empty()) known += ", ";
+    known += word;
+  }
+  return known;
+}
+
+}  // namespace satrelay::config

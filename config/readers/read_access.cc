@@ -1,0 +1,38 @@
+#include "config/readers/read_access.h"
+
+#include <string>
+
+namespace satrelay::config {
+
+Access read_access(const Value& value, Others others) {
+  const Fields fields = value.fields({"group", "mode"});
+  Access access;
+  if (const Value* group = fields.find("group")) {
+    access.group = group->text("write the name of a group of this machine");
+    access.mode = 0660;
+  }
+  const Value* mode = fields.find("mode");
+  if (mode == nullptr) return access;
+  // Connecting needs the right to write; a socket has nothing to execute.
+  const bool public_too = others == Others::kMayRead;
+  const std::string hint = public_too ? "write 0600, 0660 or 0666" : "write 0600 or 0660";
+  const std::string text = mode->text(hint);
+  if (text == "0600" || text == "600") {
+    access.mode = 0600;
+  } else if (text == "0660" || text == "660") {
+    access.mode = 0660;
+  } else if (public_too && (text == "0666" || text == "666")) {
+    access.mode = 0666;
+  } else {
+    mode->refuse("is not a mode that makes sense here", hint);
+  }
+  if (access.mode == 0660 && access.group.empty()) {
+    mode->fail("lets a group in; write which: group: NAME");
+  }
+  if (access.mode == 0600 && !access.group.empty()) {
+    mode->fail("contradicts group, which could not use the socket; write 0660, or remove group");
+  }
+  return access;
+}
+
+}  // namespace satrelay::config

@@ -1,0 +1,73 @@
+#include "config/readers/read_classes.h"
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "config/model/traffic_class.h"
+#include "config/readers/read_common.h"
+#include "config/text/error.h"
+#include "config/text/text_file.h"
+#include "pep/compress/dictionary.h"
+
+namespace satrelay::config {
+namespace {
+
+constexpr Bounds<BitRate> kClassRate{BitRate::bits_per_second(1'000),
+                                     BitRate::bits_per_second(100'000'000'000)};
+
+std::vector<std::byte> load_dictionary(const std::filesystem::path& file) {
+  const std::string content = read_text_file(file, compress::Dictionary::kMostBytes);
+  const ConstBytes bytes = std::as_bytes(std::span(content));
+  if (compress::Dictionary::make(bytes) == nullptr) {
+    throw ConfigError(file.string() +
+                      ": is no dictionary of zstd; make one of samples of the "
+                      "traffic with `zstd --train SAMPLES -o FILE`");
+  }
+  return {bytes.begin(), bytes.end()};
+}
+
+std::vector<std::byte> read_dictionary(const Value& value) {
+  const std::string file = value.text("write the absolute path of a dictionary of zstd");
+  if (!file.starts_with('/')) value.refuse("is no absolute path", "begin with a slash");
+  try {
+    return load_dictionary(file);
+  } catch (const ConfigError& error) {
+    value.fail(error.what());
+  }
+}
+
+}  // namespace
+
+std::vector<TrafficClass> read_classes(const Value& value) {
+  constexpr std::string_view kHint =
+      "write a map of classes by name, like {voice: {guaranteed: 2Mbit}, bulk: {weight: 1}}";
+  std::vector<TrafficClass> classes;
+  for (const auto& [name, entry] : value.named_entries(kHint)) {
+    check_name(entry, name);
+    if (name == kRelayedName || name == kBridgedName) {
+      entry.fail("is the name of what has no class; write another one");
+    }
+    if (classes.size() == kMostClasses) entry.fail("is one too many; there may be 15 classes");
+    const Fields fields = entry.fields({"weight", "guaranteed", "maximum", "dictionary"});
+    TrafficClass read{.name = name};
+    if (const Value* weight = fields.find("weight")) {
+      read.weight = static_cast<std::uint8_t>(weight->integer({1, 255}));
+    }
+    if (const Value* rate = fields.find("guaranteed")) read.guaranteed = rate->rate(kClassRate);
+    if (const Value* rate = fields.find("maximum")) {
+      read.maximum = rate->rate(kClassRate);
+      if (!rates_agree(read)) rate->fail("is less than what is guaranteed");
+    }
+    if (const Value* file = fields.find("dictionary")) {
+      read.dictionary = read_dictionary(*file);
+    }
+    classes.push_back(std::move(read));
+  }
+  return classes;
+}
+
+}  // namespace satrelay::config

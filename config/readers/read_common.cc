@@ -1,0 +1,236 @@
+#include "config/readers/read_common.h"
+
+#include <algorithm>
+#include <bit>
+#include <cctype>
+#include <string>
+#include <string_view>
+
+#include "config/model/names.h"
+
+namespace satrelay::config {
+namespace {
+
+constexpr std::size_t kMaxInterfaceName = 15;  // IFNAMSIZ less the final zero
+constexpr std::size_t kMaxSocketPath = 107;    // sockaddr_un::sun_path less the final zero
+
+bool is_hex(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; });
+}
+
+// A comma or '=' would end the value inside DPDK's device arguments.
+std::string read_interface(const Value& value) {
+  constexpr std::string_view kHint = "write the name of a kernel interface, like eth1";
+  std::string name = value.text(kHint);
+  const bool good = name.size() <= kMaxInterfaceName && name != "." && name != ".." &&
+                    std::all_of(name.begin(), name.end(), [](char c) {
+                      return is_name_character(c) || c == '.' || c == '@';
+                    });
+  if (!good) value.refuse("is not an interface name", kHint);
+  return name;
+}
+
+// "0000:01:00.0", or "01:00.0" in domain 0000.
+std::string read_pci(const Value& value) {
+  constexpr std::string_view kHint = "write a PCI address, like 0000:01:00.0";
+  std::string text = value.text(kHint);
+  if (text.size() == 7) text.insert(0, "0000:");
+  const std::string_view t = text;
+  const bool good = t.size() == 12 && is_hex(t.substr(0, 4)) && t[4] == ':' &&
+                    is_hex(t.substr(5, 2)) && t[7] == ':' && is_hex(t.substr(8, 2)) &&
+                    t[10] == '.' && t[11] >= '0' && t[11] <= '7';
+  if (!good) value.refuse("is not a PCI address", kHint);
+  return text;
+}
+
+// The field that says which device it is; a driver has exactly one.
+const char* device_key(Driver driver) {
+  switch (driver) {
+    case Driver::kPci:
+      return "pci";
+    case Driver::kMemif:
+      return "socket";
+    case Driver::kAfPacket:
+    case Driver::kAfXdp:
+      break;
+  }
+  return "interface";
+}
+
+const char* driver_name(Driver driver) {
+  switch (driver) {
+    case Driver::kPci:
+      return "pci";
+    case Driver::kMemif:
+      return "memif";
+    case Driver::kAfXdp:
+      return "af_xdp";
+    case Driver::kAfPacket:
+      break;
+  }
+  return "af_packet";
+}
+
+Driver read_driver(const Value& value, const Fields& fields) {
+  if (const Value* driver = fields.find("driver")) {
+    return driver->word<Driver>({{"pci", Driver::kPci},
+                                 {"af_packet", Driver::kAfPacket},
+                                 {"af_xdp", Driver::kAfXdp},
+                                 {"memif", Driver::kMemif}});
+  }
+  if (fields.find("interface") != nullptr) return Driver::kAfPacket;
+  if (fields.find("pci") != nullptr) return Driver::kPci;
+  if (fields.find("socket") != nullptr) return Driver::kMemif;
+  value.fail("names no device; write interface: NAME, pci: ADDRESS or socket: PATH");
+}
+
+}  // namespace
+
+void check_name(const Value& place, const std::string& name) {
+  const bool good = !name.empty() && name.size() <= kMostNameCharacters &&
+                    std::all_of(name.begin(), name.end(), is_name_character);
+  if (!good) place.fail("is not a name; write 1 to 32 letters, digits, '_' or '-'");
+}
+
+std::string read_socket_path(const Value& value) {
+  constexpr std::string_view kHint =
+      "write an absolute path of at most 107 characters without commas, like "
+      "/run/satrelay/link.sock";
+  std::string path = value.text(kHint);
+  const bool good = path.front() == '/' && path.back() != '/' && path.size() <= kMaxSocketPath &&
+                    std::all_of(path.begin(), path.end(), [](char c) {
+                      return static_cast<unsigned char>(c) > 0x20 && c != 0x7f && c != ',';
+                    });
+  if (!good) value.refuse("is not a socket path", kHint);
+  return path;
+}
+
+Port read_port(const Value& value) {
+  const Fields fields =
+      value.fields({"driver", "interface", "pci", "socket", "role", "mtu", "large_frames"});
+  Port port;
+  port.driver = read_driver(value, fields);
+  const std::string driver = driver_name(port.driver);
+  for (const std::string key : {"interface", "pci", "socket"}) {
+    if (key == device_key(port.driver)) continue;
+    if (const Value* stray = fields.find(key)) {
+      stray->fail("contradicts driver " + driver + ", which takes " + device_key(port.driver));
+    }
+  }
+  switch (port.driver) {
+    case Driver::kPci:
+      port.pci = read_pci(fields.require("pci", "driver pci needs an address like 0000:01:00.0"));
+      break;
+    case Driver::kMemif:
+      port.socket =
+          read_socket_path(fields.require("socket", "driver memif needs the path of a socket"));
+      break;
+    case Driver::kAfPacket:
+    case Driver::kAfXdp:
+      port.interface = read_interface(
+          fields.require("interface", "driver " + driver + " needs a kernel interface like eth1"));
+      break;
+  }
+  if (const Value* role = fields.find("role")) {
+    if (port.driver != Driver::kMemif) {
+      role->fail("contradicts driver " + driver + "; only memif has roles");
+    }
+    port.memif_server = role->word<bool>({{"server", true}, {"client", false}});
+  }
+  if (const Value* mtu = fields.find("mtu")) {
+    port.mtu = static_cast<std::uint16_t>(mtu->integer({576, 9000}));
+  }
+  if (const Value* large = fields.find("large_frames")) {
+    if (port.driver != Driver::kAfPacket && port.driver != Driver::kPci) {
+      large->fail("contradicts driver " + driver + "; only af_packet and pci send large frames");
+    }
+    port.large_frames = large->word<bool>({{"yes", true}, {"no", false}});
+  }
+  return port;
+}
+
+namespace {
+
+// A power of two.
+unsigned read_count(const Value& value, unsigned most) {
+  const auto count = static_cast<unsigned>(value.integer({1, most}));
+  if (!std::has_single_bit(count)) {
+    value.refuse("is no power of two, by which connections are divided",
+                 "write 1, 2, 4 or another power of two");
+  }
+  return count;
+}
+
+unsigned read_cpu(const Value& value) { return static_cast<unsigned>(value.integer({0, 1023})); }
+
+void read_cpus(const Fields& fields, Worker& worker) {
+  const Value* cpu = fields.find("cpu");
+  const Value* cpus = fields.find("cpus");
+  if (cpu != nullptr && cpus != nullptr) cpus->fail("stands beside cpu; write one of the two");
+  if (cpu != nullptr) {
+    if (worker.count > 1) cpu->fail("is one core for several workers; write cpus, one for each");
+    worker.cpus = {read_cpu(*cpu)};
+  }
+  if (cpus == nullptr) return;
+  for (const Value& item : cpus->items_or_single()) {
+    const unsigned number = read_cpu(item);
+    if (std::ranges::find(worker.cpus, number) != worker.cpus.end()) {
+      item.refuse("stands there twice", "write a core of its own for each worker");
+    }
+    worker.cpus.push_back(number);
+  }
+  if (worker.cpus.size() != worker.count) {
+    cpus->fail("has " + std::to_string(worker.cpus.size()) + " cores for " +
+               std::to_string(worker.count) + " workers; write one for each, or leave cpus out");
+  }
+}
+
+}  // namespace
+
+Worker read_worker(const Value& value, unsigned most) {
+  const Fields fields = most > 1 ? value.fields({"count", "polling", "cpu", "cpus"})
+                                 : value.fields({"polling", "cpu"});
+  Worker worker;
+  if (most > 1) {
+    if (const Value* count = fields.find("count")) worker.count = read_count(*count, most);
+  }
+  if (const Value* polling = fields.find("polling")) {
+    worker.polling =
+        polling->word<Polling>({{"adaptive", Polling::kAdaptive}, {"busy", Polling::kBusy}});
+  }
+  if (most > 1) {
+    read_cpus(fields, worker);
+  } else if (const Value* cpu = fields.find("cpu")) {
+    worker.cpus = {read_cpu(*cpu)};
+  }
+  return worker;
+}
+
+unsigned read_workers(const Value& value) { return read_count(value, kMostWorkers); }
+
+LogLevel read_log_level(const Value& value) { return value.word<LogLevel>(); }
+
+std::uint32_t read_overhead(const Value& value) {
+  constexpr std::string_view kHint =
+      "write ip, ethernet or the bytes that the modem adds to each IP packet, 0 to 1000";
+  const std::string text = value.text(kHint);
+  if (text == "ip") return kOverheadIp;
+  if (text == "ethernet") return kOverheadEthernet;
+  const bool number = std::all_of(text.begin(), text.end(), [](char c) {
+    return std::isdigit(static_cast<unsigned char>(c)) != 0;
+  });
+  if (!number) value.refuse("is not an overhead", kHint);
+  return static_cast<std::uint32_t>(value.integer({0, 1000}));
+}
+
+std::string read_stats_socket_prefix(const Value& value) {
+  constexpr std::string_view kHint = "write 1 to 32 letters, digits, '_' or '-', like satrelay";
+  std::string text = value.text(kHint);
+  if (text.size() > 32 || !std::all_of(text.begin(), text.end(), is_name_character)) {
+    value.refuse("is not a prefix", kHint);
+  }
+  return text;
+}
+
+}  // namespace satrelay::config

@@ -1,0 +1,20 @@
+// The keys of a link that choose its rate controller: `capacity`, or `controller` and the
+// parameters of each.
+#pragma once
+
+#include "config/model/schema.h"
+#include "config/readers/document.h"
+
+namespace satrelay::config {
+
+// What no target may exceed, and what the file calls it.
+struct MostRate {
+  BitRate rate;
+  const char* name = "send_rate";
+};
+// `capacity: find`, which takes the place of a controller.
+bool finds_capacity(const Fields& link);
+// A parameter of another controller is refused at its place.
+RateControl read_rate_control(const Fields& link, MostRate most);
+
+}  // namespace satrelay::config

@@ -1,0 +1,30 @@
+#include "config/readers/read_security.h"
+
+#include <string>
+
+#include "config/readers/psk_file.h"
+#include "config/text/error.h"
+
+namespace satrelay::config {
+
+Security read_security(const Value& value, const std::string& reader) {
+  constexpr std::string_view kHint = "write {psk_file: /etc/satrelay/psk}, or none";
+  Security security;
+  if (!value.is_map()) {
+    if (value.text(kHint) != "none") value.refuse("is not known here", kHint);
+    return security;
+  }
+  const Fields fields = value.fields({"psk_file"});
+  const Value& file =
+      fields.require("psk_file", "name the file that `satrelayctl keygen` has made");
+  security.psk_file = file.text("write an absolute path");
+  if (!security.psk_file.starts_with('/')) file.refuse("is no absolute path", "begin with a slash");
+  try {
+    security.keys = read_psk_file(security.psk_file, reader);
+  } catch (const ConfigError& error) {
+    file.fail(error.what());
+  }
+  return security;
+}
+
+}  // namespace satrelay::config

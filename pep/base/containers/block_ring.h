@@ -1,0 +1,147 @@
+// Where the bytes of a stream lie, by their absolute offsets: block k of the ring holds offsets
+// [k, k+1) << shift. The ring grows by doubling (amortised, never per packet in steady state) and
+// may have holes. Its keys span from the lowest to the highest block stored, wherever in the stream
+// those lie.
+//
+// A ring can have a reserve of the arena's. What lies within its size from the base on, below which
+// everything was released, always finds room: in a block if there is one for that key, else in the
+// reserve, round and round. So few bytes need no block, and a stream goes on however short memory
+// is. A block that is taken for a key takes over what the reserve had of it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <new>
+
+#include "pep/base/arena.h"
+#include "pep/base/check.h"
+#include "pep/base/containers/range_set.h"
+
+namespace satrelay {
+
+class BlockRing {
+ public:
+  explicit BlockRing(Arena& arena) : arena_(&arena) {}
+  BlockRing(const BlockRing&) = delete;
+  BlockRing& operator=(const BlockRing&) = delete;
+  ~BlockRing() {
+    clear(0);
+    disown();
+  }
+
+  // Takes a reserve, of which it has none yet; false if the arena has no more. Nothing is stored.
+  [[nodiscard]] bool own();
+  // It has none any more. Nothing is stored.
+  void disown();
+  bool has_reserve() const { return reserve_ != kNoReserve; }
+
+  // Room for bytes from `offset`, not below the base, on: the first contiguous part of it, of which
+  // `wanted` are about to be written. Empty when the arena has no more blocks and `offset` lies
+  // beyond the reserve, or when the blocks stored would span more than kMaxKeys keys. A block is
+  // taken only for what the reserve has no room for.
+  [[nodiscard]] MutableBytes room_at(std::uint64_t offset, std::size_t wanted) {
+    const std::uint64_t key = offset >> arena_->block_shift();
+    if (const BlockIndex block = block_of(key); block != kNoBlock) {
+      return run_of_block(block, offset);
+    }
+    return room_without_block(offset, wanted);
+  }
+  // The first contiguous part of what was written at `offset`; it may go on with what was not.
+  ConstBytes at(std::uint64_t offset) const {
+    const BlockIndex block = find(offset);
+    if (block != kNoBlock) return run_of_block(block, offset);
+    SATRELAY_CHECK(has_reserve() && offset >= base_ && offset < reserve_end());
+    return run_of_reserve(offset);
+  }
+  // Where room ends, at least, for bytes that follow each other from `offset` on, if `blocks` may
+  // be taken from the arena.
+  std::uint64_t room_end(std::uint64_t offset, std::uint64_t blocks) const {
+    const std::uint64_t key = offset >> arena_->block_shift();
+    const std::uint64_t next = key + (find(offset) == kNoBlock ? 0 : 1);
+    // Keys that lie wholly in the reserve need none.
+    const std::uint64_t first = std::max(next, own_end() >> arena_->block_shift());
+    return std::max({(first + blocks) << arena_->block_shift(), own_end(), offset});
+  }
+  std::uint64_t base() const { return base_; }
+  // What lies between the base and this can always be stored.
+  std::uint64_t own_end() const { return base_ + (has_reserve() ? arena_->reserve_size() : 0); }
+
+  // Nothing below `offset` is needed any more: gives back every block that lies wholly below.
+  void release_below(std::uint64_t offset);
+  // Gives back every block that lies wholly within [begin, end).
+  void release_within(std::uint64_t begin, std::uint64_t end);
+  // Gives back all blocks; the next byte stored will be at or after `offset`.
+  void clear(std::uint64_t offset);
+
+  // Gives back the memory that it needs only while it has blocks.
+  void trim() {
+    if (!has_keys()) ring_.reset();
+  }
+
+  // Counted, both O(keys).
+  std::size_t blocks_held() const;
+  bool covers(Range range) const;
+
+  const Arena& arena() const { return *arena_; }
+
+ private:
+  // Bounds the ring itself: 64 GiB of stream in blocks of 4 KiB.
+  static constexpr std::uint64_t kMaxKeys = std::uint64_t{1} << 24;
+
+  // The block that holds `offset`, or kNoBlock if none is stored there.
+  BlockIndex find(std::uint64_t offset) const { return block_of(offset >> arena_->block_shift()); }
+  BlockIndex block_of(std::uint64_t key) const {
+    return ring_ && key - ring_->first < ring_->keys ? ring_->place(key) : kNoBlock;
+  }
+  MutableBytes run_of_block(BlockIndex block, std::uint64_t offset) const {
+    const std::size_t within = offset & (arena_->block_size() - 1);
+    return {arena_->data(block) + within, arena_->block_size() - within};
+  }
+  MutableBytes run_of_reserve(std::uint64_t offset) const {
+    const std::size_t within = offset & (arena_->reserve_size() - 1);
+    return {arena_->data_of_reserve(reserve_) + within, arena_->reserve_size() - within};
+  }
+  MutableBytes room_without_block(std::uint64_t offset, std::size_t wanted);
+  BlockIndex add_block(std::uint64_t key);
+  void take_over(std::uint64_t key, BlockIndex block);
+  void grow(std::uint64_t keys);
+
+  bool has_keys() const { return ring_ && ring_->keys > 0; }
+  // Nothing at or above this offset lies in the reserve.
+  std::uint64_t reserve_end() const { return base_ + reserve_used_; }
+  void move_base(std::uint64_t base) {
+    const std::uint64_t used_to = reserve_end();
+    base_ = base;
+    reserve_used_ = static_cast<std::uint32_t>(used_to > base ? used_to - base : 0);
+  }
+
+  // What stands in front of the places, in one piece of memory with them: mask + 1.
+  struct Ring {
+    std::uint64_t first = 0;  // of the keys
+    std::uint32_t keys = 0;
+    std::uint32_t mask = 0;
+
+    std::uint64_t end() const { return first + keys; }
+    BlockIndex& place(std::uint64_t key) {
+      return reinterpret_cast<BlockIndex*>(this + 1)[key & mask];
+    }
+    BlockIndex place(std::uint64_t key) const {
+      return reinterpret_cast<const BlockIndex*>(this + 1)[key & mask];
+    }
+  };
+  static_assert(sizeof(Ring) % alignof(BlockIndex) == 0);
+  struct Free {
+    void operator()(Ring* ring) const { ::operator delete(ring); }
+  };
+  using RingPtr = std::unique_ptr<Ring, Free>;
+  static RingPtr make_ring(std::uint64_t places);
+
+  Arena* arena_;
+  RingPtr ring_;            // from the first block on
+  std::uint64_t base_ = 0;  // everything below this offset was released
+  ReserveIndex reserve_ = kNoReserve;
+  std::uint32_t reserve_used_ = 0;
+};
+
+}  // namespace satrelay

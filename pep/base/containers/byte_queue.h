@@ -1,0 +1,54 @@
+// Bytes between a writer and a reader that may look back: the send buffer of a TCP endpoint or an
+// STP stream. Offsets are absolute, count from the stream's first byte and never wrap.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "pep/base/bytes.h"
+#include "pep/base/containers/block_ring.h"
+#include "pep/base/containers/range_set.h"
+
+namespace satrelay {
+
+class ByteQueue {
+ public:
+  explicit ByteQueue(Arena& arena) : blocks_(arena) {}
+
+  std::uint64_t begin() const { return blocks_.base(); }  // oldest byte held
+  std::uint64_t end() const { return end_; }              // where the next byte goes
+  std::uint64_t size() const { return end_ - begin(); }
+  bool empty() const { return begin() == end_; }
+
+  // As BlockRing's, of an empty queue.
+  [[nodiscard]] bool own() { return blocks_.own(); }
+  void disown() { blocks_.disown(); }
+  bool has_reserve() const { return blocks_.has_reserve(); }
+
+  // What append() stores if it may take `blocks` from the arena, of which it takes no more for
+  // that: all of it, exactly, while there are no more.
+  std::uint64_t room(std::uint64_t blocks) const { return blocks_.room_end(end_, blocks) - end_; }
+  // Copies as many of `bytes` as the arena has room for; the count stored.
+  [[nodiscard]] std::size_t append(ConstBytes bytes);
+  // Copies [offset, offset + out.size()), which must lie within [begin, end) and hold nothing that
+  // was forgotten.
+  void copy_out(std::uint64_t offset, MutableBytes out) const;
+  // The longest contiguous run that starts at `offset`; empty at end().
+  ConstBytes contiguous(std::uint64_t offset) const;
+  // Forgets everything below `offset` (at most end()).
+  void release_below(std::uint64_t offset);
+  // Gives back what memory lies wholly within `range` of [begin, end): its bytes can no longer be
+  // read, though they still count in size().
+  void forget(Range range);
+  // Drops all bytes and restarts at offset zero.
+  void reset();
+  void trim() { blocks_.trim(); }  // as BlockRing's
+  const Arena& arena() const { return blocks_.arena(); }
+  std::size_t blocks_held() const { return blocks_.blocks_held(); }  // counted: O(size())
+
+ private:
+  BlockRing blocks_;
+  std::uint64_t end_ = 0;
+};
+
+}  // namespace satrelay

@@ -1,0 +1,113 @@
+// Keeps to a known capacity, and finds from feedback when the link carries less and nobody said so
+// (docs/stp.md section 12). Loss is never taken for congestion.
+//
+//   kTrusting --delay grows--> kDraining --queue gone--> kHolding
+//       ^                          ^                        |  |
+//       |                          +------delay grows-------+  |
+//       +--------- bursts have shown the known capacity -------+
+//
+// Delays that the gateways' own machines add are no sign of the link (machine_excuse.h). Neither is
+// the time that a packet takes on it.
+//
+// Found: the rate at which packets arrive while the queue grows is what the link carries. Draining:
+// next to nothing is sent until no more is in flight than the path holds. Holding: 97% of what was
+// found, and bursts that show whether there is room (room_probes.h).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "pep/base/time.h"
+#include "pep/base/units.h"
+#include "pep/control/capacity/delay_trend.h"
+#include "pep/control/capacity/hidden_growth.h"
+#include "pep/control/capacity/room_probes.h"
+#include "pep/control/machine_excuse.h"
+#include "pep/control/rate_controller.h"
+
+namespace satrelay::control {
+
+class CapacityGuard {
+ public:
+  enum class State : std::uint8_t { kTrusting, kDraining, kHolding };
+
+  explicit CapacityGuard(BitRate capacity);
+
+  void on_start(const StartSample& sample);
+  // What is announced is trusted at once, up and down.
+  void on_capacity(BitRate capacity);
+  void on_sent(ByteCount accounted, Instant now);
+  void on_feedback(const FeedbackSample& sample);
+
+  BitRate rate() const;            // never zero
+  BitRate sustained_rate() const;  // without bursts
+  // A burst leaves, and rate() changes when its last packet has.
+  bool probes() const { return state_ == State::kHolding && probes_.leaves(); }
+  // The rest behind one.
+  Instant holds_until() const {
+    return state_ == State::kHolding ? probes_.rests_until() : Instant();
+  }
+  bool take_question() { return probes_.take_question(); }
+  // What the link is believed to carry, at most what was announced.
+  BitRate capacity() const { return state_ == State::kTrusting ? announced_ : found_; }
+  State state() const { return state_; }
+  // Whether the last sample was one of the link, and not of a machine that was late.
+  bool last_counts() const { return counts_; }
+  // Why rate() has last fallen; nullopt: of no accord of its own.
+  std::optional<CutCause> cut_cause() const {
+    return state_ == State::kDraining ? std::optional(CutCause::kDelay) : std::nullopt;
+  }
+
+ private:
+  void take_back_cut(Instant now);
+  template <typename Trend>
+  void drain(const FeedbackSample& sample, const Trend& trend);
+  void refine(const FeedbackSample& sample);
+  bool drained(const FeedbackSample& sample) const;
+  void hold(Instant now);
+  void probe(Instant now);
+  void raise(BitRate shown, Instant now);
+  void note_path(const FeedbackSample& sample);
+  BitRate despite_loss(BitRate arrived) const;
+
+  State state_ = State::kTrusting;
+  BitRate announced_;
+  BitRate most_;  // of it that is sent
+  BitRate found_;
+  DelayTrend quick_{{Duration::milliseconds(20), 1, Duration::milliseconds(32)}};
+  // Finds what the quick one is too short-sighted for: a few per mille too much.
+  DelayTrend slow_{{Duration::milliseconds(500), 3, Duration::milliseconds(40)}};
+  HiddenGrowth hidden_{{Duration::milliseconds(20), 1, Duration::milliseconds(32)}};
+  // What was sent before the last announcement says nothing about it.
+  bool sent_since_ = false;
+  Instant trusted_since_;
+  double loss_ = 0;  // of packets, while there was no queue
+  Duration rtt_;     // least lately: that of the path
+  Duration next_rtt_;
+  Instant next_rtt_since_;
+
+  Instant drain_began_;
+  DelayTrend::Point measured_from_;
+  RoomProbes probes_;
+  std::uint64_t sent_packets_ = 0;
+  ByteCount packet_ = ByteCount(1538);
+  Instant next_probe_;
+  Duration patience_;       // between probes
+  std::uint64_t step_ = 0;  // the rate grows at once by so many per cent at most
+  Instant raised_ = Instant::never();
+
+  PunctualSamples punctual_;
+  bool counts_ = true;
+  CutExcuse excuse_;
+  // Before the last cut.
+  struct Before {
+    bool trusting = true;
+    BitRate found;
+    Duration patience;
+    std::uint64_t step = 0;
+    std::optional<Duration> low = {};  // delay, before it grew
+  };
+  Before before_cut_;
+};
+
+}  // namespace satrelay::control

@@ -1,0 +1,146 @@
+#include "pep/control/capacity/packet_train.h"
+
+#include <algorithm>
+
+namespace satrelay::control {
+namespace {
+
+// It ends where the hosts had no more for so long.
+constexpr Duration kGap = Duration::milliseconds(3);
+// Fewer packets than these show nothing.
+constexpr std::uint64_t kLeastPackets = 4;
+// A delay below this may be the machine's, or the path's.
+constexpr Duration kLeastDelay = Duration::microseconds(300);
+// Less than this part of the usual, and two packets less still, is no chance.
+constexpr double kFewArrived = 0.85;
+constexpr double kLostByChance = 2;
+// What others may change the delay by, as a part of what the train does.
+constexpr std::int64_t kSteady = 4;
+constexpr Duration kTrainPatience = Duration::seconds(3);
+
+}  // namespace
+
+void PacketTrain::order(const Order& order) {
+  order_ = order;
+  state_ = State::kReady;
+}
+
+void PacketTrain::on_sent(std::uint64_t number, ByteCount accounted, Instant now) {
+  switch (state_) {
+    case State::kReady:
+      state_ = State::kLeaving;
+      began_ = last_sent_ = now;
+      first_ = last_ = number;
+      sent_ = first_packet_ = accounted;
+      best_ = {};
+      break;
+    case State::kLeaving:
+      if (now > last_sent_ + kGap) {
+        end(number, now);
+        state_ = State::kAwaited;
+        return;
+      }
+      last_ = number;
+      last_sent_ = now;
+      sent_ += accounted;
+      break;
+    case State::kResting:
+      // What concerns the session itself leaves in the rest as well.
+      end_ = number;
+      if (now >= rests_until_) state_ = State::kAwaited;
+      return;
+    case State::kIdle:
+    case State::kAwaited:
+      return;
+  }
+  if (sent_ >= order_.length) end(number + 1, now);
+}
+
+void PacketTrain::end(std::uint64_t number, Instant now) {
+  state_ = State::kResting;
+  end_ = number;
+  rests_until_ = std::min(began_ + order_.mean.time_for(sent_), now + order_.longest_rest);
+  give_up_ = now + kTrainPatience;
+}
+
+Duration PacketTrain::delay_before() const {
+  std::array<Duration, 3> sorted = before_;
+  const std::size_t known = std::min(known_before_, sorted.size());
+  std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(known));
+  return sorted[(known - 1) / 2];
+}
+
+// Of what has left since the last packet before it, against what usually arrives; 1: the usual.
+double PacketTrain::arrived_share(const FeedbackSample& sample, double loss) const {
+  if (known_before_ == 0) return 1;
+  const double packet =
+      static_cast<double>(sent_.value()) / static_cast<double>(last_ - first_ + 1);
+  const double sent = packet * static_cast<double>(sample.number - number_before_);
+  const auto arrived = static_cast<double>((sample.received - received_before_).value());
+  const double share = arrived / std::max(sent * (1 - loss), 1.0);
+  return arrived + kLostByChance * packet < kFewArrived * sent * (1 - loss) ? share : 1;
+}
+
+// Keeps the packet that shows most.
+void PacketTrain::look_at(const FeedbackSample& sample, double loss) {
+  const std::uint64_t all = last_ - first_ + 1;
+  const std::uint64_t behind = sample.number - first_;  // packets behind the first
+  if (all < kLeastPackets) return;
+  if (behind + 1 < kLeastPackets || behind + 1 < all / 2) return;
+  Sight sight;
+  sight.arrived_share = arrived_share(sample, loss);
+  sight.bits = static_cast<double>((sent_ - first_packet_).value()) * 8 *
+               static_cast<double>(behind) / static_cast<double>(all - 1) * sight.arrived_share;
+  sight.passed = sample.sent - began_;
+  sight.delay = sample.arrived - sample.sent - sample.lateness;
+  // Without a packet before it the last one shows most, beside one that follows.
+  const bool better = known_before_ == 0 ? sight.bits > best_.bits
+                                         : finding(sight, delay_before()).rate >
+                                               finding(best_, delay_before()).rate;
+  if (better) best_ = sight;
+}
+
+PacketTrain::Finding PacketTrain::finding(const Sight& sight, Duration delay_without) const {
+  if (sight.bits <= 0) return {};
+  const Duration growth = std::max(sight.delay - delay_without, Duration::zero());
+  const Duration time = std::max(sight.passed + growth, Duration::microseconds(1));
+  const auto rate =
+      BitRate::bits_per_second(static_cast<std::uint64_t>(sight.bits / time.to_seconds()));
+  return {.rate = std::min(rate, order_.speed),
+          .exact = growth > kLeastDelay && growth * 8 > sight.passed,
+          .unusual_loss = sight.arrived_share < 1};
+}
+
+std::optional<PacketTrain::Finding> PacketTrain::on_feedback(const FeedbackSample& sample,
+                                                             double loss) {
+  const bool is_new = sample.number > newest_ || known_before_ == 0;
+  newest_ = std::max(newest_, sample.number);
+  const bool is_before = state_ == State::kIdle || state_ == State::kReady || newest_ < first_;
+  if (is_before) {
+    if (is_new) before_[known_before_++ % before_.size()] = sample.arrived - sample.sent;
+    number_before_ = sample.number;
+    received_before_ = sample.received;
+    if (known_before_ >= 2 * before_.size()) known_before_ -= before_.size();
+    return std::nullopt;
+  }
+  if (is_new && sample.number <= last_) look_at(sample, loss);
+  if (state_ == State::kLeaving) return std::nullopt;
+  const bool over = state_ == State::kAwaited && newest_ >= end_;
+  if (!over && sample.now < give_up_) return std::nullopt;
+  state_ = State::kIdle;
+  const Duration after = sample.arrived - sample.sent;
+  // A queue or a path that became shorter meanwhile must not pass for a faster link.
+  Finding found = finding(best_, known_before_ == 0 ? after : std::min(after, delay_before()));
+  if (known_before_ > 0) {
+    const Duration growth = best_.delay - delay_before();
+    const Duration change = std::max(after, delay_before()) - std::min(after, delay_before());
+    found.steady = change * kSteady <= growth;
+  }
+  before_[0] = after;
+  known_before_ = 1;
+  number_before_ = sample.number;
+  received_before_ = sample.received;
+  return found;
+}
+
+}  // namespace satrelay::control

@@ -1,0 +1,44 @@
+// The SACK blocks to report: RFC 2018 section 4 (most recently received first) and the duplicate
+// report of RFC 2883. Keeps a few positions, not ranges: the reassembler's list is the truth.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "pep/base/containers/range_set.h"
+
+namespace satrelay::tcp {
+
+class SackReport {
+ public:
+  // A segment that starts at `position` was stored out of order.
+  void on_stored(std::uint64_t position);
+  // Data that had arrived before arrived again.
+  void on_duplicate(Range range) { memory().duplicate = range; }
+
+  bool has_duplicate() const { return memory_ && memory_->duplicate.has_value(); }
+  // Writes up to out.size() blocks out of `held` and forgets the duplicate; returns how many.
+  std::size_t write(const RangeSet& held, std::span<Range> out);
+  // Gives the memory of a report that has nothing to say back.
+  void trim() {
+    if (memory_ && memory_->count == 0 && !memory_->duplicate) memory_.reset();
+  }
+
+ private:
+  static constexpr std::size_t kRemembered = 4;
+  struct Memory {
+    std::array<std::uint64_t, kRemembered> recent{};  // most recent first
+    std::size_t count = 0;
+    std::optional<Range> duplicate;
+  };
+  Memory& memory() {
+    if (!memory_) memory_ = std::make_unique<Memory>();
+    return *memory_;
+  }
+  std::unique_ptr<Memory> memory_;  // none while all comes in order
+};
+
+}  // namespace satrelay::tcp

@@ -1,0 +1,99 @@
+// RACK (RFC 8985 section 6): a segment is lost once one that was sent later has been delivered, and
+// a reordering window has passed. Retransmissions are judged in the same way. Needs SACK.
+//
+// The earliest deadline is waited for and not the latest as in the RFC's pseudocode: a loss is
+// found no later, and the walk over the segments stops at the first that may still be on its way.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "pep/tcp/sending/sent_segments.h"
+
+namespace satrelay::tcp {
+
+// So many segments after it say that one is lost (RFC 5681 section 3.2).
+inline constexpr std::uint32_t kDuplicateThreshold = 3;
+
+class Rack {
+ public:
+  SentSegments& segments() { return segments_; }
+  const SentSegments& segments() const { return segments_; }
+
+  // --- input: for each ACK in this order -------------------------------------------------------
+  struct Arrival {
+    Instant now;
+    // What the ACK echoes was sent before this instant; never() if nothing can be said.
+    Instant echoed_before = Instant::never();
+  };
+  // Bytes that are reported for the first time.
+  void on_delivered(Range range, const Arrival& arrival);
+  // A sample that cannot belong to a retransmission.
+  void take_rtt(Duration rtt, Instant now);
+  // A duplicate report (RFC 2883): something was sent again in vain. Widens the window, once a
+  // round trip.
+  void on_duplicate_report(std::uint64_t una, std::uint64_t next);
+
+  // --- losses ----------------------------------------------------------------------------------
+  struct Circumstances {
+    bool in_recovery = false;
+    Duration smoothed_rtt;
+    Instant now;
+  };
+  // Calls `lose` with each range that counts as lost from now on, and answers when to look again.
+  template <typename Lose>
+  Instant detect(const Circumstances& circumstances, Lose&& lose) {
+    const Duration patience = rtt_ + window(circumstances);
+    while (segments_.has_in_flight()) {
+      const SentSegments::Segment oldest = segments_.oldest();
+      if (!was_sent_before_newest(oldest)) break;
+      if (oldest.sent_at + patience > circumstances.now) return oldest.sent_at + patience;
+      segments_.take_oldest();
+      lose(oldest.range);
+    }
+    return Instant::never();
+  }
+  // Retransmission timeout (section 6.3): the first segment is lost, and those that have had their
+  // time; what was sent just now may well arrive.
+  template <typename Lose>
+  void detect_at_timeout(const Circumstances& circumstances, Lose&& lose) {
+    if (const Range first = segments_.take_first(); first.size() > 0) lose(first);
+    const Duration patience = rtt_ + window(circumstances);
+    while (segments_.has_in_flight() &&
+           segments_.oldest().sent_at + patience <= circumstances.now) {
+      lose(segments_.oldest().range);
+      segments_.take_oldest();
+    }
+  }
+  void on_recovery_exit();
+
+  bool reordering_seen() const { return reordering_seen_; }
+  bool has_minimum_rtt() const { return !minimum_rtt_.is_infinite(); }
+  // It knows nothing of the path that one which begins will not learn with its first round trip.
+  bool is_plain() const {
+    return segments_.empty() && !reordering_seen_ && !duplicate_round_ && multiple_ == 1;
+  }
+
+ private:
+  bool was_sent_before_newest(const SentSegments::Segment& segment) const {
+    return segment.sent_at != newest_sent_at_ ? segment.sent_at < newest_sent_at_
+                                              : segment.range.end < newest_end_;
+  }
+  void consider(const SentSegments::Segment& segment, const Arrival& arrival);
+  Duration window(const Circumstances& circumstances) const;
+
+  SentSegments segments_;
+  // The segment sent last of all that were delivered (RACK.xmit_ts, RACK.end_seq, RACK.rtt).
+  Instant newest_sent_at_;
+  std::uint64_t newest_end_ = 0;
+  Duration rtt_;
+  Duration minimum_rtt_ = Duration::infinite();
+  Instant minimum_rtt_expires_;
+  std::uint64_t highest_delivered_ = 0;  // RACK.fack
+  bool reordering_seen_ = false;
+  std::optional<std::uint64_t> duplicate_round_;  // RACK.dsack_round
+  std::uint8_t multiple_ = 1;                     // RACK.reo_wnd_mult
+  std::uint8_t multiple_left_ = 0;                // RACK.reo_wnd_persist
+};
+
+}  // namespace satrelay::tcp

@@ -1,0 +1,63 @@
+// Tail loss probe (RFC 8985 section 7): when the last segments of a flight are not acknowledged for
+// two round trips, one segment is sent, so that the ACK tells what is missing long before the
+// timeout would. One probe at a time.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "pep/base/containers/range_set.h"
+#include "pep/base/time.h"
+
+namespace satrelay::tcp {
+
+class TailLossProbe {
+ public:
+  // Section 7.2. `single`: one segment is in flight, whose ACK the peer may delay.
+  static Duration timeout(Duration smoothed_rtt, bool single, Duration largest_ack_delay) {
+    if (smoothed_rtt <= Duration::zero()) return Duration::seconds(1);
+    // Hosts do not answer on the microsecond, even over the shortest LAN.
+    constexpr Duration kGranularity = Duration::milliseconds(2);
+    return smoothed_rtt * 2 + (single ? largest_ack_delay : kGranularity);
+  }
+
+  bool in_flight() const { return end_.has_value(); }
+  void on_sent(std::uint64_t end, bool retransmission) {
+    end_ = end;
+    retransmission_ = retransmission;
+  }
+  void forget() { end_.reset(); }
+
+  struct Ack {
+    std::uint64_t ack = 0;
+    std::optional<Range> duplicate;  // RFC 2883
+    bool is_duplicate_without_sack = false;
+  };
+  enum class Finding : std::uint8_t {
+    kNothing,
+    kNeedless,  // the segment had arrived before: the duplicate report is the probe's own
+    kRepaired,  // the probe replaced a lost segment, which congestion control must hear of
+  };
+  // Section 7.4.2.
+  Finding on_ack(const Ack& ack) {
+    if (!end_ || ack.ack < *end_) return Finding::kNothing;
+    if (!retransmission_) {
+      end_.reset();
+      return Finding::kNothing;
+    }
+    if ((ack.duplicate && ack.duplicate->end == *end_) || ack.is_duplicate_without_sack) {
+      end_.reset();
+      return Finding::kNeedless;
+    }
+    if (ack.ack == *end_) return Finding::kNothing;
+    end_.reset();
+    return Finding::kRepaired;
+  }
+
+ private:
+  std::optional<std::uint64_t> end_;  // TLP.end_seq
+  bool retransmission_ = false;
+};
+
+}  // namespace satrelay::tcp

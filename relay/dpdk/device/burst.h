@@ -1,0 +1,74 @@
+// At most 32 packets on their way to or from a port.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "relay/dpdk/device/packet.h"
+
+namespace satrelay::dpdk {
+
+// A queue: push() at the back, pop() at the front. What a port could not send stays in the burst,
+// in order, and the caller decides: try again, or drop and count.
+class Burst {
+ public:
+  static constexpr std::size_t kCapacity = 32;
+
+  Burst() = default;
+  Burst(const Burst&) = delete;
+  Burst& operator=(const Burst&) = delete;
+  ~Burst() { clear(); }
+
+  std::size_t size() const { return end_ - begin_; }
+  bool empty() const { return begin_ == end_; }
+  bool full() const { return size() == kCapacity; }
+
+  // Not when full().
+  void push(Packet packet) {
+    if (end_ == kCapacity) compact();
+    packets_[end_++] = packet.release();
+  }
+  // Not when empty().
+  Packet pop() {
+    Packet packet(packets_[begin_++]);
+    if (begin_ == end_) begin_ = end_ = 0;
+    return packet;
+  }
+  // Undoes pop() of the packet that was popped last.
+  void put_back(Packet packet) {
+    if (begin_ == end_) begin_ = end_ = 1;
+    packets_[--begin_] = packet.release();
+  }
+  // The packet that the (i + 1)th pop() would give.
+  PacketView peek(std::size_t i) const { return PacketView(packets_[begin_ + i]); }
+  // Frees the first `count`, not more than there are.
+  void drop(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) pop();
+  }
+  // Frees all packets; how many there were.
+  std::size_t clear() {
+    const std::size_t count = size();
+    while (!empty()) pop();
+    return count;
+  }
+
+ private:
+  friend class Port;
+  friend class DeviceSender;
+  // The first `count` belong to somebody else now.
+  void forget(std::size_t count) {
+    begin_ += count;
+    if (begin_ == end_) begin_ = end_ = 0;
+  }
+  void compact() {
+    for (std::size_t i = begin_; i < end_; ++i) packets_[i - begin_] = packets_[i];
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  std::array<rte_mbuf*, kCapacity> packets_;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+};
+
+}  // namespace satrelay::dpdk

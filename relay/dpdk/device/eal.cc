@@ -1,0 +1,89 @@
+#include "relay/dpdk/device/eal.h"
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+
+#include "relay/dpdk/device/hugepages.h"
+#include "relay/dpdk/loop/scheduling.h"
+
+namespace satrelay::dpdk {
+namespace {
+
+// The EAL's tables, the ports' queues, and what a heap loses to its pieces.
+constexpr std::size_t kOwnMemory = std::size_t{24} << 20;
+
+// One lcore that may run on any CPU: several of our programs share a small machine, and a thread
+// pinned to a busy core would wait there while the other idles.
+std::string lcores(const EalConfig& config, const Machine& machine) {
+  if (config.cpu) return "0@" + std::to_string(*config.cpu);
+  std::string list;
+  for (const unsigned cpu : machine.cpus) {
+    if (!list.empty()) list += ',';
+    list += std::to_string(cpu);
+  }
+  return "0@(" + list + ")";
+}
+
+}  // namespace
+
+std::vector<std::string> eal_arguments(const EalConfig& config, const Machine& machine) {
+  std::vector<std::string> arguments{config.program, "--file-prefix=" + config.file_prefix,
+                                     "--lcores=" + lcores(config, machine)};
+  const std::size_t memory = config.memory + kOwnMemory;
+  const std::size_t megabytes = (memory + (std::size_t{1} << 20) - 1) >> 20;
+  arguments.emplace_back("-m");
+  arguments.push_back(std::to_string(megabytes));
+  // No files for secondary processes: nothing is left behind by kill -9 either way. (DPDK refuses
+  // --in-memory together with --no-huge.)
+  if (machine.free_hugepage_bytes >= memory) {
+    arguments.emplace_back("--in-memory");
+  } else {
+    arguments.emplace_back("--no-huge");
+    arguments.emplace_back("--no-shconf");
+  }
+  bool pci = false;
+  for (const config::Port& port : config.ports) {
+    if (port.driver != config::Driver::kPci) continue;
+    arguments.push_back("--allow=" + port.pci);
+    pci = true;
+  }
+  if (!pci) arguments.emplace_back("--no-pci");
+  if (!config.verbose) {
+    // Of several patterns the first one holds for what registers later (telemetry), the last one
+    // for what has registered (the EAL). Both warn of what nobody asked for.
+    arguments.emplace_back("--log-level=lib.telemetry:critical");
+    arguments.emplace_back("--log-level=*:warning");
+    arguments.emplace_back("--log-level=lib.eal:error");
+  }
+  return arguments;
+}
+
+Eal::Eal(const EalConfig& config) {
+  const HugepageLock lock;
+  const Machine machine{.free_hugepage_bytes = free_hugepage_bytes(), .cpus = own_cpus()};
+  std::vector<std::string> arguments = eal_arguments(config, machine);
+  uses_hugepages_ = std::find(arguments.begin(), arguments.end(), "--no-huge") == arguments.end();
+  std::vector<char*> pointers;
+  pointers.reserve(arguments.size());
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  if (rte_eal_init(static_cast<int>(pointers.size()), pointers.data()) < 0) {
+    std::string line;
+    for (const std::string& argument : arguments) line += ' ' + argument;
+    throw std::runtime_error(std::string("DPDK does not start: ") + rte_strerror(rte_errno) +
+                             " (arguments:" + line + ")");
+  }
+  if (!std::filesystem::exists(stats_socket())) {
+    notices_.push_back("no stats socket at " + stats_socket() +
+                       ": is another program running with the same stats_socket_prefix?");
+  }
+}
+
+Eal::~Eal() { rte_eal_cleanup(); }
+
+std::string Eal::runtime_directory() { return rte_eal_get_runtime_dir(); }
+
+}  // namespace satrelay::dpdk

@@ -1,0 +1,40 @@
+// The mbufs of a process: all frames received, held or built come from one pool, sized at start-up.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "relay/dpdk/device/packet.h"
+
+namespace satrelay::dpdk {
+
+class PacketPool {
+ public:
+  // `packets` mbufs with room for frames of an IP MTU of `mtu` (two VLAN tags included). Throws
+  // std::runtime_error when the EAL's memory does not hold them. Needs a running Eal.
+  PacketPool(const std::string& name, std::size_t packets, std::uint16_t mtu);
+  PacketPool(const PacketPool&) = delete;
+  PacketPool& operator=(const PacketPool&) = delete;
+  ~PacketPool();
+
+  // Empty when the pool is exhausted. The packet has size 0.
+  Packet allocate() { return Packet(rte_pktmbuf_alloc(pool_)); }
+  // A packet of its own with the same bytes, of which nothing is known; empty when the pool is
+  // exhausted.
+  Packet copy(const Packet& packet);
+
+  std::size_t available() const { return rte_mempool_avail_count(pool_); }
+  std::size_t size() const { return pool_->size; }
+  rte_mempool* raw() { return pool_; }
+
+  // Bytes of EAL memory that such a pool takes, for EalConfig::memory.
+  static std::size_t memory_for(std::size_t packets, std::uint16_t mtu);
+  // Bytes behind the headroom of each mbuf.
+  static std::size_t room_for(std::uint16_t mtu);
+
+ private:
+  rte_mempool* pool_ = nullptr;
+};
+
+}  // namespace satrelay::dpdk

@@ -1,0 +1,45 @@
+#include "relay/dpdk/loop/control_thread.h"
+
+#include <rte_lcore.h>
+
+#include <chrono>
+#include <stdexcept>
+#include <utility>
+
+namespace satrelay::dpdk {
+
+ControlThread::ControlThread(const char* name, Duration interval, std::function<void()> work)
+    : interval_(interval), work_(std::move(work)) {
+  if (rte_ctrl_thread_create(&thread_, name, nullptr, enter, this) != 0) {
+    throw std::runtime_error(std::string("cannot start the thread ") + name);
+  }
+}
+
+ControlThread::~ControlThread() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+  changed_.notify_one();
+  pthread_join(thread_, nullptr);
+}
+
+void* ControlThread::enter(void* self) {
+  static_cast<ControlThread*>(self)->run();
+  return nullptr;
+}
+
+void ControlThread::run() {
+  std::unique_lock lock(mutex_);
+  // What happened while `work_` ran for the last time but one is seen by the last.
+  for (bool is_last = false; !is_last;) {
+    const auto pause = std::chrono::nanoseconds(interval_.to_nanoseconds());
+    changed_.wait_for(lock, pause, [this] { return stopped_; });
+    is_last = stopped_;
+    lock.unlock();
+    work_();
+    lock.lock();
+  }
+}
+
+}  // namespace satrelay::dpdk

@@ -1,0 +1,15 @@
+// What a sender knows of the checksums of a packet.
+#pragma once
+
+#include "pep/wire/coalescer.h"
+#include "relay/dpdk/device/packet.h"
+
+namespace satrelay::dpdk {
+
+inline wire::Coalescer::Origin origin_of(const PacketView& packet) {
+  using enum wire::Coalescer::Origin;
+  if (packet.is_own()) return kOwn;
+  return packet.is_checked() ? kChecked : kUnchecked;
+}
+
+}  // namespace satrelay::dpdk

@@ -1,0 +1,101 @@
+#include "relay/dpdk/socket/packet_socket.h"
+
+#include <arpa/inet.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+namespace satrelay::dpdk {
+namespace {
+
+[[noreturn]] void fail_socket(const std::string& what) {
+  throw std::runtime_error("packet socket: " + what + ": " + std::strerror(errno));
+}
+
+void bind_socket(int descriptor, unsigned index) {
+  sockaddr_ll address{};
+  address.sll_family = AF_PACKET;
+  address.sll_protocol = htons(ETH_P_ALL);
+  address.sll_ifindex = static_cast<int>(index);
+  if (::bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    fail_socket("bind");
+  }
+  packet_mreq request{};
+  request.mr_ifindex = static_cast<int>(index);
+  request.mr_type = PACKET_MR_PROMISC;
+  if (::setsockopt(descriptor, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof request) != 0) {
+    fail_socket("PACKET_MR_PROMISC");
+  }
+}
+
+void switch_on(int descriptor, int option, const char* name) {
+  const int on = 1;
+  if (::setsockopt(descriptor, SOL_PACKET, option, &on, sizeof on) != 0) fail_socket(name);
+}
+
+// The kernel grants twice what it is asked for. The plain option is for those without
+// CAP_NET_ADMIN, and has a limit (net.core.rmem_max, wmem_max).
+void size_buffer(int descriptor, int forced, int plain, std::size_t bytes) {
+  const int half = static_cast<int>(bytes / 2);
+  if (::setsockopt(descriptor, SOL_SOCKET, forced, &half, sizeof half) == 0) return;
+  if (::setsockopt(descriptor, SOL_SOCKET, plain, &half, sizeof half) != 0)
+    fail_socket("socket buffer");
+}
+
+}  // namespace
+
+PacketSocket::PacketSocket(unsigned index, unsigned queues)
+    // Deaf until it is bound.
+    : descriptor_(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
+  if (descriptor_ < 0) fail_socket("open");
+  try {
+    switch_on(descriptor_, PACKET_VNET_HDR, "PACKET_VNET_HDR");
+    switch_on(descriptor_, PACKET_AUXDATA, "PACKET_AUXDATA");
+    switch_on(descriptor_, PACKET_IGNORE_OUTGOING, "PACKET_IGNORE_OUTGOING");
+    switch_on(descriptor_, PACKET_QDISC_BYPASS, "PACKET_QDISC_BYPASS");
+    size_buffer(descriptor_, SO_RCVBUFFORCE, SO_RCVBUF, receive_buffer_of(queues));
+    size_buffer(descriptor_, SO_SNDBUFFORCE, SO_SNDBUF, kSendBuffer);
+    bind_socket(descriptor_, index);
+  } catch (...) {
+    ::close(descriptor_);
+    throw;
+  }
+}
+
+PacketSocket::~PacketSocket() { ::close(descriptor_); }
+
+bool PacketSocket::is_bound() const {
+  sockaddr_ll address{};
+  socklen_t length = sizeof address;
+  return ::getsockname(descriptor_, reinterpret_cast<sockaddr*>(&address), &length) == 0 &&
+         address.sll_ifindex > 0;
+}
+
+void PacketSocket::bind_to(unsigned index) {
+  bind_socket(descriptor_, index);
+  note_change();
+}
+
+std::size_t PacketSocket::receive_buffer() const {
+  int bytes = 0;
+  socklen_t length = sizeof bytes;
+  ::getsockopt(descriptor_, SOL_SOCKET, SO_RCVBUF, &bytes, &length);
+  return static_cast<std::size_t>(bytes);
+}
+
+std::uint64_t PacketSocket::dropped() const {
+  tpacket_stats stats{};
+  socklen_t length = sizeof stats;
+  if (::getsockopt(descriptor_, SOL_PACKET, PACKET_STATISTICS, &stats, &length) == 0) {
+    dropped_ += stats.tp_drops;
+  }
+  return dropped_;
+}
+
+}  // namespace satrelay::dpdk

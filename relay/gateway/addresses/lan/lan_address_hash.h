@@ -1,0 +1,30 @@
+// The keyed hash of an address of a LAN together with a MAC, by which tables find their places.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "pep/base/address.h"
+#include "pep/base/bytes.h"
+#include "relay/gateway/addresses/lan/lan_owners.h"
+#include "relay/gateway/frames/keyed_hash.h"
+
+namespace satrelay::gateway {
+
+// `further`: what else tells entries apart, a peer say.
+inline std::uint64_t hash_lan_address(const HashKey& key, const LanAddress& address,
+                                      const MacAddress& mac = {}, std::uint32_t further = 0) {
+  constexpr std::size_t kHost = 16, kVersion = 1, kMac = 6, kFurther = 4;
+  std::array<std::byte, kHost + kVersion + kMac + 2 * wire::kMaxVlanTags + kFurther> bytes{};
+  ByteWriter out(bytes);
+  out.bytes(std::as_bytes(std::span(address.host.octets())));
+  out.u8(address.host.is_v4() ? 4 : 6);
+  out.bytes(std::as_bytes(std::span(mac.octets)));
+  for (const std::uint16_t vlan : address.vlans) out.u16(vlan);
+  out.u32(further);
+  return sip_hash(key, bytes);
+}
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,41 @@
+// The readable bytes of a flow's inbound stream, read ahead of what the session is told was
+// consumed: it works out the peer's credit once for several pieces.
+#pragma once
+
+#include <cstdint>
+
+#include "pep/base/bytes.h"
+#include "pep/base/containers/reassembler.h"
+#include "pep/base/time.h"
+#include "pep/stp/session.h"
+
+namespace satrelay::gateway {
+
+class InboundReader {
+ public:
+  // The stream is one that the session has.
+  InboundReader(stp::Session& session, stp::StreamId stream)
+      : session_(session), stream_(stream), stored_(*session.received(stream)) {}
+
+  std::uint64_t readable() const { return stored_.readable() - ahead_; }
+  ConstBytes front() const { return stored_.front(ahead_); }  // the first contiguous part
+  // Copies as many as `out` has room for; no more than readable().
+  void copy(MutableBytes out) const { stored_.copy_front(out, ahead_); }
+  void skip(std::uint64_t count) { ahead_ += count; }
+  // What was skipped is given back to the session; false if that is nothing.
+  bool consume(Instant now) {
+    if (ahead_ == 0) return false;
+    session_.consume(stream_, ahead_, now);
+    ahead_ = 0;
+    return true;
+  }
+  void need(std::uint64_t bytes, Instant now) { session_.set_reader_needs(stream_, bytes, now); }
+
+ private:
+  stp::Session& session_;
+  const stp::StreamId stream_;
+  const Reassembler& stored_;
+  std::uint64_t ahead_ = 0;
+};
+
+}  // namespace satrelay::gateway

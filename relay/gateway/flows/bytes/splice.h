@@ -1,0 +1,106 @@
+// Moves bytes between the two halves of a flow, through the block codec. Knows nothing of flows
+// opening or ending.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "pep/base/arena.h"
+#include "pep/base/histogram.h"
+#include "pep/base/stopwatch.h"
+#include "pep/base/time.h"
+#include "pep/base/work_budget.h"
+#include "pep/compress/block_codec.h"
+#include "pep/compress/effort.h"
+#include "relay/gateway/flows/bytes/inbound_reader.h"
+#include "relay/gateway/flows/flow.h"
+#include "relay/gateway/peers/dictionaries.h"
+#include "relay/gateway/peers/shared_dictionaries.h"
+
+namespace satrelay::gateway {
+
+enum class SpliceResult : std::uint8_t {
+  kDone,       // moved all there was, or all that the taking half has room for
+  kNoMemory,   // the arena is short: try again later
+  kSpent,      // so is the call's budget of work: go on in the next call
+  kMalformed,  // the peer's stream breaks the block format
+  kReset,      // all bytes were moved, and the far host has reset its connection behind them
+};
+
+class Splice {
+ public:
+  // `compress_level`: one of zstd's, or kAutoLevel. `stopwatch` may be nullptr.
+  // `dictionaries`: those that the peers' blocks may be made with. `budget` outlives it.
+  Splice(int compress_level, const Dictionaries& dictionaries, WorkBudget& budget,
+         const Stopwatch* stopwatch);
+
+  // Before the first block with that dictionary.
+  void make_room_for(const compress::DictionaryLevels& dictionary) {
+    encoder_.make_room_for(dictionary);
+  }
+
+  // The most plain bytes of a block. The far side holds a compressed one until it is whole; it
+  // passes on a raw one as it comes.
+  struct Largest {
+    std::size_t compressed = 0;
+    std::size_t raw = 0;
+  };
+  // One block from the host's bytes to the stream (the pacer asked for it), with the dictionary if
+  // there is one and it pays.
+  [[nodiscard]] SpliceResult to_stream(Flow& flow, stp::Session& session, const Largest& largest,
+                                       SharedDictionary& dictionary, Instant now);
+  // As many of the stream's bytes to the host's endpoint as it has use for, `useful` or one
+  // compressed block more, and as the budget allows. `memory`: most plain bytes that there is room
+  // for now; reduced by what was moved.
+  [[nodiscard]] SpliceResult to_host(Flow& flow, stp::Session& session, std::uint64_t useful,
+                                     std::uint64_t& memory, Instant now);
+
+  // Reads the stream of a flow whose host is gone: its bytes are dropped, and their credit returns.
+  [[nodiscard]] SpliceResult drop(Flow& flow, stp::Session& session, Instant now);
+
+  const compress::CodecCounters& counters() const { return counters_; }
+  const Histogram& block_times() const { return block_times_; }  // ns
+
+ private:
+  struct Encoded {
+    std::size_t size = 0;
+    bool with_dictionary = false;
+  };
+  enum class Way : std::uint8_t { kWithout, kWith, kBoth };  // the dictionary
+  static Way choose(SharedDictionary& dictionary, std::size_t size);
+  // In encoded_, if compressing pays.
+  std::optional<Encoded> compress(ConstBytes plain, SharedDictionary& dictionary, Way way);
+  std::optional<Encoded> compress_both_ways(ConstBytes plain, SharedDictionary& dictionary);
+  enum class Attempt : std::uint8_t {
+    kWritten,
+    kDoesNotPay,  // nothing has happened but that it took `time_ns`
+    kNoRoom,      // the same
+  };
+  bool worth_a_try(const Flow& flow, std::size_t size, std::size_t least, ConstBytes sample);
+  Attempt compressed_to_stream(Flow& flow, stp::Session& session, std::size_t size,
+                               SharedDictionary& dictionary, std::uint64_t& time_ns, Instant now);
+  std::size_t raw_to_stream(Flow& flow, stp::Session& session, std::size_t size, Instant now);
+  void count(Flow& flow, const compress::CodecCounters& block);
+  bool next_block(Flow& flow, InboundReader& inbound, SpliceResult& result);
+  SpliceResult raw_to_host(Flow& flow, InboundReader& inbound, std::uint64_t most, Instant now);
+  static bool has_room(const Flow& flow, std::uint64_t left, std::uint64_t memory);
+  SpliceResult compressed_to_host(Flow& flow, InboundReader& inbound, std::uint64_t most,
+                                  Instant now);
+
+  const Dictionaries& dictionaries_;
+  WorkBudget& budget_;
+  const bool chooses_level_;
+  const Stopwatch* stopwatch_;
+  compress::Effort effort_;
+  compress::BlockEncoder encoder_;
+  compress::BlockDecoder decoder_;
+  compress::CodecCounters counters_;
+  Histogram block_times_{compress::kBlockCompression.bounds};
+  using Buffer = std::array<std::byte, compress::kMaxPlainBlock>;
+  std::unique_ptr<Buffer> plain_ = std::make_unique<Buffer>();
+  std::unique_ptr<Buffer> encoded_ = std::make_unique<Buffer>();
+  std::unique_ptr<Buffer> other_encoded_ = std::make_unique<Buffer>();
+};
+
+}  // namespace satrelay::gateway

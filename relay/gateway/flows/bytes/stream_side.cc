@@ -1,0 +1,265 @@
+#include "relay/gateway/flows/bytes/stream_side.h"
+
+#include <algorithm>
+#include <array>
+
+#include "relay/gateway/flows/deferred_reset.h"
+#include "relay/gateway/flows/flow_modes.h"
+#include "relay/gateway/peers/stream_context.h"
+
+namespace satrelay::gateway {
+namespace {
+
+// With its header and marks before it, it fits a stream's share of the lane, and the reserve of the
+// store in which it waits until it is whole (memory_plan.cc).
+constexpr std::uint64_t kSmallestBlock = 480;
+
+// Of bytes that stay as they are so much is one block, however many streams there are, but where
+// the link takes long for it: a header, and one visit of the flow, for some packets.
+constexpr std::size_t kRawBlock = 8 * 1024;
+
+// A host that has sent nothing for so long, although it may, pauses.
+constexpr Duration kPause = Duration::milliseconds(20);
+// So much room it leaves then: of one that waits for its window each block makes room for a block.
+constexpr std::uint64_t kLeftOpen = 2 * compress::kMaxPlainBlock;
+
+}  // namespace
+
+StreamSide::StreamSide(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
+                       TrafficClasses& classes, const std::vector<std::unique_ptr<Peer>>& peers,
+                       WorkBudget& budget, const Stopwatch* stopwatch)
+    : lane_receive_limit_(plan.lane_receive_limit),
+      flow_receive_limit_(plan.flow_receive_limit),
+      fair_hosts_(config.fair_hosts),
+      host_key_(secret),
+      classes_(classes),
+      peers_(peers),
+      splice_(config.compress_level, dictionaries_, budget, stopwatch) {}
+
+void StreamSide::offer_dictionaries(Instant now) {
+  dictionaries_.replace(classes_);
+  for (const schedule::ClassId id : classes_.order()) {
+    if (const auto& levels = classes_[id].dictionary) splice_.make_room_for(*levels);
+  }
+  for (const auto& peer : peers_) {
+    peer->control_messages.offer(dictionaries_.offered(), now);
+    peer->dictionaries.update(classes_, peer->control_messages.peer_dictionaries());
+  }
+}
+
+StreamSide::Opening StreamSide::open(std::uint32_t slot, Flow& f, Instant now) {
+  OpenMetadata metadata = f.metadata();
+  // One that knows of no repairs does not understand the wish.
+  if (f.modes.delivery != config::DeliveryMode::kOrdinary && !session_of(f).repairs()) {
+    metadata.modes.delivery = config::DeliveryMode::kOrdinary;
+    f.set_metadata(metadata);
+  }
+  std::array<std::byte, kMaxOpenMetadata> octets;
+  const ConstBytes written = ConstBytes(octets).first(write_open_metadata(metadata, octets));
+  const auto stream =
+      session_of(f).open_stream(written, StreamContext::of_flow(slot).number(), now);
+  if (!stream) {
+    const stp::PeerState peer = session_of(f).peer_state();
+    if (peer == stp::PeerState::kConnecting) return Opening::kLater;
+    return peer == stp::PeerState::kAlive ? Opening::kNoResources : Opening::kPeerGone;
+  }
+  f.stream = *stream;
+  f.stream_state = StreamState::kOpen;
+  join_class(f);
+  return Opening::kOpen;
+}
+
+void StreamSide::adopt(std::uint32_t slot, Flow& f, stp::StreamId stream) {
+  session_of(f).set_context(stream, StreamContext::of_flow(slot).number());
+  join_class(f);
+}
+
+// The far gateway does so too: the name of the class crosses, what it means is each gateway's own.
+void StreamSide::join_class(Flow& f) {
+  const bool local = fair_hosts_ == config::FairHosts::kLocal;
+  const std::uint64_t waiting = f.waiting();
+  count_waiting(f, 0);
+  f.traffic_class = classes_.of_relayed(f.class_name());
+  count_waiting(f, waiting);
+  const std::uint64_t host = hash_host(host_key_, local ? f.key.local : f.key.remote);
+  session_of(f).set_group(f.stream, f.traffic_class, host);
+  session_of(f).set_prompt(f.stream, f.modes.delivery == config::DeliveryMode::kPrompt);
+  if (f.inbound()) session_of(f).set_group(*f.inbound(), f.traffic_class, host);
+}
+
+void StreamSide::reset(Flow& f, stp::ResetReason reason, Instant now) {
+  if (f.stream_state == StreamState::kOpen) {
+    session_of(f).reset(f.stream, reason, now);
+    if (f.inbound()) session_of(f).reset(*f.inbound(), reason, now);
+  }
+  f.stream_state = StreamState::kOver;
+  f.forget_inbound();
+  count_waiting(f, 0);
+}
+
+void StreamSide::reset(Flow& f, const stp::IcmpRefusal& refusal, Instant now) {
+  if (f.stream_state == StreamState::kOpen) session_of(f).reset(f.stream, refusal, now);
+  reset(f, stp::ResetReason::kNone, now);  // the other stream, of hosts that have both opened it
+}
+
+void StreamSide::release_if_done(Flow& f, Instant now) {
+  stp::Session& session = session_of(f);
+  const stp::StreamId inbound = f.inbound_stream();
+  if (!f.delivered || !session.received_end(inbound) || !all_confirmed(f, session)) return;
+  if (f.rare().deferred_reset) return;  // a RESET ends it, of this gateway or of the far one
+  if (session.received(inbound)->readable() > 0) return;
+  session.release(f.stream, now);
+  if (f.inbound()) {
+    // Not before: the end of a stream may overtake the OPEN of the other.
+    session.finish(inbound);
+    session.release(inbound, now);
+    f.forget_inbound();
+  }
+  f.stream_state = StreamState::kOver;
+}
+
+void StreamSide::feed(Flow& f, Instant now) {
+  const std::uint64_t readable = f.endpoint.received().readable();
+  if (readable > 0 && f.hot() == nullptr) f.heat(now);
+  count_waiting(f, readable);
+  if (f.finish_sent) return;
+  stp::Session& session = session_of(f);
+  if (f.endpoint.received().readable() > 0) {
+    // With too little room for a block the session waits for more, and calls again.
+    session.set_ready(f.stream, true);
+    if (f.endpoint.peer_finished()) tell_rest(f, now);
+  } else if (f.owes_marks() || owes_reset_block(f)) {
+    session.set_ready(f.stream, true);
+  } else if (f.endpoint.peer_finished() || has_told_reset(f)) {
+    session.finish(f.stream);
+    f.finish_sent = true;
+  }
+}
+
+void StreamSide::produce(Flow& f, HostWindows& windows, Instant now) {
+  stp::Session& session = session_of(f);
+  const std::uint64_t before = f.bytes_from_lan;
+  const std::uint64_t encoded_before = f.bytes_encoded;
+  const Outlook outlook{session.smoothed_rtt(), session.share(f.stream)};
+  end_block(f, outlook, now);
+  const SpliceResult result =
+      splice_.to_stream(f, session, largest_blocks(f, outlook, now),
+                        peers_[f.peer]->dictionaries.of(f.traffic_class), now);
+  if (f.bytes_from_lan > before) {
+    begin_block(f, f.bytes_from_lan - before, f.bytes_encoded - encoded_before);
+    windows.adjust(f, most_ahead(f, outlook, now), now);
+  }
+  ClassUse& use = classes_[f.traffic_class].use;
+  use.plain_bytes += f.bytes_from_lan - before;
+  use.encoded_bytes += f.bytes_encoded - encoded_before;
+  note_wait(f, now);
+  if (result == SpliceResult::kNoMemory) {
+    session.set_ready(f.stream, false);
+    windows.retry_later(f, now);
+    return;
+  }
+  if (f.endpoint.received().readable() == 0) session.set_ready(f.stream, false);
+  tell_rest(f, now);
+  feed(f, now);
+}
+
+void StreamSide::note_wait(Flow& f, Instant now) {
+  if (f.hot() == nullptr) return;
+  const auto waited = f.hot()->wait.end(f.bytes_from_lan, now);
+  if (!waited) return;
+  classes_[f.traffic_class].relayed_waits.add(
+      static_cast<std::uint64_t>(waited->to_microseconds()));
+}
+
+void StreamSide::count_waiting(Flow& f, std::uint64_t bytes) {
+  FlowHot* const hot = f.hot();
+  if (hot == nullptr) return;
+  waiting_[f.traffic_class] += bytes - hot->waiting;
+  hot->waiting = bytes;
+}
+
+// What the host has sent is all for now if it has ended, or pauses although it may send. It has
+// more if it may send no more.
+void StreamSide::tell_rest(Flow& f, Instant now) {
+  const Instant last_payload = f.hot() == nullptr ? Instant() : f.hot()->last_payload;
+  const std::uint64_t left_open = std::min(kLeftOpen, f.endpoint.receive_limit() / 2);
+  const bool pauses = now >= last_payload + kPause && f.endpoint.receive_window() >= left_open;
+  const std::uint64_t readable = f.endpoint.received().readable();
+  auto behind = stp::Behind::kUnknown;
+  if (pauses || f.endpoint.peer_finished() || f.rare().deferred_reset) {
+    behind = stp::Behind::kNothing;
+  } else if (fills_a_flight(f, readable)) {
+    behind = stp::Behind::kMore;
+  }
+  session_of(f).set_rest(f.stream, readable, behind);
+}
+
+// A compressed block is delivered whole, and holds credit until then. The unfinished blocks of all
+// streams must fit into what the far side grants, whose memory may be much smaller than ours: what
+// its HELLO has granted, and no more than this side grants.
+Splice::Largest StreamSide::largest_blocks(const Flow& f, const Outlook& outlook,
+                                           Instant now) const {
+  const stp::Session& session = session_of(f);
+  const std::uint64_t streams = std::max<std::uint64_t>(session.stream_count(), 1);
+  const stp::Session::FirstCredit theirs = session.first_credit();
+  const std::uint64_t share =
+      std::min(std::min(lane_receive_limit_[f.peer], theirs.lane) / (4 * streams),
+               std::min(flow_receive_limit_[f.peer], theirs.stream) / 4);
+  // And no longer than a moment passes until all of it has left.
+  const LargestBlock largest = largest_block(f, outlook, now);
+  const std::uint64_t leaves = std::max(largest.raw, kSmallestBlock);
+  const auto plain_of = [&](std::uint64_t encoded) {
+    const FlowHot* const hot = f.hot();
+    const std::uint64_t plain = hot == nullptr ? encoded : hot->departures.plain_of(encoded);
+    return std::clamp<std::uint64_t>(std::min(share, plain), kSmallestBlock,
+                                     compress::kMaxPlainBlock);
+  };
+  const std::uint64_t compressed = plain_of(largest.compressed);
+  // What is written into the stream long before it leaves has left the cache by then.
+  const std::uint64_t turn =
+      std::max<std::uint64_t>(std::min(plain_of(leaves), session.turn_left(f.stream)), kRawBlock);
+  // The far side passes it on as it comes, so it may as well fill a packet.
+  const std::uint64_t raw =
+      std::min(turn, std::max<std::uint64_t>(leaves, session.datagram_limit()));
+  return {.compressed = static_cast<std::size_t>(compressed), .raw = static_cast<std::size_t>(raw)};
+}
+
+StreamSide::Delivery StreamSide::deliver(Flow& f, HostWindows& windows, Instant now) {
+  stp::Session& session = session_of(f);
+  // A stream that is being reset has nothing to read; the event that says so is yet to come.
+  const Reassembler* const stored = session.received(f.inbound_stream());
+  if (f.endpoint.is_closed() || stored == nullptr) return Delivery::kDone;
+  const bool has_end = !f.closed_to_host && session.received_end(f.inbound_stream());
+  // At its end it may be found to be cut short.
+  if (stored->readable() > 0 || has_end) {
+    std::uint64_t memory = windows.memory_for_host(f);
+    const SpliceResult result = splice_.to_host(f, session, HostWindows::allowance(f), memory, now);
+    if (result == SpliceResult::kMalformed) return Delivery::kMalformed;
+    if (result == SpliceResult::kReset) return Delivery::kReset;
+    if (stored->readable() > 0) {
+      if (result == SpliceResult::kNoMemory || memory == 0) windows.retry_later(f, now);
+      return result == SpliceResult::kSpent ? Delivery::kSpent : Delivery::kDone;
+    }
+  }
+  if (!has_end) return Delivery::kDone;
+  f.closed_to_host = true;
+  f.endpoint.close();
+  return Delivery::kDone;
+}
+
+StreamSide::Delivery StreamSide::drop(Flow& f, Instant now) {
+  stp::Session& session = session_of(f);
+  if (session.received(f.inbound_stream()) == nullptr) return Delivery::kDone;
+  switch (splice_.drop(f, session, now)) {
+    case SpliceResult::kSpent:
+      return Delivery::kSpent;
+    case SpliceResult::kMalformed:
+      return Delivery::kMalformed;
+    case SpliceResult::kReset:
+      return Delivery::kReset;
+    default:
+      return Delivery::kDone;
+  }
+}
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,96 @@
+// The STP half of flows: opens the stream of a flow, puts what its host sends into it and hands on
+// what comes out, in the class and with the dictionary that the flow has.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "config/model/schema.h"
+#include "pep/base/stopwatch.h"
+#include "pep/base/time.h"
+#include "pep/base/work_budget.h"
+#include "pep/stp/session.h"
+#include "relay/gateway/flows/bytes/ahead.h"
+#include "relay/gateway/flows/bytes/splice.h"
+#include "relay/gateway/flows/flow.h"
+#include "relay/gateway/flows/hosts/host_windows.h"
+#include "relay/gateway/flows/table/memory_plan.h"
+#include "relay/gateway/frames/keyed_hash.h"
+#include "relay/gateway/peers/dictionaries.h"
+#include "relay/gateway/peers/peer.h"
+#include "relay/gateway/uplink/traffic_classes.h"
+
+namespace satrelay::gateway {
+
+class StreamSide {
+ public:
+  enum class Opening : std::uint8_t {
+    kOpen,
+    kLater,  // the peer was started anew: it has promised nothing yet, and is being greeted
+    kPeerGone,
+    kNoResources,
+  };
+
+  // `classes`, `peers` and `budget` must outlive it; `peers` may be filled later.
+  StreamSide(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
+             TrafficClasses& classes, const std::vector<std::unique_ptr<Peer>>& peers,
+             WorkBudget& budget, const Stopwatch* stopwatch);
+
+  stp::Session& session_of(const Flow& f) const { return peers_[f.peer]->session; }
+  // The dictionaries of the classes, to all peers and for what is sent to them.
+  void offer_dictionaries(Instant now);
+
+  // --- of a flow in `slot` ---------------------------------------------------------------------
+  [[nodiscard]] Opening open(std::uint32_t slot, Flow& f, Instant now);
+  // The peer has opened `stream` for it, which is one of the flow's already.
+  void adopt(std::uint32_t slot, Flow& f, stp::StreamId stream);
+  void join_class(Flow& f);  // as it is configured now
+  void reset(Flow& f, stp::ResetReason reason, Instant now);
+  // Only if its session understands icmp_refusals().
+  void reset(Flow& f, const stp::IcmpRefusal& refusal, Instant now);
+  void release_if_done(Flow& f, Instant now);
+  void leave(Flow& f) { count_waiting(f, 0); }  // it is given up, and with it what waits
+
+  // --- of an open one --------------------------------------------------------------------------
+  // There may be bytes of the host, or their end.
+  void feed(Flow& f, Instant now);
+  // Puts a block of them into the stream.
+  void produce(Flow& f, HostWindows& windows, Instant now);
+  enum class Delivery : std::uint8_t {
+    kDone,
+    kSpent,  // so is the call's budget of work: go on in the next call
+    kMalformed,
+    kReset,  // the far host has reset its connection, and ours was handed all that came before
+  };
+  // Hands on to the host what has come.
+  [[nodiscard]] Delivery deliver(Flow& f, HostWindows& windows, Instant now);
+  // Drops what has come for a host that has reset its connection.
+  [[nodiscard]] Delivery drop(Flow& f, Instant now);
+
+  const compress::CodecCounters& counters() const { return splice_.counters(); }
+  const Histogram& block_times() const { return splice_.block_times(); }
+  // Bytes of hosts that wait for the link in the class, of all its flows: what STP has taken up
+  // into packets and blocks is not among them.
+  std::uint64_t waiting(schedule::ClassId id) const { return waiting_[id]; }
+
+ private:
+  Splice::Largest largest_blocks(const Flow& f, const Outlook& outlook, Instant now) const;
+  void tell_rest(Flow& f, Instant now);
+  void note_wait(Flow& f, Instant now);
+  void count_waiting(Flow& f, std::uint64_t bytes);
+
+  const std::vector<std::uint64_t> lane_receive_limit_;  // by peer, bytes
+  const std::vector<std::uint64_t> flow_receive_limit_;  // of one flow, by peer, bytes
+  const config::FairHosts fair_hosts_;
+  const HashKey host_key_;
+  TrafficClasses& classes_;
+  const std::vector<std::unique_ptr<Peer>>& peers_;
+  Dictionaries dictionaries_;
+  Splice splice_;
+  std::array<std::uint64_t, schedule::kClasses> waiting_{};
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,35 @@
+// Flows that wait for a server's answer, found by its addresses and ports whatever VLAN it comes
+// in. Fixed size, direct-mapped: a later flow takes the place of an earlier one with the same hash,
+// which is then not found.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "relay/gateway/flows/table/slot_index.h"
+#include "relay/gateway/frames/flow_key.h"
+#include "relay/gateway/frames/keyed_hash.h"
+
+namespace satrelay::gateway {
+
+class AskedServers {
+ public:
+  static constexpr std::size_t kPlaces = 8'192;
+
+  explicit AskedServers(HashKey key) : key_(key), slots_(kPlaces, kNoSlot) {}
+
+  void add(const FlowKey& flow, std::uint32_t slot) { slots_[place(flow)] = slot; }
+  // It may hold another flow by now, or none.
+  std::uint32_t find(const FlowKey& flow) const { return slots_[place(flow)]; }
+
+ private:
+  std::size_t place(const FlowKey& flow) const {
+    return static_cast<std::size_t>(hash_flow(key_, untagged(flow)) % kPlaces);
+  }
+
+  HashKey key_;
+  std::vector<std::uint32_t> slots_;
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,35 @@
+// How the endpoint of a flow is set up: what the operator chose for the gateway's TCP towards
+// hosts, and what follows from the LAN, the memory and the flow itself.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "config/model/schema.h"
+#include "pep/tcp/endpoint.h"
+#include "relay/gateway/flows/table/memory_plan.h"
+#include "relay/gateway/frames/flow_key.h"
+#include "relay/gateway/frames/keyed_hash.h"
+
+namespace satrelay::gateway {
+
+class HostSide {
+ public:
+  HostSide(const config::Gateway& config, const MemoryPlan& plan, HashKey secret);
+
+  // For connections from now on.
+  void choose(const config::Gateway& config);
+  // `receive_limit`: what the host may have stored here.
+  tcp::Config config_for(const FlowKey& key, std::uint64_t receive_limit, Instant now) const;
+  // RFC 7323 section 5.4: an offset of its own for each flow.
+  std::uint32_t timestamp_offset(const FlowKey& key) const;
+  // What all of them have in common.
+  const std::shared_ptr<const tcp::Profile>& profile() const { return profile_; }
+
+ private:
+  HashKey secret_;
+  std::uint16_t lan_mtu_;
+  std::shared_ptr<const tcp::Profile> profile_;
+};
+
+}  // namespace satrelay::gateway

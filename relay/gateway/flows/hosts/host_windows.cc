@@ -1,0 +1,146 @@
+#include "relay/gateway/flows/hosts/host_windows.h"
+
+#include <algorithm>
+
+#include "relay/gateway/flows/flow_modes.h"
+
+namespace satrelay::gateway {
+namespace {
+
+constexpr Duration kRetry = Duration::milliseconds(10);
+constexpr Duration kReopen = Duration::milliseconds(100);
+// A host may have so much stored however little is spare, unless very many share it.
+constexpr std::uint64_t kMostFirst = 64 * 1024;
+// A window smaller than this is offered anew on a timer, as the host may not ask soon.
+constexpr std::uint64_t kSmallWindow = 8 * 1024;
+// Queued for a host beyond what its TCP can send now.
+constexpr std::uint32_t kSpareSegments = 4;
+
+// How much of it is more than that; zero if it is less.
+constexpr std::uint64_t beyond(std::uint64_t all, std::uint64_t that) {
+  return all > that ? all - that : 0;
+}
+
+}  // namespace
+
+HostWindows::HostWindows(const MemoryPlan& plan, const FlowStore& flows, const LanHosts& hosts)
+    : flows_(flows),
+      hosts_(hosts),
+      host_window_(plan.host_window),
+      host_windows_(plan.host_windows),
+      reopening_(kReopen),
+      retrying_(kRetry) {}
+
+HostWindows::Means HostWindows::means(const Arena& part) const {
+  const unsigned shift = part.block_shift();
+  const std::uint64_t total = std::uint64_t{part.total_blocks()} << shift;
+  // A margin for blocks that are not full.
+  const std::uint64_t margin = total / 32;
+  // The streams into which the hosts' bytes go need room, beyond what each has to itself.
+  const std::uint64_t for_streams = total / 8;
+  // A peer has never more stored than its limit.
+  const std::uint64_t promised = part.promise_left();
+  const std::uint64_t free = std::uint64_t{part.free_blocks()} << shift;
+  if (!part.is_shared()) {
+    const std::uint64_t flows = flows_.size();
+    return {.spare = beyond(free, margin + promised),
+            .kept_for_streams = beyond(for_streams, flows * part.reserve_size()),
+            .host_windows = host_windows_,
+            .flows = flows};
+  }
+  const std::uint64_t attainable = std::uint64_t{part.attainable_blocks()} << shift;
+  const double share = static_cast<double>(beyond(attainable, part.promised())) /
+                       static_cast<double>(std::max<std::uint64_t>(part.beside_promises(), 1));
+  const auto scaled = [share](std::uint64_t bytes) {
+    return static_cast<std::uint64_t>(static_cast<double>(bytes) * share);
+  };
+  const std::uint64_t flows = part.reserves_held() / kStoresOfAFlow;
+  const std::uint64_t spare = beyond(free, scaled(margin) + promised);
+  return {.spare = spare,
+          .sure = std::min(spare, beyond(part.kept(), promised)),
+          .held = beyond(part.held(), part.promise_used()),
+          .kept_for_streams = beyond(scaled(for_streams), flows * part.reserve_size()),
+          .host_windows = scaled(host_windows_),
+          .flows = flows};
+}
+
+// Half of the memory for hosts' windows is for flows that the link drains, in a fair part each; so
+// however many others there are, whose far hosts read nothing, they cannot take that.
+std::uint64_t HostWindows::first(const Means& means, LanHosts::Index host) const {
+  const std::uint64_t kept = means.kept_for_streams + means.host_windows / 2;
+  const std::uint64_t part = means.host_windows / 2 / std::max<std::uint64_t>(means.flows, 1);
+  return std::min({host_window_, kMostFirst, std::max(part, kSmallWindow),
+                   beyond(means.spare, kept) / 4, available(means, host)});
+}
+
+std::uint64_t HostWindows::first(const Arena& part, LanHosts::Index host) const {
+  return first(means(part), host);
+}
+
+// Never more than a quarter of what is spare, nor than its host's part of that.
+std::uint64_t HostWindows::limit(const Flow& f, const Means& there) const {
+  const std::uint64_t most = beyond(there.spare, there.kept_for_streams) / 4;
+  return std::min(std::max(first(there, f.host), std::min(host_window_, most)),
+                  f.endpoint.received().stored() + available(there, f.host));
+}
+
+void HostWindows::adjust(Flow& f, const Means& there, std::uint64_t ahead, Instant now) {
+  const std::uint64_t own = part_of(f).reserve_size();
+  const std::uint64_t most =
+      std::min(std::max(std::min(limit(f, there), ahead), own), mirrored_window(f));
+  f.endpoint.set_receive_limit(most);
+  if (most < std::min(kSmallWindow, ahead)) {
+    reopening_.bring_forward(f.retry_at, flows_.size(), now);
+  }
+}
+
+// A promised window is not taken back, and many at once may promise more than there is.
+bool HostWindows::crowds_streams(const Flow& f, const Means& there, std::size_t payload) const {
+  return there.spare < there.kept_for_streams + payload ||
+         available(there, f.host) < std::max<std::size_t>(payload, 1);
+}
+
+bool HostWindows::crowds_streams(const Flow& f, std::size_t payload) const {
+  return crowds_streams(f, means(f), payload);
+}
+
+void HostWindows::retry_later(Flow& f, Instant now) {
+  retrying_.bring_forward(f.retry_at, flows_.size(), now);
+}
+
+bool HostWindows::has_place(const Arena& part) const {
+  return flows_.free_slots() > 0 && part.free_reserves() >= kStoresOfAFlow;
+}
+
+bool HostWindows::has_place_for_host(const Arena& part, std::uint64_t half_open,
+                                     std::uint64_t half_open_of_all) const {
+  const auto needed = [](std::uint64_t waiting) {
+    return kStoresOfAFlow + kStoresOfAStream * waiting;
+  };
+  return flows_.free_slots() > 0 && (part.sure_reserves() >= needed(half_open) ||
+                                     part.free_reserves() >= needed(half_open_of_all));
+}
+
+bool HostWindows::has_window(const Arena& part, LanHosts::Index host) const {
+  return first(part, host) >= kSmallWindow;
+}
+
+// What the host's TCP can have under way now, and a little more, so that segments are full. The
+// rest waits in the stream, where its credit bounds it: what is queued for a host that reads
+// nothing would be taken from those that read.
+std::uint64_t HostWindows::allowance(const Flow& f) {
+  const tcp::Endpoint& host = f.endpoint;
+  const std::uint64_t useful = std::min(host.congestion_window(), host.peer_window()) +
+                               std::uint64_t{kSpareSegments} * host.send_mss();
+  const std::uint64_t queued = host.unacknowledged();
+  return useful > queued ? useful - queued : 0;
+}
+
+// However little is spare, its reserve is the flow's.
+std::uint64_t HostWindows::memory_for_host(const Flow& f) const {
+  const Means there = means(f);
+  return std::max<std::uint64_t>(std::min(there.spare, available(there, f.host)),
+                                 part_of(f).reserve_size());
+}
+
+}  // namespace satrelay::gateway

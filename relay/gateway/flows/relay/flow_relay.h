@@ -1,0 +1,387 @@
+// The relay of flows: joins each TCP endpoint to its STP stream, from the first SYN to the last
+// ACK. It says how a flow begins, moves on and ends; where flows are kept, what memory they get and
+// what their streams carry is up to the units it is made of.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "config/model/schema.h"
+#include "pep/base/arena.h"
+#include "pep/base/work_budget.h"
+#include "pep/base/work_count.h"
+#include "pep/stp/session.h"
+#include "relay/gateway/addresses/announced_destinations.h"
+#include "relay/gateway/addresses/common_knowledge.h"
+#include "relay/gateway/addresses/lan/lan_neighbours.h"
+#include "relay/gateway/addresses/lan/presence_checks.h"
+#include "relay/gateway/counters.h"
+#include "relay/gateway/flows/bytes/ahead.h"
+#include "relay/gateway/flows/bytes/stream_side.h"
+#include "relay/gateway/flows/flow.h"
+#include "relay/gateway/flows/flow_deadline.h"
+#include "relay/gateway/flows/flow_ends.h"
+#include "relay/gateway/flows/hosts/asked_servers.h"
+#include "relay/gateway/flows/hosts/host_side.h"
+#include "relay/gateway/flows/hosts/host_windows.h"
+#include "relay/gateway/flows/hosts/unconfirmed_flows.h"
+#include "relay/gateway/flows/table/failed_syns.h"
+#include "relay/gateway/flows/table/flow_quotas.h"
+#include "relay/gateway/flows/table/flow_store.h"
+#include "relay/gateway/flows/table/time_waits.h"
+#include "relay/gateway/flows/tcp_frame.h"
+#include "relay/gateway/frames/frame.h"
+#include "relay/gateway/frames/segment_queue.h"
+#include "relay/gateway/opening/connection_records.h"
+#include "relay/gateway/opening/flow_capacity.h"
+#include "relay/gateway/peers/peer.h"
+#include "relay/gateway/peers/peer_epoch_log.h"
+#include "relay/gateway/recovery/flow_journal.h"
+#include "relay/gateway/recovery/orphaned_flows.h"
+#include "relay/gateway/rules/claims.h"
+#include "relay/gateway/rules/policy.h"
+#include "relay/gateway/snapshot.h"
+
+namespace satrelay::gateway {
+
+class FlowRelay final : public stp::StreamSource, public FlowCapacity, public LanReportReader {
+ public:
+  // What of the gateway flows have to do with; all of it outlives the relay.
+  struct Environment {
+    const Policy& policy;
+    const Claims& claims;
+    TrafficClasses& classes;
+    LanNeighbours& lan;
+    const PresenceChecks& arrivals;    // of hosts that should be on the LAN of a peer
+    const PresenceChecks& departures;  // of hosts of this LAN, which a peer has found on its own
+    CommonKnowledge& common;
+    const std::vector<std::unique_ptr<Arena>>& arenas;  // by configured peer: their parts
+    WorkBudget& budget;
+    // Filled after construction, as each session needs the relay as its source.
+    std::vector<std::unique_ptr<Peer>>& peers;
+    ConnectionRecords& records;
+    FlowJournal& journal;
+    OrphanedFlows& orphans;
+    Counters& counters;
+  };
+  FlowRelay(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
+            const Environment& around, const Stopwatch* stopwatch, TcpFrames::Sums sums);
+
+  // --- a flow begins ---------------------------------------------------------------------------
+  // From its SYN, or, if that was answered by a cookie, from the `frame` of the ACK that brings
+  // back its `cookie`. There is room for it.
+  void accept(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
+              std::optional<std::uint32_t> cookie, std::size_t peer, const RulePtr& chosen,
+              Instant now);
+  // One more of the host, with the session's peer, finds no room. A flow that has stood still for
+  // long makes way, so that a later one may find some.
+  void want_room(std::size_t session, const IpAddress& host);
+  // The peer has opened a stream for it.
+  void handle_opened(std::size_t peer, stp::StreamId stream, Instant now);
+  // Frees the slot of a flow that is over but for its TIME-WAIT, so that `syn` may start its
+  // 4-tuple anew; false if the flow is still needed.
+  bool make_way(std::uint32_t slot, const wire::TcpHeader& syn, Instant now);
+  // The same of a connection that is in TIME-WAIT, and no flow any more.
+  bool make_way(const FlowKey& key, const wire::TcpHeader& syn, Instant now);
+  // FlowCapacity.
+  std::optional<Counter> lack_of_room(std::size_t peer, const IpAddress& host) const override;
+  bool may_be_half_open(std::size_t peer, const IpAddress& host) const override {
+    return quotas_.may_be_half_open(configured(peer), host);
+  }
+  Places places(std::size_t peer, const IpAddress& host) const override;
+  Handshake handshake(const config::Rule& rule, const FlowKey& key, std::size_t peer,
+                      Instant now) const override;
+  // How the endpoint of a flow with this key would be set up now. It offers at least what a flow
+  // has to itself: a host with a window of zero would send nothing that brings its SYN cookie back.
+  tcp::Config endpoint_config(const FlowKey& key, std::size_t peer, Instant now) const {
+    const Arena& part = arena_of(peer);
+    const std::uint64_t first = std::min(windows_.first(part, quotas_.hosts().find(key.local)),
+                                         first_ahead(peers_[peer]->session.share_of_new()));
+    return host_side_.config_for(key, std::max<std::uint64_t>(first, part.reserve_size()), now);
+  }
+  void set_half_open(std::uint32_t most) { quotas_.set_half_open(most); }
+
+  // --- a flow goes on --------------------------------------------------------------------------
+  // The flow moves on when settle_unless() says so: several segments that follow each other move it
+  // once.
+  void handle_segment(std::uint32_t slot, const Frame& frame, const wire::TcpHeader& header,
+                      ConstBytes payload, Instant now);
+  // The same of segments that follow each other and differ as tcp::Endpoint::handle_in_order()
+  // says: how many of them were dealt with. `frame` and `header` are the first one's.
+  std::size_t handle_in_order(std::uint32_t slot, const Frame& frame, const wire::TcpHeader& header,
+                              std::span<const ConstBytes> payloads, Instant now);
+  // The same of pure ACKs, as tcp::Endpoint::handle_acknowledgments() says.
+  std::size_t handle_acknowledgments(std::uint32_t slot, const Frame& frame,
+                                     std::span<const wire::TcpHeader* const> headers, Instant now);
+  bool is_settled() const { return moving_ == kNoSlot; }
+  // To be called before anything else happens, but a further segment of the flow in `slot`.
+  void settle_unless(std::uint32_t slot, Instant now) {
+    if (moving_ != slot && moving_ != kNoSlot) advance(std::exchange(moving_, kNoSlot), now);
+  }
+  // The flow whose SYN a segment of no flow answers, in another VLAN; kNoSlot if there is none.
+  std::uint32_t asked_in_other_vlan(const FlowKey& key, const wire::TcpHeader& header) const;
+  // That flow ends.
+  void handle_other_vlan(std::uint32_t slot, const wire::TcpHeader& answer, Instant now);
+  // Of a connection that is in TIME-WAIT.
+  void handle_late_segment(const FlowKey& key, const Frame& frame, const wire::TcpHeader& header,
+                           std::size_t payload, Instant now);
+  // The host's LAN says that a segment of ours did not reach it, or was too big.
+  void handle_icmp_error(std::uint32_t slot, const Frame& frame, Instant now);
+  // Of a stream of a flow.
+  void handle_event(std::size_t peer, const stp::Event& event, Instant now);
+  // The peer asks whether the host of this stream's flow has answered at all.
+  void handle_doubt(std::size_t peer, stp::StreamId stream, Instant now);
+  // Hosts have moved to other MACs, as LanNeighbours knows. Each flow follows before anything else
+  // is done with it.
+  void note_moves() { ++epoch_log_; }
+  // The peer tells to which MAC its host addresses frames for one of this LAN.
+  void hear_destination(std::size_t peer, const LanDestination& told, Instant now);
+  // How `host` is reached on the LAN has become known.
+  void hear(const IpAddress& host, const wire::EthernetHeader& towards);
+  void handle_timeout(Instant now);
+  // stp::StreamSource: the pacer asks for the next block of a stream.
+  void produce(stp::StreamId stream, std::uint32_t number, Instant now) override;
+  bool is_spent() const override { return budget_.is_spent(); }
+  // As Gateway::poll_frames().
+  std::size_t poll_frames(std::span<const MutableBytes> rooms, std::span<Polled> polled,
+                          Instant now);
+  Instant next_timeout() const;
+
+  // --- what concerns all flows of a peer, or all there are (flow_relay_peer_epoch.cc)
+  // ------------- From now on a flow of `peer` is as good as ended, or opened.
+  void upset(std::size_t peer, PeerEpochLog::Kind kind);
+  // Each flow is looked at soon, some of them in each go_on().
+  void look_at_all() { flows_.begin_scan(); }
+  void go_on(Instant now);
+  // Flows that the budget of an earlier call has left behind: as far as that of this one allows.
+  void advance_unfinished(Instant now);
+  // What of the configuration holds for flows and can change while they go on.
+  void reconfigure(const config::Gateway& next, Instant now);
+  // The dictionaries of the classes, to all peers and for what is sent to them.
+  void offer_dictionaries(Instant now) { streams_.offer_dictionaries(now); }
+  // Resets every flow towards its host at once, and sends no less at once: for an end in order.
+  // Their streams are gone already.
+  void shut_down(Instant now);
+
+  // nullptr: nobody.
+  void tell_ends(FlowRecorder* recorder);
+  // LanReportReader.
+  void handle_report(std::size_t session, const LanReport& report) override;
+
+  // --- getters ---------------------------------------------------------------------------------
+  const FlowStore& flows() const { return flows_; }
+  const TimeWaits& time_waits() const { return time_waits_; }
+  // Of the flow that an event of an open stream is about; nullptr if there is none.
+  const FlowKey* key_of(std::size_t peer, const stp::Event& event) const;
+  const FlowQuotas& quotas() const { return quotas_; }
+  std::uint64_t visited() const { return work_.total(); }  // objects (pep/base/work_count.h)
+  const Completions& completions() const { return ends_.completions(); }
+  const compress::CodecCounters& codec_counters() const { return streams_.counters(); }
+  const Histogram& block_times() const { return streams_.block_times(); }
+  std::uint64_t waiting_bytes(schedule::ClassId id) const { return streams_.waiting(id); }
+  const tcp::Counters& tcp_counters() const { return tcp_counters_; }  // of all flows since start
+  // What has happened to all flows of a peer happens to these before they are described.
+  std::vector<FlowSnapshot> snapshot(std::size_t first, std::size_t count, Instant now);
+  std::optional<FlowSnapshot> snapshot(std::uint64_t id, Instant now);
+
+ private:
+  Polled poll_frame(MutableBytes out, Instant now);
+  Polled poll_flow(std::uint32_t slot, MutableBytes out, Instant now);
+  void end_turn(std::uint32_t slot, Instant now);
+  Flow& flow(std::uint32_t slot) { return flows_[slot]; }
+  static void note_activity(Flow& f, Instant now) {
+    f.last_activity = now;
+    f.trimmed = false;
+  }
+  void hear_far_host(const Flow& f, Instant now);
+  // They are the far host's now.
+  void note_far_marks(const Flow& f, Instant now) {
+    const bool is_server = f.origin == Origin::kLan;
+    common_.far_marks.note(f.key.remote, is_server ? f.key.remote_port : FarMarks::kNoPort,
+                           f.far_marks, now);
+  }
+  void note_answer(const Flow& f, Instant now);
+  Polled marked(std::size_t size, MutableBytes out, Instant now) const;
+  void trim(Flow& f);
+  stp::Session& session_of(const Flow& f) { return peers_[f.peer]->session; }
+  // Whether the flow has begun to wait for a silent peer, or does so no more.
+  void note_owing(Flow& f, Instant now) {
+    const Peer& peer = *peers_[f.peer];
+    const bool owes = !peer.silence.is_never() && owes_peer(f, peer.session);
+    if (owes != f.owes_since().is_never()) return;
+    f.heat(now).owes_since = owes ? now : Instant::never();
+  }
+  // How far its host may be ahead of the link.
+  std::uint64_t ahead_of(const Flow& f, Instant now) { return most_ahead(f, session_of(f), now); }
+  // Of a session: the number of its peer, and that one's part of the arena.
+  std::size_t configured(std::size_t session) const { return peers_[session]->lane.peer; }
+  Arena& arena_of(std::size_t session) const { return *arenas_[configured(session)]; }
+
+  void share_with_endpoints();
+
+  // (flow_relay_moving.cc)
+  // What an accepted segment says of the MAC in use.
+  enum class MacObservation : std::uint8_t {
+    kAcknowledges,  // something new: frames reach the host there
+    kBrings,        // new data
+    kNone,
+  };
+  void follow_host(Flow& f, const Frame& frame, MacObservation news, Instant now) {
+    if (is_elsewhere(f, frame)) [[unlikely]]
+      follow_to(f, frame.ethernet, news, now);
+  }
+  static bool is_elsewhere(const Flow& f, const Frame& frame) {
+    return f.seeks_host || frame.ethernet.reversed() != f.to_host;
+  }
+  void follow_to(Flow& f, const wire::EthernetHeader& seen, MacObservation news, Instant now);
+  void tell_destination(const Flow& f, const wire::EthernetHeader& seen, Instant now);
+  void hear_elsewhere(Flow& f, const wire::EthernetHeader& seen, bool confirms, Instant now);
+  bool goes_home(Flow& f, const MacAddress& sender);
+  enum class Certainty : std::uint8_t { kSure, kLikely };
+  void stay(Flow& f, const wire::EthernetHeader& seen, Certainty certainty);
+  void note_repeat(Flow& f, Instant now);
+  void follow_move(Flow& f, Instant now);
+  void seek_host(Flow& f, Instant now);
+  std::uint64_t repeats_owed() const {
+    return tcp_counters_.retransmission_timeouts + tcp_counters_.zero_window_probes;
+  }
+  std::optional<LanOwners::Other> new_claim(const Flow& f, Instant now) const;
+  void try_claimed(Flow& f, const LanOwners::Other& other);
+  bool try_destination(Flow& f, Instant now);
+  bool try_new(Flow& f, Instant now);
+  bool try_again(Flow& f, Instant now);
+  void try_mac(Flow& f, const MacAddress& mac);
+  static void send_to(Flow& f, const MacAddress& mac);
+
+  // (flow_relay_opening.cc)
+  std::uint32_t new_flow(const FlowKey& key, const RulePtr& rule, Origin origin, std::size_t peer,
+                         Instant now, std::optional<std::uint32_t> initial_sequence = std::nullopt);
+  void open_stream(std::uint32_t slot, Instant now);
+  void write_down(Flow& f);  // in the journal
+
+  // Of a 4-tuple that is opened again. (flow_relay_meeting.cc)
+  bool meet(std::uint32_t slot, std::size_t peer, stp::StreamId stream,
+            const OpenMetadata& metadata, Instant now);
+  void supersede(std::uint32_t slot, std::size_t peer, Instant now);
+  void send_final_segment(Flow& f, Instant now);
+
+  // Moves a flow on after anything happened to either half.
+  void advance(std::uint32_t slot, Instant now);
+  void queue(std::uint32_t slot) { flows_.ring().add(slot); }
+  // Of a flow that has nothing to send: arms the timer, or removes one that is over.
+  void settle(std::uint32_t slot, Instant now);
+
+  // (flow_relay_room.cc)
+  // Connections may come faster than that; each that finds no room is bridged.
+  static constexpr Duration kBetweenSearches = Duration::milliseconds(1);
+  struct WantedRoom {
+    std::size_t session = 0;
+    IpAddress host;
+  };
+  void make_room(Instant now);
+  bool makes_room_for(const Flow& f, const WantedRoom& wanted, Counter lack) const;
+
+  // To be called before anything else is done with a flow. (flow_relay_peer_epoch.cc)
+  void catch_up(std::uint32_t slot, Instant now) {
+    if (flow(slot).epochs_looked_at != epoch_log_) [[unlikely]]
+      bring_up_to_date(slot, now);
+  }
+  void bring_up_to_date(std::uint32_t slot, Instant now);
+  bool is_behind(const Flow& f) const;
+  void look_at(std::uint32_t slot, Instant now);
+  bool has_left(const Flow& f, Instant now) const;
+  void hear_from(std::uint32_t slot, const IpAddress& host, const wire::EthernetHeader& towards);
+  void lose_stream(std::uint32_t slot, PeerEpochLog::Kind kind, Instant now);
+  void end_without_stream(std::uint32_t slot, Counter reason, Instant now);
+  void give_up(std::uint32_t slot, Instant now);
+
+  // (flow_relay_deferred_reset.cc)
+  bool begin_deferred_reset(Flow& f, Instant now);
+  void owe_reset(Flow& f, Instant now);
+  void continue_deferred_reset(std::uint32_t slot, Instant now);
+  void follow_to_peer(std::uint32_t slot, DeferredReset& word, Instant now);
+  void follow_to_host(Flow& f, DeferredReset& word, Instant now);
+  void cut_short_deferred_reset(Flow& f, Instant now);
+  bool gives_memory_back(const Flow& f, Instant now);
+  void end_deferred_reset(Flow& f, Instant now);
+
+  // (flow_relay_ending.cc)
+  bool makes_way(std::uint32_t slot, const wire::TcpHeader& header, Instant now);
+  void note_refusal(const Flow& f, stp::ResetReason reason, const stp::Event& event, Instant now);
+  // The same of the peer itself, and not of its host.
+  void note_refusal_of_peer(const Flow& f, stp::ResetReason reason, Instant now);
+  void hand_over(Flow& f, const stp::IcmpRefusal& refusal, Instant now);
+  [[nodiscard]] bool tell_host(const Flow& f, const stp::IcmpRefusal& refusal);
+  void doubt(Flow& f, Instant now);
+  // The flow of this stream, which is open; kNoSlot if there is none.
+  std::uint32_t find_open(std::size_t peer, stp::StreamId stream, Instant now);
+  void remember(const Flow& f);  // for the peer, should it have been started anew
+  void handle_closed_endpoint(Flow& f, Instant now);
+  bool take_in_arrived(Flow& f, stp::ResetReason reason, Instant now);
+  void abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now);
+  void reset_flow(std::uint32_t slot, stp::ResetReason reason, Counter counter, Instant now);
+  void count_end(Flow& f, Counter counter);
+  bool awaits_report(const Flow& f) const;
+  FlowEnds::StreamOf stream_of(const Flow& f) const;
+  void remove(std::uint32_t slot, Instant now);
+  void release_slot(std::uint32_t slot, Instant now);
+  void retire(std::uint32_t slot, const tcp::TimeWait& state, Instant now);
+  void end_time_wait(const FlowKey& key, Instant now);
+  void expire_time_waits(Instant now);
+
+  config::Limits limits_;
+  Duration give_up_after_;
+  HostSide host_side_;
+  const Policy& policy_;
+  const Claims& claims_;
+  LanNeighbours& lan_;
+  const PresenceChecks& arrivals_;
+  const PresenceChecks& departures_;
+  CommonKnowledge& common_;
+  StationListener far_stations_;
+  AnnouncedDestinations announced_destinations_;
+  const std::vector<std::unique_ptr<Arena>>& arenas_;
+  std::vector<std::unique_ptr<Peer>>& peers_;
+  ConnectionRecords& records_;
+  FlowJournal& journal_;
+  OrphanedFlows& orphans_;
+  Counters& counters_;
+  WorkBudget& budget_;
+  WorkCount work_;
+  tcp::Counters tcp_counters_;
+  std::vector<std::shared_ptr<const tcp::Common>> of_endpoints_;  // by configured peer
+  FlowStore flows_;
+  UnconfirmedFlows unheard_;  // those that wait for hear()
+  AskedServers asked_;
+  FlowQuotas quotas_;
+  HostWindows windows_;
+  StreamSide streams_;
+  FlowRing unfinished_;  // flows with bytes for their hosts for which the budget did not suffice
+  FlowEnds ends_;
+  static constexpr std::size_t kMostFinalSegments = 256;
+  static constexpr std::size_t kMostLateAnswers = 256;
+  // What is owed to hosts whose flow is no more: resets when it had to make room, and answers of
+  // TIME-WAIT.
+  SegmentQueue final_segments_{kMostFinalSegments};
+  FailedSyns failed_syns_;  // ICMP errors for clients whose SYN has failed behind the far gateway
+  TimeWaits time_waits_;
+  SegmentQueue late_answers_{kMostLateAnswers};  // of connections in TIME-WAIT, after all flows
+  TcpFrames frames_;
+  tcp::SegmentToSend last_sent_;
+  std::uint32_t sending_ = kNoSlot;  // the flow whose it was, if it had data
+  std::uint32_t moving_ = kNoSlot;   // had segments, and has not moved on yet
+  std::uint32_t epoch_log_ = 0;      // of all peers, and moves of hosts
+  std::uint16_t configurations_ = 0;
+  std::optional<WantedRoom> wanted_room_;
+  Instant next_search_;            // for who makes it
+  std::uint32_t search_next_ = 0;  // slot
+  bool is_shutting_down_ = false;
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,117 @@
+// Flows of which one host has reset the connection, while what it had sent before is on its way to
+// the other (deferred_reset.h).
+#include "relay/gateway/flows/deferred_reset.h"
+#include "relay/gateway/flows/relay/flow_relay.h"
+
+namespace satrelay::gateway {
+
+// Only these flows need what they hold. If memory is short, they are the first to give
+// theirs back, one after the other; if it is places that others want, make_room() begins with them.
+bool FlowRelay::gives_memory_back(const Flow& f, Instant now) {
+  if (!windows_.crowds_streams(f, 0) || now < next_search_) return false;
+  next_search_ = now + kBetweenSearches;
+  return true;
+}
+
+// Our host has reset its connection. False: nothing of it is on its way.
+bool FlowRelay::begin_deferred_reset(Flow& f, Instant now) {
+  if (f.stream_state != StreamState::kOpen) return false;
+  const auto stage = first_stage(f, session_of(f));
+  if (!stage) return false;
+  f.make_rare().deferred_reset = std::make_unique<DeferredReset>(
+      DeferredReset{.stage = *stage, .began = now, .progressed = now, .left = 0, .look_at = now});
+  f.make_rare().deferred_reset->left = left_before_reset(f, session_of(f));
+  counters_.add(Counter::kResetsBehindData);
+  streams_.feed(f, now);
+  return true;
+}
+
+// The far host has, and its stream is over. If our host waits for an answer to its SYN, it gets
+// one: a far host that has sent bytes has accepted the connection.
+void FlowRelay::owe_reset(Flow& f, Instant now) {
+  f.endpoint.answer(now);
+  f.make_rare().deferred_reset =
+      std::make_unique<DeferredReset>(DeferredReset{.stage = DeferredReset::Stage::kToHost,
+                                                    .began = now,
+                                                    .progressed = now,
+                                                    .left = 0,
+                                                    .look_at = now});
+  f.make_rare().deferred_reset->left = left_before_reset(f, session_of(f));
+  if (has_queued(f) || !f.endpoint.is_synchronised()) counters_.add(Counter::kResetsBehindData);
+}
+
+void FlowRelay::continue_deferred_reset(std::uint32_t slot, Instant now) {
+  Flow& f = flow(slot);
+  DeferredReset& word = *f.make_rare().deferred_reset;
+  word.look_at = now + pause_of(f, session_of(f));
+  if (word.stage == DeferredReset::Stage::kToHost) {
+    follow_to_host(f, word, now);
+  } else {
+    follow_to_peer(slot, word, now);
+  }
+  const bool is_over = f.endpoint.is_closed() && f.stream_state != StreamState::kOpen;
+  if (is_over) f.make_rare().deferred_reset.reset();
+}
+
+// Drops the bytes for our host, which is gone.
+void FlowRelay::follow_to_peer(std::uint32_t slot, DeferredReset& word, Instant now) {
+  Flow& f = flow(slot);
+  if (f.stream_state != StreamState::kOpen) return;
+  using Delivery = StreamSide::Delivery;
+  switch (streams_.drop(f, now)) {
+    case Delivery::kDone:
+      break;
+    case Delivery::kSpent:
+      unfinished_.add(slot);
+      break;
+    case Delivery::kMalformed:
+      counters_.add(Counter::kFlowsResetProtocol);
+      return streams_.reset(f, stp::ResetReason::kProtocolError, now);
+    case Delivery::kReset:  // so is the far one: nobody is left to hear a last word
+      return streams_.reset(f, stp::ResetReason::kHostReset, now);
+  }
+  const std::uint64_t left = left_before_reset(f, session_of(f));
+  if (left == 0 && word.stage == DeferredReset::Stage::kHeld) {
+    streams_.reset(f, stp::ResetReason::kHostReset, now);
+  } else if (is_overdue(word, left, now)) {
+    counters_.add(Counter::kResetsOverdue);
+    streams_.reset(f, stp::ResetReason::kHostReset, now);
+  } else if (gives_memory_back(f, now)) {
+    end_deferred_reset(f, now);
+  }
+}
+
+// Drops what our host still says: nobody hears it.
+void FlowRelay::follow_to_host(Flow& f, DeferredReset& word, Instant now) {
+  if (f.endpoint.is_closed()) return;
+  f.endpoint.consume(f.endpoint.received().readable());
+  const std::uint64_t left = left_before_reset(f, session_of(f));
+  if (left > 0) {
+    if (is_overdue(word, left, now)) {
+      counters_.add(Counter::kResetsOverdue);
+    } else if (gives_memory_back(f, now)) {
+      counters_.add(Counter::kResetsCutShort);
+    } else {
+      return;
+    }
+  }
+  f.endpoint.abort(now);
+}
+
+// Before its time, for others.
+void FlowRelay::end_deferred_reset(Flow& f, Instant now) {
+  counters_.add(Counter::kResetsCutShort);
+  streams_.reset(f, stp::ResetReason::kHostReset, now);
+  f.endpoint.consume(f.endpoint.received().readable());
+  if (!f.endpoint.is_closed()) f.endpoint.abort(now);
+}
+
+// A host opens the connection anew.
+void FlowRelay::cut_short_deferred_reset(Flow& f, Instant now) {
+  const DeferredReset* const word = f.rare().deferred_reset.get();
+  if (word == nullptr || word->stage == DeferredReset::Stage::kToHost) return;
+  if (f.stream_state == StreamState::kOpen) counters_.add(Counter::kResetsCutShort);
+  streams_.reset(f, stp::ResetReason::kHostReset, now);
+}
+
+}  // namespace satrelay::gateway

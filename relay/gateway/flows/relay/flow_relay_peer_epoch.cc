@@ -1,0 +1,142 @@
+// What concerns all flows of a peer, or all there are, reaches them one by one: before anything
+// else happens to a flow, and in any case within one lap round all of them, some in each call.
+#include "relay/gateway/flows/relay/flow_relay.h"
+
+namespace satrelay::gateway {
+namespace {
+
+// In one call: each may have its stream opened, or its host reset.
+constexpr int kFlowsPerStep = 64;
+
+}  // namespace
+
+// A lap sees to it that it is.
+void FlowRelay::upset(std::size_t peer, PeerEpochLog::Kind kind) {
+  Peer& p = *peers_[peer];
+  p.epoch_log.add(kind);
+  ++epoch_log_;
+  p.flows_behind = p.flows;
+  // Its list of flows is whole when the last of them is looked at.
+  if (p.flows_behind > 0) p.control_messages.hold_list();
+  flows_.begin_scan();
+}
+
+bool FlowRelay::is_behind(const Flow& f) const {
+  return f.epochs_looked_at != epoch_log_ && f.epoch_log != peers_[f.peer]->epoch_log.count();
+}
+
+void FlowRelay::bring_up_to_date(std::uint32_t slot, Instant now) {
+  Flow& f = flow(slot);
+  f.epochs_looked_at = epoch_log_;
+  follow_move(f, now);
+  Peer& p = *peers_[f.peer];
+  if (f.epoch_log == p.epoch_log.count()) return;
+  const PeerEpochLog::Kind kind = p.epoch_log.first_after(f.epoch_log);
+  f.epoch_log = p.epoch_log.count();
+  f.stream = Flow::kNoStream;
+  lose_stream(slot, kind, now);
+  if (--p.flows_behind == 0) p.control_messages.release_list(now);
+}
+
+// The session knows the stream no more.
+void FlowRelay::lose_stream(std::uint32_t slot, PeerEpochLog::Kind kind, Instant now) {
+  Flow& f = flow(slot);
+  // A flow whose stream is over has all it needs from the peer: it ends by itself.
+  if (f.stream_state != StreamState::kOpen) return;
+  const bool restarted = kind == PeerEpochLog::Kind::kRestarted;
+  if (restarted) remember(f);
+  end_without_stream(
+      slot, restarted ? Counter::kFlowsResetPeerRestart : Counter::kFlowsResetPeerClosed, now);
+}
+
+void FlowRelay::end_without_stream(std::uint32_t slot, Counter reason, Instant now) {
+  Flow& f = flow(slot);
+  f.stream_state = StreamState::kOver;
+  f.forget_inbound();
+  if (f.endpoint.state() == tcp::State::kTimeWait && !f.endpoint.holds_fin()) return;
+  if (!f.endpoint.is_closed()) {
+    count_end(f, reason);
+    f.endpoint.abort(now);
+  }
+  queue(slot);
+}
+
+// The peer was silent for too long. If nothing was heard of it, it may have been started anew.
+void FlowRelay::give_up(std::uint32_t slot, Instant now) {
+  Flow& f = flow(slot);
+  const bool is_known = f.stream_state == StreamState::kOpen;
+  if (is_known && session_of(f).peer_state() != stp::PeerState::kAlive) remember(f);
+  reset_flow(slot, stp::ResetReason::kTimeout, Counter::kFlowsResetPeerLost, now);
+}
+
+void FlowRelay::go_on(Instant now) {
+  for (int visited = 0; flows_.scan_active() && visited < kFlowsPerStep; ++visited) {
+    work_.add();
+    const std::uint32_t slot = flows_.step_scan();
+    if (slot != kNoSlot) look_at(slot, now);
+  }
+  const auto waiting = unheard_.take_deferred();
+  if (!waiting) return;
+  const auto towards = lan_.find(waiting->host, now);
+  if (!towards) return;
+  hear_from(unheard_.go_on(waiting->slot, waiting->host, *towards), waiting->host, *towards);
+}
+
+void FlowRelay::look_at(std::uint32_t slot, Instant now) {
+  catch_up(slot, now);
+  Flow& f = flow(slot);
+  if (has_left(f, now)) {
+    reset_flow(slot, stp::ResetReason::kTimeout, Counter::kFlowsResetMoved, now);
+    return;
+  }
+  if (f.awaits_stream()) advance(slot, now);  // the peer may be there again, or have left
+  note_owing(f, now);
+  if (!f.owes_since().is_never()) {
+    flows_.arm(slot, deadline(f, session_of(f), limits_, give_up_after_));
+  }
+  if (f.configurations == configurations_) return;
+  f.configurations = configurations_;
+  // Its timers may have become earlier, and its class another.
+  if (f.stream_state == StreamState::kOpen) streams_.join_class(f);
+  queue(slot);
+}
+
+// The host is silent here, and its flows' peer has found it on its own LAN. A flow that began while
+// the host was asked for may be one of a host that is back.
+bool FlowRelay::has_left(const Flow& f, Instant now) const {
+  const auto* const check =
+      departures_.find({f.key.local, f.key.vlans}, f.to_host.destination, configured(f.peer), now);
+  return check != nullptr && check->state == PresenceChecks::State::kSilent &&
+         f.created < check->began && !f.endpoint.is_closed();
+}
+
+void FlowRelay::hear(const IpAddress& host, const wire::EthernetHeader& towards) {
+  hear_from(unheard_.first(host, towards), host, towards);
+}
+
+// With very many flows that wait for one host, or among which its are found, the others follow.
+void FlowRelay::hear_from(std::uint32_t slot, const IpAddress& host,
+                          const wire::EthernetHeader& towards) {
+  for (int visited = 0; slot != kNoSlot; ++visited) {
+    if (visited == kFlowsPerStep) {
+      unheard_.defer(host, slot);
+      return;
+    }
+    work_.add();
+    const std::uint32_t next = unheard_.next(slot);
+    Flow& f = flow(slot);
+    if (!f.is_unconfirmed()) {
+      unheard_.remove(slot);
+    } else if (f.key.local == host && f.key.vlans == vlans_of(towards)) {
+      unheard_.remove(slot);
+      const wire::EtherType type = f.to_host.type;
+      f.to_host = towards;
+      f.to_host.type = type;
+      write_down(f);
+      queue(slot);
+    }
+    slot = next;
+  }
+}
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,71 @@
+// Flows make room where there is none. The gateway takes nothing back from a flow, unless that has
+// stood still for longer than TCP demands that a host waits.
+#include <algorithm>
+#include <tuple>
+
+#include "relay/gateway/flows/flow_deadline.h"
+#include "relay/gateway/flows/relay/flow_relay.h"
+
+namespace satrelay::gateway {
+namespace {
+
+// R2 of RFC 9293 section 3.8.3: a host may give up after so long.
+constexpr Duration kStillFor = Duration::seconds(100);
+constexpr int kFlowsPerSearch = 64;
+
+}  // namespace
+
+void FlowRelay::want_room(std::size_t session, const IpAddress& host) {
+  wanted_room_ = WantedRoom{.session = session, .host = host};
+}
+
+// The search looks at the next flows in the order of slots. It takes one whose host has reset its
+// connection, as no other needs that; or else the one that stands still, belongs to the host with
+// the most flows, and has stood for longest.
+void FlowRelay::make_room(Instant now) {
+  if (!wanted_room_ || now < next_search_) return;
+  const WantedRoom wanted = *std::exchange(wanted_room_, std::nullopt);
+  next_search_ = now + kBetweenSearches;
+  const std::optional<Counter> lack = lack_of_room(wanted.session, wanted.host);
+  if (!lack) return;
+  std::uint32_t chosen = kNoSlot;
+  std::tuple<bool, std::uint32_t, Duration> most;
+  for (int looked_at = 0; looked_at < kFlowsPerSearch; ++looked_at) {
+    const std::uint32_t slot = flows_.from(search_next_);
+    search_next_ = slot == kNoSlot ? 0 : slot + 1;
+    if (slot == kNoSlot) break;
+    work_.add();
+    catch_up(slot, now);
+    const Flow& f = flow(slot);
+    const bool is_deferred_reset = f.rare().deferred_reset != nullptr;
+    const Instant since =
+        is_deferred_reset ? f.rare().deferred_reset->began : still_since(f, session_of(f));
+    const Duration least = is_deferred_reset ? Duration::zero() : kStillFor;
+    if (since.is_never() || now - since < least || !makes_room_for(f, wanted, *lack)) continue;
+    const std::tuple candidate(is_deferred_reset, quotas_.hosts()[f.host].flows, now - since);
+    if (chosen != kNoSlot && candidate <= most) continue;
+    chosen = slot;
+    most = candidate;
+  }
+  if (chosen == kNoSlot) return;
+  if (Flow& f = flow(chosen); f.rare().deferred_reset) {
+    end_deferred_reset(f, now);
+    queue(chosen);
+  } else {
+    reset_flow(chosen, stp::ResetReason::kTimeout, Counter::kFlowsResetForRoom, now);
+  }
+}
+
+// Nobody takes a place from who has less. A peer's part of the memory is all that its flows lack.
+bool FlowRelay::makes_room_for(const Flow& f, const WantedRoom& wanted, Counter lack) const {
+  const LanHosts& hosts = quotas_.hosts();
+  const EqualParts& peers = quotas_.flows();
+  const LanHosts::Index asks = hosts.find(wanted.host);
+  const std::uint32_t of_host = asks == LanHosts::kNone ? 0 : hosts[asks].flows;
+  const std::size_t of = configured(f.peer), to = configured(wanted.session);
+  const bool is_for_host = f.host == asks || hosts[f.host].flows > of_host;
+  if (lack == Counter::kBridgedMemoryLow) return is_for_host && of == to;
+  return is_for_host && (of == to || peers.held(of) > peers.held(to));
+}
+
+}  // namespace satrelay::gateway

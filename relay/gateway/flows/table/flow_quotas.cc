@@ -1,0 +1,50 @@
+#include "relay/gateway/flows/table/flow_quotas.h"
+
+namespace satrelay::gateway {
+
+std::optional<Counter> FlowQuotas::lack(std::size_t peer, const IpAddress& host,
+                                        Origin origin) const {
+  if (flows_.available(peer) == 0) {
+    return origin == Origin::kLan ? Counter::kBridgedPeerPart : Counter::kFlowsRefusedPeerPart;
+  }
+  if (origin == Origin::kPeer && flows_.is_below_part(peer)) return std::nullopt;
+  if (places_of(host) > 0) return std::nullopt;
+  return origin == Origin::kLan ? Counter::kBridgedHostPart : Counter::kFlowsRefusedHostPart;
+}
+
+std::uint64_t FlowQuotas::places_of(const IpAddress& host) const {
+  const LanHosts::Index at = hosts_.find(host);
+  const std::uint64_t held = at == LanHosts::kNone ? 0 : hosts_[at].flows;
+  return half_of_rest(flows_.free(), held);
+}
+
+bool FlowQuotas::may_be_half_open(std::size_t peer, const IpAddress& host) const {
+  if (half_open_.available(peer) == 0) return false;
+  const LanHosts::Index at = hosts_.find(host);
+  const std::uint64_t held = at == LanHosts::kNone ? 0 : hosts_[at].half_open;
+  return half_of_rest(half_open_.free(), held) > 0;
+}
+
+void FlowQuotas::begin(Flow& f, std::size_t peer) {
+  flows_.take(peer);
+  f.host = hosts_.add_flow(f.key.local);
+}
+
+void FlowQuotas::end(const Flow& f, std::size_t peer) {
+  if (f.half_open) count_answered(f, peer);
+  flows_.give_back(peer);
+  hosts_[f.host].stored -= stored(f);
+  hosts_.remove_flow(f.host);
+}
+
+void FlowQuotas::count_half_open(const Flow& f, std::size_t peer) {
+  half_open_.take(peer);
+  ++hosts_[f.host].half_open;
+}
+
+void FlowQuotas::count_answered(const Flow& f, std::size_t peer) {
+  half_open_.give_back(peer);
+  --hosts_[f.host].half_open;
+}
+
+}  // namespace satrelay::gateway

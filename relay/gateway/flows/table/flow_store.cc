@@ -1,0 +1,129 @@
+#include "relay/gateway/flows/table/flow_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "relay/gateway/flows/account.h"
+
+namespace satrelay::gateway {
+
+// There may be 100,000 of them: what few need, or only seldom, is a pointer.
+static_assert(sizeof(Flow) <= 680);
+
+FlowStore::FlowStore(std::uint32_t most_flows, HashKey secret)
+    : flows_(most_flows),
+      live_slots_(most_flows),
+      table_(most_flows, secret),
+      by_id_(most_flows),
+      timers_(most_flows),
+      ring_(most_flows) {
+  free_slots_.reserve(most_flows);
+  for (std::uint32_t slot = most_flows; slot > 0; --slot) free_slots_.push_back(slot - 1);
+}
+
+std::uint32_t FlowStore::add(std::unique_ptr<Flow> flow) {
+  const std::uint32_t slot = free_slots_.back();
+  free_slots_.pop_back();
+  flow->id = ++flows_so_far_;
+  table_.insert(flow->key, slot);
+  by_id_.insert(flow->id, slot);
+  live_slots_.set(slot);
+  ++size_;
+  ++changes_;
+  flows_[slot] = std::move(flow);
+  return slot;
+}
+
+void FlowStore::remove(std::uint32_t slot) {
+  const Flow& f = *flows_[slot];
+  if (f.half_open) --half_open_;
+  if (f.counted_over) --over_;
+  table_.erase(f.key, slot);
+  timers_.set(slot, Instant::never());
+  by_id_.erase(slot);
+  live_slots_.clear(slot);
+  flows_[slot].reset();
+  free_slots_.push_back(slot);
+  --size_;
+  ++changes_;
+}
+
+void FlowStore::prefetch(std::uint32_t slot) const {
+  constexpr std::size_t kLine = 64;
+  const auto* const begin = reinterpret_cast<const std::byte*>(flows_[slot].get());
+  for (std::size_t at = 0; at < sizeof(Flow); at += kLine) __builtin_prefetch(begin + at);
+}
+
+std::uint32_t FlowStore::find(std::uint64_t id, WorkCount& work) const {
+  for (std::uint32_t slot = by_id_.first(id); slot != kNoSlot; slot = by_id_.next(slot)) {
+    work.add();
+    if (flows_[slot]->id == id) return slot;
+  }
+  return kNoSlot;
+}
+
+void FlowStore::arm(std::uint32_t slot, Instant due) {
+  Flow& f = *flows_[slot];
+  if (due >= f.armed) return;
+  f.armed = due;
+  timers_.set(slot, due);
+}
+
+std::optional<std::uint32_t> FlowStore::take_due(Instant now) {
+  if (timers_.next_deadline() > now) return std::nullopt;
+  const std::uint32_t slot = timers_.next_slot();
+  timers_.set(slot, Instant::never());
+  flows_[slot]->armed = Instant::never();
+  return slot;
+}
+
+std::uint32_t FlowStore::step_scan() {
+  const std::uint32_t slot = live_slots_.from(scan_next_);
+  const std::uint32_t next = slot == kNoSlot ? slots() : slot + 1;
+  scan_left_ -= std::min(scan_left_, next - scan_next_);
+  scan_next_ = slot == kNoSlot ? 0 : next;
+  return slot;
+}
+
+void FlowStore::count_half_open(Flow& f) {
+  f.half_open = true;
+  ++half_open_;
+}
+
+void FlowStore::count_answered(Flow& f) {
+  if (!f.half_open) return;
+  f.half_open = false;
+  --half_open_;
+}
+
+void FlowStore::count_over(Flow& f) {
+  if (f.counted_over) return;
+  f.counted_over = true;
+  ++over_;
+}
+
+std::optional<std::string> FlowStore::audit() const {
+  std::uint64_t live = 0, half_open = 0;
+  for (const auto& each : flows_) {
+    if (each == nullptr) continue;
+    ++live;
+    half_open += each->half_open ? 1 : 0;
+    if (!each->endpoint.received().is_stored()) {
+      return "a host's byte lies nowhere: flow " + std::to_string(each->id);
+    }
+  }
+  if (live != size_) return differ("flows", size_, live);
+  if (half_open != half_open_) return differ("half-open flows", half_open_, half_open);
+  return std::nullopt;
+}
+
+void FlowStore::add_held(ArenaUse& use) const {
+  for (std::uint32_t slot = from(0); slot != kNoSlot; slot = from(slot + 1)) {
+    const auto held = flows_[slot]->endpoint.blocks_held();
+    use.from_hosts += held.received;
+    use.to_hosts += held.to_send;
+    use.reserves += held.reserves;
+  }
+}
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,104 @@
+#include "relay/gateway/flows/table/memory_plan.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "pep/stp/streams/lane_share.h"
+#include "relay/gateway/steering/lanes.h"
+
+namespace satrelay::gateway {
+namespace {
+
+constexpr Duration kLinkTime = Duration::seconds(4);
+// Of hosts, without `limits.host_window`: a round trip by two satellites and some tenths.
+constexpr Duration kFlight = Duration::milliseconds(1250);
+constexpr ByteCount kLeastHostWindow = ByteCount(4ULL << 20);
+// Of an arena for few flows.
+constexpr ByteCount kLeastUseful = ByteCount(64ULL << 20);
+constexpr std::size_t kSmallestReserve = 512;
+// What nobody reads of very many streams lies in their reserves, and a block that comes in such
+// shares can always become whole.
+static_assert(kSmallestReserve >= stp::LaneShares::kShare);
+// A large one has room for whole segments, which then need no block.
+constexpr std::size_t kLargestReserve = 4096;
+// Large blocks cost less time, and leave more unused. What reserves leave has a block for each flow
+// of the table, and some for each of those that are busy at a time.
+constexpr std::size_t kLargestBlock = 4096;
+constexpr std::uint64_t kBusyFlows = 4096;
+constexpr std::uint64_t kBlocksOfABusyFlow = 4;
+
+const config::Link* find_link(const config::Gateway& config, const std::string& name) {
+  const auto link = std::ranges::find(config.links, name, &config::Link::name);
+  return link == config.links.end() ? nullptr : &*link;
+}
+
+std::uint64_t receive_rate(const config::Gateway& config, const config::Peer& peer) {
+  const config::Link* link = find_link(config, peer.link);
+  return link == nullptr ? 0 : std::max<std::uint64_t>(link->receive_rate.to_bits_per_second(), 1);
+}
+
+}  // namespace
+
+MemoryPlan plan_memory(const config::Gateway& config, Share share) {
+  MemoryPlan plan;
+  config::Limits limits = config.limits;
+  divide(limits, share.workers);
+  plan.arena = limits.memory;
+  ByteCount useful = plan.arena;  // for few flows
+  if (plan.arena == ByteCount(0)) {
+    for (const config::Link& link : config.links) {
+      plan.arena += link.planned_rate().bytes_in(kLinkTime) + link.receive_rate.bytes_in(kLinkTime);
+    }
+    useful = std::max(plan.arena, kLeastUseful);
+    plan.arena = std::max(useful, config::kMemoryOfAFlow * limits.flows);
+  }
+  const std::uint64_t half = plan.arena.value() / 2;
+  const std::uint64_t flows = std::max<std::uint64_t>(limits.flows, 1);
+  plan.reserve_size = std::clamp<std::size_t>(std::bit_floor(half / (kStoresOfAFlow * flows)),
+                                              kSmallestReserve, kLargestReserve);
+  const std::uint64_t blocks = std::max(kBlocksOfABusyFlow * std::min(flows, kBusyFlows), flows);
+  plan.block_size =
+      std::clamp<std::size_t>(std::bit_floor(half / blocks), plan.reserve_size, kLargestBlock);
+  // Three eighths for credit, shared between peers by the rate at which they can fill it. What is
+  // there for the sake of many flows is no reason to store more of one.
+  const std::uint64_t credit = plan.arena.value() / 8 * 3;
+  const std::uint64_t useful_credit = useful.value() / 8 * 3;
+  std::uint64_t rates = 0;
+  for (const config::Peer& peer : config.peers) rates += receive_rate(config, peer);
+  const auto explicit_limit = [&](std::uint64_t derived, std::uint64_t most) {
+    const std::uint64_t given = config.limits.flow_memory.value();
+    return given == 0 ? derived : std::min(given, most);
+  };
+  const ByteCount of_one_lane = plan.arena;
+  const Lanes lanes(config, share);
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    const config::Peer& peer = config.peers[lanes[i].peer];
+    const unsigned sessions = lanes_of_worker(peer, share.workers);
+    const unsigned sharing = limits.memory == ByteCount(0) ? 1 : sessions;
+    const std::uint64_t part =
+        quotient(static_cast<Uint128>(credit) * receive_rate(config, peer), rates) / sharing;
+    plan.lane_receive_limit.push_back(part);
+    // One flow that is read slowly leaves a quarter of its lane to the others.
+    const std::uint64_t useful_part =
+        quotient(static_cast<Uint128>(useful_credit) * receive_rate(config, peer), rates) / sharing;
+    plan.flow_receive_limit.push_back(
+        explicit_limit(std::min(part, useful_part) / 4 * 3, part / 4 * 3));
+    const bool is_further = i > 0 && lanes[i - 1].peer == lanes[i].peer;
+    if (is_further && sharing == 1) plan.arena += ByteCount(part);
+  }
+  plan.flow_send_limit = explicit_limit(std::min(credit, useful_credit) / 4 * 3, credit / 4 * 3);
+  // A flight and what comes meanwhile, of the fastest link.
+  std::uint64_t window = config.limits.host_window.value();
+  for (const config::Link& link : config.links) {
+    if (config.limits.host_window != ByteCount(0)) break;
+    window =
+        std::max({window, kLeastHostWindow.value(), link.planned_rate().bytes_in(kFlight).value()});
+  }
+  window = std::min(window, of_one_lane.value() / 8);
+  plan.host_window = explicit_limit(window, window);
+  // Half of what is left beside credit, the margin and the part of the streams.
+  plan.host_windows = of_one_lane.value() / 64 * 15;
+  return plan;
+}
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,64 @@
+// Finds slots by a hash of something that they hold, and several of the same: chains through arrays
+// of a fixed size, so that each operation takes a few steps, however many there are, and none
+// allocates but the first. Hashes are keyed, or numbers that nobody outside can steer.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "relay/gateway/flows/table/flow_table.h"
+
+namespace satrelay::gateway {
+
+class SlotIndex {
+ public:
+  explicit SlotIndex(std::uint32_t slots) : slots_(slots) {}
+
+  // The first insert() does it else, which takes long where there are many slots.
+  void make_room() {
+    links_.resize(slots_);
+    heads_.assign(std::bit_ceil(slots_), kNoSlot);
+  }
+  bool contains(std::uint32_t slot) const { return !links_.empty() && links_[slot].is_in; }
+  // `slot` is not in it.
+  void insert(std::uint64_t hash, std::uint32_t slot) {
+    if (links_.empty()) make_room();
+    std::uint32_t& head = heads_[hash & (heads_.size() - 1)];
+    links_[slot] = {.bucket = static_cast<std::uint32_t>(hash & (heads_.size() - 1)),
+                    .next = head,
+                    .is_in = true};
+    if (head != kNoSlot) links_[head].previous = slot;
+    head = slot;
+  }
+  // No effect if it is not in it.
+  void erase(std::uint32_t slot) {
+    if (!contains(slot)) return;
+    const Link link = links_[slot];
+    (link.previous != kNoSlot ? links_[link.previous].next : heads_[link.bucket]) = link.next;
+    if (link.next != kNoSlot) links_[link.next].previous = link.previous;
+    links_[slot] = {};
+  }
+  // Those of a hash, and perhaps others: first(), and then next() of each, until kNoSlot.
+  std::uint32_t first(std::uint64_t hash) const {
+    return heads_.empty() ? kNoSlot : heads_[hash & (heads_.size() - 1)];
+  }
+  std::uint32_t next(std::uint32_t slot) const { return links_[slot].next; }
+  // Whether first() and next() come to it.
+  bool finds(std::uint64_t hash, std::uint32_t slot) const {
+    return contains(slot) && links_[slot].bucket == (hash & (heads_.size() - 1));
+  }
+
+ private:
+  struct Link {
+    std::uint32_t bucket = 0;
+    std::uint32_t previous = kNoSlot;
+    std::uint32_t next = kNoSlot;
+    bool is_in = false;
+  };
+  std::uint32_t slots_;
+  std::vector<Link> links_;           // by slot
+  std::vector<std::uint32_t> heads_;  // by hash
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,49 @@
+// Fragments of datagrams that were put together and are bridged after all: they leave by the WAN
+// port as they came, from the reassembly's memory. Those that need not wait leave when the port is
+// next polled, the others have a slot among the held frames.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "pep/base/bytes.h"
+#include "pep/base/time.h"
+#include "relay/gateway/frames/fragments/reassembly.h"
+
+namespace satrelay::gateway {
+
+class ReleasedFragments {
+ public:
+  // Slots 0 to slots - 1.
+  ReleasedFragments(Reassembly& reassembly, std::size_t slots)
+      : reassembly_(reassembly), by_slot_(slots, kNoCell), queue_(Reassembly::kMostFragments) {}
+  ReleasedFragments(const ReleasedFragments&) = delete;
+  ReleasedFragments& operator=(const ReleasedFragments&) = delete;
+
+  void send(Reassembly::Cell cell);
+  void hold(std::size_t slot, Reassembly::Cell cell);
+
+  bool any_to_send() const { return queued_ > 0; }
+  std::size_t held() const { return held_; }
+  bool holds(std::size_t slot) const { return by_slot_[slot] != kNoCell; }
+  // The next that need not wait; 0 if there is none.
+  std::size_t poll_frame(MutableBytes out);
+  // The one that holds() the slot, which is free then.
+  std::size_t write_held(std::size_t slot, MutableBytes out);
+  // The same, and it does not leave.
+  void drop_held(std::size_t slot);
+  Instant next_timeout() const { return any_to_send() ? Instant() : Instant::never(); }
+
+ private:
+  static constexpr Reassembly::Cell kNoCell = 0xFFFF;
+  std::size_t write(Reassembly::Cell cell, MutableBytes out);
+
+  Reassembly& reassembly_;
+  std::vector<Reassembly::Cell> by_slot_;
+  std::size_t held_ = 0;
+  std::vector<Reassembly::Cell> queue_;  // a ring
+  std::size_t next_ = 0;
+  std::size_t queued_ = 0;
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,38 @@
+// Which owners of addresses the workers of a gateway have just asked whether they still are. The
+// thread that receives an answer shows it to all workers, however many other messages there are.
+//
+// All workers share it, without a lock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "pep/base/time.h"
+#include "relay/gateway/frames/keyed_hash.h"
+#include "relay/gateway/frames/neighbours/announced_owner.h"
+#include "relay/gateway/frames/shared_table.h"
+
+namespace satrelay::gateway {
+
+class AwaitedAnswers {
+ public:
+  // Of a question: its owner has half a second.
+  static constexpr Duration kPatience = Duration::seconds(2);
+
+  explicit AwaitedAnswers(HashKey key) : key_(key), table_(kPlaces) {}
+
+  void await(const IpAddress& host, const MacAddress& owner, Instant now);
+  // A number of the answer, the same for each that tells the same; nullopt: nobody waits for it.
+  std::optional<std::uint64_t> find(const AnnouncedOwner& told, Instant now) const;
+
+ private:
+  static constexpr std::size_t kPlaces = 4096;
+
+  std::uint64_t hash(const IpAddress& host, const MacAddress& mac) const;
+
+  HashKey key_;
+  SharedTable table_;
+};
+
+}  // namespace satrelay::gateway

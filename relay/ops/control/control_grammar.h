@@ -1,0 +1,263 @@
+// The commands of a gateway's control socket, each in one place. The gateway reads its lines by
+// this table and makes its help of it; satrelayctl makes its own commands of it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "config/model/words.h"
+#include "pep/base/time.h"
+#include "pep/base/units.h"
+
+namespace satrelay::ops {
+
+enum class ControlVerb : std::uint8_t {
+  kCapacity,
+  kRate,
+  kSet,
+  kClass,
+  kBypass,
+  kDrain,
+  kReload,
+  kReloadResult,
+  kHelp,
+  kQuit,
+};
+
+enum class ValueType : std::uint8_t {
+  kName,      // any word
+  kChoice,    // one of `words`
+  kNumber,    // 1 to `most`
+  kRate,      // 1kbit or more
+  kDuration,  // 1s to 24h
+};
+
+// Where names that a value may be stand: in the entries of a listing of the stats socket, in the
+// first of both fields that is not empty.
+struct NamesIn {
+  const char* listing = nullptr;
+  const char* field = "name";
+  const char* otherwise = "name";
+};
+
+struct ControlValueSpec {
+  const char* name;  // "LINK"; of a setting its key, "weight"
+  ValueType type;
+  const char* help;
+  std::span<const std::string_view> words = {};
+  const char* instead = nullptr;  // a word that may stand in its place
+  std::uint16_t most = 0;         // kNumber
+  NamesIn names = {};             // kName
+};
+
+enum class Presence : std::uint8_t {
+  kRequired,
+  kOptional,  // the last one may be left out; an option of satrelayctl
+};
+
+struct ControlArgument {
+  ControlValueSpec value;
+  Presence presence = Presence::kRequired;
+  // If there are any, the argument is the rest of the line: one or more KEY=VALUE, each key once,
+  // or the one word of `value.instead`.
+  std::span<const ControlValueSpec> settings = {};
+};
+
+// Who may connect to the socket may do all of it; what changes something is an event.
+enum class Right : std::uint8_t { kLook, kChange };
+
+// Who is there after the answer: what satrelayctl waits for, or that it does not have the command.
+enum class ControlUse : std::uint8_t {
+  kAnswered,    // nothing is left to wait for
+  kUntilRead,   // the gateway reads a file meanwhile: see kReloadResult
+  kUntilOver,   // the gateway stops later
+  kSocketOnly,  // for who speaks with the socket
+};
+
+struct ControlCommandSpec {
+  ControlVerb verb;
+  std::string_view name;  // one word, or two
+  const char* help;
+  std::span<const ControlArgument> arguments;
+  Right right;
+  ControlUse use;
+};
+
+namespace control_words {
+inline constexpr std::string_view kWays[] = {"send", "receive"};
+inline constexpr std::string_view kSwitch[] = {"on", "off"};
+// Those of a configuration, in the order of the enumeration.
+template <typename Enum>
+inline constexpr auto kOf = [] {
+  std::array<std::string_view, std::size(config::kWords<Enum>)> words;
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = config::kWords<Enum>[i].first;
+  return words;
+}();
+}  // namespace control_words
+
+// What `set` takes, in the order in which ControlLine has it.
+enum class RuleSetting : std::uint8_t {
+  kCompress,
+  kHandshake,
+  kAck,
+  kClose,
+  kWindow,
+  kDelivery,
+  kTtl,
+  kMptcp
+};
+inline constexpr ControlValueSpec kRuleSettings[] = {
+    {"compress", ValueType::kChoice, "also for connections that are there",
+     control_words::kOf<config::Compress>},
+    {"handshake", ValueType::kChoice, "", control_words::kOf<config::HandshakeMode>},
+    {"ack", ValueType::kChoice, "", control_words::kOf<config::AckMode>},
+    {"close", ValueType::kChoice, "", control_words::kOf<config::CloseMode>},
+    {"window", ValueType::kChoice, "", control_words::kOf<config::WindowMode>},
+    {"delivery", ValueType::kChoice, "", control_words::kOf<config::DeliveryMode>},
+    {"ttl", ValueType::kChoice, "", control_words::kOf<config::TtlMode>},
+    {"mptcp", ValueType::kChoice, "", control_words::kOf<config::MptcpMode>},
+};
+enum class ClassSetting : std::uint8_t { kWeight, kGuaranteed, kMaximum };
+inline constexpr ControlValueSpec kClassSettings[] = {
+    {.name = "weight", .type = ValueType::kNumber, .help = "", .most = 255},
+    {.name = "guaranteed", .type = ValueType::kRate, .help = "", .instead = "none"},
+    {.name = "maximum", .type = ValueType::kRate, .help = "", .instead = "none"},
+};
+
+inline constexpr ControlArgument kCapacityArguments[] = {
+    {{.name = "LINK",
+      .type = ValueType::kName,
+      .help = "Its name under links: in the configuration",
+      .names = {"peers", "link", "link"}}},
+    {{"WAY", ValueType::kChoice, "send: obeyed here at once; receive: announced to the far gateway",
+      control_words::kWays}},
+    {{.name = "RATE",
+      .type = ValueType::kRate,
+      .help = "Like 12Mbit, at most what is configured; configured: back to that",
+      .instead = "configured"}},
+};
+inline constexpr ControlArgument kRateArguments[] = {
+    {{.name = "PEER", .type = ValueType::kName, .help = "Its name", .names = {"peers"}}},
+    {{.name = "RATE",
+      .type = ValueType::kRate,
+      .help = "Like 20Mbit; configured: as much as the link carries",
+      .instead = "configured"}},
+};
+inline constexpr ControlArgument kSetArguments[] = {
+    {{.name = "RULE",
+      .type = ValueType::kName,
+      .help = "Its name or its number",
+      .names = {"rules", "name", "rule"}}},
+    {{"SWITCH=VALUE", ValueType::kName, ""}, Presence::kRequired, kRuleSettings},
+};
+inline constexpr ControlArgument kClassArguments[] = {
+    {{.name = "NAME", .type = ValueType::kName, .help = "Its name", .names = {"classes"}}},
+    {{.name = "KEY=VALUE",
+      .type = ValueType::kName,
+      .help = "configured: as it was read",
+      .instead = "configured"},
+     Presence::kRequired,
+     kClassSettings},
+};
+inline constexpr ControlArgument kBypassArguments[] = {
+    {{"STATE", ValueType::kChoice, "on or off", control_words::kSwitch}},
+};
+inline constexpr ControlArgument kDrainArguments[] = {
+    {{"TIMEOUT", ValueType::kDuration,
+      "Like 10min: flows that are left then are reset; without it none is"},
+     Presence::kOptional},
+};
+
+inline constexpr ControlCommandSpec kControlCommands[] = {
+    {ControlVerb::kCapacity, "capacity",
+     "Tells the gateway what a link carries from now on (adaptive coding): 12Mbit",
+     kCapacityArguments, Right::kChange, ControlUse::kAnswered},
+    {ControlVerb::kRate, "rate", "No more than this is sent to a peer from now on: 12Mbit",
+     kRateArguments, Right::kChange, ControlUse::kAnswered},
+    {ControlVerb::kSet, "set",
+     "Sets functions of a rule until the next reload: compress=off window=mirror", kSetArguments,
+     Right::kChange, ControlUse::kAnswered},
+    {ControlVerb::kClass, "class",
+     "Sets the part of a class until the next reload: weight=4 guaranteed=2Mbit maximum=none",
+     kClassArguments, Right::kChange, ControlUse::kAnswered},
+    {ControlVerb::kBypass, "bypass",
+     "New flows are bridged while it is on; those that are there go on", kBypassArguments,
+     Right::kChange, ControlUse::kAnswered},
+    {ControlVerb::kDrain, "drain",
+     "New flows are bridged, and the gateway stops when no flow is left; once more: at once",
+     kDrainArguments, Right::kChange, ControlUse::kUntilOver},
+    {ControlVerb::kReload,
+     "reload",
+     "Reads the configuration anew: taken over as a whole, or refused with the reason",
+     {},
+     Right::kChange,
+     ControlUse::kUntilRead},
+    {ControlVerb::kReloadResult,
+     "reload result",
+     "What came of that: ok, reading or an error",
+     {},
+     Right::kLook,
+     ControlUse::kSocketOnly},
+    {ControlVerb::kHelp, "help", "This list", {}, Right::kLook, ControlUse::kSocketOnly},
+    {ControlVerb::kQuit,
+     "quit",
+     "Ends this connection (the gateway runs on)",
+     {},
+     Right::kLook,
+     ControlUse::kSocketOnly},
+};
+
+// A value that is as its type wants it.
+struct ControlValue {
+  std::string_view text;
+  bool is_instead = false;
+  std::size_t choice = 0;                    // kChoice: its place among the words
+  std::uint64_t number = 0;                  // kNumber
+  BitRate rate;                              // kRate; zero for the word instead of one
+  Duration duration = Duration::infinite();  // kDuration
+};
+
+// A line that the table allows. The texts are parts of the line that was read.
+struct ControlLine {
+  static constexpr std::size_t kMostArguments = 3;
+  static constexpr std::size_t kMostSettings = 8;
+
+  const ControlCommandSpec* command = nullptr;
+  std::string_view on_behalf_of = {};                  // "panel:NAME"; "": of who has written it
+  std::array<ControlValue, kMostArguments> arguments;  // as they are when left out, from there on
+  std::array<std::optional<ControlValue>, kMostSettings> settings;
+
+  template <typename Setting>
+  const std::optional<ControlValue>& operator[](Setting setting) const {
+    return settings[static_cast<std::size_t>(setting)];
+  }
+};
+
+struct ControlLineParse {
+  std::optional<ControlLine> line;
+  std::string error;  // what is wrong and what is allowed, if there is no line
+};
+
+// "as panel:NAME" before a command says that a program gives it for somebody who has logged in
+// there: of letters, digits, '_', '-', '.' and '@', at most 32.
+inline constexpr std::string_view kOnBehalfWord = "as";
+inline constexpr std::string_view kPanelPrefix = "panel:";
+// Whether it is a "panel:NAME" as that is.
+bool is_panel_user(std::string_view text);
+
+// Any bytes are safe; words are separated by spaces or tabs.
+[[nodiscard]] ControlLineParse parse_control_line(std::string_view text);
+
+// "capacity LINK send|receive RATE|configured"
+[[nodiscard]] std::string synopsis(const ControlCommandSpec& command);
+// "compress=off|auto|on (also for connections that are there), handshake=local|remote|auto, ..."
+[[nodiscard]] std::string settings_help(std::span<const ControlValueSpec> settings);
+// The commands, a line each, and what may stand before them.
+[[nodiscard]] std::string control_help();
+
+}  // namespace satrelay::ops

@@ -1,0 +1,105 @@
+#include "relay/ops/process/run_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <system_error>
+#include <thread>
+
+namespace satrelay::ops {
+namespace {
+
+[[noreturn]] void fail(int error, const std::filesystem::path& file) {
+  throw std::system_error(error, std::generic_category(), "cannot lock " + file.string());
+}
+
+// Whether the locked file is still the one that others will find.
+bool is_in_place(int descriptor, const std::filesystem::path& file) {
+  struct stat locked {};
+  struct stat found {};
+  return ::fstat(descriptor, &locked) == 0 && ::lstat(file.c_str(), &found) == 0 &&
+         locked.st_ino == found.st_ino && locked.st_dev == found.st_dev;
+}
+
+// Its holder may have taken it just now, and not yet written who it is.
+std::string holder_of(int descriptor) {
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    std::array<char, 16> text{};
+    const ssize_t size = ::pread(descriptor, text.data(), text.size() - 1, 0);
+    const long pid = size > 0 ? std::strtol(text.data(), nullptr, 10) : 0;
+    if (pid > 0) return "process " + std::to_string(pid);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return "another process";
+}
+
+}  // namespace
+
+RunLock::RunLock(const std::filesystem::path& file, const std::string& what) {
+  while (true) {
+    descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (descriptor_ < 0) fail(errno, file);
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+      const int error = errno;
+      const std::string holder = error == EWOULDBLOCK ? holder_of(descriptor_) : "";
+      ::close(descriptor_);
+      if (error != EWOULDBLOCK) fail(error, file);
+      std::string message = holder;
+      message.append(" uses ").append(what).append(" already (it holds ");
+      message.append(file.string()).append(")");
+      throw AlreadyRunning(message);
+    }
+    if (is_in_place(descriptor_, file)) break;
+    ::close(descriptor_);
+  }
+  const std::string pid = std::to_string(::getpid()) + "\n";
+  // Who it is serves the message only: the lock holds without.
+  [[maybe_unused]] const bool written =
+      ::ftruncate(descriptor_, 0) == 0 &&
+      ::pwrite(descriptor_, pid.data(), pid.size(), 0) == static_cast<ssize_t>(pid.size());
+}
+
+RunLock::~RunLock() { ::close(descriptor_); }
+
+std::filesystem::path runtime_folder(const std::string& prefix) {
+  const char* folder = std::getenv("RUNTIME_DIRECTORY");
+  if (folder == nullptr && ::getuid() == 0) folder = "/var/run";
+  if (folder == nullptr) folder = std::getenv("XDG_RUNTIME_DIR");
+  return std::filesystem::path(folder != nullptr ? folder : "/tmp") / "dpdk" / prefix;
+}
+
+void make_runtime_folder(const std::filesystem::path& folder) {
+  const auto fail_here = [](int error, const std::string& what) {
+    throw std::system_error(error, std::generic_category(), what);
+  };
+  for (const auto& each : {folder.parent_path(), folder}) {
+    if (::mkdir(each.c_str(), 0700) != 0 && errno != EEXIST) {
+      fail_here(errno, "cannot make " + each.string());
+    }
+  }
+  // By the descriptor: nobody can put another one in its place in between.
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (descriptor < 0) fail_here(errno, "cannot use " + folder.string());
+  const bool is_ours = ::fchown(descriptor, ::geteuid(), static_cast<gid_t>(-1)) == 0 &&
+                       ::fchmod(descriptor, 0700) == 0;
+  const int error = errno;
+  ::close(descriptor);
+  if (!is_ours) fail_here(error, folder.string() + " belongs to another user");
+}
+
+void give_runtime_folder(const std::filesystem::path& folder, uid_t user) {
+  // DPDK makes the folder above for its owner alone: others may pass, and see nothing.
+  const std::filesystem::path above = folder.parent_path();
+  if (::chmod(above.c_str(), 0711) != 0 ||
+      ::lchown(folder.c_str(), user, static_cast<gid_t>(-1)) != 0) {
+    throw std::system_error(errno, std::generic_category(), "cannot give away " + folder.string());
+  }
+}
+
+}  // namespace satrelay::ops

@@ -1,0 +1,18 @@
+// Every histogram that a gateway tells, for who shows them: docs/statistics.md, metrics.
+#pragma once
+
+#include <array>
+
+#include "pep/base/histogram.h"
+#include "pep/compress/codec_counters.h"
+#include "relay/gateway/flows/completion.h"
+#include "relay/gateway/uplink/class_counters.h"
+#include "relay/ops/stats/worker_counters.h"
+
+namespace satrelay::ops {
+
+inline constexpr std::array<const HistogramField*, 5> kHistograms = {
+    &kWorkerRound, &gateway::kFlowCompletion, &compress::kBlockCompression, &gateway::kRelayedWait,
+    &gateway::kBridgedWait};
+
+}  // namespace satrelay::ops

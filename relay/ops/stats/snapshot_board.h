@@ -1,0 +1,100 @@
+// Where the stats socket finds what the workers tell of themselves, and asks for what only a worker
+// can look up. The worker never waits here: it only tries the lock, and comes again a little later
+// if a reader has it.
+//
+//   worker, every few ms:  if (board.is_asked()) board.answer(view);
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "pep/base/address.h"
+#include "relay/dpdk/device/port_stats.h"
+#include "relay/gateway/counters.h"
+#include "relay/gateway/snapshot.h"
+#include "relay/ops/stats/live_view.h"
+#include "relay/ops/stats/worker_counters.h"
+
+namespace satrelay::ops {
+
+// A network port, and what it and the worker have counted since it was opened.
+struct PortSnapshot {
+  std::string name;    // "lan", "wan"
+  std::string device;  // "lan: af_packet on lan0"
+  MacAddress mac;
+  std::uint16_t mtu = 0;
+  bool link_up = false;
+  bool gone = false;                // the kernel interface itself
+  std::uint32_t link_megabits = 0;  // 0: unknown
+  dpdk::PortStats stats;
+};
+
+// One worker of the gateway.
+struct WorkerSnapshot {
+  std::uint32_t flows = 0;
+  WorkerCounters counters;
+};
+
+struct Snapshot {
+  gateway::Status status;
+  std::vector<gateway::PeerSnapshot> peers;
+  std::vector<gateway::LinkSnapshot> links;
+  gateway::Counters counters;
+  std::vector<PortSnapshot> ports;
+  std::vector<WorkerSnapshot> workers;
+  std::vector<gateway::HistogramSnapshot> histograms;
+};
+
+class SnapshotBoard {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  struct Published {
+    std::shared_ptr<const Snapshot> snapshot;  // never null
+    Clock::duration age{};  // since the first worker has told it; grows when that is stuck
+  };
+  // Any thread may call it at any time; nullopt before there is one.
+  using Look = std::function<std::optional<Published>()>;
+  explicit SnapshotBoard(Look look) : look_(std::move(look)) {}
+
+  // --- the worker's side: never blocks ---------------------------------------------------------
+  // Whether a reader waits for something that only the worker can look up. One relaxed load.
+  bool is_asked() const { return asked_.load(std::memory_order_relaxed); }
+  // Looks it up. False if a reader was in the way: is_asked() will tell of it again.
+  bool answer(const LiveView& view);
+
+  // --- the readers' side: any thread -------------------------------------------------------------
+  std::optional<Published> latest() const { return look_(); }
+  // Has the worker call `query` and waits for that; nullopt after `patience`.
+  template <typename Query>
+  auto ask(const Query& query, Clock::duration patience)
+      -> std::optional<std::invoke_result_t<Query, const LiveView&>> {
+    std::optional<std::invoke_result_t<Query, const LiveView&>> result;
+    const bool done = run([&](const LiveView& view) { result.emplace(query(view)); }, patience);
+    return done ? std::move(result) : std::nullopt;
+  }
+
+ private:
+  using Question = std::function<void(const LiveView&)>;
+  bool run(Question question, Clock::duration patience);
+
+  const Look look_;
+  std::timed_mutex one_reader_;  // questions are served one at a time
+  std::mutex mutex_;             // guards all below; held only to move, and to answer
+  std::condition_variable answered_;
+  std::atomic<bool> asked_ = false;
+  Question question_;  // of the reader that waits; it is called under the lock only
+};
+
+}  // namespace satrelay::ops

@@ -1,0 +1,30 @@
+#include "relay/ops/stats/telemetry_data.h"
+
+#include <new>
+#include <utility>
+
+namespace satrelay::ops {
+
+TelemetryDict::TelemetryDict() : owned_(rte_tel_data_alloc()), data_(owned_.get()) {
+  if (data_ == nullptr) throw std::bad_alloc();
+  rte_tel_data_start_dict(data_);
+}
+
+TelemetryDict::TelemetryDict(rte_tel_data* reply) : data_(reply) { rte_tel_data_start_dict(data_); }
+
+void TelemetryDict::add(const char* key, std::uint64_t value) {
+  rte_tel_data_add_dict_u64(data_, key, value);
+}
+
+void TelemetryDict::add(const char* key, const std::string& value) {
+  // DPDK stores what was cut, and says so; the reply is still good.
+  rte_tel_data_add_dict_string(data_, key, value.c_str());
+}
+
+void TelemetryDict::add(const char* key, TelemetryDict value) {
+  // Given over to DPDK, which frees it with the reply, only if it was taken.
+  if (rte_tel_data_add_dict_container(data_, key, value.data_, 0) != 0) return;
+  static_cast<void>(value.owned_.release());
+}
+
+}  // namespace satrelay::ops

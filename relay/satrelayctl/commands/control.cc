@@ -1,0 +1,67 @@
+#include "relay/satrelayctl/commands/control.h"
+
+#include <chrono>
+#include <cstdint>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+
+#include "relay/client/stats_client.h"
+#include "relay/ops/control/control_client.h"
+
+namespace satrelay::ctl {
+namespace {
+
+constexpr std::chrono::milliseconds kLookEvery(500);
+
+struct Progress {
+  std::uint64_t boot_epoch = 0;
+  std::uint64_t flows = 0;
+};
+
+// nullopt: the gateway is gone, or another one has taken its place.
+std::optional<Progress> progress_of(const std::filesystem::path& stats) {
+  try {
+    StatsClient client(stats, StatsClient::kUsualTimeout);
+    const nlohmann::ordered_json status = client.query("/satrelay/status");
+    if (!status.is_object()) return std::nullopt;
+    return Progress{status.value("boot_epoch", std::uint64_t{0}),
+                    status.value("flows", std::uint64_t{0})};
+  } catch (const StatsError&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+int tell(const ControlTarget& target, const std::string& line) {
+  const std::string answer = ops::send_control_command(target.control.string(), line);
+  if (answer == "ok\n") return 0;
+  std::cerr << "satrelayctl: " << (answer.empty() ? "no answer\n" : answer);
+  return 1;
+}
+
+int drain(const ControlTarget& target, const std::string& line) {
+  const std::optional<Progress> before = progress_of(target.stats);
+  if (const int status = tell(target, line); status != 0 || !before) return status;
+  std::optional<std::uint64_t> shown;
+  while (const std::optional<Progress> now = progress_of(target.stats)) {
+    if (now->boot_epoch != before->boot_epoch) break;
+    if (now->flows != shown) std::cout << "draining: " << now->flows << " left\n" << std::flush;
+    shown = now->flows;
+    std::this_thread::sleep_for(kLookEvery);
+  }
+  std::cout << "stopped\n";
+  return 0;
+}
+
+int reload(const ControlTarget& target, const std::string& line) {
+  if (const int status = tell(target, line); status != 0) return status;
+  const std::string answer = ops::await_reload(target.control.string(), [] { return true; });
+  if (answer == "ok\n") return 0;
+  std::cerr << "satrelayctl: nothing has changed: " << answer;
+  return 1;
+}
+
+}  // namespace satrelay::ctl

@@ -1,0 +1,36 @@
+// The folder that becomes the archive of tech-support, and its MANIFEST: what is there, and what
+// was not to be had, and why.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "relay/satrelayctl/support/private_folder.h"
+
+namespace satrelay::ctl {
+
+class SupportFolder {
+ public:
+  static constexpr const char* kName = "satrelay-tech-support";  // in the archive
+
+  SupportFolder();
+  const std::filesystem::path& parent() const { return folder_.path(); }
+  std::filesystem::path path_of(const std::string& name) const { return content_ / name; }
+
+  // `what` says in a few words what it is. Throws std::runtime_error, as of a full disk.
+  void add(const std::string& name, const std::string& what, const std::string& text);
+  // Of a file that was written to path_of().
+  void has(const std::string& name, const std::string& what);
+  void lacks(const std::string& name, const std::string& why);
+  void write_manifest(const std::string& heading);
+
+ private:
+  PrivateFolder folder_;
+  std::filesystem::path content_;
+  std::vector<std::pair<std::string, std::string>> there_;
+  std::vector<std::pair<std::string, std::string>> missing_;
+};
+
+}  // namespace satrelay::ctl

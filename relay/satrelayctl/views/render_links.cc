@@ -1,0 +1,35 @@
+// The links: what each is taken to carry, and why.
+#include "relay/client/reply.h"
+#include "relay/satrelayctl/views/listing.h"
+#include "relay/satrelayctl/views/render.h"
+#include "relay/text/numbers.h"
+#include "relay/text/table.h"
+
+namespace satrelay::ctl {
+
+namespace {
+
+// What an operator has set is told by its word; who finds out has no other.
+std::string name_of(const Json& each) {
+  std::string name = text(each, "name");
+  if (text(each, "finds_capacity") == "yes") name += " (finds)";
+  return name;
+}
+
+}  // namespace
+
+std::string render_links(const Json& links, std::size_t width) {
+  return format_listing(
+      links,
+      {words("link", name_of), figure("peers", "peers", text::count),
+       figure("send", "send_capacity_bps", bits_per_second),
+       figure_unless_zero("configured", "send_configured_bps", bits_per_second),
+       figure_unless_zero("set", "send_commanded_bps", bits_per_second),
+       figure("receive", "receive_capacity_bps", bits_per_second),
+       figure_unless_zero("configured", "receive_configured_bps", bits_per_second),
+       figure_unless_zero("set", "receive_commanded_bps", bits_per_second),
+       figure("sent", "sent_bytes", text::binary_bytes)},
+      width);
+}
+
+}  // namespace satrelay::ctl

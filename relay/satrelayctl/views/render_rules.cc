@@ -1,0 +1,140 @@
+// The rules: what fell under each, and why a packet falls under one.
+#include <string_view>
+#include <vector>
+
+#include "relay/client/reply.h"
+#include "relay/gateway/rules/rule_counters.h"
+#include "relay/satrelayctl/views/listing.h"
+#include "relay/satrelayctl/views/render.h"
+#include "relay/text/numbers.h"
+#include "relay/text/table.h"
+
+namespace satrelay::ctl {
+namespace {
+
+// What differs from what rules do when nothing is said: most rules say nothing.
+std::string switches(const Json& rule) {
+  const Json& modes = member(rule, "modes");
+  std::string out;
+  const auto add = [&](const Json& from, const char* name, std::string_view usual) {
+    const std::string word = text(from, name);
+    if (word == usual || word == "-") return;
+    if (!out.empty()) out += ", ";
+    out += name;
+    out += ' ';
+    out += word;
+  };
+  add(rule, "compress", "auto");
+  add(modes, "handshake", "local");
+  add(modes, "ack", "local");
+  add(modes, "close", "local");
+  add(modes, "window", "rewrite");
+  add(modes, "delivery", "ordinary");
+  add(rule, "ttl", "last");
+  add(rule, "mptcp", "fallback");
+  return out;
+}
+
+// "accelerate: compress off (set)"
+std::string action_of(const Json& rule) {
+  std::string action = text(rule, "action");
+  const std::string more = switches(rule);
+  if (!more.empty()) action += ": " + more;
+  if (text(rule, "changed") == "yes") action += " (set)";
+  return action;
+}
+
+std::string compressed_to(const Json& rule) {
+  const Json& codec = member(rule, "codec");
+  const auto before = number(codec, "plain_bytes");
+  const auto after = number(codec, "encoded_bytes");
+  if (!before || !after || *before == 0) return "-";
+  const double share = static_cast<double>(*after) / static_cast<double>(*before);
+  return text::share(static_cast<std::uint64_t>(share * 1e6));
+}
+
+std::string number_of(const Json& rule) {
+  const std::string which = shown(rule, "rule", text::plain);
+  return which == "0" ? "none" : which;
+}
+
+std::string optional_text(const Json& object, const char* key) {
+  std::string value = text(object, key);
+  return value == "-" ? "" : value;
+}
+
+// Why the server answers a SYN, and not the gateway.
+std::string_view why_server_answers(std::string_view cause) {
+  if (cause == "rule") return "as the rule says";
+  if (cause == "service_refused") return "since it refused, or did not answer, the latest one";
+  if (cause == "service_unknown") return "since it has answered none for a day";
+  if (cause == "family_silent") return "since no server there answers by this family of addresses";
+  if (cause == "peer_refused")
+    return "since the peer refused this host, or had no room for the server";
+  if (cause == "ttl_unknown") return "since its TTL is not known";
+  return "";
+}
+
+std::string what_happens(const Json& explanation) {
+  const std::string action = text(explanation, "action");
+  if (action == "drop") return "dropped";
+  if (action == "reset") return "TCP is answered with RST; all else is dropped";
+  const std::string reason = optional_text(explanation, "bridged_as");
+  if (!reason.empty()) return "bridged, and counted as " + reason;
+  if (action != "accelerate") return "bridged";
+  std::string answer = "relayed, if it is TCP";
+  if (optional_text(explanation, "handshake") == "remote") {
+    answer += "; the server answers the SYN";
+    const auto why = why_server_answers(optional_text(explanation, "handshake_cause"));
+    if (!why.empty()) answer += ", " + std::string(why);
+  }
+  return answer;
+}
+
+}  // namespace
+
+std::string render_rules(const Json& rules, std::size_t width) {
+  using gateway::RuleUse;
+  return format_listing(
+      rules,
+      {right(words("rule", number_of)),
+       words("name", [](const Json& rule) { return optional_text(rule, "name"); }),
+       words("action", action_of), figure("connections", field_of(&RuleUse::connections)),
+       figure("from lan", field_of(&RuleUse::bytes_from_lan)),
+       right(words("became", compressed_to)), figure("to lan", field_of(&RuleUse::bytes_to_lan)),
+       figure("bridged frames", field_of(&RuleUse::bridged_frames)),
+       figure("bridged", field_of(&RuleUse::bridged_bytes)),
+       figure("dropped", field_of(&RuleUse::dropped_frames))},
+      width);
+}
+
+std::string render_explanation(const Json& explanation, std::size_t width) {
+  std::vector<text::Row> rows;
+  const Json& misses = member(explanation, "misses");
+  if (misses.is_object()) {
+    for (const auto& [rule, miss] : misses.items()) {
+      rows.push_back(
+          {"rule " + rule, optional_text(miss, "name"), "no: another " + text(miss, "criterion")});
+    }
+  }
+  if (const auto more = number(explanation, "more_misses").value_or(0); more != 0) {
+    rows.push_back({"", "", "and " + text::count(more) + " more that do not match"});
+  }
+  std::string says = text(explanation, "action");
+  if (const std::string more = switches(explanation); !more.empty()) says += ", " + more;
+  if (const std::string name = optional_text(explanation, "class"); !name.empty()) {
+    says += ", class " + name;
+  }
+  const std::string which = number_of(explanation);
+  rows.push_back({which == "none" ? "no rule" : "rule " + which, optional_text(explanation, "name"),
+                  "matches: " + says});
+  const std::string peer = optional_text(explanation, "peer");
+  rows.push_back({"peer", "",
+                  peer.empty() ? "none: no peer's prefix holds the far host"
+                               : peer + ", for " + text(explanation, "prefix")});
+  rows.push_back({"now", "", what_happens(explanation)});
+  return text::fit_table({{""}, {""}, {"", text::Align::kLeft, text::Overflow::kFold}}, rows, width)
+      .text.substr(1);
+}
+
+}  // namespace satrelay::ctl

@@ -1,0 +1,79 @@
+// Frames that somebody wants to look at: the worker copies those that match into a ring, and a
+// thread of its own hands them over a socket to the one client that has asked. Neither waits for
+// the other: a ring without room, or a client that does not read, loses frames, which are counted.
+#pragma once
+
+#include <pcap/pcap.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "pep/base/bytes.h"
+#include "pep/base/time.h"
+#include "relay/ops/stats/capture_format.h"
+
+namespace satrelay::satrelayd {
+
+// One writer, one reader.
+class CaptureRing {
+ public:
+  explicit CaptureRing(std::size_t size);
+  // False if there is no room for all of it.
+  bool push(const ops::CaptureRecord& record, ConstBytes bytes);
+  // What has been written and not been taken, as far as it is in one piece; take() lets it go.
+  ConstBytes readable() const;
+  void take(std::size_t size);
+
+ private:
+  void copy_in(std::uint64_t at, ConstBytes bytes);
+  std::vector<std::byte> memory_;
+  std::atomic<std::uint64_t> written_ = 0;
+  std::atomic<std::uint64_t> taken_ = 0;
+};
+
+class CaptureTap {
+ public:
+  // --- the workers' side: any of their threads -------------------------------------------------
+  bool sees(ops::CapturePlace place) const {
+    return state_.load(std::memory_order_acquire) == State::kOn &&
+           place_.load(std::memory_order_relaxed) == place;
+  }
+  // If it is still so.
+  void see(ops::CapturePlace place, ops::CaptureWay way, ConstBytes frame, Instant now);
+  // Once a round of one of the workers: what the reader wants comes into force.
+  void settle();
+
+  // --- the reader's side -----------------------------------------------------------------------
+  struct What {
+    ops::CapturePlace place{};
+    std::size_t longest = 0;
+    std::vector<bpf_insn> filter;  // valid, or empty for everything
+    std::uint64_t epoch = 0;       // UTC nanoseconds at the worker's instant 0
+  };
+  // Only while it is off.
+  void start(What what);
+  // From here on nothing is added; is_off() once the worker has noticed.
+  void stop();
+  bool is_off() const { return state_.load(std::memory_order_acquire) == State::kOff; }
+  CaptureRing* ring() { return ring_.get(); }
+  void free_ring() { ring_.reset(); }  // only while it is off
+  std::uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
+
+ private:
+  enum class State : std::uint8_t { kOff, kStarting, kOn, kStopping };
+  std::atomic<State> state_ = State::kOff;
+  std::mutex writers_;  // one at a time, while it is on
+  // Written while off, by the reader; read while on, by the workers.
+  std::atomic<ops::CapturePlace> place_{};
+  What what_;
+  std::unique_ptr<CaptureRing> ring_;
+  std::atomic<std::uint64_t> lost_ = 0;
+};
+
+}  // namespace satrelay::satrelayd

@@ -1,0 +1,61 @@
+// The capture socket: who may control the gateway may look at what passes it (relay/ops/
+// capture_format.h). One client at a time; nothing here waits, and nothing runs on the worker.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pep/base/bytes.h"
+#include "pep/base/time.h"
+#include "relay/ops/control/caller.h"
+#include "relay/ops/control/unix_listener.h"
+#include "relay/ops/events/event.h"
+#include "relay/satrelayd/commands/capture.h"
+
+namespace satrelay::satrelayd {
+
+class CaptureService {
+ public:
+  // UTC nanoseconds at the worker's instant 0.
+  using Epoch = std::function<std::uint64_t()>;
+  using Tell = std::function<void(ops::Event)>;
+
+  // `tap` must outlive this. Throws std::runtime_error if the socket cannot be opened.
+  CaptureService(const std::string& path, const ops::SocketAccess& access, CaptureTap& tap,
+                 Epoch epoch, Tell tell);
+  CaptureService(const CaptureService&) = delete;
+  CaptureService& operator=(const CaptureService&) = delete;
+  ~CaptureService();
+
+  // Does what there is to do; to be called every few milliseconds by a thread of its own.
+  void look(Instant now);
+
+ private:
+  enum class Phase : std::uint8_t { kNone, kRequest, kRunning, kStopping, kEnding };
+  void accept(Instant now);
+  void read_request();
+  void start(const ops::CaptureRequest& request);
+  void refuse(const std::string& why);
+  bool client_has_gone();
+  // False while there is more than the client takes now.
+  bool send_some(Instant now);
+  void end();
+
+  ops::UnixListener listener_;
+  CaptureTap& tap_;
+  Epoch epoch_;
+  Tell tell_;
+  Phase phase_ = Phase::kNone;
+  int client_ = -1;
+  ops::Caller caller_;      // whose it is
+  std::string subject_;     // of its events
+  bool is_broken_ = false;  // nobody takes what is sent
+  std::vector<std::byte> request_;
+  std::vector<std::byte> unsent_;  // outside the ring: the answer, and the last record
+  Instant last_progress_;
+};
+
+}  // namespace satrelay::satrelayd

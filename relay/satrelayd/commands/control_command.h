@@ -1,0 +1,66 @@
+// The lines that the gateway's control socket takes, as values; relay/ops/control/control_grammar.h
+// has their form.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "pep/base/time.h"
+#include "pep/base/units.h"
+#include "relay/gateway/gateway.h"
+#include "relay/ops/control/control_grammar.h"
+#include "relay/satrelayd/workers/engines.h"
+
+namespace satrelay::satrelayd {
+
+struct SetCapacity {
+  std::string link;
+  gateway::LinkWay way;
+  BitRate capacity;  // zero: as configured
+};
+struct SetPeerRate {
+  std::string peer;
+  BitRate most;  // zero: all that the link carries
+};
+struct SetRule {
+  std::string rule;  // its name or number
+  gateway::RuleChange change;
+};
+struct SetClass {
+  std::string traffic_class;
+  gateway::ClassChange change;
+};
+struct SetBypass {
+  gateway::Admission admission;  // kBypass or kOpen
+};
+struct StartDrain {
+  Duration timeout;  // infinite: flows have all the time they need
+};
+struct StartReload {};
+struct ShowReload {};  // what came of it
+struct ShowHelp {};
+struct Quit {};
+
+using ControlCommand = std::variant<SetCapacity, SetPeerRate, SetRule, SetClass, SetBypass,
+                                    StartDrain, StartReload, ShowReload, ShowHelp, Quit>;
+
+struct ControlParse {
+  std::optional<ControlCommand> command;
+  std::string error;  // what is wrong and what is allowed, if there is no command
+  ops::Right right = ops::Right::kLook;
+  std::string on_behalf_of = {};  // of ops::Caller
+};
+
+// Any bytes are safe; words are separated by spaces or tabs.
+ControlParse parse_control_command(std::string_view text);
+
+// Applies the command; "ok" or "error: ...", a line.
+std::string apply(const SetCapacity& command, Engines& engines, Instant now);
+std::string apply(const SetPeerRate& command, Engines& engines, Instant now);
+std::string apply(const SetRule& command, Engines& engines);
+std::string apply(const SetClass& command, Engines& engines, Instant now);
+std::string apply(const SetBypass& command, Engines& engines, Instant now);
+
+}  // namespace satrelay::satrelayd

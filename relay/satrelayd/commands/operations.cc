@@ -1,0 +1,162 @@
+#include "relay/satrelayd/commands/operations.h"
+
+#include <utility>
+#include <vector>
+
+#include "relay/dpdk/loop/clock.h"
+#include "relay/dpdk/loop/reload_signal.h"
+#include "relay/dpdk/loop/stop_signal.h"
+#include "relay/ops/log/log.h"
+#include "relay/satrelayd/commands/control_command.h"
+#include "relay/satrelayd/commands/setting.h"
+#include "relay/satrelayd/reporting/reload_event.h"
+
+namespace satrelay::satrelayd {
+namespace {
+
+void start_drain(const StartDrain& command, Drain& drain) {
+  if (drain.is_under_way()) {
+    dpdk::StopSignal::request();
+  } else {
+    drain.begin(command.timeout, dpdk::now());
+  }
+}
+
+void start_reload(const std::optional<ops::Caller>& caller, Operations& operations) {
+  const bool is_next = operations.reload.is_reading();
+  (is_next ? operations.next_reload_caller : operations.reload_caller) = caller;
+  operations.reload.begin();
+}
+
+// Of those that are more than words.
+std::string apply_to(Operations& operations, const ControlCommand& command,
+                     const ops::Caller& caller) {
+  if (const auto* capacity = std::get_if<SetCapacity>(&command)) {
+    return apply(*capacity, operations.engines, dpdk::now());
+  }
+  if (const auto* rate = std::get_if<SetPeerRate>(&command)) {
+    return apply(*rate, operations.engines, dpdk::now());
+  }
+  if (const auto* set = std::get_if<SetRule>(&command)) return apply(*set, operations.engines);
+  if (const auto* set = std::get_if<SetClass>(&command)) {
+    return apply(*set, operations.engines, dpdk::now());
+  }
+  if (const auto* bypass = std::get_if<SetBypass>(&command)) {
+    return apply(*bypass, operations.engines, dpdk::now());
+  }
+  if (const auto* drain = std::get_if<StartDrain>(&command)) start_drain(*drain, operations.drain);
+  if (std::holds_alternative<StartReload>(command)) start_reload(caller, operations);
+  return "ok\n";
+}
+
+ops::Event event_of(Setting before, Setting after, const ControlCommand& command,
+                    const ops::Caller& caller) {
+  ops::Event event{.kind = after.kind,
+                   .subject = std::move(after.subject),
+                   .detail = "",
+                   .caller = caller,
+                   .before = std::move(before.value),
+                   .after = std::move(after.value)};
+  const auto* drain = std::get_if<StartDrain>(&command);
+  if (drain == nullptr) return event;
+  if (event.before == event.after) {
+    event.kind = ops::EventKind::kDrainOver;
+    event.detail = "a second drain";
+  } else if (!drain->timeout.is_infinite()) {
+    event.detail = std::to_string(drain->timeout.to_milliseconds() / 1000) + " s at the most";
+  }
+  return event;
+}
+
+std::string carry_out(const ControlCommand& command, const ops::Caller& caller,
+                      Operations& operations) {
+  auto before = setting_of(command, operations.engines, dpdk::now());
+  std::string answer = apply_to(operations, command, caller);
+  if (answer != "ok\n" || !before) return answer;
+  auto after = setting_of(command, operations.engines, dpdk::now());
+  // What was so already is no change; a second drain is one.
+  if (!after || (after->value == before->value && !std::holds_alternative<StartDrain>(command))) {
+    return answer;
+  }
+  operations.tell(event_of(std::move(*before), std::move(*after), command, caller));
+  return answer;
+}
+
+// False if not all workers could be made to stand.
+bool take_over(const Reload::Outcome& outcome, Operations& operations) {
+  const WorkerPool::Pause rest(*operations.worker_pool);
+  if (!rest.is_complete()) return false;
+  // The other workers have gone on since this round began.
+  operations.engines.reconfigure(*outcome.configuration, dpdk::now(), outcome.prepared);
+  operations.reload.took_over(outcome);
+  return true;
+}
+
+void tell_of_reload(const Reload::Outcome& outcome, Operations& operations) {
+  ops::set_log_level(outcome.configuration->log_level);
+  for (const std::string& warning : outcome.configuration->warnings) ops::log_warning(warning);
+  ReloadTold told = told_of(outcome.changes);
+  for (const std::string& line : told.lines) ops::log_info(line);
+  operations.tell({.kind = ops::EventKind::kReloadDone,
+                   .subject = "gateway",
+                   .detail = std::move(told.detail),
+                   .caller = operations.reload_caller,
+                   .before = std::move(told.before),
+                   .after = std::move(told.after)});
+}
+
+void tell_of_refusal(std::string why, Operations& operations) {
+  operations.tell({.kind = ops::EventKind::kReloadRefused,
+                   .subject = "gateway",
+                   .detail = std::move(why),
+                   .caller = operations.reload_caller});
+}
+
+ops::ControlServer::Answer show(const ControlCommand& command, const Operations& operations) {
+  if (std::holds_alternative<ShowHelp>(command)) return {.text = ops::control_help()};
+  if (std::holds_alternative<Quit>(command)) return {.text = "ok\n", .close = true};
+  return {.text = operations.reload.is_reading() ? "reading\n" : operations.reload_result + "\n"};
+}
+
+}  // namespace
+
+ops::ControlServer::Answer answer(std::string_view line, const ops::Caller& caller,
+                                  Operations& operations) {
+  const ControlParse parse = parse_control_command(line);
+  if (!parse.command) return {.text = "error: " + parse.error + "\n"};
+  if (parse.right == ops::Right::kLook) return show(*parse.command, operations);
+  const WorkerPool::Pause rest(*operations.worker_pool);
+  if (!rest.is_complete()) return {.text = "error: a worker does not answer; see the log\n"};
+  return {.text = carry_out(*parse.command,
+                            {.user = caller.user, .on_behalf_of = parse.on_behalf_of}, operations)};
+}
+
+bool look_after_drain(Operations& operations, Instant now) {
+  if (!operations.drain.is_due(now)) return false;
+  const WorkerPool::Pause rest(*operations.worker_pool);
+  // A worker that hangs has flows that do not end.
+  const bool is_over =
+      rest.is_complete() ? operations.drain.is_over(now) : operations.drain.is_over_blindly(now);
+  if (is_over) operations.tell({ops::EventKind::kDrainOver, "gateway", ""});
+  return is_over;
+}
+
+void look_after_reload(Operations& operations) {
+  if (dpdk::ReloadSignal::take()) start_reload(std::nullopt, operations);
+  const auto outcome = operations.reload.poll();
+  if (!outcome) return;
+  std::string error = outcome->error;
+  if (outcome->configuration && !take_over(*outcome, operations)) {
+    error = "a worker does not answer; see the log";
+  }
+  // Who reads the log may be slow: no worker stands meanwhile.
+  operations.reload_result = error.empty() ? "ok" : "error: " + error;
+  if (error.empty()) {
+    tell_of_reload(*outcome, operations);
+  } else {
+    tell_of_refusal(std::move(error), operations);
+  }
+  operations.reload_caller = std::exchange(operations.next_reload_caller, std::nullopt);
+}
+
+}  // namespace satrelay::satrelayd

@@ -1,0 +1,42 @@
+// What the operator can ask of a running gateway, and what becomes of it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "pep/base/time.h"
+#include "relay/gateway/gateway.h"
+#include "relay/ops/control/caller.h"
+#include "relay/ops/control/control_server.h"
+#include "relay/ops/events/event.h"
+#include "relay/satrelayd/commands/drain.h"
+#include "relay/satrelayd/commands/reload.h"
+#include "relay/satrelayd/workers/engines.h"
+#include "relay/satrelayd/workers/worker_pool.h"
+
+namespace satrelay::satrelayd {
+
+struct Operations {
+  Engines& engines;
+  std::optional<WorkerPool>& worker_pool;  // there once the program runs
+  Drain drain;
+  Reload reload;
+  std::function<void(ops::Event)> tell;
+  std::string reload_result = "error: nothing was reloaded yet";
+  std::optional<ops::Caller> reload_caller = {};       // nullopt: SIGHUP
+  std::optional<ops::Caller> next_reload_caller = {};  // of one that was asked for meanwhile
+};
+
+// To a line of the control socket.
+ops::ControlServer::Answer answer(std::string_view line, const ops::Caller& caller,
+                                  Operations& operations);
+
+// Whether a drain is over.
+bool look_after_drain(Operations& operations, Instant now);
+
+// Begins to reload when SIGHUP asks for it, and takes over what was read.
+void look_after_reload(Operations& operations);
+
+}  // namespace satrelay::satrelayd

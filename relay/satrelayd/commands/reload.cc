@@ -1,0 +1,54 @@
+#include "relay/satrelayd/commands/reload.h"
+
+#include <chrono>
+#include <exception>
+#include <utility>
+
+#include "config/checks/changes.h"
+#include "config/readers/loader.h"
+
+namespace satrelay::satrelayd {
+
+Reload::Outcome read_changes(const std::filesystem::path& file, const config::Gateway& started,
+                             const std::shared_ptr<const config::Changeable>& running) {
+  Reload::Outcome outcome;
+  try {
+    config::Gateway next = config::load_gateway(file);
+    std::string keys;
+    for (const std::string& key : config::needs_restart(started, next)) {
+      keys += (keys.empty() ? "" : ", ") + key;
+    }
+    if (!keys.empty()) {
+      outcome.error = "needs a restart: " + keys;
+      return outcome;
+    }
+    outcome.prepared = gateway::Gateway::prepare(next);
+    outcome.changeable = std::make_shared<const config::Changeable>(next);
+    outcome.changes = outcome.changeable->changes_since(*running);
+    outcome.configuration = std::move(next);
+  } catch (const std::exception& error) {
+    outcome.error = error.what();
+  }
+  return outcome;
+}
+
+void Reload::begin() {
+  again_ = reading_.valid();
+  if (again_) return;
+  reading_ = std::async(std::launch::async, [this, running = running_] {
+    settle_();
+    return read_changes(file_, started_, running);
+  });
+}
+
+std::optional<Reload::Outcome> Reload::poll() {
+  // What was read before runs by now, and it is that from which the next may differ.
+  if (!reading_.valid() && again_) begin();
+  if (!reading_.valid() ||
+      reading_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+    return std::nullopt;
+  }
+  return reading_.get();
+}
+
+}  // namespace satrelay::satrelayd

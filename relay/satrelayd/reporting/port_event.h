@@ -1,0 +1,14 @@
+// What becomes of a port's device, as an event for the operator.
+#pragma once
+
+#include <string>
+
+#include "relay/dpdk/socket/interface_watch.h"
+#include "relay/ops/events/event.h"
+
+namespace satrelay::satrelayd {
+
+// `port`: its name, "lan".
+ops::Event event_of(const std::string& port, const dpdk::PortChange& change);
+
+}  // namespace satrelay::satrelayd

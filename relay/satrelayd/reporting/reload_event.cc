@@ -1,0 +1,67 @@
+#include "relay/satrelayd/reporting/reload_event.h"
+
+#include <algorithm>
+
+namespace satrelay::satrelayd {
+namespace {
+
+constexpr std::size_t kMostLine = 1000;
+// The workers rest while they are written.
+constexpr std::size_t kMostLines = 100;
+
+std::string cut(const std::string& text, std::size_t most) {
+  constexpr std::string_view kMore = "...";
+  if (text.size() <= most) return text;
+  return text.substr(0, most - kMore.size()).append(kMore);
+}
+
+// Of as many as there is room for, and how many more there are.
+template <typename TextOf>
+std::string listed(const std::vector<config::ChangedKey>& changes, const TextOf& text_of) {
+  constexpr std::size_t kRest = 16;  // " and 1000000 more"
+  std::string text;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const std::string next = (i == 0 ? "" : ", ") + text_of(changes[i]);
+    const bool is_last = i + 1 == changes.size();
+    if (text.size() + next.size() + (is_last ? 0 : kRest) > ops::kMostEventText) {
+      if (i == 0) return cut(next, ops::kMostEventText);
+      return text + " and " + std::to_string(changes.size() - i) + " more";
+    }
+    text += next;
+  }
+  return text;
+}
+
+}  // namespace
+
+ReloadTold told_of(const std::vector<config::ChangedKey>& changes) {
+  using config::ChangedKey;
+  if (changes.empty())
+    return {.detail = "nothing has changed", .before = {}, .after = {}, .lines = {}};
+  ReloadTold told;
+  told.detail = listed(changes, [](const ChangedKey& each) { return each.key; });
+  if (changes.size() == 1) {
+    told.before = cut(changes[0].before, ops::kMostEventText);
+    told.after = cut(changes[0].after, ops::kMostEventText);
+  } else {
+    told.before = listed(changes, [](const ChangedKey& e) { return e.key + "=" + e.before; });
+    told.after = listed(changes, [](const ChangedKey& e) { return e.key + "=" + e.after; });
+  }
+  std::size_t needed[] = {0, 0};
+  for (const ChangedKey& each : changes) {
+    needed[0] += each.key.size() + 1 + each.before.size() + 2;
+    needed[1] += each.key.size() + 1 + each.after.size() + 2;
+  }
+  if (std::max(needed[0], needed[1]) <= ops::kMostEventText) return told;
+  for (const ChangedKey& each : changes) {
+    if (told.lines.size() == kMostLines) {
+      told.lines.push_back("reload: and " + std::to_string(changes.size() - kMostLines) + " more");
+      break;
+    }
+    told.lines.push_back(
+        cut("reload: " + each.key + ": from " + each.before + " to " + each.after, kMostLine));
+  }
+  return told;
+}
+
+}  // namespace satrelay::satrelayd

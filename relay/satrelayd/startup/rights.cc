@@ -1,0 +1,94 @@
+#include "relay/satrelayd/startup/rights.h"
+
+#include <linux/capability.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <set>
+#include <stdexcept>
+#include <vector>
+
+#include "config/text/error.h"
+#include "relay/dpdk/device/capabilities.h"
+#include "relay/dpdk/device/eal.h"
+#include "relay/ops/log/log.h"
+
+namespace satrelay::satrelayd {
+namespace {
+
+// What closing a port needs, and memory that a device is to reach.
+std::vector<int> needed_by(const config::Gateway& config) {
+  std::vector<int> capabilities;
+  for (const config::Port* port : {&config.lan, &config.wan}) {
+    if (port->driver == config::Driver::kAfXdp) capabilities.push_back(CAP_NET_ADMIN);
+    if (port->driver == config::Driver::kPci) capabilities.push_back(CAP_IPC_LOCK);
+  }
+  return capabilities;
+}
+
+}  // namespace
+
+ops::SocketAccess access_of(const config::Access& access) {
+  try {
+    return ops::resolve(access.group, access.mode);
+  } catch (const std::runtime_error& error) {
+    throw config::ConfigError(error.what());
+  }
+}
+
+void open_folders_to(const ops::SocketAccess& stats, const ops::SocketAccess& control) {
+  if (stats.is_private() && control.is_private()) return;
+  const std::filesystem::path folder = dpdk::Eal::runtime_directory();
+  for (const auto& each : {folder, folder.parent_path()}) {
+    std::filesystem::permissions(each, std::filesystem::perms(0755));
+  }
+}
+
+std::optional<ops::RunUser> find_run_user(const config::Gateway& config) {
+  if (::geteuid() != 0) return std::nullopt;
+  auto user = ops::find_user(config.user.empty() ? config::kGatewayUser : config.user);
+  if (!user && config.user.empty()) user = ops::find_user(config::kNobody);
+  if (!user) throw config::ConfigError(ops::no_such_user(config::kGatewayUser));
+  if (user->user == 0) return std::nullopt;
+  return user;
+}
+
+void warn_of_user(const config::Gateway& config, const std::optional<ops::RunUser>& user) {
+  if (user && config.user.empty() && user->name != config::kGatewayUser) {
+    ops::log_warning("runs as " + user->name + ", which other programs may run as too: " +
+                     ops::no_such_user(config::kGatewayUser));
+  } else if (!user && ::geteuid() == 0) {
+    ops::log_warning("access.user: root; who breaks into the gateway reads root's files");
+  } else if (!user && !config.user.empty()) {
+    ops::log_warning("access.user has no effect: only root can become another user");
+  }
+}
+
+std::optional<config::Contradiction> object_to_user(const config::Gateway& config) {
+  if (config.user.empty() || ops::find_user(config.user)) return std::nullopt;
+  return config::Contradiction{.path = "access.user", .message = ops::no_such_user(config.user)};
+}
+
+std::string give_up_rights(const config::Gateway& config, const std::optional<ops::RunUser>& user) {
+  if (!user) return dpdk::keep_only(needed_by(config));
+  return dpdk::keep_only(
+      needed_by(config),
+      dpdk::Identity{.user = user->user, .group = user->group, .groups = user->groups});
+}
+
+void warn_of_reload(const config::Gateway& config, const std::string& file) {
+  std::set<std::string> files{file};
+  for (const config::Peer& peer : config.peers) {
+    if (!peer.security.psk_file.empty()) files.insert(peer.security.psk_file);
+  }
+  for (const std::string& each : files) {
+    if (::access(each.c_str(), R_OK) == 0) continue;
+    ops::log_warning(each + " cannot be read any more (" + std::strerror(errno) +
+                     "), so that a reload will be refused; let the group of the gateway's user "
+                     "read it: chgrp, chmod 0640");
+  }
+}
+
+}  // namespace satrelay::satrelayd

@@ -1,0 +1,76 @@
+// The threads of all workers of a gateway but the first, which runs on the main thread and leads.
+#pragma once
+
+#include <pthread.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/model/schema.h"
+#include "relay/dpdk/device/port.h"
+#include "relay/satrelayd/workers/handover.h"
+#include "relay/satrelayd/workers/link_sharing.h"
+#include "relay/satrelayd/workers/safepoint.h"
+#include "relay/satrelayd/workers/worker.h"
+#include "relay/satrelayd/workers/worker_report.h"
+
+namespace satrelay::satrelayd {
+
+class WorkerPool {
+ public:
+  struct Member {
+    Worker* worker = nullptr;
+    WorkerReporter* reporter = nullptr;
+  };
+
+  // Starts the threads. `members`: of the workers from the second on, in their order; all must
+  // outlive the crew. `handover` is null where there are none. Throws std::runtime_error.
+  WorkerPool(const config::Worker& config, std::array<dpdk::Port*, 2> ports, Handover* handover,
+             LinkSharing& sharing, const std::vector<Member>& members);
+  WorkerPool(const WorkerPool&) = delete;
+  WorkerPool& operator=(const WorkerPool&) = delete;
+  // Ends them. The stop signal has come, or this brings it.
+  ~WorkerPool();
+
+  // While it lives all threads of the crew stand between two rounds, and the leader may use what is
+  // theirs. Only the leader makes one, and one at a time.
+  class Pause {
+   public:
+    explicit Pause(WorkerPool& worker_pool);
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+    ~Pause();
+    // False if one of them hangs, which the log has said: then nothing of theirs may be used.
+    [[nodiscard]] bool is_complete() const { return is_complete_; }
+
+   private:
+    WorkerPool& worker_pool_;
+    bool is_complete_ = true;
+  };
+
+ private:
+  struct Thread {
+    WorkerPool* worker_pool = nullptr;
+    unsigned index = 0;  // of its worker
+    Member member;
+    pthread_t id{};
+    std::atomic<bool> has_ended = false;
+  };
+  static void* enter(void* thread);
+  void run(Thread& thread);
+  void join();
+
+  const config::Worker config_;
+  std::array<dpdk::Port*, 2> ports_;
+  Handover* handover_;
+  LinkSharing& sharing_;
+  Safepoint safepoint_;
+  std::vector<std::unique_ptr<Thread>> threads_;
+};
+
+}  // namespace satrelay::satrelayd

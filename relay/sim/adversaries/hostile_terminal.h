@@ -1,0 +1,108 @@
+// The gateway of a terminal that means harm: it has the right keys for one gateway and sends it any
+// frames, then begins anew and behaves, so that what it left behind can be seen to go.
+//
+//   victim's WAN port --> WanJunction --+--> satellite --> the honest peer
+//                                       +--> HostileTerminal (its own way, which loses nothing)
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pep/base/seeded_entropy.h"
+#include "pep/crypto/noise.h"
+#include "relay/sim/adversaries/forged_hello.h"
+#include "relay/sim/adversaries/frame_crafter.h"
+#include "relay/sim/adversaries/stp_speaker.h"
+#include "relay/sim/network/event_loop.h"
+#include "relay/sim/network/frame_pool.h"
+#include "relay/sim/scenarios/scenario.h"
+
+namespace satrelay::sim {
+
+class HostileTerminal final : public Actor, public FrameSink {
+ public:
+  struct Config {
+    HostilePeer spec;
+    WanAddress own;
+    WanAddress victim;
+    WanAddress honest;               // the victim's other peer, whose address it may forge
+    SpokenLane lane;                 // that it speaks on
+    std::uint8_t honest_lanes = 1;   // between the victim and its other peer
+    Duration delay;                  // one way
+    std::optional<crypto::Psk> psk;  // shared with the victim; nullopt: nothing is encrypted
+    KnownHosts known;
+  };
+  HostileTerminal(EventLoop& loop, FramePool& frames, const Config& config);
+  ~HostileTerminal() override;
+
+  void connect(FrameSink& victim, unsigned port);
+  // From the victim.
+  void receive(unsigned port, FrameHandle frame) override;
+
+  void run(Instant now) override;
+  Instant next_timeout() const override;
+
+ private:
+  struct Visitor;
+  using Due = std::pair<Instant, FrameHandle>;
+
+  bool misbehaves(Instant now) const;
+  Instant end() const { return config_.spec.from + config_.spec.length; }
+  void begin_anew(std::uint64_t epoch, Instant now);
+  void handle_frame(ConstBytes frame, Instant now);
+  void answer_arp(ConstBytes payload, Instant now);
+  void make_trouble(Instant now);
+  void send_crafted(Instant now);
+  void send_garbage(Instant now);
+  void greet_as_another(Instant now);
+  void send_close(Instant now);
+  void send_answers(Instant now);
+  void send_datagram(ConstBytes datagram, Instant now);
+  void send_frames(ConstBytes frames, Instant now);
+  void queue(ConstBytes frame, Instant now);
+
+  EventLoop* loop_;
+  FramePool* frames_;
+  Config config_;
+  ActorId id_;
+  Random random_;
+  SeededEntropy entropy_;
+  FrameCrafter crafter_;
+  FrameSink* victim_ = nullptr;
+  unsigned victim_port_ = 0;
+  std::deque<Due> inbox_;
+  std::deque<Due> outbox_;
+  std::uint64_t epoch_;
+  std::uint64_t highest_epoch_;
+  std::optional<StpSpeaker> speaker_;
+  bool behaves_ = false;  // from the end of its time on
+  std::uint32_t made_ = 0;
+  std::uint64_t handshake_budgets_ = 0;  // in another's name
+  Instant next_trouble_;
+  Instant report_at_ = Instant::never();
+  Instant last_report_;
+  Instant silent_until_;
+  std::vector<std::uint64_t> to_reset_;  // streams of the victim's, while it behaves
+  std::vector<std::byte> last_datagram_;
+};
+
+// Where the victim's frames for the WAN part.
+class WanJunction final : public FrameSink {
+ public:
+  WanJunction(FramePool& frames, FrameSink& satellite, FrameSink& hostile, const MacAddress& mac)
+      : frames_(&frames), satellite_(&satellite), hostile_(&hostile), mac_(mac) {}
+  // `port`: of the satellite.
+  void receive(unsigned port, FrameHandle frame) override;
+
+ private:
+  FramePool* frames_;
+  FrameSink* satellite_;
+  FrameSink* hostile_;
+  MacAddress mac_;
+};
+
+}  // namespace satrelay::sim

@@ -1,0 +1,95 @@
+// A time series of a run: the state of a network every so often in virtual time, as plain values
+// for tables, CSV and plots. Looking changes nothing: a run with a recorder is the run without it.
+//
+// All counts are totals since the start (of the gateway, if it was restarted); the difference of
+// two samples over their distance is a rate.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "pep/base/time.h"
+#include "pep/base/units.h"
+#include "pep/stp/session.h"
+#include "relay/gateway/counters.h"
+#include "relay/link/link_direction.h"
+#include "relay/sim/scenarios/scenario.h"
+
+namespace satrelay::sim {
+
+class Network;
+
+// One gateway and its session with the other.
+struct GatewaySample {
+  bool running = false;  // false: all else is zero
+  stp::PeerState peer = stp::PeerState::kConnecting;
+  stp::Counters stp;         // of this end: what it sent, declared lost, repaired, stored
+  gateway::Counters frames;  // bridged and dropped, by reason
+  BitRate send_rate;         // that the controller allows
+  Duration rtt;              // smoothed
+  double loss_ratio = 0;     // of this end's packets, over about the last 10,000
+  std::uint64_t packets_in_flight = 0;
+  std::uint64_t bytes_stored = 0;  // received and not yet delivered to hosts
+  std::uint64_t arena_used = 0;    // bytes
+};
+
+// One direction of the satellite link.
+struct LinkSample {
+  link::DirectionCounters counters;
+  ByteCount queue;       // accounted bytes waiting to be sent, at this instant
+  Duration queue_delay;  // how long the last of them waits
+  Duration queue_peak;   // the longest such wait of any frame since the sample before
+  std::uint64_t frames_in_flight = 0;
+  BitRate rate;
+};
+
+// One flow at its ends. `server_received` are bytes delivered in order to the far application of an
+// upload, `client_received` those of a download.
+struct FlowSample {
+  Side client_side = Side::kA;
+  std::uint64_t client_written = 0;
+  std::uint64_t server_received = 0;
+  std::uint64_t server_written = 0;
+  std::uint64_t client_received = 0;
+};
+
+struct Sample {
+  Instant when;
+  GatewaySample gateways[2];      // by Side
+  LinkSample links[2];            // by the Side that sends into it
+  std::vector<FlowSample> flows;  // as Network::flow() numbers them
+
+  const GatewaySample& gateway(Side side) const { return gateways[static_cast<std::size_t>(side)]; }
+  const LinkSample& link_from(Side side) const { return links[static_cast<std::size_t>(side)]; }
+  // Unique stream bytes that the gateway at `side` has stored: the goodput of the satellite side.
+  std::uint64_t stored_at(Side side) const { return gateway(side).stp.stream_bytes_in; }
+  // Bytes delivered in order to applications on this side, over all flows.
+  std::uint64_t delivered_to(Side side) const;
+};
+
+class Recorder {
+ public:
+  // Samples now, and then every `interval` for as long as the network runs. The recorder must
+  // live for as long as the network's loop runs.
+  Recorder(Network& network, Duration interval);
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+  const std::vector<Sample>& samples() const { return samples_; }
+  Duration interval() const { return interval_; }
+  // No more samples; with one more now, so that the series ends where the run does.
+  void stop();
+
+ private:
+  void schedule();
+  Network* network_;
+  Duration interval_;
+  Instant next_;
+  bool stopped_ = false;
+  std::vector<Sample> samples_;
+};
+
+// What the network looks like now. Takes the peak of the queues since the last call.
+Sample take_sample(Network& network);
+
+}  // namespace satrelay::sim

@@ -1,0 +1,68 @@
+// Frames in flight, shared by reference count so that a duplicated frame costs no copy. Links and
+// actors pass the handles; whoever holds one gives it on or releases it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "pep/base/bytes.h"
+#include "relay/link/link_direction.h"
+#include "relay/sim/network/big_memory.h"
+
+namespace satrelay::sim {
+
+using link::FrameHandle;
+
+class FramePool {
+ public:
+  // `frame_size`: of the largest frame, header included.
+  explicit FramePool(std::size_t frame_size);
+
+  FrameHandle acquire() {
+    if (free_.empty()) grow();
+    const FrameHandle handle = free_.back();
+    free_.pop_back();
+    slots_[handle] = {.size = 0, .references = 1};
+    return handle;
+  }
+  FrameHandle copy_of(ConstBytes frame);
+  void add_reference(FrameHandle handle) { ++slots_[handle].references; }
+  void release(FrameHandle handle) {
+    if (--slots_[handle].references == 0) free_.push_back(handle);
+  }
+  MutableBytes room(FrameHandle handle) { return {at(handle), frame_size_}; }
+  void set_size(FrameHandle handle, std::size_t size) {
+    slots_[handle].size = static_cast<std::uint32_t>(size);
+  }
+  ConstBytes bytes(FrameHandle handle) const { return {at(handle), slots_[handle].size}; }
+  std::size_t frame_size() const { return frame_size_; }
+  std::size_t in_use() const { return slots_.size() - free_.size(); }
+
+ private:
+  struct Slot {
+    std::uint32_t size = 0;
+    std::uint32_t references = 0;
+  };
+  static constexpr unsigned kChunkShift = 10;  // frames of a chunk, as a power of two
+
+  void grow();
+  std::byte* at(FrameHandle handle) const {
+    constexpr FrameHandle kMask = (FrameHandle{1} << kChunkShift) - 1;
+    return chunks_[handle >> kChunkShift].data() + (handle & kMask) * stride_;
+  }
+  std::size_t frame_size_;
+  std::size_t stride_;
+  std::vector<BigMemory> chunks_;
+  std::vector<Slot> slots_;
+  std::vector<FrameHandle> free_;  // last released is first reused: it is still in cache
+};
+
+// Takes over one reference to `frame`.
+class FrameSink {
+ public:
+  virtual ~FrameSink() = default;
+  virtual void receive(unsigned port, FrameHandle frame) = 0;
+};
+
+}  // namespace satrelay::sim

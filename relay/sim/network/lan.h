@@ -1,0 +1,60 @@
+// One station's LAN: a switch with a cable to each host and the gateway's LAN port behind it. Each
+// cable has its own rate, delay and faults in either direction.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/model/schema.h"
+#include "relay/link/link_direction.h"
+#include "relay/sim/checks/trace.h"
+#include "relay/sim/hosts/host.h"
+#include "relay/sim/network/event_loop.h"
+#include "relay/sim/network/frame_pool.h"
+
+namespace satrelay::sim {
+
+class SimLan final : public Actor, public FrameSink {
+ public:
+  // `cable` holds for each host's cable, both directions.
+  SimLan(EventLoop& loop, FramePool& frames, Tracer& tracer, std::string name,
+         const config::LinkDirection& cable, std::uint64_t seed);
+  ~SimLan() override;
+
+  void attach(SimHost& host);
+  void connect_gateway(FrameSink& gateway, unsigned port);
+  // From host `port`, or from the gateway with port kGateway.
+  static constexpr unsigned kGateway = 0xffff;
+  void receive(unsigned port, FrameHandle frame) override;
+  // All cables are out, as while a switch boots.
+  void set_outage(bool outage);
+  // Frames that a cable took and lost, or had no room for.
+  std::uint64_t lost() const { return lost_; }
+
+  void run(Instant now) override;
+  Instant next_timeout() const override;
+
+ private:
+  struct Cable {
+    SimHost* host;
+    std::unique_ptr<link::LinkDirection> up;    // host to gateway
+    std::unique_ptr<link::LinkDirection> down;  // gateway to host
+  };
+  void offer(link::LinkDirection& direction, FrameHandle frame);
+
+  EventLoop* loop_;
+  FramePool* frames_;
+  Tracer* tracer_;
+  std::string name_;
+  config::LinkDirection cable_;
+  std::uint64_t seed_;
+  ActorId id_;
+  std::vector<Cable> cables_;
+  FrameSink* gateway_ = nullptr;
+  unsigned gateway_port_ = 0;
+  std::uint64_t lost_ = 0;
+};
+
+}  // namespace satrelay::sim

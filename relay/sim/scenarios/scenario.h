@@ -1,0 +1,176 @@
+// Everything that decides a run, as values: two stations with hosts, the link between them, the
+// gateways' configuration, and the flows. One seed makes one scenario, and one scenario one run.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/model/schema.h"
+#include "pep/base/time.h"
+#include "pep/base/units.h"
+#include "relay/sim/hosts/application.h"
+#include "relay/sim/hosts/host.h"
+#include "relay/sim/network/machine.h"
+
+namespace satrelay::sim {
+
+enum class Side : std::uint8_t { kA = 0, kB = 1 };
+constexpr Side opposite(Side side) { return side == Side::kA ? Side::kB : Side::kA; }
+
+enum class Server : std::uint8_t {
+  kListens,
+  kRefuses,  // answers the SYN with RST
+};
+
+struct FlowSpec {
+  Side client_side = Side::kA;
+  std::size_t client_host = 0;  // index into the station's hosts
+  std::size_t server_host = 0;  // on the other side
+  IpVersion version = IpVersion::kV4;
+  std::uint16_t client_port = 0;  // 0: the network chooses
+  std::uint16_t server_port = 80;
+  Instant start = Instant::from_nanoseconds(5'000'000'000);
+  Server server = Server::kListens;
+  Plan client_plan;
+  Plan server_plan;
+};
+
+struct Vanishing {
+  Side side = Side::kA;
+  std::size_t host = 0;
+  Instant when;
+};
+
+enum class Stop : std::uint8_t {
+  kKilled,    // power loss, kill -9
+  kShutDown,  // in order: hosts and peer are told
+};
+
+// The gateway stops, and comes back with a later boot epoch.
+struct Restart {
+  Side side = Side::kA;
+  Instant when;
+  Duration down;
+  Stop stop = Stop::kKilled;
+  std::optional<ByteCount> memory = std::nullopt;  // limits.memory from then on, if it is another
+};
+
+// The satellite link loses everything.
+struct Outage {
+  Instant when;
+  Duration length;
+  config::LinkWays ways = config::LinkWays::kBoth;
+};
+
+// A host's memory becomes scarce: it offers every connection at most this window from then on.
+struct Shrinking {
+  Side side = Side::kA;
+  std::size_t host = 0;
+  Instant when;
+  std::uint64_t receive_limit = 0;
+};
+
+// A third terminal, whose gateway has the right keys and says what it likes (hostile_peer.h). It is
+// the second peer of one gateway, and nothing to the other.
+struct HostilePeer {
+  Side victim = Side::kA;
+  std::uint64_t seed = 1;
+  Instant from;
+  Duration length;            // then it begins anew, and behaves
+  std::uint32_t packets = 0;  // of its own making, spread over that time
+  std::uint32_t tricks = 0;   // a bit for each PeerTrick
+};
+
+// A computer on a LAN that forges frames (forger.h). It knows who talks to whom, but no sequence
+// numbers.
+struct Forging {
+  Side side = Side::kA;
+  std::uint64_t seed = 1;
+  Instant from;
+  Duration length;
+  std::uint32_t frames = 0;  // spread over that time
+  std::uint32_t tricks = 0;  // a bit for each LanTrick
+};
+
+// The thread of one of a gateway's workers does not run.
+struct Absence {
+  Side side = Side::kA;
+  unsigned worker = 0;  // of those that there are; none if it has fewer
+  Instant when;
+  Duration length;
+};
+
+struct Station {
+  config::LinkDirection cable;  // of each host, both directions
+  std::vector<HostSpec> hosts;
+  config::Limits limits;
+  unsigned workers = 1;
+  Duration tick = Duration::zero();  // how often the gateway's host looks at timers
+  MachineSpec machine;               // that host
+};
+
+struct Scenario {
+  std::uint64_t seed = 1;
+  std::array<Station, 2> stations;
+  config::LinkDirection a_to_b;
+  config::LinkDirection b_to_a;
+  std::uint32_t overhead = config::kOverheadEthernet;
+  // IP bytes a frame, up to 9000; see set_mtu().
+  std::uint16_t lan_mtu = 1500;
+  std::uint16_t wan_mtu = 1500;
+  config::RateControl control;  // of both gateways
+  BitRate ceiling;              // that they are told, with Controller::kFind; zero: nothing
+  std::vector<config::Rule> rules;
+  std::vector<config::TrafficClass> classes;
+  std::optional<double> bridged_share;                       // of both gateways
+  config::FairHosts fair_hosts = config::FairHosts::kLocal;  // of A; B has the other side's
+  config::Stp stp;
+  bool static_neighbours = true;
+  std::vector<FlowSpec> flows;
+  std::vector<Vanishing> vanishings;
+  std::vector<Restart> restarts;
+  std::vector<Outage> outages;
+  std::vector<Shrinking> shrinkings;
+  std::vector<Absence> absences;
+  std::optional<HostilePeer> hostile_peer;
+  std::vector<Forging> forgings;
+  bool journal = false;   // the gateways keep one of their flows, which outlives their restarts
+  bool encrypts = false;  // the gateways share a secret
+  bool gateways_present = true;  // false: the LANs hang on the link directly
+
+  const Station& station(Side side) const { return stations[static_cast<std::size_t>(side)]; }
+  Station& station(Side side) { return stations[static_cast<std::size_t>(side)]; }
+  std::string summary() const;
+};
+
+// The usual lab: `hosts` hosts a side on 1 Gbit/s cables, the same link in both directions.
+struct LinkSpec {
+  BitRate rate = BitRate::bits_per_second(50'000'000);
+  Duration one_way_delay = Duration::milliseconds(275);
+  double loss = 0;
+};
+Scenario make_lab(std::uint64_t seed, const LinkSpec& link, std::size_t hosts = 1);
+
+// Of the LANs and of the satellite path: what the gateways' ports take, what STP sends (stp.mtu)
+// and what the hosts that are there already announce follow.
+struct Mtu {
+  std::uint16_t lan = 1500;
+  std::uint16_t wan = 1500;
+};
+void set_mtu(Scenario& scenario, const Mtu& mtu);
+
+// Adds a flow with the patterns of both directions drawn from the scenario's seed.
+FlowSpec& add_flow(Scenario& scenario, Side client_side, const Plan& client, const Plan& server,
+                   Content content = Content::kRandom);
+
+// A host with the customary addresses: 198.51.100.x and 2001:db8:a::x at A, 203.0.113.x and
+// 2001:db8:b::x at B. Its TCP uses CUBIC, as most hosts do.
+HostSpec make_host(Side side, std::size_t index, std::uint64_t seed);
+
+// "cubic" or "newreno", as configurations and reports write it.
+const char* name_of(control::Congestion congestion);
+
+}  // namespace satrelay::sim

@@ -1,0 +1,44 @@
+// Packets of a pool on a real EAL without devices, which all tests of the process share.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "relay/dpdk/device/eal.h"
+#include "relay/dpdk/device/packet_pool.h"
+
+namespace satrelay::dpdk {
+
+class PacketTest : public testing::Test {
+ protected:
+  static constexpr std::size_t kPackets = 2048;
+
+  static Eal& eal() {
+    static Eal instance(
+        {.program = "unit-relay-dpdk",
+         .file_prefix = "unit-relay-dpdk-" + std::to_string(::getpid()),
+         .cpu = {},
+         .memory = PacketPool::memory_for(kPackets, 1500) + PacketPool::memory_for(kPackets, 9000),
+         .ports = {},
+         .verbose = false});
+    return instance;
+  }
+  static PacketPool& pool() {
+    eal();
+    static PacketPool instance("unit", kPackets, 1500);
+    return instance;
+  }
+  static Packet packet_of(std::size_t size, std::uint8_t fill) {
+    Packet packet = pool().allocate();
+    std::memset(packet.room().data(), fill, size);
+    packet.set_size(size);
+    return packet;
+  }
+  static std::size_t used() { return kPackets - pool().available(); }
+};
+
+}  // namespace satrelay::dpdk

@@ -1,0 +1,83 @@
+// A board that threads write and read at once.
+#include "relay/satrelayd/workers/share_board.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+namespace satrelay::satrelayd::share_board_test {
+namespace {
+
+struct Value {
+  std::array<std::uint64_t, 40> words;
+  std::uint8_t odd;
+};
+
+// What is read was written as a whole, and never before what was read earlier.
+TEST(SharedValues, AReadIsOfOneWrite) {
+  constexpr std::uint64_t kWrites = 50'000;
+  SharedValues<Value> shared(3);
+  std::atomic<bool> done = false;
+  std::thread writer([&] {
+    std::array<Value, 3> values{};
+    for (std::uint64_t n = 1; n <= kWrites; ++n) {
+      for (Value& value : values) {
+        value.words.fill(n);
+        value.odd = static_cast<std::uint8_t>(n);
+      }
+      shared.write(values);
+    }
+    done = true;
+  });
+  std::uint64_t last = 0, reads = 0;
+  std::array<Value, 3> values{};
+  while (!done) {
+    if (!shared.read(values)) continue;
+    ++reads;
+    const std::uint64_t n = values[0].words[0];
+    EXPECT_GE(n, last);
+    last = n;
+    bool same = true;
+    for (const Value& value : values) {
+      for (const std::uint64_t word : value.words) same = same && word == n;
+      same = same && value.odd == static_cast<std::uint8_t>(n);
+    }
+    if (!same) {
+      ADD_FAILURE() << "a read of two writes, " << n;
+      break;
+    }
+  }
+  writer.join();
+  ASSERT_TRUE(shared.read(values));
+  EXPECT_EQ(values[2].words[39], kWrites);
+  EXPECT_GT(reads, 0U);
+}
+
+TEST(ShareSlot, CarriesDemandsOneWayAndSharesTheOther) {
+  ShareSlot slot(2, 3);
+  gateway::Demands said(2, 3), heard(2, 3);
+  said.terms[1].rate = BitRate::bits_per_second(5);
+  said.links[1].sent_of[7] = 8;
+  said.lanes[2] = {.limit = BitRate::bits_per_second(9), .waits = true, .sent = 4};
+  slot.write(said);
+  ASSERT_TRUE(slot.read(heard));
+  EXPECT_EQ(heard.terms[1].rate, said.terms[1].rate);
+  EXPECT_EQ(heard.links[1].sent_of[7], 8U);
+  EXPECT_EQ(heard.lanes[2].limit, said.lanes[2].limit);
+  EXPECT_TRUE(heard.lanes[2].waits);
+  EXPECT_EQ(heard.lanes[2].sent, 4U);
+  gateway::Shares given(2, 3), taken(2, 3);
+  given.links[0].classes[3].weight = 11;
+  given.lanes[1] = BitRate::bits_per_second(12);
+  slot.write(given);
+  ASSERT_TRUE(slot.read(taken));
+  EXPECT_EQ(taken.links[0].classes[3].weight, 11U);
+  EXPECT_EQ(taken.lanes[1], given.lanes[1]);
+}
+
+}  // namespace
+}  // namespace satrelay::satrelayd::share_board_test
