@@ -62,6 +62,30 @@ inline constexpr Word<LogLevel> kWords<LogLevel>[] = {{"error", LogLevel::kError
                                                       {"info", LogLevel::kInfo},
                                                       {"debug", LogLevel::kDebug}};
 
+template <>
+inline constexpr Word<Polling> kWords<Polling>[] = {{"adaptive", Polling::kAdaptive},
+                                                    {"busy", Polling::kBusy}};
+template <>
+inline constexpr Word<FeedbackMode> kWords<FeedbackMode>[] = {{"adaptive", FeedbackMode::kAdaptive},
+                                                              {"hpfp", FeedbackMode::kHpfp},
+                                                              {"m-nack", FeedbackMode::kMNack}};
+template <>
+inline constexpr Word<PathMtu> kWords<PathMtu>[] = {{"discover", PathMtu::kDiscover},
+                                                    {"known", PathMtu::kKnown}};
+template <>
+inline constexpr Word<Fec> kWords<Fec>[] = {{"auto", Fec::kAuto}, {"off", Fec::kOff}};
+template <>
+inline constexpr Word<FairHosts> kWords<FairHosts>[] = {{"local", FairHosts::kLocal},
+                                                        {"remote", FairHosts::kRemote}};
+template <>
+inline constexpr Word<IpfixTransport> kWords<IpfixTransport>[] = {{"udp", IpfixTransport::kUdp},
+                                                                  {"tcp", IpfixTransport::kTcp}};
+template <>
+inline constexpr Word<Driver> kWords<Driver>[] = {{"pci", Driver::kPci},
+                                                  {"af_packet", Driver::kAfPacket},
+                                                  {"af_xdp", Driver::kAfXdp},
+                                                  {"memif", Driver::kMemif}};
+
 template <typename Enum>
 constexpr std::string_view word_of(Enum value) {
   return kWords<Enum>[static_cast<std::size_t>(value)].first;

@@ -39,7 +39,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-std::string unknown_key(std::string_view key, std::initializer_list<std::string_view> known) {
+std::string unknown_key(std::string_view key, std::span<const std::string> known) {
   std::string_view nearest;
   std::size_t least = std::max<std::size_t>(2, key.size() / 3) + 1;
   std::string all;
@@ -98,8 +98,12 @@ void Value::refuse(std::string_view what, std::string_view hint) const {
 }
 
 Fields Value::fields(std::initializer_list<std::string_view> known) const {
+  return fields(std::vector<std::string>(known.begin(), known.end()));
+}
+
+Fields Value::fields(std::span<const std::string> known) const {
   std::string keys;
-  for (const std::string_view key : known) keys += (keys.empty() ? "" : ", ") + std::string(key);
+  for (const std::string& key : known) keys += (keys.empty() ? "" : ", ") + key;
   std::map<std::string, Value> values;
   for (auto& [name, value] : named_entries("write a map; allowed keys: " + keys)) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {

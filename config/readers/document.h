@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -64,6 +65,8 @@ class Value {
   [[noreturn]] void refuse(std::string_view what, std::string_view hint) const;
 
   // --- shapes ---------------------------------------------------------------------------------
+  // Refuses keys that are not `known`.
+  Fields fields(std::span<const std::string> known) const;
   Fields fields(std::initializer_list<std::string_view> known) const;
   // A map whose keys are names; in file order.
   std::vector<std::pair<std::string, Value>> named_entries(std::string_view hint) const;

@@ -1,8 +1,8 @@
 #include "config/readers/loader.h"
 
+#include "config/link/read_sat_link.h"
 #include "config/readers/document.h"
 #include "config/readers/read_gateway.h"
-#include "config/readers/read_sat_link.h"
 #include "config/text/text_file.h"
 
 namespace satrelay::config {

@@ -4,8 +4,28 @@
 
 namespace satrelay::config {
 
+const Keys<Access>& access_keys() {
+  static const Keys<Access> kKeys({
+      key_of_section<Access>({.name = "group",
+                              .help = "The group of this machine that may use the socket.",
+                              .fallback = "none",
+                              .allowed = "the name of a group"},
+                             [](const Access& access) { return access.group; }),
+      key_of_section<Access>({.name = "mode",
+                              .help = "The mode of the socket.",
+                              .fallback = "0600, or 0660 with a group",
+                              .allowed = "0600, 0660, and to read 0666"},
+                             [](const Access& access) {
+                               return access.mode == 0600   ? std::string("0600")
+                                      : access.mode == 0660 ? std::string("0660")
+                                                            : std::string("0666");
+                             }),
+  });
+  return kKeys;
+}
+
 Access read_access(const Value& value, Others others) {
-  const Fields fields = value.fields({"group", "mode"});
+  const Fields fields = access_keys().fields(value);
   Access access;
   if (const Value* group = fields.find("group")) {
     access.group = group->text("write the name of a group of this machine");

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "config/keys/kinds.h"
 #include "config/model/traffic_class.h"
 #include "config/readers/read_common.h"
 #include "config/text/error.h"
@@ -42,6 +43,33 @@ std::vector<std::byte> read_dictionary(const Value& value) {
 
 }  // namespace
 
+const Keys<TrafficClass>& class_keys() {
+  static const Keys<TrafficClass> kKeys({
+      key<TrafficClass>({.name = "weight",
+                         .reload = Reload::kLive,
+                         .help = "The part of the rest of a link, behind the guaranteed rates."},
+                        &TrafficClass::weight, whole<std::uint8_t>({1, 255})),
+      key<TrafficClass>(
+          {.name = "guaranteed", .reload = Reload::kLive, .help = "The rate that is sent first."},
+          &TrafficClass::guaranteed, rate(kClassRate, "none")),
+      key<TrafficClass>({.name = "maximum",
+                         .reload = Reload::kLive,
+                         .help = "The most that is sent.",
+                         .allowed = "1kbit to 100Gbit, at least guaranteed"},
+                        &TrafficClass::maximum, rate(kClassRate, "none")),
+      // A dictionary is compared by its octets (changes.cc).
+      key_of_section<TrafficClass>({.name = "dictionary",
+                                    .reload = Reload::kLive,
+                                    .help = "The file of a zstd dictionary for small objects.",
+                                    .allowed = "the absolute path of a file of up to 128 KiB"},
+                                   [](const TrafficClass& of) {
+                                     return of.dictionary.empty() ? std::string("none")
+                                                                  : std::string("a dictionary");
+                                   }),
+  });
+  return kKeys;
+}
+
 std::vector<TrafficClass> read_classes(const Value& value) {
   constexpr std::string_view kHint =
       "write a map of classes by name, like {voice: {guaranteed: 2Mbit}, bulk: {weight: 1}}";
@@ -52,16 +80,10 @@ std::vector<TrafficClass> read_classes(const Value& value) {
       entry.fail("is the name of what has no class; write another one");
     }
     if (classes.size() == kMostClasses) entry.fail("is one too many; there may be 15 classes");
-    const Fields fields = entry.fields({"weight", "guaranteed", "maximum", "dictionary"});
+    const Fields fields = class_keys().fields(entry);
     TrafficClass read{.name = name};
-    if (const Value* weight = fields.find("weight")) {
-      read.weight = static_cast<std::uint8_t>(weight->integer({1, 255}));
-    }
-    if (const Value* rate = fields.find("guaranteed")) read.guaranteed = rate->rate(kClassRate);
-    if (const Value* rate = fields.find("maximum")) {
-      read.maximum = rate->rate(kClassRate);
-      if (!rates_agree(read)) rate->fail("is less than what is guaranteed");
-    }
+    class_keys().read(fields, read);
+    if (!rates_agree(read)) fields.find("maximum")->fail("is less than what is guaranteed");
     if (const Value* file = fields.find("dictionary")) {
       read.dictionary = read_dictionary(*file);
     }

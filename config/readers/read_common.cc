@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "config/keys/kinds.h"
 #include "config/model/names.h"
 
 namespace satrelay::config {
@@ -58,26 +59,9 @@ const char* device_key(Driver driver) {
   return "interface";
 }
 
-const char* driver_name(Driver driver) {
-  switch (driver) {
-    case Driver::kPci:
-      return "pci";
-    case Driver::kMemif:
-      return "memif";
-    case Driver::kAfXdp:
-      return "af_xdp";
-    case Driver::kAfPacket:
-      break;
-  }
-  return "af_packet";
-}
-
 Driver read_driver(const Value& value, const Fields& fields) {
   if (const Value* driver = fields.find("driver")) {
-    return driver->word<Driver>({{"pci", Driver::kPci},
-                                 {"af_packet", Driver::kAfPacket},
-                                 {"af_xdp", Driver::kAfXdp},
-                                 {"memif", Driver::kMemif}});
+    return driver->word<Driver>();
   }
   if (fields.find("interface") != nullptr) return Driver::kAfPacket;
   if (fields.find("pci") != nullptr) return Driver::kPci;
@@ -106,12 +90,48 @@ std::string read_socket_path(const Value& value) {
   return path;
 }
 
+const Keys<Port>& port_keys() {
+  static const Keys<Port> kKeys({
+      key_of_section<Port>({.name = "driver",
+                            .help = "What the port is opened with.",
+                            .fallback = "by the device key",
+                            .allowed = "af_packet, af_xdp, pci or memif"},
+                           [](const Port& port) { return std::string(word_of(port.driver)); }),
+      key_of_section<Port>({.name = "interface",
+                            .help = "The kernel interface of af_packet and af_xdp.",
+                            .allowed = "the name of a kernel interface"},
+                           [](const Port& port) { return port.interface; }),
+      key_of_section<Port>({.name = "pci",
+                            .help = "The card of driver pci, bound to vfio-pci.",
+                            .allowed = "0000:01:00.0 or 01:00.0"},
+                           [](const Port& port) { return port.pci; }),
+      key_of_section<Port>({.name = "socket",
+                            .help = "The socket of driver memif.",
+                            .allowed = "an absolute path of at most 107 characters"},
+                           [](const Port& port) { return port.socket; }),
+      key_of_section<Port>(
+          {.name = "role",
+           .help = "Which end of a memif this port is.",
+           .fallback = "client",
+           .allowed = "or server"},
+          [](const Port& port) { return std::string(port.memif_server ? "server" : "client"); }),
+      key<Port>({.name = "mtu", .help = "IP bytes of a frame."}, &Port::mtu,
+                whole<std::uint16_t>({576, 9000})),
+      key_of_section<Port>(
+          {.name = "large_frames",
+           .help = "Whether consecutive segments are sent and received as one large frame.",
+           .fallback = "yes",
+           .allowed = "or no"},
+          [](const Port& port) { return std::string(port.large_frames ? "yes" : "no"); }),
+  });
+  return kKeys;
+}
+
 Port read_port(const Value& value) {
-  const Fields fields =
-      value.fields({"driver", "interface", "pci", "socket", "role", "mtu", "large_frames"});
+  const Fields fields = port_keys().fields(value);
   Port port;
   port.driver = read_driver(value, fields);
-  const std::string driver = driver_name(port.driver);
+  const std::string driver(word_of(port.driver));
   for (const std::string key : {"interface", "pci", "socket"}) {
     if (key == device_key(port.driver)) continue;
     if (const Value* stray = fields.find(key)) {
@@ -138,9 +158,7 @@ Port read_port(const Value& value) {
     }
     port.memif_server = role->word<bool>({{"server", true}, {"client", false}});
   }
-  if (const Value* mtu = fields.find("mtu")) {
-    port.mtu = static_cast<std::uint16_t>(mtu->integer({576, 9000}));
-  }
+  port_keys().read(fields, port);
   if (const Value* large = fields.find("large_frames")) {
     if (port.driver != Driver::kAfPacket && port.driver != Driver::kPci) {
       large->fail("contradicts driver " + driver + "; only af_packet and pci send large frames");
@@ -188,17 +206,45 @@ void read_cpus(const Fields& fields, Worker& worker) {
 
 }  // namespace
 
+const Keys<Worker>& worker_keys() {
+  static const Keys<Worker> kKeys({
+      key_of_section<Worker>({.name = "count",
+                              .help = "Threads that carry traffic.",
+                              .fallback = "1",
+                              .allowed = "2, 4, 8 or 16"},
+                             [](const Worker& worker) { return std::to_string(worker.count); }),
+      key<Worker>({.name = "polling", .help = "Whether a worker sleeps when it is idle."},
+                  &Worker::polling, word(Worker().polling)),
+      key_of_section<Worker>({.name = "cpu",
+                              .help = "The core that the worker is pinned to.",
+                              .fallback = "none",
+                              .allowed = "0 to 1023"},
+                             [](const Worker& worker) {
+                               return worker.cpus.size() == 1 ? std::to_string(worker.cpus[0])
+                                                              : std::string("none");
+                             }),
+      key_of_section<Worker>({.name = "cpus",
+                              .help = "The cores that the workers are pinned to, one for each.",
+                              .fallback = "none",
+                              .allowed = "a list of as many cores as there are workers"},
+                             [](const Worker& worker) {
+                               std::string text;
+                               for (const unsigned cpu : worker.cpus) {
+                                 text += (text.empty() ? "" : ", ") + std::to_string(cpu);
+                               }
+                               return text.empty() ? "none" : text;
+                             }),
+  });
+  return kKeys;
+}
+
 Worker read_worker(const Value& value, unsigned most) {
-  const Fields fields = most > 1 ? value.fields({"count", "polling", "cpu", "cpus"})
-                                 : value.fields({"polling", "cpu"});
+  const Fields fields = most > 1 ? worker_keys().fields(value) : value.fields({"polling", "cpu"});
   Worker worker;
   if (most > 1) {
     if (const Value* count = fields.find("count")) worker.count = read_count(*count, most);
   }
-  if (const Value* polling = fields.find("polling")) {
-    worker.polling =
-        polling->word<Polling>({{"adaptive", Polling::kAdaptive}, {"busy", Polling::kBusy}});
-  }
+  worker_keys().read(fields, worker);
   if (most > 1) {
     read_cpus(fields, worker);
   } else if (const Value* cpu = fields.find("cpu")) {
@@ -207,9 +253,17 @@ Worker read_worker(const Value& value, unsigned most) {
   return worker;
 }
 
-unsigned read_workers(const Value& value) { return read_count(value, kMostWorkers); }
+Kind<unsigned> workers() {
+  return {.read = [](const Value& value) { return read_count(value, kMostWorkers); },
+          .show =
+              [](const unsigned& count) {
+                return count == 0 ? "as many as this gateway has" : std::to_string(count);
+              },
+          .allowed = "1, 2, 4, 8 or 16",
+          .unit = ""};
+}
 
-LogLevel read_log_level(const Value& value) { return value.word<LogLevel>(); }
+namespace {
 
 std::uint32_t read_overhead(const Value& value) {
   constexpr std::string_view kHint =
@@ -231,6 +285,26 @@ std::string read_stats_socket_prefix(const Value& value) {
     value.refuse("is not a prefix", kHint);
   }
   return text;
+}
+
+}  // namespace
+
+Kind<std::uint32_t> overhead() {
+  return {.read = read_overhead,
+          .show =
+              [](const std::uint32_t& bytes) {
+                if (bytes == kOverheadEthernet) return std::string("ethernet");
+                return bytes == kOverheadIp ? std::string("ip") : std::to_string(bytes);
+              },
+          .allowed = "ip, or 0 to 1000",
+          .unit = "bytes a packet"};
+}
+
+Kind<std::string> stats_socket_prefix() {
+  return {.read = read_stats_socket_prefix,
+          .show = [](const std::string& prefix) { return prefix; },
+          .allowed = "a name",
+          .unit = ""};
 }
 
 }  // namespace satrelay::config

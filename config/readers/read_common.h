@@ -1,25 +1,32 @@
-// What gateway.yaml and link.yaml have in common.
+// The parts that gateway.yaml and link.yaml have in common.
 #pragma once
 
 #include <cstdint>
+#include <string>
 
+#include "config/keys/key.h"
 #include "config/model/schema.h"
 #include "config/readers/document.h"
 
 namespace satrelay::config {
 
+const Keys<Port>& port_keys();
+// Of a program that may have several workers.
+const Keys<Worker>& worker_keys();
+
 Port read_port(const Value& value);
-// `most`: workers that the program may have; 1: its number is no key.
+// `most`: the most workers that the program may have; 1: their number is no key.
 Worker read_worker(const Value& value, unsigned most = 1);
-// Of another gateway.
-unsigned read_workers(const Value& value);
-LogLevel read_log_level(const Value& value);
-std::uint32_t read_overhead(const Value& value);
-// A name of a link or a peer: letters, digits, '_', '-', at most 32.
-void check_name(const Value& place, const std::string& name);
-// DPDK's --file-prefix: also a directory name.
-std::string read_stats_socket_prefix(const Value& value);
+
+// The number of workers of another gateway; 0: as many as this one has.
+Kind<unsigned> workers();
+Kind<std::uint32_t> overhead();
+// DPDK's --file-prefix, which is a folder's name too.
+Kind<std::string> stats_socket_prefix();
 // An absolute path that fits sockaddr_un.
 std::string read_socket_path(const Value& value);
+
+// A name of a link or a peer: letters, digits, '_', '-', at most 32.
+void check_name(const Value& place, const std::string& name);
 
 }  // namespace satrelay::config

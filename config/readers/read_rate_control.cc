@@ -14,7 +14,81 @@ constexpr Bounds<std::uint64_t> kWindow{4, 1'000'000};
 constexpr Bounds<std::uint64_t> kPackets{1, 1'000'000};
 constexpr Bounds<ByteCount> kBuffer{ByteCount(4096), ByteCount(16ULL << 30)};
 
+// A number of packets; `zero`: what none stands for.
+auto packets_of(std::uint32_t RateControl::*member, const char* zero = "0") {
+  return [member, zero](const RateControl& control) {
+    const std::uint32_t packets = control.*member;
+    return packets == 0 ? std::string(zero) : std::to_string(packets);
+  };
+}
+
+std::string controller_of(const RateControl& control) {
+  return to_string(control.controller == Controller::kFind ? Controller::kFixedRate
+                                                           : control.controller);
+}
+
 }  // namespace
+
+const Keys<RateControl>& control_keys() {
+  constexpr const char* kFromRates = "from rate and round trip";
+  // The reader below reads them all: a parameter belongs to one controller.
+  static const Keys<RateControl> kKeys({
+      key_of_section<RateControl>(
+          {.name = "capacity",
+           .help = "Whether the gateway finds the rate of the link by itself.",
+           .allowed = "or find"},
+          [](const RateControl& control) {
+            return std::string(control.controller == Controller::kFind ? "find" : "known");
+          }),
+      key_of_section<RateControl>({.name = "controller",
+                                   .help = "The controller that chooses the sending rate.",
+                                   .allowed = "hpfp, tps or stp"},
+                                  controller_of),
+      key_of_section<RateControl>(
+          {.name = "target",
+           .help = "hpfp: the throughput to lead to.",
+           .allowed = "1kbit to send_rate, for hpfp"},
+          [](const RateControl& control) {
+            return control.target.is_zero() ? "send_rate" : to_text(control.target);
+          },
+          "rate"),
+      key_of_section<RateControl>(
+          {.name = "period",
+           .help = "hpfp: its control period.",
+           .allowed = "20ms to 10s, for hpfp"},
+          [](const RateControl& control) { return to_text(control.period); }, "time"),
+      key_of_section<RateControl>({.name = "window",
+                                   .help = "tps: the receive window.",
+                                   .allowed = "4 to 1000000 packets, for tps"},
+                                  packets_of(&RateControl::window, kFromRates), "packets"),
+      key_of_section<RateControl>({.name = "initial_window",
+                                   .help = "stp: the first window.",
+                                   .allowed = "1 to 1000000 packets, for stp"},
+                                  packets_of(&RateControl::initial_window), "packets"),
+      key_of_section<RateControl>({.name = "threshold",
+                                   .help = "stp: where slow start ends.",
+                                   .allowed = "1 to 1000000 packets, for stp"},
+                                  packets_of(&RateControl::threshold, "none"), "packets"),
+      key_of_section<RateControl>({.name = "growth",
+                                   .help = "stp: packets an ACK, below the threshold.",
+                                   .allowed = "1 to 1000000, for stp"},
+                                  packets_of(&RateControl::growth), "packets"),
+      key_of_section<RateControl>({.name = "avoidance_growth",
+                                   .help = "stp: packets a round trip, above the threshold.",
+                                   .allowed = "1 to 1000000, for stp"},
+                                  packets_of(&RateControl::avoidance_growth), "packets"),
+      key_of_section<RateControl>(
+          {.name = "buffer",
+           .help = "stp: the buffer at either end; half of it is the window.",
+           .allowed = "4KiB to 16GiB, for stp"},
+          [](const RateControl& control) {
+            return control.buffer == ByteCount(0) ? "from rate and round trip"
+                                                  : to_text(control.buffer);
+          },
+          "size"),
+  });
+  return kKeys;
+}
 
 bool finds_capacity(const Fields& link) {
   const Value* const capacity = link.find("capacity");
@@ -24,10 +98,9 @@ bool finds_capacity(const Fields& link) {
 RateControl read_rate_control(const Fields& link, MostRate most) {
   RateControl control;
   if (finds_capacity(link)) {
-    for (const char* key : {"controller", "target", "period", "window", "initial_window",
-                            "threshold", "growth", "avoidance_growth", "buffer"}) {
-      const Value* const other = link.find(key);
-      if (other == nullptr) continue;
+    for (const Key<RateControl>& row : control_keys()) {
+      const Value* const other = link.find(row.text.name);
+      if (other == nullptr || row.text.name == "capacity") continue;
       other->fail(
           "contradicts capacity: find, which chooses the rate by itself; remove one of them");
     }

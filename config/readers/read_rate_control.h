@@ -2,10 +2,12 @@
 // parameters of each.
 #pragma once
 
+#include "config/keys/key.h"
 #include "config/model/schema.h"
-#include "config/readers/document.h"
 
 namespace satrelay::config {
+
+const Keys<RateControl>& control_keys();
 
 // What no target may exceed, and what the file calls it.
 struct MostRate {

@@ -5,9 +5,13 @@
 #include <string>
 #include <string_view>
 
+#include "config/keys/kinds.h"
+
 namespace satrelay::config {
 namespace {
 
+constexpr std::string_view kFileHint =
+    "write the absolute path of a file, like /var/log/satrelay/flows.json";
 constexpr std::string_view kCollectorHint =
     "write an address and, unless it is 4739, its port, like 192.0.2.9:4739 or [2001:db8::9]:4739";
 
@@ -39,41 +43,82 @@ void read_collector(const Value& value, IpfixCollector& collector) {
   collector.port = *number;
 }
 
+std::string collector_of(const IpfixCollector& collector) {
+  const std::string address = collector.address.to_string();
+  const bool brackets = !collector.address.is_v4();
+  return (brackets ? "[" + address + "]" : address) + ":" + std::to_string(collector.port);
+}
+
 IpfixCollector read_ipfix(const Value& value) {
-  const Fields fields = value.fields({"collector", "transport", "observation_domain"});
+  const Fields fields = ipfix_keys().fields(value);
   IpfixCollector collector;
-  read_collector(fields.require("collector", kCollectorHint), collector);
-  if (const Value* transport = fields.find("transport")) {
-    collector.transport = transport->word<IpfixTransport>(
-        {{"udp", IpfixTransport::kUdp}, {"tcp", IpfixTransport::kTcp}});
-  }
-  if (const Value* domain = fields.find("observation_domain")) {
-    collector.observation_domain = static_cast<std::uint32_t>(domain->integer({0, 0xffffffffU}));
-  }
+  read_collector(ipfix_keys().require(fields, "collector"), collector);
+  ipfix_keys().read(fields, collector);
   return collector;
 }
 
 }  // namespace
 
+const Keys<IpfixCollector>& ipfix_keys() {
+  static const Keys<IpfixCollector> kKeys({
+      key_of_section<IpfixCollector>({.name = "collector",
+                                      .help = "The address and the port of the collector.",
+                                      .allowed = "an address, and a port unless it is 4739",
+                                      .required = std::string(kCollectorHint)},
+                                     collector_of),
+      key<IpfixCollector>({.name = "transport", .help = "The protocol that carries the records."},
+                          &IpfixCollector::transport, word(IpfixCollector().transport)),
+      key<IpfixCollector>(
+          {.name = "observation_domain", .help = "The number of this gateway at the collector."},
+          &IpfixCollector::observation_domain, whole<std::uint32_t>({0, 0xffffffffU})),
+  });
+  return kKeys;
+}
+
+const Keys<Records>& records_keys() {
+  static const Keys<Records> kKeys({
+      key<Records>(
+          {.name = "file", .help = "The file in which each flow that has ended is a line of JSON."},
+          &Records::file,
+          Kind<std::string>{
+              .read =
+                  [](const Value& value) {
+                    std::string path = value.text(kFileHint);
+                    if (path.front() != '/' || path.back() == '/') {
+                      value.refuse("is not the path of a file", kFileHint);
+                    }
+                    return path;
+                  },
+              .show = [](const std::string& path) { return path.empty() ? "none" : path; },
+              .allowed = "or the absolute path of a file",
+              .unit = ""}),
+      key<Records>(
+          {.name = "rotate_size", .help = "The size of the file before the next one begins."},
+          &Records::rotate_size, size({ByteCount(64'000), ByteCount(1'000'000'000'000)})),
+      key<Records>({.name = "keep", .help = "Older files that are kept."}, &Records::keep,
+                   whole<unsigned>({0, 1000})),
+      key_of_section<Records>(
+          {.name = "ipfix", .help = "The collector of the records.", .allowed = "or a map"},
+          [](const Records& records) {
+            if (!records.ipfix) return std::string("none");
+            std::string text;
+            for (const Key<IpfixCollector>& row : ipfix_keys())
+              text += row.show(*records.ipfix) + " ";
+            return text;
+          }),
+  });
+  return kKeys;
+}
+
 Records read_records(const Value& value) {
-  constexpr std::string_view kFileHint =
-      "write the absolute path of a file, like /var/log/satrelay/flows.json";
-  const Fields fields = value.fields({"file", "rotate_size", "keep", "ipfix"});
+  const Fields fields = records_keys().fields(value);
   Records records;
-  if (const Value* file = fields.find("file")) {
-    records.file = file->text(kFileHint);
-    if (records.file.front() != '/' || records.file.back() == '/') {
-      file->refuse("is not the path of a file", kFileHint);
+  if (fields.find("file") == nullptr) {
+    for (const char* key : {"rotate_size", "keep"}) {
+      if (const Value* other = fields.find(key)) other->fail("is of no use without file");
     }
   }
-  if (const Value* size = fields.find("rotate_size")) {
-    if (records.file.empty()) size->fail("is of no use without file");
-    records.rotate_size = size->size({ByteCount(64'000), ByteCount(1'000'000'000'000)});
-  }
-  if (const Value* keep = fields.find("keep")) {
-    if (records.file.empty()) keep->fail("is of no use without file");
-    records.keep = static_cast<unsigned>(keep->integer({0, 1000}));
-  }
+  records_keys().read(fields, records);
   if (const Value* ipfix = fields.find("ipfix")) records.ipfix = read_ipfix(*ipfix);
   if (!records.wanted()) value.fail("says neither file nor ipfix: there is nobody to write for");
   return records;

@@ -1,10 +1,13 @@
 // records: what is written down of flows that have ended.
 #pragma once
 
+#include "config/keys/key.h"
 #include "config/model/schema.h"
-#include "config/readers/document.h"
 
 namespace satrelay::config {
+
+const Keys<Records>& records_keys();
+const Keys<IpfixCollector>& ipfix_keys();
 
 Records read_records(const Value& value);
 

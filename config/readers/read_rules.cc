@@ -1,12 +1,16 @@
 #include "config/readers/read_rules.h"
 
 #include <algorithm>
+#include <functional>
 #include <string>
+#include <utility>
 
+#include "config/keys/kinds.h"
 #include "config/model/modes.h"
 #include "config/model/words.h"
 #include "config/readers/read_common.h"
 #include "config/text/ip_words.h"
+#include "config/text/rule_text.h"
 
 namespace satrelay::config {
 namespace {
@@ -49,8 +53,7 @@ std::uint8_t read_dscp(const Value& value) {
 }
 
 Match read_match(const Value& value) {
-  const Fields fields = value.fields(
-      {"source", "destination", "port", "protocol", "vlan", "dscp", "direction", "peer"});
+  const Fields fields = match_keys().fields(value);
   Match match;
   const auto each = [&](const char* key, const auto& take) {
     const Value* list = fields.find(key);
@@ -102,26 +105,36 @@ void read_class(const Value& value, const std::vector<TrafficClass>& classes, Ru
                known.empty() ? "there are none; describe it in classes" : "there are: " + known);
 }
 
-// What concerns relayed connections only contradicts every other action.
-const Value* find_for_relayed(const Fields& fields, const char* key, Action action) {
-  const Value* value = fields.find(key);
-  if (value != nullptr && action != Action::kAccelerate) {
-    std::string what = "contradicts action ";
-    what += word_of(action);
-    what += ": it is for connections that are accelerated; remove it";
-    value->fail(what);
-  }
-  return value;
+// A switch of a rule, which only connections that are accelerated have.
+template <typename Enum, typename Member>
+Key<Rule> key_of_relayed(KeyText text, Member member, Enum standard) {
+  const Kind<Enum> kind = word(standard);
+  text.reload = Reload::kLive;
+  text.allowed = kind.allowed;
+  return {
+      .text = std::move(text),
+      .unit = "",
+      .read =
+          [member](const Value& value, Rule& rule) {
+            if (rule.action != Action::kAccelerate) {
+              std::string what = "contradicts action ";
+              what += word_of(rule.action);
+              what += ": it is for connections that are accelerated; remove it";
+              value.fail(what);
+            }
+            std::invoke(member, rule) = value.word<Enum>();
+          },
+      .show =
+          [member](const Rule& rule) { return std::string(word_of(std::invoke(member, rule))); }};
 }
 
-template <typename Enum>
-void read_switch(const Fields& fields, const char* key, Action action, Enum& out) {
-  if (const Value* value = find_for_relayed(fields, key, action)) out = value->word<Enum>();
-}
+template <auto Mode>
+auto mode = [](auto& rule) -> auto& {
+  return rule.modes.*Mode;
+};
 
 Rule read_rule(const Value& value, const std::vector<TrafficClass>& classes) {
-  const Fields fields = value.fields({"name", "match", "action", "compress", "class", "handshake",
-                                      "ack", "close", "window", "delivery", "ttl", "mptcp"});
+  const Fields fields = rule_keys().fields(value);
   Rule rule;
   if (const Value* name = fields.find("name")) {
     rule.name = name->text("write a name");
@@ -132,7 +145,7 @@ Rule read_rule(const Value& value, const std::vector<TrafficClass>& classes) {
     }
   }
   if (const Value* match = fields.find("match")) rule.match = read_match(*match);
-  const Value& action = fields.require("action", "write one of: " + known_words<Action>());
+  const Value& action = rule_keys().require(fields, "action");
   rule.action = action.word<Action>();
   if (!matches_tcp(rule.match) && rule.action == Action::kAccelerate) {
     action.fail("accelerate is for TCP, which protocol excludes; write bridge, or remove protocol");
@@ -140,14 +153,7 @@ Rule read_rule(const Value& value, const std::vector<TrafficClass>& classes) {
   if (!matches_tcp(rule.match) && rule.action == Action::kReset) {
     action.fail("reset is for TCP, which protocol excludes; write drop");
   }
-  read_switch(fields, "compress", rule.action, rule.compress);
-  read_switch(fields, "handshake", rule.action, rule.modes.handshake);
-  read_switch(fields, "ack", rule.action, rule.modes.ack);
-  read_switch(fields, "close", rule.action, rule.modes.close);
-  read_switch(fields, "window", rule.action, rule.modes.window);
-  read_switch(fields, "delivery", rule.action, rule.modes.delivery);
-  read_switch(fields, "ttl", rule.action, rule.ttl);
-  read_switch(fields, "mptcp", rule.action, rule.mptcp);
+  rule_keys().read(fields, rule);
   if (const char* what = contradiction_in(rule.modes)) fields.find("ack")->fail(what);
   if (const Value* name = fields.find("class")) {
     if (rule.action == Action::kDrop || rule.action == Action::kReset) {
@@ -159,7 +165,86 @@ Rule read_rule(const Value& value, const std::vector<TrafficClass>& classes) {
   return rule;
 }
 
+// A criterion of a rule, as the texts of rules show it.
+Key<Match> criterion(std::string name, std::string help, std::string allowed) {
+  return key_of_section<Match>({.name = name,
+                                .reload = Reload::kLive,
+                                .help = std::move(help),
+                                .fallback = "everything",
+                                .allowed = std::move(allowed)},
+                               [name](const Match& match) { return criterion_of(match, name); });
+}
+
 }  // namespace
+
+const Keys<Match>& match_keys() {
+  static const Keys<Match> kKeys({
+      criterion("source", "The client.", "a prefix or a list"),
+      criterion("destination", "The server.", "a prefix or a list"),
+      criterion("port", "The server's port, of TCP or UDP.",
+                "a port, a range like 8000-8080, or a list of them"),
+      criterion("protocol", "The protocol of the IP header.",
+                "tcp, udp, icmp (of both versions), a number, or a list"),
+      criterion("vlan", "The outermost tag.", "an id from 1 to 4094, untagged, or a list"),
+      criterion("dscp", "The DSCP; of a connection that of its SYN.",
+                "0 to 63, EF, VA, LE, CS0 to CS7, AF11 to AF43, or a list"),
+      criterion("direction", "Whether the client is a host of this LAN or is behind a peer.",
+                "outbound or inbound"),
+      criterion("peer", "The far host is in the prefixes of this peer.",
+                "a name from peers, or a list"),
+  });
+  return kKeys;
+}
+
+const Keys<Rule>& rule_keys() {
+  const Rule standard;
+  static const Keys<Rule> kKeys({
+      key_of_section<Rule>({.name = "name",
+                            .reload = Reload::kLive,
+                            .help = "The name of the rule in tables and commands.",
+                            .allowed = "or a name that is no number"},
+                           [](const Rule& rule) { return rule.name.empty() ? "none" : rule.name; }),
+      key_of_section<Rule>({.name = "match",
+                            .reload = Reload::kLive,
+                            .help = "The packets that the rule is for.",
+                            .fallback = "everything",
+                            .allowed = "or the criteria below"},
+                           [](const Rule& rule) {
+                             const std::string text = text_of(rule.match);
+                             return text.empty() ? "any" : text;
+                           }),
+      key_of_section<Rule>({.name = "action",
+                            .reload = Reload::kLive,
+                            .help = "What is done with the packets.",
+                            .allowed = "accelerate, bridge, drop or reset",
+                            .required = "write one of: " + known_words<Action>()},
+                           [](const Rule& rule) { return std::string(word_of(rule.action)); }),
+      key_of_relayed({.name = "compress", .help = "Whether the bytes of flows are compressed."},
+                     &Rule::compress, standard.compress),
+      key_of_section<Rule>({.name = "class",
+                            .reload = Reload::kLive,
+                            .help = "The traffic class.",
+                            .allowed = "a name from classes"},
+                           [](const Rule& rule) {
+                             return rule.traffic_class.empty() ? "none" : rule.traffic_class;
+                           }),
+      key_of_relayed({.name = "handshake", .help = "When a SYN is answered."},
+                     mode<&FlowModes::handshake>, standard.modes.handshake),
+      key_of_relayed({.name = "ack", .help = "When data is acknowledged."}, mode<&FlowModes::ack>,
+                     standard.modes.ack),
+      key_of_relayed({.name = "close", .help = "When a FIN is acknowledged."},
+                     mode<&FlowModes::close>, standard.modes.close),
+      key_of_relayed({.name = "window", .help = "Which window is advertised to hosts."},
+                     mode<&FlowModes::window>, standard.modes.window),
+      key_of_relayed({.name = "delivery", .help = "Whether repairs are sent with the bytes."},
+                     mode<&FlowModes::delivery>, standard.modes.delivery),
+      key_of_relayed({.name = "ttl", .help = "The TTL and the DSCP of a SYN-ACK."}, &Rule::ttl,
+                     standard.ttl),
+      key_of_relayed({.name = "mptcp", .help = "What becomes of a Multipath TCP connection."},
+                     &Rule::mptcp, standard.mptcp),
+  });
+  return kKeys;
+}
 
 std::vector<Rule> read_rules(const Value& value, const std::vector<TrafficClass>& classes) {
   constexpr std::size_t kMost = 65'535;

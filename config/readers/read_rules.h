@@ -3,10 +3,13 @@
 
 #include <vector>
 
+#include "config/keys/key.h"
 #include "config/model/schema.h"
-#include "config/readers/document.h"
 
 namespace satrelay::config {
+
+const Keys<Rule>& rule_keys();
+const Keys<Match>& match_keys();
 
 // Throws ConfigError, also where the parts of one rule contradict each other. What contradicts
 // other rules or peers is left to validation.h.

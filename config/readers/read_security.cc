@@ -7,6 +7,17 @@
 
 namespace satrelay::config {
 
+const Keys<Security>& security_keys() {
+  static const Keys<Security> kKeys({
+      key_of_section<Security>({.name = "psk_file",
+                                .help = "The file of the secret that both gateways share.",
+                                .allowed = "an absolute path",
+                                .required = "name the file that `satrelayctl keygen` has made"},
+                               [](const Security& security) { return security.psk_file; }),
+  });
+  return kKeys;
+}
+
 Security read_security(const Value& value, const std::string& reader) {
   constexpr std::string_view kHint = "write {psk_file: /etc/satrelay/psk}, or none";
   Security security;
@@ -14,9 +25,8 @@ Security read_security(const Value& value, const std::string& reader) {
     if (value.text(kHint) != "none") value.refuse("is not known here", kHint);
     return security;
   }
-  const Fields fields = value.fields({"psk_file"});
-  const Value& file =
-      fields.require("psk_file", "name the file that `satrelayctl keygen` has made");
+  const Fields fields = security_keys().fields(value);
+  const Value& file = security_keys().require(fields, "psk_file");
   security.psk_file = file.text("write an absolute path");
   if (!security.psk_file.starts_with('/')) file.refuse("is no absolute path", "begin with a slash");
   try {

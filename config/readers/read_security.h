@@ -3,10 +3,12 @@
 
 #include <string>
 
+#include "config/keys/key.h"
 #include "config/model/schema.h"
-#include "config/readers/document.h"
 
 namespace satrelay::config {
+
+const Keys<Security>& security_keys();
 
 // `none`, or {psk_file: PATH}, which is read here. Throws ConfigError.
 // `reader`: as for read_psk_file().

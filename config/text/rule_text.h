@@ -1,18 +1,17 @@
-// A rule as text for messages: what changes of it is told by these words.
+// A rule as text, for messages.
 #pragma once
 
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "config/model/schema.h"
 
 namespace satrelay::config {
 
-// All keys of a rule with their values, always the same ones in the same order; "none" and "any" of
-// what is left out.
-std::vector<std::pair<std::string_view, std::string>> values_of(const Rule& rule);
+// The value of a criterion, "9003,9100-9200"; "" if it is absent.
+std::string criterion_of(const Match& match, std::string_view key);
+// All criteria that are there, "port=9003,9100-9200 peer=north"; "" if there are none.
+std::string text_of(const Match& match);
 // "bridge port=9003,9100-9200 peer=north"
 std::string summary_of(const Rule& rule);
 

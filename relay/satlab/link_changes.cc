@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "config/readers/read_link_changes.h"
-#include "config/readers/read_sat_link.h"
+#include "config/link/read_link_changes.h"
+#include "config/link/read_sat_link.h"
 #include "config/text/format.h"
 
 namespace satrelay::satlab {

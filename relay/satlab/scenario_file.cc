@@ -4,13 +4,14 @@
 #include <limits>
 
 #include "config/checks/validation.h"
+#include "config/link/read_sat_link.h"
 #include "config/readers/document.h"
 #include "config/readers/read_classes.h"
 #include "config/readers/read_common.h"
-#include "config/readers/read_gateway.h"
+#include "config/readers/read_limits.h"
 #include "config/readers/read_rate_control.h"
 #include "config/readers/read_rules.h"
-#include "config/readers/read_sat_link.h"
+#include "config/readers/read_stp.h"
 #include "config/text/format.h"
 #include "config/text/text_file.h"
 #include "config/text/units.h"
@@ -290,7 +291,7 @@ Experiment read_scenario(const Value& document, const std::string& file,
   }
   scenario.seed = seed.value_or(scenario.seed);
   if (const Value* overhead = fields.find("overhead")) {
-    scenario.overhead = config::read_overhead(*overhead);
+    scenario.overhead = config::overhead().read(*overhead);
   }
   std::uint16_t mtu = 1500;
   if (const Value* value = fields.find("mtu")) mtu = read_mtu(*value);

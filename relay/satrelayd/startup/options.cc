@@ -1,23 +1,48 @@
 #include "relay/satrelayd/startup/options.h"
 
 #include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "config/keys/all_keys.h"
 
 namespace satrelay::satrelayd {
 
 std::string_view version() { return SATRELAY_VERSION; }
 
+namespace {
+
+int print_keys(const std::string& under) {
+  const std::string table = config::key_table(config::gateway_key_list(), under);
+  if (table.empty()) {
+    std::cerr << "no key of gateway.yaml begins with " << under << "; --keys lists them all\n";
+    return 2;
+  }
+  std::cout << table;
+  return 0;
+}
+
+}  // namespace
+
 ParsedOptions parse_options(int argc, const char* const* argv) {
   CLI::App app("satrelayd: a transparent gateway that carries TCP over a satellite link");
   Options options;
   app.add_option("-c,--config", options.file, "gateway.yaml (docs/configuration.md lists its keys)")
-      ->required();
+      ->type_name("FILE");
   app.add_flag("--check", options.check, "only validate the configuration");
+  std::string under;
+  const CLI::Option* const keys =
+      app.add_option("--keys", under,
+                     "print the keys of gateway.yaml, or those below PATH, like stp")
+          ->type_name("PATH")
+          ->expected(0, 1);
   app.set_version_flag("--version", std::string(version()));
   try {
     app.parse(argc, argv);
+    if (keys->count() == 0 && options.file.empty()) throw CLI::RequiredError("--config");
   } catch (const CLI::ParseError& error) {
     return {.options = std::nullopt, .exit = app.exit(error)};
   }
+  if (keys->count() > 0) return {.options = std::nullopt, .exit = print_keys(under)};
   return {.options = options};
 }
 

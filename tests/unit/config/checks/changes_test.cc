@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
+#include "config/keys/all_keys.h"
+
 namespace satrelay::config::changes_test {
 namespace {
 
@@ -136,6 +141,168 @@ TEST(Changes, WhatAReloadChangesIsNamed) {
                      {"tcp.congestion", "cubic", "newreno"},
                      {"tcp.ecn", "on", "off"},
                      {"log", "info", "debug"}}));
+}
+
+using Flip = void (*)(Gateway&);
+
+// A change of each key. A key without one fails the test below.
+const std::map<std::string, Flip>& flips() {
+  static const std::map<std::string, Flip> kFlips{
+      {"ports.lan.driver", [](Gateway& g) { g.lan.driver = Driver::kAfXdp; }},
+      {"ports.lan.interface", [](Gateway& g) { g.lan.interface = "lan9"; }},
+      {"ports.lan.pci", [](Gateway& g) { g.lan.pci = "0000:01:00.0"; }},
+      {"ports.lan.socket", [](Gateway& g) { g.lan.socket = "/run/x"; }},
+      {"ports.lan.role", [](Gateway& g) { g.lan.memif_server = true; }},
+      {"ports.lan.mtu", [](Gateway& g) { g.lan.mtu = 9000; }},
+      {"ports.lan.large_frames", [](Gateway& g) { g.lan.large_frames = false; }},
+      {"ports.wan.driver", [](Gateway& g) { g.wan.driver = Driver::kAfXdp; }},
+      {"ports.wan.interface", [](Gateway& g) { g.wan.interface = "wan9"; }},
+      {"ports.wan.pci", [](Gateway& g) { g.wan.pci = "0000:01:00.0"; }},
+      {"ports.wan.socket", [](Gateway& g) { g.wan.socket = "/run/x"; }},
+      {"ports.wan.role", [](Gateway& g) { g.wan.memif_server = true; }},
+      {"ports.wan.mtu", [](Gateway& g) { g.wan.mtu = 9000; }},
+      {"ports.wan.large_frames", [](Gateway& g) { g.wan.large_frames = false; }},
+      {"gateway.address", [](Gateway& g) { g.gateway.address.length = 24; }},
+      {"gateway.vlan", [](Gateway& g) { g.gateway.vlan = 7; }},
+      {"gateway.next_hop", [](Gateway& g) { g.gateway.next_hop = IpAddress::parse("192.0.2.9"); }},
+      {"links.NAME.capacity",
+       [](Gateway& g) { g.links[0].control.controller = Controller::kFind; }},
+      {"links.NAME.controller",
+       [](Gateway& g) { g.links[0].control.controller = Controller::kTps; }},
+      {"links.NAME.target",
+       [](Gateway& g) { g.links[0].control.target = BitRate::bits_per_second(9000); }},
+      {"links.NAME.period", [](Gateway& g) { g.links[0].control.period = Duration::seconds(1); }},
+      {"links.NAME.window", [](Gateway& g) { g.links[0].control.window = 9; }},
+      {"links.NAME.initial_window", [](Gateway& g) { g.links[0].control.initial_window = 9; }},
+      {"links.NAME.threshold", [](Gateway& g) { g.links[0].control.threshold = 9; }},
+      {"links.NAME.growth", [](Gateway& g) { g.links[0].control.growth = 9; }},
+      {"links.NAME.avoidance_growth", [](Gateway& g) { g.links[0].control.avoidance_growth = 9; }},
+      {"links.NAME.buffer", [](Gateway& g) { g.links[0].control.buffer = ByteCount(9000); }},
+      {"links.NAME.send_rate",
+       [](Gateway& g) { g.links[0].send_rate = BitRate::bits_per_second(9'000'000); }},
+      {"links.NAME.receive_rate",
+       [](Gateway& g) { g.links[0].receive_rate = BitRate::bits_per_second(9'000'000); }},
+      {"links.NAME.overhead", [](Gateway& g) { g.links[0].overhead = 9; }},
+      {"links.NAME.bridged_share", [](Gateway& g) { g.links[0].bridged_share = 0.3; }},
+      {"links.NAME.bridged_queue",
+       [](Gateway& g) { g.links[0].bridged_queue = Duration::seconds(2); }},
+      {"security.psk_file", [](Gateway& g) { g.peers[0].security.keys.emplace(); }},
+      {"peers[].name", [](Gateway& g) { g.peers[0].name = "other"; }},
+      {"peers[].address", [](Gateway& g) { g.peers[0].address = *IpAddress::parse("192.0.2.9"); }},
+      {"peers[].prefixes",
+       [](Gateway& g) { g.peers[0].prefixes = {*IpPrefix::parse("198.51.100.0/24")}; }},
+      {"peers[].link", [](Gateway& g) { g.peers[0].link = "other"; }},
+      {"peers[].workers", [](Gateway& g) { g.peers[0].workers = 4; }},
+      {"peers[].security", [](Gateway& g) { g.peers[0].security.keys.emplace(); }},
+      {"classes.NAME.weight", [](Gateway& g) { g.classes[0].weight = 9; }},
+      {"classes.NAME.guaranteed",
+       [](Gateway& g) { g.classes[0].guaranteed = BitRate::bits_per_second(9000); }},
+      {"classes.NAME.maximum",
+       [](Gateway& g) { g.classes[0].maximum = BitRate::bits_per_second(9000); }},
+      {"classes.NAME.dictionary", [](Gateway& g) { g.classes[0].dictionary = {std::byte{1}}; }},
+      {"rules[].name", [](Gateway& g) { g.rules[0].name = "other"; }},
+      {"rules[].match",
+       [](Gateway& g) {
+         g.rules[0].match.port = {{80, 80}};
+       }},
+      {"rules[].action", [](Gateway& g) { g.rules[0].action = Action::kDrop; }},
+      {"rules[].compress", [](Gateway& g) { g.rules[0].compress = Compress::kOff; }},
+      {"rules[].class", [](Gateway& g) { g.rules[0].traffic_class = "bulk"; }},
+      {"rules[].handshake",
+       [](Gateway& g) { g.rules[0].modes.handshake = HandshakeMode::kRemote; }},
+      {"rules[].ack", [](Gateway& g) { g.rules[0].modes.ack = AckMode::kEndToEnd; }},
+      {"rules[].close", [](Gateway& g) { g.rules[0].modes.close = CloseMode::kConfirmed; }},
+      {"rules[].window", [](Gateway& g) { g.rules[0].modes.window = WindowMode::kMirror; }},
+      {"rules[].delivery", [](Gateway& g) { g.rules[0].modes.delivery = DeliveryMode::kPrompt; }},
+      {"rules[].ttl", [](Gateway& g) { g.rules[0].ttl = TtlMode::kPreserve; }},
+      {"rules[].mptcp", [](Gateway& g) { g.rules[0].mptcp = MptcpMode::kBridge; }},
+      {"rules[].match.source",
+       [](Gateway& g) { g.rules[0].match.source = {*IpPrefix::parse("198.51.100.0/24")}; }},
+      {"rules[].match.destination",
+       [](Gateway& g) { g.rules[0].match.destination = {*IpPrefix::parse("198.51.100.0/24")}; }},
+      {"rules[].match.port",
+       [](Gateway& g) {
+         g.rules[0].match.port = {{80, 80}};
+       }},
+      {"rules[].match.protocol", [](Gateway& g) { g.rules[0].match.protocol = {kProtocolUdp}; }},
+      {"rules[].match.vlan", [](Gateway& g) { g.rules[0].match.vlan = {7}; }},
+      {"rules[].match.dscp", [](Gateway& g) { g.rules[0].match.dscp = {46}; }},
+      {"rules[].match.direction",
+       [](Gateway& g) { g.rules[0].match.direction = Direction::kInbound; }},
+      {"rules[].match.peer", [](Gateway& g) { g.rules[0].match.peer = {"far"}; }},
+      {"stp.port", [](Gateway& g) { g.stp.port = 9; }},
+      {"stp.mtu", [](Gateway& g) { g.stp.mtu = 1400; }},
+      {"stp.path_mtu", [](Gateway& g) { g.stp.path_mtu = PathMtu::kKnown; }},
+      {"stp.ping_after", [](Gateway& g) { g.stp.ping_after = Duration::seconds(2); }},
+      {"stp.suspect_after", [](Gateway& g) { g.stp.suspect_after = Duration::seconds(9); }},
+      {"stp.give_up_after", [](Gateway& g) { g.stp.give_up_after = Duration::seconds(9); }},
+      {"stp.fec", [](Gateway& g) { g.stp.fec = Fec::kOff; }},
+      {"stp.prompt_overhead", [](Gateway& g) { g.stp.prompt_overhead = 0.5; }},
+      {"stp.feedback.mode", [](Gateway& g) { g.stp.feedback.mode = FeedbackMode::kHpfp; }},
+      {"stp.feedback.budget",
+       [](Gateway& g) { g.stp.feedback.budget = BitRate::bits_per_second(9000); }},
+      {"limits.flows", [](Gateway& g) { g.limits.flows = 9; }},
+      {"limits.half_open", [](Gateway& g) { g.limits.half_open = 9; }},
+      {"limits.time_wait", [](Gateway& g) { g.limits.time_wait = 9; }},
+      {"limits.memory", [](Gateway& g) { g.limits.memory = ByteCount(1ULL << 30); }},
+      {"limits.flow_memory", [](Gateway& g) { g.limits.flow_memory = ByteCount(1ULL << 20); }},
+      {"limits.host_window", [](Gateway& g) { g.limits.host_window = ByteCount(1ULL << 20); }},
+      {"limits.idle_timeout", [](Gateway& g) { g.limits.idle_timeout = Duration::seconds(9); }},
+      {"limits.half_close_timeout",
+       [](Gateway& g) { g.limits.half_close_timeout = Duration::seconds(9); }},
+      {"tcp.congestion", [](Gateway& g) { g.tcp.congestion = Congestion::kNewReno; }},
+      {"tcp.ecn", [](Gateway& g) { g.tcp.ecn = false; }},
+      {"worker.count", [](Gateway& g) { g.worker.count = 4; }},
+      {"worker.polling", [](Gateway& g) { g.worker.polling = Polling::kBusy; }},
+      {"worker.cpu", [](Gateway& g) { g.worker.cpus = {3}; }},
+      {"worker.cpus",
+       [](Gateway& g) {
+         g.worker.cpus = {3, 4};
+       }},
+      {"access.user", [](Gateway& g) { g.user = "other"; }},
+      {"access.stats", [](Gateway& g) { g.stats_access.mode = 0666; }},
+      {"access.control",
+       [](Gateway& g) {
+         g.control_access = {"staff", 0660};
+       }},
+      {"access.stats.group", [](Gateway& g) { g.stats_access.group = "staff"; }},
+      {"access.stats.mode", [](Gateway& g) { g.stats_access.mode = 0666; }},
+      {"access.control.group", [](Gateway& g) { g.control_access.group = "staff"; }},
+      {"access.control.mode", [](Gateway& g) { g.control_access.mode = 0660; }},
+      {"records.file", [](Gateway& g) { g.records.file = "/var/log/x"; }},
+      {"records.rotate_size", [](Gateway& g) { g.records.rotate_size = ByteCount(64'000); }},
+      {"records.keep", [](Gateway& g) { g.records.keep = 3; }},
+      {"records.ipfix", [](Gateway& g) { g.records.ipfix.emplace(); }},
+      {"records.ipfix.collector", [](Gateway& g) { g.records.ipfix.emplace().port = 9; }},
+      {"records.ipfix.transport",
+       [](Gateway& g) { g.records.ipfix.emplace().transport = IpfixTransport::kTcp; }},
+      {"records.ipfix.observation_domain",
+       [](Gateway& g) { g.records.ipfix.emplace().observation_domain = 9; }},
+      {"fair_hosts", [](Gateway& g) { g.fair_hosts = FairHosts::kRemote; }},
+      {"compress_level", [](Gateway& g) { g.compress_level = 3; }},
+      {"stats_socket_prefix", [](Gateway& g) { g.stats_socket_prefix = "other"; }},
+      {"control_socket", [](Gateway& g) { g.control_socket = "/run/x"; }},
+      {"journal", [](Gateway& g) { g.journal = "/var/x"; }},
+      {"log", [](Gateway& g) { g.log_level = LogLevel::kDebug; }},
+  };
+  return kFlips;
+}
+
+TEST(Changes, EachKeyIsTakenOverOrNamedAsItsRowSays) {
+  Gateway started = sample();
+  started.classes = {{.name = "bulk"}};
+  started.rules.emplace_back();
+  for (const ListedKey& key : gateway_key_list()) {
+    const auto flip = flips().find(key.path);
+    ASSERT_NE(flip, flips().end()) << key.path << ": no change of it is tested";
+    Gateway next = started;
+    flip->second(next);
+    const bool live = key.reload == Reload::kLive;
+    EXPECT_EQ(needs_restart(started, next).empty(), live) << key.path;
+    if (!live) continue;
+    EXPECT_EQ(Changeable(next).changes_since(Changeable(started)).size(), 1U) << key.path;
+  }
+  EXPECT_EQ(flips().size(), gateway_key_list().size());
 }
 
 }  // namespace

@@ -215,7 +215,7 @@ TEST(Keys, UnknownOnesAreRefusedAndTheNearestNamed) {
   check_gateway({
       {"send_rate", "send_rat",
        "g.yaml:3:15: links.sat.send_rat: unknown key; did you mean send_rate? allowed here: "
-       "capacity, send_rate, receive_rate, overhead, bridged_share, bridged_queue, controller, "
+       "send_rate, receive_rate, overhead, bridged_share, bridged_queue, capacity, controller, "
        "target, period, window, initial_window, threshold, growth, avoidance_growth, buffer"},
       {"", "lags: info\n",
        "g.yaml:6:1: lags: unknown key; did you mean log? allowed here: ports, gateway, links, "

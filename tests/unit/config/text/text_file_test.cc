@@ -8,9 +8,9 @@
 #include <fstream>
 #include <string>
 
+#include "config/link/trace_file.h"
 #include "config/readers/document.h"
 #include "config/readers/loader.h"
-#include "config/readers/trace_file.h"
 #include "config/text/error.h"
 #include "tests/unit/temporary_folder.h"
 

@@ -1,9 +1,9 @@
-#include "config/readers/read_link_changes.h"
+#include "config/link/read_link_changes.h"
 
 #include <algorithm>
 #include <string>
 
-#include "config/readers/trace_file.h"
+#include "config/link/trace_file.h"
 
 namespace satrelay::config {
 namespace {

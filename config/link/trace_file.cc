@@ -1,4 +1,4 @@
-#include "config/readers/trace_file.h"
+#include "config/link/trace_file.h"
 
 #include <charconv>
 #include <optional>

@@ -1,10 +1,10 @@
-#include "config/readers/read_sat_link.h"
+#include "config/link/read_sat_link.h"
 
 #include <limits>
 #include <string>
 
+#include "config/link/read_link_changes.h"
 #include "config/readers/read_common.h"
-#include "config/readers/read_link_changes.h"
 #include "config/text/format.h"
 #include "config/text/units.h"
 
@@ -124,7 +124,7 @@ SatLink read_sat_link(const Value& document, const std::filesystem::path& folder
   read_timed_link(fields, folder, directions);
   config.a_to_b = directions.a_to_b;
   config.b_to_a = directions.b_to_a;
-  if (const Value* overhead = fields.find("overhead")) config.overhead = read_overhead(*overhead);
+  if (const Value* bytes = fields.find("overhead")) config.overhead = overhead().read(*bytes);
   if (const Value* memory = fields.find("memory")) config.memory = memory->size(kLinkMemory);
   if (const Value* seed = fields.find("seed")) {
     config.seed = seed->integer({0, std::numeric_limits<std::uint64_t>::max()});
@@ -134,9 +134,9 @@ SatLink read_sat_link(const Value& document, const std::filesystem::path& folder
     config.control_socket = read_socket_path(*socket);
   }
   if (const Value* prefix = fields.find("stats_socket_prefix")) {
-    config.stats_socket_prefix = read_stats_socket_prefix(*prefix);
+    config.stats_socket_prefix = stats_socket_prefix().read(*prefix);
   }
-  if (const Value* log = fields.find("log")) config.log_level = read_log_level(*log);
+  if (const Value* log = fields.find("log")) config.log_level = log->word<LogLevel>();
   return config;
 }
 

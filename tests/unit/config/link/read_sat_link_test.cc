@@ -1,5 +1,5 @@
 // The queue of link.yaml as a size and as a time; the other keys are in loader_test.cc.
-#include "config/readers/read_sat_link.h"
+#include "config/link/read_sat_link.h"
 
 #include <gtest/gtest.h>
 

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
+#include "config/link/read_sat_link.h"
 #include "config/model/schema.h"
 #include "config/readers/document.h"
-#include "config/readers/read_sat_link.h"
 
 namespace satrelay::config {
 

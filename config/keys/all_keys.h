@@ -1,0 +1,32 @@
+// Every key of gateway.yaml with its path, as `satrelayd --keys` prints them and
+// docs/configuration.md describes them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/keys/key.h"
+
+namespace satrelay::config {
+
+struct ListedKey {
+  std::string path;      // "links.NAME.send_rate", "rules[].match.port"
+  std::string fallback;  // the default as text; "": none
+  std::string allowed;
+  std::string unit;  // "": none
+  bool required = false;
+  Reload reload = Reload::kRestart;
+  std::string help;
+  std::string since;
+
+  // "7878 (default), 1 to 65535"
+  std::string values() const;
+};
+
+// In the order of the file.
+std::vector<ListedKey> gateway_key_list();
+
+// A table for people. `under`: only keys whose path begins so.
+std::string key_table(const std::vector<ListedKey>& keys, std::string_view under);
+
+}  // namespace satrelay::config

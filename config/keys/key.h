@@ -1,0 +1,114 @@
+// A key of a configuration file as one row: how it is read and written, the values it takes, and
+// what a reload does with it. Readers, lists of allowed keys, the comparison of two configurations
+// and the check of docs/configuration.md all walk the rows.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "config/readers/document.h"
+#include "pep/base/check.h"
+
+namespace satrelay::config {
+
+// Whether a running gateway takes a new value over, or must be started again for it.
+enum class Reload : std::uint8_t { kLive, kRestart };
+constexpr const char* to_string(Reload reload) {
+  return reload == Reload::kLive ? "live" : "restart";
+}
+
+// The first version that has a key.
+inline constexpr const char* kFirstVersion = "0.1";
+
+// The part of a row that is text.
+struct KeyText {
+  std::string name;
+  Reload reload = Reload::kRestart;
+  std::string help;  // one sentence
+  // For a value that the shape of the section does not say: "the address".
+  std::string fallback = {};
+  std::string allowed = {};   // "": as its kind says
+  std::string required = {};  // what to write if the key is missing; "": it may be missing
+  std::string since = kFirstVersion;
+};
+
+// A kind of value: how it is read and written, and which values are allowed.
+template <typename T>
+struct Kind {
+  std::function<T(const Value&)> read;
+  std::function<std::string(const T&)> show;
+  std::string allowed;  // behind the default: "1 to 65535", "unit: none" is no part of it
+  std::string unit;     // "rate", "time", "size", "share", "packets"; "": none
+};
+
+template <typename Section>
+struct Key {
+  KeyText text;
+  std::string unit;
+  // Empty where the value depends on other keys: the reader of the section reads it then.
+  std::function<void(const Value&, Section&)> read;
+  // The value as a configuration says it. Two values are the same if their texts are.
+  std::function<std::string(const Section&)> show;
+};
+
+// `member`: a pointer to the member, or a function that takes the section and returns it.
+template <typename Section, typename T, typename Member>
+Key<Section> key(KeyText text, Member member, Kind<T> kind) {
+  if (text.allowed.empty()) text.allowed = kind.allowed;
+  return {
+      .text = std::move(text),
+      .unit = kind.unit,
+      .read = [member, read = kind.read](
+                  const Value& value,
+                  Section& section) { std::invoke(member, section) = read(value); },
+      .show = [member, show = kind.show](
+                  const Section& section) { return show(std::invoke(member, section)); },
+  };
+}
+
+// A key that the reader of its section reads. `show`: as above.
+template <typename Section, typename Show>
+Key<Section> key_of_section(KeyText text, Show show, std::string unit = "") {
+  return {.text = std::move(text), .unit = std::move(unit), .read = {}, .show = std::move(show)};
+}
+
+// The keys of one map, in the order in which they are read.
+template <typename Section>
+class Keys {
+ public:
+  explicit Keys(std::vector<Key<Section>> rows) : rows_(std::move(rows)) {
+    for (const Key<Section>& row : rows_) names_.push_back(row.text.name);
+  }
+
+  auto begin() const { return rows_.begin(); }
+  auto end() const { return rows_.end(); }
+  const std::vector<std::string>& names() const { return names_; }
+
+  // Refuses keys that have no row.
+  Fields fields(const Value& map) const { return map.fields(names_); }
+  // Reads each key that is there and whose row has a reader.
+  void read(const Fields& fields, Section& section) const {
+    for (const Key<Section>& row : rows_) {
+      if (!row.read) continue;
+      if (const Value* value = fields.find(row.text.name)) row.read(*value, section);
+    }
+  }
+  // Throws ConfigError at the map if the key is missing, with the hint of its row.
+  const Value& require(const Fields& fields, const std::string& name) const {
+    const auto row =
+        std::ranges::find_if(rows_, [&](const auto& r) { return r.text.name == name; });
+    SATRELAY_CHECK(row != rows_.end());
+    return fields.require(name, row->text.required);
+  }
+
+ private:
+  std::vector<Key<Section>> rows_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace satrelay::config

@@ -1,0 +1,60 @@
+// The kinds of values that keys have: rates, times, sizes, shares, whole numbers, words, names.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "config/keys/key.h"
+#include "config/model/words.h"
+
+namespace satrelay::config {
+
+// `zero`: what a zero stands for; "": a rate like others.
+Kind<BitRate> rate(Bounds<BitRate> bounds, std::string zero = "");
+Kind<Duration> duration(Bounds<Duration> bounds);
+Kind<ByteCount> size(Bounds<ByteCount> bounds, std::string zero = "");
+Kind<IpAddress> address();
+
+template <typename T>
+Kind<T> whole(Bounds<std::uint64_t> bounds, std::string unit = "", std::string zero = "") {
+  return {
+      .read = [bounds](const Value& value) { return static_cast<T>(value.integer(bounds)); },
+      .show =
+          [zero](const T& value) {
+            return value == 0 && !zero.empty() ? zero : std::to_string(value);
+          },
+      .allowed = std::to_string(bounds.least) + " to " + std::to_string(bounds.most) +
+                 (unit.empty() ? "" : " " + unit),
+      .unit = unit,
+  };
+}
+
+// "a, b or c", without `but`; "or a" of a single one.
+std::string alternatives(const std::vector<std::string>& words, std::string_view but);
+
+// One of the words by which the switch is known everywhere (config/model/words.h). `standard`: the
+// one that holds without the key.
+template <typename Enum>
+Kind<Enum> word(Enum standard) {
+  std::vector<std::string> words;
+  for (const auto& [text, value] : kWords<Enum>) words.emplace_back(text);
+  return {
+      .read = [](const Value& value) { return value.word<Enum>(); },
+      .show = [](const Enum& value) { return std::string(word_of(value)); },
+      .allowed = alternatives(words, word_of(standard)),
+      .unit = "",
+  };
+}
+
+// A switch with two words.
+Kind<bool> either(std::string yes, std::string no, bool standard);
+
+// The shortest text that is read as this share again.
+std::string share_text(double share);
+
+// Any text, as it stands. `show_empty`: what the empty one stands for.
+Kind<std::string> text(std::string hint, std::string show_empty, std::string allowed);
+
+}  // namespace satrelay::config

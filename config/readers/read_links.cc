@@ -1,0 +1,105 @@
+#include "config/readers/read_links.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "config/keys/kinds.h"
+#include "config/readers/read_common.h"
+#include "config/readers/read_rate_control.h"
+#include "config/text/format.h"
+
+namespace satrelay::config {
+namespace {
+
+constexpr Bounds<BitRate> kLinkRate{BitRate::bits_per_second(1'000), kMostLinkRate};
+constexpr Bounds<Duration> kBridgedQueue{Duration::milliseconds(1), Duration::seconds(10)};
+
+Kind<std::optional<double>> bridged_share() {
+  return {.read = [](const Value& value) -> std::optional<double> {
+            const double share = value.share();
+            if (share < 0.01 || share > 0.9) {
+              value.refuse("leaves too little to one side", "write 1% to 90%");
+            }
+            return share;
+          },
+          .show =
+              [](const std::optional<double>& share) {
+                return share ? share_text(*share) : std::string("none");
+              },
+          .allowed = "1% to 90%",
+          .unit = "share"};
+}
+
+std::string send_rate_of(const Link& link) {
+  return link.finds_capacity() && link.send_rate == kMostLinkRate ? "none"
+                                                                  : to_text(link.send_rate);
+}
+
+// The rates of a link: the capacity of its modems. With `capacity: find` they are ceilings.
+void read_rates(const Fields& fields, Link& link) {
+  if (finds_capacity(fields)) {
+    link.send_rate = kMostLinkRate;
+    link.receive_rate = kAssumedRate;
+    if (const Value* most = fields.find("send_rate")) link.send_rate = most->rate(kLinkRate);
+    if (const Value* most = fields.find("receive_rate")) link.receive_rate = most->rate(kLinkRate);
+  } else {
+    link.send_rate = link_keys().require(fields, "send_rate").rate(kLinkRate);
+    link.receive_rate = link_keys().require(fields, "receive_rate").rate(kLinkRate);
+  }
+  link.control = read_rate_control(fields, {.rate = link.send_rate});
+}
+
+}  // namespace
+
+const Keys<Link>& link_keys() {
+  static const Keys<Link> kKeys({
+      key_of_section<Link>(
+          {.name = "send_rate",
+           .reload = Reload::kLive,
+           .help = "The rate that the modem can send; with capacity: find a ceiling.",
+           .allowed = "1kbit to 100Gbit",
+           .required =
+               "write what the modem can send, like 50Mbit, or capacity: find if nobody knows"},
+          send_rate_of, "rate"),
+      key_of_section<Link>(
+          {.name = "receive_rate",
+           .help = "The rate that the far modem can send.",
+           .allowed = "1kbit to 100Gbit",
+           .required = "write what the far modem can send, like 50Mbit"},
+          [](const Link& link) { return to_text(link.receive_rate); }, "rate"),
+      key<Link>({.name = "overhead",
+                 .help = "Bytes that each packet costs on the link beyond its IP bytes."},
+                &Link::overhead, overhead()),
+      key<Link>(
+          {.name = "bridged_share",
+           .help = "The share of the link that bridged frames without a class are guaranteed."},
+          &Link::bridged_share, bridged_share()),
+      key<Link>({.name = "bridged_queue",
+                 .reload = Reload::kLive,
+                 .help = "How long a queue of bridged frames may stand."},
+                &Link::bridged_queue, duration(kBridgedQueue)),
+  });
+  return kKeys;
+}
+
+std::vector<Link> read_links(const Value& value) {
+  std::vector<std::string> known = link_keys().names();
+  known.insert(known.end(), control_keys().names().begin(), control_keys().names().end());
+  std::vector<Link> links;
+  for (const auto& [name, entry] :
+       value.named_entries("write a map of links by name, like {sat: {send_rate: 50Mbit, "
+                           "receive_rate: 50Mbit}}")) {
+    check_name(entry, name);
+    const Fields fields = entry.fields(known);
+    Link link;
+    link.name = name;
+    read_rates(fields, link);
+    link_keys().read(fields, link);
+    links.push_back(std::move(link));
+  }
+  if (links.empty()) value.fail("is empty; describe at least one link");
+  return links;
+}
+
+}  // namespace satrelay::config

@@ -1,0 +1,16 @@
+// The part `links` of gateway.yaml.
+#pragma once
+
+#include <vector>
+
+#include "config/keys/key.h"
+#include "config/model/schema.h"
+
+namespace satrelay::config {
+
+// Without the keys that choose the rate controller (read_rate_control.h).
+const Keys<Link>& link_keys();
+
+std::vector<Link> read_links(const Value& value);
+
+}  // namespace satrelay::config

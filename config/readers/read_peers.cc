@@ -1,0 +1,113 @@
+#include "config/readers/read_peers.h"
+
+#include <utility>
+
+#include "config/keys/kinds.h"
+#include "config/readers/read_common.h"
+#include "config/readers/read_security.h"
+
+namespace satrelay::config {
+namespace {
+
+std::string prefixes_of(const Peer& peer) {
+  std::string text;
+  for (const IpPrefix& prefix : peer.prefixes) {
+    text += (text.empty() ? "" : ", ") + prefix.to_string();
+  }
+  return text;
+}
+
+void read_prefixes(const Value* value, Peer& peer) {
+  if (value == nullptr) {
+    peer.prefixes = {IpPrefix{IpAddress::v4({}), 0}, IpPrefix{IpAddress::v6({}), 0}};
+    return;
+  }
+  for (const Value& prefix : value->items_or_single()) peer.prefixes.push_back(prefix.prefix());
+  if (peer.prefixes.empty()) {
+    value->fail(
+        "is empty; write the prefixes of the hosts behind this peer, or leave "
+        "prefixes out for all");
+  }
+}
+
+Peer read_peer(const Value& value, const std::vector<Link>& links,
+               const std::optional<Security>& common, const std::string& user) {
+  const Fields fields = peer_keys().fields(value);
+  Peer peer;
+  peer.address = peer_keys().require(fields, "address").address();
+  peer.name = peer.address.to_string();
+  if (const Value* name = fields.find("name")) {
+    peer.name = name->text("write a name");
+    check_name(*name, peer.name);
+  }
+  read_prefixes(fields.find("prefixes"), peer);
+  if (const Value* link = fields.find("link")) {
+    peer.link = link->text("write the name of a link");
+  } else if (links.size() == 1) {
+    peer.link = links.front().name;
+  } else {
+    value.fail_at("link", "is missing; there are several links: write the name of one");
+  }
+  peer_keys().read(fields, peer);
+  if (const Value* security = fields.find("security")) {
+    peer.security = read_security(*security, user);
+  } else if (common) {
+    peer.security = *common;
+  } else {
+    value.fail_at("security",
+                  "is missing; write {psk_file: /etc/satrelay/psk}, here or for all peers at the "
+                  "top, or none, where nobody else can reach the link");
+  }
+  return peer;
+}
+
+}  // namespace
+
+const Keys<Peer>& peer_keys() {
+  static const Keys<Peer> kKeys({
+      key_of_section<Peer>({.name = "name",
+                            .help = "The name of the peer in statistics and logs.",
+                            .fallback = "the address",
+                            .allowed = "or a name that no other peer has"},
+                           [](const Peer& peer) { return peer.name; }),
+      key_of_section<Peer>({.name = "address",
+                            .help = "The far gateway's own address.",
+                            .allowed = "the far gateway's own address",
+                            .required = "write the address of the far gateway, like 192.0.2.2"},
+                           [](const Peer& peer) { return peer.address.to_string(); }),
+      key_of_section<Peer>({.name = "prefixes",
+                            .help = "The hosts behind that gateway.",
+                            .fallback = "everything",
+                            .allowed = "a prefix or a list of them"},
+                           prefixes_of),
+      key_of_section<Peer>({.name = "link",
+                            .help = "The link that carries traffic of this peer.",
+                            .fallback = "the only link",
+                            .allowed = "or the name of a link"},
+                           [](const Peer& peer) { return peer.link; }),
+      key<Peer>({.name = "workers",
+                 .help = "The worker.count of that gateway.",
+                 .fallback = "as many as this gateway has"},
+                &Peer::workers, workers()),
+      // The keys themselves may change; whether there are any may not.
+      key_of_section<Peer>(
+          {.name = "security",
+           .help = "The protection of packets of this peer.",
+           .fallback = "as at the top",
+           .allowed = "or as above"},
+          [](const Peer& peer) { return std::string(peer.security.keys ? "keys" : "none"); }),
+  });
+  return kKeys;
+}
+
+std::vector<Peer> read_peers(const Value& value, const std::vector<Link>& links,
+                             const std::optional<Security>& common, const std::string& user) {
+  std::vector<Peer> peers;
+  for (const Value& peer : value.items("write a list of far gateways")) {
+    peers.push_back(read_peer(peer, links, common, user));
+  }
+  if (peers.empty()) value.fail("is empty; describe at least one far gateway");
+  return peers;
+}
+
+}  // namespace satrelay::config

@@ -1,0 +1,19 @@
+// The part `peers` of gateway.yaml.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/keys/key.h"
+#include "config/model/schema.h"
+
+namespace satrelay::config {
+
+const Keys<Peer>& peer_keys();
+
+// `common`: the `security` at the top. `user`: whom the files of keys must be readable by.
+std::vector<Peer> read_peers(const Value& value, const std::vector<Link>& links,
+                             const std::optional<Security>& common, const std::string& user);
+
+}  // namespace satrelay::config
