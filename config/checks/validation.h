@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "config/model/link_model.h"
 #include "config/model/schema.h"
 
 namespace satrelay::config {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/link/read_sat_link.h"
+#include "config/model/link_model.h"
 #include "config/model/schema.h"
 #include "config/readers/document.h"
 

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "config/model/link_model.h"
 #include "config/model/schema.h"
 #include "config/readers/document.h"
 

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "config/model/link_model.h"
 #include "config/model/schema.h"
 
 namespace satrelay::config {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "config/checks/validation.h"
+#include "config/model/link_model.h"
 #include "config/model/schema.h"
 #include "config/text/error.h"
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pep/control/paced_rate.h"
+
 namespace satrelay::control {
 namespace {
 
@@ -35,7 +37,7 @@ void MarcheseStp::on_feedback(const FeedbackSample& sample) {
 }
 
 BitRate MarcheseStp::rate() const {
-  return std::max(config_.capacity.scaled(995, 1000), BitRate::bits_per_second(1'000));
+  return std::max(paced_rate(config_.capacity), BitRate::bits_per_second(1'000));
 }
 
 ByteCount MarcheseStp::window() const {

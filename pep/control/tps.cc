@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pep/control/paced_rate.h"
+
 namespace satrelay::control {
 namespace {
 
@@ -90,7 +92,7 @@ BitRate Tps::rate() const {
                       static_cast<double>(ns);
   return std::clamp(BitRate::bits_per_second(static_cast<std::uint64_t>(rate)),
                     BitRate::bits_per_second(1'000),
-                    std::max(config_.capacity.scaled(995, 1000), BitRate::bits_per_second(1'000)));
+                    std::max(paced_rate(config_.capacity), BitRate::bits_per_second(1'000)));
 }
 
 // What a report a round trip leaves unreported at most: the window is kept by the pace.

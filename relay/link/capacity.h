@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "config/model/link_model.h"
 #include "config/model/schema.h"
 
 namespace satrelay::link {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "config/model/link_model.h"
 #include "config/model/schema.h"
 #include "pep/base/random.h"
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/model/link_model.h"
 #include "config/model/schema.h"
 #include "pep/base/time.h"
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "config/model/link_model.h"
 #include "config/model/schema.h"
 #include "pep/base/counter_fields.h"
 #include "relay/dpdk/device/burst.h"

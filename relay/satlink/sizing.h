@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "config/model/link_model.h"
 #include "config/model/schema.h"
 
 namespace satrelay::satlink {

@@ -7,6 +7,7 @@
 #include "pep/control/fixed_rate.h"
 #include "pep/control/hpfp.h"
 #include "pep/control/marchese_stp.h"
+#include "pep/control/paced_rate.h"
 #include "pep/control/tps.h"
 
 namespace satrelay::satperf {
@@ -81,7 +82,7 @@ Run::Run(const RunConfig& config, MutableBytes memory, Instant now)
       datagram_size_(config.plan.segment - std::size_t{config.datagram_overhead}),
       arena_(memory, kArenaBlock),
       controller_(make_controller(config)),
-      pacer_(own_rate(config).scaled(995, 1000), control::LinkOverhead{config.plan.overhead},
+      pacer_(control::paced_rate(own_rate(config)), control::LinkOverhead{config.plan.overhead},
              kBurst),
       session_(session_config(config, memory.size()), arena_, pacer_, *controller_, *this, now),
       last_heard_(now),

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "pep/control/capacity/capacity_search.h"
+#include "pep/control/paced_rate.h"
 
 namespace satrelay::control {
 namespace {
@@ -34,8 +35,6 @@ constexpr Duration kRareReports = Duration::milliseconds(50);
 
 // What was found is not exact, and the rest of a queue must go.
 constexpr std::uint64_t kUsedPercent = 97;
-// As FixedRate does with what was told.
-constexpr std::uint64_t kUsedPermilleOfCeiling = 995;
 constexpr std::uint64_t kLeastPercent = 80;
 constexpr Duration kLeastStanding = Duration::milliseconds(8);
 constexpr Duration kLongestPause = Duration::milliseconds(50);
@@ -84,7 +83,7 @@ void CapacityFinder::on_capacity(BitRate capacity) {
 }
 
 BitRate CapacityFinder::sustained_rate() const {
-  const BitRate most = std::max(ceiling_.scaled(kUsedPermilleOfCeiling, 1000), kLeastCapacity);
+  const BitRate most = std::max(paced_rate(ceiling_), kLeastCapacity);
   return std::clamp(rate_, kLeastCapacity, most);
 }
 
@@ -376,8 +375,8 @@ void CapacityFinder::set_rate() {
                        std::max(half, capacity_.scaled(kUsedPercent, 100)));
     return;
   }
-  const BitRate used = capacity_ == ceiling_ ? capacity_.scaled(kUsedPermilleOfCeiling, 1000)
-                                             : capacity_.scaled(kUsedPercent, 100);
+  const BitRate used =
+      capacity_ == ceiling_ ? paced_rate(capacity_) : capacity_.scaled(kUsedPercent, 100);
   rate_ = std::max(from_double(bits(used) - excess), capacity_.scaled(kLeastPercent, 100));
 }
 

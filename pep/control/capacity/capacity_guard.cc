@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "pep/control/capacity/capacity_search.h"
+#include "pep/control/paced_rate.h"
 
 namespace satrelay::control {
 namespace {
@@ -44,7 +45,7 @@ void CapacityGuard::on_start(const StartSample& sample) {
 
 void CapacityGuard::on_capacity(BitRate capacity) {
   announced_ = std::max(capacity, kLeastCapacity);
-  most_ = std::max(announced_.scaled(995, 1000), kLeastCapacity);
+  most_ = std::max(paced_rate(announced_), kLeastCapacity);
   state_ = State::kTrusting;
   sent_since_ = false;
   quick_.clear();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "pep/control/paced_rate.h"
 #include "relay/gateway/shares/fallbacks.h"
 
 namespace satrelay::gateway {
@@ -36,7 +37,7 @@ constexpr BitRate kLittle = BitRate::bits_per_second(1'000'000);
 Carrier::Carrier(const config::Link& link, std::size_t sources, std::size_t most_hosts,
                  BitRate reports, unsigned workers)
     : config(link),
-      pacer(link.send_rate.scaled(995, 1000), control::LinkOverhead{link.overhead}, kBurst),
+      pacer(control::paced_rate(link.send_rate), control::LinkOverhead{link.overhead}, kBurst),
       classes(pacer.rate(), sources),
       host_shares(most_hosts),
       report_budget(BitRate()),
@@ -55,7 +56,7 @@ Carrier::Carrier(const config::Link& link, std::size_t sources, std::size_t most
 void Carrier::set_rate(BitRate rate, bool found, Instant now) {
   is_found_ = found;
   in_force_ = rate;
-  const BitRate before = std::exchange(rate_, rate.scaled(995, 1000));
+  const BitRate before = std::exchange(rate_, control::paced_rate(rate));
   // A share stays what it is of the link until it is divided anew.
   const std::uint64_t whole = before.to_bits_per_second();
   const std::uint64_t part = is_shared_ ? pacer.rate().to_bits_per_second() : whole;

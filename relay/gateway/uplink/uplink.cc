@@ -4,6 +4,7 @@
 #include <array>
 
 #include "config/model/traffic_class.h"
+#include "pep/control/paced_rate.h"
 #include "relay/gateway/uplink/held_key.h"
 
 namespace satrelay::gateway {
@@ -257,7 +258,7 @@ BitRate Uplink::used_by(const Line& line) {
   const BitRate found = line.session.found_capacity();
   const BitRate rate = line.session.send_rate();
   if (found.is_zero()) return line.session.waiting() != 0 ? rate : BitRate();
-  return std::max(rate, found.scaled(1, 2)).scaled(1000, 995);  // as Carrier::set_rate() counts
+  return control::link_rate_of(std::max(rate, found.scaled(1, 2)));
 }
 
 void Uplink::follow(std::size_t peer, Instant now) {

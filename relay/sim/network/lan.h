@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "config/model/link_model.h"
 #include "config/model/schema.h"
 #include "relay/link/link_direction.h"
 #include "relay/sim/checks/trace.h"

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/model/link_model.h"
 #include "config/model/schema.h"
 #include "relay/link/link_direction.h"
 #include "relay/sim/checks/trace.h"

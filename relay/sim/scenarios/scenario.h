@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "config/model/link_model.h"
 #include "config/model/schema.h"
 #include "pep/base/time.h"
 #include "pep/base/units.h"

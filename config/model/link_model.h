@@ -1,0 +1,96 @@
+// The satellite link that satlink and the laboratory emulate, as plain values: link.yaml.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/model/schema.h"
+#include "pep/base/time.h"
+#include "pep/base/units.h"
+
+namespace satrelay::config {
+
+struct GilbertElliott {
+  double good_to_bad = 0;  // per frame
+  double bad_to_good = 1;
+  double loss_good = 0;
+  double loss_bad = 1;
+};
+
+enum class LinkWays : std::uint8_t { kBoth, kAToB, kBToA };
+
+// Steps of a link's properties: `at` counts from the start of the program, or of the virtual time.
+// They stand in order of `at`.
+struct RateStep {
+  Duration at;
+  BitRate rate;
+};
+struct DelayStep {
+  Duration at;
+  Duration delay;
+};
+struct LossStep {
+  Duration at;
+  double loss = 0;
+};
+struct LinkOutage {
+  Duration at;
+  Duration length;
+};
+
+// Which frames are lost, by their number among those that are sent over the link, from 0.
+struct LossTrace {
+  std::vector<std::uint64_t> lost;  // in order
+  std::uint64_t period = 0;         // the trace starts anew after so many frames; 0: it ends
+};
+
+enum class QueueDiscipline : std::uint8_t {
+  kTailDrop,  // a frame that finds no room is dropped
+  kPriority,  // TP-S section 2.4: frames leave in order of arrival; of a full queue the lowest
+              // class loses its newest frames first: start/low, start/high, low, high
+};
+
+// What a shorter delay does to frames that were sent before.
+enum class DelayOrder : std::uint8_t {
+  kOvertaking,  // later frames may arrive first, as over a path that has become shorter
+  kKept,        // no frame arrives before those sent earlier
+};
+
+struct LinkDirection {
+  BitRate rate;                    // zero: unlimited
+  Duration delay;                  // one way
+  ByteCount queue = ByteCount(0);  // tail drop beyond; 0: rate x 100 ms, at least 64 KiB
+  std::uint16_t mtu = 0;           // longer IP packets vanish on the link; 0: none do
+  double loss = 0;                 // 0 to 1, per frame
+  std::optional<GilbertElliott> gilbert_elliott;  // instead of `loss`
+  std::optional<LossTrace> loss_trace;            // instead of either
+  Duration jitter;                                // uniform in [0, jitter], order kept
+  double reorder = 0;                             // share of frames delivered `reorder_by` late
+  Duration reorder_by = Duration::milliseconds(10);
+  double duplicate = 0;
+  double corrupt = 0;                  // share of frames with one flipped bit
+  std::vector<RateStep> rate_steps;    // replace `rate`
+  std::vector<DelayStep> delay_steps;  // replace `delay`
+  std::vector<LossStep> loss_steps;    // replace `loss` and what stands instead of it
+  DelayOrder delay_order = DelayOrder::kOvertaking;
+  std::vector<LinkOutage> outages;  // what leaves the sender then is lost
+  QueueDiscipline discipline = QueueDiscipline::kTailDrop;
+};
+
+struct SatLink {
+  Port a;
+  Port b;
+  LinkDirection a_to_b;
+  LinkDirection b_to_a;
+  std::uint32_t overhead = kOverheadEthernet;
+  ByteCount memory = ByteCount(0);  // frame store; 0: from rates and delays
+  std::uint64_t seed = 1;
+  Worker worker;
+  std::string control_socket;  // "" : none
+  std::string stats_socket_prefix = "satlink";
+  LogLevel log_level = LogLevel::kInfo;
+};
+
+}  // namespace satrelay::config
