@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Hands network ports to satrelay (vfio-pci, hugepages) and puts all back again. What was before is
-# kept until the next reboot, which undoes everything as well. Running it again changes nothing.
+# Hands network ports to satrelay (vfio-pci, hugepages) and puts everything back again. The state before is kept until
+# the next reboot, which undoes everything as well. A second run changes nothing.
 set -euo pipefail
 here=$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")
 # shellcheck source=deploy/progress.sh
@@ -82,7 +82,7 @@ target() {
 driver_of() { target "$devices/$1/driver"; }
 group_of() { target "$devices/$1/iommu_group"; }
 
-# The interfaces of a device; virtio has them one folder deeper.
+# The interfaces of a device. For virtio they are one folder deeper.
 interfaces_of() {
   local path
   for path in "$devices/$1"/net/* "$devices/$1"/virtio*/net/*; do
@@ -93,12 +93,12 @@ interfaces_of() {
 node_of() {
   local node
   node=$(content "$devices/$1/numa_node")
-  # -1 where the machine has a single node.
+  # -1 on a machine with a single node.
   if [ -z "$node" ] || ((node < 0)); then node=0; fi
   echo "$node"
 }
 
-# Ethernet, or any other network device.
+# All network devices, Ethernet or other.
 network_devices() {
   local path
   for path in "$devices"/*; do
@@ -108,7 +108,7 @@ network_devices() {
 
 has_iommu() { [ -n "$(group_of "$1")" ]; }
 
-# The PCI address of what was typed.
+# The PCI address of a port as it was typed.
 resolve() {
   local name=$1 path address
   if [ -e "$devices/$name" ]; then
@@ -117,7 +117,7 @@ resolve() {
     address=0000:$name
   elif [ -e "/sys/class/net/$name" ]; then
     path=$(readlink -f -- "/sys/class/net/$name/device" || true)
-    # virtio stands between interface and PCI device.
+    # For virtio there is another device between interface and PCI device.
     while [ -n "$path" ] && [ ! -e "$devices/${path##*/}" ]; do path=${path%/*}; done
     if [ -z "$path" ]; then die "$name: no PCI device is behind this interface"; fi
     address=${path##*/}
@@ -131,8 +131,8 @@ resolve() {
   echo "$address"
 }
 
-# The far address of the ssh connection in which this was typed. sudo has taken the variable away, but
-# not from the shell that sudo was typed in.
+# The far address of the ssh connection in which the command was typed. sudo has removed the variable, but not from the
+# shell in which sudo was typed.
 ssh_client() {
   local pid=$$ found=${SSH_CONNECTION:-}
   while [ -z "$found" ] && ((pid > 1)); do
@@ -144,7 +144,7 @@ ssh_client() {
 
 joined() { paste -sd'|' | sed 's/|/; /g'; }
 
-# Why an interface is somebody's, one reason a line.
+# The reasons why an interface is in use, one a line.
 uses_of() {
   local interface=$1 path text
   text=$(ip -o address show dev "$interface" | awk '$0 !~ /scope link/ {print $4}' | paste -sd' ')
@@ -168,7 +168,7 @@ uses_of() {
   fi
 }
 
-# The programs that have a device open, as vfio or uio show it.
+# The programs that have a device open, by vfio or uio.
 users_of() {
   local address=$1 file="" path
   case $(driver_of "$address") in
@@ -229,7 +229,7 @@ show_machine() {
 
 # --- doing ----------------------------------------------------------------------------------------
 
-# act WORDS COMMAND...: says it, and does it if it is meant.
+# act WORDS COMMAND...: says WORDS, and runs the command unless this is a dry run.
 act() {
   if [ "$dry_run" = yes ]; then
     say "would: $1"
@@ -256,7 +256,7 @@ remember() {
   if [ ! -e "$state/$1" ]; then printf '%s\n' "$2" >"$state/$1"; fi
 }
 
-# hand_over ADDRESS DRIVER: gives the device to that driver; "": to whichever knows it.
+# hand_over ADDRESS DRIVER: gives the device to that driver; "": to any driver that knows it.
 hand_over() {
   local address=$1 to=$2 interface
   for interface in $(interfaces_of "$address"); do ip link set dev "$interface" down || true; done
@@ -270,7 +270,7 @@ hand_over() {
   fi
 }
 
-# Others of the group must not stay with the kernel: vfio gives out groups as a whole.
+# Other devices of the group must not stay with the kernel, since vfio hands out whole groups.
 check_group() {
   local address=$1 path other others=""
   for path in "$devices/$address"/iommu_group/devices/*; do
@@ -362,7 +362,7 @@ restore_one() {
     say "$address: with ${before:-no driver} already"
   else
     users=$(users_of "$address")
-    # The kernel would wait for them, and this script with it.
+    # The kernel would wait for these programs, and so would this script.
     if [ -n "$users" ]; then die "$address: process $users uses it; stop satrelayd first"; fi
     act "$address: from $(driver_of "$address") back to ${before:-no driver}" give_back "$address" "$before"
   fi

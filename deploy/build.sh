@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the programs, and their tests. Under sudo it builds as the person who typed it.
+# Builds the programs, and their tests. Under sudo it builds as the user that typed sudo.
 set -euo pipefail
 # shellcheck source=deploy/progress.sh
 source "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/progress.sh"
@@ -23,10 +23,10 @@ END
 
 cd "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.."
 build=build
-# Files of a library are compiled together: less than half of the time (docs/contributing.md).
+# Files of a library are compiled together, in less than half of the time (docs/contributing.md).
 options=(--unity on --unity-size 8 -Dbenchmarks=false)
-# Meson uses ccache where it is installed. What was compiled in another clone is found, too: no object has the
-# path of its folder in it, and ccache looks neither for that nor for the times of headers.
+# Meson uses ccache if it is installed. ccache also finds objects that were compiled in another clone: no object has the
+# path of its folder in it, and ccache checks neither that path nor the times of headers.
 paths="'-ffile-prefix-map=$PWD/='"
 arguments=$paths
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_IGNOREOPTIONS='-ffile-prefix-map=*'
@@ -44,10 +44,10 @@ for argument in "$@"; do
   --sanitize)
     build=build-sanitize
     trained=no
-    # Slightly optimised and with line numbers only: both halve the time to compile, and the runs
-    # take no longer. Half of what UBSan adds were the checks of each pointer for null, which
-    # AddressSanitizer finds where it is used, and for alignment (docs/testing.md).
-    # The benchmarks too: here none is optimised as a whole, and their quick runs are tests.
+    # Slightly optimized and with line numbers only: both halve the time to compile, and the runs take no longer. Half
+    # of UBSan's cost was its checks of each pointer for null and for alignment. AddressSanitizer finds null pointers
+    # where they are used (docs/testing.md). The benchmarks are built, too. Here they are not optimized as a whole, and
+    # their quick runs are tests.
     options+=(-Db_sanitize=address,undefined -Db_lundef=false -Ddebug=false -Doptimization=1
       -Dbenchmarks=true)
     arguments="'-g1', '-fno-sanitize=null,alignment', $paths"
@@ -69,7 +69,7 @@ for tool in meson ninja g++; do
   command -v "$tool" >/dev/null || die "$tool is missing; run deploy/setup.sh first"
 done
 if ((${#targets[@]} > 0)); then
-  # Only for a build folder that is new: in one that has the tests they stay.
+  # Has an effect in a new build folder only: a folder that has the tests keeps them.
   options+=(-Dtests=false)
 elif [ ! -e /usr/include/gtest/gtest.h ]; then
   die "GoogleTest is missing; run deploy/setup.sh --test-programs first, or build with --programs"
@@ -77,8 +77,8 @@ fi
 
 as_invoker mkdir -p "$build" || die "$PWD cannot be written to by ${SUDO_USER:-$USER}"
 log=$(as_invoker mktemp --tmpdir satrelay-build.XXXXXX.log)
-# Meson knows what a folder is for. What lies in the folder says little: the training leaves build/tests
-# without a test in it, and a call may have been interrupted anywhere.
+# Meson knows what a folder is for. Its files say little: the training leaves build/tests without a test in it, and a
+# call may have been interrupted anywhere.
 if [ -f "$build/build.ninja" ] && [ "$(meson_option "$build" b_pgo)" = generate ]; then
   say "$build/: its training was interrupted; it is begun anew"
   as_invoker rm -rf -- "$build"
@@ -86,12 +86,12 @@ if [ -f "$build/build.ninja" ] && [ "$(meson_option "$build" b_pgo)" = generate 
 fi
 if [ ! -f "$build/build.ninja" ]; then
   say "configuring $build/"
-  # Meson takes the remains of an interrupted set-up for a folder that is configured.
+  # Meson would take the remains of an interrupted set-up for a configured folder.
   as_invoker rm -rf -- "$build/meson-private" "$build/meson-info"
   run_with_progress "$log" as_invoker meson setup "${options[@]}" "$build" .
   if [ $trained = yes ]; then
     say "training the compiler"
-    # A folder that is left is one that the next call compiles as it is.
+    # If the folder were left, the next call would compile it as it is.
     trap 'as_invoker rm -rf -- "$build"' EXIT
     status=0
     as_invoker deploy/train.sh "$build" || status=$?

@@ -40,7 +40,7 @@ here=$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")
 source "$here/progress.sh"
 export PYTHONDONTWRITEBYTECODE=1
 
-# A typing mistake is better told before the password prompt and the build than after them.
+# Reports a typing mistake before the password prompt and the build.
 check_arguments() { python3 "$here/lab/demo.py" --check-arguments "$@"; }
 if command -v python3 >/dev/null; then check_arguments "$@"; fi
 elevate "the demo uses network namespaces" "$here/demo.sh" "$@"

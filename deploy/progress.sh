@@ -1,5 +1,5 @@
-# Sourced by the set-up, build and test scripts: one way to say what happens while it takes time, to
-# become root or the person who typed sudo, and to ask a build folder.
+# Sourced by the set-up, build and test scripts. It shows progress, becomes root or the user that typed sudo, and asks a
+# build folder for its options.
 # shellcheck shell=bash
 
 say() { printf '%s\n' "$*"; }
@@ -9,8 +9,8 @@ die() {
   exit 1
 }
 
-# run_with_progress LOG COMMAND...: runs the command with its output in LOG, shows its latest line
-# every 15 seconds, and the end of the log if it fails.
+# run_with_progress LOG COMMAND...: runs the command with its output in LOG. Shows the latest line every 15 seconds, and
+# the end of the log if the command fails.
 run_with_progress() {
   local log=$1
   shift
@@ -33,7 +33,7 @@ run_with_progress() {
   return "$status"
 }
 
-# elevate REASON SCRIPT ARGUMENTS...: becomes root through sudo, or says plainly why not.
+# elevate REASON SCRIPT ARGUMENTS...: becomes root through sudo, or says plainly why that fails.
 elevate() {
   local reason=$1
   shift
@@ -48,8 +48,8 @@ elevate() {
   exec sudo --preserve-env=SATRELAY_HUGEPAGES -- "$@"
 }
 
-# as_invoker COMMAND...: as the person who typed sudo, so that no file of root's is left behind in
-# their checkout; as root if root typed it. `invoker` is what stands before the command for that.
+# as_invoker COMMAND...: runs the command as the user that typed sudo, so that no file of root's is left in that user's
+# checkout. If root itself typed the command, it runs as root. `invoker` is the prefix for that.
 invoker=()
 if ((EUID == 0)) && [ -n "${SUDO_UID:-}" ] && [ "$SUDO_UID" != 0 ]; then
   invoker=(setpriv --reuid "$SUDO_UID" --regid "$SUDO_GID" --init-groups --
@@ -57,8 +57,8 @@ if ((EUID == 0)) && [ -n "${SUDO_UID:-}" ] && [ "$SUDO_UID" != 0 ]; then
 fi
 as_invoker() { "${invoker[@]}" "$@"; }
 
-# meson_option BUILD NAME: the value of an option of a build folder, as Meson has it; true or false of a
-# switch. Nothing of a folder that Meson does not know.
+# meson_option BUILD NAME: prints the value of an option of a build folder by Meson; true or false for a switch. Prints
+# nothing if Meson does not know the folder.
 meson_option() {
   as_invoker meson introspect --buildoptions "$1" 2>/dev/null | python3 -c '
 import json, sys

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs what satrelay needs to be built and run, and with --test-programs to be tested, from the
-# distribution's own packages, makes the user that a gateway runs as, and reserves hugepages if it may.
-# Running it again changes nothing.
+# Installs what satrelay needs to be built and run, from the distribution's own packages. With --test-programs it also
+# installs what the tests need. It makes the user that a gateway runs as, and reserves hugepages if it may. A second run
+# changes nothing.
 set -euo pipefail
 # shellcheck source=deploy/progress.sh
 source "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/progress.sh"
@@ -37,33 +37,33 @@ packages=(
 )
 test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev clang-tidy clang-format python3-pytest
-  # compiles nothing twice
+  # so that nothing is compiled twice
   ccache
   # clang-tidy's plugin
   libclang-14-dev llvm-14-dev
-  # clients, servers, and who reads what they say
+  # clients, servers, and readers of captures
   wget openssl openssh-client openssh-server vsftpd nginx rsync iperf3 tshark zsh
   snmp snmpd snmptrapd
-  # of tests/e2e/as_a_bridge: routers, brokers, telephones, names and leases, tunnels
+  # for tests/e2e/as_a_bridge: routers, brokers, telephones, names and leases, tunnels
   bird2 redis-server redis-tools mosquitto mosquitto-clients sip-tester traceroute bind9-dnsutils
   dnsmasq-base busybox wireguard-go wireguard-tools
   # a collector of IPFIX
   nfdump
   # a browser for the panel
   chromium chromium-driver python3-selenium
-  # what watches many gateways
+  # monitoring of many gateways
   prometheus prometheus-alertmanager python3-prometheus-client
   # a guest with NICs that DPDK has drivers for
   qemu-system-x86 kmod findutils
 )
-# The guest's kernel: taken out of its package, which is not installed, as it would become this
-# machine's. The modules are those of the NICs, and what lets a program have them.
+# The guest's kernel is taken out of its package. The package is not installed, as it would become this machine's
+# kernel. The modules are for the NICs, and let a program drive them.
 guest_kernel=/var/cache/satrelay/guest-kernel
 guest_modules=(
   drivers/vfio drivers/uio drivers/virtio virt/lib drivers/net/vmxnet3 drivers/net/ethernet/intel/e1000e
   drivers/net/virtio_net.ko drivers/net/net_failover.ko net/core/failover.ko
 )
-# Packages whose server Debian starts when it is installed, and the names of those services.
+# Packages with a server that Debian starts at installation, and the names of those services.
 declare -A services=(
   [openssh-server]=ssh [vsftpd]=vsftpd [nginx]=nginx
   [prometheus]=prometheus [prometheus-alertmanager]=prometheus-alertmanager
@@ -85,7 +85,7 @@ install_packages() {
   log=$(mktemp --tmpdir satrelay-apt.XXXXXX.log)
   export DEBIAN_FRONTEND=noninteractive
   say "updating the package lists"
-  # A broken third-party source must not stop us as long as our packages can be had.
+  # A broken third-party source must not stop the script as long as the packages can be had.
   run_with_progress "$log" apt-get update -q -o DPkg::Lock::Timeout=120 || true
   say "installing $# packages: $*"
   keep_services_down "$@"
@@ -102,8 +102,8 @@ install_packages() {
   done
 }
 
-# The tests start servers of their own, in namespaces. Nobody asked for one on this machine: while
-# packages are installed nothing is started. (A machine's own policy, as in containers, is kept.)
+# The tests start servers of their own, in namespaces. They need none on the machine itself, so no server is started
+# while packages are installed. (A machine's own policy, as in containers, is kept.)
 keep_services_down() {
   local policy=/usr/sbin/policy-rc.d package with_service=no
   for package in "$@"; do
@@ -116,7 +116,7 @@ keep_services_down() {
   trap "rm -f '$policy'" EXIT
 }
 
-# Sets pages of 2 MiB aside for DPDK. Every way this can fail ends in a message, not in an error.
+# Reserves pages of 2 MiB for DPDK. Every failure here ends in a message, not in an error.
 reserve_hugepages() {
   local control=/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages
   local wanted=${SATRELAY_HUGEPAGES:-512} available have pages
@@ -155,7 +155,7 @@ reserve_hugepages() {
   fi
 }
 
-# Without it tests/e2e/test_nics.py is skipped, so every way this can fail ends in a message.
+# Without it tests/e2e/test_nics.py is skipped, so every failure here ends in a message.
 fetch_guest_kernel() {
   if [ -e "$guest_kernel/complete" ]; then return; fi
   local package folder log version
@@ -182,7 +182,7 @@ fetch_guest_kernel() {
   rm -rf "$folder" "$log"
 }
 
-# What satrelayd becomes when it needs no more of root's rights.
+# The user that satrelayd becomes when it needs root's rights no more.
 make_user() {
   if getent passwd satrelay >/dev/null; then return; fi
   if ((EUID != 0)); then

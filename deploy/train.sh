@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Shows the compiler which branches frames take, for a build folder that is new.
+# Shows the compiler which branches frames take, for a new build folder.
 set -euo pipefail
 here=$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")
 # shellcheck source=deploy/progress.sh
@@ -29,7 +29,7 @@ build=$1
 [ -f "$build/build.ninja" ] || die "$build is no build folder: meson setup has not been there"
 cd "$build"
 
-# Whatever happens, the folder is one that can be used.
+# Whatever happens, the folder stays usable.
 log=$(mktemp --tmpdir satrelay-train.XXXXXX.log)
 trap 'meson configure -Db_pgo=off . >/dev/null 2>&1' EXIT
 trap 'exit 130' INT

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Prints what a build folder took to compile and link, by target, as a table for a document.
+"""Prints how long a build folder took to compile and link, by target, as a table for a document.
 
-Usage: build_times.py [--most N] [BUILD]: of ninja's log, the last time of each step. Two steps at a time
-on two idle processors take about as many seconds as of a processor. Steps that ccache had are short.
+Usage: build_times.py [--most N] [BUILD]: the last time of each step in ninja's log. Two steps at a time on two idle
+processors take about as many seconds as they need of a processor. Steps that ccache had are short.
 """
 
 import argparse
@@ -11,7 +11,7 @@ import os
 
 
 def seconds_by_target(log: str) -> dict[str, tuple[float, int]]:
-    """Seconds and steps: those of its objects, and of linking it."""
+    """Seconds and steps of each target: to compile its objects, and to link it."""
     last = {}
     with open(log, encoding="utf-8") as lines:
         for line in lines:

@@ -1,4 +1,4 @@
-"""Runs a program for `meson test --wrapper`, and says behind it what processor time it has taken.
+"""Runs a program for `meson test --wrapper`, and then prints the processor time that it has taken.
 
 It ends as the program does. tests/summary.py --slowest reads the line.
 """

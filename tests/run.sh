@@ -90,7 +90,7 @@ marks=() # of end-to-end tests, as pytest selects them
 if has e2e; then marks+=("not long"); fi
 if has long; then marks+=("long"); fi
 
-# Network namespaces and raw ports are root's; the other suites need no privilege.
+# Network namespaces and raw ports need root; the other suites need no privilege.
 if ((${#marks[@]} > 0)) && [ "$list" = no ]; then
   elevate "end-to-end tests use network namespaces" "$here/run.sh" "${arguments[@]}" --filter "$filter" \
     --rotation "$rotation"
@@ -102,16 +102,17 @@ if [ "${suites[*]}" != sanitize ]; then "$here/../deploy/build.sh"; fi
 if has sanitize; then "$here/../deploy/build.sh" --sanitize; fi
 
 export PYTHONDONTWRITEBYTECODE=1 SATRELAY_BUILD=$build
-# Meson would have malloc() fill every block with a byte of its choice: twice the time, and no two runs alike.
+# Otherwise Meson would make malloc() fill every block with a byte of its choice. That takes twice the time, and no two
+# runs would be alike.
 export MALLOC_PERTURB_=0
-# For clang_tidy.py; empty: it checks all.
+# For clang_tidy.py; if empty, it checks all files.
 export SATRELAY_ROTATION=$rotation SATRELAY_BASE=$base
 if [ $whole = yes ]; then SATRELAY_ROTATION=""; fi
 pytest_options=(-c "$here/../pytest.ini" --rootdir "$here/..")
 pytest=(/usr/bin/python3 -m pytest "${pytest_options[@]}" "$here/e2e")
 
-# list_meson BUILD SUITE...: "SUITE NAME" of each test that the filter leaves. A suite without a test is an
-# error: the build folder is not what it should be, and a run of nothing would pass.
+# list_meson BUILD SUITE...: prints "SUITE NAME" for each test that the filter leaves. A suite without a test is an
+# error: the build folder is wrong, and a run of no tests would pass.
 list_meson() {
   local folder=$1 suite listed
   shift
@@ -123,12 +124,12 @@ list_meson() {
   done
 }
 
-# third: of the lines of list_meson, those of sim whose turn it is, and all others.
+# third: passes on lines of list_meson: the part of sim that is due, and all other suites.
 third() {
   if [ $whole = yes ]; then cat; else awk -v turn="$rotation" '$1 != "sim" || n++ % 3 == turn % 3'; fi
 }
 
-# list_pytest MARK: the same of end-to-end tests.
+# list_pytest MARK: the same for end-to-end tests.
 list_pytest() {
   local suite=e2e listed
   if [ "$1" = long ]; then suite=long; fi
@@ -147,7 +148,7 @@ if [ "$list" = yes ]; then
   exit 0
 fi
 
-# run COMMAND...: its exit status is in `status`. Ctrl-C lets it take down what it has set up.
+# run COMMAND...: leaves the exit status in `status`. Ctrl-C lets the command take down what it has set up.
 running=
 trap 'if [ -n "$running" ]; then kill -TERM "$running" 2>/dev/null; wait "$running" || true; fi
   warn interrupted; exit 130' INT TERM
@@ -160,8 +161,8 @@ run() {
 }
 
 reports=()
-# run_meson BUILD FACTOR LISTED [PART]: runs what list_meson has listed. Meson's limits of time are for an idle
-# machine, so they are multiplied. It names its logs after the program that wraps the tests: tests-python3.
+# run_meson BUILD FACTOR LISTED [PART]: runs the tests that list_meson has listed. Meson's time limits are for an idle
+# machine, so FACTOR multiplies them. Meson names its logs after the program that wraps the tests: tests-python3.
 run_meson() {
   local folder=$1 names suite options=() base=tests${4-}
   local log=$1/meson-logs/$base-python3
@@ -175,8 +176,8 @@ run_meson() {
   reports+=("$log.json")
 }
 
-# run_sanitized LISTED: the same with sanitizers, some at a time while there is time. Those whose turn it is
-# come first, so that a slow machine leaves out others on another day.
+# run_sanitized LISTED: the same with sanitizers, some at a time while there is time. The first test rotates, so that a
+# slow machine leaves out others on another day.
 run_sanitized() {
   local -a lines
   local at=0 count first few=6
@@ -199,11 +200,11 @@ run_sanitized() {
   fi
 }
 
-# run_pytest REPORT COMMAND...: the command leaves a report there.
+# run_pytest REPORT COMMAND...: runs the command, which writes REPORT.
 run_pytest() {
   rm -f "$1"
   run "${@:2}" --filter "$filter" --verbose --tb=short
-  # 1: tests failed, 5: none is left.
+  # 1: tests failed, 5: no test was selected.
   ((status <= 1 || status == 5)) || die "pytest ended with status $status"
   ((status != 5)) || [ -n "$filter" ] || die "no end-to-end test was run for ${1##*/}"
   reports+=("$1")
@@ -219,8 +220,8 @@ if ((${#own[@]} > 0)); then
 fi
 logs=$build/meson-logs
 if has e2e; then
-  # Most tests wait for most of their time. Those that measure come afterwards, one after another, and with
-  # them those that the others have kept from being judged.
+  # Most tests wait for most of their time. Tests that measure come afterwards, one after another. With them run again
+  # the tests that others have kept from being judged.
   run_pytest "$logs/e2e.xml" /usr/bin/python3 "$here/e2e/side_by_side.py" --jobs $((2 * $(nproc))) \
     --report "$logs/e2e.xml" -- "${pytest_options[@]}" -m "not long and not alone"
   run_pytest "$logs/e2e-alone.xml" "${pytest[@]}" --junit-xml="$logs/e2e-alone.xml" -m "not long" --alone "$logs/e2e.xml"

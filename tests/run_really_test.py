@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""One order of run_test.py with the real Meson: a build that is killed once it compiles, and then the tests.
+"""One order of run_test.py with the real Meson: a build is killed once it compiles, and then the tests run.
 
-It compiles everything, in a copy of the working tree: of suite long.
+It compiles everything, in a copy of the working tree. So it is in suite long.
 """
 
 import os
@@ -33,7 +33,7 @@ class Really(unittest.TestCase):
             self.assertIn("sim      sim-churn\n", listed)
 
     def interrupt(self, root):
-        """Configured and trained, and not compiled."""
+        """Leaves a build folder that is configured and trained, but not compiled."""
         process = subprocess.Popen([root / "deploy/build.sh", "--programs"], stdout=subprocess.PIPE,
                                    stdin=subprocess.DEVNULL, text=True, start_new_session=True)
         with process:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""tests/run.sh runs its tests whatever was built before, in any order, and wherever that was interrupted.
+"""tests/run.sh runs its tests whatever was built before, in any order, even if a build was interrupted.
 
-deploy/build.sh, deploy/train.sh and tests/run.sh are the real ones, in a tree of their own; Meson and ninja
-are a stub (run_stub/tool.py), and in one test the real Meson runs two programs that pass and fail.
-run_really_test.py tries one order with the real ones.
+deploy/build.sh, deploy/train.sh and tests/run.sh are the real ones, in a tree of their own. Meson and ninja are a stub
+(run_stub/tool.py). In one test the real Meson runs two programs that pass and fail. run_really_test.py tries one order
+with the real programs.
 """
 
 import itertools
@@ -25,7 +25,7 @@ COPIED = (
     "tests/summary.py",
 )
 BUILDS = ((), ("--lab",), ("--programs",), ("--sanitize",))
-# Where a build may be interrupted, and which builds come by there.
+# Points where a build may be interrupted, and the builds that reach them.
 POINTS = {
     "setup": BUILDS,
     "training": BUILDS[:3],
@@ -43,7 +43,7 @@ class Run(unittest.TestCase):
         os.mkdir(self.stubs)
         for name in ("meson", "ninja"):
             shutil.copy(os.path.join(HERE, "run_stub", "tool.py"), os.path.join(self.stubs, name))
-        # The scripts look every 0.2 s whether a command has ended.
+        # Every 0.2 s the scripts check whether a command has ended.
         self.script(os.path.join(self.stubs, "sleep"), "exec /bin/sleep 0.01")
         self.new_tree()
 
@@ -136,7 +136,7 @@ class Run(unittest.TestCase):
             seen += [line.split()[1] for line in done.stdout.splitlines() if line.startswith("sanitize sim")]
             self.assertEqual(done.stdout.count("sanitize unit-"), 2, done.stdout)
         self.assertEqual(sorted(seen), ["sim-a", "sim-b", "sim-c"])
-        # Once it is printed, it can be done again.
+        # The printed rotation lets the run be repeated.
         done = self.call("tests/run.sh", "--suite", "sanitize")
         self.assertRegex(done.stdout, r"--rotation \d+ does so again")
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Counts what `meson test` and pytest have reported, and names what failed or was skipped.
+"""Counts the results that `meson test` and pytest have reported, and names failed and skipped tests.
 
-Usage: summary.py [--slowest N] [--sanitized] REPORT...: a JSON log of Meson's or a JUnit report of pytest's
-each; behind --sanitized, those of a build with sanitizers. A test that is in a second report of pytest's was
-run once more: that holds. With --slowest first a table of those that took longest, for a document. Its last
-line: N passed, N failed, N skipped.
+Usage: summary.py [--slowest N] [--sanitized] REPORT... Each REPORT is a JSON log of Meson's or a JUnit report of
+pytest's. Those behind --sanitized are of a build with sanitizers. If a test is in a second report of pytest's, it was
+run once more, and the second result counts. With --slowest a table of the slowest tests comes first, for a document.
+The last line: N passed, N failed, N skipped.
 """
 
 import json
@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from xml.etree import ElementTree
 
 PASS, FAIL, SKIP = "pass", "fail", "skip"
-# How end-to-end tests tell of what they did not judge (tests/e2e/harness.py).
+# How end-to-end tests mark checks that they did not judge (tests/e2e/harness.py).
 BUSY = "the machine was busy: "
 NOT_JUDGED = "not judged"
-# How tests/processor_time.py tells what a program has taken.
+# How tests/processor_time.py reports a program's processor time.
 PROCESSOR = re.compile(r"^processor time: ([0-9.]+) s$", re.MULTILINE)
 
 
@@ -32,22 +32,22 @@ class Case:
 
 @dataclass
 class Outcome:
-    """One test; it may hold many cases (GoogleTest) or be its own only one."""
+    """One test. It may hold many cases (GoogleTest), or be its own only case."""
 
     name: str
     result: str
     note: str = ""
     cases: list[Case] = field(default_factory=list)
     seconds: float = 0
-    processor: float | None = None  # seconds, of all its processes; None: not told
-    # What was measured in real time and not judged, as others kept the machine busy.
+    processor: float | None = None  # seconds, of all its processes; None: not reported
+    # Checks in real time that were not judged, as other programs kept the machine busy.
     disturbed: list[str] = field(default_factory=list)
 
     def all_cases(self) -> list[Case]:
         told = [Case(self.name, SKIP, f"{BUSY}{reason}") for reason in self.disturbed]
         failed = any(case.result == FAIL for case in self.cases)
         if not self.cases or (self.result == FAIL and not failed):
-            # Also a crash after the last case: the program failed, though no case did.
+            # Also if the program crashed after the last case: it failed, though no case did.
             told.append(Case(self.name, self.result, self.note))
         return self.cases + told
 
@@ -58,7 +58,7 @@ def last_line(text: str) -> str:
 
 
 def gtest_cases(report: str, since: float) -> list[Case]:
-    """The cases in GoogleTest's XML report; none without one, or in one of an earlier run."""
+    """The cases in GoogleTest's XML report; empty without a report, or if it is of an earlier run."""
     try:
         if os.path.getmtime(report) < since:
             return []
@@ -141,7 +141,7 @@ def print_slowest(outcomes: list[Outcome], most: int) -> None:
 
 
 def print_summary(outcomes: list[Outcome]) -> int:
-    """The exit status."""
+    """Prints the counts; returns the exit status."""
     cases = [(outcome.name, case) for outcome in outcomes for case in outcome.all_cases()]
     for word, result in (("skipped", SKIP), ("failed", FAIL)):
         for name, case in cases:

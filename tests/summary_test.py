@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The summary tells a pass from a failure, a crash, a hang and a skip, of Meson's log and of pytest's."""
+"""The summary tells a pass from a failure, a crash, a hang and a skip, in Meson's log and in pytest's report."""
 
 import contextlib
 import io

@@ -16,7 +16,7 @@ class DaemonFailed(RuntimeError):
 
 
 class Daemon:
-    """Started inside a namespace; stderr and stdout go to one log file."""
+    """Runs inside a namespace. Its stderr and stdout go to one log file."""
 
     def __init__(self, name: str, space: Namespace, argv: list[str], log_path: str):
         self.name = name
@@ -59,13 +59,13 @@ class Daemon:
             time.sleep(0.05)
 
     def ask_to_stop(self) -> None:
-        """SIGTERM, once: a second one may mean "at once"."""
+        """Sends SIGTERM, but only once: a second signal may mean "at once"."""
         if self.running() and not self._asked:
             self._asked = True
             self._process.send_signal(signal.SIGTERM)
 
     def stop(self, patience: float = 5) -> int | None:
-        """SIGTERM, then SIGKILL for one that does not listen. Its exit status."""
+        """Sends SIGTERM, then SIGKILL if the daemon does not end. Returns its exit status."""
         if self._process is None:
             return None
         self.ask_to_stop()
@@ -91,7 +91,7 @@ class Daemon:
             return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def log(self, lines: int = 40) -> str:
-        """The end of its log, for a person who wants to know what went wrong."""
+        """The end of its log, to help find a fault."""
         with contextlib.suppress(OSError), open(self.log_path, errors="replace") as log:
             return "".join(log.readlines()[-lines:])
         return ""

@@ -26,7 +26,7 @@ _SELECTIONS = ("relayed", "direct", "download", "upload", "cubic", "bbr")
 
 
 def _argument(parse, check=lambda value: True, must=""):
-    """An argparse type that says what was wrong."""
+    """An argparse type with a message that says what was wrong."""
 
     def convert(text: str):
         try:
@@ -155,7 +155,7 @@ def _demonstrate(given) -> int:
 
 
 def _start_panel(build: str, lab: Lab) -> Panel:
-    """Before the transfers, so that it has seen them."""
+    """Starts before the transfers, so that it shows them."""
     panel = Panel(os.path.join(build, "relay", "satpanel", "satpanel"), lab.gateway_a, lab.folder)
     panel.start(lab)
     _tell_of_panel(panel)
@@ -167,10 +167,10 @@ def _tell_of_panel(panel: Panel) -> None:
 
 
 def _plan(chosen: set[str], controls: list[str]) -> list[tuple[str, str, str]]:
-    """(path, congestion control, direction) of each run: relayed first, they are the quick ones."""
+    """(path, congestion control, direction) of each run. Relayed runs come first, since they are quick."""
 
     def kept(*group: str) -> list[str]:
-        # A group of which nothing is named is not narrowed.
+        # A group without a chosen name is not narrowed.
         return [name for name in group if name in chosen] or list(group)
 
     paths = kept("relayed", "direct")
@@ -220,7 +220,7 @@ def _run_all(lab: Lab, web: Web, file, plan) -> list[Run]:
                 outcome.sha256_ok,
             )
         )
-        # What a stopped run left on its way must not burden the next.
+        # Bytes of a stopped run that are still in flight must not burden the next run.
         time.sleep(0 if outcome.completed else lab.link.rtt + lab.link.queue_time)
     return sorted(runs, key=lambda run: run.path == "relayed")
 
@@ -247,7 +247,7 @@ def _explain(link: Link, runs: list[Run]) -> None:
 def _write_json(path: str, text: str) -> None:
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
-    if "SUDO_UID" in os.environ:  # belongs to who asked for it
+    if "SUDO_UID" in os.environ:  # The file belongs to the user that typed sudo.
         os.chown(path, int(os.environ["SUDO_UID"]), int(os.environ.get("SUDO_GID", "-1")))
 
 

@@ -17,7 +17,7 @@ _CHUNK = 256 * 1024
 
 
 class _State:
-    """How far each upload is, kept in a file for whoever shows progress."""
+    """The progress of each upload, kept in a file for programs that show progress."""
 
     def __init__(self, path: str):
         self._path = path
@@ -93,12 +93,12 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 
 class _Server(http.server.ThreadingHTTPServer):
-    address_family = socket.AF_INET6  # takes IPv4 as well
+    address_family = socket.AF_INET6  # accepts IPv4 as well
     request_queue_size = 512
     daemon_threads = True
 
     def handle_error(self, request, client_address) -> None:
-        # A client that was stopped half-way is part of the show; anything else is a defect here.
+        # A client that was stopped halfway is part of the demo; any other error is a defect here.
         error = sys.exc_info()[1]
         if not isinstance(error, (ConnectionError, TimeoutError)):
             super().handle_error(request, client_address)

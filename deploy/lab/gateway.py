@@ -1,4 +1,4 @@
-"""One gateway of a lab: its daemon, its configuration and what it says about itself."""
+"""One gateway of a lab: its daemon, its configuration and its reports."""
 
 import os
 import shutil
@@ -35,24 +35,23 @@ class Gateway:
         shutil.rmtree(os.path.dirname(self.stats_socket), ignore_errors=True)
 
     def query(self, what: str):
-        """What it says of "status", "ports", "peers", "rules", "flows" or "counters", as of now.
+        """The present "status", "ports", "peers", "rules", "flows" or "counters".
 
-        The worker publishes about ten times a second: an answer from before the question is not
-        taken.
+        The worker publishes about ten times a second. An answer from before the question is not accepted.
         """
         asked = time.monotonic()
         while True:
             age = telemetry.query(self.name, "/satrelay/status")["age_ms"] / 1000
             if time.monotonic() - age > asked + 0.002:
                 answer = telemetry.query(self.name, f"/satrelay/{what}")
-                # DPDK has no list of dicts: these are keyed by position.
+                # DPDK has no list of dicts, so these are keyed by position.
                 return list(answer.values()) if what in ("peers", "rules", "flows") else answer
             if time.monotonic() - asked > 3:
                 raise telemetry.StatsUnavailable(f"{self.name}: its figures are {age:g} s old")
             time.sleep(0.02)
 
     def events(self, first: int = 1) -> list[dict]:
-        """What it has told of itself, from that number on."""
+        """Its events, from number `first` on."""
         found = []
         while page := telemetry.query(self.name, f"/satrelay/events,{first},100"):
             found += page.values()
@@ -67,7 +66,7 @@ class Gateway:
         return True
 
     def peer(self) -> dict:
-        """Its one peer."""
+        """Its only peer."""
         return self.query("peers")[0]
 
     def peer_alive(self) -> bool:

@@ -1,4 +1,4 @@
-"""Network namespaces, veth pairs and the few settings of them that the lab needs."""
+"""Network namespaces, veth pairs and their few settings that the lab needs."""
 
 import contextlib
 import ctypes
@@ -17,11 +17,11 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class CommandFailed(RuntimeError):
-    """A program that the lab ran answered with an error."""
+    """A program that the lab ran ended with an error."""
 
 
 def run(*argv: str, check: bool = True, timeout: float = 60) -> str:
-    """Runs a program to its end; what it wrote to stdout."""
+    """Runs a program to its end; returns its output on stdout."""
     done = subprocess.run(
         argv, capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL
     )
@@ -33,12 +33,12 @@ def run(*argv: str, check: bool = True, timeout: float = 60) -> str:
 
 
 def die_with_parent() -> None:
-    """For preexec_fn: a lab whose process was killed leaves no daemon polling a core."""
+    """For preexec_fn: if a lab's process is killed, no daemon is left that polls a core."""
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
 class Namespace:
-    """One network namespace. `name` is what `ip netns` knows it by."""
+    """One network namespace. `name` is its name in `ip netns`."""
 
     def __init__(self, name: str):
         self.name = name
@@ -48,7 +48,7 @@ class Namespace:
         run("ip", "-n", self.name, "link", "set", "lo", "up")
 
     def delete(self) -> None:
-        """Ends what still runs inside, then removes the namespace with its interfaces."""
+        """Ends the processes that still run inside, then removes the namespace with its interfaces."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             deadline = time.monotonic() + 3
             for pid in self.pids():
@@ -79,9 +79,9 @@ class Namespace:
         return run("ip", "-n", self.name, *argv)
 
     def popen(self, *argv: str, keep: bool = False, **options) -> subprocess.Popen:
-        """Starts a program inside, out of reach of the terminal's Ctrl-C.
+        """Starts a program inside. The terminal's Ctrl-C does not reach it.
 
-        The lab ends it in its own order; unless `keep`, it also dies with this process.
+        The lab ends its programs in its own order. Unless `keep` is set, the program also dies with this process.
         """
         return subprocess.Popen(
             self.command(*argv),
@@ -92,7 +92,7 @@ class Namespace:
 
     @contextlib.contextmanager
     def entered(self):
-        """This thread, and what it starts or opens meanwhile, is inside the namespace."""
+        """Meanwhile this thread is inside the namespace, and so are programs and sockets that it creates."""
         home = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
         try:
             target = os.open(f"/run/netns/{self.name}", os.O_RDONLY | os.O_CLOEXEC)
@@ -122,7 +122,7 @@ class Namespace:
             return setting.read().strip()
 
     def mac(self, interface: str) -> bytes:
-        # SIOCGIFHWADDR rather than /sys, which shows the interfaces of its mount's namespace.
+        # Uses SIOCGIFHWADDR, since /sys shows the interfaces of its mount's namespace.
         with self.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
             request = struct.pack("256s", interface.encode())
             return fcntl.ioctl(handle.fileno(), _SIOCGIFHWADDR, request)[18:24]

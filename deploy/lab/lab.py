@@ -22,7 +22,7 @@ _numbers = itertools.count()
 
 @dataclass(frozen=True)
 class Programs:
-    """Where a build left them."""
+    """The paths of the programs in a build folder."""
 
     satrelayd: str
     satlink: str
@@ -43,12 +43,11 @@ class Programs:
 class Lab:
     """Two hosts, two gateways, one satellite link.
 
-    `file_bytes` is the space that files of the caller will need in `folder`. With `keep`, leaving
-    the context leaves everything up, for a person to try; remove_kept() takes it down later. With
-    `vlans`, one or two with the outer one first, all that the hosts send and receive carries these
-    tags on their cables. Interfaces have the offloads that the kernel gives them, unless `offloads`
-    is false. `programs_b` are those of gateway B, if they are others. `cables` is what lies between
-    all of them.
+    `file_bytes` is the space that files of the caller will need in `folder`. With `keep`, the lab stays up when the
+    context is left, for a person to try; remove_kept() takes it down later. `vlans` has one or two VLANs, the outer one
+    first. All frames of the hosts then carry these tags on their cables. Interfaces have the offloads that the kernel
+    gives them, unless `offloads` is false. `programs_b` are gateway B's programs, if they differ. `cables` is the
+    topology between all of them.
     """
 
     def __init__(
@@ -167,7 +166,7 @@ class Lab:
         return [self.gateway_a.daemon, self.gateway_b.daemon, self.satlink, *self._extra_daemons]
 
     def start_daemon(self, name: str, space, argv: list[str]) -> Daemon:
-        """One more program that lives as long as the lab; `space` starts it, as a Namespace does."""
+        """Starts one more program that lives as long as the lab. `space` starts it, as a Namespace does."""
         daemon = Daemon(name, space, argv, os.path.join(self.folder, f"{name}.log"))
         self._extra_daemons.append(daemon)
         daemon.start(self.keep)
@@ -178,7 +177,7 @@ class Lab:
             gateway.wait_for_peer(20 + 10 * self.link.rtt)
 
     def warm_up(self) -> None:
-        """Hosts know each other's MAC: no run is charged for ARP or neighbour discovery."""
+        """Lets the hosts learn each other's MACs, so that no run pays for ARP or neighbor discovery."""
         for version, address in (("-4", SERVER.ipv4), ("-6", SERVER.ipv6)):
             deadline = time.monotonic() + 20 + 10 * self.link.rtt
             wait = str(max(1, round(3 * self.link.rtt + 1)))
@@ -192,7 +191,7 @@ class Lab:
     # --- while it runs ----------------------------------------------------------------------------
 
     def control_link(self, command: str) -> str:
-        """One of satlink's commands, such as "set both loss 1%" or "outage on"."""
+        """Sends one of satlink's commands, such as "set both loss 1%" or "outage on"."""
         return satlink_control.send(self.control_socket, command)
 
     def link_counters(self) -> dict:
@@ -216,7 +215,7 @@ class Lab:
     # --- down -------------------------------------------------------------------------------------
 
     def remove(self) -> None:
-        """Takes everything down; a second Ctrl-C does not stop it half-way."""
+        """Takes everything down; a second Ctrl-C does not stop it halfway."""
         with _uninterrupted():
             if hasattr(self, "satlink"):
                 _stop_together(self.daemons)

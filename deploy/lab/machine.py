@@ -1,4 +1,4 @@
-"""The little that the lab needs of the machine around its namespaces."""
+"""The few things that the lab needs of the machine around its namespaces."""
 
 import contextlib
 import fcntl
@@ -15,7 +15,7 @@ _STATE = "/run/satrelay-lab"
 class DeepBacklog:
     """Lets veth queue a burst: the kernel's 1000 frames are 12 ms at 1 Gbit/s.
 
-    The setting is the whole machine's. The first lab raises it and the last one puts it back.
+    The setting is the whole machine's. The first lab raises it and the last lab restores it.
     """
 
     def __init__(self, tag: str):
@@ -65,7 +65,7 @@ def _locked():
 
 
 def make_work_folder(tag: str, bytes_needed: int) -> str:
-    """A new folder for files of the lab: in memory if there is plenty, so that no disk slows it."""
+    """A new folder for files of the lab. It is in memory if there is plenty, so that no disk slows it."""
     memory = "/dev/shm"
     if os.path.isdir(memory) and shutil.disk_usage(memory).free > 4 * bytes_needed + (64 << 20):
         with open("/proc/meminfo", encoding="ascii") as meminfo:
@@ -76,13 +76,13 @@ def make_work_folder(tag: str, bytes_needed: int) -> str:
 
 
 def _passable(folder: str) -> str:
-    """The gateways read their files anew when they are no longer root's."""
+    """Lets others pass through the folder, as the gateways reload their files after they have given up root."""
     os.chmod(folder, 0o711)
     return folder
 
 
 def gateway_user() -> pwd.struct_passwd:
-    """What a gateway of root becomes, if its configuration does not say."""
+    """The user that a gateway of root becomes by default."""
     try:
         return pwd.getpwnam("satrelay")
     except KeyError:
@@ -90,6 +90,6 @@ def gateway_user() -> pwd.struct_passwd:
 
 
 def let_gateways_read(path: str) -> None:
-    """A file that is nobody else's business."""
+    """Lets only root and the gateways' user read the file."""
     os.chown(path, 0, gateway_user().pw_gid)
     os.chmod(path, 0o640)

@@ -1,4 +1,4 @@
-"""satpanel beside a gateway of the lab, in the machine's own network, where its browser is."""
+"""satpanel beside a gateway of the lab. It is in the machine's own network, where the browser is."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ USER = "demo"
 
 
 class Panel:
-    """A program of the lab (Lab.start_daemon), with one user, who may do all."""
+    """A program of the lab (Lab.start_daemon), with one user, which may do everything."""
 
     def __init__(self, program: str, gateway: Gateway, folder: str):
         if not os.access(program, os.X_OK):
@@ -53,7 +53,7 @@ class Panel:
 
 
 class _AsUser:
-    """Starts a program outside the namespaces, as a user who may not go to where it lies."""
+    """Starts a program outside the namespaces, as a user that may not enter the program's folder."""
 
     def __init__(self, program: str, user):
         self._program = program
@@ -83,7 +83,7 @@ def end_kept(folder: str) -> None:
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         with open(os.path.join(folder, _PID_FILE), encoding="ascii") as file:
             pid = int(file.read())
-        # Its number may have become another program's.
+        # Its number may now belong to another program.
         if not os.path.basename(os.readlink(f"/proc/{pid}/exe")).startswith("satpanel"):
             return
         for number in (signal.SIGTERM, signal.SIGKILL):

@@ -1,4 +1,4 @@
-"""One line that tells how far a transfer is."""
+"""One line that shows the progress of a transfer."""
 
 import sys
 import time
@@ -7,7 +7,7 @@ from .units import show_rate, show_size
 
 
 class Progress:
-    """Rewrites its line on a terminal; elsewhere writes a new one every few seconds."""
+    """Rewrites its line on a terminal; elsewhere writes a new line every few seconds."""
 
     def __init__(self, title: str, total: int):
         self._title = title

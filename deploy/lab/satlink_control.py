@@ -4,11 +4,11 @@ import socket
 
 
 class ControlFailed(RuntimeError):
-    """satlink did not do what it was asked."""
+    """satlink refused a command."""
 
 
 def send(path: str, command: str, timeout: float = 3) -> str:
-    """One command, one line of answer."""
+    """Sends one command; returns the line of the answer."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(timeout)
         connection.connect(path)

@@ -1,4 +1,4 @@
-"""gateway.yaml and link.yaml of the lab, as files would be written by hand."""
+"""gateway.yaml and link.yaml of the lab, as a person would write them."""
 
 from dataclasses import dataclass, field
 
@@ -12,23 +12,23 @@ BRIDGED_PORT = 8081
 
 @dataclass(frozen=True)
 class GatewayOptions:
-    """What a test may want to be different; by default what satrelayd does by default."""
+    """Settings that a test may change. The defaults are satrelayd's own."""
 
     driver: str = "af_packet"
     lan: dict[str, str] = field(default_factory=dict)  # more keys of the port
-    wan: dict[str, str] = field(default_factory=dict)  # of this one, and of both ports of the link
+    wan: dict[str, str] = field(default_factory=dict)  # more keys of this port, and of both ports of the link
     polling: str = "adaptive"
     workers: tuple[int, int] = (1, 1)  # of gateway A, and of gateway B
     limits: dict[str, str] = field(default_factory=dict)
     stp: dict[str, str] = field(default_factory=dict)
     modes: dict[str, str] = field(default_factory=dict)  # of the accelerating rule
     access: dict[str, str] = field(default_factory=dict)
-    records: dict[str, str] = field(default_factory=dict)  # of flows; {gateway}: its name
+    records: dict[str, str] = field(default_factory=dict)  # of flows; {gateway} stands for its name
     bridged_hosts: tuple[str, ...] = ()  # prefixes: connections to and from these are bridged
     log_level: str = "info"
     security: str = "none"  # or psk: with a secret that the lab makes
-    capacity: str = "known"  # or find: the gateways are not told the link's rate
-    terminal: bool = False  # gateway A's peer holds everything
+    capacity: str = "known"  # or find: the gateways do not know the link's rate
+    terminal: bool = False  # gateway A's peer has all prefixes
 
 
 def gateway_yaml(

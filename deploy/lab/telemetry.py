@@ -6,7 +6,7 @@ import socket
 
 
 class StatsUnavailable(RuntimeError):
-    """No stats socket there, or no answer from it."""
+    """There is no stats socket, or it does not answer."""
 
 
 def socket_path(prefix: str) -> str:
@@ -29,6 +29,6 @@ def query(prefix: str, command: str, timeout: float = 3):
         except (OSError, ValueError, KeyError) as error:
             raise StatsUnavailable(f"{prefix}: {command}: {error}") from error
     value = answer.get(command.partition(",")[0])
-    if value is None:  # a program that is just starting has nothing to tell yet
+    if value is None:  # a program that is just starting has no figures yet
         raise StatsUnavailable(f"{prefix}: {command}: no answer")
     return value

@@ -3,8 +3,8 @@
     client        gateway-a          link         gateway-b        server
     [cl0]--------[lan0 wan0]--------[la lb]--------[wan0 lan0]--------[sv0]
 
-Client and server share one subnet: the gateways bridge what they do not accelerate, so the two see
-each other on one segment. Each half of the subnet belongs to the hosts behind one gateway.
+Client and server share one subnet. The gateways bridge what they do not accelerate, so the two hosts see each other on
+one segment. Each half of the subnet belongs to the hosts behind one gateway.
 """
 
 import shutil
@@ -19,7 +19,7 @@ class Host:
     interface: str
     ipv4: str
     ipv6: str
-    ipv4_side: str  # what the other gateway is told of the hosts on this side
+    ipv4_side: str  # the hosts on this side, as the other gateway's configuration has them
     ipv6_side: str
 
 
@@ -36,7 +36,7 @@ GATEWAY_ADDRESSES = ("192.0.2.1/30", "192.0.2.2/30")
 
 @dataclass
 class Topology:
-    """Namespaces called satrelay-<tag>-<part>: several labs live side by side."""
+    """Namespaces with names satrelay-<tag>-<part>, so that several labs can run side by side."""
 
     tag: str
     client: Namespace = field(init=False)
@@ -63,7 +63,7 @@ class Topology:
         for space in self.spaces():
             space.create()
         for space in (self.gateway_a, self.link, self.gateway_b):
-            # The kernel must not talk on the ports of a bridge: no autoconfiguration there.
+            # The kernel must not send on the ports of a bridge: no autoconfiguration there.
             for scope in ("all", "default"):
                 space.write_setting(f"ipv6/conf/{scope}/disable_ipv6", "1")
         self.connect_gateway_a(offloads)
@@ -86,21 +86,21 @@ class Topology:
             space.delete()
 
     def allow_socket_buffers(self, most_bytes: int) -> None:
-        """The hosts' TCP may fill the path: the direct runs are not held back by small buffers."""
+        """Lets the hosts' TCP fill the path, so that small buffers do not limit the direct runs."""
         for space in (self.client, self.server):
             for name in ("tcp_rmem", "tcp_wmem"):
                 least, default, most = map(int, space.read_setting(f"ipv4/{name}").split())
                 space.write_setting(
                     f"ipv4/{name}", f"{least} {default} {max(most, most_bytes)}"
                 )
-            # Every run starts knowing nothing of the one before.
+            # Each run starts without metrics of the run before.
             space.write_setting("ipv4/tcp_no_metrics_save", "1")
 
     def use_congestion_control(self, name: str) -> None:
         """For new connections of both hosts.
 
-        Set on the routes: the sysctl of a namespace takes only algorithms that the whole machine
-        allows to everyone, and the lab changes nothing outside its namespaces.
+        It is set on the routes. The sysctl of a namespace takes only algorithms that the whole machine allows to
+        everyone, and the lab changes nothing outside its namespaces.
         """
         for space, host in ((self.client, CLIENT), (self.server, SERVER)):
             space.ip(
@@ -123,7 +123,7 @@ def _join(
 
 
 def available_congestion_controls() -> list[str]:
-    """Of the kernel and the modules that it can load."""
+    """The algorithms of the kernel and of the modules that it can load."""
     if shutil.which("modprobe"):
         for name in ("cubic", "bbr"):
             kernel.run("modprobe", "-q", f"tcp_{name}", check=False)

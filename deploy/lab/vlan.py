@@ -1,8 +1,8 @@
 """Puts a host of the lab on a VLAN, or on a VLAN in a VLAN, as the access port of a switch does.
 
-Frames that leave the host's interface get the tags, and only those that arrive with them come in,
-without them: the cable carries the VLAN, the host knows nothing. Two programs for the kernel's traffic
-control (clsact) do it, so that kernels without VLAN devices can have it too.
+Frames that leave the host's interface get the tags. Only frames with these tags come in, and lose them. So the cable
+carries the VLAN, and the host does not know it. Two programs for the kernel's traffic control (clsact) do this, so that
+it works in kernels without VLAN devices, too.
 """
 
 import ctypes
@@ -31,11 +31,11 @@ _ETH_P_ALL = 3
 
 
 def make_access_port(space: Namespace, interface: str, vlans: tuple[int, ...]) -> None:
-    """One or two VLANs, the outer one first. The interface has no other traffic from here on."""
+    """One or two VLANs, the outer one first. From here on the interface has no other traffic."""
     # The tags are in the frame, as on a cable.
     for feature in ("tx-vlan-hw-insert", "tx-vlan-stag-hw-insert"):
         space.run("ethtool", "-K", interface, feature, "off")
-    # Kernels take frames with one tag beyond the MTU of an interface.
+    # Kernels accept frames with one tag beyond the MTU of an interface.
     space.ip("link", "set", interface, "mtu", str(1500 + 4 * (len(vlans) - 1)))
     space.run("tc", "qdisc", "add", "dev", interface, "clsact")
     for direction, name, steps in (
@@ -88,7 +88,7 @@ _EXIT = _instruction(0x95)
 
 
 def _assemble(steps: list) -> bytes:
-    """One instruction a step; those that may drop are told how many to skip for that."""
+    """One instruction a step. A step that may drop gets the number of instructions to skip for that."""
     passing = [_set(0, _PASS), _EXIT]
     dropping = [_set(0, _DROP), _EXIT]
     to_drop = len(steps) + len(passing)
@@ -99,7 +99,7 @@ def _assemble(steps: list) -> bytes:
 
 
 def _tag(vlans: tuple[int, ...]) -> list:
-    steps = [_copy(6, 1)]  # register 1 is the frame, and lost in calls
+    steps = [_copy(6, 1)]  # register 1 has the frame, and is lost in calls
     for number, vlan in enumerate(reversed(vlans)):
         kind = _CUSTOMER_TAG if number == 0 else _SERVICE_TAG
         steps += [
@@ -129,7 +129,7 @@ def _untag(vlans: tuple[int, ...]) -> list:
 
 
 def _load(code: bytes) -> int:
-    """A file descriptor of the program."""
+    """Loads the program; returns its file descriptor."""
     log = ctypes.create_string_buffer(65536)
     held = [ctypes.create_string_buffer(text, len(text)) for text in (code, b"BSD\0")]
     code_address, license_address = map(ctypes.addressof, held)

@@ -20,7 +20,7 @@ _numbers = itertools.count()
 
 @dataclass(frozen=True)
 class File:
-    """Random bytes from a seed: compression gains nothing on them."""
+    """Random bytes from a seed, which do not compress."""
 
     name: str
     path: str
@@ -30,11 +30,11 @@ class File:
 
 @dataclass(frozen=True)
 class Outcome:
-    bytes: int  # that arrived
+    bytes: int  # bytes that arrived
     seconds: float
     completed: bool
-    sha256_ok: bool  # False for what did not complete
-    error: str = ""  # why it did not complete, if not for want of time
+    sha256_ok: bool  # False if it did not complete
+    error: str = ""  # why it did not complete, unless the time was up
 
     @property
     def goodput(self) -> float:
@@ -82,7 +82,7 @@ class Transfer:
             return 0
 
     def finish(self) -> Outcome:
-        """Waits for its end and checks what arrived."""
+        """Waits for the end, and checks what arrived."""
         stdout, stderr = self._curl.communicate()
         body, _, written = stdout.rpartition("\n")
         status = self._curl.returncode
@@ -146,7 +146,7 @@ class Web:
             return json.load(state).get(key, 0)
 
     def settled_upload(self, key: str) -> int:
-        """What arrived of an upload that was stopped; the server writes its figures ten times/s."""
+        """The bytes of a stopped upload that have arrived. The server writes its figures ten times a second."""
         time.sleep(0.25)
         return self.uploaded(key)
 

@@ -42,8 +42,8 @@ std::optional<std::array<std::uint8_t, 4>> parse_v4(std::string_view text) {
   return octets;
 }
 
-// Groups of up to four hex digits, the last two possibly as a dotted quad. The number of octets
-// written to `out`; nullopt if malformed or too long. Empty text is no group.
+// Parses groups of up to four hex digits; the last two groups may be a dotted quad. Returns the
+// number of octets written to `out`; nullopt if malformed or too long. Empty text has no groups.
 std::optional<std::size_t> parse_groups(std::string_view text, std::span<std::uint8_t> out) {
   std::size_t size = 0;
   if (text.empty()) return size;

@@ -47,7 +47,7 @@ Arena::Arena(Arena& whole, const Kept& kept)
   keep_from_others();
 }
 
-// Blocks that are divided already have room however few others are left.
+// Blocks that are already divided offer reserves however few other blocks are left.
 std::size_t Arena::free_reserves() const {
   std::uint64_t more = most_for_reserves() - pool_->blocks_of_reserves;
   if (is_shared()) {
@@ -99,7 +99,7 @@ void Arena::return_reserve(ReserveIndex reserve) {
   if (division.taken != 0) return;
   unlist_partly_taken(block);
   pool_->free.push_back(block);
-  // Last: what is kept for this part is no more than what is free.
+  // Last, after the block is free: no more is kept for this part than is free.
   count_blocks_of_reserves(blocks_of_reserves_ - 1);
   count_back(block_size());
 }

@@ -1,14 +1,15 @@
 // A fixed pool of equal blocks, sized once at start-up. Stored stream bytes live here, so that no
 // packet costs a heap allocation and memory has one visible limit.
 //
-// A holder may have a reserve: a small piece of a block that is its own for as long as it likes.
-// However short memory is, it can go on with that. Several reserves share a block, which goes back
-// when it has none any more. They take half of the blocks at most.
+// A holder may have a reserve: a small piece of a block that belongs to the holder for as long as
+// it likes. However short memory is, the holder can go on with its reserve. Several reserves share
+// a block. The block is free again when it has no reserve left. Reserves take half of the blocks at
+// most.
 //
-// Several owners may share a pool, each by a part: an arena that has the blocks of the whole one,
-// and takes no more of them than leaves the others what is kept for them. Reserves of two parts
-// never share a block, and a part is charged for each block as a whole: else an owner that keeps
-// one reserve in each of many blocks would hold what is kept for others.
+// Several owners may share a pool. Each has a part: an arena that has the blocks of the whole one,
+// but leaves the other parts as many as are kept for them. Reserves of two parts never share a
+// block, and a part is charged for each block as a whole. Otherwise an owner with one reserve in
+// each of many blocks would hold memory that is kept for others.
 #pragma once
 
 #include <algorithm>
@@ -33,25 +34,25 @@ class Arena {
  public:
   static constexpr std::size_t kMostReservesOfABlock = 16;
 
-  // What is kept for the owner of a part while it has less.
+  // Memory kept for the owner of a part while the part holds less.
   struct Kept {
-    std::uint64_t promised =
-        0;                     // bytes: of peers, which may send them at any time (promise_used())
-    std::uint64_t beside = 0;  // bytes: for all else
-    std::uint64_t reserves = 0;  // whose blocks are among those
+    // Bytes promised to peers, which may send them at any time (promise_used()).
+    std::uint64_t promised = 0;
+    std::uint64_t beside = 0;    // bytes for all else
+    std::uint64_t reserves = 0;  // their blocks are among those bytes
   };
 
   // Divides `memory`, which must outlive the arena, into blocks of `block_size` bytes (a power of
   // two); a rest smaller than a block stays unused. Reserves have `reserve_size` bytes: a power of
-  // two, between the size of a block and a sixteenth of it; 0: there are none.
+  // two, from a sixteenth of a block to a whole block; 0: there are no reserves.
   Arena(MutableBytes memory, std::size_t block_size, std::size_t reserve_size = 0);
-  // A part of `whole`, which must outlive it and of which nobody has taken anything yet. The only
-  // part has all that the whole has.
+  // A part of `whole`, which must outlive the part. Nothing may have been taken from `whole` yet.
+  // If there is only one part, it has all that the whole has.
   Arena(Arena& whole, const Kept& kept);
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // kNoBlock when there are no more. Block contents are undefined.
+  // kNoBlock if no block is left. Block contents are undefined.
   [[nodiscard]] BlockIndex allocate() {
     if (free_blocks() == 0) return kNoBlock;
     const BlockIndex block = take_free_block();
@@ -63,7 +64,7 @@ class Arena {
     count_back(block_size());
   }
 
-  // kNoReserve when there are no more. Contents are undefined.
+  // kNoReserve if no reserve is left. Contents are undefined.
   [[nodiscard]] ReserveIndex take_reserve();
   void return_reserve(ReserveIndex reserve);
 
@@ -81,12 +82,12 @@ class Arena {
   std::size_t block_size() const { return std::size_t{1} << shift_; }
   unsigned block_shift() const { return shift_; }
   std::size_t total_blocks() const { return total_; }  // of the whole
-  // What allocate() gives.
+  // Blocks that allocate() can give.
   std::size_t free_blocks() const {
     if (!is_shared()) return pool_->free.size();
     return static_cast<std::size_t>(free_beside_others() >> shift_);
   }
-  std::size_t used_blocks() const { return total_ - pool_->free.size(); }  // those of reserves too
+  std::size_t used_blocks() const { return total_ - pool_->free.size(); }  // those of reserves, too
 
   std::size_t reserve_size() const { return reserve_size_; }
   std::size_t free_reserves() const;
@@ -94,36 +95,38 @@ class Arena {
   std::size_t blocks_of_reserves() const { return pool_->blocks_of_reserves; }
   std::size_t most_reserves() const { return most_for_reserves() * reserves_of_a_block_; }
 
-  // --- of a part -----------------------------------------------------------------------------
+  // --- parts ----------------------------------------------------------------------------------
   // Whether others have parts of the same memory.
   bool is_shared() const { return is_part_ && pool_->parts > 1; }
-  std::uint64_t held() const { return held_; }  // bytes, the blocks of its reserves too
+  std::uint64_t held() const { return held_; }  // bytes, including the blocks of its reserves
   std::uint64_t reserves_held() const { return reserves_held_; }
-  // What it has and may take now, in blocks: less when others take what is for who comes first.
+  // Blocks that the part holds or may take now. They become fewer when other parts take blocks that
+  // are kept for no part.
   std::size_t attainable_blocks() const {
     if (!is_shared()) return total_;
     return static_cast<std::size_t>(held_ >> shift_) + free_blocks();
   }
-  // Reserves that it can have though the others take all they can.
+  // Reserves that the part can have even if the other parts take all they can.
   std::size_t sure_reserves() const;
-  // What it can have whatever the others do.
+  // Blocks that the part can have whatever the other parts do.
   std::size_t sure_blocks() const {
     if (!is_shared()) return total_;
     return static_cast<std::size_t>((kept_for_.promised + kept_for_.beside) >> shift_);
   }
-  // Bytes beside what is promised to the peers of all parts.
+  // Bytes that are not promised to peers, of all parts.
   std::uint64_t beside_promises() const {
     const std::uint64_t all = std::uint64_t{total_} << shift_;
     return all - std::min(all, pool_->promised);
   }
 
-  // --- what was promised to peers, who may send it at any time --------------------------------
+  // --- memory promised to peers, which may send as much at any time ----------------------------
   std::uint64_t promised() const { return kept_for_.promised; }
   std::uint64_t promise_left() const {
     return kept_for_.promised - std::min(kept_for_.promised, promise_used_);
   }
   std::uint64_t promise_used() const { return promise_used_; }
-  // So much of it is stored here, and no more.
+  // use_promise(): peers sent so many of the promised bytes, and they count as stored here.
+  // renew_promise(): so many are no longer stored.
   void use_promise(std::uint64_t bytes) {
     promise_used_ += bytes;
     keep();
@@ -132,21 +135,21 @@ class Arena {
     promise_used_ -= bytes;
     keep();
   }
-  // Of an arena that is no part.
+  // For an arena that is not a part.
   void set_promised(std::uint64_t bytes) { kept_for_.promised = bytes; }
 
-  // To check the accounts: what is kept for it, and for all parts.
+  // To check the accounts: bytes kept for this part, and for all parts.
   std::uint64_t kept() const { return kept_; }
   std::uint64_t kept_for_all() const { return pool_->kept; }
 
  private:
-  // Of a block that is divided into reserves.
+  // State of a block that is divided into reserves.
   struct Division {
-    std::uint16_t taken = 0;  // a bit for each of its reserves
-    // In the list of its owner's that have room for one reserve more, while it is there.
+    std::uint16_t taken = 0;  // one bit for each of its reserves
+    // Links of the owner's list of blocks with room for another reserve, while the block is listed.
     BlockIndex previous = kNoBlock, next = kNoBlock;
   };
-  // What the parts share.
+  // State that the parts share.
   struct Pool {
     std::vector<BlockIndex> free;  // last released is first reused: its lines are still in cache
     std::size_t blocks_of_reserves = 0;
@@ -155,7 +158,7 @@ class Arena {
     std::size_t parts = 0;
     std::uint64_t promised = 0;                 // bytes, of all parts
     std::uint64_t kept = 0;                     // bytes, for all parts
-    std::uint64_t kept_blocks_of_reserves = 0;  // the same
+    std::uint64_t kept_blocks_of_reserves = 0;  // blocks kept for reserves, of all parts
   };
 
   BlockIndex take_free_block() {
@@ -180,8 +183,9 @@ class Arena {
   void keep() {
     if (is_shared()) keep_from_others();
   }
-  // What a peer was promised stays kept for it whatever else its part holds, as long as its part
-  // leaves the blocks for it: what it has used otherwise is not kept at the expense of others.
+  // Memory that is promised to a peer stays kept for it whatever else its part holds, as long as
+  // the part leaves blocks for it. If the part has used those blocks otherwise, the other parts do
+  // not have to replace them.
   void keep_from_others() {
     const std::uint64_t part = kept_for_.promised + kept_for_.beside;
     const std::uint64_t wanted = std::max(part - std::min(part, held_), promise_left());
@@ -192,7 +196,7 @@ class Arena {
   std::uint64_t kept_blocks_of_reserves() const {
     return blocks_kept_for_reserves_ - std::min(blocks_kept_for_reserves_, blocks_of_reserves_);
   }
-  // In blocks that it has divided already.
+  // Free reserves in blocks that are already divided.
   std::size_t room_in_divisions() const {
     return static_cast<std::size_t>(blocks_of_reserves_) * reserves_of_a_block_ -
            static_cast<std::size_t>(reserves_held_);
@@ -208,7 +212,7 @@ class Arena {
   std::size_t total_;
   std::size_t reserve_size_;
   std::size_t reserves_of_a_block_;
-  const std::unique_ptr<Pool> own_pool_;  // nullptr: of a part
+  const std::unique_ptr<Pool> own_pool_;  // nullptr in a part
   Pool* const pool_;
 
   const bool is_part_;
@@ -217,9 +221,9 @@ class Arena {
   std::uint64_t held_ = 0;
   std::uint64_t reserves_held_ = 0;
   std::uint64_t blocks_of_reserves_ = 0;
-  BlockIndex partly_taken_ = kNoBlock;  // the first that has room for one reserve more
+  BlockIndex partly_taken_ = kNoBlock;  // the first block with room for another reserve
   std::uint64_t promise_used_ = 0;
-  std::uint64_t kept_ = 0;  // of the pool's
+  std::uint64_t kept_ = 0;  // bytes; a share of the pool's `kept`
 };
 
 }  // namespace satrelay

@@ -1,10 +1,12 @@
-// Invariants. SATRELAY_CHECK holds in every build: a gateway with a broken invariant must stop
-// before it delivers a wrong byte. SATRELAY_DCHECK is for checks too dear for the data path.
+// Invariants. SATRELAY_CHECK is active in every build: a gateway with a broken invariant must stop
+// before it delivers a wrong byte. SATRELAY_DCHECK is for checks that cost too much on the data
+// path.
 #pragma once
 
 namespace satrelay {
 
-// Prints nothing (engines have no sink); traps, so that the host's crash handler shows the place.
+// Prints nothing, since engines have no log. Traps, so that the host's crash handler shows the
+// place.
 [[noreturn]] inline void check_failed() { __builtin_trap(); }
 
 }  // namespace satrelay

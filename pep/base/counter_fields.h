@@ -1,9 +1,9 @@
-// What a struct of counters counts, listed once beside it: `static constexpr std::array kFields`.
-// Replies of sockets, reports, differences and the check of docs/statistics.md are made from these
-// lists, so that a counter is written down in one place.
+// Describes the counters of a struct once, beside the struct:
+// `static constexpr std::array kFields`. Replies of sockets, reports, differences and the check of
+// docs/statistics.md are made from these lists, so that a counter is written down in one place.
 //
-// A metric in base units needs no more: its name, its kind (a counter's ends in _total) and the
-// factor of its unit to bytes or seconds.
+// A metric in base units can be made from a field: from its name, its kind (the name of a counter
+// gets _total at its end) and the factor from its unit to bytes or seconds.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 namespace satrelay {
 
 enum class CounterUnit : std::uint8_t {
-  kNumber,  // of what the name says: packets, frames, blocks
+  kNumber,  // a number of things, which the name says: packets, frames, blocks
   kBytes,
   kNanoseconds,
   kMicroseconds,
@@ -23,15 +23,16 @@ enum class CounterUnit : std::uint8_t {
 
 enum class CounterKind : std::uint8_t {
   kCounter,  // only grows, from 0
-  kGauge,    // as it is now
+  kGauge,    // the current value
 };
 
-// `Member` says where the number is: a pointer to member, or what operator[] of `Struct` takes.
+// `Member` says where the number is: a pointer to member, or an argument for operator[] of
+// `Struct`.
 template <typename Struct, typename Member = std::uint64_t Struct::*>
 struct CounterField {
   const char* name;  // snake_case, stable: the key in JSON
   Member member;
-  const char* help;  // a phrase; what to do about it stands in docs/statistics.md
+  const char* help;  // a phrase; docs/statistics.md says what to do about it
   CounterUnit unit = CounterUnit::kNumber;
   CounterKind kind = CounterKind::kCounter;
 };
@@ -50,16 +51,16 @@ constexpr std::uint64_t value_of(const Struct& counters,
 template <typename Struct>
 consteval const CounterField<Struct>& field_of(std::uint64_t Struct::*member) {
   std::size_t i = 0;
-  while (Struct::kFields[i].member != member) ++i;  // past the end is no constant expression
+  while (Struct::kFields[i].member != member) ++i;  // a read past the end does not compile
   return Struct::kFields[i];
 }
 
-// Whether each number of `Struct` is listed once, by a name of its own. `others`: what the struct
-// has besides, in bytes.
+// Whether each number of `Struct` is listed once, under a name of its own. `others`: size of the
+// other members of the struct, in bytes.
 template <typename Struct>
 consteval bool lists_every_counter(std::size_t others = 0) {
   const auto& fields = Struct::kFields;
-  // Compilers limit the steps of such a function: the length of each name is counted once.
+  // Compilers limit the steps of a consteval function, so each name is measured only once.
   std::array<std::string_view, Struct::kFields.size()> names{};
   for (std::size_t i = 0; i < fields.size(); ++i) {
     names[i] = fields[i].name;
@@ -76,7 +77,7 @@ constexpr void add_to(Struct& sum, const Struct& more) {
   for (const CounterField<Struct>& field : Struct::kFields) sum.*field.member += more.*field.member;
 }
 
-// What was counted from `before` to `now`; gauges as they are now.
+// Counts from `before` to `now`. Gauges have their values of `now`.
 template <typename Struct>
 [[nodiscard]] constexpr Struct difference(const Struct& now, const Struct& before) {
   Struct since = now;

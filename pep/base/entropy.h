@@ -1,5 +1,5 @@
-// Where the random bytes of keys come from: engines have no source of their own. The gateway's is
-// the kernel's, a simulation's follows from its seed.
+// The source of the random bytes of keys: engines have no source of their own. A gateway takes them
+// from the kernel, and a simulation derives them from its seed.
 #pragma once
 
 #include "pep/base/bytes.h"
@@ -9,7 +9,7 @@ namespace satrelay {
 class Entropy {
  public:
   virtual ~Entropy() = default;
-  // Bytes that nobody can foresee, all of `out`.
+  // Fills all of `out` with bytes that cannot be foreseen.
   virtual void fill(MutableBytes out) = 0;
 };
 

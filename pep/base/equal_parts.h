@@ -1,6 +1,7 @@
-// A number of places that several holders share. Half of them is kept in equal parts for holders
-// that have less than their part; the other half is for who comes first. So a holder that takes all
-// it can get leaves the others their parts. O(1) for each place that is taken or given back.
+// A number of places that several holders share. Half of the places is kept, in equal parts, for
+// holders that have less than their part. The other half goes to the holders that come first. So a
+// holder that takes all it can get leaves the others their parts. Taking a place or giving it back
+// costs O(1).
 #pragma once
 
 #include <algorithm>
@@ -10,7 +11,8 @@
 
 namespace satrelay {
 
-// What one holder may take of what is free, where `kept` is kept for all and `own` of that for it.
+// Places that one holder may take if `free` places are free. `kept` of them are kept for all
+// holders, and `own` of those for this holder.
 constexpr std::uint64_t available_to_one(std::uint64_t free, std::uint64_t kept,
                                          std::uint64_t own) {
   const std::uint64_t others = kept > own ? kept - own : 0;
@@ -19,14 +21,14 @@ constexpr std::uint64_t available_to_one(std::uint64_t free, std::uint64_t kept,
 
 class EqualParts {
  public:
-  // `least`: of a part. Where half of the places is less for all, as many holders have one as it
-  // is enough for: those that come first.
+  // `least`: the least size of a part. If half of the places is too little for such parts, only the
+  // holders that come first get theirs.
   EqualParts(std::uint64_t places, std::size_t holders, std::uint64_t least = 1)
       : least_(least), held_(holders) {
     resize(places);
   }
 
-  // Nothing that is held is taken back.
+  // Places that are held stay with their holders.
   void resize(std::uint64_t places) {
     places_ = places;
     part_ = std::max(least_, places / 2 / std::max<std::size_t>(held_.size(), 1));
@@ -48,7 +50,7 @@ class EqualParts {
   std::uint64_t taken() const { return taken_; }
   std::uint64_t held(std::size_t holder) const { return held_[holder]; }
   bool is_below_part(std::size_t holder) const { return held_[holder] < part_; }
-  // What the holder may take.
+  // Places that the holder may take.
   std::uint64_t available(std::size_t holder) const {
     const std::uint64_t own = part_ - std::min(part_, held_[holder]);
     return available_to_one(free(), own + std::min(kept_ - own, places_ / 2), own);
@@ -58,7 +60,7 @@ class EqualParts {
   std::uint64_t least_;
   std::uint64_t places_ = 0;
   std::uint64_t part_ = 0;
-  std::uint64_t kept_ = 0;  // for all holders that are below their part
+  std::uint64_t kept_ = 0;  // for all holders below their part
   std::uint64_t taken_ = 0;
   std::vector<std::uint64_t> held_;  // by holder
 };

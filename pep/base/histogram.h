@@ -1,9 +1,9 @@
-// How often a value was how large: counts between fixed bounds, and the sum of all values. What a
-// Prometheus histogram asks for, at the cost of a search among 15 bounds and two additions a value.
+// Counts how many values fell between fixed bounds, and sums all values, as a Prometheus histogram
+// requires. A value costs a search among 15 bounds and two additions.
 //
 //   inline constexpr std::array<std::uint64_t, 3> kWaitBounds = {100, 1'000, 10'000};  // us
 //   Histogram waits{kWaitBounds};
-//   waits.add(250);  // is in the second bucket, and in the third when they are told cumulatively
+//   waits.add(250);  // counts in the second bucket; in cumulative counts, in the third one, too
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,9 @@ class Histogram {
   static constexpr std::size_t kMostBounds = 15;
   using Bounds = std::span<const std::uint64_t>;
 
-  // `bounds`: the largest value of each bucket, ascending, in the unit of the values; what is
-  // beyond the last one is in a bucket of its own. They must outlive all copies: constants.
+  // `bounds`: the largest value of each bucket, ascending, in the unit of the values. Larger values
+  // than the last bound have a bucket of their own. The bounds must outlive all copies: use
+  // constants.
   constexpr explicit Histogram(Bounds bounds) : bounds_(bounds) {
     SATRELAY_CHECK(bounds.size() <= kMostBounds);
     SATRELAY_CHECK(std::is_sorted(bounds.begin(), bounds.end(), std::less_equal<>()));
@@ -35,7 +36,7 @@ class Histogram {
     buckets_[static_cast<std::size_t>(bucket)] += times;
     sum_ += value * times;
   }
-  // Of another worker, or another lane. It must have the same bounds.
+  // Adds the counts of another worker or lane. They must have the same bounds.
   constexpr Histogram& operator+=(const Histogram& more) {
     SATRELAY_CHECK(
         std::equal(bounds_.begin(), bounds_.end(), more.bounds_.begin(), more.bounds_.end()));
@@ -45,7 +46,7 @@ class Histogram {
   }
 
   constexpr Bounds bounds() const { return bounds_; }
-  // Values of each bucket alone: one more than there are bounds.
+  // Number of values in each bucket alone: one bucket more than there are bounds.
   constexpr std::span<const std::uint64_t> buckets() const {
     return std::span(buckets_).first(bounds_.size() + 1);
   }
@@ -62,10 +63,10 @@ class Histogram {
   std::uint64_t sum_ = 0;
 };
 
-// What a histogram is called where it is told, listed once: as CounterField is of a counter.
+// Describes a histogram for all outputs, once, as CounterField describes a counter.
 struct HistogramField {
   const char* name;   // snake_case, stable; ends in the unit of its values: "queue_wait_us"
-  const char* label;  // what there is one of each: "class"; "": there is one
+  const char* label;  // there is one histogram of each: "class"; "": only one
   const char* help;   // a phrase
   CounterUnit unit;
   Histogram::Bounds bounds;

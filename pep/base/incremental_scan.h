@@ -1,6 +1,6 @@
-// Once round numbered objects, some at a time. What has to be done to each of very many is begun at
-// once and done over many calls; begun again meanwhile, it goes once round from where it is, so
-// that nobody who begins it again and again keeps it from any.
+// Visits numbered objects once each, some at a time. Work on very many objects is begun at once and
+// done over many calls. If it is begun again meanwhile, the scan goes once round from where it is.
+// So no object is left out, however often the scan is begun again.
 #pragma once
 
 #include <algorithm>
@@ -10,15 +10,16 @@ namespace satrelay {
 
 class IncrementalScan {
  public:
-  // Each of `objects` is to be visited from now on.
+  // From now on, each of `objects` must be visited once.
   void begin(std::size_t objects) { left_ = count_ = objects; }
   void stop() { left_ = 0; }
   bool active() const { return left_ > 0; }
-  // Calls visit(i) for at most `most` of them; there are `objects` by now, never fewer than before.
+  // Calls visit(i) for at most `most` objects. `objects`: their current number, never less than
+  // before.
   template <typename Visit>
   void step(std::size_t objects, std::size_t most, Visit&& visit) {
     if (left_ == 0) return;
-    // Those that are new stand between the last and the first.
+    // New objects have a place between the last object and the first one.
     left_ += objects - count_;
     count_ = objects;
     for (std::size_t i = std::min(most, left_); i > 0; --i) {

@@ -1,5 +1,5 @@
-// Seeded pseudo-random numbers (SplitMix64): the same seed gives the same run on every machine.
-// Not for secrets; those come from the host as keys.
+// Seeded pseudo-random numbers (SplitMix64): the same seed gives the same run on every machine. Not
+// for secrets: the host provides those as keys.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// How much there was in about the last period: all of the period before the current one, and what
-// the current one has brought. Two words instead of a list of events.
+// Counts how much there was in about the last period: all of the previous period, and the current
+// period so far. It takes two counters instead of a list of events.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,8 @@ class RecentCount {
     turn(period, now);
     return previous_ + current_;
   }
-  // The same in the length of one period. A rate that has lasted for less is not taken to go on.
+  // The amount, converted to the length of one period. If the previous period had none, the amount
+  // of the current one is not extrapolated.
   std::uint64_t in_a_period(Duration period, Instant now) {
     const std::uint64_t counted = amount(period, now);
     if (previous_ == 0) return counted;
@@ -30,7 +31,7 @@ class RecentCount {
     return static_cast<std::uint64_t>(static_cast<double>(counted) *
                                       (period.to_seconds() / over.to_seconds()));
   }
-  // Takes out so much, the oldest first, and all there is at most: how much.
+  // Takes out up to `most`, the oldest first. Returns how much.
   std::uint64_t take(std::uint64_t most, Duration period, Instant now) {
     const std::uint64_t taken = std::min(most, amount(period, now));
     const std::uint64_t old = std::min(taken, previous_);

@@ -1,4 +1,4 @@
-// Bytes that nobody may find later: keys, and whatever they can be computed from.
+// Bytes that must not be found in memory later: keys, and all from which keys can be computed.
 #pragma once
 
 #include <algorithm>
@@ -11,25 +11,25 @@
 
 namespace satrelay {
 
-// Overwrites with zeros, also where the compiler sees that nobody reads them.
+// Overwrites with zeros, even if the compiler sees that no code reads them.
 inline void wipe(MutableBytes bytes) {
   if (bytes.empty()) return;
   std::memset(bytes.data(), 0, bytes.size());
   asm volatile("" : : "r"(bytes.data()) : "memory");
 }
 
-// Whether two equally long runs of bytes are the same, in a time that does not tell where they
+// Whether two runs of bytes of equal length are the same. The time does not depend on where they
 // differ. Runs of different lengths are different.
 inline bool equal_in_constant_time(ConstBytes a, ConstBytes b) {
   if (a.size() != b.size()) return false;
   std::byte difference{0};
   for (std::size_t i = 0; i < a.size(); ++i) difference |= a[i] ^ b[i];
-  // Else the loop could be made to end at the first difference.
+  // Without this, the compiler could end the loop at the first difference.
   asm volatile("" : "+r"(difference));
   return difference == std::byte{0};
 }
 
-// A secret of fixed size that is wiped where it ends; so is each of its copies. Starts as zeros.
+// A secret of fixed size. Its destructor wipes it, as it does each copy. Starts as zeros.
 template <std::size_t Size>
 class Secret {
  public:

@@ -6,7 +6,7 @@
 
 namespace satrelay {
 
-// The 64-bit value nearest to `reference` whose low `Bits` bits equal `truncated`.
+// The 64-bit value nearest to `reference` with the low `Bits` bits of `truncated`.
 template <unsigned Bits>
 constexpr std::uint64_t unwrap_sequence(std::uint64_t truncated, std::uint64_t reference) {
   static_assert(Bits > 0 && Bits < 64);

@@ -1,4 +1,5 @@
-// How long something has taken, for engines that know no clock: whoever runs one may hand it this.
+// Measures how long something takes, for engines that know no clock. The host of an engine may hand
+// it one.
 #pragma once
 
 #include "pep/base/time.h"
@@ -8,7 +9,7 @@ namespace satrelay {
 class Stopwatch {
  public:
   virtual ~Stopwatch() = default;
-  virtual Instant read() const = 0;  // only differences mean anything
+  virtual Instant read() const = 0;  // only differences have a meaning
 };
 
 }  // namespace satrelay

@@ -63,7 +63,7 @@ class BitRate {
 
  private:
   static constexpr std::uint64_t kNanobits =
-      8'000'000'000U;  // of a byte, by nanoseconds of a second
+      8'000'000'000U;  // bits of a byte times nanoseconds of a second
   constexpr explicit BitRate(std::uint64_t n) : bits_per_second_(n) {}
   std::uint64_t bits_per_second_ = 0;
 };

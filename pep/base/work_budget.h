@@ -1,11 +1,11 @@
-// What an engine may do on octets in one call: copy, compress, decompress, compute repairs. Octets
-// are weighted by tables of what such work costs (below, and pep/compress/codec_work.h), so unlike
-// time it is the same in each run. Its unit is the nominal nanosecond: about a nanosecond of one
-// core of the machine of docs/measurements.md.
+// Limits the work on octets that an engine does in one call: copying, compressing, decompressing,
+// computing repairs. Octets are weighted by tables of what such work costs (below, and in
+// pep/compress/codec_work.h). So unlike time, the work is the same in each run. Its unit is the
+// nominal nanosecond: about a nanosecond of one core of the machine of docs/measurements.md.
 //
-// A call goes on until the budget is spent, so it exceeds it by one piece of work at most. What is
-// left waits for the next call. Calls at one instant share a budget, so that it is all one whether
-// frames come and go together or one by one; handle_timeout() renews it.
+// A call goes on until the budget is spent, so it exceeds the budget by one piece of work at most.
+// The rest waits for the next call. Calls at one instant share a budget, so that it makes no
+// difference whether frames come and go together or one by one. handle_timeout() renews the budget.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,18 @@ namespace satrelay {
 
 using Work = std::uint64_t;  // nominal nanoseconds
 
-// For weights, which are picoseconds an octet.
+// Work on `octets` with a weight in picoseconds an octet.
 constexpr Work work_of(std::uint64_t octets, std::uint64_t picoseconds) {
   return octets * picoseconds / 1000;
 }
-// From and to memory that no near cache has.
+// Copying from and to memory that is in no near cache.
 constexpr Work copying_work(std::uint64_t octets) { return work_of(octets, 250); }
 
 class WorkBudget {
  public:
   static constexpr Work kOfACall = 250'000;
 
-  // The next call begins, which has done `done` already.
+  // The next call begins. It has done `done` already.
   void renew(Work done = 0) { spent_ = done; }
   void spend(Work work) {
     spent_ += work;

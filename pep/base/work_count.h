@@ -1,6 +1,6 @@
-// How much an engine has done, in objects that it went over: frames of packets, packets that
-// reports settle, streams, flows, timers, entries of lists. Unlike time it is the same in each run,
-// so a simulation can demand that no call does much at once, however many objects there are.
+// Counts the objects that an engine went over: frames of packets, packets that reports settle,
+// streams, flows, timers, entries of lists. Unlike time, the count is the same in each run. So a
+// simulation can demand that no call does much at once, however many objects there are.
 #pragma once
 
 #include <cstddef>

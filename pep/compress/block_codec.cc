@@ -11,13 +11,13 @@ namespace satrelay::compress {
 
 namespace {
 
-// Below these a zstd frame's own header eats what could be gained.
+// In smaller blocks, the header of a zstd frame takes more than could be gained.
 constexpr std::size_t kMinPlain = 128;
 constexpr std::size_t kMinPlainWithDictionary = 32;
 constexpr std::uint32_t kFrameMagic = 0x28B5'2FFDU;  // as its octets stand on the wire
 
 // Memory that a context needs for any block of up to kMaxPlainBlock bytes. zstd's parameters depend
-// on the input's size in tiers, of which 16 KiB is the end of the first.
+// on the input's size in tiers, and the first tier ends at 16 KiB.
 std::size_t encoder_memory(int lowest, int highest) {
   constexpr std::size_t kFirstTier = std::size_t{16} * 1024;
   std::size_t size = 0;
@@ -29,9 +29,9 @@ std::size_t encoder_memory(int lowest, int highest) {
   return size;
 }
 
-// Contexts are in memory of our own: with the library's, one that serves small blocks for a while
-// gives its work space back and allocates it anew for the next large one.
-// std::max_align_t elements, since the library asks for aligned memory.
+// Contexts lie in memory of our own. In the library's memory, a context that serves small blocks
+// for a while frees its work space, and allocates it anew for the next large block. The elements
+// are std::max_align_t, since the library asks for aligned memory.
 using Workspace = std::vector<std::max_align_t>;
 
 Workspace make_workspace(std::size_t size) {
@@ -64,7 +64,7 @@ struct BlockEncoder::Impl {
     dictionary_workspace = make_workspace(size);
     dictionary_context = context_in(dictionary_workspace);
     ZSTD_CCtx_setParameter(dictionary_context, ZSTD_c_dictIDFlag, 0);  // the block names it
-    // With another dictionary than it was made with a block may decode to other bytes.
+    // If the dictionary is wrong, a block may decode to other bytes: the checksum shows that.
     ZSTD_CCtx_setParameter(dictionary_context, ZSTD_c_checksumFlag, 1);
   }
 
@@ -78,13 +78,13 @@ struct BlockEncoder::Impl {
   int lowest_level;
   int highest_level;
   int present_level = 0;  // none yet
-  // The dictionary brings its parameters, which are others than those without one. A context that
-  // serves both in turn would clean its tables each time.
+  // A dictionary brings its own parameters, which differ from those without a dictionary. So there
+  // are two contexts: one that served both in turn would clear its tables each time.
   std::size_t compress_with(const DictionaryLevels& dictionary, ConstBytes plain,
                             MutableBytes out) {
     SATRELAY_CHECK(dictionary.context_size() <= dictionary_room);
-    // After a block for which there was no room the context is in mid-stream, and would go on with
-    // the dictionary that it had.
+    // If the last block did not fit into its room, the context is still in that stream. It would go
+    // on with the old dictionary.
     ZSTD_CCtx_reset(dictionary_context, ZSTD_reset_session_only);
     const std::size_t taken = ZSTD_CCtx_refCDict(dictionary_context, dictionary.at(present_level));
     SATRELAY_CHECK(ZSTD_isError(taken) == 0);
@@ -125,7 +125,8 @@ std::optional<std::size_t> BlockEncoder::compress(ConstBytes plain, MutableBytes
     counters.encoded_bytes += kBlockHeaderSize + plain.size();
     return std::nullopt;
   }
-  // With no more room than pays, the library gives up as soon as it sees that the block does not.
+  // The room is no larger than what pays. So the library gives up as soon as the block does not
+  // fit.
   const MutableBytes room = out.first(plain.size() - plain.size() / 16);
   const std::size_t size =
       dictionary != nullptr
@@ -155,13 +156,13 @@ struct BlockDecoder::Impl {
 BlockDecoder::BlockDecoder() : impl_(std::make_unique<Impl>()) {}
 BlockDecoder::~BlockDecoder() = default;
 
-// Just one frame of today's format: no skippable frame, and none of the formats before zstd 1.0,
-// whose decoders allocate.
+// Accepts just one frame of today's format. Skippable frames are refused, and so are the formats
+// before zstd 1.0, as their decoders allocate memory.
 std::optional<std::size_t> plain_size_of(ConstBytes start) {
   if (start.size() < sizeof kFrameMagic || load_u32(start.data()) != kFrameMagic) {
     return std::nullopt;
   }
-  // A size that is not given is a huge number here, and an error code as well.
+  // A size that is not given is a huge number here, and so is an error code.
   const unsigned long long plain = ZSTD_getFrameContentSize(start.data(), start.size());
   if (plain == 0 || plain > kMaxPlainBlock) return std::nullopt;
   return static_cast<std::size_t>(plain);

@@ -1,5 +1,5 @@
-// The encoding of a relayed stream between the gateways: a sequence of blocks: raw, zstd, marks,
-// zstd with a dictionary, an urgent mark, or a reset.
+// The encoding of a relayed stream between the gateways. It is a sequence of blocks: raw, zstd,
+// marks, zstd with a dictionary, an urgent mark, or a reset.
 //
 //    0                   1                   2                   3
 //    0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
@@ -8,19 +8,24 @@
 //   +---------------+-----------------------------------------------+
 //   |  Encoded bytes ...                                            |
 //
-// Kind 0, raw: the encoded bytes are the plain bytes and may be delivered before the block is
-// whole. Kind 1, zstd: one zstd frame that decodes to at most kMaxPlainBlock bytes, says to how
-// many, and has at most kMostParts blocks of zstd's own. Kind 2, marks:
-// no plain bytes, but how the sending host's packets look from here on: its traffic class (without
-// the ECN bits) and its hop limit, an octet each. Kind 3, dictionary: an octet, the number that the
-// receiver has given a dictionary, then one zstd frame as of kind 1, to be decoded with that
-// dictionary; it has no id of one, but a checksum of the plain bytes. Kind 4, urgent: no plain
-// bytes, but that the next ones are urgent: so many, 32 bits, of which the last is the urgent octet
-// of RFC 6093; 0 and more than a window and a pointer are malformed. Kind 5, reset: the sending
-// host has reset its connection behind the bytes before this block, which is the last one. It has
-// one octet, 0. Kinds 4 and 5 are sent only if both ends have offered their capability (docs/stp.md
-// section 4). Encoded length: 1 to kMaxPlainBlock, of marks 2, of an urgent mark 4, of a reset 1.
-// Anything else is malformed and ends the stream.
+// - Kind 0, raw: the encoded bytes are the plain bytes. They may be delivered before the block is
+//   whole.
+// - Kind 1, zstd: one zstd frame. It decodes to at most kMaxPlainBlock bytes, says to how many, and
+//   has at most kMostParts blocks of zstd's own.
+// - Kind 2, marks: no plain bytes, but how the sending host's packets look from here on: their
+//   traffic class (without the ECN bits) and their hop limit, an octet each.
+// - Kind 3, dictionary: an octet, the number that the receiver has given a dictionary, then one
+//   zstd frame as of kind 1. It must be decoded with that dictionary. The frame has no dictionary
+//   id, but a checksum of the plain bytes.
+// - Kind 4, urgent: no plain bytes, but a number of 32 bits: how many of the next bytes are urgent.
+//   The last of them is the urgent octet of RFC 6093. The number is malformed if it is 0, or more
+//   than a window and a pointer.
+// - Kind 5, reset: one octet, 0. The sending host has reset its connection behind the bytes before
+//   this block, which is the last one.
+//
+// Kinds 4 and 5 are sent only if both ends have offered their capability (docs/stp.md section 4).
+// Encoded length: 1 to kMaxPlainBlock, of marks 2, of an urgent mark 4, of a reset 1. Anything else
+// is malformed and ends the stream.
 #pragma once
 
 #include <cstddef>
@@ -64,20 +69,20 @@ enum class Mode : std::uint8_t { kOff, kAuto, kOn };
 // One context, used by all flows of a worker in turn; blocks are independent of each other.
 class BlockEncoder {
  public:
-  // zstd's levels: what it begins with, and the highest that it may be set to.
+  // zstd's levels: the level at first, and the highest that may be set.
   explicit BlockEncoder(int level) : BlockEncoder(level, level) {}
   BlockEncoder(int level, int highest);
   ~BlockEncoder();
 
   void set_level(int level);
   int level() const;
-  // Before the first block with that dictionary; the one place that may allocate.
+  // Must be called before the first block with that dictionary. No other function allocates.
   void make_room_for(const DictionaryLevels& dictionary);
 
-  // Compresses `plain` (1 to kMaxPlainBlock bytes) into `out` (as large as `plain`). The encoded
-  // size, or nullopt if the block should be sent raw: incompressible by a probe of its entropy, too
-  // small to gain, or not smaller by at least 1/16. `dictionary`: nullptr, or one ready for the
-  // level that is set.
+  // Compresses `plain` (1 to kMaxPlainBlock bytes) into `out` (as large as `plain`). Returns the
+  // encoded size, or nullopt if the block should be sent raw. That is if a probe calls it
+  // incompressible, if it is too small to gain, or if it would not become smaller by at least 1/16.
+  // `dictionary`: nullptr, or one that is ready for the level that is set.
   std::optional<std::size_t> compress(ConstBytes plain, MutableBytes out, Mode mode,
                                       const DictionaryLevels* dictionary = nullptr);
   const CodecCounters& counters() const;
@@ -87,16 +92,17 @@ class BlockEncoder {
   std::unique_ptr<Impl> impl_;
 };
 
-// What a zstd frame says of itself.
+// The shape of a zstd frame, from its headers.
 struct FrameShape {
   std::size_t plain = 0;  // bytes that it decodes to, at most kMaxPlainBlock
   std::size_t parts = 0;  // zstd's blocks, 1 to kMostParts
 };
-// From the first bytes of a frame: kFrameStart of them, or all there are. nullopt if it is none, or
-// none of a block.
+// The plain size, from the first kFrameStart bytes of a frame, or from all if there are fewer.
+// nullopt if it is not a frame, or not a frame of a block.
 inline constexpr std::size_t kFrameStart = 18;
 std::optional<std::size_t> plain_size_of(ConstBytes start);
-// Of a whole frame. nullopt if it is malformed, or not one of a block: nothing is decoded.
+// The shape of a whole frame. nullopt if it is malformed, or not a frame of a block. Decodes
+// nothing.
 std::optional<FrameShape> look_at_frame(ConstBytes encoded);
 
 class BlockDecoder {
@@ -114,7 +120,8 @@ class BlockDecoder {
   std::unique_ptr<Impl> impl_;
 };
 
-// Whether a sample of `plain` looks compressible (order-0 entropy well under 8 bits a byte).
+// Whether a sample of `plain` looks compressible: its order-0 entropy is well under 8 bits a byte,
+// or it repeats strings.
 bool looks_compressible(ConstBytes plain);
 
 }  // namespace satrelay::compress

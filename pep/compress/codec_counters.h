@@ -1,4 +1,4 @@
-// What encoders of blocks count.
+// Counters of the block encoders.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ struct CodecCounters {
   std::uint64_t plain_bytes = 0, encoded_bytes = 0;
   std::uint64_t skipped_blocks = 0, compressed_blocks = 0, dictionary_blocks = 0;
   std::uint64_t expanded_blocks = 0;
-  std::uint64_t time_ns = 0;  // 0 where nobody measures it
+  std::uint64_t time_ns = 0;  // 0 if it is not measured
 
   static constexpr std::array<CounterField<CodecCounters>, 7> kFields{{
       {"plain_bytes", &CodecCounters::plain_bytes, "offered to the encoder", CounterUnit::kBytes},
@@ -31,7 +31,7 @@ struct CodecCounters {
 };
 static_assert(lists_every_counter<CodecCounters>());
 
-// Whether it became smaller or not. Where nobody measures it there is none.
+// The time to compress a block, whether it became smaller or not. No values if it is not measured.
 inline constexpr std::array<std::uint64_t, 12> kBlockCompressionBounds = {
     5'000,   10'000,    25'000,    50'000,    100'000,    250'000,
     500'000, 1'000'000, 2'500'000, 5'000'000, 10'000'000, 25'000'000};

@@ -1,8 +1,8 @@
-// What the codec does to a block, weighed (pep/base/work_budget.h): by octets, by level, by how
-// often zstd begins anew. From it follows how large a block may be at each level.
+// Weights for the work of the codec on a block (pep/base/work_budget.h): by octets, by level, and
+// by how often zstd begins anew. They determine how large a block may be at each level.
 //
-// The weights are the means of the text that takes longest of the three of docs/measurements.md
-// ("Compression"), on one core, warm.
+// The weights are means for the slowest of the three texts of docs/measurements.md ("Compression"),
+// on one core, warm.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,13 @@
 namespace satrelay::compress {
 
 inline constexpr std::size_t kMaxPlainBlock = 64 * 1024;
-// Above it no block is cut for the time that it takes (docs/configuration.md, compress_level).
+// Above this level, blocks are not made smaller because of the time that they take
+// (docs/configuration.md, compress_level).
 inline constexpr int kHighestBoundedLevel = 9;
-// No block takes more to compress.
+// Most work to compress a block, up to that level.
 inline constexpr Work kMostEncodingWork = 500'000;
 
-// To compress an octet: picoseconds.
+// Picoseconds to compress an octet.
 constexpr std::uint64_t encoding_weight(int level) {
   if (level < 1) return 1'200;
   constexpr std::uint64_t kByLevel[] = {1'500, 1'500, 1'900, 1'900, 4'600,
@@ -28,7 +29,7 @@ constexpr std::uint64_t encoding_weight(int level) {
   return level <= 12 ? 25'000 : 120'000;
 }
 
-// To look whether a block is worth compressing, and to begin one.
+// Work to find out whether a block is worth compressing, and to begin a block.
 inline constexpr Work kProbingWork = 3'000;
 inline constexpr Work kBeginningWork = 4'000;
 
@@ -43,16 +44,16 @@ constexpr std::size_t largest_block(int level) {
   return std::min(most, kMaxPlainBlock);
 }
 
-// A frame of zstd is made of parts (RFC 8878 section 3.1.1.2), each of which may bring tables. A
-// compressor makes one of a block, at most some dozens at the highest levels. One that means harm
-// could make thousands.
+// A zstd frame is made of parts (RFC 8878 section 3.1.1.2), and each of them may bring tables. A
+// usual compressor makes one part for a block, at most some dozens at the highest levels. A hostile
+// one could make thousands.
 inline constexpr std::size_t kMostParts = 64;
 
 constexpr Work decoding_work(std::size_t encoded, std::size_t plain, std::size_t parts) {
   return 3'000 * parts + work_of(encoded, 300) + work_of(plain, 700);
 }
 
-// To look at a block of a stream, whatever is in it.
+// Work to look at a block of a stream, whatever is in it.
 inline constexpr Work kBlockWork = 400;
 
 }  // namespace satrelay::compress

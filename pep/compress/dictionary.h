@@ -1,5 +1,5 @@
-// Dictionaries of zstd (RFC 8878 section 5): what the traffic of a class has in common, so that
-// even a short block finds something to refer to.
+// Dictionaries of zstd (RFC 8878 section 5). A dictionary holds content that the traffic of a class
+// has in common, so that even a short block finds something to refer to.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 #include "pep/base/bytes.h"
 
-// zstd's own, of which this header needs no more than the names.
+// Types of zstd. This header needs only their names.
 // NOLINTBEGIN(readability-identifier-naming)
 struct ZSTD_CDict_s;
 struct ZSTD_DDict_s;
@@ -24,15 +24,15 @@ struct FreeDictionary {
 using EncodingTables = std::unique_ptr<ZSTD_CDict_s, FreeDictionary>;
 using DecodingTables = std::unique_ptr<ZSTD_DDict_s, FreeDictionary>;
 
-// As `zstd --train` makes it; what decoding needs. Immutable.
+// A dictionary as `zstd --train` makes it, with the tables for decoding. Immutable.
 class Dictionary {
  public:
   static constexpr std::size_t kMostBytes = std::size_t{128} * 1024;
 
-  // nullptr if `content` is none, or longer than kMostBytes.
+  // nullptr if `content` is not a dictionary, or longer than kMostBytes.
   static std::shared_ptr<const Dictionary> make(ConstBytes content);
 
-  // By which gateways tell dictionaries apart: the first 64 bits of the content's SHA-256.
+  // The first 64 bits of the content's SHA-256. Gateways tell dictionaries apart by it.
   std::uint64_t fingerprint() const { return fingerprint_; }
   ConstBytes content() const { return content_; }
   const ZSTD_DDict_s* tables() const { return tables_.get(); }
@@ -45,11 +45,11 @@ class Dictionary {
   DecodingTables tables_;  // refer to content_
 };
 
-// A dictionary made ready to compress with at each level of a range: up to 0.4 ms and 1.5 MB a
-// level (above level 10 up to 7 ms and 2 MB). Immutable.
+// A dictionary made ready to compress with at each level of a range. A level takes up to 0.4 ms and
+// 1.5 MB (above level 10 up to 7 ms and 2 MB). Immutable.
 class DictionaryLevels {
  public:
-  // zstd's levels; 0 is none of them, and left out.
+  // zstd's levels. 0 is not a level, and is left out.
   DictionaryLevels(std::shared_ptr<const Dictionary> dictionary, int lowest, int highest);
 
   const std::shared_ptr<const Dictionary>& dictionary() const { return dictionary_; }

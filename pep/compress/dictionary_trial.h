@@ -1,5 +1,6 @@
-// Whether a dictionary pays. One that fits halves small blocks; one that was trained on other
-// traffic makes them longer than they are without, as its tables of codes are taken for theirs.
+// Decides whether a dictionary pays. A dictionary that fits halves small blocks. A dictionary that
+// was trained on other traffic makes blocks longer than without it, as its code tables take the
+// place of their own.
 #pragma once
 
 #include <array>
@@ -8,16 +9,16 @@
 
 namespace satrelay::compress {
 
-// Of blocks of about one size.
+// A trial for blocks of about one size.
 class DictionaryTrial {
  public:
-  // Asked once a block: whether to compress it with the dictionary and without. The first few are
-  // tried, and then one in kEvery.
+  // Call it once for each block. It says whether to compress the block both with the dictionary and
+  // without. The first few blocks are tried, and then one in kEvery.
   bool is_due() {
     const std::uint64_t number = blocks_++;
     return number < kFirst || number % kEvery == 0;
   }
-  // Bytes that a block has become either way.
+  // The sizes of a block, compressed with and without the dictionary, in bytes.
   void note(std::size_t with, std::size_t without) {
     if (++tries_ == kMemory) {
       tries_ /= 2;
@@ -31,16 +32,17 @@ class DictionaryTrial {
 
  private:
   static constexpr std::uint64_t kFirst = 4;
-  // A prime, so that requests and answers in turn are both tried.
+  // A prime, so that both are tried if requests and answers alternate.
   static constexpr std::uint64_t kEvery = 17;
-  static constexpr unsigned kMemory = 64;  // tries; those longer ago count less and less
+  static constexpr unsigned kMemory = 64;  // tries; older ones count less and less
   std::uint64_t blocks_ = 0;
   unsigned tries_ = 0;
   std::uint64_t with_ = 0;
   std::uint64_t without_ = 0;
 };
 
-// A long block of other traffic must not outweigh many short ones, which gain most.
+// Trials for several sizes. A long block of other traffic must not outweigh many short blocks,
+// which gain most.
 class DictionaryTrials {
  public:
   DictionaryTrial& of(std::size_t block) {

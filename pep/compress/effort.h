@@ -1,5 +1,5 @@
-// How hard to compress: as hard as the processor keeps up with, beside all else that it does, on a
-// link of a given rate. Fast levels on fast links, up to 9 on slow ones.
+// Chooses the level of compression: as high as the processor can keep up with, beside its other
+// work, on a link of a given rate. Fast levels on fast links, up to 9 on slow ones.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace satrelay::compress {
 inline constexpr int kLowestLevel = -5;
 inline constexpr int kHighestLevel = 9;  // of `auto`
 
-// The level for a link if nothing is known of the processor: what a core does with a
-// quarter of its time, if its text shrinks to a quarter (docs/measurements.md, "Compression").
+// The level for a link if nothing is known of the processor. A core manages that level in a quarter
+// of its time, if its text shrinks to a quarter (docs/measurements.md, "Compression").
 constexpr int level_for(BitRate link) {
   struct Step {
     std::uint64_t megabits;
@@ -30,7 +30,7 @@ constexpr int level_for(BitRate link) {
 // Lowers the level while compression takes too much of the time, and raises it again.
 class Effort {
  public:
-  // Took so long, of the time until `now`.
+  // Compression took `time`, of the time until `now`.
   void spend(Duration time, Instant now) {
     spent_ = spent_ + time;
     if (now - since_ < kWindow) return;
@@ -42,7 +42,7 @@ class Effort {
   }
   int level(BitRate link) const {
     const int level = std::min(level_for(link), most_);
-    return level == 0 ? -1 : level;  // 0 is zstd's word for its default
+    return level == 0 ? -1 : level;  // 0 means zstd's default
   }
 
  private:

@@ -1,4 +1,4 @@
-// Whether a block is worth the compressor's time, from a sample of at most 4 KiB.
+// Decides whether a block is worth the compressor's time, from a sample of at most 4 KiB.
 #include <algorithm>
 #include <array>
 
@@ -8,9 +8,9 @@ namespace satrelay::compress {
 
 namespace {
 
-// The sample: one thirty-second of the block, so that a stream of incompressible bytes pays a few
-// hundredths of a nanosecond a byte, within these bounds, in a few stretches spread evenly and long
-// enough to hold repetitions.
+// The sample is one thirty-second of the block, within these bounds. So a stream of incompressible
+// bytes pays a few hundredths of a nanosecond a byte. The sample consists of a few stretches, which
+// are spread evenly and long enough to hold repetitions.
 constexpr std::size_t kShare = 32;
 constexpr std::size_t kMinSample = 512;
 constexpr std::size_t kMaxSample = 4096;
@@ -18,7 +18,8 @@ constexpr std::size_t kStretches = 8;
 
 using Histogram = std::array<std::uint32_t, 256>;
 
-// Four histograms in turn: runs of one octet would otherwise wait for their own store each time.
+// Uses four histograms in turn. In a single histogram, each octet of a run would wait for the store
+// of the octet before.
 class Counter {
  public:
   void add(ConstBytes bytes) {
@@ -50,9 +51,9 @@ class Counter {
 
 // Collision entropy, -log2 of the chance that two octets are equal: never above Shannon's, needs no
 // logarithm, and does not depend on the sample's size. Octets without any bias collide once in 256;
-// half as often again means 7.4 bits.
+// 1.5 times as often means 7.4 bits.
 bool has_biased_octets(const Counter& counter) {
-  // Three standard deviations of the ratio for unbiased octets, sqrt(2 * 255) / size, on top: a
+  // Three standard deviations of the ratio for unbiased octets, sqrt(2 * 255) / size, are added: a
   // small sample must be clearer.
   constexpr std::uint64_t kThreeDeviations = 68;
   const std::uint64_t n = counter.size();
@@ -60,8 +61,8 @@ bool has_biased_octets(const Counter& counter) {
   return counter.equal_pairs() * 256 * 2 * n > counter.pairs() * (3 * n + 2 * kThreeDeviations);
 }
 
-// Counts eight-octet strings seen before. Strings are picked by their own hash, so that a
-// repetition is met at whatever distance it comes.
+// Counts eight-octet strings that were seen before. The hash of a string decides whether it is
+// picked, so that a repetition is found at any distance.
 class Repetitions {
  public:
   void add(ConstBytes bytes) {
@@ -75,7 +76,7 @@ class Repetitions {
       seen = string;
     }
   }
-  // A small sample meets both ends of few repetitions, and chance makes none.
+  // Few repetitions have both ends in a small sample, so few suffice. Chance makes none.
   bool found() const { return repeated_ >= 2 && repeated_ * 64 >= picked_; }
 
  private:

@@ -1,10 +1,9 @@
-// What packets of one kind may take of a link, packets that others cause and that wait in no class:
-// answers to pings, to ARP, to HELLOs. A budget has a rate, and lends so much at once as it earns
-// in 250 ms, or `least` octets where that is more.
+// Limits what packets of one kind may take of a link. Others cause these packets, and they wait in
+// no class: answers to pings, to ARP, to HELLOs. A budget has a rate. It lends at once what it
+// earns in 250 ms, or `least` octets if that is more.
 //
-// A claim of the first order may use all of it, any other one half: so whoever floods from
-// somewhere leaves room for those that are known. Budgets may have one budget in common, on which
-// each draws.
+// A claim of the first order may use all of it, any other claim one half. So a flood from unknown
+// sources leaves room for known ones. Several budgets may draw on one budget in common.
 #pragma once
 
 #include <algorithm>
@@ -19,40 +18,41 @@ class Budget {
  public:
   enum class Claim : std::uint8_t { kFirst, kOther };
 
-  // `all`: what this one and others have in common; outlives it.
+  // `all`: the budget that this one and others have in common; must outlive it.
   explicit Budget(ByteCount least, Budget* all = nullptr) : least_(least), all_(all) {
     set_rate(BitRate::bits_per_second(1), Instant());
   }
   Budget(const Budget&) = delete;
   Budget& operator=(const Budget&) = delete;
 
-  // What is owed is owed in octets.
+  // A debt stays the same in octets.
   void set_rate(BitRate rate, Instant now) {
     rate = std::max(rate, BitRate::bits_per_second(1));
     if (rate == rate_) return;
     if (owed_until_ > now) owed_until_ = now + rate.time_for(rate_.bytes_in(owed_until_ - now));
     rate_ = rate;
-    // Times are rounded up, those of its parts too.
+    // Times are rounded up, also the times of packets that together have `least` octets.
     depth_ = std::max(kFill, rate.time_for(least_) + Duration::microseconds(1));
   }
   BitRate rate() const { return rate_; }
 
-  // Whether a packet may leave. One that is longer than what the budget lends may leave alone, when
-  // nothing is owed, if its claim is of the first order or it has at most `least` / 2 octets.
+  // Whether a packet may leave. A packet that is longer than what the budget lends may leave alone
+  // if nothing is owed. Its claim must be of the first order, or it must have at most `least` / 2
+  // octets.
   bool allows(ByteCount size, Claim claim, Instant now) const {
     return fits(size, claim, now) && (all_ == nullptr || all_->fits(size, claim, now));
   }
-  // One leaves.
+  // A packet leaves.
   void debit(ByteCount size, Instant now) {
     owed_until_ = later(owed_until_, now) + rate_.time_for(size);
     on_left(size, now);
   }
-  // Whether the budget earns so much in a second.
+  // Whether the budget earns `size` in a second.
   bool earns_in_a_second(ByteCount size) const {
     return rate_.time_for(size) <= Duration::seconds(1);
   }
-  // A place behind all that is booked, for a packet that waits for it: when it may leave, which
-  // on_left() is to tell.
+  // Books a place behind all that is booked, for a packet that waits. Returns when the packet may
+  // leave. The caller must call on_left() when it leaves.
   Instant book(ByteCount size, Instant now) {
     const Duration time = rate_.time_for(size);
     const Instant free = later(owed_until_, now);
@@ -79,28 +79,30 @@ class Budget {
   Instant owed_until_;
 };
 
-// One of many that share a budget and may all wait: places are given out in order, so that each has
-// one in the end, and nobody asks before its place has come.
+// The place of one of many users that share a budget and may all wait. Places are given out in
+// order. So each user gets a place in the end, and asks only when its place has come.
 class BudgetPlace {
  public:
-  // Whether the packet may leave now; a place is booked if there is none. Without a budget it may.
+  // Whether the packet may leave now. Books a place if there is none. Without a budget the packet
+  // may leave.
   bool has_come(Budget* budget, ByteCount size, Instant now) {
     if (budget == nullptr) return true;
     if (at_.is_never()) {
       at_ = budget->book(size, now);
     } else if (rate_ != budget->rate() && at_ > now) {
-      // What was booked was booked in octets.
+      // The place was booked in octets.
       at_ = now + budget->rate().time_for(rate_.bytes_in(at_ - now));
     }
     rate_ = budget->rate();
     return now >= at_;
   }
-  // It leaves.
+  // The packet leaves.
   void use(Budget* budget, ByteCount size, Instant now) {
     at_ = Instant::never();
     if (budget != nullptr) budget->on_left(size, now);
   }
-  // When to ask again; the beginning of time if no place is booked, or for another rate.
+  // When to ask again; the beginning of time if no place is booked, or if it was booked at another
+  // rate.
   Instant at(const Budget* budget) const {
     const bool holds = budget == nullptr || budget->rate() == rate_;
     return at_.is_never() || !holds ? Instant() : at_;
@@ -108,7 +110,7 @@ class BudgetPlace {
 
  private:
   Instant at_ = Instant::never();
-  BitRate rate_;  // for which it was booked
+  BitRate rate_;  // at which the place was booked
 };
 
 }  // namespace satrelay::control

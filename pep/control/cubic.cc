@@ -23,15 +23,15 @@ Cubic::Cubic(std::uint32_t segment_size)
 
 void Cubic::on_ack(const AckSample& sample) {
   if (sample.in_recovery || sample.newly_acknowledged == 0) return;
-  // A window that the flight did not fill says nothing about the path (section 5.8). Half of it is
-  // asked for, because an owner may hand in a burst of ACKs before it sends again.
+  // A window that the flight did not fill says nothing about the path (section 5.8). Half of the
+  // window is enough here, because an owner may hand in a burst of ACKs before it sends again.
   if (!after_timeout_ && sample.bytes_in_flight * 2 < window_) {
     last_ack_ = Instant::never();
     return;
   }
   std::uint64_t bytes = sample.newly_acknowledged;
   if (window_ < threshold_) {
-    // RFC 3465 section 2.3: after a timeout one ACK may cover much that had arrived long before.
+    // RFC 3465 section 2.3: after a timeout one ACK may cover much data that arrived long before.
     const std::uint64_t most = after_timeout_ ? 2 * segment_ : bytes;
     const std::uint64_t step = std::min({bytes, most, threshold_ - window_});
     window_ = std::min(window_ + step, kLargestWindow);
@@ -86,7 +86,7 @@ std::uint64_t Cubic::reduced(std::uint64_t flight) const {
 
 void Cubic::on_loss(const LossSample& sample) {
   prior_window_ = window_;
-  // Fast convergence (section 4.7): a window that shrinks leaves room for newcomers.
+  // Fast convergence (section 4.7): a window that shrinks leaves room for new flows.
   largest_window_ = window_ < largest_window_
                         ? static_cast<std::uint64_t>(static_cast<double>(window_) * (1 + kBeta) / 2)
                         : window_;

@@ -25,7 +25,7 @@ class Cubic final : public WindowController {
   // The congestion avoidance stage since the last reduction, in segments and seconds.
   struct Epoch {
     bool begun = false;
-    Duration length;      // in which the window was in use
+    Duration length;      // time in which the window was in use
     double k = 0;         // when the cubic reaches `origin`
     double origin = 0;    // W_max
     double friendly = 0;  // W_est
@@ -43,10 +43,10 @@ class Cubic final : public WindowController {
   std::uint64_t threshold_;
   std::uint64_t prior_window_ = 0;    // cwnd_prior
   std::uint64_t largest_window_ = 0;  // W_max; 0: no reduction yet, or a timeout
-  double credit_ = 0;                 // growth under a byte
+  double credit_ = 0;                 // growth of less than a byte
   Epoch epoch_;
   Instant last_ack_ = Instant::never();
-  bool after_timeout_ = false;  // refilling after an RTO: ACKs cover what had arrived before
+  bool after_timeout_ = false;  // refilling after an RTO: ACKs cover data that arrived before
 };
 
 }  // namespace satrelay::control

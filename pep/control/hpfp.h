@@ -1,9 +1,10 @@
-// HpFP (Murata et al.): the rate begins at half of a target and is led to it by a PID controller
-// that compares it every control period with the throughput that reports show (sections II-B and
-// II-D1, figure 4). Packets leave at intervals of size / rate (equation 1): the pacer's work.
+// HpFP (Murata et al.): the rate begins at half of a target. Every control period, a PID controller
+// compares the target with the throughput that reports show, and leads the rate to the target
+// (sections II-B and II-D1, figure 4). Packets leave at intervals of size / rate (equation 1),
+// which is the pacer's work.
 //
 // The paper does not publish its gains; these let a path of 500 ms settle within 3 s. Nor does it
-// say how overload is told from loss: here the target gives way to what the guard has found.
+// say how to tell overload from loss. Here the target is at most what the guard has found.
 #pragma once
 
 #include <optional>
@@ -32,7 +33,7 @@ class Hpfp final : public RateController {
   bool take_question() override { return guard_.take_question(); }
   bool is_steady() const override { return !guard_.probes(); }
   std::optional<CutCause> cut_cause() const override;
-  // What the controller leads to now.
+  // The target that the controller leads the rate to now.
   BitRate target() const;
 
  private:
@@ -40,7 +41,7 @@ class Hpfp final : public RateController {
   void follow_guard();
   Config config_;
   CapacityGuard guard_;
-  double goal_;  // the target that `rate_` was last led to, bits a second
+  double goal_;  // the last target for `rate_`, bits a second
   double rate_;
   double error_ = 0, previous_error_ = 0;
   bool measuring_ = false;

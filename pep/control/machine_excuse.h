@@ -1,7 +1,8 @@
-// What a gateway's own machine has to do with what samples show. One that is not run makes delay
-// that looks like a queue on the link, and one whose port overflows makes loss. The word on it is
-// the peer's as a rule, so it is taken for a while only: a peer whose machine is never in time is
-// the bottleneck itself, and one that lies gets no more than it would by lying about arrivals.
+// Excuses delay and loss that a gateway's own machine causes. A machine that does not run in time
+// makes delay that looks like a queue on the link. A machine with a port that overflows makes loss.
+// Usually only the peer can know this, so its word is believed for a limited time. If the peer's
+// machine is never in time, it is the bottleneck itself. A peer that lies gains no more than by
+// lying about arrivals.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +12,12 @@
 
 namespace satrelay::control {
 
-// How late a sample's newest packet may be by a machine's doing.
+// How late a machine may have made a sample's newest packet.
 class PunctualSamples {
  public:
-  // Small beside any queue that is looked for.
+  // Small compared with any queue that a controller looks for.
   static constexpr Duration kAllowed = Duration::milliseconds(4);
-  // If all samples are later, it is believed for so long.
+  // If all samples are later than that, their lateness is believed for this long.
   static constexpr Duration kPatience = Duration::seconds(5);
 
   Duration believed_lateness(const FeedbackSample& sample) {
@@ -28,25 +29,25 @@ class PunctualSamples {
   Instant late_since_ = Instant::never();
 };
 
-// Whether a cut was the doing of a machine that knows only afterwards what it has missed.
+// Whether a machine caused a cut, though it knows only afterwards what it has missed.
 class CutExcuse {
  public:
-  // What is told so much later, by the receiver's clock, is no news of what the cut was made for.
+  // A report that comes later than this, by the receiver's clock, does not explain the cut.
   static constexpr Duration kNews = Duration::seconds(1);
-  // A port that makes delay overflows by more than this part of what it takes.
+  // A port that makes delay loses more than 1 / kPart of what it delivers.
   static constexpr std::uint64_t kPart = 64;
-  // So many cuts in a row are taken back, and again when there was none for so long.
+  // Most cuts in a row that are taken back. After kRest without a cut, as many again.
   static constexpr int kMost = 4;
   static constexpr Duration kRest = Duration::seconds(10);
 
-  // For what was seen until `arrived`, by the receiver's clock.
+  // A cut was made, for what was seen until `arrived`, by the receiver's clock.
   void on_cut(Instant arrived, Instant now) {
     if (now >= last_ + kRest) left_ = kMost;
     last_ = now;
     until_ = arrived + kNews;
     open_ = left_ > 0;
   }
-  // True once for a cut.
+  // Whether the sample excuses the last cut. True once for a cut.
   bool holds(const FeedbackSample& sample) {
     open_ = open_ && sample.arrived <= until_;
     if (!open_ || sample.packets_lost_at_receiver * kPart <= sample.packets_delivered) return false;

@@ -7,7 +7,7 @@
 namespace satrelay::control {
 namespace {
 
-// Beyond any path: keeps the arithmetic far from overflow.
+// Larger than any path needs; keeps the arithmetic far from overflow.
 constexpr std::uint64_t kWindowLimit = std::uint64_t{1} << 40;
 
 }  // namespace

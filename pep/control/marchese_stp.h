@@ -19,8 +19,8 @@ class MarcheseStp final : public RateController {
     std::uint32_t threshold = 0;       // Th, packets; 0: none
     std::uint32_t growth = 10;         // F, packets an ACK
     std::uint32_t avoidance = 1;       // G, packets a round trip
-    // At either end, IP layer and all. Zero: what keeps the link busy (section IV), that is twice
-    // what it carries in a round trip and the wait for a report.
+    // The buffer at either end, including the IP layer. Zero: as much as keeps the link busy
+    // (section IV). That is twice what the link carries in a round trip and the wait for a report.
     ByteCount buffer = ByteCount(0);
   };
   explicit MarcheseStp(const Config& config) : config_(config) {}

@@ -12,11 +12,11 @@ NewReno::NewReno(std::uint32_t segment_size)
 
 void NewReno::on_ack(const AckSample& sample) {
   if (sample.in_recovery || sample.newly_acknowledged == 0) return;
-  // A window that the flight did not fill says nothing about the path (RFC 7661). Half of it is
-  // asked for, because an owner may hand in a burst of ACKs before it sends again.
+  // A window that the flight did not fill says nothing about the path (RFC 7661). Half of the
+  // window is enough here, because an owner may hand in a burst of ACKs before it sends again.
   if (!after_timeout_ && sample.bytes_in_flight * 2 < window_) return;
   if (window_ < threshold_) {
-    // RFC 3465 section 2.3: after a timeout one ACK may cover much that had arrived long before.
+    // RFC 3465 section 2.3: after a timeout one ACK may cover much data that arrived long before.
     const std::uint64_t most = after_timeout_ ? 2 * segment_ : sample.newly_acknowledged;
     grow_slow_start(std::min(sample.newly_acknowledged, most));
   } else {

@@ -30,7 +30,7 @@ class NewReno final : public WindowController {
   std::uint64_t window_;
   std::uint64_t threshold_;
   std::uint64_t credit_ = 0;    // bytes acknowledged towards the next segment of growth
-  bool after_timeout_ = false;  // refilling after an RTO: ACKs cover what had arrived before
+  bool after_timeout_ = false;  // refilling after an RTO: ACKs cover data that arrived before
 };
 
 }  // namespace satrelay::control

@@ -1,14 +1,14 @@
-// Spaces what leaves for one satellite carrier. All peers on a carrier and all bridged frames share
-// one pacer, because they share the modem.
+// Spaces the packets that leave for one satellite carrier. All peers on a carrier and all bridged
+// frames share one pacer, because they share the modem.
 //
 // The pacer keeps the instant at which the carrier will have sent all that was debited. Sending is
 // allowed while that instant is at most `burst` ahead of now: so an idle carrier lends no credit
 // for the past, and a late poll may catch up by one burst.
 //
 // Everything is debited in full. A packet that must not wait behind data (a HELLO, a report, ARP)
-// may leave until two long packets are booked beyond the burst. So in any time T a carrier sends
-// at most what its rate carries in T, a burst and two long packets. What such packets may take of
-// the rate is limited elsewhere: by budgets (budget.h) and by the clocks of the session.
+// may leave until two long packets are booked beyond the burst. So in any time T a carrier sends at
+// most what its rate carries in T, a burst and two long packets. Budgets (budget.h) and the clocks
+// of the session limit how much of the rate such packets take.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace satrelay::control {
 
-// How the modem counts a frame, in bytes added to those of the IP packet.
+// The bytes that the modem counts for a frame in addition to those of the IP packet.
 struct LinkOverhead {
   // Ethernet: header 14, FCS 4, preamble 8, inter-frame gap 12.
   static constexpr std::uint32_t kEthernet = 38;
@@ -42,12 +42,12 @@ class Pacer {
     take(rate);
   }
 
-  // `lead`: of what must leave at once so many bytes may run ahead; nobody else does meanwhile, so
-  // several together are no further ahead than the one that may go furthest.
+  // `lead`: bytes that may run ahead, for a train that must leave at once. Senders without a lead
+  // wait meanwhile. So several trains together are no further ahead than the longest lead allows.
   bool can_send(Instant now, ByteCount lead = {}) const {
     return busy_until_ <= open_until(now, lead);
   }
-  // can_send() as long as no more is booked than until then.
+  // can_send() is true as long as the carrier is booked no further than this.
   Instant open_until(Instant now, ByteCount lead = {}) const { return now + burst_ + ahead(lead); }
   // When can_send() becomes true.
   Instant next_send(ByteCount lead = {}) const { return busy_until_ - burst_ - ahead(lead); }
@@ -62,17 +62,17 @@ class Pacer {
   Instant free_at() const { return busy_until_; }
   // Debits one IP packet that leaves now.
   void on_sent(std::size_t ip_bytes, Instant now) {
-    // Most packets are as long as the one before, and divisions take long.
+    // Most packets are as long as the one before, and divisions take long: keep its time.
     if (ip_bytes != last_size_) {
       last_size_ = ip_bytes;
       last_time_ = rate_.time_for(overhead_.accounted(ip_bytes));
     }
     busy_until_ = later(busy_until_, now) + last_time_;
   }
-  // Debits a packet that leaves whether or not there is room, and forgets what lies further ahead
-  // than the larger of 20 ms and two long packets beyond the burst. Only for a pacer that keeps the
-  // rate of one sender on a carrier with a pacer of its own: the carrier would not stay in its
-  // rate.
+  // Debits a packet that leaves whether or not there is room. Forgets bookings further ahead than
+  // 20 ms, or than the burst and two long packets, whichever is larger. Only for a pacer that keeps
+  // the rate of one sender, on a carrier with a pacer of its own. In the pacer of a carrier, this
+  // would exceed the carrier's rate.
   void on_sent_regardless(std::size_t ip_bytes, Instant now) {
     const Instant booked = busy_until_;
     on_sent(ip_bytes, now);
@@ -81,14 +81,14 @@ class Pacer {
   }
   // A pacer with the same burst and overhead for another rate.
   Pacer for_rate(BitRate rate) const { return {rate, overhead_, burst_}; }
-  // What is booked already was booked in bytes: at a lower rate it takes longer to leave.
+  // Bookings stay the same in bytes: at a lower rate they take longer to leave.
   void set_rate(BitRate rate, Instant now) {
     if (rate == rate_) return;
     if (busy_until_ > now) busy_until_ = now + rate.time_for(rate_.bytes_in(busy_until_ - now));
     take(rate);
   }
-  // A part of a rate that several pacers share, as it is divided anew. The room that is left, and
-  // what is booked beyond the burst, stay what they are in bytes: others have had the rest. So all
+  // Sets this pacer's part of a rate that several pacers share. The room that is left, and what is
+  // booked beyond the burst, stay the same in bytes: the other pacers have had the rest. So all
   // pacers together send what their parts carry, however the parts change.
   void take_share(BitRate rate, Instant now) {
     if (rate == rate_) return;
@@ -108,7 +108,7 @@ class Pacer {
     burst_ = burst;
     take(rate_);
   }
-  // What was debited and the carrier will not have sent by then.
+  // Bytes that were debited, and that the carrier will not have sent by `now`.
   ByteCount booked(Instant now) const { return rate_.bytes_in(busy_until_ - now); }
   BitRate rate() const { return rate_; }
   const LinkOverhead& overhead() const { return overhead_; }
@@ -131,7 +131,7 @@ class Pacer {
   Duration burst_;
   Duration most_booked_;  // ahead of now
   Instant busy_until_;
-  std::size_t last_size_ = 0;  // of a packet, and its time at this rate
+  std::size_t last_size_ = 0;  // of the last packet; its time at this rate follows
   Duration last_time_;
 };
 

@@ -1,7 +1,7 @@
-// The contract of a rate controller of the satellite side: one per session (lane), behind which
-// Complete Knowledge and the papers' algorithms look alike. It is told what the sender sends and
-// what feedback reports say, and answers with a rate, a window and a priority; the session enforces
-// them. A controller never sees the session, and `now` never goes backwards.
+// The contract of a rate controller of the satellite side. Each session (lane) has one. Complete
+// Knowledge and the papers' algorithms look alike behind it. The session tells it what was sent and
+// what feedback reports say. It answers with a rate, a window and a priority, which the session
+// enforces. A controller never sees the session, and `now` never goes backwards.
 #pragma once
 
 #include <cstddef>
@@ -17,40 +17,40 @@ namespace satrelay::control {
 
 // One feedback report, as the sender understood it. Bytes are accounted as the modem counts them.
 struct FeedbackSample {
-  ByteCount newly_delivered;  // first reported as received
+  ByteCount newly_delivered;  // reported as received for the first time
   std::uint64_t packets_delivered = 0;
   std::uint64_t packets_lost = 0;               // newly declared lost
-  std::uint64_t low_priority_packets_lost = 0;  // those of them that were sent at low priority
+  std::uint64_t low_priority_packets_lost = 0;  // lost packets of low priority
   ByteCount in_flight;                          // sent, and neither reported nor given up
   Duration rtt;                                 // zero if the report gave no sample
   Duration interval;                            // since the previous report
-  // The newest packet of which a report spoke: when it was sent, and when it arrived, by the
-  // receiver's clock. `received` is all that had arrived in this session. Differences between two
+  // The newest packet in any report: when it was sent, and when it arrived, by the receiver's
+  // clock. `received` is all that had arrived in this session by then. Differences between two
   // samples give the rate of arrival and the growth of the queue on the way there, whatever the
   // intervals of the reports and the delay on the way back.
   Instant sent;
   Instant arrived;
   ByteCount received;
-  std::uint64_t number = 0;  // of that packet: how many on_sent() had been told of before it
-  // The carrier had booked so much when that packet had left, the packet included: the link had as
-  // much to send, or less.
+  std::uint64_t number = 0;  // of that packet: how many calls of on_sent() came before its own
+  // Bytes that the carrier had booked when that packet had left, including the packet. The link had
+  // at most that much to send.
   ByteCount booked;
-  // What is the doing of the gateways' own machines and no sign of the link. So much of `arrived`
-  // less `sent` may be, since one of them was not run meanwhile:
+  // The part of `arrived` less `sent` for which a gateway's own machine is responsible, not the
+  // link: it did not run meanwhile.
   Duration lateness;
-  // And so many of the packets that this sample or an earlier one called lost had reached the
-  // receiver, whose port had no room for them. The last word on either is the peer's.
+  // Packets that this sample or an earlier one counted as lost, though they had reached the
+  // receiver. Its port had no room for them. For both values, the sender must believe the peer.
   std::uint64_t packets_lost_at_receiver = 0;
   Instant now;
 };
 
-// Why less is sent than before.
+// Why the rate fell.
 enum class CutCause : std::uint8_t {
   kDelay,       // the queue on the way grew
   kLoss,        // too much was lost on the way
-  kController,  // its algorithm has another reason
-  kAnnounced,   // the peer says that no more arrives
-  kCommanded,   // the operator has said so
+  kController,  // the controller's algorithm has another reason
+  kAnnounced,   // the peer has announced that no more arrives
+  kCommanded,   // the operator has commanded it
   kConfigured,  // the configuration has changed
 };
 inline constexpr std::size_t kCutCauses = 6;
@@ -61,13 +61,12 @@ enum class Priority : std::uint8_t { kHigh = 0, kLow = 1, kStartHigh = 2, kStart
 constexpr bool is_low(Priority priority) {
   return priority == Priority::kLow || priority == Priority::kStartLow;
 }
-// The code points: best effort, and three of pool 2, which is left to local use (RFC 2474
-// section 6).
+// The code points: best effort, and three of pool 2, which is for local use (RFC 2474 section 6).
 constexpr std::uint8_t dscp_of(Priority priority) {
   constexpr std::uint8_t kPoints[] = {0, 0b000'011, 0b000'111, 0b001'011};
   return kPoints[static_cast<std::size_t>(priority)];
 }
-// What a router takes a code point for; kHigh for all others.
+// The priority that a router reads from a code point; kHigh for all other code points.
 constexpr Priority priority_of(std::uint8_t dscp) {
   for (const Priority p : {Priority::kLow, Priority::kStartHigh, Priority::kStartLow}) {
     if (dscp_of(p) == dscp) return p;
@@ -75,12 +74,12 @@ constexpr Priority priority_of(std::uint8_t dscp) {
   return Priority::kHigh;
 }
 
-// A packet that carries stream bytes once more is a retransmission, whatever else it carries.
+// A packet that carries stream bytes again is a retransmission, whatever else it carries.
 enum class Purpose : std::uint8_t { kControl, kNewData, kRetransmission };
 
 // A session with a peer begins, and nothing is in flight.
 struct StartSample {
-  Duration rtt;      // of the handshake, or a guess if that gave none
+  Duration rtt;      // of the handshake, or a guess if the handshake gave none
   ByteCount packet;  // a full one, accounted
   Instant now;
 };
@@ -94,33 +93,33 @@ class RateController {
   virtual void on_feedback(const FeedbackSample& sample) = 0;
   // Capacity that the operator, the modem or the peer has announced.
   virtual void on_capacity(BitRate capacity) = 0;
-  // A packet leaves at `now`; `accounted` bytes on the link. Answers its priority.
+  // A packet leaves at `now`, with `accounted` bytes on the link. Returns its priority.
   virtual Priority on_sent(Purpose purpose, ByteCount accounted, Instant now) {
     (void)purpose, (void)accounted, (void)now;
     return Priority::kHigh;
   }
-  // What the pacer may send, accounted bits; never zero.
+  // The rate that the pacer may send, in accounted bits; never zero.
   virtual BitRate rate() const = 0;
-  // Why rate() has last fallen of the controller's own accord, asked as soon as it has; nullopt: it
-  // was no cut, but the end of a trial of more.
+  // Why the controller itself last reduced rate(). The session asks as soon as the rate has fallen.
+  // nullopt: that was not a cut, but the end of a trial at a higher rate.
   virtual std::optional<CutCause> cut_cause() const { return CutCause::kController; }
-  // The same without what is tried for a moment.
+  // rate() without short trials at a higher rate.
   virtual BitRate sustained_rate() const { return rate(); }
-  // What the link is believed to carry, by who finds that out; zero: it is not known, or was told.
+  // The capacity of the link, if this controller finds it. Zero: not known, or announced.
   virtual BitRate capacity() const { return {}; }
-  // So much may be booked on the carrier beyond what it carries in time: for what must leave at
-  // once. The answer changes seldom.
+  // Bytes that may be booked on the carrier beyond what it carries in time, for a train that must
+  // leave at once. The value changes seldom.
   virtual ByteCount lead() const { return ByteCount(0); }
-  // The length of the train that has left to measure the link, until it is known what became of it.
+  // Length of the train that has left to measure the link, until its result is known.
   virtual ByteCount train() const { return ByteCount(0); }
-  // True once when the report on what has just left should come as soon as it can.
+  // True once if the report on the packets that have just left should come as soon as possible.
   virtual bool take_question() { return false; }
-  // Bytes of streams wait until then.
+  // Bytes of streams wait until this time.
   virtual Instant holds_until() const { return Instant(); }
   // New data waits while so many accounted bytes are in flight.
   virtual ByteCount window() const { return kNoWindow; }
-  // Whether these answers stay the same while several packets leave at one instant, from the first
-  // of them on. Who says so has thought of it.
+  // Whether these values stay the same while several packets leave at one instant, from the first
+  // packet on. An override that returns true must make sure of that.
   virtual bool is_steady() const { return false; }
 };
 

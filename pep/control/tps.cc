@@ -40,7 +40,7 @@ void Tps::on_capacity(BitRate capacity) {
 Priority Tps::on_sent(Purpose purpose, ByteCount, Instant now) {
   if (purpose == Purpose::kControl) return Priority::kHigh;
   if (!sending_) {
-    // The receiver's first M-NACK leaves a round trip after the first packet came to it.
+    // The receiver's first M-NACK leaves a round trip after the first packet arrived there.
     sending_ = true;
     round_ends_ = now + rtt_ * 2;
   }
@@ -62,7 +62,8 @@ void Tps::on_feedback(const FeedbackSample& sample) {
   recovering_ = false;
   const std::uint64_t sent = received_ + lost_;
   if (starting_ && sent < window_ / 2 && lost_ <= 1) {
-    // A session that had no more to send, as a message and no flow, has its start still before it.
+    // The session had too little to send, such as a message without a flow. Its start is still to
+    // come.
     sending_ = false;
   } else {
     if (starting_) window_ = std::min(window_ + received_, most_);
@@ -72,8 +73,8 @@ void Tps::on_feedback(const FeedbackSample& sample) {
   received_ = lost_ = low_lost_ = 0;
 }
 
-// Figures 3 and 4. Routers drop low priority first (equation 5); where all of it is lost, high
-// follows (equation 6). One packet alone, or a mixture, is the channel's doing.
+// Figures 3 and 4. Routers drop low priority first (equation 5). If they drop all of it, high
+// priority follows (equation 6). A single loss, or a mixture, is due to the channel.
 void Tps::judge_round(Instant now) {
   const bool congested = lost_ > 1 && (low_lost_ == lost_ || lost_ > window_ / 2);
   if (!congested) {
@@ -95,7 +96,7 @@ BitRate Tps::rate() const {
                     std::max(paced_rate(config_.capacity), BitRate::bits_per_second(1'000)));
 }
 
-// What a report a round trip leaves unreported at most: the window is kept by the pace.
+// The most that is unreported with one report a round trip. The pacing keeps the window.
 ByteCount Tps::window() const { return ByteCount((2 * window_ + 2) * packet_.value()); }
 
 }  // namespace satrelay::control

@@ -1,5 +1,5 @@
-// TP-S (Yu, Zhou): Super Start, packets of alternating priority, and the reasons of loss told apart
-// by them (sections 2.2 and 2.3). Made for reports once a round trip (M-NACK).
+// TP-S (Yu, Zhou): Super Start, and packets of alternating priority, which tell congestion from
+// loss on the channel (sections 2.2 and 2.3). Made for one report a round trip (M-NACK).
 //
 // Windows count full packets. A window leaves paced over a round trip: tau = RTT / cwnd; in Super
 // Start 2 RTT / rwnd, which equation (4) means (figure 2 sends rwnd segments within 2 RTT).
@@ -44,10 +44,10 @@ class Tps final : public RateController {
   bool starting_ = true;
   bool sending_ = false;  // a round has begun: something was sent
   bool low_next_ = false;
-  bool recovering_ = false;  // what is sent again alternates as well
+  bool recovering_ = false;  // retransmissions alternate as well
   Instant round_ends_;
   Instant halved_at_;
-  // Of this round:
+  // Packets of this round.
   std::uint64_t received_ = 0, lost_ = 0, low_lost_ = 0;
 };
 

@@ -38,14 +38,15 @@ class WindowController {
   // The path carries smaller segments than before.
   virtual void set_segment_size(std::uint32_t segment_size) = 0;
   virtual std::uint64_t window() const = 0;  // cwnd, bytes
-  // Bytes. kNoThreshold: no loss is known, and after on_idle_restart() it is as a new one.
+  // Bytes. kNoThreshold: no loss is known, so after on_idle_restart() the controller equals a new
+  // one.
   virtual std::uint64_t slow_start_threshold() const = 0;
 };
 
 // Larger than any window a peer can announce; keeps the arithmetic far from overflow.
 inline constexpr std::uint64_t kLargestWindow = std::uint64_t{1} << 32;
 
-// RFC 6928: ten segments, or less of large ones.
+// RFC 6928: ten segments, or fewer if they are large.
 constexpr std::uint64_t initial_window(std::uint64_t segment_size) {
   constexpr std::uint64_t kBytes = 14'600;
   return std::min(10 * segment_size, std::max(2 * segment_size, kBytes));

@@ -10,7 +10,8 @@
 namespace satrelay::crypto {
 namespace {
 
-// Ciphers work in place or from one memory to another; anything between would read what it wrote.
+// Ciphers work in place or between separate memory. If the two overlap in part, a cipher would read
+// what it wrote.
 bool begin_together_or_apart(ConstBytes a, ConstBytes b) {
   const std::less_equal<const std::byte*> ends_before;
   return a.data() == b.data() || ends_before(a.data() + a.size(), b.data()) ||

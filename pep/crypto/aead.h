@@ -1,6 +1,6 @@
 // AES-128-GCM (NIST SP 800-38D; AEAD_AES_128_GCM of RFC 5116) with 96-bit nonces and 16-byte tags,
-// for packets: one object a key, expanded once; no packet takes memory from the heap. Two back ends
-// with the same results stand behind one contract.
+// for packets. One object serves one key, which is expanded once. No packet takes memory from the
+// heap. Two back ends with the same results stand behind one contract.
 #pragma once
 
 #include <cstddef>
@@ -23,27 +23,29 @@ enum class AeadBackend : std::uint8_t {
 
 // Whether this CPU has what the back end needs.
 bool is_available(AeadBackend backend);
-// kIpsecMb where it is available.
+// kIpsecMb if it is available.
 AeadBackend preferred_backend();
 
-// One key; of one thread at a time. The key and all that was expanded from it are wiped in the end.
+// One key, for one thread at a time. The key and all that was expanded from it are wiped at the
+// end.
 //
-// SP 800-38D section 8.3 allows 2^32 packets under one key with random nonces; with counted ones,
-// as here, what limits a key is the forger's advantage: STP changes keys before 2^23 packets.
+// SP 800-38D section 8.3 allows 2^32 packets under one key with random nonces. Here nonces are
+// counted, and the forger's advantage limits a key: STP changes keys before 2^23 packets.
 class Aead {
  public:
   virtual ~Aead() = default;
   Aead(const Aead&) = delete;
   Aead& operator=(const Aead&) = delete;
 
-  // Writes the encrypted `plain` and the tag, which covers `associated` too, to `sealed`: exactly
-  // kTagSize bytes longer than `plain`, and beginning where `plain` begins or apart from it.
-  // No nonce is used twice.
+  // Writes the encrypted `plain` and the tag, which covers `associated` too, to `sealed`. `sealed`
+  // is exactly kTagSize bytes longer than `plain`. It begins where `plain` begins, or lies apart
+  // from it. The caller must not use a nonce twice.
   void seal(const Nonce& nonce, ConstBytes associated, ConstBytes plain, MutableBytes sealed);
 
-  // The reverse: `plain` is exactly kTagSize bytes shorter than `sealed`, and begins with it or
-  // lies apart. False if the tag does not match, or `sealed` has no room for one: then `plain` is
-  // zeros, in place too; whoever wants to try another key opens into other memory.
+  // The reverse: `plain` is exactly kTagSize bytes shorter than `sealed`. It begins where `sealed`
+  // begins, or lies apart from it. False if the tag does not match, or `sealed` has no room for
+  // one: then `plain` is zeros, in place too. A caller that wants to try another key must open into
+  // other memory.
   [[nodiscard]] bool open(const Nonce& nonce, ConstBytes associated, ConstBytes sealed,
                           MutableBytes plain);
 
@@ -54,7 +56,7 @@ class Aead {
   // `cipher` has the size of `plain`, `tag` kTagSize bytes.
   virtual void encrypt(const Nonce& nonce, ConstBytes associated, ConstBytes plain,
                        std::byte* cipher, std::byte* tag) = 0;
-  // False: what stands in `plain` must not be used.
+  // False: the contents of `plain` must not be used.
   virtual bool decrypt(const Nonce& nonce, ConstBytes associated, ConstBytes cipher,
                        const std::byte* tag, std::byte* plain) = 0;
 };

@@ -1,6 +1,6 @@
 #include "pep/crypto/gcm_ipsec_mb.h"
 
-// Without it the header defines macros like GCM for programs written for its first versions.
+// Without this, the header defines macros like GCM for programs written for its first versions.
 #define NO_COMPAT_IMB_API_053
 #include <intel-ipsec-mb.h>
 
@@ -19,7 +19,7 @@ struct Functions {
   aes_gcm_enc_dec_t decrypt;
 };
 
-// A manager is 200 kB of job queues, of which nothing but these pointers is used.
+// A manager has 200 kB of job queues. Only these pointers are used, so it is freed.
 std::optional<Functions> find_functions() {
   IMB_MGR* manager = alloc_mb_mgr(0);
   if (manager == nullptr) return std::nullopt;

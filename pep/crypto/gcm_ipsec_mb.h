@@ -1,5 +1,5 @@
-// AES-128-GCM by intel-ipsec-mb's direct calls, without its job queue: one packet, one call. The
-// one place that uses the library.
+// AES-128-GCM by intel-ipsec-mb's direct calls, without its job queue: one packet, one call. No
+// other file uses the library.
 #pragma once
 
 #include <array>
@@ -12,10 +12,10 @@ namespace satrelay::crypto {
 
 class GcmIpsecMb final : public Aead {
  public:
-  // AES-NI and PCLMULQDQ, and the library's self-test has passed.
+  // Whether the CPU has AES-NI and PCLMULQDQ, and the library's self-test has passed.
   static bool is_available();
 
-  // Only where it is available.
+  // Only if it is available.
   explicit GcmIpsecMb(std::span<const std::byte, kAeadKeySize> key);
   ~GcmIpsecMb() override;
 
@@ -25,7 +25,7 @@ class GcmIpsecMb final : public Aead {
   bool decrypt(const Nonce& nonce, ConstBytes associated, ConstBytes cipher, const std::byte* tag,
                std::byte* plain) override;
 
-  // Room for the library's types, whose header stays out of this one.
+  // Room for the library's types. Its header is not included here.
   alignas(64) std::array<std::byte, 1024> key_;  // round keys, and powers of the hash key
   alignas(16) std::array<std::byte, 128> work_;  // of one call
 };

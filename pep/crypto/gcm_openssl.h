@@ -1,4 +1,4 @@
-// AES-GCM by libcrypto: of packets where the CPU has no AES-NI, and of the handshake.
+// AES-GCM by libcrypto: for packets if the CPU has no AES-NI, and for the handshake.
 #pragma once
 
 #include "pep/crypto/aead.h"
@@ -17,7 +17,7 @@ class GcmOpenSsl final : public Aead {
   bool decrypt(const Nonce& nonce, ConstBytes associated, ConstBytes cipher, const std::byte* tag,
                std::byte* plain) override;
 
-  // Each has expanded the key; libcrypto wipes what it frees.
+  // Each has expanded the key. libcrypto wipes the memory that it frees.
   CipherContext encryption_;
   CipherContext decryption_;
 };

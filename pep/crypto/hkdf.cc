@@ -10,7 +10,7 @@
 namespace satrelay::crypto {
 namespace {
 
-// May be used again after finish(). libcrypto wipes what it frees.
+// May be used again after finish(). libcrypto wipes the memory that it frees.
 class Sha256 {
  public:
   Sha256() : context_(EVP_MD_CTX_new()) { begin(); }
@@ -41,12 +41,12 @@ Hash sha256(std::initializer_list<ConstBytes> parts) {
   return hash;
 }
 
-// Made of the hash, as libcrypto's own takes twice as long for the handshake's short inputs:
-// it looks the hash up by name for each.
+// Made from the hash. libcrypto's own HMAC takes twice as long for the handshake's short inputs, as
+// it looks the hash up by name each time.
 Key256 hmac_sha256(ConstBytes key, std::initializer_list<ConstBytes> parts) {
   constexpr std::size_t kBlock = 64;
   Sha256 digest;
-  Secret<kBlock> padded;  // with zeros
+  Secret<kBlock> padded;  // the key, padded with zeros
   if (key.size() > kBlock) {
     digest.update(key);
     digest.finish(padded.bytes().data());

@@ -14,7 +14,7 @@ inline constexpr std::size_t kHashSize = 32;
 using Hash = std::array<std::byte, kHashSize>;
 using Key256 = Secret<kHashSize>;
 
-// Of the parts, one behind the other.
+// The parts count as one message, in this order.
 Hash sha256(std::initializer_list<ConstBytes> parts);
 Key256 hmac_sha256(ConstBytes key, std::initializer_list<ConstBytes> parts);
 

@@ -1,14 +1,14 @@
-// A message authentication code for short packets that needs no number used once: the same message
-// may be authenticated again, and different messages in the same context.
+// A message authentication code for short packets that needs no nonce. The same message may be
+// authenticated again, and so may different messages in the same context.
 //
 //   inner = AES-128-GCM(key, nonce = context, associated data = message, plain text = none)
 //   code  = AES-128-GCM(key, nonce = first 96 bits of inner, no data at all)
 //
-// Without data the tag of GCM is AES of nonce and counter 1, so the code is a pseudorandom function
-// of a universal hash of the message (GHASH, masked by the context). `inner` never leaves: what GCM
-// loses by a nonce used twice is its hash key, which shows in two such tags only. AES-CMAC would do
-// the same by a chain of AES through all of the message, which no processor can work at in
-// parallel.
+// Without data the tag of GCM is AES of nonce and counter 1. So the code is a pseudorandom function
+// of a universal hash of the message (GHASH, masked by the context). `inner` is never sent. If a
+// nonce is used twice, GCM loses its hash key, but only to an attacker that sees two such tags.
+// AES-CMAC would do the same with a chain of AES through the whole message, which a processor
+// cannot compute in parallel.
 #pragma once
 
 #include <array>
@@ -25,13 +25,13 @@ namespace satrelay::crypto {
 inline constexpr std::size_t kMacSize = kTagSize;
 using MacCode = std::array<std::byte, kMacSize>;
 
-// One key, expanded once; of one thread at a time.
+// One key, expanded once, for one thread at a time.
 class Mac {
  public:
   explicit Mac(std::span<const std::byte, kAeadKeySize> key,
                AeadBackend backend = preferred_backend());
 
-  // `context`: what both ends know beside the message. The key serves for nothing else.
+  // `context`: data that both ends know beside the message. The key must serve for nothing else.
   MacCode code(const Nonce& context, ConstBytes message);
 
  private:

@@ -4,19 +4,20 @@
 //   -> psk, e      message 1: 32 bytes of ephemeral public key, payload, 16 bytes of tag
 //   <- e, ee       message 2: the same
 //
-// Only who knows the shared secret can write either message, and read its payload. The keys also
-// depend on both ephemeral secrets: who learns the shared secret later reads no old traffic
-// (message 1's payload excepted, and only that).
+// Only an end that knows the shared secret can write either message, and read its payload. The keys
+// also depend on both ephemeral secrets. So an attacker that learns the shared secret later cannot
+// read old traffic, except the payload of message 1.
 //
-// What the caller has to see to:
+// Duties of the caller:
 // - Message 1 can be replayed: nothing in it comes from the responder. A payload that must not be
-//   acted on twice says when it was written (a boot epoch, a counter); the keys are fresh anyway.
+//   acted on twice says when it was written (a boot epoch, a counter). The keys are fresh anyway.
 // - The prologue holds what both ends must see alike: versions, capabilities, lanes, and the
-//   addresses in the order initiator, responder. If anybody has changed one on the way, the tags do
+//   addresses in the order initiator, responder. If one of them was changed on the way, the tags do
 //   not match. Without the order, an end could be made to talk to itself.
 // - An end that accepts two shared secrets reads message 1 with a handshake for each.
-// - Message 1 that nobody with the secret has written costs its reader hashes and one tag, but no
-//   Diffie-Hellman. Message 2 costs one: nobody should have to read many for one message 1.
+// - A message 1 that was written without the secret costs its reader hashes and one tag, but no
+//   Diffie-Hellman. Message 2 costs one Diffie-Hellman: an end should not have to read many of them
+//   for one message 1.
 #pragma once
 
 #include <cstddef>
@@ -39,14 +40,14 @@ enum class NoiseResult : std::uint8_t {
   kOutOfTurn,  // not this end's turn to write, or to read, or no message is left
   kBadSize,    // a message shorter than its overhead, or above 65,535 bytes
   kForged,     // the tag is wrong: another shared secret, another prologue, or a changed message
-  kWeakKey,    // the other's ephemeral key gives an all-zero secret (RFC 7748 section 6.1)
+  kWeakKey,    // the other end's ephemeral key gives an all-zero secret (RFC 7748 section 6.1)
 };
 
-// What a handshake leaves behind.
+// The results of a handshake.
 struct NoiseKeys {
   Key256 from_initiator;
   Key256 from_responder;
-  Hash handshake_hash;  // names this session; no secret (section 11.2, channel binding)
+  Hash handshake_hash;  // names this session; not secret (section 11.2, channel binding)
 };
 
 class NoiseHandshake {
@@ -59,15 +60,15 @@ class NoiseHandshake {
   NoiseHandshake(Role role, const Psk& psk, ConstBytes prologue, const PrivateKey& ephemeral);
 
   // The initiator writes first, the responder reads first. `message` is kOverhead bytes longer than
-  // `payload`, and apart from it; unless kOk, there is nothing to be sent in it.
+  // `payload`, and apart from it. Unless the result is kOk, `message` must not be sent.
   [[nodiscard]] NoiseResult write_message(ConstBytes payload, MutableBytes message);
   // `payload` is kOverhead bytes shorter than `message` (empty for a message shorter than that),
-  // and apart from it. Unless kOk, it is zeros and the handshake stands where it stood: a forged
-  // message does not keep the genuine one from being read.
+  // and apart from it. Unless the result is kOk, `payload` is zeros and the handshake has not
+  // changed: after a forged message, the genuine one can still be read.
   [[nodiscard]] NoiseResult read_message(ConstBytes message, MutableBytes payload);
 
   bool is_complete() const { return next_ == Step::kNone && !is_split_; }
-  // Once, when complete; what the handshake knew is wiped.
+  // Only once, when complete. Wipes the secrets of the handshake.
   NoiseKeys split();
 
  private:

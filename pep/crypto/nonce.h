@@ -1,6 +1,6 @@
-// The 96-bit nonces of AES-GCM. GCM loses everything when a nonce is used twice with one key (NIST
-// SP 800-38D section 8): so what must differ between two packets under one key stands in the nonce,
-// deterministically (its section 8.2.1).
+// The 96-bit nonces of AES-GCM. If a nonce is used twice with one key, GCM loses all security (NIST
+// SP 800-38D section 8). So the nonce holds all that differs between two packets under one key,
+// deterministically (section 8.2.1).
 //
 //    0                   1                   2                   3
 //    0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
@@ -23,11 +23,11 @@ namespace satrelay::crypto {
 inline constexpr std::size_t kNonceSize = 12;
 using Nonce = std::array<std::byte, kNonceSize>;
 
-// Who sends. Each direction has a key of its own; the nonce tells them apart all the same, so that
-// not even a key used for both by mistake would repeat a nonce.
+// The sending end. Each direction has a key of its own. The nonce tells the directions apart all
+// the same, so that not even a key used for both by mistake would repeat a nonce.
 enum class Direction : std::uint8_t { kFromEven = 0, kFromOdd = 1 };
 
-// What names a packet under one key. The caller never seals two packets with the same three.
+// Names a packet under one key. The caller never seals two packets with the same three values.
 struct PacketName {
   std::uint8_t lane = 0;
   Direction direction = Direction::kFromEven;

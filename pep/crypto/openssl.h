@@ -1,6 +1,6 @@
-// libcrypto behind owners that free what they hold. Its algorithms are fetched once, from its
-// built-in provider: neither a configuration file of the machine nor the environment can put others
-// in their place, and no file is read.
+// Owners that free libcrypto's objects. The algorithms are fetched once, from libcrypto's built-in
+// provider. Neither a configuration file of the machine nor the environment can replace them, and
+// no file is read.
 #pragma once
 
 #include <openssl/types.h>
@@ -31,10 +31,11 @@ struct Algorithms {
   std::unique_ptr<EVP_MD, FreeOpenSsl> sha256;
 };
 
-// The first call fetches them: at start-up. Throws std::runtime_error that says which is missing.
+// The first call, at start-up, fetches them. Throws a std::runtime_error that names what is
+// missing.
 const Algorithms& algorithms();
 
-// For calls that cannot fail on a valid object, unless memory is gone.
+// For calls that cannot fail on a valid object, unless memory runs out.
 inline void must(int result) { SATRELAY_CHECK(result == 1); }
 
 inline const unsigned char* raw(const std::byte* bytes) {

@@ -65,7 +65,7 @@ void SymmetricState::encrypt_and_hash(ConstBytes plain, MutableBytes sealed) {
 
 bool SymmetricState::decrypt_and_hash(ConstBytes sealed, MutableBytes plain) {
   SATRELAY_CHECK(has_key_);
-  // First, as the plain text may replace it.
+  // Computed first, as the plain text may overwrite `sealed`.
   const Hash next = sha256({hash_, sealed});
   if (!GcmOpenSsl(key_.bytes()).open(nonce_of(nonce_), hash_, sealed, plain)) return false;
   ++nonce_;

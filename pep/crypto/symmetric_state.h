@@ -1,6 +1,6 @@
 // The hash, the chaining key and the cipher key that a Noise handshake carries along (the Noise
 // Protocol Framework, revision 34, sections 5.1 and 5.2), with AESGCM and SHA256 (section 12). For
-// patterns that mix a key in before they encrypt, as all with psk0 do.
+// patterns that mix a key in before they encrypt, as all patterns with psk0 do.
 #pragma once
 
 #include <cstddef>
@@ -21,9 +21,9 @@ class SymmetricState {
   void mix_hash(ConstBytes data);
   void mix_key(ConstBytes input);
   void mix_key_and_hash(ConstBytes input);
-  // `sealed` is kTagSize bytes longer than `plain`. A key has been mixed in before.
+  // `sealed` is kTagSize bytes longer than `plain`. A key must have been mixed in before.
   void encrypt_and_hash(ConstBytes plain, MutableBytes sealed);
-  // As Aead::open(); false: the state has not changed.
+  // As Aead::open(). False: the state has not changed.
   [[nodiscard]] bool decrypt_and_hash(ConstBytes sealed, MutableBytes plain);
   // The initiator's key and the responder's.
   std::pair<Key256, Key256> split() const;

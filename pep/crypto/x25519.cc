@@ -10,7 +10,7 @@ namespace satrelay::crypto {
 namespace {
 
 Key private_key(const PrivateKey& own) {
-  algorithms();  // libcrypto is initialised our way before its first use
+  algorithms();  // initialises libcrypto our way before its first use
   Key key(EVP_PKEY_new_raw_private_key_ex(nullptr, "X25519", nullptr, raw(own.bytes().data()),
                                           own.size()));
   SATRELAY_CHECK(key != nullptr);

@@ -1,5 +1,5 @@
-// What a preferred class of bytes may take while another one waits: its share of the two, and no
-// more. Without the other it takes all, and neither saves up for later.
+// Limits a preferred class of bytes to its share while another class waits. If the other class does
+// not wait, the preferred one takes all. Neither class saves up its share for later.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +13,12 @@ class CappedShare {
   // Parts of a thousand, 0 to 1000.
   using Permille = std::int64_t;
 
-  // `burst`: bytes of its share that the preferred class may have left unused.
+  // `burst`: most bytes of its unused share that the preferred class may make up for.
   explicit CappedShare(std::size_t burst) : most_(static_cast<std::int64_t>(burst) * 1000) {}
 
-  // Whose turn it is while both wait.
+  // While both wait: whether it is the preferred class's turn.
   bool preferred() const { return balance_ >= 0; }
-  // To be told of bytes that left while both waited.
+  // For bytes that left while both waited.
   void on_preferred(std::size_t bytes, Permille share) {
     balance_ -= static_cast<std::int64_t>(bytes) * (1000 - share);
   }

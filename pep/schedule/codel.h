@@ -1,9 +1,11 @@
-// CoDel, the law by which a queue drops what it has kept for too long (RFC 8289 section 5). If all
-// that comes to its head within an interval has waited longer than the target, the queue drops one,
-// and the next ones after interval / sqrt(n), until what comes has waited less.
+// CoDel, the law by which a queue drops packets that have waited for too long (RFC 8289 section 5).
+// If all packets that come to the head within an interval have waited longer than the target, the
+// queue drops one. It drops the next ones after interval / sqrt(n), until a packet at the head has
+// waited less.
 //
-// A queue has one of these, and asks it about each packet that comes to its head. RFC 8289 looks
-// the packet up itself; this is told of it, so that it knows neither packets nor queues.
+// Each queue has a Codel, and asks it about each packet that comes to the head. In RFC 8289 the law
+// looks the packet up itself. Here the queue describes the packet, so that Codel knows neither
+// packets nor queues.
 #pragma once
 
 #include <cmath>
@@ -16,8 +18,8 @@ namespace satrelay::schedule {
 class Codel {
  public:
   struct Terms {
-    Duration target;    // that may stand in the queue
-    Duration interval;  // a round trip of those who send, or more
+    Duration target;    // wait that is allowed to last
+    Duration interval;  // a round trip of the senders, or more
   };
   // A packet's time in the queue, and whether enough stands behind it to keep the link busy.
   struct Head {
@@ -25,7 +27,7 @@ class Codel {
     bool is_followed = true;
   };
 
-  // Whether the packet is to be dropped. If it is, the one behind it is asked about at once.
+  // Whether the queue must drop the packet. If so, it asks about the packet behind it at once.
   bool drops(const Head& head, const Terms& terms, Instant now) {
     const bool is_late = stays_late(head, terms, now);
     if (!is_dropping_) return is_late && begin(terms, now);
@@ -38,10 +40,10 @@ class Codel {
   }
 
  private:
-  // A queue that drops again within so many intervals goes on about where it was.
+  // A queue that drops again within this many intervals goes on at about the same rate of drops.
   static constexpr std::int64_t kRemembered = 16;
 
-  // Packets have come late for an interval.
+  // Whether packets have been late for an interval.
   bool stays_late(const Head& head, const Terms& terms, Instant now) {
     if (head.waited < terms.target || !head.is_followed) {
       late_from_ = Instant::never();
@@ -65,8 +67,8 @@ class Codel {
     return true;
   }
 
-  // The control law: the number of drops rises so that a window that halves with each of them falls
-  // in a straight line.
+  // The control law: drops become so frequent that the throughput of a sender that halves its
+  // window at each drop falls in a straight line.
   Duration pause(const Terms& terms) const {
     const auto interval = static_cast<double>(terms.interval.to_nanoseconds());
     return Duration::nanoseconds(std::llround(interval / std::sqrt(count_)));
@@ -75,9 +77,9 @@ class Codel {
   Instant late_from_ = Instant::never();
   Instant next_drop_;
   std::uint32_t count_ = 0;        // drops of this episode
-  std::uint32_t first_count_ = 0;  // with which it began
+  std::uint32_t first_count_ = 0;  // count_ when the episode began
   bool is_dropping_ = false;
-  bool has_dropped_ = false;  // by the law, and next_drop_ is that of this drop still
+  bool has_dropped_ = false;  // by the law; next_drop_ is still the time of that drop
 };
 
 }  // namespace satrelay::schedule

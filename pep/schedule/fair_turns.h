@@ -1,5 +1,5 @@
-// Deficit round robin in which who begins goes first: the scheduler of FQ-CoDel (RFC 8290 section
-// 4.2). A flow that sends less than its share never waits for those that send more.
+// Deficit round robin in which new flows go first: the scheduler of FQ-CoDel (RFC 8290 section
+// 4.2). A flow that sends less than its share never waits for flows that send more.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace satrelay::schedule {
 template <typename T, ListHook<T> T::*Hook>
 class FairTurns {
  public:
-  // `one` has something to send and is in no list. One that is not fresh comes after all others.
+  // `one` has something to send and is in no list. If it is not fresh, it comes after all others.
   void add(T& one, std::int64_t quantum, bool is_fresh = true) {
     one.deficit = quantum;
     one.is_fresh = is_fresh;
@@ -21,16 +21,17 @@ class FairTurns {
   void remove(T& one) { list_of(one).remove(one); }
   static bool contains(const T& one) { return List::contains(one); }
   bool empty() const { return fresh_.empty() && old_.empty(); }
-  // The one that is asked first whether it is its turn; nullptr if nobody is there.
+  // The member that is checked first for its turn; nullptr if there is none.
   T* front() const { return fresh_.empty() ? old_.front() : fresh_.front(); }
 
-  // Who sends next; nullptr if nobody has anything. `forget(T&)` is told of those that had nothing
-  // any more when their turn came, and are in no list then.
+  // The member that sends next; nullptr if no member has anything. Calls `forget(T&)` for each
+  // member that had nothing left when its turn came. Such a member is in no list then.
   template <typename Forget>
   T* next(std::int64_t quantum, Forget&& forget) {
     while (T* const one = front()) {
       List& list = list_of(*one);
-      // An empty one passes through the old ones, or it would begin again and again, always first.
+      // An empty fresh member first moves behind the old ones. Otherwise it could begin again and
+      // again, always first.
       const bool passes = one->is_fresh && !old_.empty();
       if (one->empty() && !passes) {
         list.remove(*one);

@@ -1,5 +1,5 @@
-// What a carrier lets a session send, and what the session says it has sent: which class may send
-// is the carrier's affair, which stream of a class the session's.
+// The carrier says what a session may send, and the session says what it has sent. The carrier
+// chooses the class, and the session chooses the stream of the class.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,12 @@
 
 namespace satrelay::schedule {
 
-// What a session may do with one packet.
+// The carrier's permission for one packet of a session.
 struct Turn {
-  ClassSet open =
-      kEveryClass;      // may send, sooner or later: what waits in others is as if not there
-  ClassId first = 0;    // whose bytes come first
-  bool streams = true;  // bytes of streams at all, or only what concerns the session
+  // Classes that may send, sooner or later. Bytes of other classes do not count as waiting.
+  ClassSet open = kEveryClass;
+  ClassId first = 0;    // the class with the first bytes of the packet
+  bool streams = true;  // stream bytes may be sent, not only what concerns the session
   bool alone = true;    // nothing else waits for the carrier
 };
 
@@ -21,7 +21,7 @@ struct Turn {
 struct ClassBytes {
   ClassId stream_class = 0;
   std::size_t bytes = 0;
-  std::size_t booked = 0;  // the same, each as often as its host waits somewhere (host_share.h)
+  std::size_t booked = 0;  // the same, times the places where the host waits (host_share.h)
 };
 
 }  // namespace satrelay::schedule

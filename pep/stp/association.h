@@ -1,5 +1,6 @@
-// What was agreed with one epoch of the peer, and all that has happened since. A session has one at
-// a time and builds another when the peer is another, or gone: nothing is reset by hand.
+// All that was agreed with one epoch of the peer, and all that has happened since. A session has
+// one association at a time. It builds another for the next peer, or when the peer is gone, so
+// nothing is reset by hand.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +26,7 @@
 namespace satrelay::stp {
 
 struct Association {
-  // `unused`: nothing was sent yet.
+  // `unused`: a ledger in which no packet is recorded.
   Association(const Config& config, SentLedger unused, Instant now)
       : ledger(std::move(unused)),
         reports(config.datagram_size),
@@ -48,14 +49,15 @@ struct Association {
     probes.set_patience(rtt.smoothed(), peer_feedback_interval);
     feedback.set_maximum(rtt.smoothed());
   }
-  // As long as credit that is granted now takes to bring bytes.
+  // The time that credit granted now takes to bring bytes.
   Duration reach_of_credit() const { return rtt.smoothed() + feedback.told_interval(); }
-  // What an outage has eaten says nothing about the link's loss: rate and FEC stay as they were.
+  // Packets lost in an outage say nothing about the link's loss. The rate and FEC stay as they
+  // were.
   void note_outage(Instant now) {
     if (probes.is_outage(rtt.smoothed(), now)) outage_end = ledger.next();
   }
-  // No report has spoken of packets that must have arrived long ago: the path is silent, or large
-  // packets vanish.
+  // The doubt about large packets. Reports are missing on packets that must have arrived long ago:
+  // the path is silent, or large packets vanish.
   PathMtu::Doubt doubt_of_large_packets(Instant now) const {
     constexpr Duration kLate = Duration::milliseconds(50);
     const Duration late = std::min(kLate, rtt.smoothed()) + peer_feedback_interval * 2;
@@ -67,7 +69,7 @@ struct Association {
     if (probes.is_quiet_for(missing, now) && now >= due + missing) return PathMtu::Doubt::kGrave;
     return now >= due + late ? PathMtu::Doubt::kSlight : PathMtu::Doubt::kNone;
   }
-  // The first that asks for a report; nullptr if there is none near.
+  // The first unreported packet that asks for a report; nullptr if there is none among the next 64.
   const SentPacket* first_unreported() const {
     constexpr std::uint64_t kSearch = 64;
     const std::uint64_t begin = losses.frontier();
@@ -77,17 +79,17 @@ struct Association {
     }
     return nullptr;
   }
-  // If all reports about some packets were lost.
+  // Asks for reports if all reports about some packets were lost.
   void ask_for_missed_reports(const FeedbackFrame& report, Instant now) {
     if (losses.oldest_unresolved() >= report.first) return;
     requests.on_missed(losses.newest_unresolved_below(report.first),
                        rtt.smoothed() + peer_feedback_interval * 2, now);
   }
 
-  bool doubts_peer = false;         // while it is alive, as far as is known
-  AnnouncedCapacity peer_capacity;  // of what goes
+  bool doubts_peer = false;  // a newcomer greets in its name, and it has not been heard since
+  AnnouncedCapacity peer_capacity;  // of the direction towards the peer
 
-  // What goes
+  // The sending direction.
   SentLedger ledger;
   LossDetector losses;
   ReportBacklog reports;
@@ -97,13 +99,13 @@ struct Association {
   PathMtu path;
   RttEstimator rtt;
   std::uint64_t outage_end = 0;  // packets below were sent before the last outage was over
-  bool large_ping = false;       // the last one on a silent path was
+  bool large_ping = false;       // the last PING on a silent path was padded
   Duration peer_feedback_interval;
   Instant last_report;
   ReportRequests requests;
   PeerReception peer_reception;
 
-  // What comes
+  // The receiving direction.
   ReceivedPackets received;
   FeedbackClock feedback;
   GapWatch gap;

@@ -1,4 +1,4 @@
-// What an STP session counts, from its start on.
+// The counters of an STP session, from its start on.
 #pragma once
 
 #include <array>

@@ -84,7 +84,7 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
   if (config.security) {
     key_exchange.emplace(*config.security, config.lane, config.opens_even_streams,
                          config.boot_epoch);
-    config.security.reset();  // a secret is kept once, and forgotten when another follows
+    config.security.reset();  // a secret is kept once, and erased when another replaces it
   }
   renew_promise();
   begin_anew();
@@ -103,15 +103,15 @@ void Session::Impl::begin_anew() {
   if (had_capacity) peer_events.push(Event::Kind::kCapacity);
 }
 
-// What HELLO promises from now on.
+// Sets the lane credit that HELLO promises from now on.
 void Session::Impl::renew_promise() {
   const std::uint64_t promised = hello_lane_credit;
   hello_lane_credit = std::min(config.lane_receive_limit, ReceiveCredit::free_memory(arena));
-  // What has been sealed in an offer cannot be taken back.
+  // A credit that is sealed in an offer cannot be changed, so the next offer is a new one.
   if (key_exchange && hello_lane_credit != promised) key_exchange->withdraw_offer();
 }
 
-// The newcomer has proved to be the peer: what there was with another is over.
+// The newcomer has proved to be the peer, so the session with any other boot is over.
 void Session::Impl::take_over() {
   const bool restarted = connected();
   begin_anew();
@@ -168,11 +168,11 @@ void Session::Impl::close_by_peer() {
 
 void Session::Impl::close() {
   if (close_sequence.said()) return;
-  // Packet numbers go on.
+  // CLOSE continues the packet numbers.
   close_sequence.begin(association->ledger.next(), connected());
   begin_anew();
   handshake.end();
-  // Nobody else is listened to: no secret is needed, and nobody's in question.
+  // No other peer is accepted any more. So no secret is needed, and no mismatch of secrets matters.
   key_exchange.reset();
   held.clear();
   budget.offers.leave(who);
@@ -230,7 +230,8 @@ void Session::set_context(StreamId stream, std::uint32_t context) {
   Stream* s = impl_->streams->visible(stream);
   if (s == nullptr) return;
   s->context = context;
-  // What the peer's OPEN said was read by now; what ours says may have to be said again.
+  // The metadata of the peer's OPEN has been read by now. The metadata of our OPEN may have to be
+  // sent again.
   if (!impl_->own_ids.is_ours(s->id)) s->forget_metadata();
 }
 
@@ -366,7 +367,7 @@ std::span<const schedule::ClassBytes> Session::last_classes() const { return imp
 
 schedule::ClassSet Session::waiting() const {
   const schedule::ClassSet waiting = impl_->streams->has_bytes(schedule::kEveryClass);
-  // Asked of each of many sessions before every packet: most have nothing.
+  // The relay asks each of many sessions before every packet, and most have nothing.
   if (waiting == 0 || !impl_->data_allowed()) return 0;
   return impl_->protection.is_worn_out(impl_->association->ledger.next()) ? 0 : waiting;
 }
@@ -488,7 +489,7 @@ std::uint64_t Session::turn_left(StreamId stream) const {
   const Stream* s = impl_->streams->visible(stream);
   if (s == nullptr) return 0;
   const std::uint64_t left = impl_->streams->schedule().turn_left(*s);
-  // The turn ends with the packet in which it is used up.
+  // The turn ends with the packet that uses it up.
   return left == StreamSchedule::kNoLimit ? left : left + impl_->datagram_limit();
 }
 
@@ -531,7 +532,7 @@ std::uint64_t Session::visited() const { return impl_->work.total(); }
 
 Counters Session::counters() const {
   Counters counters = impl_->counters;
-  // Either has counted what it counted while it was the session's.
+  // Each of the two objects has counted keys while it was the session's.
   counters.keys_in = impl_->protection.keys_in() + impl_->newcomer.keys_in();
   counters.keys_out = impl_->protection.keys_out() + impl_->newcomer.keys_out();
   if (impl_->fec != nullptr) {

@@ -1,11 +1,11 @@
 // One STP session: one lane of one peer, both directions. Wire format: docs/stp.md.
 //
-// Verbs: handle_* feed input, mutators act for the relay, poll_* take output, getters look. After
-// any handle_* or mutator, call poll_packet() until it answers 0 and poll_event() until it answers
-// nullopt, then again no later than next_timeout(). `now` must never go backwards.
+// Verbs: handle_* take input, mutators act for the relay, poll_* give output, getters only look.
+// After any handle_* or mutator, call poll_packet() until it returns 0 and poll_event() until it
+// returns nullopt. Call again no later than next_timeout(). `now` must never go backwards.
 //
-// Offsets and credit count encoded bytes (what write() was given), 64-bit, from 0 in each direction
-// of each stream.
+// Offsets and credit count encoded bytes (the bytes given to write()), with 64 bits, from 0 in each
+// direction of each stream.
 #pragma once
 
 #include <cstddef>
@@ -41,70 +41,77 @@ namespace satrelay::stp {
 class HelloBudget;
 class SharedRepairs;
 
-// What HELLOs and CLOSEs of all sessions on a carrier may take of it; nullptr: there is plenty.
+// Limits what HELLOs and CLOSEs of all sessions on a carrier take of it; nullptr: no limit.
 struct HandshakeBudgets {
-  control::Budget* hellos = nullptr;   // of our own accord
-  control::Budget* answers = nullptr;  // to the peer's, and to a peer that is connected
+  control::Budget* hellos = nullptr;   // HELLOs that answer no HELLO
+  control::Budget* answers = nullptr;  // answers, and HELLOs to a peer that is alive
   control::Budget* closes = nullptr;
 };
 
 struct Config {
   std::uint64_t boot_epoch = 0;  // larger at each start of this gateway (clock, nanoseconds)
   std::uint8_t lane = 0;
-  std::uint8_t lane_count = 1;         // of all lanes to the peer, which must say the same
-  bool opens_even_streams = true;      // exactly one of the two gateways
-  std::uint16_t datagram_size = 1472;  // UDP payload, at most: `stp.mtu` less IP and UDP headers
-  std::uint16_t datagram_base = 1172;  // and what nearly any path carries: 1200 IP bytes
-  std::uint16_t datagram_floor = 548;  // and what any does: 576, or 1280 of IPv6
-  // Whether the path is known to carry datagram_size; else it is searched for (docs/stp.md section
-  // 13).
+  std::uint8_t lane_count = 1;     // number of lanes to the peer, which must have the same number
+  bool opens_even_streams = true;  // true in exactly one of the two gateways
+  std::uint16_t datagram_size = 1472;  // largest UDP payload: `stp.mtu` less IP and UDP headers
+  std::uint16_t datagram_base = 1172;  // UDP payload that nearly any path carries: 1200 IP bytes
+  // UDP payload that any path carries: 576 IP bytes, with IPv6 1280.
+  std::uint16_t datagram_floor = 548;
+  // Whether the path is known to carry datagram_size. If not, the session searches for the path MTU
+  // (docs/stp.md section 13).
   bool path_mtu_known = true;
-  std::uint16_t datagram_overhead = 28;  // IP and UDP headers, for the pacer
+  std::uint16_t datagram_overhead = 28;  // size of IP and UDP headers, for the pacer
   std::uint32_t max_streams = 65536;
-  // What the relay understands (docs/stp.md section 15).
+  // The following flags say what the relay understands. LAN reports, and evidence (docs/stp.md
+  // section 15).
   bool lan_reports = false;
   bool evidence = false;
-  // And what RESET reason 13 says.
+  // RESET reason 13 (section 5).
   bool other_vlan = false;
-  // And urgent marks, of CONFIRM and of blocks (section 14).
+  // Urgent marks, in CONFIRM and in blocks (section 14).
   bool urgent_marks = false;
-  // And to which MACs hosts address their frames (section 15).
+  // The MACs that hosts address their frames to (section 15).
   bool destinations = false;
-  // And from which hosts the peer accepts connections (the same).
+  // The hosts that the other end accepts connections from (section 15).
   bool accepted_sources = false;
-  // And blocks that say that a host has reset its connection (section 5).
+  // Blocks that say that a host has reset its connection (section 5).
   bool reset_marks = false;
-  // And what a host answers that is asked whether it is still there (section 14).
+  // The answers of hosts to the question whether they are still there (section 14).
   bool host_words = false;
-  // And RESET reason 14, with the ICMP error that it carries.
+  // RESET reason 14, with its ICMP error (section 5).
   bool icmp_refusals = false;
-  // And which hosts of its own have answered on the LAN of the other (section 15).
+  // Messages about hosts of one LAN that have answered on the other (section 15).
   bool arrivals = false;
-  // And whether an address belongs to a host of its LAN (section 15).
+  // Questions whether an address belongs to a host of the LAN (section 15).
   bool between_gateways = false;
-  // Each half of a stream has a reserve of the arena's, so that it goes on however little memory
-  // the others leave.
+  // Each half of a stream has a reserve of the arena. So the stream goes on, however little memory
+  // other streams leave.
   bool reserves = false;
   std::uint64_t lane_receive_limit = 64ULL << 20;    // credit granted to the peer for all streams
-  std::uint64_t stream_receive_limit = 64ULL << 20;  // and for one
-  std::uint64_t stream_send_limit = 64ULL << 20;     // stored and not yet acknowledged, per stream
-  std::uint32_t max_packets_in_flight = 1 << 21;     // 64 bytes each, once so many are
+  std::uint64_t stream_receive_limit = 64ULL << 20;  // credit granted to the peer for one stream
+  // Bytes of a stream that are stored and not acknowledged.
+  std::uint64_t stream_send_limit = 64ULL << 20;
+  // 64 bytes each, allocated once so many are in flight.
+  std::uint32_t max_packets_in_flight = 1 << 21;
   FeedbackMode feedback_mode = FeedbackMode::kAdaptive;
   FecMode fec = FecMode::kAuto;
-  double prompt_share = 0;  // of repairs, to a byte of a prompt flow; 0: from the loss
-  // Of all that shares the carrier with the session's streams; nullptr: nothing does. Outlives it.
+  double prompt_share = 0;  // repair bytes for each byte of a prompt flow; 0: derived from the loss
+  // Counts the queues in which hosts wait for the same carrier; nullptr: there are no others.
+  // Outlives the session.
   schedule::HostShares* host_shares = nullptr;
-  // Of what reports take of the carrier, shared too; nullptr: `feedback_budget` is all.
+  // Limits what the reports of all sessions take of the carrier; nullptr: only `feedback_budget`
+  // limits them.
   ReportBudget* report_budget = nullptr;
-  HandshakeBudgets handshake_budgets = {};             // they outlive it
-  std::uint64_t hash_secret = 0x9E37'79B9'7F4A'7C15U;  // no peer shall know where an id is kept
-  std::optional<Security> security;  // nullopt: neither secret nor safe from forgery
-  // What HELLOs may cost all sessions that have this, by peer; nullptr: this session alone.
-  // Outlives it.
+  HandshakeBudgets handshake_budgets = {};  // the budgets outlive the session
+  // Keeps peers from knowing where an id is stored.
+  std::uint64_t hash_secret = 0x9E37'79B9'7F4A'7C15U;
+  std::optional<Security> security;  // nullopt: packets are neither encrypted nor safe from forgery
+  // Limits what HELLOs cost all sessions that share it, by peer; nullptr: the session has a budget
+  // of its own. Outlives the session.
   HelloBudget* hello_budget = nullptr;
-  std::uint32_t budget_peer = 0;  // the peer's number there, of all of its lanes
-  // What repairs may cost all sessions that have this; nullptr: this session alone. Outlives it,
-  // and its owner renews what is left of a call.
+  std::uint32_t budget_peer = 0;  // number of the peer in that budget, the same for all its lanes
+  // Limits what repairs cost all sessions that share it; nullptr: the session has a budget of its
+  // own. Outlives the session. Its owner renews the budget of a call.
   SharedRepairs* repairs = nullptr;
   Duration feedback_minimum = Duration::milliseconds(25);
   Duration feedback_maximum = Duration::milliseconds(600);  // at most one RTT once that is known
@@ -114,147 +121,152 @@ struct Config {
   Duration ping_after = Duration::seconds(1);
   Duration suspect_after = Duration::seconds(3);
   Duration stream_linger =
-      Duration::seconds(120);  // a stream that cannot finish is reset after this
+      Duration::seconds(120);  // a stream that cannot end is reset after this time
 };
 
-// One of several packets of new bytes of one class.
+// One packet of a run: it carries new bytes of one class.
 struct RunPacket {
   std::uint16_t size = 0;    // UDP payload
-  std::uint16_t bytes = 0;   // of them, of streams
-  std::uint32_t booked = 0;  // as schedule::ClassBytes has it
-  std::uint32_t hosts = 0;   // of its class that wait behind it
+  std::uint16_t bytes = 0;   // bytes of streams in it
+  std::uint32_t booked = 0;  // as in schedule::ClassBytes
+  std::uint32_t hosts = 0;   // hosts of its class that still wait
   control::Priority priority{};
 };
 
 class Session {
  public:
-  // `arena`, `carrier`, `controller` and `source` must outlive the session. The carrier's pacer may
-  // be shared; the controller's rate is kept by a pacer of the session's own.
+  // `arena`, `carrier`, `controller` and `source` must outlive the session. Sessions may share the
+  // carrier's pacer. A pacer of the session's own keeps the controller's rate.
   Session(const Config& config, Arena& arena, control::Pacer& carrier,
           control::RateController& controller, StreamSource& source, Instant now);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // One call settles so many objects of WorkCount, and leaves the others to the next.
+  // The most objects (WorkCount) that one call settles. The rest waits for the next call.
   static constexpr std::uint64_t kSettledAtOnce = 1024;
 
   // --- input ---------------------------------------------------------------------------------
-  // A UDP payload from the peer's address, and how the port has fared that it came by.
+  // Handles a UDP payload from the peer's address. `reception` describes the port that it came by.
   void handle_packet(ConstBytes datagram, Instant now, const Reception& reception = {});
-  // `most`: that it settles, where other sessions share the call.
+  // `most`: the most objects to settle, if other sessions share the call.
   void handle_timeout(Instant now, std::uint64_t most = kSettledAtOnce);
 
   // --- mutators ------------------------------------------------------------------------------
-  // Opens a stream at once (0-RTT); nullopt without a peer, place or memory. With one
-  // that is suspect the OPEN waits.
-  // `metadata` (at most kMaxMetadata bytes) reaches the peer with kOpened, even if lost on the way
-  // at first, and before any byte of the stream.
+  // Opens a stream at once (0-RTT). nullopt without a peer, a place or memory. If the peer is
+  // suspect, the OPEN waits. `metadata` (at most kMaxMetadata bytes) reaches the peer with kOpened,
+  // before any byte of the stream. It is sent again if it is lost.
   static constexpr std::size_t kMaxMetadata = stp::kMaxMetadata;
   [[nodiscard]] std::optional<StreamId> open_stream(ConstBytes metadata, std::uint32_t context,
                                                     Instant now);
-  // Gives back heap that the stream needs only while bytes are under way: of one that is quiet.
+  // Frees heap memory that the stream needs only while bytes are in flight. For a stream that is
+  // quiet.
   void trim(StreamId stream);
   void set_context(StreamId stream, std::uint32_t context);
-  // Within its class hosts take turns, and the streams of a host; 0 and 0 until it is set. Of
-  // `host` it matters only whether it is the same.
+  // Hosts take turns within a class, and streams within a host. Class and host are 0 until this is
+  // called. `host` is only compared for equality.
   void set_group(StreamId stream, schedule::ClassId stream_class, std::uint64_t host);
-  // The delay of its bytes in order matters: repairs go with them all along, as far as the peer
-  // understands them.
+  // The delay of the stream's bytes in order matters. So repairs accompany them all the time, if
+  // the peer understands repairs.
   void set_prompt(StreamId stream, bool prompt);
-  // The relay has (or no longer has) bytes for this stream: produce() will be called for it.
+  // The relay has bytes for this stream, or has none any more. If it has, produce() will be called.
   void set_ready(StreamId stream, bool ready);
-  // Stores encoded bytes to send; returns how many were taken: all of them, unless they exceed
+  // Stores encoded bytes to send. Returns how many were taken: all of them, unless they exceed
   // send_room().
   [[nodiscard]] std::size_t write(StreamId stream, ConstBytes bytes, Instant now);
-  // Stores all of `parts`, one behind the other, or nothing: false without the room.
+  // Stores all of `parts`, one behind the other, or nothing. False if there is too little room.
   [[nodiscard]] bool write_whole(StreamId stream, std::span<const ConstBytes> parts, Instant now);
-  // The writer begins nothing with less room than this: produce() is called, and kWritable told,
-  // when there is so much. No more than a stream has to itself, or it may wait for ever.
+  // The writer needs room for `bytes` before it writes anything. produce() is called, and kWritable
+  // reported, once there is that much. `bytes` must not exceed what a stream has for itself, or the
+  // writer may wait for ever.
   void wait_for_room(StreamId stream, std::uint64_t bytes, Instant now);
-  // The writer has so many bytes more at least. The session repairs in place what the link loses
-  // of the last flight of a stream.
+  // The writer has at least `bytes` more bytes. The session repairs losses in the last flight of a
+  // stream.
   void set_rest(StreamId stream, std::uint64_t bytes, Behind behind);
-  // No more write(): the end of the stream follows the last byte.
+  // No write() follows. The stream ends behind the last byte.
   void finish(StreamId stream);
-  // Tells the peer how far our host is: soon, and again until it arrives. Only the newest counts.
+  // Tells the peer the state of our host: soon, and again if it is lost. Only the newest state
+  // counts.
   void confirm(StreamId stream, const Confirmation& confirmation, Instant now);
-  // Ends both directions at once and forgets the stream; the peer sees kReset.
+  // Ends both directions at once and forgets the stream. The peer gets kReset.
   void reset(StreamId stream, ResetReason reason, Instant now);
-  // The same with ResetReason::kIcmp. Only if icmp_refusals().
+  // The same with ResetReason::kIcmp. Requires icmp_refusals().
   void reset(StreamId stream, const IcmpRefusal& refusal, Instant now);
-  // Takes `count` readable bytes; grants credit to the peer.
+  // Takes `count` readable bytes, and grants credit to the peer.
   void consume(StreamId stream, std::uint64_t count, Instant now);
-  // The reader can take nothing before `bytes` are there, until it next consumes: their credit is
-  // granted in any case.
+  // Until it next consumes, the reader takes nothing before `bytes` are readable. Credit for them
+  // is granted in any case.
   void set_reader_needs(StreamId stream, std::uint64_t bytes, Instant now);
-  // Forgets a stream of which both directions are over: received to the end and consumed, finished
-  // and acknowledged. The session keeps what its protocol still needs.
+  // Forgets a stream once both directions are over: received to the end and consumed, finished and
+  // acknowledged. The session keeps what its protocol still needs.
   void release(StreamId stream, Instant now);
-  // Tells the peer what the direction from it to us carries from now on; zero: what its
-  // configuration says.
+  // Tells the peer the present capacity of the direction from the peer to us; zero: the configured
+  // capacity.
   void announce_capacity(BitRate capacity);
-  // Shows the packets of this session in the clear; nullptr: to nobody.
+  // Shows the packets of this session in the clear to the observer; nullptr: to none.
   void set_observer(PacketObserver* observer);
-  // The shared secrets of handshakes from now on; only if the session encrypts. A session that is
-  // there goes on with the keys that it has.
+  // Sets the shared secrets for later handshakes. Has an effect only if the session encrypts. An
+  // established session goes on with its keys.
   void set_secrets(const crypto::Psk& psk, const std::optional<crypto::Psk>& other);
   // Packets that were polled from `began` on may have left as late as `ended`.
   void note_late_sending(Instant began, Instant ended);
-  // What the direction to the peer carries, and who says so.
+  // Sets the capacity of the direction to the peer, and the reason for the change.
   void set_capacity(BitRate capacity, control::CutCause cause);
-  // What of it this session may use, where several share it; zero: all.
+  // Sets the part of the rate that this session may use, if several share it; zero: all.
   void set_share(BitRate share, Instant now);
-  // Sends CLOSE (a few times) and refuses all else from now on.
+  // Sends CLOSE (a few times), and accepts nothing else from now on.
   void close(Instant now);
 
   // --- output --------------------------------------------------------------------------------
-  // Writes the next UDP payload into `out` (at least datagram_size bytes) and debits the carrier; 0
-  // if nothing may leave at `now`. `turn`: whose bytes of streams may be in it.
+  // Writes the next UDP payload into `out` (at least datagram_size bytes), and debits the carrier.
+  // Returns 0 if nothing may leave at `now`. `turn`: which streams may have bytes in it.
   std::size_t poll_packet(MutableBytes out, Instant now, const schedule::Turn& turn = {});
-  // After poll_packet() has written something, at the same instant and with the same turn: what it
-  // would write next, call after call, as long as that is nothing but new bytes of class
-  // `turn.first`, and raises no event. Each goes into one of `rooms`, behind `before` bytes, and is
-  // told in one of `packets`, of which there are as many. The count of those written.
+  // Called after poll_packet() has written something, at the same instant and with the same turn.
+  // Writes the packets that further calls of poll_packet() would write, as long as these hold only
+  // new bytes of class `turn.first` and raise no event. Each packet goes into one of `rooms`,
+  // behind `before` bytes, and is described in one of `packets`, which has as many places. Returns
+  // the number of packets.
   std::size_t poll_run(std::span<const MutableBytes> rooms, std::size_t before,
                        std::span<RunPacket> packets, Instant now, const schedule::Turn& turn);
   control::Priority last_priority() const;  // of the packet just polled
-  // And the bytes of streams in it, by class.
+  // The stream bytes in that packet, by class.
   std::span<const schedule::ClassBytes> last_classes() const;
-  // The classes of which bytes could leave when pacers allow, as far as is known; and whether they
-  // do. Ask may_send() only for what waits.
+  // The classes that have bytes which could leave if the pacers allow it, as far as is known.
+  // may_send(): whether the pacers allow it. Call may_send() only for classes that wait.
   schedule::ClassSet waiting() const;
   bool may_send(Instant now) const;
   bool may_send_but_for_carrier(Instant now) const;
   bool shut_by_share(Instant now) const;
-  // The hosts of a class that waits.
+  // Hosts that wait in a class.
   std::size_t waiting_hosts(schedule::ClassId stream_class) const;
   std::optional<Event> poll_event();
-  // The earliest of timers, feedback and the pacer's next opening when something waits for it.
+  // The earliest of the timers, the next report, and the next opening of the pacer if something
+  // waits for it.
   Instant next_timeout() const;
 
   // --- getters -------------------------------------------------------------------------------
   PeerState peer_state() const;
   std::uint64_t peer_epoch() const;  // 0 while unknown
   Duration smoothed_rtt() const;
-  // The same, and nothing while it is only assumed.
+  // The same, but nullopt while the round trip is only assumed.
   std::optional<Duration> measured_rtt() const;
-  // The shortest that was measured since the session began: that of the path alone.
+  // The shortest round trip since the session began: that of the path without queues.
   std::optional<Duration> shortest_rtt() const;
-  BitRate send_rate() const;  // what the controller allows now, as the modem counts
-  // A stream gets so much of it while all that wait go on to: this one, and one that begins to
-  // send. Other sessions are not counted. No more than what may be sent at this moment.
+  BitRate send_rate() const;  // the rate that the controller allows now, as the modem counts
+  // The rate that this stream gets while all streams that wait go on. share_of_new(): the rate of a
+  // stream that begins to send. Other sessions are not counted. Not more than may be sent at this
+  // moment.
   BitRate share(StreamId stream) const;
   BitRate share_of_new() const;
-  // Since when the peer should have reported what was sent, and has not; never: nothing is missing.
+  // The time since which reports on sent packets are missing; never: none is missing.
   Instant unreported_since() const;
-  BitRate found_capacity() const;  // by the controller; zero: it has not found any
-  ByteCount train() const;         // the length of one that measures the link now
-  const std::optional<RateCut>& last_rate_cut() const;  // of that rate
-  double loss_ratio() const;           // of our packets, over about the last 10,000, 0 to 1
-  bool knows_loss() const;             // whether anything is known of what became of them
+  BitRate found_capacity() const;  // found by the controller; zero: it has not found any
+  ByteCount train() const;         // length of the train that measures the link now
+  const std::optional<RateCut>& last_rate_cut() const;  // the last cut of send_rate()
+  double loss_ratio() const;           // of our packets, over about the last 10,000; 0 to 1
+  bool knows_loss() const;             // whether the fate of any packet is known
   std::size_t datagram_limit() const;  // UDP payload that the path is known to carry
-  // Whether it gives back what is lost from repairs.
+  // Whether lost packets can be repaired: both ends offer it.
   bool repairs() const;
   // Both relays understand LAN reports, or evidence (docs/stp.md section 15).
   bool lan_reports() const;
@@ -264,66 +276,69 @@ class Session {
   bool urgent_marks() const;
   // Both relays understand destinations.
   bool destinations() const;
-  // Both relays understand from which hosts the other accepts connections.
+  // Both relays understand messages about the hosts that the other accepts connections from.
   bool accepted_sources() const;
   bool reset_marks() const;
   bool host_words() const;
   // Both relays understand RESET reason 14.
   bool icmp_refusals() const;
-  // Both relays understand which of their hosts have arrived at the other LAN.
+  // Both relays understand messages about hosts that have arrived at the other LAN.
   bool arrivals() const;
   // Both relays understand questions about addresses.
   bool between_gateways() const;
-  // Somebody greets in its name, and it has not been heard since: it may have been started anew,
-  // and what is opened now be lost. Over with the next kPeerAlive, or when it is suspect.
+  // A newcomer greets in the peer's name, and the peer has not been heard since. The peer may have
+  // restarted, and streams opened now may be lost. The doubt ends with the next kPeerAlive, or when
+  // the peer is suspect.
   bool doubts_peer() const;
-  // It does not answer, and HELLOs come in its name that no secret of ours opens.
+  // The peer does not answer, and HELLOs come in its name that none of our secrets opens.
   bool doubts_key(Instant now) const;
-  // What the peer says that the direction towards it carries; zero if it has said nothing.
+  // The capacity of the direction towards the peer, as the peer has announced it; zero: it has
+  // announced none.
   BitRate peer_capacity() const;
   std::uint64_t packets_in_flight() const;
-  std::uint64_t bytes_stored() const;  // received and not consumed, all streams
+  std::uint64_t bytes_stored() const;  // received and not consumed, over all streams
   std::size_t stream_count() const;
-  // The HELLO of the present association has granted us so much: for all streams, and for each.
+  // The credit that the peer's present HELLO has granted us: for all streams, and for each.
   struct FirstCredit {
     std::uint64_t lane = 0;
     std::uint64_t stream = 0;
   };
   FirstCredit first_credit() const;
-  // Whether one stream more would go on in both directions, though the readers of all others took
+  // Whether one more stream would go on in both directions, even if the readers of all others took
   // nothing any more (docs/stp.md section 6).
   bool has_lane_share() const;
-  // After kOpened and until the first mutator on the stream.
+  // Valid after kOpened, until the first mutator on the stream.
   ConstBytes metadata(StreamId stream) const;
   const Reassembler* received(StreamId stream) const;  // nullptr if there is no such stream
-  bool received_end(StreamId stream) const;  // everything up to the end is readable or consumed
-  Confirmation confirmation(StreamId stream) const;  // the newest of the peer
+  bool received_end(StreamId stream) const;  // all bytes up to the end are readable or consumed
+  Confirmation confirmation(StreamId stream) const;  // the newest from the peer
   bool confirmed(StreamId stream) const;             // the peer has all that we said with confirm()
-  // What write() would take. Whom that is too little for asks with wait_for_room().
+  // The bytes that write() would take. A writer that needs more calls wait_for_room().
   std::uint64_t send_room(StreamId stream) const;
-  // What is sent of it, whose bytes were asked for, before another stream has the turn; no limit if
-  // no other waits in its class. More lies in memory until its next turn.
+  // The bytes of a stream that leave before another stream has the turn, for a stream that was
+  // asked for bytes. No limit if no other stream waits in its class. Bytes beyond that stay in
+  // memory until the stream's next turn.
   std::uint64_t turn_left(StreamId stream) const;
-  std::uint64_t unsent(StreamId stream) const;          // written and never sent yet
+  std::uint64_t unsent(StreamId stream) const;          // written and not sent yet
   std::uint64_t unacknowledged(StreamId stream) const;  // written and not known to be received
-  std::uint64_t credit(StreamId stream) const;          // what flow control still lets it send
+  std::uint64_t credit(StreamId stream) const;  // the bytes that flow control still lets it send
   Counters counters() const;
-  bool has_events() const;  // for poll_event()
-  // As set; nullopt if there is no such stream.
+  bool has_events() const;  // whether poll_event() returns one
+  // The value that was set; nullopt if there is no such stream.
   std::optional<std::uint32_t> context(StreamId stream) const;
-  // What was begun at once is done some at a time: handle_timeout() goes on with it, even while
-  // nothing can be sent.
+  // Work is left of which each call does a part. handle_timeout() continues it, even while nothing
+  // can be sent.
   bool work_waits() const;
-  // Of that: repairs, for which the call had no time; and to use them as far as the budget of this
-  // call allows, before handle_timeout() does.
+  // Among that work are repairs that the call had no time for. work_off_repairs() uses them as far
+  // as the budget of this call allows, before handle_timeout() does.
   bool repairs_wait() const;
   void work_off_repairs(Instant now);
-  // Objects that it went over since the start (work_count.h).
+  // Objects that the session has visited since the start (work_count.h).
   std::uint64_t visited() const;
 
   // --- to check the accounts: O(streams and what they store) ----------------------------------
-  // Credit, streams and memory counted anew: the first that differs from what is kept of it, in
-  // words.
+  // Counts credit, streams and memory anew. Describes the first value that differs from the kept
+  // account.
   std::optional<std::string> audit() const;
   BlocksHeld blocks_held() const;
 

@@ -1,5 +1,5 @@
-// Which HELLOs are read, and when ours leave. A HELLO costs its sender nothing and its reader a
-// multiplication on a curve, so what is not the peer's is found out before: by its MAC, by its
+// Which HELLOs are read, and when ours leave. A HELLO costs its sender nothing, but its reader a
+// multiplication on a curve. So HELLOs of strangers are found out before: by their MAC, by their
 // number, and by turns that all sessions of a worker share (docs/stp.md section 16).
 #include "pep/stp/session_impl.h"
 
@@ -24,13 +24,13 @@ std::optional<Session::Impl::ReceivedHello> Session::Impl::parse_hello_packet(
     ++counters.malformed;
     return std::nullopt;
   }
-  // The MAC covers all before it: there is nothing behind.
+  // The MAC covers only what stands before it, so it must be the last field.
   if (in.remaining() > 0) hello.keys.has_mac = false;
   return hello;
 }
 
 bool Session::Impl::is_of_interest(const HelloFrame& hello) {
-  // Sessions that follow each other faster than their streams can be freed.
+  // Sessions have followed each other faster than their streams could be freed.
   if (retired_streams.full()) {
     ++counters.hellos_unread;
     return false;
@@ -42,13 +42,14 @@ bool Session::Impl::is_of_interest(const HelloFrame& hello) {
   return true;
 }
 
-// In a session that encrypts: whether the HELLO is read now. It may be held until its turn.
+// In a session that encrypts: whether the HELLO is read now. If not, it may be held until its turn.
 bool Session::Impl::admit(const ReceivedHello& hello) {
-  if (hello.frame.epoch == config.boot_epoch) {  // our own, sent back
+  if (hello.frame.epoch == config.boot_epoch) {  // it is our own HELLO, sent back
     ++counters.stale_epoch;
     return false;
   }
-  // This anybody can have said: it is told as long as nobody else has been heard.
+  // Any machine may have sent this HELLO. So the refusal is shown only while no peer has been
+  // heard.
   if (const auto mismatch = handshake.find_mismatch(hello.frame);
       mismatch != Handshake::Outcome::kNothing) {
     ++mismatches(mismatch);
@@ -89,7 +90,7 @@ bool Session::Impl::admit_with_mac(const ReceivedHello& hello) {
   return false;
 }
 
-// Of an older build, or of anybody.
+// The HELLO is of an older build, or of any other sender.
 bool Session::Impl::admit_without_mac(const ReceivedHello& hello) {
   if (budget.expects_mac(who.peer, now)) {
     ++counters.hellos_without_mac;
@@ -101,7 +102,8 @@ bool Session::Impl::admit_without_mac(const ReceivedHello& hello) {
   }
   const std::uint64_t unread = counters.hellos_unread;
   hold(hello, {.names_us = hello.frame.peer_epoch == config.boot_epoch});
-  // The peer's own may be among them. What it says in answer to ours is read.
+  // The peer's own HELLO may be among the dropped ones. Its answer to a HELLO of ours goes before
+  // those (names_us).
   if (counters.hellos_unread != unread && state != PeerState::kAlive) {
     key_exchange->want_answer();
     handshake.ask_soon(now);
@@ -109,7 +111,7 @@ bool Session::Impl::admit_without_mac(const ReceivedHello& hello) {
   return false;
 }
 
-// One of the two is not read.
+// If a HELLO is held already, one of the two is dropped unread.
 void Session::Impl::hold(const ReceivedHello& hello, const HeldHello::Claim& claim) {
   const bool is_first = held.empty();
   if (!held.offer(hello.packet, claim) || !is_first) ++counters.hellos_unread;
@@ -149,8 +151,9 @@ control::Budget* Session::Impl::hello_octets() const {
   return hello_answers() ? config.handshake_budgets.answers : config.handshake_budgets.hellos;
 }
 
-// The first of a session, and an answer to a HELLO that had its turn, leave at once. An answer to
-// an acceptance waits for its own: whoever has the secret could accept each offer that it brings.
+// The first HELLO of a session, and an answer to a HELLO that had its turn, leave at once. An
+// answer to an acceptance waits for a turn: otherwise a holder of the secret could accept the offer
+// in each such answer, without end.
 bool Session::Impl::hello_leaves() {
   if (!handshake.hello_due(now) || !gate.control_open(now, kHelloRoom)) return false;
   control::BudgetPlace& place = hello_answers() ? answer_place : hello_place;

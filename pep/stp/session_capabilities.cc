@@ -1,4 +1,5 @@
-// Tells what both relays understand beside the frames of every version (docs/stp.md section 5).
+// Tells which messages and frames both relays understand beyond those of every version (docs/stp.md
+// section 5).
 #include "pep/stp/session_impl.h"
 
 namespace satrelay::stp {

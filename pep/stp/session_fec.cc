@@ -1,5 +1,5 @@
 // Forward error correction in the session: which packets are protected, when repairs leave, and
-// which losses wait for them (docs/stp.md section 11). What arrives is in session_receive.cc.
+// which losses wait for them (docs/stp.md section 11). session_receive.cc handles received repairs.
 #include <algorithm>
 
 #include "pep/stp/session_impl.h"
@@ -8,23 +8,23 @@ namespace satrelay::stp {
 
 namespace {
 
-// A carrier that was free for longer begins a new burst, and nothing may follow that would show a
-// loss of its first packet.
+// If the carrier was free for longer than this, a new burst begins. Perhaps nothing follows that
+// would show the loss of its first packet.
 constexpr Duration kQuiet = Duration::milliseconds(2);
 
-// Each packet is added to each repair of its window, a tenth of a microsecond each. A session plans
-// with a quarter of the time of a core, and a few repairs in any case; all sessions of a worker
-// have half a core (repair_budget.h).
+// Each packet is added to each repair of its window, in a tenth of a microsecond. A session plans
+// with a quarter of a core, and a few repairs in any case. All sessions of a worker have half a
+// core (repair_budget.h).
 constexpr std::uint64_t kAdditionsInASecond = 2'500'000;
 constexpr std::uint64_t kLeastRepairs = 6;
 
-// Of the bytes of prompt flows, so many again as repairs: enough for the next one to be there soon,
-// and for those that are lost themselves.
+// Repair bytes for each byte of prompt flows: enough for the next repair to come soon, and to
+// replace lost repairs.
 constexpr double kLeastPromptShare = 0.085;
 constexpr double kPromptShareOfLoss = 4;
 constexpr double kMostPromptShare = 0.5;
 
-// Packets of a window of a flow of which it is not known whether it is short.
+// The longest window, in packets, of a flow that may or may not be short.
 constexpr std::size_t kLongestOfShort = 512;
 
 }  // namespace
@@ -33,19 +33,19 @@ bool Session::Impl::may_repair() const {
   return fec != nullptr && handshake.agreed(kCapabilityRepair);
 }
 
-// What the path takes until a report on its first packet is here: what is lost later than that
-// comes a round trip after all else, unless it is repaired.
+// The bytes that the path takes until a report on the first of them is here. Bytes that are lost in
+// the last flight come a round trip after all others, unless they are repaired.
 ByteCount Session::Impl::flight() const {
   return gate.rate().bytes_in(association->rtt.smoothed() + association->peer_feedback_interval +
                               association->tolerance.time());
 }
 
-// All that the stream has to send leaves within the time of a flight.
+// Whether all that the stream has to send leaves within the time of a flight.
 bool Session::Impl::is_ending(const Stream& stream) const {
   return stream.left_is_all() && !lasts(stream);
 }
 
-// What the stream has to send takes longer than that.
+// Whether it takes longer than that.
 bool Session::Impl::lasts(const Stream& stream) const {
   return stream.has_more() ||
          stream.left() * streams->schedule().sharers(stream) > flight().value();
@@ -55,14 +55,14 @@ bool Session::Impl::is_short(const Stream& stream) const {
   return may_end(stream) && stream.send.sent() < FecPolicy::kMostShortFlow;
 }
 
-// As far as is known the stream leaves within the time of a flight, the first byte to the last.
+// Whether the whole stream, as far as is known, leaves within the time of a flight.
 bool Session::Impl::may_end(const Stream& stream) const {
   if (lasts(stream)) return false;
   const std::uint64_t share = flight().value() / streams->schedule().sharers(stream);
   return stream.send.sent() < std::max(share, FecPolicy::kLeastShortFlow);
 }
 
-// What the carrier has to do besides repairs.
+// The bytes that the carrier has to send besides repairs.
 FecSender::Waiting Session::Impl::waiting() const {
   if (idle()) return FecSender::Waiting::kNothing;
   if (!writer.turn().streams) return FecSender::Waiting::kOther;
@@ -78,9 +78,10 @@ FecSender::Waiting Session::Impl::waiting() const {
                                                : FecSender::Waiting::kOther;
 }
 
-// Whether the next packet of data shall be protected. To be known before it is built, because
-// REPAIR needs room beside its frames: what opens a stream, short flows, last flights, the
-// beginning and the end of a burst. Never the middle of bulk, where sending again costs nothing.
+// Whether the next packet of data shall be protected, and by which code. This must be known before
+// the packet is built, as a REPAIR needs room beside its frames. Protected are packets that open
+// streams, short flows, last flights, and the beginning and the end of a burst. The middle of bulk
+// is never protected, since retransmissions cost nothing there.
 std::optional<FecCode> Session::Impl::covering_code() const {
   if (!may_repair()) return std::nullopt;
   if (fec->policy.is_clean() && streams->due().opens.empty()) return std::nullopt;
@@ -103,7 +104,7 @@ CodedFrame Session::Impl::coded_frame(FecCode code) const {
   return code == FecCode::kPrompt ? fec->prompt.next_frame() : fec->sender.next_frame();
 }
 
-// For a packet that is about to be built.
+// The coverage of a packet that is built next.
 Session::Impl::Coverage Session::Impl::plan_coverage(FecCode code) const {
   if (code == FecCode::kPrompt) return {.code = code};
   const std::uint64_t packet = gate.accounted(datagram_limit()).value();
@@ -114,12 +115,13 @@ Session::Impl::Coverage Session::Impl::plan_coverage(FecCode code) const {
   const Stream* next = first_stream();
   coverage.is_last_flight = next != nullptr && is_ending(*next);
   if (!coverage.is_last_flight) {
-    // It may end soon, or go on; a long one need not know soon.
+    // The flow may end soon, or go on. The longer it is, the less it hurts if its repairs come
+    // late.
     if (next != nullptr) coverage.plan.packets = next->send.sent() / datagram_limit();
     coverage.plan.packets = std::min(coverage.plan.packets, kLongestOfShort);
     return coverage;
   }
-  // The stream sends again beside it what is lost.
+  // An eighth more, since retransmissions of the stream leave between these packets.
   const std::uint64_t bytes = next->left() * streams->schedule().sharers(*next);
   coverage.plan.packets = static_cast<std::size_t>(bytes / datagram_limit() * 9 / 8 + 1);
   return coverage;
@@ -141,8 +143,8 @@ void Session::Impl::cover(const PacketBuilder& packet, const Coverage& coverage)
   fec->sender.add(association->ledger.next(), packet.covered(), purpose, coverage.plan, now);
 }
 
-// A repair for what has arrived by now, or for a stream that turned out to be bulk, would help
-// nobody.
+// A repair is of no use for packets that have arrived by now, or for a stream that turned out to be
+// bulk.
 bool Session::Impl::is_useful(const FecSender::Purpose& purpose) const {
   if (purpose.ends || !purpose.has_stream) return true;
   const Stream* stream = streams->present(purpose.stream, purpose.generation);
@@ -151,15 +153,16 @@ bool Session::Impl::is_useful(const FecSender::Purpose& purpose) const {
   return may_end(*stream) || is_ending(*stream) || !NewList::contains(*stream);
 }
 
-// In grave doubt whether large packets arrive a long repair waits. Reports are lost in bursts, too,
-// so that the doubt may soon be over. If it is not, the repair would arrive nowhere, and would only
-// keep what is lost from being sent again.
+// While large packets are in grave doubt, a long repair waits. Reports are lost in bursts too, so
+// the doubt may soon be over. If it is not, the repair would not arrive, and would only keep lost
+// bytes from being sent again.
 bool Session::Impl::repair_is_doubtful() const {
   const std::size_t size = fec->sender.next_size() + kHeaderSize + protection.trailer_size();
   return association->path.is_doubtful(size);
 }
 
-// The next repair as a packet of its own, while the pacers are open; 0 if none may leave.
+// Sends the next repair as a packet of its own, while the pacers are open. Returns 0 if none may
+// leave.
 std::size_t Session::Impl::send_repair(MutableBytes out) {
   if (!may_repair() || association->probes.frozen() || !data_allowed()) return 0;
   if (control_waits() || report_waits()) return 0;
@@ -168,7 +171,7 @@ std::size_t Session::Impl::send_repair(MutableBytes out) {
                          protection.trailer_size());
     if (fec->prompt.write(packet.frames(), now)) {
       ++counters.repair_packets_out;
-      // They go with the flow's bytes all along, and are of its class as these are.
+      // These repairs accompany the bytes of prompt flows all the time, and count to their class.
       writer.count_repair(prompt_class, packet.written().size());
       return finish_packet(packet);
     }
@@ -192,7 +195,7 @@ std::size_t Session::Impl::send_repair(MutableBytes out) {
   return 0;
 }
 
-// When blocks end, or are too late.
+// When a window ends, when its repairs are too late, or when memory can be freed.
 Instant Session::Impl::fec_timeout() const {
   if (fec == nullptr) return Instant::never();
   const FecSender& sender = fec->sender;
@@ -216,8 +219,8 @@ Instant Session::Impl::next_repair() const {
   return later(earlier(at, fec->prompt.due()), gate.opens_at());
 }
 
-// What `report` calls missing of these is not lost yet: repairs may have been on the way when it
-// was written.
+// The packets that `report` may call missing although repairs for them were on their way when it
+// was written. They are not lost yet.
 std::span<const Range> Session::Impl::repairable(const FeedbackFrame& report,
                                                  Duration delay) const {
   if (fec == nullptr) return {};

@@ -1,4 +1,4 @@
-// What HELLOs say, in and out: who the peer is, and which keys it has.
+// The content of HELLOs, received and sent: which boot the peer is, and its keys.
 #include "pep/stp/session_impl.h"
 
 namespace satrelay::stp {
@@ -31,7 +31,8 @@ void Session::Impl::hear_hello(const ReceivedHello& received) {
       return;
     case Handshake::Outcome::kNewcomer:
       ++counters.newcomers;
-      // Of several in a row, each may take what was promised to another.
+      // Only the first of several newcomers in a row renews the promise. The others may take what
+      // was promised to it.
       if (known_newcomer == 0) {
         renew_promise();
         doubt_peer();
@@ -44,7 +45,7 @@ void Session::Impl::hear_hello(const ReceivedHello& received) {
       take_over();
       take_keys(session_keys);
       establish();
-      // Proof for the peer, should our answer be for another.
+      // The PING is a proof for the peer, in case our next HELLO answers another newcomer.
       if (hello.answer_wanted) association->requests.ask();
       break;
     case Handshake::Outcome::kNothing:
@@ -65,27 +66,27 @@ void Session::Impl::bind_newcomer(std::uint64_t epoch) {
   newcomer.bind(config.boot_epoch, epoch);
 }
 
-// If it is there it answers soon. Once for as long as there are newcomers: else who floods us with
-// their HELLOs would keep everybody waiting.
+// A peer that is there answers the PING soon. Only the first of several newcomers in a row causes
+// this. Otherwise a flood of such HELLOs would keep all new streams waiting.
 void Session::Impl::doubt_peer() {
   if (state != PeerState::kAlive) return;
   association->doubts_peer = true;
   association->requests.ask();
 }
 
-// HELLOs for this reason to refuse their sender.
+// The counter of HELLOs with this mismatch.
 std::uint64_t& Session::Impl::mismatches(Handshake::Outcome reason) {
   if (reason == Handshake::Outcome::kUnlikeSecurity) return counters.security_mismatch;
   if (reason == Handshake::Outcome::kUnlikeLanes) return counters.lanes_mismatch;
   return counters.version_mismatch;
 }
 
-// Nobody who could be the peer has been heard.
+// The state is kRefused only while no possible peer has been heard.
 void Session::Impl::note_refusal() {
   if (!connected() && handshake.newcomer() == 0) state = PeerState::kRefused;
 }
 
-// What the peer has said in a HELLO, if it has; else that is counted.
+// Returns the content of a HELLO if the peer has written it. Otherwise the HELLO is counted.
 std::optional<KeyExchange::Reading> Session::Impl::read_keys(const ReceivedHello& hello,
                                                              bool silent) {
   using Verdict = KeyExchange::Reading::Verdict;
@@ -97,7 +98,8 @@ std::optional<KeyExchange::Reading> Session::Impl::read_keys(const ReceivedHello
       return reading;
     case Verdict::kRepeated:
       if (hello.keys.has_mac) handshake.on_repeated(hello.frame.epoch, now);
-      // Our answer may be lost. Without an offer it had no turn.
+      // Our last answer may be lost, so the HELLO is answered again. It had a turn only if it has
+      // an offer.
       if (hello.frame.answer_wanted) {
         handshake.answer_stranger(now);
         if (!hello.keys.offer.empty()) owes_answer = true;
@@ -115,7 +117,7 @@ std::optional<KeyExchange::Reading> Session::Impl::read_keys(const ReceivedHello
   return std::nullopt;
 }
 
-// Of an offer of theirs, which our next HELLO accepts.
+// Takes the keys of the peer's offer that our next HELLO accepts.
 void Session::Impl::take_accepted_keys() {
   const auto accepted = key_exchange->take_accepted();
   if (!accepted) return;
@@ -126,15 +128,15 @@ void Session::Impl::take_accepted_keys() {
   }
 }
 
-// `of_our_offer`: nullopt unless the peer has just accepted it.
+// `of_our_offer`: nullopt unless the peer has just accepted our offer.
 void Session::Impl::take_keys(const std::optional<SessionKeys>& of_our_offer) {
   if (!of_our_offer) return;
   protection.propose(Protection::Offerer::kWe, *of_our_offer);
   protection.send_with(of_our_offer->send, association->ledger.next(), now);
 }
 
-// A peer that is not heard may be another by now, or take us for another; and without reports there
-// is no telling whether it knows the present key. Then it is asked.
+// A peer that is silent may have restarted, or may take us for another boot. Without reports we do
+// not know whether it has the present key. So our HELLOs ask it.
 void Session::Impl::greet_again() {
   protection.prepare(association->ledger.next(), now);
   const bool lacks_keys = needs_keys();

@@ -1,10 +1,11 @@
-// The rooms of pep/stp joined: who the peer is, what goes and comes in packets, and the streams.
-// What belongs to one peer is an Association and its Streams, built anew for the next.
+// Joins the rooms of pep/stp: the peer, the packets in both directions, and the streams. All that
+// belongs to one peer is an Association and its Streams, which are built anew for the next.
 //
-// session.cc has the peer's coming and going and the public face, session_admission.cc which HELLOs
-// are read and when ours leave, session_handshake.cc what they say, session_receive.cc the way in,
-// session_loss.cc what became of our packets, session_send.cc the way out, session_run.cc many
-// packets of it, session_fec.cc repairs, session_timers.cc time.
+// session.cc has the states of the peer and the public functions; session_admission.cc, which
+// HELLOs are read and when ours leave; session_handshake.cc, the content of HELLOs;
+// session_receive.cc, the receiving side; session_loss.cc, the fate of our packets;
+// session_send.cc, the sending side; session_run.cc, runs of packets; session_fec.cc, repairs;
+// session_timers.cc, timers.
 #pragma once
 
 #include <cstdint>
@@ -54,13 +55,13 @@ struct Session::Impl {
   void close();
   void close_by_peer();
 
-  // --- time, and what is done some at a time (session_timers.cc)
+  // --- time, and work of which each call does a part (session_timers.cc)
   // The streams, for a call at `at`.
   Streams& called(Instant at) {
     now = at;
     return *streams;
   }
-  // The same for a call that may give the session something to say, other than bytes of streams.
+  // The same for a call that may give the session something to send other than bytes of streams.
   Streams& told(Instant at) {
     goes_on_at = Instant::never();
     return called(at);
@@ -75,8 +76,8 @@ struct Session::Impl {
            repairs_wait();
   }
   bool repairs_wait() const { return fec != nullptr && fec->work_waits(); }
-  // What calls at one instant do with repairs counts together, so that it is all one whether
-  // packets come one by one; handle_timeout() begins anew.
+  // All calls at one instant share one budget for repairs. So it makes no difference whether
+  // packets come one by one. handle_timeout() renews the budget.
   void renew_repairs() {
     repairs_at = now;
     own_call.renew();
@@ -105,7 +106,7 @@ struct Session::Impl {
     HelloKeys keys;
   };
   void handle_hello(ConstBytes datagram, const PacketHeader& header);
-  // Of a packet whose checksum is right; nullopt, which is counted, if it is no HELLO.
+  // Parses a packet with a correct checksum. nullopt if it is no HELLO, and the packet is counted.
   std::optional<ReceivedHello> parse_hello_packet(ConstBytes datagram, std::uint32_t number);
   bool is_of_interest(const HelloFrame& hello);
   bool admit(const ReceivedHello& hello);
@@ -117,7 +118,8 @@ struct Session::Impl {
     return held.claim().has_mac ? budget.offers : budget.without_mac;
   }
   void hear_held_hello();
-  // An answer to a HELLO that has had its turn is part of it.
+  // Whether the next HELLO needs no turn: it is the first of the session, or answers a HELLO that
+  // had its turn.
   bool hello_is_free() const {
     return handshake.hello_number() == 0 || (owes_answer && !answers_acceptance);
   }
@@ -128,10 +130,10 @@ struct Session::Impl {
   bool take_turn(Turns& turns);
   Instant next_hello() const;
   Instant next_close() const;
-  // When our turn comes for what is due at `at`.
+  // When our turn comes for a packet that is due at `at`.
   Instant in_turn(const Turns& turns, Instant at) const;
 
-  // --- what they say (session_handshake.cc)
+  // --- the content of HELLOs (session_handshake.cc)
   void hear_hello(const ReceivedHello& received);
   std::optional<KeyExchange::Reading> read_keys(const ReceivedHello& hello, bool silent);
   void bind_newcomer(std::uint64_t epoch);
@@ -147,11 +149,12 @@ struct Session::Impl {
   }
   std::size_t send_hello(MutableBytes out);
 
-  // --- the way in (session_receive.cc)
+  // --- the receiving side (session_receive.cc)
   struct FrameHandler;
   void handle_packet(ConstBytes datagram);
   void handle_frames(ConstBytes datagram, const PacketHeader& header);
-  // The frames of a packet of the session, which may begin with it; else it is counted.
+  // Opens a packet of the session. A packet of the newcomer may begin a new session. nullopt if it
+  // is dropped and counted.
   struct Opened {
     std::uint64_t number = 0;
     ConstBytes frames;
@@ -166,7 +169,7 @@ struct Session::Impl {
   void settle_known(FecReceiver& receiver);
   void use_repaired(FecReceiver& receiver);
 
-  // --- what became of our packets (session_loss.cc)
+  // --- the fate of our packets (session_loss.cc)
   struct Settler;
   void handle_report(const FeedbackFrame& report, Duration waited);
   void handle_reception(const ReceptionFrame& frame);
@@ -175,10 +178,10 @@ struct Session::Impl {
   LossDetector::Rule loss_rule(const FeedbackFrame& report);
   void arm_tail_probe();
   void make_ledger_room();
-  // `at_peer`: those of them that had reached the peer's port.
+  // `at_peer`: how many of them had reached the peer's port.
   void count_losses(std::uint64_t packets, std::uint64_t at_peer);
 
-  // --- the way out (session_send.cc)
+  // --- the sending side (session_send.cc)
   std::size_t poll_packet(MutableBytes out);
   bool next_may_go_on() const;
   std::size_t send_close(MutableBytes out);
@@ -208,10 +211,10 @@ struct Session::Impl {
     return association->received.next() > 0 && now >= association->feedback.due() &&
            gate.carrier_open(now);
   }
-  // No HELLO and no CLOSE is longer, as UDP payload.
+  // UDP payload that no HELLO and no CLOSE exceeds.
   static constexpr std::size_t kHelloRoom = 352, kCloseRoom = 64;
-  // A HELLO that is due answers the peer's, or goes to a peer that is alive: it does not wait
-  // behind those that nobody may hear.
+  // Whether a due HELLO answers the peer's, or goes to a peer that is alive. Then it does not wait
+  // behind HELLOs that perhaps no peer receives.
   bool hello_answers() const {
     return state == PeerState::kAlive || owes_answer || handshake.owes_answer();
   }
@@ -219,19 +222,19 @@ struct Session::Impl {
   bool credits_wait() const;
   bool control_waits() const;
   bool data_allowed() const;
-  // Nothing of a stream waits that could be sent.
+  // Whether nothing of a stream waits that could be sent.
   bool idle() const { return streams->idle(writer.turn().open); }
-  // Whether poll_packet() would write data if the pacer let it.
+  // Whether poll_packet() would write data if the pacers allowed it.
   bool data_waits() const { return data_allowed() && !idle(); }
-  // Whether it writes data now.
+  // Whether poll_packet() writes data now.
   bool data_leaves() const { return writer.turn().streams && gate.open(now) && data_waits(); }
-  // The stream with whose bytes the next packet begins, as far as can be told.
+  // The stream that comes first in the next packet, as far as is known.
   const Stream* first_stream() const {
     return streams->first(writer.turn().open, writer.turn().first);
   }
   std::uint64_t most_in_flight() const;
   std::size_t datagram_limit() const;
-  // The controller lets so much be sent at this moment, trains that look for more apart.
+  // The rate that the controller allows at this moment, without trains.
   BitRate steady_rate() const { return std::min(gate.rate(), gate.own_rate()); }
   std::size_t next_limit();
 
@@ -258,51 +261,53 @@ struct Session::Impl {
   Config config;
   Arena& arena;
   RateGate gate;
-  Instant now;          // of the last call
-  Reception reception;  // of the packet that it is about
-  // When the last packet left, if that was nothing but data, and nothing has been told since: then
-  // no timer is due, and nothing but data waits (next_may_go_on()).
+  Instant now;          // time of the last call
+  Reception reception;  // of the packet that this call is about
+  // The time when the last packet left, if it carried nothing but data, and no call has given the
+  // session anything else to send since. Then no timer is due, and nothing but data waits
+  // (next_may_go_on()).
   Instant goes_on_at = Instant::never();
   LateSendings late_sendings;
   Counters counters;
   WorkCount work;
-  std::uint64_t enough_settled = 0;  // of `work`, in this call
+  std::uint64_t enough_settled = 0;  // the count of `work` at which this call has settled enough
   Instant repairs_at = Instant::never();
 
-  // Who the peer is.
+  // The peer.
   PeerState state = PeerState::kConnecting;
-  Instant alive_since;  // while it is kAlive
+  Instant alive_since;  // valid while the state is kAlive
   CloseSequence close_sequence;
   control::BudgetPlace hello_place, answer_place, close_place;
   Handshake handshake;
-  std::optional<KeyExchange> key_exchange;  // of a session that encrypts
-  std::unique_ptr<HelloBudget> own_budget;  // of one that shares none
+  std::optional<KeyExchange> key_exchange;  // only in a session that encrypts
+  std::unique_ptr<HelloBudget> own_budget;  // only in a session that shares none
   HelloBudget& budget;
-  Turns::Who who;  // we are, for the budget
+  Turns::Who who;  // this session, for the budget
   HelloMemory hello_memory;
   HeldHello held;
-  bool owes_answer = false;         // to a HELLO with keys that was read, and was authentic
-  bool answers_acceptance = false;  // it was read without a turn, as it accepts our offer
-  bool newcomer_has_mac = false;    // its HELLO had
+  bool owes_answer = false;         // owed to an authentic HELLO with keys
+  bool answers_acceptance = false;  // that HELLO was read without a turn, as it accepts our offer
+  bool newcomer_has_mac = false;    // the newcomer's HELLO had a MAC
   KeyMismatchTimer key_mismatch;
   Protection protection;
-  Protection newcomer;  // of its session, should it prove to be the peer
+  Protection newcomer;  // for the newcomer's session, if it proves to be the peer
   PeerEvents peer_events;
-  CapacityAnnouncement own_capacity;  // of what comes
+  CapacityAnnouncement own_capacity;  // of the direction towards us
   std::uint64_t hello_lane_credit = 0;
 
-  // With that peer: always there, and built anew together for the next (begin_anew()).
+  // The state with that peer. Both always exist, and are built anew together for the next peer
+  // (begin_anew()).
   std::optional<Association> association;
   std::optional<Streams> streams;
 
-  // Outlive it, with what they keep.
+  // These outlive the association.
   StreamWriter writer;
-  WorkBudget own_call;  // of one that shares none
+  WorkBudget own_call;  // for a session that shares none
   SharedRepairs own_repairs{1, own_call};
-  std::unique_ptr<Fec> fec;            // its memory and counters; nullptr: off
-  schedule::ClassId prompt_class = 0;  // of the last packet of a prompt flow
-  OwnIds own_ids;                      // the relay never sees one twice
-  RetiredStreams retired_streams;      // of streams that are over
+  std::unique_ptr<Fec> fec;            // keeps its memory and counters; nullptr: off
+  schedule::ClassId prompt_class = 0;  // class of the last packet of a prompt flow
+  OwnIds own_ids;                      // the relay never sees an id twice
+  RetiredStreams retired_streams;      // the streams of sessions that are over
 };
 
 }  // namespace satrelay::stp

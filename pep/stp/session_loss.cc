@@ -7,7 +7,8 @@ namespace satrelay::stp {
 
 namespace {
 
-// Reports that must be lost before a packet goes unreported with a chance above 1e-5.
+// The number of reports that each packet must stand in, so that it goes unreported with a chance of
+// at most 1e-5. From 3 to kMaxRepeats.
 int repeats_for(double loss) {
   int repeats = 1;
   for (double residual = loss; residual > 1e-5 && repeats < int{ReceivedPackets::kMaxRepeats};
@@ -19,24 +20,25 @@ int repeats_for(double loss) {
 
 }  // namespace
 
-// Applies to the streams what became of packets.
+// Applies the fate of packets to the streams.
 struct Session::Impl::Settler {
   Impl& s;
   std::uint64_t delivered_packets = 0;
   std::uint64_t lost_packets = 0;
-  std::uint64_t lost_at_peer = 0;                       // of these, at its port
-  std::uint64_t moved = s.association->losses.moved();  // of the detector's sets, as far as counted
-  bool must_go_on = false;                              // whatever this call has settled already
+  std::uint64_t lost_at_peer = 0;  // those of them that were lost at the peer's port
+  // Moves in the detector's sets that were counted.
+  std::uint64_t moved = s.association->losses.moved();
+  bool must_go_on = false;  // whatever this call has settled already
 
-  // Searches and shifts of small entries, many of which take as long as one packet.
+  // So many searches and shifts of small entries take as long as one packet.
   static constexpr std::uint64_t kRangesPerObject = 64;
   void count_moved(std::uint64_t& counted, std::uint64_t now) {
     const std::uint64_t objects = (now - counted) / kRangesPerObject;
     s.work.add(objects);
     counted += objects * kRangesPerObject;
   }
-  // The bytes of packets that follow each other are mostly those of one stream, in their order:
-  // they are told to it at once, when others follow, something was lost, or the settler is gone.
+  // Consecutive packets mostly carry bytes of one stream, in order. All these bytes are settled in
+  // one call: when other bytes follow, when something was lost, or when the settler is destroyed.
   struct Run {
     Stream* stream = nullptr;
     std::uint64_t begin = 0, end = 0;
@@ -54,7 +56,7 @@ struct Session::Impl::Settler {
     count_moved(shifted, stream.send.moved());
     s.streams->on_acknowledged(stream, s.now);
   }
-  // Between two looks, and two losses, the detector's sets change but once.
+  // The detector's sets change only once between two calls of looks() or lost().
   void looks() {
     s.work.add();
     count_moved(moved, s.association->losses.moved());
@@ -118,7 +120,7 @@ struct Session::Impl::Settler {
     }
   }
 
-  // Arranges that what the item stands for is sent again, as lost so often.
+  // Arranges that the content of the item is sent again. `times_lost`: how often it was lost.
   void repair(const SentItem& item, unsigned times_lost) {
     if (item.kind() == ItemKind::kLaneCredit) {
       s.streams->receive_credit().lane().announce_again();
@@ -234,14 +236,14 @@ LossDetector::Rule Session::Impl::loss_rule(const FeedbackFrame& report) {
   rule.uncertain = association->tolerance.first_uncertain(
       report.highest, delay, association->losses.oldest_unresolved(), association->ledger);
   rule.wait = std::max(Duration::zero(), association->tolerance.time() - delay);
-  // Where packets come late, the next report tells better than the clock.
+  // If packets come late, the next report is more reliable than the clock.
   if (!association->tolerance.keeps_order())
     rule.wait = rule.wait + association->peer_feedback_interval;
   rule.repairable = repairable(report, delay);
   return rule;
 }
 
-// Some of what was taken for the link's loss before may have been the port's.
+// Some packets that were counted as losses of the link may have been lost at the peer's port.
 void Session::Impl::handle_reception(const ReceptionFrame& frame) {
   const std::uint64_t late = association->peer_reception.on_told(frame.missed, now);
   if (late == 0) return;
@@ -252,7 +254,7 @@ void Session::Impl::handle_reception(const ReceptionFrame& frame) {
 }
 
 void Session::Impl::handle_report(const FeedbackFrame& report, Duration waited) {
-  // Nobody can have had more than was sent.
+  // No peer can have received more than was sent.
   if (report.highest >= association->ledger.next() ||
       report.repaired > association->ledger.next() || report.bytes_received > counters.bytes_out) {
     ++counters.malformed;
@@ -286,7 +288,7 @@ void Session::Impl::work_off_reports() {
     association->reports.pop();
 }
 
-// Until it is done, or there has been enough in this call.
+// Applies the report until it is done, or until this call has settled enough. True if it is done.
 bool Session::Impl::work_off(PendingReport& pending) {
   const FeedbackFrame& report = pending.report;
   {
@@ -300,14 +302,15 @@ bool Session::Impl::work_off(PendingReport& pending) {
   gate.on_report(report, association->ledger.find(report.highest),
                  {pending.rtt, now - association->last_report, pending.lateness}, now);
   association->last_report = now;
-  // The path has lost these too.
+  // The path has lost these packets too.
   const std::uint64_t repaired = fec != nullptr ? fec->note_repaired(report.repaired) : 0;
   association->loss_rate.on_repaired(repaired);
   if (fec != nullptr) {
     fec->policy.on_report(pending.delivered - std::min(repaired, pending.delivered), repaired);
   }
   association->loss_rate.on_delivered(pending.delivered);
-  // Reports share the path with what we send: the more is lost, the more often each thing is said.
+  // Reports share the path with our packets. So the more packets are lost, the more often each
+  // arrival is reported.
   association->feedback.set_repeats(repeats_for(association->loss_rate.ratio()));
   association->ask_for_missed_reports(report, now);
   return true;
@@ -319,8 +322,8 @@ void Session::Impl::run_loss_timer() {
   count_losses(settler.lost_packets, settler.lost_at_peer);
 }
 
-// Sends what the newest packet in flight carried once more: if the tail is lost, this repairs it,
-// and shows any other gap.
+// Sends again what the newest packet in flight carried. If the tail was lost, this repairs it, and
+// shows any other gap.
 void Session::Impl::arm_tail_probe() {
   constexpr std::uint64_t kSearch = 64;
   Settler settler{*this};
@@ -337,8 +340,8 @@ void Session::Impl::arm_tail_probe() {
   }
 }
 
-// Only an ancient packet of which no report ever spoke can be in the way of the newest ones: it is
-// repaired and forgotten.
+// The ledger is full only if a very old packet was never reported. Its content is sent again, and
+// the packet is forgotten.
 void Session::Impl::make_ledger_room() {
   if (association->ledger.has_room(association->losses.oldest_unresolved())) return;
   Settler settler{*this};
@@ -347,7 +350,7 @@ void Session::Impl::make_ledger_room() {
   count_losses(settler.lost_packets, settler.lost_at_peer);
 }
 
-// The link has carried those that had reached the peer.
+// The link has carried the packets that had reached the peer.
 void Session::Impl::count_losses(std::uint64_t packets, std::uint64_t at_peer) {
   counters.packets_lost += packets;
   counters.packets_lost_at_peer += at_peer;

@@ -5,10 +5,11 @@
 
 namespace satrelay::stp {
 
-// Beside a round trip: for packets that were late already when the key changed.
+// How much longer than a round trip the old key is kept: for packets that were already late when
+// the key changed.
 constexpr Duration kOldKeyKept = Duration::seconds(1);
 
-// Counts the frames that another handler applies.
+// Counts frames, and passes them to another handler.
 template <typename Handler>
 struct CountedFrames {
   Handler& handler;
@@ -30,8 +31,8 @@ struct Session::Impl::FrameHandler {
   bool eliciting = false;
   bool closed = false;
   std::optional<RepairFrame> repair = std::nullopt;
-  Duration waited = {};  // of the newest packet of the FEEDBACK that follows, at the peer's port
-  bool refused = false;  // something found no place: the packet counts as not received
+  Duration waited = {};  // wait at the peer's port of the newest packet in the next FEEDBACK
+  bool refused = false;  // something found no place, so the packet counts as not received
 
   void operator()(const PingFrame& frame) {
     eliciting = true;
@@ -70,11 +71,11 @@ struct Session::Impl::FrameHandler {
   void operator()(const ResetFrame& frame);
   void operator()(const DataFrame& frame);
   void operator()(const CloseFrame&) { closed = true; }
-  void operator()(const CodedFrame&) {}  // coded_packet() finds it
+  void operator()(const CodedFrame&) {}  // coded_packet() handles it
   void operator()(const RepairFrame& frame) {
     if (s.fec == nullptr) {
       unknown(static_cast<std::uint8_t>(FrameType::kRepair));
-    } else if (!repair) {  // one a packet
+    } else if (!repair) {  // one in each packet
       repair = frame;
     }
   }
@@ -91,8 +92,8 @@ struct Session::Impl::FrameHandler {
     if (s.own_ids.is_ours(id)) return s.own_ids.was_used(id) ? Id::kClosed : Id::kImpossible;
     return s.streams->peer_ids().is_new(id >> 1) ? Id::kNew : Id::kClosed;
   }
-  // A slot for a stream of the peer that is seen for the first time, and for which there is a
-  // place; or, without memory, for one that is to be reset at once.
+  // A slot for a new stream of the peer, for which there is a place. accept_to_reset(): a slot
+  // without memory, for a stream that is reset at once.
   Stream* accept(std::uint64_t id, Stream::Phase phase) {
     return insert(id, phase, Streams::Own::kMemory);
   }
@@ -108,7 +109,7 @@ struct Session::Impl::FrameHandler {
     if (stream == nullptr) refused = true;
     return stream;
   }
-  // Charges the peer's credit; false if it had none.
+  // Charges the peer's credit. False if there was none.
   bool charge(Stream& stream, std::uint64_t end) {
     const std::uint64_t added = end > stream.receive.charged() ? end - stream.receive.charged() : 0;
     if (added == 0) return true;
@@ -140,7 +141,7 @@ void Session::Impl::FrameHandler::operator()(const OpenFrame& frame) {
     case Id::kClosed:
       return;
     case Id::kPresent:
-      if (stream->phase != Stream::Phase::kAwaitingOpen) return;  // a copy
+      if (stream->phase != Stream::Phase::kAwaitingOpen) return;  // a copy of an earlier OPEN
       break;
     case Id::kNew: {
       if (!s.streams->has_place()) {
@@ -167,7 +168,7 @@ void Session::Impl::FrameHandler::operator()(const ResetFrame& frame) {
     case Id::kClosed:
       return;
     case Id::kNew:
-      // Opened and reset before we saw either: settle the accounts, tell nobody.
+      // The stream was opened and reset before we saw either. Settle the accounts without an event.
       stream = accept_to_reset(frame.stream, ResetReason::kNone);
       if (stream == nullptr) return;
       break;
@@ -191,7 +192,7 @@ void Session::Impl::FrameHandler::operator()(const ConfirmFrame& frame) {
     case Id::kImpossible:
       ++s.counters.malformed;
       return;
-    case Id::kNew:  // its OPEN comes first
+    case Id::kNew:  // the OPEN must come first
       refused = true;
       return;
     case Id::kClosed:
@@ -215,7 +216,8 @@ void Session::Impl::FrameHandler::operator()(const DataFrame& frame) {
     case Id::kClosed:
       return;
     case Id::kNew:
-      // Its OPEN is late or lost. The bytes are held; the relay hears of them after the OPEN.
+      // The OPEN of the stream is late or lost. The bytes are stored, and the relay gets them after
+      // the OPEN.
       if (!s.streams->has_place()) {
         refused = true;
         return;
@@ -260,7 +262,8 @@ void Session::Impl::FrameHandler::operator()(const DataFrame& frame) {
   }
   const bool advanced = receive.bytes().in_order_end() > in_order;
   if (stream->released) {
-    // The reader has left: what still comes is taken off the lane's account.
+    // The relay has released the stream. Bytes that still come are consumed at once, so that their
+    // credit returns.
     if (const std::uint64_t left = receive.bytes().readable(); left > 0) {
       s.streams->consume(*stream, left, s.association->reach_of_credit(), s.now);
     }
@@ -289,8 +292,8 @@ void Session::Impl::handle_packet(ConstBytes datagram) {
   }
 }
 
-// A packet that the newcomer has sent proves that it knows us, and so takes our HELLO for an
-// answer.
+// A packet that the newcomer has sent proves that it knows our epoch. It is handled like an answer
+// to our HELLO.
 std::optional<Session::Impl::Opened> Session::Impl::open_of_newcomer(ConstBytes datagram,
                                                                      const PacketHeader& header) {
   const bool may_begin = handshake.newcomer() != 0 && !retired_streams.full();
@@ -303,7 +306,8 @@ std::optional<Session::Impl::Opened> Session::Impl::open_of_newcomer(ConstBytes 
   if (key_exchange) {
     if (newcomer_has_mac) budget.on_mac_proved(who.peer, now);
     key_exchange->settle(handshake.peer().epoch);
-    key_exchange->withdraw_offer();  // whoever accepts it was there before
+    // An acceptance of it would only prove that its sender was there before.
+    key_exchange->withdraw_offer();
   }
   take_over();
   establish();
@@ -316,7 +320,7 @@ std::optional<Session::Impl::Opened> Session::Impl::open_packet(ConstBytes datag
   const bool recognized = protection.recognizes(header.session_tag);
   if (recognized) {
     const std::uint64_t number = unwrap_sequence<32>(header.number, association->received.next());
-    // One that is played again neither costs its decryption nor is it a sign of life.
+    // A replayed packet must not cost a decryption, and is no sign of life.
     if (protection.encrypts() && association->received.is_duplicate(number)) {
       ++counters.duplicate_packets_in;
       return std::nullopt;
@@ -359,7 +363,7 @@ void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& heade
     ++counters.scattered_packets_in;
     return;
   }
-  // Of most packets of bulk the one frame is parsed once.
+  // Most packets of bulk have a single frame, which is parsed only once.
   const std::optional<DataFrame> only = parse_only_data(frames);
   if (!only && !walk_frames(frames, IgnoreFrames{})) {
     ++counters.malformed;
@@ -376,7 +380,7 @@ void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& heade
     close_by_peer();
     return;
   }
-  // It counts as not received, and may come again.
+  // The packet counts as not received, and its content may come again.
   if (handler.refused) {
     ++counters.refused_packets_in;
     return;
@@ -390,7 +394,7 @@ void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& heade
   if (may_be_repaired) handle_protection(number, frames, handler.repair);
 }
 
-// What the packet does for those that were lost beside it.
+// Uses a covered packet, or a repair, to give back lost packets.
 void Session::Impl::handle_protection(std::uint64_t number, ConstBytes frames,
                                       const std::optional<RepairFrame>& repair) {
   if (repair) {
@@ -421,7 +425,7 @@ void Session::Impl::work_off_repairs() {
   if (!repairs_wait()) return;
   if (!connected()) return fec->drop_waiting();
   while (repairs_wait() && !fec->budget.call_is_spent()) {
-    // What is given back may close the session.
+    // A packet that is given back may close the session.
     if (fec->receiver.work_waits()) {
       settle_known(fec->receiver);
     } else if (fec->prompt_receiver && fec->prompt_receiver->work_waits()) {
@@ -440,8 +444,8 @@ void Session::Impl::settle_known(FecReceiver& receiver) {
   use_repaired(receiver);
 }
 
-// Packets that were given back. Of new ones at least one is used, the others as the call's budget
-// allows.
+// Handles the packets that were given back. At least one new packet is handled, the others as far
+// as the call's budget allows.
 void Session::Impl::use_repaired(FecReceiver& receiver) {
   const bool were_deferred = receiver.rest_waits();
   std::size_t used = 0;
@@ -477,7 +481,7 @@ void Session::Impl::use_repaired(FecReceiver& receiver) {
 
 void Session::Impl::on_packet_recorded(std::uint64_t number, bool gap, bool eliciting, GapMay may) {
   if (eliciting) association->feedback.on_arrival();
-  ReorderTolerance disorder;  // of the peer's packets
+  ReorderTolerance disorder;  // for the order of the peer's packets
   disorder.set_lateness(association->received.lateness(now));
   if (gap && may == GapMay::kBeRepaired) {
     association->feedback.on_gap(now + FecReceiver::kPatience + disorder.time());

@@ -1,16 +1,18 @@
-// Packets that follow each other at one instant and carry nothing but new bytes of one class: what
-// poll_packet() would ask before each of them is asked once, as far as they cannot change the
-// answer. What they can change ends the run: the next packet goes the long way.
+// Runs of packets that follow each other at one instant and carry nothing but new bytes of one
+// class. The checks that poll_packet() makes before each packet are made once, as far as these
+// packets cannot change the result. If they can, the run ends, and poll_packet() writes the next
+// packet.
 #include <algorithm>
 
 #include "pep/stp/session_impl.h"
 
 namespace satrelay::stp {
 
-// The number of the first packet that may not be one of a run, which `ledger.next()` begins.
+// The number of the first packet that may not be in the run. The run begins with `ledger.next()`.
 std::uint64_t Session::Impl::run_ends_before() const {
   const std::uint64_t next = association->ledger.next();
-  // goes_on_at: the packet before was nothing but data, and nothing has been told since.
+  // goes_on_at: the packet before carried nothing but data, and there is nothing else to send
+  // since.
   if (goes_on_at != now || state != PeerState::kAlive || association->probes.frozen()) return next;
   if (association->path.doubt() != PathMtu::Doubt::kNone) return next;
   if (next_hello() <= now || needs_keys()) return next;
@@ -36,9 +38,9 @@ std::size_t Session::Impl::poll_run(std::span<const MutableBytes> rooms, std::si
   };
   PacketBuilder packet(room(0), protection.trailer_size());
   const StreamWriter::Job job = {packet, *streams, association->loss_rate, now};
-  schedule::ClassBytes before_it = {};  // in the packets before, all of one class
+  schedule::ClassBytes before_it = {};  // in the earlier packets of the run, all of one class
   std::size_t count = 0;
-  bool is_same = false;  // as it was when the writer was asked last
+  bool is_same = false;  // nothing has changed since the writer was last asked
   while (gate.goes_on(*run) && (is_same || writer.only_new(*streams, now)) &&
          !(may_cover && covering_code().has_value())) {
     is_same = writer.write_only_new(job) == StreamWriter::Wrote::kMoreOfTheSame;

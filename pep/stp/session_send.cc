@@ -8,24 +8,25 @@ namespace satrelay::stp {
 
 namespace {
 
-// Part of the packets in flight that only control may use.
+// One part in so many of the packets in flight is for control only.
 constexpr std::uint32_t kControlShare = 16;
 
-// Few carry an ICMP error: the room for one is asked for only then.
+// Few RESETs carry an ICMP error, so they need room for one only then.
 std::size_t room_for_reset(const Stream& stream) {
   return kMaxResetFrameSize - (stream.reset_reason == ResetReason::kIcmp ? 0 : kMaxIcmpRefusalSize);
 }
 
 }  // namespace
 
-// What the path is known to carry and both ends take; HELLOs and OPENs fit whatever the peer says.
+// The largest datagram that the path is known to carry and that both ends take. HELLOs and OPENs
+// always fit.
 std::size_t Session::Impl::datagram_limit() const {
   return connected() ? association->path.limit()
                      : std::min(config.datagram_base, config.datagram_size);
 }
 
-// The same for the next packet, which may have to be shorter. A PING of a silent path may be the
-// longest there is (below).
+// The limit for the next packet, which may have to be shorter. A PING on a silent path may be as
+// long as the limit (below).
 std::size_t Session::Impl::next_limit() {
   if (!connected()) return datagram_limit();
   Association& a = *association;
@@ -38,14 +39,15 @@ bool Session::Impl::data_allowed() const {
   if (!connected()) return false;
   const ProbeTimer& probes = association->probes;
   if (probes.frozen() && !probes.data_allowed()) return false;
-  // A window that nothing fills of which a report would come opens for one packet that asks.
+  // If the window is full of packets that no report will come for, it opens for one packet that
+  // asks for a report.
   if (!gate.window_open() && probes.in_flight() > 0 && !probes.data_allowed()) return false;
   const std::uint64_t in_flight =
       association->ledger.next() - association->losses.oldest_unresolved();
   return in_flight < most_in_flight();
 }
 
-// Packets, before data waits.
+// Data waits while so many packets are in flight.
 std::uint64_t Session::Impl::most_in_flight() const {
   return config.max_packets_in_flight - config.max_packets_in_flight / kControlShare;
 }
@@ -74,10 +76,10 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
   if (hello_leaves()) return send_hello(out);
   if (!connected() || protection.is_worn_out(association->ledger.next())) return 0;
   gate.update(association->rtt.smoothed(), datagram_limit(), now);
-  // What each of several gets of the link is not known here.
+  // If several sessions share the link, the part of each is not known here.
   const bool alone = writer.turn().alone;
   streams->schedule().set_rate(alone ? steady_rate() : BitRate());
-  const bool open = gate.open(now);  // until a packet is finished
+  const bool open = gate.open(now);  // valid until a packet is finished
   if (!open && !gate.control_open(now)) return 0;
   if (open && !goes_on && mtu_probe_waits()) {
     if (const std::size_t size = send_mtu_probe(room); size > 0) return size;
@@ -88,7 +90,7 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
     const std::size_t limit = std::min<std::size_t>(room.size(), association->path.limit());
     if (const std::size_t size = send_repair(room.first(limit)); size > 0) return size;
   }
-  // Whose bytes it begins with decides for all of it.
+  // The stream that comes first in the packet decides how the whole packet is covered.
   const bool has_data = open && data_waits();
   const std::optional<FecCode> code = has_data ? covering_code() : std::nullopt;
   PacketBuilder packet(code ? out.first(out.size() - kRepairOverhead) : out,
@@ -99,7 +101,7 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
   if (!goes_on) write_control(packet);
   const bool only_data = packet.empty();
   if (only_data ? has_data : open && data_waits()) {
-    goes_on_at = now;  // unless something is told meanwhile
+    goes_on_at = now;  // unless the source gives the session something else to send
     const std::size_t items = packet.items().size();
     writer.write({packet, *streams, association->loss_rate, now});
     if (packet.items().size() > items) association->probes.on_data_sent();
@@ -109,20 +111,21 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
     return 0;
   }
   if (is_ping && association->probes.frozen() && association->path.is_raised() && gate.open(now)) {
-    // Small and large in turn: an outage eats both, a black hole the large ones only.
+    // Small and large PINGs take turns: an outage drops both, a black hole drops only the large
+    // ones.
     association->large_ping = !association->large_ping;
     if (association->large_ping) packet.pad();
   }
   const std::uint64_t settled = association->losses.oldest_unresolved();
   const std::size_t size = finish_packet(packet, coverage);
-  // A full ledger has given something up, which is told.
+  // If the ledger was full, a packet was given up, and its content may have to be sent again first.
   const bool same = association->losses.oldest_unresolved() == settled;
   if (!only_data || code || !same || !(goes_on || next_may_go_on())) goes_on_at = Instant::never();
   return size;
 }
 
-// A packet of nothing but data has left. Whether all that could be said before the next one waits
-// for time, or for what others tell: not for more data that leaves.
+// A packet with nothing but data has left. True if everything else waits for time or for input, and
+// not for more data to leave. Then nothing can become due before the next packet at this instant.
 bool Session::Impl::next_may_go_on() const {
   const bool repairs = may_repair() && !(fec->sender.rests() && now < fec->prompt.due());
   return !repairs && !credits_wait() && association->path.probe_due() == 0 &&
@@ -158,7 +161,7 @@ bool Session::Impl::mtu_probe_waits() const {
   return data_allowed() && !association->probes.frozen() && association->path.probe_due() > 0;
 }
 
-// Nothing that would be missed: PING and PADDING.
+// The loss of this packet costs nothing: it holds only PING and PADDING.
 std::size_t Session::Impl::send_mtu_probe(MutableBytes out) {
   const std::size_t size = association->path.probe_due();
   if (size > out.size()) return 0;
@@ -187,7 +190,7 @@ std::size_t Session::Impl::send_close(MutableBytes out) {
   return count_out(whole);
 }
 
-// Debits and counts a finished packet; its size.
+// Debits and counts a finished packet. Returns its size.
 std::size_t Session::Impl::count_out(ConstBytes packet) {
   gate.debit(packet.size(), now);
   ++counters.packets_out;
@@ -195,7 +198,8 @@ std::size_t Session::Impl::count_out(ConstBytes packet) {
   return packet.size();
 }
 
-// What a frame that begins at `before` costs the return link: its headers too, if it leaves alone.
+// The cost of the frames from `before` on to the return link. If they leave alone, headers count
+// too.
 ReportCost Session::Impl::cost_of(const ByteWriter& frames, std::size_t before) const {
   const std::size_t bytes = frames.written() - before;
   const std::size_t whole = bytes + kHeaderSize + protection.trailer_size();
@@ -205,14 +209,14 @@ ReportCost Session::Impl::cost_of(const ByteWriter& frames, std::size_t before) 
                          : bytes};
 }
 
-// Leaves while gate.control_open(): it is small, and the peer waits for it.
+// Control leaves while gate.control_open(): it is small, and the peer waits for it.
 void Session::Impl::write_control(PacketBuilder& packet) {
   ByteWriter& frames = packet.frames();
   if (association->requests.take()) {
     write_ping(frames, {association->requests.announce(association->losses.oldest_unresolved())});
     packet.set_eliciting();
   }
-  // On a narrow link what leaves alone costs most by its headers: reports and credits go together.
+  // On a narrow link, packet headers cost most. So reports and credits leave together.
   const FeedbackClock& feedback = association->feedback;
   const bool may_grant = now >= feedback.credits_at();
   const bool joins = association->received.next() > 0 && feedback.is_narrow() &&
@@ -245,7 +249,7 @@ void Session::Impl::write_control(PacketBuilder& packet) {
     association->feedback.debit(cost_of(frames, before), now);
   }
   if (streams->confirmations_due(now)) write_confirmations(packet);
-  // Once a report has been understood, the peer need not repeat what it said.
+  // The peer need not report again what we know from earlier reports.
   if (association->losses.frontier() > association->requests.announced() &&
       (!packet.empty() || gate.open(now)) && (data_waits() || !packet.empty()) &&
       packet.remaining() >= kMaxPingFrameSize) {
@@ -283,7 +287,7 @@ void Session::Impl::write_report(PacketBuilder& packet) {
   if (lane.due() && packet.fits(kMaxLaneCreditFrameSize)) lane.announce_again();
 }
 
-// Of the lane, and of streams of which nothing is known yet.
+// Writes the lane's credit, and the credit of streams before their first STREAM_CREDIT.
 void Session::Impl::write_credits(PacketBuilder& packet) {
   ByteWriter& frames = packet.frames();
   LaneReceiveCredit& lane = streams->receive_credit().lane();
@@ -305,7 +309,7 @@ void Session::Impl::write_credits(PacketBuilder& packet) {
 void Session::Impl::write_confirmations(PacketBuilder& packet) {
   ConfirmList& confirms = streams->due().confirms;
   while (!confirms.empty() && packet.fits(kMaxConfirmFrameSize)) write_next_of(confirms, packet);
-  // Hosts ask as often as they like, and the reports of all sessions go before that.
+  // Hosts ask as often as they like, so the reports of all sessions go before questions.
   ConfirmList& questions = streams->due().questions;
   bool may_ask = true;
   while (may_ask && confirms.empty() && !questions.empty() && packet.fits(kMaxConfirmFrameSize)) {

@@ -1,4 +1,4 @@
-// Time in the session: its timers, and what is done some at a time.
+// The timers of the session, and the work of which each call does a part.
 #include "pep/stp/session_impl.h"
 
 namespace satrelay::stp {
@@ -10,12 +10,12 @@ void Session::Impl::go_on() {
   work_off_repairs();
 }
 
-// All timers of an association: when each is due, and what is done then.
+// All timers of an association: when each is due, and its function.
 template <typename Visit>
 void Session::Impl::visit_timers(Visit&& visit) const {
   visit(association->losses.deadline(), &Impl::run_loss_timer);
   visit(fec_timeout(), &Impl::run_fec);
-  // Armed again by the packet that it asks for, which must be able to leave.
+  // The packet that run_probe_timer() asks for must be able to leave, as it arms this timer again.
   visit(later(association->probes.next_probe(), gate.control_opens_at()), &Impl::run_probe_timer);
   visit(state == PeerState::kAlive ? association->probes.suspect_at() : Instant::never(),
         &Impl::suspect_peer);
@@ -47,7 +47,7 @@ void Session::Impl::suspect_peer() {
   peer_events.push(Event::Kind::kPeerSuspect);
 }
 
-// A peer that is heard may not hear: then it has not got what ends a stream.
+// A peer that is heard may not hear us. Then it has not received the end of the stream.
 void Session::Impl::run_linger() {
   const Instant heard_since = state == PeerState::kAlive ? alive_since : Instant::never();
   const Instant reached_since = later(heard_since, association->probes.reported_since());

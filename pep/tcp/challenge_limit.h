@@ -1,4 +1,4 @@
-// At most a few answers a second to segments that may be forged or part of an ACK loop (RFC 5961
+// Limits how many ACKs a second answer segments that may be forged or part of an ACK loop (RFC 5961
 // section 7).
 #pragma once
 
@@ -21,8 +21,8 @@ class ChallengeLimit {
 
  private:
   static constexpr std::uint8_t kMostPerSecond = 10;
-  std::uint16_t second_ = 0;  // of the clock, nearly, and without its higher bits
-  std::uint8_t sent_ = 0;     // in it
+  std::uint16_t second_ = 0;  // the clock in units of 2^30 ns, its low 16 bits
+  std::uint8_t sent_ = 0;     // ACKs allowed in that unit
 };
 
 }  // namespace satrelay::tcp

@@ -1,4 +1,4 @@
-// What TCP endpoints count; their owner hands one struct to all of them.
+// Counters of TCP endpoints. The owner of the endpoints hands one struct to all of them.
 #pragma once
 
 #include <array>

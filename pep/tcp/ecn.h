@@ -1,5 +1,5 @@
-// Explicit congestion notification (RFC 3168): what both sides agreed, what is echoed to the peer,
-// and which of our packets may be marked. The reaction to an echo is Sender's.
+// Explicit congestion notification (RFC 3168): whether both sides use it, and whether marks are
+// echoed to the peer. Endpoint decides which packets may be marked, and Sender reacts to an echo.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ class Ecn {
   // --- handshake, section 6.1.1 ---
   void offer() { offered_ = true; }
   bool offered() const { return offered_; }
-  // As a server: the client's latest SYN decides, as it may have fallen back.
+  // As a server. The latest SYN of the client decides: the client may have fallen back to a SYN
+  // without ECN.
   void on_syn(const wire::TcpHeader& syn, bool allowed) {
     agreed_ = allowed && (syn.flags & kSetup) == kSetup;
   }
@@ -32,8 +33,9 @@ class Ecn {
   }
   bool agreed() const { return agreed_; }
 
-  // --- the peer's data, section 6.1.3: a mark is echoed until the peer says that it has reduced
-  // --- Returns whether the segment was marked.
+  // --- the peer's data, section 6.1.3 ---
+  // Once a segment is marked, echo() holds until the peer sends CWR. Returns whether this segment
+  // was marked.
   bool on_data(const wire::TcpHeader& header, EcnField field) {
     if (!agreed_) return false;
     if (header.has(wire::TcpFlags::kCwr)) echo_ = false;

@@ -36,7 +36,7 @@ const char* to_string(State state) {
 
 namespace {
 
-// Of an endpoint that shares nothing.
+// Counters and settings of an endpoint that shares nothing.
 struct Own {
   Own(const Config& config, Arena& arena)
       : common{static_cast<const Profile&>(config), counters, arena} {}
@@ -85,7 +85,8 @@ namespace {
 //       +-------------> TIME-WAIT -----> CLOSED
 //
 // Any state goes to CLOSED by a reset, a timeout or abort(). close() before the handshake is
-// complete takes effect with it.
+// complete takes effect when it is. LAST-ACK leads to TIME-WAIT if the ACK of the peer's FIN was
+// held.
 bool is_transition(State from, State to) {
   if (to == State::kClosed) return true;
   switch (from) {
@@ -104,7 +105,7 @@ bool is_transition(State from, State to) {
     case State::kCloseWait:
       return to == State::kLastAck;
     case State::kClosing:
-    case State::kLastAck:  // the peer's FIN was held for longer
+    case State::kLastAck:  // the ACK of the peer's FIN was held for longer
       return to == State::kTimeWait;
     case State::kTimeWait:
       return false;
@@ -132,7 +133,7 @@ void Endpoint::accept(const wire::TcpHeader& syn, Instant now, Answer when) {
   if (when == Answer::kAtOnce) return;
   make_syn(now);
   syn_owed_ = false;
-  syn_sent_at_ = Instant::never();  // nobody knows when
+  syn_sent_at_ = Instant::never();  // the time of sending is unknown
 }
 
 void Endpoint::answer(Instant now) {
@@ -283,7 +284,7 @@ bool Endpoint::ask_once() {
 void Endpoint::on_own_fin_acknowledged(Instant now) {
   if (state_ == State::kFinWait1) {
     set_state(State::kFinWait2);
-    sender_.drop();  // nothing is ever sent again: give back the last block
+    sender_.drop();  // no data is ever sent again: give back the last block
   } else if (state_ == State::kClosing) {
     enter_time_wait(now);
   } else if (state_ == State::kLastAck && !receiver_.holds_fin()) {
@@ -303,7 +304,8 @@ void Endpoint::release_fin(Instant now) {
   if (held && !receiver_.holds_fin()) on_fin_released(now);
 }
 
-// The last word is ours then, and may be lost: the peer's FIN must be answered again.
+// In LAST-ACK, our ACK of the peer's FIN is the last segment of the connection and may be lost.
+// TIME-WAIT follows, so that a repeated FIN is acknowledged again.
 void Endpoint::on_fin_released(Instant now) {
   reset_is_ours_ = state_ == State::kLastAck;
   if (state_ == State::kLastAck && sender_.fin_acknowledged()) enter_time_wait(now);
@@ -331,7 +333,7 @@ void Endpoint::arm_half_closed(Instant now) {
   timers().arm(Timer::kClose, now + profile().half_closed);
 }
 
-// Received bytes stay readable: they were acknowledged, and the owner decides what becomes of them.
+// Received bytes stay readable: they were acknowledged, and the owner decides what happens to them.
 void Endpoint::fail(CloseReason reason) {
   set_state(State::kClosed);
   reason_ = reason;

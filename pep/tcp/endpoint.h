@@ -35,8 +35,9 @@ namespace satrelay::tcp {
 
 class Endpoint {
  public:
-  // Of many endpoints, which share what they count into, which must outlive them, and with it what
-  // `config` has of their profile. Without them it has its own.
+  // Counters and settings that many endpoints share. `common` takes the place of the arena and of
+  // the profile in `config`; `counters` count only without `common`. An endpoint without either has
+  // counters of its own. Shared counters must outlive the endpoints.
   struct Shared {
     Counters* counters = nullptr;
     std::shared_ptr<const Common> common;
@@ -47,43 +48,46 @@ class Endpoint {
   Endpoint& operator=(const Endpoint&) = delete;
 
   // --- opening: exactly one of these, once, first -------------------------------------------
-  // Answers a SYN: enters SYN-RECEIVED and has a SYN-ACK to send, at once or when answer() is
-  // called (the application waits for the far host first). kSent: the application has sent it
-  // before there was an endpoint, with config.initial_sequence (a SYN cookie).
+  // Answers a SYN: enters SYN-RECEIVED and owes a SYN-ACK. kAtOnce: it may leave now. kLater: it
+  // leaves when the application calls answer(), as it waits for the far host first. kSent: the
+  // application sent it before the endpoint existed, with config.initial_sequence (a SYN cookie).
   enum class Answer : std::uint8_t { kAtOnce, kLater, kSent };
   void accept(const wire::TcpHeader& syn, Instant now, Answer when = Answer::kAtOnce);
-  // Opens towards a server: enters SYN-SENT. `offer` holds the options that the far client sent in
-  // its SYN (MSS, window scale presence, SACK, timestamps): no option is offered that it did not.
-  // ECN is offered if the far client did.
+  // Opens towards a server: enters SYN-SENT. `offer` holds the options of the far client's SYN
+  // (MSS, window scale presence, SACK, timestamps): the endpoint offers no other option. `ecn` says
+  // whether the far client offered ECN.
   void connect(const wire::TcpOptions& offer, Instant now, EcnOffer ecn = EcnOffer::kNo);
 
   // --- input ---------------------------------------------------------------------------------
-  // A segment addressed to this endpoint, its checksum verified. Accepted: it lies in the window
-  // and acknowledges what is under way (RFC 9293 section 3.10.7.4, RFC 5961 section 5), or does so
-  // and repeats what came within a window before, as hosts do whose ACK was lost, or who ask
-  // whether we are there; or it is an exact answer of the handshake, or a valid reset. Only such a
-  // segment tells where the peer is and that it lives.
+  // Takes a segment addressed to this endpoint, its checksum verified. It is accepted in these
+  // cases:
+  // - It lies in the window, and its ACK is plausible (RFC 9293 section 3.10.7.4, RFC 5961 section
+  //   5).
+  // - Its ACK is plausible, and it repeats data within a window before RCV.NXT. Hosts send such
+  //   segments if our ACK was lost, or to ask whether we are there.
+  // - It answers the handshake with exactly the right numbers, or it is a valid reset.
+  // Only an accepted segment shows where the peer is and that it is alive.
   Acceptance handle_segment(const wire::TcpHeader& header, ConstBytes payload, Instant now,
                             EcnField ecn = EcnField::kNotCapable);
-  // Segments that follow each other without a gap, and differ from the first, whose `header` this
-  // is, in PSH and in timestamps that do not go back, nor behind the first. Many of those are
-  // nothing but the next bytes of an established connection: so many are taken at once, as if by
-  // handle_segment(). None of the others is.
+  // Takes segments that follow each other without a gap. The first has `header`. The others differ
+  // from it only in PSH and in timestamps, which never go back. Takes segments from the front while
+  // they bring nothing but the next bytes of an established connection, as handle_segment() would.
+  // Returns how many it took; the rest has no effect.
   [[nodiscard]] std::size_t handle_in_order(const wire::TcpHeader& header,
                                             std::span<const ConstBytes> payloads, Instant now);
-  // Pure ACKs without SACK that follow each other, of which each acknowledges more than the one
-  // before. Many of those are nothing else, of a connection in which nothing is missing: so many
-  // are taken at once, as if by handle_segment(). None of the others is.
+  // Takes pure ACKs without SACK, each of which acknowledges more than the one before. Takes ACKs
+  // from the front while they say nothing else, if no data is missing, as handle_segment() would.
+  // Returns how many it took; the rest has no effect.
   [[nodiscard]] std::size_t handle_acknowledgments(std::span<const wire::TcpHeader* const> headers,
                                                    Instant now);
-  // The path carries no more than `segment_limit` octets of options and payload in a segment, says
-  // an ICMP message that quotes one with `sequence` (RFC 1191, RFC 8201). Whether it is believed:
-  // RFC 5927 section 7.
+  // An ICMP message quotes a segment with `sequence`. It says that the path carries at most
+  // `segment_limit` octets of options and payload in a segment (RFC 1191, RFC 8201). Ignored unless
+  // the quoted segment is in flight (RFC 5927 section 7).
   void handle_packet_too_big(std::uint32_t sequence, std::uint16_t segment_limit, Instant now);
-  // An ICMP error quotes a segment with `sequence`. One that quotes what is not under way is not
-  // believed (RFC 5927 section 4.1, RFC 9293 MUST-56). In SYN-SENT any error ends the attempt, as
-  // it ends connect() of a host (RFC 5461 section 4.1): then it is true. Later none has any effect:
-  // what the network loses is sent again until R2 (RFC 5927 section 5.2).
+  // An ICMP error quotes a segment with `sequence`. Ignored unless that segment is in flight (RFC
+  // 5927 section 4.1, RFC 9293 MUST-56). In SYN-SENT, an error that is not passing ends the
+  // attempt, as it ends connect() of a host (RFC 5461 section 4.1). Returns whether it did. Later
+  // no error has an effect: lost segments are sent again until R2 (RFC 5927 section 5.2).
   bool handle_path_error(std::uint32_t sequence, PathError error);
   // Runs every timer due at `now`.
   void handle_timeout(Instant now);
@@ -92,31 +96,32 @@ class Endpoint {
   // Stores bytes to send; returns how many fitted send_limit and the arena. Allowed from
   // construction on, until close().
   [[nodiscard]] std::size_t write(ConstBytes bytes);
-  // The next bytes that write() stores are urgent up to the stream offset `mark` (RFC 9293 section
-  // 3.8.5): segments before it say so until they are acknowledged.
+  // Bytes that write() stores from now on are urgent up to the stream offset `mark` (RFC 9293
+  // section 3.8.5). Segments before the mark carry an urgent pointer until the peer has
+  // acknowledged them.
   UrgentMarks::Added mark_urgent(std::uint64_t mark);
   // No more write(): FIN follows the last byte.
   void close();
   // Sends RST (if synchronised) and closes at once. Everything stored is dropped.
   void abort(Instant now);
-  // The same without RST, for a SYN that is better not answered at all.
+  // Like abort(), but without RST: for a SYN that should stay unanswered.
   void abandon();
-  // The SYN-ACK that accept() left for later.
+  // Sends the SYN-ACK that accept() left for later.
   void answer(Instant now);
-  // Nothing from this stream offset on is acknowledged, though it is stored: the far host has not
-  // acknowledged it. Never taken back. kNoHold: as TCP does by itself.
+  // Acknowledges nothing from this stream offset on, though it is stored: the far host has not
+  // acknowledged it. A lower offset than before has no effect. kNoHold: acknowledge as TCP does.
   static constexpr std::uint64_t kNoHold = Receiver::kNoHold;
   void hold_acknowledgments(std::uint64_t from, Instant now);
-  // The peer's FIN is not acknowledged until release_fin().
+  // The peer's FIN is not acknowledged before release_fin().
   void hold_fin() { receiver_.hold_fin(); }
   void release_fin(Instant now);
-  // Whether a segment of the peer's answers no SYN of ours but belongs to a connection that it has:
-  // a reset, which RFC 9293 asks for, would end that.
+  // Whether `header` does not answer our SYN, but belongs to another connection that the peer has.
+  // The reset that RFC 9293 asks for would end that connection.
   bool shows_another_connection(const wire::TcpHeader& header) const {
     return state_ == State::kSynSent && header.has(wire::TcpFlags::kAck) &&
            !header.has(wire::TcpFlags::kRst) && header.acknowledgment != send_space_.to_sequence(0);
   }
-  bool owes_syn() const { return syn_held_ || syn_owed_; }  // its own, which has not left
+  bool owes_syn() const { return syn_held_ || syn_owed_; }  // our SYN or SYN-ACK has not left
   bool has_repeated_syn() const { return syn_retries_ > 0; }
   bool holds_fin() const { return receiver_.holds_fin(); }  // it has come, unacknowledged
   // The application takes `count` of the readable bytes; may cause a window update.
@@ -124,56 +129,60 @@ class Endpoint {
   // Changes how much may be stored; a window once advertised is not taken back (RFC 9293 3.8.6).
   void set_receive_limit(std::uint64_t bytes);
   std::uint64_t receive_limit() const;
-  // Takes a reserve of the arena for each direction, of an endpoint that begins: that is there
-  // however little memory others leave. False, and none, if the arena has too few.
+  // Takes a reserve of the arena for each direction, before anything is stored. The endpoint keeps
+  // its reserves however little memory others leave. False, with none taken, if the arena has too
+  // few.
   [[nodiscard]] bool own_memory();
-  // What it has to itself for what it sends; 0: none.
+  // Size of the reserve for bytes to send; 0: none.
   std::uint64_t own_memory_size() const {
     const ByteQueue& queue = sender_.queue();
     return queue.has_reserve() ? queue.arena().reserve_size() : 0;
   }
-  // Bytes that write() stores without any more memory.
+  // Bytes that write() can store without another block of the arena.
   std::uint64_t own_room() const { return sender_.queue().room(0); }
-  // No more of it is needed: in TIME-WAIT, or closed.
+  // Gives back each reserve that holds no bytes: for an endpoint in TIME-WAIT or CLOSED.
   void give_up_own_memory();
-  // Gives back heap that is needed only while bytes are under way: for a connection that is quiet.
+  // Frees heap memory that is needed only while bytes are in flight: for a quiet connection.
   void trim() {
     sender_.trim();
     receiver_.trim();
     around_.timers.trim();
   }
-  // While set, what arrives is stored in its reserve only; the rest is as if lost.
+  // While set, arriving bytes are stored in the reserve only. The rest counts as lost.
   void set_frugal(bool frugal) { receiver_.set_frugal(frugal); }
 
-  // Asks a peer that may be gone whether it is still there; if it does not answer in about a minute
-  // the connection ends (CloseReason::kTimeout, with RST).
+  // Asks a peer that may be gone whether it is still there. If it does not answer in about a
+  // minute, the connection ends (CloseReason::kTimeout, with RST).
   void send_keep_alive(Instant now);
-  // Asks it once, and ends nothing. awaits_word() until anything of the peer is heard. False if
-  // there is nobody to ask.
+  // Asks the peer once, and never ends the connection. awaits_word() holds until an accepted
+  // segment of the peer arrives. False if there is no peer to ask: before the handshake is
+  // complete, in TIME-WAIT and in CLOSED.
   bool ask_once();
   bool awaits_word() const { return keep_alive_.listening(); }
-  // While set, a question of the peer's whether the far host is still there is left to the owner:
-  // a keep-alive, or a probe of a closed window.
+  // While set, the owner answers the peer's questions whether the far host is still there:
+  // keep-alives, and probes of a closed window.
   void leave_questions(bool leave) { leaves_questions_ = leave; }
   enum class Question : std::uint8_t {
     kNone,
     kEmpty,
-    kWithByte,  // of garbage; or it is the last byte of the peer's data, sent again
+    kWithByte,  // of garbage; or the last byte of the peer's data, sent again
   };
   Question take_question() { return std::exchange(question_, Question::kNone); }
-  // The far host is there.
+  // Answers the question: the far host is there.
   void answer_question() { receiver_.acks().owe_now(); }
 
   // --- output --------------------------------------------------------------------------------
   std::optional<SegmentToSend> poll_segment(Instant now);
-  // False only where poll_segment() has nothing.
+  // False only if poll_segment() has nothing.
   bool may_have_segment();
-  // Once more behind `segment`, which was the last that left, with data, at the same instant, while
-  // nothing else was told or asked: it becomes the next one, which differs from it in PSH and FIN,
-  // and in its place in the stream. False if there is none such; poll_segment() may have another.
+  // Turns `segment`, a data segment, into the next data segment. The two differ only in place in
+  // the stream, size, flags and ECN field. `segment` must be the last segment that left, at the
+  // same instant, with no other call in between. False if there is no such segment; poll_segment()
+  // may have another.
   [[nodiscard]] bool poll_next(SegmentToSend& segment, Instant now);
-  // So many at once that are all as long as they may be, at most `most`: `segment` becomes the
-  // first of them, behind which each begins where the one before it ends. poll_next() may go on.
+  // Takes up to `most` segments at once, all of full size, and returns how many. `segment` becomes
+  // the first of them. Each of the others begins where the one before it ends. poll_next() may go
+  // on. The conditions are as for poll_next().
   [[nodiscard]] std::size_t poll_run(SegmentToSend& segment, std::size_t most, Instant now);
   void copy_payload(std::uint64_t offset, MutableBytes out) const;
   // The earliest timer; never() if none is armed.
@@ -190,34 +199,36 @@ class Endpoint {
   bool peer_finished() const {
     return receiver_.fin_taken();
   }  // FIN received and every byte before it readable/consumed
-  std::uint64_t writable() const { return sender_.writable(); }  // by send_limit
-  // Of a segment with URG that is yet to be handled: up to which stream offset it calls the peer's
-  // data urgent, if not all of that has come. It counts if the segment is accepted.
+  std::uint64_t writable() const { return sender_.writable(); }  // bytes that send_limit allows
+  // For a segment with URG, before handle_segment(): the stream offset up to which it marks the
+  // peer's data as urgent. nullopt if all of that has arrived. The mark counts only if the segment
+  // is accepted.
   std::optional<std::uint64_t> urgent_mark_of(const wire::TcpHeader& header,
                                               std::size_t payload_size) const;
-  // The peer is told that data is urgent which it has not acknowledged.
+  // Whether segments carry an urgent pointer: the peer has not acknowledged all urgent data.
   bool is_urgent() const { return sender_.is_urgent(); }
-  // Bytes that the peer has acknowledged; 0 again once it has the FIN too, or is gone.
+  // Bytes that the peer has acknowledged; 0 again once it has acknowledged the FIN, or is gone.
   std::uint64_t acknowledged() const { return sender_.queue().begin(); }
-  // Bytes that have left at least once; the FIN counts as one more.
+  // Bytes that were sent at least once; the FIN counts as one more.
   std::uint64_t sent() const { return sender_.next(); }
   // Bytes written and not yet acknowledged by the peer.
   std::uint64_t unacknowledged() const { return sender_.queue().size(); }
   bool sends_in_vain() const { return sender_.sends_in_vain(); }
   // close() called, and data and FIN acknowledged.
   bool finished_sending() const { return sender_.fin_acknowledged(); }
-  bool peer_scales_windows() const { return peer_scales_windows_; }  // says its SYN
+  bool peer_scales_windows() const { return peer_scales_windows_; }  // according to its SYN
   // Largest payload of a segment.
   std::uint16_t send_mss() const { return negotiation_.segment_size(); }
   std::uint64_t receive_window() const;                                // last advertised, bytes
   std::uint64_t peer_window() const { return sender_.peer_window(); }  // bytes
   std::uint64_t congestion_window() const { return sender_.congestion_window(); }
-  // How often the peer has asked whether we are still there (RFC 9293 section 3.8.4). A zero-window
-  // probe looks the same, and so does its last byte sent again.
+  // How often the peer has asked whether we are still there (RFC 9293 section 3.8.4).
+  // Retransmissions of the peer's last byte look the same, and count. Probes of a window that is
+  // closed look the same, too; they count only if the receive limit is 0.
   std::uint32_t keep_alives() const { return keep_alives_; }
-  // How often the peer has said what nothing of ours can have drawn: a pure ACK without any news
-  // while nothing was under way, or, before answer(), a reset of another connection. So does a peer
-  // that is answered by somebody else too (RFC 5961 section 4, RFC 9293 section 3.5.2).
+  // How often the peer has sent a segment that nothing of ours can have caused: a pure ACK without
+  // news while nothing was in flight, or, before answer(), a reset of another connection. A peer
+  // does so if another device answers it, too (RFC 5961 section 4, RFC 9293 section 3.5.2).
   std::uint32_t stray_answers() const { return stray_answers_; }
   // Zero before the first sample.
   Duration smoothed_rtt() const { return sender_.rtt().smoothed(); }
@@ -225,14 +236,14 @@ class Endpoint {
   // In TIME-WAIT: whether this SYN begins a new incarnation of the connection, so that the owner
   // may replace this endpoint by a new one (RFC 9293 section 3.10.7.4, RFC 6191).
   bool admits_new_incarnation(const wire::TcpHeader& syn) const;
-  // All that is left of it in TIME-WAIT, once it has nothing more to say: the owner may go on with
-  // that alone.
+  // The state that is left in TIME-WAIT, once the endpoint has nothing more to send. The owner may
+  // keep that state alone.
   std::optional<TimeWait> time_wait() const;
-  // Blocks of the arena, counted: O(what is stored).
+  // Blocks of the arena, counted one by one: O(bytes stored).
   struct BlocksHeld {
     std::size_t received = 0;
     std::size_t to_send = 0;
-    std::size_t reserves = 0;  // no blocks, but parts of some
+    std::size_t reserves = 0;  // taken; each is a part of a block
   };
   BlocksHeld blocks_held() const {
     return {
@@ -243,7 +254,7 @@ class Endpoint {
   std::span<const State> trace() const { return std::span(trace_).first(trace_size_); }
 
  private:
-  // What a segment occupies of the peer's stream.
+  // The positions that a segment occupies in the peer's stream.
   struct Placement {
     std::int64_t begin = 0;
     std::int64_t payload_end = 0;
@@ -318,7 +329,7 @@ class Endpoint {
   std::size_t most_sack_blocks() const { return negotiation_.timestamps ? 3 : 4; }
   void fill(SegmentToSend& segment, const Transmission& transmission);
 
-  // The header of a reset; no flags: there is none to send.
+  // The header of a reset. Without flags, no reset is due.
   struct Reset {
     std::uint32_t sequence = 0;
     std::uint32_t acknowledgment = 0;
@@ -346,17 +357,18 @@ class Endpoint {
   Ecn ecn_;
   State state_ = State::kClosed;
   CloseReason reason_ = CloseReason::kNone;
-  Acceptance acceptance_ = Acceptance::kRefused;  // of the segment in hand
+  Acceptance acceptance_ = Acceptance::kRefused;  // of the segment being handled
   std::uint8_t syn_retries_ = 0;
   bool opened_actively_ : 1 = false;
   bool syn_owed_ : 1 = false;
-  bool path_error_heard_ : 1 = false;  // a passing one, in SYN-SENT
+  bool path_error_heard_ : 1 = false;  // a passing error, in SYN-SENT
   bool syn_held_ : 1 = false;          // until answer()
-  bool reset_is_ours_ : 1 = false;  // what answers the peer's FIN left, or leaves, behind our FIN
+  // Our ACK of the peer's FIN leaves behind our own FIN, as it was held: TIME-WAIT must follow.
+  bool reset_is_ours_ : 1 = false;
   bool peer_scales_windows_ : 1 = false;
   bool leaves_questions_ : 1 = false;
   Question question_ = Question::kNone;
-  static constexpr std::size_t kTraceSize = 10;  // no path through the diagram is longer
+  static constexpr std::size_t kTraceSize = 10;  // no path through the state diagram is longer
   std::uint8_t trace_size_ = 0;
   std::array<State, kTraceSize> trace_{};
 };

@@ -1,4 +1,4 @@
-// Endpoint: what an arriving segment does, in the order of RFC 9293 section 3.10.7.
+// Endpoint: input of segments, in the order of RFC 9293 section 3.10.7.
 #include <algorithm>
 
 #include "pep/base/check.h"
@@ -16,8 +16,8 @@ Acceptance Endpoint::handle_segment(const wire::TcpHeader& header, ConstBytes pa
   return acceptance_;
 }
 
-// A stranger who does not know the numbers must not answer for a host that is gone, nor keep its
-// connection.
+// Only accepted segments count. A stranger that does not know the sequence numbers must not answer
+// for a host that is gone, nor keep its connection alive.
 void Endpoint::note_life(Instant now) {
   if (keep_alive_.asking()) {
     keep_alive_.on_heard();
@@ -54,7 +54,8 @@ void Endpoint::process_segment(const wire::TcpHeader& header, ConstBytes payload
   handle_payload(header, payload, placement, now);
 }
 
-// Header prediction (Van Jacobson): whatever is not as expected is left to process_segment().
+// Header prediction (Van Jacobson). Any segment that is not as expected is left to
+// process_segment().
 std::size_t Endpoint::handle_in_order(const wire::TcpHeader& header,
                                       std::span<const ConstBytes> payloads, Instant now) {
   const std::uint8_t flags = header.flags & static_cast<std::uint8_t>(~TcpFlags::kPsh);
@@ -73,7 +74,7 @@ std::size_t Endpoint::handle_in_order(const wire::TcpHeader& header,
   const std::size_t taken = receiver_.handle_in_order(payloads, now);
   if (taken == 0) return 0;
   around_.counters().segments_in += taken;
-  // Those behind the first begin beyond the last ACK that was sent.
+  // The other segments begin beyond the last ACK that was sent, so they do not move TS.Recent.
   if (timestamps != nullptr) {
     timestamps_.update(timestamps->value, static_cast<std::int64_t>(next), last_ack_sent_);
   }
@@ -116,7 +117,8 @@ std::size_t Endpoint::handle_acknowledgments(std::span<const wire::TcpHeader* co
   return taken;
 }
 
-// Of a segment that is under way: where in the stream it begins.
+// The stream position of the segment in flight that begins at `sequence`; nullopt if it is not in
+// flight.
 std::optional<std::uint64_t> Endpoint::outstanding_position(std::uint32_t sequence) const {
   if (!is_synchronised()) return std::nullopt;
   const std::int64_t position = send_space_.to_position(sequence, sender_.una());
@@ -129,7 +131,7 @@ std::optional<std::uint64_t> Endpoint::outstanding_position(std::uint32_t sequen
 
 void Endpoint::handle_packet_too_big(std::uint32_t sequence, std::uint16_t segment_limit,
                                      Instant now) {
-  // Before the connection stands nothing can be lost by it.
+  // Before the handshake is complete, no data is in flight that could be too big.
   const auto position = outstanding_position(sequence);
   if (!position) return;
   const std::uint16_t limit = std::max(segment_limit, kSmallestPathSegment);
@@ -158,7 +160,7 @@ bool Endpoint::handle_path_error(std::uint32_t sequence, PathError error) {
 }
 
 void Endpoint::handle_in_closed(const wire::TcpHeader& header) {
-  // The peer of a connection that we gave up may not have heard our RST.
+  // Our RST may have been lost, so the peer of a connection that we gave up may go on sending.
   const bool gave_up = reason_ == CloseReason::kAborted || reason_ == CloseReason::kTimeout ||
                        reason_ == CloseReason::kUnreachable;
   if (!gave_up) return;
@@ -182,13 +184,15 @@ void Endpoint::handle_in_syn_sent(const wire::TcpHeader& header, Instant now) {
     return;
   }
   ecn_.on_syn_ack(header);
-  // Never scaled in a SYN. Data and FIN on it are left for the peer to repeat, as Linux does.
+  // The window of a SYN is never scaled. Data and FIN on a SYN are not used, as in Linux: the peer
+  // repeats them.
   establish(header.window, now);
   receiver_.acks().owe_now();
 }
 
-// The number that the peer was told to be the next one: while acknowledgments are held, that is
-// lower than RCV.NXT, and a peer that knows the connection no more resets with it.
+// Whether a reset has the number that our ACKs named as the next one. While acknowledgments are
+// held, that number is lower than RCV.NXT. A peer that no longer knows the connection resets with
+// it.
 bool Endpoint::answers_our_ack(std::int64_t reset_position) const {
   const std::uint64_t told = receiver_.acknowledged();
   if (told == receiver_.next() || reset_position < 0) return false;
@@ -223,18 +227,18 @@ void Endpoint::handle_syn(const wire::TcpHeader& header, Instant now) {
     return;
   }
   acceptance_ = Acceptance::kAccepted;
-  // What it asked for last holds: it may have fallen back to fewer options, one by one.
+  // The latest SYN counts: the peer may have fallen back to fewer options, one by one.
   if (!opened_actively_) {
     offer_ = answer_to(header.options, announced());
     negotiate_with(header);
   }
   ecn_.on_syn(header, profile().ecn);
-  syn_owed_ = !syn_held_;  // our SYN-ACK was lost, or crossed with this
+  syn_owed_ = !syn_held_;  // our SYN-ACK was lost, or crossed this SYN
 }
 
-// nullptr of a segment that has none, too: RFC 7323 section 3.2 has it dropped, but servers behind
-// SYN cookies and some stacks leave them out of what they send later, and others accept that. It
-// says nothing about its age and is judged by its numbers alone.
+// nullptr also if the segment has no timestamps. RFC 7323 section 3.2 drops such a segment. But
+// servers behind SYN cookies and some stacks leave timestamps out later, and other stacks accept
+// that. The segment says nothing about its age, so it is judged by its sequence numbers alone.
 const wire::TcpTimestamps* Endpoint::timestamps_of(const wire::TcpHeader& header) const {
   const auto& timestamps = header.options.timestamps;
   return negotiation_.timestamps && timestamps ? &*timestamps : nullptr;
@@ -257,13 +261,14 @@ void Endpoint::note_timestamps(const wire::TcpHeader& header, const Placement& p
 bool Endpoint::is_acceptable(const Placement& placement) const {
   const auto next = static_cast<std::int64_t>(receiver_.next());
   const auto edge = std::max(next, static_cast<std::int64_t>(receiver_.edge()));
-  // A peer that has filled the window sends its pure ACKs at the edge itself; and at a closed
-  // window a segment at RCV.NXT still brings its ACK, though none of its data is used.
+  // A peer that has filled the window sends its pure ACKs at the edge itself. At a closed window, a
+  // segment at RCV.NXT still brings its ACK, though its data is not used.
   if (placement.begin > edge) return false;
   return placement.occupies_sequence() ? placement.end > next : placement.begin >= next;
 }
 
-// What a peer may send again that has missed our ACKs, or a question whether we are there.
+// Whether a peer that has missed our ACKs may send this segment again, or ask with it whether we
+// are there.
 bool Endpoint::repeats_recent(const Placement& placement) const {
   const auto next = static_cast<std::int64_t>(receiver_.next());
   const auto window = static_cast<std::int64_t>(receiver_.edge() - receiver_.stream().consumed());
@@ -288,8 +293,8 @@ void Endpoint::handle_unacceptable(const wire::TcpHeader& header, const Placemen
   if (placement.end <= static_cast<std::int64_t>(receiver_.next())) {
     receiver_.note_duplicate(placement.begin, placement.payload_end);
   }
-  // Whoever says nothing else for 24 days is not from before what was said last (RFC 7323
-  // section 5.5).
+  // Take the timestamp of a keep-alive. A peer that sends nothing else for 24 days must not look
+  // old to PAWS (RFC 7323 section 5.5).
   if (note_keep_alive(header, placement) && acceptance_ == Acceptance::kAccepted) {
     note_timestamps(header, placement);
     if (leave_question(placement, now)) return;
@@ -297,18 +302,19 @@ void Endpoint::handle_unacceptable(const wire::TcpHeader& header, const Placemen
   if (state_ == State::kTimeWait && header.has(TcpFlags::kFin)) {
     timers().arm(Timer::kClose, now + profile().time_wait);
   }
-  // Empty segments could bounce between two confused endpoints for ever.
+  // Answers to empty segments are limited: two confused endpoints could exchange them for ever.
   if (placement.occupies_sequence() || challenges_.allow(now)) receiver_.acks().owe_now();
 }
 
-// RFC 9293 section 3.8.4: the number before the next one, with or without a garbage byte.
+// RFC 9293 section 3.8.4: a keep-alive has the number before the next one, with or without a
+// garbage byte.
 bool Endpoint::note_keep_alive(const wire::TcpHeader& header, const Placement& placement) {
   if (state_ == State::kTimeWait || header.has(TcpFlags::kFin)) return false;
   if (placement.begin != static_cast<std::int64_t>(receiver_.next()) - 1) return false;
   if (placement.payload_end > placement.begin + 1) return false;
-  // Probes of a closed window look the same, but their host does not ask whether the other is
-  // there: it waits for room, as it does all the time where the link is the slower side. Where the
-  // owner offers nothing at all, as the far host does, it asks that host.
+  // A probe of a closed window looks the same, but its host does not ask whether the far host is
+  // there. It waits for room, as it always does if the link is the slower side. If the owner offers
+  // no window at all, since the far host offers none, the probe is a question to the far host.
   if (receive_window() == 0 && receive_limit() > 0) return true;
   ++keep_alives_;
   ++around_.counters().keep_alives_in;
@@ -318,7 +324,7 @@ bool Endpoint::note_keep_alive(const wire::TcpHeader& header, const Placement& p
 bool Endpoint::leave_question(const Placement& placement, Instant now) {
   if (!leaves_questions_) return false;
   const bool has_byte = placement.payload_end > placement.begin;
-  // As with all empty segments (handle_unacceptable()).
+  // Limited as all answers to empty segments are (handle_unacceptable()).
   if (!has_byte && !challenges_.allow(now)) return true;
   question_ = has_byte ? Question::kWithByte : Question::kEmpty;
   return true;
@@ -332,8 +338,9 @@ std::optional<std::uint64_t> Endpoint::urgent_mark_of(const wire::TcpHeader& hea
   if (!receives || receiver_.fin_taken()) return std::nullopt;
   const auto next = static_cast<std::int64_t>(receiver_.next());
   const std::int64_t begin = receive_space_.to_position(header.sequence, receiver_.next());
-  // As Linux does: what ends before RCV.NXT is old, and so are its probes of a window, though they
-  // are answered. A pointer of 0 is one of 1, and none leads to what has come.
+  // As Linux does: a segment that ends before RCV.NXT is old. That includes Linux's window probes,
+  // though they are answered. A pointer of 0 counts as 1. A mark that is not beyond RCV.NXT is
+  // void.
   if (begin + static_cast<std::int64_t>(payload_size) < next) return std::nullopt;
   const std::int64_t mark = begin + std::max<std::uint16_t>(header.urgent, 1);
   return mark > next ? std::optional(static_cast<std::uint64_t>(mark)) : std::nullopt;
@@ -365,7 +372,8 @@ Endpoint::Reports Endpoint::read_reports(const wire::TcpHeader& header, std::int
     const std::int64_t end = send_space_.to_position(block.end, sender_.una());
     if (begin < 0 || end <= begin) continue;
     const Range range{static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(end)};
-    // RFC 2883 section 4: a duplicate is told first, and lies below the ACK or in the second block.
+    // RFC 2883 section 4: the first block reports a duplicate if it lies below the ACK or within
+    // the second block.
     if (i == 0 && begin < ack) reports.duplicate = range;
     if (begin < ack) continue;
     if (i == 1 && reports.count == 1 && range.begin <= reports.blocks[0].begin &&
@@ -409,7 +417,7 @@ bool Endpoint::handle_acknowledgment(const wire::TcpHeader& header, const Placem
 
 void Endpoint::handle_payload(const wire::TcpHeader& header, ConstBytes payload,
                               const Placement& placement, Instant now) {
-  if (receiver_.fin_taken()) {  // beyond the peer's own FIN
+  if (receiver_.fin_taken()) {  // the segment lies beyond the peer's own FIN
     receiver_.acks().owe_now();
     return;
   }
@@ -434,7 +442,7 @@ void Endpoint::reset_unacceptable(const wire::TcpHeader& header) {
 
 void Endpoint::send_reset() {
   Reset reset;
-  // Within the peer's window even if that has closed over what was sent.
+  // The reset must lie in the peer's window, even if that has shrunk below what was sent.
   const std::uint64_t edge = std::max(sender_.peer_edge(), sender_.una());
   reset.sequence = send_space_.to_sequence(std::min(sender_.next(), edge));
   reset.acknowledgment = receive_space_.to_sequence(receiver_.next());

@@ -1,4 +1,4 @@
-// Endpoint: what leaves.
+// Endpoint: output of segments.
 #include <algorithm>
 
 #include "pep/tcp/endpoint.h"
@@ -23,7 +23,7 @@ std::optional<SegmentToSend> Endpoint::poll_segment(Instant now) {
     return poll_handshake(now);
   }
   const bool owed = receiver_.acks().owed_now();
-  // Without SACK the peer counts duplicate ACKs, and one with data on it is none (RFC 5681).
+  // Without SACK the peer counts duplicate ACKs, and an ACK with data does not count (RFC 5681).
   const bool duplicate = owed && !negotiation_.selective && receiver_.has_gap();
   if (!duplicate && sender_.has_work()) {
     if (auto segment = poll_data(now)) return segment;
@@ -35,7 +35,8 @@ std::optional<SegmentToSend> Endpoint::poll_segment(Instant now) {
   const bool asks = keep_alive_.take_owed();
   if (asks) ++around_.counters().keep_alives_out;
   if (sender_.take_probe() || asks) {
-    // One below the peer's window: every stack answers it with its ACK and current window.
+    // One below the peer's window: every stack answers such a segment with its ACK and current
+    // window.
     return make_segment(sender_.una() - 1, TcpFlags::kAck, now);
   }
   return std::nullopt;
@@ -59,16 +60,16 @@ std::optional<SegmentToSend> Endpoint::poll_data(Instant now) {
   return segment;
 }
 
-// Whether there is nothing to say but the next data, with the options of `segment`.
+// Whether the next segment carries nothing but data, with the options of `segment`.
 bool Endpoint::goes_on_from(const SegmentToSend& segment) const {
   if (reset_ || !is_synchronised() || receiver_.acks().owed_now()) return false;
-  if (sender_.is_urgent()) return false;  // the pointer differs
-  // Neither what is to be reported, nor what was with the last segment, which is told once.
+  if (sender_.is_urgent()) return false;  // the pointer differs from segment to segment
+  // Neither segment may carry SACK blocks. The report of a duplicate is sent only once.
   if (negotiation_.selective && receiver_.has_sack()) return false;
   return segment.header.options.sack_count == 0;
 }
 
-// Of a segment that reports nothing.
+// Payload that fits into a segment without SACK blocks.
 std::uint16_t Endpoint::room_of_data() const {
   const std::size_t options = negotiation_.timestamps ? kTimestampsSize : 0;
   return static_cast<std::uint16_t>(negotiation_.segment_limit - options);
@@ -103,7 +104,7 @@ std::size_t Endpoint::poll_run(SegmentToSend& segment, std::size_t most, Instant
   return count;
 }
 
-// What is its own of a segment of data.
+// Fills in the fields that differ between data segments.
 void Endpoint::fill(SegmentToSend& segment, const Transmission& transmission) {
   std::uint8_t& flags = segment.header.flags;
   if (transmission.fin) flags |= TcpFlags::kFin;
@@ -140,7 +141,7 @@ SegmentToSend Endpoint::make_syn(Instant now) {
   header.options.window_scale = offer_.window_scale;
   header.options.sack_permitted = offer_.sack_permitted;
   if (offer_.timestamps) header.options.timestamps = wire::TcpTimestamps{timestamps_.value(now), 0};
-  // A path that loses SYNs with ECN gets one without (RFC 3168 section 6.1.1.1).
+  // The path may drop SYNs with ECN, so a repeated SYN goes without (RFC 3168 section 6.1.1.1).
   if (state_ == State::kSynSent && ecn_.offered() && syn_retries_ == 0) header.flags |= Ecn::kSetup;
   if (state_ == State::kSynReceived) {
     header.flags |= TcpFlags::kAck;
@@ -150,13 +151,15 @@ SegmentToSend Endpoint::make_syn(Instant now) {
     if (header.options.timestamps) header.options.timestamps->echo_reply = timestamps_.recent();
     receiver_.on_ack_sent();
   }
-  // Timed from the first: repeated for a duplicate SYN, that errs on the safe side.
+  // The RTT is timed from the first SYN-ACK. If a duplicate SYN repeats it, the sample is too long,
+  // which is safe.
   if (syn_sent_at_.is_never()) syn_sent_at_ = now;
   ++around_.counters().segments_out;
   return segment;
 }
 
-// As Linux does: what is too far ahead is pointed to as far as that goes, by the newest segments.
+// As Linux does: if the mark is more than 0xffff ahead, only the newest segments carry a pointer,
+// and it leads as far as a pointer can.
 void Endpoint::point_to_urgent(wire::TcpHeader& header, std::uint64_t position) const {
   constexpr std::uint64_t kFarthest = 0xffff;
   const std::uint64_t mark = sender_.urgent_beyond(position);

@@ -1,5 +1,5 @@
-// What the parts of an endpoint have in common, so that each of them holds one reference; and of it
-// what very many endpoints have in common.
+// The state that the parts of one endpoint share: each part holds one reference to it. Common holds
+// the state that very many endpoints share.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,9 @@ struct Common {
 struct Environment {
   std::shared_ptr<const Common> common;
   Timers timers = {};
-  std::uint16_t mss = 0;             // that we announce
-  std::uint32_t reserve_blocks = 0;  // of the arena, for what comes in order (memory_reserve.h)
+  std::uint16_t mss = 0;  // the MSS that we announce
+  // Arena blocks that only in-order data may take (memory_reserve.h).
+  std::uint32_t reserve_blocks = 0;
 
   const Profile& profile() const { return common->profile; }
   Counters& counters() const { return common->counters; }

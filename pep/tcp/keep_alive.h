@@ -1,6 +1,6 @@
-// Asking a silent peer whether it is still there, when the owner wants to know (RFC 9293 section
-// 3.8.4): how often, and when to give up. One lost probe proves nothing. An owner that asks once
-// draws its own conclusions.
+// Asks a silent peer whether it is still there, if the owner wants to know (RFC 9293 section
+// 3.8.4): how often to ask, and when to give up. One lost probe proves nothing, so start() leads to
+// several probes. After ask_once() the owner draws its own conclusions.
 #pragma once
 
 #include <cstdint>
@@ -12,30 +12,31 @@ namespace satrelay::tcp {
 class KeepAlive {
  public:
   static constexpr Duration kFirst = Duration::seconds(1);
-  static constexpr std::uint8_t kProbes = 6;  // with doubled waits: 63 s
+  static constexpr std::uint8_t kProbes = 6;  // with doubled waits: 63 s until it gives up
 
-  // Anything from the peer is waited for.
+  // Whether the endpoint waits for an accepted segment of the peer.
   bool asking() const { return probing() || listening_; }
   bool probing() const { return unanswered_ > 0; }
   bool listening() const { return listening_; }
-  // The first probe; how long to wait for its answer.
+  // Queues the first probe. Returns how long to wait for its answer.
   Duration start() {
     unanswered_ = 1;
     owed_ = true;
     return kFirst;
   }
-  // One probe, unless others are under way. listening() until the peer is heard.
+  // Queues one probe, unless probes are already under way. listening() holds until on_heard().
   void ask_once() {
     listening_ = true;
     if (!probing()) owed_ = true;
   }
-  // Anything from the peer is an answer.
+  // Any accepted segment of the peer is an answer.
   void on_heard() {
     unanswered_ = 0;
     owed_ = false;
     listening_ = false;
   }
-  // No answer came. The next probe, and how long to wait for its answer; zero: give up.
+  // No answer came. Queues the next probe and returns how long to wait for its answer; zero: give
+  // up.
   Duration on_timeout() {
     if (unanswered_ == kProbes) return Duration::zero();
     owed_ = true;

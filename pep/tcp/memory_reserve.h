@@ -1,6 +1,6 @@
 // Arena blocks that only in-order received data may take. Without them, out-of-order data or the
-// send buffers could hold the last block while the segment that would release them all finds no
-// room: a standstill that no retransmission ends.
+// send buffers could hold the last block, and the segment that would release all blocks would find
+// no room. No retransmission ends such a standstill.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Which options both sides use, from the options of the two SYNs.
+// Derives the options that both sides use from the options of the two SYNs.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,9 @@ namespace satrelay::tcp {
 
 inline constexpr std::uint16_t kDefaultMss = 536;  // RFC 9293 section 3.7.1
 inline constexpr std::uint16_t kSmallestMss = 48;  // room for all options and some payload
-// Of options and payload, whatever a path is said to carry: a forged ICMP message must not make
-// segments arbitrarily small. It belongs to an IPv4 MTU of 552, the usual lower bound of hosts.
+// The least limit for options and payload that an ICMP message can set, in octets. A forged message
+// must not make segments arbitrarily small. An IPv4 MTU of 552, the usual lower bound of hosts,
+// carries 512 octets.
 inline constexpr std::uint16_t kSmallestPathSegment = 512;
 inline constexpr std::uint8_t kLargestWindowScale = 14;  // RFC 7323 section 2.3
 inline constexpr std::uint16_t kTimestampsSize = 12;     // with padding
@@ -21,7 +22,7 @@ inline constexpr std::uint16_t kTimestampsSize = 12;     // with padding
 struct Negotiation {
   std::uint16_t segment_limit = kDefaultMss;  // options and payload of a segment we send
   std::uint8_t send_scale = 0;                // shift of the peer's window field
-  std::uint8_t receive_scale = 0;             // shift of ours
+  std::uint8_t receive_scale = 0;             // shift of our window field
   bool selective = false;
   bool timestamps = false;
 
@@ -31,7 +32,8 @@ struct Negotiation {
   }
 };
 
-// What we put into our SYN or SYN-ACK. Timestamps are filled in later, as they carry the time.
+// The options of our SYN or SYN-ACK. The values of timestamps are filled in later, as they carry
+// the time.
 struct Offer {
   std::optional<std::uint16_t> mss;
   std::optional<std::uint8_t> window_scale;
@@ -39,7 +41,7 @@ struct Offer {
   bool timestamps = false;
 };
 
-// Of the configuration what a SYN tells.
+// The part of the configuration that our SYN announces.
 struct Announced {
   std::uint16_t mss = 0;
   std::uint8_t window_scale = 0;
@@ -49,7 +51,7 @@ inline std::uint8_t own_scale(const Announced& own) {
   return std::min(own.window_scale, kLargestWindowScale);
 }
 
-// As a server: every option that the client's SYN allows.
+// As a server: offers every option that the client's SYN allows.
 inline Offer answer_to(const wire::TcpOptions& syn, const Announced& own) {
   Offer offer;
   offer.mss = own.mss;
@@ -59,7 +61,8 @@ inline Offer answer_to(const wire::TcpOptions& syn, const Announced& own) {
   return offer;
 }
 
-// As a client: no option that the far client did not offer, with values of our own.
+// As a client: offers no option that the far client did not offer. The values are our own, but the
+// MSS is at most the far client's MSS, or kSmallestMss if that is larger.
 inline Offer offer_like(const wire::TcpOptions& client, const Announced& own) {
   Offer offer = answer_to(client, own);
   offer.mss.reset();

@@ -11,8 +11,8 @@ std::int32_t distance(std::uint32_t from, std::uint32_t sequence) {
   return static_cast<std::int32_t>(sequence - from);
 }
 
-// All that we have sent was acknowledged, and a late segment acknowledges less by no more than what
-// may have been under way then.
+// The peer has acknowledged all that we sent. A late segment may acknowledge less, but only by as
+// much as can have been in flight then.
 bool has_plausible_ack(const TimeWait& connection, const wire::TcpHeader& header) {
   constexpr std::int32_t kMostUnderWay = 1 << 20;
   const std::int32_t ahead = distance(connection.send_next, header.acknowledgment);
@@ -50,30 +50,30 @@ LateSegment handle_late_segment(TimeWait& connection, const wire::TcpHeader& hea
     const bool in_window = begin > 0 && static_cast<std::uint64_t>(begin) < window;
     return in_window ? challenge() : LateSegment{};
   }
-  if (header.has(TcpFlags::kSyn)) return challenge();  // the same, section 4.2
+  if (header.has(TcpFlags::kSyn)) return challenge();  // RFC 5961 section 4.2
   if (!header.has(TcpFlags::kAck)) return {};
   const bool fin = header.has(TcpFlags::kFin);
   const bool occupies = payload > 0 || fin;
-  // One without is judged by its numbers alone, as an endpoint does.
+  // A segment without timestamps is judged by its sequence numbers alone, as in Endpoint.
   const bool stamped = connection.timestamps && header.options.timestamps.has_value();
   if (stamped && distance(connection.recent_timestamp, header.options.timestamps->value) < 0) {
     ++counters.paws_rejected;
     return {.answered = occupies || connection.challenges.allow(now)};
   }
-  // RFC 5961 section 5.2: else anybody may have sent it.
+  // RFC 5961 section 5.2: a segment with an implausible ACK may be forged.
   if (!has_plausible_ack(connection, header)) {
     ++counters.out_of_window_segments_in;
     return challenge();
   }
   const std::int64_t end = std::int64_t{begin} + static_cast<std::int64_t>(payload) + (fin ? 1 : 0);
-  // Of the segments that may be its host's, those that end before what is expected say what its
-  // clock was, and only those that it can have sent last.
+  // Only a segment that ends at RCV.NXT can be the last one that the peer sent. Take TS.Recent from
+  // such a segment alone: others may be older, or forged.
   const bool is_last = begin == 0 ? !occupies : end == 0;
   if (is_last && stamped) {
     connection.recent_timestamp = header.options.timestamps->value;
   }
   if (begin >= 0 && end > 0 && static_cast<std::uint64_t>(begin) <= window) {
-    // Nothing can follow the peer's FIN.
+    // Nothing can follow the peer's FIN, so the data is not used.
     return {.answered = occupies};
   }
   if (begin == 0 && !occupies) return {};  // a pure ACK

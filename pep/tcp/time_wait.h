@@ -14,10 +14,10 @@ namespace satrelay::tcp {
 
 struct TimeWait {
   std::uint32_t send_next = 0;         // SND.NXT, behind our FIN
-  std::uint32_t receive_next = 0;      // RCV.NXT, behind the peer's
+  std::uint32_t receive_next = 0;      // RCV.NXT, behind the peer's FIN
   std::uint32_t recent_timestamp = 0;  // TS.Recent
-  std::uint16_t window = 0;            // field that was told last
-  std::uint8_t window_scale = 0;       // of it
+  std::uint16_t window = 0;            // the window field that was sent last
+  std::uint8_t window_scale = 0;       // shift of that field
   bool timestamps = false;             // both sides use them
   ChallengeLimit challenges = {};
 };
@@ -28,16 +28,17 @@ bool admits_new_incarnation(const TimeWait& connection, const wire::TcpHeader& s
 struct LateSegment {
   enum class Effect : std::uint8_t {
     kNone,
-    kRestarts,  // the peer has missed our last ACK: the wait begins anew
+    kRestarts,  // the peer has missed our last ACK: TIME-WAIT begins anew
     kEnds,      // a valid reset
   };
   Effect effect = Effect::kNone;
-  bool answered = false;  // by an ACK: answer_of()
+  bool answered = false;  // send an ACK: answer_of()
 };
-// A segment with `payload` octets of data, its checksum verified.
+// Handles a segment with `payload` octets of data, its checksum verified.
 LateSegment handle_late_segment(TimeWait& connection, const wire::TcpHeader& header,
                                 std::size_t payload, Counters& counters, Instant now);
-// <SEQ=SND.NXT><ACK=RCV.NXT><CTL=ACK>. `timestamp`: ours of now, if they are used.
+// <SEQ=SND.NXT><ACK=RCV.NXT><CTL=ACK>. `timestamp`: the current value of our clock, if both sides
+// use timestamps.
 wire::TcpHeader answer_of(const TimeWait& connection, std::uint32_t timestamp);
 
 }  // namespace satrelay::tcp

@@ -1,5 +1,5 @@
-// The timers of one endpoint: an enum and a fixed table, which an endpoint without any timer does
-// without.
+// The timers of one endpoint: an enum and a fixed table. An endpoint with no timer armed needs no
+// table.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace satrelay::tcp {
 enum class Timer : std::uint8_t {
   kRetransmission,  // RFC 6298; SYN, data and FIN
   kProbe,           // RFC 8985: tail loss probe
-  kReordering,      // RFC 8985: what is late may be lost
+  kReordering,      // RFC 8985: a segment that is late may be lost
   kPersist,         // zero-window probes and the silly-window override
   kDelayedAck,
   kKeepAlive,
@@ -43,7 +43,7 @@ class Timers {
   Instant deadline(Timer timer) const {
     return deadlines_ ? (*deadlines_)[static_cast<std::size_t>(timer)] : Instant::never();
   }
-  // Whether `timer` is due; if so it is disarmed.
+  // Whether `timer` is due. A due timer is disarmed.
   bool expire(Timer timer, Instant now) {
     if (deadline(timer) > now) return false;
     cancel(timer);
@@ -53,7 +53,7 @@ class Timers {
     return deadlines_ ? *std::min_element(deadlines_->begin(), deadlines_->end())
                       : Instant::never();
   }
-  // Gives back the table if nothing is armed.
+  // Frees the table if no timer is armed.
   void trim() {
     if (next().is_never()) deadlines_.reset();
   }
@@ -61,7 +61,7 @@ class Timers {
  private:
   using Deadlines = std::array<Instant, static_cast<std::size_t>(Timer::kCount)>;
   Instant& at(Timer timer) { return (*deadlines_)[static_cast<std::size_t>(timer)]; }
-  std::unique_ptr<Deadlines> deadlines_;  // from the first one on that was armed
+  std::unique_ptr<Deadlines> deadlines_;  // allocated when the first timer is armed
 };
 
 }  // namespace satrelay::tcp

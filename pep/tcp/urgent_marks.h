@@ -1,8 +1,8 @@
-// Where the data of one direction is urgent (RFC 9293 section 3.8.5, RFC 6093). A mark is the
-// offset of the octet behind the urgent one, as Linux sets the pointer.
+// Marks the urgent data of one direction (RFC 9293 section 3.8.5, RFC 6093). A mark is the offset
+// of the octet behind the urgent octet, as Linux sets the pointer.
 //
-// Only the last mark may lie beyond what there is of the stream. A later one takes its place then,
-// as a host forgets a pointer to what it does not have yet when it gets one to more.
+// Only the last mark may lie beyond the end of the stream so far. A later mark then replaces it.
+// Hosts do the same: they keep only the newest pointer to data that has not arrived.
 #pragma once
 
 #include <algorithm>
@@ -14,19 +14,20 @@ namespace satrelay::tcp {
 
 class UrgentMarks {
  public:
-  // No window is larger than 1 GiB (RFC 7323 section 2.3), and no pointer leads farther beyond one.
+  // No window is larger than 1 GiB (RFC 7323 section 2.3), and no urgent pointer leads more than
+  // 0xffff octets beyond the window.
   static constexpr std::uint64_t kMostAhead = (std::uint64_t{1} << 30U) + 0xffff;
-  // A host that marks each segment must not make a flow large. Beyond these the latest mark takes
-  // the place of the one before it, whose octet becomes an ordinary one.
+  // Most marks that are kept: a host that marks each segment must not make a flow large. If all are
+  // in use, a new mark replaces the last one, and the octet before that one becomes ordinary data.
   static constexpr std::size_t kMost = 8;
 
   enum class Added : std::uint8_t {
-    kNothing,  // it is no news
+    kNothing,  // not new: not beyond `end` or the last mark
     kMark,
-    kMoved,   // the one before it gave way, of which the octet is yet to come
-    kMerged,  // the one before it gave way, and its octet becomes an ordinary one
+    kMoved,   // it replaced the last mark, which lay beyond `end`
+    kMerged,  // it replaced the last mark, as kMost were in use; that octet becomes ordinary data
   };
-  // `end`: up to there the stream is there already.
+  // `end`: the end of the stream so far.
   Added add(std::uint64_t mark, std::uint64_t end) {
     if (mark <= std::max(end, last())) return Added::kNothing;
     Added added = count_ == kMost ? Added::kMerged : Added::kMark;
@@ -35,7 +36,7 @@ class UrgentMarks {
     marks_[count_ - 1] = mark;
     return added;
   }
-  // What lies up to `position` is over.
+  // Removes the marks up to `position`.
   void pass(std::uint64_t position) {
     std::size_t over = 0;
     while (over < count_ && marks_[over] <= position) passed_ = marks_[over++];
@@ -45,14 +46,14 @@ class UrgentMarks {
   }
 
   bool empty() const { return count_ == 0; }
-  // The first beyond `position`; 0: none.
+  // The first mark beyond `position`; 0: none.
   std::uint64_t after(std::uint64_t position) const {
     for (std::size_t i = 0; i < count_; ++i) {
       if (marks_[i] > position) return marks_[i];
     }
     return 0;
   }
-  std::uint64_t passed() const { return passed_; }  // the last that is over; 0: none
+  std::uint64_t passed() const { return passed_; }  // the last mark that pass() removed; 0: none
 
  private:
   std::uint64_t last() const { return count_ == 0 ? 0 : marks_[count_ - 1]; }

@@ -25,8 +25,8 @@ struct ArpMessage {
 // `payload` is what follows the Ethernet header. nullopt unless Ethernet/IPv4 request or reply.
 std::optional<ArpMessage> parse_arp(ConstBytes payload);
 // The IPv4 address that a message ties to its sender's MAC, whatever its operation and hardware
-// type: hosts learn from more of them than parse_arp() knows. nullopt if it speaks of no IPv4
-// address.
+// type. Hosts learn from more messages than parse_arp() accepts. nullopt if the message is not
+// about IPv4 addresses.
 std::optional<IpAddress> arp_sender(ConstBytes payload);
 // Writes kArpSize bytes.
 void write_arp(const ArpMessage& message, MutableBytes out);

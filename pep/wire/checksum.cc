@@ -23,11 +23,11 @@ std::uint16_t fold(std::uint64_t sum) {
   return static_cast<std::uint16_t>(sum);
 }
 
-// Unfolded sum in machine order. Words are added whole, and their upper halves once more apart,
-// from which the sum of the lower halves follows although the first sum may have wrapped: three
-// operations a word, no carries, so that the loop vectorises. Exact below 16 GiB.
-// With vectors of 64 bytes where the processor has them, whatever is compiled for; but with a
-// sanitizer, which is not ready yet when that is found out.
+// Unfolded sum in machine order. Words are added whole, and their upper halves once more
+// separately. The sum of the lower halves follows from both, although the first sum may have
+// wrapped. That takes three operations a word and no carries, so that the loop vectorises. Exact
+// below 16 GiB. The loop uses vectors of 64 bytes if the processor has them, whatever the build is
+// for. Not with a sanitizer: it is not ready yet when the processor is checked.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 [[gnu::target_clones("arch=x86-64-v4", "default")]]
 #endif
@@ -45,7 +45,7 @@ sum_of_words(const std::byte* p, std::size_t words) {
   return lower + upper;
 }
 
-// The same of any bytes.
+// The same sum for any bytes.
 std::uint64_t native_sum(const std::byte* p, std::size_t size) {
   const std::size_t words = size / 8;
   std::uint64_t sum = sum_of_words(p, words);
@@ -62,7 +62,7 @@ std::uint64_t native_sum(const std::byte* p, std::size_t size) {
   return sum;
 }
 
-// Where the checksum field is; 0 for a protocol that has none.
+// Offset of the checksum field; 0 for a protocol that has none.
 std::size_t field_offset(std::uint8_t protocol) {
   switch (protocol) {
     case kProtocolTcp:
@@ -92,7 +92,7 @@ std::uint64_t native_pseudo_header_sum(const IpAddress& source, const IpAddress&
 }  // namespace
 
 std::uint16_t checksum_sum(ConstBytes bytes, std::uint16_t initial) {
-  // Most are IPv4 headers without options: no loop.
+  // Most calls are for IPv4 headers without options: no loop.
   if (bytes.size() == 20) {
     std::uint64_t sum = __builtin_bswap16(initial);
     for (std::size_t at = 0; at < 20; at += 4) sum += load_native<std::uint32_t>(&bytes[at]);
@@ -122,7 +122,8 @@ std::uint16_t transport_checksum(const IpAddress& source, const IpAddress& desti
 
 bool transport_checksum_ok(const IpAddress& source, const IpAddress& destination,
                            std::uint8_t protocol, ConstBytes segment) {
-  // The complement of a sum of 0xffff is zero. A sum of zero, all octets zero, is no such case.
+  // The complement of a sum of 0xffff is zero. If all octets are zero, the sum is zero, and the
+  // check fails.
   return transport_checksum(source, destination, protocol, segment) == 0;
 }
 

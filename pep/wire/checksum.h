@@ -18,8 +18,8 @@ std::uint16_t add_checksums(std::uint16_t a, std::uint16_t b);
 std::uint16_t pseudo_header_sum(const IpAddress& source, const IpAddress& destination,
                                 std::uint8_t protocol, std::uint32_t length);
 
-// The value of the checksum field for a transport segment whose own field is zero; for UDP the
-// caller maps 0 to 0xffff.
+// The value of the checksum field for a transport segment. The field must be zero in `segment`. For
+// UDP the caller maps 0 to 0xffff.
 std::uint16_t transport_checksum(const IpAddress& source, const IpAddress& destination,
                                  std::uint8_t protocol, ConstBytes segment);
 // Whether a received segment, its field included, sums to 0xffff.

@@ -12,8 +12,8 @@
 namespace satrelay::wire {
 namespace {
 
-// A whole is one IP packet, and few kernels take more pieces of UDP. With its Ethernet header it is
-// still less than 64 KiB, as Linux wants it.
+// The whole is one IP packet. Few kernels take more than 64 pieces of UDP. Linux wants less than
+// 64 KiB, including the Ethernet header.
 constexpr std::size_t kMaxFrame = 65535;
 constexpr std::size_t kMostPieces = 64;
 constexpr std::size_t kShortest = kEthernetHeaderSize + kIpv4HeaderSize + kUdpHeaderSize;
@@ -25,7 +25,7 @@ bool same_bytes(const std::byte* a, const std::byte* b, std::size_t size) {
   return std::memcmp(a, b, size) == 0;
 }
 
-// 0: IPv4 with options, or neither IPv4 nor IPv6.
+// Size of the IP header. 0: IPv4 with options, or neither IPv4 nor IPv6.
 std::size_t ip_header_size(std::uint16_t type, std::uint8_t first_octet) {
   if (type == static_cast<std::uint16_t>(EtherType::kIpv4) && first_octet == 0x45) {
     return kIpv4HeaderSize;
@@ -74,7 +74,7 @@ bool Coalescer::look_at(ConstBytes frame, Origin origin, View& view) {
     ip_size = kIpv6HeaderSize + load_u16(ip + 4);
     protocol = load_u8(ip + 6);
   }
-  // What stands behind it is no part of a whole.
+  // A whole could not hold bytes behind the IP packet, such as padding.
   if (ip_size != frame.size() - ip_at) return false;
   const std::byte* transport = ip + ip_header;
   const std::size_t room = ip_size - ip_header;
@@ -90,7 +90,7 @@ bool Coalescer::look_at(ConstBytes frame, Origin origin, View& view) {
     view.protocol = SegmentedProtocol::kUdp;
     view.flags = 0;
     if (load_u16(transport + 4) != room) return false;
-    // The cut gives each piece a checksum.
+    // The cut gives each piece a checksum, so only our own datagrams may come without one.
     if (load_u16(transport + kUdpChecksumOffset) == 0 && origin != Origin::kOwn) return false;
   } else {
     return false;
@@ -116,8 +116,8 @@ bool Coalescer::begin(ConstBytes frame, Origin origin) {
   return !closed_;
 }
 
-// All that a cut copies: everything but lengths, identification, sequence number, checksums and
-// the flags that only the last piece may have.
+// Compares all that a cut copies: everything but lengths, identification, sequence number,
+// checksums and the flags that only the last piece may have.
 bool Coalescer::has_same_header(ConstBytes frame) const {
   const std::byte* a = frame_.data();
   const std::byte* b = frame.data();

@@ -1,5 +1,5 @@
-// Puts consecutive TCP segments or UDP datagrams together to what a segmentation offload, or
-// Segmenter, cuts into the very same frames.
+// Joins consecutive TCP segments or UDP datagrams into one large frame. A segmentation offload, or
+// Segmenter, cuts that into the very same frames.
 #pragma once
 
 #include <array>
@@ -14,36 +14,36 @@ namespace satrelay::wire {
 
 class Coalescer {
  public:
-  // Bytes of Ethernet, IP and TCP header at most: IPv4 options and IPv6 extension headers are not
-  // for us.
+  // Most bytes of Ethernet, IP and TCP headers. Frames with IPv4 options or IPv6 extension headers
+  // are not joined.
   static constexpr std::size_t kMaxHeader = 14 + 8 + 40 + 60;
 
-  // What is known of a frame beside its bytes.
+  // The origin of a frame decides whether it may be joined.
   enum class Origin : std::uint8_t {
-    kUnchecked,  // its checksums may be wrong, and whoever cuts would make them right: never taken
-    kChecked,    // somebody else's, with good checksums: the cut gives the same bytes
-    kOwn,        // this program's: the cut may count identifications on, and give checksums
+    kUnchecked,  // its checksums may be wrong, and a cut would make them right: never joined
+    kChecked,    // from elsewhere, with good checksums: the cut gives the same bytes
+    kOwn,        // from this program: the cut may count identifications on, and add checksums
   };
 
-  // Begins anew with `frame`. False if it is no segment with payload that could be followed by
-  // another one: then there is nothing to add to.
+  // Begins anew with `frame`. False if it is not a segment with payload, or if no other segment may
+  // follow it. Then no frame can be added.
   bool begin(ConstBytes frame, Origin origin);
-  // True if `frame` is the next piece, which belongs to the whole from now on.
+  // True if `frame` is the next piece. It belongs to the whole from now on.
   bool add(ConstBytes frame, Origin origin);
 
   std::size_t count() const { return count_; }
   SegmentedProtocol protocol() const { return first_.protocol; }
   std::size_t tag_count() const { return (first_.ip_at - 14U) / 4; }
   bool is_v4() const { return first_.is_v4; }
-  // Of all pieces but the last, which may be shorter.
+  // Payload of all pieces but the last, which may be shorter.
   std::size_t segment_size() const { return first_.payload_size; }
   std::size_t header_size() const { return first_.payload_at; }
   std::size_t transport_at() const { return first_.transport_at; }
   std::size_t size() const { return first_.payload_at + payload_size_; }
-  // The header of the whole, header_size() bytes; the checksum field has the sum of the
+  // Writes the header of the whole, header_size() bytes. The checksum field has the sum of the
   // pseudo-header, as an offload wants it. The first frame must still be there.
   void write_header(MutableBytes out) const;
-  // Where the payload of a piece stands in its frame: in all of them in the same place.
+  // Offset of the payload in the frame of a piece: the same in all frames.
   std::size_t payload_at() const { return first_.payload_at; }
   std::size_t payload_size_of(ConstBytes frame) const;
 
@@ -68,7 +68,7 @@ class Coalescer {
   std::size_t count_ = 0;
   std::size_t payload_size_ = 0;
   std::uint8_t last_flags_ = 0;
-  bool closed_ = false;  // a short piece, or one with PSH or FIN, was the last
+  bool closed_ = false;  // the last piece was short, or had PSH or FIN
 };
 
 }  // namespace satrelay::wire

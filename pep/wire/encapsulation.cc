@@ -60,8 +60,8 @@ std::optional<ConstBytes> ip_in_pppoe(ConstBytes payload) {
   return frame->payload.first(size_of(*ip));
 }
 
-// No checksum tells IPv6 from something else that begins with a 6: its length must say where the
-// frame ends.
+// No checksum tells IPv6 from other data that begins with a 6. So its length must match the end of
+// the frame.
 std::optional<ConstBytes> ip_in_mpls(ConstBytes payload) {
   const auto frame = parse_mpls(payload);
   if (!frame || !frame->has_bottom) return std::nullopt;

@@ -1,5 +1,5 @@
-// What carries IP packets within Ethernet beside IP itself: PPPoE sessions (RFC 2516) and MPLS
-// label stacks (RFC 3032).
+// Protocols that carry IP packets within Ethernet beside IP itself: PPPoE sessions (RFC 2516) and
+// MPLS label stacks (RFC 3032).
 #pragma once
 
 #include <array>
@@ -26,9 +26,9 @@ struct PppoeFrame {
   std::uint16_t protocol = 0;  // of PPP
   ConstBytes payload{};        // by LENGTH
 };
-// `payload`: behind the Ethernet header. nullopt unless it is of version 1 and type 1, of a
-// session, and as long as LENGTH says. A protocol in one octet (RFC 1661 section 6.5) is taken,
-// too.
+// `payload`: the bytes behind the Ethernet header. nullopt unless the frame has version 1 and type
+// 1, is data of a session, and is at least as long as LENGTH says. A protocol in one octet (RFC
+// 1661 section 6.5) is accepted, too.
 std::optional<PppoeFrame> parse_pppoe(ConstBytes payload);
 
 // A stack of labels:
@@ -37,15 +37,16 @@ struct MplsFrame {
   static constexpr std::size_t kMostLabels = 3;
   std::array<std::uint32_t, kMostLabels> labels{};  // outermost first
   std::size_t label_count = 0;
-  bool has_bottom = false;  // the last of these is the bottom of the stack
-  ConstBytes payload{};     // behind these
+  bool has_bottom = false;  // the last of these labels is the bottom of the stack
+  ConstBytes payload{};     // behind these labels
 };
-// nullopt if there is not one label. Of a higher stack the first labels are told.
+// nullopt if there is no label. If the stack is higher, only the first kMostLabels labels are
+// parsed.
 std::optional<MplsFrame> parse_mpls(ConstBytes payload);
 
-// The IP packet in a PPPoE session or under one to three labels, without what follows its end. It
-// is one only if version, header length, total length and, of IPv4, the checksum of the header
-// agree: labels do not say what they carry.
+// The IP packet in a PPPoE session or under one to three labels, without bytes behind its end.
+// nullopt unless version, header length, total length and, for IPv4, the header checksum agree:
+// labels do not say what they carry.
 std::optional<ConstBytes> ip_in_pppoe(ConstBytes payload);
 std::optional<ConstBytes> ip_in_mpls(ConstBytes payload);
 

@@ -53,7 +53,7 @@ struct EthernetHeader {
   EtherType type{};  // of the payload, behind all tags
 
   constexpr std::size_t size() const { return kEthernetHeaderSize + 4U * tag_count; }
-  // Of what goes back.
+  // The header of a frame in the other direction.
   constexpr EthernetHeader reversed() const {
     EthernetHeader header = *this;
     header.source = destination;
@@ -65,8 +65,8 @@ struct EthernetHeader {
 
 // nullopt if the frame is too short, or has more than two tags.
 std::optional<EthernetHeader> parse_ethernet(ConstBytes frame);
-// The same into a header that is as it was made: where every frame passes, nothing is moved. False
-// for nullopt; what stands in the header then means nothing.
+// The same, into a header in its initial state. Every frame passes here, so nothing is moved. False
+// instead of nullopt; the contents of the header then have no meaning.
 [[nodiscard]] bool parse_ethernet(ConstBytes frame, EthernetHeader& header);
 // Writes header.size() bytes; `out` must have room for them.
 void write_ethernet(const EthernetHeader& header, MutableBytes out);

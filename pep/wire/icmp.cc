@@ -29,8 +29,9 @@ IpAddress load_address(const std::byte* p, IpVersion version) {
   return IpAddress::v6(octets);
 }
 
-// The quoted header. Its lengths speak of the packet that failed, not of what is quoted, and its
-// checksum may be stale, so parse_ip would refuse it. Moves `quote` to the transport header.
+// Parses the quoted header. Its lengths are those of the packet that failed, not of the quotation,
+// and its checksum may be stale, so parse_ip() would refuse it. Moves `quote` to the transport
+// header.
 bool parse_quoted_v4(ConstBytes& quote, QuotedFlow& flow) {
   if (quote.size() < kIpv4HeaderSize) return false;
   const std::byte* p = quote.data();
@@ -101,7 +102,7 @@ bool is_icmp_error(const IpHeader& ip, const IcmpMessage& message) {
     case kIcmpTimeExceeded:
     case kIcmpParameterProblem:
       return true;
-    default:  // a redirect is news about a route, not about the flow it quotes
+    default:  // a redirect concerns a route, not the flow that it quotes
       return false;
   }
 }

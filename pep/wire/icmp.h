@@ -38,12 +38,13 @@ struct IcmpMessage {
 };
 
 // `payload` is all that the length field of `ip` covers and no Ethernet padding. Checks the
-// checksum (ICMPv6: with the pseudo-header of `ip`). nullopt if short or wrong.
+// checksum (ICMPv6: with the pseudo-header of `ip`). nullopt if the message is short or the
+// checksum wrong.
 std::optional<IcmpMessage> parse_icmp(const IpHeader& ip, ConstBytes payload);
-// Writes header, body and checksum; the size written. `ip` gives version and addresses.
+// Writes header, body and checksum. Returns the size written. `ip` gives version and addresses.
 std::size_t write_icmp(const IpHeader& ip, const IcmpMessage& message, MutableBytes out);
 
-// The transport flow quoted by an ICMP error: source is who sent the packet that failed.
+// The transport flow that an ICMP error quotes. `source` sent the packet that failed.
 struct QuotedFlow {
   IpAddress source;
   IpAddress destination;
@@ -54,26 +55,27 @@ struct QuotedFlow {
 };
 bool is_icmp_error(const IpHeader& ip, const IcmpMessage& message);
 // nullopt if the quotation is too short or is a later fragment. Ports are zero for protocols
-// without.
+// without ports.
 std::optional<QuotedFlow> parse_quoted_flow(const IpHeader& ip, const IcmpMessage& error);
 
 struct NeighbourMessage {
   bool advertisement = false;  // else a solicitation
   IpAddress target{};
   std::optional<MacAddress> link_layer{};  // source (solicitation) or target (advertisement) option
-  // Of an advertisement that was parsed: what hosts know of the target gives way (section 7.2.5).
+  // In a parsed advertisement: it replaces what hosts know of the target (section 7.2.5).
   bool overrides = false;
 };
-// nullopt unless one of the two and well formed. That the hop limit is 255 (section 7.1) is the
-// caller's to check.
+// nullopt unless the message is one of the two and well formed. The caller must check that the hop
+// limit is 255 (section 7.1).
 std::optional<NeighbourMessage> parse_neighbour(const IcmpMessage& message);
-// RFC 4861: router and neighbour solicitations and advertisements, and redirects.
+// Whether it is a message of RFC 4861: a router or neighbour solicitation or advertisement, or a
+// redirect.
 bool is_neighbour_discovery(const IpHeader& ip, ConstBytes payload);
-// The address that an advertisement or a redirect ties to a link-layer address; nullopt of any
-// other message. Neither the checksum nor options are looked at.
+// The address that an advertisement or a redirect ties to a link-layer address; nullopt for any
+// other message. Checks neither the checksum nor options.
 std::optional<IpAddress> advertised_neighbour(const IpHeader& ip, ConstBytes payload);
-// The ICMPv6 message with flags and link-layer option, checksum included; `ip` gives addresses.
-// A solicited advertisement sets S and O. Returns the size written.
+// Writes the ICMPv6 message with flags and link-layer option, checksum included. `ip` gives the
+// addresses. A solicited advertisement sets S and O. Returns the size written.
 std::size_t write_neighbour(const IpHeader& ip, const NeighbourMessage& message, MutableBytes out);
 
 }  // namespace satrelay::wire

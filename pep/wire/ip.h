@@ -40,7 +40,7 @@ struct IpHeader {
 // IPv4 header checksum, or a length field that exceeds the packet. IPv6 extension headers are not
 // walked (extension_headers.h): `protocol` is what follows the fixed header.
 std::optional<IpHeader> parse_ip(ConstBytes packet);
-// The same into a header that is as it was made, as parse_ethernet() has it.
+// The same, into a header in its initial state, as for parse_ethernet().
 [[nodiscard]] bool parse_ip(ConstBytes packet, IpHeader& header);
 
 // Writes an IPv4 header without options or an IPv6 header, with lengths from payload_size and the

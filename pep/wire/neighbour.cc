@@ -15,7 +15,7 @@ constexpr std::uint8_t kRedirect = 137;
 constexpr std::uint32_t kSolicited = 0x4000'0000U;
 constexpr std::uint32_t kOverride = 0x2000'0000U;
 
-// Of at least kTargetSize octets.
+// `body` has at least kTargetSize octets.
 IpAddress load_target(ConstBytes body) {
   std::array<std::uint8_t, kTargetSize> target;
   std::memcpy(target.data(), body.data(), target.size());
@@ -87,7 +87,7 @@ std::size_t write_neighbour(const IpHeader& ip, const NeighbourMessage& message,
   IcmpMessage icmp;
   icmp.type = message.advertisement ? kIcmpV6NeighbourAdvertisement : kIcmpV6NeighbourSolicitation;
   if (message.advertisement) {
-    // An answer goes to who asked; one that goes to a group was not asked for.
+    // An answer goes to the host that asked. An advertisement to a group was not asked for.
     icmp.rest = ip.destination.is_multicast() ? kOverride : kSolicited | kOverride;
   }
   icmp.body = ConstBytes(body).first(writer.written());

@@ -33,8 +33,8 @@ constexpr std::size_t kPaddedWordSize = 4;
 // NOP NOP Timestamps(10): how nearly every segment of an established connection begins.
 constexpr std::uint32_t kTimestampsPrefix = 0x0101'080aU;
 
-// Reads the option whose kind, length byte and body are option[0..size). False if the size is wrong
-// for its kind.
+// Reads the option in option[0..size): kind, length byte and body. False if the size is wrong for
+// its kind.
 bool parse_option(const std::byte* option, std::size_t size, TcpOptions& options) {
   switch (load_u8(option)) {
     case kMss:
@@ -102,7 +102,7 @@ std::size_t fixed_options_size(const TcpOptions& options) {
   std::size_t size = 0;
   if (options.mss) size += kMssSize;
   if (options.timestamps) size += kPaddedTimestampsSize;
-  // Beside timestamps, SACK-permitted takes the place of their padding.
+  // If there are timestamps, SACK-permitted takes the place of their padding.
   if (options.sack_permitted && !options.timestamps) size += kPaddedWordSize;
   if (options.window_scale) size += kPaddedWordSize;
   return size;

@@ -33,7 +33,7 @@ struct TcpFlags {
                                 kUrg = 0x20, kEce = 0x40, kCwr = 0x80;
 };
 
-// A SYN that begins a connection. One with FIN or RST is no host's, and begins none.
+// Whether a SYN begins a connection. No host sends a SYN with FIN or RST, and it begins none.
 constexpr bool opens_connection(std::uint8_t flags) {
   constexpr unsigned kHandshake = TcpFlags::kSyn | TcpFlags::kAck | TcpFlags::kRst | TcpFlags::kFin;
   return (flags & kHandshake) == TcpFlags::kSyn;
@@ -58,7 +58,7 @@ struct TcpOptions {
   std::optional<TcpTimestamps> timestamps;
   std::array<TcpSackBlock, kMaxSackBlocks> sack{};
   std::uint8_t sack_count = 0;
-  // Options that make a flow unfit for splitting, or that were left unread.
+  // Options that make a flow unfit for splitting, or that were not read.
   bool has_md5 = false;         // RFC 2385, kind 19
   bool has_ao = false;          // RFC 5925, kind 29
   bool has_mptcp = false;       // RFC 8684, kind 30
@@ -87,10 +87,10 @@ struct ParsedTcp {
   std::size_t header_size = 0;  // the payload starts here
 };
 
-// Parses the header at the front of an IP payload; the checksum is the caller's to verify first.
+// Parses the header at the front of an IP payload. The caller must verify the checksum first.
 // nullopt if the segment is short, the data offset is impossible or an option is malformed.
 std::optional<ParsedTcp> parse_tcp(ConstBytes segment);
-// The same into a header that is as it was made, as parse_ethernet() has it.
+// The same, into a header in its initial state, as for parse_ethernet().
 [[nodiscard]] bool parse_tcp(ConstBytes segment, ParsedTcp& parsed);
 // Size that write_tcp will need, a multiple of four, at most kMaxTcpHeaderSize. SACK blocks that do
 // not fit are left out (RFC 2018: three beside timestamps).

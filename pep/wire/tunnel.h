@@ -1,5 +1,5 @@
-// One level of tunnel around an IP packet that a segmentation offload has left large: its headers
-// are those of one packet, and each piece gets its own.
+// One level of tunnel around an IP packet that a segmentation offload has left large. The large
+// frame has the headers of one packet, and each piece gets headers of its own.
 //
 //   Ethernet | IP | IP                               IPIP (RFC 2003), 6in4 (RFC 4213), RFC 2473
 //   Ethernet | IP | GRE | [Ethernet] | IP            RFC 2784, RFC 2890
@@ -20,18 +20,19 @@ namespace satrelay::wire {
 
 class Tunnel {
  public:
-  // The tunnel around the packet whose transport header begins at `transport_at`. No port says
-  // which kind a UDP tunnel is of, as hosts choose them: it is the one that leads to that place.
-  // nullopt if none does, a length contradicts another, or a header has a flag of unknown meaning.
+  // The tunnel around the packet with its transport header at `transport_at`. Hosts choose the
+  // ports of UDP tunnels, so no port shows the kind: it is the kind that leads to that place.
+  // nullopt if no kind does, a length contradicts another, or a header has a flag of unknown
+  // meaning.
   static std::optional<Tunnel> around(ConstBytes frame, std::size_t transport_at);
 
   std::size_t outer_at() const { return outer_at_; }  // the outer IP header
   std::size_t inner_at() const { return inner_at_; }  // the inner one
   EtherType inner_type() const { return inner_type_; }
 
-  // `piece` has the headers of the frame, and behind them the `number`th part of its payload. The
-  // headers in front of the inner IP header become its own: lengths, the outer identification,
-  // GRE's sequence number, and the checksums where the frame has some.
+  // `piece` has the headers of the frame, and behind them the `number`th part of its payload. Fits
+  // the headers in front of the inner IP header to the piece: lengths, the outer identification,
+  // GRE's sequence number, and the checksums if the frame has some.
   void fit_headers(MutableBytes piece, std::uint16_t number) const;
 
  private:

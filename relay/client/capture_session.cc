@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The instructions for `filter`; none for everything.
+// The instructions for `filter`; none to capture everything.
 std::vector<bpf_insn> compile(const std::string& filter) {
   if (filter.empty()) return {};
   pcap_t* ethernet = pcap_open_dead(DLT_EN10MB, static_cast<int>(ops::kLongestCapture));
@@ -52,7 +52,8 @@ class CaptureSession::Connection {
  public:
   explicit Connection(const std::string& path)
       : path_(path), descriptor_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    // A gateway that is stuck takes no connection, and then no more bytes. fill() has its own.
+    // A gateway that is stuck accepts no connection or no bytes. This is the timeout for sending;
+    // fill() has its own.
     const timeval patience{.tv_sec = 5, .tv_usec = 0};
     ::setsockopt(descriptor_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     if (!ops::connect_control(descriptor_, ops::control_address(path))) {
@@ -72,7 +73,7 @@ class CaptureSession::Connection {
   }
   void finish() const { ::shutdown(descriptor_, SHUT_WR); }
 
-  // Reads what there is into the buffer, waiting up to 200 ms; false at the end.
+  // Reads available bytes into the buffer, and waits up to 200 ms for them. False at the end.
   bool fill() {
     pollfd wait{descriptor_, POLLIN, 0};
     if (::poll(&wait, 1, 200) <= 0) return true;
@@ -95,12 +96,12 @@ class CaptureSession::Connection {
   std::size_t taken_ = 0;
 };
 
-// What the frames that have come are written to, and how many there are.
+// Writes the received frames to the capture file, and counts them.
 class CaptureSession::Taker {
  public:
   Taker(PcapngWriter& writer, std::uint64_t most) : writer_(writer), most_(most) {}
 
-  // False once the last record was there.
+  // False once the last record has arrived.
   bool take(Connection& connection) {
     while (true) {
       const auto unread = connection.unread();
@@ -113,7 +114,7 @@ class CaptureSession::Taker {
         lost_ = record.lost;
         return false;
       }
-      if (is_full()) continue;  // asked to end, and more was under way
+      if (is_full()) continue;  // more frames arrived after the request to end
       writer_.packet(record.time,
                      record.way == ops::CaptureWay::kIn ? PcapngWriter::Way::kInbound
                                                         : PcapngWriter::Way::kOutbound,
@@ -180,7 +181,7 @@ CaptureCount CaptureSession::write_to(std::ostream& out,
                       "satrelayctl capture");
   Taker taker(writer, wish_.packets);
   const auto begin = Clock::now();
-  constexpr std::chrono::seconds kPatience(5);  // for the last ones, of a gateway that may be stuck
+  constexpr std::chrono::seconds kPatience(5);  // for the last frames: the gateway may be stuck
   std::optional<Clock::time_point> finished_at;
   while (taker.take(*connection_)) {
     const bool timed_out =

@@ -1,5 +1,5 @@
-// Writes down the frames that pass a port of a running gateway, as they come over its capture
-// socket.
+// Writes the frames that pass a port of a running gateway to a capture file, as they arrive over
+// its capture socket.
 #pragma once
 
 #include <cstdint>
@@ -15,28 +15,29 @@ struct CaptureRequested {
   std::string port;  // "lan" or "wan"
   bool decrypted = false;
   std::string filter;              // in libpcap's language; "": everything
-  std::uint64_t packets = 10'000;  // after which it ends
-  std::uint32_t seconds = 0;       // the same; 0: no matter how long
+  std::uint64_t packets = 10'000;  // the capture ends after these
+  std::uint32_t seconds = 0;       // the capture ends after this time; 0: no limit
   std::uint32_t longest = 0;       // bytes of a frame that are kept; 0: all
-  std::string on_behalf_of = {};   // "panel:NAME": who has logged in there; "": who runs this
+  std::string on_behalf_of = {};   // "panel:NAME": a user logged in there; "": the process's user
 };
 
 struct CaptureCount {
   std::uint64_t packets = 0;
-  std::uint64_t lost = 0;  // for want of room
+  std::uint64_t lost = 0;  // for lack of room
 };
 
 class CaptureSession {
  public:
-  // Asks the gateway for it. Throws std::runtime_error with what is wrong, among other things with
-  // the filter.
+  // Asks the gateway for a capture. Throws std::runtime_error with the reason of a failure, such as
+  // a fault of the filter.
   CaptureSession(const std::filesystem::path& socket, CaptureRequested wish);
   CaptureSession(const CaptureSession&) = delete;
   CaptureSession& operator=(const CaptureSession&) = delete;
   ~CaptureSession();
 
-  // Writes pcapng to `out`, up to the end of the capture. `go_on` is asked at least five times a
-  // second; false ends it. Once. Throws std::runtime_error if the gateway ends it.
+  // Writes pcapng to `out`, up to the end of the capture. Calls `go_on` at least five times a
+  // second, and ends the capture if that returns false. Call this once. Throws std::runtime_error
+  // if the gateway ends the capture.
   CaptureCount write_to(std::ostream& out, const std::function<bool(std::uint64_t packets)>& go_on);
 
  private:

@@ -1,4 +1,4 @@
-// The question "which rule holds for this packet?", as an operator asks it.
+// The question "which rule applies to this packet?", as an operator asks it.
 #pragma once
 
 #include <string>
@@ -6,16 +6,17 @@
 namespace satrelay::ctl {
 
 struct PacketQuestion {
-  std::string source;       // an address
-  std::string destination;  // an address, or with a port: 198.51.100.7:443, [2001:db8::7]:443
+  std::string source;  // an address
+  // An address, with or without a port: 198.51.100.7, 198.51.100.7:443, [2001:db8::7]:443.
+  std::string destination;
   std::string protocol = "tcp";
   std::string vlan = "untagged";
   std::string dscp = "0";
   std::string direction = "outbound";
 };
 
-// The parameters of the stats socket's command. Throws std::invalid_argument that names what is
-// wrong, and what is allowed.
+// The parameters for the command of the stats socket. Throws std::invalid_argument that names the
+// fault and the allowed values.
 std::string explain_parameters(const PacketQuestion& question);
 
 }  // namespace satrelay::ctl

@@ -38,7 +38,7 @@ void add_number_option(std::string& body, std::uint16_t code, Number value) {
 constexpr std::uint16_t kEndOfOptions = 0;
 void end_options(std::string& body) { add_option(body, kEndOfOptions, ""); }
 
-// Upper half first, whatever the byte order.
+// The upper half comes first in either byte order.
 void add_time(std::string& body, std::uint64_t time) {
   add(body, static_cast<std::uint32_t>(time >> 32));
   add(body, static_cast<std::uint32_t>(time));
@@ -51,10 +51,10 @@ PcapngWriter::PcapngWriter(std::ostream& out, const Interface& interface,
     : out_(out) {
   constexpr std::uint16_t kUserApplication = 4;
   std::string section;
-  add(section, std::uint32_t{0x1A2B3C4D});  // tells the byte order
+  add(section, std::uint32_t{0x1A2B3C4D});  // shows the byte order
   add(section, std::uint16_t{1});           // version 1.0
   add(section, std::uint16_t{0});
-  add(section, std::uint64_t{0xffff'ffff'ffff'ffff});  // of a length that is not said
+  add(section, std::uint64_t{0xffff'ffff'ffff'ffff});  // section length: not given
   add_option(section, kUserApplication, application);
   end_options(section);
   block(kSection, section);

@@ -13,18 +13,20 @@ class PcapngWriter {
  public:
   struct Interface {
     std::string name;         // "lan", "wan", "wan, decrypted"
-    std::string description;  // of the gateway
-    std::string filter;       // "": none
+    std::string description;  // names the gateway
+    std::string filter;       // "": no filter
     std::uint32_t longest = 0;
   };
-  // Writes the headers. `out` must outlive the writer; its state tells whether all was written.
+  // Writes the headers. `out` must outlive the writer. The state of `out` shows whether all was
+  // written.
   PcapngWriter(std::ostream& out, const Interface& interface, const std::string& application);
 
   enum class Way : std::uint8_t { kInbound = 1, kOutbound = 2 };
-  // `time`: UTC, nanoseconds. `original`: the bytes that the frame had.
+  // `time`: UTC, nanoseconds. `original`: the length of the whole frame.
   void packet(std::uint64_t time, Way way, std::uint32_t original,
               std::span<const std::byte> bytes);
-  // How many matched, of which so many were lost before they could be written.
+  // `received`: frames that matched. `lost`: those of them that were lost before they could be
+  // written.
   void statistics(std::uint64_t time, std::uint64_t received, std::uint64_t lost);
 
  private:

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSocketName = "dpdk_telemetry.v2";
 
-// A gateway that was killed leaves its socket behind, to which nobody listens.
+// A killed gateway leaves its socket behind, and no process listens on it.
 bool is_alive(const fs::path& socket) {
   const std::string path = socket.string();
   sockaddr_un address{};
@@ -47,7 +47,7 @@ std::vector<fs::path> runtime_folders() {
   };
   add(std::getenv("RUNTIME_DIRECTORY"));
   add("/var/run");
-  // Root's gateways are never here, and what others put here must not deceive root.
+  // Root's gateways are never here. Sockets of other users in these folders must not deceive root.
   if (::geteuid() != 0) {
     add(std::getenv("XDG_RUNTIME_DIR"));
     add("/tmp");
@@ -58,7 +58,7 @@ std::vector<fs::path> runtime_folders() {
 std::vector<fs::path> find_stats_sockets(const std::vector<fs::path>& folders) {
   std::vector<fs::path> sockets;
   for (const fs::path& folder : folders) {
-    std::error_code error;  // a folder that is not there, or not ours to read, has none
+    std::error_code error;  // a folder that is missing or not readable has no sockets
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
          entry.increment(error)) {
       if (!entry->path().filename().string().starts_with("satrelay")) continue;

@@ -1,4 +1,4 @@
-// Where the stats sockets of this machine's gateways are.
+// Finds the stats sockets of this machine's gateways.
 #pragma once
 
 #include <filesystem>
@@ -7,16 +7,17 @@
 
 namespace satrelay::ctl {
 
-// The folders in which DPDK programs keep their sockets, as DPDK chooses them: by systemd's
+// The folders in which DPDK programs keep their sockets. DPDK chooses them: by systemd's
 // RUNTIME_DIRECTORY, for root, and for a user.
 std::vector<std::filesystem::path> runtime_folders();
 
-// Sockets of programs whose DPDK file prefix begins with "satrelay" and that still run, sorted.
+// Sockets of running programs with a DPDK file prefix that begins with "satrelay", sorted.
 std::vector<std::filesystem::path> find_stats_sockets(
     const std::vector<std::filesystem::path>& folders);
 
-// The socket to use. `wanted` is a path, a prefix such as "satrelay-a", or empty: then the only
-// gateway there is. Throws StatsError if there is none, or several and none was named.
+// The socket to use. `wanted` is a path, a prefix such as "satrelay-a", or empty. If it is empty,
+// there must be only one gateway. Throws StatsError if there is none, or if several run and none
+// was named.
 std::filesystem::path choose_stats_socket(const std::string& wanted,
                                           const std::vector<std::filesystem::path>& folders);
 

@@ -14,7 +14,7 @@ namespace satrelay::ctl {
 namespace {
 
 constexpr std::size_t kLongestGreeting = 4096;
-constexpr std::size_t kLongestReply = 1 << 20;  // DPDK says 16 KiB
+constexpr std::size_t kLongestReply = 1 << 20;  // DPDK's own limit is 16 KiB
 constexpr std::size_t kMostEntries = 1'000'000;
 
 void set_timeout(int descriptor, std::chrono::milliseconds timeout) {
@@ -87,11 +87,11 @@ std::optional<pid_t> StatsClient::server() const {
   ucred peer{};
   socklen_t size = sizeof peer;
   if (::getsockopt(descriptor_, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
-  return peer.pid > 0 ? std::optional(peer.pid) : std::nullopt;  // 0: of another PID namespace
+  return peer.pid > 0 ? std::optional(peer.pid) : std::nullopt;  // 0: in another PID namespace
 }
 
 std::string StatsClient::receive() {
-  // One more than the longest, to see that nothing was cut.
+  // One byte more than the longest reply, to notice a longer one.
   std::string buffer(longest_reply_ + 1, '\0');
   ssize_t size = 0;
   do {

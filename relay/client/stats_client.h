@@ -1,6 +1,6 @@
 // A client of DPDK's telemetry socket, version 2: packets of JSON over a UNIX SOCK_SEQPACKET. The
-// server greets with {"version", "pid", "max_output_len"}; a command "/path,parameters" is answered
-// with {"/path": value}.
+// server sends a greeting with {"version", "pid", "max_output_len"}; it answers a command
+// "/path,parameters" with {"/path": value}.
 #pragma once
 
 #include <sys/types.h>
@@ -15,7 +15,7 @@
 
 namespace satrelay::ctl {
 
-// what() is for the operator: what is wrong and what to do.
+// what() is for the operator: the fault, and the remedy.
 class StatsError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -23,7 +23,7 @@ class StatsError : public std::runtime_error {
 
 class StatsClient {
  public:
-  // A worker that is busy answers within milliseconds, and one that answers no more is told of.
+  // A busy worker answers within milliseconds. A worker that is stuck is reported after this time.
   static constexpr std::chrono::seconds kUsualTimeout{2};
 
   // Connects and reads the greeting. Throws StatsError.
@@ -32,11 +32,11 @@ class StatsClient {
   StatsClient& operator=(const StatsClient&) = delete;
   ~StatsClient();
 
-  // What the gateway is built with, as it greets: "DPDK 22.11.11"; "" if it does not say.
+  // The version in the greeting: "DPDK 22.11.11"; "" if there is none.
   const std::string& built_with() const { return built_with_; }
-  // The process that serves the socket, as the kernel says; nullopt if it does not.
+  // The process that serves the socket, from the kernel; nullopt if the kernel does not know it.
   std::optional<pid_t> server() const;
-  // The value that answers `command`; never null. Throws StatsError.
+  // The answer to `command`; never null. Throws StatsError.
   nlohmann::ordered_json query(const std::string& command);
   // The entries of all pages of a listing, as a list; `command` takes "first,count".
   nlohmann::ordered_json query_all(const std::string& command);

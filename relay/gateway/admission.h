@@ -1,4 +1,4 @@
-// Whether a gateway takes new flows. Flows that it has go on in any case.
+// Whether a gateway takes new flows. Present flows go on in any case.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@ namespace satrelay::gateway {
 
 enum class Admission : std::uint8_t {
   kOpen = 0,
-  kBypass = 1,    // on the operator's command new flows are bridged
+  kBypass = 1,    // new flows are bridged, on the operator's command
   kDraining = 2,  // the same, and the gateway stops when the last flow is over
 };
 inline constexpr std::uint8_t kLastAdmission = 2;

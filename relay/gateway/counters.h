@@ -1,5 +1,5 @@
 // Every reason for which the gateway bridges, refuses, resets or drops has a name and a monotonic
-// counter. The names are those of the stats socket and of docs/statistics.md.
+// counter. The stats socket and docs/statistics.md use the same names.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace satrelay::gateway {
 
-// What each counts stands beside its name, in Counters::kFields.
+// Counters::kFields says what each counts.
 enum class Counter : std::uint8_t {
   // Frames
   kLanFramesIn,
@@ -59,7 +59,7 @@ enum class Counter : std::uint8_t {
   kDroppedUnfinishedChecksum,
   kDroppedIcmpForRelayed,
   kDroppedFragmentOfRelayed,
-  // Of datagrams from the LAN that cannot be put together
+  // Fragments from the LAN that cannot be reassembled
   kDroppedFragmentOverlap,
   kDroppedFragmentDuplicate,
   kDroppedFragmentMalformed,
@@ -441,13 +441,13 @@ class Counters {
 static_assert(lists_every_counter<Counters>() &&
               std::ranges::is_sorted(Counters::kFields, {}, &Counters::Field::member));
 
-// Why a connection is bridged that would be relayed if there were room.
+// True for a reason that bridges a connection only because there is no room.
 constexpr bool is_want_of_room(Counter counter) {
   return counter == Counter::kBridgedTableFull || counter == Counter::kBridgedMemoryLow ||
          counter == Counter::kBridgedPeerPart || counter == Counter::kBridgedHostPart;
 }
 
-// snake_case, stable: "bridged_not_tcp".
+// In snake_case, and stable: "bridged_not_tcp".
 constexpr std::string_view name(Counter counter) {
   return Counters::kFields[static_cast<std::size_t>(counter)].name;
 }

@@ -1,4 +1,4 @@
-// What the host of the engine calls.
+// The public interface: frames and timeouts as input, the operator's commands, simple getters.
 #include "relay/gateway/gateway.h"
 
 #include <algorithm>
@@ -86,9 +86,9 @@ void Gateway::handle_timeout(Instant now) {
   impl_->timeout_spent_budget = impl_->budget.is_spent();
 }
 
-// All sessions together settle what one may. A session whose turn comes when little of that is left
-// waits, and is the first in the next call: after an outage each of hundreds may have thousands of
-// lost packets.
+// All sessions together settle as many objects in a call as one session may. Once they have visited
+// a quarter of that, the next session waits, and is the first in the next call. After an outage
+// each of hundreds of sessions may have thousands of lost packets.
 void Gateway::Impl::run_peers(Instant now) {
   constexpr std::uint64_t kOthersMayFollow = stp::Session::kSettledAtOnce / 4;
   std::uint64_t visited = 0;
@@ -122,8 +122,8 @@ void Gateway::Impl::run_peer(std::size_t i, std::uint64_t most_settled, Instant 
   flows.look_at_all();
 }
 
-// Flows and repairs draw on one budget. While timeouts spend it, they take turns at being the
-// first, so that neither keeps the other waiting.
+// Flows and repairs draw on one budget. While timeouts spend it, flows and repairs take turns at
+// being first, so that neither keeps the other waiting.
 void Gateway::Impl::change_the_first(Instant now) {
   repairs_first = !repairs_first;
   if (!repairs_first) return;
@@ -131,8 +131,8 @@ void Gateway::Impl::change_the_first(Instant now) {
   work_off_repairs(now);
 }
 
-// The sessions whose repairs wait, one after the other, beginning with the one behind that whose
-// repairs have spent the last budget.
+// Visits the sessions that have waiting repairs, one after the other. It begins behind the session
+// that has spent the last budget.
 void Gateway::Impl::work_off_repairs(Instant now) {
   const ReadySet& ready_set = uplink.ready_set();
   const auto visit = [&](std::size_t i) {

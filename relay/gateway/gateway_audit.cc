@@ -1,4 +1,4 @@
-// The gateway's accounts of its memory and its flows, counted anew.
+// Counts the gateway's memory and flows anew, and compares them with its accounts.
 #include <array>
 #include <map>
 #include <string>
@@ -10,12 +10,13 @@
 namespace satrelay::gateway {
 namespace {
 
-// Between two audits, calls of the engine: as many as there are flows to look at, several times
-// over, so that a checked build stays usable.
+// Calls of the engine between two audits: several for each flow, since an audit looks at all flows.
+// So a checked build stays usable.
 constexpr std::uint64_t kFewestCalls = 1024;
 constexpr std::uint64_t kCallsPerFlow = 4;
 
-// The parts of the arena: what the peers have stored, what they hold, and what is kept for them.
+// The parts of the arena: the bytes that the sessions of each peer store, the blocks that the parts
+// hold, and what is kept for them.
 template <typename Impl>
 std::optional<std::string> audit_parts(const Impl& impl) {
   std::vector<std::uint64_t> stored(impl.parts.size());
@@ -40,7 +41,7 @@ std::optional<std::string> audit_parts(const Impl& impl) {
   return std::nullopt;
 }
 
-// What each peer and each host of the LAN has.
+// The flows and bytes of each peer and of each host of the LAN.
 template <typename Impl>
 std::optional<std::string> audit_quotas(const Impl& impl) {
   const FlowQuotas& quotas = impl.flows.quotas();

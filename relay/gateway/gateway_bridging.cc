@@ -1,4 +1,4 @@
-// Frames that are none of a flow's: whether they leave at once, wait, or concern a flow after all.
+// Frames that belong to no flow: whether they leave at once, wait, or concern a flow after all.
 #include <algorithm>
 #include <utility>
 
@@ -11,15 +11,14 @@
 namespace satrelay::gateway {
 namespace {
 
-// Whether the ports of a TCP segment, or of the first fragment of one, stand at the front of the
-// payload.
+// Whether the payload begins with the ports of a TCP segment, or of the first fragment of one.
 bool shows_tcp_ports(const Frame& frame) {
   const bool begins = frame.kind == FrameKind::kFragment && frame.ip.is_first_fragment() &&
                       frame.ip.protocol == wire::kProtocolTcp && !hides_transport(frame);
   return (begins || is_tcp(frame)) && frame.payload.size() >= 4;
 }
 
-// Without these no host is found, whatever rules say of packets between hosts.
+// Without these messages no host is found, so no rule applies to them.
 bool is_neighbour_discovery(const Frame& frame) {
   return frame.kind == FrameKind::kIcmp && wire::is_neighbour_discovery(frame.ip, frame.payload);
 }
@@ -62,7 +61,8 @@ Verdict Gateway::Impl::treat(ActiveRule& rule, Counter reason, const Frame& fram
   return verdict;
 }
 
-// A RST towards the WAN has its budget there: who asks from a network behind a peer goes first.
+// An RST towards the WAN draws on a budget there. Hosts behind a peer may use all of it, other
+// hosts half.
 void Gateway::Impl::refuse(const Frame& frame, const wire::ParsedTcp& tcp, PortId from,
                            Instant now) {
   if (!door.refusals().answers(from, frame, tcp.header)) return;
@@ -74,8 +74,8 @@ void Gateway::Impl::refuse(const Frame& frame, const wire::ParsedTcp& tcp, PortI
   door.refusals().refuse(from, frame, tcp.header, frame.payload.size() - tcp.header_size);
 }
 
-// What a PPPoE session or MPLS labels carry is classified, and dropped if a rule says so. It is
-// never relayed, and no RST is sent: that would have to go back by the same tunnel.
+// IP in a PPPoE session or under MPLS labels is classified, and dropped if a rule says so. It is
+// never relayed. No RST is sent, since it would have to go back through the same tunnel.
 Verdict Gateway::Impl::bridge_not_ip(const Frame& frame, PortId from, ConstBytes bytes,
                                      Instant now) {
   const bool from_lan = from == PortId::kLan;
@@ -125,7 +125,8 @@ Verdict Gateway::Impl::admit(Counter reason, schedule::ClassId id, const Frame& 
                              std::size_t frame_size, Instant now) {
   const std::size_t ip_bytes = frame_size - std::min(frame_size, wire::kEthernetHeaderSize);
   // Frames that keep the layer 2 network together (ARP, BPDU, LACP) do not wait, within their
-  // budget. A SYN on trial does not either, as its answer is to come soon: SynTrials lets few pass.
+  // budget. A SYN on trial does not wait either, since its answer must come soon. SynTrials lets
+  // only few SYNs pass.
   const bool is_control = is_link_control(frame) || reason == Counter::kBridgedOnTrial;
   Uplink::BridgeOutcome passage = Uplink::BridgeOutcome::kLeaves;
   if (!is_control || !uplink.pass_control(ip_bytes, now)) {
@@ -139,7 +140,7 @@ Verdict Gateway::Impl::admit(Counter reason, schedule::ClassId id, const Frame& 
   return Verdict::kQueued;
 }
 
-// In the order in which they came, each as if it had just come.
+// Bridges the fragments in their order of arrival, each as if it had just arrived.
 Verdict Gateway::Impl::bridge_fragments(schedule::ClassId id, const Frame& frame, Instant now) {
   fragments_bridged = {};
   while (const auto cell = reassembly.take_fragment()) {
@@ -174,7 +175,8 @@ bool Gateway::Impl::concerns_relayed_flow(PortId port, const Frame& frame,
     if (!message || !wire::is_icmp_error(frame.ip, *message)) return false;
     const auto quoted = wire::parse_quoted_flow(frame.ip, *message);
     if (!quoted || quoted->protocol != wire::kProtocolTcp) return false;
-    // An error on the LAN quotes what we sent to the host; one on the WAN what the host sent.
+    // An error on the LAN quotes a packet that the gateway sent to the host. An error on the WAN
+    // quotes a packet that the host sent.
     key.local = quoted->destination;
     key.remote = quoted->source;
     key.local_port = quoted->destination_port;

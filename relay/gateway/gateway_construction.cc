@@ -1,4 +1,4 @@
-// A gateway is made of its configuration.
+// Builds a gateway from its configuration.
 #include <algorithm>
 #include <bit>
 #include <stdexcept>
@@ -8,13 +8,13 @@
 namespace satrelay::gateway {
 namespace {
 
-// RFC 8899 section 5.1.2, BASE_PLPMTU and MIN_PLPMTU: what nearly any path carries, and what any
-// does (RFC 791, RFC 8200).
+// RFC 8899 section 5.1.2, BASE_PLPMTU and MIN_PLPMTU. Nearly any path carries the first. The second
+// is what every IPv4 host accepts (RFC 791) and what every IPv6 link carries (RFC 8200).
 constexpr std::uint16_t kBaseMtu = 1200;
 constexpr std::uint16_t kLeastMtuV4 = 576, kLeastMtuV6 = 1280;
 
-// Streams at a time that are no flows but messages (control_messages.h): those to the peer, and its
-// lists.
+// Streams at a time that are messages and not flows (control_messages.h): messages to the peer, and
+// its lists.
 constexpr std::uint32_t kMessageStreams = Messages::kMost + 4;
 
 void check(const config::Gateway& config, Share share) {
@@ -38,7 +38,7 @@ void check(const config::Gateway& config, Share share) {
   }
 }
 
-// What of the configuration holds for one worker.
+// The configuration with the limits of one worker.
 config::Gateway worker_config(config::Gateway config, Share share) {
   check(config, share);
   divide(config.limits, share.workers);
@@ -57,7 +57,7 @@ stp::FeedbackMode feedback_mode(config::FeedbackMode mode) {
   return stp::FeedbackMode::kAdaptive;
 }
 
-// IP and UDP headers.
+// Size of the IP and UDP headers.
 std::uint16_t stp_overhead(const config::Gateway& config) {
   return config.gateway.own.is_v4() ? 28 : 48;
 }
@@ -118,8 +118,8 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity, 
   stp.stream_send_limit = plan.flow_send_limit;
   stp.ping_after = config.stp.ping_after;
   stp.suspect_after = config.stp.suspect_after;
-  // docs/stp.md section 7: of one peer max(50 kbit/s, 0.05% of the rate that the reports are
-  // about), beside what all share.
+  // docs/stp.md section 7: the budget of one peer is max(50 kbit/s, 0.05% of the rate that the
+  // reports are about), besides the budget that all share.
   stp.feedback_mode = feedback_mode(config.stp.feedback.mode);
   stp.fec = config.stp.fec == config::Fec::kOff ? stp::FecMode::kOff : stp::FecMode::kAuto;
   stp.prompt_share = config.stp.prompt_overhead;
@@ -137,8 +137,8 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity, 
   return stp;
 }
 
-// Each has its credit, and an equal part of half of what else there is; so it has reserves for as
-// many flows as FlowQuotas keeps for it.
+// Each peer has its credit, and an equal part of half of the remaining memory. So it has reserves
+// for as many flows as FlowQuotas keeps for it.
 std::vector<std::unique_ptr<Arena>> parts_of(Arena& arena, const MemoryPlan& plan,
                                              const Lanes& lanes, std::size_t peers) {
   std::vector<Arena::Kept> kept(peers);
@@ -217,11 +217,11 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
     uplink.add_session(carrier, made.session, made.datagram_overhead, lanes[i].count);
     made.bell = uplink.ready_set().bell(i);
   }
-  // The sessions have the secrets, which a reload may exchange.
+  // Forget the keys here: the sessions have them, and a reload may replace them there.
   for (config::Peer& peer : config.peers) peer.security.forget_keys();
   policy.set_classes(uplink.classes());
   flows.offer_dictionaries(now);
-  config.classes.clear();  // `uplink` has them, with what else a reload may exchange
+  config.classes.clear();  // `uplink` has the classes, and a reload may replace them there
   orphans.recover(now);
 }
 

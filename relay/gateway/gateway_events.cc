@@ -1,4 +1,4 @@
-// What the sessions tell: one switch for all events of a peer, each to those whom it concerns.
+// Handles the events of the sessions: one switch passes each event to the parts that it concerns.
 #include <algorithm>
 
 #include "relay/gateway/gateway_impl.h"
@@ -6,7 +6,7 @@
 namespace satrelay::gateway {
 
 void Gateway::Impl::take_events(std::size_t peer, std::size_t packets, Instant now) {
-  // One packet may tell of very many streams, and many may have come.
+  // One packet may cause events of very many streams, and many packets may have arrived.
   constexpr std::size_t kEventsPerPacket = 64;
   constexpr std::size_t kEventsPerCall = 512;
   const std::size_t most = std::min(kEventsPerPacket * packets, kEventsPerCall);
@@ -63,13 +63,14 @@ void Gateway::Impl::handle_event(std::size_t index, const stp::Event& event, Ins
       }
       return;
   }
-  // About no stream.
+  // Events that concern no single stream.
   peer.control_messages.handle_event(event, orphans, now);
   peer.dictionaries.update(uplink.classes(), peer.control_messages.peer_dictionaries());
 }
 
-// The peer does not speak for an address that the operator has put behind another one. A host that
-// ARP has told of counts as long as its MAC is heard here.
+// An address that the operator has put behind another peer counts as here, since the asking peer
+// does not speak for it. A host that ARP has named counts as here while its MAC is heard on this
+// LAN.
 void Gateway::Impl::answer(std::size_t index, const LanQuestions::Question& asked, Instant now) {
   const IpAddress& host = asked.address.host;
   const bool is_others =
@@ -82,7 +83,7 @@ void Gateway::Impl::answer(std::size_t index, const LanQuestions::Question& aske
       asked, is_here ? LanQuestions::Answer::kHere : LanQuestions::Answer::kNotHere, now);
 }
 
-// A message, or a flow.
+// The stream is a message or a flow.
 void Gateway::Impl::handle_opened(std::size_t index, stp::StreamId stream, Instant now) {
   Peer& peer = *peers[index];
   if (lan.is_routed(peer.lane.peer)) {

@@ -1,7 +1,7 @@
 // The parts of a gateway (gateway_construction.cc) and the steps of a frame through it: from the
 // LAN (gateway_lan.cc), from the WAN (gateway_wan.cc), past the flows (gateway_bridging.cc), and
-// out again (gateway_output.cc). What the sessions tell is in gateway_events.cc, what the gateway
-// tells in gateway_snapshots.cc; its accounts are checked in gateway_audit.cc.
+// out again (gateway_output.cc). gateway_events.cc handles the events of the sessions,
+// gateway_snapshots.cc makes the reports, gateway_audit.cc checks the accounts.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +47,7 @@
 
 namespace satrelay::gateway {
 
-// Puts the headers of the WAN before the packets of one peer, for somebody who looks at them.
+// Puts the headers of the WAN before the packets of one peer, for an observer.
 class PlainPackets final : public stp::PacketObserver {
  public:
   PlainPackets(const WanNode& wan, const Lane& lane, PlainObserver& observer)
@@ -65,37 +65,41 @@ struct Gateway::Impl final : SessionPort {
   Impl(const config::Gateway& gateway_config, const Identity& gateway_identity,
        MutableBytes arena_memory, MutableBytes journal_memory, Instant now);
 
-  // Frames that are looked at together.
+  // Frames that are handled together.
   static constexpr std::size_t kBurst = 32;
 
-  // Without data and options.
+  // Size of an RST without data and options.
   static constexpr std::size_t kMostResetSize =
       wire::kMaxEthernetHeaderSize + wire::kIpv6HeaderSize + wire::kTcpHeaderSize;
 
   // --- from the LAN --------------------------------------------------------------------------
-  // What is seen of a segment before anything is done with it.
+  // A segment, as look_at_segment() reads it before anything is done with it.
   struct Segment {
     std::optional<wire::ParsedTcp> tcp;
     FlowKey key;
     std::uint64_t hash = 0;
-    std::uint32_t slot = kNoSlot;               // where its flow was
-    std::uint64_t changes = ~std::uint64_t{0};  // FlowStore::changes() then
+    // Where its flow was found.
+    std::uint32_t slot = kNoSlot;
+    // FlowStore::changes() at that time.
+    std::uint64_t changes = ~std::uint64_t{0};
   };
   struct Burst {
     std::array<Frame, kBurst> looks;
-    std::array<Frame*, kBurst> frames;  // there, or where the host has looked
+    std::array<Frame*, kBurst> frames;  // in `looks`, or where the caller has looked
     std::array<Segment, kBurst> segments;
-    std::array<ConstBytes, kBurst> payloads;  // of those that are dealt with at once
+    // Payloads of the segments that are handled at once.
+    std::array<ConstBytes, kBurst> payloads;
   };
-  // In `room`, if the host has not looked at it.
+  // Looks at the frame, in `room`, unless the caller has done so.
   static Frame& look_at_arrived(const Arrived& arrived, Frame& room);
   static void prefetch(ConstBytes bytes);
-  void look_at_segment(const Frame& frame, Segment& segment) const;  // whatever that was before
+  // Overwrites `segment`.
+  void look_at_segment(const Frame& frame, Segment& segment) const;
   void handle_lan_burst(std::span<const Arrived> frames, std::span<Handled> handled, Instant now);
-  // Whether the i-th segment may be the next one of the train that the one at `begin` leads.
+  // Whether the i-th segment may be the next one of the train that begins at `begin`.
   bool follows(std::size_t begin, std::size_t i) const;
-  // Segments of one flow that follow each other: where they end in the burst, and how many of them
-  // were dealt with at once.
+  // Segments of one flow that follow each other. `end`: where the train ends in the burst. `taken`:
+  // how many of its segments were handled at once.
   struct Train {
     std::size_t end = 0;
     std::size_t taken = 0;
@@ -108,19 +112,20 @@ struct Gateway::Impl final : SessionPort {
                   const std::optional<wire::TcpHeader>& recovered, std::size_t session,
                   const RulePtr& rule, Instant now);
   Verdict handle_lan_fragment(const Frame& frame, ConstBytes bytes, Instant now);
-  // The sender says that it is this gateway or a peer. They live on the WAN: from the LAN that is
-  // forged, or has come round by another way.
+  // The sender claims to be this gateway or a peer. Gateways send on the WAN only, so such a frame
+  // from the LAN is forged, or has come back by another way.
   bool speaks_for_gateway(const Frame& frame) const;
-  // A host of the LAN answers a question of the gateway's.
+  // A host of the LAN answers a question of this gateway.
   bool answers_gateway(const Frame& frame) const;
-  // It is for a host of this LAN: a switch that does not know where that is has sent it here, too.
+  // The frame is for a host of this LAN. A switch that does not know where that host is has sent
+  // the frame to all its ports.
   bool stays_on_lan(const Frame& frame, Instant now) const;
 
   // --- from the WAN --------------------------------------------------------------------------
   void handle_wan_burst(std::span<const Arrived> frames, std::span<Handled> handled, Instant now);
   Verdict handle_wan(const Frame& frame, ConstBytes bytes, Instant now);
   Verdict handle_stp(const Frame& frame, Instant now);
-  // What the sessions have told by the packets since the last time.
+  // Takes the events that packets have caused in the sessions since the last time.
   void settle_stp(Instant now);
 
   // ARP and Neighbour Discovery may show that an address is between the gateways.
@@ -130,8 +135,8 @@ struct Gateway::Impl final : SessionPort {
   void overhear(PortId port, const Frame& frame, Instant now);
 
   // --- from either ---------------------------------------------------------------------------
-  // Frames that follow each other move a flow on once, and their sessions are heard once: that is
-  // put off until something else is done or asked.
+  // The engine moves a flow on, and takes the events of a session, once for all frames that follow
+  // each other. That is deferred until another call or a getter needs it.
   bool is_settled() const { return unsettled.packets == 0 && flows.is_settled(); }
   void settle() {
     if (is_settled()) return;
@@ -139,7 +144,7 @@ struct Gateway::Impl final : SessionPort {
     settle_stp(last_call);
   }
   enum class Budget : std::uint8_t { kOfTheInstant, kRenewed };
-  // What an earlier call has put off counts as this one's.
+  // Work that an earlier call has deferred counts as work of this call.
   void begin_call(Instant now, Budget which = Budget::kOfTheInstant) {
     const Work before = budget.total();
     if (which == Budget::kRenewed && timeout_spent_budget) change_the_first(now);
@@ -164,7 +169,7 @@ struct Gateway::Impl final : SessionPort {
     if (heard) flows.hear(heard->host, heard->towards);
   }
   // A host that moves to the other site (gateway_moves.cc).
-  // From the LAN: ARP or Neighbour Discovery may tell of a host of a peer's.
+  // A frame from the LAN: ARP or Neighbour Discovery may announce a host of a peer.
   void hear_told(const Frame& frame, Instant now);
   bool understands_arrivals(std::size_t configured_peer) const;
   void handle_arrival(std::size_t index, const HostArrival& arrival, Instant now);
@@ -175,20 +180,20 @@ struct Gateway::Impl final : SessionPort {
   Verdict bridge(Counter reason, schedule::ClassId id, const Frame& frame, PortId from,
                  ConstBytes bytes, Instant now);
   void count_drops();
-  // From the LAN: kBridge if the frame may leave now, which is booked; kQueued if it waits in the
+  // For a frame from the LAN. kBridge: it may leave now, and is booked. kQueued: it waits in the
   // uplink's held_slot().
   Verdict admit(Counter reason, schedule::ClassId id, const Frame& frame, std::size_t frame_size,
                 Instant now);
   Verdict bridge_fragments(schedule::ClassId id, const Frame& frame, Instant now);
-  // What no rule is asked about.
+  // For a frame that no rule applies to.
   Verdict bridge(Counter reason, const Frame& frame, PortId from, ConstBytes bytes, Instant now) {
     return bridge(reason, TrafficClasses::kBridged, frame, from, bytes, now);
   }
-  // An IP packet of no flow: whatever its rule says but to accelerate, which is to bridge it.
+  // For an IP packet of no flow. Does what its rule says; a rule that accelerates bridges it.
   Verdict treat(ActiveRule& rule, Counter reason, const Frame& frame, PortId from, ConstBytes bytes,
                 Instant now);
   Verdict treat(Counter reason, const Frame& frame, PortId from, ConstBytes bytes, Instant now);
-  // Answers with a RST, which the rule `reset` wants.
+  // Answers with an RST, as the action `reset` of a rule demands.
   void refuse(const Frame& frame, const wire::ParsedTcp& tcp, PortId from, Instant now);
   Verdict bridge_not_ip(const Frame& frame, PortId from, ConstBytes bytes, Instant now);
   Verdict drop(Counter reason) {
@@ -197,7 +202,7 @@ struct Gateway::Impl final : SessionPort {
   }
 
   // --- sessions ------------------------------------------------------------------------------
-  // Those of `packets` at most.
+  // Takes the events of `packets` packets at most.
   void take_events(std::size_t peer, std::size_t packets, Instant now);
   void take_events(std::size_t peer, Instant now) { take_events(peer, 1, now); }
   void handle_event(std::size_t index, const stp::Event& event, Instant now);
@@ -212,7 +217,7 @@ struct Gateway::Impl final : SessionPort {
   Run write_run(std::size_t peer, const schedule::Turn& turn, std::span<const MutableBytes> rooms,
                 std::span<stp::RunPacket> packets, Instant now) override;
   Instant next_timeout_of(std::size_t index) const;
-  // When flows are to know that the peer is silent, or no more.
+  // When the flows must learn that the peer has become silent, or is silent no longer.
   Instant silence_due(const Peer& peer) const {
     const Instant since = peer.silent_since();
     if (since == peer.silence) return Instant::never();
@@ -236,10 +241,10 @@ struct Gateway::Impl final : SessionPort {
   const Lanes lanes;
   const PeerAddresses peer_addresses;
   Arena arena;
-  std::vector<std::unique_ptr<Arena>> parts;  // of the arena, by configured peer
+  std::vector<std::unique_ptr<Arena>> parts;  // parts of the arena, by configured peer
   WorkBudget budget;
   Counters counters;
-  Reassembly reassembly;  // of what comes from the LAN
+  Reassembly reassembly;  // of datagrams from the LAN
   ReleasedFragments released{reassembly, kMostHeldFrames};
   Uplink uplink;
   Policy policy;
@@ -250,32 +255,43 @@ struct Gateway::Impl final : SessionPort {
   WanNode wan;
   struct {
     std::uint64_t frames = 0, bytes = 0;
-  } fragments_bridged;                                             // by the last bridge_fragments()
-  const std::unique_ptr<Burst> burst = std::make_unique<Burst>();  // from the LAN, while it lasts
+  } fragments_bridged;  // by the last bridge_fragments()
+  // From the LAN, while it is handled.
+  const std::unique_ptr<Burst> burst = std::make_unique<Burst>();
   stp::Reception wan_reception;
-  // Packets of one peer whose events have not been taken yet.
+  // Packets of one peer. Their events have not been taken yet.
   struct {
     std::size_t peer = 0, packets = 0;
   } unsettled;
   Instant last_call;
-  PortId last_port = PortId::kLan;           // of frames
+  PortId last_port = PortId::kLan;           // of the last frames
   std::uint64_t calls = 0, next_audit = 0;   // of audit_at_intervals()
   std::array<StationListener, 2> listeners;  // by side
   LanNeighbours lan;
-  PresenceChecks arrivals;    // of hosts that should be on the LAN of a peer
-  PresenceChecks departures;  // of hosts of this LAN, which a peer has found on its own
+  // For peers' hosts that seem to have arrived on this LAN.
+  PresenceChecks arrivals;
+  // For hosts of this LAN that a peer has found on its own LAN.
+  PresenceChecks departures;
   FlowJournal journal;
-  OrphanedFlows orphans;  // of an earlier run, and of hosts that have moved here
+  // Flows of an earlier run, and of hosts that have moved here.
+  OrphanedFlows orphans;
   FlowRelay flows;
-  stp::HelloBudget hello_budget;                             // of all sessions
-  stp::SharedRepairs repairs;                                // the same
-  std::size_t first_with_repairs = 0;                        // of the sessions, in the next call
-  std::size_t first_peer = 0;                                // to be run in the next timeout
-  bool timeout_spent_budget = false;                         // the last one
-  bool repairs_first = false;                                // before flows, in this call
-  std::vector<std::unique_ptr<PlainPackets>> plain_packets;  // by session, while somebody looks
-  std::vector<std::unique_ptr<Peer>>
-      peers;  // by session; these refer to flows and carriers: destroyed first
+  // Shared by all sessions.
+  stp::HelloBudget hello_budget;
+  // Shared by all sessions.
+  stp::SharedRepairs repairs;
+  // The next call works off repairs of this session first.
+  std::size_t first_with_repairs = 0;
+  // The session that the next timeout runs first.
+  std::size_t first_peer = 0;
+  // By the last timeout.
+  bool timeout_spent_budget = false;
+  // In this call, repairs come before flows.
+  bool repairs_first = false;
+  // By session, while an observer is set.
+  std::vector<std::unique_ptr<PlainPackets>> plain_packets;
+  // By session. Peers refer to flows and carriers, so they are destroyed first.
+  std::vector<std::unique_ptr<Peer>> peers;
 };
 
 }  // namespace satrelay::gateway

@@ -1,4 +1,4 @@
-// What arrives on the LAN port.
+// Handles frames that arrive on the LAN port.
 #include <algorithm>
 
 #include "pep/wire/arp.h"
@@ -24,7 +24,7 @@ bool Gateway::Impl::speaks_for_gateway(const Frame& frame) const {
   return says_so && wan.is_in_own_network(frame.ethernet);
 }
 
-// As LanNeighbours has asked with the gateway's own MAC.
+// LanNeighbours has asked with the gateway's own MAC, so the answer is addressed to it.
 bool Gateway::Impl::answers_gateway(const Frame& frame) const {
   if (frame.kind != FrameKind::kArp && !is_icmp(frame)) return false;
   if (!wan.is_own_mac(frame.ethernet.destination)) return false;
@@ -43,7 +43,7 @@ bool Gateway::Impl::stays_on_lan(const Frame& frame, Instant now) const {
   return frame.kind == FrameKind::kNotIp || !claims.is_behind_a_peer(frame.ip.destination);
 }
 
-// Only a peer for everything holds it.
+// Only a peer for everything (a prefix of no bits) holds the address.
 bool Gateway::Impl::may_be_between(const IpAddress& address) const {
   return policy.peer_for(address) && !claims.is_behind_a_peer(address);
 }
@@ -54,8 +54,9 @@ void Gateway::Impl::look_for_question(const Frame& frame, Instant now) {
   common->between.note_question({*asked, vlans_of(frame.ethernet)}, frame.ethernet.source, now);
 }
 
-// What is seen of all frames is looked up while the memory that it leads to is on its way. The
-// flows are settled after the last of several segments that follow each other.
+// Parses all frames first, and prefetches the lines of the flow table that they need. Then looks up
+// the flows and prefetches their memory. A flow is settled after the last of several segments that
+// follow each other.
 void Gateway::Impl::handle_lan_burst(std::span<const Arrived> frames, std::span<Handled> handled,
                                      Instant now) {
   counters.add(Counter::kLanFramesIn, frames.size());
@@ -78,17 +79,17 @@ void Gateway::Impl::handle_lan_burst(std::span<const Arrived> frames, std::span<
       flows.flows().prefetch(segments[i].slot);
     }
   }
-  // The first one of a train may carry what makes the others expected ones. Who has not taken the
-  // second either takes none of them, and who asked for each would look at each train as often as
-  // it is long.
+  // The first segment of a train may carry what makes the others expected. So the train is tried
+  // again from its second segment on. If its flow refuses that one too, it refuses the rest of the
+  // train. Trying each segment would scan the train as often as it is long.
   constexpr unsigned kMostRefused = 2;
   unsigned refused = 0;
   std::size_t given_up_to = 0;
   for (std::size_t i = 0; i < frames.size();) {
-    hear_station(Side::kLan, *seen[i], now);  // all of a train have the same sender
+    hear_station(Side::kLan, *seen[i], now);  // all segments of a train have the same sender
     if (departures.asks()) [[unlikely]]
       departures.hear_sender(seen[i]->ethernet, now);
-    // Those before it in the burst may have begun or ended its flow.
+    // Earlier frames of the burst may have begun or ended the flow of this one.
     if (Segment& s = segments[i]; s.tcp && s.changes != flows.flows().changes()) {
       s.slot = flows.flows().find(s.key, s.hash);
       s.changes = flows.flows().changes();
@@ -110,8 +111,8 @@ void Gateway::Impl::handle_lan_burst(std::span<const Arrived> frames, std::span<
   }
 }
 
-// That is of the same flow, begins where the one before it ends, and differs from it in what it
-// carries and acknowledges at most.
+// The segment is of the same flow as the one before it, and begins where that one ends. It differs
+// from it at most in payload, acknowledgment, window, PSH and in timestamps that do not go back.
 bool Gateway::Impl::follows(std::size_t begin, std::size_t i) const {
   const Frame& frame = *burst->frames[i];
   const Frame& before = *burst->frames[i - 1];
@@ -136,8 +137,8 @@ bool Gateway::Impl::follows(std::size_t begin, std::size_t i) const {
          frame.ip.hop_limit == before.ip.hop_limit && frame.ethernet == before.ethernet;
 }
 
-// Either the next pieces of the flow, which say nothing else, or pure ACKs, of which each
-// acknowledges more than the one before.
+// A train is either the next pieces of the flow, which say nothing else, or pure ACKs, each of
+// which acknowledges more than the one before.
 Gateway::Impl::Train Gateway::Impl::handle_train(std::size_t begin, std::size_t end, Instant now) {
   const std::array<Frame*, kBurst>& seen = burst->frames;
   std::array<ConstBytes, kBurst>& payloads = burst->payloads;
@@ -224,8 +225,8 @@ Verdict Gateway::Impl::handle_lan(const Frame& frame, const Segment& segment, Co
   return treat(bridging_reason(frame, Counter::kBridgedNotTcp), frame, kPort, bytes, now);
 }
 
-// What may be TCP is judged when it is whole: by what flow it belongs to, what rules say of its
-// ports, in whose name it speaks, and its checksum, which no network card has seen.
+// A fragment that may be TCP is kept until its datagram is whole. Only the whole shows its flow,
+// its ports for the rules, its sender and its checksum, which no network card has checked.
 Verdict Gateway::Impl::handle_lan_fragment(const Frame& frame, ConstBytes bytes, Instant now) {
   if (!Reassembly::may_be_tcp(frame)) {
     return treat(Counter::kBridgedFragment, frame, PortId::kLan, bytes, now);
@@ -242,7 +243,7 @@ Verdict Gateway::Impl::handle_lan_fragment(const Frame& frame, ConstBytes bytes,
   whole.reassembled = true;
   Segment segment;
   look_at_segment(whole, segment);
-  // A fragment within a fragment is put together twice by some, and by others not at all.
+  // Some receivers reassemble a fragment within a fragment twice, others not at all. So drop it.
   const Verdict verdict = whole.extensions.fragment
                               ? drop(Counter::kDroppedFragmentMalformed)
                               : handle_lan(whole, segment, reassembly.whole(), now);
@@ -250,17 +251,17 @@ Verdict Gateway::Impl::handle_lan_fragment(const Frame& frame, ConstBytes bytes,
   return verdict;
 }
 
-// IP options and extension headers of a relayed segment end here.
+// IP options and extension headers of a relayed segment are not carried to the far host.
 Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_segment,
                                       ConstBytes bytes, Instant now) {
   const auto& [tcp, key, hash, looked_up, changes] = seen_segment;
-  // Hosts forgive more than we do.
+  // A host may accept a segment that this parser rejects, so it is bridged.
   if (!tcp) {
     if (stays_on_lan(frame, now)) return drop(Counter::kFilteredOwnSide);
     const Counter reason = bridging_reason(frame, Counter::kBridgedMalformed);
     return treat(reason, frame, PortId::kLan, bytes, now);
   }
-  // Those before it in the burst may have begun or ended its flow.
+  // Earlier frames of the burst may have begun or ended the flow of this one.
   std::uint32_t slot =
       changes == flows.flows().changes() ? looked_up : flows.flows().find(key, hash);
   const bool is_syn = tcp->header.opens_connection();
@@ -284,8 +285,8 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_se
     return drop(Counter::kDroppedOtherVlan);
   }
   const bool stays = stays_on_lan(frame, now);
-  if (!stays) hear(lan.learn_from_lan(frame, now));  // a relayed flow follows its host itself
-  // Both hosts of an orphan are on this LAN, if one of them has moved here.
+  if (!stays) hear(lan.learn_from_lan(frame, now));  // a relayed flow follows its host's MAC itself
+  // If one host of an orphaned flow has moved here, both its hosts are on this LAN.
   if (orphans.size() > 0) {
     if (!checksum_ok(frame)) return Verdict::kDrop;
     if (orphans.handle_segment(key, frame.ethernet, tcp->header)) return Verdict::kDrop;
@@ -334,7 +335,7 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_se
   return drop(decision.reason);
 }
 
-// `recovered`: the SYN that was answered by a cookie, which the segment brings back.
+// `recovered`: the SYN that a cookie answered. The ACK in `segment` brings it back.
 void Gateway::Impl::begin_flow(const AdmissionControl::Segment& segment,
                                const std::optional<wire::TcpHeader>& recovered, std::size_t session,
                                const RulePtr& rule, Instant now) {

@@ -1,10 +1,12 @@
-// A host that moves with its MAC and its address to the LAN of the other gateway, as a virtual
-// machine does. A bridge would go on. Gateways cannot: each host agrees about sequence numbers with
-// the gateway on its own LAN, and now the two hosts speak to each other. So both are reset.
+// A host moves with its MAC and its address to the LAN of the other gateway, as a virtual machine
+// does. Over a bridge its connections would go on. A relayed connection cannot: each host agreed
+// about sequence numbers with the gateway on its own LAN, and now the two hosts speak to each
+// other. So the gateways reset both.
 //
-// ARP and Neighbour Discovery are only hints, as anybody forges them. The gateway of the new LAN
-// asks for the host there, and tells the old one of an answer. That one asks for the host on its
-// own LAN, and ends the host's flows with that peer only if it hears nothing of the host.
+// ARP and Neighbour Discovery are only hints, since any station can forge them. The gateway of the
+// new LAN asks for the host there, and reports an answer to the gateway of the old LAN. That
+// gateway asks for the host on its own LAN. It ends the host's flows with that peer only if it
+// hears nothing of the host.
 #include "relay/gateway/frames/flow_key.h"
 #include "relay/gateway/frames/neighbours/announced_owner.h"
 #include "relay/gateway/gateway_impl.h"
@@ -16,8 +18,8 @@ bool Gateway::Impl::understands_arrivals(std::size_t configured_peer) const {
   return session && peers[*session]->control_messages.arrivals().are_understood();
 }
 
-// The prefixes of a peer may hold this LAN, too. So a host counts as one of a peer's only if it was
-// a far host of a flow within a day, or was heard on the WAN within five minutes.
+// The prefixes of a peer may hold this LAN, too. So a host counts as a host of the peer only if it
+// was a far host of a flow within a day, or was heard on the WAN within five minutes.
 void Gateway::Impl::hear_told(const Frame& frame, Instant now) {
   const wire::EthernetHeader& seen = frame.ethernet;
   if (const auto own = own_address(frame); own && lan.may_be_host(seen.source) &&
@@ -40,8 +42,8 @@ void Gateway::Impl::hear_told(const Frame& frame, Instant now) {
   }
 }
 
-// The peer speaks of a host of this LAN. That is known here by its own ARP, so that it does not
-// stand behind a router, which would not answer for it.
+// The peer reports that a host of this LAN has answered on the peer's LAN. The host must be known
+// here by its own ARP. A host behind a router would not answer a question here.
 void Gateway::Impl::handle_arrival(std::size_t index, const HostArrival& arrival, Instant now) {
   const std::size_t peer = peers[index]->lane.peer;
   const wire::EthernetHeader& seen = arrival.ethernet;
@@ -50,7 +52,7 @@ void Gateway::Impl::handle_arrival(std::size_t index, const HostArrival& arrival
   const bool is_known = owner != nullptr && owner->mac == seen.source &&
                         lan.may_be_host(seen.source) && !lan.is_routed(peer) &&
                         flows.quotas().hosts().find(arrival.host) != LanHosts::kNone;
-  // Asked for by the tags that it has used here.
+  // Asks with the VLAN tags that the host has used here.
   const bool is_asked = is_known && departures.ask(address, *owner, peer, now);
   counters.add(is_asked ? Counter::kArrivalsHeard : Counter::kArrivalsRefused);
 }
@@ -72,7 +74,7 @@ void Gateway::Impl::settle_moves(Instant now) {
   if (has_left) flows.look_at_all();
 }
 
-// On each lane, as each worker of the peer has flows of its own.
+// Reports on each lane, since each worker of the peer has flows of its own.
 void Gateway::Impl::tell_arrival(const PresenceChecks::Check& check, Instant now) {
   wire::EthernetHeader seen = arrivals.towards(check);
   seen.source = check.named.mac;

@@ -1,4 +1,4 @@
-// What leaves by each port, and when to ask for it.
+// Writes the frames that leave by each port, and says when to ask for them.
 #include <algorithm>
 
 #include "relay/gateway/gateway_impl.h"
@@ -62,8 +62,8 @@ Instant Gateway::Impl::next_timeout_of(std::size_t index) const {
   return next;
 }
 
-// What concerns a peer without flows comes by a packet of its own, by an operator, or in time; of
-// one that cannot be reached nobody tells when it can.
+// A peer without flows rests until a packet from it, an operator's command or its own timer wakes
+// it. A peer that cannot be reached stays awake, since no event says when it can be reached.
 void Gateway::Impl::let_peers_rest(Instant now) {
   ReadySet& ready_set = uplink.ready_set();
   ready_set.for_each([&](std::size_t i) {
@@ -73,7 +73,8 @@ void Gateway::Impl::let_peers_rest(Instant now) {
   });
 }
 
-// A peer that has said its HELLO would keep the one that sends data from a run.
+// A peer that is awake only because it has just sent its HELLO would keep the one sending peer from
+// sending packets in runs.
 void Gateway::Impl::let_few_rest(Instant now) {
   constexpr std::size_t kFew = 8;
   if (uplink.goes_on()) return;
@@ -127,14 +128,15 @@ void Gateway::Impl::count_drops() {
   counters.add(Counter::kDroppedBridgedLate, drops.late);
 }
 
-// When the first of the gateway's own frames for the WAN, of which each has its budget, finds room.
+// When the first of the gateway's own frames for the WAN finds room. Each of them has been taken
+// from its budget already.
 Instant Gateway::Impl::next_own_frame() const {
   if (const std::size_t size = wan.next_frame_size(); size > 0) return uplink.next_own(size);
   if (door.reset_waits(PortId::kWan)) return uplink.next_own(kMostResetSize);
   return Instant::never();
 }
 
-// In a far host's name.
+// For a frame in a far host's name: gives it the DSCP and TTL of that host.
 Polled Gateway::Impl::marked(std::size_t size, MutableBytes out, Instant now) const {
   common->far_marks.mark(out.first(size), now);
   return written(size);
@@ -142,7 +144,8 @@ Polled Gateway::Impl::marked(std::size_t size, MutableBytes out, Instant now) co
 
 Polled Gateway::Impl::poll_lan_beside_flows(MutableBytes out, Instant now) {
   if (std::size_t size = orphans.poll_frame(out, now); size > 0) return marked(size, out, now);
-  // A flood of SYNs takes what flows leave.
+  // Cookies leave after the frames of flows, so a flood of SYNs gets only the room that flows
+  // leave.
   if (std::size_t size = door.poll_cookie(out); size > 0) return marked(size, out, now);
   if (std::size_t size = lan.poll_frame(out, now); size > 0) return written(size);
   if (std::size_t size = arrivals.poll_frame(out, now); size > 0) return written(size);

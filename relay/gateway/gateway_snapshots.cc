@@ -1,4 +1,4 @@
-// What the gateway tells of itself.
+// Reports what the gateway knows of itself.
 #include <algorithm>
 
 #include "relay/gateway/gateway_impl.h"
@@ -208,7 +208,8 @@ std::vector<HistogramSnapshot> Gateway::histograms() const {
       list.push_back({.field = &kRelayedWait, .of = name, .values = c.relayed_waits});
     }
     if (id == TrafficClasses::kRelayed) continue;
-    // Frames that leave at once are counted already.
+    // The histogram has only frames that had to wait. Frames that left at once count as a wait of
+    // 0.
     Histogram waits = c.bridged_waits;
     waits.add(0, c.use.bridged_frames - waits.count());
     list.push_back({.field = &kBridgedWait, .of = name, .values = waits});

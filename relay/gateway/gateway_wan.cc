@@ -1,4 +1,4 @@
-// What arrives on the WAN port.
+// Handles frames that arrive on the WAN port.
 #include <algorithm>
 #include <utility>
 
@@ -12,8 +12,8 @@ namespace satrelay::gateway {
 void Gateway::Impl::handle_wan_burst(std::span<const Arrived> frames, std::span<Handled> handled,
                                      Instant now) {
   counters.add(Counter::kWanFramesIn, frames.size());
-  // All of a packet is read, to check it. What has come by DMA is in no cache of this core, so it
-  // is fetched while those before it are handled.
+  // Checking a packet reads all of it. A packet that came by DMA is in no cache of this core, so it
+  // is fetched while the packets before it are handled.
   constexpr std::size_t kAhead = 2;
   for (std::size_t i = 0; i < std::min(kAhead, frames.size()); ++i) prefetch(frames[i].bytes);
   Frame room;
@@ -45,7 +45,7 @@ Verdict Gateway::Impl::handle_wan(const Frame& frame, ConstBytes bytes, Instant 
       if (concerns_relayed_flow(kPort, frame, slot)) return drop(Counter::kDroppedIcmpForRelayed);
       break;
     case FrameKind::kFragment:
-      // Without the first one nobody can put the others together.
+      // Without the first fragment no host can reassemble the others.
       if (concerns_relayed_flow(kPort, frame, slot)) {
         return drop(Counter::kDroppedFragmentOfRelayed);
       }
@@ -99,7 +99,7 @@ void Gateway::Impl::look_for_answer(const Frame& frame, Instant now) {
                               *path / 2, now);
 }
 
-// As handle_lan() and handle_wan() learn from it.
+// Learns from the frame what handle_lan() or handle_wan() would learn.
 void Gateway::Impl::overhear(PortId port, const Frame& frame, Instant now) {
   if (port == PortId::kLan) {
     if (speaks_for_gateway(frame)) return;
@@ -120,7 +120,7 @@ Verdict Gateway::Impl::handle_stp(const Frame& frame, Instant now) {
   }
   if (!frame.ip.source.is_v4() && !checksum_ok(frame)) return Verdict::kDrop;
   const auto lane = static_cast<unsigned>(udp->destination_port - config.stp.port);
-  // Mostly the one that was heard before.
+  // Most packets come from the peer of the packet before.
   std::optional<std::size_t> peer = unsettled.peer;
   if (peers[*peer]->lane.number != lane || peers[*peer]->config.address != frame.ip.source) {
     const auto found = peer_addresses.find(frame.ip.source);

@@ -1,4 +1,4 @@
-// What the gateway tells about itself: values to print, copied at one instant.
+// The gateway's reports about itself: values to print, copied at one instant.
 #pragma once
 
 #include <cstdint>
@@ -27,27 +27,28 @@ struct Status {
   Admission admission = Admission::kOpen;
   std::uint32_t flows = 0;
   std::uint32_t half_open = 0;
-  std::uint32_t time_wait =
-      0;  // connections that are over but for late segments: no flows any more
+  // Connections that are over but for late segments. They are not counted in `flows`.
+  std::uint32_t time_wait = 0;
   std::uint64_t arena_bytes = 0;
   std::uint64_t arena_used = 0;
   compress::CodecCounters codec;
-  tcp::Counters tcp;  // sum over all flows since start
+  tcp::Counters tcp;  // sum over all flows since the start
 };
 
-// By what the blocks of the arena are held.
+// Bytes of the arena's blocks, by what holds them.
 struct ArenaUse {
-  std::uint64_t from_hosts = 0;  // received of hosts, not yet in a stream
+  std::uint64_t from_hosts = 0;  // received from hosts, not yet in a stream
   std::uint64_t to_peers = 0;    // in streams, not yet at the peer
-  std::uint64_t from_peers = 0;  // received of peers, not yet for a host
+  std::uint64_t from_peers = 0;  // received from peers, not yet passed to a host
   std::uint64_t to_hosts = 0;    // not yet acknowledged by a host
-  std::uint64_t reserves = 0;    // no blocks, but parts of some: what flows have to themselves
+  // Memory that each flow has for itself: parts of blocks, not counted in blocks().
+  std::uint64_t reserves = 0;
   std::uint64_t blocks() const { return from_hosts + to_peers + from_peers + to_hosts; }
 };
 
 struct PeerSnapshot {
   std::string name;
-  std::uint8_t lane = 0;  // each lane is told by itself
+  std::uint8_t lane = 0;  // each lane has a snapshot of its own
   IpAddress address;
   bool resolved = false;  // the next hop's MAC is known
   stp::PeerState state{};
@@ -59,11 +60,13 @@ struct PeerSnapshot {
   BitRate send_rate;
   BitRate link_rate;  // of its link, as configured or found; zero: not known
   bool finds_capacity = false;
-  BitRate commanded;  // the operator's limit for the link or the peer, if below that; else zero
+  // The operator's limit for the link or the peer, if that is below the configured rate; else zero.
+  BitRate commanded;
   std::string controller;
-  BitRate announced;  // what the peer says that the link to it carries; zero: nothing
-  std::optional<stp::RateCut> last_cut;  // of send_rate
-  // Nothing while it is only assumed. path_mtu: IP bytes that the path is known to carry.
+  // The rate of the link to the peer, as the peer announces it; zero: it has announced none.
+  BitRate announced;
+  std::optional<stp::RateCut> last_cut;  // the last reduction of send_rate
+  // Empty while a value is only assumed. path_mtu: IP bytes that the path is known to carry.
   std::optional<std::uint16_t> path_mtu;
   std::optional<Duration> rtt;
   std::optional<double> loss_ratio;
@@ -71,25 +74,27 @@ struct PeerSnapshot {
   std::uint64_t packets_in_flight = 0;
   std::uint64_t bytes_stored = 0;
   std::uint64_t flows = 0;          // in the table
-  std::uint64_t flows_refused = 0;  // new ones, so far, for want of room
-  std::uint64_t arena_used = 0;     // bytes, of the peer: told with one of its lanes
-  std::size_t dictionaries = 0;     // classes whose dictionary the peer has too
-  // The peer has told of which hosts it takes connections, or never will.
+  std::uint64_t flows_refused = 0;  // new ones that found no room, so far
+  std::uint64_t arena_used = 0;     // bytes of the peer, shown with only one of its lanes
+  std::size_t dictionaries = 0;     // dictionaries of classes that the peer has too
+  // True if the peer has said from which hosts it accepts connections, or never will.
   bool are_sources_known = false;
   stp::Counters counters;
 };
 
 struct LinkSnapshot {
   std::string name;
-  std::uint32_t peers = 0;  // that are reached over it
+  std::uint32_t peers = 0;  // peers that are reached over it
   bool finds_capacity = false;
   struct Way {
-    BitRate configured;  // where it is found: at most
-    BitRate commanded;   // by the operator, below that; zero: nothing
-    BitRate capacity;    // in force: the least of what is configured, commanded, announced, found
+    BitRate configured;  // the maximum, if a controller finds the capacity
+    BitRate commanded;   // by the operator, if below `configured`; else zero
+    // In force. `send`: the least of configured, commanded, announced and found. `receive`: the
+    // lesser of configured and commanded.
+    BitRate capacity;
   };
   Way send, receive;
-  std::uint64_t sent_bytes = 0;  // as the link counts them, bridged ones too
+  std::uint64_t sent_bytes = 0;  // as the link counts them, with bridged frames
 };
 
 struct RuleSnapshot {
@@ -100,17 +105,17 @@ struct RuleSnapshot {
   config::FlowModes modes;
   config::TtlMode ttl{};
   config::MptcpMode mptcp{};
-  bool is_changed = false;  // something was set since it was read
+  bool is_changed = false;  // the operator has changed the rule since the configuration was read
   RuleUse use;
 };
 
 struct ClassSnapshot {
   config::TrafficClass in_force;
-  bool is_changed = false;                       // something was set since it was read
+  bool is_changed = false;                       // the operator has changed the class since
   std::optional<std::uint64_t> dictionary = {};  // its fingerprint; nullopt: none
-  std::uint64_t held_frames = 0;                 // bridged ones that wait now
+  std::uint64_t held_frames = 0;                 // bridged frames that wait now
   std::uint64_t held_bytes = 0;
-  std::uint64_t waiting_bytes = 0;  // of hosts, that wait now to be relayed
+  std::uint64_t waiting_bytes = 0;  // of hosts, waiting to be relayed
   std::uint32_t hosts = 0;          // with something to send now
   ClassUse use;
 };
@@ -122,15 +127,15 @@ struct BridgedSnapshot {
   IpAddress server;
   std::uint16_t server_port = 0;
   Counter reason{};
-  std::uint32_t rule = 0;  // that it fell under; 0: none
+  std::uint32_t rule = 0;  // the rule that matched it; 0: none
   std::string rule_name;
   Duration age;            // since its latest SYN
-  std::uint32_t syns = 0;  // with no other connection's between them
+  std::uint32_t syns = 0;  // SYNs in a row, with no other connection's SYN between them
 };
 
 struct HistogramSnapshot {
   const HistogramField* field;
-  std::string of;  // which of those that the field's label tells apart; else ""
+  std::string of;  // the value of the field's label; "" without a label
   Histogram values;
 };
 
@@ -147,28 +152,28 @@ struct FlowSnapshot {
   Duration idle;
   std::uint64_t bytes_from_lan = 0;  // plain bytes
   std::uint64_t bytes_to_lan = 0;
-  std::uint64_t lan_stored = 0;  // received from the host, not yet given to STP
+  std::uint64_t lan_stored = 0;  // received from the host, not yet passed to STP
   std::uint64_t stp_unacknowledged = 0;
-  std::uint64_t stp_stored = 0;  // received from the peer, not yet given to TCP
+  std::uint64_t stp_stored = 0;  // received from the peer, not yet passed to TCP
   std::uint64_t lan_unacknowledged = 0;
   std::uint64_t lan_window = 0;     // advertised to the host
   std::uint64_t host_window = 0;    // advertised by the host
-  std::optional<Duration> lan_rtt;  // nothing while it is not measured
+  std::optional<Duration> lan_rtt;  // nullopt until it is measured
   std::uint64_t lan_congestion_window = 0;
   std::uint16_t lan_segment_size = 0;  // towards the host
-  std::uint64_t bytes_encoded = 0;     // what the bytes from the LAN became in the stream
-  std::uint64_t stp_unsent = 0;        // in the stream, not sent once
+  std::uint64_t bytes_encoded = 0;     // size of the bytes from the LAN in the stream
+  std::uint64_t stp_unsent = 0;        // in the stream, never sent yet
   std::uint64_t stp_credit = 0;        // what the peer still allows
-  std::uint64_t stp_in_order = 0;      // of stp_stored, what can be given to the host
-  std::optional<Duration> path_rtt;    // of the peer, as are the next two
+  std::uint64_t stp_in_order = 0;      // the part of stp_stored that can be passed to the host
+  std::optional<Duration> path_rtt;    // of the peer, as are the next two values
   std::optional<double> path_loss_ratio;
   BitRate path_rate;
-  std::uint32_t rule = 0;  // that it fell under here; 0: none
+  std::uint32_t rule = 0;  // the rule of this gateway that matched it; 0: none
   std::string rule_name;
   config::Compress compress{};
   config::FlowModes modes;
   std::string traffic_class;  // "": none
-  // Fingerprint of what its bytes from the LAN are compressed with now.
+  // Fingerprint of the dictionary that compresses its bytes from the LAN now.
   std::optional<std::uint64_t> dictionary;
   Wait wait_towards_peer{};
   Wait wait_towards_host{};

@@ -8,7 +8,7 @@
 namespace satrelay::gateway {
 namespace {
 
-// The worse one comes later.
+// A worse state has a higher number.
 int badness(stp::PeerState state) {
   switch (state) {
     case stp::PeerState::kAlive:
@@ -38,7 +38,8 @@ void add_lane(PeerSnapshot& sum, const PeerSnapshot& lane) {
   sum.wrong_key = sum.wrong_key || lane.wrong_key;
   sum.admission = std::max(sum.admission, lane.admission);
   sum.encrypts = sum.encrypts && lane.encrypts;
-  // Each lane may have all that there is; what it has at a time is the workers' affair.
+  // Each lane may use the whole rate of the peer. The workers divide it among themselves at run
+  // time.
   sum.send_rate = std::max(sum.send_rate, lane.send_rate);
   sum.streams += lane.streams;
   sum.packets_in_flight += lane.packets_in_flight;
@@ -69,7 +70,7 @@ void add_to(Status& sum, const Status& more) {
 }
 
 void add_to(std::vector<PeerSnapshot>& sum, const std::vector<PeerSnapshot>& more) {
-  // Lanes of a peer follow each other, and both listings are in the same order.
+  // The lanes of a peer follow each other, and both listings are in the same order.
   std::size_t at = 0;
   for (const PeerSnapshot& lane : more) {
     while (at < sum.size() && sum[at].name != lane.name) ++at;
@@ -93,7 +94,8 @@ void append_lanes(std::vector<PeerSnapshot>& peers, std::vector<PeerSnapshot> la
 
 void add_to(std::vector<LinkSnapshot>& sum, const std::vector<LinkSnapshot>& more) {
   for (std::size_t i = 0; i < std::min(sum.size(), more.size()); ++i) {
-    // A lane may have been told, or have found, what the others have yet to learn.
+    // One lane may already know a new capacity, announced or found, that the others do not know
+    // yet.
     sum[i].send.capacity = std::max(sum[i].send.capacity, more[i].send.capacity);
     sum[i].sent_bytes += more[i].sent_bytes;
   }

@@ -1,5 +1,5 @@
-// What the engines of one gateway say of themselves, taken together: numbers are sums, and of what
-// is no number the one that an operator should look at first.
+// Combines the reports of all engines of one gateway. Numbers are summed. For other values the
+// result is the one that an operator should see first.
 #pragma once
 
 #include <vector>
@@ -9,9 +9,10 @@
 namespace satrelay::gateway {
 
 void add_to(Status& sum, const Status& more);
-// Lanes to the same peer become one. The order is that of the first lanes.
+// Combines the lanes to one peer into one entry. Entries are in the order of the first lanes.
 void add_to(std::vector<PeerSnapshot>& sum, const std::vector<PeerSnapshot>& more);
-// The next lanes of one engine's listing; those of a peer follow each other, and become one.
+// Appends the next lanes of one engine's listing. The lanes of a peer follow each other, and become
+// one entry.
 void append_lanes(std::vector<PeerSnapshot>& peers, std::vector<PeerSnapshot> lanes);
 // Both have the same links, rules or classes, in the same order.
 void add_to(std::vector<LinkSnapshot>& sum, const std::vector<LinkSnapshot>& more);

@@ -1,5 +1,5 @@
-// How many frames a direction of a link can hold at most: what its rate carries in its delay, and
-// its queue.
+// The most frames that a direction of a link holds: the frames that its rate carries within its
+// delay, and the frames of its queue.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +10,22 @@
 
 namespace satrelay::link {
 
-// Whether frames really wait, each in its place, instead of the transmitter being busy for so long.
+// Whether frames really wait, each in a place of its own. Otherwise the model keeps only the time
+// until which the transmitter is busy.
 bool frames_wait(const config::LinkDirection& direction);
 
-// The most that it comes to over all its steps.
+// The highest values of a direction over all its steps.
 struct Peak {
-  BitRate rate;            // of those with a limit
-  bool unlimited = false;  // it has none, at some time
-  Duration time;           // on the way
+  BitRate rate;  // the highest limited rate
+  // At some time there is no limit.
+  bool unlimited = false;
+  // The longest time on the way.
+  Duration time;
 };
 Peak peak_of(const config::LinkDirection& direction);
 
-// `smallest_frame`: accounted bytes; the more of the traffic is short, the less it should be. With
-// an unlimited rate there is no product to follow, and `if_unlimited` is the answer.
+// `smallest_frame`: accounted bytes; it should be smaller if much of the traffic consists of short
+// frames. An unlimited rate gives no product, and the result is `if_unlimited`.
 struct CapacityRule {
   std::size_t smallest_frame = 256;
   std::size_t if_unlimited = std::size_t{1} << 17;

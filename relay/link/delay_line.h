@@ -1,4 +1,4 @@
-// Frames on their way: a ring for those that keep their order, a heap for the few that do not.
+// Frames on their way: a ring for frames in order, and a heap for the few that are out of order.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace satrelay::link {
 
 using FrameHandle = std::uint64_t;
 
-// Trivial, so that a ring of them needs no initialisation.
+// Trivial, so that a ring of these needs no initialisation.
 struct InFlight {
   static constexpr std::uint32_t kIntact = 0xffff'ffffU;
   std::int64_t due_nanoseconds;
@@ -25,7 +25,7 @@ struct InFlight {
   Instant due() const { return Instant::from_nanoseconds(due_nanoseconds); }
 };
 
-// At most `capacity` frames; memory is taken at construction.
+// Holds at most `capacity` frames. Memory is taken at construction.
 class DelayLine {
  public:
   enum class Order : std::uint8_t { kKept, kMixed };  // kMixed: push_late() is used
@@ -41,9 +41,9 @@ class DelayLine {
   bool empty() const { return size() == 0; }
   bool full() const { return size() >= capacity_; }
 
-  // Not when full(). `entry` is not due before any that push() has taken.
+  // Do not call when full(). `entry` must not be due before any earlier entry of push().
   void push(const InFlight& entry) { ring_[end_++ & mask_] = entry; }
-  // Not when full(). Any due time.
+  // Do not call when full(). Any due time is allowed.
   void push_late(const InFlight& entry) {
     late_.push_back({entry, late_count_++});
     std::push_heap(late_.begin(), late_.end(), is_after);
@@ -53,12 +53,12 @@ class DelayLine {
     const Instant first = begin_ == end_ ? Instant::never() : ring_[begin_ & mask_].due();
     return late_.empty() ? first : earlier(first, late_.front().entry.due());
   }
-  // The entry due first; not when empty().
+  // The entry that is due first. Do not call when empty().
   InFlight pop() {
     if (late_.empty() ||
         (begin_ != end_ && ring_[begin_ & mask_].due() <= late_.front().entry.due())) {
       const InFlight entry = ring_[begin_++ & mask_];
-      // An empty ring starts anew in front, so that a line that is seldom long stays in cache.
+      // An empty ring starts again at its front, so that a line that is seldom long stays in cache.
       if (begin_ == end_) begin_ = end_ = 0;
       return entry;
     }
@@ -71,15 +71,16 @@ class DelayLine {
  private:
   struct Late {
     InFlight entry;
-    std::uint64_t order;  // among those due at the same time
+    std::uint64_t order;  // among entries that are due at the same time
   };
   static bool is_after(const Late& a, const Late& b) {
     return a.entry.due() != b.entry.due() ? a.entry.due() > b.entry.due() : a.order > b.order;
   }
   std::size_t capacity_;
   std::size_t mask_;
-  std::unique_ptr<InFlight[]> ring_;  // not initialised: pages cost only once touched
-  std::size_t begin_ = 0;             // grow until the ring is empty
+  // Not initialised: memory pages cost only once they are touched.
+  std::unique_ptr<InFlight[]> ring_;
+  std::size_t begin_ = 0;  // these grow until the ring is empty
   std::size_t end_ = 0;
   std::vector<Late> late_;
   std::uint64_t late_count_ = 0;

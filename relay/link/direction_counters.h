@@ -1,4 +1,4 @@
-// What one direction of a link counts.
+// Counters of one direction of a link.
 #pragma once
 
 #include <array>
@@ -46,7 +46,7 @@ struct DirectionCounters {
        CounterUnit::kBytes, CounterKind::kGauge},
   }};
 
-  // The parts of dropped_queue by priority, 0 first.
+  // The parts of dropped_queue, by priority, beginning with priority 0.
   static constexpr std::array<std::uint64_t DirectionCounters::*, kPriorities> kQueueFull{
       &DirectionCounters::queue_full_high, &DirectionCounters::queue_full_low,
       &DirectionCounters::queue_full_start_high, &DirectionCounters::queue_full_start_low};

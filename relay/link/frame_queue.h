@@ -1,5 +1,5 @@
-// Frames that wait for the transmitter: first come, first served, and four classes of which the
-// lowest loses its newest frames first when there is no room (TP-S section 2.4).
+// Frames that wait for the transmitter. They leave in order of arrival. There are four classes: if
+// there is no room, the lowest class loses its newest frames first (TP-S section 2.4).
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace satrelay::link {
 
 inline constexpr std::size_t kPriorities = 4;  // 0 is kept longest, 3 dropped first
 
-// Trivial, so that a ring of them needs no initialisation.
+// Trivial, so that a ring of these needs no initialisation.
 struct WaitingFrame {
   FrameHandle frame;
   std::int64_t since_nanoseconds;
@@ -23,12 +23,15 @@ struct WaitingFrame {
   std::uint32_t bytes;
   std::uint32_t accounted;
   std::uint8_t priority;
-  std::uint8_t copies;  // of the handle: 2 if it will be delivered twice
+  // Copies of the handle: 2 if the frame will be delivered twice.
+  std::uint8_t copies;
 
-  Instant since() const { return Instant::from_nanoseconds(since_nanoseconds); }  // when it came
+  // When the frame came.
+  Instant since() const { return Instant::from_nanoseconds(since_nanoseconds); }
 };
 
-// Memory for `capacity` frames of any mix is reserved at construction, and touched when used.
+// Memory for `capacity` frames of any mix of classes is reserved at construction, and touched when
+// used.
 class FrameQueue {
  public:
   explicit FrameQueue(std::size_t capacity) : mask_(std::bit_ceil(capacity) - 1) {
@@ -47,7 +50,7 @@ class FrameQueue {
     bytes_ += frame.accounted;
     ++frames_;
   }
-  // The frame that came first; not when empty().
+  // The frame that came first. Do not call when empty().
   const WaitingFrame& front() const { return classes_[first_class()].front(mask_); }
   WaitingFrame pop() {
     Class& c = classes_[first_class()];
@@ -56,13 +59,13 @@ class FrameQueue {
     forget(c, frame);
     return frame;
   }
-  // Bytes of the classes below `priority`, which may give way to it.
+  // Bytes of the classes below `priority`. They may give way to a frame of that priority.
   std::uint64_t bytes_below(std::uint8_t priority) const {
     std::uint64_t sum = 0;
     for (std::size_t i = priority + 1U; i < kPriorities; ++i) sum += classes_[i].bytes;
     return sum;
   }
-  // The newest frame of the lowest class; not when empty().
+  // Removes the newest frame of the lowest class. Do not call when empty().
   WaitingFrame evict() {
     std::size_t lowest = kPriorities - 1;
     while (classes_[lowest].empty()) --lowest;
@@ -75,7 +78,7 @@ class FrameQueue {
  private:
   struct Class {
     std::unique_ptr<WaitingFrame[]> ring;
-    std::size_t begin = 0;  // grow until the ring is empty
+    std::size_t begin = 0;  // these grow until the ring is empty
     std::size_t end = 0;
     std::uint64_t bytes = 0;
     bool empty() const { return begin == end; }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kEthernetHeader = 14;
 
-// Where each fault's random sequence starts.
+// Numbers that select the start of each fault's random sequence.
 enum class Fault : std::uint64_t { kLoss = 1, kJitter, kReorder, kDuplicate, kCorrupt };
 
 std::uint64_t seed_for(std::uint64_t seed, Fault fault) {
@@ -148,7 +148,7 @@ void LinkDirection::advance(Instant now) {
     }
     if (!waits || start > now) return;
     const WaitingFrame frame = waiting_->pop();
-    // The transmitter is idle at `start`, so there is an answer.
+    // The transmitter is idle at `start`, so it takes the frame.
     const Instant departure = *serializer_.enqueue(frame.accounted, start);
     counters_.bytes_carried += frame.accounted;
     queue_peak_ = std::max(queue_peak_, departure - frame.since());
@@ -195,7 +195,7 @@ void LinkDirection::push(InFlight entry, Instant due) {
   entry.due_nanoseconds = due.to_nanoseconds();
   order_from_ = due;
   if (due < last_due_) {
-    line_.push_late(entry);  // overtakes what left before the delay became shorter
+    line_.push_late(entry);  // overtakes frames that left before the delay became shorter
     return;
   }
   last_due_ = due;
@@ -216,7 +216,7 @@ Instant LinkDirection::due(Instant departure) {
 Instant LinkDirection::next_delivery() const {
   const Instant due = line_.next_due();
   if (!waiting_ || waiting_->empty()) return due;
-  // What waits arrives no sooner than this.
+  // Waiting frames arrive no sooner than this.
   const Instant waiting = serializer_.busy_until() + delay_.shortest_to_come();
   return earlier(due, earlier(waiting, rate_steps_.next()));
 }

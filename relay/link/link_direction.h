@@ -1,14 +1,16 @@
 // One direction of a satellite link as a pure model: rate, queue, delay and faults, over opaque
-// frame handles. relay/satlink runs it on mbufs in real time, tests/sim in virtual time.
+// frame handles. relay/satlink runs it on mbufs in real time, relay/sim in virtual time.
 //
 //   enqueue -> [queue] -> serialise at `rate` -> outage/loss/corruption -> delay (+jitter) -> out
 //
-// A queue that only drops from its tail before a rate that stays is no more than the instant until
-// which the transmitter is busy. With rate steps or priorities frames really wait (FrameQueue),
-// and some are dropped after they were accepted: take_released().
+// If the rate is constant and the queue drops only from its tail, the model keeps no frames that
+// wait. The instant until which the transmitter is busy is enough. If there are rate steps or
+// priorities, frames really wait (FrameQueue), and some are dropped after they were accepted:
+// take_released().
 //
-// All memory is taken at construction. Each fault draws from a random sequence of its own, so that
-// changing one leaves the others as they were; the same seed and the same calls give the same run.
+// All memory is taken at construction. Each fault draws from a random sequence of its own, so a
+// change of one fault does not change the others. The same seed and the same calls give the same
+// run.
 #pragma once
 
 #include <array>
@@ -34,18 +36,19 @@ namespace satrelay::link {
 
 class LinkDirection {
  public:
-  // `capacity`: most frames in flight (queue and delay line), preallocated.
+  // `capacity`: the most frames in flight (queue and delay line); memory for them is taken at
+  // construction.
   LinkDirection(const config::LinkDirection& config, std::uint32_t overhead, std::uint64_t seed,
                 std::size_t capacity);
 
   enum class Fate : std::uint8_t {
-    kAccepted,    // the handle comes out once, of poll() or of take_released()
+    kAccepted,    // the handle comes out once, from poll() or take_released()
     kDropped,     // the caller keeps the handle
-    kDuplicated,  // the handle comes out twice: the caller makes it shareable
+    kDuplicated,  // the handle comes out twice; the caller must make it shareable
   };
   // Offers a frame of `frame_bytes` (header included, no FCS). A lost frame still occupies the
-  // link. `now` never goes backwards, here and in poll(). `priority`: 0 is kept longest, 3 dropped
-  // first, if the queue's discipline asks for it.
+  // link. `now` must never go backwards, here and in poll(). `priority`: 0 is kept longest, 3 is
+  // dropped first, if the queue's discipline is by priority.
   Fate enqueue(FrameHandle frame, std::size_t frame_bytes, Instant now, std::uint8_t priority = 0);
 
   struct Delivery {
@@ -53,34 +56,36 @@ class LinkDirection {
     // Bit to flip before delivery, counted from the first bit of the frame.
     std::optional<std::uint64_t> corrupt_bit;
   };
-  // The next frame due at `now`, in order of delivery time.
+  // The next frame that is due at `now`, in order of delivery time.
   std::optional<Delivery> poll(Instant now);
-  // When poll() is wanted next, which may come to nothing; never() if nothing is in flight.
+  // When to call poll() next; it may find no frame then. never() if nothing is in flight.
   Instant next_delivery() const;
-  // When poll() is wanted for rate() to be right even if nothing is on its way; never() if it
+  // When to call poll() for rate() to be right, even if nothing is in flight. never() if the rate
   // stays.
   Instant next_rate_step() const { return rate_steps_.next(); }
-  // A handle of a frame that was accepted, and dropped or lost since. To be called after enqueue()
-  // and poll() until it answers nullopt.
+  // The handle of a frame that was accepted, and dropped or lost since. Call after enqueue() and
+  // poll() until it returns nullopt.
   std::optional<FrameHandle> take_released();
 
-  void set_rate(BitRate rate);  // for frames offered from now on; zero: unlimited
+  // Zero: unlimited. Frames that the transmitter has already keep their rate.
+  void set_rate(BitRate rate);
   void set_mtu(std::uint16_t mtu) { config_.mtu = mtu; }  // IP bytes; zero: no limit
-  void set_loss(double loss);  // 0 to 1, per frame; replaces a Gilbert-Elliott model
-  // true: everything that is offered to the link is lost, after it has occupied it: a modem sends
-  // into the fade all the same. What is on its way arrives.
+  // 0 to 1, per frame. Replaces a Gilbert-Elliott model and a trace.
+  void set_loss(double loss);
+  // true: frames that are sent from now on occupy the link and are lost, since a modem sends into a
+  // fade all the same. Frames that are on their way arrive.
   void set_outage(bool outage) { outage_ = outage; }
 
   DirectionCounters counters() const;
   // Accounted bytes that wait to be sent, and how long the last of them waits.
   ByteCount queue(Instant now) const;
   Duration queue_delay(Instant now) const;
-  // The longest wait of any frame sent since the last call, its own transmission included.
+  // The longest wait of any frame that was sent since the last call, with its own transmission.
   Duration take_queue_peak() { return std::exchange(queue_peak_, Duration::zero()); }
   std::size_t frames_in_flight() const { return line_.size() + (waiting_ ? waiting_->size() : 0); }
   BitRate rate() const { return serializer_.rate(); }
   bool outage() const { return outage_; }
-  // Whether enqueue() looks at the priority.
+  // Whether enqueue() uses the priority.
   bool knows_priorities() const { return config_.discipline == config::QueueDiscipline::kPriority; }
 
  private:
@@ -91,7 +96,7 @@ class LinkDirection {
   void count_queue_drop(std::uint8_t priority);
   void release(const WaitingFrame& frame);
   Fate enqueue_waiting(WaitingFrame frame, Instant now);
-  // Brings the transmitter and the steps up to `now`.
+  // Brings the transmitter and the rate steps up to `now`.
   void advance(Instant now);
   Sent launch(FrameHandle frame, std::size_t frame_bytes, Instant departure, bool twice);
   void push(InFlight entry, Instant due);
@@ -114,8 +119,10 @@ class LinkDirection {
   Random corrupt_random_;
   bool outage_ = false;
   std::size_t capacity_;
-  Instant last_due_;    // of the frames that keep their order
-  Instant order_from_;  // no frame may be due before, lest it overtakes
+  // The latest due time of frames that keep their order.
+  Instant last_due_;
+  // No frame may be due earlier, or it would overtake.
+  Instant order_from_;
   Instant last_seen_;
   Duration queue_peak_;
   DirectionCounters counters_;

@@ -1,6 +1,6 @@
-// Which frames a link loses: independently (Bernoulli), in bursts (Gilbert-Elliott: a good and a
-// bad state, each with a loss probability of its own; E. N. Gilbert 1960, E. O. Elliott 1963), or
-// as a trace says.
+// Decides which frames a link loses: independently (Bernoulli), in bursts (Gilbert-Elliott: a good
+// and a bad state, each with a loss probability of its own; E. N. Gilbert 1960, E. O. Elliott
+// 1963), or by a trace.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ class LossModel {
         trace_(config.loss_trace),
         random_(seed) {}
 
-  // Decides for one frame. Two draws each time whatever the model, so that a change of the
-  // probability changes as few frames as it can.
+  // Decides for one frame. There are two draws each time, for any model. So a change of the
+  // probability changes as few frames as possible.
   bool next_is_lost() {
     const double loss = random_.unit();
     const double change = random_.unit();
@@ -33,7 +33,7 @@ class LossModel {
     return is_lost;
   }
 
-  // Bernoulli from now on.
+  // From now on losses are independent.
   void set_probability(double probability) {
     probability_ = probability;
     bursts_.reset();

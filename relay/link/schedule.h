@@ -1,4 +1,4 @@
-// What a link's properties are at a given instant, when they change in steps.
+// Properties of a link that change in steps, at a given instant.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace satrelay::link {
 
-// Asked for instants that never go backwards.
+// The instants that it is asked for must never go backwards.
 class DelaySchedule {
  public:
   DelaySchedule(Duration first, std::vector<config::DelayStep> steps)
@@ -26,7 +26,7 @@ class DelaySchedule {
 
   struct Answer {
     Duration delay;
-    bool shorter = false;  // than at the last time asked
+    bool shorter = false;  // than at the last call
   };
   Answer at(Instant when) {
     const Duration before = delay_;
@@ -35,13 +35,13 @@ class DelaySchedule {
     }
     return {.delay = delay_, .shorter = delay_ < before};
   }
-  // The shortest from the last time asked on.
+  // The shortest delay from the last call of at() on.
   Duration shortest_to_come() const { return std::min(delay_, shortest_after_[next_]); }
 
  private:
   Duration delay_;
   std::vector<config::DelayStep> steps_;
-  std::vector<Duration> shortest_after_;  // of the steps from that one on
+  std::vector<Duration> shortest_after_;  // of all steps from that step on
   std::size_t next_ = 0;
 };
 
@@ -64,7 +64,7 @@ class LossSchedule {
  public:
   explicit LossSchedule(std::vector<config::LossStep> steps) : steps_(std::move(steps)) {}
 
-  // The probability that holds since the last step, if there was one since the last call.
+  // The probability that the last step has set, if there was a step since the last call.
   std::optional<double> changed(Instant when) {
     std::optional<double> loss;
     while (next_ < steps_.size() && Instant() + steps_[next_].at <= when) {

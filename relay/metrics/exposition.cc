@@ -34,7 +34,7 @@ using ctl::Json;
 using ctl::member;
 using ctl::number;
 
-// --- what is counted for reasons ----------------------------------------------------------------
+// --- counters by reason -------------------------------------------------------------------------
 
 constexpr ReasonGroup kReasonsOfGateway[] = {
     {.prefix = "bridged_", .family = "bridged_frames", .help = "frames passed on untouched"},
@@ -52,17 +52,17 @@ constexpr ReasonGroup kReasonsOfPeer[] = {
     {.prefix = "rate_cuts_", .family = "peer_rate_cuts", .help = "cuts of the rate towards it"},
 };
 
-// --- what is told beside the counters ------------------------------------------------------------
+// --- figures and states beside the counters ------------------------------------------------------
 
 enum class Zero { kValue, kUnknown };
 
-// To the base unit. Both are whole numbers, so that 551 ms are 0.551 s and nothing beside it.
+// Converts to the base unit. Both are whole numbers, so that 551 ms become exactly 0.551 s.
 struct Scale {
   double times = 1;
   double over = 1;
 };
 
-// A number of a reply that may fall.
+// A number of a reply that may also fall: a gauge.
 struct Figure {
   const char* key;
   const char* family;
@@ -144,7 +144,7 @@ constexpr Figure kFiguresOfRecords[] = {
      "records of flows that wait for the writer, or for a file that fails"},
 };
 
-// A word of a reply of which one of several holds.
+// A word of a reply with several possible values.
 struct State {
   const char* key;
   const char* family;
@@ -168,7 +168,7 @@ constexpr State kStatesOfPeer[] = {
     {"new_flows", "peer_new_flows_state", "1 for whether it takes new flows", kAdmissionWords},
 };
 
-// A word of a reply that is asked for.
+// A word of a reply that becomes 1 or 0.
 struct Flag {
   const char* key;
   std::string_view word;
@@ -189,7 +189,7 @@ constexpr Flag kFlagsOfClass[] = {
     {"changed", "yes", "class_changed", "1 if the operator has set something since it was read"},
 };
 
-// Words that name a thing: labels of one sample.
+// Words about a thing, which become labels of one sample.
 struct Information {
   const char* family;
   const char* help;
@@ -204,9 +204,9 @@ constexpr Information kPeer = {"peer", "how it was configured", kWordsOfPeer};
 constexpr Information kRule = {"rule", "what it is called and does", kWordsOfRule};
 constexpr Information kClass = {"class", "what it is compressed with", kWordsOfClass};
 
-// --- how they are written ------------------------------------------------------------------------
+// --- writing the kinds of metrics ----------------------------------------------------------------
 
-// One of several like things, with the labels that tell it from the others.
+// One of several things of a kind, with the labels that identify it.
 struct Entry {
   Labels labels;
   const Json* reply;
@@ -235,7 +235,7 @@ void write_figures(ExpositionWriter& out, const Entries& entries, std::span<cons
   }
 }
 
-// A word of a later version is a state, too.
+// A word that only a later version of the gateway knows is a state, too.
 void write_states(ExpositionWriter& out, const Entries& entries, const State& state) {
   out.begin({state.family, FamilyKind::kGauge, "", state.help});
   for (const Entry& entry : entries) {
@@ -279,7 +279,8 @@ void write_count(ExpositionWriter& out, const Labels& labels, std::uint64_t coun
   }
 }
 
-// The counters of `Struct` of each entry, each a family of its own but for those of `groups`.
+// Writes the counters of `Struct` of each entry, a family for each counter. Counters of `groups`
+// share a family.
 template <typename Struct>
 void write_counters(ExpositionWriter& out, const Entries& entries, std::string_view scope,
                     std::span<const ReasonGroup> groups = {}) {
@@ -313,7 +314,7 @@ void write_counters(ExpositionWriter& out, const Entries& entries, std::string_v
   }
 }
 
-// Of one that a listing tells; nothing if it has other bounds than we know.
+// Writes a histogram of a listing; nothing if its bounds are not the known ones.
 void write_histogram(ExpositionWriter& out, const Labels& labels, const Json& told,
                      const HistogramField& field) {
   const double divisor = base_unit(field.unit).divisor;
@@ -329,23 +330,23 @@ void write_histogram(ExpositionWriter& out, const Labels& labels, const Json& to
   out.histogram(labels, buckets, *count, static_cast<double>(*sum) / divisor);
 }
 
-// --- what is written -----------------------------------------------------------------------------
+// --- writing the replies -------------------------------------------------------------------------
 
-// The entries of a listing that have a name of their own, at most so many.
+// The entries of a listing that have a unique name, at most `most`.
 Entries entries_of(const Json& listing, const char* label, std::size_t most) {
   Entries entries;
   std::unordered_set<std::string> names;
   for (const Json& reply : listing) {
     if (entries.size() == most) break;
     const auto name = label_of(reply, label);
-    // Two series of one name and the same labels would spoil the whole exposition.
+    // Two series with the same name and labels would make the whole exposition invalid.
     if (!name || !names.insert(*name).second) continue;
     entries.push_back({Labels(label, *name), &reply});
   }
   return entries;
 }
 
-// Those of an object that has them by name.
+// The entries of an object, by name.
 Entries entries_by_name(const Json& object, const char* label) {
   Entries entries;
   if (!object.is_object()) return entries;

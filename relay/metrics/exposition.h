@@ -1,5 +1,6 @@
-// What a gateway tells, as metrics for Prometheus: https://prometheus.io/docs/practices/naming and
-// https://prometheus.io/docs/instrumenting/writing_exporters say what they should look like.
+// Writes the figures of a gateway as metrics for Prometheus, in the form of
+// https://prometheus.io/docs/practices/naming and
+// https://prometheus.io/docs/instrumenting/writing_exporters.
 //
 // Names, help and units of counters come from their lists (pep/base/counter_fields.h):
 //
@@ -7,10 +8,10 @@
 //   time_ns of the codec          satrelay_compression_time_seconds_total
 //   bridged_no_peer_prefix        satrelay_bridged_frames_total{reason="no_peer_prefix"}
 //
-// Everything is in seconds, bytes, bytes per second and ratios of 1. A state is one sample a value
-// it may have, of which one is 1. What a gateway has not measured, or does not know, has no sample.
-// The number of samples is bounded by the configuration, and by the limits below: flows are not
-// told.
+// All values are in seconds, bytes, bytes per second and ratios of 1. A state has one sample for
+// each of its possible values, and one of them is 1. A value that a gateway has not measured, or
+// does not know, has no sample. The configuration and the limits below bound the number of samples.
+// Flows have no metrics.
 #pragma once
 
 #include <cstddef>
@@ -21,12 +22,12 @@
 
 namespace satrelay::metrics {
 
-// Those behind them are left out and counted (satrelay_entries_left_out). Peers of each state are
-// counted in satrelay_peers, however many there are.
+// Peers and rules beyond these numbers are left out and counted (satrelay_entries_left_out). Peers
+// in each state are counted in satrelay_peers, however many there are.
 inline constexpr std::size_t kMostExposedPeers = 500;
 inline constexpr std::size_t kMostExposedRules = 500;
 
-// `webhooks`: a list with `name` and the fields of WebhookCounters of each.
+// `webhooks`: a list; each entry has `name` and the fields of WebhookCounters.
 std::string expose(const Readings& readings, ExpositionFormat format,
                    const nlohmann::ordered_json& webhooks = nullptr);
 

@@ -37,7 +37,7 @@ std::string_view suffix(FamilyKind kind) {
     case FamilyKind::kInfo:
       return "_info";
     case FamilyKind::kGauge:
-    case FamilyKind::kHistogram:  // each of its samples has one of its own
+    case FamilyKind::kHistogram:  // each of its samples has its own suffix
       break;
   }
   return "";
@@ -58,7 +58,7 @@ std::string_view type_name(FamilyKind kind, ExpositionFormat format) {
   return "gauge";
 }
 
-// OpenMetrics wants a number of them that looks like no whole one: "1.0".
+// OpenMetrics wants a bound that does not look like an integer: "1.0".
 std::string bound_of(double bound) {
   std::string text = fmt::format("{}", bound);
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
@@ -88,7 +88,8 @@ void ExpositionWriter::begin(Family family) {
   head_is_due_ = true;
 }
 
-// A family is called like its samples in the text format, and without their suffix in OpenMetrics.
+// In the text format a family has the name of its samples. In OpenMetrics it has that name without
+// the suffix.
 void ExpositionWriter::write_head() {
   head_is_due_ = false;
   const bool is_open_metrics = format_ == ExpositionFormat::kOpenMetrics;

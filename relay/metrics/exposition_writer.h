@@ -1,5 +1,5 @@
-// Writes metrics for Prometheus: the text format 0.0.4, or OpenMetrics 1.0. What both ask for is
-// kept here: metadata before the samples of a family, names with their suffixes, escaping.
+// Writes metrics for Prometheus: the text format 0.0.4, or OpenMetrics 1.0. It obeys the rules of
+// both: metadata before the samples of a family, names with their suffixes, escaping.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@ namespace satrelay::metrics {
 
 enum class ExpositionFormat { kText, kOpenMetrics };
 
-// Of the HTTP header Content-Type.
+// The value of the HTTP header Content-Type.
 std::string_view content_type(ExpositionFormat format);
 
-// The labels of one sample, as they are written.
+// The labels of one sample, in their written form.
 class Labels {
  public:
   Labels() = default;
@@ -29,7 +29,7 @@ class Labels {
 enum class FamilyKind {
   kCounter,
   kGauge,
-  kInfo,  // 1; what it says stands in its labels
+  kInfo,  // value 1; the labels have the information
   kHistogram,
 };
 
@@ -37,7 +37,7 @@ enum class FamilyKind {
 struct Family {
   std::string name;
   FamilyKind kind = FamilyKind::kGauge;
-  std::string_view unit;  // a base unit, with which the name ends; "": none
+  std::string_view unit;  // a base unit, which ends the name; "": none
   std::string help;
 };
 
@@ -45,14 +45,14 @@ class ExpositionWriter {
  public:
   explicit ExpositionWriter(ExpositionFormat format) : format_(format) {}
 
-  // All samples up to the next family are of this one. One without samples is not written. Each
-  // family is begun once.
+  // Begins a family; the following samples belong to it. A family without samples is not written.
+  // Begin each family once.
   void begin(Family family);
   void sample(const Labels& labels, std::uint64_t value);
   void sample(const Labels& labels, double value);
   void sample(const Labels& labels, bool value) { sample(labels, std::uint64_t{value}); }
-  // One histogram of a family of them: how many values are up to each bound, how many there are,
-  // and their sum, all in the base unit.
+  // Writes one histogram of a family: the number of values up to each bound, the number of all
+  // values, and their sum. All are in the base unit.
   struct Bucket {
     double bound;
     std::uint64_t count;

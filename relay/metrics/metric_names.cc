@@ -5,7 +5,7 @@
 namespace satrelay::metrics {
 namespace {
 
-// Of a counter's name, which the base unit takes the place of.
+// True for a word of a counter's name that the base unit replaces.
 bool is_unit(std::string_view word) { return word == "bytes" || word == "ns" || word == "us"; }
 
 }  // namespace

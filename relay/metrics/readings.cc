@@ -15,7 +15,7 @@ Readings read_gateway(ctl::StatsClient& client) {
     readings.histograms = client.query_all("/satrelay/histograms");
     readings.rules = client.query_all("/satrelay/rules");
     readings.classes = client.query_all("/satrelay/classes");
-    // Last: a gateway of before does not know these.
+    // Last, since a gateway of an earlier version does not know these.
     readings.records = client.query("/satrelay/records");
     readings.links = client.query_all("/satrelay/links");
   } catch (const ctl::StatsError& error) {

@@ -1,5 +1,5 @@
-// Fields of the stats socket's replies, for metrics: what another version of the gateway leaves
-// out, or has of another type, is nothing.
+// Fields of the stats socket's replies, for metrics. A field that another version of the gateway
+// leaves out, or has with another type, counts as missing.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ inline constexpr std::array<std::string_view, 4> kRecordsIpfixWords = {"off", "c
 // The text in `key`.
 std::optional<std::string_view> word(const nlohmann::ordered_json& object, const char* key);
 
-// What tells an entry of a listing from the others: its number in `label` ("rule"), or its name.
+// The value that identifies an entry of a listing: its number in `label` ("rule"), or its name.
 std::optional<std::string> label_of(const nlohmann::ordered_json& entry, const char* label);
 
 // The counters of an object, in the order of Struct::kFields.
@@ -36,7 +36,7 @@ template <typename Struct>
 Values<Struct> values_of(const nlohmann::ordered_json& object) {
   Values<Struct> values;
   if (!object.is_object()) return values;
-  // A gateway writes them in this order too, so each is mostly the next.
+  // A gateway writes the counters in this order, too, so the next field mostly fits.
   auto next = object.begin();
   for (std::size_t i = 0; i < values.size(); ++i) {
     const char* name = Struct::kFields[i].name;

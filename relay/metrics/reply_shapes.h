@@ -1,6 +1,5 @@
-// Which fields the replies of the stats socket have, for who describes them to programs. What is
-// counted is taken from the lists of counters; a test compares all of it with what a gateway
-// answers.
+// The fields of the stats socket's replies, for code that describes them to programs. Counters are
+// taken from their lists. A test compares all of it with the answers of a gateway.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +11,9 @@ namespace satrelay::metrics {
 enum class ReplyType : std::uint8_t {
   kText,
   kNumber,
-  kObject,         // of the field's shape
-  kNumbersByName,  // an object whose names are no fields, but words that occur
-  kObjectsByName,  // the same, of the field's shape
+  kObject,         // has the field's shape
+  kNumbersByName,  // an object with words that occur as names, not fields
+  kObjectsByName,  // the same, with objects of the field's shape
 };
 
 struct ReplyField {
@@ -24,7 +23,7 @@ struct ReplyField {
   bool is_if_known = false;  // left out, or null, while nothing was measured
 };
 
-// Of an object; in the order of the reply. Empty: there is no such shape.
+// The fields of an object, in the order of the reply. Empty: there is no such shape.
 std::vector<ReplyField> fields_of(std::string_view shape);
 
 }  // namespace satrelay::metrics

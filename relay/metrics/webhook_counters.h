@@ -1,4 +1,4 @@
-// What becomes of the events for a webhook, since the panel has started.
+// Counters of the events for a webhook, since the panel started.
 #pragma once
 
 #include <array>

@@ -105,7 +105,7 @@ bool CollectorSocket::look(Instant now) {
     }
   }
   if (state_ == State::kOpen) {
-    // A collector says nothing: what can be heard is that it is gone.
+    // A collector sends no data, so a read shows only its end or an error.
     std::array<char, 256> ignored;
     const ::ssize_t heard = ::recv(socket_, ignored.data(), ignored.size(), MSG_DONTWAIT);
     if (is_tcp() && heard == 0) {
@@ -132,7 +132,7 @@ void CollectorSocket::send_datagram(ConstBytes message, std::size_t records, Ins
   const int error = errno;
   counters_.unexported += records;
   if (would_wait(error) || error == ENOBUFS) return;
-  // ICMP has said of an earlier one that nobody is there: the same trouble as look() hears of.
+  // ICMP has reported for an earlier datagram that the port is closed. look() finds the same error.
   give_up(error == ECONNREFUSED ? "collector" : "send", error, now);
 }
 

@@ -1,5 +1,6 @@
-// The way to an IPFIX collector: UDP, or TCP that is opened again when it breaks, later each time.
-// Never waits. A message goes whole or is lost, and its records are counted.
+// The connection to an IPFIX collector: UDP, or TCP. A broken TCP connection is opened again, after
+// a longer wait each time. The socket never blocks. A message is sent whole or is lost; records in
+// lost messages are counted.
 #pragma once
 
 #include <cstddef>
@@ -19,39 +20,40 @@ namespace satrelay::records {
 class CollectorSocket {
  public:
   enum class State : std::uint8_t {
-    kAway,        // cannot be reached; is tried again
-    kConnecting,  // TCP's handshake is under way
+    kAway,        // the collector cannot be reached; the socket tries again
+    kConnecting,  // TCP handshake under way
     kOpen,
   };
   static constexpr Duration kFirstWait = Duration::milliseconds(500);
   static constexpr Duration kLongestWait = Duration::seconds(30);
   static constexpr Duration kConnectPatience = Duration::seconds(5);
-  // A collector that takes nothing for so long is as good as gone.
+  // A collector that takes no bytes for this long counts as gone.
   static constexpr Duration kStallPatience = Duration::seconds(10);
-  // One that goes away sooner is tried again later.
+  // If a collector goes away sooner than this, the next wait is longer.
   static constexpr Duration kSteadyAfter = Duration::seconds(10);
-  // What waits for a collector that reads slowly.
+  // Most bytes that wait for a collector that reads slowly.
   static constexpr std::size_t kMostWaiting = std::size_t{4} << 20;
 
-  // `counters` must outlive it.
+  // `counters` must outlive this object.
   CollectorSocket(const config::IpfixCollector& collector, RecordCounters& counters);
   CollectorSocket(const CollectorSocket&) = delete;
   CollectorSocket& operator=(const CollectorSocket&) = delete;
   ~CollectorSocket();
 
-  // Opens, goes on, and finds out that the collector is gone: to be called often. True once when
-  // the way is open anew: the collector knows nothing of what was said before.
+  // Opens the connection, sends, and notices if the collector is gone. Call this often. Returns
+  // true once when the connection is newly open: the collector then knows no templates.
   [[nodiscard]] bool look(Instant now);
   State state() const { return state_; }
-  // The way has been open for a while. Over UDP it seems open until somebody objects.
+  // True if the connection has been open for a while. A UDP socket seems open until an error
+  // arrives.
   bool is_steady(Instant now) const {
     return state_ == State::kOpen && now >= opened_ + kSteadyAfter;
   }
-  // Why it is away, for the operator.
+  // Why the collector is away, for the operator.
   const std::string& reason() const { return reason_; }
-  // Only while it is open.
+  // Only while the connection is open.
   void send(ConstBytes message, std::size_t records, Instant now);
-  bool is_idle() const { return waiting_.empty(); }  // nothing waits to be taken by the kernel
+  bool is_idle() const { return waiting_.empty(); }  // no message waits for the kernel
 
  private:
   struct Message {
@@ -72,13 +74,13 @@ class CollectorSocket {
   State state_ = State::kAway;
   bool is_anew_ = false;
   std::string reason_;
-  Instant deadline_;  // of the handshake, or of the next try
+  Instant deadline_;  // of the handshake, or for the next attempt
   Duration wait_ = kFirstWait;
   std::deque<Message> waiting_;
   std::size_t waiting_size_ = 0;
-  std::size_t front_sent_ = 0;  // of the first of them
+  std::size_t front_sent_ = 0;  // bytes of the first message that were sent
   Instant opened_;
-  Instant progress_;  // when the kernel has taken something last
+  Instant progress_;  // when the kernel last took bytes
 };
 
 }  // namespace satrelay::records

@@ -27,7 +27,7 @@ void IpfixExporter::look(Instant now) {
   const bool is_anew = socket_.look(now);
   if (socket_.state() != CollectorSocket::State::kOpen) return;
   const bool is_tcp = collector_.transport == config::IpfixTransport::kTcp;
-  // Each connection is a session of its own.
+  // Each TCP connection is a session of its own.
   if (is_anew && is_tcp) begin_session();
   if (!is_anew && (is_tcp || now < templates_due_)) return;
   send(messages_->templates(), now);

@@ -1,6 +1,6 @@
-// Brings records of flows to an IPFIX collector. A collector that has been away learns the
-// templates first; over UDP, where nobody knows whether it has been away, it is told them again and
-// again (RFC 7011 section 8.4).
+// Exports records of flows to an IPFIX collector. A collector that has been away gets the templates
+// first. Over UDP it is unknown whether the collector was away, so the templates are repeated (RFC
+// 7011 section 8.4).
 #pragma once
 
 #include <optional>
@@ -16,17 +16,17 @@ namespace satrelay::records {
 class IpfixExporter {
  public:
   static constexpr Duration kTemplateInterval = Duration::seconds(10);
-  // A datagram that the smallest path of IPv6 carries whole.
+  // A datagram that the smallest IPv6 path carries whole.
   static constexpr std::size_t kLongestDatagram = 1'232;
   static constexpr std::size_t kLongestSegmented = 16'384;
 
-  // `counters` must outlive it. Throws std::runtime_error.
+  // `counters` must outlive this object. Throws std::runtime_error.
   IpfixExporter(const config::IpfixCollector& collector, RecordCounters& counters);
 
-  // Before records are added, and often: goes on with the way to the collector.
+  // Call this often, and before adding records: it keeps the connection to the collector going.
   void look(Instant now);
   void add(const gateway::FlowRecord& record, const RecordContext& context, Instant now);
-  // What was added leaves, however little it is.
+  // Sends the records that were added, however few they are.
   void flush(Instant now);
   const CollectorSocket& socket() const { return socket_; }
 

@@ -14,15 +14,16 @@
 namespace satrelay::records {
 namespace {
 
-// There is no value that says "not known": what the far gateway has told has templates of its own.
+// IPFIX has no value for "not known". So records with figures of the far gateway have templates of
+// their own.
 constexpr std::uint16_t kTemplateV4 = 256;
 constexpr std::uint16_t kTemplateV6 = 257;
 constexpr std::uint16_t kFarTemplateV4 = 258;
 constexpr std::uint16_t kFarTemplateV6 = 259;
 
-// --- what the enterprise adds --------------------------------------------------------------------
+// --- elements of the enterprise ------------------------------------------------------------------
 
-// Those that are reversible have a second one with bit 14 of their number set (RFC 5103 section 6).
+// Reversible elements have a second element, with bit 14 of their number set (RFC 5103 section 6).
 fbInfoElement_t element(const char* name, std::uint16_t number, std::uint16_t size,
                         std::uint32_t flags, std::uint8_t type) {
   return FB_IE_INIT_FULL(name, SATRELAY_ENTERPRISE, number, size, flags, 0, 0, type, nullptr);
@@ -48,7 +49,7 @@ void add_enterprise_elements(fbInfoModel_t* model) {
   for (fbInfoElement_t& each : elements) fbInfoModelAddElement(model, &each);
 }
 
-// --- a record as the library takes it ------------------------------------------------------------
+// --- a record in the form of the library ---------------------------------------------------------
 
 // In the order of kFields, without holes.
 struct Values {
@@ -109,7 +110,7 @@ constexpr Field kFields[] = {
     {"satrelayEnd", FB_IE_VARLEN},
 };
 constexpr std::uint8_t kProtocolTcp = 6;
-constexpr std::uint8_t kInitiator = 1;  // biflowDirection: forward is from who has begun
+constexpr std::uint8_t kInitiator = 1;  // biflowDirection: forward is from the initiator
 constexpr std::uint8_t kIngress = 0;    // flowDirection: the client is on the LAN
 constexpr std::uint8_t kEgress = 1;
 
@@ -130,8 +131,8 @@ static_assert(size_in_memory(kFieldsV6) + sizeof(Values) == sizeof(ValuesV6));
   throw std::runtime_error("libfixbuf: " + text);
 }
 
-// In memory: with the sizes and the padding of the struct. Else as it leaves, with what the far
-// gateway has told or without.
+// The form of a record. In memory it has the sizes and the padding of the struct. A record that is
+// sent has the figures of the far gateway, or not.
 enum class Form : std::uint8_t { kInMemory, kSent, kSentWithFar };
 
 void append_fields(fbTemplate_t* made, std::span<const Field> fields, Form form) {
@@ -165,7 +166,7 @@ std::uint32_t in_order_of_machine(const IpAddress& address) {
          std::uint32_t{octets[2]} << 8 | octets[3];
 }
 
-// The library only reads it.
+// The cast is safe, since the library only reads the text.
 fbVarfield_t text_of(std::string_view text) {
   return {text.size(), reinterpret_cast<std::uint8_t*>(const_cast<char*>(text.data()))};
 }
@@ -214,7 +215,8 @@ std::uint16_t template_sent(const gateway::FlowRecord& record) {
 constexpr std::size_t kMessageHeader = 16;
 constexpr std::size_t kSetHeader = 4;
 
-// As it leaves, at the most: a text with one octet of length, which padding makes up for.
+// An upper bound of the record's size as sent. It counts one octet for the length of each text. The
+// padding, which is not sent, makes up for longer lengths.
 std::size_t longest_sent(const gateway::FlowRecord& record, const RecordContext& context) {
   const Values values = values_of(record, context);
   std::size_t size =
@@ -253,7 +255,7 @@ FlowEndReason flow_end_reason(gateway::Counter end) {
 
 struct IpfixMessages::Library {
   ~Library() {
-    if (buffer != nullptr) fBufFree(buffer);  // and with it session and exporter
+    if (buffer != nullptr) fBufFree(buffer);  // also frees session and exporter
     if (model != nullptr) fbInfoModelFree(model);
   }
   fbInfoModel_t* model = nullptr;
@@ -270,7 +272,8 @@ IpfixMessages::IpfixMessages(const Parameters& parameters) : library_(std::make_
   add_enterprise_elements(l.model);
   l.session = fbSessionAlloc(l.model);
   fbSessionSetDomain(l.session, parameters.observation_domain);
-  // Before there is a buffer, or the library would say each of them at once.
+  // Add the templates before there is a buffer: otherwise the library would send each of them at
+  // once.
   for (const Form form : {Form::kInMemory, Form::kSent}) {
     add_template(l.model, l.session, kTemplateV4, kFieldsV4, form);
     add_template(l.model, l.session, kTemplateV6, kFieldsV6, form);
@@ -295,7 +298,7 @@ ConstBytes IpfixMessages::emit() {
 
 ConstBytes IpfixMessages::templates() {
   GError* error = nullptr;
-  // The library begins a message for templates only if it may end the one before by itself.
+  // The library begins a message for templates only if it may end the previous message itself.
   fBufSetAutomaticMode(library_->buffer, TRUE);
   const gboolean said = fbSessionExportTemplates(library_->session, &error);
   fBufSetAutomaticMode(library_->buffer, FALSE);
@@ -334,8 +337,8 @@ bool IpfixMessages::append(const gateway::FlowRecord& record, const RecordContex
   return false;
 }
 
-// The library writes the header of a Set before it knows whether a record has room behind it, and a
-// Set has one record at least (RFC 7011 section 3.3).
+// Checks for room, since the library writes the header of a Set before it knows whether a record
+// fits behind it. A Set must have at least one record (RFC 7011 section 3.3).
 bool IpfixMessages::has_room(const gateway::FlowRecord& record,
                              const RecordContext& context) const {
   if (begun_ == 0 || template_sent(record) == last_id_) return true;
@@ -344,7 +347,7 @@ bool IpfixMessages::has_room(const gateway::FlowRecord& record,
 
 ConstBytes IpfixMessages::add(const gateway::FlowRecord& record, const RecordContext& context) {
   if (has_room(record, context) && append(record, context)) return {};
-  // Behind templates the library wants their message ended once more, which says nothing.
+  // After templates the library wants their message ended once more. That message is empty.
   const bool is_full = begun_ > 0;
   const ConstBytes full = is_full ? emit() : emit().first(0);
   if (!append(record, context)) throw std::runtime_error("libfixbuf: a message takes no record");

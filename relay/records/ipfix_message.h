@@ -1,6 +1,6 @@
-// Records of flows as IPFIX messages (RFC 7011): a biflow each (RFC 5103), forward from the client
-// to the server. What IANA has an element for is told by that; the rest by elements of the
-// enterprise whose number stands in SATRELAY-MIB. docs/records.md lists them.
+// Records of flows as IPFIX messages (RFC 7011). Each record is a biflow (RFC 5103), forward from
+// the client to the server. It uses IANA's elements where they exist, and elements of the
+// enterprise in SATRELAY-MIB for the rest. docs/records.md lists them.
 #pragma once
 
 #include <cstddef>
@@ -20,21 +20,21 @@ class IpfixMessages {
     std::uint32_t observation_domain = 0;
     std::size_t longest = 0;  // message, octets
   };
-  // Throws std::runtime_error if the library refuses what it is given.
+  // Throws std::runtime_error if the library refuses the parameters.
   explicit IpfixMessages(const Parameters& parameters);
   IpfixMessages(const IpfixMessages&) = delete;
   IpfixMessages& operator=(const IpfixMessages&) = delete;
   ~IpfixMessages();
 
-  // The templates, as a message of their own; call when nothing is begun. All answers are valid
-  // until the next call.
+  // Returns the templates, as a message of their own. Call this when no message is begun. All
+  // results are valid until the next call.
   ConstBytes templates();
-  // Adds a record to the message that is begun. If it has no room for it, that message, and the
-  // record begins the next one; else nothing.
+  // Adds a record to the message that is begun. If that has no room, returns it, and begins the
+  // next message with the record. Otherwise returns an empty span.
   ConstBytes add(const gateway::FlowRecord& record, const RecordContext& context);
-  // The message that is begun; empty if there is none.
+  // Ends the message that is begun, and returns it. Empty if there is none.
   ConstBytes finish();
-  // Records in what add() or finish() has returned last.
+  // Records in the message that add() or finish() returned last.
   std::size_t records() const { return emitted_; }
 
  private:
@@ -45,13 +45,13 @@ class IpfixMessages {
   std::unique_ptr<Library> library_;
   bool has_room(const gateway::FlowRecord& record, const RecordContext& context) const;
 
-  std::uint16_t last_id_ = 0;  // the template of the record before
-  std::size_t begun_ = 0;      // records
-  std::size_t size_ = 0;       // of the message that is begun, at the most
+  std::uint16_t last_id_ = 0;  // template of the previous record
+  std::size_t begun_ = 0;      // records in the message that is begun
+  std::size_t size_ = 0;       // upper bound of its size, octets
   std::size_t emitted_ = 0;
 };
 
-// RFC 7011's flowEndReason (RFC 5102): what is known of the end in five words.
+// flowEndReason of RFC 7011 (RFC 5102): the cause of the end. The active timeout (2) is not used.
 enum class FlowEndReason : std::uint8_t {
   kIdleTimeout = 1,
   kEndOfFlow = 3,

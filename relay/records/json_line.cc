@@ -42,7 +42,7 @@ void append_line(fmt::memory_buffer& out, const gateway::FlowRecord& record,
   if (record.first_byte) {
     fmt::format_to(to, R"(,"first_byte_us":{})", record.first_byte->to_microseconds());
   }
-  // Of the protocols only TCP becomes a flow.
+  // Only TCP connections become flows.
   fmt::format_to(
       to, R"(,"protocol":"tcp","client":"{}","client_port":{},"server":"{}","server_port":{})",
       record.client.to_string(), record.client_port, record.server.to_string(), record.server_port);

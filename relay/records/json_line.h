@@ -11,9 +11,9 @@
 
 namespace satrelay::records {
 
-// What a record leaves to who knows it.
+// Data about records that the records themselves lack.
 struct RecordContext {
-  std::span<const std::string> peers;  // their names, by their place in the configuration
+  std::span<const std::string> peers;  // names of the peers, in the order of the configuration
   std::uint64_t epoch = 0;             // UTC at instant 0, nanoseconds
 
   // UTC, microseconds.
@@ -22,10 +22,11 @@ struct RecordContext {
   }
 };
 
-// Why a flow has ended, in a word: the counter's name without what all have in common.
+// The cause of a flow's end, in a word: the counter's name without the prefix "flows_".
 std::string_view end_of(const gateway::FlowRecord& record);
 
-// With its newline. No name in it needs escapes: config::check_name() has seen to that.
+// Appends the line with its newline. No name needs escapes: config::check_name() refuses such
+// names.
 void append_line(fmt::memory_buffer& out, const gateway::FlowRecord& record,
                  const RecordContext& context);
 

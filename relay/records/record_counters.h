@@ -1,5 +1,5 @@
-// What the writer of records counts. What a worker loses because the writer is behind it counts
-// itself (relay/ops/stats/worker_counters.h).
+// The counters of the record writer. A worker itself counts records that it loses because the
+// writer is behind (relay/ops/stats/worker_counters.h).
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Where a worker leaves the records of its flows, and the writer finds them. One thread at each
-// end, and neither waits for the other: what finds no room is not taken, and the worker counts it.
+// A ring of flow records from a worker to the writer. Each end has one thread, and neither waits
+// for the other. If there is no room, the record is lost, and the worker counts it.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@
 
 namespace satrelay::records {
 
-// Copied as it is, with nothing of the worker's in it.
+// The record is copied as it is, and must not point into the worker's memory.
 static_assert(std::is_trivially_copyable_v<gateway::FlowRecord>);
 
 class RecordRing {
@@ -22,7 +22,8 @@ class RecordRing {
   static constexpr std::size_t kRoom = 32'768;
   static constexpr std::size_t kMemory = kRoom * sizeof(gateway::FlowRecord);
 
-  // `room`: a power of two. All of it is touched, so that no record pays for a page fault.
+  // `room`: a power of two. The constructor touches all of it, so that no record pays for a page
+  // fault.
   explicit RecordRing(std::size_t room = kRoom);
 
   // --- the worker's side -----------------------------------------------------------------------
@@ -39,17 +40,17 @@ class RecordRing {
   }
 
   // --- the writer's side -----------------------------------------------------------------------
-  // What has been written and not been taken, as far as it is in one piece; take() lets it go.
+  // Records that were written and not taken, as far as they are in one piece. take() frees them.
   std::span<const gateway::FlowRecord> readable() const;
   void take(std::size_t count);
-  std::size_t size() const;  // of either side
+  std::size_t size() const;  // for either side
 
  private:
   std::size_t room_;
   std::unique_ptr<gateway::FlowRecord[]> records_;
-  // Each side's own are on a cache line of their own.
+  // The variables of each side have a cache line of their own.
   alignas(64) std::atomic<std::uint64_t> written_ = 0;
-  std::uint64_t taken_seen_ = 0;  // by the worker
+  std::uint64_t taken_seen_ = 0;  // `taken_` as the worker last saw it
   alignas(64) std::atomic<std::uint64_t> taken_ = 0;
 };
 

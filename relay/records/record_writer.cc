@@ -8,7 +8,7 @@
 namespace satrelay::records {
 namespace {
 
-// Lines that are written at once: some 128 KiB.
+// Lines that are written at once: about 128 KiB.
 constexpr std::size_t kBatch = 256;
 
 }  // namespace
@@ -105,7 +105,7 @@ void RecordWriter::hand_out(Records records, const RecordContext& context, Insta
   counters_.unexported += records.size() - done;
 }
 
-// No memory, or something that the library does not take.
+// Catches a lack of memory, or an error of the library.
 template <typename Step>
 void RecordWriter::try_export(const Step& step, Instant now) {
   try {

@@ -1,6 +1,6 @@
-// Takes the records of flows out of the workers' rings, and brings them to where the configuration
-// says: a file of JSON lines, an IPFIX collector, or both. What cannot be brought is counted and
-// gone: neither disk nor collector ever holds up a worker. Both are tried again by the clock,
+// Takes the records of flows out of the workers' rings, and writes them to a file of JSON lines, an
+// IPFIX collector, or both, as configured. Records that cannot be written are counted and lost:
+// neither disk nor collector ever delays a worker. The writer tries both again after a time,
 // whether flows end or not.
 #pragma once
 
@@ -27,28 +27,29 @@ namespace satrelay::records {
 
 class RecordWriter {
  public:
-  // After it could not be written, the file is left alone for so long, then for twice as long. No
-  // longer than a few seconds: a try is one write, and a pause costs the records of those that end.
+  // After a failure the writer leaves the file alone for this time, and then for twice as long. The
+  // longest pause is only a few seconds: an attempt is one write, and a pause loses the records of
+  // flows that end.
   static constexpr Duration kFirstPause = Duration::seconds(1);
   static constexpr Duration kLongestPause = Duration::seconds(8);
-  // What has failed is in trouble until it has been well for so long.
+  // A failure counts as over once the file or the collector has worked for this long.
   static constexpr Duration kSteadyAfter = CollectorSocket::kSteadyAfter;
 
-  // `rings`: of the workers, which outlive this. `peers`: their names, as configured. Throws
-  // std::runtime_error.
+  // `rings`: of the workers; they must outlive this object. `peers`: their names, as configured.
+  // Throws std::runtime_error.
   RecordWriter(const config::Records& config, std::vector<std::string> peers,
                std::vector<RecordRing*> rings);
 
   // --- by the writer's thread ------------------------------------------------------------------
-  // Says at once what else the first record would find out.
+  // Opens the file, so that a failure shows now and not with the first record.
   void open_file(Instant now);
-  // All that the rings have had when it was called. `epoch`: UTC at instant 0, nanoseconds. What
-  // goes wrong on one way is in the report, and the other way goes on. Throws only std::bad_alloc,
-  // if there is no memory for the report.
+  // Handles all records that the rings have when it is called. `epoch`: UTC at instant 0,
+  // nanoseconds. A failure of one output is reported, and the other output goes on. Throws only
+  // std::bad_alloc, if there is no memory for the report.
   void look(Instant now, std::uint64_t epoch);
-  // At the end, for a file that fails: one more try, without a pause.
+  // At the end: tries once more to write to a file that fails, without a pause.
   void write_rest(Instant now);
-  // Nothing waits that a look would bring further; for a file that fails something may.
+  // True if no record waits that look() could move. Records for a file that fails may still wait.
   bool is_idle() const;
 
   // --- any thread ------------------------------------------------------------------------------
@@ -72,20 +73,20 @@ class RecordWriter {
   const std::vector<RecordRing*> rings_;
   RecordCounters counters_;
   std::optional<RotatingFile> file_;
-  bool file_fails_ = false;   // it did the last time
+  bool file_fails_ = false;   // the last write failed
   std::string file_trouble_;  // "": none
   Duration file_pause_ = kFirstPause;
-  Instant file_retry_;       // while it fails
-  Instant file_well_since_;  // while it does not
-  // To be written next. While the file fails they wait for it: only what is written shows that
-  // there is room again.
+  Instant file_retry_;       // next attempt, while the file fails
+  Instant file_well_since_;  // since when it works, while it does
+  // The lines to write next. If the file fails, they stay here for the next attempt: only a write
+  // shows that the disk has room again.
   fmt::memory_buffer lines_;
   std::size_t line_count_ = 0;
   std::optional<IpfixExporter> exporter_;
   std::string collector_trouble_;  // "": none
-  Instant export_failed_at_;       // the last time, of what no socket tells
+  Instant export_failed_at_;       // last failure that was not the socket's
 
-  mutable std::mutex mutex_;  // guards what follows; held only to copy
+  mutable std::mutex mutex_;  // guards `report_`; held only to copy
   RecordsReport report_;
 };
 

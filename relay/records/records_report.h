@@ -1,4 +1,4 @@
-// How the records of flows fare, for who asks.
+// The state of the records of flows, for the stats socket and for events.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@ namespace satrelay::records {
 struct RecordsReport {
   std::string file_state = "off";   // off, ok, failing
   std::string ipfix_state = "off";  // off, connecting, ok, away
-  // Why there was a failure, until it has been well for a while; "": nothing is wrong.
+  // The reason of a failure, kept until the output has worked for a while. "": no failure.
   std::string file_trouble = {};
   std::string collector_trouble = {};
-  std::uint64_t waiting = 0;  // in the rings of the workers, and for a file that fails
+  std::uint64_t waiting = 0;  // records in the workers' rings, and for a file that fails
   RecordCounters counters;
 };
 

@@ -31,14 +31,15 @@ void RotatingFile::close() {
 }
 
 void RotatingFile::open() {
-  // A pipe without a reader must not keep us waiting.
+  // O_NONBLOCK: opening a pipe without a reader must not block.
   file_ =
       ::open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0640);
   if (file_ < 0) fail(errno, path_);
   struct stat status {};
   int error = ::fstat(file_, &status) == 0 ? 0 : errno;
   if (error == 0 && !S_ISREG(status.st_mode)) error = EINVAL;
-  // Of another gateway, which cuts off what it could not write whole.
+  // Lock the file: another gateway that writes to it would cut off our lines if it cannot write its
+  // own.
   if (error == 0 && ::flock(file_, LOCK_EX | LOCK_NB) != 0) error = errno;
   if (error != 0) {
     close();
@@ -58,7 +59,7 @@ bool RotatingFile::is_still_there() {
   struct stat ours {};
   struct stat named {};
   if (::fstat(file_, &ours) != 0 || ::stat(path_.c_str(), &named) != 0) return false;
-  // Somebody may have emptied it, as logrotate's copytruncate does.
+  // Another program may have emptied the file, as logrotate's copytruncate does.
   size_ = static_cast<std::uint64_t>(ours.st_size);
   return ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
 }
@@ -69,11 +70,11 @@ std::filesystem::path RotatingFile::numbered(unsigned number) const {
 
 void RotatingFile::rotate() {
   close();
-  // More may have been kept once.
+  // An earlier configuration may have kept more files.
   for (unsigned i = limits_.keep + 1; std::filesystem::remove(numbered(i)); ++i) {
   }
-  // No further than the first number that is free: where the file itself cannot be moved, a second
-  // try finds FILE.1 free, and moves nothing.
+  // Move files up to the first free number only. If FILE itself cannot be moved, a second attempt
+  // finds FILE.1 free, and moves nothing.
   unsigned last = 1;
   while (last < limits_.keep && std::filesystem::exists(numbered(last))) ++last;
   for (unsigned i = std::min(last, limits_.keep); i > 0; --i) {
@@ -99,7 +100,7 @@ void RotatingFile::write(std::string_view lines) {
     if (done < 0 && errno == EINTR) continue;
     if (done <= 0) {
       const int error = done < 0 ? errno : EIO;
-      // The disk is full in mid-line: the file ends where it ended before.
+      // The disk is full in the middle of a line: cut the file back to its earlier end.
       if (::ftruncate(file_, static_cast<::off_t>(size_)) != 0) close();
       fail(error, path_);
     }

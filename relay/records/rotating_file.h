@@ -1,8 +1,8 @@
-// A file of lines that does not grow beyond a size: FILE is then FILE.1, FILE.1 is FILE.2, and what
-// is beyond those that are to be kept is removed. It is opened when there is something to write,
-// and again if somebody has taken it away. A line is in it whole, or not at all; only what was
-// killed or lost its power leaves a piece of one, which then stands by itself. Nobody else writes
-// to it: flock(2).
+// A file of lines with a limit for its size. At the limit FILE becomes FILE.1, FILE.1 becomes
+// FILE.2, and files beyond the number to keep are removed. The file is opened at the first write,
+// and again if it was removed or renamed. Each line is in it whole, or not at all. Only a kill or a
+// loss of power leaves a part of a line, which then stands on a line of its own. No other process
+// writes to the file: flock(2).
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class RotatingFile {
  public:
   struct Limits {
     ByteCount size;     // a file that would be larger is rotated first
-    unsigned keep = 0;  // rotated ones
+    unsigned keep = 0;  // rotated files
   };
 
   RotatingFile(std::filesystem::path path, Limits limits);
@@ -26,7 +26,7 @@ class RotatingFile {
   RotatingFile& operator=(const RotatingFile&) = delete;
   ~RotatingFile();
 
-  // Whole lines. Throws std::system_error, and then none of them is in the file.
+  // Writes whole lines. If it throws std::system_error, none of them is in the file.
   void write(std::string_view lines);
   std::uint64_t rotations() const { return rotations_; }
 

@@ -1,4 +1,4 @@
-// What a link allows at best, calculated from its conditions and the header sizes of docs/stp.md:
+// The best that a link allows, calculated from its conditions and the header sizes of docs/stp.md:
 // the erasure capacity (1 - p) x rate x payload share, and the earliest instant at which the last
 // byte of a transfer can arrive.
 #pragma once
@@ -12,30 +12,30 @@
 namespace satrelay::satlab {
 
 // Bytes of a full data packet that are not payload: IPv4 and UDP header, STP's header and trailer,
-// and one DATA frame of a stream below id 64 (type, stream, offset). `stream_bytes` decides how
-// long the offset is (varint).
+// and one DATA frame of a stream below id 64 (type, stream, offset). `stream_bytes` decides the
+// length of the offset (varint).
 std::uint32_t packet_headers(std::uint64_t stream_bytes);
 
-// Payload of a full packet over what the link counts for it.
+// Payload of a full packet, divided by the bytes that the link counts for it.
 double payload_share(std::uint32_t mtu, std::uint32_t headers, std::uint32_t overhead);
 
 // Payload bits a second: rate x (1 - loss) x share.
 double payload_rate(BitRate rate, double loss, double share);
 
-// Mean loss of a direction: of its Bernoulli model, or of its Gilbert-Elliott chain in the long
-// run.
+// Mean loss of a direction: the loss of its Bernoulli model, or the long-run mean of its
+// Gilbert-Elliott chain.
 double mean_loss(const config::LinkDirection& direction);
 
-// One direction over time: capacity as a step function, from the experiment's configuration and
-// its changes, for payload of packets full to the experiment's MTU.
+// The capacity of one direction as a step function of time, from the experiment's configuration and
+// its changes. It holds for payload in packets that fill the experiment's MTU.
 class LinkBound {
  public:
   LinkBound(const Experiment& experiment, sim::Side from, std::uint64_t stream_bytes);
 
-  // Payload bits that may cross between two times.
+  // Payload bits that can cross between two times.
   double bits_between(Duration begin, Duration end) const;
-  // When the last of `bytes` arrives at best if the first is ready at `start`; infinite if the
-  // link never carries as much.
+  // The earliest arrival of the last of `bytes`, if the first is ready at `start`. Infinite if the
+  // link never carries that many.
   Duration arrival(Duration start, std::uint64_t bytes) const;
 
  private:

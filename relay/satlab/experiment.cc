@@ -34,8 +34,8 @@ Duration warm_up_for(const sim::Scenario& scenario) {
 
 namespace {
 
-// A host with room for the buffers of all its connections, as a real one has; only what is used
-// costs memory.
+// Gives the host room for the buffers of all its connections, as a real host has. Only the memory
+// that is used costs anything.
 void make_room(sim::HostSpec& host, std::size_t flows) {
   constexpr std::size_t kMost = std::size_t{4} << 30;
   host.memory =
@@ -49,7 +49,7 @@ void add_flows(Experiment& experiment, const FlowRequest& request) {
   experiment.groups.push_back({request.name, scenario.flows.size(), request.count});
   sim::Plan client = sim::sender(request.upload);
   sim::Plan server = sim::sender(request.download);
-  // Who has nothing to send closes last, so that the connection lives as long as the transfer.
+  // A side with nothing to send closes last, so that the connection lives as long as the transfer.
   if (request.upload == 0) client.finish = sim::Finish::kWhenPeerFinished;
   if (request.download == 0) server.finish = sim::Finish::kWhenPeerFinished;
   for (std::size_t i = 0; i < request.count; ++i) {

@@ -1,9 +1,9 @@
-// One run of the laboratory as values: the simulated network, what happens to its link on the way,
-// and how long and how finely it is looked at. Read from YAML by scenario_file.h, or made in code
-// by the papers' conditions.
+// One run of the laboratory, as values: the simulated network, the changes to its link, and the
+// length and sampling of the run. An experiment is read from YAML (scenario_file.h), or built in
+// code from the papers' conditions.
 //
-// Times count from the run's zero, when both gateways have long known each other; the simulation
-// begins `warm_up` earlier.
+// Times count from the run's zero. The simulation begins `warm_up` earlier, so that both gateways
+// know each other by then.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace satrelay::satlab {
 
-// So many bytes never end within a run.
+// A transfer of this size never ends within a run.
 inline constexpr std::uint64_t kUnlimited = std::uint64_t{1} << 50;
 
 using Ways = config::LinkWays;
@@ -27,10 +27,10 @@ constexpr bool includes(Ways ways, sim::Side from) {
   return ways == Ways::kBoth || (ways == Ways::kAToB) == (from == sim::Side::kA);
 }
 
-// Whether the gateway that sends is told a new rate at once, as by its modem or operator.
+// Whether the sending gateway learns a new rate at once, as from its modem or operator.
 enum class Announced : std::uint8_t { kNo, kYes };
 
-// What an absent member leaves as it is.
+// Absent members leave the link as it is.
 struct LinkChange {
   Duration at;
   Ways ways = Ways::kBoth;
@@ -48,7 +48,7 @@ struct FlowGroup {
 };
 
 enum class Until : std::uint8_t {
-  kFlowsOver,  // or the duration, whichever comes first
+  kFlowsOver,  // or when the duration is over, whichever comes first
   kDuration,
 };
 
@@ -66,8 +66,8 @@ struct Experiment {
 };
 
 // Appends `count` flows to the scenario, `spacing` apart, and their group. The client sends
-// `upload` bytes as soon as it is connected, the server `download` bytes as soon as it has the
-// connection.
+// `upload` bytes as soon as it is connected. The server sends `download` bytes as soon as it has
+// the connection.
 struct FlowRequest {
   std::string name = {};
   sim::Side client_side = sim::Side::kA;
@@ -86,7 +86,7 @@ void add_flows(Experiment& experiment, const FlowRequest& request);
 // report of a run names it.
 std::string congestion_of(const sim::Scenario& scenario);
 
-// Long enough for the gateways to greet each other over this link, lost HELLOs included.
+// Long enough for the gateways to complete their handshake over this link, lost HELLOs included.
 Duration warm_up_for(const sim::Scenario& scenario);
 
 }  // namespace satrelay::satlab

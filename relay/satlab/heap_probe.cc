@@ -9,7 +9,7 @@
 
 namespace {
 
-// A program of one thread where a probe is set; others have none.
+// A process that sets a probe has one thread. In other processes no probe reads the balance.
 thread_local std::int64_t balance = 0;
 
 void* allocate(std::size_t size, std::size_t alignment) noexcept {
@@ -43,7 +43,7 @@ void* operator new[](std::size_t size, std::align_val_t alignment) {
 }
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return allocate(size, 1); }
 void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return allocate(size, 1); }
-// Not inlined: GCC would take the pair of operators for mismatched where it sees through one only.
+// Not inlined: if GCC inlined one operator of a pair only, it would consider them mismatched.
 [[gnu::noinline]] void operator delete(void* p) noexcept { give_back(p); }
 [[gnu::noinline]] void operator delete[](void* p) noexcept { give_back(p); }
 [[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { give_back(p); }

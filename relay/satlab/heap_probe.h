@@ -1,5 +1,5 @@
-// Counts what a gateway takes from the heap, call by call: what is outside the arena must have a
-// bound of its own.
+// Counts the heap memory that a gateway takes, call by call: memory outside the arena must have its
+// own bound.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace satrelay::satlab {
 
-// Its program replaces operator new and delete (heap_probe.cc). What was allocated before the probe
-// was there is not counted until it is freed.
+// The program must link heap_probe.cc, which replaces operator new and delete. An allocation from
+// before the probe is not counted, but its release is.
 class HeapProbe final : public sim::EngineProbe {
  public:
   void enter() override;

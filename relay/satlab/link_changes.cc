@@ -13,7 +13,7 @@ namespace {
 using config::Fields;
 using config::Value;
 
-// The fastest rate at which the gateways of these directions send, and obey.
+// The highest rate that the sending gateways of these directions obey: their configured rate.
 BitRate configured_rate(const sim::Scenario& scenario, Ways ways) {
   if (ways == Ways::kAToB) return scenario.a_to_b.rate;
   if (ways == Ways::kBToA) return scenario.b_to_a.rate;

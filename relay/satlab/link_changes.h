@@ -1,4 +1,4 @@
-// The link of a scenario: its two directions as satlink knows them, and what happens to it over
+// Reads the link of a scenario: its two directions, with the keys of satlink, and its changes over
 // time.
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace satrelay::satlab {
 
-// Reads `link:`. The experiment's duration is known already: what would happen later is refused.
-// `folder`: where the files of traces are looked for.
+// Reads `link:`. The experiment's duration must be set: a change after it is refused, later steps
+// of a trace are ignored. `folder`: the folder of the trace files.
 void read_link(const config::Value& value, const std::filesystem::path& folder,
                Experiment& experiment);
 

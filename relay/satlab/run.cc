@@ -23,7 +23,8 @@ std::uint64_t peak_memory() {
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-// The link's own steps: frames that wait when the rate changes leave at the new one.
+// Adds the changes to the link's own steps, so that frames that wait when the rate changes leave at
+// the new rate.
 sim::Scenario with_steps(const Experiment& experiment) {
   sim::Scenario scenario = experiment.scenario;
   for (const LinkChange& change : experiment.changes) {
@@ -96,13 +97,13 @@ class Run {
 
   void announce(Side from, BitRate rate) {
     if (!network_.is_running(from)) return;
-    // The link's name is that of sim::Network.
+    // sim::Network gives the link this name.
     network_.gateway(from).engine().set_capacity("sat", gateway::LinkWay::kSend, rate,
                                                  network_.loop().now());
     network_.gateway(from).wake();
   }
 
-  // Whether nothing is left to wait for.
+  // Runs until `next`. Returns whether all flows are over, if that ends the experiment.
   bool advance(Duration next) {
     const Instant limit = experiment_.zero() + next;
     if (experiment_.until == Until::kFlowsOver) return network_.run_until_flows_over(limit);
@@ -110,7 +111,7 @@ class Run {
     return false;
   }
 
-  // Each direction of each flow that is to carry bytes.
+  // Lists each direction of each flow that has bytes to carry.
   void list_flows() {
     for (const FlowGroup& group : experiment_.groups) {
       const std::size_t first = result_.flows.size();
@@ -146,7 +147,7 @@ class Run {
       result_.arena_peak[index] =
           std::max(result_.arena_peak[index], sample.network.gateway(side).arena_used);
       Duration& peak = result_.link[index].queue_peak;
-      // What waited before zero is none of the run's.
+      // The run does not count frames that waited before zero.
       if (!result_.series.empty()) peak = std::max(peak, sample.network.link_from(side).queue_peak);
     }
     if (sample.network.flows.size() > kMostFlowsInSeries) sample.network.flows = {};
@@ -189,7 +190,7 @@ class Run {
     if (elapsed > Duration::zero()) {
       flow.goodput = static_cast<double>(flow.received) * 8 / elapsed.to_seconds();
     }
-    // A server's bytes wait for the OPEN to cross the other direction.
+    // A server's bytes wait until the OPEN has crossed the other direction.
     Duration ready = flow.start;
     if (flow.from != spec.client_side) {
       ready = LinkBound(experiment_, spec.client_side, 1).arrival(flow.start, 0);

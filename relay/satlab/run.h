@@ -13,7 +13,7 @@
 
 namespace satrelay::satlab {
 
-// One look at the network. `network.flows` is empty if there are more than kMostFlowsInSeries.
+// One sample of the network. `network.flows` is empty if there are more than kMostFlowsInSeries.
 struct Sample {
   Duration at;                                   // since the run's zero
   sim::Sample network;                           // counts since the simulation began
@@ -21,21 +21,21 @@ struct Sample {
 };
 inline constexpr std::size_t kMostFlowsInSeries = 64;
 
-// One direction of a flow that was to carry bytes.
+// The figures of one direction of a flow that has bytes to carry.
 struct FlowFigures {
   std::string name;
   std::size_t flow = 0;  // index in the scenario
   sim::Side from{};
-  std::uint64_t bytes = 0;  // kUnlimited: as many as the run lets pass
+  std::uint64_t bytes = 0;  // kUnlimited: as many as the run allows
   std::uint64_t received = 0;
-  Duration start;                      // when the client asked for the connection
+  Duration start;                      // when the client opened the connection
   std::optional<Duration> first;       // first byte at the receiver, since `start`
   std::optional<Duration> completed;   // last byte and end at the receiver, since `start`
-  std::optional<Duration> sent_first;  // server's data: when it had the connection, since `start`
+  std::optional<Duration> sent_first;  // when the server had the connection, since `start`
   double goodput = 0;                  // bit/s, from `start` to completion or to the end of the run
-  Duration bound;          // completion at best, if this flow had the link alone; infinite if none
-  double bound_share = 0;  // bound / completion; of what the link carries at best if unfinished
-  std::string failure;     // why it ended otherwise than asked; empty if it did not
+  Duration bound;          // earliest completion, if this flow had the link alone; infinite if none
+  double bound_share = 0;  // bound / completion; if unfinished: received / the possible
+  std::string failure;     // why the flow did not end as asked; empty if it did
 };
 
 struct DirectionFigures {
@@ -62,13 +62,13 @@ struct RunResult {
   const sim::GatewaySample& gateway(sim::Side side) const {
     return series.back().network.gateway(side);
   }
-  bool failed() const;  // a flow ended otherwise than asked, or bytes arrived wrong
+  bool failed() const;  // a flow did not end as asked, or bytes arrived wrong
 };
 
 class Observer {
  public:
   virtual ~Observer() = default;
-  // After each sample. false: end the run here.
+  // Called after each sample. Returns false to end the run here.
   virtual bool on_progress(Duration at, Duration duration) = 0;
 };
 

@@ -10,14 +10,14 @@ namespace satrelay::satlab {
 struct RunOptions {
   std::string scenario;
   std::optional<std::uint64_t> seed;
-  std::string json;  // "": not wanted, here and below
+  std::string json;  // "": no file, here and below
   std::string csv;
   std::string plot;
   bool quiet = false;
 };
 
 // The exit status: 0 all flows did as asked, 1 some did not, 130 interrupted. Throws
-// config::ConfigError for a scenario that is wrong, std::runtime_error for all else.
+// config::ConfigError for a wrong scenario, std::runtime_error for other errors.
 int run_command(const RunOptions& options);
 
 }  // namespace satrelay::satlab

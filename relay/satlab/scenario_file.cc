@@ -122,7 +122,7 @@ void read_hosts(const Value* value, sim::Scenario& scenario, std::uint16_t mtu) 
 
 // --- gateways -----------------------------------------------------------------------------------
 
-// Contradictions are found as satrelayd finds them, in a configuration with the same parts.
+// Finds contradictions as satrelayd does, in a configuration with the same parts.
 void check_gateway(const sim::Scenario& scenario, sim::Side side, const Value& gateways) {
   config::Gateway probe;
   probe.lan.interface = "lan";
@@ -254,7 +254,7 @@ void read_flow(const Value& value, std::size_t index, Experiment& experiment) {
   add_flows(experiment, request);
 }
 
-// --- the whole ----------------------------------------------------------------------------------
+// --- the scenario -------------------------------------------------------------------------------
 
 void read_time(const Value& document, const Fields& fields, Experiment& experiment) {
   if (const Value* duration = fields.find("duration")) {

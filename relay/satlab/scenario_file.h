@@ -1,4 +1,4 @@
-// A scenario in YAML turned into an Experiment (docs/laboratory.md lists the keys).
+// Turns a scenario in YAML into an Experiment (docs/laboratory.md lists the keys).
 #pragma once
 
 #include <filesystem>
@@ -9,8 +9,8 @@
 
 namespace satrelay::satlab {
 
-// Throw config::ConfigError "file:line:column: path: what is wrong; what is allowed". `seed`, if
-// not empty, stands for the one in the file.
+// Both throw config::ConfigError "file:line:column: path: what is wrong; what is allowed". `seed`,
+// if not empty, replaces the seed in the file.
 Experiment load_scenario(const std::filesystem::path& file,
                          std::optional<std::uint64_t> seed = std::nullopt);
 Experiment parse_scenario(const std::string& text, const std::string& file,

@@ -22,14 +22,14 @@
 namespace satrelay::satlab {
 namespace {
 
-// Between the lines of a report; no line has it.
+// Separates the lines of a report; no line contains it.
 constexpr char kEndOfLine = '\0';
-// Of the processor: a seed takes up to three, and with sanitizers ten times that. A starved machine
-// takes no part of it.
+// Processor time: a seed takes up to 3 s, and ten times that with sanitizers. On a busy machine a
+// seed takes no more of it.
 constexpr rlim_t kMostSeconds = 120;
-// One that waits for ever takes no time of the processor.
+// Real time: a process that waits for ever takes no processor time.
 constexpr unsigned kMostSecondsOfClock = 3600;
-// Beside the arena, and beside what it has at its start.
+// Limits of the heap that a gateway takes after its start, beside the arena.
 constexpr std::int64_t kHeapOfAGateway = std::int64_t{16} << 20;
 constexpr std::int64_t kHeapOfAFlow = 8 << 10;
 
@@ -71,7 +71,8 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// A gateway that was started anew has given all back, unseen.
+// A restarted gateway has released memory that the probe did not see, so such runs are not
+// inspected.
 std::string inspect_heaps(const sim::Network& network, const std::array<HeapProbe, 2>& heaps) {
   const sim::Scenario& scenario = network.scenario();
   if (!scenario.restarts.empty()) return {};
@@ -127,7 +128,7 @@ std::vector<std::string> run_apart(const sim::Scenario& scenario, Diagnostics di
   if (pipe2(ends, O_CLOEXEC) != 0) {
     throw std::runtime_error(std::string("pipe: ") + std::strerror(errno));
   }
-  std::fflush(nullptr);  // or the child would write it again
+  std::fflush(nullptr);  // else the child would write buffered output again
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error(std::string("fork: ") + std::strerror(errno));
   if (child == 0) run_in_child(scenario, diagnostics, ends[1]);
@@ -157,7 +158,7 @@ std::vector<std::string> run_apart(const sim::Scenario& scenario, Diagnostics di
 SoakFailure minimise_failure(const ScenarioName& which, const sim::Scenario& scenario,
                              const std::vector<std::string>& broken, std::size_t most_runs) {
   SoakFailure failure{which, broken, {}, scenario, broken};
-  // Another fault on the way would lead elsewhere.
+  // Look for this kind of failure only: another fault would lead to another scenario.
   const std::string kind = sim::kind_of(broken.at(0));
   const auto fails = [&](const sim::Scenario& candidate) {
     std::vector<std::string> still = run_apart(candidate, Diagnostics::kHidden);

@@ -1,5 +1,5 @@
-// Random scenarios run one after the other, each in a process of its own, so that one that crashes
-// or never ends is a failure like any other.
+// Runs random scenarios one after the other, each in its own process. So a scenario that crashes or
+// never ends is a failure like any other.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@
 
 namespace satrelay::satlab {
 
-// Every promise that was broken; empty if all were kept. Frames that are traced go to stdout.
+// Every broken promise; empty if all were kept. Traced frames go to stdout.
 enum class Frames : std::uint8_t { kSilent, kTraced };
 std::vector<std::string> run_here(const sim::Scenario& scenario, Frames frames);
 
-enum class Diagnostics : std::uint8_t { kShown, kHidden };  // what the process says on stderr
+enum class Diagnostics : std::uint8_t { kShown, kHidden };  // whether the process writes to stderr
 std::vector<std::string> run_apart(const sim::Scenario& scenario, Diagnostics diagnostics);
 
 struct ScenarioName {
   sim::Profile profile = sim::Profile::kUsual;
   std::uint64_t seed = 0;
-  unsigned workers = 0;  // of both gateways; zero: as the profile has them
+  unsigned workers = 0;  // of both gateways; zero: as the profile has it
 };
 sim::Scenario scenario_of(const ScenarioName& name);
 
@@ -32,14 +32,14 @@ struct SoakFailure {
   // The simplest scenario that breaks the same promise.
   std::vector<sim::Reduction> steps;
   sim::Scenario scenario;
-  std::vector<std::string> broken_still;  // by the simplest one
+  std::vector<std::string> broken_still;  // promises that the simplest scenario breaks
 };
 
-// `most_runs`: what finding the simplest scenario may cost.
+// `most_runs`: the number of runs that the search for the simplest scenario may take.
 SoakFailure minimise_failure(const ScenarioName& which, const sim::Scenario& scenario,
                              const std::vector<std::string>& broken, std::size_t most_runs);
 
-// What failed, the simplest schedule, and how to see it again.
+// Says what failed, the simplest schedule, and how to repeat it.
 std::string failure_text(const SoakFailure& failure);
 std::string soak_command_for(const SoakFailure& failure);
 

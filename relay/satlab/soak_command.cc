@@ -19,12 +19,13 @@
 namespace satrelay::satlab {
 namespace {
 
-// Whoever has as many wants to see the first ones, and soon.
+// Only the first failures are minimised, each in a limited number of runs, so that they are shown
+// soon.
 constexpr std::size_t kMostMinimised = 3;
 constexpr std::size_t kMostRuns = 500;
 
 ScenarioName name_of(const SoakOptions& options, std::uint64_t seed) {
-  // The command line takes no other profiles.
+  // The command line accepts no other profiles.
   const auto profile = sim::parse_profile(options.profile).value_or(sim::Profile::kUsual);
   return {.profile = profile, .seed = seed, .workers = options.workers};
 }
@@ -79,7 +80,7 @@ nlohmann::ordered_json to_json(const SoakOptions& options, const SoakResult& res
   return json;
 }
 
-// One scenario, as it is, in this very process: for debuggers and traces.
+// Runs one scenario in this process, for debuggers and traces.
 int run_one(std::uint64_t seed, const SoakOptions& options) {
   const auto steps = sim::parse_reductions(options.without);
   if (!steps) {

@@ -11,17 +11,16 @@ struct SoakOptions {
   std::string profile = "usual";  // a name that sim::parse_profile() knows
   std::uint64_t first = 1;
   std::uint64_t seeds = 1000;
-  unsigned workers = 0;               // of both gateways; zero: as the profile has them
+  unsigned workers = 0;               // of both gateways; zero: as the profile has it
   std::optional<std::uint64_t> seed;  // only this one
-  std::string without;                // reductions of it
+  std::string without;                // reductions of that seed's scenario
   bool trace = false;
-  std::uint64_t churn = 0;  // instead: so many short connections
-  std::string json;         // "": not wanted
+  std::uint64_t churn = 0;  // if not 0: run this many short connections instead
+  std::string json;         // "": no file
   bool quiet = false;
 };
 
-// The exit status: 0 all promises kept, 1 some broken, 2 the options make no sense, 130
-// interrupted.
+// The exit status: 0 all promises kept, 1 some broken, 2 senseless options, 130 interrupted.
 int soak_command(const SoakOptions& options);
 
 }  // namespace satrelay::satlab

@@ -1,4 +1,4 @@
-// Figures over many values.
+// Statistics over many values.
 #pragma once
 
 #include <span>
@@ -6,13 +6,14 @@
 
 namespace satrelay::satlab {
 
-double mean(std::span<const double> values);  // 0 of none
+double mean(std::span<const double> values);  // 0 if there are none
 
-// The smallest value that at least `share` (0 to 1) of all do not exceed (nearest rank); 0 of none.
+// The smallest value that at least `share` (0 to 1) of all do not exceed (nearest rank). 0 if there
+// are none.
 double percentile(std::vector<double> values, double share);
 
-// Jain's fairness index (sum x)^2 / (n sum x^2): 1 if all are equal, 1/n if one has everything.
-// 1 of none, and of zeros only.
+// Jain's fairness index (sum x)^2 / (n sum x^2): 1 if all are equal, 1/n if one has everything. 1
+// if there are no values, or only zeros.
 double jain_index(std::span<const double> values);
 
 }  // namespace satrelay::satlab

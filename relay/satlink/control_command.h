@@ -1,4 +1,4 @@
-// The lines that the control socket takes, as values.
+// The commands of the control socket, as values.
 #pragma once
 
 #include <optional>
@@ -33,7 +33,7 @@ using ControlCommand = std::variant<SetRate, SetLoss, SetOutage, ShowCounters, S
 
 struct ControlParse {
   std::optional<ControlCommand> command;
-  std::string error;  // what is wrong and what is allowed, if there is no command
+  std::string error;  // if there is no command: the fault, and the forms that are allowed
 };
 
 // Any bytes are safe; words are separated by spaces or tabs.

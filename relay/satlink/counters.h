@@ -1,4 +1,4 @@
-// All that satlink counts, by name: for the control socket and for the stats socket.
+// All counters of satlink, by name, for the control socket and for the stats socket.
 #pragma once
 
 #include <string>

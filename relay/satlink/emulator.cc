@@ -7,14 +7,14 @@
 namespace satrelay::satlink {
 namespace {
 
-// Bursts taken from one port before the other gets its turn.
+// Bursts taken from one port before the other has its turn.
 constexpr int kBurstsPerRound = 4;
-// Small beside a satellite delay, and spares a wake-up for each frame.
+// Short beside a satellite delay, and saves a wake-up for each frame.
 constexpr Duration kGather = Duration::microseconds(50);
 
-constexpr std::uint64_t kOtherDirection = 0x5851'f42d'4c95'7f2dU;  // for unlike random sequences
+constexpr std::uint64_t kOtherDirection = 0x5851'f42d'4c95'7f2dU;  // makes random sequences differ
 
-// The steps of a link count from the clock's own zero.
+// Shifts the steps of a link, which count from the clock's zero, to count from `zero`.
 config::LinkDirection counted_from(Instant zero, config::LinkDirection direction) {
   const Duration later = zero - Instant();
   for (config::RateStep& step : direction.rate_steps) step.at = step.at + later;
@@ -44,7 +44,7 @@ Emulator::Emulator(const config::SatLink& config, const Sizing& sizing, dpdk::Pa
                .host = {}}}} {}
 
 Emulator::~Emulator() {
-  // Everything still in flight is due by the instant of its own delivery.
+  // Take each frame in flight at the instant of its own delivery.
   for (Path& path : paths_) {
     while (!path.model.next_delivery().is_never()) {
       const auto delivery = path.model.poll(path.model.next_delivery());
@@ -81,7 +81,7 @@ bool Emulator::receive(Path& path, Instant now) {
         case link::LinkDirection::Fate::kAccepted:
           break;
         case link::LinkDirection::Fate::kDropped:
-          dpdk::Packet::adopt(handle);  // frees it
+          dpdk::Packet::adopt(handle);  // frees the packet
           break;
         case link::LinkDirection::Fate::kDuplicated: {
           dpdk::Packet first = dpdk::Packet::adopt(handle);
@@ -111,7 +111,7 @@ void Emulator::deliver(Path& path, Instant now) {
     if (path.sending.empty()) return;
     const bool was_full = path.sending.full();
     path.out.send(path.sending);
-    // What the port did not take stays first in line for the next round.
+    // Frames that the port did not take leave first in the next round.
     if (!was_full || !path.sending.empty()) return;
   }
 }

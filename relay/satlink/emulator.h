@@ -1,4 +1,5 @@
-// The link model on real frames: two ports, a direction each way, packets held while in flight.
+// Applies the link model to real frames: two ports, with a direction each way. Packets are held
+// while they are in flight.
 #pragma once
 
 #include <array>
@@ -18,7 +19,7 @@
 
 namespace satrelay::satlink {
 
-// What the host itself loses, beside the model.
+// Frames that the host itself loses, beside the model.
 struct HostCounters {
   std::uint64_t dropped_no_buffer = 0;
 
@@ -31,14 +32,14 @@ static_assert(lists_every_counter<HostCounters>());
 
 class Emulator {
  public:
-  // `zero`: what the times of the configuration's steps count from.
+  // `zero`: the time from which the steps of the configuration count.
   Emulator(const config::SatLink& config, const Sizing& sizing, dpdk::PacketPool& pool,
            dpdk::Port& a, dpdk::Port& b, Instant zero);
   Emulator(const Emulator&) = delete;
   Emulator& operator=(const Emulator&) = delete;
   ~Emulator();
 
-  // Takes in what has come on both ports and sends what is due.
+  // Receives frames on both ports, and sends those that are due.
   dpdk::PollLoop::Round round(Instant now);
 
   void apply(const SetRate& command);
@@ -55,7 +56,7 @@ class Emulator {
     dpdk::Port& in;
     dpdk::Port& out;
     link::LinkDirection model;
-    dpdk::Burst sending;  // due, but not yet taken by the port
+    dpdk::Burst sending;  // due frames that the port has not taken yet
     HostCounters host;
   };
   bool receive(Path& path, Instant now);
@@ -66,7 +67,7 @@ class Emulator {
   void for_each(Side side, Change&& change);
 
   dpdk::PacketPool& pool_;
-  Duration gather_;  // how long a due frame may wait for others to leave with it
+  Duration gather_;  // how long a due frame may wait to leave with others
   std::array<Path, 2> paths_;
   dpdk::Burst received_;
 };

@@ -9,17 +9,17 @@ namespace satrelay::satlink {
 
 struct Options {
   std::string file;                // the configuration
-  bool check = false;              // only say whether it is good
-  std::string control;             // instead: the control socket of a running satlink ...
-  std::vector<std::string> words;  // ... and the command for it
+  bool check = false;              // only check it
+  std::string control;             // instead of `file`: control socket of a running satlink
+  std::vector<std::string> words;  // command for that satlink
 };
 
 struct ParsedOptions {
-  std::optional<Options> options;  // nullopt: end with `exit`; all has been said
+  std::optional<Options> options;  // nullopt: end with `exit`; all messages are out
   int exit = 0;
 };
 
-// Help goes to standard output, complaints to standard error.
+// Help goes to standard output, errors to standard error.
 [[nodiscard]] ParsedOptions parse_options(int argc, const char* const* argv);
 
 }  // namespace satrelay::satlink

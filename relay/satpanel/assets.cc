@@ -37,7 +37,7 @@ const char* type_of(std::string_view name) {
 }
 
 Response file_response(std::string body, const char* type) {
-  // Asked for each time, so that a new version of the program has no old pages.
+  // Browsers must ask each time, so that a new version of the program shows no old pages.
   return {.type = type, .body = std::move(body), .headers = {{"Cache-Control", "no-cache"}}};
 }
 

@@ -1,5 +1,5 @@
-// The pages of the panel, which are part of the program, and the library that draws, which is
-// Debian's.
+// The panel's pages, which are part of the program, and the chart library, which is a package of
+// Debian.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace satrelay::panel {
 
-// By its path: "/" and "/assets/NAME", "/vendor/NAME"; nullopt: there is none.
+// The file for a path: "/", "/assets/NAME" or "/vendor/NAME". nullopt if there is none.
 std::optional<Response> find_asset(const std::string& path);
 
 }  // namespace satrelay::panel

@@ -1,5 +1,5 @@
-// The commands of a gateway's control socket for clients that speak JSON, made from their one table
-// (relay/ops/control/control_grammar.h).
+// The commands of a gateway's control socket for clients that speak JSON, from the one table of
+// commands (relay/ops/control/control_grammar.h).
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,19 +11,19 @@
 
 namespace satrelay::panel {
 
-// Who may give it: who stops the gateway, or has it read its configuration, is more than who throws
-// a switch.
+// The role that may give the command. A command that stops the gateway, or reloads its
+// configuration, takes a higher role than a switch.
 Role role_for(const ops::ControlCommandSpec& spec);
-// nullptr: there is none of that name that a client may give.
+// nullptr if there is no command of that name, or none that a client may give.
 const ops::ControlCommandSpec* find_command(std::string_view name);
 
-// What a form needs to know. `role`: of who asks.
+// Describes the commands, for forms. `role`: role of the client.
 nlohmann::ordered_json describe_commands(Role role);
-// As a JSON schema of the body.
+// The JSON schema of the command's request body.
 nlohmann::ordered_json schema_of(const ops::ControlCommandSpec& spec);
 
-// The line of {"STATE": "on"} or {"RULE": "web", "SWITCH=VALUE": {"compress": "off"}}, which the
-// table allows. Throws BadRequest.
+// The control line for arguments like {"STATE": "on"} or {"RULE": "web", "SWITCH=VALUE":
+// {"compress": "off"}}, if the table allows them. Throws BadRequest.
 std::string line_of(const ops::ControlCommandSpec& spec, const nlohmann::ordered_json& arguments);
 
 }  // namespace satrelay::panel

@@ -4,7 +4,7 @@
 import pathlib
 import sys
 
-PART = 8192  # bytes of a literal: compilers have limits, and adjacent ones are joined
+PART = 8192  # bytes of a literal: compilers limit its length, and join adjacent literals
 
 
 def literal(data):

@@ -1,4 +1,4 @@
-// The files of assets/, as the build has put them into the program (embed.py).
+// The files of assets/, which the build embeds in the program (embed.py).
 #pragma once
 
 #include <span>

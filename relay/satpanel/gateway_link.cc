@@ -13,7 +13,7 @@ namespace satrelay::panel {
 namespace {
 
 constexpr std::chrono::seconds kPatience(2);
-// DPDK serves ten clients; the others are satrelayctl's.
+// DPDK's socket serves ten clients; the others are left for satrelayctl.
 constexpr std::size_t kMostIdle = 4;
 
 }  // namespace
@@ -37,7 +37,7 @@ auto GatewayLink::with_client(const Ask& ask) {
     try {
       answer = ask(*client);
     } catch (const ctl::StatsError&) {
-      // The gateway may have been started anew since: once more, from the beginning.
+      // The gateway may have been restarted since then. Drop the old connections and try again.
       const std::lock_guard lock(mutex_);
       idle_.clear();
     }
@@ -76,7 +76,7 @@ metrics::Readings GatewayLink::read() {
   try {
     return with_client([](ctl::StatsClient& client) {
       metrics::Readings readings = metrics::read_gateway(client);
-      // A connection that has broken is not kept.
+      // A broken connection must not be kept.
       if (!readings.up) throw ctl::StatsError(readings.error);
       return readings;
     });

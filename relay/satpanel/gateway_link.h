@@ -1,5 +1,5 @@
-// The panel's side of a gateway: questions to its stats socket, lines to its control socket. Any
-// thread; each question has a connection of its own from a few that stay open.
+// The panel's connection to a gateway: queries to its stats socket, lines to its control socket.
+// Any thread. Each query has a connection to itself; a few connections stay open.
 #pragma once
 
 #include <filesystem>
@@ -18,7 +18,7 @@ namespace satrelay::panel {
 using Json = nlohmann::ordered_json;
 
 struct GatewaySockets {
-  std::string stats;    // a path, a stats_socket_prefix, or "": the only gateway of this machine
+  std::string stats;    // a path, a stats_socket_prefix, or "": this machine's only gateway
   std::string control;  // a path; "": beside the stats socket
 };
 
@@ -26,16 +26,16 @@ class GatewayLink {
  public:
   explicit GatewayLink(GatewaySockets sockets) : sockets_(std::move(sockets)) {}
 
-  // The value that answers; never null. Throws ctl::StatsError with what is wrong.
+  // Returns the answer's value; never null. Throws ctl::StatsError that says what is wrong.
   Json query(const std::string& command);
-  // Entries of a listing from `first` on, `count` at most.
+  // Returns the entries of a listing from `first` on, `count` at most.
   Json query_page(const std::string& command, std::size_t first, std::size_t count);
   Json query_all(const std::string& command);
-  // All that is told at once; never throws ctl::StatsError.
+  // Reads all figures at once. Never throws ctl::StatsError.
   metrics::Readings read();
-  // The answer of the control socket: lines. Throws std::runtime_error.
+  // Returns the lines that the control socket answers. Throws std::runtime_error.
   std::string control(const std::string& line) const;
-  // As ops::await_reload().
+  // As ops::await_reload() does.
   std::string await_reload(const std::function<bool()>& go_on) const;
   // Throws ctl::StatsError.
   std::filesystem::path stats_socket() const;

@@ -21,7 +21,7 @@ namespace {
 
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 
-// The file: this, then the samples of seconds, then those of minutes.
+// The file contains this header, then the samples of seconds, then those of minutes.
 struct Header {
   std::array<char, 8> magic = {'s', 'r', 'h', 'i', 's', 't', '0', '2'};
   std::uint64_t sample_bytes = sizeof(Sample);
@@ -30,7 +30,7 @@ struct Header {
   bool operator==(const Header&) const = default;
 };
 
-// Of the version before a sample is the beginning of one of this.
+// In the previous version a sample was the beginning of a sample of this version.
 constexpr Header kBefore{.magic = {'s', 'r', 'h', 'i', 's', 't', '0', '1'}, .sample_bytes = 120};
 constexpr std::size_t kKnownBefore = offsetof(Sample, class_queued_bytes);
 
@@ -66,7 +66,7 @@ float per_second(std::uint64_t before, std::uint64_t now, double seconds) {
   return now < before ? kUnknown : static_cast<float>(static_cast<double>(now - before) / seconds);
 }
 
-// Of a part by a whole that both have grown; unknown if the whole has not.
+// Growth of a part divided by the growth of the whole. Unknown if the whole has not grown.
 float ratio(std::uint64_t part_before, std::uint64_t part, std::uint64_t whole_before,
             std::uint64_t whole) {
   if (whole <= whole_before || part < part_before) return kUnknown;
@@ -74,8 +74,8 @@ float ratio(std::uint64_t part_before, std::uint64_t part, std::uint64_t whole_b
                             static_cast<double>(whole - whole_before));
 }
 
-// Under the first name that is free, as somebody may want what is there under the others; nullopt,
-// and errno: not done.
+// Renames the file to the first free name: files under the other names may still be wanted.
+// nullopt, with errno, if that fails.
 std::optional<std::filesystem::path> set_aside(const std::filesystem::path& file) {
   constexpr int kMostAside = 100;
   for (int number = 1; number <= kMostAside; ++number) {
@@ -144,8 +144,8 @@ bool History::read_file(const std::filesystem::path& file) {
   return false;
 }
 
-// Beside the one that is there, which stays until the new one is whole. The room is taken now:
-// later no disk is too full for it.
+// Writes the new file beside the old one, which stays until the new one is complete. Allocates all
+// space now, so that a disk that fills up later does no harm.
 void History::make_file(const std::filesystem::path& file) {
   constexpr Header kHeader;
   const std::filesystem::path fresh = file.string() + ".new";
@@ -264,7 +264,7 @@ void History::add(const metrics::Readings& readings, std::uint64_t time) {
       class_names_.push_back(name.is_string() ? name.get<std::string>() : "");
     }
   }
-  // A gateway that was started anew counts from 0, and the machine's clock may be set back.
+  // A restarted gateway counts from 0, and the machine's clock may be set back.
   const auto is_behind = [&](const std::optional<Totals>& before) {
     return before && before->boot_epoch == now.boot_epoch && before->time < now.time;
   };
@@ -283,7 +283,7 @@ void History::add(const metrics::Readings& readings, std::uint64_t time) {
 void History::store(std::size_t slot, const Sample& sample) {
   (slot < kSeconds ? seconds_[slot] : minutes_[slot - kSeconds]) = sample;
   if (descriptor_ < 0) return;
-  // A disk that fails takes the past of the next start, not the present.
+  // If the disk fails, the history is lost at the next start, but not now.
   const auto at = static_cast<off_t>(sizeof(Header) + slot * sizeof(Sample));
   if (::pwrite(descriptor_, &sample, sizeof sample, at) < 0) return;
 }

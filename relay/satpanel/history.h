@@ -1,5 +1,5 @@
-// An hour of every second and a day of every minute, in two rings of a file of fixed size: what the
-// panel draws. What comes over an end of power is a sample that is not shown.
+// An hour of every second and a day of every minute, for the panel's charts. The samples are in two
+// rings, in a file of fixed size. Samples that a loss of power kept from the disk are not shown.
 #pragma once
 
 #include <array>
@@ -15,22 +15,22 @@
 
 namespace satrelay::panel {
 
-inline constexpr std::size_t kHistoryClasses = 17;  // all that a gateway can have
+inline constexpr std::size_t kHistoryClasses = 17;  // as many as a gateway can have
 
-// What a second, or a minute, was like. NaN: not known.
+// The figures of a second or a minute. NaN: unknown.
 struct Sample {
   std::uint64_t time = 0;  // UTC, seconds; 0: none
-  float send_bps = 0;      // to the links, STP and what is bridged
-  float receive_bps = 0;   // from them
+  float send_bps = 0;      // to the links: STP and bridged frames
+  float receive_bps = 0;   // from the links
   float lan_in_bps = 0;    // from and to hosts of the LAN
   float lan_out_bps = 0;
-  float loss_ratio = 0;         // of packets of STP that were sent, all peers
-  float rtt_seconds = 0;        // the longest of the peers that are alive
-  float queued_bytes = 0;       // that wait for the links, bridged and relayed
-  float compression_ratio = 0;  // plain bytes by encoded ones
+  float loss_ratio = 0;         // of STP packets that were sent, all peers
+  float rtt_seconds = 0;        // the longest of all alive peers
+  float queued_bytes = 0;       // bytes that wait for the links, bridged and relayed
+  float compression_ratio = 0;  // plain bytes / encoded bytes
   float peers_alive = 0;
   float flows = 0;
-  // Of classes, in the order of /satrelay/classes.
+  // By class, in the order of /satrelay/classes.
   std::array<float, kHistoryClasses> class_bps{};  // sent
   std::array<float, kHistoryClasses> class_queued_bytes{};
   std::array<float, kHistoryClasses> class_compression_ratio{};
@@ -43,24 +43,25 @@ class History {
 
   enum class Span : std::uint8_t { kHour, kDay };
 
-  // In memory only, if `file` is empty. Throws std::runtime_error if the file cannot be had. One of
-  // the version before is taken over. What is no history that is known is kept under another name,
-  // and a new one begun: notice() says so.
+  // In memory only, if `file` is empty. A file of the previous version is converted. An unknown
+  // file is kept under another name, and a new file is made. notice() reports both. Throws
+  // std::runtime_error if the file cannot be used.
   explicit History(const std::filesystem::path& file);
   History(const History&) = delete;
   History& operator=(const History&) = delete;
   ~History();
 
-  // What became of a file that was not as this version writes it; empty: it was, or there was none.
+  // Says what happened to a file that this version did not write. Empty if there was none.
   const std::string& notice() const { return notice_; }
-  // What was read at `time`; differences are to what was added before. Any thread.
+  // Adds the readings of `time`. Rates are differences to the readings that were added before. Any
+  // thread.
   void add(const metrics::Readings& readings, std::uint64_t time);
-  // Oldest first.
+  // The oldest comes first.
   std::vector<Sample> samples(Span span, std::uint64_t now) const;
   std::vector<std::string> class_names() const;
 
  private:
-  // What counters have come to.
+  // The totals of the gateway's counters.
   struct Totals {
     std::uint64_t boot_epoch = 0;
     std::uint64_t time = 0;
@@ -76,7 +77,8 @@ class History {
   static Sample difference(const Totals& before, const Totals& now,
                            const metrics::Readings& readings);
   void store(std::size_t slot, const Sample& sample);
-  // Whether its samples were taken over.
+  // Reads the samples of the file. True if the file is in this version's format, and stays open.
+  // Otherwise a new file must be made.
   bool read_file(const std::filesystem::path& file);
   void make_file(const std::filesystem::path& file);
 

@@ -1,4 +1,4 @@
-// How long a listing that takes the worker's time is shown before it is asked for again.
+// How long a listing that costs the worker time is reused before it is requested again.
 #pragma once
 
 #include <algorithm>
@@ -7,9 +7,9 @@
 
 namespace satrelay::panel {
 
-// Of one of so many entries, that took so long to fetch. The worker describes each entry, and that
-// shall not cost it more than a thousand of them a second, however many there are; a gateway that
-// answers slowly is asked a quarter of the time at most.
+// `entries`: entries of the listing. `taken`: time that it took to fetch. The worker describes each
+// entry, and must not spend time on more than a thousand entries a second, however many there are.
+// A gateway that answers slowly is busy with listings for a quarter of the time at most.
 constexpr std::chrono::nanoseconds kept_for(std::size_t entries, std::chrono::nanoseconds taken) {
   constexpr std::chrono::seconds kAtLeast(3);
   constexpr std::chrono::milliseconds kEach(1);

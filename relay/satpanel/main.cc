@@ -1,6 +1,6 @@
-// satpanel: a gateway in the browser, and its metrics. A program of its own that needs no rights
-// but to read the gateway's stats socket and to write to its control socket: whatever it does, the
-// gateway goes on.
+// satpanel: shows a gateway in the browser, and exports its metrics. It is a program of its own, so
+// that its faults do not stop the gateway. It needs no rights but to read the gateway's stats
+// socket and to write to its control socket.
 #include <curl/curl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -44,7 +44,7 @@ std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Of a file that the command line names: it does not become right by starting again.
+// An error in a file that the command line names. Another start would not help.
 class WrongFile : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -59,7 +59,7 @@ auto from_file(const Read& read) {
   }
 }
 
-// What must end the program in order: blocked in all threads, and waited for in one.
+// Blocks the signals that end the program, in all threads. One thread waits for them.
 sigset_t block_signals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -69,17 +69,18 @@ sigset_t block_signals() {
   return signals;
 }
 
-// Whose events these are, for who hears of many gateways.
+// The gateway's name, which distinguishes its events from those of other gateways.
 std::string name_of(const ServeOptions& options) {
   if (!options.name.empty()) return options.name;
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
-// Who is told by the observer's thread that there is news, while they come and go in another one.
+// The functions that the observer's thread calls when there is news. Another thread adds and
+// removes them.
 class Listeners {
  public:
-  // One that is told for as long as this is there.
+  // Keeps a function in the list as long as this object exists.
   class Listener {
    public:
     Listener(Listeners& all, std::function<void()> tell) : all_(all), tell_(std::move(tell)) {
@@ -127,7 +128,7 @@ int serve(const ServeOptions& options) {
   if (!history.notice().empty()) ops::log_warning(history.notice());
   std::vector<Hook> hooks;
   if (!options.webhooks.empty()) hooks = from_file([&] { return load_hooks(options.webhooks); });
-  // The observer tells the others of news, and they ask it what there is.
+  // The observer announces news to the others, and they read the news from it.
   Listeners listeners;
   Observer observer(link, history, [&] { listeners.tell(); });
   Webhooks webhooks(std::move(hooks), name_of(options), observer);
@@ -157,7 +158,7 @@ int serve(const ServeOptions& options) {
     if (signal == SIGINT || signal == SIGTERM) break;
     if (users.refresh([](const std::string& what) { ops::log_error(what); })) {
       sessions.keep(*users.current());
-      server.wake_streams();  // some may not stay
+      server.wake_streams();  // some streams may have to end
       ops::log_info("who may log in has changed");
     }
   }
@@ -170,7 +171,7 @@ int run(int argc, char** argv) {
   const ParsedOptions parsed = parse_options(argc, argv);
   if (!parsed.options) return parsed.exit;
   ops::open_log("satpanel", config::LogLevel::kInfo);
-  // Before there are threads.
+  // Must be called before there are threads.
   curl_global_init(CURL_GLOBAL_DEFAULT);
   try {
     if (const auto* user = std::get_if<UserOptions>(&*parsed.options)) {

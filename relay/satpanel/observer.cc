@@ -13,7 +13,7 @@ namespace satrelay::panel {
 namespace {
 
 constexpr std::chrono::seconds kEvery(1);
-constexpr std::chrono::milliseconds kBetweenLooks(30);  // of who waits for what is new
+constexpr std::chrono::milliseconds kBetweenLooks(30);  // while catch_up() waits
 constexpr std::size_t kEventsAPage = 500;
 constexpr std::size_t kEventsAChunk = 100;
 constexpr std::uint64_t kBehindAll = std::numeric_limits<std::uint64_t>::max();
@@ -42,10 +42,10 @@ void Observer::run() {
     try {
       look(is_due);
     } catch (const std::exception&) {
-      // Memory, or an answer that is like none: what was seen before stays, and the next look
-      // follows.
+      // Out of memory, or a malformed answer: keep the earlier readings, and go on with the next
+      // ones.
     }
-    // Those that were missed, as the machine was busy, are not made up for.
+    // A busy machine may miss readings; they are not made up for.
     if (is_due) next = std::max(next + kEvery, std::chrono::steady_clock::now());
     lock.lock();
     ++looks_;
@@ -65,7 +65,7 @@ void Observer::look(bool is_due) {
         begin - std::chrono::milliseconds(ctl::number(readings->status, "age_ms").value_or(0));
   }
   if (readings->up) look_for_events();
-  // Behind the events, which say more.
+  // After the events, which say more.
   alarms_.handle_readings(*readings, wall_clock_ms());
 }
 
@@ -85,7 +85,7 @@ void Observer::look_for_events() {
   try {
     fetch_events(link_.query("/satrelay/event_numbers"));
   } catch (const std::exception&) {
-    // The next look finds them.
+    // The next reading finds them.
   }
 }
 
@@ -93,7 +93,8 @@ void Observer::fetch_events(const Json& numbers) {
   const std::uint64_t epoch = ctl::number(numbers, "boot_epoch").value_or(0);
   const std::uint64_t latest = ctl::number(numbers, "latest").value_or(0);
   if (epoch != boot_epoch_) {
-    // At the start of the panel no more than are kept; of a gateway that was started anew all.
+    // At the start of the panel fetch no more events than are kept. After a restart of the gateway
+    // fetch all events.
     next_number_ = boot_epoch_ == 0 && latest > kMostEvents ? latest - kMostEvents + 1 : 1;
     boot_epoch_ = epoch;
   }
@@ -136,7 +137,7 @@ Observer::Chunk Observer::chunk(std::uint64_t begin, std::uint64_t end) const {
 Observer::Chunk Observer::chunk_from(std::uint64_t position, std::size_t most) const {
   const std::lock_guard lock(mutex_);
   const std::uint64_t end = first_position_ + events_.size();
-  // Behind the end: the panel was started anew, and has begun to count anew.
+  // A position beyond the end is from before a restart of the panel, which counts from 1 again.
   const std::uint64_t begin = std::clamp(position, first_position_, end);
   return chunk(begin, begin + std::min<std::uint64_t>(most, end - begin));
 }

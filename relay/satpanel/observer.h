@@ -1,5 +1,5 @@
-// Looks at the gateway once a second, for everybody: however many clients ask, the gateway is asked
-// no more often. Keeps what it saw last, the events since it began, the alarms, and the history.
+// Reads the gateway once a second for all clients: more clients do not mean more questions to the
+// gateway. Keeps the latest readings, the events since it began, the alarms, and the history.
 #pragma once
 
 #include <chrono>
@@ -25,33 +25,33 @@ class Observer {
   // As many as a gateway keeps.
   static constexpr std::size_t kMostEvents = 10'000;
 
-  // `news` is called, in a thread of this, whenever there are events.
+  // The observer's thread calls `news` whenever there are new events.
   Observer(GatewayLink& link, History& history, std::function<void()> news);
   Observer(const Observer&) = delete;
   Observer& operator=(const Observer&) = delete;
   ~Observer();
 
-  // What was seen last; never null.
+  // The latest readings; never null.
   std::shared_ptr<const metrics::Readings> latest() const;
 
-  // Looks at once, and again until what is seen is of after this call: for who has changed
-  // something. Gives up after a second.
+  // Reads the gateway at once, and again until the readings are newer than this call. A caller that
+  // has changed something then finds the change in them. Gives up after a second.
   void catch_up();
 
-  // Events as the gateway tells them, with `boot_epoch` beside, oldest first. Each has a position,
-  // which counts over restarts of the gateway; the first has 1.
+  // Events as the gateway reports them, with `boot_epoch` added, oldest first. Each has a position,
+  // which counts on over restarts of the gateway. The first position is 1.
   struct EventPage {
     std::vector<Json> events = {};
-    std::uint64_t first = 0;  // what to ask for next of those before: all from it on were looked at
-    std::uint64_t next = 0;   // the same of those behind
-    std::uint64_t oldest = 0;  // the first that is kept
-    bool has_missed = false;   // some between are kept no more
+    std::uint64_t first = 0;   // for the next events_before(): all from here on were looked at
+    std::uint64_t next = 0;    // for the next events(): all earlier events were looked at
+    std::uint64_t oldest = 0;  // position of the oldest event that is kept
+    bool has_missed = false;   // some events in between are no longer kept
   };
   using IsWanted = std::function<bool(const Json& event)>;
   static bool all(const Json& /*event*/) { return true; }
-  // Those that are wanted from position `from` on, at most `most`; 0: the latest `most`.
+  // The wanted events from position `from` on, at most `most`. `from` 0: the latest `most`.
   EventPage events(std::uint64_t from, std::size_t most, const IsWanted& is_wanted = all) const;
-  // The latest `most` of those before position `before`.
+  // The latest `most` wanted events before position `before`.
   EventPage events_before(std::uint64_t position, std::size_t most,
                           const IsWanted& is_wanted = all) const;
 
@@ -59,18 +59,19 @@ class Observer {
 
  private:
   void run();
-  // `is_due`: it is one of those of each second, of which the history is made.
+  // `is_due`: this reading is the regular one of the second, and goes into the history.
   void look(bool is_due);
   void look_for_events();
   void fetch_events(const Json& numbers);
   void keep_event(Json event);
 
-  // A few that follow one another: who looks through all holds up nobody for long.
+  // A few consecutive events. A search holds the mutex for one chunk at a time, so it delays others
+  // only briefly.
   using KeptEvent = std::shared_ptr<const Json>;
   struct Chunk {
     std::vector<KeptEvent> events;
     std::uint64_t begin = 0;   // position of the first of them
-    std::uint64_t oldest = 0;  // of all that are kept
+    std::uint64_t oldest = 0;  // position of the oldest event that is kept
   };
   Chunk chunk_from(std::uint64_t position, std::size_t most) const;
   Chunk chunk_before(std::uint64_t position, std::size_t most) const;
@@ -82,17 +83,18 @@ class Observer {
   std::function<void()> news_;
   AlarmKeeper alarms_;
 
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the following members
   std::condition_variable changed_;
   bool is_stopping_ = false;
   bool is_look_wanted_ = false;
-  std::uint64_t looks_ = 0;                        // that are over
-  std::chrono::steady_clock::time_point seen_at_;  // the worker told at this time, or later
+  std::uint64_t looks_ = 0;                        // number of completed readings
+  std::chrono::steady_clock::time_point seen_at_;  // the latest readings are as of this time or
+                                                   // later
   std::shared_ptr<const metrics::Readings> latest_ = std::make_shared<metrics::Readings>();
   std::deque<KeptEvent> events_;
   std::uint64_t first_position_ = 1;  // of events_.front()
 
-  // Of the observer's thread.
+  // Used by the observer's thread only.
   std::uint64_t boot_epoch_ = 0;
   std::uint64_t next_number_ = 1;
   std::thread thread_;

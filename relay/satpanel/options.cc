@@ -85,7 +85,8 @@ std::optional<ListenAddress> parse_listen(const std::string& text) {
 }
 
 std::vector<std::string> known_hosts(const ServeOptions& options) {
-  // Elsewhere there are users, and a browser sends their cookie to the panel's own name alone.
+  // At other addresses there are users, and a browser sends their cookie to the panel's own name
+  // alone.
   if (!is_loopback(options.server.address)) return {};
   std::vector<std::string> hosts{"localhost", "127.0.0.1", "[::1]"};
   const bool is_v6 = options.server.address.find(':') != std::string::npos;

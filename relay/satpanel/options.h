@@ -19,14 +19,14 @@ struct ServeOptions {
   ServerOptions server;  // certificate and key as paths
   std::filesystem::path users;
   std::filesystem::path state;     // a folder; "": nothing is kept over a restart
-  std::vector<std::string> hosts;  // names beside those of a loopback address
-  std::filesystem::path webhooks;  // a file of them; "": none
+  std::vector<std::string> hosts;  // further names, for a panel on a loopback address
+  std::filesystem::path webhooks;  // a file of webhooks; "": none
   std::string agentx;              // where snmpd listens for subagents; "": no SNMP
   SnmpAgent::Traps traps = SnmpAgent::Traps::kOnlyAlarms;
-  std::string name;  // of the gateway, for who hears of many; "": the machine's
+  std::string name;  // the gateway's name in alarms; "": the machine's name
 };
 
-// What `satpanel user ...` and `satpanel token ...` do to the file of users.
+// Options of `satpanel user ...` and `satpanel token ...`, which change the file of users.
 struct UserOptions {
   enum class Action : std::uint8_t { kAddUser, kAddToken, kRemove, kList };
   Action action{};
@@ -37,7 +37,7 @@ struct UserOptions {
 
 struct ParsedOptions {
   std::optional<std::variant<ServeOptions, UserOptions>> options;
-  int exit = 0;  // the status to end with if there are none
+  int exit = 0;  // the exit status, if there are no options
 };
 
 ParsedOptions parse_options(int argc, const char* const* argv);
@@ -49,10 +49,11 @@ struct ListenAddress {
 };
 std::optional<ListenAddress> parse_listen(const std::string& text);
 
-// The names by which clients may call a panel that listens there; empty: any.
+// The names by which clients may call a panel that listens there. Empty: any name.
 std::vector<std::string> known_hosts(const ServeOptions& options);
 
-// What must not be: a panel that others reach without encryption or without users. "": nothing.
+// Says why these options are refused: a certificate without its key, or a panel that others would
+// reach without encryption or without users. "": they are accepted.
 std::string object_to(const ServeOptions& options);
 
 }  // namespace satrelay::panel

@@ -13,7 +13,7 @@
 namespace satrelay::panel {
 namespace {
 
-// Nothing comes from elsewhere, nothing is run that stands in a page, nobody frames it.
+// Pages load nothing from elsewhere, run no scripts that stand in a page, and cannot be framed.
 constexpr std::pair<const char*, const char*> kHeaders[] = {
     {"Content-Security-Policy",
      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -28,7 +28,8 @@ bool are_equal(const std::string& a, const std::string& b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-// What stands for "{...}" at the end of `pattern`, "" for a pattern without; nullopt: another path.
+// Returns the part of the path that stands for "{...}" at the end of `pattern`; "" if the pattern
+// has none. nullopt if the path does not match.
 std::optional<std::string> match(std::string_view pattern, const std::string& path) {
   const std::size_t brace = pattern.find('{');
   if (brace == std::string_view::npos) {
@@ -73,7 +74,7 @@ std::string cookie_name(const Request& request) {
 }
 
 Response json(const Json& body) {
-  // What hosts and peers have named may be no UTF-8.
+  // Names from hosts and peers may be invalid UTF-8.
   return {.body = body.dump(-1, ' ', false, Json::error_handler_t::replace)};
 }
 
@@ -138,7 +139,7 @@ std::optional<Response> Service::refuse(const Endpoint& endpoint, const Call& ca
   if (*call.role < *endpoint.role) {
     return refuse_role(*endpoint.role, call);
   }
-  // A browser sends the cookie for whatever page asks; only our own knows this.
+  // A browser sends the cookie with requests of any page, but only our own pages know this token.
   if (changes && !call.session_token.empty() &&
       !are_equal(call.request.header("x-csrf-token"), call.csrf)) {
     return problem(403, "The header X-CSRF-Token is missing or wrong. Load the page anew.");

@@ -1,4 +1,4 @@
-// What the panel answers to each request: who may ask, and the tables of what can be asked.
+// The panel's answers to requests: the roles that may ask, and the table of endpoints.
 #pragma once
 
 #include <atomic>
@@ -22,8 +22,9 @@
 
 namespace satrelay::panel {
 
-// Of the port at which the browser asks: cookies are those of a host, whatever the port, and
-// several panels may be reached on one, by ssh or side by side.
+// The name of the session's cookie. It contains the port at which the browser asks: a host's
+// cookies are valid for all its ports, and several panels may be reached on one host, by ssh or
+// side by side.
 std::string cookie_name(const Request& request);
 
 Response json(const Json& body);
@@ -31,10 +32,10 @@ Response json(const Json& body);
 struct ServiceOptions {
   std::string version;
   bool is_tls = false;
-  // The names by which clients may call the panel; empty: any. A page of somebody else, whose name
-  // was made to lead to this machine, cannot read what the panel says (DNS rebinding).
+  // The names by which clients may call the panel. Empty: any name. This stops DNS rebinding: a
+  // foreign page lets its own name lead to this machine, and so could read the panel's answers.
   std::vector<std::string> hosts;
-  // For the metrics, as Webhooks::counters(); may be empty.
+  // Counters for the metrics, as Webhooks::counters(). May be empty.
   std::function<Json()> webhooks = {};
 };
 
@@ -51,18 +52,18 @@ class Service {
 
   // Any thread.
   Response answer(const Request& request);
-  // What takes long ends as soon as it can: the program is about to end.
+  // Makes long requests end soon: the program is about to end.
   void stop() { is_stopping_ = true; }
 
-  // A request, and who asks.
+  // A request and its sender.
   struct Call {
     const Request& request;
-    std::string user = {};           // "": nobody has logged in
+    std::string user = {};           // "": no user has logged in
     std::optional<Role> role = {};   // nullopt: must log in first
-    std::string csrf = {};           // of the session; "": it came with a token, or nobody
-    std::string session_token = {};  // "": none
-    std::string token = {};          // of a program; "": none
-    std::string argument = {};       // "{id}" of the path
+    std::string csrf = {};           // CSRF token of the session; "": none
+    std::string session_token = {};  // "": no session
+    std::string token = {};          // token of a program; "": none
+    std::string argument = {};       // the part of the path that "{id}" stands for
   };
 
   struct Parameter {
@@ -72,11 +73,11 @@ class Service {
   struct Endpoint {
     const char* method;
     const char* path;          // "{...}" at the end stands for one part
-    std::optional<Role> role;  // nullopt: anybody
+    std::optional<Role> role;  // nullopt: needs no login
     const char* help;
     std::span<const Parameter> parameters;
     Response (Service::*handle)(const Call& call);
-    Answer answer = {};  // what is described of it
+    Answer answer = {};  // the form of the answer, for the API's description
   };
   static std::span<const Endpoint> endpoints();
 
@@ -117,12 +118,12 @@ class Service {
   Response metrics(const Call& call);
 
   Json describe_session(const Call& call) const;
-  // Of the header Set-Cookie.
+  // The value of the header Set-Cookie.
   std::string session_cookie(const Request& request, const std::string& token) const;
   bool is_still_in(const Session& session) const;
-  // Throws ctl::StatsError if the gateway did not answer when it was looked at last.
+  // Throws ctl::StatsError if the gateway did not answer the latest reading.
   void expect_answer() const;
-  // nullptr: somebody else is fetching them, and those that were are too old. Throws
+  // Returns nullptr if another request is fetching the flows, and the kept ones are too old. Throws
   // ctl::StatsError.
   std::shared_ptr<const Json> all_flows();
 
@@ -134,15 +135,15 @@ class Service {
   Sessions& sessions_;
   LoginThrottle throttle_;
 
-  std::mutex capture_mutex_;  // the gateway makes one at a time
+  std::mutex capture_mutex_;  // the gateway allows one capture at a time
 
   std::atomic<bool> is_stopping_ = false;
 
-  std::mutex flows_mutex_;  // held while they are fetched
+  std::mutex flows_mutex_;  // held while the flows are fetched
   std::mutex kept_flows_mutex_;
-  std::shared_ptr<const Json> flows_;  // guarded by the latter, as is
+  std::shared_ptr<const Json> flows_;  // guarded by kept_flows_mutex_, as are the next two
   std::chrono::steady_clock::time_point flows_at_;
-  std::chrono::nanoseconds flows_are_kept_{};  // from then on
+  std::chrono::nanoseconds flows_are_kept_{};  // from flows_at_ on
 };
 
 }  // namespace satrelay::panel

@@ -1,4 +1,4 @@
-// The table of relay/satpanel/service.h, and handlers of sessions, commands, and for programs.
+// The table of relay/satpanel/service.h, and the handlers for sessions, commands and programs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -59,8 +59,8 @@ constexpr Parameter kEvents[] = {
 };
 constexpr Parameter kStream[] = {{"from", "A position; left out: what happens from now on"}};
 
-// An object, of a body that is one. Throws BadRequest. The usual kind is that of a body from
-// anybody: one in order looks through all of its keys for each.
+// Parses a body that must be an object. Throws BadRequest. The default type is for bodies from any
+// client: an ordered object compares each new key with all of its keys.
 template <typename Object = nlohmann::json>
 Object object_from(const Request& request) {
   Object body = Object::parse(request.body, nullptr, false);
@@ -264,7 +264,7 @@ Response Service::log_out(const Call& call) {
   return response;
 }
 
-// --- what the gateway is told --------------------------------------------------------------------
+// --- commands ------------------------------------------------------------------------------------
 
 Response Service::commands(const Call& call) { return json(describe_commands(*call.role)); }
 
@@ -274,7 +274,7 @@ Response Service::command(const Call& call) {
   if (*call.role < role_for(*spec)) return refuse_role(role_for(*spec), call);
   const Json body = call.request.body.empty() ? Json::object() : object_from<Json>(call.request);
   const auto given = body.find("arguments");
-  // By reference: a copy recurses as deeply as the client has nested them.
+  // By reference: a copy would recurse as deeply as the client has nested the arguments.
   const Json none = Json::object();
   const std::string line = line_of(*spec, given == body.end() ? none : *given);
   std::string answer;
@@ -306,7 +306,7 @@ Response Service::command(const Call& call) {
   if (answer != "ok") {
     return problem(409, answer.starts_with(kError) ? answer.substr(kError.size()) : answer);
   }
-  // Whoever asks for the state next finds what this has made of it.
+  // A client that asks for the state next must see the effect of this command.
   observer_.catch_up();
   return json({{"answer", answer}});
 }
@@ -329,7 +329,7 @@ Response Service::capture(const Call& call) {
     wish.decrypted = found->get<bool>();
   }
   wish.filter = body.contains("filter") ? text_from(body, "filter") : "";
-  // libpcap takes seconds for some thousands, in which nothing can interrupt it.
+  // libpcap takes seconds for some thousands of characters, and nothing can interrupt it.
   if (wish.filter.size() > kLongestFilter) {
     throw BadRequest(fmt::format("filter: write up to {} characters", kLongestFilter));
   }
@@ -395,7 +395,7 @@ Response Service::openapi(const Call& /*call*/) {
       paths[path][method] = std::move(operation);
       continue;
     }
-    // One path each, with what its body has.
+    // Each command has a path of its own, with the schema of its body.
     for (const ops::ControlCommandSpec& spec : ops::kControlCommands) {
       if (find_command(spec.name) == nullptr) continue;
       Json one{

@@ -1,4 +1,4 @@
-// Handlers of relay/satpanel/service.h: what the gateway tells.
+// Handlers of relay/satpanel/service.h that show what the gateway reports.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ ListQuery list_query(const Request& request) {
                           request.parameter("sort"), request.parameter("filter"));
 }
 
-// What was seen last. Throws ctl::StatsError if that is nothing.
+// A part of the latest readings. Throws ctl::StatsError if there is no such part.
 const Json& seen(const metrics::Readings& readings, const Json& part) {
   if (part.is_null()) {
     throw ctl::StatsError(readings.error.empty() ? "the gateway was not asked yet"
@@ -77,7 +77,7 @@ Json values_of(const Json& by_name) {
   return all;
 }
 
-// 0: the worst; the number of words: it is none of them.
+// 0 for the worst severity; the number of words if it is none of them.
 std::size_t place_of(std::string_view severity) {
   return static_cast<std::size_t>(std::ranges::find(ops::kSeverityWords, severity) -
                                   ops::kSeverityWords.begin());
@@ -153,14 +153,14 @@ void Service::expect_answer() const {
   if (!readings->error.empty()) throw ctl::StatsError(readings->error);
 }
 
-// They may be very many, and the worker describes each: who sorts or searches gets what was found
-// some seconds ago.
+// There may be very many flows, and the worker describes each of them. So requests that sort or
+// search get a list that may be some seconds old.
 std::shared_ptr<const Json> Service::all_flows() {
   const std::unique_lock fetching(flows_mutex_, std::try_to_lock);
   {
     const std::lock_guard lock(kept_flows_mutex_);
     const auto age = std::chrono::steady_clock::now() - flows_at_;
-    // Meanwhile somebody else may be fetching them, for as long again.
+    // While another request fetches the flows, the old list may be used for as long again.
     if (flows_ != nullptr && age < (fetching ? 1 : 2) * flows_are_kept_) return flows_;
   }
   if (!fetching) return nullptr;
@@ -305,7 +305,7 @@ Response Service::gateway_history(const Call& call) {
   if ((of == "gateway") != name.empty()) {
     throw BadRequest("name: write it of a link, a peer or a class, and of nothing else");
   }
-  // A parameter of the stats socket's ends with a comma.
+  // A comma ends a parameter on the stats socket.
   const bool is_name =
       std::ranges::all_of(name, [](unsigned char c) { return c > ' ' && c < 127 && c != ','; });
   if (!is_name || name.size() > ops::kMostEventText) throw BadRequest("name: that is none");
@@ -344,7 +344,7 @@ Response Service::events(const Call& call) {
 
 Response Service::event_stream(const Call& call) {
   const std::uint64_t from = position_from(call.request);
-  // Of a session: only as long as it lasts, without its being used by that.
+  // The stream of a session ends with the session, but does not count as use of it.
   auto may_stay = [this, session = call.session_token, token = call.token] {
     if (!token.empty()) return users_.current()->check_token(token) != nullptr;
     if (session.empty()) return users_.is_open_to_all();

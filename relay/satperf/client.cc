@@ -45,7 +45,7 @@ class Client {
   }
 
  private:
-  // Runs if the server lets it; else says why not.
+  // Runs if the server accepts. Otherwise returns the reason.
   std::string try_server(const SocketAddress& address) {
     exit_ = Exit::kNoServer;
     if (address.family() == AF_INET6 && !address.is_v4() &&
@@ -62,7 +62,7 @@ class Client {
     }
     try {
       connect(address);
-    } catch (const Unreachable& error) {  // by this address; another one may do
+    } catch (const Unreachable& error) {  // another address may work
       return error.what();
     }
     if (std::string why = ask(address); !why.empty() || exit_ != Exit::kComplete) return why;
@@ -88,7 +88,8 @@ class Client {
     socket_->connect(address);
   }
 
-  // Until the server accepts: empty, and exit_ is kComplete. A stop signal: empty as well.
+  // Asks until the server answers. Returns "" with exit_ at kComplete if the server accepts, and ""
+  // after a stop signal. Otherwise returns the reason.
   std::string ask(const SocketAddress& address) {
     const std::uint64_t run = random_number() | 1U;  // never 0
     const auto request = write_request({.run = run, .plan = options_.plan});

@@ -1,4 +1,4 @@
-// satperf client: asks a server for a run, takes part in it, reports.
+// satperf client: asks a server for a run, takes part in it, and reports.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace satrelay::satperf {
 
-// What the sender, at either end, knows of itself, whenever that may be new.
+// Called with the snapshot of the sender, at either end, several times a second.
 using SenderWatch = std::function<void(const Snapshot& sender)>;
 
 Exit run_client(const Options& options, Output& output, const SenderWatch& watch = nullptr);

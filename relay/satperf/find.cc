@@ -11,7 +11,7 @@
 namespace satrelay::satperf {
 namespace {
 
-// What comes before is how the rate was found.
+// Rates found before this time belong to the search.
 constexpr std::uint64_t kSettled = 5'000'000'000;
 
 }  // namespace

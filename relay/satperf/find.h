@@ -1,4 +1,4 @@
-// satperf client --find: what a link carries up and down, one after the other.
+// satperf client --find: finds the rates that a link carries up and down, one after the other.
 #pragma once
 
 #include "relay/satperf/options.h"

@@ -16,7 +16,8 @@ std::uint64_t carried_bytes(const Snapshot& sender, std::uint32_t overhead) {
   return sender.udp_bytes_out + sender.packets_out * (kIpAndUdp + overhead);
 }
 
-// Three digits, rounded down: a little less than the link carries is right, more is not.
+// Rounds down to three digits: a rate a little below that of the link is right, a higher one is
+// not.
 BitRate rounded(BitRate rate) {
   std::uint64_t unit = 1;
   while (rate.to_bits_per_second() / unit >= 1000) unit *= 10;

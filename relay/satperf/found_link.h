@@ -1,4 +1,4 @@
-// What was found of a link in both directions, and how it is written in gateway.yaml.
+// The rates that were found in both directions of a link, and their form in gateway.yaml.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace satrelay::satperf {
 
-// What a sender puts on the link, as that counts it: from when it has settled until it has sent for
-// `length`, since then there is nothing left to send.
+// The rate that a sender puts on the link, in the link's count. It is measured from when the sender
+// has settled until it has sent for `length`: after that it has nothing left to send.
 class CarriedRate {
  public:
   CarriedRate(std::uint64_t settled_ns, Duration length, std::uint32_t overhead)
@@ -23,7 +23,7 @@ class CarriedRate {
         overhead_(overhead) {}
 
   void look(const Snapshot& sender);
-  BitRate rate() const { return rate_; }  // zero: not known
+  BitRate rate() const { return rate_; }  // zero: unknown
 
  private:
   std::uint64_t from_ns_, to_ns_;
@@ -32,7 +32,7 @@ class CarriedRate {
   BitRate rate_;
 };
 
-// Of one direction, what the sender's controller has found while it sent.
+// The rates that the sender's controller has found in one direction while it sent.
 class FoundRate {
  public:
   void add(BitRate rate) {
@@ -41,15 +41,17 @@ class FoundRate {
     least_ = least_.is_zero() ? rate : std::min(least_, rate);
     most_ = std::max(most_, rate);
   }
-  // What went over the link meanwhile, as it counts; less if hosts or machines were slower.
+  // The rate that the link carried meanwhile, in the link's count. Lower if hosts or machines were
+  // slower.
   void set_carried(BitRate rate) { carried_ = rate; }
-  // Trains show a little too much where machines are not in time, and of what was found a part is
-  // used: what went over the link decides between.
+  // Trains show a little too much on machines that do not keep time, and the sender uses only a
+  // part of the rate that it finds. So the carried rate decides, between 85% and 100% of the found
+  // rate.
   BitRate rate() const { return std::min(last_, std::max(carried_, last_.scaled(85, 100))); }
   bool is_found() const { return !last_.is_zero(); }
   BitRate least() const { return least_; }
   BitRate most() const { return most_; }
-  // More than what measuring makes of it.
+  // True if the rates differ by more than the error of measurement.
   bool varies() const { return most_ > least_.scaled(115, 100); }
 
  private:
@@ -57,16 +59,16 @@ class FoundRate {
 };
 
 struct FoundLink {
-  FoundRate sent;      // from here to the server
-  FoundRate received;  // and back
+  FoundRate sent;      // from this end to the server
+  FoundRate received;  // from the server to this end
   BitRate ceiling;
   std::uint32_t overhead = 38;
   std::uint64_t rtt_us = 0;
 };
 
-// To be pasted into gateway.yaml here; the far gateway has the two rates exchanged.
+// The section for gateway.yaml at this end. The far gateway needs the two rates exchanged.
 std::string links_section(const FoundLink& link);
-// For people with what was found before it, for programs as one line.
+// Text: the found rates and the section. JSON: all of it in one line.
 std::string describe(const FoundLink& link, Format format);
 
 }  // namespace satrelay::satperf

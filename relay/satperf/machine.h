@@ -1,4 +1,4 @@
-// What a run needs of the machine beside its socket: clocks, memory, CPU, signals.
+// Functions of the machine that a run needs beside its socket: clocks, memory, CPU, signals.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace satrelay::satperf {
 
-// An option asks for what this machine does not give.
+// An option asks for something that this machine does not have.
 class BadOption : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -30,7 +30,7 @@ CpuTime cpu_time();  // of this process
 void pin_to_cpu(unsigned cpu);  // throws BadOption
 ByteCount physical_memory();
 
-// Large and page-aligned; pages that are never used cost nothing.
+// Large, page-aligned memory. Pages that are never used cost nothing.
 class Memory {
  public:
   explicit Memory(ByteCount size);  // throws BadOption
@@ -43,8 +43,8 @@ class Memory {
   MutableBytes bytes_;
 };
 
-// SIGINT and SIGTERM ask the program to stop; a second one ends it at once. Also makes timers
-// precise.
+// Sets up the process: SIGINT and SIGTERM ask the program to stop, and a second one ends it at
+// once. Also makes timers precise.
 void prepare_process();
 std::optional<int> stop_signal();
 

@@ -110,7 +110,7 @@ config::Controller controller(const std::string& text) {
 }
 
 using Text = const std::string&;
-// What --find tries at most, and how long each way; memory is planned for it.
+// The highest rate that --find tries, and the time for each direction. Memory is planned for them.
 constexpr BitRate kFindUpTo = BitRate::bits_per_second(1'000'000'000);
 constexpr Duration kFindTime = Duration::seconds(25);
 constexpr Duration kLongest = Duration::seconds(7 * 24 * 3600);

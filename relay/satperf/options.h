@@ -22,26 +22,26 @@ enum class Exit : int {
 
 struct Options {
   End end = End::kClient;
-  Plan plan;           // the client's
-  std::string server;  // the client's: a name or an address
+  Plan plan;           // for the client
+  std::string server;  // for the client: name or address of the server
   std::string bind;    // empty: any address
   std::uint16_t port = kDefaultPort;
   ByteCount buffer;  // zero: from the rate
   Duration timeout = Duration::seconds(10);
   std::optional<unsigned> cpu;
   bool find = false;  // the client finds the rates of both directions
-  bool once = false;  // the server ends behind its first run
+  bool once = false;  // the server ends after its first run
   Format format = Format::kText;
   LossReport losses = LossReport::kOff;
   std::string output;  // a file that gets the report as well; empty: none
 };
 
 struct ParsedOptions {
-  std::optional<Options> options;  // nullopt: end with `exit`; all has been said
+  std::optional<Options> options;  // nullopt: end with `exit`; all messages are out
   Exit exit = Exit::kComplete;
 };
 
-// Help goes to `out`, complaints to `err`.
+// Help goes to `out`, errors to `err`.
 ParsedOptions parse_options(int argc, const char* const* argv, std::ostream& out,
                             std::ostream& err);
 

@@ -1,6 +1,6 @@
-// The payload of a stream as a function of the position, so that the far end can tell a wrong,
-// moved or repeated byte without a copy. Fast to make and to check: a random table of one block,
-// its words shifted by a multiple of a constant that differs from block to block.
+// The payload of a stream, as a function of the position. So the far end can notice a wrong, moved
+// or repeated byte without a copy. The payload is fast to make and to check. Each block is the same
+// random table, with a number added to each word that depends on the stream and the block.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class Pattern {
 
   // Fills `out` with the bytes of `stream` from `offset` on; must not cross the end of a block.
   void fill(std::uint32_t stream, std::uint64_t offset, MutableBytes out) const;
-  // Whether `bytes` are those of `stream` at `offset`; must not cross the end of a block.
+  // True if `bytes` are those of `stream` at `offset`; must not cross the end of a block.
   bool matches(std::uint32_t stream, std::uint64_t offset, ConstBytes bytes) const;
 
  private:

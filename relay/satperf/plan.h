@@ -1,5 +1,4 @@
-// What a run shall do, as both ends know it: the client's options, carried to the server in its
-// request.
+// The plan of a run, which both ends know: the client's options, sent to the server in its request.
 #pragma once
 
 #include <cstdint>
@@ -26,17 +25,17 @@ enum class End : std::uint8_t { kClient, kServer };
 
 struct Plan {
   Direction direction = Direction::kForward;
-  BitRate rate = BitRate::bits_per_second(10'000'000);         // of the sender
-  BitRate return_rate = BitRate::bits_per_second(10'000'000);  // of the receiver, for its reports
+  BitRate rate = BitRate::bits_per_second(10'000'000);             // of the sender
+  BitRate return_rate = BitRate::bits_per_second(10'000'000);      // of the receiver's reports
   config::Controller controller = config::Controller::kFixedRate;  // of the sender
   stp::FeedbackMode feedback = stp::FeedbackMode::kAdaptive;
   BitRate feedback_budget = BitRate::bits_per_second(50'000);
   std::uint32_t overhead = 38;   // bytes that the link counts beyond the IP packet
   std::uint16_t segment = 1500;  // largest IP packet
-  std::uint64_t bytes = 0;       // over all streams; 0: as many as `duration` allows
-  Duration duration;             // zero: until `bytes` are through
+  std::uint64_t bytes = 0;       // over all streams; 0: `duration` limits them
+  Duration duration;             // zero: `bytes` limits the run
   std::uint32_t streams = 1;
-  std::uint32_t crc_interval = 1;  // every so many blocks are checked; 0: none
+  std::uint32_t crc_interval = 1;  // check one of this many blocks; 0: none
   Duration interval = Duration::seconds(1);
 
   End sender() const { return direction == Direction::kForward ? End::kClient : End::kServer; }

@@ -20,10 +20,10 @@ std::string dump(const Json& json) {
 
 double seconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; }
 
-// A figure that is not known is negative.
+// Unknown figures are negative.
 constexpr double kUnknown = -1;
 
-// Of a count that grew in a span.
+// The growth of a count within a span, per second.
 double per_second(const std::optional<Span>& span, std::uint64_t Snapshot::*member) {
   if (!span || span->to.time_ns <= span->from.time_ns) return kUnknown;
   return static_cast<double>(span->to.*member - span->from.*member) /
@@ -35,7 +35,7 @@ double bits_per_second(const std::optional<Span>& span, std::uint64_t Snapshot::
   return bytes < 0 ? kUnknown : bytes * 8;
 }
 
-// The share of the sender's packets declared lost.
+// The share of the sender's packets that were declared lost.
 double loss(const std::optional<Span>& sender) {
   if (!sender) return kUnknown;
   const std::uint64_t sent = sender->to.packets_out - sender->from.packets_out;
@@ -51,7 +51,7 @@ double cpu(const std::optional<Span>& span) {
   return user < 0 ? kUnknown : (user + system) / 1e6;
 }
 
-// The end whose round-trip time counts: that which sends all the time.
+// The end with the round-trip time to report: the end that sends all the time.
 const Snapshot* rtt_source(const BothEnds& ends) {
   if (ends.sender) return &ends.sender->to;
   return ends.receiver ? &ends.receiver->to : nullptr;
@@ -121,7 +121,7 @@ std::string receiver_text(const Snapshot& s) {
   return text + "          " + cpu_text(s, s.delivered_bytes) + "\n";
 }
 
-// What tells one cause of loss from another.
+// The counts by which one cause of loss can be told from another.
 std::string losses_text(const char* name, const Snapshot& s) {
   struct Shown {
     const char* text;

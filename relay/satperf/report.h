@@ -1,6 +1,6 @@
-// What a run looks like as text for people and as JSON lines for programs. Only formats; units are
-// in the names of JSON fields (_bps bits a second, _bytes, _us, _ns, _ppm parts per million), and
-// numbers are whole. null: not known at this end.
+// Formats a run as text for people and as JSON lines for programs. The names of JSON fields have
+// the units (_bps bits a second, _bytes, _us, _ns, _ppm parts per million). Numbers are whole.
+// null: unknown at this end.
 #pragma once
 
 #include <optional>
@@ -29,12 +29,12 @@ class Report {
  public:
   Report(Format format, LossReport losses) : format_(format), losses_(losses) {}
 
-  // Each ends with a newline, or is empty where the format has nothing to say.
+  // Each text ends with a newline, or is empty if the format has nothing for it.
   std::string start(const Plan& plan, End end, const std::string& peer) const;
   std::string interval(std::uint64_t time_ns, const BothEnds& ends) const;
-  // Spans from the run's beginning; `why` for what did not complete.
+  // The spans start at the beginning of the run. `why`: the reason if the run did not complete.
   std::string summary(const BothEnds& ends, Outcome outcome, const std::string& why) const;
-  // Waiting, refusals and the like; JSON too, so that FILE has the whole story.
+  // A notice about waiting, refusals and the like. In JSON, too, so that FILE has all of them.
   std::string notice(const std::string& text) const;
 
  private:
@@ -42,7 +42,8 @@ class Report {
   LossReport losses_;
 };
 
-// Payload taken in order, from the first byte to the last; 0 if there is none.
+// The rate of payload taken in order, from the first byte to the last, in bits a second. 0 if there
+// is none.
 double goodput(const Snapshot& receiver);
 
 }  // namespace satrelay::satperf

@@ -1,11 +1,12 @@
-// The datagrams in front of the session: the client asks for a run, the server accepts or says why
-// not. They begin with eight letters, which no STP packet does, so both share the port.
+// The datagrams before the session: the client asks for a run, and the server accepts or refuses
+// with a reason. They begin with eight letters, which no STP packet does, so both kinds share the
+// port.
 //
 //     request  "satperf?" version (8) run (64) plan
 //     answer   "satperf!" version (8) run (64) verdict (8)
 //
-// All integers are big-endian. A request is repeated until it is answered; the same run asked for
-// twice is one run.
+// All integers are big-endian. The client repeats a request until it is answered. Two requests with
+// the same run number are for one run.
 #pragma once
 
 #include <array>
@@ -21,8 +22,8 @@ inline constexpr std::uint8_t kRequestVersion = 3;
 
 enum class Verdict : std::uint8_t {
   kAccepted = 0,
-  kBusy = 1,        // serves another client
-  kVersion = 2,     // of requests
+  kBusy = 1,        // the server has another client
+  kVersion = 2,     // the server knows another version of requests
   kImpossible = 3,  // values out of range
   kTooLarge = 4,    // the server's interface does not carry packets of that size
 };
@@ -40,10 +41,10 @@ struct Answer {
 inline constexpr std::size_t kRequestSize = 17 + 1 + 1 + 1 + 4 * 8 + 4 + 2 + 8 + 4 + 4 + 8;
 inline constexpr std::size_t kAnswerSize = 18;
 
-// What a server makes of a datagram from an address it does not know.
+// The result of parsing a datagram from an unknown address.
 struct RequestParse {
   enum class Kind : std::uint8_t {
-    kForeign,     // no request
+    kForeign,     // not a request
     kVersion,     // a request of another version
     kImpossible,  // values out of range
     kGood,

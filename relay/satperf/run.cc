@@ -14,7 +14,7 @@ namespace satrelay::satperf {
 namespace {
 
 constexpr std::size_t kArenaBlock = 4096;
-// As in the gateway: what may leave at once.
+// The pacer's burst, as in the gateway.
 constexpr Duration kBurst = Duration::milliseconds(4);
 // Contexts and metadata of the streams: 0 for records, 1 and up for payload.
 constexpr std::uint32_t kRecordsContext = 0;
@@ -27,7 +27,8 @@ stp::Config session_config(const RunConfig& config, std::size_t memory) {
   stp.datagram_size = static_cast<std::uint16_t>(plan.segment - config.datagram_overhead);
   stp.datagram_overhead = config.datagram_overhead;
   stp.max_streams = plan.streams + 1;
-  // One end stores what it sends, the other what it receives; records are small.
+  // The sender stores payload that it sends, the receiver payload that it receives. Records are
+  // small.
   constexpr std::uint64_t kForRecords = 1 << 20;
   const std::uint64_t most = memory / 4 * 3;
   const bool sends = plan.sender() == config.end;
@@ -43,8 +44,8 @@ BitRate own_rate(const RunConfig& config) {
   return config.plan.sender() == config.end ? config.plan.rate : config.plan.return_rate;
 }
 
-// With the parameters that a gateway's link has by default. What the receiver sends is little, and
-// keeps to its rate.
+// Uses the parameters that a gateway's link has by default. The receiver sends little, at a fixed
+// rate.
 std::unique_ptr<control::RateController> make_controller(const RunConfig& config) {
   const BitRate capacity = own_rate(config);
   const config::RateControl defaults;
@@ -116,8 +117,8 @@ void Run::handle(const stp::Event& event, Instant now) {
       if (began_.is_never()) begin(now);
       return;
     case Kind::kPeerSuspect:
-    case Kind::kCapacity:   // neither end announces any
-    case Kind::kConfirmed:  // or confirms
+    case Kind::kCapacity:   // neither end announces a capacity
+    case Kind::kConfirmed:  // or confirms bytes
       return;
     case Kind::kPeerRestarted:
       return end("the other end was started anew");
@@ -163,7 +164,7 @@ void Run::begin(Instant now) {
   }
 }
 
-// A direction without payload ends at once.
+// Ends a direction without payload at once.
 void Run::start_sending(Flow& flow) {
   if (sends()) {
     session_.set_ready(flow.stream, true);
@@ -234,7 +235,7 @@ void Run::read_payload(Flow& flow, std::uint32_t index, Instant now) {
   flow_over(flow);
 }
 
-// Counts a block when its last byte is there.
+// Counts a block when its last byte has arrived.
 void Run::check(Flow& flow, std::uint32_t index, ConstBytes bytes) {
   const std::uint64_t block = flow.moved / kBlock;
   if (config_.plan.crc_interval == 0 || block % config_.plan.crc_interval != 0) return;
@@ -251,7 +252,7 @@ void Run::flow_over(Flow& flow) {
   ++flows_over_;
   if (!sends() && flow.moved % kBlock != 0 && config_.plan.crc_interval > 0 &&
       flow.moved / kBlock % config_.plan.crc_interval == 0) {
-    ++counts_.blocks_checked;  // the last one, not full
+    ++counts_.blocks_checked;  // the last block, which is not full
     if (flow.block_damaged) ++counts_.blocks_damaged;
   }
   update_completion();
@@ -299,7 +300,7 @@ Snapshot Run::snapshot(Instant now) const {
   const stp::Counters c = session_.counters();
   Snapshot s = counts_;
   s.time_ns = since(began_, now);
-  // Records travel from the server to the client and are no payload.
+  // Records travel from the server to the client, and are not payload.
   const bool client = config_.end == End::kClient;
   s.stored_bytes = c.stream_bytes_in - (client ? record_bytes_ : 0);
   if (sends()) {

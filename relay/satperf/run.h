@@ -1,7 +1,7 @@
-// One run at one end: an STP session and the payload that it carries. Pure, like the session: the
-// host feeds datagrams and time, and takes datagrams.
+// One run at one end: an STP session and the payload that it carries. The run is pure, as the
+// session is: the host passes datagrams and the time in, and takes datagrams out.
 //
-// Stream 0 is the client's: on it the server sends a record of what it knows at each interval, and
+// The client opens stream 0. On it the server sends a record of its snapshot at each interval, and
 // a last one when all payload is through. The payload has streams of its own, opened by the client
 // in both directions of transfer.
 #pragma once
@@ -26,7 +26,7 @@ namespace satrelay::satperf {
 struct RunConfig {
   Plan plan;
   End end = End::kClient;
-  std::uint64_t boot_epoch = 0;          // the clock, in nanoseconds
+  std::uint64_t boot_epoch = 0;          // wall clock at the start, in nanoseconds
   std::uint16_t datagram_overhead = 28;  // IP and UDP headers
 };
 
@@ -35,22 +35,23 @@ class Run final : private stp::StreamSource {
   enum class State : std::uint8_t {
     kConnecting,
     kRunning,
-    kComplete,  // all payload is through, and at the client the server's last record has come
-    kEnded,     // the other end stopped or is of no use: why()
+    kComplete,  // all payload is through; at the client, the server's last record has arrived
+    kEnded,     // the other end stopped, or cannot go on: see why()
   };
 
-  // Stored bytes live in `memory`, which must outlive the run.
+  // Stored bytes are kept in `memory`, which must outlive the run.
   Run(const RunConfig& config, MutableBytes memory, Instant now);
 
   void handle_packet(ConstBytes datagram, Instant now) { session_.handle_packet(datagram, now); }
-  // After any number of packets, and when next_timeout() is due.
+  // Call this after any number of packets, and when next_timeout() is due.
   void handle_events(Instant now);
-  // The server tells the client what it knows; false if there is no room for it now.
+  // Sends a snapshot from the server to the client. False if there is no room for it now.
   bool publish(const Snapshot& snapshot, Instant now);
   void close(Instant now) { session_.close(now); }
 
   std::size_t poll_packet(MutableBytes out, Instant now) { return session_.poll_packet(out, now); }
-  // Of the packet just polled, for the IP header (TP-S section 3): the DSCP and two zeros.
+  // The traffic class of the packet that was just polled, for the IP header (TP-S section 3): the
+  // DSCP and two zero bits.
   std::uint8_t traffic_class() const {
     return static_cast<std::uint8_t>(control::dscp_of(session_.last_priority()) << 2);
   }
@@ -60,18 +61,18 @@ class Run final : private stp::StreamSource {
   const std::string& why() const { return why_; }
   std::size_t datagram_size() const { return datagram_size_; }
   Instant began() const { return began_; }            // never() while connecting
-  Instant last_heard() const { return last_heard_; }  // a valid packet of the other end
-  // Without what only the host knows: CPU and send errors.
+  Instant last_heard() const { return last_heard_; }  // last valid packet of the other end
+  // Lacks the fields that only the host knows: CPU and send errors.
   Snapshot snapshot(Instant now) const;
-  // What the server has published last; nullopt before the first.
+  // The latest snapshot from the server; nullopt before the first.
   const std::optional<Snapshot>& remote() const { return remote_; }
 
  private:
   struct Flow {
     stp::StreamId stream{};
     bool over = false;
-    std::uint64_t limit = 0;  // bytes; 0: until time is up
-    std::uint64_t moved = 0;  // written or read
+    std::uint64_t limit = 0;  // bytes; the highest value: until time is up
+    std::uint64_t moved = 0;  // bytes written or read
     bool block_damaged = false;
   };
 
@@ -104,11 +105,11 @@ class Run final : private stp::StreamSource {
   Instant last_heard_;
   std::uint64_t packets_heard_ = 0;
   std::optional<stp::StreamId> records_;
-  std::uint64_t record_bytes_ = 0;  // written by the server, read by the client
+  std::uint64_t record_bytes_ = 0;  // bytes of records, written or read
   std::vector<Flow> flows_;
   std::uint32_t flows_over_ = 0;
   std::optional<Snapshot> remote_;
-  Snapshot counts_;  // what is counted here and not by the session
+  Snapshot counts_;  // fields that this class counts, not the session
 };
 
 }  // namespace satrelay::satperf

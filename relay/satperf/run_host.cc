@@ -7,8 +7,8 @@ namespace {
 
 constexpr std::size_t kBatchBytes = 1 << 20;
 constexpr int kBatchesATurn = 4;
-// A pacer lets packets out one by one. Waiting so long between turns lets them out together, well
-// within its burst, at a fraction of the system calls.
+// A pacer releases packets one by one. This wait between turns lets them leave together, well
+// within its burst, with a fraction of the system calls.
 constexpr Duration kQuantum = Duration::milliseconds(1);
 constexpr ByteCount kSmallestBuffer = ByteCount(64ULL << 20);
 constexpr Duration kBufferTime = Duration::seconds(2);
@@ -76,7 +76,7 @@ void RunHost::send(Instant now) {
 }
 
 Instant RunHost::next_timeout() const {
-  if (blocked_) return next_tick_;  // the socket tells
+  if (blocked_) return next_tick_;  // the socket wakes the host
   if (more_) return Instant();
   return earlier(later(run_.next_timeout(), next_turn_), next_tick_);
 }

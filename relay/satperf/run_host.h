@@ -17,19 +17,20 @@ class RunHost {
  public:
   enum class Sockets : std::uint8_t { kConnected, kShared };
 
-  // `socket`, `report` and `output` must outlive the host. A zero `buffer` follows from the rate.
+  // `socket`, `report` and `output` must outlive the host. If `buffer` is zero, it follows from the
+  // rate.
   RunHost(const RunConfig& config, ByteCount buffer, UdpSocket& socket, Sockets sockets,
           const SocketAddress& peer, const Report& report, Output& output, Instant now);
 
   void handle_datagram(ConstBytes datagram, Instant now) { run_.handle_packet(datagram, now); }
-  // After datagrams and when next_timeout() is due: events, reports, packets.
+  // Call this after datagrams, and when next_timeout() is due. Handles events, reports and packets.
   void turn(Instant now);
   Instant next_timeout() const;
   bool waits_for_room() const { return blocked_; }
   void note_errors(const UdpSocket::Errors& errors) { not_sent_ += errors.not_sent; }
 
-  // Tells the peer that it is over, and prints the summary. Answers whether all payload came
-  // through undamaged.
+  // Closes the session with the peer, and prints the summary. True if all payload has arrived
+  // undamaged.
   bool finish(Outcome outcome, std::string why, Instant now);
 
   const Run& run() const { return run_; }
@@ -55,12 +56,12 @@ class RunHost {
   bool blocked_ = false;
   bool more_ = false;  // the batch was full: there is more to send
   bool last_record_sent_ = false;
-  Instant next_turn_;  // not before: so that packets leave in company
+  Instant next_turn_;  // not before this time, so that packets leave together
   Instant next_tick_ = Instant::never();
   CpuTime cpu_at_start_;
   std::uint64_t not_sent_ = 0;
-  Snapshot reported_;        // in the last interval
-  Snapshot other_reported_;  // likewise, of the other end
+  Snapshot reported_;        // snapshot in the last interval's report
+  Snapshot other_reported_;  // the same for the other end
 };
 
 }  // namespace satrelay::satperf

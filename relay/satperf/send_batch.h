@@ -1,5 +1,5 @@
-// Datagrams on their way to the kernel. Neighbours of one size and traffic class are kept as one
-// group, which the kernel takes as a whole (UDP_SEGMENT) where it can.
+// Datagrams for the kernel. Consecutive datagrams of one size and traffic class form a group, which
+// the kernel takes as a whole (UDP_SEGMENT) if it can.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace satrelay::satperf {
 
 class SendBatch {
  public:
-  // A run of datagrams: all of `segment` bytes, but the last, which may be shorter.
+  // Consecutive datagrams, all of `segment` bytes. Only the last may be shorter.
   struct Group {
     std::size_t offset = 0;
     std::size_t bytes = 0;
@@ -34,7 +34,7 @@ class SendBatch {
     if (bytes_.size() - used_ < size) return {};
     return MutableBytes(bytes_).subspan(used_, size);
   }
-  // The datagram has been written into the first `size` bytes of room().
+  // Adds a datagram, which was written into the first `size` bytes of room().
   void add(std::size_t size, Grouping grouping, std::uint8_t traffic_class = 0);
 
   bool empty() const { return first_ == groups_.size(); }
@@ -42,7 +42,7 @@ class SendBatch {
   ConstBytes bytes(const Group& group) const {
     return ConstBytes(bytes_).subspan(group.offset, group.bytes);
   }
-  // The first `count` groups are done with. An empty batch starts anew.
+  // Removes the first `count` groups. An empty batch starts anew.
   void remove(std::size_t count);
   // Makes each datagram a group of its own.
   void split();

@@ -15,7 +15,7 @@ namespace satrelay::satperf {
 namespace {
 
 constexpr Duration kLongestPause = Duration::milliseconds(200);  // between looks at signals
-// A client that was silent for so long makes room for one that asks.
+// After this silence of the client, another client may take its place.
 constexpr Duration kMakeRoomAfter = Duration::seconds(3);
 constexpr std::byte kFirstOfRequest{'s'};
 
@@ -43,7 +43,7 @@ class Server {
       if (host_) host_->note_errors(errors);
       if (const auto signal = stop_signal()) {
         if (host_) {
-          // All payload may be through, and only the client's farewell on its way.
+          // All payload may be through, while the client's CLOSE is still on its way.
           const bool complete = host_->run().state() == Run::State::kComplete;
           finish(complete ? Outcome::kComplete : Outcome::kInterrupted, "", now);
         }
@@ -81,11 +81,11 @@ class Server {
         break;
     }
     if (run == run_) {
-      // Asked twice. A run that is over does not begin anew for a late copy.
+      // The request is a repetition. A late copy must not begin a run anew that is over.
       if (known) answer(run, Verdict::kAccepted, from);
       return;
     }
-    // A client that was told so is gone; copies of its request must not begin a run without it.
+    // A refused client is gone, so a copy of its request must not begin a run.
     if (std::ranges::find(refused_, run) != refused_.end()) {
       return answer(run, Verdict::kBusy, from);
     }
@@ -142,8 +142,8 @@ class Server {
   Report report_;
   Output& output_;
   UdpSocket socket_;
-  std::uint64_t run_ = 0;                    // the last one begun
-  std::array<std::uint64_t, 64> refused_{};  // as busy, the last ones
+  std::uint64_t run_ = 0;                    // number of the last run that began
+  std::array<std::uint64_t, 64> refused_{};  // numbers of the last runs refused as busy
   std::size_t next_refused_ = 0;
   std::unique_ptr<RunHost> host_;
   std::optional<Exit> last_exit_;

@@ -1,5 +1,5 @@
 // satperf server: waits for clients and serves one at a time, so that runs do not disturb each
-// other; a second client is told that the server is busy.
+// other. A second client gets the answer that the server is busy.
 #pragma once
 
 #include "relay/satperf/options.h"

@@ -1,6 +1,5 @@
-// All that one end of a run knows about it at a moment: counts since the run began. Also the record
-// that the server sends to the client, as big-endian 64-bit integers in the order of
-// Snapshot::kFields.
+// The state of one end of a run at a moment: counts since the run began. It is also the record that
+// the server sends to the client, as big-endian 64-bit integers in the order of Snapshot::kFields.
 #pragma once
 
 #include <array>

@@ -17,9 +17,9 @@
 namespace satrelay::satperf {
 namespace {
 
-// A process of a busy machine may wait so long for its turn.
+// Receive buffer, as time: a process on a busy machine may wait this long for its turn.
 constexpr Duration kReceiveTime = Duration::milliseconds(100);
-// Somewhat more than the pacer lets out at once.
+// Send buffer, as time: somewhat more than the pacer's burst.
 constexpr Duration kSendTime = Duration::milliseconds(20);
 constexpr std::uint64_t kSmallestKernelBuffer = 512 * 1024;
 
@@ -28,7 +28,7 @@ bool set_option(int descriptor, int level, int option, const T& value) {
   return ::setsockopt(descriptor, level, option, &value, sizeof value) == 0;
 }
 
-// Behind those that are there; msg_control has room for it.
+// Appends a control message; msg_control must have room for it.
 template <typename T>
 void add_control(msghdr& header, int level, int type, const T& value) {
   auto* const control =
@@ -105,7 +105,7 @@ std::vector<SocketAddress> resolve(const std::string& host, std::uint16_t port) 
     addresses.emplace_back(entry->ai_addr, entry->ai_addrlen);
   }
   ::freeaddrinfo(list);
-  // Any address: the IPv6 socket takes IPv4 as well.
+  // For any address, try IPv6 first: an IPv6 socket takes IPv4 as well.
   if (host.empty()) {
     std::stable_partition(addresses.begin(), addresses.end(),
                           [](const SocketAddress& a) { return a.family() == AF_INET6; });
@@ -155,7 +155,7 @@ UdpSocket::UdpSocket(const SocketAddress& bind_to) : slots_(std::make_unique<Slo
     throw BadOption("cannot listen or send at " + bind_to.to_string() + ": " +
                     std::strerror(error) + "; see --bind and --port");
   }
-  // Datagrams leave whole or not at all, whatever the kernel believes the path to carry.
+  // Datagrams leave whole or not at all, whatever path MTU the kernel assumes.
   set_option(descriptor_, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
   if (bind_to.family() == AF_INET6) {
     set_option(descriptor_, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
@@ -186,7 +186,7 @@ std::vector<std::string> UdpSocket::size_buffers(BitRate send_rate, BitRate rece
     int got = 0;
     socklen_t size = sizeof got;
     ::getsockopt(descriptor_, SOL_SOCKET, option, &got, &size);
-    got /= 2;  // the kernel doubles it for its own bookkeeping
+    got /= 2;  // the kernel doubles the size for its own bookkeeping
     if (got >= wanted) return;
     warnings.push_back("the kernel gives the socket " + std::to_string(got) + " bytes of " +
                        std::to_string(wanted) + "; raise it with sysctl -w " + limit + "=" +
@@ -247,12 +247,12 @@ UdpSocket::Sent UdpSocket::send(SendBatch& batch, const SocketAddress* peer) {
     }
     const int error = errno;
     if (error == EAGAIN || error == EINTR) return Sent::kBlocked;
-    if (error == ECONNREFUSED) {  // of an earlier datagram; this one was not tried
+    if (error == ECONNREFUSED) {  // for an earlier datagram; this one was not tried
       note_error(error);
       continue;
     }
     if (groups.front().count > 1 && (error == EIO || error == EINVAL)) {
-      // The device computes no checksums, so the kernel does not segment for it.
+      // The device does not compute checksums, so the kernel does not segment for it.
       grouping_ = SendBatch::Grouping::kOff;
       batch.split();
       continue;

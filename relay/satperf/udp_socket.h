@@ -1,5 +1,5 @@
-// A UDP socket that sends and receives many datagrams a call, in larger pieces where the kernel
-// offers that (UDP_SEGMENT, UDP_GRO). Does not block; all errors of set-up are exceptions.
+// A UDP socket that sends and receives many datagrams in a call, in larger pieces if the kernel can
+// (UDP_SEGMENT, UDP_GRO). It does not block. Errors of set-up are exceptions.
 #pragma once
 
 #include <sys/socket.h>
@@ -18,7 +18,7 @@
 
 namespace satrelay::satperf {
 
-// A name or an address leads nowhere.
+// A name or an address cannot be reached.
 class Unreachable : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -33,7 +33,7 @@ class SocketAddress {
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage_); }
   socklen_t size() const { return size_; }
   int family() const { return storage_.ss_family; }
-  // IPv4, also where an IPv6 socket shows it as ::ffff:192.0.2.1.
+  // True for IPv4, also if an IPv6 socket shows it as ::ffff:192.0.2.1.
   bool is_v4() const;
   std::uint16_t ip_and_udp_headers() const { return is_v4() ? 20 + 8 : 40 + 8; }
   std::string to_string() const;  // "192.0.2.1:7879", "[2001:db8::1]:7879"
@@ -44,17 +44,17 @@ class SocketAddress {
   socklen_t size_ = 0;
 };
 
-// All addresses of a name or a literal, in the order in which they should be tried. An empty `host`
-// stands for any address of this machine. Throws Unreachable with the resolver's words.
+// All addresses of a name or a literal, in the order to try them. An empty `host` stands for any
+// address of this machine. Throws Unreachable with the resolver's message.
 std::vector<SocketAddress> resolve(const std::string& host, std::uint16_t port);
 
-// Largest IP packet that leaves towards `peer`, as far as this machine knows; 0 if it cannot tell.
+// The largest IP packet that leaves towards `peer`, as far as this machine knows. 0: unknown.
 std::size_t interface_mtu(const SocketAddress& peer);
 
 class UdpSocket {
  public:
   struct Errors {
-    bool refused = false;  // ICMP: nobody listens there
+    bool refused = false;  // ICMP: the port is closed
     int last = 0;          // errno of the last datagram that the kernel did not take
     std::uint64_t not_sent = 0;
   };
@@ -65,18 +65,19 @@ class UdpSocket {
   UdpSocket(const UdpSocket&) = delete;
   UdpSocket& operator=(const UdpSocket&) = delete;
 
-  // Fixes the peer. Only then are refusals reported. Throws Unreachable.
+  // Fixes the peer. Refusals are reported only after this. Throws Unreachable.
   void connect(const SocketAddress& peer);
-  // Asks for kernel buffers that hold what `rate` brings while this process waits for its turn.
-  // Answers warnings where the kernel's limit is lower.
+  // Requests kernel buffers that hold the traffic of these rates while this process waits for its
+  // turn. Returns warnings if the kernel's limit is lower.
   std::vector<std::string> size_buffers(BitRate send_rate, BitRate receive_rate);
 
-  // Sends what is in the batch to `peer` (or to the connected one: nullptr).
+  // Sends the batch to `peer`, or, if that is nullptr, to the connected peer.
   Sent send(SendBatch& batch, const SocketAddress* peer);
   void send_one(ConstBytes datagram, const SocketAddress* peer);
   SendBatch::Grouping grouping() const { return grouping_; }
 
-  // One call of the kernel; `handler(datagram, from)` for each datagram. True if there may be more.
+  // Makes one system call, and calls `handler(datagram, from)` for each datagram. True if there may
+  // be more.
   template <typename Handler>
   bool receive(Handler&& handler) {
     const std::size_t messages = receive_messages();
@@ -89,11 +90,11 @@ class UdpSocket {
     }
     return messages == kMessages;
   }
-  // Until something has come, `until`, or a signal; with `writable` also until there is room to
-  // send.
+  // Waits until a datagram arrives, until `until`, or for a signal. If `writable` is true, also
+  // until there is room to send.
   void wait(Instant now, Instant until, bool writable) const;
 
-  // What went wrong since the last call.
+  // The errors since the last call.
   Errors take_errors();
 
  private:
@@ -110,7 +111,7 @@ class UdpSocket {
   void note_error(int error);
 
   int descriptor_ = -1;
-  SocketAddress peer_;  // if connected
+  SocketAddress peer_;  // set if connected
   SendBatch::Grouping grouping_ = SendBatch::Grouping::kOn;
   Errors errors_;
   std::unique_ptr<Slots> slots_;

@@ -1,4 +1,4 @@
-// satrelayctl: shows what a gateway tells on its stats socket, and tells it what to do.
+// satrelayctl: shows a gateway's state from its stats socket, and sends commands to it.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -70,7 +70,7 @@ Marks terminal_marks() {
   return Marks::kAscii;
 }
 
-// Of a command of the control socket, as they were typed.
+// The arguments of a command of the control socket, as they were typed.
 struct ControlArguments {
   std::vector<std::string> values;    // by place; "": left out
   std::vector<std::string> settings;  // KEY=VALUE
@@ -120,7 +120,7 @@ class Program {
 
   CLI::App app_{"Shows what a satrelay gateway is doing, and tells it what to do.", "satrelayctl"};
   std::vector<std::pair<CLI::App*, Run>> commands_;
-  std::list<ControlArguments> control_arguments_;  // parsed into, so they stay
+  std::list<ControlArguments> control_arguments_;  // parsed into, so their addresses must stay
   std::string socket_;
   std::string control_socket_;
   std::uint64_t flow_ = 0;
@@ -169,7 +169,7 @@ Program::Program() {
   add_help();
 }
 
-// Checked, and offered by completion.
+// The option takes only these words, and completion offers them.
 void Program::only_words(CLI::Option& option, std::vector<std::string> words) {
   option.check(CLI::IsMember(words));
   candidates_[&option].words = std::move(words);
@@ -196,7 +196,7 @@ void Program::add_view(const View& view) {
   if (view.subject != Subject::kOne) add_watch(*command);
 }
 
-// A number after a blank would be a word of its own.
+// The number stands behind '=': after a blank it would be a word of its own.
 void Program::add_watch(CLI::App& command) {
   command
       .add_flag("--watch{2}", watch_,
@@ -224,7 +224,8 @@ void Program::add_explain_options(CLI::App& command) {
              {"outbound", "inbound"});
 }
 
-// Words are checked here, so that a mistake needs no gateway to be told; all else by the gateway.
+// Checks words here, so that a mistake is reported without a gateway. The gateway checks all other
+// values.
 void Program::add_control(const ops::ControlCommandSpec& spec) {
   ControlArguments& arguments = control_arguments_.emplace_back();
   arguments.values.resize(spec.arguments.size());
@@ -342,7 +343,8 @@ void Program::add_tech_support() {
           [this] {
             support_.version = SATRELAY_VERSION;
             support_.existing = replace_ ? Existing::kReplace : Existing::kKeep;
-            // Which one is meant must be said; that none answers is told in the archive.
+            // If there are several gateways, the user must name one. If none answers, the archive
+            // says so.
             if (socket_.empty() && find_stats_sockets(runtime_folders()).size() > 1) stats_socket();
             return tech_support(support_, [this] { return stats_socket(); });
           });
@@ -394,7 +396,7 @@ void Program::add_completion() {
       });
   only_words(*command->add_option("SHELL", shell_, "bash or zsh")->required(),
              {std::begin(kShellWords), std::end(kShellWords)});
-  // What the script asks: no answer is none, and nobody reads why.
+  // For the completion script. If the gateway does not answer, there are no names and no message.
   CLI::App* names = add(kNamesCommand, "Names in a listing of the gateway", "", [this] {
     try {
       StatsClient client(stats_socket(), kPatienceOfCompletion);
@@ -427,8 +429,8 @@ int Program::print_or_watch(const std::string& name,
                look);
 }
 
-// Host names and such come from the network: what is not UTF-8 is replaced. A line for each of
-// several looks, for a program.
+// Host names and the like come from the network: replaces invalid UTF-8. If the program watches,
+// each reply is one line, for other programs.
 std::string Program::json_text(const Json& reply) const {
   return reply.dump(watch_.empty() ? 2 : -1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -476,7 +478,7 @@ std::string Program::look_at(const View& view, std::size_t width) const {
   return view.render(reply, width);
 }
 
-// A gateway that does not run is what the metrics say, not a mistake of who asks.
+// If the gateway does not run, the metrics say so. That is no mistake of the user.
 int Program::show_metrics() const {
   metrics::Readings readings;
   try {
@@ -510,7 +512,7 @@ int Program::tell_gateway(const ops::ControlCommandSpec& spec,
 }
 
 ControlTarget Program::target() const {
-  // The stats socket is needed where the control socket stands beside it.
+  // The stats socket is needed if the control socket is to be found beside it.
   const bool named = !control_socket_.empty();
   const std::filesystem::path stats =
       named && socket_.empty() ? std::filesystem::path() : stats_socket();
@@ -532,7 +534,7 @@ std::string Program::guess(const std::string& typed) const {
 }
 
 int Program::help_about(const std::string& name) const {
-  // help() would speak of the command that was parsed, which is this one.
+  // help() would describe the command that was parsed, which is `help`.
   const auto about = [this](const CLI::App& app, const std::string& called) {
     return print(app_.get_formatter()->make_help(&app, called, CLI::AppFormatMode::Normal));
   };

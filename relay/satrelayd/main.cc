@@ -67,30 +67,30 @@
 namespace satrelay::satrelayd {
 namespace {
 
-// What deploy/satrelay-supervise acts on.
+// Exit statuses; deploy/satrelay-supervise acts on them.
 constexpr int kBadConfiguration = 2;
 constexpr int kStartAgain = 3;
 constexpr int kAlreadyRunning = 4;
 
-// For what must take no worker's time.
+// CPUs for threads that must take no time from a worker.
 std::vector<unsigned> without(std::vector<unsigned> cpus, const std::vector<unsigned>& of_workers) {
   std::erase_if(
       cpus, [&](unsigned cpu) { return std::ranges::find(of_workers, cpu) != of_workers.end(); });
   return cpus;
 }
 
-// SIGTERM came before the gateway was ready.
+// Thrown if SIGTERM came before the gateway was ready.
 struct StoppedAtStart {};
-// Device rings both ways on two ports, bursts, and frames being built; of several workers, what
-// they have for each other.
+// Packets for device rings both ways on two ports, for bursts, and for frames that are being built.
+// Several workers also need packets for the rings between them.
 std::size_t packets_of(const config::Gateway& config) {
   constexpr std::size_t kOfOne = 16384 + gateway::Gateway::kMostHeldFrames;
   const std::size_t workers = config.worker.count;
   return workers * kOfOne + (workers > 1 ? workers * Handover::kRoom : 0);
 }
-// After SIGTERM: CLOSE to the peers and RST to the hosts leave within this time.
+// After SIGTERM: the time in which CLOSE must reach the peers and RST the hosts.
 constexpr Duration kClosing = Duration::milliseconds(100);
-// With many peers on a narrow link, where CLOSEs have their budget.
+// The longest time, for many peers on a narrow link, where a budget limits CLOSEs.
 constexpr Duration kLongestClosing = Duration::seconds(2);
 
 constexpr Duration kJournalInterval = Duration::seconds(1);
@@ -115,20 +115,20 @@ std::uint64_t epoch_utc() {
 class KernelEntropy final : public Entropy {
  public:
   void fill(MutableBytes out) override {
-    // Up to 256 bytes come whole (getrandom(2)); keys are shorter.
+    // getrandom(2) returns up to 256 bytes whole; keys are shorter.
     if (getrandom(out.data(), out.size(), 0) != static_cast<::ssize_t>(out.size())) {
       throw std::runtime_error("the kernel gives no random numbers");
     }
   }
 };
 
-// The worker has its core to itself, or nearly: time that passes is time that is spent.
+// Measures elapsed time as work: the worker has its core to itself, or nearly so.
 class DeviceClock final : public Stopwatch {
  public:
   Instant read() const override { return dpdk::now(); }
 };
 
-// Of the first worker.
+// The identity of the first worker.
 gateway::Identity make_identity(const MacAddress& wan_mac, Entropy& entropy,
                                 const Stopwatch& stopwatch, bool lan_port_sums, std::size_t peers) {
   gateway::Identity identity;
@@ -143,7 +143,7 @@ gateway::Identity make_identity(const MacAddress& wan_mac, Entropy& entropy,
   return identity;
 }
 
-// A gateway without a journal is better than none.
+// If this fails, the gateway runs without a journal.
 std::unique_ptr<JournalFile> open_journal(const config::Gateway& config) {
   if (config.journal == config::kNoJournal) return nullptr;
   try {
@@ -163,7 +163,7 @@ std::unique_ptr<JournalFile> open_journal(const config::Gateway& config) {
   }
 }
 
-// Once is enough to say that the disk is full.
+// Log a failure once, such as a full disk, until the journal works again.
 void look_after(JournalFile& journal, bool& was_well) {
   try {
     journal.look_after(wall_clock());
@@ -174,7 +174,7 @@ void look_after(JournalFile& journal, bool& was_well) {
   }
 }
 
-// Tells what has changed on the board since the last look, and writes what anybody has told.
+// Finds events on the board since the last look, and writes all events that wait.
 void look_for_events(const ops::SnapshotBoard& board, const records::RecordsReport& records,
                      ops::Watch& watch, ops::EventLog& events) {
   const auto latest = board.latest();
@@ -185,7 +185,8 @@ void look_for_events(const ops::SnapshotBoard& board, const records::RecordsRepo
   events.write(dpdk::now());
 }
 
-// Adds to the history what is due; nothing while the gateway stops, as no worker answers then.
+// Adds to the history if that is due. Does nothing while the gateway stops, since no worker answers
+// then.
 void keep_history(ops::SnapshotBoard& board, ops::History& history, Instant& next) {
   const auto latest = board.latest();
   if (!latest || dpdk::now() < next || dpdk::StopSignal::requested()) return;
@@ -213,7 +214,8 @@ std::uint64_t records_lost(std::span<const std::unique_ptr<Worker>> workers) {
   return lost;
 }
 
-// Of those that the farewell has ended, when nobody reads counters any more.
+// Logs the records that were lost and the flows that have not ended during the closing. No client
+// reads counters any more at that time.
 void tell_of_unrecorded(std::uint64_t lost, std::size_t unfinished) {
   if (lost + unfinished == 0) return;
   ops::log_warning("records of flows: " + std::to_string(lost) + " found no room, and " +
@@ -243,13 +245,14 @@ void warn_of_placement(const config::Worker& worker, std::span<const dpdk::Port*
   }
 }
 
-// What this machine has against a configuration.
+// The reason why a configuration does not suit this machine.
 std::optional<config::Contradiction> object(const config::Gateway& config) {
   if (auto objection = object_to_user(config)) return objection;
   return find_excess(config, memory_of(config), config::machine_memory());
 }
 
-// Others may take memory meanwhile, and whoever starts a gateway may change his mind.
+// Called while memory is touched: other programs may take memory meanwhile, and the operator may
+// stop the gateway.
 void watch_memory(const dpdk::LargeMemory::Progress& progress) {
   if (dpdk::StopSignal::requested()) throw StoppedAtStart();
   if (progress.is_reserved) return;
@@ -260,7 +263,7 @@ void watch_memory(const dpdk::LargeMemory::Progress& progress) {
                            excess);
 }
 
-// What two gateways would take from each other.
+// Locks what two gateways must not share.
 class RunLocks {
  public:
   // Throws ops::AlreadyRunning, or std::system_error.
@@ -272,7 +275,7 @@ class RunLocks {
     try {
       journal_.emplace(config.journal + ".lock", "journal " + config.journal);
     } catch (const std::system_error&) {
-      // Then there will be no journal either, and the log will say so.
+      // Opening the journal will fail as well, and log the reason.
     }
   }
 
@@ -289,7 +292,7 @@ int run(config::Gateway config, const std::string& file) {
   ops::SocketAccess control_access = access_of(config.control_access);
   if (user) stats_access.owner = control_access.owner = user->user;
   warn_of_user(config, user);
-  // Before anything that a gateway which runs already would notice.
+  // Take the locks before any step that a running gateway would notice.
   const RunLocks locks(config);
   dpdk::StopSignal::install();
   dpdk::ReloadSignal::install();
@@ -385,7 +388,7 @@ int run(config::Gateway config, const std::string& file) {
   const ops::Telemetry telemetry(board, latest_events, history, report_of_records,
                                  std::string(satrelayd::version()));
   ops::Watch watch([&](ops::Event event) { events.tell(std::move(event)); });
-  // Not the worker's affair: what is written to may take its time.
+  // A thread of its own, since the log may be slow.
   const dpdk::ControlThread watcher("events", kWatchInterval, [&] {
     look_for_events(board, report_of_records(), watch, events);
   });
@@ -413,7 +416,7 @@ int run(config::Gateway config, const std::string& file) {
           Reload(file, config,
                  [off_workers = without(cpus, config.worker.cpus)] { dpdk::run_on(off_workers); }),
       .tell = [&](ops::Event event) { events.tell(std::move(event)); }};
-  config.classes.clear();  // the gateway has them; what a reload replaces shall not stay here
+  config.classes.clear();  // the gateway has them; a reload shall be able to free them
   std::optional<ops::ControlServer> control;
   if (config.control_socket != config::kNoSocket) {
     const std::string path = config.control_socket.empty()
@@ -437,7 +440,7 @@ int run(config::Gateway config, const std::string& file) {
     capture_keeper.emplace("capture", kCaptureInterval, [&] { capture->look(dpdk::now()); });
   }
   for (config::Peer& peer : config.peers) {
-    peer.security.forget_keys();  // as with classes
+    peer.security.forget_keys();  // as for classes
     if (peer.security.keys) continue;
     ops::log_warning("peer " + peer.name +
                      ": security: none; anyone on the satellite segment can read what the hosts "
@@ -458,7 +461,7 @@ int run(config::Gateway config, const std::string& file) {
   loop.run([&](Instant now) {
     workers[0]->note_round(loop.last_round());
     workers[0]->answer_bell(loop.last_rest());
-    // First, so that the round sends what a command has changed.
+    // First, so that the round already obeys a new command.
     if (control) control->service(now);
     sharing.tick(0, now);
     dpdk::PollLoop::Round round = workers[0]->round(now, loop.last_rest());
@@ -514,8 +517,8 @@ int main_or_throw(int argc, char** argv) {
 }  // namespace satrelay::satrelayd
 
 int main(int argc, char** argv) {
-  // Where very many flows end, glibc would gather what they leave in its fast bins, and put all of
-  // it together in one free(), for 7 ms (docs/measurements.md, "The longest call").
+  // If very many flows end, glibc would collect their memory in its fast bins, and join all of it
+  // in one free() that takes 7 ms (docs/measurements.md, "The longest call").
   mallopt(M_MXFAST, 0);
   satrelay::ops::open_log("satrelayd", satrelay::config::LogLevel::kInfo);
   try {

@@ -10,7 +10,7 @@
 namespace satrelay::text {
 namespace {
 
-// In the largest unit of which there is one: 999.7 is 1.00 of the next.
+// Chooses the largest unit in which the value is at least one: 999.7 becomes 1.00 of the next unit.
 std::string scaled(double value, double base, std::span<const std::string_view> units) {
   std::size_t unit = 0;
   while (value >= base - 0.5 && unit + 1 < units.size()) {

@@ -1,4 +1,4 @@
-// Numbers as people read them: three significant digits and the unit that fits.
+// Numbers for people: three significant digits and a unit that fits.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace satrelay::text {
 
-std::string binary_bytes(std::uint64_t bytes);       // "1.50 MiB": of memory, and what is in it
-std::string decimal_bytes(std::uint64_t bytes);      // "1.50 MB": of transfers
+std::string binary_bytes(std::uint64_t bytes);       // "1.50 MiB": for memory and its content
+std::string decimal_bytes(std::uint64_t bytes);      // "1.50 MB": for transfers
 std::string bit_rate(double bits_per_second);        // "50.0 Mbit/s"
 std::string duration(std::uint64_t microseconds);    // "550 ms", "2 h 03 min"
 std::string count(std::uint64_t number);             // "1 234 567"

@@ -17,7 +17,7 @@ std::string_view cell_of(const Row& row, std::size_t i) {
   return i < row.size() ? std::string_view(row[i]) : std::string_view();
 }
 
-// fmt counts what is seen of a cell, not its bytes.
+// fmt pads by the visible width of a cell, not by its bytes.
 std::string cell_in(std::string_view cell, std::size_t width, Align align) {
   return align == Align::kRight ? fmt::format("{:>{}}", cell, width)
                                 : fmt::format("{:<{}}", cell, width);
@@ -51,7 +51,8 @@ std::size_t line_length(const std::vector<std::size_t>& widths) {
   return std::accumulate(widths.begin(), widths.end(), gaps);
 }
 
-// The last cell of each row in lines of so many characters, each a row of its own.
+// Folds the last cell of each row into lines of at most `width` characters. Each line is a row of
+// its own.
 std::vector<Row> with_last_folded(const std::vector<Row>& rows, std::size_t columns,
                                   std::size_t width) {
   std::vector<Row> folded;
@@ -89,7 +90,7 @@ std::string format_table(const std::vector<Column>& columns, const std::vector<R
 
 FittedTable fit_table(const std::vector<Column>& columns, const std::vector<Row>& rows,
                       std::size_t width) {
-  constexpr std::size_t kNarrowest = 24;  // of sentences
+  constexpr std::size_t kNarrowest = 24;  // characters, of a column of sentences
   std::vector<std::size_t> widths = widths_of(columns, rows);
   FittedTable table;
   table.needed = line_length(widths);

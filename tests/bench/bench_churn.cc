@@ -1,5 +1,5 @@
-// How many connections a second one gateway opens and closes on one core, for as long as TIME-WAIT
-// lasts and longer: so that its table is as full as it gets, and the memory of all of it is taken.
+// How many connections a second one gateway opens and closes on one core. A run lasts as long as
+// TIME-WAIT and longer, so that the table is as full as it gets and all of its memory is in use.
 #include <malloc.h>
 
 #include <CLI/CLI.hpp>
@@ -28,7 +28,7 @@ int run(int argc, char** argv) {
   std::string json_path;
   app.add_option("--seconds", seconds, "for how long, in virtual time")
       ->check(CLI::Range(1U, 120U));
-  // A client's address has 50,000 ports, and its network 100 such addresses and more.
+  // A client's address has 50,000 ports, and its network has 100 such addresses and more.
   app.add_option("--rate", rate, "connections a virtual second")
       ->check(CLI::Range(5'000U, 100'000U));
   app.add_flag("--quick", quick, "two seconds of 5,000: that it still runs");
@@ -43,7 +43,8 @@ int run(int argc, char** argv) {
   spec.rate = BitRate::bits_per_second(10'000'000'000);
   spec.one_way_delay = Duration::milliseconds(5);
   spec.flows = seconds * rate;
-  spec.at_once = rate / 5;  // each is open for some round trips
+  // Each connection is open for some round trips.
+  spec.at_once = rate / 5;
   spec.time_wait = static_cast<std::uint32_t>(spec.flows + 1);
   spec.gateway_memory = spec.touched = 256ULL << 20;
   World world(spec);

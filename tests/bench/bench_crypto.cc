@@ -1,5 +1,5 @@
-// Nanoseconds of sealing and opening a packet, beside a plain copy of the same bytes, and of the
-// handshake.
+// Nanoseconds to seal and to open a packet, compared with a plain copy of the same bytes, and
+// nanoseconds of the handshake.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -22,7 +22,7 @@ namespace {
 using Octets = std::vector<std::byte>;
 
 constexpr std::size_t kHeader = 8;
-constexpr std::size_t kPackets = 32;  // taken in turn: a burst
+constexpr std::size_t kPackets = 32;  // Taken in turn: a burst.
 
 Octets random_octets(Random& random, std::size_t size) {
   Octets bytes(size);
@@ -30,8 +30,8 @@ Octets random_octets(Random& random, std::size_t size) {
   return bytes;
 }
 
-// Of several measurements: the fastest, which others on the machine have disturbed least, and the
-// one in the middle.
+// The fastest and the median of several measurements. Other programs on the machine have disturbed
+// the fastest least.
 struct Spread {
   double best = 0;
   double median = 0;
@@ -49,13 +49,14 @@ Spread repeated(std::size_t rounds, Measure measure) {
   return spread_of(std::move(results));
 }
 
-// What AES-NI takes for the rounds of AES-128 alone, over the blocks of `size` bytes: eight at a
-// time, without loads, stores and authentication. Nothing that has only AES-NI can be faster.
+// The rounds of AES-128 alone with AES-NI, over the blocks of `size` bytes. It processes eight
+// blocks at a time, without loads, stores and authentication. No code that has only AES-NI can be
+// faster.
 __attribute__((target("aes"))) void aes_rounds(std::size_t size) {
   constexpr std::size_t kAtOnce = 8, kRounds = 10;
   __m128i block[kAtOnce] = {};
   const __m128i key = _mm_set1_epi8(3);
-  // Else the compiler sees eight times the same.
+  // Otherwise the compiler would see eight equal blocks.
   for (__m128i& b : block) asm volatile("" : "+x"(b));
   for (std::size_t done = 0; done < size; done += 16 * kAtOnce) {
 #pragma GCC unroll 10
@@ -69,12 +70,12 @@ __attribute__((target("aes"))) void aes_rounds(std::size_t size) {
 
 struct Effort {
   std::size_t rounds;
-  std::size_t bytes;  // a round
+  std::size_t bytes;  // In a round.
 };
 
 struct Row {
   std::string backend;
-  std::size_t size = 0;  // of the plain text
+  std::size_t size = 0;  // Plain text.
   Spread copy, seal, open;
   bool is_sound = true;
 };
@@ -92,7 +93,7 @@ Row measure(crypto::AeadBackend backend, std::size_t size, const Effort& effort)
   const std::size_t calls = std::max<std::size_t>(effort.bytes / (size + 200), 1024);
   Row row{backend == crypto::AeadBackend::kIpsecMb ? "ipsec-mb" : "openssl", size, {}, {}, {}};
   std::vector<double> copy, seal, open;
-  // In turn, so that a busy minute of the machine is one of all three.
+  // In turn, so that a busy minute of the machine affects all three.
   for (std::size_t round = 0; round < effort.rounds; ++round) {
     copy.push_back(timed(calls, [&](std::size_t i) {
       std::memcpy(sealed[i % kPackets].data(), plain[i % kPackets].data(), size);

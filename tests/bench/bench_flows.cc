@@ -1,6 +1,7 @@
-// What a relayed flow takes: of the arena, and of the heap beside it. Just opened, once it has been
-// idle for so long that it keeps no more than it must, and with a byte for its host that the host
-// has not acknowledged: then its stores have grown. And what a peer takes that is never heard.
+// The memory of a relayed flow: in the arena, and on the heap. It is measured when the flow has
+// just opened, and when it has been idle until it keeps only what it must. It is also measured with
+// an unacknowledged byte for its host, for which the flow's stores have grown. Also the memory of a
+// peer that is never heard.
 #include <malloc.h>
 
 #include <CLI/CLI.hpp>
@@ -22,9 +23,9 @@ namespace satrelay::bench {
 namespace {
 
 struct Taken {
-  double heap = 0;      // bytes
-  double reserves = 0;  // bytes of the arena
-  double blocks = 0;    // the same, beside the reserves
+  double heap = 0;      // Bytes.
+  double reserves = 0;  // Bytes of the arena.
+  double blocks = 0;    // Bytes of the arena beside the reserves.
 };
 
 double heap_now() {
@@ -52,7 +53,7 @@ void print(std::size_t flows, const char* state, const Taken& before, const Take
               flows, state, each(&Taken::heap), each(&Taken::reserves), each(&Taken::blocks));
 }
 
-// A stream's header of a raw block, and its one byte.
+// The stream's header of a raw block, and its one byte.
 void send_a_byte(Crowd& crowd, std::size_t flows) {
   for (std::size_t i = 0; i < flows;) {
     i = crowd.say(i, flows, [](ByteWriter& frames, std::size_t flow) {
@@ -81,7 +82,7 @@ void measure(std::size_t flows, nlohmann::json& json) {
   print(flows, "a byte towards the host", before, taken_now(crowd), json);
 }
 
-// A gateway with so many peers, of which none ever answers.
+// The heap of a gateway with that many peers that never answer.
 double heap_with_silent(std::size_t peers) {
   config::Gateway config;
   config.gateway.own = *IpAddress::parse("192.0.2.1");
@@ -124,11 +125,11 @@ void measure_peers(std::size_t peers, nlohmann::json& json) {
   std::printf("%7zu silent peers, heap %8.0f bytes a peer\n", peers, each);
 }
 
-// Flows that come and go, 100,000 a second of virtual time: all their TIME-WAITs are there.
+// Flows that come and go, 100,000 in a second of virtual time. All their TIME-WAITs are kept.
 void measure_closes(std::size_t flows) {
   constexpr std::size_t kAtOnce = 1'000;
   Crowd crowd({.flows = flows, .opens = false});
-  // Once for the tables that grow.
+  // The first flows make the tables grow.
   crowd.open_flows(0, kAtOnce);
   crowd.close_flows(0, kAtOnce);
   const Taken before = taken_now(crowd);

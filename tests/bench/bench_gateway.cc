@@ -1,4 +1,5 @@
-// Nanoseconds per 1500-byte frame through one gateway, beside a plain copy of the same bytes.
+// Nanoseconds per 1500-byte frame through one gateway, compared with a plain copy of the same
+// bytes.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -22,7 +23,7 @@ struct Row {
   WorldSpec spec;
   Duration warm_up;
   Duration measured;
-  double copy = 0;  // one copy of a frame, nanoseconds
+  double copy = 0;  // One copy of a frame, in nanoseconds.
   Loads loads;
 };
 
@@ -89,16 +90,17 @@ void add_cold_rows(bool quick, std::vector<Row>& list) {
   large.rate = BitRate::bits_per_second(quick ? 500'000'000 : 10'000'000'000);
   large.one_way_delay = Duration::milliseconds(250);
   large.loss = 0.01;
-  // A stream that waits for what was lost three times in a row stores three round trips' worth.
+  // A stream that waits for bytes that were lost three times in a row stores three round trips'
+  // worth.
   large.gateway_memory = quick ? 512ULL << 20 : 9ULL << 30;
   large.touched = quick ? 128ULL << 20 : 2'500'000'000;
   WorldSpec large_many = large;
   large_many.flows = 1'000;
-  // Hosts fill what memory they are given; this much keeps the link full.
+  // Hosts fill all memory that they are given. This much keeps the link full.
   large_many.outstanding = quick ? 200'000'000 : 2'000'000'000;
   const std::string size = quick ? "31 MB" : "625 MB";
-  const Duration time = Duration::milliseconds(2'000);  // four round trips
-  // The link is full, and what was lost twice and thrice has come.
+  const Duration time = Duration::milliseconds(2'000);  // Four round trips.
+  // By then the link is full, and bytes that were lost two or three times have arrived.
   list.push_back({size + ", 1% loss, 1 flow", large, Duration::milliseconds(2'600), time, 0, {}});
   list.push_back(
       {size + ", 1% loss, 1,000 flows", large_many, Duration::milliseconds(1'800), time, 0, {}});
@@ -146,7 +148,7 @@ void print_mix(const Row& row) {
               per_hundred(r.lan_in, r));
 }
 
-// Instructions, cycles and misses of a frame.
+// Prints instructions, cycles and misses of a frame.
 void print_counted(const Row& row) {
   std::printf("%-34s", row.name.c_str());
   for (const GatewayLoad* load : {&row.loads.sending, &row.loads.receiving}) {
@@ -179,7 +181,7 @@ nlohmann::json to_json(const GatewayLoad& load) {
           {"wan_out", load.wan_out}};
 }
 
-// Prints a row for each, or says why not.
+// Prints a row for each case, or says why it cannot.
 bool run_openings(bool quick, std::size_t of_a_host, const std::string& only,
                   nlohmann::json& json) {
   std::printf("\nFlows a second, one gateway, without data\n%-34s %10s %10s %10s %10s\n", "",

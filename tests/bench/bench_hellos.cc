@@ -1,5 +1,6 @@
-// What a flood in the names of absent peers costs a gateway: percent of a core, beside as many
-// frames whose checksum is wrong, and what the gateway sends.
+// The cost for a gateway of a flood in the names of absent peers, in percent of a core. For
+// comparison the same number of frames with wrong checksums is measured. Also counts the frames
+// that the gateway sends.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
@@ -25,14 +26,14 @@ struct Options {
   bool quick = false;
 };
 
-// Frames of one kind, in the names of all sessions in turn; each is another one.
+// Makes different frames of one kind, in the names of all sessions in turn.
 using Make = std::function<Bytes(HelloCrowd& crowd, std::size_t session, std::size_t i)>;
 
 struct Kind {
   std::string name;
   HelloCrowd::Spec spec;
-  bool in_order = false;  // as made; else in any order
-  std::size_t each = 32;  // of a session
+  bool in_order = false;  // In the order in which they are made, or in any order.
+  std::size_t each = 32;  // Frames of each session.
   Make make;
 };
 
@@ -55,7 +56,7 @@ std::vector<Bytes> frames_of(HelloCrowd& crowd, const Kind& kind) {
   return frames;
 }
 
-// A recording of `boots` boots, some HELLOs of each.
+// A recording of `boots` boots, with some HELLOs of each.
 Make recording(std::size_t boots, std::size_t of_each) {
   return [boots, of_each, made = std::vector<Bytes>()](HelloCrowd& crowd, std::size_t session,
                                                        std::size_t i) mutable {
@@ -131,7 +132,7 @@ struct Flooded {
   std::vector<Bytes> frames;
 };
 
-// What may be done at once is done.
+// Runs the flood until the gateway has done all that it may do at once.
 Flooded begin(const Kind& kind, const Options& options) {
   Flooded flooded{std::make_unique<HelloCrowd>(kind.spec), {}};
   flooded.frames = frames_of(*flooded.crowd, kind);
@@ -171,7 +172,7 @@ int run(int argc, char** argv) {
     const bool is_base = kind.name.ends_with("wrong checksum");
     if (!is_base && kind.name.find(only) == std::string::npos) continue;
     Flooded flooded = begin(kind, options);
-    // In turn, so that a busy minute of the machine is one of both.
+    // In turn, so that a busy minute of the machine affects both.
     double base = 1e9, most = 1e9, sent = 0;
     for (std::size_t round = 0; round < options.rounds; ++round) {
       if (!is_base) base = std::min(base, percent(bases[kind.spec.encrypts ? 0 : 1]));

@@ -1,7 +1,7 @@
-// Three ways to take frames from a packet socket with PACKET_VNET_HDR: recvmmsg(2), a TPACKET_V2
-// ring, a TPACKET_V3 ring. One thread sends over a veth pair in a network namespace of its own,
-// at a rate; the other one receives as a port does, naps of 50 us included, and puts each frame
-// where the engine finds it. As root.
+// Compares three ways to take frames from a packet socket with PACKET_VNET_HDR: recvmmsg(2), a
+// TPACKET_V2 ring, a TPACKET_V3 ring. One thread sends at a rate over a veth pair in a network
+// namespace of its own. The other thread receives as a port does, with naps of 50 us, and puts each
+// frame where the engine finds it. Needs root.
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <linux/if_ether.h>
@@ -91,7 +91,7 @@ struct Load {
   double seconds = 2;
 };
 
-// Returns the frames that were sent, in units of frames of the MTU.
+// Returns how many frames were sent, in units of frames of the MTU.
 std::uint64_t send(const Load& load) {
   const int descriptor = open_socket("p0", 0);
   auto frame = frame_of(load.large);
@@ -141,7 +141,7 @@ struct Tally {
   }
 };
 
-// Looks once, and says whether there was anything.
+// Looks once; returns whether there were frames.
 using Look = std::function<bool(Tally&)>;
 
 Look by_recvmmsg(int descriptor) {
@@ -185,7 +185,7 @@ std::byte* map_ring(int descriptor, int version, const void* request, socklen_t 
   return static_cast<std::byte*>(ring);
 }
 
-// Slots of one size: 64 MiB of them.
+// Slots of one size, 64 MiB in all.
 Look by_v2(int descriptor, bool large) {
   const std::size_t slot = large ? std::size_t{128} << 10 : 2048;
   const std::size_t count = (std::size_t{64} << 20) / slot;
@@ -213,7 +213,7 @@ Look by_v2(int descriptor, bool large) {
   };
 }
 
-// Blocks that frames share; one is shown when it is full, or after a millisecond.
+// Frames share blocks. A block is shown when it is full, or after a millisecond.
 Look by_v3(int descriptor) {
   constexpr std::size_t kBlock = std::size_t{512} << 10;
   constexpr std::size_t kCount = 128;

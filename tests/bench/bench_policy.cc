@@ -1,5 +1,5 @@
-// Nanoseconds of finding the first rule that matches, beside trying rule by rule and beside DPDK's
-// ACL library with the same rules.
+// Nanoseconds to find the first rule that matches. Compared with trying rule by rule, and with
+// DPDK's ACL library with the same rules.
 #include <rte_acl.h>
 #include <rte_byteorder.h>
 #include <rte_eal.h>
@@ -26,7 +26,8 @@ using config::Rule;
 using gateway::PolicyKey;
 
 constexpr std::size_t kKeys =
-    4096;  // asked for in turn: more than the caches next to the core hold
+    // Looked up in turn. That is more than the caches next to the core hold.
+    4096;
 
 struct Case {
   const char* name;
@@ -86,8 +87,8 @@ PolicyKey v6_key(Random& random, std::size_t rules) {
   return key;
 }
 
-// Each criterion by itself is met by a quarter of the rules, all together by none: as many
-// candidates as there can be.
+// Three quarters of the rules match in each criterion by itself, and no rule matches in all. So
+// there are as many candidates as there can be.
 Rule crossing_rule(Random& random, std::size_t /*number*/) {
   Rule rule;
   const std::size_t odd = random.below(4);
@@ -116,7 +117,7 @@ constexpr Case kCases[] = {
 
 // --- DPDK's ACL library -------------------------------------------------------------------------
 
-struct AclKey {  // network order
+struct AclKey {  // In network order.
   std::uint8_t protocol;
   std::uint8_t unused[3];
   std::uint32_t source;
@@ -145,7 +146,7 @@ rte_acl_field_def field_def(std::uint8_t type, std::uint8_t size, std::uint8_t n
   return {type, size, number, group, static_cast<std::uint32_t>(offset)};
 }
 
-// Of rules with one value a criterion, IPv4; nullptr if DPDK refuses them.
+// Takes IPv4 rules with one value for each criterion; nullptr if DPDK refuses them.
 Acl build_acl(const std::vector<Rule>& rules) {
   const rte_acl_param parameters{"bench", 0, RTE_ACL_RULE_SZ(kAclFields),
                                  static_cast<std::uint32_t>(rules.size())};
@@ -189,7 +190,7 @@ AclKey acl_key(const PolicyKey& key) {
       key.protocol, {}, number(key.source), number(key.destination), 0, rte_cpu_to_be_16(key.port)};
 }
 
-// Packets that come one by one, as a gateway's new connections do, and by the burst.
+// For packets one by one, as a gateway's new connections come, and for bursts.
 struct AclTimes {
   double one = 0;
   double burst = 0;

@@ -1,5 +1,6 @@
-// What records of flows cost: a connection's whole life with them and without, in turn, and how
-// many a second their writer brings to a file, to a collector, and to both.
+// The cost of records of flows. Measures a connection's whole life with and without records, in
+// turn. Also measures how many records a second the writer brings to a file, to a collector, and to
+// both.
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -20,7 +21,7 @@
 namespace satrelay::bench {
 namespace {
 
-// As a worker with a writer that keeps up.
+// A worker's recorder with a writer that keeps up.
 class KeptUp final : public gateway::FlowRecorder {
  public:
   void handle_end(const gateway::FlowRecord& record) override {
@@ -52,9 +53,9 @@ double life(unsigned seconds, std::uint64_t rate, bool recorded) {
   KeptUp recorder;
   if (recorded) world.record_flows(recorder);
   const auto churn = world.churn(Duration::seconds(seconds));
-  // The last of them wait for what the far gateway has to tell of its LAN.
+  // The last flows wait for the far gateway's report on its LAN.
   world.settle(Duration::seconds(1));
-  const std::uint64_t expected = recorded ? 2 * spec.flows : 0;  // of both gateways
+  const std::uint64_t expected = recorded ? 2 * spec.flows : 0;  // From both gateways.
   if (!churn || recorder.count() != expected) return -1;
   return churn->sending_nanoseconds + churn->receiving_nanoseconds;
 }
@@ -79,7 +80,7 @@ bool compare_lives(unsigned seconds, std::uint64_t rate, unsigned runs) {
   return true;
 }
 
-// Hears datagrams as a collector does that is quick enough.
+// Receives datagrams as a collector that is quick enough.
 class Sink {
  public:
   Sink() : socket_(::socket(AF_INET, SOCK_DGRAM, 0)) {
@@ -110,7 +111,7 @@ class Sink {
 
 bool write_many(const char* name, const config::Records& config, Sink& sink, std::uint64_t many) {
   using Clock = std::chrono::steady_clock;
-  constexpr std::uint64_t kBatch = 1'000;  // what 100,000 a second leave in 10 ms
+  constexpr std::uint64_t kBatch = 1'000;  // At 100,000 records a second, 10 ms leave this many.
   records::RecordRing ring;
   records::RecordWriter writer(config, {"ship", "base"}, {&ring});
   Instant now = Instant() + Duration::seconds(1);

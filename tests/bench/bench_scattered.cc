@@ -1,6 +1,7 @@
-// What hosts and peers cost that scatter what they send, or report, as far as the protocol allows:
-// one byte, or one packet number, at a time, in the order of bit-reversed numbers, so that each
-// lies in the middle of the largest gap that is left. Nanoseconds each, and heap beside the arena.
+// The cost of hosts and peers that scatter their data or reports as far as the protocol allows.
+// They send one byte, or report one packet number, at a time, in the order of bit-reversed numbers.
+// So each is in the middle of the largest gap that is left. Measures nanoseconds of each, and the
+// heap beside the arena.
 #include <malloc.h>
 
 #include <CLI/CLI.hpp>
@@ -22,12 +23,12 @@ namespace {
 
 struct Row {
   std::string name;
-  double mean = 0;        // nanoseconds a segment or packet
-  double worst_turn = 0;  // the same of the dearest 256 in a row
-  std::size_t heap = 0;   // bytes taken beyond the arena, at the end
+  double mean = 0;        // Nanoseconds for a segment or packet.
+  double worst_turn = 0;  // The same for the slowest 256 in a row.
+  std::size_t heap = 0;   // Bytes taken beyond the arena, at the end.
 };
 
-constexpr unsigned kWindowBits = 22;  // 4 MiB
+constexpr unsigned kWindowBits = 22;  // 4 MiB.
 constexpr std::size_t kTurn = 256;
 
 std::uint32_t reversed(std::uint32_t value, unsigned bits) {
@@ -36,7 +37,7 @@ std::uint32_t reversed(std::uint32_t value, unsigned bits) {
   return result;
 }
 
-// `work(n)` for each n below `count`.
+// Calls `work(n)` for each n below `count`.
 template <typename Work>
 Row measure(std::string name, std::size_t count, Work work) {
   Row row;

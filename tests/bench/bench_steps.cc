@@ -1,5 +1,5 @@
-// The most processor time that one call of the engine takes with very many flows, event by event:
-// whatever a packet or an operator asks for, a packet of another flow shall not wait for it long.
+// The most processor time that one call of the engine takes with very many flows, event by event.
+// Whatever a packet or an operator asks for, a packet of another flow must not wait long for it.
 #include <malloc.h>
 
 #include <CLI/CLI.hpp>
@@ -46,7 +46,7 @@ void list_flows(Crowd& crowd, std::size_t count) {
     list.push_back(static_cast<std::byte>(entry.size()));
     list.insert(list.end(), entry.begin(), entry.end());
   }
-  // All but the first part, and then that: so much is in order at once.
+  // Sends all parts but the first, and then the first, so that the whole list is in order at once.
   constexpr std::size_t kPart = 1200;
   const auto send = [&](std::size_t at) {
     const std::size_t size = std::min(kPart, list.size() - at);
@@ -67,7 +67,7 @@ void list_flows(Crowd& crowd, std::size_t count) {
 constexpr std::size_t kMissing = 24;
 constexpr std::size_t kRepairingPeers = 32;
 
-// A window of full packets of which each 24th is missing, and as many repairs.
+// A window of full packets with each 24th missing, and as many repairs as are missing.
 void repair_window(Crowd& crowd) {
   lose_of_window(crowd, kMissing);
   std::vector<std::byte> symbol;
@@ -84,13 +84,13 @@ void repair_window(Crowd& crowd) {
   }
 }
 
-// The same, and the repairs come together.
+// The same, with all repairs together.
 void repair_window_at_once(Crowd& crowd) {
   lose_of_window(crowd, kMissing);
   repair_together(crowd, kMissing);
 }
 
-// Those of many peers come together.
+// The repairs of many peers come together.
 void repair_of_many_peers(Crowd& crowd) {
   std::vector<std::size_t> peers(kRepairingPeers);
   for (std::size_t i = 0; i < peers.size(); ++i) {
@@ -105,7 +105,8 @@ void repair_of_many_peers(Crowd& crowd) {
   }
 }
 
-// As relay/satrelayd/workers/worker_report.cc does it, while all else is not in the cache.
+// Reports on peers as relay/satrelayd/workers/worker_report.cc does it, while nothing of it is in
+// the cache.
 void tell_peers(Crowd& crowd, std::size_t flows) {
   constexpr std::size_t kAtOnce = 16;
   const Instant now = Instant::from_nanoseconds(60'000'000'000);
@@ -126,7 +127,7 @@ void tell_peers(Crowd& crowd, std::size_t flows) {
   }
 }
 
-// A host that takes tiny segments and has a large window acknowledges all that is under way, again
+// A host that takes tiny segments and has a large window acknowledges all that is in flight, again
 // and again.
 void acknowledge_tiny_segments(Crowd& crowd) {
   constexpr std::size_t kBytes = std::size_t{4} << 20;
@@ -161,7 +162,7 @@ void announce_capacities(Crowd& crowd) {
   }
 }
 
-// Rows of what is done to octets; the flows are those of the row.
+// Rows for work on octets; each row has its own flows.
 void add_work(std::vector<Case>& list) {
   constexpr std::size_t kStreams = 200;
   const Crowd::Spec streams{.flows = kStreams};
@@ -327,7 +328,7 @@ std::vector<Case> cases(std::size_t flows) {
                   }});
   list.push_back({"a page of flows, one flow", many, [=](Crowd& crowd) {
                     const Instant now = Instant::from_nanoseconds(60'000'000'000);
-                    constexpr std::size_t kAtOnce = 96;  // as relay/ops/stats/flow_pages.h asks
+                    constexpr std::size_t kAtOnce = 96;  // relay/ops/stats/flow_pages.h asks so.
                     for (std::size_t i = 0; i + kAtOnce <= flows; i += kAtOnce) {
                       crowd.call([&] { (void)crowd.engine().flows(i, kAtOnce, now); });
                     }
@@ -405,7 +406,7 @@ int run(int argc, char** argv) {
 }  // namespace satrelay::bench
 
 int main(int argc, char** argv) {
-  mallopt(M_MXFAST, 0);  // as satrelayd has it
+  mallopt(M_MXFAST, 0);  // As in satrelayd.
   try {
     return satrelay::bench::run(argc, argv);
   } catch (const std::exception& error) {

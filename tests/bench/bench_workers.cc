@@ -1,10 +1,11 @@
-// Two workers of a gateway against one: how much more they carry. Two gateways in one process, with
-// as many workers each as there are threads, over ports whose queues are rings in memory (DPDK's
-// net_ring). Each thread runs one worker of either gateway, and hosts of its own, whose cost is in
-// all figures. Time is real: a thread does as much as its core allows.
+// How much more two workers of a gateway carry than one. Two gateways run in one process, with as
+// many workers each as there are threads. Their ports have queues that are rings in memory (DPDK's
+// net_ring). Each thread runs one worker of either gateway, and hosts of its own, so the hosts'
+// cost is in all figures. Time is real: a thread does as much as its core allows.
 //
-// Runs itself anew for each run, since DPDK starts once a process: one worker, two workers, and two
-// processes of one worker each at the same time, which share nothing but the machine.
+// The program runs itself anew for each run, since DPDK starts once a process. The runs have one
+// worker, two workers, and two processes of one worker each at the same time, which share only the
+// machine.
 #include <pthread.h>
 #include <rte_eth_ring.h>
 #include <rte_ethdev.h>
@@ -51,15 +52,15 @@ constexpr std::size_t kFlowsEach = 8;
 constexpr std::size_t kPackets = 65'536;
 constexpr std::size_t kMemoryEach = 128U << 20;
 constexpr std::uint16_t kMtu = 1500;
-// Of one connection: hosts send nothing twice, so no memory must run low.
+// Limit of one connection. Hosts retransmit nothing, so no memory may run low.
 constexpr std::uint64_t kMostOnItsWay = 1U << 20;
 constexpr unsigned kRingRoom = 2048;
-constexpr std::size_t kBatch = 32;  // what a worker takes in a round
+constexpr std::size_t kBatch = 32;  // Frames that a worker takes in a round.
 
 // The other ends of a port's queues.
 struct Wires {
-  std::vector<rte_ring*> in;   // what the port receives
-  std::vector<rte_ring*> out;  // what it has sent
+  std::vector<rte_ring*> in;   // Frames for the port to receive.
+  std::vector<rte_ring*> out;  // Frames that the port has sent.
 };
 
 rte_ring* make_ring(const std::string& name) {
@@ -75,9 +76,9 @@ std::vector<rte_ring*> make_rings(const std::string& name, unsigned count) {
   return rings;
 }
 
-// The port as one worker has it. The driver counts in two words for each queue at each look, and
-// the queues of a device share lines of cache, as those of no card do: so each worker has a device
-// of its own, of which it uses its queue only.
+// The port of one worker. At each look the driver counts in two words for each queue, and the
+// queues of one device share cache lines, unlike those of a network card. So each worker has a
+// device of its own, and uses only its queue of it.
 std::unique_ptr<dpdk::Port> make_port(const std::string& port, unsigned worker, Wires wires,
                                       dpdk::PacketPool& pool) {
   const std::string name = port + std::to_string(worker);
@@ -160,7 +161,7 @@ class Station {
       return engine->peers()[0].state == stp::PeerState::kAlive;
     });
   }
-  // Frames of which a host would have to send the bytes again.
+  // Dropped frames. A host would have to retransmit their bytes.
   std::uint64_t dropped() const {
     std::uint64_t sum = 0;
     for (const auto& engine : engines_) {
@@ -173,7 +174,7 @@ class Station {
   config::Gateway config_;
   std::vector<std::unique_ptr<SeededEntropy>> entropies_;
   satrelayd::CaptureTap tap_;
-  std::vector<std::unique_ptr<dpdk::Port>> lans_, wans_;  // by worker
+  std::vector<std::unique_ptr<dpdk::Port>> lans_, wans_;  // By worker.
   std::optional<satrelayd::Handover> handover_;
   std::vector<std::unique_ptr<LargeMemory>> memories_;
   std::vector<std::unique_ptr<gateway::Gateway>> engines_;
@@ -181,7 +182,7 @@ class Station {
   std::optional<satrelayd::LinkSharing> sharing_;
 };
 
-// A client and a server with one connection, which a worker of that number has.
+// A client and a server with one connection, which belongs to the worker of that number.
 struct Pair {
   static HostAddresses client(std::size_t number, unsigned worker, unsigned workers) {
     const HostAddresses server_of_all = server();
@@ -207,7 +208,7 @@ struct Pair {
   BulkReceiver receiver;
 };
 
-// What one thread does for ever: its hosts, and its worker of either gateway.
+// The endless loop of one thread: its hosts, and its worker of either gateway.
 class Loop {
  public:
   Loop(unsigned index, unsigned workers, Station& near, Station& far, const Wires& near_lan,
@@ -248,7 +249,7 @@ class Loop {
   }
 
  private:
-  // By the client's address, which stands at `at` of an Ethernet frame.
+  // Finds the pair by the client's address, at offset `at` of an Ethernet frame.
   Pair& pair_of(ConstBytes frame, std::size_t at) {
     const std::uint32_t address = frame.size() < at + 4 ? 0 : load_u32(frame.data() + at);
     for (const auto& pair : pairs_) {
@@ -296,7 +297,7 @@ void pin(unsigned cpu) {
   ::pthread_setaffinity_np(::pthread_self(), sizeof set, &set);
 }
 
-// Gbit/s of payload, of all threads. `first_cpu`: of the first thread.
+// Gbit/s of payload, of all threads together. `first_cpu` is the CPU of the first thread.
 double run_once(unsigned workers, unsigned first_cpu, double seconds) {
   dpdk::Eal eal({.program = "bench-workers",
                  .file_prefix = "bench-workers-" + std::to_string(::getpid()),
@@ -315,7 +316,8 @@ double run_once(unsigned workers, unsigned first_cpu, double seconds) {
   for (unsigned i = 0; i < workers; ++i) {
     loops.push_back(std::make_unique<Loop>(i, workers, near, far, near_lan, far_lan, pool));
   }
-  // One thread lets them greet each other, so that what is looked at is nobody else's.
+  // One thread runs all workers until they have greeted each other, so no other thread uses their
+  // state meanwhile.
   const Instant give_up = dpdk::now() + Duration::seconds(10);
   while (!near.is_alive() || !far.is_alive()) {
     if (dpdk::now() > give_up) throw std::runtime_error("the gateways do not greet each other");
@@ -358,7 +360,7 @@ struct Child {
   std::FILE* output = nullptr;
 };
 
-// This program again, for one run.
+// Starts this program again, for one run.
 Child begin_run(unsigned workers, unsigned first_cpu, double seconds) {
   const std::string command = "exec /proc/" + std::to_string(::getpid()) + "/exe --run " +
                               std::to_string(workers) + " --cpu " + std::to_string(first_cpu) +

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compares the speed of this working tree with that of another revision.
+# Compares the speed of this working tree with the speed of another revision.
 set -euo pipefail
 here=$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")
 # shellcheck source=deploy/progress.sh
@@ -73,18 +73,18 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 
 targets=(tests/bench/bench_gateway tests/bench/bench_flows)
-# Into FOLDER/build, of the sources in FOLDER.
+# Builds the sources in FOLDER into FOLDER/build.
 build() {
   local folder=$1
   if [ ! -f "$folder/build/build.ninja" ]; then
     run_with_progress "$figures/setup.log" meson setup -Dbuildtype=release "$folder/build" "$folder" ||
       return 1
-    # As it is released, if it is from since then.
+    # Trained as for a release, if the revision has that script.
     if [ -x "$folder/deploy/train.sh" ]; then
       run_with_progress "$figures/train.log" "$folder/deploy/train.sh" "$folder/build" || return 1
     fi
   fi
-  # deploy/build.sh leaves benchmarks out, and the tests too if it builds programs only.
+  # deploy/build.sh leaves out benchmarks, and also tests if it builds programs only.
   if [ "$(meson_option "$folder/build" benchmarks)$(meson_option "$folder/build" tests)" != truetrue ]; then
     meson configure -Dtests=true -Dbenchmarks=true "$folder/build" || return 1
   fi
@@ -124,7 +124,7 @@ run() {
 }
 for ((i = 1; i <= runs; ++i)); do
   say "run $i of $runs"
-  # Each is the first as often as the second: what has warmed up meanwhile is no merit.
+  # Each side is first as often as second, so that neither gains from a machine that is warmed up.
   if ((i % 2 == 1)); then
     run before "$i" "$before"
     run after "$i" "$root"

@@ -27,7 +27,7 @@ def figures_of_flows(report):
 
 
 def gather(paths, figures):
-    """Values by (row, figure), in the order in which they come."""
+    """Values by (row, figure), in their order in the files."""
     values = {}
     for path in paths:
         for row, figure, value in figures(json.loads(path.read_text())):

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How long one download takes over 240 links, beside what the link carries at best.
+"""How long one download takes over 240 links, compared with the link's best time.
 
     completion_sweep.py SATLAB [--seeds N] [--jobs N] [--only RATE]
 
 1, 10, 50 and 500 Mbit/s; 30 to 1,200 ms; 0 to 5% loss; 20 kB to 30 MB, in virtual time.
-A cell fails if the median of its seeds is beyond 1.05 of the bound and 30 ms, or one of them a round trip beyond that.
-The exit status is 1 then.
+A cell fails if the median of its seeds is beyond 1.05 of the bound and 30 ms, or if one seed is a round trip beyond
+that. The exit status is 1 then.
 """
 
 import argparse
@@ -37,14 +37,14 @@ duration: 900s
 
 
 def cells(only):
-    """30 MB at 1 Mbit/s would be four minutes of nothing else."""
+    """All cells but 30 MB at 1 Mbit/s, which would take four minutes alone."""
     for rate, round_trip, loss, size in itertools.product(RATES, ROUND_TRIPS, LOSSES, SIZES):
         if only in (None, rate) and (rate, size) != (1, "30MB"):
             yield rate, round_trip, loss, size
 
 
 def measure(satlab, cell, seeds):
-    """The seconds of each seed, and the bound."""
+    """Returns the seconds of each seed, and the bound."""
     rate, round_trip, loss, size = cell
     queue = max(LEAST_QUEUE, int(rate * 1e6 / 8 * QUEUE_S))
     times, bound = [], 0.0

@@ -19,7 +19,7 @@ constexpr CoreCounters::Event kOfAFrame[] = {
     {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES},
 };
 
-// The C library has no function for it.
+// The C library has no function for this system call.
 int open_event(const CoreCounters::Event& event, int leader) {
   perf_event_attr attributes{};
   attributes.size = sizeof attributes;
@@ -67,7 +67,7 @@ void CoreCounters::end(bool keep) {
   if (!counts()) return;
   ioctl(files_[0], PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
   if (!keep) return;
-  std::array<std::uint64_t, 1 + kMostEvents> values{};  // how many, and they
+  std::array<std::uint64_t, 1 + kMostEvents> values{};  // Number of values, then the values.
   const auto wanted = static_cast<ssize_t>((1 + events_) * sizeof values[0]);
   if (read(files_[0], values.data(), sizeof values) != wanted) return;
   for (std::size_t i = 0; i < events_; ++i) totals_[i] += values[1 + i];

@@ -1,4 +1,4 @@
-// With events that any machine counts: the processor's own are missing on many.
+// Uses events that any machine counts, as many machines lack the processor's own.
 #include "tests/bench/core_counters.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ class CoreCountersTest : public ::testing::Test {
     if (memory == MAP_FAILED) throw std::bad_alloc();
     memory_ = static_cast<volatile char*>(memory);
     madvise(memory, kPages * kPage, MADV_NOHUGEPAGE);
-    touch(kPages);  // what a sanitizer keeps of them is there, too
+    touch(kPages);  // So that a sanitizer's shadow pages exist, too.
   }
   CoreCountersTest(const CoreCountersTest&) = delete;
   CoreCountersTest& operator=(const CoreCountersTest&) = delete;
@@ -30,7 +30,7 @@ class CoreCountersTest : public ::testing::Test {
   void SetUp() override {
     if (!counters_.counts()) GTEST_SKIP() << counters_.why_not();
   }
-  // As many page faults.
+  // Causes as many page faults.
   void touch(std::size_t pages) {
     madvise(memory(), kPages * kPage, MADV_DONTNEED);
     for (std::size_t i = 0; i < pages; ++i) memory_[i * kPage] = 1;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Whether two builds of satlab do the same in random scenarios, frame by frame.
+"""Compares two builds of satlab in random scenarios, frame by frame.
 
     golden_run.py BEFORE AFTER [--seeds N] [--first N] [--profile NAME]... [--jobs N]
 
 BEFORE and AFTER are programs `satlab`. Each runs `satlab soak --trace` with the same seeds of each profile, in virtual
-time, and what they print is compared byte by byte. A seed that differs is named, with the first line that does.
+time. Their output is compared byte by byte. A seed that differs is named, with the first line that differs.
 Exit status: 0 if all are the same, 1 if one differs, 2 if a program could not be run, 130 if interrupted.
 """
 
@@ -25,17 +25,17 @@ Difference = collections.namedtuple("Difference", "line before after")
 
 
 class NotRun(Exception):
-    """A program has ended as no run of a scenario does."""
+    """A program has ended in a way in which no run of a scenario ends."""
 
 
 class Trace:
-    """What one program prints about one seed, line by line."""
+    """The output of one program for one seed, line by line."""
 
     def __init__(self, satlab, profile, seed):
         self.command = [satlab, "soak", "--profile", profile, "--seed", str(seed), "--trace"]
         self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.diagnostics = b""
-        # Read beside the trace: a full pipe would hold the program.
+        # Read beside the trace: a full pipe would block the program.
         self.reader = threading.Thread(target=self.read_diagnostics)
         self.reader.start()
 
@@ -46,7 +46,7 @@ class Trace:
         return self
 
     def __exit__(self, *_):
-        """Ends the program, however much it still has to say."""
+        """Ends the program, even if it has more to print."""
         self.process.kill()
         self.process.stdout.close()
         self.process.wait()
@@ -54,7 +54,7 @@ class Trace:
         self.process.stderr.close()
 
     def end(self):
-        """The exit status: 1, a broken promise, is a result as any."""
+        """Returns the exit status. 1, a broken promise, is a result like any other."""
         status = self.process.wait()
         self.reader.join()
         if status not in (0, 1) or self.diagnostics:

@@ -1,4 +1,4 @@
-"""Which programs are the same to golden_run.py."""
+"""Which programs golden_run.py takes for the same."""
 import contextlib
 import io
 import pathlib
@@ -20,7 +20,7 @@ class GoldenRun(unittest.TestCase):
         return str(path)
 
     def run_both(self, before, after):
-        """The exit status, and what is printed."""
+        """Returns the exit status, and the output."""
         before, after = self.program("before", before), self.program("after", after)
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):

@@ -25,7 +25,7 @@ namespace {
 constexpr std::size_t kBatch = 32;
 constexpr std::size_t kFrame = 1500;
 constexpr std::size_t kPayload = 1448;
-constexpr Duration kTurn = Duration::microseconds(400);  // 32 frames at about 1 Gbit/s
+constexpr Duration kTurn = Duration::microseconds(400);  // 32 frames at about 1 Gbit/s.
 
 std::vector<std::byte> random_bytes(std::size_t size) {
   std::vector<std::byte> bytes(size);
@@ -70,7 +70,7 @@ struct PairTimes {
   double receiving = 0;
 };
 
-// A TCP sender and a TCP receiver that talk segments, without frames around them.
+// A TCP sender and a TCP receiver that exchange segments without frames around them.
 PairTimes tcp_pair(std::size_t frames) {
   std::vector<std::byte> memory(16 << 20);
   Arena arena(memory, 4096);
@@ -112,10 +112,10 @@ PairTimes tcp_pair(std::size_t frames) {
 
   const std::vector<std::byte> content = random_bytes(kPayload);
   Stopwatch send_watch, receive_watch;
-  std::size_t sent = 0, received = 0;  // frames whose time was counted
+  std::size_t sent = 0, received = 0;  // Frames with counted time.
   forward_count = 0;
   for (std::size_t done = 0; done < 2 * frames;) {
-    if (done < frames) {  // the first half warms up
+    if (done < frames) {  // The first half warms up.
       send_watch.reset();
       receive_watch.reset();
       sent = received = 0;
@@ -164,7 +164,8 @@ class EndlessSource final : public stp::StreamSource {
   std::vector<std::byte> content = random_bytes(32 * 1024);
 };
 
-// A pacer of revisions that forgot debt was told of how long (compare.sh builds such a one, too).
+// In revisions with a pacer that forgot debt, its constructor also took a time (compare.sh builds
+// such revisions, too).
 template <typename Pacer>
 Pacer pacer_of(BitRate rate) {
   const Duration depth = Duration::milliseconds(4);

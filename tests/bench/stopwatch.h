@@ -1,6 +1,6 @@
-// Time spent between start() and stop(), from the CPU's time stamp counter: cheap enough to wrap a
-// batch of frames. Batches during which the scheduler ran something else on this core are left out,
-// as they would measure the neighbours.
+// Time spent between start() and stop(), by the CPU's time stamp counter. It is cheap enough to
+// wrap a batch of frames. A batch is left out if the scheduler ran another task on this core
+// meanwhile, as that task's time would be measured.
 #pragma once
 
 #include <sys/resource.h>
@@ -18,7 +18,7 @@ class Stopwatch {
     _mm_lfence();
     begin_ = __rdtsc();
   }
-  // Whether the time was counted.
+  // Returns whether the time was counted.
   bool stop() {
     _mm_lfence();
     const std::uint64_t end = __rdtsc();

@@ -1,4 +1,4 @@
-// Nanoseconds of one call, over many.
+// Nanoseconds of one call, averaged over many.
 #pragma once
 
 #include <algorithm>
@@ -8,14 +8,14 @@
 
 namespace satrelay::bench {
 
-// Keeps a result from being optimised away.
+// Keeps a result from being optimized away.
 template <typename T>
 void keep(const T& value) {
   asm volatile("" : : "g"(&value) : "memory");
 }
 
-// Calls `work(i)` at least `calls` times, in batches that should take less than the scheduler's
-// turn, and answers nanoseconds a call.
+// Calls `work(i)` at least `calls` times, and returns nanoseconds a call. A batch of calls should
+// take less than the scheduler's turn.
 template <typename Work>
 double timed(std::size_t calls, Work work, std::size_t batch = 256) {
   Stopwatch watch;

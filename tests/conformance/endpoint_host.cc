@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kArenaBytes = 4U << 20;
 constexpr std::size_t kBlockSize = 2048;
 constexpr std::uint32_t kNextIncarnation = 1'000'000;
-constexpr std::uint32_t kTimestampOffset = 0xffff'f000U;  // wraps within some scripts
+constexpr std::uint32_t kTimestampOffset = 0xffff'f000U;  // Wraps within some scripts.
 
 tcp::Config config_of(const Settings& settings) {
   tcp::Config config;
@@ -78,7 +78,8 @@ void EndpointHost::deliver(std::vector<std::byte> segment, Ecn ecn) {
   if (!parsed) return;
   const wire::TcpHeader& header = parsed->header;
   constexpr std::uint8_t kHandshake = Flags::kSyn | Flags::kAck | Flags::kRst | Flags::kFin;
-  const bool opening = (header.flags & kHandshake) == Flags::kSyn;  // as relay/gateway has it
+  // The same test as in relay/gateway.
+  const bool opening = (header.flags & kHandshake) == Flags::kSyn;
   if (opening && listening_ &&
       (!endpoint_ || endpoint_->is_closed() || endpoint_->admits_new_incarnation(header))) {
     begin_connection();
@@ -101,7 +102,7 @@ void EndpointHost::deliver_too_big(std::uint32_t sequence, std::uint16_t mtu) {
   poll();
 }
 
-// As relay/gateway/frames/path_error.cc has it.
+// The same as in relay/gateway/frames/path_error.cc.
 void EndpointHost::deliver_unreachable(std::uint32_t sequence, std::uint8_t code) {
   const bool hard = code == 2 || code == 3;
   if (endpoint_) {
@@ -111,7 +112,8 @@ void EndpointHost::deliver_unreachable(std::uint32_t sequence, std::uint8_t code
 }
 
 void EndpointHost::connect(const std::vector<Option>& offer, EcnOffered ecn) {
-  // The far client's SYN, whose options the endpoint may offer, goes through the same parser.
+  // The options stand for those of the far client's SYN, which the endpoint may offer. They go
+  // through the same parser.
   Segment syn;
   syn.flags = Flags::kSyn;
   syn.options = offer;

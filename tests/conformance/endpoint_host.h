@@ -1,4 +1,5 @@
-// pep/tcp's endpoint as a host, in virtual time: what the owner of an endpoint does, and no more.
+// pep/tcp's endpoint as a host, in virtual time. It does what the owner of an endpoint must do, and
+// no more.
 #pragma once
 
 #include <deque>
@@ -43,8 +44,8 @@ class EndpointHost final : public Host {
   std::vector<std::byte> memory_;
   std::unique_ptr<Arena> arena_;
   std::unique_ptr<tcp::Endpoint> endpoint_;
-  std::uint64_t urgent_ = 0;   // of what the peer sends: up to there
-  std::uint64_t written_ = 0;  // to the endpoint
+  std::uint64_t urgent_ = 0;   // Peer's stream offset up to which data is urgent.
+  std::uint64_t written_ = 0;  // Bytes written to the endpoint.
   bool listening_ = false;
   Instant now_ = Instant::from_nanoseconds(5'000'000'000);
   std::deque<Departure> departures_;

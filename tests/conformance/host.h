@@ -1,5 +1,5 @@
-// The host whose TCP a script examines: its wire, its clock and its application. Two implement it:
-// EndpointHost in virtual time, KernelHost in real time.
+// The host with the TCP under test: its wire, its clock and its application. Two classes implement
+// it: EndpointHost in virtual time, KernelHost in real time.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct Departure {
 struct Tolerance {
   Duration early;
   Duration late;
-  int late_share = 0;  // and 1/late_share of the interval, if not 0
+  int late_share = 0;  // And 1/late_share of the interval, if not 0.
 };
 
 class Host {
@@ -39,11 +39,11 @@ class Host {
 
   virtual Tolerance tolerance() const = 0;
   virtual Instant now() = 0;
-  // The oldest segment not yet returned, waiting for it until `deadline` at the latest.
+  // The oldest segment not yet returned. Waits for it until `deadline` at the latest.
   virtual std::optional<Departure> wait_for_segment(Instant deadline) = 0;
   // A TCP segment arrives from the peer; its checksum field is zero and means "right".
   virtual void deliver(std::vector<std::byte> segment, Ecn ecn) = 0;
-  // An ICMP error about a packet of ours that began at `sequence`.
+  // An ICMP error about a packet of the host that began at `sequence`.
   virtual void deliver_too_big(std::uint32_t sequence, std::uint16_t mtu) = 0;
   // Another "destination unreachable" (RFC 792), with this code.
   virtual void deliver_unreachable(std::uint32_t sequence, std::uint8_t code) = 0;
@@ -52,14 +52,14 @@ class Host {
   virtual void listen() = 0;
   virtual void connect(const std::vector<Option>& offer, EcnOffered ecn) = 0;
   virtual std::size_t write(ConstBytes bytes) = 0;
-  virtual std::size_t write_urgent(ConstBytes bytes) = 0;  // the last of them is
-  virtual bool at_mark() = 0;  // the next byte to read is the urgent one
+  virtual std::size_t write_urgent(ConstBytes bytes) = 0;  // The last byte is urgent.
+  virtual bool at_mark() = 0;  // The next byte to read is the urgent one.
   virtual std::size_t readable() = 0;
   virtual std::vector<std::byte> read(std::size_t most) = 0;
-  virtual bool at_end() = 0;    // the peer has finished, and everything was read
-  virtual void shutdown() = 0;  // nothing more is written
+  virtual bool at_end() = 0;    // The peer has finished, and everything was read.
+  virtual void shutdown() = 0;  // Nothing more is written.
   virtual void abort() = 0;
-  // The next connection between the same ports is the one that is meant from now on.
+  // From now on the host means the next connection between the same ports.
   virtual void forget_connection() = 0;
   virtual std::string state() = 0;  // "ESTABLISHED"
   virtual std::string

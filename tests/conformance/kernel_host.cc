@@ -30,7 +30,8 @@ struct Sysctl {
   const char* name;
   const char* value;
 };
-// What a kernel takes from its machine or its past, set alike everywhere; a script may say more.
+// Settings that a kernel takes from its machine or its past, set alike everywhere. A script may set
+// more.
 constexpr Sysctl kBaseline[] = {
     {"net.ipv6.conf.all.disable_ipv6", "1"},
     {"net.ipv6.conf.default.disable_ipv6", "1"},
@@ -108,7 +109,7 @@ KernelHost::~KernelHost() {
 }
 
 Tolerance KernelHost::tolerance() const {
-  // Timers run in ticks of 4 ms at 250 Hz, and the wheel rounds up by an eighth.
+  // Timers run in ticks of 4 ms at 250 Hz, and the timer wheel rounds up by an eighth.
   return {Duration::milliseconds(7), Duration::milliseconds(25), 7};
 }
 
@@ -239,7 +240,7 @@ std::size_t KernelHost::readable() {
 std::vector<std::byte> KernelHost::read(std::size_t most) {
   std::vector<std::byte> bytes(most);
   std::size_t taken = 0;
-  while (taken < most) {  // reading stops at urgent data
+  while (taken < most) {  // Reading stops at urgent data.
     const ssize_t size = recv(connection(), bytes.data() + taken, most - taken, 0);
     if (size < 0) note_error(errno);
     if (size <= 0) break;
@@ -271,7 +272,7 @@ void KernelHost::abort() {
 }
 
 std::string KernelHost::state() {
-  // /proc also knows sockets that no descriptor holds any more: orphans and TIME-WAIT.
+  // /proc also lists sockets that no descriptor holds any more: orphans and TIME-WAIT.
   std::ifstream table("/proc/self/net/tcp");
   std::string line;
   std::getline(table, line);

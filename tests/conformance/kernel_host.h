@@ -1,4 +1,4 @@
-// This machine's kernel as a host, in real time: its sockets on one side, a TUN device on the
+// This machine's kernel as a host, in real time. Its sockets are on one side, a TUN device on the
 // other. The process must be in a network namespace of its own (enter_own_namespace()).
 #pragma once
 
@@ -41,7 +41,7 @@ class KernelHost final : public Host {
   void deliver_icmp(std::uint8_t code, std::uint32_t sequence, std::uint16_t mtu);
   int make_socket() const;
   void close();
-  int connection();  // accepted by now, or -1
+  int connection();  // The accepted connection, or -1.
   void note_error(int number);
 
   Settings settings_;

@@ -37,7 +37,7 @@ int run(const Options& options) {
   print_table(rows);
   options.verbose ? print_ladders(rows) : print_failures(rows);
   print_summary(rows);
-  // As GoogleTest's programs: "xml:FILE".
+  // "xml:FILE", as for GoogleTest's programs.
   const char* output = std::getenv("GTEST_OUTPUT");
   if (output != nullptr && std::string(output).rfind("xml:", 0) == 0) {
     write_xml(rows, std::string(output).substr(4));

@@ -244,7 +244,7 @@ class Parser {
     }
   }
 
-  // A connection, established at 0, with a round trip of 10 ms.
+  // A connection that is established at 0, with a round trip of 10 ms.
   void expand_beginning(std::string_view line) {
     if (!script_.steps.empty()) fail("'begin:' is the first step");
     const std::vector<std::string> words = split_words(line);
@@ -293,7 +293,7 @@ class Parser {
 
   Script script_;
   int line_ = 0;
-  bool difference_open_ = false;  // stated, and no line for one side follows yet
+  bool difference_open_ = false;  // A difference is stated, and no line for one side follows yet.
 };
 
 std::string read_file(const std::filesystem::path& path) {

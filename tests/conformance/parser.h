@@ -1,4 +1,4 @@
-// Script files: header, then steps. Every mistake is told with file and line.
+// Script files: a header, then steps. Every mistake is reported with its file and line.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace satrelay::conformance {
 
-// `name` is what the table calls it, `file` what messages do. Throws ScriptError.
+// `name` is for the table, `file` for messages. Throws ScriptError.
 Script parse_script(const std::string& name, const std::string& file, std::string_view text);
 
-// All FOLDER/TOPIC/NAME.tcp whose "TOPIC/NAME" contains `filter`, in order of name.
+// All FOLDER/TOPIC/NAME.tcp with `filter` in "TOPIC/NAME", in order of name.
 std::vector<Script> load_scripts(const std::string& folder, const std::string& filter);
 
 }  // namespace satrelay::conformance

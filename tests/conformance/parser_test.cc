@@ -1,4 +1,4 @@
-// Scripts that are wrong are told apart, with file and line.
+// Each mistake in a script has a message of its own, with file and line.
 #include "tests/conformance/parser.h"
 
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@ namespace satrelay::conformance {
 namespace {
 
 constexpr std::uint32_t kTimestampAtZero = 1'000;
-// How long a failed expectation still waits, so that the message can tell what came instead.
+// A failed expectation still waits for this time, so that the message can say what came instead.
 constexpr Duration kPatience = Duration::milliseconds(300);
 
 // The byte at `offset` of either stream.
@@ -53,7 +53,7 @@ Outcome Player::play() {
     outcome_.passed = true;
   } catch (const ScriptError& error) {
     outcome_.message = error.what();
-  } catch (const std::exception& error) {  // of the host
+  } catch (const std::exception& error) {  // Thrown by the host.
     outcome_.message = ScriptError({script_.file, step_->line}, error.what()).what();
   }
   return std::move(outcome_);
@@ -143,7 +143,7 @@ std::vector<Option> Player::options_to_send(const SegmentText& text) {
     if (option.kind != OptionKind::kTimestamps) continue;
     if (!option.value) option.value = clock;
     option.echo = option.echo ? *option.echo + timestamp_base_.value_or(0) : last_timestamp_;
-    // What is sent to be rejected does not move the peer's clock.
+    // Segments that are to be rejected do not move the peer's clock.
     if (!peer_timestamp_ || distance(*peer_timestamp_, *option.value) > 0) {
       peer_timestamp_ = option.value;
       peer_timestamp_at_ = now;

@@ -1,4 +1,4 @@
-// Plays a script on a host and judges what the host does.
+// Plays a script on a host, and checks the host's segments and states.
 #pragma once
 
 #include <string>
@@ -12,13 +12,13 @@ namespace satrelay::conformance {
 
 struct Outcome {
   bool passed = false;
-  std::string message;  // of a failure: "file:line: what"
+  std::string message;  // Message of a failure: "file:line: what".
   std::vector<std::string> ladder;
 };
 
 class Player {
  public:
-  // `side` is whom `host` stands for: kEndpoint or kKernel.
+  // `side` says which side `host` stands for: kEndpoint or kKernel.
   Player(const Script& script, Host& host, For side);
   Outcome play();
 
@@ -52,13 +52,13 @@ class Player {
   const For side_;
   const Tolerance tolerance_;
   const Step* step_ = nullptr;
-  Instant zero_;  // of the script's clock
-  Instant last_;  // when the step before happened
+  Instant zero_;  // Start of the script's clock.
+  Instant last_;  // Time of the step before.
   std::optional<std::uint32_t> isn_;
   std::uint32_t peer_isn_;
-  std::optional<std::uint32_t> timestamp_base_;  // the host's TSval at script time 0, less 1000
-  std::uint32_t last_timestamp_ = 0;             // the host's latest TSval
-  std::optional<std::uint32_t> peer_timestamp_;  // the peer's latest TSval
+  std::optional<std::uint32_t> timestamp_base_;  // The host's TSval at script time 0, less 1000.
+  std::uint32_t last_timestamp_ = 0;             // The host's latest TSval.
+  std::optional<std::uint32_t> peer_timestamp_;  // The peer's latest TSval.
   Instant peer_timestamp_at_;
   bool host_has_timestamps_ = false;
   std::uint64_t written_ = 0;

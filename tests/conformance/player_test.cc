@@ -1,4 +1,4 @@
-// The player finds what is not as the script says: a script can fail.
+// The player finds deviations from a script, so a script can fail.
 #include "tests/conformance/player.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// What became of each script on each side, as a table and as GoogleTest's XML report, which
-// tests/runner counts.
+// The results of each script on each side, as a table and as GoogleTest's XML report, which
+// tests/summary.py counts.
 #pragma once
 
 #include <string>
@@ -14,7 +14,8 @@ enum class Verdict : std::uint8_t {
   kNotPlayed,
   kPassed,
   kFailed,
-  kPending,  // fails, as its script says; one that passes is a failure: the mark is to go
+  kPending,  // Fails, as its script says. A pending script that passes is a failure: the mark must
+             // go.
   kSkipped,
 };
 

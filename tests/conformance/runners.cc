@@ -16,8 +16,8 @@ namespace satrelay::conformance {
 namespace {
 
 constexpr std::size_t kAtOnce = 8;
-// A script is the same every time, but on a busy machine player and kernel may be late. What is
-// really wrong is wrong at every attempt.
+// A script is the same every time, but on a busy machine the player or the kernel may be late. A
+// real fault appears at every attempt.
 constexpr int kAttempts = 4;
 
 constexpr const char* kPassed = "passed";
@@ -32,13 +32,14 @@ void write_all(int fd, const std::string& text) {
   }
 }
 
-// In the child: first line the verdict, then the message, then the ladder.
+// Runs in the child. Writes the verdict in the first line, then the message, then the ladder.
 [[noreturn]] void play_in_child(const Script& script, int fd) {
   std::string answer;
   try {
     sched_param priority{};
     priority.sched_priority = 1;
-    sched_setscheduler(0, SCHED_RR, &priority);  // if allowed: other programs make us late
+    // If it is allowed, since other programs would make the child late.
+    sched_setscheduler(0, SCHED_RR, &priority);
     enter_own_namespace();
     KernelHost host(script);
     const Outcome outcome = Player(script, host, For::kKernel).play();
@@ -74,7 +75,7 @@ Child start(const std::vector<Row>& rows, std::size_t row, int attempt) {
   return {row, pid, ends[0], attempt, {}};
 }
 
-// Waits until a child has said something or ended; true if it has ended.
+// Waits until a child has written something or ended; true if it has ended.
 bool read_some(Child& child) {
   char buffer[4096];
   const ssize_t size = read(child.fd, buffer, sizeof buffer);

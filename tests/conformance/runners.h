@@ -10,8 +10,8 @@ namespace satrelay::conformance {
 
 void run_on_endpoint(std::vector<Row>& rows);
 
-// Each script in a process and a network namespace of its own, several at the same time: they
-// mostly wait. Returns why the machine cannot do it, or nothing.
+// Plays each script in a process and a network namespace of its own, several at the same time, as
+// they mostly wait. Returns why the machine cannot do it, or an empty string.
 std::string run_on_kernel(std::vector<Row>& rows);
 
 }  // namespace satrelay::conformance

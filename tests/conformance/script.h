@@ -1,5 +1,5 @@
-// What a script file says, parsed: settings, then steps in the order of time. docs/testing.md
-// describes the notation.
+// A parsed script file: settings, then steps in the order of time. docs/testing.md describes the
+// notation.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@
 
 namespace satrelay::conformance {
 
-// Where something stands; `line` counts from 1.
+// A place in a file; `line` counts from 1.
 struct Place {
   std::string file;
   int line = 0;
 };
 
-// A mistake in a script, or something that was not as the script says: "file:line: what".
+// A mistake in a script, or a deviation from it: "file:line: what".
 class ScriptError : public std::runtime_error {
  public:
   ScriptError(const Place& place, const std::string& what)
@@ -29,27 +29,27 @@ class ScriptError : public std::runtime_error {
 };
 
 enum class OptionsStated : std::uint8_t {
-  kNo,   // sent: timestamps if agreed; expected: no SACK blocks, all else as it likes
+  kNo,   // Sent: timestamps if agreed; expected: no SACK blocks.
   kAny,  // <*>
-  kAll,  // exactly these
+  kAll,  // Exactly these.
 };
 
-// A segment in relative numbers: each side's SYN is at 0, its first byte at 1. What is absent
-// matches anything; where it is sent, SegmentText says what it becomes.
+// A segment in relative numbers: each side's SYN is at 0, its first byte at 1. An absent field
+// matches anything. If the segment is sent, the comments below say what the field becomes.
 struct SegmentText {
-  // Expected without P, a segment may have it: where a stack pushes within a run of data is its own
-  // affair (RFC 9293 section 3.9.1.2).
+  // A segment that is expected without P may have P. Each stack decides where it pushes within a
+  // run of data (RFC 9293 section 3.9.1.2).
   std::uint8_t flags = 0;
   std::optional<std::int64_t> begin;
-  std::int64_t size = 0;  // of the payload
+  std::int64_t size = 0;  // Payload.
   std::optional<std::int64_t> ack;
-  std::optional<std::uint16_t> window;  // as on the wire; sent: 65535
-  std::optional<std::uint16_t> urgent;  // sent: 0
-  std::optional<Ecn> ecn;               // sent: not ECT
+  std::optional<std::uint16_t> window;  // As on the wire; sent: 65535.
+  std::optional<std::uint16_t> urgent;  // Sent: 0.
+  std::optional<Ecn> ecn;               // Sent: not ECT.
   OptionsStated options_stated = OptionsStated::kNo;
   std::vector<Option> options;
   std::optional<std::uint8_t> data_offset;
-  int repetitions = 1;  // each begins where the one before ended; P counts on the last only
+  int repetitions = 1;  // Each begins where the one before ended; P counts on the last only.
 
   bool has(std::uint8_t flag) const { return (flags & flag) != 0; }
 };
@@ -63,22 +63,22 @@ struct When {
 
 enum class Verb : std::uint8_t {
   kListen,
-  kConnect,      // offers Act::options, and ECN if word says so
-  kWrite,        // count bytes
-  kWriteUrgent,  // count bytes, the last of which is urgent
-  kAtMark,       // the next byte to read is urgent, as far as is known
-  kNoMark,       // it is not
-  kRead,         // count bytes, which must be there and right
-  kReadEnd,      // the peer has finished and everything is read
-  kReadable,     // count bytes wait, neither more nor less
-  kShutdown,     // ends our direction only
+  kConnect,      // Offers Act::options, and ECN if `word` says so.
+  kWrite,        // `count` bytes.
+  kWriteUrgent,  // `count` bytes, the last of which is urgent.
+  kAtMark,       // The next byte to read is urgent, as far as is known.
+  kNoMark,       // It is not.
+  kRead,         // `count` bytes, which must be there and right.
+  kReadEnd,      // The peer has finished and everything is read.
+  kReadable,     // `count` bytes wait, neither more nor less.
+  kShutdown,     // Ends our direction only.
   kAbort,
-  kState,           // must be word
-  kError,           // the application must be told word
-  kNothing,         // no segment until then
-  kNewIncarnation,  // the peer's next connection; its sequence begins count later
-  kUnreachable,     // ICMP: destination unreachable, code count; quotes the segment at `begin`
-  kTooBig,          // ICMP: packets may have count bytes; quotes the segment at `begin`
+  kState,           // Must be `word`.
+  kError,           // The application must get the error `word`.
+  kNothing,         // No segment until then.
+  kNewIncarnation,  // The peer's next connection; its sequence begins `count` later.
+  kUnreachable,     // ICMP: destination unreachable, code `count`; quotes the segment at `begin`.
+  kTooBig,          // ICMP: packets may have `count` bytes; quotes the segment at `begin`.
 };
 
 struct Send {
@@ -99,7 +99,7 @@ enum class For : std::uint8_t { kBoth, kEndpoint, kKernel };
 
 struct Step {
   int line = 0;
-  std::string text;  // without its time
+  std::string text;  // Without its time.
   When when;
   For for_whom = For::kBoth;
   std::variant<Send, Expect, Act> what;
@@ -108,23 +108,23 @@ struct Step {
 // The owner's choices for the TCP under test.
 struct Settings {
   std::uint16_t mss = 1460;
-  std::optional<std::uint32_t> window;  // receive buffer, bytes
+  std::optional<std::uint32_t> window;  // Receive buffer, bytes.
   std::optional<std::uint32_t> send_buffer;
   std::uint8_t scale = 7;
-  std::uint32_t isn = 10'000;  // the kernel chooses its own
+  std::uint32_t isn = 10'000;  // The kernel chooses its own.
   std::uint32_t peer_isn = 500'000;
-  bool nagle = false;  // for the kernel; the endpoint has none
+  bool nagle = false;  // For the kernel; the endpoint has none.
 };
 
 struct Script {
-  std::string name;  // topic/name
+  std::string name;  // TOPIC/NAME
   std::string file;
   std::string title;
   std::string rfc;
   Settings settings;
-  std::string kernel_skip;               // why the kernel does not play this script; empty: it does
-  std::string pending;                   // why the endpoint does not pass yet; empty: it must
-  std::vector<std::string> differences;  // each "kernel differs: "
+  std::string kernel_skip;               // Why the kernel does not play it; empty: it does.
+  std::string pending;                   // Why the endpoint does not pass yet; empty: it must.
+  std::vector<std::string> differences;  // Each "kernel differs: " text.
   std::map<std::string, std::string> sysctls;
   std::vector<Step> steps;
 };

@@ -66,7 +66,7 @@ void write_option(const Option& option, Writer& out) {
   }
 }
 
-// One option of `body`, its kind and length stripped.
+// Reads one option. `whole` includes its kind and length.
 Option read_option(std::uint8_t kind, ConstBytes whole) {
   const ConstBytes body = whole.subspan(2);
   Option option;

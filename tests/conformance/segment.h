@@ -1,5 +1,5 @@
-// A TCP segment as bytes on the wire, built and read without the code under test: what satrelay's
-// own writer and parser get wrong must not be wrong here too.
+// A TCP segment as bytes on the wire, built and read without the code under test. A fault of
+// satrelay's own writer or parser must not be repeated here.
 #pragma once
 
 #include <cstdint>
@@ -27,16 +27,16 @@ enum class OptionKind : std::uint8_t {
   kSackPermitted,
   kSack,
   kTimestamps,
-  kRaw,  // any bytes, right or wrong
+  kRaw,  // Any bytes, right or wrong.
 };
 
-// Without a value it matches any; such an option cannot be sent.
+// An option without a value matches any value, and cannot be sent.
 struct Option {
   OptionKind kind = OptionKind::kRaw;
-  std::optional<std::uint32_t> value;                           // MSS, shift, TSval
-  std::optional<std::uint32_t> echo;                            // TSecr
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> blocks;  // SACK
-  std::vector<std::byte> raw;                                   // kRaw: all of its bytes
+  std::optional<std::uint32_t> value;                           // MSS, shift, TSval.
+  std::optional<std::uint32_t> echo;                            // TSecr.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> blocks;  // SACK.
+  std::vector<std::byte> raw;                                   // kRaw: all of its bytes.
 };
 
 struct Segment {
@@ -47,7 +47,7 @@ struct Segment {
   std::uint16_t urgent = 0;
   Ecn ecn = Ecn::kNotEct;
   std::vector<Option> options;
-  // In words; stated only where it is to be wrong.
+  // In words; stated only if it is to be wrong.
   std::optional<std::uint8_t> data_offset;
   std::vector<std::byte> payload;
 
@@ -62,7 +62,7 @@ struct Ports {
 
 // TCP header, options padded with end-of-list, payload. The checksum field is zero.
 std::vector<std::byte> encode(const Segment& segment, Ports ports);
-// nullopt if it is no well-formed TCP segment; no-operation and end-of-list are left out.
+// nullopt if it is no well-formed TCP segment. No-operation and end-of-list are left out.
 std::optional<Segment> decode(ConstBytes bytes);
 
 }  // namespace satrelay::conformance

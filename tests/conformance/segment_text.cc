@@ -36,7 +36,7 @@ std::string quoted(std::string_view text) {
 }
 
 void parse_flags(const std::string& word, SegmentText& segment) {
-  if (word == "-") return;  // none at all
+  if (word == "-") return;  // No flags at all.
   for (const char letter : word) {
     const auto* const it =
         std::find_if(kFlagLetters.begin(), kFlagLetters.end(),
@@ -182,7 +182,7 @@ class Fields {
   std::size_t at_ = 0;
 };
 
-// GCC 12 takes "literal" + std::string for an overlapping copy, hence the appending.
+// Appends, since GCC 12 takes "literal" + std::string for an overlapping copy.
 void append_range(std::string& text, std::uint32_t begin, std::uint32_t end) {
   text += ' ';
   text += std::to_string(static_cast<std::int32_t>(begin));

@@ -14,13 +14,13 @@ namespace satrelay::conformance {
 // Leaves the network namespace of the machine for a new one that ends with this process. Throws
 // std::system_error.
 void enter_own_namespace();
-// "net.ipv4.tcp_sack", of this process's namespace. Throws std::runtime_error.
+// Sets for example "net.ipv4.tcp_sack" in this process's namespace. Throws std::runtime_error.
 void set_sysctl(std::string name, const std::string& value);
 Instant monotonic_now();
 
 class Tun {
  public:
-  // Up, with an address in a /24 and this MTU. Throws std::system_error.
+  // The device is up, with an address in a /24 and this MTU. Throws std::system_error.
   Tun(const std::string& address, int mtu);
   ~Tun();
   Tun(const Tun&) = delete;

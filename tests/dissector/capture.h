@@ -1,4 +1,4 @@
-// A capture file, and beside it what must be said about each of its packets, a JSON object a line.
+// A capture file, and a file with the expectation for each of its packets, one JSON object a line.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ inline constexpr std::uint16_t kStpPort = 7878;
 
 class Capture {
  public:
-  // FOLDER/NAME.pcap and FOLDER/NAME.jsonl.
+  // Opens FOLDER/NAME.pcap and FOLDER/NAME.jsonl.
   Capture(const std::string& folder, const std::string& name)
       : pcap_(folder + "/" + name + ".pcap"), json_(folder + "/" + name + ".jsonl") {}
 
-  // `frame` from its Ethernet header on, of which `captured` bytes are in the file.
+  // Adds `frame`, which begins with its Ethernet header. The file gets its first `captured` bytes.
   void add(Instant when, ConstBytes frame, std::size_t captured, const Expectation& expectation);
 
  private:
@@ -29,9 +29,10 @@ class Capture {
   std::ofstream json_;
 };
 
-// Every frame type with the values that matter, well-formed and not.
+// Writes every frame type with the values that matter, well-formed and malformed.
 void write_frames(const std::string& folder);
-// Packets cut off at any byte and with any bit flipped, with their checksum as it was or anew.
+// Writes packets cut off at any byte and with any bit flipped, with their old checksum or a new
+// one.
 void write_damaged(const std::string& folder);
 
 }  // namespace satrelay::dissector

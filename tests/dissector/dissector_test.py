@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""deploy/wireshark/stp.lua in tshark, against what the project's own parsers say about each packet.
+"""Compares deploy/wireshark/stp.lua in tshark with the project's own parsers, packet by packet.
 
 Usage: dissector_test.py STP_CAPTURE STP_LUA. Exit status 77 where tshark is missing.
 """
@@ -22,7 +22,7 @@ FINDINGS = ["crc.bad", "malformed", "cut_short", "other_version", *sorted(OF_FRA
 LUA_ERRORS = ["_ws.lua.error", "_ws.lua.text"]
 SEPARATOR = "|"
 
-# What a human reads: some lines of the detailed view, by capture.
+# Text that a person reads: some lines of the detailed view, by capture.
 WORDS = {
     "frames": [
         "    HELLO 1 epoch 1700000000000000002 peer 1700000000000000001 answers 1",
@@ -67,7 +67,7 @@ class Tshark:
             os.chmod(root, 0o755)
 
     def run(self, *arguments: str, installed: bool = False) -> str:
-        """What it prints; it must have nothing to complain about."""
+        """Returns the output; tshark must not complain."""
         home = self.folder / ("installed" if installed else "plain")
         command = ["tshark", *arguments]
         if not installed:
@@ -89,7 +89,7 @@ def read_lines(path: pathlib.Path) -> list[dict]:
 
 
 def normal(kind: str, value: str) -> str:
-    """The value of a field of this type, in one way of writing."""
+    """The value of a field of this type, in one normal form."""
     if kind == "FT_BOOLEAN":
         return {"True": "1", "False": "0"}.get(value, value)
     if kind in ("FT_BYTES", "FT_ETHER"):
@@ -117,7 +117,7 @@ class DissectorTest(unittest.TestCase):
         return [name for name, kind in self.types.items() if kind != "FT_NONE"]
 
     def dissect(self, name: str, *more: str) -> list[dict]:
-        """Of each packet: info, findings, errors of Lua and the values of each field."""
+        """For each packet: info, findings, errors of Lua and the values of each field."""
         names = self.fields_with_values()
         wanted = ["_ws.col.Info", "_ws.malformed", *LUA_ERRORS, *[PREFIX + n for n in FINDINGS + names]]
         text = self.tshark.run(
@@ -131,7 +131,7 @@ class DissectorTest(unittest.TestCase):
             errors, rest = columns[2:2 + len(LUA_ERRORS)], columns[2 + len(LUA_ERRORS):]
             findings = sorted(name for name, text in zip(FINDINGS, rest, strict=False) if text)
             values = rest[len(FINDINGS):]
-            # What Wireshark itself calls malformed is a read beyond the packet.
+            # Wireshark itself calls a packet malformed if a read goes beyond its end.
             if malformed and "malformed" not in findings:
                 errors.append(malformed)
             packets.append({
@@ -155,7 +155,7 @@ class DissectorTest(unittest.TestCase):
                     differences.append("taken for STP")
             else:
                 findings = set(packet["findings"])
-                # Gateways drop a malformed packet whole; the dissector shows what stands before.
+                # Gateways drop a malformed packet whole; the dissector shows the frames before the fault.
                 if "malformed" in wanted["findings"]:
                     findings -= OF_FRAMES
                 if findings != set(wanted["findings"]):

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kEpochA = 1'700'000'000'000'000'001U, kEpochB = 1'700'000'000'000'000'002U;
 
-// Two gateways whose packets go into a capture.
+// Two gateways. Their packets go into a capture.
 class Conversation {
  public:
   Conversation(Capture& capture, const Carrier& carrier, std::uint8_t lane = 0)
@@ -27,7 +27,7 @@ class Conversation {
     answer.opens_even_streams = false;
     say(1, hello_packet({.lane = lane_}, answer));
   }
-  // As greet(), but no HELLO is in the capture.
+  // As greet(), but without HELLOs in the capture.
   void agree(std::uint64_t epoch_a, std::uint64_t epoch_b) {
     epochs_[0] = epoch_a;
     epochs_[1] = epoch_b;
@@ -44,7 +44,7 @@ class Conversation {
   void say(unsigned from, const Bytes& packet) { say_cut(from, packet, packet.size()); }
   void say_cut(unsigned from, const Bytes& packet, std::size_t captured) {
     const Bytes frame = framed(from, packet, carrier_);
-    // What names another lane belongs to no session that was heard of.
+    // A packet that names another lane belongs to no session with a known HELLO.
     const std::uint8_t lane = packet.size() > 1 ? load_u8(&packet[1]) : lane_;
     const Expectation expectation = observers_[lane].observe(from, packet, captured);
     now_ += Duration::milliseconds(1);
@@ -56,9 +56,9 @@ class Conversation {
   Capture* capture_;
   Carrier carrier_;
   std::uint8_t lane_;
-  std::map<std::uint8_t, Observer> observers_;  // by lane
+  std::map<std::uint8_t, Observer> observers_;  // By lane.
   std::uint64_t epochs_[2] = {0, 0};
-  std::uint32_t number_ = 0xffff'fff0U;  // the low bits go round soon
+  std::uint32_t number_ = 0xffff'fff0U;  // The low bits wrap soon.
   Instant now_;
 };
 
@@ -75,7 +75,7 @@ Bytes open_frame(std::uint64_t stream, const Bytes& metadata) {
   return written([&](ByteWriter& out) { stp::write_open(out, {stream, metadata}); });
 }
 
-// A stream's bytes in pieces of `size`, behind its OPEN.
+// Sends a stream's bytes in pieces of `size`, behind its OPEN.
 void say_stream(Conversation& talk, std::uint64_t stream, const Bytes& metadata,
                 const Bytes& content, std::size_t size) {
   talk.say_frames(0, open_frame(stream, metadata));
@@ -85,8 +85,8 @@ void say_stream(Conversation& talk, std::uint64_t stream, const Bytes& metadata,
   }
 }
 
-// Raw, zstd, marks, with a dictionary, urgent and a reset, one behind the other, then what is no
-// block.
+// Blocks one after another: raw, zstd, marks, with a dictionary, urgent, and a reset. Bytes that
+// are no block follow.
 Bytes blocks() {
   return written([](ByteWriter& out) {
     for (const std::uint32_t size : {5U, 1U, 40U}) {
@@ -126,10 +126,10 @@ void write_hellos(Conversation& talk) {
   hello.maximum_version = 3;
   hello.lane_count = 4;
   talk.say(0, hello_packet({.number = 2}, hello));
-  talk.say(0, hello_packet({.number = 3, .version = 2}, hello));  // in a packet of another version
+  talk.say(0, hello_packet({.number = 3, .version = 2}, hello));  // In a packet of another version.
   hello.epoch = 0;
   talk.say(0, hello_packet({.number = 4}, hello));
-  // A later version says more.
+  // A later version has a longer HELLO.
   Bytes longer = written([](ByteWriter& out) { stp::write_hello(out, hello_frame(kEpochA, 0)); });
   store_u16(&longer[1], 51);
   longer.resize(longer.size() + 5);
@@ -137,10 +137,10 @@ void write_hellos(Conversation& talk) {
   header.type = stp::PacketType::kHello;
   header.number = 5;
   talk.say(0, sealed(header, longer, {}));
-  talk.say(0, sealed(header, Bytes(1, std::byte{0x01}), {}));  // no HELLO
+  talk.say(0, sealed(header, Bytes(1, std::byte{0x01}), {}));  // No HELLO.
 }
 
-// A session that encrypts: the dissector knows from its HELLOs that it cannot read on.
+// A session that encrypts. From its HELLOs the dissector knows that it cannot read the packets.
 void write_encrypted(Conversation& talk) {
   Random random(9);
   const auto noise = [&random](std::size_t size) {
@@ -156,7 +156,8 @@ void write_encrypted(Conversation& talk) {
   hello.encrypts = true;
   talk.say(1, hello_packet({}, hello, {offer, acceptance}));
   talk.say(0, hello_packet({.number = 2}, hello, {{}, acceptance}));
-  // With a MAC, which an older build does not send; and with more before it.
+  // A HELLO with a MAC, which an older build does not send, and a HELLO with more bytes before the
+  // MAC.
   stp::HelloKeys keys{.offer = offer,
                       .accept = acceptance,
                       .has_mac = true,
@@ -183,9 +184,9 @@ void write_encrypted(Conversation& talk) {
   };
   for (const std::size_t size : {1U, 100U, 1'448U}) talk.say(1, packet_of(size, size == 100));
   const Bytes whole = packet_of(50, false);
-  talk.say(0, Bytes(whole.begin(), whole.begin() + stp::kHeaderSize + 16));  // no frame
+  talk.say(0, Bytes(whole.begin(), whole.begin() + stp::kHeaderSize + 16));  // No frame.
   talk.say_cut(0, whole, 20);
-  // The gateway comes back without encryption.
+  // The gateway restarts without encryption.
   talk.greet(kEpochA + 2, kEpochB);
   talk.say_frames(0, example_frames()[0]);
 }
@@ -219,7 +220,7 @@ void write_frames(const std::string& folder) {
     out.bytes(Bytes(1'400));
   });
   talk.say_frames(0, probe);
-  // A restart: the ids of streams begin anew, and a packet of the old session comes late.
+  // A restart: the ids of streams begin anew, and a packet of the old session arrives late.
   const Bytes late = talk.packet(0, examples[2]);
   talk.greet(kEpochA + 1, kEpochB);
   talk.say(0, late);
@@ -230,13 +231,13 @@ void write_frames(const std::string& folder) {
   Conversation six(capture, {IpVersion::kV6, 7878}, 1);
   six.greet(kEpochA, kEpochB);
   for (const Bytes& frame : examples) six.say_frames(1, frame);
-  // Captured in the middle: no HELLO was seen, and the checksum must agree with the tag.
+  // A capture from the middle of a session: it has no HELLO, and the checksum must fit the tag.
   Conversation middle(capture, {IpVersion::kV4, 40'000});
   middle.agree(kEpochA, kEpochB);
   for (const Bytes& frame : examples) middle.say_frames(0, frame);
   Conversation secret(capture, {IpVersion::kV4, 40'001});
   write_encrypted(secret);
-  // One of several lanes, which both send from one port to another.
+  // One of several lanes, for which both gateways send from one port to another.
   Conversation lane(capture, {.source_port = 7'881});
   lane.greet(kEpochA, kEpochB);
   lane.say_frames(0, examples[0]);
@@ -254,7 +255,7 @@ void write_damaged(const std::string& folder) {
   for (const Bytes& frame : frames) packets.push_back(talk.packet(0, frame));
   std::uint16_t port = 20'000;
   for (const Bytes& whole : packets) {
-    // Long ones at a part of their bytes.
+    // Long packets are cut at some of their bytes only.
     const std::size_t step = 1 + whole.size() / 20;
     for (std::size_t size = 1 + random.below(step); size < whole.size(); size += step) {
       talk.say(0, Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)));
@@ -265,8 +266,8 @@ void write_damaged(const std::string& folder) {
       flipped[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
       talk.say(0, flipped);
     }
-    // What a peer might send on purpose: cut off or changed, but with the right checksum. Each in a
-    // conversation of its own, as it may teach something wrong.
+    // Packets that a peer might send on purpose: cut off or changed, but with the right checksum.
+    // Each is in a conversation of its own, as the dissector may learn something wrong from it.
     const bool is_hello = &whole == packets.data();
     const stp::SessionSeal seal = is_hello ? stp::SessionSeal() : talk.seal(0);
     for (int i = 0; i < 8; ++i) {

@@ -1,5 +1,6 @@
-// What a dissector of STP must say about a packet, found out with the project's own parsers: the
-// values of each field in the order of their places, the findings, and the line in the list.
+// The expected output of a dissector for an STP packet, found with the project's own parsers. It
+// has the values of each field in the order of their places, the findings, and the line in the
+// list.
 #pragma once
 
 #include <array>
@@ -22,8 +23,8 @@ namespace satrelay::dissector {
 
 struct Expectation {
   bool is_stp = false;
-  bool fields_known = false;  // false: only the findings count, as the packet is broken off
-  std::map<std::string, std::vector<std::string>> fields;  // names behind "satstp."
+  bool fields_known = false;  // False: only the findings count, as the packet is broken off.
+  std::map<std::string, std::vector<std::string>> fields;  // By names without "satstp.".
   std::set<std::string> findings;
   std::string info;
 };
@@ -33,12 +34,12 @@ class Observer {
  public:
   // `from`: which of the two gateways. `captured`: how much of the packet is in the capture.
   Expectation observe(unsigned from, ConstBytes packet, std::size_t captured);
-  // What seals the packets of a session whose HELLOs were not seen.
+  // Gives the seal of a session for which the capture has no HELLOs.
   void tell(unsigned from, const stp::SessionSeal& seal) { unheard_.at(from) = seal; }
 
  private:
   enum class Carries : std::uint8_t { kNothing, kBlocks, kList };
-  // Where the next header stands in one direction of a stream, and its bytes that were seen.
+  // Where the next header begins in one direction of a stream, and the bytes of it that were seen.
   struct Headers {
     std::optional<std::uint64_t> next = 0;
     std::vector<std::byte> partial;
@@ -73,13 +74,13 @@ class Observer {
   void add_bytes(const std::string& name, ConstBytes value);
   void word(const std::string& text) { words_.push_back(text); }
 
-  std::array<std::vector<std::uint64_t>, 2> epochs_;  // that HELLOs named
+  std::array<std::vector<std::uint64_t>, 2> epochs_;  // Named by HELLOs.
   std::array<std::optional<stp::SessionSeal>, 2> unheard_;
-  bool encrypts_ = false;  // as the newest HELLO says
+  bool encrypts_ = false;  // As the newest HELLO says.
   std::map<std::uint64_t, Carries> carried_;
   std::map<std::pair<unsigned, std::uint64_t>, Headers> headers_;
 
-  // Of the packet being observed.
+  // State for the packet that is being observed.
   Expectation now_;
   unsigned from_ = 0;
   std::uint32_t number_ = 0;

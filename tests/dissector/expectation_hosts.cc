@@ -1,4 +1,4 @@
-// The dissector is to show the metadata of messages about hosts so.
+// How the dissector must show the metadata of messages about hosts.
 #include "tests/dissector/expectation.h"
 #include "tests/dissector/words.h"
 

@@ -107,7 +107,7 @@ struct RepairNumbers {
   std::uint16_t count = 0;
   std::uint16_t row = 0;
 };
-// With a symbol of so many bytes.
+// A repair with a symbol of `size` bytes.
 Bytes repair(const RepairNumbers& numbers, std::size_t size) {
   Bytes symbol(size);
   for (std::size_t i = 0; i < size; ++i) symbol[i] = static_cast<std::byte>(i);
@@ -383,7 +383,7 @@ std::vector<Bytes> example_frames() {
 std::vector<Bytes> odd_frames() {
   std::vector<Bytes> frames{
       open(16, {}),                               // no metadata
-      open(16, bytes({0x77, 1, 2})),              // of no kind
+      open(16, bytes({0x77, 1, 2})),              // Unknown kind.
       open(16, bytes({0xc1, 0, 0, 0, 1})),        // short
       open(16, bytes({0xc9})),                    // without flags
       open(16, bytes({0xc1, 0, 0, 0, 1, 9})),     // no such state

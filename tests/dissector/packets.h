@@ -16,7 +16,7 @@ namespace satrelay::dissector {
 
 using Bytes = std::vector<std::byte>;
 
-// What `write` writes.
+// Returns the bytes that `write` writes.
 template <typename Write>
 Bytes written(Write&& write) {
   Bytes room(9000);
@@ -31,7 +31,7 @@ Bytes sealed(stp::PacketHeader header, const Bytes& frames, const stp::SessionSe
 
 struct Carrier {
   IpVersion version = IpVersion::kV4;
-  std::uint16_t client_port = 7878;  // gateway 0's; gateway 1's is 7878
+  std::uint16_t client_port = 7878;  // Gateway 0's port; gateway 1's port is 7878.
   // If not 0, both gateways send from this port to 7878, as on one of several lanes.
   std::uint16_t source_port = 0;
 };
@@ -47,7 +47,7 @@ struct HelloHeader {
 Bytes hello_packet(const HelloHeader& header, const stp::HelloFrame& frame,
                    const stp::HelloKeys& keys = {});
 
-// Frames by themselves, each well-formed: every type, and values at the edges of their encodings.
+// Single frames, each well-formed: every type, and values at the edges of their encodings.
 std::vector<Bytes> example_frames();
 // Contents that no writer writes but a peer may send: malformed, or of a later version.
 std::vector<Bytes> odd_frames();

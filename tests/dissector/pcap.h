@@ -1,4 +1,4 @@
-// Writes captures, in the format that every reader knows (draft-ietf-opsawg-pcap).
+// Writes captures in the format that every reader knows (draft-ietf-opsawg-pcap).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class PcapWriter {
       put(word);
     }
   }
-  // The first `captured` bytes of a frame.
+  // Writes the first `captured` bytes of a frame.
   void write(Instant when, ConstBytes frame, std::size_t captured) {
     const auto time = static_cast<std::uint64_t>(when.to_nanoseconds());
     put(static_cast<std::uint32_t>(time / 1'000'000'000));
@@ -31,7 +31,7 @@ class PcapWriter {
   }
 
  private:
-  // In this machine's order, which the first word tells.
+  // In this machine's byte order, which the first word of the file shows.
   void put(std::uint32_t word) { file_.write(reinterpret_cast<const char*>(&word), sizeof word); }
   std::ofstream file_;
 };

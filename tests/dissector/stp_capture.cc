@@ -1,6 +1,6 @@
-// stp-capture FOLDER: writes captures of STP, and what a dissector must say about each packet, into
-// FOLDER. `scenario` are the frames on the satellite link of two simulated gateways; see capture.h
-// for the others.
+// stp-capture FOLDER writes captures of STP into FOLDER, with the expectation for each packet.
+// `scenario` has the frames on the satellite link of two simulated gateways. See capture.h for the
+// others.
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -32,7 +32,7 @@ namespace {
 using sim::Side;
 
 // Losses both ways, every mode of a rule, compression, a refused connection, a bypass, a new
-// capacity, a restart in mid-transfer, and an end in order.
+// capacity, a restart in mid-transfer, and an orderly end.
 sim::Scenario scenario() {
   sim::LinkSpec link;
   link.rate = BitRate::bits_per_second(20'000'000);
@@ -45,14 +45,14 @@ sim::Scenario scenario() {
   rule.traffic_class = "web";
   rule.match.port = {{443, 443}};
   lab.rules = {rule, config::Rule()};
-  // So little that credit must be renewed.
+  // So little memory that credit must be renewed.
   for (sim::Station& station : lab.stations) station.limits.memory = ByteCount(1U << 20U);
   const auto text = sim::Content::kText;
   add_flow(lab, Side::kA, sim::requester(200), sim::responder(200, 120'000));
   add_flow(lab, Side::kA, sim::sender(100'000), sim::receiver(), text).version = IpVersion::kV6;
   add_flow(lab, Side::kB, sim::requester(300), sim::responder(300, 80'000)).server_port = 443;
   add_flow(lab, Side::kB, sim::sender(10), sim::receiver()).server = sim::Server::kRefuses;
-  // Still open when B is started anew.
+  // Still open when B restarts.
   add_flow(lab, Side::kA, sim::requester(100), sim::receiver()).server_port = 22;
   add_flow(lab, Side::kB, sim::sender(3'000'000), sim::receiver(), text).start =
       Instant() + Duration::seconds(7);

@@ -1,4 +1,4 @@
-// How the dissector puts values into words.
+// The dissector's words for values.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ inline std::string hex_byte(std::uint8_t value) {
   return {kDigits[value >> 4U], kDigits[value & 15U]};
 }
 
-// As printf's %g with whole and tenth millions in mind, which is what the tests use.
+// Formats with printf's %g, which fits the whole and tenth millions that the tests use.
 inline std::string megabits(std::uint64_t bits) {
   char text[32];
   std::snprintf(text, sizeof text, "%g", static_cast<double>(bits) / 1e6);

@@ -1,4 +1,4 @@
-"""A host behind a router on the server's LAN, whose route there carries less than the rest."""
+"""A host behind a router on the server's LAN. The route there carries shorter packets than the rest of the path."""
 
 import contextlib
 
@@ -12,9 +12,9 @@ ROUTER_MTU = 1300
 
 @contextlib.contextmanager
 def host_behind_router(lab: Lab):
-    """One more host behind the server, which becomes a router; its route there carries less than the rest.
+    """Adds a host behind the server, which becomes a router. The route there carries shorter packets than the rest.
 
-    The interfaces have an MTU of 1500, so that no MSS tells.
+    The interfaces have an MTU of 1500, so the MSS does not show the limit.
     """
     inner = Namespace(f"satrelay-{lab.tag}-inner")
     try:

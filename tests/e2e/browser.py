@@ -1,7 +1,6 @@
-"""A browser that nobody looks at, and what every page of the panel must have.
+"""A browser without a screen, and the checks that every page of the panel must pass.
 
-Chromium and its driver are Debian's. What a page shows is asked for by its own words, as somebody
-who reads it would.
+Chromium and its driver are Debian's. The tests find what a page shows by its words, as a reader would.
 """
 
 import base64
@@ -24,7 +23,7 @@ from harness import check
 DRIVER = "/usr/bin/chromedriver"
 NARROW, WIDE = 390, 1400
 
-# What a page lacks, as lines; of what is shown only.
+# Lists what a page lacks, one fault a line. Looks at visible elements only.
 LACKS = """
 const lacks = [];
 const isShown = (each) => each.checkVisibility();
@@ -64,7 +63,7 @@ return lacks;
 class Browser:
     def __init__(self, address: str, screenshots: str | None = None):
         self.address = address
-        self._screenshots = screenshots  # the folder, if they are wanted
+        self._screenshots = screenshots  # a folder, or None for no screenshots
         self._profile = tempfile.mkdtemp(prefix="satpanel-browser-")
         options = Options()
         for word in (
@@ -94,12 +93,12 @@ class Browser:
     # --- where ------------------------------------------------------------------------------------
 
     def load(self, page: str = "") -> None:
-        """From nothing, as after a reload."""
+        """Loads the panel anew, as after a reload."""
         self.driver.get("about:blank")
         self.driver.get(f"{self.address}#/{page}")
 
     def go(self, page: str) -> None:
-        """Within the panel, which is not loaded anew."""
+        """Goes to a page within the panel, which is not loaded anew."""
         self.run("location.hash = arguments[0]", f"#/{page}")
 
     def resize(self, width: int, height: int = 900) -> None:
@@ -124,7 +123,7 @@ class Browser:
         return self.driver.execute_script(script, *arguments)
 
     def run_async(self, script: str):
-        """`script` is the body of an async function; what it returns."""
+        """Runs `script` as the body of an async function; returns its result."""
         done = "arguments[arguments.length - 1]"
         return self.driver.execute_async_script(
             f"const done = {done};"
@@ -134,7 +133,7 @@ class Browser:
     # --- what is there ----------------------------------------------------------------------------
 
     def text(self) -> str:
-        """What can be read, of the page and of what stands above it."""
+        """All text that can be read, of the page and of dialogs above it."""
         return self.run("return document.body.innerText")
 
     def wait_for(self, *texts: str, timeout: float = 20) -> None:
@@ -155,7 +154,7 @@ class Browser:
         return self.driver.find_element(By.CSS_SELECTOR, selector)
 
     def find_soon(self, selector: str):
-        """A page that was gone to is drawn a little later."""
+        """Waits for an element and returns it: a page is drawn a little after the browser went to it."""
         self.wait_until(lambda: self.driver.find_elements(By.CSS_SELECTOR, selector), f"{selector} is there")
         return self.find(selector)
 
@@ -172,12 +171,12 @@ class Browser:
         Select(self.find_soon(f'main [name="{name}"], dialog [name="{name}"]')).select_by_value(word)
 
     def judge(self, what: str) -> None:
-        """Nothing is lacking on the page as it is."""
+        """Checks that nothing is lacking on the page as it is."""
         lacks = self.run(LACKS)
         check(not lacks, f"{what}: {lacks}")
 
     def settle(self) -> None:
-        """Until what follows a new size has followed it."""
+        """Waits until the page has followed a new size."""
         self.run_async("for (let i = 0; i < 3; ++i) await new Promise(requestAnimationFrame);")
 
     def judge_at_both_widths(self, what: str) -> None:
@@ -187,12 +186,12 @@ class Browser:
             self.judge(f"{what} at {width} pixels")
 
     def complaints(self, allowed: str = "") -> list[str]:
-        """Of the console since the last call, but for what has `allowed` in it."""
+        """Messages of the console since the last call, except those with `allowed` in them."""
         lines = [line["message"] for line in self.driver.get_log("browser")]
         return [line for line in lines if not allowed or allowed not in line]
 
     def screenshot(self, name: str, width: int, most_height: int = 1400) -> None:
-        """If somebody wants them: all of the page, as a small file."""
+        """If screenshots are wanted, saves the whole page as a small file."""
         if self._screenshots is None:
             return
         self.resize(width, 400)
@@ -225,7 +224,7 @@ class Browser:
         ActionChains(self.driver).send_keys(*keys).perform()
 
     def tab_to(self, name: str, most: int = 60) -> int:
-        """Presses Tab until what has the focus is called `name`; how often that took."""
+        """Presses Tab until the element with the focus is called `name`; returns how often that took."""
         for times in range(1, most + 1):
             self.type(Keys.TAB)
             focused = self.run(

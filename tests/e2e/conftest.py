@@ -1,7 +1,7 @@
-"""The fixtures and options of the end-to-end tests. They run one after another, each in time.
+"""The fixtures and options of the end-to-end tests. The tests run one after another, each within a time limit.
 
-side_by_side.py runs several files at once. A test that measures is marked `alone`, and runs when no other
-does (--alone).
+side_by_side.py runs several files at once. A test that measures is marked `alone`, and runs while no other test does
+(--alone).
 """
 
 import contextlib
@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness  # noqa: E402
 from interference import Interference, adopt_orphans  # noqa: E402
 
-# A test that hangs is ended after so long.
+# A test that hangs is ended after this time.
 MOST_SECONDS = 400
 
 
@@ -43,7 +43,7 @@ def pytest_configure(config):
 
 
 def short_name(item) -> str:
-    """As e2e-restart::killed-gateways."""
+    """A name like e2e-restart::killed-gateways."""
     file = item.path.stem.removeprefix("test_")
     return f"e2e-{file}::{item.name.removeprefix('test_')}".replace("_", "-")
 
@@ -62,12 +62,12 @@ def pytest_collection_modifyitems(config, items):
 
 
 def _report_name(item) -> tuple[str, str]:
-    """As JUnit's XML names a test: its class, and its name."""
+    """JUnit's XML names a test so: its class, and its name."""
     return ".".join(item.nodeid.split("::")[0].removesuffix(".py").split("/")), item.name
 
 
 def _not_judged_in(report: str) -> set[tuple[str, str]]:
-    """The tests that others have disturbed, wholly or in one of their checks."""
+    """The tests that other programs disturbed, wholly or in one of their checks."""
     found = set()
     for case in ElementTree.parse(report).getroot().iter("testcase"):
         skipped = case.find("skipped")
@@ -80,7 +80,7 @@ def _not_judged_in(report: str) -> set[tuple[str, str]]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item, nextitem):
-    """A test whose emulator has crashed is run once more, in a new guest, and it is told."""
+    """If the emulator of a test has crashed, runs the test once more in a new guest, and warns."""
     has_crashed = getattr(item.module, "emulator_has_crashed", None)
     if has_crashed is None:
         return None
@@ -157,13 +157,13 @@ _USE = pytest.StashKey[Interference]()
 
 @pytest.fixture(autouse=True)
 def aftermath(request):
-    """What was not judged goes into the report; of a failed test the daemons' last lines are shown."""
+    """Reports checks that were not judged. If the test has failed, shows the last lines of the daemons."""
     harness.not_judged.clear()
     yield
     request.node.user_properties.extend((harness.NOT_JUDGED, each) for each in harness.not_judged)
     if request.node.stash.get(_FAILED, False):
         for lab in harness.labs[-1:]:
-            # One that several tests share is still up.
+            # A lab that several tests share is still up.
             logs = lab.last_logs or (lab.logs() if isinstance(lab, harness.Lab) else {})
             for name, log in logs.items():
                 print(f"--- {name}: its last lines\n{log}")
@@ -171,9 +171,9 @@ def aftermath(request):
 
 @pytest.fixture
 def lab(request):
-    """Two hosts, two gateways and the link between them; @pytest.mark.lab has make_lab's arguments.
+    """Two hosts, two gateways and the link between them. @pytest.mark.lab has make_lab's arguments.
 
-    Each test has a lab of its own; with `pytestmark = pytest.mark.lab(...)` those of a file share one.
+    Each test has a lab of its own. With `pytestmark = pytest.mark.lab(...)` the tests of a file share one.
     """
     if request.node.parent.get_closest_marker("lab"):
         yield request.getfixturevalue("shared_lab")

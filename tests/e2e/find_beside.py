@@ -2,7 +2,7 @@
 """Gateways with `capacity: find` and the kernel's own TCP on one satlink, alone and beside each other.
 
 Not part of tests/run.sh. As root:  tests/e2e/find_beside.py [--congestion bbr] [--case fade] [...]
-The other flow runs between two hosts that stand beside the gateways, on a switch before each modem.
+The other flow runs between two hosts beside the gateways, each on a switch before a modem.
 """
 
 import argparse
@@ -21,7 +21,7 @@ LOWER, HIGHER = 9_000_000, 60_000_000
 
 
 class SwitchedTopology(Topology):
-    """With a switch between each gateway and its modem, and another host on it."""
+    """The usual topology with a switch between each gateway and its modem, and another host on it."""
 
     def __post_init__(self):
         super().__post_init__()
@@ -98,7 +98,7 @@ class Flow:
 
 
 def share(flows: list[Flow], rate: int, seconds: float) -> list[float]:
-    """What each receives of `rate` from now on."""
+    """The share of `rate` that each flow receives from now on."""
     before = [flow.received for flow in flows]
     time.sleep(seconds)
     return [(f.received - b) * 8 / seconds / rate for f, b in zip(flows, before)]

@@ -1,4 +1,4 @@
-"""Frames built by hand, and packet sockets that see them as they were on the wire."""
+"""Frames built by hand, and packet sockets that see frames as they were on the wire."""
 
 import socket
 import struct
@@ -35,10 +35,10 @@ class Tap:
         self._socket.send(frame)
 
     def send_large(self, frame: bytes, kind: int, transport: int, segment_size: int) -> None:
-        """A frame that the kernel, a network card or whoever receives it has to cut.
+        """Sends a frame that the kernel, a network card or the receiver has to cut.
 
-        Its transport header begins at `transport`, with the sum of the pseudo-header as checksum.
-        OSError (EINVAL) if the kernel knows no such frame.
+        Its transport header begins at `transport`, with the sum of the pseudo-header as checksum. Raises OSError
+        (EINVAL) if the kernel does not know such frames.
         """
         tcp = kind & ~ECN != UDP
         header = transport + (4 * (frame[transport + 12] >> 4) if tcp else 8)
@@ -94,7 +94,7 @@ def ipv4(
     options=b"",
     identification: int = 4711,
 ) -> bytes:
-    """`fragment` is the 16-bit field of flags and offset; `options` a multiple of four bytes."""
+    """An IPv4 packet. `fragment` is the 16-bit field of flags and offset; `options` is a multiple of four bytes."""
     words = 5 + len(options) // 4
     length = 4 * words + len(payload)
     head = struct.pack(
@@ -120,13 +120,13 @@ def ipv6(source: str, destination: str, next_header: int, payload: bytes) -> byt
 
 
 def udp(source: str, destination: str, data: bytes) -> bytes:
-    """A datagram to the discard port; the checksum is that of the addresses' IP version."""
+    """A datagram to the discard port. The checksum follows the addresses' IP version."""
     head = struct.pack("!HHHH", 40000, 9, 8 + len(data), 0)
     return head[:6] + struct.pack("!H", _l4_checksum(source, destination, 17, head + data)) + data
 
 
 def tcp(source: str, destination: str, ports: tuple[int, int], flags: int, **more) -> bytes:
-    """A segment; `options` a multiple of four bytes, `data` the payload."""
+    """A segment. `options` is a multiple of four bytes, `data` is the payload."""
     options, data = more.get("options", b""), more.get("data", b"")
     words = 5 + len(options) // 4
     head = struct.pack("!HHIIBBHHH", *ports, 1000, 2000, words << 4, flags, 512, 0, 0) + options
@@ -135,7 +135,7 @@ def tcp(source: str, destination: str, ports: tuple[int, int], flags: int, **mor
 
 
 def unfinished(source: str, destination: str, protocol: int, segment: bytes) -> bytes:
-    """With the sum of the pseudo-header in the place of the checksum, as for an offload."""
+    """Puts the sum of the pseudo-header in the place of the checksum, as for an offload."""
     at = 16 if protocol == 6 else 6
     sum_ = ~checksum(_pseudo(source, destination, protocol, len(segment))) & 0xFFFF
     return segment[:at] + struct.pack("!H", sum_) + segment[at + 2 :]

@@ -1,9 +1,9 @@
 """A Linux of its own in QEMU, for what only real PCI devices can show: their drivers, vfio-pci, an IOMMU.
 
-The processor is always emulated (TCG): whether a host lets its guests use KVM proves nothing here, and
-what takes an emulated processor seconds is sized for that. The guest is Debian's kernel with a root
-file system in memory. Its first serial port is the console, kept as a log; on the second one a shell
-takes commands. NICs are attached to taps, whose other ends are interfaces of network namespaces.
+The processor is always emulated (TCG), since a host that offers KVM would prove nothing more here. Loads that take an
+emulated processor seconds are sized for that. The guest is Debian's kernel with a root file system in memory. Its first
+serial port is the console, kept as a log. On the second port a shell takes commands. NICs are attached to taps. The
+other ends of the taps are interfaces of network namespaces.
 """
 
 import base64
@@ -31,14 +31,14 @@ from lab.kernel import Namespace, die_with_parent
 
 QEMU = "qemu-system-x86_64"
 MEMORY = 1536  # MiB
-# What deploy/setup.sh --test-programs leaves there: vmlinuz and lib/modules of Debian's kernel.
+# deploy/setup.sh --test-programs leaves vmlinuz and lib/modules of Debian's kernel there.
 KERNEL_FOLDER = os.environ.get("SATRELAY_GUEST_KERNEL", "/var/cache/satrelay/guest-kernel")
 _BOOT_SECONDS = 120
 _COMMAND_SECONDS = 60
 
 _TOOLS = (
     "bash cat chmod ln ls mkdir mount rm sleep stty tail base64 ip modprobe "
-    # of bind-ports.sh
+    # for bind-ports.sh
     "awk cut dirname env find grep paste readlink sed tr"
 ).split()
 _DRIVERS = ("bus_pci", "bus_vdev", "mempool_ring", "net_e1000", "net_vmxnet3", "net_virtio")
@@ -74,7 +74,7 @@ _numbers = itertools.count()
 
 @dataclass(frozen=True)
 class Nic:
-    """One NIC of the guest, and the interface at its other end: one tap a queue, given to QEMU."""
+    """One NIC of the guest, and the interface at its other end. QEMU gets one tap for each queue."""
 
     name: str  # for the monitor
     device: str  # for -device
@@ -92,7 +92,7 @@ class CommandFailed(RuntimeError):
 
 
 def need_guest() -> None:
-    """Skips where this machine cannot have one."""
+    """Skips the test if this machine cannot run a guest."""
     advice = "deploy/setup.sh --test-programs"
     if shutil.which(QEMU) is None:
         raise Skip(f"{QEMU} is not installed: {advice}")
@@ -134,7 +134,7 @@ def make_initramfs(path: str) -> None:
 
 
 class Guest:
-    """From boot() to stop(). `console` is the file for what its console says."""
+    """A guest runs from boot() to stop(). Its console's output goes to the file `console`."""
 
     def __init__(self, folder: str, nics: list[Nic], console: str):
         self._folder = folder
@@ -171,7 +171,7 @@ class Guest:
         self._read_until(b"is up\n", _BOOT_SECONDS)
 
     def _command_line(self, image: str) -> list[str]:
-        # On a busy machine the kernel measures a wrong frequency, and all its times are wrong then.
+        # On a busy machine the kernel would measure a wrong frequency, and all its times would be wrong.
         words = f"console=ttyS0 tsc=reliable tsc_early_khz={_tsc_khz()} panic=-1 intel_iommu=on"
         argv = [QEMU, "-accel", "tcg,thread=multi", "-cpu", "max", "-machine", "q35"]
         argv += ["-smp", "2", "-m", str(MEMORY), "-display", "none", "-nodefaults", "-no-reboot"]
@@ -224,12 +224,12 @@ class Guest:
                 os.unlink(os.path.join(self._folder, f"{name}.socket"))
 
     def has_crashed(self) -> bool:
-        """QEMU itself, by a signal that nobody has sent; not what runs in the guest."""
+        """Whether QEMU itself has died by a signal that no test sends; programs in the guest do not count."""
         status = self._process.poll() if self._process is not None else None
         return status in (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS, -signal.SIGILL)
 
     def log(self, lines: int = 60) -> str:
-        """The end of what the console has said."""
+        """The end of the console's output."""
         with contextlib.suppress(OSError), open(self._console, errors="replace") as log:
             return "".join(log.readlines()[-lines:])
         return ""
@@ -237,11 +237,11 @@ class Guest:
     # --- while it runs ----------------------------------------------------------------------------
 
     def answers(self) -> bool:
-        """Whether commands may be given. A guest that was late once is not waited for again."""
+        """Whether the guest takes commands. After one late answer it is not waited for again."""
         return self._shell is not None
 
     def attempt(self, command: str, timeout: float = _COMMAND_SECONDS) -> tuple[int, str]:
-        """Its exit status, and what it wrote to either stream."""
+        """Runs a command; returns its exit status, and its output on both streams."""
         if self._shell is None:
             raise CommandFailed(f"{command}: the guest does not answer any more")
         number = next(_numbers)
@@ -265,7 +265,7 @@ class Guest:
         self.run(f"echo {encoded} | base64 -d >{path}")
 
     def set_link(self, nic: Nic, up: bool) -> None:
-        """Plugs its cable in, or out."""
+        """Plugs the NIC's cable in, or out."""
         self._tell_monitor("set_link", name=nic.name, up=up)
 
     def _tell_monitor(self, command: str, **arguments) -> None:
@@ -302,7 +302,7 @@ class Guest:
 
 
 def _tsc_khz() -> int:
-    """The time stamp counter of this machine, which is that of the guest too."""
+    """The frequency of this machine's time stamp counter, which is the guest's, too."""
     # rdtsc; shl rdx, 32; or rax, rdx; ret
     code = bytes.fromhex("0f31 48c1e220 4809d0 c3")
     with mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC) as page:
@@ -317,7 +317,7 @@ def _tsc_khz() -> int:
 
 
 def open_taps(space: Namespace, interface: str, queues: int = 1) -> tuple[io.FileIO, ...]:
-    """A new interface of the namespace, as long as anybody has one of its queues open."""
+    """A new interface of the namespace. It exists as long as one of its queues is open."""
     kind = _IFF_TAP | _IFF_NO_PI | _IFF_VNET_HDR | (_IFF_MULTI_QUEUE if queues > 1 else 0)
     request = struct.pack("16sH22x", interface.encode(), kind)
     taps = []

@@ -1,8 +1,8 @@
-"""What the e2e tests share: labs, a way to skip, and checks that tell what they saw.
+"""Code that the e2e tests share: labs, a way to skip, and checks that report what they saw.
 
-conftest.py makes fixtures of it for pytest. RealTime is for what is measured in real time: a check that
-others have disturbed is told as one that was not judged. The programs are those of the build folder in
-SATRELAY_BUILD, or else of build/.
+conftest.py makes fixtures of it for pytest. RealTime is for measurements in real time. If other programs have disturbed
+such a check, it is reported as not judged. The programs under test come from the build folder in SATRELAY_BUILD, or
+else from build/.
 """
 
 import contextlib
@@ -30,15 +30,15 @@ from lab.topology import CLIENT, SERVER  # noqa: E402
 
 from interference import Interference  # noqa: E402
 
-labs: list[Lab] = []  # that the running test has made
-not_judged: list[str] = []  # checks of the running test that others have disturbed
+labs: list[Lab] = []  # made by the running test
+not_judged: list[str] = []  # checks of the running test that other programs have disturbed
 BUSY = "the machine was busy: "
 NOT_JUDGED = "not judged"
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
 
 
-# This machine cannot run the test; says why.
+# This machine cannot run the test. The text says why.
 Skip = pytest.skip.Exception
 
 
@@ -52,21 +52,21 @@ def check(condition, message: str) -> None:
 
 
 class RealTime:
-    """Around what is measured in real time: make one where the measurement begins.
+    """A measurement in real time, which begins when the object is made.
 
-    Its checks are judged as any others if nobody else used the machine meanwhile. If somebody did,
-    one that fails is told as skipped, with what the others did; it proves nothing.
+    If no other program used the machine meanwhile, its checks are judged like any others. Otherwise a check that fails
+    is reported as skipped, with what the others did, since it proves nothing.
     """
 
     def __init__(self, others: Interference | None = None):
         self._others = others or Interference()
 
     def disturbance(self) -> str | None:
-        """What others have done since; None if that was little."""
+        """The work of other programs since the beginning; None if that was little."""
         return self._others.reason()
 
     def check(self, condition, message: str) -> bool:
-        """Whether it held; False only if it was told as skipped."""
+        """Returns whether the condition held; False only if the check was reported as skipped."""
         if condition:
             return True
         reason = self.disturbance()
@@ -77,7 +77,7 @@ class RealTime:
         return False
 
     def must(self, condition, message: str) -> None:
-        """The same of what the rest of the test builds upon: all of it is skipped."""
+        """Checks a condition that the rest of the test builds upon. On a busy machine it skips the whole test."""
         if condition:
             return
         reason = self.disturbance()
@@ -88,7 +88,7 @@ class RealTime:
 
 @contextlib.contextmanager
 def in_time(what: str):
-    """A time that has run out says as little on a busy machine as any other measurement."""
+    """Treats a timeout like any other measurement: on a busy machine it says little."""
     since = RealTime()
     try:
         yield
@@ -121,13 +121,13 @@ def make_lab(link: Link = Link(rtt=0.2), options: GatewayOptions = GatewayOption
 
 
 def promptly(daemon: Daemon) -> None:
-    """As on a core of its own: the process does not wait for its turn when its time has come."""
+    """Runs the process as on a core of its own: it does not wait for its turn when its time has come."""
     for thread in os.listdir(f"/proc/{daemon.pid}/task"):
         os.sched_setscheduler(int(thread), os.SCHED_RR, os.sched_param(1))
 
 
 def watch(lab):
-    """The last lines of its daemons are shown if the test fails."""
+    """Registers a lab, so that its daemons' last lines are shown if the test fails."""
     labs.append(lab)
     return lab
 
@@ -174,7 +174,7 @@ def connection(lab: Lab, port: int, address: str = SERVER.ipv4):
 
 
 def receive_all(source: socket.socket) -> bytes:
-    """Up to the end of the stream."""
+    """Reads up to the end of the stream."""
     parts = []
     while part := source.recv(1 << 20):
         parts.append(part)
@@ -182,7 +182,7 @@ def receive_all(source: socket.socket) -> bytes:
 
 
 def converse(lab: Lab, port: int, times: int = 1000) -> None:
-    """A question, its end, an answer and its end, over a connection of its own."""
+    """Exchanges a question, its end, an answer and its end over a connection of its own."""
     with connection(lab, port) as (client, server):
         client.sendall(b"question" * times)
         client.shutdown(socket.SHUT_WR)
@@ -198,7 +198,7 @@ def echo(client: socket.socket, server: socket.socket, text: bytes) -> None:
 
 
 def control(lab: Lab, gateway, *words: str, timeout: float = 30) -> subprocess.CompletedProcess:
-    """What satrelayctl says to these words at that gateway."""
+    """Runs satrelayctl with these words at that gateway."""
     return subprocess.run(
         [lab.programs.satrelayctl, "--socket", gateway.stats_socket, *words],
         capture_output=True,
@@ -210,8 +210,8 @@ def control(lab: Lab, gateway, *words: str, timeout: float = 30) -> subprocess.C
 def control_as(
     lab: Lab, gateway, *words: str, user: str, group: str | None
 ) -> subprocess.CompletedProcess:
-    """The same to a user of the machine, who is in that group, or in none that matters."""
-    # The build may stand where only its owner may go.
+    """The same as a user of the machine in that group, or only in groups without rights."""
+    # The build may be in a folder that only its owner may enter.
     with tempfile.TemporaryDirectory(prefix="satrelay-access-") as folder:
         os.chmod(folder, 0o755)
         program = shutil.copy(lab.programs.satrelayctl, folder)
@@ -233,7 +233,7 @@ def tell(lab: Lab, gateway, *words: str) -> None:
 
 
 def was_reset(end: socket.socket) -> bool:
-    """Whether the connection was reset, as poll() sees it, without reading from it."""
+    """Whether the connection was reset. It does not read from the connection."""
     information = end.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 8)
     closed = 7
     return struct.unpack_from("B", information)[0] == closed
@@ -243,7 +243,7 @@ def was_reset(end: socket.socket) -> bool:
 
 
 def eventually(condition, timeout: float, what: str) -> float:
-    """Waits until `condition()` is true; how long that took."""
+    """Waits until `condition()` is true; returns how long that took."""
     began, measured = time.monotonic(), RealTime()
     while not condition():
         measured.must(time.monotonic() - began < timeout, f"not within {timeout:g} s: {what}")
@@ -252,7 +252,7 @@ def eventually(condition, timeout: float, what: str) -> float:
 
 
 def check_memory_returns(lab: Lab, timeout: float = 15) -> None:
-    """No block stays behind when every connection is over."""
+    """Checks that no block stays allocated when every connection is over."""
     for gateway in lab.gateways:
         eventually(
             lambda: gateway.query("status")["arena_used_bytes"] == 0,

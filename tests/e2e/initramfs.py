@@ -1,7 +1,7 @@
 """A root file system in memory for a guest: programs of this machine with the libraries that they need.
 
-Files lie where they lie here (below /usr, as Debian has it), so that programs find each other. The
-archive is not compressed: to unpack it would take an emulated processor longer than to read it.
+Files have the same paths as on this machine (below /usr, as Debian has it), so that programs find each other. The
+archive is not compressed, since an emulated processor would take longer to unpack it than to read it.
 """
 
 import glob
@@ -16,12 +16,12 @@ _LIBRARY = re.compile(r"(?:=> )?(/\S+) \(0x")
 
 
 class Missing(RuntimeError):
-    """Something that the guest needs is not on this machine."""
+    """This machine lacks something that the guest needs."""
 
 
 class Initramfs:
     def __init__(self):
-        self._files: dict[str, tuple[int, bytes]] = {}  # by path without the first /: mode, bytes
+        self._files: dict[str, tuple[int, bytes]] = {}  # path without the first /: mode, bytes
         for name, target in _LINKS.items():
             self._files[name] = (stat.S_IFLNK | 0o777, target.encode())
 
@@ -38,7 +38,7 @@ class Initramfs:
         self._files[path.lstrip("/")] = (stat.S_IFLNK | 0o777, target.encode())
 
     def add_file(self, source: str, path: str = "") -> None:
-        """With the file behind it, if it is a symbolic link."""
+        """Adds a file; of a symbolic link, also the file behind it."""
         behind = os.path.realpath(source)
         if not path and _below_usr(behind) != _below_usr(source):
             self.add_link(_below_usr(source), _below_usr(behind))
@@ -48,7 +48,7 @@ class Initramfs:
             self.add(_below_usr(path or source), file.read(), mode)
 
     def add_program(self, name: str, path: str = "") -> None:
-        """A program by its name or path, or a shared library, with what it is linked with."""
+        """Adds a program by its name or path, or a shared library, and all libraries that it is linked with."""
         found = shutil.which(name)
         source = name if os.path.isabs(name) else found
         if source is None or not os.path.exists(source):
@@ -60,7 +60,7 @@ class Initramfs:
                 self.add_file(library)
 
     def add_drivers(self, names: tuple[str, ...]) -> None:
-        """Of DPDK: it loads all that lie in its folder."""
+        """Adds drivers of DPDK, which loads all that are in its folder."""
         folders = glob.glob("/usr/lib/*/dpdk/pmds-*")
         if not folders:
             raise Missing("DPDK's drivers (libdpdk-dev) are not installed")
@@ -68,7 +68,7 @@ class Initramfs:
             self.add_program(os.path.join(folders[0], f"librte_{name}.so"))
 
     def write(self, path: str) -> None:
-        """As cpio's format "newc" has it (the kernel's Documentation/driver-api/early-userspace)."""
+        """Writes cpio's format "newc" (the kernel's Documentation/driver-api/early-userspace)."""
         with open(path, "wb") as archive:
             for number, name in enumerate(sorted(self._files), 1):
                 mode, content = self._files[name]

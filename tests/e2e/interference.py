@@ -1,11 +1,10 @@
-"""What others did with this machine while something was measured in real time.
+"""How much other programs used this machine while something was measured in real time.
 
-A rate or a delay that is measured says something of the programs under test only if these had the
-processors. An Interference begins when it is made; reason() then says who else was there: the
-processor time of all processes that are not this one, its descendants or kernel threads, and what a
-hypervisor has taken (steal). Where the kernel tells (/proc/pressure/cpu), tasks must also have
-waited: who works on a processor that nobody else wants disturbs nobody. That pressure alone proves
-nothing, as the programs under test wait for each other, too.
+A measured rate or delay says something about the programs under test only if these had the processors. An Interference
+begins when it is made. Later reason() says how others used the machine. It counts the processor time of all processes
+except this one, its descendants and kernel threads. It also counts what a hypervisor has taken (steal). Where the
+kernel reports pressure (/proc/pressure/cpu), tasks must have waited, too: a process on a processor that no other task
+wants disturbs nothing. That pressure alone proves nothing, as the programs under test wait for each other, too.
 """
 
 import ctypes
@@ -13,13 +12,13 @@ import os
 import time
 from dataclasses import dataclass
 
-# Of one processor, over the whole time. An idle machine's own services take a few thousandths.
+# Share of one processor, over the whole time. An idle machine's own services take a few thousandths.
 LEAST_SHARE = 0.05
-# What could be a mistake of counting in clock ticks.
+# Less could be an error of counting in clock ticks.
 LEAST_SECONDS = 0.1
-# Of all time of all processors.
+# Share of all time of all processors.
 LEAST_STOLEN = 0.01
-# Of the time in which some task waited.
+# Share of the time in which some task waited.
 LEAST_PRESSURE = 0.02
 
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -28,7 +27,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 
 def adopt_orphans() -> None:
-    """Whatever a descendant leaves behind stays a descendant of this process."""
+    """Makes this process the parent of orphaned descendants, so that they still count as its own."""
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
@@ -37,21 +36,21 @@ class _Sample:
     at: float
     busy: float  # seconds of user and system time, of all processes
     stolen: float
-    own: float  # of these, by this process and its descendants, those that have ended included
-    kernel: float  # and by kernel threads
-    waited: float | None  # seconds in which some task waited for a processor; None: not told
+    own: float  # part of `busy`: this process and its descendants, also ended ones
+    kernel: float  # part of `busy`: kernel threads
+    waited: float | None  # seconds in which some task waited for a processor; None: not reported
 
 
 class Interference:
     def __init__(self, proc: str = "/proc", own: int | None = None, clock=time.monotonic):
-        """`own`: whose tree is measured, this process unless said. Others than these are for tests."""
+        """`own` is the root of the measured tree, this process by default. Other values are for tests."""
         self._proc = proc
         self._own = own or os.getpid()
         self._clock = clock
         self._began = self._sample()
 
     def reason(self) -> str | None:
-        """Why what was measured since the beginning says little; None if the machine was quiet."""
+        """Why a measurement since the beginning says little; None if the machine was quiet."""
         before, now = self._began, self._sample()
         seconds = now.at - before.at
         processors = self._processors()
@@ -90,7 +89,7 @@ class Interference:
         return max(1, sum(line.startswith("cpu") and line[3].isdigit() for line in lines))
 
     def _sample(self) -> _Sample:
-        # The whole first: what others do in between counts as theirs a little late.
+        # The total is read first. Work in between then counts as work of others a little later.
         fields = [int(field) for field in self._read("stat").split("\n", 1)[0].split()[1:]]
         user, nice, system = fields[:3]
         stolen = fields[7] if len(fields) > 7 else 0
@@ -118,7 +117,7 @@ class Interference:
             if not entry.isdigit():
                 continue
             try:
-                # Behind the name, which may hold anything: state, parent, ...
+                # The fields behind the name, which may hold any characters: state, parent, ...
                 fields = self._read(entry, "stat").rpartition(")")[2].split()
             except OSError:
                 continue  # it has ended meanwhile

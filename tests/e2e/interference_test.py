@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A check of real time is judged on a quiet machine, and told as skipped on one that others use."""
+"""A check in real time is judged on a quiet machine, and reported as skipped on a busy one."""
 
 import contextlib
 import io
@@ -55,7 +55,7 @@ class Machine:
         self.total["system" if pid == KERNEL else "nice" if nice else "user"] += ticks
 
     def end(self, pid: int) -> None:
-        """It ends, and its parent has waited for it."""
+        """Ends a process, for which its parent waits."""
         parent, *times = self.processes.pop(pid)
         self.processes[parent][3] += times[0] + times[2]
         self.processes[parent][4] += times[1] + times[3]
@@ -156,7 +156,7 @@ class Accounts(unittest.TestCase):
 
 
 def work(seconds: float) -> bool:
-    """Takes a processor for so long by the clock, so that somebody waits for it on every machine."""
+    """Takes a processor for this time by the clock, so that on every machine some task waits for it."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         pass
@@ -164,7 +164,7 @@ def work(seconds: float) -> bool:
 
 
 class RealLoad(unittest.TestCase):
-    """With processes that are none of ours."""
+    """Tests with processes that are not descendants of this one."""
 
     def setUp(self):
         for _ in range(os.cpu_count()):
@@ -172,7 +172,7 @@ class RealLoad(unittest.TestCase):
 
     @staticmethod
     def start_stranger() -> int:
-        """A process that works, and whose parent is not this one any more."""
+        """Starts a process that works and is no longer a child of this one."""
         read, write = os.pipe()
         child = os.fork()
         if child == 0:

@@ -1,7 +1,7 @@
-"""Prometheus and Alertmanager of Debian beside a lab, with the files of deploy/monitoring.
+"""Debian's Prometheus and Alertmanager beside a lab, with the files of deploy/monitoring.
 
-They, what they scrape and whom they tell are in a namespace of their own, which has nothing but
-loopback; the gateways' stats sockets are files, and reachable from there.
+Both programs, their targets and the webhook are in a namespace of their own, which has only loopback. The gateways'
+stats sockets are files, and reachable from there.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from lab import kernel
 from lab.daemon import Daemon
 
 FILES = os.path.join(REPOSITORY, "deploy", "monitoring")
-# What deploy/monitoring/prometheus.yaml and alertmanager.yaml say.
+# The names and addresses in deploy/monitoring/prometheus.yaml and alertmanager.yaml.
 INSTANCES = ("teleport", "remote")
 _TARGETS = ("teleport.example:8440", "remote.example:8440")
 _WEBHOOK_PORT = 9099
@@ -88,10 +88,10 @@ class Webhook:
 
 
 class Monitoring:
-    """As a context: everything runs inside it, and is gone behind it.
+    """A context: everything runs inside it, and is gone behind it.
 
-    `targets(space)` gives what is to be scraped, an address each of INSTANCES, and is a context, too.
-    Intervals are of a second where the shipped files say more.
+    `targets(space)` is a context, too. It gives the addresses to scrape, one for each of INSTANCES. Scraping and
+    grouping happen each second, more often than in the shipped files.
     """
 
     def __init__(self, folder: str, tag: str, targets):
@@ -190,16 +190,16 @@ class Monitoring:
         return answer["data"]
 
     def query(self, expression: str) -> list[dict]:
-        """What it is now, a series each."""
+        """Its present value, one entry for each series."""
         return self._api("query", query=expression)["result"]
 
     def query_range(self, expression: str, seconds: float) -> list[dict]:
-        """What it was within the last seconds."""
+        """Its values within the last seconds."""
         now = time.time()
         return self._api(
             "query_range", query=expression, start=now - seconds, end=now, step=1
         )["result"]
 
     def targets(self) -> dict[str, dict]:
-        """What Prometheus says of each, by instance."""
+        """Prometheus' report on each target, by instance."""
         return {each["labels"]["instance"]: each for each in self._api("targets")["activeTargets"]}

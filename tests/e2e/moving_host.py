@@ -1,4 +1,4 @@
-"""A virtual machine that moves from the client's site to the server's, with its MAC and address, and says so."""
+"""A virtual machine that moves from the client's site to the server's with its MAC and address, and announces that."""
 
 import socket
 import struct
@@ -7,18 +7,18 @@ import time
 import frames
 from harness import CLIENT, SERVER, Lab
 
-NEW_INTERFACE = "cl1"  # of the client, at the server's site
+NEW_INTERFACE = "cl1"  # the client's, at the server's site
 
 
 def give_the_server_a_switch(lab: Lab) -> None:
-    """Its site has a second port, for the client."""
+    """Gives the server's site a second port, for the client."""
     server = lab.server
     mac = server.mac(SERVER.interface).hex(":")
     server.ip("link", "add", "br0", "type", "bridge", "forward_delay", "0", "mcast_snooping", "0")
     server.ip("link", "set", "br0", "address", mac)
     server.ip("link", "add", "new", "type", "veth", "peer", "name", NEW_INTERFACE)
     server.ip("link", "set", NEW_INTERFACE, "netns", lab.client.name)
-    # Its neighbour discovery would show switches where it is, and hide that the gateways mislead them.
+    # The client's neighbor discovery would show the switches where it is, and hide that the gateways mislead them.
     lab.client.run("sysctl", "-q", "-w", f"net.ipv6.conf.{NEW_INTERFACE}.disable_ipv6=1")
     server.ip("addr", "flush", "dev", SERVER.interface)
     for port in (SERVER.interface, "new"):
@@ -29,7 +29,7 @@ def give_the_server_a_switch(lab: Lab) -> None:
 
 
 def move(lab: Lab) -> None:
-    """By gratuitous ARP, three times."""
+    """Moves the client, and announces it by gratuitous ARP, three times."""
     client = lab.client
     mac = client.mac(CLIENT.interface)
     client.ip("link", "set", CLIENT.interface, "down")

@@ -3,7 +3,7 @@
     client         guest            link         gateway-b        server
     [cl0]========[gateway A]======[la lb]--------[wan0 lan0]--------[sv0]
 
-cl0 and la are taps; what the NICs of the guest send comes out of them. All else is the usual lab.
+cl0 and la are taps. Frames that the guest's NICs send come out of them. All else is the usual lab.
 """
 
 import dataclasses
@@ -30,7 +30,7 @@ from lab.topology import (
 # An emulated processor moves some 10,000 frames a second.
 LINK = Link(rate=20_000_000, rtt=0.1, loss=0)
 OPTIONS = GatewayOptions(limits={"memory": "96MiB", "flows": "1000"})
-HUGEPAGES = 640  # MiB: packets of 9000 octets and what is stored
+HUGEPAGES = 640  # MiB, for packets of 9000 octets and stored data
 BIND = "/opt/satrelay/deploy/bind-ports.sh"
 _CONFIG = "/run/gateway.yaml"
 _LOG = "/run/gateway.log"
@@ -44,11 +44,11 @@ class NicKind:
     modules: str  # the kernel's drivers
     queues: int = 1  # and workers
     verifies: bool = True  # its driver says when a checksum is right
-    cuts: bool = True  # TCP segments, as it sends
+    cuts: bool = True  # it cuts TCP segments as it sends
 
 
 class _GuestTopology(Topology):
-    """Taps in the place of the cables of gateway A."""
+    """Has taps in the place of the cables of gateway A."""
 
     queues = 1
 
@@ -65,7 +65,7 @@ class _GuestTopology(Topology):
 
 
 class GuestDaemon:
-    """satrelayd in the guest, as lab.daemon has programs of the host."""
+    """satrelayd in the guest, with the interface that lab.daemon has for programs of the host."""
 
     def __init__(self, name: str, guest: Guest):
         self.name = name
@@ -88,7 +88,7 @@ class GuestDaemon:
         self._guest.run(f"kill -{name} {self._pid}")
 
     def wait(self) -> int:
-        """Its exit status; 128 and more for a signal."""
+        """Waits for the end; returns its exit status, 128 and more for a signal."""
         status = self._guest.attempt(f"wait {self._pid}")[0]
         self._pid = None
         return status
@@ -117,7 +117,7 @@ class GuestDaemon:
 
 
 class GuestGateway:
-    """The gateway in the guest, as lab.gateway has those of the host."""
+    """The gateway in the guest, with the interface that lab.gateway has for gateways of the host."""
 
     def __init__(self, name: str, guest: Guest, yaml: str):
         self.name = name
@@ -134,7 +134,7 @@ class GuestGateway:
         self.daemon.wait_until(self.answers, 30, "the stats socket answers")
 
     def tell(self, *words: str) -> str:
-        """What satrelayctl says to these words."""
+        """Runs satrelayctl with these words."""
         return self.guest.run(shlex.join(("satrelayctl", "--socket", self.name, *words)))
 
     def query(self, what: str):
@@ -174,7 +174,7 @@ def _write(path: str, text: str) -> None:
 
 
 def _with_mtu(yaml: str, mtu: int) -> str:
-    """Of both ports."""
+    """Sets the MTU of both ports."""
     return re.sub(r'(pci: "[^"]+"|driver: \w+)', rf"\1, mtu: {mtu}", yaml)
 
 
@@ -219,7 +219,7 @@ class NicLab(Lab):
         return self.guest.run(f"{BIND} restore", 60)
 
     def start_with_mtu(self, mtu: int) -> None:
-        """Everything is started anew with ports, a link and hosts of that MTU."""
+        """Starts everything anew, with ports, a link and hosts of that MTU."""
         for daemon in (self.gateway_a.daemon, self.gateway_b.daemon, self.satlink):
             daemon.stop()
         stp = f"stp: {{mtu: {mtu}}}\n"

@@ -1,35 +1,35 @@
-"""What all observation together costs the worker of a gateway that has 10,000 flows.
+"""The cost of all observation together for the worker of a gateway that has 10,000 flows.
 
     SATRELAY_BUILD=build /usr/bin/python3 tests/e2e/observation_cost.py [--peers 300] [--labs 3]
         [--pairs 3] [--only PART]
 
-In some labs the gateway writes records of flows and exports them by IPFIX, which needs another start;
-in as many others it does not. In those with records all else is turned on and off, in turn:
+In some labs the gateway writes records of flows and exports them by IPFIX. That needs a start with another
+configuration, so as many other labs are without records. In the labs with records all other observation is turned on
+and off, in turn:
 
 - satpanel, which looks each second, with an SNMP agent at a real snmpd that is walked each 10 s, and a
   webhook for all events;
 - a scrape of /metrics each second;
 - a stream of events to a browser;
-- the list of flows as its page asks for it each 3 s, sorted;
+- the list of flows, sorted, as its page asks for it each 3 s;
 - `satrelayctl events --follow`.
 
-A download runs all the time, so that the worker has something to do, and short connections, so that
-there is something to record. Prints of each turn the share of a core that the worker's thread took, by
-the kernel's account, and how long its rounds were, by the gateway's own histogram; then the medians,
-and that of the differences between turns that follow each other. Rounds count the time in which others
-had the processor, too; the kernel's account does not. Takes eight minutes.
+A download runs all the time, so that the worker has something to do, and so do short connections, so that there is
+something to record. For each turn the program prints the share of a core that the worker's thread took, by the kernel's
+account. It also prints how long the worker's rounds were, by the gateway's own histogram. Medians follow, and the
+median of the differences between adjacent turns. Rounds include the time in which other tasks had the processor; the
+kernel's account does not. The program takes eight minutes.
 
-`--only PART` turns on one part alone, and tells that from the turns without it:
+`--only PART` turns on one part alone, and compares it with the turns without it:
 
 - `panel`: satpanel, which looks each second;
-- `scrape`, `stream`, `flows`, `snmp`, `webhook`: what the list above says of it, beside `panel`, which
-  each of them needs;
+- `scrape`, `stream`, `flows`, `snmp`, `webhook`: the part of that name in the list above, beside `panel`,
+  which each of them needs;
 - `follow`: `satrelayctl events --follow`, without a panel;
 - `records`: records of flows, written and exported, in every other lab;
-- `idle`: nothing; what two turns differ by themselves.
+- `idle`: nothing, to show how much two turns differ by themselves.
 
-What the gateway does by itself belongs to no part: it tells of itself ten times a second, and has its
-history.
+The gateway's own reports, ten times a second, and its history belong to no part.
 """
 
 import argparse
@@ -62,7 +62,7 @@ PARTS = (*BESIDE_PANEL, "follow", "records", "idle")
 LOAD, SHORT = 9001, 9002
 EVERY = 0.05  # seconds from one short connection to the next
 COLLECTOR = 4739
-# As relay/satpanel/assets/page_flows.js asks.
+# The same query as in relay/satpanel/assets/page_flows.js.
 FLOWS = "/api/v1/flows?first=0&count=25&sort=-to_lan_bytes&filter="
 
 
@@ -72,14 +72,14 @@ def rounds(gateway) -> dict[str, int]:
 
 
 def processor_ns(gateway) -> int:
-    """Of the thread of the first worker."""
+    """Processor time of the thread of the first worker."""
     pid = gateway.daemon.pid
     with open(f"/proc/{pid}/task/{pid}/schedstat", encoding="ascii") as schedstat:
         return int(schedstat.read().split()[0])
 
 
 class Turn:
-    """What the worker has done between two looks at its rounds."""
+    """The worker's work between two looks at its rounds."""
 
     def __init__(self, name: str, before: dict, after: dict, processor: int, seconds: float):
         self.name = name
@@ -114,7 +114,7 @@ def turn(gateway, name: str) -> Turn:
 
 @contextlib.contextmanager
 def repeated(every: float, action):
-    """Calls it in a thread of its own, until the end."""
+    """Calls `action` in a thread of its own, until the end."""
     over = threading.Event()
 
     def run():
@@ -217,7 +217,7 @@ def download(lab):
 
 @contextlib.contextmanager
 def short_connections(lab):
-    """One after the other; the server's end is closed by whoever opened it."""
+    """Opens short connections one after the other. The side that opens a connection closes the server's end."""
     with harness.listen(lab.server, SERVER.ipv4, SHORT) as listener:
 
         def once():
@@ -232,12 +232,12 @@ def short_connections(lab):
 
 @contextlib.contextmanager
 def busy_lab(folder: str):
-    """`folder`: of the records; empty: none are written."""
+    """`folder` is for the records; if it is empty, none are written."""
     records = {
         "file": f"{folder}/{{gateway}}.json",
         "ipfix": f"{{collector: '127.0.0.1:{COLLECTOR}', transport: udp}}",
     }
-    # What is sent does not compress away: the load is that of the link's rate.
+    # The data does not compress, so the load follows from the link's rate.
     options = GatewayOptions(
         limits={"memory": "4GiB", "flows": "16384"},  # with 300 peers, 1 GiB is for 2,000 flows
         modes={"compress": "off"},
@@ -255,7 +255,7 @@ def busy_lab(folder: str):
             near = lab.gateway_a
             status = near.query("status")
             note(f"{status['flows']} flows, {sum(status['peers'].values())} peers")
-            time.sleep(12)  # what connecting has left to do
+            time.sleep(12)  # time to finish the work that connecting has left
             yield lab
             if folder:
                 written = near.query("records")
@@ -268,7 +268,7 @@ def percent(values: list[float]) -> str:
 
 
 def tell_part(what: str, pairs: list[tuple[float, float]]) -> None:
-    """Of turns without the part, and with it, in turn."""
+    """`pairs` has a turn without the part and the turn with it."""
     off, on = [each[0] for each in pairs], [each[1] for each in pairs]
     added = [after - before for before, after in pairs]
     note(f"{what}: without {percent(off)}, with {percent(on)}, beside {percent(added)}")
@@ -277,7 +277,7 @@ def tell_part(what: str, pairs: list[tuple[float, float]]) -> None:
 @contextlib.contextmanager
 def recording_lab():
     with tempfile.TemporaryDirectory(prefix="satrelay-records-") as folder:
-        os.chmod(folder, 0o777)  # whoever the gateways run as
+        os.chmod(folder, 0o777)  # for any user that the gateways run as
         with busy_lab(folder) as lab:
             yield lab
 
@@ -301,7 +301,7 @@ def measure_part(part: str, wish) -> None:
 
 
 def tell(what: str, bare: list[float], pairs: list[tuple[float, float]]) -> None:
-    """Of turns without anything, and of those with records, off and on in turn."""
+    """`bare` has turns without any observation; `pairs` has turns with records, without and with the rest."""
     off, on = [each[0] for each in pairs], [each[1] for each in pairs]
     added = [after - before for before, after in pairs]
     note(f"{what}: without records {percent(bare)}, with {percent(off)}, all on {percent(on)}")

@@ -1,8 +1,8 @@
-"""What gateways keep of flows that owe something through an outage, and what is left afterwards.
+"""The memory that gateways hold for flows with undelivered bytes during an outage, and what is left afterwards.
 
     SATRELAY_BUILD=build /usr/bin/python3 tests/e2e/owing_flows.py [--flows 10000] [--outage 60]
 
-Every client sends 1,000 octets and its end while the link is away. The server runs beside, as one
+Every client sends 1,000 octets and its end while the link is away. The server is a process of its own, since one
 process may not have so many sockets.
 """
 
@@ -15,7 +15,7 @@ import time
 from harness import ACCELERATED_PORT, SERVER, Link, check, check_memory_returns, make_lab, note
 
 OWED = 1000
-PATIENCE = 120  # seconds, until all are open, and until all have ended
+PATIENCE = 120  # seconds until all are open, and until all have ended
 
 
 class Server:
@@ -72,7 +72,7 @@ def connect_all(lab, count: int) -> list[socket.socket]:
 
 
 def wait_for(value, count: int) -> float:
-    """The seconds that it took."""
+    """Returns the seconds that it took."""
     began = time.monotonic()
     while value.value < count and time.monotonic() - began < PATIENCE:
         time.sleep(0.1)
@@ -92,7 +92,7 @@ def measure(count: int, outage: float) -> None:
         wait_for(server.opened, count)
         tell_memory(lab, "open", count)
         lab.control_link("outage on")
-        time.sleep(5)  # both have noticed
+        time.sleep(5)  # both gateways have noticed the outage
         for client in clients:
             client.sendall(b"x" * OWED)
             client.shutdown(socket.SHUT_WR)

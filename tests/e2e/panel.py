@@ -1,4 +1,4 @@
-"""satpanel beside a gateway of a lab, and clients of it."""
+"""satpanel beside a gateway of a lab, and clients of satpanel."""
 
 import contextlib
 import http.client
@@ -21,7 +21,7 @@ def program() -> str:
 
 
 class Panel:
-    """A process; its port is any that is free. It is where the test is, or in a namespace."""
+    """A satpanel process on any free port. It runs in the test's own namespace, or in another one."""
 
     def __init__(self, gateway, users: bool = True, options: tuple[str, ...] = (), space=None):
         self._folder = tempfile.TemporaryDirectory(prefix="satpanel-")
@@ -96,7 +96,7 @@ def panel_of(gateway, **options):
 
 
 class Client:
-    """One that keeps its cookie, as a browser does."""
+    """A client that keeps its cookie, as a browser does."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class Client:
             self.headers["X-CSRF-Token"] = body["csrf"]
 
     def ask(self, method: str, path: str, body=None, headers=None) -> tuple[int, object]:
-        """The status, and what was answered: JSON, text or bytes."""
+        """Returns the status, and the answer: JSON, text or bytes."""
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=20)
         sent = {**self.headers, **(headers or {})}
         data = None
@@ -146,7 +146,7 @@ class Client:
 
 
 def tell_all(gateway, *lines: str) -> None:
-    """Lines to the control socket of a gateway, over one connection."""
+    """Sends lines to the control socket of a gateway, over one connection."""
     path = os.path.join(os.path.dirname(gateway.stats_socket), "control.sock")
     with socket.socket(socket.AF_UNIX) as connected, connected.makefile("rw") as stream:
         connected.connect(path)

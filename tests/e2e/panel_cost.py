@@ -1,9 +1,9 @@
-"""What satpanel costs beside a gateway with 300 peers and 10,000 flows, scraped each second.
+"""The cost of satpanel beside a gateway with 300 peers and 10,000 flows, scraped each second.
 
     SATRELAY_BUILD=build /usr/bin/python3 tests/e2e/panel_cost.py
 
-Prints the share of a core that satpanel takes, the memory that it has, what the gateway takes with it
-and without it, and its worker's longest answer. Takes two minutes.
+Prints satpanel's share of a core and its memory, the gateway's share of a core with and without it, and the slowest
+scrape. Takes two minutes.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ SECONDS = 30
 
 
 def with_many_peers(gateway_yaml):
-    """The same, with peers that are never heard, as at a hub whose terminals are off."""
+    """The same YAML with more peers, which never answer, as at a hub with terminals that are off."""
 
     def written(*arguments, **named):
         more = "".join(
@@ -77,7 +77,7 @@ def measure(gateway, panel, client) -> None:
 def idle_flows(lab):
     listener = harness.listen(lab.server, SERVER.ipv4, 9000)
     listener.settimeout(600)
-    # Each end in a process of its own, as a process may not have twice as many.
+    # Each end is in a process of its own, as one process may not have twice as many sockets.
     server = os.fork()
     if server == 0:
         held = []

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What a ping through two gateways waits for while hundreds of hosts send text, which the gateways compress.
+"""The delay of a ping through two gateways while hundreds of hosts send text, which the gateways compress.
 
 Not part of tests/run.sh. As root:  tests/e2e/ping_beside_text.py [--hosts 500] [--rate 100Mbit] [...]
-Each host sends a block each second, at an instant of its own. The link is never full, so that a ping
-waits for the gateways' work, and for the processors that all of the lab shares.
+Each host sends a block each second, at an instant of its own. The link is never full. So a ping waits for the gateways'
+work, and for the processors that all of the lab shares.
 """
 
 import argparse
@@ -29,7 +29,7 @@ def text(octets: int, seed: int) -> bytes:
 
 
 class Readers:
-    """Takes all connections to the server and reads what comes."""
+    """Accepts all connections to the server and reads their bytes."""
 
     def __init__(self, lab: Lab):
         self.received = 0
@@ -58,7 +58,7 @@ class Readers:
 
 
 class Hosts:
-    """As many addresses of the client as there are to be hosts, with a connection each."""
+    """One address of the client for each host, and a connection from each."""
 
     def __init__(self, lab: Lab, count: int):
         own = [f"{CLIENT.ipv6.rpartition(':')[0]}:{0x1000 + n:x}" for n in range(count)]
@@ -95,7 +95,7 @@ class Hosts:
             try:
                 self.sent += self._sockets[turn % len(self._sockets)].send(self._blocks[turn % 32])
             except BlockingIOError:
-                pass  # what it sent before is still on its way
+                pass  # its last block is still on its way
             turn += 1
 
 

@@ -1,7 +1,7 @@
-"""The servers that test_programs.py's clients talk to, in the server's namespace of a lab.
+"""The servers for the clients of test_programs.py, in the server's namespace of a lab.
 
-nginx (HTTP and TLS), vsftpd, OpenSSH, rsync and iperf3, with configurations, keys and files of their
-own in the lab's folder. They listen on all addresses of both IP versions.
+nginx (HTTP and TLS), vsftpd, OpenSSH, rsync and iperf3, with configurations, keys and files of their own in the lab's
+folder. They listen on all addresses of both IP versions.
 """
 
 import hashlib
@@ -48,7 +48,7 @@ def _path(program: str) -> str | None:
 
 
 def digest(path: str) -> str:
-    """Of a file, or of a folder: of the names and contents of all files in it."""
+    """The digest of a file, or of the names and contents of all files in a folder."""
     if not os.path.isdir(path):
         with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -63,7 +63,7 @@ def digest(path: str) -> str:
 
 @dataclass(frozen=True)
 class Files:
-    """What the servers offer, and where they put what they are given."""
+    """The files that the servers offer, and the folder for uploads."""
 
     root: str
 
@@ -84,7 +84,7 @@ class Files:
         return os.path.join(self.root, "incoming")
 
     def create(self) -> None:
-        """Bytes that no compression shortens, and a few lines of text among them."""
+        """Creates files of bytes that no compression shortens, and a few lines of text among them."""
         noise = random.Random(17)
         os.makedirs(self.objects)
         os.makedirs(self.incoming)
@@ -102,13 +102,13 @@ class Files:
 
 
 class Servers:
-    """Up once constructed; the lab takes them down."""
+    """Servers that run once this object is constructed. The lab stops them."""
 
     def __init__(self, lab: Lab, addresses: list[str]):
         self._lab = lab
         self.folder = os.path.join(lab.folder, "servers")
         os.makedirs(self.folder)
-        # Servers that give up root before they look at their files have to get here.
+        # Servers that give up root before they open their files have to get here.
         for folder in (lab.folder, self.folder):
             os.chmod(folder, 0o711)
         self.files = Files(os.path.join(self.folder, "files"))
@@ -133,7 +133,7 @@ class Servers:
             self._wait_for(daemon, ports)
 
     def logs(self) -> str:
-        """The last lines of each, and which have ended."""
+        """The last lines of each server, and which servers have ended."""
         parts = []
         for daemon in self._daemons:
             status = "" if daemon.running() else f" (ended with status {daemon.exit_status()})"
@@ -246,8 +246,9 @@ PidFile none
 Subsystem sftp internal-sftp
 """,
         )
-        # sshd wants /run/sshd, lets nobody in whose password is locked, as root's is where sudo is used,
-        # and a shell may read what prints. Mounts of this process alone give it a plain root account.
+        # sshd needs /run/sshd. It refuses accounts with a locked password, as root's is where sudo is used. A login
+        # shell might print something from its start-up files. So mounts that only this process sees give it a plain
+        # root account.
         sshd = pwd.getpwnam("sshd")
         accounts = {
             "passwd": f"root:x:0:0::{self.folder}:/bin/sh\n"

@@ -1,7 +1,7 @@
-"""The programs of test_programs.py: what each one does, and what must have arrived.
+"""The programs of test_programs.py: what each program does, and what must have arrived.
 
-A program is a function of a `Visit`: it runs the client and answers with pairs of digests, of what was
-sent and of what arrived.
+A program is a function of a `Visit`. It runs the client, and returns pairs of digests: of the data sent and of the data
+that arrived.
 """
 
 import hashlib
@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from harness import Lab, accept, eventually, listen, receive_all
 from program_servers import IPERF_PORTS, OBJECTS, Servers, digest, listens
 
-_PATIENCE = 60  # seconds for one program: many times what it takes on a machine with other work
-# Its conversation with the server goes to standard error, and is shown if it fails.
+_PATIENCE = 60  # seconds for one program: many times its usual time on a machine with other work
+# curl writes its conversation with the server to standard error, which is shown if it fails.
 _CURL = ("curl", "--verbose", "--silent", "--show-error", "--fail", "--noproxy", "*")
 _SSH_OPTIONS = (
     *("-F", "none", "-o", "BatchMode=yes", "-o", "IdentitiesOnly=yes"),
-    # The default takes a second of computing on a slow machine, for nothing that is tested here.
+    # The default would need a second of computing on a slow machine, and tests nothing more.
     *("-o", "KexAlgorithms=curve25519-sha256"),
 )
 _FIRST_NC_PORT = 7000
@@ -34,7 +34,7 @@ class ProgramFailed(Exception):
 
 @dataclass
 class Visit:
-    """One run of one program: the client's side of it."""
+    """One run of one program, from the client's side."""
 
     lab: Lab
     servers: Servers
@@ -43,7 +43,7 @@ class Visit:
 
     @property
     def host(self) -> str:
-        """As in a URL."""
+        """The address as in a URL."""
         return f"[{self.address}]" if ":" in self.address else self.address
 
     def path(self, name: str) -> str:
@@ -53,7 +53,7 @@ class Visit:
         return os.path.join(self.servers.files.incoming, name)
 
     def run(self, *argv: str, standard_input: str = os.devnull, output: str = "") -> str:
-        """A client, to its end; its standard output, unless that goes to a file."""
+        """Runs a client to its end; returns its standard output, unless that goes to a file."""
         kept = output or self.path("standard-output")
         with open(standard_input, "rb") as source, open(kept, "wb") as out:
             client = _start(self.lab.client, argv, stdin=source, stdout=out)
@@ -75,7 +75,7 @@ class Program:
     run: Callable[[Visit], Arrivals]
     flows: int  # TCP connections that it opens, in either direction
     compared: str = "SHA-256"
-    # It leaves with data on its way; what arrives after the reset belongs to no flow any more.
+    # It leaves while data is in flight. Segments that arrive after its reset belong to no flow.
     leaves_early: bool = False
 
 
@@ -194,7 +194,7 @@ def _rsync_push(visit: Visit) -> Arrivals:
 
 
 def _iperf(visit: Visit, port: int, streams: int, sums: tuple[str, ...], *options: str) -> Arrivals:
-    """iperf3 compares no bytes: what counts is that each stream ended well and carried something."""
+    """iperf3 compares no bytes. The test requires that each stream ended well and carried something."""
     said = visit.run(
         *("iperf3", "--client", visit.address, "--port", str(port), "--json"),
         *("--time", "1", *options),
@@ -215,7 +215,7 @@ def _carried(stream: dict) -> int:
 
 
 def _half_close(visit: Visit) -> Arrivals:
-    """The client ends first; its file comes back only after the server has seen that end.
+    """The client ends first. Its file comes back only after the server has seen that end.
 
     The server is a socket of this test, as `nc -l` leaves when its client ends.
     """
@@ -267,7 +267,7 @@ def _start_nc(visit: Visit, port: int, **streams) -> subprocess.Popen:
 
 
 def _start(space, argv: tuple[str, ...], **streams) -> subprocess.Popen:
-    # setpriv, as a function between fork and exec is not safe beside other threads.
+    # setpriv is used, as a function between fork and exec is not safe beside other threads.
     return subprocess.Popen(
         space.command("setpriv", "--pdeathsig", "TERM", *argv),
         stderr=subprocess.PIPE,
@@ -277,7 +277,7 @@ def _start(space, argv: tuple[str, ...], **streams) -> subprocess.Popen:
 
 
 def _finish(process: subprocess.Popen, argv: tuple[str, ...]) -> str:
-    """What it wrote to standard error."""
+    """Waits for the end; returns the output on standard error."""
     try:
         _, said = process.communicate(timeout=_PATIENCE)
     except subprocess.TimeoutExpired:
@@ -290,7 +290,7 @@ def _finish(process: subprocess.Popen, argv: tuple[str, ...]) -> str:
 
 
 def _end(process: subprocess.Popen) -> None:
-    """A server of one connection ends by itself; it gets a moment for that."""
+    """Ends a server. A server of one connection ends by itself, and gets a moment for that."""
     deadline = time.monotonic() + 5
     while process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)

@@ -5,8 +5,8 @@
                                                   +------- [two] --- host 2
                                                       172.16.2.0/24   172.16.2.10
 
-The hosts at the hub are behind one more router of its LAN. The same in IPv6 below 2001:db8:16::/48
-and 2001:db8:10::/64; STP between the gateways goes over IPv4.
+The hosts at the hub are behind one more router of its LAN. The IPv6 addresses are below 2001:db8:16::/48 and
+2001:db8:10::/64. STP between the gateways goes over IPv4.
 """
 
 import contextlib
@@ -47,7 +47,7 @@ def _behind(terminal: int) -> tuple[str, str]:
 
 
 class RoutedLab:
-    """As a context: everything is up inside it, and gone behind it."""
+    """A context: everything is up inside it, and gone behind it."""
 
     def __init__(self):
         if os.geteuid() != 0:
@@ -167,7 +167,7 @@ class RoutedLab:
         return daemon
 
     def file_server(self, host: str, folder: str, port: int) -> None:
-        """GET and PUT (deploy/lab/file_server.py) on one of the hosts."""
+        """Starts GET and PUT (deploy/lab/file_server.py) on one of the hosts."""
         program = os.path.join(REPOSITORY, "deploy", "lab", "file_server.py")
         state = os.path.join(self.folder, f"uploads-{host}.json")
         argv = ["python3", program, "--folder", folder, "--state", state, "--ports", str(port)]

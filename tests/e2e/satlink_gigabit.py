@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Longer check, not part of tests/run.sh: how much satlink holds on this machine, and at what cost.
+"""Longer check, not part of tests/run.sh: how much satlink carries on this machine, and at what cost.
 
     sudo tests/e2e/satlink_gigabit.py [--rate 1000] [--delay 550] [--size 1514] [--seconds 15]
         [--both] [--driver af_packet|af_xdp] [--polling adaptive|busy]
 
-Sends full-size frames at 98% of the link's rate, one way or both, and says what arrived, how late,
-and what of one core satlink took. Sender and receiver run on the same machine and take their part.
+Sends full-size frames at 98% of the link's rate, one way or both. Prints what arrived, how late, and the share of one
+core that satlink took. Sender and receiver run on the same machine and use its processors, too.
 """
 
 import argparse

@@ -23,7 +23,7 @@ PROMPT = ("chrt", "--rr", "1") if os.geteuid() == 0 else ()
 
 @contextlib.contextmanager
 def path_of(link: Link):
-    """A satlink like that of a lab, with addresses at both ends."""
+    """A satlink as in a lab, with addresses at both ends."""
     backlog = DeepBacklog(f"satperf-{os.getpid()}")
     backlog.acquire()
     try:
@@ -70,7 +70,7 @@ class Outcome:
 
 
 class Server:
-    """A satperf server of its own for what happens inside."""
+    """A satperf server of its own for the tests inside the context."""
 
     def __init__(self, path: Path, *arguments: str):
         self.process = start(path.right, "server", *arguments)

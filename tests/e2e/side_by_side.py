@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Runs files of tests side by side, each by a pytest of its own, and makes one report of theirs.
+"""Runs files of tests side by side, each by a pytest of its own, and makes one report of them.
 
 Usage: side_by_side.py [--jobs N] --report FILE [--folder FOLDER] -- [PYTEST'S OPTION]...
 
-Labs are in namespaces that are named after the process, so files do not meet. Files whose tests last
-longest begin first. What a file has printed is shown when it ends. Ctrl-C or SIGTERM lets each pytest take
-down what it has set up. The exit status is pytest's: 0, 1 if a test failed, 5 if there is no test.
+Labs are in namespaces that are named after the process, so files do not collide. The files with the longest tests begin
+first. The output of a file is shown when the file ends. Ctrl-C or SIGTERM lets each pytest take down what it has set
+up. The exit status is pytest's: 0, 1 if a test failed, 5 if there is no test.
 
-pytest-xdist would do it, but that of Debian 12 may run tests outside of the main thread, where no test can
-be ended in time, and kills its workers before they have taken their labs down.
+pytest-xdist could do this. But the version in Debian 12 may run tests outside of the main thread, where no test can be
+ended in time. It also kills its workers before they have taken their labs down.
 """
 
 import argparse
@@ -25,7 +25,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "deploy"))
 
 from lab.kernel import die_with_parent  # noqa: E402
 
-# Of an idle machine, the longest first (docs/testing.md).
+# The order on an idle machine, the longest first (docs/testing.md).
 LONGEST = (
     "test_programs.py",
     "test_panel.py",
@@ -38,13 +38,13 @@ LONGEST = (
     "test_vanishing_interface.py",
     "test_monitoring.py",
 )
-# A folder or file comes first: pytest learns our options there.
+# A folder or file comes first: pytest finds our options there.
 PYTEST = (sys.executable, "-m", "pytest")
 PASSED, FAILED, NO_TEST = 0, 1, 5
 
 
 class Interrupted(Exception):
-    """By Ctrl-C, or by tests/run.sh."""
+    """Interrupted by Ctrl-C, or by tests/run.sh."""
 
 
 def collect(options: list[str], folder: str) -> list[str]:
@@ -70,7 +70,7 @@ class Run:
         self.report = os.path.join(folder, f"{name}.xml")
         self._output = os.path.join(folder, f"{name}.out")
         with open(self._output, "wb") as output:
-            # Out of reach of the terminal's Ctrl-C: each is asked once.
+            # In a session of its own, so that the terminal's Ctrl-C does not reach it: each pytest is stopped once.
             self._process = subprocess.Popen(
                 [*PYTEST, path, *options, f"--junit-xml={self.report}"],
                 stdin=subprocess.DEVNULL,
@@ -96,7 +96,7 @@ class Run:
 
 
 def run_all(options: list[str], paths: list[str], jobs: int, folder: str) -> tuple[int, list[Run]]:
-    """The worst status, and what ran."""
+    """Returns the worst status, and the runs."""
     waiting, running, ended = list(paths), [], []
     status = NO_TEST
     try:
@@ -108,7 +108,7 @@ def run_all(options: list[str], paths: list[str], jobs: int, folder: str) -> tup
                 running.remove(run)
                 ended.append(run)
                 run.show()
-                # One that was killed, or has found no test where there was one, is no success.
+                # A run that was killed, or that found no test where there was one, is no success.
                 status = max(0 if status == NO_TEST else status, 3 if run.status() < 0 else run.status())
     except Interrupted:
         for run in running:
@@ -129,7 +129,7 @@ def join_reports(runs: list[Run], report: str) -> None:
 
 
 def interrupt(number, frame):
-    # Once: what comes later finds the tests being taken down.
+    # Only once: a later signal must not interrupt the tests while they are taken down.
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, signal.SIG_IGN)
     raise Interrupted

@@ -11,7 +11,7 @@ import unittest
 from xml.etree import ElementTree
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Each waits until the other runs, too.
+# Each test waits until the other runs, too.
 MEETS = """
 import os, time
 def test_meets():
@@ -112,7 +112,7 @@ class SideBySide(unittest.TestCase):
                 time.sleep(0.05)
             process.send_signal(number)
             time.sleep(0.2)
-            process.send_signal(number)  # impatience changes nothing
+            process.send_signal(number)  # a second signal changes nothing
             process.communicate(timeout=30)
             self.assertEqual(process.returncode, 130)
             self.assertFalse([name for name in os.listdir(self.folder) if name.endswith(".up")])

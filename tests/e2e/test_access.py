@@ -1,4 +1,4 @@
-"""Who may use the sockets of a gateway, and what it keeps of root's rights."""
+"""Which users may use the sockets of a gateway, and which of root's rights the gateway keeps."""
 
 import os
 import pwd
@@ -21,13 +21,13 @@ from harness import (
 )
 from lab.machine import gateway_user
 
-GROUP = "games"  # one that every Debian has
+GROUP = "games"  # a group that every Debian has
 STRANGER = "bin"
 ANOTHER = "daemon"  # a user that every Debian has
 
 
 def ask(lab, gateway, *words: str, group: str | None) -> subprocess.CompletedProcess:
-    """What satrelayctl says to somebody who is in that group, or in none that matters."""
+    """Runs satrelayctl as a stranger in that group, or only in groups without rights."""
     return control_as(lab, gateway, *words, user=STRANGER, group=group)
 
 
@@ -68,7 +68,7 @@ def test_owners_only(lab: Lab) -> None:
 
 
 def threads_of(daemon) -> list[dict[str, str]]:
-    """What /proc says of each."""
+    """The status of each thread in /proc."""
     threads = []
     for task in os.listdir(f"/proc/{daemon.pid}/task"):
         with open(f"/proc/{daemon.pid}/task/{task}/status", encoding="ascii") as file:
@@ -79,7 +79,7 @@ def threads_of(daemon) -> list[dict[str, str]]:
 
 
 def check_user(daemon, user: pwd.struct_passwd) -> None:
-    """No thread is root's any more, or may become it, or has anything of its rights."""
+    """Checks that no thread is root's any more, may become root's, or has any of root's rights."""
     groups = sorted(os.getgrouplist(user.pw_name, user.pw_gid))
     for thread in threads_of(daemon):
         name = thread["Name"]
@@ -90,7 +90,7 @@ def check_user(daemon, user: pwd.struct_passwd) -> None:
         left = {key: thread[key] for key in ("CapPrm", "CapEff", "CapInh", "CapAmb")}
         check(set(left.values()) == {"0" * 16}, f"{name} has {left}")
         check(thread["NoNewPrivs"] == "1", f"{name} could gain more by executing")
-    # Memory of a process that leaves no core is root's to look at.
+    # The memory of a process that leaves no core belongs to root.
     check(os.stat(f"/proc/{daemon.pid}/mem").st_uid == 0, "its user may look into its memory")
     note(f"{len(threads_of(daemon))} threads are {user.pw_name}'s, and without capabilities")
 
@@ -100,14 +100,14 @@ def test_rights(lab: Lab) -> None:
     converse(lab, 9001)
     check_user(near.daemon, gateway_user())
     check("capabilities kept: none" in near.daemon.log(400), "the log does not say so")
-    # What needs rights at its end needs them no more.
+    # The gateway needs no rights for its clean-up.
     check(near.daemon.stop() == 0, "it does not stop in order")
     left = os.listdir(os.path.dirname(near.stats_socket))
     check(left == ["lock"], f"it leaves {left} behind")
 
 
 def test_another_user(lab: Lab) -> None:
-    """Named in the configuration; and root takes back the folder of the one before."""
+    """The configuration names another user. Root takes back the folder of the user before."""
     near = lab.gateway_a
     check(near.daemon.stop() == 0, "it does not stop in order")
     with open(near.config_path, "a", encoding="ascii") as file:
@@ -134,7 +134,7 @@ def test_an_unknown_user_is_a_mistake(lab: Lab) -> None:
 
 @pytest.mark.lab(options=GatewayOptions(security="psk"))
 def test_without_rights_everything_goes_on(lab: Lab) -> None:
-    """Reload with its key, a copy of the journal, commands; test_capture has the capture."""
+    """Tests a reload with its key, a copy of the journal, and commands; test_capture has the capture."""
     near = lab.gateway_a
     check(near.daemon.stop() == 0, "it does not stop in order")
     copy = os.path.join(lab.folder, "flows")
@@ -147,7 +147,7 @@ def test_without_rights_everything_goes_on(lab: Lab) -> None:
         echo(*ends, b"once")
         began = os.stat(copy).st_mtime_ns
         eventually(lambda: os.stat(copy).st_mtime_ns > began, 5, "the journal is copied")
-    # What root had read is closed to its user: said at once, and at the reload.
+    # Root has read the key, but the gateway's user cannot. The gateway says so at start-up and at the reload.
     os.chmod(lab.psk_file, 0o600)
     refused = control(lab, near, "reload")
     check(refused.returncode == 1, "a key that cannot be read was taken over")

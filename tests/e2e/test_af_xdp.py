@@ -1,4 +1,4 @@
-"""The same through AF_XDP ports: files come through whole, and other traffic is bridged."""
+"""The same through AF_XDP ports: files arrive whole, and other traffic is bridged."""
 
 import glob
 import socket

@@ -1,5 +1,5 @@
-"""Alarms of satpanel: what a receiver of webhooks gets, also after it was away; what snmpd and snmptrapd
-of Debian show of a gateway whose peer is killed and returns."""
+"""Alarms of satpanel. One test shows what a receiver of webhooks gets, also after it was away. Another shows what
+Debian's snmpd and snmptrapd report about a gateway with a peer that is killed and returns."""
 
 import hashlib
 import hmac
@@ -26,7 +26,7 @@ SECRET = b"a secret of this test"
 
 
 def is_genuine(secret: bytes, headers, body: bytes, now: float) -> bool:
-    """As docs/alarms.md has it."""
+    """Checks a signature as docs/alarms.md describes it."""
     timestamp = headers["X-Satrelay-Timestamp"]
     expected = hmac.new(secret, timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
     signature = headers["X-Satrelay-Signature"].removeprefix("sha256=")
@@ -34,11 +34,11 @@ def is_genuine(secret: bytes, headers, body: bytes, now: float) -> bool:
 
 
 class Receiver:
-    """Takes what is posted to it; busy with the next `busy` ones."""
+    """Accepts what is posted to it; answers the next `busy` posts with 503."""
 
     def __init__(self, certificate: str = ""):
         self._certificate = certificate
-        self.tries: list[tuple[int, dict, bytes]] = []  # status that was answered, headers, body
+        self.tries: list[tuple[int, dict, bytes]] = []  # the answered status, headers, body
         self.busy = 0
         self._port = 0
         self.open()
@@ -47,7 +47,7 @@ class Receiver:
         receiver = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):  # as http.server names it
+            def do_POST(self):  # http.server gives the name
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 status = 503 if receiver.busy else 200
                 receiver.busy = max(receiver.busy - 1, 0)
@@ -136,7 +136,7 @@ def test_webhooks(lab: Lab) -> None:
 
 
 def make_certificate(folder: str) -> str:
-    """Of 127.0.0.1, signed by itself, with its key."""
+    """Makes a self-signed certificate for 127.0.0.1, with its key."""
     path = os.path.join(folder, "certificate.pem")
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
@@ -151,7 +151,7 @@ def make_certificate(folder: str) -> str:
 
 
 def check_certificates(private: Receiver, panel) -> None:
-    """Who has a certificate that nobody vouches for gets nothing."""
+    """A receiver with a certificate that no authority signed gets nothing."""
     check(len(private.taken("bypass_set")) >= 8, "who is vouched for by ca_file gets nothing")
     check(metric(panel, "delivered_events_total", "stranger") == 0, "a stranger got an event")
     check(metric(panel, "is_failing", "stranger") == 1, "that it fails is not told")
@@ -243,7 +243,7 @@ class Snmp:
         self.folder = folder
         self.socket = os.path.join(folder, "agentx")
         self.traps = os.path.join(folder, "traps")
-        # What net-snmp keeps and reads stays in the folder.
+        # The files that net-snmp keeps and reads stay in the folder.
         self.environment = {
             **os.environ,
             "SNMP_PERSISTENT_DIR": os.path.join(folder, "state"),
@@ -278,9 +278,9 @@ class Snmp:
             )
 
     def start_snmpd(self) -> None:
-        # No module that looks at this machine.
+        # It loads no module that looks at this machine.
         self._start("snmpd", self.port, os.path.join(self.folder, "log"), "-I", "agentx,vacm_conf,usmConf")
-        # Whatever it answers: until then its socket for agents may be missing.
+        # Any answer will do: until then its socket for agents may be missing.
         eventually(lambda: self.get(f"{ROOT}.1.1.1.0") != "", 15, "snmpd answers")
 
     def start_trapd(self) -> None:
@@ -297,7 +297,7 @@ class Snmp:
                 process.wait()
 
     def walk(self, oid: str, *options: str) -> dict[str, str]:
-        """Values by the OIDs."""
+        """Values by their OIDs."""
         done = self._ask("snmpbulkwalk", "-Onq", *options, oid)
         lines = (line for line in done.splitlines() if line.startswith(oid + "."))
         return {line.split(" ", 1)[0]: line.split(" ", 1)[1].strip('"') for line in lines}
@@ -382,16 +382,16 @@ def check_tables(lab: Lab, snmp: Snmp) -> None:
     for table in (PORT, PEER, LINK, CLASS):
         check(any(oid.startswith(table) for oid in walk), f"no rows of {table}")
     check(snmp.walk(ALARM) == {}, f"something is wrong: {snmp.walk(ALARM)}")
-    # By its names, with no other MIB.
+    # The MIB's names work without any other MIB.
     folder = os.path.join(REPOSITORY, "deploy", "snmp")
     named = snmp._ask("snmpwalk", "-M", folder, "-m", "SATRELAY-MIB", f"{ROOT}.1.3.1.4")
     check('satrelayPeerState."remote" = INTEGER: alive(3)' in named, named)
 
 
 def check_events(lab: Lab, snmp: Snmp) -> None:
-    """What is no alarm is told, too, if that is wished for."""
+    """Events that are no alarms are reported, too, if the operator wants that."""
     switch(lab, "on", "off")
-    # Events come to the list a little after the answer to the command.
+    # An event enters the list a little after the answer to the command.
     eventually(lambda: lab.gateway_a.events()[-1].get("new") == "off", 10, "the switch is an event")
     since = lab.gateway_a.events()[-1]["number"] - 1
     eventually(lambda: snmp.trap(3, "bypass_set", since), 10, "snmptrapd is told of a switch")
@@ -429,7 +429,7 @@ def check_snmpd_away(lab: Lab, snmp: Snmp, panel) -> None:
     lab.client.ip("link", "set", CLIENT.interface, "up")
     snmp.start_snmpd()
     eventually(lambda: snmp.get(GATEWAY_STATE) == "2", 15, "it answers again")
-    # What has happened meanwhile is told late, and not lost.
+    # Events of that time are reported late, and not lost.
     eventually(lambda: snmp.trap(1, "port_down", since), 5, "snmptrapd is told of the port")
     eventually(lambda: snmp.trap(2, "port_up", since), 5, "and that it is back")
     check("NET-SNMP" not in panel.log() and "agentx master" not in panel.log(), panel.log())

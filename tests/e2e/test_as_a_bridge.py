@@ -1,4 +1,4 @@
-"""Traffic that works over a plain bridge works through two gateways: as_a_bridge, as a test of suite long."""
+"""Traffic that works over a plain bridge works through two gateways: runs as_a_bridge in suite long."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""deploy/bind-ports.sh: what it takes, and what it says. test_nics.py has it bind real devices."""
+"""deploy/bind-ports.sh: the arguments that it takes, and its messages. test_nics.py makes it bind real devices."""
 
 import os
 import subprocess

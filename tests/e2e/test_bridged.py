@@ -1,4 +1,4 @@
-"""What is not accelerated passes byte for byte: UDP, ping, ARP, VLAN tags, fragments, and all else."""
+"""Traffic that is not accelerated passes byte for byte: UDP, ping, ARP, VLAN tags, fragments, and all else."""
 
 import random
 import struct
@@ -15,7 +15,7 @@ MD5_OPTION = bytes([19, 18]) + bytes(16) + bytes([1, 1])
 
 
 def frames_to_bridge(source, destination, from_mac: bytes, to_mac: bytes) -> dict[str, bytes]:
-    """By name, each different from all others."""
+    """Frames by name, each different from all others."""
     noise = random.Random(9)
     head = to_mac + from_mac
     four, four_to = source.ipv4, destination.ipv4
@@ -84,7 +84,8 @@ def frames_to_bridge(source, destination, from_mac: bytes, to_mac: bytes) -> dic
 
 def every_frame_once_and_unchanged(lab: Lab, sender, source, receiver, destination) -> None:
     (space, interface), (far_space, far_interface) = sender, receiver
-    measured = RealTime()  # as frames are waited for no longer than that
+    # The measurement begins before the frames are sent, since they are waited for only for a limited time.
+    measured = RealTime()
     sent = frames_to_bridge(source, destination, space.mac(interface), far_space.mac(far_interface))
     with frames.Tap(space, interface) as out, frames.Tap(far_space, far_interface) as tap:
         for frame in sent.values():
@@ -108,7 +109,7 @@ def hosts_find_and_ping_each_other(lab: Lab) -> None:
             lab.client.run(
                 *("ping", version, "-n", "-c", "3", "-i", "0.2", "-W", "3", "-s", size, address)
             )
-    # The addresses that hosts know each other by are their own, not a gateway's.
+    # Hosts know each other by their own MACs, not by a gateway's.
     known = lab.client.ip("neigh", "show", SERVER.ipv4)
     mac = lab.server.mac(SERVER.interface).hex(":")
     check(mac in known, f"the client knows the server as '{known.strip()}', not as {mac}")

@@ -1,4 +1,4 @@
-"""The link's capacity changes under running gateways: told on one side, obeyed on the other."""
+"""The link's capacity changes under running gateways. It is set on one side, and obeyed on the other."""
 
 import subprocess
 

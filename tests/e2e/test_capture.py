@@ -1,4 +1,4 @@
-"""satrelayctl capture: what an engineer looks at with Wireshark, on either port, encrypted and decrypted, while traffic goes on."""
+"""satrelayctl capture: packets for Wireshark from either port, encrypted and decrypted, while traffic goes on."""
 
 import json
 import os
@@ -33,12 +33,12 @@ DISSECTOR = os.path.join(REPOSITORY, "deploy", "wireshark", "stp.lua")
 
 
 def begun(gateway) -> int:
-    """How many captures."""
+    """How many captures have begun."""
     return [event["name"] for event in gateway.events()].count("capture_begun")
 
 
 class Capture:
-    """satrelayctl capture in the background, until it has what it was told to take, or Ctrl-C."""
+    """Runs satrelayctl capture in the background, until it has what it was asked for, or until Ctrl-C."""
 
     def __init__(self, lab: Lab, gateway, *words: str):
         self.folder = tempfile.mkdtemp(prefix="satrelay-capture-")
@@ -89,7 +89,7 @@ def lan(lab: Lab) -> None:
     with Capture(lab, near, "--port", "lan", "--filter", words) as capture:
         with connection(lab, ACCELERATED_PORT) as (client, server):
             echo(client, server, WORDS)
-            converse(lab, 9002)  # not asked for
+            converse(lab, 9002)  # not in the filter
         time.sleep(0.3)
         says = capture.end()
         fields = ("-T", "fields", "-e", "tcp.dstport", "-e", "tcp.payload", "-e", "frame.packet_flags")
@@ -120,7 +120,7 @@ def wan(lab: Lab) -> None:
             if plain:
                 check("OPEN" in text and "DATA" in text, text)
                 check("[malformed]" not in text and "encrypted bytes" not in text, text)
-                # A packet as it was sent, and one as it came.
+                # Packets in both directions.
                 sources = set(tshark(capture.file, "-T", "fields", "-e", "ip.src").split())
                 check(len(sources) == 2, f"packets of both gateways: {sources}")
             else:
@@ -149,7 +149,7 @@ def limits(lab: Lab) -> None:
     ):
         refused = control(lab, near, "capture", "--write", "/dev/null", *words)
         check(refused.returncode == 1 and says in refused.stderr, f"{words}: {refused.stderr}")
-    # A client that is killed leaves nothing behind: the next one is served.
+    # A client that is killed leaves nothing behind: the next client is served.
     with Capture(lab, near, "--port", "wan") as capture:
         capture.process.kill()
         capture.process.wait()

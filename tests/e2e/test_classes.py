@@ -48,7 +48,7 @@ def rates(lab: Lab, seconds: float = 4) -> dict:
 
 @contextlib.contextmanager
 def running(*work):
-    """Calls each with an event that tells it to end."""
+    """Calls each function with an event that tells it to end."""
     over = threading.Event()
     threads = [threading.Thread(target=each, args=(over,)) for each in work]
     for thread in threads:
@@ -83,7 +83,7 @@ def upload(lab: Lab, port: int):
 
 @contextlib.contextmanager
 def datagrams(lab: Lab, port: int, size: int, interval: float):
-    """Yields the delays of those that have arrived, and the number of those that were sent."""
+    """Yields the delays of datagrams that have arrived, and the number of datagrams that were sent."""
     with (
         lab.server.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiver,
         lab.client.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender,
@@ -128,7 +128,7 @@ def speech_and_shares(lab: Lab) -> None:
             f"idle link by {late[len(late) // 2] * 1e3:.1f} ms (half), {late[len(late) * 95 // 100] * 1e3:.1f} ms (95%), "
             f"{late[-1] * 1e3:.1f} ms (all), of {sent[0]} datagrams {lost} are missing or under way"
         )
-        # A busy machine makes some late by itself; behind the others all would be.
+        # A busy machine delays some datagrams by itself. Behind the other traffic all would be late.
         judge(late[len(late) // 2] < 0.030, "speech waits")
         judge(lost < 20, "speech is lost")
         judge(abs(shares["bridged"] / shares["backup"] - 1) < 0.1, "the flood does not get what weight 1 gets")

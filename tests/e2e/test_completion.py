@@ -1,4 +1,4 @@
-"""The words of satrelayctl are completed by a real bash and a real zsh, on a terminal."""
+"""A real bash and a real zsh complete the words of satrelayctl, on a terminal."""
 
 import contextlib
 import json
@@ -33,7 +33,7 @@ ANSWERS = {
 
 @contextlib.contextmanager
 def gateway(folder: str, answers: bool = True):
-    """A stats socket with these names; or one that takes connections and never answers."""
+    """A stats socket with these names, or a socket that takes connections and never answers."""
     path = os.path.join(folder, "socket" if answers else "silent")
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
         listening.bind(path)
@@ -95,13 +95,13 @@ class Terminal:
         self._do(f"source ./completion.{shell}\r")
 
     def _do(self, keys: str) -> str:
-        """What the terminal shows from these keys on, until the shell has done with them."""
+        """All that the terminal shows from these keys on, until the shell has processed them."""
         self._marks += 1
         mark = f"done-{self._marks}-"
-        # The mark is only whole in what the command prints, not in what is typed.
+        # The mark is whole only in the command's output, not in the typed line.
         os.write(self._control, f"{keys}\x15echo done-''{self._marks}-\r".encode())
         shown, deadline = "", time.monotonic() + 20
-        # Up to the next prompt: what is typed before it, the shell may draw twice.
+        # Reads up to the next prompt: the shell may draw twice what is typed before it.
         while not re.search(rf"\n{mark}(.|\n)*> ", shown.replace("\r", "\n")):
             check(time.monotonic() < deadline, f"after {keys!r} the shell shows {shown!r}")
             if select.select([self._control], [], [], 0.1)[0]:
@@ -109,7 +109,7 @@ class Terminal:
         return shown
 
     def tab(self, line: str) -> set[str]:
-        """All words on the terminal after TAB: the line that was typed, completed, and the choice."""
+        """All words on the terminal after TAB: the line that was typed, completed, and the choices."""
         return set(self._do(f"{line}\t").replace("\x07", "").split())
 
     def close(self) -> None:
@@ -138,22 +138,22 @@ def judge(terminal: Terminal, program: str) -> None:
         check(wanted <= seen, f"{line}: {wanted - seen} is not offered: {seen}")
         check(not unwanted & seen, f"{line}: {unwanted & seen} is offered: {seen}")
 
-    # Commands, and what begins as typed.
+    # Commands, and commands that begin as typed.
     offers("satrelayctl ", {"status", "tech-support", "class"}, {"completion-names"})
     offers("satrelayctl c", {"capture", "capacity", "class", "counters"}, {"status"})
-    # Options of a command and of all.
+    # Options of a command and of all commands.
     offers("satrelayctl capture --", {"--port", "--filter", "--json"}, {"--severity"})
     # Choices, in both spellings.
     offers("satrelayctl capture --port ", {"lan", "wan"})
     offers("satrelayctl events --severity=w", {"--severity=warning"}, {"--severity=error"})
     offers("satrelayctl events --follow --severity ", {"error", "warning"})
     offers("satrelayctl help tech", {"tech-support"})
-    # Settings; each once.
+    # Settings, each offered once.
     offers("satrelayctl set 1 compress=", {"off", "auto"} if terminal.shell == "bash" else {"compress=off"})
     offers("satrelayctl set 1 compress=off ack=l", {"ack=local"})
     offers("satrelayctl set 1 window=mirror ", {"ack=local", "close=local"}, {"window=rewrite"})
     offers("satrelayctl class voice wei", {"weight="})
-    # Names, of the gateway that was named; none that a shell would not take as a word.
+    # Names of the gateway that was given. A name that a shell would not take as a word is not offered.
     offers(f"{program} rate ", {"ship-one", "ship-two"})
     offers(f"{program} capacity ", {"sat"})
     offers(f"{program} capacity sat ", {"send", "receive"})

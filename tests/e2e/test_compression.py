@@ -1,4 +1,4 @@
-"""What compression gains on a slow link with real text: this machine's own C++ headers, and random bytes beside."""
+"""The gain of compression on a slow link for real text, this machine's own C++ headers, and for random bytes."""
 
 import glob
 import json
@@ -11,11 +11,11 @@ import pytest
 from harness import ACCELERATED_PORT, Link, Lab, RealTime, check, connection, control, note, tell
 
 SIZE = 20_000_000
-RULE = "2"  # of the lab: the one that accelerates
+RULE = "2"  # the lab's accelerating rule
 
 
 def headers() -> bytes:
-    """Text as people have written it, once through and again only if there is too little."""
+    """Text as people have written it. It is repeated only if there is too little."""
     text = b""
     for path in sorted(glob.glob("/usr/include/**/*.h*", recursive=True)):
         if os.path.isfile(path) and len(text) < SIZE:
@@ -25,13 +25,13 @@ def headers() -> bytes:
 
 
 def codec(lab: Lab) -> dict:
-    """Of the gateway at the server, which sends."""
+    """Counters of the gateway at the server, which sends."""
     rules = json.loads(control(lab, lab.gateway_b, "rules", "--json").stdout)
     return next(rule["codec"] for rule in rules if str(rule["rule"]) == RULE)
 
 
 def download(lab: Lab, data: bytes) -> tuple[float, dict]:
-    """Seconds, and what became of the bytes."""
+    """Returns the seconds, and the codec's counters for these bytes."""
     before = codec(lab)
     with connection(lab, ACCELERATED_PORT) as (client, server):
         began = time.monotonic()

@@ -1,4 +1,4 @@
-"""A wrong configuration is refused with its place, before anything is touched. Needs no root."""
+"""A wrong configuration is refused with the place of the mistake, before anything is changed. Needs no root."""
 
 import glob
 import os
@@ -18,7 +18,7 @@ peers: [{name: remote, address: 192.0.2.2, prefixes: [198.51.100.0/24], link: sa
 rules: [{match: {port: 22}, action: bridge}, {action: accelerate}]
 security: none
 """
-# What is wrong, how GOOD becomes so, the line that must be named and a word that must be there.
+# The mistake, how it changes GOOD, the line that must be named, and a word that must be in the message.
 MISTAKES = (
     ("unknown key", ("overhead: ethernet", "overhaed: ethernet"), 3, "overhaed"),
     ("wrong unit", ("send_rate: 50Mbit", "send_rate: 50Mb"), 3, "send_rate"),
@@ -46,7 +46,7 @@ def run(*argv: str):
 
 
 def spare_the_machine() -> None:
-    """A program that takes what it is refused does not take it from others."""
+    """Limits memory: a program that wrongly reads an endless file must not take the memory of others."""
     most = 4 << 30
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
@@ -55,7 +55,7 @@ def test_samples_pass() -> None:
     samples = sorted(glob.glob(os.path.join(REPOSITORY, "config/samples/*.yaml")))
     check(samples, "there are no samples")
     with tempfile.TemporaryDirectory() as folder:
-        # The samples name a file of keys that only their readers have.
+        # The samples name a file of keys that exists only on its readers' machines.
         key, copy = os.path.join(folder, "psk"), os.path.join(folder, "sample.yaml")
         made = run(programs().satrelayctl, "keygen", key)
         check(made.returncode == 0, made.stderr)

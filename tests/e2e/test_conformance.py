@@ -27,7 +27,7 @@ def names() -> list[str]:
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory) -> Played:
-    """All scripts at the same time, as each mostly waits: the case of each in the report."""
+    """Plays all scripts at the same time, as each mostly waits; returns the case of each in the report."""
     measured = RealTime()
     report = tmp_path_factory.mktemp("conformance") / "report.xml"
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Who speaks first, and who ends first, is the hosts' business: nothing waits, no half is lost."""
+"""The hosts alone decide which of them speaks first and ends first. Nothing waits, and no half-close is lost."""
 
 import contextlib
 import random
@@ -114,7 +114,7 @@ def test_resets_cross(lab: Lab) -> None:
 
 
 def test_what_comes_before_a_reset_arrives(lab: Lab) -> None:
-    """Programs that linger for 0 s, and those that close without having read all, leave no gap before it."""
+    """If programs linger for 0 s, or close without having read all, the bytes before the reset arrive without a gap."""
     words = b"Exceeded MaxStartups\r\n" * 500
     for number in range(12):
         which, lingers = number % 2, number % 4 < 2
@@ -146,7 +146,7 @@ def _netcat(space, *argv: str) -> bytes:
 
 
 def test_nothing_is_left(lab: Lab) -> None:
-    """Last, as it is about all of the others."""
+    """Runs last, as it is about all other tests."""
     for gateway in lab.gateways:
         check(gateway.counter("bridged_mid_stream") == 0, "segments went past the relay")
     check_memory_returns(lab)

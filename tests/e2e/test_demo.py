@@ -1,4 +1,4 @@
-"""The demo from its arguments to its clean-up, with small runs; also when Ctrl-C comes."""
+"""The demo from its arguments to its clean-up, with small runs, and with Ctrl-C."""
 
 import json
 import os
@@ -79,7 +79,7 @@ def test_interrupt_leaves_nothing() -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        # As from a terminal; a shell's job in the background would hand down that it is ignored.
+        # As from a terminal: a shell's background job would inherit that the signal is ignored.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     eventually(lambda: len(namespaces_of(process.pid)) == 5, 20, "the demo builds its lab")
@@ -145,7 +145,7 @@ def test_kept_lab_can_be_used_and_taken_down() -> None:
         stderr=subprocess.STDOUT,
         text=True,
     )
-    # Not communicate(): what stays up must not hold our pipe, which is part of the test.
+    # Not communicate(): what stays up must not hold our pipe, and the test shows that.
     output = process.stdout.read()
     process.wait(60)
     try:

@@ -1,5 +1,5 @@
-"""A class's dictionary with real hosts: small objects, here what this machine's packages say of themselves, asked for
-over HTTP; the dictionary is trained on one half of them and the other half is measured."""
+"""A class's dictionary with real hosts: small objects, fetched over HTTP. Here they are the descriptions of this
+machine's packages. The dictionary is trained on one half of them, and the other half is measured."""
 
 import contextlib
 import ctypes
@@ -41,7 +41,7 @@ def answer(body: bytes) -> bytes:
 
 
 def train(samples: list[bytes], size: int) -> bytes:
-    """As `zstd --train` does it."""
+    """Trains a dictionary as `zstd --train` does."""
     zstd = ctypes.CDLL("libzstd.so.1")
     zstd.ZDICT_trainFromBuffer.restype = ctypes.c_size_t
     room = ctypes.create_string_buffer(size)
@@ -52,7 +52,7 @@ def train(samples: list[bytes], size: int) -> bytes:
 
 
 class Configuration:
-    """What the gateways of a lab are configured with beyond what the lab does."""
+    """The gateways' configuration beyond the lab's own."""
 
     def __init__(self, lab: Lab):
         self.lab = lab
@@ -79,7 +79,7 @@ def codec(lab: Lab, gateway) -> dict:
 
 
 def agreed(lab: Lab) -> int:
-    """Classes whose dictionary both gateways have; 2: they differ about it."""
+    """Classes with a dictionary that both gateways have; 2: the gateways disagree about it."""
     counts = {gateway.query("peers")[0]["dictionaries"] for gateway in lab.gateways}
     return counts.pop() if len(counts) == 1 else 2
 
@@ -106,7 +106,7 @@ def receive(source, size: int) -> bytes:
 
 
 def measure(lab: Lab, bodies: list[bytes]) -> list[dict]:
-    """What the requests and what the answers have become, each at the gateway that sends them."""
+    """The codec's counters for the requests and for the answers, each at the gateway that sends them."""
     before = [codec(lab, gateway) for gateway in lab.gateways]
     with contextlib.ExitStack() as stack:
         connections = [stack.enter_context(connection(lab, PORT + i)) for i in range(CONNECTIONS)]
@@ -150,7 +150,7 @@ def small_objects(lab: Lab, configuration: Configuration, folder: str) -> None:
         flow = next(f for f in lab.gateway_a.query("flows") if f["server_port"] == PORT)
         shown = control(lab, lab.gateway_a, "flow", str(flow["id"])).stdout
         check(f"auto, dictionary {fingerprint}" in shown, shown)
-        # Exchanged at one side, at the other, and back, in the midst of these connections.
+        # The dictionary is exchanged at one side, at the other, and back, amid these connections.
         for gateway, name in zip(lab.gateways * 2, ("second", "second", "first", "first")):
             configuration.write(gateway, files[name])
             tell(lab, gateway, "reload")
@@ -177,7 +177,7 @@ def refusals(lab: Lab, configuration: Configuration, folder: str) -> None:
 @pytest.mark.lab(Link(rate=10_000_000, rtt=0.2, loss=0.01), GatewayOptions())
 def test_dictionary(lab: Lab) -> None:
     with tempfile.TemporaryDirectory(prefix="satrelay-dictionary-") as folder:
-        os.chmod(folder, 0o711)  # the gateways are no longer root's when they reload
+        os.chmod(folder, 0o711)  # the gateways no longer run as root when they reload
         configuration = Configuration(lab)
         small_objects(lab, configuration, folder)
         refusals(lab, configuration, folder)

@@ -1,4 +1,4 @@
-"""satrelayctl bypass and drain on running gateways: what becomes of old and of new flows."""
+"""satrelayctl bypass and drain on running gateways, and their effect on old and on new flows."""
 
 import subprocess
 import time

@@ -1,5 +1,5 @@
-"""Gateways that encrypt: files are whole, nothing of them can be read on the link, keys change while
-connections go on, and who has another secret, or none, is no peer."""
+"""Gateways that encrypt. Files are whole, nothing can be read on the link, and keys change while connections go on. A
+gateway with another secret, or none, is no peer."""
 
 import os
 import threading
@@ -43,7 +43,7 @@ def reload(lab: Lab, gateway) -> None:
 
 
 def words_on_the_link(security: str) -> int:
-    """In how many frames between gateway A and the link what a client has said can be read."""
+    """The number of frames between gateway A and the link in which the client's words can be read."""
     options = GatewayOptions(security=security, modes={"compress": "off"})
     with make_lab(Link(rtt=0.1), options) as lab:
         seen, measured = [], RealTime()
@@ -89,8 +89,8 @@ def test_keys_change(lab: Lab) -> None:
     new = make_key(lab)
     with connection(lab, 9001) as (client, server):
         echo(client, server, b"under the first key")
-        # Both understand both, then both speak the new one, then the old one is forgotten. In
-        # between, each gateway is restarted once: it greets with what it has.
+        # First both gateways accept both keys, then both send with the new key, then the old key is removed. In
+        # between, each gateway restarts once, and greets with the keys that it has.
         write_keys(lab, old, new)
         reload(lab, near)
         reload(lab, far)

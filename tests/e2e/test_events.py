@@ -1,5 +1,5 @@
-"""What the log and the stream of events tell an operator: a peer lost, back, with another key; a port down;
-frames too long for it; and each command with who gave it."""
+"""The log and the stream of events: a peer that is lost, comes back, or has another key; a port that goes down; frames
+that are too long for it; and each command with the user that gave it."""
 
 import contextlib
 import json
@@ -30,7 +30,7 @@ from harness import (
 from lab import kernel
 from lab.web import Web
 
-GROUP = "games"  # one that every Debian has
+GROUP = "games"  # a group that every Debian has
 SOMEBODY = "bin"  # a user of every Debian
 JOURNAL = "/run/systemd/journal"
 CARRIES = Link(rate=20_000_000, rtt=0.1)
@@ -60,7 +60,7 @@ def test_peers_come_and_go(lab: Lab) -> None:
     wait_for(near, "peer_returned", name)
     far.daemon.stop()
     wait_for(near, "peer_closed", name)
-    # It comes back with another key.
+    # The peer comes back with another key.
     with open(far.config_path, encoding="ascii") as file:
         yaml = file.read()
     other = os.path.join(lab.folder, "other-psk")
@@ -73,8 +73,7 @@ def test_peers_come_and_go(lab: Lab) -> None:
     table = control(lab, near, "peers").stdout
     check("wrong key?" in table, table)
     check("1 wrong key?" in control(lab, near, "status").stdout, "the status does not say so")
-    # The one that was started anew has never heard its peer: neither path MTU, nor round trip,
-    # nor loss are known.
+    # The restarted gateway has never heard its peer: neither path MTU, nor round trip, nor loss are known.
     table = control(lab, far, "peers").stdout
     check(table.splitlines()[1].split().count("-") == 3, f"what nobody has measured: {table}")
     near.daemon.stop()
@@ -87,8 +86,8 @@ def test_peers_come_and_go(lab: Lab) -> None:
 
 def test_ports_and_frames(lab: Lab) -> None:
     near = lab.gateway_a
-    # A large frame whose pieces are longer than the port's MTU, as from a host with another one, and
-    # that cannot be cut to fit: of TCP that is urgent data.
+    # A large frame with pieces that are longer than the port's MTU, as from a host with another MTU. It cannot be cut
+    # to fit, since TCP has marked urgent data in it.
     segment = frames.tcp(CLIENT.ipv4, SERVER.ipv4, (5000, 5001), 0x30, data=bytes(9000))
     segment = frames.unfinished(CLIENT.ipv4, SERVER.ipv4, 6, segment)
     head = bytes.fromhex("020000000002020000000001") + b"\x08\x00"
@@ -130,7 +129,7 @@ def test_what_the_link_carries_is_found(lab: Lab) -> None:
 
 
 def check_numbers(events: list[dict]) -> None:
-    """From the first one on, without a gap."""
+    """Checks that the numbers go from 1 on, without a gap."""
     numbers = [event["number"] for event in events]
     check(numbers == list(range(1, len(numbers) + 1)), f"the numbers are {numbers}")
     now = time.time() * 1000
@@ -138,7 +137,7 @@ def check_numbers(events: list[dict]) -> None:
 
 
 def newest(gateway, name: str, count: int = 1) -> dict:
-    """The latest event of that name, which is at least the `count`th one."""
+    """The latest event of that name, once there are at least `count` of them."""
 
     def found() -> list[dict]:
         return [event for event in gateway.events() if event["name"] == name]
@@ -153,7 +152,7 @@ def changed(gateway, name: str, count: int = 1) -> tuple:
 
 
 def say(gateway, line: str) -> str:
-    """To its control socket, as another program does."""
+    """Sends a line to the gateway's control socket, as another program does."""
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(5)
         client.connect(os.path.join(os.path.dirname(gateway.stats_socket), "control.sock"))
@@ -208,7 +207,7 @@ def test_who_has_changed_what() -> None:
 
 
 def check_panel(near) -> None:
-    """A program asks for somebody who has logged in there."""
+    """The panel gives commands for a user that has logged in there."""
     check(say(near, "as panel:bob@ship bypass on") == "ok\n", "the panel was not heard")
     event = newest(near, "bypass_set", 3)
     check(event["user"] == "panel:bob@ship" and event["new"] == "on", f"for the panel: {event}")
@@ -301,7 +300,7 @@ def test_events_are_followed(lab: Lab) -> None:
 
 
 def check_followed(gateway, text: str) -> None:
-    """Of either run of the gateway each event once, in order."""
+    """Checks that each event of both runs of the gateway comes once, in order."""
     objects = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
     epochs = list(dict.fromkeys(event["boot_epoch"] for event in objects))
     check(len(epochs) == 2, f"there are {len(epochs)} runs of the gateway")
@@ -336,7 +335,7 @@ def test_events_are_listed(lab: Lab) -> None:
 
 
 class Journal:
-    """Takes the entries of a gateway, in the place of systemd's."""
+    """Takes the entries of a gateway, in the place of systemd's journal."""
 
     def __init__(self, lab: Lab):
         self.folder = os.path.join(lab.folder, "journal")
@@ -361,7 +360,7 @@ def test_the_journal_has_fields(lab: Lab) -> None:
     journal = Journal(lab)
     mine = not os.path.exists(JOURNAL)
     os.makedirs(JOURNAL, exist_ok=True)
-    # As under systemd, for this process alone.
+    # As under systemd, but for this process alone.
     near.daemon.argv = [
         *("unshare", "--mount", "sh", "-c"),
         f"mount --bind {journal.folder} {JOURNAL} && "
@@ -390,7 +389,7 @@ def test_the_journal_has_fields(lab: Lab) -> None:
         check(journal.has(MESSAGE="ready"), "what is no event is there, too")
         before = near.daemon.log(400)
         check("bypass was set" not in before, "it is told twice")
-        # A journal that is gone.
+        # The journal goes away.
         os.unlink(os.path.join(journal.folder, "socket"))
         tell(lab, near, "bypass", "off")
         eventually(

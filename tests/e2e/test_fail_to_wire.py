@@ -15,7 +15,7 @@ SUPERVISE = os.path.join(REPOSITORY, "deploy", "satrelay-supervise")
 
 
 class Ping:
-    """Echo requests, twenty a second; when each answer came."""
+    """Sends twenty echo requests a second, and notes the time of each answer."""
 
     def __init__(self, lab):
         self._process = lab.client.popen(

@@ -32,7 +32,7 @@ def test_faulty_link(lab: Lab) -> None:
             outcome = web.start(file, direction, ACCELERATED_PORT, host).finish()
             check(outcome.completed and outcome.sha256_ok, f"{direction}: {outcome}")
             note(f"{direction} from {host} took {outcome.seconds:.2f} s")
-    # Of what the link corrupted, something was caught where it must be caught.
+    # The CRC must have caught some of the packets that the link corrupted.
     caught = [gateway.peer()["counters"]["bad_crc"] for gateway in lab.gateways]
     link = lab.link_counters()
     for way in ("a_to_b", "b_to_a"):

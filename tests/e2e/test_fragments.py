@@ -1,4 +1,4 @@
-"""Segments that a kernel sends behind an IPv6 Destination Options header: relayed, or bridged."""
+"""Segments that a kernel sends behind an IPv6 Destination Options header are relayed or bridged."""
 
 import socket
 import time
@@ -14,7 +14,7 @@ EMPTY_OPTIONS = bytes([0, 0, 1, 4, 0, 0, 0, 0])  # PadN
 
 
 def counters_at_rest(lab: Lab) -> dict:
-    """Of the client's gateway, when the last ACKs of an earlier connection have passed."""
+    """Counters of the client's gateway, when the last ACKs of an earlier connection have passed."""
     counters = lab.gateway_a.counters()
     while True:
         time.sleep(5 * RTT)

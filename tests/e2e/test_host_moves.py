@@ -1,6 +1,6 @@
-"""A virtual machine moves to the other site, with its MAC and its address, and says so by gratuitous ARP.
+"""A virtual machine moves to the other site with its MAC and its address, and announces that by gratuitous ARP.
 
-Nobody can go on with its connections: they end at once, and the next ones work.
+No gateway can continue its connections. They end at once, and the next ones work.
 """
 
 from harness import (

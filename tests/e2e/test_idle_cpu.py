@@ -12,7 +12,7 @@ MOST_PERCENT = 10
 @pytest.mark.alone
 @pytest.mark.lab(Link(rtt=0.55))
 def test_idle_cpu(lab: Lab) -> None:
-    time.sleep(3)  # whatever starting needs is over
+    time.sleep(3)  # until start-up is over
     measured = RealTime()
     before = [sum(daemon.cpu_seconds()) for daemon in lab.daemons]
     began = time.monotonic()

@@ -1,4 +1,4 @@
-"""Hosts keep their offloads: large frames both ways, relayed and bridged, tagged or not, and none at all."""
+"""Hosts with all their offloads or without: large frames both ways, relayed and bridged, tagged or not."""
 
 import contextlib
 import platform
@@ -27,7 +27,7 @@ LINK = Link(rate=500_000_000, rtt=0.02, loss=0)
 _SOL_UDP, _UDP_SEGMENT = 17, 103
 SEGMENT = 1000
 NONE = {"large_frames": "no"}
-# Addresses within a tunnel of the hosts; what `ip link` needs for each kind, behind "type".
+# INNER has the addresses of the hosts within a tunnel. TUNNELS has the words of `ip link` behind "type" for each kind.
 INNER = ("198.51.100.1", "2001:db8:1::1"), ("198.51.100.2", "2001:db8:1::2")
 TUNNELS = {
     "vxlan": "vxlan id 5 dstport 4789 local {near} remote {far}",
@@ -45,7 +45,7 @@ TUNNELS = {
     "ip6gre": "ip6gre local {near6} remote {far6}",
     "ip6tnl": "ip6tnl mode any local {near6} remote {far6}",
 }
-# The kernel leaves none of these large, since it numbers each frame.
+# The kernel makes no large frames of these kinds, since it numbers each frame.
 NUMBERED = ("gre with numbers",)
 
 
@@ -61,7 +61,7 @@ def carry_files(lab: Lab) -> None:
 
 
 def carry_datagrams(lab: Lab, hosts: tuple[str, str] = (SERVER.ipv4, SERVER.ipv6)) -> None:
-    """As QUIC does: many datagrams by one call, which stay datagrams."""
+    """Sends many datagrams by one call, as QUIC does. They must stay single datagrams."""
     for host, family in zip(hosts, (socket.AF_INET, socket.AF_INET6)):
         with lab.server.socket(family, socket.SOCK_DGRAM) as server:
             server.bind((host, 9443))
@@ -76,7 +76,7 @@ def carry_datagrams(lab: Lab, hosts: tuple[str, str] = (SERVER.ipv4, SERVER.ipv6
 
 @contextlib.contextmanager
 def tunnel(lab: Lab, kind: str):
-    """Joins the hosts by a device `t0` of each; CommandFailed where the kernel has no such device."""
+    """Joins the hosts by a device `t0` at each; CommandFailed if the kernel has no such device."""
     ends = (lab.client, CLIENT, SERVER, INNER[0]), (lab.server, SERVER, CLIENT, INNER[1])
     try:
         for space, host, peer, inner in ends:
@@ -94,7 +94,7 @@ def tunnel(lab: Lab, kind: str):
 
 
 def ports(lab: Lab) -> dict[str, dict]:
-    """The counters of all ports, by where they are."""
+    """The counters of all ports, by their places."""
     found = {}
     for gateway in lab.gateways:
         for name, port in gateway.query("ports").items():
@@ -108,7 +108,7 @@ def check_nothing_lost(lab: Lab) -> None:
         for counter in ("rx_merged", "rx_missed", "rx_no_buffer", "tx_errors"):
             check(port[counter] == 0, f"{name}: {counter} is {port[counter]}")
     for gateway in lab.gateways:
-        # What waits for a checksum that nobody gives, or is longer than a frame.
+        # Frames that wait for a checksum that never comes, or that are too long.
         for counter in ("dropped_unfinished_checksum", "dropped_bad_checksum", "dropped_too_long"):
             value = gateway.counters().get(counter, 0)
             check(value == 0, f"{gateway.name}: {counter} is {value}")
@@ -128,7 +128,7 @@ def test_default_offloads(lab: Lab) -> None:
 
 
 def tells_of_datagrams() -> bool:
-    """Before 6.2 the kernel loses large ones on their way to a packet socket."""
+    """Whether the kernel shows them: before 6.2 it loses large ones on their way to a packet socket."""
     version = re.match(r"(\d+)\.(\d+)", platform.release())
     return version is not None and tuple(map(int, version.groups())) >= (6, 2)
 
@@ -144,7 +144,7 @@ def carry_files_in_tunnel(lab: Lab, web: Web, file: File) -> None:
 
 @pytest.mark.lab(LINK)
 def test_tunnels(lab: Lab) -> None:
-    """Hosts leave what is in a tunnel to be cut, too; the kernel does not say that it is in one."""
+    """Hosts leave the contents of a tunnel to be cut, too. The kernel does not say that they are in a tunnel."""
     web = Web(lab, (BRIDGED_PORT,))
     file = web.make_file("random.bin", SIZE)
     carried = 0
@@ -179,7 +179,7 @@ def test_vlan(lab: Lab) -> None:
 
 @pytest.mark.lab(LINK, vlans=(200, 100))
 def test_vlan_in_vlan(lab: Lab) -> None:
-    # The second tag takes four bytes more of the hosts' interfaces, not of their packets.
+    # The second tag takes four more bytes of the hosts' interfaces, but not of their packets.
     for space, host in ((lab.client, CLIENT), (lab.server, SERVER)):
         on = ("dev", host.interface, "proto", "kernel", "mtu", "1500")
         space.ip("route", "replace", topology.IPV4_SUBNET, *on)
@@ -191,7 +191,7 @@ def test_vlan_in_vlan(lab: Lab) -> None:
 
 @pytest.mark.lab(LINK, offloads=False)
 def test_without_offloads(lab: Lab) -> None:
-    """As on a cable. The interfaces cannot cut either: each port learns to do it."""
+    """As on a cable. The interfaces cannot cut frames either, and each port learns to do that."""
     carry_files(lab)
     carry_datagrams(lab)
     check_nothing_lost(lab)
@@ -199,7 +199,7 @@ def test_without_offloads(lab: Lab) -> None:
 
 @pytest.mark.lab(LINK, GatewayOptions(lan=NONE, wan=NONE))
 def test_none_are_sent(lab: Lab) -> None:
-    """What a kernel before 6.2 gets of UDP, or any that is told to."""
+    """The ports send no large frames, as with UDP before kernel 6.2, or with any kernel if the operator says so."""
     carry_files(lab)
     carry_datagrams(lab)
     check_nothing_lost(lab)

@@ -1,4 +1,4 @@
-"""Modes other than local, as Linux hosts see them: the far host's word instead of the gateway's."""
+"""Modes other than local, as Linux hosts see them: the far host decides instead of the gateway."""
 
 import contextlib
 import fcntl
@@ -31,7 +31,7 @@ from lab.kernel import join
 
 LINK = Link(rtt=0.3, loss=0)
 FIN_WAIT_1, FIN_WAIT_2 = 4, 5
-# Struct tcp_info: state is the first byte, tcpi_total_retrans the 32-bit word at 100.
+# In struct tcp_info, state is the first byte, and tcpi_total_retrans is the 32-bit word at offset 100.
 TOTAL_RETRANSMISSIONS = 100
 
 
@@ -67,7 +67,7 @@ def refused(lab: Lab) -> None:
 
 
 def transfer(lab: Lab, size: int) -> None:
-    """Both directions at once, with half-closes; nothing is sent twice on a link without loss."""
+    """Sends in both directions at once, with half-closes. On a link without loss nothing is sent twice."""
     data, measured = os.urandom(size), RealTime()
     with connection(lab, 8080) as (client, server):
 
@@ -91,8 +91,7 @@ def transfer(lab: Lab, size: int) -> None:
             )
         again = retransmissions(client) + retransmissions(server)
         note(f"{size} B each way; the hosts sent {again} segments again")
-        # A probe of the tail may come when the machine pauses; a timer learnt on the LAN would send
-        # each window again.
+        # A probe of the tail may come when the machine pauses. A timer learned on the LAN would retransmit each window.
         measured.check(again <= 10, f"{again} segments were sent again")
 
 
@@ -123,7 +122,7 @@ def test_far_host_decides() -> None:
             measured.check(seconds < LINK.rtt + 0.5, f"connected after {seconds:.3f} s")
             server, _ = listener.accept()
             with client, server:
-                # Half a round trip later the gateway has all of it, and nobody else.
+                # Half a round trip later the gateway has all of it, and the far host does not.
                 client.sendall(b"x" * 50_000)
                 client.shutdown(socket.SHUT_WR)
                 time.sleep(LINK.rtt / 2)
@@ -150,7 +149,7 @@ BACKUP = ("198.51.100.1", "198.51.100.2")  # client, server; beside the gateways
 
 
 def add_backup_path(lab: Lab) -> None:
-    """A second cable between client and server, which the client's MPTCP uses if the first fails."""
+    """Adds a second cable between client and server, which the client's MPTCP uses if the first path fails."""
     join(lab.client, "bk0", lab.server, "bk0")
     for space, address in zip((lab.client, lab.server), BACKUP):
         space.ip("addr", "add", f"{address}/30", "dev", "bk0")
@@ -163,7 +162,7 @@ def add_backup_path(lab: Lab) -> None:
 
 
 def upload(lab: Lab, client: socket.socket) -> int:
-    """What the client's socket took, over a path that fails on the way."""
+    """Sends over a path that fails midway; returns how many bytes the client's socket took."""
     block, taken = b"x" * 10_000, 0
     with contextlib.suppress(OSError):
         for number in range(20):
@@ -177,7 +176,7 @@ def upload(lab: Lab, client: socket.socket) -> int:
 
 
 def arrives_over_two_paths(mode: str) -> bool:
-    """Whether all of an upload arrives although the path that it began on fails."""
+    """Whether all of an upload arrives although its first path fails."""
     with make_lab(LINK, GatewayOptions(modes={"mptcp": mode})) as lab:
         add_backup_path(lab)
         with (
@@ -197,13 +196,13 @@ def arrives_over_two_paths(mode: str) -> bool:
 
 
 def test_a_backup_path_takes_over() -> None:
-    """Multipath TCP, whose first path fails: a bridged connection goes on over the other one."""
+    """Multipath TCP with a first path that fails: a bridged connection goes on over the other path."""
     check(arrives_over_two_paths("bridge"), "it ended with its first path")
     check(not arrives_over_two_paths("fallback"), "what was relayed has one path")
 
 
 def test_ttl_security() -> None:
-    """RFC 5082, as BGP routers have it: each end sends with a TTL of 255, and drops what comes with another."""
+    """RFC 5082, as BGP routers have it: each end sends with a TTL of 255, and drops packets with any other."""
     minimum_ttl = getattr(socket, "IP_MINTTL", 21)
 
     def secure(end: socket.socket) -> None:

@@ -1,5 +1,5 @@
-"""Prometheus scrapes two gateways, Alertmanager tells of a lost peer and of its return, and every
-query of the dashboards has an answer."""
+"""Prometheus scrapes two gateways, Alertmanager reports a lost peer and its return, and every query of the dashboards
+has an answer."""
 
 import contextlib
 import glob
@@ -29,18 +29,18 @@ from harness import (
 from monitoring_lab import FILES, INSTANCES, Monitoring
 from panel import panel_of
 
-PEER = "remote"  # as the gateways of the lab call each other
-# Of the dashboards.
+PEER = "remote"  # the name that the gateways of the lab have for each other
+# Variables of the dashboards.
 VARIABLES = {"$instance": INSTANCES[0], "$peer": PEER, "$__rate_interval": "1m"}
-# A kill -9 until Alertmanager has told it, with intervals of a second.
+# Seconds from a kill -9 until Alertmanager has reported it, with intervals of one second.
 MOST_UNTIL_TOLD = 15
-# What a gateway of the lab has not: nobody announces a capacity there.
+# A metric that a gateway of the lab lacks, since no peer announces a capacity there.
 NOT_MEASURED = {"satrelay_peer_announced_rate_bytes_per_second"}
 
 
 @contextlib.contextmanager
 def by_satpanel(lab: Lab, space):
-    """A panel for each gateway, where Prometheus is."""
+    """Starts a panel for each gateway, where Prometheus is."""
     with contextlib.ExitStack() as stack:
         yield [
             f"127.0.0.1:{stack.enter_context(panel_of(gateway, users=False, space=space)).port}"
@@ -89,7 +89,7 @@ def test_metrics_of_a_gateway(lab: Lab) -> None:
 
 def test_peer_lost_and_back() -> None:
     with tempfile.TemporaryDirectory(prefix="satrelay-records-") as folder:
-        os.chmod(folder, 0o777)  # to whoever the gateways run as
+        os.chmod(folder, 0o777)  # for any user that the gateways run as
         records = {"file": f"{folder}/{{gateway}}.json"}
         with make_lab(options=GatewayOptions(records=records)) as lab:
             watch_a_peer_go(lab)
@@ -120,7 +120,7 @@ def watch_a_peer_go(lab: Lab) -> None:
 def make_traffic(lab: Lab) -> None:
     converse(lab, 9001, times=20_000)
     converse(lab, BRIDGED_PORT)
-    # Held for some scrapes: a flow that is there, and bytes that are compressed meanwhile.
+    # Held for some scrapes, which so see a flow, and bytes that are compressed meanwhile.
     with connection(lab, 9002) as (client, server):
         for _ in range(5):
             client.sendall(b"again and again " * 4000)
@@ -163,7 +163,7 @@ def lose_and_return(lab: Lab, monitoring: Monitoring) -> None:
         60,
         "that it is up is told",
     )
-    # For the record only: such is not told to operators.
+    # This alert is for the record only; Alertmanager does not report it to operators.
     eventually(
         lambda: monitoring.query('ALERTS{alertname="SatrelayPeerRestarted", alertstate="firing"}'),
         20,
@@ -174,7 +174,7 @@ def lose_and_return(lab: Lab, monitoring: Monitoring) -> None:
 
 
 def ask_dashboards(monitoring: Monitoring, began: float) -> None:
-    """Each has had data at some time of this test, with alerts and all."""
+    """Checks that each query had data at some time of this test, with alerts and all."""
     asked, silent, records = 0, [], []
     for path in sorted(glob.glob(os.path.join(FILES, "grafana-*.json"))):
         with open(path, encoding="utf-8") as file:

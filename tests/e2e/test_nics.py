@@ -1,7 +1,7 @@
-"""Gateway A in a guest, on PCI devices bound to vfio-pci: what a NIC's driver does differently.
+"""Gateway A in a guest, on PCI devices bound to vfio-pci: how NICs' drivers differ from kernel ports.
 
-QEMU emulates three NICs for which DPDK has drivers. None of them has rte_flow, and e1000e and vmxnet3
-deliver to one queue.
+QEMU emulates three NICs for which DPDK has drivers. None of them has rte_flow, and e1000e and vmxnet3 deliver to one
+queue.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ from nic_lab import BIND, NicKind, NicLab
 SIZE = 1_500_000
 GUEST_ADDRESS = "203.0.113.77"
 KINDS = (
-    # DPDK's driver tells of wrong checksums only.
+    # DPDK's driver reports only wrong checksums.
     NicKind("e1000e", "e1000e", "e1000e", verifies=False, cuts=False),
     NicKind("vmxnet3", "vmxnet3", "vmxnet3"),
     NicKind(
@@ -56,7 +56,8 @@ def nics(request):
 
 
 def emulator_has_crashed(item) -> bool:
-    """Whether that, and nothing of ours, has failed the test: then it is run once more (conftest.py)."""
+    """Whether the emulator, and not the code under test, has failed the test, which then runs once more
+    (conftest.py)."""
     lab = item.funcargs.get("nics") if item.funcargs else None
     return lab is not None and lab.guest is not None and lab.guest.has_crashed()
 
@@ -81,12 +82,12 @@ def test_files(nics: NicLab) -> None:
 
 
 def test_checksums(nics: NicLab) -> None:
-    """What the NIC has verified is believed; what a virtual host leaves to a NIC comes out complete."""
+    """The gateway trusts checksums that the NIC has verified, and completes checksums that a host leaves to a NIC."""
     before = nics.ports["lan"]
     nics.client.run("ethtool", "-K", CLIENT.interface, "tx", "on")
     try:
         transfers(nics)
-        # Bridged, so that the far host looks at each checksum.
+        # Bridged, so that the far host checks each checksum.
         outcome = nics.web.start(nics.file, "upload", BRIDGED_PORT).finish()
         check(outcome.completed and outcome.sha256_ok, f"bridged: {outcome}")
     finally:
@@ -105,7 +106,7 @@ def test_checksums(nics: NicLab) -> None:
 
 
 def test_segments(nics: NicLab) -> None:
-    """What leaves for a host at once is one large frame, where the NIC cuts it."""
+    """Segments that leave for a host at once are one large frame, if the NIC cuts it."""
     before = nics.ports["lan"]["tx_large"]
     transfer(nics, "download")
     large = nics.ports["lan"]["tx_large"] - before
@@ -115,7 +116,7 @@ def test_segments(nics: NicLab) -> None:
 
 
 def test_queues(nics: NicLab) -> None:
-    """A queue for each worker, and in it the frames of its connections and its lanes."""
+    """Each worker has a queue, which gets the frames of its connections and of its lanes."""
 
     def workers() -> list[dict]:
         found = nics.gateway_a.query("status")["workers"]
@@ -141,10 +142,10 @@ def test_queues(nics: NicLab) -> None:
 
 @pytest.mark.parametrize("vlans", ((100,), (200, 100)), ids=("tagged", "twice"))
 def test_vlan(nics: NicLab, vlans: tuple[int, ...]) -> None:
-    """Tags stay in the frame, and full-size frames with them are not too long for the NIC."""
+    """Tags stay in the frame, and full-size frames with tags are not too long for the NIC."""
     with hosts_on(nics, vlans):
         transfers(nics)
-        # Frames of 1500 octets behind the tags that are bridged, which no MSS makes smaller.
+        # Frames of 1500 octets behind the tags are bridged, and no MSS makes them smaller.
         nics.client.run(*f"ping -n -c 3 -i 0.2 -W 5 -s 1472 -M do {SERVER.ipv4}".split())
 
 
@@ -165,7 +166,7 @@ def hosts_of(lab: NicLab):
 
 @pytest.mark.parametrize("name", ("lan", "wan"))
 def test_cable_out_and_in(nics: NicLab, name: str) -> None:
-    """The gateway sees it, says so, and connections go on behind it."""
+    """The gateway notices and reports it, and connections go on afterwards."""
     nic = nics.lan_nic if name == "lan" else nics.wan_nic
     told = nics.gateway_a.daemon.log(400)
     with connection(nics, 9001) as (client, server):
@@ -174,7 +175,7 @@ def test_cable_out_and_in(nics: NicLab, name: str) -> None:
             eventually(lambda: nics.ports[name]["link"] == "down", 5, "the port is seen to be down")
             client.sendall(b"meanwhile")
             if name == "wan":
-                # None of it may leave when the cable is back.
+                # None of these frames may leave when the cable is back.
                 eventually(lambda: nics.ports["wan"]["tx_down"] > 0, 5, "what is sent is dropped")
         eventually(lambda: nics.ports[name]["link"] == "up", 10, "the port is seen to be up")
         check(server.recv(100) == b"meanwhile", "bytes changed")
@@ -228,7 +229,7 @@ def test_stop(nics: NicLab) -> None:
 
 
 def test_killed(nics: NicLab) -> None:
-    """Nobody has stopped the devices: their queues may still be written to when the next one starts."""
+    """The devices were never stopped: their queues may still be written to when the next gateway starts."""
     with connection(nics, 9001) as (client, server):
         echo(client, server, b"before")
         nics.gateway_a.daemon.signal("KILL")
@@ -253,13 +254,13 @@ def test_jumbo(nics: NicLab) -> None:
                 for what in ("bytes", "frames")
             )
             note(f"{port} {way}: {octets} octets in {frames} frames")
-            # Half of them are acknowledgments.
+            # Half of the frames are acknowledgments.
             check(octets / frames > 2000, f"{port} {way}: frames of {octets / frames:.0f} octets")
     nics.client.run(*f"ping -n -c 3 -i 0.2 -W 5 -s 8972 -M do {SERVER.ipv4}".split())
 
 
 def test_given_back(nics: NicLab) -> None:
-    """bind-ports.sh: the kernel's driver has the NIC again, which works, and is not taken in use."""
+    """bind-ports.sh gives the NIC back to the kernel's driver, which works with it. It refuses a NIC that is in use."""
     guest, address = nics.guest, nics.lan_nic.address
     status, text = guest.attempt(f"{BIND} restore {address}")
     check(status == 1 and "stop satrelayd first" in text, f"a port in use: {status}: {text}")
@@ -283,7 +284,8 @@ def test_given_back(nics: NicLab) -> None:
 
 
 def test_without_hugepages(nics: NicLab) -> None:
-    """A device could not be told where the packets are: no start is better than one that is mute."""
+    """Without hugepages a device cannot learn where the packets are. So the gateway does not start, instead of running
+    mute."""
     daemon = nics.gateway_a.daemon
     daemon.stop()
     nics.guest.run(f"{BIND} restore", 60)

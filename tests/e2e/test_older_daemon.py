@@ -1,7 +1,7 @@
-"""The daemon of an older revision against ours, with keys, in both roles: all goes on as between two of it.
+"""The daemon of an older revision with keys against ours, in both roles. All works as between two older daemons.
 
-It is built once in a build folder, in older/ there. What a later revision has added to the protocol is
-used only if both ends offer it (docs/stp.md), so none of this may fail, and nothing may be malformed.
+The older daemon is built once, in the folder older/ of a build folder. Later additions to the protocol are used only if
+both ends offer them (docs/stp.md). So none of this may fail, and no packet may be malformed.
 """
 
 import contextlib
@@ -51,7 +51,7 @@ pytestmark = [needs_root, pytest.mark.long]
 
 
 def build(revision: str) -> str:
-    """Its satrelayd."""
+    """Builds that revision; returns the path of its satrelayd."""
     folder = os.path.join(build_folder(), "older", revision[:7])
     program = os.path.join(folder, "build", "relay", "satrelayd", "satrelayd")
     git = ["git", "-c", "safe.directory=*", "-C", REPOSITORY]
@@ -74,7 +74,7 @@ def older(request) -> Programs:
 
 @pytest.fixture(params=ROLES)
 def make(request, older):
-    """Makes a lab with a daemon of each, of which gateway A's hosts open most connections."""
+    """Makes labs with one daemon of each revision. Gateway A's hosts open most connections."""
     first, second = (older, programs()) if request.param == ROLES[0] else (programs(), older)
 
     @contextlib.contextmanager
@@ -126,7 +126,7 @@ def test_either_side_opens(make) -> None:
 
 
 def stream(sender, receiver, data: bytes) -> None:
-    """All of it; its two ends are read and written at once."""
+    """Sends all of `data`, and reads it at the other end at the same time."""
     thread = threading.Thread(target=sender.sendall, args=(data,))
     thread.start()
     received = b""

@@ -1,4 +1,4 @@
-"""The link goes away for some seconds in mid-transfer: the transfers wait and go on."""
+"""The link goes away for some seconds in mid-transfer. The transfers wait and go on."""
 
 import time
 
@@ -23,7 +23,7 @@ def test_outage() -> None:
         for transfer in both:
             outcome = transfer.finish()
             check(outcome.completed and outcome.sha256_ok, f"after an outage: {outcome}")
-            # The outage itself, the bound, and a while to notice and to resume at the full rate.
+            # The outage itself, the bound, and some time to notice and to resume at the full rate.
             most = OUTAGE + link.bound_seconds(SIZE) + 3
             note(f"{outcome.seconds:.2f} s with {OUTAGE} s of outage")
             measured.check(

@@ -23,21 +23,21 @@ from lab.web import Web
 COUNT = 100
 SIZE = 600_000
 NEW = 10  # connections in mid-flood
-KEPT = 0.9  # of their rate
-# Of the client's prefix, as the gateway bridges what its peer does not accept; and of no host, which would
-# answer with RST.
+KEPT = 0.9  # share of the downloads' rate
+# In the client's prefix, as the gateway bridges SYNs that its peer does not accept. No host has these addresses, as a
+# host would answer with RST.
 SOURCES = "203.0.113.64/26"
-# SYNs a second. What a flood takes of downloads is the gateway's doing only where its machine, which makes the
-# flood, too, has time left: where it has none, half as many are sent.
+# SYNs a second. The machine that runs the gateway makes the flood, too. Only if it has time left does the gateway alone
+# explain the loss of rate. If it has none, the next rate is half as high.
 RATES = (int(os.environ.get("FLOOD", 100_000)),) + (50_000, 25_000) * ("FLOOD" not in os.environ)
-IDLE = 0.05  # of all processors, at least
+IDLE = 0.05  # share of all processors, at least
 
 
 @contextmanager
 def syn_flood(lab, rate: int):
-    """From the client's own port, to a server that the client has talked to.
+    """Sends SYNs from the client's own port, to a server that the client has talked to.
 
-    Yields a function that says how many have been sent.
+    Yields a function that returns how many have been sent.
     """
     space = lab.client
     neighbour = space.run("ip", "neigh", "show", SERVER.ipv4)
@@ -59,14 +59,14 @@ def syn_flood(lab, rate: int):
 
 
 def processor_time() -> tuple[int, int]:
-    """That nobody had, and all, in ticks."""
+    """Idle time, and all time, in ticks."""
     with open("/proc/stat", encoding="ascii") as file:
         fields = [int(field) for field in file.readline().split()[1:]]
     return fields[3] + fields[4], sum(fields[:8])
 
 
 def downloads(lab) -> float:
-    """Bytes a second that the hundred bring while all of them go on."""
+    """Bytes a second of the hundred downloads while all of them go on."""
     began = time.monotonic()
     lab.client.run(
         *("curl", "--silent", "--show-error", "--fail", "--noproxy", "*"),
@@ -114,8 +114,8 @@ def test_a_syn_flood_beside_a_hundred_downloads(lab: Lab) -> None:
     measured.check(
         flooded > KEPT * quiet, f"the downloads lost {1 - flooded / quiet:.0%} of their rate"
     )
-    # A flood that gets no processor is none. The client has its own part of the half-open places, as the flood has
-    # few sources: only some of its connections open by cookies (SynFlood.* has them all).
+    # A flood that gets no processor time proves nothing. The client has its own part of the half-open places, as the
+    # flood has few sources. So only some of its connections open by cookies (in SynFlood.* all of them do).
     measured.check(counter("syn_cookies_sent") >= 100_000, "the flood took no cookies")
     check(counter("bridged_half_open_full") == 0, "SYNs were bridged")
 

@@ -1,6 +1,6 @@
 """The panel in a browser: real gateways, satpanel and Chromium, each page on a phone and on a desk.
 
-`--screenshots FOLDER` leaves a picture of each page there, as docs/images has them.
+`--screenshots FOLDER` leaves a picture of each page there, as in docs/images.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from selenium.webdriver.common.keys import Keys
 pytestmark = pytest.mark.lab(Link(rate=20_000_000, rtt=0.2, loss=0.005), GatewayOptions())
 
 QUESTION = "explain?source=203.0.113.10&destination=203.0.113.130:8080"
-# Each page by its address, and what it says when it has what it shows.
+# Each page by its address, with the words that it shows once it has its data.
 PAGES = {
     "": ("All is well.", "remote", "alive"),
     "link": ("Rate of the link", "Round trip", "relayed"),
@@ -36,8 +36,8 @@ PAGES = {
     "capture": ("What to capture",),
 }
 NAMES = {QUESTION: "explain", "": "overview"}
-MOST_BYTES = 200_000  # of a first visit, without charts
-# Chromium itself writes down each answer that is an error.
+MOST_BYTES = 200_000  # for a first visit, without charts
+# Chromium itself logs each answer that is an error.
 NO_GATEWAY = "status of 502"
 
 
@@ -55,7 +55,7 @@ def shared_browser(panel, request):
 
 @pytest.fixture
 def browser(shared_browser):
-    """Without a cookie, wide and light."""
+    """A browser without a cookie, wide and light."""
     shared_browser.driver.get("about:blank")
     shared_browser.devtools("Network.clearBrowserCookies")
     shared_browser.resize(WIDE)
@@ -78,7 +78,7 @@ def log_in(browser: Browser, user: str, page: str = "") -> None:
 
 @contextlib.contextmanager
 def slow_download(lab: Lab):
-    """A flow whose client reads nothing any more, so that it waits for that."""
+    """A flow that waits for its client, which reads nothing any more."""
     with connection(lab, 8090) as (client, server):
         server.settimeout(1)
         with contextlib.suppress(TimeoutError):
@@ -89,7 +89,7 @@ def slow_download(lab: Lab):
 
 @contextlib.contextmanager
 def uploads(lab: Lab):
-    """Of what compresses to half."""
+    """Uploads data that compresses to half."""
     over = threading.Event()
     data = b"".join(os.urandom(512) + bytes(512) for _ in range(64))
     with connection(lab, 8080) as (client, server):
@@ -191,7 +191,7 @@ def test_pages_with_data(lab: Lab, panel: Panel, browser: Browser) -> None:
 
 
 def one_flow(lab: Lab, browser: Browser) -> None:
-    """Found by its text, sorted, and asked what it waits for."""
+    """Finds a flow by its text, sorts the list, and asks what the flow waits for."""
     slow = next(f for f in lab.gateway_a.query("flows") if f["to_lan_bytes"] > f["from_lan_bytes"])
     browser.go("flows")
     browser.wait_for("203.0.113.10:")
@@ -212,7 +212,7 @@ def one_flow(lab: Lab, browser: Browser) -> None:
 
 
 def test_too_many_flows_to_sort(lab: Lab, panel: Panel, browser: Browser) -> None:
-    """As satpanel answers above 20,000: the list goes on, and the page says why it is not sorted."""
+    """satpanel answers so above 20,000 flows: the list still works, and the page says why it is not sorted."""
     log_in(browser, "vera", "explain")
     browser.wait_for("What is bridged")
     browser.run("""
@@ -249,7 +249,7 @@ def charts_in_both_schemes(browser: Browser) -> None:
 
 
 def test_without_charts(panel: Panel, browser: Browser) -> None:
-    """Where the library is not installed the tables have everything."""
+    """Without the chart library the tables have everything."""
     browser.devtools("Network.enable")
     browser.devtools("Network.setBlockedURLs", urls=["*/vendor/*"])
     try:
@@ -263,14 +263,14 @@ def test_without_charts(panel: Panel, browser: Browser) -> None:
 
 
 def test_while_it_is_fetched(panel: Panel, browser: Browser) -> None:
-    """A slow way to satpanel: every page says what it waits for."""
+    """Over a slow path to satpanel every page says what it waits for."""
     log_in(browser, "vera", "capture")
     browser.devtools("Network.enable")
     slow = {"latency": 1500, "downloadThroughput": -1, "uploadThroughput": -1}
     browser.devtools("Network.emulateNetworkConditions", offline=False, **slow)
     try:
         for page in PAGES:
-            if page != "capture":  # it shows nothing that is fetched
+            if page != "capture":  # it fetches nothing that it shows
                 browser.go(page)
                 browser.wait_for("Fetching", timeout=1.4)
         browser.judge_at_both_widths("fetching")
@@ -312,7 +312,7 @@ def test_gateway_killed_in_between(lab: Lab, panel: Panel, browser: Browser) -> 
 
 
 def test_switches_by_keyboard(lab: Lab, panel: Panel, browser: Browser) -> None:
-    """Bypass, without a mouse: the next connection is bridged, and the page says so."""
+    """Sets bypass without a mouse: the next connection is bridged, and the page says so."""
     near = lab.gateway_a
     log_in(browser, "otto")
     browser.wait_for("All is well.")
@@ -358,7 +358,7 @@ def test_switches_of_rules(lab: Lab, panel: Panel, browser: Browser) -> None:
     check((rule["compress"], rule["changed"]) == ("off", "yes"), f"{rule}")
     browser.wait_for("rule 2", "panel:otto")
 
-    # What the gateway refuses is said in its words, and nothing has changed.
+    # The page shows a refusal in the gateway's words, and nothing has changed.
     browser.press("[aria-label='Change link sat']")
     browser.fill("RATE", "90Mbit")
     browser.press("dialog button.main")
@@ -374,8 +374,8 @@ def test_switches_of_rules(lab: Lab, panel: Panel, browser: Browser) -> None:
     browser.wait_for("Change peer remote: ok")
     eventually(lambda: lab.gateway_a.peer()["send_rate_bps"] < 5_100_000, 5, "less is sent")
 
-    # What a link carries now stands beside the button.
-    usual = ["configured", "configured", "5.00 Mbit/s"]  # as the peer may be sent no more
+    # The present rate of a link is shown beside the button.
+    usual = ["configured", "configured", "5.00 Mbit/s"]  # the operator has set that the peer is sent no more
     browser.wait_until(lambda: capacities(browser) == usual, "as configured")
     browser.press("[aria-label='Change link sat']")
     browser.fill("RATE", "10Mbit")
@@ -388,7 +388,7 @@ def test_switches_of_rules(lab: Lab, panel: Panel, browser: Browser) -> None:
     both = ["10.0 Mbit/s", "4.00 Mbit/s", "5.00 Mbit/s"]
     browser.wait_until(lambda: capacities(browser) == both, "still, loaded anew")
 
-    # What the page says of a reload is so.
+    # The page's statement about a reload is true.
     browser.wait_for("Functions of rules and classes hold until the next reload")
     tell(lab, lab.gateway_a, "reload")
     rule = lab.gateway_a.query("rules")[1]
@@ -410,7 +410,7 @@ def test_switches_of_rules(lab: Lab, panel: Panel, browser: Browser) -> None:
 
 
 def capacities(browser: Browser) -> list[str]:
-    """What is shown of the one link: what is set each way, and what it sends now."""
+    """The shown figures of the one link: the rate set for each way, and what it sends now."""
     return browser.run(
         "return ['send', 'receive', 'sends now'].map((way) => document.querySelector("
         "`[data-command=capacity] td[data-title='${way}']`)?.textContent)"
@@ -431,7 +431,7 @@ def test_asks_before_what_interrupts(lab: Lab, panel: Panel, browser: Browser) -
     must_be_silent(browser)
 
 
-# --- who may --------------------------------------------------------------------------------------
+# --- roles ---------------------------------------------------------------------------------------
 
 
 def test_roles(lab: Lab, panel: Panel, browser: Browser) -> None:
@@ -466,7 +466,7 @@ def test_roles(lab: Lab, panel: Panel, browser: Browser) -> None:
     check(not browser.find("[data-command=drain] button").is_enabled(), "otto may drain")
     check(browser.find("[aria-label='Bypass on']").is_enabled(), "otto may not bypass")
 
-    # A session that ends in between leads to the login, and back to the page.
+    # A session that ends in between leads to the login, and then back to the page.
     browser.devtools("Network.clearBrowserCookies")
     browser.wait_for("Password")
     browser.fill("name", "otto")
@@ -475,7 +475,7 @@ def test_roles(lab: Lab, panel: Panel, browser: Browser) -> None:
     must_be_silent(browser, "status of 401")
 
 
-# --- what happens while somebody looks ------------------------------------------------------------
+# --- events while a page is open -----------------------------------------------------------------
 
 
 def test_events_as_they_happen(lab: Lab, panel: Panel, browser: Browser) -> None:
@@ -496,16 +496,16 @@ def test_events_as_they_happen(lab: Lab, panel: Panel, browser: Browser) -> None
         "it is filtered",
     )
 
-    # More than a page.
+    # More events than a page holds.
     tell(lab, lab.gateway_a, "capacity", "sat", "receive", "configured")
     tell_all(lab.gateway_a, *(f"rate remote {rate}kbit" for rate in range(19_001, 19_251)))
     tell_all(lab.gateway_a, "rate remote configured")
     browser.find("main input[type=search]").send_keys(Keys.CONTROL, "a", Keys.BACKSPACE)
-    browser.wait_for("19250kbit → configured")  # so satpanel has seen them all
+    browser.wait_for("19250kbit → configured")  # so satpanel has all of them
     browser.load("events")
     browser.wait_for("19250kbit → configured")
     check("peer_alive" not in browser.text(), "all are there at once")
-    # A value of before, which is older than what is shown.
+    # A value from before, older than the events that are shown.
     browser.find("main input[type=search]").send_keys("configured 19001kbit")
     browser.wait_for("No event is like that.")
     browser.press("section[aria-label='List of events'] > button")
@@ -521,7 +521,7 @@ def test_events_as_they_happen(lab: Lab, panel: Panel, browser: Browser) -> None
 
 
 def test_an_alarm_takes_away_all_is_well(lab: Lab, panel: Panel, browser: Browser) -> None:
-    """What the page does not find by itself, and satpanel's book of alarms has."""
+    """An alarm that the page cannot find by itself, but that satpanel's list of alarms has."""
     log_in(browser, "otto")
     browser.wait_for("All is well.")
     tell(lab, lab.gateway_a, "capacity", "sat", "send", "5Mbit")
@@ -562,7 +562,7 @@ def test_asks_nothing_unseen(panel: Panel, browser: Browser) -> None:
         "document.dispatchEvent(new Event('visibilitychange'))"
     )
     browser.run(hide, True)
-    time.sleep(1)  # for answers that are under way
+    time.sleep(1)  # for answers that are in flight
     before = browser.run(asked)
     time.sleep(2.2)
     check(browser.run(asked) == before, "a page that nobody sees asks")
@@ -577,7 +577,7 @@ def test_capture(lab: Lab, panel: Panel, browser: Browser) -> None:
     browser.wait_for("That did not work.")
     browser.fill("filter", "tcp port 8080")
     browser.fill("seconds", "3")
-    measured = RealTime()  # as the conversation must end within these seconds
+    measured = RealTime()  # the conversation must end within these seconds
     browser.press("main button[type=submit]")
     browser.wait_for("Capturing at port lan")
     converse(lab, 8080)

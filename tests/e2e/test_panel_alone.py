@@ -1,4 +1,4 @@
-"""The panel where there is no gateway, and what its pages are made of."""
+"""The panel without a gateway, and the parts of its pages."""
 
 import glob
 import os
@@ -30,7 +30,7 @@ def browser(panel):
 
 
 def test_no_gateway(browser: Browser) -> None:
-    """A panel that has never seen one says so on every page."""
+    """A panel that has never seen a gateway says so on every page."""
     for page in PAGES:
         browser.load(page)
         browser.wait_for("everybody may look", "The gateway does not answer since")
@@ -38,7 +38,7 @@ def test_no_gateway(browser: Browser) -> None:
     must_be_silent(browser, "status of 502")
 
 
-# As tests/unit/relay/text/numbers_test.cc has them.
+# The same numbers as in tests/unit/relay/text/numbers_test.cc.
 NUMBERS = [
     ("binaryBytes(1023)", "1023 B"),
     ("binaryBytes(1536)", "1.50 KiB"),
@@ -78,7 +78,7 @@ def test_numbers_are_those_of_satrelayctl(browser: Browser) -> None:
 
 
 def test_hostile_names(browser: Browser) -> None:
-    """What peers and hosts are called is text, wherever it stands."""
+    """The names of peers and hosts are shown as text, wherever they are."""
     browser.load()
     said = browser.run_async("""
       const {Table} = await import("/assets/table.js");
@@ -113,7 +113,7 @@ def test_hostile_names(browser: Browser) -> None:
         check(not found, f"{os.path.basename(path)} has {found and found[0]}")
 
 
-# Text upon what it stands on, by the names of style.css.
+# Colors of text and background, by the names of style.css.
 PAIRS = [
     ("ink", "page"),
     ("ink", "sheet"),
@@ -136,7 +136,7 @@ PAIRS = [
 
 
 def luminance(colour: str) -> float:
-    """As WCAG 2 has it."""
+    """The luminance by WCAG 2."""
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
@@ -160,7 +160,7 @@ def test_contrast() -> None:
 
 
 def test_panel_gone(panel, browser: Browser) -> None:
-    """The last of the file, as the panel ends."""
+    """The last test of the file, since it ends the panel."""
     browser.load()
     browser.wait_for("The gateway does not answer since")
     panel.process.terminate()

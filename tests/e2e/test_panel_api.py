@@ -1,4 +1,4 @@
-"""satpanel without a browser: who may what, what it answers, and what hostile clients do to it."""
+"""satpanel without a browser: what each role may do, what satpanel answers, and how it bears hostile clients."""
 
 import http.client
 import json
@@ -19,7 +19,7 @@ from panel import PASSWORD, Client, panel_of, program
 NO_PEER = {"arguments": {"PEER": "nobody", "RATE": "1Mbit"}}
 NO_CLASS = {"arguments": {"NAME": "none", "KEY=VALUE": {"weight": "2"}}}
 NO_LINK = {"arguments": {"LINK": "none", "WAY": "send", "RATE": "1Mbit"}}
-# (method, path, body) and what becomes of it: for nobody, viewer, operator, administrator.
+# (method, path, body), and the statuses without a login, for a viewer, an operator and an administrator.
 RIGHTS = [
     ("GET", "/api/v1/session", None, (200, 200, 200, 200)),
     ("GET", "/api/v1/openapi.json", None, (200, 200, 200, 200)),
@@ -33,7 +33,7 @@ RIGHTS = [
     ("GET", "/metrics", None, (401, 200, 200, 200)),
     ("GET", "/api/v1/commands", None, (401, 200, 200, 200)),
     ("POST", "/api/v1/commands/bypass", {"arguments": {"STATE": "off"}}, (401, 403, 200, 200)),
-    # Beyond the role it is the gateway, or what is said, that decides.
+    # If the role suffices, the gateway or the arguments decide.
     ("POST", "/api/v1/commands/set", {"arguments": {"RULE": "9"}}, (401, 403, 400, 400)),
     ("POST", "/api/v1/commands/rate", NO_PEER, (401, 403, 409, 409)),
     ("POST", "/api/v1/commands/class", NO_CLASS, (401, 403, 409, 409)),
@@ -65,7 +65,7 @@ def check_roles(lab: Lab) -> None:
         licence = clients[0].get("/vendor/chart.licence.txt")
         check("Permission is hereby granted" in licence, f"no licence: {licence[:200]}")
 
-        # What a browser sends by itself, for whatever page: the cookie.
+        # A browser sends only the cookie by itself, for any page.
         forged = dict(clients[3].headers)
         del forged["X-CSRF-Token"]
         bare = Client(panel)
@@ -80,13 +80,13 @@ def check_roles(lab: Lab) -> None:
         check(status == 421, f"another name of this machine: {status}")
         check(lab.gateway_a.query("status")["new_flows"] == "open", "a forged request was obeyed")
 
-        # A token looks, and logs in nowhere.
+        # A token may read, but logs in nowhere.
         scraper = Client(panel, token=panel.token)
         check("satrelay_up 1" in scraper.get("/metrics"), "no metrics for the token")
         check(scraper.tell("bypass", STATE="on")[0] == 403, "a token of a viewer switches")
         check(Client(panel, token="wrong").ask("GET", "/metrics")[0] == 401, "a wrong token")
 
-        # The streams of a program end with its token, though nothing happens.
+        # The streams of a program end with its token, even if nothing happens.
         with socket.create_connection(("127.0.0.1", panel.port)) as stream:
             head = "GET /api/v1/events/stream HTTP/1.1\r\nHost: localhost\r\n"
             stream.sendall(f"{head}Authorization: Bearer {panel.token}\r\n\r\n".encode())
@@ -96,7 +96,7 @@ def check_roles(lab: Lab) -> None:
             while not stream.recv(65536).endswith(b"0\r\n\r\n"):
                 pass
 
-        # Who is no user any more is out at once, who has a new password, and who logs out too.
+        # A removed user is logged out at once, and so is a user with a new password, or after a logout.
         panel.manage("user", "add", "ann", "--role", "administrator", password="another one")
         eventually(
             lambda: clients[3].ask("GET", "/api/v1/peers")[0] == 401, 5, "an old password is out"
@@ -142,7 +142,7 @@ def check_wrong_files() -> None:
 
 def speaks(port: int, certificate: str, version: ssl.TLSVersion) -> bool:
     context = ssl.create_default_context(cafile=certificate)
-    # What OpenSSL itself does not speak any more at its usual level.
+    # At its usual level OpenSSL itself no longer speaks some of these versions.
     context.set_ciphers("ALL:@SECLEVEL=0")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -189,7 +189,7 @@ def check_tls(lab: Lab) -> None:
                 plain.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
                 check(not plain.recv(65536).startswith(b"HTTP/"), "it answers without TLS")
 
-            # The cookie is one for HTTPS alone.
+            # The cookie is for HTTPS only.
             secure = http.client.HTTPSConnection(
                 "127.0.0.1", panel.port, context=ssl.create_default_context(cafile=certificate)
             )
@@ -256,7 +256,7 @@ def test_answers(lab: Lab) -> None:
         status, body = client.ask("GET", "/api/v1/explain?source=here&destination=there")
         check(status == 400 and "here" in body["detail"], f"{status} {body}")
 
-        # A switch changes the next connection, and the events say who threw it.
+        # A switch changes the next connection, and the events name the user.
         thrown = (("on", "bypass"), ("on", "bypass"), ("off", "open"), ("on", "bypass"))
         for state, new_flows in thrown:
             check(client.tell("bypass", STATE=state) == (200, {"answer": "ok"}), f"bypass {state}")
@@ -307,7 +307,7 @@ def test_answers(lab: Lab) -> None:
             check(f"/api/v1/commands/{name}" in paths, f"{name} is not described")
         check_answers(client)
 
-        # The gateway dies: the panel says so, and is back when it is back.
+        # The gateway dies. The panel says so, and works again when the gateway does.
         near.daemon.kill()
         eventually(
             lambda: not client.get("/api/v1/overview")["up"], 10, "the panel misses its gateway"
@@ -322,7 +322,7 @@ def test_answers(lab: Lab) -> None:
 
 
 def check_answers(client: Client) -> None:
-    """What is described of an answer is what it has."""
+    """Checks that each answer has the parts that its description names."""
     description = client.get("/api/v1/openapi.json")
     described = 0
     for path, methods in description["paths"].items():
@@ -366,7 +366,7 @@ def events_of(stream: socket.socket) -> str:
 
 
 def malformed(seed: random.Random) -> bytes:
-    """Something that is no request, or one with something wrong in it."""
+    """Bytes that are no request, or a request with a fault."""
     noise = bytes(seed.randrange(256) for _ in range(seed.randrange(1, 300)))
     return seed.choice(
         [
@@ -408,7 +408,7 @@ def answer_to(request: bytes, port: int) -> bytes:
 
 
 def test_hostile_clients(lab: Lab) -> None:
-    """Malformed requests, 1,000 connections that say nothing, and who asks properly meanwhile."""
+    """Malformed requests, 1,000 silent connections, and clients that ask properly meanwhile."""
     with panel_of(lab.gateway_a) as panel:
         client = Client(panel, "ann")
         eventually(lambda: client.get("/api/v1/overview")["up"], 10, "the panel looks")
@@ -420,7 +420,7 @@ def test_hostile_clients(lab: Lab) -> None:
                 check(b"root:" not in answer, "a file of the machine was read")
                 check(not answer.startswith(b"HTTP/1.1 500"), f"{answer[:200]}")
         check(client.get("/api/v1/overview")["up"], "after malformed requests")
-        # Of who may give commands, arguments as deep as a body has room for.
+        # From a user with the right to give commands: arguments nested as deep as a body has room for.
         deep = b'{"arguments": {"STATE": ' + b"[" * 32_000 + b"]" * 32_000 + b"}}"
         status, body = client.ask("POST", "/api/v1/commands/bypass", deep)
         check(status == 400, f"arguments that are nested: {status} {body}")

@@ -1,7 +1,7 @@
-"""While only the peer is unreachable, new TCP goes through bridged; afterwards it is relayed again.
+"""While only the peer is unreachable, new TCP connections are bridged. Afterwards they are relayed again.
 
-The far gateway is killed and a plain kernel bridge takes its place: frames still pass between the
-hosts, and nobody answers STP.
+The far gateway is killed, and a plain kernel bridge takes its place. Frames still pass between the hosts, and STP gets
+no answers.
 """
 
 from harness import Lab, check, connection, converse, eventually, note
@@ -24,7 +24,7 @@ def test_peer_down(lab: Lab) -> None:
     check(counters["flows_established"] == 1, "a flow was accelerated without a peer")
     check(counters["bridged_peer_down"] > 0, "nothing was counted as bridged_peer_down")
 
-    # A flow that began while bridged stays bridged to its end, also once the peer is back.
+    # A flow that began bridged stays bridged to its end, also once the peer is back.
     with connection(lab, 9003) as (client, server):
         client.sendall(b"before")
         check(server.recv(10) == b"before", "bytes changed")

@@ -1,4 +1,4 @@
-"""What users of comparable systems reported, where no other test looks (docs/testing.md has the list)."""
+"""Problems that users of comparable systems reported, if no other test covers them (docs/testing.md has the list)."""
 
 import contextlib
 import os
@@ -51,7 +51,7 @@ def hosts_see_each_others_addresses(lab: Lab) -> None:
 
 
 def carry(client: socket.socket, server: socket.socket, what: str) -> None:
-    """DATA in both directions, one after the other."""
+    """Sends DATA in both directions, one after the other."""
     for source, sink, way in ((client, server, "up"), (server, client, "down")):
         sender = threading.Thread(target=lambda: (source.sendall(DATA), source.shutdown(1)))
         sender.start()
@@ -61,7 +61,7 @@ def carry(client: socket.socket, server: socket.socket, what: str) -> None:
 
 
 def lans_of_different_mtu(lab: Lab) -> None:
-    """Small transfers work where the MTU is wrong, large ones hang."""
+    """With a wrong MTU small transfers would work, and large ones would hang."""
     try:
         for client_mtu, server_mtu in ((1280, 1500), (1500, 1290)):
             lab.client.ip("link", "set", CLIENT.interface, "mtu", str(client_mtu))
@@ -75,7 +75,8 @@ def lans_of_different_mtu(lab: Lab) -> None:
 
 
 def a_router_behind_the_gateway_carries_less(lab: Lab) -> None:
-    """Its "too big" is addressed to the client, whose segments it never saw: it is the gateway's."""
+    """The router's "too big" is addressed to the client, but is about segments of the gateway. So it must reach the
+    gateway."""
     with host_behind_router(lab) as inner:
         for address in BEHIND_ROUTER:
             before = lab.gateway_b.counter("dropped_icmp_for_relayed")
@@ -110,7 +111,7 @@ def short_connections_leave_nothing(lab: Lab) -> None:
             for gateway in lab.gateways
         ]
 
-    open_and_close(200)  # whatever is touched for the first time
+    open_and_close(200)  # so that everything has been used once
     check_memory_returns(lab)
     before = held()
     open_and_close(600)
@@ -121,7 +122,7 @@ def short_connections_leave_nothing(lab: Lab) -> None:
         grown = bytes_now - bytes_before
         note(f"{gateway.name}: {grown} bytes more after 600 connections, {files_now} descriptors")
         check(grown < 4 << 20, f"{gateway.name} grew by {grown} bytes")
-        # The socket of a question about figures may be open at either moment.
+        # The socket of a query for figures may be open at either moment.
         check(files_now <= files_before + 2, f"{files_before} descriptors became {files_now}")
 
 
@@ -150,7 +151,7 @@ def test_pitfalls(lab: Lab) -> None:
 
 
 def test_a_full_table_refuses_nobody() -> None:
-    """Connections beyond the limit work, unrelayed, and are counted; an ended one makes room.
+    """Connections beyond the limit work, unrelayed, and are counted. An ended connection makes room.
 
     All are of one host, which may have half of the table.
     """
@@ -172,7 +173,7 @@ def test_a_full_table_refuses_nobody() -> None:
         check(relayed == most, f"{relayed} connections were relayed, not {most}")
         check(full >= 10, f"{full} frames were counted as bridged for want of room")
         for client, accepted in pairs:
-            # Without TIME-WAIT, in which flows keep their place.
+            # Closed without TIME-WAIT, in which flows would keep their places.
             for end in (client, accepted):
                 end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
                 end.close()

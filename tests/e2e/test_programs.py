@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Real programs through the gateways: relayed and direct, IPv4 and IPv6, plain and on a VLAN.
 
-Each program runs against a real server, and the digest of what arrived is that of what was sent. The
-gateways' counters tell that a flow was relayed, or was not. Direct runs cross the same gateways and the
-same link, to an address whose connections a rule bridges.
+Each program runs against a real server. The digest of what arrived must be that of what was sent. The gateways'
+counters show whether a flow was relayed. Direct runs cross the same gateways and the same link, to an address for which
+a rule bridges connections.
 """
 
 import argparse
@@ -38,7 +38,7 @@ VLAN = 100
 DIRECT = {4: "203.0.113.131", 6: "2001:db8::b:11"}
 RELAYED = {4: SERVER.ipv4, 6: SERVER.ipv6}
 RATE = 100_000_000  # bit/s
-MOST_FAILURES = 3  # of one lab; then it gives up, as each may take a minute
+MOST_FAILURES = 3  # failures of one lab; then it gives up, as each may take a minute
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Case:
 class Result:
     seconds: float = 0.0
     equal: bool = False
-    flows: int = 0  # relayed ones
+    flows: int = 0  # relayed flows
     failure: str = ""
 
 
@@ -78,7 +78,7 @@ class Flows:
         return [sum(one[name] for one in counters) for name in names]
 
     def settle(self) -> None:
-        """Waits until nothing of earlier programs is on its way: the last ones leave early."""
+        """Waits until no packets of earlier programs are in flight: the last programs leave early."""
         quiet = 0.4 + 2 * self._lab.link.rtt
         for _ in range(20):
             before = self._read()
@@ -124,7 +124,7 @@ class World:
         try:
             self._run_all(stopped)
         except Exception:
-            # When stopped, the lab goes away under it.
+            # When stopped, the lab goes away during the run.
             if not stopped.is_set():
                 self.error = traceback.format_exc()
 
@@ -217,7 +217,7 @@ def as_markdown(table: list[list[str]]) -> str:
 
 
 def tags_are_on_the_cable(lab: Lab, vlan: int) -> None:
-    """What the gateway's LAN port sees of the client carries the tag."""
+    """Checks that the client's frames carry the tag at the gateway's LAN port."""
     with frames.Tap(lab.gateway_a.space, LAN_INTERFACE) as tap:
         lab.client.run("ping", "-n", "-c", "1", "-W", "5", SERVER.ipv4)
         seen = tap.receive(0.2)
@@ -242,8 +242,8 @@ def programs(given: argparse.Namespace) -> None:
             world.set_up()
         tags_are_on_the_cable(worlds[-1].lab, VLAN)
         note(f"{len(worlds)} labs and their servers are up ({time.monotonic() - began:.0f} s)")
-        # All at the same time, as the programs mostly wait for the link. Leaving the context early, by Ctrl-C
-        # too, ends the programs with their labs.
+        # All worlds run at the same time, as the programs mostly wait for the link. If the context is left early, also
+        # by Ctrl-C, the programs end with their labs.
         threads = [threading.Thread(target=world.run, args=(stopped,)) for world in worlds]
         try:
             for thread in threads:

@@ -1,4 +1,5 @@
-"""Records of flows: lines in a file, IPFIX as nfcapd and tshark read it, and what becomes of them without either."""
+"""Records of flows: lines in a file, IPFIX as nfcapd and tshark read it, and faults of the file and of the
+collector."""
 
 import contextlib
 import ctypes
@@ -52,7 +53,7 @@ def need(*programs: str) -> None:
 
 @contextlib.contextmanager
 def recording(transport: str):
-    """A lab whose gateways record; its folder of records belongs to whoever they run as."""
+    """A lab with gateways that record. Any user may write into its folder of records."""
     with tempfile.TemporaryDirectory(prefix="satrelay-records-") as folder:
         os.chmod(folder, 0o777)
         records = {
@@ -72,7 +73,7 @@ def lines(folder: str, gateway) -> list[dict]:
 
 
 def download(lab: Lab, size: int) -> int:
-    """The port of the client."""
+    """Downloads `size` bytes; returns the client's port."""
     with connection(lab, ACCELERATED_PORT) as (client, server):
         client.sendall(b"?")
         check(server.recv(1) == b"?", "the question changed")
@@ -109,7 +110,7 @@ def of_port(records: list[dict], port: int) -> dict:
 
 
 def wait_for_event(gateway, name: str, subject: str, after: dict | None = None) -> dict:
-    """The first one after that event."""
+    """The first such event after event `after`."""
     first = after["number"] + 1 if after else 1
 
     def found() -> list[dict]:
@@ -125,7 +126,7 @@ def wait_for_event(gateway, name: str, subject: str, after: dict | None = None) 
 
 @contextlib.contextmanager
 def losing(host, port: int, one_in: int):
-    """The host does not get one in so many of the segments with payload that come from that port."""
+    """Drops one in `one_in` segments with payload from that port before the host gets them."""
     rules = (
         "table inet lossy { chain in { type filter hook input priority 0; "
         f"tcp sport {port} meta length > 600 numgen inc mod {one_in} == {one_in - 1} drop; }}; }}"
@@ -141,7 +142,7 @@ def test_both_records_tell_of_a_lan_that_loses_segments() -> None:
     need("nft")
     with recording("udp") as (lab, folder):
         near, far = lab.gateways
-        # The client's kernel is shown large frames, of which there are not many.
+        # The client's kernel sees large frames, of which there are not many.
         with losing(lab.client, ACCELERATED_PORT, 10):
             port = download(lab, 1_500_000)
         both = []
@@ -172,7 +173,7 @@ def start_nfcapd(lab: Lab, folder: str) -> Daemon:
 
 
 def nfdump(folder: str) -> dict[int, dict]:
-    """What nfcapd has understood, by the port of the client."""
+    """The records that nfcapd has understood, by the port of the client."""
     read = subprocess.run(
         ["nfdump", "-R", folder, "-o", "json"], capture_output=True, text=True, check=True
     )
@@ -183,12 +184,12 @@ def test_file_and_nfcapd() -> None:
     need("nfcapd", "nfdump")
     with recording("udp") as (lab, folder):
         near, far = lab.gateways
-        # Nobody listens to the templates.
+        # No collector listens to the templates yet.
         failing = wait_for_event(near, "records_failing", "records collector")
         check(failing["severity"] == "warning" and "refused" in failing["detail"], f"{failing}")
         before = os.path.join(folder, "before")
         collector = start_nfcapd(lab, before)
-        # It hears the templates when the gateway finds it, or within their interval.
+        # The collector gets the templates when the gateway finds it, or within their interval.
         said = near.query("records")["exported_messages"]
         eventually(lambda: near.query("records")["exported_messages"] > said, 15, "templates")
         ports = [download(lab, size) for size in SIZES]
@@ -208,7 +209,7 @@ def test_file_and_nfcapd() -> None:
             check(flow["src4_addr"] == CLIENT.ipv4 and flow["dst4_addr"] == SERVER.ipv4, "hosts")
             check(flow["dst_port"] == ACCELERATED_PORT, "the port of the server")
 
-        # The far gateway has no collector: its file goes on all the same.
+        # The far gateway has no collector, but its file is written all the same.
         state = far.query("records")
         check(state["unexported"] > 0 and state["written"] == 4, f"far: {state}")
         state = near.query("records")
@@ -219,7 +220,7 @@ def test_file_and_nfcapd() -> None:
             counted = f'satrelay_flow_completion_seconds_count{{size="{size}"}} 1'
             check(counted in metrics, f"{size}: it took so long as one of its size")
 
-        # kill -9, and another one in its place.
+        # kill -9 of the collector, and another collector in its place.
         collector = start_nfcapd(lab, os.path.join(folder, "killed"))
         os.kill(collector.pid, signal.SIGKILL)
         collector.kill()
@@ -273,7 +274,7 @@ def check_lines(lab: Lab, folder: str, ports: list[int], gone: int) -> None:
 
 
 def open_and_be_refused(lab: Lab, count: int) -> None:
-    # Nobody listens. Once that is known, the server refuses by itself.
+    # No program listens on the port. Once that is known, the server itself refuses.
     for _ in range(count):
         with contextlib.suppress(ConnectionRefusedError):
             connect(lab.client, SERVER.ipv4, ACCELERATED_PORT).close()
@@ -282,8 +283,8 @@ def open_and_be_refused(lab: Lab, count: int) -> None:
 def test_rotation() -> None:
     with recording("udp") as (lab, folder):
         near = lab.gateway_a
-        # A line has some 450 bytes, so 64 kB are full after 140, or before a batch that is longer than
-        # the rest. A batch that comes into an empty file may be longer: so there are two at least.
+        # A line has some 450 bytes. So 64 kB are full after 140 lines, or before a batch that is longer than the rest.
+        # A batch may be longer than an empty file allows. So there are two batches at least.
         for more, all_of_them in ((120, 120), (80, 200)):
             open_and_be_refused(lab, more)
             eventually(lambda n=all_of_them: near.query("records")["written"] == n, 20, "all are written")
@@ -299,7 +300,7 @@ def test_rotation() -> None:
 
 def test_a_disk_becomes_full_and_has_room_again() -> None:
     with tempfile.TemporaryDirectory(prefix="satrelay-disk-") as disk:
-        # Three pages: one for the folder, and some 20 lines.
+        # Three pages: one for the folder, and two for some 20 lines.
         subprocess.run(
             ["mount", "-t", "tmpfs", "-o", "size=12k,mode=777", "none", disk], check=True
         )
@@ -323,7 +324,7 @@ def fill_the_disk(lab: Lab, disk: str) -> None:
     check(state["written"] == len(lines(disk, near)), "there is a piece of a line")
     check(state["waiting"] > 0, f"nothing is tried again: {state}")
     subprocess.run(["mount", "-o", "remount,size=1M", disk], check=True)
-    # No flow ends any more, and it is found out all the same.
+    # No flow ends any more, and the gateway still notices that there is room.
     resumed = wait_for_event(near, "records_resumed", "records file", failing)
     after = near.query("records")
     check(after["written"] == state["written"] + state["waiting"], f"{state}, then {after}")
@@ -347,7 +348,7 @@ def test_a_folder_is_missing_at_the_start_and_made_later() -> None:
             check(failing["detail"].endswith("No such file or directory"), failing)
             os.mkdir(missing)
             os.chmod(missing, 0o777)
-            # Nobody opens a connection.
+            # No host opens a connection.
             resumed = wait_for_event(near, "records_resumed", "records file", failing)
             check(resumed["detail"] == "0 records were lost", resumed)
             check(os.path.exists(f"{missing}/{near.name}.json"), "the file is not there")
@@ -355,7 +356,7 @@ def test_a_folder_is_missing_at_the_start_and_made_later() -> None:
 
 
 def stop_while_the_file_fails(lab: Lab, folder: str) -> None:
-    """What waits for the file is tried once more, and nobody waits for it."""
+    """The gateway tries once more to write the records that wait, and stops without waiting for the file."""
     near, far = lab.gateways
     eventually(lambda: far.query("records")["file_trouble"] == "", 15, "far is well, too")
     shutil.rmtree(folder)
@@ -372,7 +373,7 @@ def stop_while_the_file_fails(lab: Lab, folder: str) -> None:
 
 @contextlib.contextmanager
 def held(daemon: Daemon, name: str):
-    """A thread of that name stands still, as it would before a disk that hangs; the others go on."""
+    """Stops a thread of that name, as a disk that hangs would. The other threads go on."""
     threads = {}
     for thread in os.listdir(f"/proc/{daemon.pid}/task"):
         with open(f"/proc/{daemon.pid}/task/{thread}/comm", encoding="ascii") as comm:
@@ -402,7 +403,7 @@ def test_a_writer_that_stands_still_holds_up_no_worker() -> None:
 
 
 def send_syns(lab: Lab, until) -> None:
-    """From the client's address, whose kernel knows nothing of them and resets what answers."""
+    """Sends SYNs from the client's address. Its kernel does not know them, and resets their answers."""
     target = re.search(r"lladdr (\S+)", lab.client.run("ip", "neigh", "show", SERVER.ipv4))[1]
     own = lab.client.run("cat", f"/sys/class/net/{CLIENT.interface}/address").strip()
     head = bytes.fromhex((target + own).replace(":", "")) + b"\x08\x00"
@@ -459,7 +460,7 @@ def test_tcp_and_stop() -> None:
             accepted, _ = collector.accept()
             port = download(lab, 5_000)
             eventually(lambda: near.query("records")["exported"] == 1, 10, "it is exported")
-            # What ends with the gateway is written and exported as well.
+            # Flows that end with the gateway are recorded and exported as well.
             with connection(lab, ACCELERATED_PORT) as (client, _):
                 last = client.getsockname()[1]
                 near.daemon.stop()
@@ -474,7 +475,7 @@ def test_tcp_and_stop() -> None:
 
 
 def decoded(capture: str) -> dict[int, list]:
-    """Of each record that tshark finds, by the port of the client: bytes of both, and its end."""
+    """The records that tshark finds, by the port of the client: bytes of both directions, and the end."""
     read = subprocess.run(
         ["tshark", "-r", capture, "-d", f"tcp.port=={PORT},cflow", "-Y", "cflow", "-V"],
         capture_output=True,

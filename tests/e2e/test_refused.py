@@ -1,4 +1,4 @@
-"""A port that nobody listens on, or that a firewall rejects: the client learns it quickly, and the counters name it."""
+"""A port without a listener, or rejected by a firewall: the client learns it quickly, and the counters name it."""
 
 import errno
 import os
@@ -31,7 +31,7 @@ def seconds_until_refused(lab: Lab, address: str, port: int) -> float:
 
 
 def is_refused_at_once(lab: Lab, address: str, port: int) -> bool:
-    """Whether connect() fails, and not what is read afterwards."""
+    """Whether connect() itself fails, and not a later read."""
     try:
         with connect(lab.client, address, port):
             return False
@@ -50,7 +50,7 @@ def test_refused_ports() -> None:
             measured.check(seconds < 3 * link.rtt + 0.5, f"the refusal took {seconds:.2f} s")
             refused = lab.gateway_b.counter("flows_refused") - before
             check(refused == 1, f"gateway B counted {refused} refused flows")
-            # Whoever chooses among addresses must not be connected to this one again.
+            # A host that chooses among addresses must not be connected to this one again.
             for _ in range(2):
                 check(is_refused_at_once(lab, address, 9999), f"{address} was answered again")
         check(lab.gateway_a.counter("flows_established") == 2, "the flows were not accelerated")
@@ -61,7 +61,7 @@ def test_refused_ports() -> None:
         check_memory_returns(lab)
 
 
-# The server's firewall answers a SYN so, and connect() of a Linux host ends so over a bridge.
+# A SYN, how the server's firewall answers it, and how connect() of a Linux host ends over a bridge.
 REJECTS = {
     (SERVER.ipv4, 9301): ("icmp type net-unreachable", errno.ENETUNREACH),
     (SERVER.ipv4, 9302): ("icmp type host-prohibited", errno.EHOSTUNREACH),

@@ -23,7 +23,7 @@ PORT = 9001
 
 
 class Stream:
-    """A connection with bytes on their way all the time, in both directions."""
+    """A connection with bytes in flight all the time, in both directions."""
 
     def __init__(self, client, server):
         self.client, self.server = client, server
@@ -83,7 +83,7 @@ def kill_and_restart(lab: Lab, killed, surviving, which_end_survives: str) -> No
             surviving.counter("flows_reset_peer_restart") >= 2,
             "the surviving gateway did not count its resets as flows_reset_peer_restart",
         )
-        # The survivor lists its flows, so that the idle one of the restarted gateway is reset too.
+        # The survivor lists its flows, so the idle connection of the restarted gateway is reset, too.
         for name, ends in (("busy", busy), ("idle", idle)):
             eventually(
                 lambda: was_reset(ends[1 - survivor]),
@@ -144,7 +144,7 @@ def test_killed_gateways(lab: Lab) -> None:
 
 @pytest.mark.lab(Link(rtt=0.1))
 def test_started_twice(lab: Lab) -> None:
-    """The second process changes nothing of the first one's, least of all its journal."""
+    """The second process changes nothing of the first process, least of all its journal."""
     near = lab.gateway_a
     journal = os.path.join(os.path.dirname(near.stats_socket), "flows")
     with connection(lab, PORT) as ends:
@@ -161,7 +161,7 @@ def test_started_twice(lab: Lab) -> None:
         check(f"process {near.daemon.pid} " in told, f"it does not name the first: {told}")
         check(os.stat(journal).st_ino == file, "the journal was replaced")
         echo(*ends, b"behind")
-        # What was journalled since is in the file that the next start reads.
+        # Flows journaled since then are in the file that the next start reads.
         with connection(lab, PORT + 1) as later:
             echo(*later, b"later")
             near.daemon.kill()

@@ -59,7 +59,7 @@ def terminals_reach_each_other_unrelayed(lab: RoutedLab, path: str, digest: str)
 
 
 def hosts_behind_routers_are_reset(lab: RoutedLab) -> None:
-    """A terminal is started anew without its journal: its hosts are looked for on the LAN."""
+    """A terminal restarts without its journal. It looks for the hosts of its old flows on the LAN."""
     terminal = lab.gateways["one"]
     server = lab.host("1").popen("python3", "-c", _IDLE_SERVER, stdout=subprocess.PIPE, text=True)
     check(server.stdout.readline() == "listening\n", "the idle server does not listen")

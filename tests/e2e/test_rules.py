@@ -1,4 +1,4 @@
-"""What rules do to the connections and packets of real hosts, and what operators see and set of them."""
+"""The effect of rules on the connections and packets of real hosts, and how operators see and set rules."""
 
 import json
 import socket
@@ -31,7 +31,7 @@ TEXT = b"the same words again and again, " * 20_000
 
 
 def add_rules(lab: Lab, gateway, *rules: str) -> None:
-    """In front of those that the lab has."""
+    """Adds rules in front of the lab's own."""
     with open(gateway.config_path, encoding="ascii") as file:
         yaml = file.read()
     lines = "".join(f"\n  - {rule}" for rule in rules)
@@ -116,7 +116,7 @@ def counts_and_switches(lab: Lab) -> None:
     add_rules(lab, near, "{name: web, match: {port: 9016}, action: accelerate}")
 
     def upload() -> tuple[int, int]:
-        """What became of TEXT: plain bytes and bytes on the link, as the rule counts them."""
+        """Sends TEXT; returns its plain bytes and its bytes on the link, as the rule counts them."""
         before = rule(lab, near, "web")
         with connection(lab, 9016) as (client, server):
             client.sendall(TEXT)
@@ -141,7 +141,7 @@ def counts_and_switches(lab: Lab) -> None:
     note(f"--- satrelayctl rules\n{table.rstrip()}")
     plain, encoded = upload()
     check(encoded >= plain, f"{plain} bytes became {encoded} without compression")
-    # What goes on obeys, too.
+    # A flow that goes on obeys, too.
     with connection(lab, 9016) as (client, server):
         tell(lab, near, "set", "web", "compress=on")
         client.sendall(TEXT)

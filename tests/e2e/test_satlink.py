@@ -25,11 +25,11 @@ pytestmark = [needs_root, pytest.mark.alone]
 
 DELAY_MS = 50
 SEGMENT = 1400
-HEADER = bytes.fromhex("020000000002020000000001")  # to, from
+HEADER = bytes.fromhex("020000000002020000000001")  # destination, source
 
 
 def near(value: float, expected: float, bound: float, what: str, judge=check) -> None:
-    """`judge`: check, or that of the RealTime in which the value was measured."""
+    """`judge` is check(), or the check() of the RealTime in which the value was measured."""
     note(f"   {what}: {value:.6g} (expected {expected:.6g} within {bound:.3g})")
     judge(abs(value - expected) <= bound, f"{what}: {value} is not {expected} +- {bound}")
 
@@ -41,8 +41,8 @@ def five_sigma(count: int, share: float) -> float:
 # --- what the model promises, on real ports -------------------------------------------------------
 
 
-# The kernel moves frames over veth in a thread that waits its turn like any other, so other work on
-# the machine shows as delay. An error of the link's own would be in every attempt.
+# The kernel moves frames over veth in a thread that waits for its turn like any other. So other work on the machine
+# appears as delay. An error of the link itself would appear in every attempt.
 DELAY_ATTEMPTS = 6
 
 
@@ -108,7 +108,8 @@ def loss(path: Path) -> None:
 
 
 def outage(path: Path) -> None:
-    judge = RealTime().check  # as frames are waited for no longer than that
+    # The measurement begins here, since frames are waited for only for a limited time.
+    judge = RealTime().check
     with Tap(path.left, "s0") as left, Tap(path.right, "s1") as right:
         frame = HEADER + b"\x88\xb5" + bytes(60)
         left.send(frame)
@@ -173,7 +174,7 @@ def untouched(path: Path) -> None:
             for frame in odd.values():
                 source.send(frame)
             seen = sink.receive(0.4)
-            # A frame that was changed is none of these; one that is late is missing.
+            # A changed frame is none of these; a late frame is missing.
             check(all(frame in odd.values() for frame in seen), f"other frames: {seen}")
             for name, frame in odd.items():
                 measured.check(frame in seen, f"{name} passes untouched")
@@ -182,7 +183,7 @@ def untouched(path: Path) -> None:
 
 
 def only_the_wire(path: Path) -> None:
-    """What the kernel of the link's machine sends on a port does not cross the link."""
+    """Frames that the kernel of the link's own machine sends on a port do not cross the link."""
     frame = HEADER + b"\x88\xb5" + b"from this machine" + bytes(40)
     with Tap(path.middle, "la") as inside, Tap(path.right, "s1") as right:
         inside.send(frame)
@@ -190,7 +191,7 @@ def only_the_wire(path: Path) -> None:
 
 
 def unfinished_checksums(path: Path) -> None:
-    """Hosts on the same machine leave checksums to a NIC: the port completes them."""
+    """Hosts on the same machine leave checksums to a NIC, so the port completes them."""
     path.left.ip("address", "add", "10.66.0.1/24", "dev", "s0")
     path.right.ip("address", "add", "10.66.0.2/24", "dev", "s1")
     path.left.run("ethtool", "-K", "s0", "tx", "on")
@@ -204,7 +205,7 @@ def unfinished_checksums(path: Path) -> None:
                     check(other.recv(2000) == b"x" * size, f"a datagram of {size} B arrives")
         finished = path.counters()["port_a"]["rx_checksums_finished"]
         check(finished >= 3, f"{finished} checksums completed")
-        # Datagrams of several fragments cross as they are.
+        # Datagrams of several fragments cross unchanged.
         with path.left.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
             with path.right.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
                 other.bind(("10.66.0.2", 5556))
@@ -225,7 +226,7 @@ FIN, PSH, ACK, ECE, CWR = 0x01, 0x08, 0x10, 0x40, 0x80
 
 
 def large_frames():
-    """What hosts with offloads send: name, frame, kind, where its transport header begins."""
+    """Frames of hosts with offloads: name, frame, kind, and where the transport header begins."""
     noise = random.Random(5)
     for version, (near_end, far_end) in enumerate(zip(NEAR, FAR)):
         for tags in TAGGED:
@@ -255,7 +256,7 @@ def large_frames():
 
 
 def cut_as_the_kernel_does(path: Path) -> None:
-    """The kernel is the second reader: it cuts the same frames for an interface that cannot."""
+    """The kernel is the reference: it cuts the same frames for an interface that cannot."""
     switches = ("tx", "tso", "gso", "tx-udp-segmentation")
     with Tap(path.left, "s0") as left, Tap(path.right, "s1") as right:
         for name, frame, kind, transport in large_frames():
@@ -284,10 +285,10 @@ def cut_as_the_kernel_does(path: Path) -> None:
 
 
 def longer_than_the_mtu(path: Path) -> None:
-    """Pieces longer than the MTU are no frames of this link: those of TCP are cut to fit."""
+    """Pieces longer than the MTU do not fit the link. Those of TCP are cut to fit."""
     name, frame, kind, transport = next(large_frames())
     before = path.counters()["port_a"]
-    # The same with urgent data, which is no run of bytes.
+    # The same with urgent data, which cannot be cut as a run of bytes.
     urgent = bytearray(frame)
     urgent[transport + 13] |= 0x20
     with Tap(path.left, "s0") as left, Tap(path.right, "s1") as right:
@@ -313,7 +314,7 @@ def test_large_frames_are_cut() -> None:
 
 
 def test_large_frames_are_made_again() -> None:
-    """What was cut before the link leaves it as one frame again, if no piece was lost."""
+    """If no piece was lost, a frame that was cut before the link leaves it as one frame again."""
     with Path("both: {rate: unlimited, delay: 5ms}") as path:
         for switch in ("tx", "tso", "gso"):
             path.left.run("ethtool", "-K", "s0", switch, "on")
@@ -403,7 +404,7 @@ def idle_and_stop(path: Path) -> None:
         gone = sum(count for name, count in c.items() if name.startswith("dropped"))
         entered = c["frames_in"] + c["duplicated"]
         check(entered == c["frames_out"] + gone + c["frames_in_flight"], f"{way}: all accounted")
-    # With frames on their way, which it must give back.
+    # Stopped with frames in flight, which it must free.
     with Tap(path.left, "s0") as left:
         for _ in range(50):
             left.send(HEADER + b"\x88\xb5" + bytes(100))
@@ -440,7 +441,7 @@ def test_faulty_link() -> None:
         corrupted = duplicated = late = highest = 0
         numbers = set()
         for frame in seen:
-            # The number is there 20 times: one flipped bit leaves 19.
+            # The number is in the frame 20 times: one flipped bit leaves 19.
             words = [frame[i : i + 4] for i in range(14, 94, 4)]
             number = int.from_bytes(max(set(words), key=words.count), "big")
             sent = HEADER + b"\x88\xb5" + number.to_bytes(4, "big") * 20
@@ -472,7 +473,7 @@ def test_jumbo_link() -> None:
 
 
 def test_changing_link() -> None:
-    """A step of the rate and an outage, at their time, seen in what comes out."""
+    """A step of the rate and an outage at their times, seen in the frames that come out."""
     overhead = 24  # of Ethernet, beyond a frame without its FCS
     size, step_at, out_at = 1514, 3.0, 4.5
     changes = (
@@ -483,7 +484,7 @@ def test_changing_link() -> None:
         ready, measured = time.monotonic(), RealTime()
         receiver = path.start_receiver(path.right, "s1", 1.5)
         sender = path.start_sender(path.left, "s0", size, 24e6, 6)
-        samples = []  # (seconds since ready, what satlink counts)
+        samples = []  # (seconds since ready, satlink's counters)
         while time.monotonic() < ready + 6:
             samples.append((time.monotonic() - ready, path.counters()["a_to_b"]))
             time.sleep(0.05)
@@ -508,7 +509,7 @@ def test_changing_link() -> None:
 
 
 def test_priorities() -> None:
-    """A full queue gives up what was accepted for what matters more."""
+    """A full queue drops accepted frames for frames of a higher priority."""
     def frame(dscp: int, number: int) -> bytes:
         header = struct.pack("!BBHIBBH8x", 0x45, dscp << 2, 1044, 0, 64, 17, 0)
         header = header[:10] + struct.pack("!H", checksum(header)) + header[12:]
@@ -533,7 +534,7 @@ def test_priorities() -> None:
 
 
 def test_refused() -> None:
-    """What cannot work ends with status 1 and a sentence."""
+    """A start that cannot work ends with status 1 and a sentence."""
     with Path("both: {rate: 1Mbit}") as path:
         second = path.middle.run(path.program, "-c", path.config_path, check=False)
         check(second == "", "a second one on the same control socket prints nothing")

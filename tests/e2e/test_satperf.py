@@ -1,4 +1,4 @@
-"""satperf through satlink: 50 Mbit/s, 550 ms; what it reports, and what goes wrong with it."""
+"""satperf through satlink at 50 Mbit/s and 550 ms: its reports, and its failures."""
 
 import json
 import os
@@ -14,26 +14,26 @@ from satperf_runs import (PROGRAM, SERVER, SERVER_V6, Outcome, Path, Server, cli
 
 LINK = Link(rate=50_000_000, rtt=0.55, loss=0)
 SECONDS = 4
-# The gateways reach 96.5% of the bound over 100 MB, start and end included; here the steady state
-# counts. On an idle machine it is 99%.
+# The gateways reach 96.5% of the bound over 100 MB, start and end included. Here only the steady state counts, which
+# has 99% on an idle machine.
 LEAST_SHARE = 0.93
-# The last byte needs half a round trip, the repair of the last losses another one, and those of the
-# repairs that are lost, one run in five at 1%, one more: 4 s of 5.4, and in steady state 0.93.
+# The last byte needs half a round trip, and the repair of the last losses another one. At 1% loss one run in five loses
+# repairs, too, and needs one round trip more. That leaves 4 s of 5.4 s, at 0.93 in steady state.
 LEAST_WHOLE = 0.68
-# Other work on the machine shows as less than the rate: the pacer lends nothing for the past.
+# Other work on the machine lowers the rate, since the pacer does not make up for lost time.
 ATTEMPTS = 3
 
 NO_SERVER, INTERRUPTED = 3, 130
 
 
 def steady_rate(receiver: Outcome) -> float:
-    """Unique payload stored, from what the receiver says of itself, without start and end."""
+    """Unique payload stored, by the receiver's own reports, without start and end."""
     rates = [
         line["stored_bps"]
         for line in receiver.all("interval")
         if 1500 < line["time_ms"] < 1000 * SECONDS
     ]
-    return statistics.fmean(rates) if len(rates) >= 8 else 0.0  # too few intervals
+    return statistics.fmean(rates) if len(rates) >= 8 else 0.0  # 0.0: too few intervals
 
 
 def rate_of(path: Path, loss: float, *arguments: str) -> None:
@@ -128,7 +128,7 @@ def server_dies(path: Path) -> None:
 
 
 def client_dies(path: Path) -> None:
-    """Its place is free three seconds later, long before the server gives it up."""
+    """The client's place is free three seconds later, long before the server gives the client up."""
     with Server(path) as server:
         running = client(path, "--seconds", "60")
         check("start" in running.stdout.readline(), "the run begins")

@@ -1,10 +1,10 @@
-"""satperf and the gateways over the same satlink, one after the other: the same goodput.
+"""satperf and the gateways over the same satlink, one after the other, reach the same goodput.
 
-50 Mbit/s, 550 ms, 1% loss, the same amount of data. What counts at both is unique payload stored at
-the far end (a stream's bytes, no headers), from the moment a quarter of the amount has arrived
-until nine tenths have: start-up and the repair of the last losses are left out. A machine that
-takes the processor away for longer than a pacer's burst takes that time from the rate, and never
-gives any: so the rate is the median of the seconds, and the best of the attempts counts at both.
+50 Mbit/s, 550 ms, 1% loss, the same amount of data. Both are measured by the unique payload stored at the far end (a
+stream's bytes, no headers). The measurement begins when a quarter of the amount has arrived, and ends at nine tenths.
+So start-up and the repair of the last losses are left out. If the machine takes the processor away for longer than a
+pacer's burst, that time is lost for the rate, and never made up for. So the rate is the median over seconds, and the
+best of the attempts counts at both.
 """
 
 import statistics
@@ -38,7 +38,7 @@ Samples = list[tuple[float, int]]
 
 
 def steady_rate(samples: Samples) -> float:
-    """Bits a second in the middle one of the windows from FROM to TO of the amount; 0 of too few."""
+    """Bits a second in the median of the windows from FROM to TO of the amount; 0 if there are too few."""
     steady = [sample for sample in samples if FROM * SIZE <= sample[1] <= TO * SIZE]
     rates = []
     began, first = steady[0] if steady else (0.0, 0)

@@ -1,4 +1,4 @@
-"""satrelayctl shows a person, and as JSON a program, what a gateway does."""
+"""satrelayctl shows what a gateway does: to a person as text, to a program as JSON."""
 
 import fcntl
 import json
@@ -116,7 +116,7 @@ def monotonic_counters_grow(lab: Lab) -> None:
 
 
 def test_top_on_a_terminal(lab: Lab) -> None:
-    """80x24: figures come anew, q ends it, and the terminal is as it was."""
+    """At 80x24 figures are drawn anew, q ends the program, and the terminal is as it was."""
     terminal, other_end = pty.openpty()
     fcntl.ioctl(other_end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     before = termios.tcgetattr(other_end)
@@ -138,7 +138,7 @@ def test_top_on_a_terminal(lab: Lab) -> None:
         while top.poll() is None and time.monotonic() < deadline + 5:
             if select.select([terminal], [], [], 0.1)[0]:
                 screen += os.read(terminal, 65536)
-    while select.select([terminal], [], [], 0)[0]:  # what it has written before it ended
+    while select.select([terminal], [], [], 0)[0]:  # its output before it ended
         screen += os.read(terminal, 65536)
     check(top.poll() == 0, f"q does not end it: {top.poll()}")
     frames = screen.decode().split("\x1b[H")
@@ -156,7 +156,7 @@ def test_top_on_a_terminal(lab: Lab) -> None:
 
 
 def on_terminal(argv: list[str], columns: int, seconds: float, end: bytes) -> tuple[str, int]:
-    """What it shows on a terminal in so long until these keys end it; its status."""
+    """Runs a program on a terminal for that time, then sends the keys `end`; returns its output and its status."""
     terminal, other_end = pty.openpty()
     fcntl.ioctl(other_end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     process = subprocess.Popen(
@@ -189,7 +189,7 @@ def test_watch_and_width(lab: Lab) -> None:
     measured.check(len(screens) >= 4, f"{len(screens)} screens in 2 s: {shown}")
     check("peers, every 0.3 s" in screens[-1] and "remote" in screens[-1], screens[-1])
     check(shown.count("\x1b[?1049h") == shown.count("\x1b[?1049l") == 1, "the other screen")
-    # On 80 columns it says what is left out; elsewhere, and with --wide, nothing is.
+    # On 80 columns it says what is left out. On a wide terminal, in a pipe, and with --wide, nothing is left out.
     narrow, _ = on_terminal([*program, "peers"], 80, 0.5, b"")
     check(max(map(len, narrow.splitlines())) <= 80, narrow)
     check("Left out: " in narrow and "--wide" in narrow and "sent again" not in narrow.split("Left")[0], narrow)
@@ -199,7 +199,7 @@ def test_watch_and_width(lab: Lab) -> None:
         control(lab, lab.gateway_a, "peers").stdout,
     ):
         check("sent again" in wide and "Left out" not in wide, wide)
-    # A pipe has one after the other; of JSON a line each.
+    # A pipe gets one document after the other; JSON is one line each.
     process = subprocess.Popen(
         [*program, "counters", "--json", "--watch=0.2"], stdout=subprocess.PIPE, text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),

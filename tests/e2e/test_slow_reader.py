@@ -1,4 +1,4 @@
-"""An upload to a server that reads nothing, then all: the window closes and memory stays bounded."""
+"""An upload to a server that reads nothing, then everything. The window closes, and memory stays bounded."""
 
 import hashlib
 import random
@@ -46,8 +46,8 @@ def test_slow_reader() -> None:
         sender.start()
         stalled_at = _wait_until_stalled(lambda: sent)
         note(f"the sender stalled after {stalled_at} bytes")
-        # A flow's share for what came from the LAN, for what is under way, for what has arrived and
-        # for what the server has not acknowledged; and the hosts' buffers as kernels count them.
+        # Four shares of a flow: bytes from the LAN, bytes in flight, bytes that have arrived, and bytes that the server
+        # has not acknowledged. The hosts' buffers come on top, as kernels count them.
         most = 4 * FLOW_MEMORY + 8 * SOCKET_BUFFER
         check(0 < stalled_at <= most, f"{stalled_at} bytes were taken, more than {most}")
         for gateway in lab.gateways:
@@ -76,7 +76,7 @@ def test_slow_reader() -> None:
 
 
 def _wait_until_stalled(progress) -> int:
-    """Until nothing was sent for 3 s."""
+    """Waits until nothing was sent for 3 s."""
     last, since = progress(), time.monotonic()
     while time.monotonic() - since < 3:
         time.sleep(0.1)

@@ -1,4 +1,4 @@
-"""SIGTERM is a clean stop: status 0, hosts reset, the peer told, and the same start works again."""
+"""SIGTERM is a clean stop: status 0, hosts are reset, the peer learns of it, and the same start works again."""
 
 import os
 import time
@@ -43,7 +43,7 @@ def unused_memory() -> int:
 
 
 def test_stopped_before_it_is_ready() -> None:
-    """A start that takes its time, as it takes much memory, is no reason not to listen."""
+    """A gateway that starts slowly, since it takes much memory, still obeys signals."""
     memory = min(unused_memory() // 2, 12 << 30) >> 20
     if memory < 2048:
         raise Skip(f"{memory} MiB are not enough for a start that takes long")

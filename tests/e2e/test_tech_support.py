@@ -1,4 +1,4 @@
-"""satrelayctl tech-support: one archive of a real gateway, without secrets, and never half of one."""
+"""satrelayctl tech-support makes one archive of a real gateway, without secrets, and always a complete one."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ LISTINGS = ("status", "ports", "peers", "rules", "classes", "counters")
 
 
 def command(lab: Lab, file: str, *options: str, socket: str = "", config: str = "") -> list[str]:
-    # Inside its namespace, whose interfaces the gateway has.
+    # Inside the gateway's namespace, which has its interfaces.
     return lab.gateway_a.space.command(
         *(lab.programs.satrelayctl, "--socket", socket or lab.gateway_a.stats_socket),
         *("tech-support", file, "--config", config or lab.gateway_a.config_path, *options),
@@ -38,7 +38,7 @@ def read(path: str) -> dict[str, bytes]:
 
 @contextlib.contextmanager
 def folder():
-    """For the archive; also who makes temporary folders of its own does it there."""
+    """A folder for the archive, and for the temporary files of the program that makes it."""
     with tempfile.TemporaryDirectory(prefix="satrelay-support-") as path:
         yield path
 
@@ -50,7 +50,7 @@ def test_has_all_of_a_gateway(lab: Lab) -> None:
         secret = file.read().strip()
     with folder() as path:
         file = os.path.join(path, "a.tar.gz")
-        # A secret where it does not belong: of a file that is not the gateway's own.
+        # A secret in a wrong place: in a file that is not the gateway's own.
         config = os.path.join(path, "gateway.yaml")
         with open(config, "w", encoding="ascii") as out:
             out.write(f"{configuration}psk: {secret}\n# {secret}\n")
@@ -61,7 +61,7 @@ def test_has_all_of_a_gateway(lab: Lab) -> None:
             text=True,
             env={**os.environ, "TMPDIR": path},
         )
-        for _ in range(2):  # while it captures on the LAN, and while on the WAN
+        for _ in range(2):  # while it captures on the LAN, and then on the WAN
             time.sleep(3)
             converse(lab, 9001)
             time.sleep(2)
@@ -74,7 +74,7 @@ def test_has_all_of_a_gateway(lab: Lab) -> None:
         check(sorted(os.listdir(path)) == ["a.tar.gz", "gateway.yaml"], f"{os.listdir(path)}")
         files = read(file)
         judge(files, configuration, secret)
-        # It is never replaced unasked.
+        # An existing file is replaced only with --force.
         again = subprocess.run(command(lab, file), capture_output=True, text=True, timeout=20)
         check(again.returncode == 1 and "--force" in again.stderr, again.stderr)
 
@@ -114,7 +114,7 @@ def judge(files: dict[str, bytes], configuration: str, secret: str) -> None:
 
 
 def lengths(pcapng: bytes) -> list[int]:
-    """Of the frames, as many bytes as are kept of each."""
+    """How many bytes are kept of each frame."""
     found, at = [], 0
     while at < len(pcapng):
         kind, size = struct.unpack_from("=II", pcapng, at)
@@ -139,7 +139,7 @@ def test_is_made_without_a_gateway(lab: Lab) -> None:
 
 
 def test_a_gateway_that_hangs(lab: Lab) -> None:
-    """Its stats socket takes connections, and nobody answers."""
+    """The gateway's stats socket takes connections, but never answers."""
     with folder() as path:
         os.kill(lab.gateway_b.daemon.pid, signal.SIGSTOP)
         try:

@@ -9,8 +9,8 @@ from lab.web import Web
 SIZE = 20_000_000
 # Share of the payload bound that a transfer must reach, by loss.
 SHARES = {0.0: 0.90, 0.01: 0.83, 0.05: 0.72}
-# One transfer in some hundred loses the same bytes three times at its end, and another program may
-# take the cores for a moment: a second attempt is allowed, and printed.
+# One transfer in about a hundred loses the same bytes three times at its end, and another program may take the cores
+# for a moment. So a second attempt is allowed, and printed.
 ATTEMPTS = 2
 LINK = Link(loss=0)
 

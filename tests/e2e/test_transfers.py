@@ -1,4 +1,4 @@
-"""Files come through whole: both directions, both IP versions, both at once, opened from either side."""
+"""Files arrive whole: both directions, both IP versions, both at once, opened from either side."""
 
 import hashlib
 import random
@@ -125,7 +125,7 @@ def test_compressible_text_needs_less_link(lab: Lab) -> None:
 
 
 def test_nothing_is_left(lab: Lab) -> None:
-    """Last, as it is about all of the others."""
+    """Runs last, as it is about all other tests."""
     for gateway in lab.gateways:
         check(gateway.counter("dropped_bad_checksum") == 0, "bad checksums on a clean LAN")
     check_memory_returns(lab)

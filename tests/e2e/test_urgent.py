@@ -1,4 +1,4 @@
-"""Urgent data between Linux hosts: through the gateways it is what it is over a bridge, where the kernels decide."""
+"""Urgent data between Linux hosts behaves through the gateways as over a bridge, where the kernels decide."""
 
 import contextlib
 import errno
@@ -47,7 +47,7 @@ def wait_for_urgent(end: socket.socket) -> bytes:
 
 
 def read(end: socket.socket, seconds: float = 0.5) -> bytes:
-    """All that comes until nothing has come for so long."""
+    """Reads until nothing has come for that time."""
     end.settimeout(seconds)
     taken = b""
     with contextlib.suppress(TimeoutError):
@@ -96,7 +96,7 @@ def last_of_the_stream(lab: Lab, address: str) -> list:
 
 
 def behind_a_closed_window(lab: Lab, address: str) -> list:
-    """A host that reads nothing is told that something urgent waits behind what it has not read."""
+    """A host that reads nothing still learns that urgent data waits behind its unread bytes."""
     with listen(lab.server, address, 9104, receive_buffer=4096) as listener:
         with connect(lab.client, address, 9104) as client, accept(listener) as server:
             client.sendall(UNREAD)

@@ -26,7 +26,7 @@ def wait_for_log(gateway, text: str) -> None:
 
 def put_client_back(lab, mtu: int = 1500) -> None:
     near = lab.gateway_a
-    # As it shall be before it is up: the gateway looks all the time.
+    # All settings are made before the interface is up, since the gateway looks all the time.
     peer = ("name", LAN, "mtu", str(mtu), "netns", near.space.name)
     lab.client.ip("link", "add", CLIENT.interface, "type", "veth", "peer", *peer)
     for space, name in ((lab.client, CLIENT.interface), (near.space, LAN)):
@@ -81,13 +81,13 @@ def test_lan_vanishes_and_returns(lab: Lab) -> None:
         put_client_back(lab)
         wait_for_link(near, "lan", "up")
         wait_for_log(near, f"port lan: its device is back ({LAN})")
-        # A flow of before lives.
+        # A flow from before is still alive.
         ends[0].sendall(b"behind")
         check(ends[1].recv(100) == b"behind", "bytes changed")
         check(ends[0].recv(100) == b"while it is gone", "bytes were lost")
     check(near.query("ports")["lan"]["tx_down"] > 0, "what could not be sent is not counted")
     converse(lab, 9002)
-    # And once more.
+    # The same once more.
     near.space.ip("link", "del", LAN)
     wait_for_link(near, "lan", "gone")
     put_client_back(lab)
@@ -96,7 +96,7 @@ def test_lan_vanishes_and_returns(lab: Lab) -> None:
 
 
 def test_wan_vanishes_and_returns(lab: Lab) -> None:
-    """The link emulator is at its other end, and has ports of the same kind."""
+    """The link emulator has the other end, and its ports are of the same kind."""
     near = lab.gateway_a
     with connection(lab, 9001) as ends:
         echo(*ends, b"before")
@@ -111,7 +111,7 @@ def test_wan_vanishes_and_returns(lab: Lab) -> None:
 
 
 def test_one_that_returns_unfit_ends_the_gateway(lab: Lab) -> None:
-    """So that whoever supervises it starts it anew, with the rights to put it right."""
+    """The gateway ends, so that its supervisor starts it anew, with the rights to correct the interface."""
     near = lab.gateway_a
     near.space.ip("link", "del", LAN)
     wait_for_link(near, "lan", "gone")

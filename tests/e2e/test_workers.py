@@ -1,4 +1,4 @@
-"""Gateways with several workers: connections are spread over them, and all that concerns a gateway as a whole still does."""
+"""Gateways with several workers spread connections over them, and functions of the whole gateway still work."""
 
 import collections
 import contextlib
@@ -36,7 +36,7 @@ PORT = 9001
 
 
 def flow_hash(source: str, from_port: int, destination: str, to_port: int) -> int:
-    """Toeplitz with a key of 16 bits, repeated, as docs/stp.md has it; written anew here."""
+    """Toeplitz with a key of 16 bits, repeated, as in docs/stp.md; an implementation of its own."""
     total = from_port ^ to_port
     for address in (source, destination):
         packed = socket.inet_aton(address)
@@ -101,7 +101,7 @@ def transfers_are_whole(lab) -> None:
 
 
 def flows_are_where_they_belong(lab, counts: tuple[int, int]) -> None:
-    """Which worker has a connection follows from its addresses and ports, at both gateways."""
+    """At both gateways the worker of a connection follows from its addresses and ports."""
     most = max(counts)
     for gateway in lab.gateways:
         eventually(lambda: sum(flows_of(gateway)) == 0, 10, f"{gateway.name} has no flows left")
@@ -160,7 +160,7 @@ def test_traffic(counts: tuple[int, int]) -> None:
 
 
 def test_the_link_is_shared() -> None:
-    """One connection alone has all of it, and so have several at all workers together."""
+    """One connection alone gets all of the link, and so do several at all workers together."""
     link = Link(rtt=0.1, loss=0)
     with make_workers_lab((2, 2), link) as lab:
         web = Web(lab, (ACCELERATED_PORT,))
@@ -196,7 +196,7 @@ def test_reload_and_drain() -> None:
             relayed = near.counter("flows_accepted")
             for _ in range(8):  # at every worker
                 converse(lab, 9003)
-            # A SYN that was repeated counts twice.
+            # A repeated SYN counts twice.
             bridged = near.counter("bridged_by_rule")
             check(bridged >= 8 and near.counter("flows_accepted") == relayed, f"some worker has the old rules: {bridged}")
             tell(lab, far, "bypass", "on")

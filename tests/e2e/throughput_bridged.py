@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""One TCP flow across one gateway that relays nothing: the rate, and what of one core the gateway takes.
+"""One TCP flow across one gateway that relays nothing: the rate, and the gateway's share of one core.
 
     client [cl0]--------[lan0  satrelayd  wan0]--------[sv0] server
 
 Not part of tests/run.sh. As root:  tests/e2e/throughput_bridged.py [--offloads off] [--seconds 5] [...]
-Builds are compared in turn: SATRELAY_BUILD names one.
+To compare builds, run it in turn with SATRELAY_BUILD set to each.
 """
 
 import argparse

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""1 Gbit/s, 550 ms, 1% loss, 500 MB through the real ports: the rate, and where the CPU goes.
+"""1 Gbit/s, 550 ms, 1% loss, 500 MB through the real ports: the rate, and where the CPU time goes.
 
 Not part of tests/run.sh. As root:  tests/e2e/throughput_gigabit.py [--polling busy] [...]
 
-With --starve a gateway does not run now and then during each transfer: that costs what it is away,
-and no cut of the rate (rate_cuts_delay).
+With --starve a gateway does not run now and then during each transfer. That costs the time that it is away, but no cut
+of the rate (rate_cuts_delay).
 """
 
 import argparse
@@ -37,12 +37,12 @@ def machine_cpu() -> dict[str, float]:
 
 
 STP_COUNTERS = ("packets", "spurious", "retransmitted", "tail", "no_memory", "rate_", "late_")
-# Seconds: away, running, how often.
+# Seconds away, seconds running, number of times.
 STARVATIONS = {"pauses": (0.05, 0.25, 5), "slices": (0.08, 0.02, 20), "long": (0.35, 1, 3)}
 
 
 def starve(lab: Lab, gateway: str, how: str) -> threading.Thread:
-    """Begins 1.5 s later; the thread ends when the gateway runs as it did."""
+    """Begins 1.5 s later. The thread ends when the gateway runs normally again."""
     away, runs, times = STARVATIONS[how]
     pid = lab.gateways["ab".index(gateway)].daemon.pid
 
@@ -103,7 +103,7 @@ def measure(lab: Lab, web: Web, file, direction: str, starved: tuple[str, str] |
 
 
 def losses(lab: Lab) -> dict[str, int]:
-    """Where packets went or got lost, since the start of the lab."""
+    """Where packets went or were lost, since the start of the lab."""
     found = {}
     for gateway in lab.gateways:
         letter = gateway.name[-1]
@@ -168,7 +168,7 @@ def main() -> None:
         GatewayOptions(driver=given.driver, polling=given.polling),
         file_bytes=3 * given.size,
     ) as lab:
-        lab.topology.use_congestion_control("cubic")  # on the LANs; what most hosts have
+        lab.topology.use_congestion_control("cubic")  # on the LANs; most hosts have it
         web = Web(lab, (ACCELERATED_PORT,))
         file = web.make_file("random.bin", given.size)
         starved = (given.starve, given.how) if given.starve else None

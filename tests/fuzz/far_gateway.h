@@ -1,4 +1,5 @@
-// The gateway at the other end of a link: a session of STP whose relay does as a fuzz target says.
+// The gateway at the other end of a link: a session of STP with a relay that a fuzz target
+// controls.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,7 @@ namespace satrelay {
 struct StpPath {
   MacAddress from_mac;
   MacAddress to_mac;
-  IpAddress from;  // IPv4
+  IpAddress from;  // An IPv4 address.
   IpAddress to;
   std::uint16_t port = 7878;
 };
@@ -53,8 +54,10 @@ struct FarLane {
 
 class FarGateway final : public stp::StreamSource {
  public:
-  enum class Streams : std::uint8_t { kOdd, kEven };               // that it opens
-  enum class LanReports : std::uint8_t { kUnderstood, kUnknown };  // and what came later
+  // The streams that this gateway opens.
+  enum class Streams : std::uint8_t { kOdd, kEven };
+  // Whether it knows LAN reports and later capabilities.
+  enum class LanReports : std::uint8_t { kUnderstood, kUnknown };
   FarGateway(std::uint64_t epoch, BitRate rate, Instant now, Streams opens = Streams::kOdd,
              FarLane lane = {}, LanReports reports = LanReports::kUnderstood)
       : memory_(1 << 20),

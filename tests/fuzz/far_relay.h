@@ -1,5 +1,5 @@
-// What the relay at the other gateway says, as the input of a fuzz target has it: flows, blocks and
-// messages, well-formed or not.
+// The relay at the other gateway. It sends flows, blocks and messages, well-formed or not, as the
+// input of a fuzz target says.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ class FarRelay {
         return list_flow(far, now);
       case 6:
         return say_reports(far, now);
-      case 7:  // anything at all as metadata
+      case 7:  // Any bytes as metadata.
         far.open(in_.bytes(std::min<std::size_t>(in_.u8(), in_.remaining())), now);
         return;
       default:
@@ -55,7 +55,7 @@ class FarRelay {
     flow.client_port = static_cast<std::uint16_t>(50'000 + which / kPorts % 4);
     flow.server_port = static_cast<std::uint16_t>(kFirstServerPort + which % kPorts);
     if ((bits & 1U) != 0) {
-      // As the gateway's own clients have opened it.
+      // A flow as the gateway's own clients have opened it.
       flow.ethernet.source = kHostMac;
       flow.ethernet.destination = kFarMac;
       flow.client = host_address();
@@ -105,7 +105,7 @@ class FarRelay {
     far.open(ConstBytes(message).first(writer.written()), now);
   }
 
-  // Of streams that there are, were and never will be; the last may be cut short.
+  // Reports on streams that exist, are over or will never be; the last report may be cut short.
   void say_reports(FarGateway& far, Instant now) {
     const unsigned count = in_.u8();
     constexpr std::array<std::byte, 1> kMessage{std::byte{0xc6}};
@@ -163,7 +163,7 @@ class FarRelay {
     far.write(id, header, now);
   }
 
-  // A good block, but for the dictionary's number and which of its octets is wrong.
+  // A good block, but its dictionary number and one of its octets may be wrong.
   void write_with_dictionary(FarGateway& far, stp::StreamId id, ConstBytes choice, Instant now) {
     const auto chosen = [&](std::size_t i) { return i < choice.size() ? load_u8(&choice[i]) : 0U; };
     encoder_.make_room_for(*dictionary(0));

@@ -1,6 +1,6 @@
 // A gateway under arbitrary frames and arbitrary time. The input is a list of records: a port and a
-// pause (1 octet), a length (2 octets), a frame, which may come in fragments. Whatever comes,
-// nothing may trap, frames stay within their size, and the flow table within its limit.
+// pause (1 octet), a length (2 octets), and a frame, which may come in fragments. For any input
+// nothing may trap, frames must stay within their size, and the flow table within its limit.
 #include <algorithm>
 #include <cstdlib>
 #include <set>
@@ -51,8 +51,8 @@ config::Gateway configuration() {
 
 using Frames = std::vector<std::vector<std::byte>>;
 
-// An IP frame in fragments of 8 to 256 bytes, of few identifications, one of them lost, and in
-// either order; any other frame as it is.
+// Cuts an IP frame into fragments of 8 to 256 bytes with few identifications. One fragment is lost,
+// and they come in either order. Other frames are unchanged.
 Frames in_fragments(ConstBytes frame, unsigned draw) {
   const auto ethernet = wire::parse_ethernet(frame);
   const auto ip = ethernet ? wire::parse_ip(frame.subspan(ethernet->size())) : std::nullopt;
@@ -94,7 +94,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                            {.boot_epoch = 1, .secret = {1, 2}, .wan_mac = {{2, 0, 0, 0, 0, 1}}},
                            memory, now);
   ByteReader reader(std::as_bytes(std::span(data, size)));
-  Slots held;  // in which a host would keep frames
+  Slots held;  // Slots in which a host would keep frames.
   while (reader.remaining() > 3) {
     const unsigned control = reader.u8();
     const unsigned shape = reader.u16();

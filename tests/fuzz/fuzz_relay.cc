@@ -1,10 +1,11 @@
-// A gateway with a live peer and with hosts that answer, under arbitrary operations: of its
-// operator, of the relay at the other gateway (flows and messages, well-formed or not), of the
-// hosts, of the link and of time. Whatever comes, nothing may trap, limits hold, and once everybody
-// has fallen silent (or the gateway was stopped) all that was held comes back.
+// A gateway with a live peer and with hosts that answer, under arbitrary operations. These come
+// from its operator, from the relay at the other gateway (flows and messages, well-formed or not),
+// from the hosts, the link and time. For any input nothing may trap, and limits hold. When all
+// others have fallen silent (or the gateway was stopped), all stored memory comes back.
 //
-// The input is a list of operations: an octet that names one (act() has the list) and says which
-// frames get lost meanwhile, an octet that says how much time passes first, and what it needs.
+// The input is a list of operations. An octet names the operation (act() has the list) and says
+// which frames are lost meanwhile. Another octet says how much time passes first. The operation's
+// arguments follow.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -36,7 +37,7 @@ using gateway::PortId;
 constexpr std::uint64_t kEpoch = 1000;
 constexpr MacAddress kGatewayMac{{2, 0, 0, 0, 0, 0xaa}};
 constexpr MacAddress kPeerMac{{2, 0, 0, 0, 0, 0xbb}};
-constexpr int kMostFrames = 20'000;  // that may leave at one instant
+constexpr int kMostFrames = 20'000;  // The most that may leave at one instant.
 
 void check(bool condition, unsigned line = __builtin_LINE()) {
   if (condition) return;
@@ -51,7 +52,7 @@ struct Connection {
   std::unique_ptr<tcp::Endpoint> endpoint;
 };
 
-// Each flow has one record, whatever the peer says of its LAN, and when.
+// Counts records. Each flow has one record, whatever the peer reports about its LAN, and when.
 struct RecordCount final : gateway::FlowRecorder {
   void handle_end(const gateway::FlowRecord& record) override {
     check(record.end != gateway::Counter::kCount);
@@ -94,7 +95,7 @@ class World {
       const Loss loss{.lan = (operation & 0x20U) != 0,
                       .wan_in = (operation & 0x40U) != 0,
                       .wan_out = (operation & 0x80U) != 0};
-      // From microseconds up to half an hour; what falls due meanwhile happens in between.
+      // From microseconds up to half an hour. Events that are due meanwhile happen in between.
       pass(Duration::microseconds(std::int64_t{1} << (pause & 31U)), loss);
       act(operation & 0x1fU);
       settle(loss);
@@ -165,7 +166,7 @@ class World {
 
   // --- frames ------------------------------------------------------------------------------------
 
-  // Whatever becomes of it, the host has it no more.
+  // True if the gateway's host no longer keeps the frame, in either case.
   static bool is_kept(const gateway::Polled& polled) {
     return polled.kind == gateway::Polled::Kind::kHeld ||
            polled.kind == gateway::Polled::Kind::kDropped;
@@ -182,7 +183,8 @@ class World {
         count = gateway_->poll_frames(port, rooms, std::span(list).first(burst_), now_);
         any = any || count > 0;
         const auto polled = std::span(list).first(count);
-        // What is handed on goes before whatever the others bring, which may take its slot.
+        // Slots of sent frames are freed first, as a frame that other frames cause may take the
+        // slot.
         for (const gateway::Polled& each : polled) {
           if (is_kept(each)) check(held_.erase(each.slot) == 1);
         }
@@ -280,7 +282,7 @@ class World {
     give(PortId::kLan, ConstBytes(frame).first(size));
   }
 
-  // As many at once as make a burst.
+  // Collects as many frames as make a burst.
   void give(PortId port, ConstBytes frame) {
     if (port != waiting_at_) give_rest();
     waiting_at_ = port;
@@ -337,7 +339,7 @@ class World {
       case 5:
         if (Connection* c = connection(in_.u8())) c->endpoint->abort(now_);
         return;
-      case 6:  // the host forgets a connection
+      case 6:  // The host forgets a connection.
         if (Connection* c = connection(in_.u8())) {
           connections_.erase(connections_.begin() + (c - connections_.data()));
         }
@@ -387,7 +389,7 @@ class World {
                                   now_);
         }
         return;
-      case 22:  // the far gateway is killed and started anew
+      case 22:  // The far gateway is killed and restarted.
         far_ = std::make_unique<FarGateway>(++far_epoch_, kRate, now_);
         return;
       case 23:
@@ -414,7 +416,7 @@ class World {
                                BitRate::bits_per_second(in_.u16() * 1'000U), now_);
         return;
       }
-      case 30:  // the gateway itself is killed and started anew
+      case 30:  // The gateway itself is killed and restarted.
         held_.clear();
         gateway_.reset();
         gateway_ = std::make_unique<Gateway>(configuration(0),
@@ -483,7 +485,7 @@ class World {
         c->endpoint->write((which % 4 == 3 ? noise() : answers()).first(size * 64U + 1)));
   }
 
-  // A segment that no good host sends: of a known connection or of none.
+  // A segment that no good host sends, for a known connection or for none.
   void send_oddity() {
     wire::TcpHeader header;
     const unsigned which = in_.u8();
@@ -502,13 +504,13 @@ class World {
 
   // --- the end -----------------------------------------------------------------------------------
 
-  // No host and no gateway says anything more: all that is left are our own timers. In order: the
-  // gateway is told to stop; else the far gateway comes back at last, anew.
+  // From now on hosts and gateways are silent, and only the gateway's own timers remain. If
+  // `in_order`, the gateway is told to stop. Otherwise the far gateway finally restarts.
   void end(bool in_order) {
     if (in_order) gateway_->shut_down(now_);
     constexpr Loss kEverything{.lan = true, .wan_in = true, .wan_out = true};
     connections_.clear();
-    // Data for a silent host takes longest: a quarter of an hour from its first timeout on.
+    // Data for a silent host takes longest: a quarter of an hour from its first timeout.
     for (int i = 0; i < 200 || (i < 400 && gateway_->flow_count() > 0); ++i) {
       const Instant next = gateway_->next_timeout();
       now_ = later(now_ + Duration::seconds(5), earlier(next, now_ + Duration::seconds(60)));
@@ -521,7 +523,7 @@ class World {
     check(!records_flows_ || recorded_.records == counters[gateway::Counter::kFlowsAccepted] +
                                                       counters[gateway::Counter::kFlowsFromPeer]);
     if (!in_order) {
-      // What a silent peer has begun to say, and what it was to be told, is kept until then.
+      // Unfinished messages from a silent peer, and messages to it, are kept until it restarts.
       far_ = std::make_unique<FarGateway>(++far_epoch_, kRate, now_);
       far_reads_ = true;
       introduce();
@@ -552,12 +554,12 @@ class World {
   std::vector<wire::TcpHeader> answers_;
   std::uint32_t sequence_ = 1;
   static constexpr std::size_t kLargestBurst = 16;
-  std::size_t burst_ = 1;  // frames that the gateway is shown, and asked for, at once
+  std::size_t burst_ = 1;  // Frames that the gateway gets, and is asked for, at once.
   PortId waiting_at_ = PortId::kLan;
-  std::vector<std::vector<std::byte>> waiting_;  // to be shown to it
-  std::set<std::size_t> held_;                   // slots in which the gateway's host keeps frames
-  bool listens_ = true;                          // the host takes connections
-  bool reads_ = true;                            // its programs take what arrives
+  std::vector<std::vector<std::byte>> waiting_;  // Frames for the gateway.
+  std::set<std::size_t> held_;                   // Slots in which the gateway's host keeps frames.
+  bool listens_ = true;                          // The host accepts connections.
+  bool reads_ = true;                            // The host's programs read.
   bool far_reads_ = true;
 };
 

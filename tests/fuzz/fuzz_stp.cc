@@ -1,6 +1,6 @@
-// STP's parsers, and a session whose peer may say anything in well-sealed packets, at any time,
-// while its relay opens, writes, reads and resets. Whatever comes, nothing may trap, and memory
-// comes back.
+// STP's parsers, and a session with a peer that may send anything in well-sealed packets, at any
+// time. Meanwhile the session's relay opens, writes, reads and resets. For any input nothing may
+// trap, and memory comes back.
 #include <array>
 #include <cstdlib>
 #include <vector>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr BitRate kRate = BitRate::bits_per_second(50'000'000);
 constexpr std::uint64_t kOurEpoch = 1000, kPeerEpoch = 2000;
-constexpr int kMostPackets = 4096;  // that may leave at one instant
+constexpr int kMostPackets = 4096;  // The most that may leave at one instant.
 
 void check(bool condition) {
   if (!condition) std::abort();
@@ -65,7 +65,7 @@ void drain(Session& session, Relay& relay, Instant now) {
   relay.take_events(now);
 }
 
-// Through the handshake, as the peer would.
+// Passes the handshake as a peer would.
 void greet(Session& session, Instant now) {
   HelloFrame hello;
   hello.minimum_version = hello.maximum_version = 1;
@@ -152,7 +152,7 @@ void fuzz_session(ByteReader& in) {
     std::uint32_t number = 0;
     while (in.remaining() > 2) {
       const unsigned control = in.u8();
-      now += Duration::microseconds(std::int64_t{1} << (control >> 3U));  // up to half an hour
+      now += Duration::microseconds(std::int64_t{1} << (control >> 3U));  // Up to half an hour.
       if (session.next_timeout() <= now) session.handle_timeout(now);
       if ((control & 1U) != 0) {
         act(session, relay, in.u8(), now);
@@ -160,7 +160,8 @@ void fuzz_session(ByteReader& in) {
         const std::size_t size = std::min<std::size_t>(in.u8() * 4U, in.remaining());
         number += 1 + ((control & 2U) != 0 ? in.u8() % 8U : 0);
         ConstBytes said = in.bytes(std::min(size, in.remaining()));
-        // Often as one of the last packets of a code, which may be missing for repairs that follow.
+        // Often as one of the last packets of a code, some of which may be lost, so that repairs
+        // restore them.
         const bool is_covered = (control & 4U) != 0;
         std::vector<std::byte> covered(kCodedFrameSize);
         if (is_covered && number % 2 == 0) {
@@ -178,7 +179,7 @@ void fuzz_session(ByteReader& in) {
   check(arena.used_blocks() == 0);
 }
 
-// Whoever does not have the secret connects to nobody, whatever is said.
+// A sender without the secret cannot connect, whatever it sends.
 void fuzz_encrypted(ByteReader& in) {
   std::vector<std::byte> memory(1 << 18);
   Arena arena(memory, 4096);

@@ -1,6 +1,6 @@
-// A TCP endpoint in either role, with a peer that may say anything near its windows, an application
-// that does anything in any order, and time that jumps. Whatever comes, nothing may trap, no byte
-// is read that was not sent, and memory comes back.
+// A TCP endpoint in either role, with a peer that may send anything near its windows, an
+// application that does anything in any order, and time that jumps. For any input nothing may trap,
+// no byte is read that was not sent, and memory comes back.
 #include <array>
 #include <cstdlib>
 #include <vector>
@@ -12,8 +12,8 @@
 namespace satrelay::tcp {
 namespace {
 
-constexpr std::uint32_t kPeerStart = 0xffff'f000;  // wraps soon
-constexpr int kMostSegments = 4096;                // that may leave at one instant
+constexpr std::uint32_t kPeerStart = 0xffff'f000;  // Wraps soon.
+constexpr int kMostSegments = 4096;                // The most that may leave at one instant.
 
 void check(bool condition) {
   if (!condition) std::abort();
@@ -23,7 +23,7 @@ void check(bool condition) {
 std::byte peer_byte(std::uint64_t position) { return static_cast<std::byte>(position * 31U + 7U); }
 
 struct Peer {
-  std::uint32_t endpoint_sequence = 0;  // the newest that we have seen, its end
+  std::uint32_t endpoint_sequence = 0;  // End of the endpoint's last segment.
   std::uint32_t acknowledged = kPeerStart + 1;
 };
 
@@ -43,7 +43,7 @@ void drain(Endpoint& endpoint, Peer& peer, Instant now) {
   }
 }
 
-// A segment whose numbers lie near what the endpoint expects.
+// A segment with numbers near the endpoint's expected ones.
 void say(Endpoint& endpoint, const Peer& peer, ByteReader& in, Instant now) {
   wire::TcpHeader header;
   header.flags = in.u8();

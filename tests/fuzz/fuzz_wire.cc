@@ -1,5 +1,5 @@
-// Every parser of pep/wire and the OPEN metadata on arbitrary bytes. What parses must write and
-// parse again to the same value.
+// Every parser of pep/wire and the OPEN metadata, on arbitrary bytes. A parsed value must be
+// written and parsed again to the same value.
 #include <array>
 #include <cstdlib>
 #include <vector>
@@ -55,7 +55,7 @@ void fuzz_metadata(ConstBytes bytes) {
         again->ethernet == parsed->ethernet);
 }
 
-// Wherever the kernel says that the inner segment begins.
+// The kernel may say that the inner segment begins at any offset.
 void fuzz_tunnel(ConstBytes bytes) {
   for (std::size_t at = 0; at < bytes.size() && at < 200; ++at) {
     const auto tunnel = wire::Tunnel::around(bytes, at);

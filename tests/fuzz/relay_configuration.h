@@ -1,4 +1,4 @@
-// What fuzz_relay's gateway is configured with: eight variants, so that reading it anew changes
+// The configuration of fuzz_relay's gateway. It has eight variants, so that a reload changes
 // something.
 #pragma once
 
@@ -25,14 +25,14 @@ inline constexpr std::uint32_t kFlows = 8;
 inline constexpr MacAddress kHostMac{{2, 0, 0, 0, 0, 1}};
 inline constexpr MacAddress kFarMac{{2, 0, 0, 0, 0, 2}};
 inline constexpr std::uint16_t kFirstClientPort = 40'000, kFirstServerPort = 8'000;
-inline constexpr unsigned kPorts = 6;  // of clients, and of servers
+inline constexpr unsigned kPorts = 6;  // Number of client ports, and of server ports.
 
 inline IpAddress own() { return IpAddress::v4({192, 0, 2, 1}); }
 inline IpAddress peer_address() { return IpAddress::v4({192, 0, 2, 2}); }
 inline IpAddress host_address() { return IpAddress::v4({203, 0, 113, 5}); }
 inline IpAddress far_address() { return IpAddress::v4({198, 51, 100, 5}); }
 
-// A rule a port, so that the client's port chooses the modes.
+// One rule for each port, so that the client's port chooses the modes.
 inline std::vector<config::Rule> rules(unsigned variant) {
   std::vector<config::Rule> list;
   for (std::uint16_t port = 80; port < 86; ++port) {
@@ -46,7 +46,7 @@ inline std::vector<config::Rule> rules(unsigned variant) {
     if (bits % 4 == 3) rule.modes.window = config::WindowMode::kMirror;
     if (bits % 5 == 2) rule.modes.delivery = config::DeliveryMode::kPrompt;
     if (variant % 2 == 1) rule.compress = config::Compress::kOn;
-    // Of connections that are there when the configuration is read anew, too.
+    // These also concern connections that exist when the configuration is reloaded.
     if (variant == 6 && port == 82) rule.action = config::Action::kReset;
     if (variant == 7 && port == 83) rule.action = config::Action::kDrop;
     if (rule.action != config::Action::kAccelerate) rule.modes = {};
@@ -57,7 +57,7 @@ inline std::vector<config::Rule> rules(unsigned variant) {
   return list;
 }
 
-// What hosts send.
+// Data that hosts send.
 inline ConstBytes answers() {
   static const std::string kText = [] {
     Random random(7);
@@ -78,7 +78,7 @@ inline ConstBytes noise() {
   return kNoise;
 }
 
-// One that fits the answers, and the same under another name.
+// A dictionary that fits the answers, and the same under another name.
 inline const std::shared_ptr<const compress::DictionaryLevels>& dictionary(unsigned which) {
   static const auto kMade = [] {
     compress::Bytes content = compress::trained_dictionary(1);

@@ -1,5 +1,6 @@
-// Runs a fuzz target without libFuzzer, over inputs that follow from their numbers: enough to see
-// that the target works and that nothing near the surface breaks. `smoke-TARGET [COUNT [FIRST]]`.
+// Runs a fuzz target without libFuzzer, over inputs that are computed from their numbers. That is
+// enough to see that the target works and that no simple input breaks it. `smoke-TARGET [COUNT
+// [FIRST]]`.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -11,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace {
 
-// Mostly small numbers, since formats are made of lengths and types, in runs and with repetitions.
+// Mostly small numbers, since formats consist of lengths and types, in runs and with repetitions.
 std::vector<std::uint8_t> input(std::uint64_t number) {
   satrelay::Random random(number);
   std::vector<std::uint8_t> bytes(1 + random.below(random.chance(0.1) ? 4000 : 400));

@@ -1,7 +1,7 @@
-"""deploy/monitoring against the metrics that there are: rules, dashboards, and docs/monitoring.md.
+"""Checks deploy/monitoring against the metrics that exist: rules, dashboards, and docs/monitoring.md.
 
-Usage: monitoring_test.py SAMPLE_EXPOSITION. Prometheus' own tools check what they can, where they are
-installed (promtool, amtool); the names are checked in any case.
+Usage: monitoring_test.py SAMPLE_EXPOSITION. If Prometheus' own tools (promtool, amtool) are installed, they check what
+they can. The names are checked in any case.
 """
 
 import collections
@@ -51,7 +51,7 @@ def values_of_labels(text: str) -> dict[str, dict[str, set[str]]]:
 
 
 def expressions_of(rules: pathlib.Path) -> list[str]:
-    """What stands behind each `expr:`, on one line or below it."""
+    """The text behind each `expr:`, on one line or below it."""
     return re.findall(r"^ +expr: (?:\|\n((?:          .*\n)+)|(.*)\n)", rules.read_text(), re.MULTILINE)
 
 
@@ -75,7 +75,7 @@ def alerts() -> dict[str, str]:
 
 
 def documented(heading: str) -> list[str]:
-    """What stands in backticks in the first cells of the tables below `heading`."""
+    """The words in backticks in the first cells of the tables below `heading`."""
     text = DOCUMENT.read_text()
     section = text[text.index(f"\n## {heading}\n") + 4:]
     section = section[: section.find("\n## ")] + "\n"
@@ -97,7 +97,7 @@ class ByToolsOfPrometheus(unittest.TestCase):
 
     def test_metrics(self):
         said = self.succeeds("promtool", "check", "metrics", input=exposition("text"))
-        self.assertEqual(said, "")  # nothing that it would do otherwise, either
+        self.assertEqual(said, "")  # promtool has no advice either
 
     def test_rules(self):
         self.succeeds("promtool", "check", "rules", "--lint-fatal", ALERTS, RECORDING)
@@ -130,7 +130,7 @@ class Names(unittest.TestCase):
             if label in OF_TARGETS:
                 continue
             self.assertIn(label, self.metrics[name])
-            # Names of peers and the like are not known here, words are.
+            # Names of peers and the like are not known here, but words are.
             if label in ("state", "reason", "listing"):
                 words = value.split("|") if "~" in relation else [value]
                 self.assertLessEqual(set(words), self.metrics[name][label])
@@ -197,14 +197,14 @@ class Document(unittest.TestCase):
 
 class OpenMetrics(unittest.TestCase):
     def test_has_the_same_samples(self):
-        """Only the lines about families differ, and the end."""
+        """Only the lines about families and the end differ."""
         of_text = [line for line in exposition("text").splitlines() if not line.startswith("#")]
         text = exposition("openmetrics")
         self.assertTrue(text.endswith("\n# EOF\n"))
         self.assertEqual([line for line in text.splitlines() if not line.startswith("#")], of_text)
 
     def test_passes_the_strict_parser(self):
-        """Prometheus' own reader of OpenMetrics in Python refuses what scrapers may only warn of."""
+        """Prometheus' own reader of OpenMetrics in Python refuses faults that scrapers may only warn about."""
         text = exposition("openmetrics")
         families = list(text_string_to_metric_families(text))
         self.assertEqual(sum(len(each.samples) for each in families),

@@ -1,9 +1,9 @@
 #!/usr/bin/python3 -SE
-"""What run_test.py has in the place of meson and ninja: it keeps what a build folder is, and compiles nothing.
+"""Takes the place of meson and ninja for run_test.py: it keeps the state of a build folder, and compiles nothing.
 
-Options and what was generated from them are two files in the folder, as they are with Meson: ninja
-generates anew what `meson configure` has changed. STUB_STOP=POINT ends the caller, as a power cut would;
-STUB_EMPTY=SUITE is a suite without a test.
+The options and the files generated from them are two files in the folder, as with Meson. If `meson configure` changes
+options, ninja generates the second file anew. STUB_STOP=POINT ends the caller, as a power cut would. STUB_EMPTY=SUITE
+is a suite without a test.
 """
 
 import json

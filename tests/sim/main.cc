@@ -1,4 +1,4 @@
-// The simulation's test program: GoogleTest's options, and those below.
+// The simulation's test program. It takes GoogleTest's options and the options below.
 #include <gtest/gtest.h>
 
 #include <cstdio>

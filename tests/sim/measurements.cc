@@ -43,7 +43,7 @@ std::string cell_of(const std::string& line, std::size_t column) {
   return cell;
 }
 
-// "p99 2.0%, 1,276" has 2.0 and 1276.
+// The text "p99 2.0%, 1,276" has the numbers 2.0 and 1276.
 std::vector<std::string> numbers_in(const std::string& text) {
   const auto is_digit = [&](std::size_t at) {
     return at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) != 0;
@@ -72,7 +72,7 @@ std::string rounded_as(const std::string& number, double figure) {
   std::snprintf(text, sizeof text, "%.*f", static_cast<int>(decimals), figure);
   const std::string rounded = text;
   const bool is_zero = rounded.find_first_of("123456789") == std::string::npos;
-  return is_zero && figure < 0 ? rounded.substr(1) : rounded;  // of a document without "-0.0"
+  return is_zero && figure < 0 ? rounded.substr(1) : rounded;  // The document writes no "-0.0".
 }
 
 }  // namespace

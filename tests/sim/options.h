@@ -1,4 +1,4 @@
-// What the command line asked for; read by the tests.
+// The options of the command line. The tests read them.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 namespace satrelay::sim {
 
 struct Options {
-  std::uint64_t from = 1;  // the seed of the tests beside other traffic, too
+  std::uint64_t from = 1;  // First seed; also the seed of the tests beside other traffic.
   std::uint64_t seeds = 200;
-  std::optional<std::uint64_t> seed;        // only this one
-  std::size_t short_flows = 60;             // of each kind that the short flow tests measure
-  std::uint64_t memory_rate = 100'000'000;  // bit/s, of the test of a receiver's memory
+  std::optional<std::uint64_t> seed;        // Run this seed only.
+  std::size_t short_flows = 60;             // Flows of each kind that the short flow tests measure.
+  std::uint64_t memory_rate = 100'000'000;  // Unit: bit/s. For the test of a receiver's memory.
   bool trace = false;
 };
 

@@ -2,8 +2,8 @@
 
     paper_figures.py SATLAB DOCUMENT PAPER [options of `satlab paper`]
 
-A figure in the document that is not the one that the program prints fails, as a missed target does. So does a case that
-the document does not have, and, unless --case chooses some, a row of the document that is no case.
+A figure in the document that differs from the program's figure is a failure, as is a missed target. So is a case that
+the document does not have. Unless --case chooses some cases, a row of the document that is no case is a failure, too.
 """
 
 import json
@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-# A row each: | `paper` | case | bound | measured | goal |
+# One row: | `paper` | case | bound | measured | goal |
 ROW = re.compile(r"\| `(?P<paper>[a-z]+)` \| (?P<case>[^|]+) \| (?P<bound>[^|]*) \| (?P<ours>[^|]*) \| (?P<target>[^|]*) \|")
 NUMBER = re.compile(r"-?[0-9]+(?:\.([0-9]+))?")
 
@@ -31,7 +31,7 @@ def documented(text, paper):
 
 
 def difference(cell, value, unit):
-    """What is wrong with a cell of the document, or None. The figure has the decimals that the cell gives it."""
+    """The fault of a cell of the document, or None. The figure has as many decimals as the cell gives it."""
     if value is None:
         return None if cell.strip() == "" else f"has \"{cell}\", and there is no such figure"
     match = NUMBER.match(cell)
@@ -45,7 +45,7 @@ def difference(cell, value, unit):
 
 
 def decimals_of(value):
-    """As many as satlab's own table shows."""
+    """As many decimals as satlab's own table shows."""
     size = abs(value)
     return 1 if size >= 100 else 2 if size >= 10 else 3
 

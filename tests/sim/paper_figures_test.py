@@ -1,4 +1,4 @@
-"""paper_figures.py finds each kind of figure that is not the program's."""
+"""paper_figures.py finds each kind of figure that differs from the program's."""
 
 import pathlib
 import subprocess
@@ -8,7 +8,7 @@ import unittest
 
 SCRIPT = pathlib.Path(__file__).with_name("paper_figures.py")
 
-# In the place of satlab: one case of each kind.
+# Takes the place of satlab: one case of each kind.
 SATLAB = """#!/usr/bin/env python3
 import json, sys
 rows = [

@@ -275,7 +275,7 @@ std::vector<std::string> Stations::diagnostics() const {
 config::LinkDirection satellite(std::uint64_t rate) {
   config::LinkDirection direction;
   direction.rate = BitRate::bits_per_second(rate);
-  direction.delay = Duration::milliseconds(137);  // the other half is the other station's
+  direction.delay = Duration::milliseconds(137);  // The other station's link has the other half.
   return direction;
 }
 

@@ -1,6 +1,6 @@
-// Any number of stations, each a LAN with hosts behind a gateway of its own configuration, on one
-// WAN: a switch that joins their satellite links, or a router between their subnets. For what
-// relay/sim/network/network.h, two stations of a kind, cannot show.
+// Any number of stations on one WAN. Each is a LAN with hosts behind a gateway of its own
+// configuration. The WAN is a switch that joins their satellite links, or a router between their
+// subnets. relay/sim/network/network.h has two stations of one kind only.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace satrelay::sim {
 
-// What the satellite links have in common: one port each.
+// The network between the satellite links. Each link has one port.
 class Wan : public FrameSink {
  public:
   explicit Wan(FramePool& frames) : frames_(&frames) {}
@@ -32,7 +32,7 @@ class Wan : public FrameSink {
   std::vector<SatelliteLink*> links_;
 };
 
-// Floods, but what is for a MAC that was seen.
+// A switch: it floods a frame unless its destination MAC was seen as a source.
 class WanSwitch final : public Wan {
  public:
   using Wan::Wan;
@@ -42,7 +42,8 @@ class WanSwitch final : public Wan {
   std::map<std::array<std::uint8_t, 6>, unsigned> ports_;
 };
 
-// Knows each subnet's port and each host's MAC; answers ARP for its own address on each port.
+// A router that knows each subnet's port and each host's MAC. It answers ARP for its own address on
+// each port.
 class WanRouter final : public Wan {
  public:
   using Wan::Wan;
@@ -66,8 +67,9 @@ class WanRouter final : public Wan {
   std::uint64_t unroutable_ = 0;
 };
 
-// Between a gateway's LAN port and its LAN: counts, and may drop what is too long for a hop behind
-// it, with the ICMP message of the router there.
+// Stands between a gateway's LAN port and its LAN, and measures TCP packets. It may drop packets
+// that are too long for a hop behind it, and then answers with the ICMP message of the router
+// there.
 class LanTap final : public FrameSink {
  public:
   LanTap(FramePool& frames, FrameSink& lan, FrameSink& gateway)
@@ -78,7 +80,7 @@ class LanTap final : public FrameSink {
     router_v6_ = router_v6;
   }
   void receive(unsigned port, FrameHandle frame) override;
-  std::size_t longest() const { return longest_; }  // IP bytes of a TCP packet
+  std::size_t longest() const { return longest_; }  // IP bytes of a TCP packet.
   std::uint64_t refused() const { return refused_; }
   void forget() { longest_ = 0; }
 
@@ -96,13 +98,13 @@ class LanTap final : public FrameSink {
 
 struct StationSpec {
   config::Gateway gateway;
-  config::LinkDirection up;    // to the WAN
-  config::LinkDirection down;  // from it
+  config::LinkDirection up;    // To the WAN.
+  config::LinkDirection down;  // From the WAN.
   std::vector<HostSpec> hosts;
 };
 
 struct Transfer {
-  SocketPair pair;  // local: the client
+  SocketPair pair;  // Seen from the client.
   Outcome client;
   Outcome server;
 };
@@ -112,9 +114,9 @@ class Stations {
   explicit Stations(bool routed = false);
   ~Stations();
 
-  // In order: the first is 0.
+  // Stations are numbered in this order, from 0.
   void add(const StationSpec& spec);
-  void start();  // once all are there
+  void start();  // To be called after the last add().
   GatewayNode& gateway(std::size_t station) { return *stations_[station]->node; }
   SimHost& host(std::size_t station, std::size_t index = 0) {
     return *stations_[station]->hosts[index];
@@ -127,13 +129,13 @@ class Stations {
   FramePool& frames() { return frames_; }
   Instant now() const { return loop_.now(); }
 
-  // From now on; `up` bytes from the client, `down` bytes from the server.
+  // Starts now: `up` bytes from the client, `down` bytes from the server.
   Transfer& transfer(SimHost& client, SimHost& server, IpVersion version, std::uint64_t up,
                      std::uint64_t down);
   bool run_until_alive(Duration limit);
-  // Until all transfers are over; false if they are not after `limit`.
+  // Runs until all transfers are over; false if they are not after `limit`.
   bool run_until_over(Duration limit);
-  // What went wrong with them, a line each.
+  // The faults of the transfers, one line each.
   std::vector<std::string> diagnostics() const;
 
  private:
@@ -156,11 +158,11 @@ class Stations {
   std::uint16_t next_port_ = 20'000;
 };
 
-// A host with this last octet in 10.`station`.0.0/24 and 2001:db8:`station`::/48.
+// A host with the last octet `last` in 10.`station`.0.0/24 and 2001:db8:`station`::/48.
 HostSpec host_of(std::size_t station, std::uint8_t last, std::uint16_t mtu = 1500);
 
-// Parts of a station: a carrier of this rate that is half of a path of 550 ms; the gateway of
-// `station` as a peer; its own address on the switched WAN.
+// Parts of a station: a carrier of this rate, with half the delay of a path of 550 ms; the gateway
+// of `station` as a peer; its own address on the switched WAN.
 config::LinkDirection satellite(std::uint64_t rate);
 config::Peer peer_of(const std::string& name, const IpAddress& address, std::size_t station,
                      const std::string& link);

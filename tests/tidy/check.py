@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks the structure of the repository: who includes whom, headers, sizes, leftovers.
+"""Checks the structure of the repository: which folder includes which, headers, sizes, leftovers.
 
-Usage: check.py [ROOT]. Prints one line a finding and exits 1 if there is any.
+Usage: check.py [ROOT]. Prints one line for each finding, and exits 1 if there is any.
 """
 
 import pathlib
@@ -12,20 +12,20 @@ import repository
 
 MAX_LINES = 600
 
-# What a folder may include besides itself: folders, or single headers. "Dependencies run one way"
-# in docs/architecture.md.
+# The includes that a folder may have besides its own: folders, or single headers. See "Dependencies run one way" in
+# docs/architecture.md.
 ENGINES = ["pep/base", "pep/schedule", "pep/wire", "pep/control", "pep/compress", "pep/crypto", "pep/tcp",
            "pep/stp"]
 # Plain values and the words for them.
 SCHEMA = ["config/model"]
 ON_TOP = ENGINES + ["config", "relay/gateway", "relay/link", "relay/dpdk", "relay/ops", "relay/text"]
 IN_VIRTUAL_TIME = ENGINES + ["config", "relay/gateway", "relay/link", "relay/sim", "relay/text"]
-# What is counted, for who shows it.
+# Counters, for the programs that show them.
 COUNTERS = ["pep/stp/counters.h", "pep/tcp/counters.h", "pep/compress/codec_counters.h",
             "relay/gateway/counters.h", "relay/gateway/rules/rule_counters.h",
             "relay/gateway/uplink/class_counters.h", "relay/dpdk/device/port_stats.h",
             "relay/records/record_counters.h"]
-# Of a room's house, the headers that concern every room.
+# Headers of the house that concern every room, and what each room may include.
 GATEWAY = ENGINES + SCHEMA + ["relay/gateway/counters.h"]
 SESSION = ["pep/base", "pep/schedule", "pep/control", "pep/stp/types.h"]
 OUTSIDE = COUNTERS + ["pep/base", "relay/client", "relay/ops/control/control_client.h", "relay/ops/control/control_grammar.h"]
@@ -38,7 +38,7 @@ MAY_INCLUDE = {
     "pep/crypto": ["pep/base"],
     "pep/tcp": ["pep/base", "pep/wire", "pep/control"],
     "pep/stp": ["pep/base", "pep/schedule", "pep/control", "pep/crypto"],
-    # The rooms of pep/stp: each includes only those above it.
+    # The rooms of pep/stp: each includes only the rooms above it.
     "pep/stp/wire": SESSION,
     "pep/stp/connection": SESSION + ["pep/crypto", "pep/stp/wire"],
     "pep/stp/streams": SESSION + ["pep/stp/wire"],
@@ -46,7 +46,7 @@ MAY_INCLUDE = {
     "pep/stp/fec": SESSION + ["pep/stp/wire", "pep/stp/packets"],
     "config": ["pep/base", "pep/compress"],
     "relay/gateway": ENGINES + SCHEMA,
-    # The rooms of relay/gateway: each includes only those above it.
+    # The rooms of relay/gateway: each includes only the rooms above it.
     "relay/gateway/frames": GATEWAY,
     "relay/gateway/steering": GATEWAY + ["relay/gateway/frames", "relay/gateway/port_id.h"],
     "relay/gateway/shares": ["pep/base", "pep/schedule", "config/model/traffic_class.h"],
@@ -77,14 +77,14 @@ MAY_INCLUDE = {
     "relay/dpdk": ["pep/base", "pep/wire", "config/model/schema.h"],
     "relay/ops": ENGINES + SCHEMA + ["config/text/units.h", "config/text/ip_words.h", "relay/gateway", "relay/link", "relay/dpdk/device/port_stats.h",
                                       "relay/records/record_counters.h", "relay/records/records_report.h"],
-    # What is written down of flows.
+    # Records of flows.
     "relay/records": ["pep/base", "config/model/schema.h", "relay/gateway/counters.h",
                       "relay/gateway/flows/flow_record.h", "relay/gateway/flows/origin.h"],
     "relay/satrelayd": ON_TOP + ["relay/records"],
     "relay/satlink": ON_TOP,
     "relay/satperf": ENGINES + ["config", "relay/text"],
     "relay/satlab": IN_VIRTUAL_TIME,
-    # What looks at a gateway from outside.
+    # Programs that look at a gateway from outside.
     "relay/client": ["pep/base", "relay/text", "config/text/ip_words.h", "config/model/words.h",
                      "relay/ops/control/control_client.h", "relay/ops/stats/capture_format.h"],
     "relay/metrics": OUTSIDE + ["relay/ops/stats/worker_counters.h", "relay/ops/stats/histogram_list.h"],
@@ -100,7 +100,7 @@ MAY_INCLUDE = {
                        "relay/client", "relay/metrics", "relay/satrelayctl", "relay/satpanel"],
 }
 
-# Folders whose code knows no clock, socket, thread, file or stream; tidy-purity checks the objects.
+# Folders with code that knows no clock, socket, thread, file or stream; tidy-purity checks the objects.
 PURE = ["pep", "relay/gateway", "relay/link"]
 IMPURE_HEADERS = re.compile(
     r"^(chrono|ctime|time\.h|thread|mutex|shared_mutex|condition_variable|future|stop_token|"
@@ -112,17 +112,17 @@ IMPURE_HEADERS = re.compile(
 DPDK_PLACES = re.compile(r"^(relay/dpdk/|relay/ops/|relay/[a-z]+/main\.cc$|"
                          r"tests/unit/relay/(dpdk|ops)/|tests/unit/relay/satrelayd/workers/worker_(fixture\.h|test\.cc)$|tests/bench/bench_(policy|workers)\.cc$)")
 
-# Unit tests have the path and the name of what they test, a unit or a folder: config/units_test.cc tests
-# config/text/units.h. These are about something else:
+# Unit tests have the path and the name of the unit or folder that they test: config/units_test.cc tests
+# config/text/units.h. These test something else:
 TESTS_OF_NO_UNIT = {
     "tests/unit/relay/ops/documentation_test.cc",  # docs/statistics.md
     "tests/unit/relay/dpdk/flow_hash_test.cc",     # relay/gateway/steering/flow_hash.h, against DPDK
 }
-# On top of these houses stand the tests of the whole: a session, an endpoint, a gateway.
+# Tests of a whole session, endpoint or gateway may be directly in these folders.
 TESTED_AS_A_WHOLE = ["tests/unit/pep/stp", "tests/unit/pep/tcp", "tests/unit/relay/gateway",
                       "tests/unit/relay/gateway/devices"]
 
-# Text of the programs is made with {fmt}, which knows the types of what it is given.
+# Text of the programs is made with {fmt}, which knows the types of its arguments.
 SPRINTF = re.compile(r"\bv?sn?printf\s*\(")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
@@ -189,7 +189,7 @@ def check_unit_test(path, files):
 
 
 def check_test_namespace(path, text):
-    """Files that are compiled together share what stands in an anonymous namespace of theirs."""
+    """Files that are compiled together share their anonymous namespaces."""
     name = path.rpartition("/")[2].removesuffix(".cc")
     if not path.startswith("tests/") or not re.search(r"^(TEST|TEST_F|TEST_P)\(", text, re.MULTILINE):
         return

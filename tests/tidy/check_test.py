@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each rule of check.py catches a breach in a small tree made for it, and lets the proper form be."""
+"""Each rule of check.py catches a breach in a small tree made for it, and accepts the proper form."""
 
 import pathlib
 import sys
@@ -21,7 +21,7 @@ class StructureTest(unittest.TestCase):
             return check.check(root)
 
     def include(self, includer, included):
-        """Findings when one file includes another that exists, or a system header."""
+        """Findings if one file includes another that exists, or a system header."""
         files = {includer: f"#include {included}\n"}
         if included.startswith('"'):
             files[included.strip('"')] = HEADER

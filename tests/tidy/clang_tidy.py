@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """clang-tidy over the compile database, with results cached by content. See clang_tidy.sh.
 
-With SATRELAY_ROTATION=N, as tests/run.sh sets it, only what has changed since the base revision is checked,
-and the N-th eighth of all other files. The base revision is, of these, the first that there is:
+With SATRELAY_ROTATION=N, as tests/run.sh sets it, only two sets of files are checked: files that have changed since the
+base revision, and the N-th eighth of all other files. The base revision is the first of these that exists:
 
 - SATRELAY_BASE;
-- where the branch left the one that it follows, unless they are equal;
+- the commit at which the branch left its upstream, unless that is HEAD;
 - the last tag, unless it is that of HEAD;
 - the last commit that is a day older than HEAD, on the way that `git log --first-parent` shows.
 
-Without git, or if there is no such revision, all files have changed.
+Without git, or without such a revision, all files count as changed.
 """
 
 import concurrent.futures
@@ -24,12 +24,12 @@ import sys
 
 import repository
 
-# What Meson compiles at once (unity builds): a file of such lines.
+# A file that Meson compiles for several (unity builds): it consists of such lines.
 UNITY_INCLUDE = re.compile(r"^\s*#\s*include\s*<([^>]+)>", re.MULTILINE)
-# What a trained build (deploy/train.sh) asks of g++ and clang does not know.
+# Options of a trained build (deploy/train.sh) that g++ knows and clang does not.
 TRAINING = re.compile(r" -(?:fprofile-|mmemcpy-strategy=)\S*")
 QUOTED_INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
-# The database is made for g++, whose warnings are errors; clang's own are not asked for here.
+# The database is made for g++, which treats warnings as errors. Clang's own warnings are not wanted here.
 ARGUMENTS = [
     "--quiet",
     # Options of GCC's.
@@ -45,9 +45,8 @@ def tool_of_environment():
 
 
 def plugin(tool, folder):
-    """The options that load own_declarations.cc, compiled into `folder`; none, and it is said, where
-    this version of clang has no headers here: the findings are the same, and take three times as
-    long."""
+    """The options that load own_declarations.cc, compiled into `folder`. If this version of clang has no headers here,
+    there are none, and a line says so. The findings are then the same, but take three times as long."""
     headers = pathlib.Path(os.path.realpath(tool)).parent.parent / "include"
     if not (headers / "clang/Frontend/FrontendPluginRegistry.h").exists() or not (headers / "llvm").exists():
         print("without clang's headers (libclang-14-dev, llvm-14-dev) this takes three times as long", flush=True)
@@ -99,7 +98,7 @@ class Tidy:
         return digest.hexdigest()
 
     def run(self, path, command):
-        """(path, output, whether it is clean, whether that was known before)."""
+        """Returns (path, output, whether it is clean, whether that was known before)."""
         mark = self.cache / self.key(path, command)
         if mark.exists():
             return path, "", True, True
@@ -108,20 +107,20 @@ class Tidy:
         clean = done.returncode == 0
         if clean:
             mark.touch()
-        # The count of suppressed warnings in system headers is of no use to anyone.
+        # The count of suppressed warnings in system headers is useless.
         errors = [] if clean else [line for line in done.stderr.splitlines()
                                    if "warnings generated" not in line and "warnings treated" not in line]
         return path, done.stdout + "\n".join(errors), clean, False
 
 
 def untrained(database):
-    """The database without what tells g++ how the code was trained: the findings are the same."""
+    """The database without the options that train code for g++. The findings are the same."""
     return [entry | {"command": TRAINING.sub("", entry["command"])} for entry in database]
 
 
 def one_by_one(database):
-    """The database with an entry for each file of those that are compiled together: what one of
-    them has of another is not there when it is read alone."""
+    """The database with an entry for each of the files that are compiled together. Read alone, a file lacks what it
+    takes from the others."""
     entries = []
     for entry in database:
         path = pathlib.Path(entry["directory"], entry["file"])
@@ -134,8 +133,8 @@ def one_by_one(database):
 
 
 def selected(database, names):
-    """The commands by file: those of the product, of everything with --all, or of `names`. A header
-    has none of its own; what includes it is checked instead."""
+    """The commands by file: for the product, for everything with --all, or for `names`. A header has no command of its
+    own; a file that includes it is checked instead."""
     commands = {}
     for entry in database:
         path = pathlib.Path(entry["directory"], entry["file"]).resolve()
@@ -159,7 +158,7 @@ DAY = 86400  # seconds
 
 
 def git(root, *words):
-    """What git says to these words; None if it fails."""
+    """The output of git for these words; None if it fails."""
     done = subprocess.run(["git", "-c", "safe.directory=*", "-C", str(root), *words],
                           capture_output=True, text=True, check=False)
     return done.stdout.strip() if done.returncode == 0 else None
@@ -182,14 +181,14 @@ def base_revision(root, named):
 
 
 def changed_files(root, base):
-    """Paths below `root` that differ from `base`: committed, or not yet, or not known to git."""
+    """Paths below `root` that differ from `base`: committed, not yet committed, or unknown to git."""
     names = git(root, "diff", "--name-only", "-z", base).split("\0")
     names += git(root, "ls-files", "--others", "--exclude-standard", "-z").split("\0")
     return {root / name for name in names if name}
 
 
 def compiled_with(path, inputs):
-    """A file whose compilation reads `path`: itself, that of the same name, or any that includes it."""
+    """A file that reads `path` when it is compiled: itself, the .cc of the same name, or any that includes it."""
     if path in inputs:
         return path
     twin = path.with_suffix(".cc")
@@ -199,12 +198,12 @@ def compiled_with(path, inputs):
 
 
 def turn_of(path, root):
-    """Which part of the files it is in; it stays there when others come or go."""
+    """The part of the files that `path` is in. It stays the same when other files come or go."""
     return int(hashlib.sha256(str(path.relative_to(root)).encode()).hexdigest(), 16) % PARTS
 
 
 def part(commands, inputs, root, rotation, named):
-    """Of these commands those of changed files and of the part whose turn it is, and what to say of it."""
+    """The commands of changed files and of the part that is due, and a line that says so."""
     base = base_revision(root, named)
     if base is None:
         if named:

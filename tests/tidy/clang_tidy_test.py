@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""clang-tidy finds in code of ours what it should, with own_declarations.cc as without it."""
+"""clang-tidy finds what it should in our code, with own_declarations.cc and without it."""
 
 import json
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that every relative link in the documents leads to a file, and every #anchor to a heading.
 
-Usage: links.py [ROOT]. Prints one line a finding and exits 1 if there is any.
+Usage: links.py [ROOT]. Prints one line for each finding, and exits 1 if there is any.
 """
 
 import pathlib
@@ -19,7 +19,7 @@ ELSEWHERE = re.compile(r"[a-z]+:")  # https:, mailto:
 
 def prose(text):
     """Numbered lines that are no code."""
-    is_list = False  # what is indented below a list item is its text, or code if deeper still
+    is_list = False  # indented lines below a list item are its text, or code if they are indented further
     for number, line in enumerate(text.splitlines(), 1):
         if re.match(r"\s*([-*]|\d+\.) ", line):
             is_list = True
@@ -30,7 +30,7 @@ def prose(text):
 
 
 def anchor(heading):
-    """The name under which a heading is reached, as GitHub makes it."""
+    """The name by which links reach a heading, as GitHub makes it."""
     heading = LINK.sub(lambda link: link.group(0)[1:link.group(0).index("]")], heading)
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
 

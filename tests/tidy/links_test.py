@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""links.py finds links that lead nowhere in a small tree made for it, and lets the others be."""
+"""links.py finds links that lead nowhere in a small tree made for it, and accepts the others."""
 
 import pathlib
 import tempfile
@@ -12,7 +12,7 @@ GUIDE = "# Guide\n\n## The `first` link, and more\n\n## Twice\n\n## Twice\n"
 
 class LinksTest(unittest.TestCase):
     def findings(self, text):
-        """Of docs/a.md with this text, beside docs/guide.md."""
+        """Findings in docs/a.md with this text, beside docs/guide.md."""
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
             (root / "docs").mkdir()

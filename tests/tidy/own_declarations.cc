@@ -1,7 +1,7 @@
-// A plugin for clang-tidy. Its checks look at every declaration of a translation unit, and report
-// what they find in ours: nine in ten are of system headers, and take two thirds of the time. Here
-// clang is told which declarations are to be looked at (ASTContext::setTraversalScope).
-// tests/tidy/clang_tidy.py compiles and loads it.
+// A plugin for clang-tidy. The tool's checks look at every declaration of a translation unit, but
+// report findings in our own only. Nine in ten declarations are of system headers, and take two
+// thirds of the time. So the plugin limits which declarations clang looks at
+// (ASTContext::setTraversalScope). tests/tidy/clang_tidy.py compiles and loads it.
 
 #include <clang/AST/ASTConsumer.h>
 #include <clang/AST/ASTContext.h>

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Proves that engines are pure: what their libraries leave undefined is known and harmless.
+"""Proves that engines are pure: the symbols that their libraries leave undefined are known and harmless.
 
 Usage: purity.py [--expect-impure SYMBOL] READELF LIBRARY...
 
-Symbols that the given libraries define for each other are fine. Any other undefined symbol must be
-in ALLOWED, so that a new dependency is a decision and not an accident; FORBIDDEN only adds names to
-the common reasons. With --expect-impure the check succeeds if it catches SYMBOL: its own test.
+The given libraries may define symbols for each other. Any other undefined symbol must be in ALLOWED, so that a new
+dependency is a decision and not an accident. FORBIDDEN only names the reason for common ones. With --expect-impure the
+check succeeds if it catches SYMBOL: that is its own test.
 """
 
 import re
@@ -73,8 +73,8 @@ ALLOWED = [
 def symbols(readelf, library):
     """(object, demangled name, whether defined) of the global symbols of a library's machine code.
 
-    Not nm: of objects with link-time optimization it shows the compiler's own table, through a
-    plugin, and that leaves out the functions that the compiler knows, such as printf.
+    nm is not used. For objects with link-time optimization it shows the compiler's own table, through a plugin. That
+    table leaves out functions that the compiler knows, such as printf.
     """
     listing = subprocess.run([readelf, "-sWC", library],
                              capture_output=True, text=True, check=True).stdout

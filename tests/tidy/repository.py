@@ -9,7 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 def tracked_files(root=ROOT):
-    """Paths relative to `root` of what git tracks, or of all files in a tree without git."""
+    """Paths relative to `root` of the files that git tracks; in a tree without git, of all files."""
     listing = subprocess.run(
         ["git", "-c", "safe.directory=*", "-C", str(root), "ls-files", "-z"],
         capture_output=True, check=False)
@@ -29,7 +29,7 @@ def is_cpp(name):
 
 
 def report(check):
-    """Prints what check(root) finds, a line each; the exit status. The root may be an argument."""
+    """Prints the findings of check(root), one line each; returns the exit status. An argument may name the root."""
     root = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT
     findings = check(root)
     for finding in findings:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""systemd understands the unit: `service.py UNIT PROGRAM...`, as built instead of installed."""
+"""systemd understands the unit: `service.py UNIT PROGRAM...`, with built programs instead of installed ones."""
 
 import pathlib
 import shutil

@@ -1,4 +1,4 @@
-// A folder of a test's own, gone with everything in it when the test is over.
+// A folder for one test. The destructor removes it with all that is in it.
 #pragma once
 
 #include <stdlib.h>

@@ -1,12 +1,13 @@
-// Where the bytes of a stream lie, by their absolute offsets: block k of the ring holds offsets
+// Stores the bytes of a stream by their absolute offsets: block k of the ring holds offsets
 // [k, k+1) << shift. The ring grows by doubling (amortised, never per packet in steady state) and
 // may have holes. Its keys span from the lowest to the highest block stored, wherever in the stream
 // those lie.
 //
-// A ring can have a reserve of the arena's. What lies within its size from the base on, below which
-// everything was released, always finds room: in a block if there is one for that key, else in the
-// reserve, round and round. So few bytes need no block, and a stream goes on however short memory
-// is. A block that is taken for a key takes over what the reserve had of it.
+// A ring can have a reserve of the arena. Everything below the base was released. Bytes from the
+// base up to the size of the reserve always find room. They go into the block of their key if there
+// is one, else into the reserve, which is used in circles. So few bytes need no block, and a stream
+// goes on however short memory is. A block that is allocated for a key takes over the bytes of that
+// key from the reserve.
 #pragma once
 
 #include <algorithm>
@@ -30,16 +31,16 @@ class BlockRing {
     disown();
   }
 
-  // Takes a reserve, of which it has none yet; false if the arena has no more. Nothing is stored.
+  // Takes a reserve, if it has none and nothing is stored. False if the arena has no more.
   [[nodiscard]] bool own();
-  // It has none any more. Nothing is stored.
+  // Gives the reserve back, if nothing is stored.
   void disown();
   bool has_reserve() const { return reserve_ != kNoReserve; }
 
-  // Room for bytes from `offset`, not below the base, on: the first contiguous part of it, of which
-  // `wanted` are about to be written. Empty when the arena has no more blocks and `offset` lies
-  // beyond the reserve, or when the blocks stored would span more than kMaxKeys keys. A block is
-  // taken only for what the reserve has no room for.
+  // Room for bytes from `offset` on, which must not be below the base: the first contiguous part.
+  // `wanted` bytes are about to be written. Empty if the arena has no more blocks and `offset` lies
+  // beyond the reserve, or if the stored blocks would span more than kMaxKeys keys. A block is
+  // taken only for bytes that do not fit into the reserve.
   [[nodiscard]] MutableBytes room_at(std::uint64_t offset, std::size_t wanted) {
     const std::uint64_t key = offset >> arena_->block_shift();
     if (const BlockIndex block = block_of(key); block != kNoBlock) {
@@ -47,39 +48,40 @@ class BlockRing {
     }
     return room_without_block(offset, wanted);
   }
-  // The first contiguous part of what was written at `offset`; it may go on with what was not.
+  // The first contiguous run of the bytes written at `offset`. Unwritten bytes may follow in the
+  // run.
   ConstBytes at(std::uint64_t offset) const {
     const BlockIndex block = find(offset);
     if (block != kNoBlock) return run_of_block(block, offset);
     SATRELAY_CHECK(has_reserve() && offset >= base_ && offset < reserve_end());
     return run_of_reserve(offset);
   }
-  // Where room ends, at least, for bytes that follow each other from `offset` on, if `blocks` may
-  // be taken from the arena.
+  // Where room ends, at least, for consecutive bytes from `offset` on, if `blocks` blocks may be
+  // taken from the arena.
   std::uint64_t room_end(std::uint64_t offset, std::uint64_t blocks) const {
     const std::uint64_t key = offset >> arena_->block_shift();
     const std::uint64_t next = key + (find(offset) == kNoBlock ? 0 : 1);
-    // Keys that lie wholly in the reserve need none.
+    // Keys that lie wholly in the reserve need no block.
     const std::uint64_t first = std::max(next, own_end() >> arena_->block_shift());
     return std::max({(first + blocks) << arena_->block_shift(), own_end(), offset});
   }
   std::uint64_t base() const { return base_; }
-  // What lies between the base and this can always be stored.
+  // Bytes between the base and this offset can always be stored.
   std::uint64_t own_end() const { return base_ + (has_reserve() ? arena_->reserve_size() : 0); }
 
-  // Nothing below `offset` is needed any more: gives back every block that lies wholly below.
+  // Bytes below `offset` are no longer needed: frees every block that lies wholly below.
   void release_below(std::uint64_t offset);
-  // Gives back every block that lies wholly within [begin, end).
+  // Frees every block that lies wholly within [begin, end).
   void release_within(std::uint64_t begin, std::uint64_t end);
-  // Gives back all blocks; the next byte stored will be at or after `offset`.
+  // Frees all blocks. The next byte stored will be at or after `offset`.
   void clear(std::uint64_t offset);
 
-  // Gives back the memory that it needs only while it has blocks.
+  // Frees the memory that is needed only while there are blocks.
   void trim() {
     if (!has_keys()) ring_.reset();
   }
 
-  // Counted, both O(keys).
+  // Both count one by one: O(keys).
   std::size_t blocks_held() const;
   bool covers(Range range) const;
 
@@ -108,7 +110,7 @@ class BlockRing {
   void grow(std::uint64_t keys);
 
   bool has_keys() const { return ring_ && ring_->keys > 0; }
-  // Nothing at or above this offset lies in the reserve.
+  // No byte at or above this offset lies in the reserve.
   std::uint64_t reserve_end() const { return base_ + reserve_used_; }
   void move_base(std::uint64_t base) {
     const std::uint64_t used_to = reserve_end();
@@ -116,9 +118,9 @@ class BlockRing {
     reserve_used_ = static_cast<std::uint32_t>(used_to > base ? used_to - base : 0);
   }
 
-  // What stands in front of the places, in one piece of memory with them: mask + 1.
+  // Header of the ring. Its places follow in the same piece of memory: mask + 1 of them.
   struct Ring {
-    std::uint64_t first = 0;  // of the keys
+    std::uint64_t first = 0;  // the lowest key
     std::uint32_t keys = 0;
     std::uint32_t mask = 0;
 
@@ -138,7 +140,7 @@ class BlockRing {
   static RingPtr make_ring(std::uint64_t places);
 
   Arena* arena_;
-  RingPtr ring_;            // from the first block on
+  RingPtr ring_;            // allocated at the first block
   std::uint64_t base_ = 0;  // everything below this offset was released
   ReserveIndex reserve_ = kNoReserve;
   std::uint32_t reserve_used_ = 0;

@@ -1,5 +1,5 @@
-// Bytes between a writer and a reader that may look back: the send buffer of a TCP endpoint or an
-// STP stream. Offsets are absolute, count from the stream's first byte and never wrap.
+// Bytes between a writer and a reader that may read them again: the send buffer of a TCP endpoint
+// or an STP stream. Offsets are absolute, count from the stream's first byte and never wrap.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,15 @@ class ByteQueue {
   std::uint64_t size() const { return end_ - begin(); }
   bool empty() const { return begin() == end_; }
 
-  // As BlockRing's, of an empty queue.
+  // As in BlockRing, for an empty queue.
   [[nodiscard]] bool own() { return blocks_.own(); }
   void disown() { blocks_.disown(); }
   bool has_reserve() const { return blocks_.has_reserve(); }
 
-  // What append() stores if it may take `blocks` from the arena, of which it takes no more for
-  // that: all of it, exactly, while there are no more.
+  // Bytes that append() can store if it takes no more than `blocks` blocks from the arena. The
+  // number is exact if the arena has no more blocks than that.
   std::uint64_t room(std::uint64_t blocks) const { return blocks_.room_end(end_, blocks) - end_; }
-  // Copies as many of `bytes` as the arena has room for; the count stored.
+  // Copies as many of `bytes` as the arena has room for. Returns their number.
   [[nodiscard]] std::size_t append(ConstBytes bytes);
   // Copies [offset, offset + out.size()), which must lie within [begin, end) and hold nothing that
   // was forgotten.
@@ -37,12 +37,12 @@ class ByteQueue {
   ConstBytes contiguous(std::uint64_t offset) const;
   // Forgets everything below `offset` (at most end()).
   void release_below(std::uint64_t offset);
-  // Gives back what memory lies wholly within `range` of [begin, end): its bytes can no longer be
+  // Frees the blocks that lie wholly within `range` of [begin, end). Their bytes can no longer be
   // read, though they still count in size().
   void forget(Range range);
   // Drops all bytes and restarts at offset zero.
   void reset();
-  void trim() { blocks_.trim(); }  // as BlockRing's
+  void trim() { blocks_.trim(); }  // as in BlockRing
   const Arena& arena() const { return blocks_.arena(); }
   std::size_t blocks_held() const { return blocks_.blocks_held(); }  // counted: O(size())
 

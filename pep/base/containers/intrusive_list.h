@@ -6,14 +6,15 @@ namespace satrelay {
 
 template <typename T>
 struct ListHook {
-  // The first element's previous and the last one's next are these themselves; nullptr: in no list.
+  // `previous` of the first element and `next` of the last one point to the element itself.
+  // nullptr: in no list.
   T* previous = nullptr;
   T* next = nullptr;
   bool linked() const { return next != nullptr; }
 };
 
-// Where the hooks of elements are: members of theirs. find(): nullptr of an element that has none
-// yet; of() makes one.
+// Says where the hooks of elements are: here, in a member. Other kinds of hooks may be made when
+// they are needed: find() returns nullptr until of() has made one.
 template <typename T, ListHook<T> T::*Hook>
 struct MemberHook {
   static const ListHook<T>* find(const T& element) { return &(element.*Hook); }

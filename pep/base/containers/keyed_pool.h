@@ -1,5 +1,5 @@
-// A fixed number of nodes that are found by a 64-bit key: a hash table with chains, without
-// allocation once it stands. Keys are keyed hashes, which nobody outside can steer.
+// A fixed number of nodes that are found by a 64-bit key: a hash table with chains, which allocates
+// nothing after its construction. Keys are keyed hashes, so that outsiders cannot steer them.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,8 @@
 
 namespace satrelay {
 
-// `Node` has std::uint64_t key and Node* chain, which are the pool's; the rest begins as Node{}.
+// `Node` has std::uint64_t key and Node* chain, which belong to the pool. The rest of a new node is
+// as in Node{}.
 template <typename Node>
 class KeyedPool {
  public:
@@ -21,13 +22,13 @@ class KeyedPool {
   KeyedPool& operator=(const KeyedPool&) = delete;
 
   bool full() const { return free_ == nullptr; }
-  // nullptr if there is none.
+  // nullptr if there is no such node.
   Node* find(std::uint64_t key) const {
     Node* node = buckets_[key % buckets_.size()];
     while (node != nullptr && node->key != key) node = node->chain;
     return node;
   }
-  // Not when full().
+  // Only if not full().
   Node& add(std::uint64_t key) {
     SATRELAY_CHECK(free_ != nullptr);
     Node& node = *free_;

@@ -8,8 +8,8 @@ namespace satrelay {
 
 namespace {
 
-// Of the free room, this fraction (one in ...) goes in front of the ranges. New ranges mostly come
-// at the top, so a set that filled up there leaves less in front.
+// The share of the free room (one in ...) that goes in front of the ranges. New ranges mostly come
+// at the top, so a set that is full there leaves less room in front.
 constexpr std::size_t kHalfInFront = 2;
 constexpr std::size_t kQuarterInFront = 4;
 
@@ -28,7 +28,7 @@ void RangeSet::make_room(std::size_t free_share_in_front) {
   const std::size_t count = range_count();
   const std::size_t wanted = std::max(kMinSlots, 2 * (count + 1));
   if (!store_ || store_->room < wanted) {
-    // Twice what is needed again, so that a growing set seldom comes here.
+    // Twice the wanted room, so that a growing set seldom comes here.
     StorePtr larger = make_store(2 * wanted);
     const std::size_t head = (larger->room - count) / free_share_in_front;
     if (store_) {
@@ -84,7 +84,7 @@ void RangeSet::erase_at(std::size_t index, std::size_t count) {
 
 std::size_t RangeSet::first_ending_after(std::uint64_t value) const {
   const auto all = ranges();
-  // Both ends first: that is where nearly all questions fall.
+  // Both ends first: nearly all lookups fall there.
   if (all.empty() || all.front().end > value) return 0;
   if (all.back().end <= value) return all.size();
   const auto found = std::upper_bound(all.begin(), all.end(), value,

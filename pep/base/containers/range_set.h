@@ -2,8 +2,8 @@
 // removal move the shorter side of the list, so work near either end (new gaps at the top, repairs
 // at the bottom) is cheap. Allocates only while its room is under twice its largest size so far.
 //
-// Of the very many sets that there are most are empty: such a one is a pointer, and no more until
-// its first range.
+// There are very many sets, and most of them are empty. An empty set is only a pointer until its
+// first range.
 #pragma once
 
 #include <cstddef>
@@ -24,9 +24,9 @@ struct Range {
 
 class RangeSet {
  public:
-  // Adds [begin, end); how many integers were new.
+  // Adds [begin, end). Returns how many integers were new.
   std::uint64_t insert(std::uint64_t begin, std::uint64_t end);
-  // Takes [begin, end) out; how many integers were present.
+  // Removes [begin, end). Returns how many integers were present.
   std::uint64_t erase(std::uint64_t begin, std::uint64_t end);
   std::uint64_t erase_below(std::uint64_t end) { return erase(0, end); }
   void clear();
@@ -41,9 +41,9 @@ class RangeSet {
     Range first;              // the lowest piece, empty if there is none
     std::uint64_t total = 0;  // integers in all pieces
   };
-  // What of [begin, end) is in the set.
+  // The part of [begin, end) that is in the set.
   Overlap overlap(std::uint64_t begin, std::uint64_t end) const;
-  // Ranges that have been shifted in memory since the set began: what its edits have cost.
+  // Number of ranges moved in memory since the set began: the cost of its edits.
   std::uint64_t moved() const { return store_ ? store_->moved : 0; }
   // The ranges in ascending order; invalidated by any mutation.
   std::span<const Range> ranges() const {
@@ -52,13 +52,13 @@ class RangeSet {
   }
   // Index into ranges() of the first range with end > value; range_count() if there is none.
   std::size_t first_ending_after(std::uint64_t value) const;
-  // Gives the memory of an empty set back, and forgets what its edits have cost.
+  // Frees the memory of an empty set, and forgets the cost of its edits.
   void trim() {
     if (empty()) store_.reset();
   }
 
  private:
-  // What stands in front of the slots, in one piece of memory with them.
+  // Header of the store. Its slots follow in the same piece of memory.
   struct Store {
     std::size_t head = 0;  // ranges in [head, tail), free room around them
     std::size_t tail = 0;
@@ -76,14 +76,14 @@ class RangeSet {
   using StorePtr = std::unique_ptr<Store, Free>;
   static StorePtr make_store(std::size_t room);
 
-  // There is a store.
+  // Only if there is a store.
   Range* at(std::size_t index) { return store_->slots() + store_->head + index; }
   // Opens a hole for `range` before the range at `index`, which may be range_count().
   void insert_at(std::size_t index, Range range);
   void erase_at(std::size_t index, std::size_t count);
   // Moves the ranges, into more memory if needed, so that there is free room on both sides.
   void make_room(std::size_t free_share_in_front);
-  StorePtr store_;  // from the first range on
+  StorePtr store_;  // allocated at the first range
 };
 
 }  // namespace satrelay

@@ -1,5 +1,5 @@
-// Which of many may have something to do: those that somebody has called, and those whose time has
-// come. The others rest, and cost nothing however many they are.
+// Knows which of many members may have something to do: members that were woken, and members that
+// are due. The other members rest, and cost nothing however many they are.
 #pragma once
 
 #include <bit>
@@ -15,7 +15,7 @@ namespace satrelay {
 
 class ReadySet {
  public:
-  // Wakes one of them; outlived by the attention.
+  // Wakes one member. The ReadySet must outlive it.
   class Bell {
    public:
     Bell() = default;
@@ -30,7 +30,7 @@ class ReadySet {
     std::uint64_t bit_ = 0;
   };
 
-  // All are awake.
+  // All members begin awake.
   explicit ReadySet(std::size_t count)
       : count_(count), awake_((count + 63) / 64), timers_(static_cast<std::uint32_t>(count)) {
     wake_all();
@@ -43,19 +43,20 @@ class ReadySet {
   void wake_all() {
     for (std::size_t i = 0; i < count_; ++i) wake(i);
   }
-  // Those that rest until `now` at most.
+  // Wakes the resting members that are due at `now`.
   void wake_due(Instant now) {
     while (timers_.next_deadline() <= now) {
       wake(timers_.next_slot());
       timers_.set(timers_.next_slot(), Instant::never());
     }
   }
-  // It has nothing to do before `until`, unless it is woken.
+  // Member `i` has nothing to do before `until`, unless it is woken.
   void rest(std::size_t i, Instant until) {
     awake_[i / 64] &= ~bit(i);
     timers_.set(static_cast<std::uint32_t>(i), until);
   }
-  // Not before the first of those that rest has something to do; it may have been woken since.
+  // When the first resting member has something to do, at the earliest. It may have been woken
+  // since.
   Instant next_deadline() const { return timers_.next_deadline(); }
 
   std::size_t awake() const {
@@ -64,7 +65,7 @@ class ReadySet {
     return sum;
   }
   bool is_awake(std::size_t i) const { return (awake_[i / 64] & bit(i)) != 0; }
-  // Of those that are awake, the first from `i` on.
+  // The first member from `i` on that is awake.
   std::optional<std::size_t> from(std::size_t i) const {
     for (std::size_t at = i / 64; at < awake_.size(); ++at, i = at * 64) {
       const std::uint64_t word = awake_[at] & (~std::uint64_t{0} << (i % 64));
@@ -72,7 +73,7 @@ class ReadySet {
     }
     return std::nullopt;
   }
-  // visit(i) for each that is awake, ascending.
+  // Calls visit(i) for each member that is awake, in ascending order.
   template <typename Visit>
   void for_each(Visit visit) const {
     for (auto i = from(0); i; i = from(*i + 1)) visit(*i);

@@ -47,17 +47,17 @@ std::size_t Reassembler::insert_gaps(Place place, std::uint64_t base, ConstBytes
       in_order_ += n;
       join_in_order();
     } else if (n > 0) {
-      // Cut short, it may no longer reach the piece behind it.
+      // If memory cut the piece short, it may no longer reach the piece behind it.
       if (!has_place(position, position + n, place.limit)) return total - n;
       out_of_order_.insert(position, position + n);
     }
     if (n < wanted) break;
-    position = std::max(gap_end, in_order_);  // joining may have moved past what was ahead
+    position = std::max(gap_end, in_order_);  // join_in_order() may have moved further
   }
   return total;
 }
 
-// Takes over what was stored ahead, if the in-order bytes now reach it.
+// Joins the first piece beyond the gap to the in-order bytes, if they now reach it.
 void Reassembler::join_in_order() {
   if (out_of_order_.empty()) return;
   const Range first = out_of_order_.ranges().front();

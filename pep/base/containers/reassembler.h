@@ -1,6 +1,6 @@
-// Restores the order of a stream whose pieces arrive in any order, overlapping or twice. Stores at
-// most `limit` bytes beyond what has been consumed, and of those beyond a gap no more separate
-// pieces than are in proportion to it; the first byte stored at an offset wins.
+// Restores the order of a stream from pieces that arrive in any order, overlapping or twice. Stores
+// at most `limit` bytes beyond the consumed ones. Beyond a gap, it keeps only as many separate
+// pieces as are in proportion to `limit`. The first byte stored at an offset wins.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +15,20 @@ namespace satrelay {
 
 class Reassembler {
  public:
-  // A piece more is kept for each `bytes_a_piece` of the limit.
+  // One more piece is kept for each `bytes_a_piece` of the limit.
   Reassembler(Arena& arena, std::uint32_t bytes_a_piece)
       : blocks_(arena), bytes_a_piece_(bytes_a_piece) {}
 
-  // Stores the part of [offset, offset + bytes.size()) that is new, within
-  // [consumed(), consumed() + limit), for which the arena has room and there is a place. Returns
-  // how many new bytes were stored. After a shortage of either a stored prefix is kept and the rest
-  // is as if lost.
+  // Stores the new part of [offset, offset + bytes.size()), within
+  // [consumed(), consumed() + limit), as far as the arena has room and there is a place for it.
+  // Returns how many new bytes were stored. If room or places run out, a prefix is stored and the
+  // rest counts as lost.
   [[nodiscard]] std::size_t insert(std::uint64_t offset, ConstBytes bytes, std::uint64_t limit);
 
-  // Whether bytes at [begin, end), not empty, may be kept: those in order and those next to a piece
-  // always may, others only while there are not too many pieces. So the bookkeeping is in
-  // proportion to the memory that the limit stands for, and each insertion takes its share of time,
-  // whatever order bytes come in. What is refused is as if lost.
+  // Whether bytes at [begin, end), not empty, may be kept. Bytes in order and bytes next to a piece
+  // always may. Others may only while there are not too many pieces. So the bookkeeping is in
+  // proportion to the memory that the limit stands for, and so is the time of an insertion,
+  // whatever order bytes come in. Refused bytes count as lost.
   bool has_place(std::uint64_t begin, std::uint64_t end, std::uint64_t limit) const {
     return begin <= in_order_ ||
            out_of_order_.range_count() < kFewestPieces + limit / bytes_a_piece_ ||
@@ -36,13 +36,13 @@ class Reassembler {
   }
   static constexpr std::size_t kFewestPieces = 128;
 
-  // As BlockRing's, of an empty reassembler.
+  // As in BlockRing, for an empty reassembler.
   [[nodiscard]] bool own() { return blocks_.own(); }
   void disown() { blocks_.disown(); }
   bool has_reserve() const { return blocks_.has_reserve(); }
-  // What arrives below is stored, however short memory is.
+  // Bytes below this offset are stored however short memory is.
   std::uint64_t own_end() const { return blocks_.own_end(); }
-  // What is stored if it follows in order, at least, when `blocks` may be taken from the arena.
+  // Bytes that can be stored in order, at least, if `blocks` blocks may be taken from the arena.
   std::uint64_t room(std::uint64_t blocks) const {
     return blocks_.room_end(in_order_, blocks) - in_order_;
   }
@@ -58,8 +58,8 @@ class Reassembler {
   // The longest contiguous readable run behind the first `skip` readable bytes; empty if there are
   // no more.
   ConstBytes front(std::uint64_t skip = 0) const;
-  // The runs that follow each other from the first readable byte on, as many as `out` has room for
-  // and no more than make `most` bytes: how many runs.
+  // The consecutive runs from the first readable byte on: as many as `out` has room for, and `most`
+  // bytes at most. Returns how many runs.
   std::size_t front(std::uint64_t most, std::span<ConstBytes> out) const;
   // Copies the out.size() readable bytes behind the first `skip` (together at most readable())
   // without consuming them.
@@ -68,15 +68,15 @@ class Reassembler {
   // Drops all bytes and restarts at offset zero.
   void reset();
 
-  // Gives back what it needs only while bytes are stored.
+  // Frees memory that is needed only while bytes are stored.
   void trim() {
     blocks_.trim();
     out_of_order_.trim();
   }
   const Arena& arena() const { return blocks_.arena(); }
 
-  // To check the accounts, O(stored()): blocks of the arena, counted; and whether every byte that
-  // counts as stored lies in one.
+  // To check the accounts, O(stored()): the blocks of the arena, counted one by one; and whether
+  // every byte that counts as stored lies in a block or in the reserve.
   std::size_t blocks_held() const { return blocks_.blocks_held(); }
   bool is_stored() const;
 

@@ -1,5 +1,5 @@
-// A list that grows and shrinks at its end and whose elements never move: in slabs of many, as each
-// piece of the heap costs some octets and some alignment beside it.
+// A list that grows and shrinks at its end. Its elements never move. They lie in slabs of many
+// elements, as each piece of the heap costs some octets for bookkeeping and alignment.
 #pragma once
 
 #include <array>

@@ -42,7 +42,7 @@ void TimerHeap::place(std::size_t index, Entry entry) {
   position_[entry.slot] = static_cast<std::uint32_t>(index);
 }
 
-// Puts `entry` where the free place at `index` leads, upwards or downwards.
+// Puts `entry` into the free place at `index`, then moves it up or down to its position.
 void TimerHeap::settle(std::size_t index, Entry entry) {
   if (index > 0 && entry.deadline < heap_[parent_of(index)].deadline) {
     sift_up(index, entry);

@@ -8,55 +8,59 @@
 namespace satrelay::control {
 namespace {
 
-// Before anything is known so much leaves at once, and again spread over the first round trip.
+// Before anything is known, this many packets leave at once, and as many again spread over the
+// first round trip.
 constexpr std::uint64_t kFirstPackets = 16;
-// Long enough for a report, however slow the rate is still.
+// The longest rest behind a train while starting, however slow the rate still is: long enough for a
+// report.
 constexpr Duration kStartingRest = Duration::milliseconds(50);
-// What a train may let the rate grow by while nothing else is known.
+// While nothing else is known, one train may raise the rate by this factor at most.
 constexpr std::uint64_t kGrowth = 16;
 
-// A train is what is sent in this time, at this speed at least and at so many times the rate.
+// A train is what the rate sends in kTrainTime, but at least kLeastTrain packets. It leaves at
+// kSpeed times the rate, but at least at kLeastSpeed. While sharing, its speed is higher by
+// kSharingSpeed times the rate, but by kMostAbove at most.
 constexpr Duration kTrainTime = Duration::milliseconds(30);
 constexpr std::uint64_t kLeastTrain = 5;
 constexpr BitRate kLeastSpeed = BitRate::bits_per_second(100'000'000);
 constexpr std::uint64_t kSpeed = 4, kSharingSpeed = 12;
 constexpr BitRate kMostAbove = BitRate::bits_per_second(400'000'000);
 constexpr Duration kTrainPeriod = Duration::milliseconds(500);
-// So many trains in a row must show less than what is believed.
+// This many trains in a row must show less before the believed capacity falls.
 constexpr std::size_t kAgree = 3;
-// What a session may come to before a train has shown anything.
+// The highest rate before a train has shown anything.
 constexpr BitRate kMostBlind = BitRate::bits_per_second(10'000'000);
 constexpr int kMostMissed = 3;
 constexpr double kUnusualLoss = 0.1;
-constexpr double kChance = 3;  // packets lost beyond that, of few
-// Who sends less than this part of its rate is not held up by the link.
+constexpr double kChance = 3;  // packets more than that, as few may be lost by chance
+// A session that sends less than 1 / kBusyShare of its rate is not limited by the link.
 constexpr double kBusyShare = 4;
 constexpr Duration kRareReports = Duration::milliseconds(50);
 
-// What was found is not exact, and the rest of a queue must go.
+// The found capacity is not exact, and the rest of a queue must drain.
 constexpr std::uint64_t kUsedPercent = 97;
 constexpr std::uint64_t kLeastPercent = 80;
 constexpr Duration kLeastStanding = Duration::milliseconds(8);
 constexpr Duration kLongestPause = Duration::milliseconds(50);
-// A queue that stands is sent away in one and a half round trips, and at least this.
+// A standing queue is drained within one and a half round trips, but no faster than in this time.
 constexpr Duration kLeastRemoval = Duration::milliseconds(300);
 
-// A rise that is taken back so soon was no fade's end.
+// A rise that is taken back within this time was not the end of a fade.
 constexpr Duration kShortRise = Duration::seconds(3);
 
-// A train and the rest of a queue are no longer.
+// A train and the rest of our own queue are no longer than this.
 constexpr Duration kForeign = Duration::milliseconds(60);
-// Of what is sent to a queue that others fill too so much may be lost: who has half of the link
-// sends no more than that.
+// Share of the packets that may be lost in a queue that others fill, too. A session that sends half
+// of what the link carries loses no more than that.
 constexpr double kOverload = 0.35;
 constexpr Duration kOverloadTime = Duration::seconds(2);
 
 constexpr std::uint64_t kFirstStep = 20, kLargestStep = 160;  // per mille
-// Another needs time to take its half.
+// Another sender needs time to take its half.
 constexpr Duration kPatience = Duration::seconds(6);
 constexpr Duration kAlone = Duration::seconds(2);
 
-// What was found so long ago says nothing about what others may send now.
+// A capacity found longer ago than this says nothing about what others may send now.
 constexpr Duration kStale = Duration::seconds(10);
 
 BitRate from_double(double bits) {
@@ -93,7 +97,8 @@ BitRate CapacityFinder::rate() const {
 
 BitRate CapacityFinder::capacity() const { return idle_since_.is_never() ? BitRate() : capacity_; }
 
-// Its first packet waits for its turn like any other: so trains of several do not meet.
+// The first packet of a train waits for its turn like any other packet. So the trains of several
+// sessions do not meet.
 ByteCount CapacityFinder::lead() const {
   return train_.state() == PacketTrain::State::kLeaving ? train_.length() : ByteCount(0);
 }
@@ -135,7 +140,7 @@ void CapacityFinder::note_path(const FeedbackSample& sample) {
   rtt_ = std::max(std::min(rtt_, sample.rtt), Duration::milliseconds(1));
 }
 
-// What the path loses without a queue.
+// Measures what the path loses without a queue.
 void CapacityFinder::note_loss(const FeedbackSample& sample) {
   if (state_ == State::kDraining || queue_.length() > kLeastStanding) return;
   const double packets = static_cast<double>(sample.packets_delivered + sample.packets_lost);
@@ -143,7 +148,7 @@ void CapacityFinder::note_loss(const FeedbackSample& sample) {
   if (packets > 0) loss_ += weight * (static_cast<double>(sample.packets_lost) / packets - loss_);
 }
 
-// Of what arrives, the link has carried more: what is lost beyond the modem.
+// The link carries more than what arrives: some packets are lost beyond the modem.
 BitRate CapacityFinder::despite_loss(BitRate arrived) const {
   return std::clamp(from_double(bits(arrived) / (1 - std::min(loss_, 0.5))), kLeastCapacity,
                     ceiling_);
@@ -154,7 +159,7 @@ void CapacityFinder::on_feedback(const FeedbackSample& told) {
   note_loss(told);
   FeedbackSample sample = told;
   sample.lateness = punctual_.believed_lateness(told);
-  // A machine that was late has seen no queue.
+  // If a machine was late, the sample does not show the queue.
   if (sample.lateness > PunctualSamples::kAllowed) return;
   const DelayTrend::Point point{sample.sent, sample.arrived, sample.received};
   quick_.add(point);
@@ -182,7 +187,7 @@ void CapacityFinder::order_train(Instant now) {
   if (train_.state() != PacketTrain::State::kIdle || now < next_train_ || testing_) return;
   if (capacity_ == ceiling_ && state_ == State::kCruising) return;
   const BitRate mean = sustained_rate();
-  // What others send in between makes a slow one slower.
+  // Packets that others send in between make a slow train slower.
   const BitRate above =
       state_ == State::kSharing ? std::min(mean.scaled(kSharingSpeed, 1), kMostAbove) : BitRate();
   const BitRate speed =
@@ -198,7 +203,7 @@ void CapacityFinder::order_train(Instant now) {
                 .longest_rest = state_ == State::kStarting ? kStartingRest : Duration::infinite()});
 }
 
-// Reports are too rare to show a train: the rate grows until it makes a queue, or loss.
+// If reports are too rare to show a train, the rate grows until it makes a queue, or loss.
 void CapacityFinder::feel(const FeedbackSample& sample) {
   missed_ = 0;
   const DelayTrend::Point point{sample.sent, sample.arrived, sample.received};
@@ -206,7 +211,7 @@ void CapacityFinder::feel(const FeedbackSample& sample) {
   felt_from_ = point;
   const auto lost = static_cast<double>(sample.packets_lost);
   const double packets = lost + static_cast<double>(sample.packets_delivered);
-  // Who has little to send, and loses some of it, learns nothing about the link.
+  // A session that has little to send learns nothing about the link, even if it loses some of it.
   const double sent = bits(arrived) * packets / std::max(packets - lost, 1.0);
   if (sent * kBusyShare < bits(sustained_rate())) return;
   if (state_ == State::kStarting) {
@@ -219,7 +224,7 @@ void CapacityFinder::feel(const FeedbackSample& sample) {
   }
 }
 
-// The median of the last: what others do makes them too large and too small.
+// The median of the last findings: other senders make single findings too large or too small.
 BitRate CapacityFinder::usual_finding() const {
   std::array<BitRate, kUsual> last{};
   const std::size_t count = std::min(finding_count_, kUsual);
@@ -231,8 +236,8 @@ BitRate CapacityFinder::usual_finding() const {
   return *middle;
 }
 
-// While others send, trains are too noisy for more than the coarse: that the link has faded, or,
-// where it was never seen without them, what it carries.
+// While others send, trains are too noisy for fine changes. They can show that the link has faded.
+// If the link was never seen without others, they show what it carries.
 void CapacityFinder::follow(BitRate usual) {
   const bool differs = usual < capacity_.scaled(7, 10) || usual > capacity_.scaled(115, 100);
   if (differs) capacity_ = alone_.is_zero() ? usual : std::min(usual, alone_);
@@ -241,7 +246,7 @@ void CapacityFinder::follow(BitRate usual) {
 void CapacityFinder::on_finding(const PacketTrain::Finding& finding, const FeedbackSample& sample) {
   next_train_ = state_ == State::kStarting ? sample.now : train_.began() + kTrainPeriod;
   if (finding.rate.is_zero()) {
-    // Where losses are many a slow session has too little to send at once for a train.
+    // If losses are many, a slow session has too little to send at once for a train.
     const bool blind = state_ == State::kStarting && interval_ < kRareReports;
     if (blind && queue_.length() < kLeastStanding && rate_ < kMostBlind) {
       rate_ = std::min({rate_.scaled(2, 1), kMostBlind, ceiling_});
@@ -250,7 +255,8 @@ void CapacityFinder::on_finding(const PacketTrain::Finding& finding, const Feedb
     return;
   }
   missed_ = 0;
-  // Others make the queue longer and shorter as well: what they did meanwhile cannot be told apart.
+  // There was a queue before the train. Other senders may have changed it meanwhile, and the train
+  // cannot tell.
   const bool queue_before = train_.delay_before() - queue_.path() > kLeastStanding;
   if (state_ == State::kCruising && queue_before) return;
   const BitRate found = std::min(finding.rate, ceiling_);
@@ -293,7 +299,7 @@ void CapacityFinder::look_for_growth(const FeedbackSample& sample) {
     if (!trend->grows()) continue;
     const auto arrived = trend->arrival_rate();
     if (!arrived) continue;
-    // So few packets fill no queue: the path has become longer more than once.
+    // So few packets cannot fill a queue: the path has become longer more than once.
     if (trend->sending_rate() < sustained_rate().scaled(1, kIdleShare)) continue;
     return on_growth(*arrived, sample);
   }
@@ -330,7 +336,7 @@ void CapacityFinder::drain(BitRate found, const FeedbackSample& sample) {
 }
 
 void CapacityFinder::watch_drain(const FeedbackSample& sample) {
-  // The longer the queue, the better the link's rate is known: it is busy all the time.
+  // The longer the queue, the better the link's rate is known: the link is busy all the time.
   if (sample.sent < drain_began_ && sample.arrived - measured_from_.arrived >= kMeasureAtLeast) {
     capacity_ =
         despite_loss(arrival_rate(measured_from_, {sample.sent, sample.arrived, sample.received}));
@@ -341,8 +347,8 @@ void CapacityFinder::watch_drain(const FeedbackSample& sample) {
   cruise(capacity_, sample.now);
 }
 
-// A queue that was ours is gone as soon as nothing was sent for so long as it was. Where it still
-// stands somebody else fills it.
+// Our own queue is gone once nothing was sent for as long as the queue was. If it still stands
+// then, another sender fills it.
 bool CapacityFinder::others_fill_it(const FeedbackSample& sample) {
   if (drain_began_.is_never()) return false;
   const Duration queue = sample.arrived - sample.sent - queue_.path();
@@ -404,7 +410,7 @@ void CapacityFinder::test_queue(const FeedbackSample& sample) {
     stood_ = queue;
     return;
   }
-  // What is sent away takes effect a round trip later, and is seen one after that.
+  // A lower rate takes effect a round trip later, and shows in reports one more round trip later.
   if (sample.now - stands_since_ < rtt_ * 3 + Duration::seconds(1)) return;
   if (train_.state() != PacketTrain::State::kIdle) return;
   testing_ = true;
@@ -419,7 +425,7 @@ void CapacityFinder::share(BitRate left, const FeedbackSample& sample) {
   const Instant now = sample.now;
   state_ = State::kSharing;
   is_cut_ = true;
-  // What was found before the rate fell, if anything.
+  // The capacity that was found before the rate fell, if any.
   if (finding_count_ > 0) capacity_ = std::max(capacity_, usual_finding());
   alone_ = finding_count_ >= kUsual ? capacity_ : BitRate();
   finding_count_ = 0;
@@ -437,7 +443,7 @@ void CapacityFinder::share(BitRate left, const FeedbackSample& sample) {
   set_rate();
 }
 
-// Half of what the link carried once is more than it carries now.
+// If very much is lost, half of the earlier capacity is more than the link carries now.
 bool CapacityFinder::is_overload(const FeedbackSample& sample) {
   shared_packets_ += sample.packets_delivered + sample.packets_lost;
   shared_lost_ += sample.packets_lost;

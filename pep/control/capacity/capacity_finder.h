@@ -1,17 +1,17 @@
-// Finds what a link carries, without being told, and keeps to it (docs/stp.md section 12). Loss is
-// never taken for congestion.
+// Finds what a link carries if no capacity was announced, and keeps to it (docs/stp.md section 12).
+// Loss is never taken for congestion.
 //
 //   kStarting --a train shows less than its speed--> kCruising <--queue gone-- kDraining
 //       |                                              |  ^                       ^
 //       +-----------------delay grows------------------+--|-----------------------+
 //                                                      |  |
-//                              again, and trains deny it  nobody else sends
+//                            grows again, or queue stays  no other sender
 //                                                      v  |
 //                                                    kSharing
 //
-// Packet trains show what the link carries, up and down. Cruising: 97% of that, less what lets a
-// standing queue go. Sharing: somebody else fills the queue; half of the link, and beyond that what
-// makes no queue.
+// Packet trains show what the link carries, whether that rises or falls. Cruising: sends 97% of it,
+// and less while a standing queue must drain. Sharing: another sender fills the queue. Sends half
+// of the capacity, and more as long as that makes no queue.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ class CapacityFinder final : public RateController {
  public:
   enum class State : std::uint8_t { kStarting, kCruising, kDraining, kSharing };
 
-  // Never more than `ceiling`.
+  // Never sends more than `ceiling`.
   explicit CapacityFinder(BitRate ceiling) { on_capacity(ceiling); }
 
   void on_start(const StartSample& sample) override;
@@ -78,14 +78,14 @@ class CapacityFinder final : public RateController {
   ByteCount packet_ = ByteCount(1538);
   std::uint64_t sent_packets_ = 0;
   double loss_ = 0;                             // of packets, while there was no queue
-  Duration rtt_ = Duration::milliseconds(600);  // the least lately
+  Duration rtt_ = Duration::milliseconds(600);  // the shortest lately
   Duration next_rtt_;
   Instant next_rtt_since_;
   Duration interval_ = Duration::milliseconds(25);  // of reports
   Instant idle_since_;
 
   DelayTrend quick_{{Duration::milliseconds(20), 1, Duration::milliseconds(32)}};
-  // Finds what the quick one is too short-sighted for.
+  // Finds slow growth, which quick_ does not see.
   DelayTrend slow_{{Duration::milliseconds(500), 3, Duration::milliseconds(40)}};
   StandingQueue queue_;
 
@@ -93,20 +93,20 @@ class CapacityFinder final : public RateController {
   PunctualSamples punctual_;
   Instant next_train_;
   static constexpr std::size_t kFindings = 8, kUsual = 5;
-  std::array<BitRate, kFindings> findings_{};  // the last, by turns
+  std::array<BitRate, kFindings> findings_{};  // the last ones, in a ring
   std::size_t finding_count_ = 0;
-  std::size_t since_fall_ = 0;  // so many since the capacity fell
-  int missed_ = 0;              // trains that showed nothing
+  std::size_t since_fall_ = 0;  // findings since the capacity fell
+  int missed_ = 0;              // trains in a row that showed nothing
   DelayTrend::Point felt_from_;
 
-  Instant drain_began_ = Instant::never();  // never(): what became of the queue is known
+  Instant drain_began_ = Instant::never();  // never(): the result of the last drain is known
   DelayTrend::Point measured_from_;
-  Duration drained_queue_;  // the longest of what was sent before
+  Duration drained_queue_;  // the longest of the packets sent before the drain
 
-  // When the rate was last raised by much.
+  // When the rate last rose by much.
   Instant raised_ = Instant::never();
-  // Sharing: what was found before others sent, zero if nothing was; what makes no queue, and by
-  // what part of the capacity it grows next.
+  // Sharing. alone_: capacity found before others sent, zero if none was found. left_: the rate
+  // that makes no queue. step_: the part of the capacity by which left_ grows next.
   BitRate alone_;
   BitRate left_;
   std::uint64_t step_ = 0;  // per mille
@@ -115,7 +115,7 @@ class CapacityFinder final : public RateController {
   DelayTrend::Point overload_from_;
   std::uint64_t shared_packets_ = 0, shared_lost_ = 0;
 
-  // A test of the queue: a pause, then the first packet behind it.
+  // A test of the queue: a pause, then the delay of the first packet behind it.
   Instant stands_since_ = Instant::never();
   Duration stood_ = Duration::zero();
   Instant pause_until_;

@@ -8,21 +8,22 @@
 namespace satrelay::control {
 namespace {
 
-// What was measured is not exact, and the rest of a queue must go.
+// The measured capacity is not exact, and the rest of a queue must drain.
 constexpr std::uint64_t kHoldPercent = 97;
-// A burst makes this queue where there is no room, or that of its second packet; and it lasts so
-// long where there is nearly enough.
+// If there is no room, a burst makes a queue of this length, or as long as its second packet takes.
+// If there is nearly enough room, it lasts for kLongestProbe at most.
 constexpr Duration kProbeQueue = Duration::milliseconds(12);
 constexpr std::uint64_t kLeastProbePackets = 2;
 constexpr Duration kLongestProbe = Duration::milliseconds(100);
-// Beside the time of a packet.
+// In addition to the time of a packet.
 constexpr Duration kProbeGap = Duration::milliseconds(3);
-// A burst may show a little less than the link carries: from here on the full rate finds it out.
+// A burst may show a little less than the link carries. From this share of the announced capacity
+// on, the full rate is sent and shows the rest.
 constexpr std::uint64_t kTrustPercent = 90;
-// Room for less is no news.
+// A burst that shows less than this share of the found capacity changes nothing.
 constexpr std::uint64_t kNewsPercent = 103;
 constexpr Duration kBetweenProbes = Duration::milliseconds(300);
-// After a rise that was too much, since a burst passed where a stream of packets does not.
+// The limit after a rise that was too large: a burst may pass where a stream of packets does not.
 constexpr Duration kMostBetweenProbes = Duration::seconds(2);
 constexpr std::uint64_t kCarefulRise = 25, kLargestRise = 10'000;
 constexpr Duration kWrongRise = Duration::seconds(3);
@@ -81,7 +82,7 @@ void CapacityGuard::note_path(const FeedbackSample& sample) {
     next_rtt_ = std::min(next_rtt_, sample.rtt);
     rtt_ = std::min(rtt_, sample.rtt);
   }
-  // A full queue loses what the link would not.
+  // A full queue loses packets that the link would not lose.
   if (state_ == State::kDraining || hidden_.low()) return;
   const double packets = static_cast<double>(sample.packets_delivered + sample.packets_lost);
   const double weight = std::min(packets / 2000, 0.5);
@@ -90,7 +91,7 @@ void CapacityGuard::note_path(const FeedbackSample& sample) {
   if (packets > 0) loss_ += weight * (static_cast<double>(of_link) / packets - loss_);
 }
 
-// Of what arrives, the link has carried more: what is lost beyond the modem.
+// The link carries more than what arrives: some packets are lost beyond the modem.
 BitRate CapacityGuard::despite_loss(BitRate arrived) const {
   const double rate =
       static_cast<double>(arrived.to_bits_per_second()) / (1 - std::min(loss_, 0.5));
@@ -126,7 +127,7 @@ template <typename Trend>
 void CapacityGuard::drain(const FeedbackSample& sample, const Trend& trend) {
   const auto arrived = trend.arrival_rate();
   if (!arrived) return;
-  // So few packets fill no queue: the path has become longer more than once.
+  // So few packets cannot fill a queue: the path has become longer more than once.
   if (trend.sending_rate() < capacity().scaled(1, kIdleShare)) return;
   before_cut_ = {state_ == State::kTrusting, found_, patience_, step_, hidden_.low()};
   excuse_.on_cut(trend.newest().arrived, sample.now);
@@ -146,7 +147,7 @@ void CapacityGuard::drain(const FeedbackSample& sample, const Trend& trend) {
   measured_from_ = trend.newest();
 }
 
-// As if it had not been. What was sent until now says no more about it.
+// Restores the state before the cut. Packets sent until now say nothing more about it.
 void CapacityGuard::take_back_cut(Instant now) {
   found_ = before_cut_.found;
   patience_ = before_cut_.patience;
@@ -157,7 +158,7 @@ void CapacityGuard::take_back_cut(Instant now) {
   trusted_since_ = now;
 }
 
-// The longer the queue, the better the link's rate is known: it is busy all the time.
+// The longer the queue, the better the link's rate is known: the link is busy all the time.
 void CapacityGuard::refine(const FeedbackSample& sample) {
   if (sample.sent >= drain_began_) return;
   if (sample.arrived - measured_from_.arrived < kMeasureAtLeast) return;
@@ -165,12 +166,12 @@ void CapacityGuard::refine(const FeedbackSample& sample) {
       despite_loss(arrival_rate(measured_from_, {sample.sent, sample.arrived, sample.received}));
 }
 
-// No more is in flight than the path and the wait for a report hold at the rate that was found.
+// Whether no more is in flight than the path and the wait for a report hold at the found rate.
 bool CapacityGuard::drained(const FeedbackSample& sample) const {
   return sample.in_flight <= found_.bytes_in(rtt_ + sample.interval);
 }
 
-// A round trip later the delay is that of packets behind the queue.
+// The next probe waits for a round trip: only then is the delay that of packets behind the queue.
 void CapacityGuard::hold(Instant now) {
   state_ = State::kHolding;
   next_probe_ = now + std::max(patience_, rtt_);
@@ -180,7 +181,7 @@ void CapacityGuard::hold(Instant now) {
   probes_.clear();
 }
 
-// More than the link carries by no more than what makes a short queue.
+// Orders a burst that exceeds what the link carries by a short queue at most.
 void CapacityGuard::probe(Instant now) {
   const auto delay = quick_.least_delay(now, Duration::seconds(2));
   if (!delay || !probes_.is_idle(now)) return;

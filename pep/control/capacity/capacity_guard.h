@@ -1,17 +1,17 @@
-// Keeps to a known capacity, and finds from feedback when the link carries less and nobody said so
-// (docs/stp.md section 12). Loss is never taken for congestion.
+// Keeps to an announced capacity, and finds from feedback when the link carries less and no
+// announcement said so (docs/stp.md section 12). Loss is never taken for congestion.
 //
 //   kTrusting --delay grows--> kDraining --queue gone--> kHolding
 //       ^                          ^                        |  |
 //       |                          +------delay grows-------+  |
 //       +--------- bursts have shown the known capacity -------+
 //
-// Delays that the gateways' own machines add are no sign of the link (machine_excuse.h). Neither is
-// the time that a packet takes on it.
+// Delays that the gateways' own machines add do not count (machine_excuse.h). Neither does the time
+// that a packet itself takes on the link.
 //
-// Found: the rate at which packets arrive while the queue grows is what the link carries. Draining:
-// next to nothing is sent until no more is in flight than the path holds. Holding: 97% of what was
-// found, and bursts that show whether there is room (room_probes.h).
+// While the queue grows, packets arrive at the rate that the link carries: this is the capacity
+// found. Draining: a sixteenth of it is sent until no more is in flight than the path holds.
+// Holding: 97% of it is sent, and bursts show whether there is room for more (room_probes.h).
 #pragma once
 
 #include <cstdint>
@@ -34,26 +34,26 @@ class CapacityGuard {
   explicit CapacityGuard(BitRate capacity);
 
   void on_start(const StartSample& sample);
-  // What is announced is trusted at once, up and down.
+  // An announced capacity is trusted at once, up and down.
   void on_capacity(BitRate capacity);
   void on_sent(ByteCount accounted, Instant now);
   void on_feedback(const FeedbackSample& sample);
 
   BitRate rate() const;            // never zero
   BitRate sustained_rate() const;  // without bursts
-  // A burst leaves, and rate() changes when its last packet has.
+  // Whether a burst leaves. rate() changes when its last packet has left.
   bool probes() const { return state_ == State::kHolding && probes_.leaves(); }
-  // The rest behind one.
+  // The end of the rest behind a burst.
   Instant holds_until() const {
     return state_ == State::kHolding ? probes_.rests_until() : Instant();
   }
   bool take_question() { return probes_.take_question(); }
-  // What the link is believed to carry, at most what was announced.
+  // The capacity that the guard believes in, at most the announced one.
   BitRate capacity() const { return state_ == State::kTrusting ? announced_ : found_; }
   State state() const { return state_; }
-  // Whether the last sample was one of the link, and not of a machine that was late.
+  // Whether the last sample shows the link, and not a machine that was late.
   bool last_counts() const { return counts_; }
-  // Why rate() has last fallen; nullopt: of no accord of its own.
+  // Why rate() last fell; nullopt: the guard did not cut it.
   std::optional<CutCause> cut_cause() const {
     return state_ == State::kDraining ? std::optional(CutCause::kDelay) : std::nullopt;
   }
@@ -72,17 +72,17 @@ class CapacityGuard {
 
   State state_ = State::kTrusting;
   BitRate announced_;
-  BitRate most_;  // of it that is sent
+  BitRate most_;  // the part of it that is sent
   BitRate found_;
   DelayTrend quick_{{Duration::milliseconds(20), 1, Duration::milliseconds(32)}};
-  // Finds what the quick one is too short-sighted for: a few per mille too much.
+  // Finds slow growth, which quick_ does not see: a rate that is a few per mille too high.
   DelayTrend slow_{{Duration::milliseconds(500), 3, Duration::milliseconds(40)}};
   HiddenGrowth hidden_{{Duration::milliseconds(20), 1, Duration::milliseconds(32)}};
-  // What was sent before the last announcement says nothing about it.
+  // Packets sent before the last announcement say nothing about it.
   bool sent_since_ = false;
   Instant trusted_since_;
   double loss_ = 0;  // of packets, while there was no queue
-  Duration rtt_;     // least lately: that of the path
+  Duration rtt_;     // shortest lately: the path without a queue
   Duration next_rtt_;
   Instant next_rtt_since_;
 
@@ -93,13 +93,13 @@ class CapacityGuard {
   ByteCount packet_ = ByteCount(1538);
   Instant next_probe_;
   Duration patience_;       // between probes
-  std::uint64_t step_ = 0;  // the rate grows at once by so many per cent at most
+  std::uint64_t step_ = 0;  // per cent by which the rate grows at once at most
   Instant raised_ = Instant::never();
 
   PunctualSamples punctual_;
   bool counts_ = true;
   CutExcuse excuse_;
-  // Before the last cut.
+  // State before the last cut.
   struct Before {
     bool trusting = true;
     BitRate found;

@@ -1,5 +1,5 @@
-// What those who look for a link's capacity have in common: the guard of one that was told, and the
-// finder of one that was not.
+// Constants for the search for a link's capacity: for the guard, if the capacity was announced, and
+// for the finder, if it was not.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,11 @@
 namespace satrelay::control {
 
 inline constexpr BitRate kLeastCapacity = BitRate::bits_per_second(1'000);
-// While the queue drains, packets still show how far it is.
+// While the queue drains, 1 / kTrickle of the found rate is sent: packets still show how long the
+// queue is.
 inline constexpr std::uint64_t kTrickle = 16;
 inline constexpr Duration kMeasureAtLeast = Duration::milliseconds(50);
-// Who sends less than this part of what the link carries cannot tell that it carries less.
+// A sender below 1 / kIdleShare of the capacity cannot tell whether the link carries less.
 inline constexpr std::uint64_t kIdleShare = 16;
 inline constexpr Duration kRttMemory = Duration::seconds(10);
 

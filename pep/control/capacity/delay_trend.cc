@@ -69,7 +69,7 @@ bool DelayTrend::grows() const {
 
 std::size_t DelayTrend::turn() const {
   const std::size_t begin = lowest();
-  // What arrived just after the turn was still sent before it.
+  // The packets that arrived just after the turn were still sent before it.
   return begin + 2 < count_ ? begin + 1 : begin;
 }
 

@@ -1,8 +1,8 @@
-// Whether the queue on the way there grows without end, seen in the one-way delay of the newest
-// packets that feedback speaks of. Only growth counts, never the delay itself, and its largest
-// jumps are left out: so a path that becomes longer at once (a handover), jitter and a slow report
-// are no queue. Neither is the time that the newest packet itself takes on the link: on a narrow
-// one a long packet behind a short one is later by that. Loss plays no part.
+// Detects a queue that grows without end on the way to the receiver, from the one-way delay of the
+// newest packets in feedback. Only growth of the delay counts, and its largest jumps are left out.
+// So a path that suddenly becomes longer (a handover), jitter and a slow report are not taken for a
+// queue. The time that the newest packet itself takes on the link does not count either: on a
+// narrow link, a long packet behind a short one arrives later by that. Loss plays no part.
 #pragma once
 
 #include <array>
@@ -18,19 +18,19 @@ namespace satrelay::control {
 class DelayTrend {
  public:
   struct Config {
-    Duration spacing;       // of the points that are kept: those of least delay
-    std::size_t jumps;      // so many of the largest are left out; at most 4
-    Duration least_growth;  // of the rest
+    Duration spacing;       // between the points that are kept: those of least delay
+    std::size_t jumps;      // number of the largest jumps that are left out; at most 4
+    Duration least_growth;  // of the delay without those jumps
   };
   struct Point {
     Instant sent;
     Instant arrived;
     ByteCount received;
-    Duration lateness = {};  // so much of the delay may be a machine's
-    Duration own = {};       // and so much that of the packet, and of what was booked before it
-    // Only differences mean something: two clocks are involved.
+    Duration lateness = {};  // the part of the delay that may be due to a machine
+    Duration own = {};       // time on the link of the packet and of all booked before it
+    // Only differences have a meaning: two clocks are involved.
     Duration delay() const { return arrived - sent; }
-    // Without what may be no queue's.
+    // The delay without the parts that may not be due to a queue.
     Duration certain_delay() const { return delay() - lateness - own; }
   };
 
@@ -39,11 +39,11 @@ class DelayTrend {
   void clear() { count_ = 0; }
   // Samples come in the order of `sent`; one that repeats a packet changes nothing.
   void add(const Point& point);
-  // Whether the delay has grown, and the newest is not on its way down.
+  // Whether the delay has grown, and the newest point is not on its way down.
   bool grows() const;
-  // What arrived a second while the delay grew; nullopt if it did not.
+  // Rate of arrival while the delay grew; nullopt if it did not grow.
   std::optional<BitRate> arrival_rate() const;
-  // And what of it was sent a second: zero if that is not known.
+  // Rate at which the same bytes were sent; zero if that is not known.
   BitRate sending_rate() const;
   // The least delay of packets sent within `span` before `end`; nullopt if there were none.
   std::optional<Duration> least_delay(Instant end, Duration span) const;

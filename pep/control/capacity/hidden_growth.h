@@ -1,6 +1,6 @@
-// Growth of the delay that may be a machine's lateness as well as a queue: which of both shows in
-// the samples that are in time again. If the delay is what it was, it was the machine. If it has
-// stayed, there is a queue, which may have filled meanwhile and grow no more.
+// Growth of the delay that either a late machine or a queue may explain. Samples that are in time
+// again decide. If their delay is back to what it was, it was the machine. If the growth stays,
+// there is a queue, which may have filled meanwhile and no longer grow.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class HiddenGrowth {
       : growth_(config.least_growth), trend_(config) {}
 
   void clear() { suspect(std::nullopt); }
-  // The delay has grown from `low`, if that is known.
+  // Suspects that the delay has grown from `low`. nullopt: no suspicion.
   void suspect(std::optional<Duration> low) {
     low_ = low;
     first_.reset();
@@ -39,9 +39,9 @@ class HiddenGrowth {
     if (!first_) first_ = point;
     newest_ = point;
   }
-  // From where the delay has grown.
+  // The delay before the suspected growth.
   std::optional<Duration> low() const { return low_; }
-  // What arrives a second while the queue is there; nullopt if there is none, as far as is known.
+  // Rate of arrival while the queue is there; nullopt if no queue is known.
   std::optional<BitRate> arrival_rate() const {
     if (!first_ || newest_.arrived - first_->arrived < kLasts) return std::nullopt;
     return control::arrival_rate(*first_, newest_);
@@ -54,12 +54,12 @@ class HiddenGrowth {
   const DelayTrend::Point& newest() const { return newest_; }
 
  private:
-  // Longer than what a machine is late by when it begins to catch up.
+  // Longer than the lateness of a machine that begins to catch up.
   static constexpr Duration kLasts = Duration::milliseconds(100);
   Duration growth_;
   DelayTrend trend_;
   std::optional<Duration> low_;
-  std::optional<DelayTrend::Point> first_;  // in time since then
+  std::optional<DelayTrend::Point> first_;  // the first point in time since then
   DelayTrend::Point newest_;
 };
 

@@ -5,16 +5,16 @@
 namespace satrelay::control {
 namespace {
 
-// It ends where the hosts had no more for so long.
+// A train ends if the hosts had no more to send for this long.
 constexpr Duration kGap = Duration::milliseconds(3);
 // Fewer packets than these show nothing.
 constexpr std::uint64_t kLeastPackets = 4;
-// A delay below this may be the machine's, or the path's.
+// A smaller delay may be due to a machine, or to the path.
 constexpr Duration kLeastDelay = Duration::microseconds(300);
-// Less than this part of the usual, and two packets less still, is no chance.
+// If less than this part of the usual arrives, by more than two packets, it is not by chance.
 constexpr double kFewArrived = 0.85;
 constexpr double kLostByChance = 2;
-// What others may change the delay by, as a part of what the train does.
+// Other senders may change the delay by 1 / kSteady of what the train adds, at most.
 constexpr std::int64_t kSteady = 4;
 constexpr Duration kTrainPatience = Duration::seconds(3);
 
@@ -45,7 +45,7 @@ void PacketTrain::on_sent(std::uint64_t number, ByteCount accounted, Instant now
       sent_ += accounted;
       break;
     case State::kResting:
-      // What concerns the session itself leaves in the rest as well.
+      // Packets that concern the session itself leave during the rest, too.
       end_ = number;
       if (now >= rests_until_) state_ = State::kAwaited;
       return;
@@ -70,7 +70,8 @@ Duration PacketTrain::delay_before() const {
   return sorted[(known - 1) / 2];
 }
 
-// Of what has left since the last packet before it, against what usually arrives; 1: the usual.
+// The share that arrived of the bytes sent since the last packet before the train, relative to the
+// usual. 1: no less than usual.
 double PacketTrain::arrived_share(const FeedbackSample& sample, double loss) const {
   if (known_before_ == 0) return 1;
   const double packet =
@@ -81,7 +82,7 @@ double PacketTrain::arrived_share(const FeedbackSample& sample, double loss) con
   return arrived + kLostByChance * packet < kFewArrived * sent * (1 - loss) ? share : 1;
 }
 
-// Keeps the packet that shows most.
+// Keeps the result of the packet that shows most.
 void PacketTrain::look_at(const FeedbackSample& sample, double loss) {
   const std::uint64_t all = last_ - first_ + 1;
   const std::uint64_t behind = sample.number - first_;  // packets behind the first
@@ -93,7 +94,8 @@ void PacketTrain::look_at(const FeedbackSample& sample, double loss) {
                static_cast<double>(behind) / static_cast<double>(all - 1) * sight.arrived_share;
   sight.passed = sample.sent - began_;
   sight.delay = sample.arrived - sample.sent - sample.lateness;
-  // Without a packet before it the last one shows most, beside one that follows.
+  // If no packet before the train is known, its last packet shows most, compared with one that
+  // follows.
   const bool better = known_before_ == 0 ? sight.bits > best_.bits
                                          : finding(sight, delay_before()).rate >
                                                finding(best_, delay_before()).rate;

@@ -1,14 +1,14 @@
-// A train of packets that leaves faster than the link is believed to carry. How much later its
-// packets arrive than one that was alone shows what the link does carry, within one round trip, and
-// loss has no part in it:
+// A train of packets that leaves faster than the link is believed to carry. Its packets arrive
+// later than a single packet would. How much later shows what the link does carry, within one round
+// trip and without regard to loss:
 //
 //   rate = bytes behind the first packet / (time since the first was sent + growth of the delay)
 //
-// Where the queue is full the delay cannot grow, and what was lost beyond the usual counts as not
-// sent: the same follows.
+// If the queue is full, the delay cannot grow. Then bytes that were lost beyond the usual count as
+// not sent, and the result is the same.
 //
-// A train is followed by a rest, so that no more leaves than without it, and a report finds the
-// last of its packets as the newest.
+// A rest follows a train, so that no more leaves than without it. Because of the rest, a report
+// finds the last packet of the train as the newest.
 #pragma once
 
 #include <array>
@@ -27,15 +27,16 @@ class PacketTrain {
   struct Order {
     BitRate speed;
     ByteCount length;
-    BitRate mean;  // with the rest
+    BitRate mean;  // including the rest
     Duration longest_rest = Duration::infinite();
   };
   struct Finding {
     BitRate rate;
-    // The packets were delayed by it. If not, the link carries at least so much.
+    // The train delayed its packets. If not, the link carries at least this rate.
     bool exact = false;
     bool unusual_loss = false;
-    // The delay behind it is that before it: nobody else filled or left the queue meanwhile.
+    // The delay behind the train equals the delay before it: no other sender filled or left the
+    // queue meanwhile.
     bool steady = false;
   };
   enum class State : std::uint8_t { kIdle, kReady, kLeaving, kResting, kAwaited };
@@ -44,24 +45,24 @@ class PacketTrain {
   // The next packets are a train.
   void order(const Order& order);
   void on_sent(std::uint64_t number, ByteCount accounted, Instant now);
-  // What it has shown, once nothing more is to come; nullopt until then. A rate of zero: nothing.
-  // `loss`: of packets, where there is no queue.
+  // The result of the train, once no more of it is to come; nullopt until then. A rate of zero: the
+  // train showed nothing. `loss`: share of packets lost where there is no queue.
   std::optional<Finding> on_feedback(const FeedbackSample& sample, double loss);
 
   State state() const { return state_; }
   bool leaves() const { return state_ == State::kReady || state_ == State::kLeaving; }
   BitRate speed() const { return order_.speed; }
   ByteCount length() const { return order_.length; }
-  // Until when the rest lasts.
+  // The end of the rest.
   Instant rests_until() const { return rests_until_; }
   Instant began() const { return began_; }
-  // The usual delay of packets just before it; some were seen.
+  // The usual delay of packets just before the train. At least one must have been seen.
   Duration delay_before() const;
 
  private:
   void end(std::uint64_t number, Instant now);
   void look_at(const FeedbackSample& sample, double loss);
-  // What a packet of it has shown.
+  // The result of one packet of the train.
   struct Sight {
     double bits = 0;  // behind the first packet
     double arrived_share = 1;
@@ -77,11 +78,11 @@ class PacketTrain {
   Instant last_sent_;
   Instant rests_until_;
   std::uint64_t first_ = 0, last_ = 0;  // packets
-  std::uint64_t end_ = 0;               // the first that is not its own and left after the rest
+  std::uint64_t end_ = 0;  // the first packet behind the train that left after the rest
   std::uint64_t newest_ = 0;
   ByteCount sent_;
   ByteCount first_packet_;
-  std::array<Duration, 3> before_{};  // delays before it, by turns
+  std::array<Duration, 3> before_{};  // delays before the train, in a ring
   std::size_t known_before_ = 0;
   std::uint64_t number_before_ = 0;
   ByteCount received_before_;

@@ -6,9 +6,9 @@
 namespace satrelay::control {
 namespace {
 
-// Behind the rest: until then the losses of the burst are known.
+// The losses of a burst are known this long after its rest.
 constexpr Duration kBurstNews = Duration::milliseconds(10);
-// More than this part beyond the usual, and two packets more still, is no chance.
+// If the loss exceeds the usual by more than this part, and two packets, it is not by chance.
 constexpr double kBurstLoss = 0.1;
 constexpr double kBurstChance = 2;
 
@@ -54,7 +54,7 @@ void RoomProbes::end() {
 
 bool RoomProbes::take_question() { return std::exchange(asks_, false); }
 
-// A packet of the rest arrives when the last of the burst has, or later.
+// A packet of the rest arrives no earlier than the last packet of the burst.
 void RoomProbes::look_at(Burst& burst, const FeedbackSample& sample) const {
   if (sample.number < burst.first) return;
   burst.packets += sample.packets_delivered + sample.packets_lost;
@@ -79,7 +79,7 @@ std::optional<BitRate> RoomProbes::on_feedback(const FeedbackSample& sample, dou
   while (count_ > 0) {
     Burst& burst = bursts_[first_];
     if (burst.rests_until.is_never() || sample.sent < burst.rests_until + kBurstNews) break;
-    // A path that has become shorter is no faster link.
+    // A path that has become shorter must not pass for a faster link.
     burst.delay = std::min(burst.delay, sample.arrived - sample.sent);
     const auto shown = verdict(burst, loss);
     if (shown && (!most || *shown > *most)) most = shown;

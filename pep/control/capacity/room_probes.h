@@ -1,14 +1,14 @@
-// Bursts that ask whether a link carries more than it was found to: some packets that leave faster,
-// then a rest, so that the mean is what the link is known to carry. A burst hardly ever shows more
-// than there is:
+// Bursts that test whether a link carries more than it was found to. Some packets leave faster,
+// then a rest follows, so that the mean is what the link is known to carry. A burst hardly ever
+// shows more than there is:
 //
 //   rate = bytes behind its first packet / (arrival of its last - sending of its first - delay)
 //
-// The delay is the least of a packet that was seen before and behind the burst. So jitter, others
-// in the queue, and hosts with too little to send make a burst show less. It shows nothing if more
-// than usual was lost, since a queue that is full makes no delay.
+// The delay is the least delay of packets seen before and behind the burst. So jitter, other
+// senders in the queue, and hosts with too little to send make a burst show less. It shows nothing
+// if more than usual was lost, since a full queue adds no delay.
 //
-// A verdict takes a round trip. Several bursts may be under way.
+// A verdict takes a round trip. Several bursts may be in flight.
 #pragma once
 
 #include <array>
@@ -26,15 +26,15 @@ class RoomProbes {
  public:
   struct Order {
     ByteCount length;
-    BitRate mean;    // with the rest
-    Duration gap;    // a burst ends where the hosts had no more for so long
+    BitRate mean;    // including the rest
+    Duration gap;    // a burst ends if the hosts had no more for this long
     Duration delay;  // the least lately; clocks of two machines are involved
   };
 
   void clear() { *this = {}; }
   // The next packets are a burst.
   void order(const Order& order);
-  // `number`: of the packet, as samples count.
+  // `number`: of the packet, counted as in samples.
   void on_sent(std::uint64_t number, ByteCount accounted, Instant now);
   bool leaves() const { return state_ == State::kReady || state_ == State::kLeaving; }
   bool is_idle(Instant now) const {
@@ -43,8 +43,8 @@ class RoomProbes {
   Instant rests_until() const { return rests_until_; }
   // True once for each burst that has left: the report on it should come soon.
   bool take_question();
-  // The most that a burst has shown that is over with this sample. `loss`: of packets, where there
-  // is no queue.
+  // The highest rate that a burst has shown, of the bursts that end with this sample. `loss`: share
+  // of packets lost where there is no queue.
   std::optional<BitRate> on_feedback(const FeedbackSample& sample, double loss);
 
  private:
@@ -52,13 +52,13 @@ class RoomProbes {
   struct Burst {
     std::uint64_t first = 0, last = 0;  // packets
     Instant began;
-    Instant rests_until = Instant::never();  // not yet known
+    Instant rests_until = Instant::never();  // never(): not yet known
     ByteCount behind_first;
-    Duration delay;                       // without it
+    Duration delay;                       // without the burst
     std::optional<Duration> passed = {};  // from its first to the arrival of its last
-    std::uint64_t packets = 0, lost = 0;  // told of since its first
+    std::uint64_t packets = 0, lost = 0;  // reported since its first packet
   };
-  // A round trip of 1.2 s has four of them.
+  // A round trip of 1.2 s has four bursts in flight.
   static constexpr std::size_t kBursts = 8;
 
   void end();

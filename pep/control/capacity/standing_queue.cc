@@ -5,7 +5,7 @@
 namespace satrelay::control {
 namespace {
 
-// Two clocks run apart by so much at most (100 ppm).
+// Two clocks drift apart by 1 / kDrift at most (100 ppm).
 constexpr std::int64_t kDrift = 10'000;
 
 }  // namespace

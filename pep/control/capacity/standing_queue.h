@@ -1,7 +1,8 @@
-// How long packets wait at least on the way there: what their one-way delay exceeds that of the
-// empty path by, for a round trip on end. The delay of the path itself is the least that was seen;
-// where it has become longer (a handover), nothing would ever tell: so whoever reduces what he
-// sends and sees no effect asks for a test, a pause after which a queue must be shorter.
+// The least time that packets wait in a queue on the way to the receiver: by how much their one-way
+// delay exceeds the delay of the empty path, for a whole round trip. The delay of the empty path is
+// the least that was seen. If the path has become longer (a handover), nothing shows it. So if a
+// controller reduces its rate without effect, it makes a test: a pause, after which a queue must be
+// shorter.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +16,13 @@ namespace satrelay::control {
 class StandingQueue {
  public:
   void clear() { *this = {}; }
-  // The newest packet of which a report speaks; `span`: how long the queue must have stood.
+  // Takes the newest packet of a report. `span`: how long the queue must have stood.
   void add(const DelayTrend::Point& point, Duration span);
-  // What is left when the shortest of a span is compared with the path; zero without a queue.
+  // The least delay of a span, less the delay of the path; zero without a queue.
   Duration length() const { return length_; }
-  // All packets sent in the last span, and one was seen since.
+  // Whether any packet was seen.
   bool is_known() const { return known_; }
-  // The path has become longer by so much.
+  // The path has become longer by `by`.
   void lengthen_path(Duration by) { path_ = path_ + by; }
   Duration path() const { return path_; }
 

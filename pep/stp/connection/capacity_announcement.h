@@ -1,6 +1,6 @@
-// What one end has told the other about the capacity of the direction towards itself (RATE frames,
-// docs/stp.md section 5). Only the newest announcement counts: it is repaired like credit, and its
-// sequence number keeps one that was overtaken from having effect.
+// The capacity of a direction, as its receiver has announced it to its sender (RATE frames,
+// docs/stp.md section 5). Only the newest announcement counts. A lost one is sent again, like
+// credit. An older one that arrives late has no effect, because of its sequence number.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace satrelay::stp {
 
-// The receiver's side of a direction, which announces.
+// The receiver's side of a direction. It announces the capacity.
 class CapacityAnnouncement {
  public:
-  // Zero withdraws what was announced.
+  // Zero withdraws the announcement.
   void announce(BitRate capacity) {
     capacity_ = capacity;
     ++sequence_;
     due_ = true;
   }
-  // A peer that knows nothing yet: what holds is said again.
+  // A new peer knows no capacity yet, so the present announcement is sent again.
   void on_new_session() {
     due_ = !capacity_.is_zero();
     if (due_) ++sequence_;
@@ -39,10 +39,10 @@ class CapacityAnnouncement {
   bool due_ = false;
 };
 
-// The sender's side, which obeys.
+// The sender's side. It obeys the announcement.
 class AnnouncedCapacity {
  public:
-  // Whether anything has changed.
+  // True if the capacity has changed.
   bool accept(const RateFrame& frame) {
     if (frame.sequence <= sequence_) return false;
     sequence_ = frame.sequence;
@@ -50,7 +50,7 @@ class AnnouncedCapacity {
     capacity_ = frame.capacity;
     return changed;
   }
-  // Zero: nothing is announced.
+  // Zero: the peer has announced nothing.
   BitRate capacity() const { return capacity_; }
 
  private:

@@ -1,5 +1,5 @@
-// CLOSE, which we send a few times, as each may be lost, and again to a peer that has missed all
-// (docs/stp.md section 5).
+// CLOSE (docs/stp.md section 5). It is sent a few times, since each packet may be lost. It is sent
+// again if the peer still sends, since the peer has then missed them all.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,27 @@ class CloseSequence {
  public:
   static constexpr int kPackets = 3;
 
-  // `next`: the number that the next packet would have had; the peer must not take the CLOSE for an
-  // old one. `tell`: whether there is a peer that should hear it.
+  // `next`: the number of the next packet. CLOSE takes it, so that the peer does not take CLOSE for
+  // an old packet. `tell`: whether there is a peer to send CLOSE to.
   void begin(std::uint64_t next, bool tell) {
     said_ = true;
     has_peer_ = tell;
     number_ = next;
     left_ = tell ? kPackets : 0;
   }
-  // Nothing else is sent or heard any more.
+  // The session is closed: it sends only CLOSE, and handles no other packet.
   bool said() const { return said_; }
-  // A packet of the session came all the same.
+  // The peer has sent a packet of the session although the session is closed.
   void on_heard(Instant now) {
     if (!has_peer_ || left_ > 0 || now < last_ + ProbeTimer::kProbeInterval) return;
     left_ = 1;
     repeats_ = true;
   }
   bool due() const { return left_ > 0; }
-  // Whether the next one is none of the first, but for whoever still sends.
+  // Whether the next CLOSE is a repeated one, to a peer that still sends.
   bool repeats() const { return repeats_; }
   std::uint64_t number() const { return number_; }
-  // It is being sent as packet number(), unless that is not possible.
+  // CLOSE may leave now, as packet number(). It does not leave if its key is worn out.
   void on_turn(Instant now) {
     --left_;
     last_ = now;

@@ -14,9 +14,9 @@ Handshake::Outcome Handshake::find_mismatch(const HelloFrame& hello) const {
   return hello.lane_count == config_.lane_count ? Outcome::kNothing : Outcome::kUnlikeLanes;
 }
 
-// Epochs are clocks, so a lower one is an old copy, or the clock was set back: whose peer is heard
-// meanwhile can wait. In a session that encrypts, who names our epoch has just accepted our offer:
-// it is there now, and nobody else.
+// Epochs are clocks. A lower epoch means an old copy of a HELLO, or a clock that was set back. An
+// end that still hears its peer can let such a HELLO wait. In a session that encrypts, a HELLO that
+// names our epoch has just accepted our offer. So its sender is the peer, and is there now.
 bool Handshake::must_wait(const HelloFrame& hello, bool peer_silent) const {
   if (state_ != State::kEstablished || hello.epoch > peer_.epoch || peer_silent) return false;
   return !config_.encrypts || hello.peer_epoch != config_.epoch;
@@ -26,7 +26,8 @@ Handshake::Outcome Handshake::handle_hello(const HelloFrame& hello, std::uint32_
                                            bool peer_silent, Instant now) {
   expire(now);
   if (const Outcome mismatch = find_mismatch(hello); mismatch != Outcome::kNothing) {
-    // An established session is not harmed by a stray; else our own HELLOs go on and tell the peer.
+    // A stray HELLO does no harm to an established session. Otherwise our own HELLOs go on, and the
+    // peer learns the reason from them.
     if (state_ == State::kEstablished) {
       if (hello.answer_wanted) answer_stranger(now);
     } else if (!newcomer_) {
@@ -48,7 +49,7 @@ Handshake::Outcome Handshake::handle_hello(const HelloFrame& hello, std::uint32_
     newcomer_.reset();
     state_ = State::kEstablished;
     note_echo(hello, now);
-    // The peer may still wait for its proof; the answer is one, if it asked for it.
+    // The peer may still wait for its proof. Our answer is that proof, if the peer asked for one.
     hello_at_ = Instant::never();
     if (hello.answer_wanted) answer_peer(number, now);
     return Outcome::kEstablished;
@@ -122,10 +123,10 @@ HelloFrame Handshake::make_hello(std::uint64_t lane_credit, std::uint64_t stream
   hello.stream_credit = stream_credit;
   echo_ = 0;
   asks_ = owes_peer_ = false;
-  if (++number_ == 0) number_ = 1;  // zero means "no HELLO" in the echo field
+  if (++number_ == 0) number_ = 1;  // in the echo field zero means "no HELLO"
   sent_at_[number_ % kRemembered] = last_hello_ = now;
   answers_left_ = std::max(answers_left_ - 1, -1);
-  // The first ones follow each other quickly: a lost HELLO shall not cost a second.
+  // The first HELLOs follow each other quickly, so that a lost one does not cost a second.
   const bool quick = ++unanswered_ < kQuickHellos;
   hello_at_ = waits ? now + (quick ? config_.interval / 20 : config_.interval) : Instant::never();
   return hello;

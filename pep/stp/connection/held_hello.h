@@ -1,5 +1,5 @@
-// The HELLO of a session that waits for a turn to be read: the newest, as the peer's own is newer
-// than whatever anybody has recorded of it.
+// The HELLO of a session that waits for its turn to be read. Among HELLOs with a MAC it is the
+// newest, since the peer's own HELLO is newer than any recorded one.
 #pragma once
 
 #include <cstddef>
@@ -14,19 +14,20 @@ namespace satrelay::stp {
 
 class HeldHello {
  public:
-  // How much a HELLO has for it, in this order.
+  // Reasons to hold a HELLO rather than another, the strongest first.
   struct Claim {
-    bool has_mac = false;      // somebody with the secret has written it
-    bool names_us = false;     // without one: its sender has heard a HELLO of ours
-    std::uint64_t epoch = 0;   // with one: the boot that has written it
-    std::uint32_t number = 0;  // and its number there
+    bool has_mac = false;  // a holder of the secret has written it
+    // Only without a MAC: it names our epoch, so its sender has received a HELLO of ours.
+    bool names_us = false;
+    std::uint64_t epoch = 0;   // only with a MAC: the boot that has written it
+    std::uint32_t number = 0;  // only with a MAC: its number in that boot
     friend auto operator<=>(const Claim&, const Claim&) = default;
   };
 
   bool empty() const { return packet_.empty(); }
   const Claim& claim() const { return claim_; }
-  // Whether it takes the place: of none, or of one with less claim. Without a MAC whoever is first
-  // keeps it.
+  // True if `packet` is held from now on: no HELLO was held, or one with a lower claim. Among
+  // HELLOs without a MAC and with equal claims, the first keeps the place.
   bool offer(ConstBytes packet, const Claim& claim) {
     if (packet.size() > kMinDatagram || (!empty() && claim <= claim_)) return false;
     packet_.assign(packet.begin(), packet.end());

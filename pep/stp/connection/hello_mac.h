@@ -1,9 +1,11 @@
-// The code at the end of a HELLO by which a receiver knows, at the price of a checksum, that
-// somebody with the secret has written it: before it takes a hash, a random number or a curve for
-// it (docs/stp.md section 16). It covers the whole packet but itself and the checksum, and with it
-// the lane, both boot epochs and which offer is accepted; its key is that of this pair of gateways
-// and of no other purpose, and its context is the direction. It proves nothing about the time: a
-// HELLO may be an old one.
+// The MAC at the end of a HELLO. It shows the receiver, at the cost of a checksum, that a holder of
+// the secret has written the HELLO. The receiver checks it before it spends a hash, a random number
+// or a curve on the HELLO (docs/stp.md section 16).
+//
+// The MAC covers the whole packet except itself and the checksum. So it covers the lane, both boot
+// epochs and which offer is accepted. Its key belongs to this pair of gateways and has no other
+// purpose. Its context is the direction. The MAC proves nothing about the time: a HELLO may be an
+// old one.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +21,18 @@ class HelloMac {
  public:
   HelloMac(std::uint8_t lane, bool opens_even_streams);
 
-  // The secrets are others from now on. Keys are made of them when first needed: a reload does not
-  // wait for those of all sessions.
+  // The secrets have changed. The MAC keys are derived when they are first needed, so that a reload
+  // does not wait for those of all sessions.
   void forget() {
     first_.reset();
     other_.reset();
   }
 
-  // Which of the secrets a HELLO is written under: the one that its reader has.
+  // The secret that a HELLO is written under. It must be one that the reader has.
   enum class Under : std::uint8_t { kFirst, kOther };
-  // Of a whole HELLO packet that ends with room for the code and the checksum: fills in both.
+  // `packet` is a whole HELLO packet that ends with room for MAC and checksum. Fills in both.
   void close(MutableBytes packet, const Security& security, Under under);
-  // Whether the peer has written it, under either secret. It ends with a code.
+  // Whether the peer has written the packet, under either secret. The packet ends with a MAC.
   bool is_genuine(ConstBytes packet, const Security& security);
 
  private:

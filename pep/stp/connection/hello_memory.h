@@ -1,6 +1,6 @@
-// Which HELLOs of the peer have come: each boot numbers its own, and none is read twice. So who
-// plays recorded ones again makes nobody work, however many are recorded, unless they are of more
-// boots than are remembered here.
+// Which HELLOs of the peer have arrived. Each boot numbers its HELLOs, and none is read twice. So
+// replayed HELLOs cost no work, however many were recorded, unless they come from more boots than
+// are remembered here.
 #pragma once
 
 #include <algorithm>
@@ -12,11 +12,10 @@ namespace satrelay::stp {
 
 class HelloMemory {
  public:
-  // Boots of which the newest number is known: the latest boot, and the others that came last.
+  // Boots with a known highest number: the latest boot, and the other boots that were heard last.
   static constexpr std::size_t kBoots = 8;
 
-  // Of a HELLO that somebody with the secret has written: whether it is newer than all of its boot.
-  // It is known from then on.
+  // True if a genuine HELLO is newer than all HELLOs of its boot so far. The HELLO is remembered.
   bool take(std::uint64_t epoch, std::uint32_t number) {
     const auto known = std::ranges::find(boots_, epoch, &Boot::epoch);
     if (known != boots_.end()) {
@@ -24,7 +23,8 @@ class HelloMemory {
       known->number = number;
       return true;
     }
-    // The latest boot keeps its place: a later one is always new, and stays known.
+    // The latest boot keeps its place. A later boot always counts as new, and is remembered in
+    // turn.
     if (boots_[next_].epoch != 0 && boots_[next_].epoch == latest()) advance();
     boots_[next_] = {epoch, number};
     advance();

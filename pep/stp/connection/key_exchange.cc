@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kLabel = "satrelay STP 1";
 constexpr std::size_t kPayloadSize = kHelloFrameSize + 4;
-// An offer that is not accepted for so long is followed by another.
+// An offer that is not accepted within this time is replaced by a new one.
 constexpr Duration kOfferLifetime = Duration::seconds(8);
 bool same(ConstBytes a, ConstBytes b) {
   return !a.empty() && std::equal(a.begin(), a.end(), b.begin(), b.end());
@@ -24,7 +24,7 @@ KeyExchange::KeyExchange(const Security& security, std::uint8_t lane, bool opens
       is_even_(opens_even_streams),
       epoch_(epoch) {}
 
-// Whose offer it is stands there, so that nobody can make an end talk to itself.
+// The prologue says which end offers, so that no attacker can make an end talk to itself.
 KeyExchange::Bytes KeyExchange::prologue(bool from_even) const {
   const ConstBytes label = std::as_bytes(std::span(kLabel));
   Bytes bytes(label.begin(), label.end());
@@ -42,7 +42,7 @@ crypto::PrivateKey KeyExchange::ephemeral() {
 
 KeyExchange::Bytes KeyExchange::payload(const HelloFrame& hello, std::uint32_t number) {
   HelloFrame plain = hello;
-  plain.encrypts = false;  // nothing follows
+  plain.encrypts = false;  // no keys follow
   Bytes bytes(kPayloadSize);
   ByteWriter out(bytes);
   write_hello(out, plain);
@@ -83,7 +83,7 @@ KeyExchange::Reading KeyExchange::read(const HelloFrame& clear, const HelloKeys&
     } else if (!is_accepted_by(keys)) {
       reading.verdict = Verdict::kStale;
     } else {
-      // Whoever has no MAC has turns of its own, and leaves the peer its free one.
+      // A HELLO without a MAC takes a turn of its own. It must not use up the peer's free reading.
       if (keys.has_mac) offering_->was_tried = true;
       accepted = read_accept(keys.accept, reading);
     }
@@ -97,8 +97,8 @@ KeyExchange::Reading KeyExchange::read(const HelloFrame& clear, const HelloKeys&
   reading.verdict = Verdict::kAuthentic;
   reading.hello = accepted ? accepted->hello : offered->hello;
   reading.hello.peer_epoch = accepted ? epoch_ : 0;
-  // These change while the messages are repeated. False ones cost an answer, or a wrong first
-  // estimate of the round trip.
+  // These fields change while the Noise messages are repeated, so they are read in the clear. False
+  // values cost an answer, or a wrong first estimate of the round trip.
   reading.hello.echo = clear.echo;
   reading.hello.answer_wanted = clear.answer_wanted;
   return reading;
@@ -183,7 +183,7 @@ ConstBytes KeyExchange::accept(const HelloFrame& ours) {
     const crypto::NoiseKeys keys = accepting_->split();
     accepted_ = Accepted{last_.epoch, {keys.from_responder, keys.from_initiator}};
   } else {
-    accept_.clear();  // a weak key of the peer: it gets none
+    accept_.clear();  // a weak key of the peer: the peer gets no acceptance
   }
   accepting_.reset();
   return accept_;
@@ -195,7 +195,7 @@ void KeyExchange::set_secrets(const crypto::Psk& psk, const std::optional<crypto
       (!has_other || same(other->bytes(), security_.other->bytes()))) {
     return;
   }
-  // Whose offer has been accepted knows the secret of that.
+  // The peer knows the secret of its offer that we have accepted.
   const crypto::Psk& known =
       under_ == HelloMac::Under::kOther && security_.other ? *security_.other : security_.psk;
   if (other && same(known.bytes(), other->bytes())) {
@@ -208,7 +208,7 @@ void KeyExchange::set_secrets(const crypto::Psk& psk, const std::optional<crypto
   security_.other = other;
   mac_.forget();
   withdraw_offer();
-  // What was begun under the old secrets is computed from them. Its sender offers again.
+  // `accepting_` was computed from the old secrets. The peer offers again.
   accepting_.reset();
 }
 

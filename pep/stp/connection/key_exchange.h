@@ -1,19 +1,19 @@
 // The keys of a session, from the secret that both ends share (docs/stp.md section 16).
 //
-// Either end offers: message 1 of Noise_NNpsk0. The other accepts: message 2. Both then have the
-// same two keys, one a direction. Both messages travel in HELLOs, and their payload is what the
-// HELLO says, sealed: what stands in the clear beside it is believed of no one.
+// Either end offers: message 1 of Noise_NNpsk0. The other end accepts: message 2. Both then have
+// the same two keys, one for each direction. Both messages travel in HELLOs. Their payload is the
+// HELLO itself, sealed. The fields in the clear beside it are not trusted.
 //
 //   A                                         B
 //   HELLO, offer 1 of A  ------------------->         B: A is there, with this boot epoch
 //           <-------------------  HELLO, accepts offer 1 of A; offer 1 of B
 //   HELLO, accepts offer 1 of B  ----------->         A: B is there now, and can read what A sends
 //
-// An accepted offer is proof that its acceptor is there now: nobody else could have answered it.
-// An offer is not: it may be an old one, played again. But as long as one is repeated it stays the
-// same, and a new one has a higher number; so those of the peer are read once each, and the newest
-// counts. Those of a newcomer are read whatever others have offered: until there is proof of it, it
-// is in nobody's way.
+// An acceptance of our offer proves that the peer is there now: no other machine could have written
+// it. An offer is no such proof, since an attacker may replay an old one. But an end repeats an
+// offer unchanged, and gives each new one a higher number. So each offer of the peer is read once,
+// and the newest counts. An offer of a newcomer is read whatever other ends have offered: a
+// newcomer without proof replaces no peer.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@
 
 namespace satrelay::stp {
 
-// Of one exchange, as this end uses them.
+// The keys of one exchange, as this end uses them.
 struct SessionKeys {
   crypto::Key256 send;
   crypto::Key256 receive;
@@ -39,62 +39,61 @@ class KeyExchange {
  public:
   struct Reading {
     enum class Verdict : std::uint8_t {
-      kAuthentic,  // `hello` is what the peer has said, under a fresh offer or accepting ours
-      kRepeated,   // of an offer or an acceptance that was read before
-      kStale,      // an old offer, or an acceptance of one that we know no more
+      kAuthentic,  // `hello` is from the peer: sealed in a fresh offer, or in an acceptance of ours
+      kRepeated,   // the offer or the acceptance was read before
+      kStale,      // an old offer, or an acceptance of an offer that we no longer have
       kForged,
       kNothing,  // neither offer nor acceptance
     };
     Verdict verdict = Verdict::kNothing;
-    // peer_epoch is ours if the HELLO accepts our offer, else 0: we cannot know.
+    // peer_epoch is ours if the HELLO accepts our offer, else 0, since we cannot know it.
     HelloFrame hello;
-    std::optional<SessionKeys> keys;  // if it does
+    std::optional<SessionKeys> keys;  // if the HELLO accepts our offer
   };
 
   KeyExchange(const Security& security, std::uint8_t lane, bool opens_even_streams,
               std::uint64_t epoch);
 
-  // Whether somebody with a secret of ours has written a HELLO packet that has a MAC.
+  // Whether a holder of one of our secrets has written a HELLO packet that has a MAC.
   bool is_genuine(ConstBytes packet) { return mac_.is_genuine(packet, security_); }
-  // Whether a genuine HELLO accepts the offer that we have out, for the first time: its sender is
-  // there now.
+  // Whether a genuine HELLO is the first to accept our current offer. Then its sender is there now.
   bool answers_offer(const HelloKeys& keys) const;
-  // Whether it accepts that offer at all: to read that takes a curve.
+  // Whether it accepts our current offer at all. To read such an acceptance takes a curve.
   bool is_accepted_by(const HelloKeys& keys) const;
-  // `peer_silent`: as in Handshake; else an offer of an older boot than the peer's is stale. Takes
-  // hashes for an offer, and a curve for an acceptance: whoever calls has asked whether that may
-  // be.
+  // `peer_silent`: as in Handshake. If it is false, an offer of a boot older than the peer's is
+  // stale. read() takes hashes for an offer and a curve for an acceptance, so the caller checks its
+  // budget first.
   Reading read(const HelloFrame& clear, const HelloKeys& keys, bool peer_silent);
 
-  // The peer is now the boot with this epoch, and has keys of ours: there is proof of it.
+  // There is proof that the peer is the boot with this epoch, and that it has keys of ours.
   void settle(std::uint64_t peer_epoch);
 
-  // Whether the peer shall accept an offer of ours although it is known: it may not have our keys.
+  // Whether an established peer must accept another offer of ours, as it may not have our keys.
   bool wants_answer() const { return wants_answer_; }
   void want_answer() { wants_answer_ = true; }
-  // What the next HELLO carries beside `ours`; valid until the next call.
+  // The offer that the next HELLO carries beside `ours`; valid until the next call.
   ConstBytes offer(const HelloFrame& ours, Instant now);
-  // Empty: there is no offer to accept.
+  // The acceptance that the next HELLO carries. Empty: there is no offer to accept.
   ConstBytes accept(const HelloFrame& ours);
-  // The name of the offer that accept() was for.
+  // The name of the offer that accept() has accepted.
   ConstBytes accepted() const { return ConstBytes(last_offer_).first(kOfferNameSize); }
-  // Fills in MAC and checksum of a HELLO packet with all of that.
+  // Fills in MAC and checksum of the HELLO packet that carries offer and acceptance.
   void close(MutableBytes packet) {
     mac_.close(packet, security_, accept_.empty() ? HelloMac::Under::kFirst : under_);
   }
-  // Once, after an offer has been accepted: its keys, and of which boot it is.
+  // The keys of the peer's offer that we have accepted, and the boot that offered. Returned once.
   struct Accepted {
     std::uint64_t epoch = 0;
     SessionKeys keys;
   };
   std::optional<Accepted> take_accepted() { return std::exchange(accepted_, std::nullopt); }
   void set_secrets(const crypto::Psk& psk, const std::optional<crypto::Psk>& other);
-  // What we have to say has changed: the next offer is a new one.
+  // The content of our HELLO has changed, so the next offer is a new one.
   void withdraw_offer() { offering_.reset(); }
 
  private:
   using Bytes = std::vector<std::byte>;
-  // Which offer of which boot.
+  // Identifies an offer by its boot and its number.
   struct Age {
     std::uint64_t epoch = 0;
     std::uint32_t number = 0;
@@ -108,7 +107,7 @@ class KeyExchange {
     crypto::NoiseHandshake noise;
     Bytes message;
     Instant at;
-    bool was_tried = false;  // by an acceptance that was none
+    bool was_tried = false;  // an acceptance with a MAC was tried, and could not be opened
   };
 
   Bytes prologue(bool from_even) const;
@@ -126,13 +125,13 @@ class KeyExchange {
 
   std::optional<Offering> offering_;
   std::uint32_t offers_ = 0;
-  Bytes last_accept_;  // of ours, that was read
+  Bytes last_accept_;  // the last acceptance of an offer of ours that was read
 
-  Bytes last_offer_;                                 // that was read, of the peer or a newcomer
-  HelloMac::Under under_ = HelloMac::Under::kFirst;  // which secret it was
-  Age last_;                                         // the same
-  Age newest_;                                       // of the peer
-  std::optional<crypto::NoiseHandshake> accepting_;  // message 2 is not written yet
+  Bytes last_offer_;  // the last offer that was read, from the peer or a newcomer
+  HelloMac::Under under_ = HelloMac::Under::kFirst;  // the secret of that offer
+  Age last_;                                         // age of that offer
+  Age newest_;                                       // age of the newest offer of the peer
+  std::optional<crypto::NoiseHandshake> accepting_;  // set while message 2 is not written yet
   Bytes accept_;
   std::optional<Accepted> accepted_;
   bool wants_answer_ = false;

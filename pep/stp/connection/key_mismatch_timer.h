@@ -1,5 +1,5 @@
-// Whether whoever greets us in the peer's place seems to have another secret: its HELLOs come, and
-// none of them can be opened. A forger can feign it, so it is a question and changes nothing.
+// Suspects that the peer has another secret: HELLOs arrive in its name, and none can be opened. A
+// forger can cause this, so it only informs the operator and changes nothing else.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@ namespace satrelay::stp {
 
 class KeyMismatchTimer {
  public:
-  // One may be damaged, or left over from another start.
+  // A single HELLO may be damaged, or left over from an earlier start.
   static constexpr std::uint32_t kLeast = 3;
-  // A peer that is not answered greets once a second.
+  // For comparison: a peer without an answer sends a HELLO once a second.
   static constexpr Duration kFades = Duration::seconds(30);
 
   void on_unopened(Instant now) {

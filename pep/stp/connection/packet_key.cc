@@ -8,7 +8,7 @@
 namespace satrelay::stp {
 namespace {
 
-// The labels of HKDF-Expand: what comes out under one tells nothing of the others.
+// The labels of HKDF-Expand. Its output under one label reveals nothing about the others.
 constexpr std::string_view kKeyLabel = "satrelay stp key";
 constexpr std::string_view kTagLabel = "satrelay stp tag";
 constexpr std::string_view kNextLabel = "satrelay stp next";
@@ -79,7 +79,8 @@ bool ReceiveKey::open(bool phase, std::uint64_t number, ConstBytes packet, Mutab
     first_ = std::min(first_, number);
     return true;
   }
-  // What is numbered lower than anything under the present key is late, the rest is new.
+  // A number lower than all numbers under the present key belongs to a late packet of the previous
+  // key. Any other number belongs to a packet of the next key.
   if (number < first_ && followed_ > 0) {
     return previous_ != nullptr && open_with(*previous_, number, packet, plain);
   }

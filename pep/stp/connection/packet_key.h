@@ -1,6 +1,7 @@
 // The keys of one direction of a session, one after the other (docs/stp.md section 16). Bit K of a
-// packet's header says whether its key is an even or an odd one of them. A key follows from the one
-// before and never the other way, so who learns one cannot read what was sent before.
+// packet's header says whether its key has an even or an odd place in that order. Each key is
+// derived from the one before. Earlier keys cannot be derived from it, so an attacker with that key
+// cannot read earlier packets.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 
 namespace satrelay::stp {
 
-// What stands in the nonce beside the packet number.
+// The other fields of the nonce, beside the packet number.
 struct Sender {
   std::uint8_t lane = 0;
   crypto::Direction direction = crypto::Direction::kFromEven;
@@ -25,7 +26,7 @@ struct Sender {
   }
 };
 
-// A secret, from which a key, a tag, and the next secret follow.
+// A secret. A key, a tag and the next secret are derived from it.
 class KeyChain {
  public:
   explicit KeyChain(const crypto::Key256& first) : secret_(first) {}
@@ -39,21 +40,21 @@ class KeyChain {
 
 class SendKey {
  public:
-  // The first packet under it is `next`.
+  // `next`: the number of the first packet under the key.
   SendKey(const crypto::Key256& first, const Sender& sender, std::uint64_t next, Instant now);
 
   std::uint16_t tag() const { return tag_; }
   bool phase() const { return phase_; }
-  // Encrypts what stands between the header and the room for the tag, in place.
+  // Encrypts in place what stands between the header and the room for the tag.
   void seal(MutableBytes packet, std::uint64_t number);
 
-  // The packets from `next` on get a new key. Not before the peer has heard of the present one: it
-  // could not tell two new ones apart.
+  // follow() gives the packets from `next` on a new key. It may be called only after a report has
+  // shown that the peer knows the present key: the peer could not tell two new keys apart.
   bool may_follow() const { return confirmed_; }
   std::uint64_t packets(std::uint64_t next) const { return next - first_; }
   Instant since() const { return since_; }
   void follow(std::uint64_t next, Instant now);
-  // The peer has reported this packet.
+  // A report of the peer names `highest` as the highest packet that has arrived.
   void on_reported(std::uint64_t highest) { confirmed_ = confirmed_ || highest >= first_; }
 
  private:
@@ -63,7 +64,7 @@ class SendKey {
   std::uint16_t tag_;
   bool phase_ = false;
   bool confirmed_ = false;
-  std::uint64_t first_;  // packet under the present key
+  std::uint64_t first_;  // number of the first packet under the present key
   Instant since_;
 };
 
@@ -72,22 +73,22 @@ class ReceiveKey {
   ReceiveKey(const crypto::Key256& first, const Sender& sender);
 
   std::uint16_t tag() const { return tag_; }
-  // Whether the peer has sent the packet. Then `plain`, which is as long as what stands between
-  // header and tag, holds its frames. A new key of the peer is found by this; the old one is kept
-  // for `keep`.
+  // Whether the peer has sent the packet. If so, `plain` holds its frames; it is as long as what
+  // stands between header and tag. This call also finds a new key of the peer, and keeps the old
+  // one for `keep`.
   bool open(bool phase, std::uint64_t number, ConstBytes packet, MutableBytes plain, Instant now,
             Duration keep);
-  // Of the old key; never() without one.
+  // When the old key expires; never() without one.
   Instant expires() const { return previous_ == nullptr ? Instant::never() : previous_until_; }
   void expire(Instant now) {
     if (now >= expires()) previous_.reset();
   }
-  std::uint64_t followed() const { return followed_; }  // how many new keys came
+  std::uint64_t followed() const { return followed_; }  // count of the peer's new keys
 
  private:
   bool open_with(crypto::Aead& key, std::uint64_t number, ConstBytes packet,
                  MutableBytes plain) const;
-  KeyChain chain_;  // of `next_`
+  KeyChain chain_;  // its secret is that of `next_`
   Sender sender_;
   std::uint16_t tag_;
   std::unique_ptr<crypto::Aead> previous_;

@@ -1,6 +1,6 @@
-// Silence: when to probe, when to hold data back, and when the peer is suspect (docs/stp.md
-// section 8). Two clocks: since the last report while something is in flight, and since the last
-// packet of any kind.
+// Silence: when to probe, when to hold data back, and when the peer is suspect (docs/stp.md section
+// 8). There are two clocks. One counts from the last report while something is in flight, the other
+// from the last packet of any kind.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,12 @@ class ProbeTimer {
     Duration ping_after = Duration::seconds(1);
     Duration suspect_after = Duration::seconds(3);
   };
-  // Further probes of a silent path; an outage ends at most this long before it is noticed.
+  // The interval of further probes on a silent path. When a link returns, the next probe leaves at
+  // most this much later.
   static constexpr Duration kProbeInterval = Duration::milliseconds(100);
 
-  // Reports are no further apart, whatever a peer says, as far as suspecting it is concerned.
+  // Upper limit on the peer's feedback interval when suspect_after is calculated, whatever interval
+  // the peer announces.
   static constexpr Duration kMostInterval = Duration::seconds(2);
 
   static constexpr std::uint64_t kFew = 3;
@@ -35,8 +37,8 @@ class ProbeTimer {
     missing_since_ = Instant::never();
     reported_since_ = now;
   }
-  // 1.5 round trips and two feedback intervals; where reports are far apart less, so that a probe
-  // is answered before the peer is suspect.
+  // 1.5 round trips and two feedback intervals. It is less where reports are far apart, so that a
+  // probe is answered before the peer counts as suspect.
   void set_patience(Duration smoothed_rtt, Duration feedback_interval) {
     const Duration answer = smoothed_rtt + kProbeInterval * 2;
     patience_ = std::min(
@@ -54,7 +56,7 @@ class ProbeTimer {
     if (!missing_since_.is_never()) reported_since_ = now;
     missing_since_ = Instant::never();
   }
-  // A packet that wants to be reported was sent, or is settled.
+  // on_sent(): an eliciting packet was sent. on_settled(): one was settled.
   void on_sent(Instant now) {
     if (in_flight_++ == 0) busy_since_ = now;
     last_sent_ = now;
@@ -63,20 +65,21 @@ class ProbeTimer {
     if (in_flight_ > 0) --in_flight_;
   }
   std::uint64_t in_flight() const { return in_flight_; }
-  // If something is.
+  // Meaningful only while something is in flight.
   Instant busy_since() const { return busy_since_; }
 
-  // More than a few packets are in flight, and no report has come for so long.
+  // More than a few packets are in flight, and no report has come for `time`.
   bool is_quiet_for(Duration time, Instant now) const {
     return in_flight_ > kFew && now >= last_report_ + time;
   }
-  // No report for long though some was due: new data would only feed an outage. A few packets may
-  // be lost by chance: then it takes a probe without an answer, so that a key stroke does not wait
-  // for the report on the one before.
+  // A report is long overdue. New data is held back, since an outage would only drop it. If only a
+  // few packets are in flight, they may be lost by chance. Then the state begins only after a probe
+  // without an answer, so that a key stroke does not wait for the report on the one before.
   bool frozen() const { return frozen_; }
-  // Since when reports have been missing, whatever else is heard; never: none is.
+  // The time since which reports have been missing, even if other packets arrive; never: none is
+  // missing.
   Instant missing_since() const { return missing_since_; }
-  // Since when reports have come as they should; never: they do not.
+  // The time since which reports have come regularly; never: they do not.
   Instant reported_since() const {
     return missing_since_.is_never() ? reported_since_ : Instant::never();
   }
@@ -95,20 +98,20 @@ class ProbeTimer {
   void allow_data() { data_allowed_ = true; }
   bool data_allowed() const { return data_allowed_; }
   void on_data_sent() { data_allowed_ = false; }
-  // Nothing at all was heard for so long that the peer should be asked.
+  // The peer was silent for so long that it should be asked, and nothing is in flight.
   bool ping_due(Instant now) const { return in_flight_ == 0 && now >= ping_at(); }
   bool silent(Instant now) const { return now >= suspect_at(); }
   Instant suspect_at() const { return last_heard_ + suspect_after_; }
   Instant next_probe() const { return in_flight_ == 0 ? ping_at() : probe_at(); }
 
-  // A peer is heard that had fallen silent altogether: its own probes have found the link again,
-  // half a round trip before a report on ours could. (One whose reports alone were missing tells
-  // nothing about the way to it.)
+  // The peer is heard again after complete silence. Its own probes have found the link again, half
+  // a round trip before a report on our probes could. (If only the peer's reports were missing, its
+  // packets say nothing about the direction to it.)
   bool is_return(Instant now) const { return frozen_ && now - last_heard_ >= patience_; }
-  // Sending goes on; without a report the path counts as silent again after the usual patience.
+  // Sending goes on. If no report comes, the path counts as silent again after the usual patience.
   void on_return(Instant now) { go_on(now); }
 
-  // More than a lost tail: probes have stayed unanswered, too.
+  // More than a lost tail: probes have had no answer, too.
   bool is_outage(Duration round_trip, Instant now) const {
     return frozen_ && now >= silence_end() + round_trip + kProbeInterval * 2;
   }
@@ -123,8 +126,8 @@ class ProbeTimer {
     return (smoothed_rtt + feedback_interval) * 5 / 4 + kProbeInterval;
   }
   Instant silence_end() const { return later(last_report_, busy_since_) + patience_; }
-  // The tail of what was sent may be lost (nothing follows it that would show the gap), or the
-  // whole path is silent.
+  // The tail of what was sent may be lost, as no later packet shows the gap. Or the whole path is
+  // silent.
   Instant probe_at() const {
     return probes_ > 0 ? next_probe_ : earlier(last_sent_ + patience_, silence_end());
   }
@@ -135,9 +138,9 @@ class ProbeTimer {
   Instant last_heard_;
   Instant last_report_;
   Instant last_sent_;
-  Instant busy_since_;  // something has been in flight since
+  Instant busy_since_;  // since then something has been in flight
   Instant next_probe_;
-  Instant silent_from_;  // that no report came means silence
+  Instant silent_from_;  // from then on, a probe without a report means silence
   Instant missing_since_ = Instant::never();
   Instant reported_since_;
   std::uint64_t in_flight_ = 0;

@@ -1,5 +1,5 @@
 // How the packets of a session are closed and opened (docs/stp.md sections 3 and 16): with a
-// checksum, or, of a session that encrypts, with keys.
+// checksum, or with keys in a session that encrypts.
 #pragma once
 
 #include <array>
@@ -28,39 +28,41 @@ class Protection {
   std::size_t trailer_size() const { return encrypts() ? crypto::kTagSize : kTrailerSize; }
 
   // --- keys ----------------------------------------------------------------------------------
-  // Nothing is sent or understood any more.
+  // Forgets the keys and the epochs. No packet can be sent or opened until new ones are set.
   void clear();
-  // With a checksum: the session of these two boots.
+  // For a session with a checksum: sets the boot epochs of both ends.
   void bind(std::uint64_t own_epoch, std::uint64_t peer_epoch);
-  // Keys of an exchange that the peer may send under from now on. Whoever has offered proposes: one
-  // of each is remembered.
+  // Adds the keys of an exchange; the peer may send under them from now on. `offerer`: the end that
+  // made the accepted offer. One proposal of each offerer is kept.
   enum class Offerer : std::uint8_t { kWe, kPeer };
   void propose(Offerer offerer, const SessionKeys& keys);
-  // Of what is sent from packet `next` on.
+  // The packets from `next` on are sent under `key`.
   void send_with(const crypto::Key256& key, std::uint64_t next, Instant now) {
     send_.emplace(key, sender(is_even_), next, now);
   }
-  // The same, once the peer has sent under proposed keys: with the other of them, unless there is a
-  // key already that is not worn out.
+  // Called once the peer has sent a packet. If the packet was under proposed keys, we send with the
+  // key of the same exchange, unless we already have one that is not worn out.
   void send_with_proven(std::uint64_t next, Instant now);
 
   // --- the way out ---------------------------------------------------------------------------
-  // Before packet `next` is sent: the next key takes the place of the present one when due.
+  // Called before packet `next` is sent. Changes to the next key when that is due.
   void prepare(std::uint64_t next, Instant now);
-  // The peer has not heard of the key for so long that nothing more may be sent under it.
+  // So many packets were sent under the key, without a report that the peer knows it, that no more
+  // may be.
   bool is_worn_out(std::uint64_t next) const;
-  // The same for `patience`: it may know another key instead, of an exchange that was under way.
+  // The same for the time `patience`. The peer may know another key instead, from an exchange that
+  // was under way at the same time.
   bool is_unconfirmed(std::uint64_t next, Duration patience, Instant now) const {
     return send_ && !send_->may_follow() && send_->packets(next) > 0 &&
            now - send_->since() >= patience;
   }
-  // Whether the keys of another exchange shall take the place of the present one: as long as the
-  // peer has not told that it knows that, it knows the newest that it has accepted.
+  // Whether the keys of another exchange shall replace the present key. While no report shows that
+  // the peer knows the present key, the peer may know only the keys that it accepted last.
   bool may_replace(std::uint64_t next) const {
     return send_ && (!send_->may_follow() || is_worn_out(next));
   }
-  // Up to this packet, from `next` on, all is sent under the present key with nothing to ask: at
-  // least one has been, unless it is `next`.
+  // All packets from `next` up to this one (exclusive) are sent under the present key, without
+  // prepare(). This is `next` itself if nothing was sent under the key yet.
   std::uint64_t same_key_until(std::uint64_t next) const {
     if (!send_) return std::numeric_limits<std::uint64_t>::max();
     const std::uint64_t packets = send_->packets(next);
@@ -68,17 +70,18 @@ class Protection {
   }
   std::uint16_t tag() const { return encrypts() ? send_->tag() : send_seal_.tag(); }
   bool phase() const { return encrypts() && send_->phase(); }
-  // Fills the trailer of a packet whose header and frames stand in front of it, and encrypts.
+  // Fills the trailer of a packet, and encrypts it. Header and frames are already in front of the
+  // trailer.
   void close(MutableBytes packet, std::uint64_t number);
   void on_reported(std::uint64_t highest) {
     if (send_) send_->on_reported(highest);
   }
 
   // --- the way in ----------------------------------------------------------------------------
-  // Whether the tag is that of the session; costs a comparison or three.
+  // Whether the tag belongs to the session. Costs one comparison to three.
   bool recognizes(std::uint16_t tag) const;
-  // The frames of a packet that the peer has sent, until the next call; nullopt if another has, or
-  // the packet has changed on the way. Its old key is kept for `keep`.
+  // The frames of a packet from the peer, valid until the next call. nullopt if another machine
+  // sent the packet, or if it was changed on the way. The peer's old key is kept for `keep`.
   std::optional<ConstBytes> open(const PacketHeader& header, std::uint64_t number,
                                  ConstBytes packet, Instant now, Duration keep) {
     const auto frames = unseal(header, number, packet, now, keep);
@@ -92,7 +95,8 @@ class Protection {
     if (receive_) receive_->expire(now);
   }
 
-  // Sees every packet that close() and open() see, with no secret left in it; nullptr: nobody.
+  // The observer sees every packet that close() and open() handle, in the clear; nullptr: no
+  // observer.
   void set_observer(PacketObserver* observer) { observer_ = observer; }
   void show(PacketObserver::Way way, ConstBytes packet, std::size_t trailer) const {
     if (observer_ == nullptr) return;
@@ -100,7 +104,7 @@ class Protection {
                    packet.subspan(kHeaderSize, packet.size() - kHeaderSize - trailer));
   }
 
-  std::uint64_t keys_out() const { return keys_out_; }  // new keys of ours
+  std::uint64_t keys_out() const { return keys_out_; }  // count of our new keys
   std::uint64_t keys_in() const { return keys_in_ + (receive_ ? receive_->followed() : 0); }
 
  private:
@@ -112,7 +116,7 @@ class Protection {
   std::optional<ConstBytes> unseal(const PacketHeader& header, std::uint64_t number,
                                    ConstBytes packet, Instant now, Duration keep);
 
-  // Of a session that encrypts; the secrets are none of ours.
+  // Set in a session that encrypts. The shared secrets are not kept here.
   struct KeyLife {
     std::uint64_t packets = 0;
     Duration time;
@@ -125,7 +129,7 @@ class Protection {
   bool is_bound_ = false;
   std::optional<SendKey> send_;
   std::optional<ReceiveKey> receive_;
-  std::optional<crypto::Key256> proven_;  // the other key of the exchange that receive_ is from
+  std::optional<crypto::Key256> proven_;  // the send key of the exchange that receive_ is from
   std::array<std::optional<Proposal>, 2> proposals_;
   std::vector<std::byte> plain_;
   PacketObserver* observer_ = nullptr;

@@ -14,7 +14,7 @@ class RttEstimator {
   explicit RttEstimator(Duration initial) : smoothed_(initial), shortest_(initial) {}
 
   Duration smoothed() const { return smoothed_; }
-  // nullopt while there are few samples: the first ones may have met a queue.
+  // nullopt while there are few samples: the first packets may have met a queue.
   std::optional<Duration> shortest() const {
     return samples_ >= kFewSamples ? std::optional(shortest_) : std::nullopt;
   }
@@ -33,7 +33,7 @@ class RttEstimator {
   Duration smoothed_;
   Duration shortest_;
   bool measured_ = false;
-  unsigned samples_ = 0;  // kFewSamples: or more
+  unsigned samples_ = 0;  // stops at kFewSamples
 };
 
 }  // namespace satrelay::stp

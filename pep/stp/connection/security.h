@@ -1,4 +1,4 @@
-// What a session needs to encrypt (docs/stp.md section 16).
+// The settings of a session that encrypts (docs/stp.md section 16).
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,15 @@
 namespace satrelay::stp {
 
 struct Security {
-  crypto::Psk psk;                        // shared with the peer; what we offer is under this one
-  std::optional<crypto::Psk> other = {};  // understood too, while both ends change over
+  crypto::Psk psk;                        // shared with the peer; our offers are under this secret
+  std::optional<crypto::Psk> other = {};  // also understood, while both ends change over
   Entropy* entropy = nullptr;             // outlives the session
-  // What both ends call each other, alike at both: what is said under one name is not understood
-  // under another, where several peers share one secret.
+  // The names of both ends, the same text at both. If several peers share one secret, a message
+  // under one pair of names is not understood under another.
   std::vector<std::byte> names = {};
-  // A key is followed by the next after so many packets, or so long, as soon as the peer has heard
-  // of it; with twice as many packets nothing more is sent. 2^23 is the limit of RFC 9001
-  // section 6.6.
+  // The next key follows after so many packets, or after so long, once the peer is known to have
+  // the present key. After twice as many packets without that, nothing more is sent. 2^23 is the
+  // limit of RFC 9001 section 6.6.
   std::uint64_t packets_per_key = 1ULL << 22;
   Duration time_per_key = Duration::seconds(3600);
 };

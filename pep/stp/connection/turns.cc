@@ -46,7 +46,7 @@ void Turns::spend(Instant at) {
   after_gap_ = at + pace_.gap;
 }
 
-// Those whose turn has come.
+// Serves the peers in line, as far as turns are earned.
 void Turns::serve(Instant now) {
   while (first_ != end_) {
     const Instant at = turn_after(0);
@@ -55,14 +55,14 @@ void Turns::serve(Instant now) {
     Peer& peer = peers_[index];
     ++first_;
     peer.stands_in_line = false;
-    if (peer.waiting == 0) continue;  // all have left
+    if (peer.waiting == 0) continue;  // all its lanes have left
     serve(peer);
     spend(at);
     if (peer.waiting != 0) line_up(index);
   }
 }
 
-// The next of its lanes that waits.
+// Gives the turn to the peer's next waiting lane.
 void Turns::serve(Peer& peer) {
   const unsigned above = peer.waiting & ~((2U << peer.last_lane) - 1U);
   const unsigned candidates = above != 0 ? above : peer.waiting;

@@ -1,4 +1,4 @@
-// Forward error correction of one session: what both halves share, and the halves.
+// Forward error correction of one session: both halves, and what they share.
 #pragma once
 
 #include <cstddef>
@@ -23,11 +23,11 @@
 namespace satrelay::stp {
 
 struct Fec {
-  // Of the code of flights: a window, and what is sent behind it before its repairs.
+  // For the code of flights: a window, and the packets that are sent behind it before its repairs.
   static constexpr std::size_t kKeptOfFlights = FecSender::kReach;
   static constexpr std::size_t kKeptOfPrompt = 2048;
 
-  // `shared`: by the sessions of a worker; nullptr: with none.
+  // `shared`: the budget that the sessions of a worker share; nullptr: the session shares none.
   explicit Fec(std::size_t most, SharedRepairs* shared = nullptr)
       : max_datagram(most),
         budget(shared),
@@ -37,45 +37,45 @@ struct Fec {
         waiting(most) {}
 
   void clear();
-  // The last call has left something for the next one.
+  // The last call has left work for the next one.
   bool work_waits() const {
     return !waiting.empty() || receiver.work_waits() ||
            (prompt_receiver != nullptr && prompt_receiver->work_waits());
   }
-  // The session is over, so the waiting repairs help nobody.
+  // The session is over, so the waiting repairs are of no use.
   void drop_waiting() {
     waiting.clear();
     receiver.leave_work();
     if (prompt_receiver) prompt_receiver->leave_work();
   }
   FecReceiver& receiver_of(FecCode code);
-  // Repairs that wait for others in vain.
+  // Drops repairs that have waited too long for others.
   void expire(Instant now);
   Instant next_expiry() const;
-  // Of both codes.
+  // The counters of both codes.
   FecReceiver::Counters received() const;
   std::uint64_t used_in_session() const;
-  // Which packets repairs may be on their way for still at `then`, when the receiver wrote a
-  // report, as ranges, ascending and disjoint. Valid until the next call.
+  // The packets that repairs may still have been on their way for at `then`, when the receiver
+  // wrote a report. Ranges, ascending and disjoint. Valid until the next call.
   std::span<const Range> repairable(Instant then);
-  // Whether these may be for packet `number`, which `code` covers: the ranges of one lie among the
-  // packets of the other.
+  // Whether those repairs may be for packet `number`, which `code` covers. The ranges of one code
+  // may contain packets of the other.
   bool is_repairable(FecCode code, std::uint64_t number) const;
 
-  // For whom a packet with `items` is sent: for what it ends with, as what it begins with may have
-  // been lost before; in a last flight (`ends`) for whose bytes it begins with.
+  // The purpose of a packet with `items`: the stream of its last item, as the first items may be
+  // retransmissions. In a last flight (`ends`): the stream of its first data item.
   static FecSender::Purpose purpose_of(std::span<const SentItem> items, bool ends);
   void note_runs(const FeedbackFrame& report) {
     runs.on_report(report);
     policy.set_run_length(runs.mean());
   }
-  // Those of packets below `number` were no losses of the path.
+  // The losses of packets below `number` were no losses of the path.
   void forget_runs_below(std::uint64_t number) {
     runs.forget_below(number);
     policy.set_run_length(runs.mean());
   }
-  // A report says how many of our packets it counts as received although the path has lost them,
-  // over all; how many that are more than before.
+  // `repaired`: how many of our packets a report counts as received although the path has lost
+  // them, in this session. Returns how many more these are than before.
   std::uint64_t note_repaired(std::uint64_t repaired) {
     if (repaired <= peer_repaired) return 0;
     const std::uint64_t more = repaired - peer_repaired;
@@ -87,19 +87,19 @@ struct Fec {
   FecCodec codec;
   FecPolicy policy;
   LossRuns runs;
-  RepairBudget budget;  // of both receivers, and of the sums of flights
+  RepairBudget budget;  // for both receivers, and the sums of flights
   FecSender sender;
   PromptSender prompt;
-  FecReceiver receiver;                          // of flights
-  std::unique_ptr<FecReceiver> prompt_receiver;  // from its first packet on
-  RepairBacklog waiting;                         // for the next call
-  std::span<const Range> repairable_flights;     // of repairable()
+  FecReceiver receiver;                          // for flights
+  std::unique_ptr<FecReceiver> prompt_receiver;  // allocated with the first prompt packet
+  RepairBacklog waiting;                         // repairs that wait for the next call
+  std::span<const Range> repairable_flights;     // result of repairable()
   std::optional<Range> repairable_prompt;        // the same
   std::vector<Range> all_repairable;             // the same
-  std::uint64_t peer_repaired = 0;               // packets of ours, as the peer reports
+  std::uint64_t peer_repaired = 0;               // packets of ours, as the peer reports them
 };
 
-// The frames behind the CODED that a packet begins with, and that; nullopt if it does not.
+// The CODED at the beginning of a packet, and the frames behind it; nullopt if there is none.
 struct CodedPacket {
   CodedFrame coded;
   ConstBytes frames;

@@ -6,14 +6,14 @@
 namespace satrelay::stp {
 namespace {
 
-// The least number that losses exceed with a chance of `residual` at most, up to `most`. Runs begin
-// at random and are geometric: a compound Poisson distribution, of Polya and Aeppli (N. L. Johnson
-// et al., Univariate Discrete Distributions, 2005, section 9.7).
+// The least number, up to `most`, that the losses exceed with a chance of at most `residual`. Runs
+// of losses begin at random and have geometric lengths. That is a compound Poisson distribution,
+// called Polya-Aeppli (N. L. Johnson et al., Univariate Discrete Distributions, 2005, section 9.7).
 std::size_t quantile(double packets, double loss, double run, double residual, std::size_t most) {
   const double runs = packets * loss / run;
-  // Far beyond `most`, and exp() would be nothing.
+  // The result is far beyond `most`, and exp() would underflow.
   if (packets * loss > 2 * static_cast<double>(most)) return most;
-  const double more = 1 - 1 / run;  // the chance that a run goes on
+  const double more = 1 - 1 / run;  // the chance that a run continues
   double before = 0;
   double term = std::exp(-runs);  // no loss
   double sum = term;

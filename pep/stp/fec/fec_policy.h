@@ -1,5 +1,5 @@
-// How much repair a window of packets deserves: from what the path has lost lately, and in which
-// runs, with a prior for a path that nobody has measured yet. Knows nothing of windows or frames.
+// How many repairs a window of packets deserves: from what the path has lost lately, in which runs,
+// and a prior for a path without measurements. This class does not know windows or frames.
 #pragma once
 
 #include <algorithm>
@@ -14,55 +14,57 @@ namespace satrelay::stp {
 
 class FecPolicy {
  public:
-  static constexpr std::size_t kMostRepairs = 160;  // of a window
-  // The chance that more of a window is lost than it has repairs, where losses come one by one;
-  // four windows make up the flight of 50 Mbit/s.
+  static constexpr std::size_t kMostRepairs = 160;  // of one window
+  // The chance that a window loses more packets than it has repairs, if losses come one by one.
+  // Four windows make up the flight at 50 Mbit/s.
   static constexpr double kResidual = 2.5e-4;
-  // The same where a run has so many packets on the mean, up to ten. Each repair more lowers the
-  // chance by less then, and costs the same time.
+  // The same if a run has so many packets on the mean, up to ten. In runs each further repair
+  // lowers the chance by less, and costs the same time.
   static double residual(double run) {
     const double counted = std::min(run, 10.0);
     return kResidual * counted * std::sqrt(counted);
   }
 
-  // What reports say: packets that arrived, and those that the path lost, repaired or not.
+  // From reports: packets that arrived, and packets that the path lost, repaired or not.
   void on_report(std::uint64_t delivered, std::uint64_t lost);
-  // Of those lost, so many were not lost by the path.
+  // So many of the lost packets were not lost by the path.
   void on_excused(std::uint64_t packets) {
     losses_ = std::max(0.0, losses_ - static_cast<double>(packets));
   }
-  // Packets that a run of losses has on the mean, at least 1.
+  // The mean length of a run of losses in packets, at least 1.
   void set_run_length(double packets) { run_ = packets; }
 
-  // A report or more has come, and not of a few packets.
+  // Reports have covered more than a few packets.
   bool is_measured() const { return packets_ >= kPriorPackets; }
-  // Enough was seen, and of all that nothing was lost.
+  // Enough packets were seen, and none of them was lost.
   bool is_clean() const { return packets_ >= kEnough && losses_ < 0.5; }
   double loss() const { return (losses_ + kPriorLosses) / (packets_ + kPriorPackets); }
-  // Upper 95% confidence bound of it: a beta posterior, taken as normal. Packets that are lost in
-  // runs say less each.
+  // The upper 95% confidence bound of the loss: a beta posterior, taken as normal. Packets that are
+  // lost in runs carry less information each.
   double loss_bound() const;
-  // Repairs that `sources` packets need, so that the chance that more packets are lost of both
-  // together is below residual(); never more than a sane share. Beyond kMostRepairs: one more, the
-  // window is too long.
+  // Repairs for `sources` packets, so that the chance that more packets of both together are lost
+  // is below residual(). Limited to a share of the packets. kMostRepairs + 1: the window is too
+  // long.
   std::size_t repairs_for(std::size_t sources) const;
-  // The most packets for which so many repairs are enough, up to `most`.
+  // The most packets, up to `most`, for which so many repairs are enough.
   std::size_t sources_for(std::size_t repairs, std::size_t most) const;
 
-  // So many of the first bytes of a stream are protected in any case, since it may end with them.
+  // So many of the first bytes of a stream are protected in any case, since the stream may end with
+  // them.
   static constexpr std::uint64_t kLeastShortFlow = 128 * 1024;
-  // Repairs wait for other short flows while their stream has sent no more than this.
+  // Repairs wait for the bytes of a short flow only while its stream has sent less than this.
   static constexpr std::uint64_t kMostShortFlow = 1280 * 1024;
   void clear() { *this = {}; }
 
  private:
-  // A window gets at most half its packets as repairs, these, and so many times the length of a run
-  // up to a quarter of its packets.
+  // A window gets at most these repairs: half its packets, kLeastShare more, and kShareOfRun for
+  // each packet of a mean run beyond the first. That last part is limited to a quarter of its
+  // packets.
   static constexpr double kLeastShare = 6;
   static constexpr double kShareOfRun = 4;
-  static constexpr double kWindow = 10'000;  // packets that count
+  static constexpr double kWindow = 10'000;  // number of packets that count
   static constexpr double kEnough = 1'000;
-  // Before anything is measured: one in a hundred, with the weight of a hundred packets.
+  // The prior: a loss of one in a hundred, with the weight of a hundred packets.
   static constexpr double kPriorPackets = 100;
   static constexpr double kPriorLosses = 1;
   // Until kPriorPackets were measured, windows longer than kShortWindow get repairs for this loss:

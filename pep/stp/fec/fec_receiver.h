@@ -1,14 +1,13 @@
-// The receiving half of one code: keeps copies of the last packets that it covers, and gives back
-// those that were lost as soon as the repairs suffice.
+// The receiving half of one code. It keeps copies of the last packets that the code covers, and
+// gives back lost packets as soon as the repairs suffice.
 //
-// What is missing are the unknowns of linear equations, one a repair. They are solved as they come,
-// by Gauss and Jordan: each keeps one unknown that no other has, and one with no second unknown is
-// a packet. Nothing is calculated while nothing is lost.
+// The missing packets are the unknowns of linear equations, one equation for each repair. They are
+// solved by Gauss-Jordan elimination as they come: each equation keeps one unknown that no other
+// has. An equation with a single unknown is a packet. Nothing is calculated while nothing is lost.
 //
-// Memory is taken for the first packet that the code covers, all at once, and given back when none
-// has come for a while. A packet is kept until one with an index kKept higher takes its
-// place, a repair until it has given back a packet, its packets are no longer kept, or a second is
-// over.
+// All memory is allocated with the first covered packet or repair, and freed when none has come for
+// a while. A packet is kept until a packet with an index `kept` higher takes its place. A repair is
+// kept until it has given back a packet, a newer one needs its place, or a second is over.
 #pragma once
 
 #include <array>
@@ -30,14 +29,14 @@ namespace satrelay::stp {
 
 class FecReceiver {
  public:
-  // Repairs that wait for others, and packets that they stand for.
+  // The most repairs that wait for others, and the most missing packets in them.
   static constexpr std::size_t kMostEquations = 160;
   static constexpr std::size_t kMostUnknowns = 256;
-  // After this what is missing has been sent again long since.
+  // After this time the missing packets have long been sent again.
   static constexpr Duration kTimeout = Duration::seconds(1);
-  // How long a gap among protected packets is left to repair before it is reported at once.
+  // How long a gap among protected packets may be repaired before it is reported at once.
   static constexpr Duration kPatience = Duration::milliseconds(20);
-  // After this without a packet of the code nothing is kept any more.
+  // After this time without a packet or repair of the code, all memory is freed.
   static constexpr Duration kIdle = Duration::seconds(30);
 
   struct Packet {
@@ -46,33 +45,33 @@ class FecReceiver {
   };
   struct Counters {
     std::uint64_t used = 0;       // packets given back
-    std::uint64_t wasted = 0;     // repairs of which nothing came
-    std::uint64_t overload = 0;   // repairs for which there was no time
+    std::uint64_t wasted = 0;     // repairs that gave nothing back
+    std::uint64_t overload = 0;   // repairs that there was no time for
     std::uint64_t malformed = 0;  // symbols that contradict their packets
   };
 
-  // `kept`: packets, a power of two. `codec` and `budget` outlive this.
+  // `kept`: number of packets, a power of two. `codec` and `budget` outlive this object.
   FecReceiver(const FecCodec& codec, RepairBudget& budget, std::size_t kept,
               std::size_t max_datagram);
 
-  // A covered packet arrived and is recorded, with `frames` behind its CODED. If repairs have
-  // waited for it and the call's budget is spent, they wait for settle_known().
+  // A covered packet arrived and is recorded; `frames` stand behind its CODED. If repairs have
+  // waited for the packet and the call's budget is spent, they wait for settle_known().
   void handle_packet(std::uint16_t index, std::uint64_t number, ConstBytes frames,
                      const ReceivedPackets& received, Instant now);
-  // A packet with `frame` arrived and is recorded.
+  // A packet with the repair `frame` arrived and is recorded.
   void handle_repair(const RepairFrame& frame, const ReceivedPackets& received, Instant now);
-  // Whether something is left for the next call: packets that were put off, or one that has come of
-  // which repairs have yet to be told. settle_known() tells those of one.
+  // Whether work is left for the next call: deferred packets, or a packet that repairs have waited
+  // for and that is not put into them yet. settle_known() does this for one packet.
   bool work_waits() const { return rest_waits_ || known_waits_; }
   void leave_work() { rest_waits_ = known_waits_ = false; }
   void settle_known(const ReceivedPackets& received);
-  // What the last call gave back: packets that were lost; valid until the next call, unless they
-  // are put off.
+  // The lost packets that the last call gave back. Valid until the next call, or while they are
+  // deferred.
   std::span<const Packet> repaired() const {
     if (repaired_count_ == repaired_first_) return {};
     return std::span(store_->repaired).subspan(repaired_first_, repaired_count_ - repaired_first_);
   }
-  // All but the first `used` of these wait: until they have been used, no repair is handled.
+  // Defers all of these but the first `used`. No repair is handled until they have been used.
   void deferred_repaired(std::size_t used) {
     repaired_first_ += used;
     rest_waits_ = true;
@@ -80,46 +79,48 @@ class FecReceiver {
   void end_repaired() { rest_waits_ = false; }
   bool rest_waits() const { return rest_waits_; }
 
-  // Drops repairs whose time is over, and in the end what is kept.
+  // Drops repairs that have waited too long, and frees the memory after kIdle.
   void expire(Instant now);
   Instant next_timeout() const;
-  // When nothing is kept any more, if no packet comes.
+  // When all memory is freed, if no packet or repair comes.
   Instant idle_at() const { return store_ == nullptr ? Instant::never() : last_used_ + kIdle; }
   const Counters& counters() const { return counters_; }
   std::uint64_t used_in_session() const { return counters_.used - used_before_; }
   bool holds_memory() const { return store_ != nullptr; }
-  // A repair came for which there is neither time nor place to wait.
+  // A repair came, and there is neither time for it nor a place to wait.
   void refuse_repair() { ++counters_.overload; }
   void clear();
 
  private:
-  using Index = std::uint64_t;  // of a packet in the code, as far as it is known here
+  using Index = std::uint64_t;  // of a packet in the code, unwrapped
   static constexpr Index kNone = ~Index{0};
   static constexpr Index kRound = 0x10000;
   struct Kept {
     Index index = kNone;
     std::uint16_t size = 0;  // of the symbol
   };
-  // A repair less what is known of its packets: the sum of factor times unknown.
+  // A repair without the known ones of its packets: the sum of factor times unknown.
   struct Equation {
     std::byte* symbol = nullptr;
     std::size_t size = 0;   // padded
-    std::size_t pivot = 0;  // the unknown that no other has, and whose factor is 1
+    std::size_t pivot = 0;  // the unknown that no other equation has; its factor is 1
     Instant since;
     std::array<std::uint8_t, kMostUnknowns> factors{};
   };
 
   Index unwrap(std::uint16_t index) const;
-  // What needs memory; there is one where a packet or a repair is looked at.
+  // All that needs much memory. It exists from the first packet or repair on, until none has come
+  // for kIdle.
   struct Store {
     Store(std::size_t kept_count, std::size_t stride);
 
     std::vector<Kept> kept;
     std::unique_ptr<std::byte[]> kept_symbols;
     std::unique_ptr<std::byte[]> equation_symbols;
-    std::byte* spare;                           // one symbol more
-    std::vector<Equation> equations;            // the first equation_count_ of them
-    std::array<Index, kMostUnknowns> unknowns;  // by column; kNone: free
+    std::byte* spare;                 // room for one more symbol
+    std::vector<Equation> equations;  // the first equation_count_ are in use
+    // For each column the index of its packet; kNone: free.
+    std::array<Index, kMostUnknowns> unknowns;
     std::array<Packet, kMostEquations> repaired;
   };
   void provide(Instant now);
@@ -132,7 +133,7 @@ class FecReceiver {
   bool is_within_reach(Index index) const {
     return newest_ == kNone || index + kept_count_ > newest_;
   }
-  // So far ahead no repair is; it is of packets that are no longer kept.
+  // No repair is so far ahead. It is for packets that are no longer kept.
   bool is_too_late(Index first) const { return newest_ != kNone && first > newest_ + kRound / 2; }
   void keep(Index index, std::uint64_t number, std::size_t size) {
     store_->kept[index & (kept_count_ - 1)] = {index, static_cast<std::uint16_t>(size)};
@@ -141,18 +142,19 @@ class FecReceiver {
     newest_number_ = number;
   }
   std::span<Equation> equations() { return std::span(store_->equations).first(equation_count_); }
-  // Those of the packets from `first` on that are not kept; and how many columns they need more.
+  // The packets from `first` on that are not kept, and how many more columns they need.
   struct Missing {
     std::size_t packets = 0;
     std::size_t columns = 0;
   };
   Missing missing_of(Index first, std::size_t count) const;
   std::size_t column_of(Index index);
-  // The symbol of `frame` less all of its packets that are known; false if it contradicts them.
+  // Sets `equation` to the symbol of `frame`, less all its known packets; false if it contradicts
+  // them.
   bool begin(const RepairFrame& frame, Index first, Equation& equation);
-  // Into reduced echelon form, in which it is the last of the others; false if it says nothing new.
+  // Adds the equation to the others in reduced echelon form; false if it follows from them.
   bool insert(Equation& equation);
-  // Chooses a pivot and takes it out of all others; false if there is no unknown.
+  // Chooses a pivot and eliminates it from all other equations; false if there is no unknown.
   bool choose_pivot(Equation& equation);
   void add(std::uint8_t factor, const Equation& from, Equation& to);
   void scale(std::uint8_t factor, Equation& equation);
@@ -175,10 +177,10 @@ class FecReceiver {
   std::size_t equation_count_ = 0;
   std::size_t unknown_count_ = 0;
   std::size_t repaired_first_ = 0, repaired_count_ = 0;
-  bool rest_waits_ = false;   // of those
+  bool rest_waits_ = false;   // some of these packets are deferred
   bool known_waits_ = false;  // at least one of the unknowns is kept
   Counters counters_;
-  std::uint64_t used_before_ = 0;  // clear()
+  std::uint64_t used_before_ = 0;  // value of `used` at the last clear()
 };
 
 }  // namespace satrelay::stp

@@ -20,8 +20,8 @@ std::size_t FecSender::repairs_for(const Window& window, std::size_t sources) co
   return std::max<std::size_t>(policy_.repairs_for(sources), window.purpose.opens ? 1 : 0);
 }
 
-// The window gets no more repairs, and so an equal part of the packets that these are enough for:
-// equal windows need fewer than long ones and a short one.
+// The window gets at most `most_repairs`. If these are not enough for all packets, it gets an equal
+// part of them: equal windows need fewer repairs than long ones and a short one.
 void FecSender::divide(Window& window, std::size_t packets, std::size_t most_repairs) const {
   const auto part = [packets](std::size_t longest) {
     const std::size_t windows = (packets + longest - 1) / longest;
@@ -34,8 +34,9 @@ void FecSender::divide(Window& window, std::size_t packets, std::size_t most_rep
   window.repairs = std::min(most_repairs, repairs_for(window, window.most_sources));
 }
 
-// Time is taken for all of a window's sums when it begins, so that none is left in the middle. If
-// there is too little, shorter windows may do with it; without any they get few repairs.
+// Takes the time for all sums of a window when it begins, so that none lacks in the middle. If
+// there is too little time, the window becomes shorter. Without time even for a short one it gets
+// few repairs.
 void FecSender::take_time(Window& window, Instant now) {
   while (window.repairs > kFewRepairs) {
     window.additions = window.repairs * window.most_sources;
@@ -57,8 +58,8 @@ void FecSender::give_time_back(Window& window) {
 
 void FecSender::open(std::uint64_t number, const Purpose& purpose, const Plan& plan, Instant now) {
   SATRELAY_CHECK(count_ < kWindows);
-  if (count_ == 0) first_ = 0;  // in memory that was used before
-  // Not initialised: memory that is never used costs nothing.
+  if (count_ == 0) first_ = 0;  // reuses memory that was used before
+  // Not initialized: memory that is never used costs nothing.
   if (!sums_) sums_.reset(new std::byte[kWindows * FecPolicy::kMostRepairs * stride_]);
   ++count_;
   has_open_ = true;
@@ -78,7 +79,7 @@ void FecSender::open(std::uint64_t number, const Purpose& purpose, const Plan& p
 void FecSender::add(std::uint64_t number, ConstBytes frames, const Purpose& purpose,
                     const Plan& plan, Instant now) {
   SATRELAY_CHECK(kSymbolHeaderSize + frames.size() <= stride_);
-  // A window that was begun without repairs, or has sent all of them, has none for an OPEN.
+  // A window that began without repairs, or has sent all of them, has none for an OPEN.
   if (has_open_ && purpose.opens && open_window().repairs == open_window().sent) {
     close(number, now);
   }
@@ -125,8 +126,8 @@ void FecSender::close(std::uint64_t next_number, Instant now) {
   pending_ += window.repairs - window.sent;
 }
 
-// How long nothing follows until nothing will. Bulk leaves between the packets of a window, and
-// none of it is covered.
+// How long to wait for another packet before the window ends. Bulk leaves between the packets of a
+// window, and is not covered.
 Duration FecSender::lull(const Window& window, Waiting waiting) {
   if (waiting == Waiting::kNothing) return kLull;
   if (waiting == Waiting::kShort || window.sources < 2) return kLongestLull;
@@ -163,8 +164,8 @@ std::size_t FecSender::advance(Waiting waiting, std::uint64_t next_number, Durat
                                Instant now) {
   if (now >= close_at(waiting, round_trip)) close(next_number, now);
   std::size_t dropped = 0;
-  // A report on its packets is here before a repair could be there, or the receiver has forgotten
-  // them.
+  // A report on the packets arrives before a repair could, or the receiver has forgotten the
+  // packets.
   while (front_is_closed() && (now >= front().closed + round_trip || next_is_out_of_reach())) {
     dropped += drop_next();
   }
@@ -180,7 +181,7 @@ bool FecSender::is_early_due() const {
              static_cast<double>(window.sent + 1);
 }
 
-// What follows a window may not push it out of reach before its repairs are there.
+// The packets behind a window must not push it out of reach before its repairs are there.
 std::size_t FecSender::courtesy() const {
   return std::min(kCourtesy, (kReach - front().sources) / 2);
 }
@@ -190,7 +191,7 @@ std::size_t FecSender::spread() const {
   return over / (front().repairs + 1);
 }
 
-// Behind so many packets, and while there is room for more windows.
+// Whether enough packets have left before the next repair, or no room for another window is left.
 bool FecSender::is_behind_others(std::uint64_t next_number) const {
   return count_ == kWindows || (next_number >= front().closed_before + courtesy() &&
                                 next_number - last_repair_number_ > spread());
@@ -242,7 +243,7 @@ bool FecSender::write(ByteWriter& out, std::uint64_t own_number, Instant now) {
   last_repair_number_ = own_number;
   if (!front_is_closed()) return true;
   --pending_;
-  // What a flight ends with waits for nothing: it is long enough to survive a burst.
+  // The repairs of a long window need no gaps: they are enough to survive a burst of losses.
   const bool is_long = window.sources > kSmallWindow;
   next_on_idle_ =
       is_long ? now : now + std::min(kGap, kSpread / static_cast<std::int64_t>(pending_ + 1));

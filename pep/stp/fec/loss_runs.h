@@ -1,5 +1,5 @@
-// In which runs a path loses packets, as the peer's reports first show it: what is repaired soon
-// after looks as if it had arrived in later ones.
+// The lengths of runs in which a path loses packets, as the peer's reports first show them. Later
+// reports count packets that were repaired soon after as received.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class LossRuns {
                         [this](std::uint64_t begin, std::uint64_t end) {
                           begin = std::max(begin, seen_);
                           if (begin >= end || end - begin >= kOutage) return;
-                          // One that goes on was counted when it began.
+                          // A run that goes on was counted when it began.
                           if (begin != run_end_) ++runs_;
                           run_end_ = end;
                           packets_ += static_cast<double>(end - begin);
@@ -28,9 +28,10 @@ class LossRuns {
       runs_ /= 2;
     }
   }
-  // Packets of a run, on the mean; at least 1. One run of one stands for what is not known.
+  // The mean length of a run in packets, at least 1. While nothing is known, one run of one packet
+  // counts.
   double mean() const { return std::max(1.0, (packets_ + 1) / (runs_ + 1)); }
-  // Nothing is known any more, and no packet below `number` counts.
+  // Forgets all runs. No packet below `number` counts any more.
   void forget_below(std::uint64_t number) {
     clear();
     seen_ = number;
@@ -38,8 +39,8 @@ class LossRuns {
   void clear() { *this = {}; }
 
  private:
-  static constexpr double kWindow = 200;  // runs that count
-  // Packets: such a run is an outage, and says nothing of the runs in which a path loses.
+  static constexpr double kWindow = 200;  // number of runs that count
+  // Unit: packets. Such a run is an outage, and does not count.
   static constexpr std::uint64_t kOutage = 64;
   std::uint64_t seen_ = 0;
   std::uint64_t run_end_ = ~std::uint64_t{0};

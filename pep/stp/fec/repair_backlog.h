@@ -1,5 +1,5 @@
-// Repairs that have come, and wait for the next call: one over a whole window of which much is
-// missing takes up to half a millisecond, and as many may come together as a port gives at once.
+// Received repairs that wait for the next call. A repair over a whole window with many missing
+// packets takes up to half a millisecond, and a port may deliver many repairs at once.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,17 @@ class RepairBacklog {
  public:
   static constexpr std::size_t kMost = 64;
 
-  // No symbol is longer than `longest`: each place allocates when it is first used, and no more
-  // until release_memory().
+  // No symbol is longer than `longest`. Each place allocates once, at its first use, until
+  // release_memory().
   explicit RepairBacklog(std::size_t longest) : longest_(longest) {}
   bool empty() const { return count_ == 0; }
-  // There is one.
+  // Requires that the backlog is not empty.
   const RepairFrame& front() const { return entries_[first_].frame; }
   void pop() {
     first_ = (first_ + 1) % kMost;
     --count_;
   }
-  // Its symbol is copied; false if there is no place.
+  // Copies the symbol; false if there is no place.
   [[nodiscard]] bool push(const RepairFrame& frame) {
     if (count_ == kMost || frame.symbol.size() > longest_) return false;
     if (entries_.empty()) entries_.resize(kMost);
@@ -36,7 +36,7 @@ class RepairBacklog {
     return true;
   }
   void clear() { count_ = 0; }
-  // Of one that is empty.
+  // Frees the memory if the backlog is empty.
   void release_memory() {
     if (empty() && !entries_.empty()) std::vector<Entry>().swap(entries_);
   }
@@ -47,7 +47,7 @@ class RepairBacklog {
     std::vector<std::byte> symbol;
   };
   std::size_t longest_;
-  std::vector<Entry> entries_;  // none, or kMost
+  std::vector<Entry> entries_;  // empty, or of size kMost
   std::size_t first_ = 0;
   std::size_t count_ = 0;
 };

@@ -1,7 +1,7 @@
-// The time that repairs may take, as additions of one symbol to another. A peer with the right keys
-// must not be able to keep a core busy with repairs that ask for much and say little, nor hundreds
-// of peers whose paths lose much with the repairs that they are to get. Both codes of a session
-// share it, and all sessions of a worker.
+// Limits the time for repairs, counted as additions of one symbol to another. A peer with the right
+// keys must not keep a core busy with repairs that cost much and give little. Neither must hundreds
+// of peers with lossy paths, by the repairs that they are to get. Both codes of a session share the
+// budget, and all sessions of a worker.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace satrelay::stp {
 
-// So many additions a millisecond. Time that is not used is kept for a tenth of a second, or for
-// one repair over a whole window.
+// So many additions a millisecond. Unused time is kept for a tenth of a second, or for one repair
+// over a whole window.
 class RepairTime {
  public:
   explicit RepairTime(std::int64_t in_a_millisecond)
@@ -22,7 +22,7 @@ class RepairTime {
         most_(rate_ == 0 ? 0 : std::max(kKept * rate_, kLargestRepair)),
         left_(most_) {}
 
-  // Whether there is time for so many, which are taken then.
+  // Whether there is time for so many additions. If so, takes it.
   bool take(std::int64_t additions, Instant now) {
     const std::int64_t passed = (now - told_).to_milliseconds();
     if (passed > 0) {
@@ -33,9 +33,9 @@ class RepairTime {
     left_ -= additions;
     return true;
   }
-  // What could not be known before: it is owed, and taken from what comes.
+  // Additions that were not known in advance. They are owed, and taken from later time.
   void owe(std::int64_t additions) { left_ -= additions; }
-  // The window has not needed so many of those that were taken.
+  // The window did not need so many of the additions that were taken.
   void give_back(std::int64_t additions) { left_ = std::min(most_, left_ + additions); }
 
  private:
@@ -47,17 +47,17 @@ class RepairTime {
   Instant told_;
 };
 
-// A tenth of a microsecond each: at most half of the time of a worker goes into solving, and half
-// into sums.
+// An addition takes a tenth of a microsecond. At most half of a worker's time goes into solving,
+// and half into sums.
 inline constexpr Work kAdditionWork = 100;
 inline constexpr std::int64_t kAdditionsInAMillisecond = 5000;
-// To handle a frame of a packet that was given back: one repair may give back 160 packets.
+// The work on one frame of a packet that was given back. One repair may give back 160 packets.
 inline constexpr Work kFrameWork = 250;
 
-// A session's own part of such a time, and beside it what all may take who come first.
+// A session's own part of such time, and a part that all sessions share: first come, first served.
 class PartOfTime {
  public:
-  // `first_come`: nullptr: none. Outlives this.
+  // `first_come`: the shared part; nullptr: none. Outlives this object.
   PartOfTime(std::int64_t own, RepairTime* first_come) : own_(own), first_come_(first_come) {}
   PartOfTime(const PartOfTime&) = delete;
   PartOfTime& operator=(const PartOfTime&) = delete;
@@ -73,7 +73,7 @@ class PartOfTime {
     }
     return true;
   }
-  // More than was taken last, or less.
+  // owe(): the work took more than the last take(). give_back(): it took less.
   void owe(std::size_t additions) { paying_->owe(static_cast<std::int64_t>(additions)); }
   void give_back(std::size_t additions) {
     paying_->give_back(static_cast<std::int64_t>(additions));
@@ -82,14 +82,14 @@ class PartOfTime {
  private:
   RepairTime own_;
   RepairTime* first_come_;
-  RepairTime* paying_ = &own_;  // for what was taken last
+  RepairTime* paying_ = &own_;  // paid for the last take()
 };
 
-// The sessions of a worker share this: half a core to solve and half a core to sum up, each half of
-// it in equal parts and half for who comes first.
+// The sessions of a worker share this: half a core to solve, and half a core to sum up. Half of
+// each is divided equally, the other half is first come, first served.
 class SharedRepairs {
  public:
-  // `call`: what one call of the engine may do, which its owner renews. Outlives this.
+  // `call`: the work that one call of the engine may do; its owner renews it. Outlives this object.
   SharedRepairs(std::size_t sessions, WorkBudget& call)
       : part_(sessions <= 1
                   ? kAdditionsInAMillisecond
@@ -110,10 +110,10 @@ class SharedRepairs {
   WorkBudget& call_;
 };
 
-// One session has this. It spends its time to solve on repairs that it receives.
+// Each session has one. Received repairs use its time to solve.
 class RepairBudget {
  public:
-  // nullptr: it shares with none, and a call may take as long as it will.
+  // nullptr: the session shares with no other, and its calls have no limit.
   explicit RepairBudget(SharedRepairs* shared = nullptr)
       : shared_(shared),
         solving_(shared == nullptr ? kAdditionsInAMillisecond : shared->part(),
@@ -123,27 +123,27 @@ class RepairBudget {
   RepairBudget(const RepairBudget&) = delete;
   RepairBudget& operator=(const RepairBudget&) = delete;
 
-  // Nothing is owed.
+  // Whether nothing is owed.
   bool has_time(Instant now) { return solving_.take(0, now); }
-  // Whether there is time for so many, which are taken then.
+  // Whether there is time for so many additions. If so, takes it.
   bool take(std::size_t additions, Instant now) {
     if (!solving_.take(additions, now)) return false;
     count_work(additions);
     return true;
   }
-  // What could not be known before.
+  // Additions that were not known in advance.
   void spend(std::size_t additions) {
     solving_.owe(additions);
     count_work(additions);
   }
-  // The same for what is sent: the sums of a window's repairs, of which the rest is given back when
-  // it ends.
+  // The time for sums of repairs to send. A window takes the time for all its sums, and gives the
+  // rest back when it ends.
   PartOfTime& sums() { return summing_; }
-  // Frames of packets that were given back.
+  // Counts frames of packets that were given back.
   void count_frames(std::uint64_t frames) {
     if (shared_ != nullptr) shared_->call().spend(frames * kFrameWork);
   }
-  // The call has done enough: what is left waits for the next.
+  // The call has done enough; the rest waits for the next call.
   bool call_is_spent() const { return shared_ != nullptr && shared_->call().is_spent(); }
 
  private:

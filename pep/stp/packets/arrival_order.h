@@ -1,6 +1,6 @@
-// How late packets arrive that a later one has overtaken: what the receiver tells the sender, so
-// that both wait that long before a gap counts as a loss. Numbers are never used twice, so a late
-// arrival is reordering on the path and nothing else.
+// Measures how late packets arrive that a later packet has overtaken. The receiver tells the
+// sender, and both wait that long before a gap counts as a loss. Numbers are never used twice, so a
+// late arrival is reordering on the path and nothing else.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,10 @@ namespace satrelay::stp {
 
 class ArrivalOrder {
  public:
-  // Beyond this a late packet is as good as lost.
+  // A packet that is later than this is as good as lost, and is not measured.
   static constexpr Duration kMaxLateness = Duration::milliseconds(250);
-  // A lateness is remembered for one to two of these: a path that reorders does so again, if only
-  // at the next handover between satellites.
+  // A lateness is remembered for one to two of these periods. A path that reorders does so again,
+  // if only at the next handover between satellites.
   static constexpr Duration kMemory = Duration::seconds(30);
 
   // The highest number seen is now `next` - 1.
@@ -29,7 +29,7 @@ class ArrivalOrder {
   }
   // `number` arrived although a higher one had been seen.
   void on_late(std::uint64_t number, Instant now) {
-    // The first mark above the number tells, to a grain, when it was overtaken.
+    // The first mark above the number tells, to a grain, when the packet was overtaken.
     std::uint64_t low = count_ > kMarks ? count_ - kMarks : 0;
     if (low > 0 && mark(low).next > number) return;  // overtaken too long ago
     std::uint64_t high = count_;
@@ -46,7 +46,7 @@ class ArrivalOrder {
     age(now);
     recent_ = std::max(recent_, late + kGrain);
   }
-  // The most of the last half to whole minute; zero: everything came in order.
+  // The greatest lateness of the last 30 to 60 s; zero: all packets came in order.
   Duration lateness(Instant now) {
     age(now);
     return std::max(recent_, before_);
@@ -67,7 +67,8 @@ class ArrivalOrder {
   };
   using Marks = std::array<Mark, kMarks>;
   const Mark& mark(std::uint64_t count) const { return (*marks_)[count % kMarks]; }
-  std::unique_ptr<Marks> marks_;  // at most one a grain, a ring; from the first one on
+  // A ring with at most one mark a grain; allocated with the first mark.
+  std::unique_ptr<Marks> marks_;
   std::uint64_t count_ = 0;
   Duration recent_;
   Duration before_;

@@ -1,5 +1,6 @@
-// The gap in the peer's packets that waits to be certain: what is missing may only be late
-// (reorder_tolerance.h). One at a time; a report on it speaks of those that follow, too.
+// Watches a gap in the peer's packets until it is certain, since the missing packets may only be
+// late (reorder_tolerance.h). It watches one gap at a time. A report on that gap also covers later
+// gaps.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +12,16 @@ namespace satrelay::stp {
 
 class GapWatch {
  public:
-  // Packet `number` came, and those right below it have not. Whether the gap is watched from now
-  // on: none is yet.
+  // Packet `number` has arrived, and the packets right below it are missing. True if the gap is
+  // watched from now on, since no other was.
   bool on_gap(std::uint64_t number) {
     if (watches()) return false;
-    first_ = number - 1;  // the topmost missing one is the last to become certain
+    first_ = number - 1;  // the topmost missing packet is the last to become certain
     return true;
   }
-  // Packet `number` was recorded, and `next` is one past the highest. Whether as many have come
-  // behind the gap as make it certain on a path that keeps order; either way, and if it is filled,
-  // it is watched no more.
+  // Packet `number` was recorded, and `next` is one past the highest. True if enough packets have
+  // arrived behind the gap to make it certain on a path that keeps order. The watch ends then, and
+  // also if the gap is filled.
   bool on_recorded(std::uint64_t number, std::uint64_t next) {
     if (!watches()) return false;
     const bool is_certain = number != first_ && next > first_ + ReorderTolerance::kPackets;

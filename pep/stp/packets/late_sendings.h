@@ -1,5 +1,5 @@
-// When the sender's own machine had written packets and not yet handed them to its port: they left
-// later than their time of sending says, and so seem to have been longer on their way.
+// Records when this machine had written packets but did not yet hand them to its port. Such packets
+// left later than their time of sending says, so they seem to have been longer on their way.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace satrelay::stp {
 
 class LateSendings {
  public:
-  // What was written from `began` on left by `ended`. In order of time.
+  // Packets written from `began` on left as late as `ended`. Calls come in order of time.
   void add(Instant began, Instant ended) { spans_[count_++ % spans_.size()] = {began, ended}; }
   // How much later than `sent` the packet may have left.
   Duration lateness(Instant sent) const {
@@ -27,7 +27,7 @@ class LateSendings {
     Instant began = Instant::never();
     Instant ended;
   };
-  // A machine that stumbles more often keeps nobody's pace.
+  // Enough spans: a machine that stalls more often keeps no rate anyway.
   std::array<Span, 64> spans_{};
   std::size_t count_ = 0;
 };

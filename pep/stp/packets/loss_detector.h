@@ -1,9 +1,10 @@
-// Decides from feedback alone which packets arrived and which are lost (docs/stp.md section 7).
+// Decides from feedback alone which packets have arrived and which are lost (docs/stp.md section
+// 7).
 //
-// Packets are settled (known to have arrived, or declared lost) or not. Unsettled ones are those of
-// unresolved_, all below frontier_, and everything sent from frontier_ on, of which no report has
-// spoken yet. So a report costs O(its ranges + newly settled packets), whatever is in flight. As
-// one report may settle all of it, the visitor says when it has had enough for now.
+// A packet is settled if it is known to have arrived, or was declared lost. The unsettled packets
+// are those in unresolved_, all below frontier_, and all packets from frontier_ on, which no report
+// has covered yet. So a report costs O(its ranges + newly settled packets), whatever is in flight.
+// One report may settle everything in flight, so the visitor says when the call has done enough.
 #pragma once
 
 #include <algorithm>
@@ -18,12 +19,12 @@ namespace satrelay::stp {
 
 class LossDetector {
  public:
-  // What separates a loss from mere disorder (reorder_tolerance.h).
+  // Separates a loss from mere reordering (reorder_tolerance.h).
   struct Rule {
-    std::uint64_t uncertain = 0;  // missing packets below it are lost
-    Duration wait;                // and those above it if nothing is heard of them for so long
-    // What is missing of these, and covered, may be repaired yet, a later report tells; ascending
-    // and disjoint.
+    std::uint64_t uncertain = 0;  // missing packets below this number are lost
+    Duration wait;  // missing packets above it are lost if no report says otherwise for so long
+    // Missing packets in these ranges that a code covers may still be repaired; a later report will
+    // tell. Ascending and disjoint.
     std::span<const Range> repairable = {};
   };
 
@@ -34,43 +35,44 @@ class LossDetector {
   bool is_unresolved(std::uint64_t number) const {
     return number >= frontier_ || unresolved_.contains(number);
   }
-  // There is one.
+  // Requires that there is one.
   std::uint64_t newest_unresolved_below(std::uint64_t number) const {
     const auto ranges = unresolved_.ranges();
     std::size_t i = unresolved_.first_ending_after(number);
     if (i < ranges.size() && ranges[i].begin < number) return number - 1;
     return i > 0 ? ranges[i - 1].end - 1 : 0;
   }
-  // When a packet that was reported missing, but may yet be only late, counts as lost.
+  // When a packet counts as lost that was reported missing, but may be only late.
   Instant deadline() const { return deadline_; }
 
-  // `report.highest` has been sent. The visitor has acknowledged(n), lost(n) and spurious(n): a
-  // packet declared lost earlier that arrived after all; is_covered(n), by a code that may repair
-  // it; looks(), at a run of the report; and goes_on(). It must not call back. Returns from where
-  // to go on with the report, beginning with kFromTheStart; kWhole: it is done.
+  // Requires that `report.highest` was sent. The visitor has these functions, and must not call
+  // back: acknowledged(n); lost(n); spurious(n) for a packet that was declared lost, but has
+  // arrived; is_covered(n) for whether a code may repair it; looks() for each run of the report;
+  // goes_on(). `from` is kFromTheStart at first. Returns the `from` of the next call, or kWhole if
+  // the report is done.
   static constexpr std::uint64_t kFromTheStart = 0;
   static constexpr std::uint64_t kWhole = ~std::uint64_t{0};
   template <typename Visitor>
   [[nodiscard]] std::uint64_t handle_report(const FeedbackFrame& report, std::uint64_t from,
                                             const Rule& rule, Instant now, Visitor& visitor);
-  // As long as the visitor goes on; then it is due again at once.
+  // Stops when the visitor has done enough. Then the deadline stays due, and the next call goes on.
   template <typename Visitor>
   void handle_timeout(Instant now, Visitor& visitor);
-  // What edits of the sets have cost (RangeSet).
+  // The cost of the edits of the sets (RangeSet).
   std::uint64_t moved() const { return unresolved_.moved() + lost_.moved(); }
-  // Gives up on one packet, whatever becomes of it.
+  // Gives up on the one unresolved packet below `number`, whether or not it has arrived.
   template <typename Visitor>
   void abandon_below(std::uint64_t number, Visitor& visitor) {
     if (number > frontier_) {
       unresolved_.insert(frontier_, number);
       frontier_ = number;
     }
-    (void)lose(0, number, visitor);  // one
+    (void)lose(0, number, visitor);  // of one packet
   }
 
  private:
-  // Calls function(n) for the members of `set` within [begin, end) and takes them out, as long as
-  // the visitor goes on: where it has stopped, `end` if it has not.
+  // Calls function(n) for the members of `set` within [begin, end) and removes them, until the
+  // visitor has done enough. Returns where it has stopped; `end` if it has done all.
   template <typename Visitor, typename Function>
   static std::uint64_t take(RangeSet& set, std::uint64_t begin, std::uint64_t end, Visitor& visitor,
                             Function&& function) {
@@ -100,7 +102,8 @@ class LossDetector {
       lost_.insert(n, n + 1);
     });
   }
-  // Reported missing; where the visitor has stopped, `end` if it has not.
+  // Packets in [begin, end) were reported missing. Returns where the visitor has stopped; `end` if
+  // it has not.
   template <typename Visitor>
   std::uint64_t judge(std::uint64_t begin, std::uint64_t end, const Rule& rule, Instant now,
                       Visitor& visitor) {
@@ -113,7 +116,7 @@ class LossDetector {
     }
     return end;
   }
-  // The same where repairs may be on their way.
+  // The same for packets that repairs may still give back.
   template <typename Visitor>
   std::uint64_t judge_uncovered(std::uint64_t begin, std::uint64_t end, const Rule& rule,
                                 Instant now, Visitor& visitor) {
@@ -134,14 +137,14 @@ class LossDetector {
     later_suspect_end_ = std::max(later_suspect_end_, end);
   }
 
-  Duration wait_;  // of the last report's rule
+  Duration wait_;  // from the rule of the last report
   RangeSet unresolved_;
-  RangeSet lost_;  // recently declared lost, to notice that it was wrong
+  RangeSet lost_;  // packets declared lost lately; shows when that was wrong
   std::uint64_t frontier_ = 0;
   Instant deadline_ = Instant::never();
-  std::uint64_t suspect_begin_ = 0;  // what the deadline is about
+  std::uint64_t suspect_begin_ = 0;  // packets that the deadline is about
   std::uint64_t suspect_end_ = 0;
-  std::uint64_t later_suspect_end_ = 0;  // what has become suspect since
+  std::uint64_t later_suspect_end_ = 0;  // end of the packets that became suspect later
 };
 
 template <typename Visitor>
@@ -153,8 +156,8 @@ std::uint64_t LossDetector::handle_report(const FeedbackFrame& report, std::uint
   }
   if (from == kFromTheStart) {
     lost_.erase_below(std::min(report.begin, report.floor));
-    // The far side has forgotten what lies below its floor: assume the worst, which costs only
-    // bandwidth.
+    // The peer has forgotten what lies below its floor. Assume that these packets are lost: that
+    // costs only bandwidth.
     const std::uint64_t floor = std::min(report.floor, frontier_);
     if (lose(0, floor, visitor) < floor) return kFromTheStart;
     wait_ = rule.wait;

@@ -8,7 +8,7 @@ namespace satrelay::stp {
 
 class LossRate {
  public:
-  // Packets that count; what is older fades.
+  // The number of packets that count. Older ones fade.
   static constexpr double kWindow = 10'000;
 
   void on_delivered(std::uint64_t packets) {
@@ -21,14 +21,15 @@ class LossRate {
     packets_ += static_cast<double>(packets);
     losses_ += static_cast<double>(packets);
   }
-  // Of those lost, so many were not lost by the path.
+  // So many of the lost packets were not lost by the path.
   void on_excused(std::uint64_t packets) {
     losses_ = std::max(0.0, losses_ - static_cast<double>(packets));
   }
-  // Of those delivered, or about to be: so many were lost and calculated from repairs.
+  // So many of the delivered packets were lost, and calculated from repairs. on_delivered() may
+  // follow.
   void on_repaired(std::uint64_t packets) { losses_ += static_cast<double>(packets); }
 
-  // Whether anything is known of what became of them.
+  // Whether the fate of any packet is known.
   bool known() const { return packets_ > 0; }
   // 0 to 1.
   double ratio() const { return known() ? std::min(1.0, losses_ / packets_) : 0; }

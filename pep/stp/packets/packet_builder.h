@@ -1,5 +1,5 @@
-// A packet under construction: frames behind a header whose place is kept, and the list of what
-// must be repaired if the packet is lost.
+// A packet under construction: its frames, behind room for the header, and the list of items to
+// send again if the packet is lost.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class PacketBuilder {
  public:
   PacketBuilder(MutableBytes room, std::size_t trailer)
       : room_(room), trailer_(trailer), frames_(frames_in(room, trailer)) {}
-  // The next packet, after one that was closed.
+  // Begins the next packet, after one that was closed.
   void renew(MutableBytes room) {
     room_ = room;
     frames_ = ByteWriter(frames_in(room, trailer_));
@@ -45,11 +45,11 @@ class PacketBuilder {
   }
   std::span<const SentItem> items() const { return std::span(items_).first(item_count_); }
 
-  // What stream bytes it carries, for the rate controller.
+  // The purpose of the stream bytes in the packet, for the rate controller.
   void carries(control::Purpose purpose) { purpose_ = std::max(purpose_, purpose); }
   control::Purpose purpose() const { return purpose_; }
 
-  // A REPAIR frame shall be able to stand for this packet, of which nothing is written yet.
+  // A REPAIR frame shall be able to stand for this packet. The packet is still empty.
   void protect(const CodedFrame& frame) {
     write_coded(frames_, frame);
     is_protected_ = true;
@@ -65,12 +65,12 @@ class PacketBuilder {
   void set_eliciting() { eliciting_ = true; }
   bool eliciting() const { return eliciting_; }
 
-  // What has been written, until the packet is closed.
+  // All frames written so far, until the packet is closed.
   ConstBytes written() const { return room_.subspan(kHeaderSize, frames_.written()); }
-  // Of one that is protected: what a REPAIR stands for.
+  // The frames that a REPAIR stands for. The packet is protected.
   ConstBytes covered() const { return written().subspan(kCodedFrameSize); }
 
-  // Header and trailer put on: the whole packet, as the next of its session.
+  // Adds header and trailer. Returns the whole packet, as number `number` of its session.
   MutableBytes close(PacketHeader header, std::uint64_t number, Protection& protection) {
     header.session_tag = protection.tag();
     header.key_phase = protection.phase();
@@ -79,7 +79,7 @@ class PacketBuilder {
     protection.close(packet, number);
     return packet;
   }
-  // Or as one of none.
+  // The same for a packet outside any session.
   MutableBytes close(const PacketHeader& header) {
     const MutableBytes packet = begin_packet(header);
     SessionSeal().close(packet);

@@ -1,4 +1,4 @@
-// How often less was sent than before, and why: what an operator is told of a rate controller.
+// Counts how often the rate was cut, and why. The operator sees this of a rate controller.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +20,10 @@ struct RateCut {
 
 class RateCuts {
  public:
-  // A session begins with this rate, whatever that before had.
+  // A session begins with this rate, whatever rate the last session had.
   void begin(BitRate rate) { level_ = rate; }
-  // The rate now. It is a cut if it is more than a twentieth below what it was, and `cause()` then
-  // answers why; nullopt: it is none.
+  // `rate`: the present rate. It is a cut if it is more than a twentieth below the rate before.
+  // Then `cause()` returns why, or nullopt if it is no cut.
   template <typename Cause>
   void look(BitRate rate, Cause&& cause) {
     if (rate >= level_) {

@@ -1,7 +1,8 @@
-// What a session sends and what became of it, as its rate controller wants to know it: bytes as the
-// modem counts them, in flight and received, losses by priority. And the controller's answer
-// enforced: a pacer for its rate, which the session has to itself, beside that of the carrier,
-// which it shares with other peers and bridged frames. Data leaves when both are open.
+// Joins a session with its rate controller. It tells the controller what was sent and what became
+// of it: bytes as the modem counts them, in flight and received, and losses by priority. It also
+// enforces the controller's answer with two pacers. One keeps the controller's rate and belongs to
+// the session. The other is the carrier's, which the session shares with other peers and bridged
+// frames. Data leaves when both are open.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,7 @@ namespace satrelay::stp {
 
 class RateGate {
  public:
-  // `datagram_overhead`: IP and UDP headers.
+  // `datagram_overhead`: size of the IP and UDP headers.
   RateGate(control::Pacer& carrier, control::RateController& controller,
            std::uint32_t datagram_overhead)
       : carrier_(carrier),
@@ -34,7 +35,7 @@ class RateGate {
 
   // A new session: nothing is in flight.
   void clear() { seen_ = {}; }
-  // Before anything is asked about data at `now`.
+  // Called before any question about data at `now`.
   void update(Duration rtt, std::size_t datagram, Instant now) {
     if (!seen_.started) {
       seen_.started = true;
@@ -45,32 +46,32 @@ class RateGate {
     follow_controller(now);
   }
 
-  // What of the peer's rate is this session's, where several share it; zero: all. The controller
-  // goes by the whole.
+  // The part of the peer's rate that this session may use, if several sessions share it; zero: all.
+  // The controller goes by the whole rate.
   void set_share(BitRate share, Instant now) {
     if (share == share_) return;
     share_ = share;
     own_.take_share(own_rate(), now);
   }
-  // Nothing else holds data back.
+  // Whether its share of the rate holds the session's data back. The carrier is not asked.
   bool shut_by_share(Instant now) const {
     return !share_.is_zero() && share_ < controller_.rate() && !own_.can_send(now);
   }
 
-  // What the link carries, and who says so.
+  // The capacity of the link, and the reason for the change.
   void set_capacity(BitRate capacity, control::CutCause cause) {
     controller_.on_capacity(capacity);
     cuts_.look(controller_.sustained_rate(), [cause] { return std::optional(cause); });
   }
   const RateCuts& cuts() const { return cuts_; }
 
-  // As the modem counts it.
+  // The size as the modem counts it.
   ByteCount accounted(std::size_t datagram) const {
     return carrier_.overhead().accounted(datagram + datagram_overhead_);
   }
 
   bool open(Instant now) const { return has_room(now) && now >= controller_.holds_until(); }
-  // Whether nothing but the carrier holds data back.
+  // Whether the session's own rate and the controller let data leave. The carrier is not asked.
   bool open_but_for_carrier(Instant now) const {
     return own_.can_send(now) && now >= controller_.holds_until();
   }
@@ -78,16 +79,17 @@ class RateGate {
     return later(later(carrier_.next_send(controller_.lead()), own_.next_send()),
                  controller_.holds_until());
   }
-  // What the carrier has still to send of all that has left.
+  // How long the carrier still needs to send all that has left.
   Duration booked(Instant now) const {
     return std::max(Duration::zero(), carrier_.free_at() - now);
   }
   // When all that has left is on the carrier.
   Instant free_at() const { return later(carrier_.free_at(), own_.free_at()); }
-  // Of the carrier alone, for what no controller holds back.
+  // Whether the carrier alone is open: for packets that the controller does not hold back.
   bool carrier_open(Instant now) const { return carrier_.can_send(now); }
   Instant carrier_opens_at() const { return carrier_.next_send(); }
-  // Of the carrier, for a packet that must not wait behind data; without a size: of any size.
+  // Whether the carrier is open for a packet that must not wait behind data. Without a size: for a
+  // packet of any size.
   bool control_open(Instant now, std::size_t datagram) const {
     return carrier_.can_send_urgent(datagram + datagram_overhead_, now, controller_.lead());
   }
@@ -100,7 +102,7 @@ class RateGate {
   }
   bool window_open() const { return seen_.in_flight < controller_.window(); }
   BitRate rate() const { return controller_.sustained_rate(); }
-  // What this session may take of what the controller allows at this moment.
+  // The part of the controller's present rate that this session may use.
   BitRate own_rate() const {
     const BitRate rate = controller_.rate();
     return share_.is_zero() ? rate : std::min(rate, share_);
@@ -110,18 +112,18 @@ class RateGate {
   control::Priority last_priority() const { return seen_.last_priority; }
   ByteCount in_flight() const { return seen_.in_flight; }
 
-  // A packet that stands in the ledger leaves; its priority.
+  // A packet that is in the ledger leaves. Returns its priority.
   control::Priority on_sent(control::Purpose purpose, std::size_t datagram, Instant now) {
     seen_.in_flight += accounted(datagram);
     return seen_.last_priority = controller_.on_sent(purpose, accounted(datagram), now);
   }
-  // Once: the packet should be followed by one that asks for a report.
+  // True once: the next packet should ask for a report on this one.
   bool take_question() { return controller_.take_question(); }
-  // One that stands in none leaves: the connection's own affair.
+  // A packet that is not in the ledger leaves (HELLO or CLOSE).
   void on_unlisted() { seen_.last_priority = control::Priority::kHigh; }
   // Any packet leaves, HELLO and CLOSE included. The carrier books all of it. Control leaves even
-  // if the session's own rate has no room, and must not keep data waiting for ever at a rate that
-  // it could fill alone: what it may owe of that rate is limited.
+  // if the session's own rate has no room. At a low rate control could fill that rate alone, and
+  // data would wait for ever. So the session's pacer limits what control may owe.
   void debit(std::size_t datagram, Instant now) {
     if (has_room(now)) {
       own_.on_sent(datagram + datagram_overhead_, now);
@@ -133,39 +135,41 @@ class RateGate {
 
   // --- packets of new bytes that leave one after the other at one instant (session_run.cc)
   struct Run {
-    Instant carrier_until;  // there is room as long as no more is booked
+    Instant carrier_until;  // there is room while the carrier is booked no further than this
     Instant own_until;
     ByteCount window;
   };
-  // After update(), and after a packet at the same instant; nullopt: each must be asked for.
+  // Called after update(), and after a packet at the same instant. nullopt: each packet must be
+  // asked for.
   std::optional<Run> begin_run(Instant now) const {
     if (!controller_.is_steady() || now < controller_.holds_until()) return std::nullopt;
     return Run{.carrier_until = carrier_.open_until(now, controller_.lead()),
                .own_until = own_.open_until(now),
                .window = controller_.window()};
   }
-  // open() and window_open(), for the next packet.
+  // open() and window_open() for the next packet of the run.
   bool goes_on(const Run& run) const {
     return carrier_.free_at() <= run.carrier_until && own_.free_at() <= run.own_until &&
            seen_.in_flight < run.window;
   }
-  // on_sent() and debit(), of one for which it does; its priority.
+  // on_sent() and debit() for a packet for which goes_on() is true. Returns its priority.
   control::Priority on_sent_in_run(std::size_t datagram, Instant now) {
     carrier_.on_sent(datagram + datagram_overhead_, now);
     own_.on_sent(datagram + datagram_overhead_, now);
     return on_sent(control::Purpose::kNewData, datagram, now);
   }
 
-  // What a report, or time, says of packets.
+  // The fate of a packet, from a report or a timer.
   void on_delivered(const SentPacket& packet) {
     ++seen_.pending.packets_delivered;
     seen_.in_flight -= accounted(packet.bytes);
     count_delivered(packet);
   }
   void on_delivered_late(const SentPacket& packet) { count_delivered(packet); }
-  // Lost, though not to the link as it is: a probe of the path MTU, or in an outage.
+  // The packet is lost, but not by the link as it is now: a probe of the path MTU, or lost in an
+  // outage.
   void on_gone(const SentPacket& packet) { seen_.in_flight -= accounted(packet.bytes); }
-  // `at_peer`: it had reached the peer's port.
+  // `at_peer`: the packet had reached the peer's port.
   void on_lost(const SentPacket& packet, bool at_peer) {
     ++seen_.pending.packets_lost;
     if (at_peer) {
@@ -175,14 +179,14 @@ class RateGate {
     if (packet.low_priority) ++seen_.pending.low_priority_packets_lost;
     seen_.in_flight -= accounted(packet.bytes);
   }
-  // So many that were lost before had reached the peer's port.
+  // So many packets that were counted as lost had reached the peer's port.
   void on_excused(std::uint64_t packets) { seen_.pending.packets_lost_at_receiver += packets; }
   struct Times {
     Duration rtt;  // zero if the report gave no sample
     Duration interval;
-    Duration lateness;  // of its newest packet
+    Duration lateness;  // of the report's newest packet
   };
-  // The report has been applied to all packets. `newest`: the packet report.highest, nullptr if it
+  // The report has been applied to all packets. `newest`: the packet report.highest; nullptr if it
   // is forgotten.
   void on_report(const FeedbackFrame& report, const SentPacket* newest, const Times& times,
                  Instant now) {
@@ -196,7 +200,7 @@ class RateGate {
     // Parts of one report, and reports that overtook each other, show the same packet again.
     if (newest != nullptr && (!seen_.reported || report.highest > seen_.last_number)) {
       seen_.reported = true;
-      // Its low 32 bits go round in 71 minutes, and reports may be further apart.
+      // The low 32 bits of arrived_us wrap in 71 minutes, and reports may be further apart.
       const std::int64_t passed_us = (newest->sent - seen_.last_report_packet).to_microseconds();
       seen_.peer_clock_us = unwrap_sequence<32>(
           report.arrived_us, seen_.peer_clock_us + static_cast<std::uint64_t>(passed_us));
@@ -224,7 +228,8 @@ class RateGate {
   bool has_room(Instant now) const {
     return carrier_.can_send(now, controller_.lead()) && own_.can_send(now);
   }
-  // The end of a train is no cut, whoever is the first to look.
+  // The sustained rate leaves out trains, so the end of a train is no cut, whichever call looks
+  // first.
   void look_at_rate() {
     cuts_.look(controller_.sustained_rate(), [this] { return controller_.cut_cause(); });
   }
@@ -233,8 +238,8 @@ class RateGate {
     seen_.delivered_payload += packet.bytes;
     seen_.delivered_accounted += accounted(packet.bytes).value();
   }
-  // The peer counts UDP payload. What the modem counted follows from the mix of packets that this
-  // report is about.
+  // The peer counts UDP payload. The bytes that the modem counted follow from the mix of packets
+  // that this report is about.
   void note_received(const FeedbackFrame& report) {
     if (report.bytes_received > seen_.reported_bytes && seen_.delivered_payload > 0) {
       const std::uint64_t added = report.bytes_received - seen_.reported_bytes;
@@ -253,17 +258,18 @@ class RateGate {
   std::uint32_t datagram_overhead_;
   RateCuts cuts_;
 
-  // Of one peer, as long as it is the same.
+  // State that belongs to one session with one peer.
   struct Seen {
     bool started = false;
-    bool reported = false;  // on a packet that is still known
+    bool reported = false;  // a report has named a packet that is still known
     control::Priority last_priority = control::Priority::kHigh;
     ByteCount in_flight;
     ByteCount received;
-    std::uint64_t reported_bytes = 0;     // of `received`, as the peer counts them
-    std::uint64_t delivered_payload = 0;  // of packets reported since, UDP payload
+    // The part of `received` that was counted so far, in the peer's UDP payload.
+    std::uint64_t reported_bytes = 0;
+    std::uint64_t delivered_payload = 0;  // UDP payload of the packets that were reported since
     std::uint64_t delivered_accounted = 0;
-    Instant last_report_packet;  // when the newest packet was sent of which a report spoke
+    Instant last_report_packet;  // send time of the newest packet that a report has named
     std::uint64_t last_number = 0;
     std::uint64_t peer_clock_us = 0;
     Instant last_arrival;

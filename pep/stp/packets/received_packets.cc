@@ -26,7 +26,7 @@ bool ReceivedPackets::record(std::uint64_t number, Instant now) {
   if (gap) {
     missing_.insert(next_, number);
     if (missing_.range_count() > kMaxMissingRanges) {
-      // Bounded memory under any loss pattern: the oldest quarter is reported as unknown.
+      // Keeps memory bounded under any loss pattern: the oldest quarter is reported as unknown.
       floor_ = missing_.ranges()[kMaxMissingRanges / 4].begin;
       missing_.erase_below(floor_);
     }
@@ -50,11 +50,11 @@ void ReceivedPackets::settle(std::uint64_t number) {
 void ReceivedPackets::rewind(std::uint64_t number) {
   settle(number);
   rewind_ = std::min(rewind_, number);
-  rewound_reports_ = 2;  // this answer may be lost as well
+  rewound_reports_ = 2;  // the first of these two answers may be lost as well
 }
 
 void ReceivedPackets::prune() {
-  // What the peer has settled still stands in its reports.
+  // Reports still cover packets that the peer has settled.
   const std::uint64_t floor = std::min(settled_, covered_from_);
   if (floor > floor_) {
     floor_ = floor;
@@ -67,7 +67,7 @@ void ReceivedPackets::begin_report(const ReportContext& context, Instant now) {
   const auto oldest =
       static_cast<std::size_t>(std::clamp(context.repeats, 1, int{kMaxRepeats})) - 1;
   covered_from_ = ends_[oldest];
-  // What was missing then may have been late, or repaired.
+  // Packets that were missing at the last report may have been late, or were repaired.
   if (oldest == 0) covered_from_ = open_before_;
   if (now >= regular_at_ + kRegularInterval) {
     std::copy_backward(ends_.begin(), ends_.end() - 1, ends_.end());
@@ -83,7 +83,7 @@ void ReceivedPackets::begin_report(const ReportContext& context, Instant now) {
   in_report_ = true;
 }
 
-// A fade of one direction mostly is one of the other.
+// A fade of one direction mostly affects the other, too.
 bool ReceivedPackets::misses_bursts() const {
   const auto gaps = missing_.ranges();
   const auto newest = gaps.last(std::min(gaps.size(), kOlderGaps));
@@ -92,8 +92,8 @@ bool ReceivedPackets::misses_bursts() const {
   return packets >= kBurst * std::max<std::uint64_t>(newest.size(), 1);
 }
 
-// Where reports are lost in bursts, as many in a row as packets, repeating each three times may not
-// do. So a report tells of some older gaps that the peer has not settled.
+// Where reports are lost in bursts, as many in a row as packets, three repeats may not be enough.
+// So a report also covers some older gaps that the peer has not settled.
 std::uint64_t ReceivedPackets::before_lost_reports(std::uint64_t begin) const {
   const auto gaps = missing_.ranges().first(missing_.first_ending_after(begin));
   if (gaps.empty()) return begin;
@@ -115,7 +115,7 @@ bool ReceivedPackets::write_report(ByteWriter& out, const ReportContext& context
   write_varint(out, next_ - cursor_);
   write_varint(out, context.bytes_received);
   write_varint(out, context.stored);
-  write_varint(out, 0);  // no host hands ECN marks in yet
+  write_varint(out, 0);  // no host passes on ECN marks yet
   write_varint(out, context.repaired);
   write_varint(out, static_cast<std::uint64_t>(order_.lateness(now).to_microseconds()));
   write_varint(out, cursor_ - report_begin_);
@@ -127,15 +127,15 @@ bool ReceivedPackets::write_report(ByteWriter& out, const ReportContext& context
   return complete;
 }
 
-// `end` if there is none from `begin` on below it.
+// Returns `end` if no packet in [begin, end) is missing.
 std::uint64_t ReceivedPackets::first_missing(std::uint64_t begin, std::uint64_t end) const {
   const std::size_t i = missing_.first_ending_after(begin);
   if (i >= missing_.range_count()) return end;
   return std::min(end, std::max(begin, missing_.ranges()[i].begin));
 }
 
-// A range costs two bytes as a rule; so the bitmap wins where more than a packet in sixteen begins
-// a gap.
+// A range costs two bytes as a rule. So the bitmap is shorter if more than one packet in sixteen
+// begins a gap.
 bool ReceivedPackets::bitmap_is_shorter() const {
   const std::size_t ranges =
       missing_.first_ending_after(report_end_) - missing_.first_ending_after(cursor_);

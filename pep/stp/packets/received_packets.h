@@ -1,9 +1,9 @@
 // Which packets of the peer have arrived, and the reports about them (docs/stp.md section 7).
 //
-// A report covers packet numbers from where the third-last regular report ended up to the highest
-// seen, so that each gap, and each arrival, stands in three reports or more and a lost report costs
-// nothing; where many reports are lost it reaches further back. When all reports about some packet
-// are lost the peer asks (PING) and the next two reports reach back to it.
+// A report covers packet numbers from the end of the third-last regular report up to the highest
+// seen. So each gap and each arrival stands in three reports or more, and a lost report costs
+// nothing. Where many reports are lost, a report reaches further back. If all reports about some
+// packet are lost, the peer asks (PING), and the next two reports reach back to that packet.
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@
 namespace satrelay::stp {
 
 struct ReportContext {
-  int repeats = 3;              // in how many regular reports each packet stands
-  bool lost_in_bursts = false;  // reports may be, as packets are on their path
+  int repeats = 3;              // number of regular reports that each packet stands in
+  bool lost_in_bursts = false;  // reports may be lost in bursts, as packets are on their path
   bool dear = false;            // each byte of a report counts
   std::uint64_t interval_ms = 0;
   std::uint64_t bytes_received = 0;
@@ -32,11 +32,11 @@ class ReceivedPackets {
   static constexpr std::uint64_t kMaxJump = 1ULL << 24;
   static constexpr std::size_t kMaxMissingRanges = 1U << 17;
   static constexpr std::size_t kMaxRepeats = 8;
-  // So many older gaps stand in a report besides, where reports may be lost in bursts.
+  // The number of older gaps that a report covers besides, if reports may be lost in bursts.
   static constexpr std::size_t kOlderGaps = 32;
-  // Packets of a run of losses on the mean, from which on they are bursts.
+  // Losses count as bursts from this mean length of their runs on. Unit: packets.
   static constexpr std::uint64_t kBurst = 3;
-  // Reports that follow each other faster, because of new gaps, count as one.
+  // Reports that follow each other faster than this, because of new gaps, count as one.
   static constexpr Duration kRegularInterval = Duration::milliseconds(25);
 
   std::uint64_t next() const { return next_; }  // one past the highest seen
@@ -44,18 +44,18 @@ class ReceivedPackets {
   bool is_duplicate(std::uint64_t number) const {
     return number < next_ && (number < floor_ || !missing_.contains(number));
   }
-  // Whether record() may be called of a packet that is no duplicate. A peer that fills the gaps
-  // below the highest in any order would make as many as there are packets, and have half of them
-  // moved for each: beyond the bound, and deep among very many, its packets count as lost. A path
-  // fills gaps near the highest, and the peer sends what was lost with new numbers.
+  // Whether record() may be called for a packet that is no duplicate. A peer could fill the gaps
+  // below the highest number in any order. That would make as many gaps as there are packets, and
+  // move half of them for each packet. So packets deep among very many gaps count as lost. A path
+  // fills gaps near the highest number, and the peer sends lost data again in new numbers.
   bool has_place(std::uint64_t number) const;
   static constexpr std::size_t kReach = 4096;  // gaps from either end
-  // Marks a packet that is no duplicate as received; true if it opened a gap below itself.
+  // Marks a packet that is no duplicate as received. True if it opened a gap below itself.
   bool record(std::uint64_t number, Instant now);
-  // As record(), for a packet below the highest that was not received but calculated: it says
-  // nothing about the path's order.
+  // The same for a packet below the highest that was calculated from repairs. It says nothing about
+  // the order of the path.
   void record_repaired(std::uint64_t number) { missing_.erase(number, number + 1); }
-  // How late packets have lately arrived out of order; zero on a path that keeps it.
+  // How late packets have arrived out of order lately; zero on a path that keeps order.
   Duration lateness(Instant now) { return order_.lateness(now); }
 
   bool is_missing(std::uint64_t number) const { return missing_.contains(number); }
@@ -64,11 +64,11 @@ class ReceivedPackets {
 
   // The peer needs no report below `number`.
   void settle(std::uint64_t number);
-  // The peer has missed reports: the next one begins at `number`, if that is still known.
+  // The peer has missed reports. The next report begins at `number`, if that is still known.
   void rewind(std::uint64_t number);
 
-  // Writes the next part of a report into `out`, which has room for kMinReportRoom bytes; true if
-  // this completed the report.
+  // Writes the next part of a report into `out`, which has room for kMinReportRoom bytes. True if
+  // the report is complete.
   static constexpr std::size_t kMinReportRoom = 128;
   bool write_report(ByteWriter& out, const ReportContext& context, Instant now);
 
@@ -87,17 +87,17 @@ class ReceivedPackets {
   Instant highest_at_;
   std::uint64_t floor_ = 0;
   std::uint64_t settled_ = 0;
-  std::array<std::uint64_t, kMaxRepeats> ends_{};  // of the last regular reports, newest first
+  std::array<std::uint64_t, kMaxRepeats> ends_{};  // ends of the last regular reports, newest first
   Instant regular_at_;
-  // A gap among packets that came later than so long before a report may yet close.
+  // A gap among packets that arrived less than this before a report may still close.
   static constexpr Duration kYoung = Duration::milliseconds(25);
-  std::uint64_t sampled_ = 0;  // next_, now and then
+  std::uint64_t sampled_ = 0;  // the value of next_ at the last sample
   Instant sampled_at_;
-  std::uint64_t young_from_ = 0;       // what came above it is younger than kYoung, and more
-  std::uint64_t open_before_ = 0;      // the same at the last regular report
-  std::uint64_t covered_from_ = 0;     // what the last report still stood up for
-  std::uint64_t rewind_ = kMaxVarint;  // kMaxVarint: none asked for
-  int rewound_reports_ = 0;            // still to be rewound
+  std::uint64_t young_from_ = 0;       // packets below it came more than kYoung ago
+  std::uint64_t open_before_ = 0;      // the first gap that was young at the last regular report
+  std::uint64_t covered_from_ = 0;     // first packet that the last report had to cover
+  std::uint64_t rewind_ = kMaxVarint;  // kMaxVarint: no rewind was asked for
+  int rewound_reports_ = 0;            // number of reports that must still be rewound
   bool in_report_ = false;
   std::uint64_t report_begin_ = 0;
   std::uint64_t cursor_ = 0;

@@ -1,6 +1,7 @@
-// What a receiver's own machine does to packets, and what their sender makes of it (RECEPTION
-// frames, docs/stp.md section 7). A gateway that is not run finds packets at its port that came
-// long before, and of others only that there was no room for them. Neither is a sign of the link.
+// How a receiver's own machine affects packets, and how their sender allows for it (RECEPTION
+// frames, docs/stp.md section 7). A gateway that was not run for a while finds packets at its port
+// that came long before. It knows of other packets only that the port had no room. Neither is a
+// sign of the link.
 #pragma once
 
 #include <algorithm>
@@ -12,22 +13,22 @@
 
 namespace satrelay::stp {
 
-// What the host of a gateway knows of the port when it hands over what has come there.
+// The host of a gateway knows this about the port when it hands over packets.
 struct Reception {
-  Duration waited;           // since the port was last known to be empty
-  std::uint64_t missed = 0;  // frames for which there was no room, since the start
+  Duration waited;           // time since the port was last known to be empty
+  std::uint64_t missed = 0;  // frames for which the port had no room, since the start
 };
 
-// The receiver's side, which tells.
+// The receiver's side. It tells the sender.
 class OwnReception {
  public:
-  // Shorter waits are those of any program.
+  // Every program causes waits shorter than this.
   static constexpr Duration kWorthTelling = Duration::milliseconds(1);
 
-  // A packet of the session came; `newest`: none has a higher number.
+  // A packet of the session has arrived; `newest`: no packet has a higher number.
   void on_packet(const Reception& reception, bool newest) {
     if (!began_) {
-      // What was missed before was missed of others.
+      // Frames that were missed before belonged to other sessions.
       began_ = true;
       base_ = reception.missed;
     }
@@ -37,7 +38,7 @@ class OwnReception {
     missed_ = missed;
     told_ = 0;
   }
-  // Whether a report has anything beside it: a count stands in `repeats` of them.
+  // Whether a report needs a RECEPTION beside it. A new count stands in `repeats` reports.
   bool has_news(int repeats) const {
     return waited_ >= kWorthTelling || (missed_ > 0 && told_ < repeats);
   }
@@ -51,18 +52,19 @@ class OwnReception {
   bool began_ = false;
   std::uint64_t base_ = 0;
   std::uint64_t missed_ = 0;
-  int told_ = 0;  // in so many reports
+  int told_ = 0;  // number of reports that have contained it
   Duration waited_;
 };
 
-// The sender's side, which attributes losses. Counts and reports come in any order: what is told
-// before its losses are found is kept for them, and what is found first is looked for once it is
-// told; either for a moment only, since the port may have missed what others sent.
+// The sender's side. It attributes losses to the peer's port. Counts and losses may come in any
+// order. A count that comes first is kept for later losses. Losses that come first are kept for a
+// later count. Both are kept for a moment only, since the port may have missed packets of other
+// senders.
 class PeerReception {
  public:
   static constexpr Duration kMemory = Duration::seconds(1);
 
-  // So many of the losses that on_lost() has found were the port's.
+  // Returns how many of the losses found so far by on_lost() were losses at the port.
   std::uint64_t on_told(std::uint64_t missed, Instant now) {
     if (missed <= missed_) return 0;
     const std::uint64_t added = missed - missed_;
@@ -73,7 +75,7 @@ class PeerReception {
     expires_ = now + kMemory;
     return late;
   }
-  // A packet is found lost; whether at the port.
+  // A packet was found lost. Returns whether it was lost at the port.
   bool on_lost(Instant now) {
     if (credit_ > 0 && now < expires_) {
       --credit_;
@@ -85,10 +87,10 @@ class PeerReception {
   std::uint64_t missed() const { return missed_; }
 
  private:
-  // More than is ever in flight.
+  // More packets than are ever in flight.
   static constexpr std::uint64_t kMostCredit = std::uint64_t{1} << 22;
   std::uint64_t missed_ = 0;
-  std::uint64_t credit_ = 0;  // told, and not yet found lost
+  std::uint64_t credit_ = 0;  // missed frames that no loss was found for yet
   Instant expires_;
   RecentCount unexplained_;
 };

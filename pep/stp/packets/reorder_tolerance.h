@@ -1,6 +1,6 @@
-// When a gap counts as a loss. On a path that keeps order, once three later packets have arrived;
-// on one that does not, once the packet is later than any of late has been (RFC 8985 does the same
-// with its reordering window).
+// When a gap counts as a loss. On a path that keeps order: once three later packets have arrived.
+// On any other path: once the packet is later than all late packets of recent time were (RFC 8985
+// does the same with its reordering window).
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,8 @@ class ReorderTolerance {
   static constexpr std::uint64_t kPackets = 3;
   static constexpr Duration kMinimum = Duration::milliseconds(5);
 
-  // `lateness`: how late packets of this direction have lately arrived, as their receiver saw it.
+  // `lateness`: how late packets of this direction have arrived lately, as measured by their
+  // receiver.
   void set_lateness(Duration lateness) {
     keeps_order_ = lateness <= Duration::zero();
     time_ = std::max(kMinimum, lateness * 5 / 4);
@@ -24,8 +25,8 @@ class ReorderTolerance {
   bool keeps_order() const { return keeps_order_; }
   Duration time() const { return time_; }
 
-  // The first packet, counted from the oldest, that cannot yet be called lost although `highest`
-  // arrived `delay` before the report was made.
+  // The lowest packet from `oldest` on that cannot yet be called lost, when `highest` arrived
+  // `delay` before the report was made.
   std::uint64_t first_uncertain(std::uint64_t highest, Duration delay, std::uint64_t oldest,
                                 const SentLedger& ledger) const {
     const std::uint64_t counted =

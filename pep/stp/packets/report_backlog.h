@@ -1,5 +1,6 @@
-// Reports of the peer that settle more packets than one call may: the first of them is being worked
-// off, the others wait. Few are kept; what is dropped stands in the reports that follow.
+// Reports of the peer that settle more packets than one call may settle. The calls work on the
+// first report while the others wait. Few reports are kept. Later reports repeat what a dropped one
+// said.
 #pragma once
 
 #include <array>
@@ -13,11 +14,12 @@
 
 namespace satrelay::stp {
 
-// A report, and what has been done of it.
+// A report, and how far it was applied.
 struct PendingReport {
   FeedbackFrame report;
-  Duration rtt = Duration::zero();       // that it shows, if any
-  Duration lateness = Duration::zero();  // of its newest packet, as far as it is no queue's
+  Duration rtt = Duration::zero();  // RTT sample of the report; zero: none
+  // How late its newest packet may be without a queue on the path.
+  Duration lateness = Duration::zero();
   std::uint64_t from = LossDetector::kFromTheStart;
   std::uint64_t delivered = 0;  // packets
 };
@@ -26,17 +28,16 @@ class ReportBacklog {
  public:
   static constexpr std::size_t kMost = 8;
 
-  // No packet is longer than `longest`: each place allocates when it is first used, and never
-  // again.
+  // No packet is longer than `longest`. Each place allocates once, at its first use.
   explicit ReportBacklog(std::size_t longest) : longest_(longest) {}
   bool empty() const { return count_ == 0; }
-  // There is one.
+  // Requires that the backlog is not empty.
   PendingReport& front() { return entries_[first_].pending; }
   void pop() {
     first_ = (first_ + 1) % kMost;
     --count_;
   }
-  // Its runs are copied; false if there is no place.
+  // Copies the runs of the report; false if there is no place.
   [[nodiscard]] bool push(const PendingReport& pending) {
     if (count_ == kMost) return false;
     Entry& entry = entries_[(first_ + count_++) % kMost];

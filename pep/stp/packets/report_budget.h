@@ -1,5 +1,5 @@
-// What the reports of all sessions on one carrier may take of it together: on a narrow return link
-// they would leave nothing to the hosts.
+// Limits what the reports of all sessions on one carrier take of it together. On a narrow return
+// link reports would otherwise leave nothing to the hosts.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct ReportCost {
 
 class ReportBudget {
  public:
-  // Beyond this much nothing is remembered of what has been overdrawn.
+  // The most overdraft that is remembered.
   static constexpr Duration kMostOverdrawn = Duration::seconds(4);
 
   explicit ReportBudget(BitRate rate) : rate_(rate) {}
@@ -30,7 +30,7 @@ class ReportBudget {
   BitRate rate() const { return rate_; }
 
   Duration time_for(std::size_t bytes) const { return rate_.time_for(ByteCount(bytes)); }
-  // So many bytes left, as the link counts them.
+  // So many bytes have left, as the link counts them.
   void debit(std::size_t bytes, Instant now) {
     debited_ += bytes;
     spent_until_ = earlier(later(spent_until_, now) + time_for(bytes), now + kMostOverdrawn);

@@ -1,4 +1,4 @@
-// When the peer is asked for a report (PING), and what it has been told to report no more
+// When to ask the peer for a report (PING), and below which packet it need not report any more
 // (docs/stp.md section 7).
 #pragma once
 
@@ -12,19 +12,20 @@ namespace satrelay::stp {
 
 class ReportRequests {
  public:
-  // After so many packets that nobody need report, one asks for a report: else the peer would never
-  // settle a sender of feedback.
+  // After so many packets without an eliciting frame, one asks for a report. Otherwise the packets
+  // of an end that only sends feedback would never be settled.
   static constexpr int kMaxUnasked = 32;
 
   explicit ReportRequests(Instant now) : last_(now) {}
 
-  // A PING is to leave.
+  // A PING must leave.
   void ask() { due_ = true; }
   bool due() const { return due_; }
   bool take() { return std::exchange(due_, false); }
 
-  // All reports about some packets were lost, the newest of them `newest`: asks at once for a new
-  // hole, and again when the answer, which takes `answer`, must be lost as well.
+  // All reports about some packets were lost; `newest` is the newest of these packets. Asks at once
+  // for new ones. Asks again for the same ones when the answer, which takes `answer`, must be lost
+  // as well.
   void on_missed(std::uint64_t newest, Duration answer, Instant now) {
     if (newest < asked_below_ && now < last_ + answer) return;
     ask();
@@ -32,19 +33,19 @@ class ReportRequests {
     asked_below_ = std::max(asked_below_, newest + 1);
   }
 
-  // A packet leaves: whether it should ask although nothing in it needs a report.
+  // A packet leaves without an eliciting frame. True if it should ask for a report.
   bool on_unasked() { return ++unasked_ >= kMaxUnasked; }
   void on_asked() { unasked_ = 0; }
 
-  // The peer is told that it need not report what lies below `settled`.
+  // Tells the peer that it need not report packets below `settled`.
   std::uint64_t announce(std::uint64_t settled) { return announced_ = settled; }
   std::uint64_t announced() const { return announced_; }
 
  private:
   bool due_ = false;
-  int unasked_ = 0;  // packets since the last one that wanted to be reported
+  int unasked_ = 0;  // packets since the last eliciting one
   std::uint64_t asked_below_ = 0;
-  Instant last_;  // asked for reports that were missed
+  Instant last_;  // when missed reports were last asked for
   std::uint64_t announced_ = 0;
 };
 

@@ -1,7 +1,6 @@
-// What each packet in flight carried: a ring indexed by packet number, 64 bytes a packet, that
-// starts small and doubles up to its limit. It is made of chunks, so that no growth copies what
-// there is. It holds references, never copies of bytes: a lost packet is repaired from the state
-// of its streams.
+// Records what each packet in flight carried: a ring indexed by packet number, 64 bytes a packet.
+// It starts small and doubles up to its limit. It consists of chunks, so that growing copies no
+// packets. It holds references and no bytes: lost data is sent again from the state of its stream.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +29,7 @@ enum class ItemKind : std::uint8_t {
   kStartCredit,  // the same
 };
 
-// One thing a packet carried that must be repaired if it is lost.
+// One item in a packet that must be sent again if the packet is lost.
 struct SentItem {
   std::uint64_t offset = 0;
   std::uint32_t stream = 0;  // slot in the stream table
@@ -39,7 +38,7 @@ struct SentItem {
 
   static constexpr unsigned kMaxLosses = 7;
   static constexpr std::uint16_t kGenerationMask = 0x1ff;
-  // `losses`: how often its bytes had been lost when it was sent, up to kMaxLosses.
+  // `losses`: how often its bytes had been lost when the packet was sent, up to kMaxLosses.
   static constexpr SentItem make(ItemKind kind, std::uint32_t stream, std::uint16_t generation,
                                  std::uint64_t offset = 0, std::uint16_t length = 0,
                                  unsigned losses = 0) {
@@ -49,9 +48,10 @@ struct SentItem {
   }
   constexpr ItemKind kind() const { return static_cast<ItemKind>(packed >> 12); }
   constexpr unsigned losses() const { return (packed >> 9) & kMaxLosses; }
-  // A slot is used again only after its stream's last packets are settled, at least a round trip
-  // later; nine bits tell its users apart. A peer that does not speak of a packet can outlast them:
-  // what a stream has never sent is not settled (SendHalf).
+  // A slot is used again only after the last packets of its stream are settled, at least a round
+  // trip later. Nine bits tell the streams of a slot apart. If a peer leaves a packet unreported
+  // for very long, the generation may come round. So SendHalf ignores ranges that its stream has
+  // never sent.
   constexpr std::uint16_t generation() const { return packed & kGenerationMask; }
 };
 
@@ -62,14 +62,15 @@ struct SentPacket {
   std::uint16_t bytes = 0;  // UDP payload
   std::uint8_t item_count = 0;
   bool eliciting : 1 = false;     // asks for a report
-  bool low_priority : 1 = false;  // as its rate controller chose
-  bool covered : 1 = false;       // by a code that repairs
-  bool prompt : 1 = false;        // which is that of prompt flows
+  bool low_priority : 1 = false;  // chosen by the rate controller
+  bool covered : 1 = false;       // by a code that can repair it
+  bool prompt : 1 = false;        // that code is the one of prompt flows
   std::uint32_t overflow : 21 = 0;
   std::uint32_t booked_steps : 11 = 0;
 
-  // What the carrier had still to send when the packet was given to it: in steps of 2.1 ms, 4.3 s
-  // at most. Data has next to nothing before it; what may run ahead of data has.
+  // The time that the carrier still needed for earlier packets when it got this one: in steps of
+  // 2.1 ms, at most 4.3 s. Data finds next to nothing booked. Packets that may run ahead of data
+  // do.
   void set_booked_before(Duration time) {
     const std::int64_t steps = std::max(time, Duration::zero()).to_nanoseconds() >> kStepBits;
     booked_steps = static_cast<std::uint32_t>(std::min(steps, kMostSteps)) & kMostSteps;
@@ -87,12 +88,12 @@ static_assert(sizeof(SentPacket) == 64);
 class SentLedger {
  public:
   static constexpr std::size_t kMaxItems = 16;
-  // As many as SentPacket::overflow tells apart.
+  // SentPacket::overflow can number so many.
   static constexpr std::uint32_t kMostPackets = 1U << 21;
 
   // `max_packets`: at most kMostPackets.
   explicit SentLedger(std::size_t max_packets);
-  // One in which nothing was sent yet, with the memory of this: there may be much of it to free.
+  // An empty ledger with the memory of this one: to free that memory may take long.
   [[nodiscard]] SentLedger renewed() && {
     next_ = 0;
     overflow_used_ = 0;
@@ -105,7 +106,7 @@ class SentLedger {
   bool has_room(std::uint64_t oldest_unresolved) const {
     return next_ - oldest_unresolved < max_packets_;
   }
-  // Records packet next() and moves on. has_room(oldest_unresolved) holds.
+  // Records packet next() and moves on. Requires has_room(oldest_unresolved).
   SentPacket& append(Instant sent, std::size_t bytes, bool eliciting,
                      std::span<const SentItem> items, std::uint64_t oldest_unresolved) {
     if (next_ % kChunk == 0) begin_chunk(oldest_unresolved);
@@ -116,7 +117,7 @@ class SentLedger {
     packet.eliciting = eliciting;
     packet.low_priority = packet.covered = packet.prompt = false;
     packet.booked_steps = 0;
-    if (items.size() == 1) {  // as of most
+    if (items.size() == 1) {  // the usual case
       packet.items[0] = items[0];
     } else {
       put_items(packet, items);
@@ -130,19 +131,20 @@ class SentLedger {
     const Chunk* chunk = ring_[chunk_of(number) & mask_].get();
     return chunk == nullptr ? nullptr : &(*chunk)[number % kChunk];
   }
-  // The items of a packet; those past the third only until it is settled.
+  // Calls the function for each item of a packet. Items beyond the third exist only until the
+  // packet is settled.
   template <typename Function>
   void for_each_item(const SentPacket& packet, Function&& function) const {
     const std::size_t in_place =
         packet.item_count < SentPacket::kInlineItems ? packet.item_count : SentPacket::kInlineItems;
     for (std::size_t i = 0; i < in_place; ++i) function(packet.items[i]);
     for (std::size_t i = in_place; i < packet.item_count; ++i) {
-      // By value: what the function does may grow the pool.
+      // Copies the item: the function may grow the pool.
       const SentItem item = overflow(packet.overflow).items[i - SentPacket::kInlineItems];
       function(item);
     }
   }
-  // Gives back the overflow room of a packet that is acknowledged or lost.
+  // Frees the overflow room of a packet that is acknowledged or lost.
   void settle(std::uint64_t number);
 
  private:
@@ -171,11 +173,11 @@ class SentLedger {
   std::uint32_t take_overflow();
 
   std::size_t max_packets_;
-  std::vector<std::unique_ptr<Chunk>> ring_;  // by the chunk's number; a power of two
+  std::vector<std::unique_ptr<Chunk>> ring_;  // by the chunk's number; its size is a power of two
   std::uint64_t mask_;
   std::uint64_t next_ = 0;
   std::vector<std::unique_ptr<OverflowChunk>> overflow_;
-  std::uint32_t overflow_used_ = 0;  // so many have been taken
+  std::uint32_t overflow_used_ = 0;  // number of entries taken so far
   std::uint32_t free_overflow_ = kNone;
 };
 

@@ -5,11 +5,11 @@
 namespace satrelay::stp {
 namespace {
 
-// Pieces of a stream smaller than this are not worth a frame at the end of a packet.
+// A smaller piece of a stream is not worth a frame at the end of a packet. Unit: bytes.
 constexpr std::size_t kMinFragment = 64;
 // With so much room a source writes whatever it has.
 constexpr std::uint64_t kAmpleRoom = 128 * 1024;
-// Streams that may be asked for bytes for one packet.
+// The most streams that are asked for bytes for one packet.
 constexpr std::size_t kStreamsAsked = 64;
 
 void write_open_frame(PacketBuilder& packet, const Stream& stream) {
@@ -49,7 +49,7 @@ void StreamWriter::write(const Job& job) {
   write_fins(job);
   if (!turn_.streams) return;
   write_class(job, turn_.first);
-  // What is left of the packet is for the others.
+  // The rest of the packet is for the other classes.
   for (schedule::ClassSet others =
            job.streams.has_bytes(turn_.open) & ~schedule::class_bit(turn_.first);
        others != 0 && job.packet.remaining() >= kMinFragment; others &= others - 1) {
@@ -71,7 +71,7 @@ StreamWriter::Wrote StreamWriter::write_only_new(const Job& job) {
   return write_new(job, turn_.first);
 }
 
-// False if an OPEN still waits for the next packet: no data goes before it.
+// False if an OPEN must wait for the next packet: no data goes before it.
 bool StreamWriter::write_opens(const Job& job) {
   OpenList& opens = job.streams.due().opens;
   while (!opens.empty()) {
@@ -79,13 +79,13 @@ bool StreamWriter::write_opens(const Job& job) {
     if (!job.packet.fits(open_frame_size(stream.id, stream.metadata_size))) return false;
     job.streams.on_open_left(stream);
     write_open_frame(job.packet, stream);
-    // Its first bytes follow in this very packet if there are any.
+    // The first bytes of the stream follow in this packet, if there are any.
     job.streams.schedule().promote(stream);
   }
   return true;
 }
 
-// When they are due, or when nothing else waits.
+// Copies leave when they are due, or when nothing else waits.
 void StreamWriter::write_copies(const Job& job) {
   CopyQueue& copies = job.streams.copies();
   for (std::size_t i = 0; i < CopyQueue::kRoom && !copies.empty(); ++i) {
@@ -98,7 +98,7 @@ void StreamWriter::write_copies(const Job& job) {
       const std::size_t size =
           write_data(job, *stream, copy.offset, copy.length, LostRanges::kMaxLosses);
       if (size == 0) return;
-      // The copy may have been all that was lost.
+      // The copy may have been all that the stream had lost.
       job.streams.schedule().update_lost(*stream);
       totals_.retransmitted_bytes += size;
       ++totals_.copies;
@@ -111,7 +111,7 @@ void StreamWriter::write_copies(const Job& job) {
   }
 }
 
-// Those that no byte can carry.
+// Writes the ends of streams that have no byte left to carry them.
 void StreamWriter::write_fins(const Job& job) {
   FinList& fins = job.streams.due().fins;
   for (std::size_t i = 0; i < kStreamsAsked && !fins.empty(); ++i) {
@@ -134,8 +134,8 @@ void StreamWriter::write_class(const Job& job, schedule::ClassId stream_class) {
   write_lost(job, stream_class, RepairCap::kNone);
 }
 
-// While new bytes of other streams wait, lost ones have their share; otherwise, and for what others
-// leave of a packet, all there is.
+// While new bytes of other streams wait, lost bytes get only their share. Otherwise they get all
+// there is, and also what other streams leave of the packet.
 void StreamWriter::write_lost(const Job& job, schedule::ClassId stream_class, RepairCap cap) {
   StreamSchedule& schedule = job.streams.schedule();
   while (Stream* const lost = schedule.next_lost(stream_class)) {
@@ -163,17 +163,18 @@ std::size_t StreamWriter::write_first_lost(const Job& job, Stream& stream) {
 
 StreamWriter::Wrote StreamWriter::write_new(const Job& job, schedule::ClassId stream_class) {
   Streams& streams = job.streams;
-  // Those that are woken may be of another class, and bring what is looked for anew.
+  // A stream that is woken may belong to another class, and may change the choice of streams.
   if (streams.has_lane_waiters()) filler_ = nullptr;
   streams.wake_lane_waiters();
-  // Very many may have nothing after all.
+  // Very many streams may have nothing to send after all.
   for (std::size_t i = 0; i < kStreamsAsked && streams.send_credit().any(); ++i) {
     Stream* const next = streams.schedule().next_new(stream_class);
     if (next == nullptr) break;
     Stream& stream = *next;
     if (!may_join(stream)) break;
     work_.add();
-    // Its new bytes would wait at the far side for those that were lost.
+    // New bytes of the stream would wait at the far side for its lost ones. So the lost ones leave
+    // first.
     if (stream.send.has_lost()) {
       filler_ = nullptr;
       const std::size_t size = write_first_lost(job, stream);
@@ -196,7 +197,7 @@ StreamWriter::Wrote StreamWriter::write_new(const Job& job, schedule::ClassId st
       continue;
     }
     const std::uint64_t credit = streams.send_credit().own(stream);
-    if (credit == 0) {  // it was taken back, and that has yet to reach this stream
+    if (credit == 0) {  // START_CREDIT took it back, and this stream is not updated yet
       streams.update_active(stream);
       continue;
     }
@@ -216,8 +217,8 @@ StreamWriter::Wrote StreamWriter::write_new(const Job& job, schedule::ClassId st
   return Wrote::kAnything;
 }
 
-// The rest of the packet, if the stream has so much that this changes nothing of it: then it need
-// not be looked at anew.
+// Fills the rest of the packet, if the stream has so much that its state stays the same. Then the
+// stream need not be chosen anew.
 bool StreamWriter::write_more(const Job& job, Stream& stream) {
   PacketBuilder& packet = job.packet;
   if (sure_ == 0) sure_ = job.streams.sure_bytes(stream);
@@ -246,7 +247,7 @@ bool StreamWriter::write_more(const Job& job, Stream& stream) {
   return true;
 }
 
-// For bytes, of which a stream that is ready has none left.
+// Asks the source for bytes, since the stream is ready and has none left.
 void StreamWriter::ask_source(const Job& job, Stream& stream) {
   Streams& streams = job.streams;
   if (!streams.has_room(stream)) {
@@ -256,18 +257,19 @@ void StreamWriter::ask_source(const Job& job, Stream& stream) {
   }
   const std::uint16_t generation = stream.generation;
   source_.produce(StreamId{stream.id}, stream.context, job.now);
-  // The source may have done anything to the stream, ending it included.
+  // The source may have done anything to the stream, even ended it.
   const bool same = stream.generation == generation && stream.phase == Stream::Phase::kOpen;
   if (!same || stream.send.unsent() > 0 || stream.send.finished()) return;
-  // Nothing came: no more calls until the relay says so, or, if it may have lacked room for a whole
-  // block, until there is more.
+  // The source gave nothing, so it is not called again until the relay marks the stream ready. It
+  // may have lacked room for a whole block: then the relay gets kWritable when there may be more
+  // room.
   stream.ready = false;
   if (streams.room(stream) < kAmpleRoom) streams.mark_blocked(stream, job.now);
   streams.update_active(stream);
 }
 
-// Writes up to `available` bytes from `offset` on as one DATA frame; 0 if the packet has no room
-// worth using.
+// Writes up to `available` bytes from `offset` on as one DATA frame. Returns their number; 0 if the
+// packet has no room worth using.
 std::size_t StreamWriter::write_data(const Job& job, Stream& stream, std::uint64_t offset,
                                      std::uint64_t available, unsigned times_lost) {
   PacketBuilder& packet = job.packet;

@@ -1,5 +1,5 @@
-// What of streams goes into a packet: OPENs before anything else, then copies of what was lost
-// again and again, ends, and the bytes, lost and new, class by class.
+// Fills packets with what the streams have to send: OPENs before anything else, then copies of
+// bytes that were lost again and again, ends of streams, and lost and new bytes, class by class.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace satrelay::stp {
 
 class StreamWriter {
  public:
-  // What a packet is made of, and from what.
+  // The packet to fill, and the sources of its content.
   struct Job {
     PacketBuilder& packet;
     Streams& streams;
@@ -34,10 +34,10 @@ class StreamWriter {
     std::uint64_t copies = 0;
   };
 
-  // Both outlive this.
+  // Both outlive this object.
   StreamWriter(StreamSource& source, WorkCount& work) : source_(source), work_(work) {}
 
-  // What the next packet may carry.
+  // Begins a packet, or a run of packets, that may carry what `turn` allows.
   void begin(const schedule::Turn& turn) {
     turn_ = turn;
     sent_.clear();
@@ -45,18 +45,18 @@ class StreamWriter {
   }
   const schedule::Turn& turn() const { return turn_; }
   void write(const Job& job);
-  // Whether the next packet can carry nothing of streams but new bytes of the class that has the
-  // turn; then this does the same with less asking.
+  // Whether the streams can give the next packet nothing but new bytes of the class that has the
+  // turn. If so, write_only_new() does the same as write() in fewer steps.
   bool only_new(const Streams& streams, Instant now) const;
   enum class Wrote : std::uint8_t {
-    kMoreOfTheSame,  // of one stream, of which more is left; all else is as it was
+    kMoreOfTheSame,  // bytes of one stream that has more; nothing else has changed
     kAnything,
   };
   Wrote write_only_new(const Job& job);
-  // What went into the packets since begin().
+  // The stream bytes written since begin(), by class.
   std::span<const schedule::ClassBytes> sent() const { return sent_; }
   const Totals& totals() const { return totals_; }
-  // A repair of packets of the class is in the packet.
+  // The packet contains a repair of packets of this class.
   void count_repair(schedule::ClassId stream_class, std::size_t bytes) {
     sent_.push_back({stream_class, bytes, bytes});
   }
@@ -78,16 +78,16 @@ class StreamWriter {
                          std::uint64_t available, unsigned times_lost);
   void count_class(const Stream& stream, std::size_t bytes);
 
-  // Prompt streams and others share no packet: each is covered in its own way.
+  // Prompt streams share no packet with others, since each kind is covered in its own way.
   bool may_join(const Stream& stream) const { return !prompt_ || *prompt_ == stream.prompt; }
 
   StreamSource& source_;
   WorkCount& work_;
-  std::optional<bool> prompt_;  // the packet has bytes of such streams
+  std::optional<bool> prompt_;  // the kind of streams in the packet; nullopt: none yet
   schedule::Turn turn_;
   std::vector<schedule::ClassBytes> sent_;
-  // Whose new bytes filled the last packet since begin(), and Streams::sure_bytes() of it; zero: it
-  // was not asked yet.
+  // The stream that filled the last packet since begin() with new bytes, and its
+  // Streams::sure_bytes(). Zero: that was not asked yet.
   const Stream* filler_ = nullptr;
   std::uint64_t sure_ = 0;
   Totals totals_;

@@ -1,5 +1,5 @@
-// What a gateway tells the far one about its host, for flows whose modes want it (CONFIRM,
-// docs/stp.md section 14): states, not events, so that only the newest matters.
+// A gateway tells the far one what its host has done, for flows with modes that need it (CONFIRM,
+// docs/stp.md section 14). A CONFIRM holds states, not events, so only the newest matters.
 #pragma once
 
 #include <algorithm>
@@ -13,16 +13,16 @@ namespace satrelay::stp {
 class ConfirmationExchange {
  public:
   // --- to the peer
-  // False if that is what was said last.
+  // False if the confirmation equals the last one.
   bool say(const Confirmation& confirmation) {
     if (confirmation == ours()) return false;
     state().ours = confirmation;
     return true;
   }
   const Confirmation& ours() const { return state_ ? state_->ours : kNothing; }
-  // Each CONFIRM frame has a number of its own, from 1 on.
+  // Numbers the stream's CONFIRM frames, from 1 on.
   std::uint64_t on_sent() { return ++state().sent; }
-  // What the frame `sequence` said is no longer the newest if another was sent after it.
+  // Whether no other frame was sent after the frame `sequence`.
   bool is_newest(std::uint64_t sequence) const { return sequence == sent(); }
   void on_acknowledged(std::uint64_t sequence) {
     if (state_) state_->acknowledged = std::max(state_->acknowledged, sequence);
@@ -30,7 +30,7 @@ class ConfirmationExchange {
   bool all_acknowledged() const { return !state_ || state_->acknowledged == state_->sent; }
 
   // --- from the peer
-  // False if it is older than what is known, or nothing new.
+  // False if the frame is older than the newest one, or tells nothing new.
   bool hear(std::uint64_t sequence, const Confirmation& confirmation) {
     if (sequence == 0 || (state_ && sequence <= state_->heard)) return false;
     state().heard = sequence;
@@ -62,7 +62,7 @@ class ConfirmationExchange {
     return *state_;
   }
   std::uint64_t sent() const { return state_ ? state_->sent : 0; }
-  std::unique_ptr<State> state_;  // of few streams: most flows' modes want none
+  std::unique_ptr<State> state_;  // few streams have one: the modes of most flows need none
 };
 
 }  // namespace satrelay::stp

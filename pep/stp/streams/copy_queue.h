@@ -1,6 +1,6 @@
-// More copies of bytes that were lost again and again: which, and when they are due.
-// They follow at a distance, so that no burst of losses eats all. A copy that finds no room is not
-// made: what it would save is a round trip.
+// Further copies of bytes that were lost again and again: which bytes, and when the copies are due.
+// Copies follow each other at a distance, so that one burst of losses does not drop all of them. A
+// copy that finds no room here is not made: it would only have saved a round trip.
 #pragma once
 
 #include <array>
@@ -26,8 +26,8 @@ class CopyQueue {
     Instant due;
   };
 
-  // How many besides the first bytes deserve that were lost so often: what is rare costs little,
-  // and every stream has a limit to what it may wait for.
+  // The number of further copies for bytes that were lost so often. Such losses are rare, so the
+  // copies cost little. They spare the stream the memory to wait for another retransmission.
   static unsigned copies(unsigned times_lost) {
     return times_lost < 3 ? 0 : times_lost == 3 ? 1 : 3;
   }
@@ -48,7 +48,7 @@ class CopyQueue {
 
  private:
   using Copies = std::array<Copy, kRoom>;
-  std::unique_ptr<Copies> copies_;  // a ring, from the first one on
+  std::unique_ptr<Copies> copies_;  // a ring; allocated with the first copy
   std::size_t head_ = 0;
   std::size_t size_ = 0;
 };

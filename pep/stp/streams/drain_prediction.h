@@ -1,8 +1,9 @@
-// How much credit a stream deserves, from how fast its reader takes the bytes (HpFP predicts the
-// overflow of the receiver's buffer the same way and slows its sender before it happens). A reader
-// that keeps up gets the whole limit. One that leaves bytes lying for longer than what is granted
-// now takes to come, a round trip and a feedback interval, gets what it will have taken by then,
-// four times over, since rates vary; so what it has stored shrinks and leaves memory to others.
+// How much credit a stream deserves, from how fast its reader takes the bytes. (HpFP predicts the
+// overflow of the receiver's buffer in the same way, and slows its sender before that happens.) A
+// reader that keeps up gets the whole limit. A slow reader leaves bytes for longer than credit
+// granted now takes to have an effect: a round trip and a feedback interval. It gets four times the
+// bytes that it takes in that time, since rates vary. So its store shrinks, and leaves memory to
+// others.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +15,8 @@ namespace satrelay::stp {
 
 class DrainPrediction {
  public:
-  // Less than this in order and not taken is no backlog. Both are more than what a reader may have
-  // to see whole before it can take any of it.
+  // If fewer bytes than this lie in order, there is no backlog. Both limits exceed the largest
+  // block that a reader may have to see whole before it can take any of it.
   static constexpr std::uint64_t kBacklog = 128 * 1024;
   static constexpr std::uint64_t kSmallestWindow = 128 * 1024;
 
@@ -34,7 +35,7 @@ class DrainPrediction {
   std::uint64_t window(std::uint64_t limit, Duration ahead, Instant now) {
     if (since_.is_never() || now - since_ < ahead || ahead <= Duration::zero()) return limit;
     if (now - since_ >= ahead * 4) {
-      // A reader may change its pace: the older half of what is known counts no more.
+      // A reader may change its pace, so the older half of what is known stops counting.
       since_ = now - ahead * 2;
       taken_ /= 2;
     }
@@ -44,8 +45,8 @@ class DrainPrediction {
   }
 
  private:
-  Instant since_ = Instant::never();  // there has been a backlog
-  std::uint64_t taken_ = 0;           // since then
+  Instant since_ = Instant::never();  // since then there has been a backlog
+  std::uint64_t taken_ = 0;           // bytes taken since then
 };
 
 }  // namespace satrelay::stp

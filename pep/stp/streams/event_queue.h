@@ -1,4 +1,4 @@
-// Events about the peer, in order and bounded; those about streams wait in the streams themselves.
+// Events about the peer, in order and bounded. Events about streams wait in the streams themselves.
 #pragma once
 
 #include <array>
@@ -12,10 +12,10 @@ namespace satrelay::stp {
 class PeerEvents {
  public:
   void push(Event::Kind kind) {
-    // It says that something else is so now, not what: one that waits says it for all. A peer that
-    // sends many drives nothing out, and is dealt with once.
+    // kCapacity says that the capacity has changed, but not to which value. So one waiting event
+    // stands for all. A peer that sends many RATE frames pushes no other event out.
     if (kind == Event::Kind::kCapacity && holds(kind)) return;
-    if (count_ == kinds_.size()) pop();  // the host does not poll: the newest matter most
+    if (count_ == kinds_.size()) pop();  // the host does not poll; the newest events matter most
     kinds_[(first_ + count_) % kinds_.size()] = kind;
     ++count_;
   }

@@ -1,6 +1,6 @@
-// Credit of a lane, absolute in bytes: what the receiver grants for all streams together. Bytes of
-// a stream are charged up to the highest offset sent, and come back when they are consumed or,
-// after a reset, discarded.
+// Credit of a lane: what the receiver grants for all streams together, as an absolute count of
+// bytes. Bytes of a stream are charged up to the highest offset sent. They come back when they are
+// consumed, or discarded after a reset.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,9 @@ struct LaneSendCredit {
 
 class LaneReceiveCredit {
  public:
-  // `window`: the most that may be stored or on its way. `unit`: increments smaller than this are
-  // not worth a frame. `arena` is told what of its promise is outstanding, and outlives this.
+  // `window`: the most bytes that may be stored or on their way. `unit`: smaller increments are not
+  // worth a frame. This object reports to `arena` how much of its promise is outstanding. `arena`
+  // outlives it.
   LaneReceiveCredit(std::uint64_t window, std::uint64_t initial_grant, std::uint64_t unit,
                     Arena& arena)
       : window_(window),
@@ -42,21 +43,21 @@ class LaneReceiveCredit {
   }
   std::uint64_t outstanding() const { return received_ - released_; }
 
-  // What the peer may still send: memory must be kept for it.
+  // The bytes that the peer may still send. Memory must be kept for them.
   std::uint64_t promised() const { return granted_ - received_; }
 
-  // Raises the grant as far as the window and `free_memory` allow: a grant is a promise.
+  // Raises the grant as far as the window and `free_memory` allow, since a grant is a promise.
   void update(std::uint64_t free_memory) {
     const std::uint64_t wanted = released_ + window_;
     const std::uint64_t covered = received_ + free_memory;
     capped_ = covered < wanted;
     granted_ = std::max(granted_, std::min(wanted, covered));
   }
-  // Memory, not the reader, holds the grant back: ask again when some may be free.
+  // Memory holds the grant back, not the reader. Ask again when memory may be free.
   bool capped() const { return capped_; }
-  // Worth telling along with a report.
+  // Worth a frame beside a report.
   bool due() const { return granted_ - announced_ >= unit_; }
-  // Worth a packet of its own: a quarter of the window, or the peer is about to run out.
+  // Worth a packet of its own: a quarter of the window is new, or the peer is about to run out.
   bool urgent() const {
     const std::uint64_t fresh = granted_ - announced_;
     return fresh >= window_ / 4 ||
@@ -66,7 +67,7 @@ class LaneReceiveCredit {
     announced_ = granted_;
     return announced_;
   }
-  // The frame that announced it is lost.
+  // The frame that announced the grant was lost.
   void announce_again() { lost_ = true; }
   bool take_lost() {
     const bool was = lost_;

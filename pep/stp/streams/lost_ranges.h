@@ -1,4 +1,4 @@
-// The bytes of a stream that must be sent again, kept apart by how often they were lost.
+// The bytes of a stream that must be sent again, in one set for each count of losses.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace satrelay::stp {
 
 class LostRanges {
  public:
-  static constexpr unsigned kMaxLosses = 4;  // counted as such: so often or more
+  static constexpr unsigned kMaxLosses = 4;  // also counts bytes that were lost more often
   struct Piece {
     Range range;
     unsigned losses = 0;
@@ -23,7 +23,8 @@ class LostRanges {
     return !by_losses_ || std::all_of(by_losses_->begin(), by_losses_->end(),
                                       [](const RangeSet& set) { return set.empty(); });
   }
-  // The first of those that were lost most often: they hold back the others. There is one.
+  // The first of the bytes that were lost most often, since they hold back the others. Requires
+  // one.
   Piece first() const {
     SATRELAY_CHECK(by_losses_ != nullptr);
     const Sets& sets = *by_losses_;
@@ -43,14 +44,14 @@ class LostRanges {
       if (!set.empty()) set.erase(begin, end);
     }
   }
-  // What edits of the sets have cost (RangeSet).
+  // The cost of the edits of the sets (RangeSet).
   std::uint64_t moved() const {
     std::uint64_t moved = 0;
     if (!by_losses_) return 0;
     for (const RangeSet& set : *by_losses_) moved += set.moved();
     return moved;
   }
-  // Gives back the memory of losses that are over, and forgets what edits have cost.
+  // Frees the memory if no bytes are lost any more, and forgets the cost of edits.
   void trim() {
     if (empty()) by_losses_.reset();
   }
@@ -61,7 +62,7 @@ class LostRanges {
 
  private:
   using Sets = std::array<RangeSet, kMaxLosses>;
-  std::unique_ptr<Sets> by_losses_;  // from the first loss on
+  std::unique_ptr<Sets> by_losses_;  // allocated with the first loss
 };
 
 }  // namespace satrelay::stp

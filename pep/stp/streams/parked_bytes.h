@@ -1,5 +1,5 @@
-// How many bytes lie in order before readers that have taken none of theirs for a while: memory
-// that comes back nobody knows when. O(1) for each packet and each read.
+// Counts the bytes in order of readers that have taken none of theirs for a while. It is unknown
+// when this memory comes back. O(1) for each packet and each read.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class ParkedBytes {
       unread_.push_back(stream);
     }
   }
-  // The reader has taken some, or waits for more than there is.
+  // The reader has taken some bytes, or waits for more than there are.
   void on_taken(Stream& stream, Instant now) {
     forget(stream);
     on_arrived(stream, now);
@@ -35,8 +35,8 @@ class ParkedBytes {
     total_ -= std::exchange(stream.heat().parked, 0);
     unread_.remove(stream);
   }
-  // Those unread for at least `patience`. Where very many become so at once, some are counted with
-  // each call.
+  // The bytes that have been unread for at least `patience`. If very many become so at once, each
+  // call counts some of them.
   std::uint64_t total(Duration patience, Instant now) {
     for (int i = 0; i < kMostAtOnce; ++i) {
       if (unread_.empty() || unread_.front()->hot().unread_since + patience > now) break;

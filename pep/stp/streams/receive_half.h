@@ -15,42 +15,43 @@ namespace satrelay::stp {
 class ReceiveHalf {
  public:
   static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
-  // Of what came beyond a gap (Reassembler::has_place()): at 10% loss a gap comes with each 14 KB.
+  // The limit of each stream allows one piece beyond a gap for so many bytes
+  // (Reassembler::has_place()). At 10% loss a gap comes with each 14 KB.
   static constexpr std::uint32_t kBytesAPiece = 8192;
 
   explicit ReceiveHalf(Arena& arena) : bytes_(arena, kBytesAPiece) {}
 
-  // As BlockRing's: a reserve in which bytes always find room, of a stream that begins.
+  // Takes a reserve in which bytes always find room (BlockRing), for a stream that begins.
   [[nodiscard]] bool own() { return bytes_.own(); }
   void disown() { bytes_.disown(); }
 
   const Reassembler& bytes() const { return bytes_; }
   std::uint64_t charged() const { return charged_; }  // lane credit that the peer has spent here
   std::uint64_t consumed() const { return bytes_.consumed(); }
-  std::uint64_t granted() const { return granted_; }  // what may come at most
-  std::uint64_t told() const { return told_; }        // by STREAM_CREDIT; 0: nothing yet
+  std::uint64_t granted() const { return granted_; }  // the most that the peer may send
+  std::uint64_t told() const { return told_; }  // the limit in the last STREAM_CREDIT; 0: none yet
   std::uint64_t final_size() const { return final_size_; }
   bool final_known() const { return final_size_ != kUnknown; }
   bool complete() const { return final_known() && bytes_.in_order_end() == final_size_; }
   bool drained() const { return final_known() && bytes_.consumed() == final_size_; }
 
-  // What HELLO has promised for every stream.
+  // The limit that HELLO has promised for every stream.
   void promise(std::uint64_t limit) { granted_ = limit; }
-  // STREAM_CREDIT says so; never lowered.
+  // A STREAM_CREDIT leaves with this limit; it is never lowered. Returns the limit to send.
   std::uint64_t tell(std::uint64_t limit) {
     told_ = std::max(told_, limit);
     granted_ = std::max(granted_, told_);
     told_at_ = bytes_.consumed();
     return told_;
   }
-  // What the reader has taken since.
+  // Bytes that the reader has taken since the last STREAM_CREDIT.
   std::uint64_t consumed_since_told() const { return bytes_.consumed() - told_at_; }
   // Whether data that ends at `end`, or the end of the stream itself, contradicts what is known.
   bool contradicts(std::uint64_t end, bool fin) const {
     return (final_known() && (end > final_size_ || (fin && end != final_size_))) ||
            (fin && end < charged_);
   }
-  // Charges the peer for bytes up to `end`; how many were new.
+  // Charges the peer for bytes up to `end`. Returns how many of them are new.
   std::uint64_t charge(std::uint64_t end) {
     if (end <= charged_) return 0;
     const std::uint64_t added = end - charged_;
@@ -60,30 +61,30 @@ class ReceiveHalf {
   void set_final_size(std::uint64_t size) { final_size_ = size; }
 
   struct Stored {
-    std::size_t bytes = 0;   // new ones
+    std::size_t bytes = 0;   // new bytes
     bool all = false;        // every byte of the range is held, or was consumed already
-    bool scattered = false;  // not kept, as it would be one piece too many
+    bool scattered = false;  // not stored, as the stream would have too many pieces
   };
-  // Out-of-order bytes leave `reserve_blocks` of the arena to those in order, without which nothing
+  // Bytes out of order leave `reserve_blocks` of the arena to bytes in order. Without those nothing
   // could ever be consumed.
   [[nodiscard]] Stored store(std::uint64_t offset, ConstBytes bytes, std::size_t reserve_blocks);
   void consume(std::uint64_t count, Instant now) {
     bytes_.consume(count);
     pace().drain.on_taken(count, bytes_.readable(), now);
   }
-  // What the reader has taken in about the last `period`: to be kept while it matters.
+  // Bytes that the reader has taken in about the last period (RecentCount).
   RecentCount& taken() { return pace().taken; }
-  // What the peer should be allowed to send beyond what was consumed: at most `limit`.
+  // How far beyond the consumed bytes the peer should be allowed to send: at most `limit`.
   std::uint64_t window(std::uint64_t limit, Duration ahead, Instant now) {
     return pace_ ? pace_->drain.window(limit, ahead, now) : limit;
   }
-  // Drops all bytes, and the reserve; the accounting stays.
+  // Drops all bytes and the reserve. The counts stay.
   void drop_memory() {
     bytes_.reset();
     bytes_.disown();
   }
   void reset();
-  // As Reassembler's; and how fast a reader has read that has read all there was.
+  // As in Reassembler. Also forgets the reader's pace, if the reader has read all there was.
   void trim() {
     bytes_.trim();
     if (bytes_.readable() == 0) pace_.reset();
@@ -101,13 +102,14 @@ class ReceiveHalf {
     return *pace_;
   }
 
-  std::unique_ptr<Pace> pace_;  // from the first byte on that was read
+  std::unique_ptr<Pace> pace_;  // allocated when the reader first reads
   std::uint64_t charged_ = 0;
   std::uint64_t granted_ = 0;
   std::uint64_t told_ = 0;
-  std::uint64_t told_at_ = 0;  // consumed then
+  std::uint64_t told_at_ = 0;  // consumed bytes at the last STREAM_CREDIT
   std::uint64_t final_size_ = kUnknown;
-  [[no_unique_address]] Reassembler bytes_;  // last: its tail is used
+  // Last, so that members behind a ReceiveHalf can use its tail padding.
+  [[no_unique_address]] Reassembler bytes_;
 };
 
 }  // namespace satrelay::stp

@@ -1,5 +1,5 @@
-// What sessions that are over have left: their streams, whose memory goes back some at a time, as
-// there may be very many. Nothing of the present session can reach them.
+// The streams of sessions that are over. Their memory is freed some at a time, as there may be very
+// many streams. The present session cannot reach them.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +15,16 @@ namespace satrelay::stp {
 
 class RetiredStreams {
  public:
-  // Sessions that may have left something: who begins one after the other waits until there is
-  // less.
+  // From this number of retired sessions on, no new session begins until one is freed.
   static constexpr std::size_t kMost = 4;
   static constexpr std::size_t kStreamsPerStep = 64;
-  // Arena blocks, beyond those of one stream.
+  // Arena blocks, in bytes. The last stream of a step may exceed this.
   static constexpr std::uint64_t kBytesPerStep = 1U << 20;
 
   bool empty() const { return sessions_.empty(); }
   bool full() const { return sessions_.size() >= kMost; }
   void add(StreamTable streams, StreamSchedule schedule) {
-    schedule.pause(true);  // its hosts wait no more
+    schedule.pause(true);  // its hosts do not wait any more
     sessions_.push_back(std::make_unique<Session>(std::move(streams), std::move(schedule)));
   }
   void add_held(BlocksHeld& held) const {

@@ -1,4 +1,4 @@
-// What the peer lets us send: of the lane, whose credit all streams share (lane_share.h), and of
+// The credit that the peer grants us: for the lane, which all streams share (lane_share.h), and for
 // each stream.
 #pragma once
 
@@ -14,23 +14,23 @@ namespace satrelay::stp {
 
 class SendCredit {
  public:
-  // What its HELLO grants. There are no streams.
+  // The credit that the peer's HELLO grants. There are no streams yet.
   void start(std::uint64_t of_lane, std::uint64_t of_stream) {
     lane_.limit = of_lane;
     shares_.start(of_lane);
     start_.start(of_stream);
   }
   void raise_lane(std::uint64_t limit) { lane_.limit = std::max(lane_.limit, limit); }
-  // STREAM_CREDIT: a reader reads, so the stream's share of the lane is whole again.
+  // STREAM_CREDIT: the reader reads, so the stream's share of the lane is whole again.
   static void raise(Stream& stream, std::uint64_t limit) {
     stream.send.raise_limit(limit);
     stream.lane_share.base = stream.send.sent();
   }
-  // Whether what may be sent of any stream has changed.
+  // True if the limit of streams without a STREAM_CREDIT has changed.
   bool accept(const StartCreditFrame& frame) { return start_.accept(frame); }
   void on_sent(std::uint64_t new_bytes) { lane_.used += new_bytes; }
 
-  // A share of the lane is the stream's as long as it may have more to send.
+  // The stream keeps its share of the lane as long as it may have more to send.
   void keep_share(Stream& stream, bool sends) {
     shares_.update(stream.lane_share, sends, stream.send.sent());
   }
@@ -39,14 +39,14 @@ class SendCredit {
     shares_.update(stream.lane_share, true, 0);
   }
   void end_share(Stream& stream) { shares_.update(stream.lane_share, false, 0); }
-  // Whether one stream more would have its share; whether any may send beyond its own.
+  // Whether one more stream would have its share. Whether any stream may send beyond its share.
   bool has_share() const { return shares_.has_place(lane_.available()); }
   bool is_beyond_shares() const { return shares_.beyond_shares(lane_.available()) > 0; }
   std::uint64_t reserved() const { return shares_.reserved(); }
 
-  // Whether the lane has any.
+  // Whether the lane has any credit.
   bool any() const { return lane_.available() > 0; }
-  // Of the lane's, what the stream may use; of the stream's own; the smaller of both.
+  // The lane's credit that the stream may use; its own credit; the smaller of both.
   std::uint64_t of_lane(const Stream& stream) const {
     return shares_.available(stream.lane_share, lane_.available());
   }

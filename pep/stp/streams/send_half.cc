@@ -49,9 +49,9 @@ void SendHalf::on_acknowledged(std::uint64_t offset, std::uint64_t length, bool 
   queue_.release_below(release);
 }
 
-// What has arrived is never sent again. Its memory does not wait for what was lost before it, which
-// at 10% loss would be three round trips of the whole rate. Only blocks that the newest piece
-// touches can have become whole.
+// Bytes that have arrived are never sent again, so their memory is freed. It does not wait for lost
+// bytes before them: at 10% loss that would be three round trips of the whole rate. Only blocks
+// that the newest piece touches can have become whole.
 void SendHalf::forget_around(std::uint64_t begin, std::uint64_t end) {
   const Range whole = acknowledged_.ranges()[acknowledged_.first_ending_after(begin)];
   const std::uint64_t block = queue_.arena().block_size();

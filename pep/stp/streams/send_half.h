@@ -1,5 +1,5 @@
-// The sending direction of one stream: what is stored, sent, acknowledged and lost. Offsets only;
-// what packets carry of it is the affair of pep/stp/packets.
+// The sending direction of one stream: what is stored, sent, acknowledged and lost. It knows
+// offsets only. pep/stp/packets decides which packets carry the bytes.
 #pragma once
 
 #include <algorithm>
@@ -16,14 +16,15 @@ class SendHalf {
  public:
   explicit SendHalf(Arena& arena) : queue_(arena) {}
 
-  // As BlockRing's: a reserve that can always be written to, of a stream that begins.
+  // Takes a reserve that can always be written to (BlockRing), for a stream that begins.
   [[nodiscard]] bool own() { return queue_.own(); }
   void disown() { queue_.disown(); }
   bool has_reserve() const { return queue_.has_reserve(); }
 
   // --- the writer
-  // What write() takes, exactly: up to `limit` stored bytes, and no more than there is room for: in
-  // its reserve, and in what the arena has when `promised` bytes are kept for the other direction.
+  // Exactly what write() takes: up to `limit` stored bytes, and no more than there is room for.
+  // There is room in the reserve, and in the arena as far as `promised` bytes are kept for the
+  // other direction.
   std::uint64_t room(std::uint64_t limit, std::uint64_t promised) const;
   [[nodiscard]] std::size_t write(ConstBytes bytes, std::uint64_t limit, std::uint64_t promised) {
     const std::uint64_t allowed = room(limit, promised);
@@ -35,12 +36,12 @@ class SendHalf {
 
   // --- the scheduler
   std::uint64_t unsent() const { return queue_.end() - sent_; }
-  std::uint64_t sent() const { return sent_; }  // the direction's final size, if it ended now
+  std::uint64_t sent() const { return sent_; }  // also the direction's final size, if it ended now
   std::uint64_t stored() const { return queue_.size(); }
   std::uint64_t unacknowledged() const { return queue_.size() - acknowledged_.total(); }
-  // The FIN must travel, and there is no new byte it could travel with.
+  // The FIN must leave, and no new byte can carry it.
   bool fin_due() const { return fin_ == Fin::kPending && unsent() == 0; }
-  // `start`: what may be sent of any stream (start_credit.h).
+  // `start`: the limit of streams without a STREAM_CREDIT (start_credit.h).
   std::uint64_t credit(std::uint64_t start) const {
     const std::uint64_t limit = std::max(limit_, start);
     return limit > sent_ ? limit - sent_ : 0;
@@ -50,31 +51,33 @@ class SendHalf {
   }
   bool has_lost() const { return !lost_.empty(); }
   LostRanges::Piece first_lost() const { return lost_.first(); }
-  // Whether no byte of a range that was sent, or not the FIN at its end, is known to have arrived.
+  // Whether no byte of a range that was sent is known to have arrived. For an empty range: whether
+  // the FIN is not known to have arrived.
   bool wants_copy(std::uint64_t offset, std::uint64_t length) const;
 
-  // Copies [offset, offset + out.size()) and marks it as sent; true if the FIN goes with it.
+  // Copies [offset, offset + out.size()) and marks it as sent. True if the FIN leaves with it.
   bool take(std::uint64_t offset, MutableBytes out);
 
-  // --- feedback; `fin` tells whether the packet carried the FIN at the end of the range. What this
-  // stream has not sent was another's, who had its slot long ago (SentItem::generation()): a peer
-  // that leaves a packet unreported for as long as it likes can bring that about. It is ignored.
+  // --- feedback. `fin`: whether the packet carried the FIN at the end of the range. A range that
+  // this stream has not sent belonged to an earlier stream in the same slot
+  // (SentItem::generation()). A peer that leaves a packet unreported for very long can cause that.
+  // Such a range is ignored.
   void on_acknowledged(std::uint64_t offset, std::uint64_t length, bool fin);
-  // For the `losses`th time, counted up to LostRanges::kMaxLosses.
+  // The range was lost for the `losses`th time, counted up to LostRanges::kMaxLosses.
   void on_lost(std::uint64_t offset, std::uint64_t length, bool fin, unsigned losses);
-  // Everything and the FIN were acknowledged.
+  // All bytes and the FIN were acknowledged.
   bool done() const { return fin_ == Fin::kAcknowledged && queue_.empty(); }
 
   void reset();
-  // Gives back what it needs only while bytes are under way.
+  // Frees memory that is needed only while bytes are in flight.
   void trim() {
     queue_.trim();
     acknowledged_.trim();
     lost_.trim();
   }
-  // What edits of the sets have cost (RangeSet).
+  // The cost of the edits of the sets (RangeSet).
   std::uint64_t moved() const { return acknowledged_.moved() + lost_.moved(); }
-  std::size_t blocks_held() const { return queue_.blocks_held(); }  // counted
+  std::size_t blocks_held() const { return queue_.blocks_held(); }  // counted anew
 
  private:
   enum class Fin : std::uint8_t { kOpen, kPending, kSent, kAcknowledged };
@@ -88,7 +91,7 @@ class SendHalf {
   std::uint64_t sent_ = 0;
   std::uint64_t limit_ = 0;  // absolute credit from the peer
   RangeSet acknowledged_;    // above queue_.begin()
-  LostRanges lost_;          // to be sent again
+  LostRanges lost_;          // bytes to send again
   Fin fin_ = Fin::kOpen;
 };
 

@@ -1,6 +1,6 @@
 // How much of a stream may be sent before its first STREAM_CREDIT (START_CREDIT frames, docs/stp.md
-// section 6). HELLO names it, and it is lowered while readers leave their bytes lying, as each new
-// stream might be another of that kind. Only the newest announcement counts, as with RATE.
+// section 6). HELLO names the limit. The receiver lowers it while readers leave their bytes unread,
+// as each new stream may have such a reader. Only the newest announcement counts, as with RATE.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace satrelay::stp {
 
-// The receiver's side, which grants.
+// The receiver's side. It grants.
 class StartCredit {
  public:
-  // `full`: as HELLO says it.
+  // `full`: the limit in HELLO.
   explicit StartCredit(std::uint64_t full) : full_(full), current_(full) {}
   std::uint64_t current() const { return current_; }
   bool lowered() const { return current_ < full_; }
-  // Whether that is worth telling, and is told; small changes are not.
+  // True if the change is large enough to announce. Smaller changes are not made.
   bool change(std::uint64_t wanted) {
     const bool tells = wanted < current_ - current_ / 4 || wanted > current_ + current_ / 4 ||
                        (wanted == full_ && current_ != full_);
@@ -42,11 +42,11 @@ class StartCredit {
   bool due_ = false;
 };
 
-// The sender's side, which keeps to it.
+// The sender's side. It keeps to the limit.
 class GrantedStartCredit {
  public:
   void start(std::uint64_t full) { *this = {full, 0}; }
-  // Whether anything has changed.
+  // True if the limit has changed.
   bool accept(const StartCreditFrame& frame) {
     if (frame.sequence <= sequence_) return false;
     sequence_ = frame.sequence;

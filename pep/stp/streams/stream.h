@@ -1,11 +1,12 @@
-// One stream: both halves, its opening and its end. What it needs only while
-// something is under way is in a part of its own (stream_hot.h).
+// One stream: both halves, its opening and its end. Members that it needs only while something is
+// in progress are in a part of their own (stream_hot.h).
 //
 //   opened here:    open_stream() ---------------------------> kOpen --reset()/RESET--> kResetting
 //   opened by peer: DATA first -> kAwaitingOpen --OPEN-------> kOpen                        |
 //                   OPEN first ------------------------------> kOpen --both over--> (free) <+
 //
-// kResetting: gone for the relay; kept until the peer has our RESET and we know how much it sent.
+// kResetting: gone for the relay. The session keeps it until the peer has our RESET and we know the
+// peer's final size.
 #pragma once
 
 #include <algorithm>
@@ -29,41 +30,42 @@ struct Stream {
   using Level = StreamHot::Level;
   using Pending = StreamHot::Pending;
 
-  static constexpr std::uint16_t kGenerationMask = 0x1ff;  // what packets remember of it
+  static constexpr std::uint16_t kGenerationMask = 0x1ff;  // as many bits as packets remember
 
   explicit Stream(Arena& arena) : send(arena), receive(arena) {}
 
   std::uint64_t id = 0;
-  std::uint64_t host = 0;  // of the schedule (stream_schedule.h)
+  std::uint64_t host = 0;  // for the schedule (stream_schedule.h)
   ConfirmationExchange confirmations;
-  // Where the members of these end, the few octets of those behind them begin.
+  // The small members behind `send`, `lane_share` and `receive` lie in the tail padding of these.
   [[no_unique_address]] SendHalf send;
   Phase phase = Phase::kFree;
   bool ready = false;                     // the relay has bytes: produce() may be called
-  bool blocked = false;                   // the writer found too little room
-  Behind behind_rest = Behind::kUnknown;  // hot().rest
-  bool released = false;   // the relay has let go; freed when both directions are over
-  bool delivered = false;  // kDelivered is due or was told
-  bool prompt = false;     // its packets are its own, and covered all along
+  bool blocked = false;                   // the writer has found too little room
+  Behind behind_rest = Behind::kUnknown;  // about hot().rest
+  bool released = false;   // by the relay; the stream is freed when both directions are over
+  bool delivered = false;  // kDelivered waits to be polled, or was polled
+  bool prompt = false;     // shares no packet with other streams; all its packets are covered
   [[no_unique_address]] LaneShare lane_share;
-  schedule::ClassId stream_class = 0;  // of the schedule
+  schedule::ClassId stream_class = 0;  // for the schedule
   ResetReason reset_reason = ResetReason::kNone;
   std::uint16_t generation = 0;
   std::uint16_t metadata_size = 0;  // see below
   [[no_unique_address]] ReceiveHalf receive;
   std::uint32_t index = 0;  // slot in the table
   std::uint32_t context = 0;
-  // What the next packets must carry, from the state and not from copies.
+  // Frames that the next packets must carry. They are written from the present state, not from
+  // copies.
   bool open_due : 1 = false;
   bool open_acknowledged : 1 = false;
-  bool confirm_behind_open : 1 = false;  // CONFIRM is due when the OPEN has left
-  bool only_asks : 1 = false;            // what CONFIRM has to say is a question, or its answer
+  bool confirm_behind_open : 1 = false;  // CONFIRM is due once the OPEN has left
+  bool only_asks : 1 = false;            // CONFIRM is due only for a question or its answer
   bool reset_due : 1 = false;
   bool reset_acknowledged : 1 = false;
-  bool final_size_known : 1 = false;  // of the peer's direction, while resetting
-  bool quiet : 1 = false;             // cooled since it was written last
+  bool final_size_known : 1 = false;  // that of the peer's direction, while resetting
+  bool quiet : 1 = false;             // cooled since the last write
 
-  // To look at, as of one that is idle where there is none; and to change.
+  // hot() is for reading; a stream without the part reads as idle. heat() is for writing.
   const StreamHot& hot() const { return hot_ ? *hot_ : kIdle; }
   StreamHot& heat() {
     if (!hot_) [[unlikely]]
@@ -72,14 +74,14 @@ struct Stream {
   }
   bool is_hot() const { return hot_ != nullptr; }
   void forget_hot() { hot_.reset(); }
-  // Gives back what an idle stream does without.
+  // Frees what an idle stream does not need.
   void cool() {
     if (hot_ && hot_->is_idle()) hot_.reset();
     send.trim();
     receive.trim();
   }
 
-  // Of its OPEN, while somebody needs it: our packets, or the relay.
+  // The metadata of its OPEN, while packets or the relay need it.
   std::unique_ptr<std::byte[]> metadata_bytes;
   ConstBytes metadata() const { return {metadata_bytes.get(), metadata_size}; }
   void set_metadata(ConstBytes bytes) {
@@ -92,7 +94,7 @@ struct Stream {
     metadata_size = 0;
   }
 
-  // Takes a reserve of the arena for each half; false, and none, if there are too few.
+  // Takes a reserve of the arena for each half. False, and takes none, if there are too few.
   [[nodiscard]] bool own_memory() {
     if (!send.own()) return false;
     if (receive.own()) return true;
@@ -109,9 +111,9 @@ struct Stream {
   }
 
   bool visible() const { return phase == Phase::kOpen; }
-  // New bytes that are there.
+  // New bytes that the stream or its writer has.
   std::uint64_t left() const { return send.unsent() + (send.finished() ? 0 : hot().rest); }
-  // It ends or pauses behind them.
+  // The stream ends or pauses behind these bytes.
   bool left_is_all() const { return send.finished() || behind_rest == Behind::kNothing; }
   bool has_more() const { return !send.finished() && behind_rest == Behind::kMore; }
 

@@ -12,12 +12,12 @@ namespace satrelay::stp {
 
 inline RoundPlace& round_place(Stream& stream) { return stream.heat().round; }
 
-// A host's place on one level: its streams with new bytes, and what is left of its turn.
+// A host's place on one level: its streams with new bytes, and the rest of its turn.
 struct HostTurn {
   Round<Stream, NewList> streams;
-  std::uint32_t count = 0;   // of them
+  std::uint32_t count = 0;   // number of these streams
   std::int64_t deficit = 0;  // bytes
-  bool is_promoted = false;  // has the next turn, whatever it has overdrawn
+  bool is_promoted = false;  // it has the next turn, whatever it has overdrawn
   RoundPlace round;
   ListHook<HostTurn> hook;
 };
@@ -27,10 +27,10 @@ inline RoundPlace& round_place(HostTurn& turn) { return turn.round; }
 struct StreamGroup {
   std::uint64_t host = 0;
   schedule::ClassId stream_class = 0;
-  std::uint32_t streams = 0;  // that belong to it, whether they wait or not
+  std::uint32_t streams = 0;  // streams of the group, whether they wait or not
   HostTurn young, older;
-  schedule::HostShare* share = nullptr;  // nullptr: waits nowhere else
-  bool is_counted = false;               // there, as one of the places where the host waits
+  schedule::HostShare* share = nullptr;  // nullptr: the host is in no other queue
+  bool is_counted = false;  // `share` counts this group as a place where the host waits
 
   bool waits_on_both() const { return HostList::contains(young) && HostList::contains(older); }
   bool waits() const { return HostList::contains(young) || HostList::contains(older); }

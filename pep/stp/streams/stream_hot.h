@@ -1,5 +1,6 @@
-// What a stream needs only while something of it is under way: its places in the lists of Streams,
-// and what these go by. Of very many streams most are idle, and have none of it (Stream::cool()).
+// The state that a stream needs only while something of it is in progress: its places in the lists
+// of Streams, and the values for these. If there are very many streams, most are idle and have none
+// of this (Stream::cool()).
 #pragma once
 
 #include <cstdint>
@@ -15,12 +16,12 @@ struct Stream;
 struct StreamGroup;
 
 struct StreamHot {
-  // Of the schedule: the first bytes of a stream go ahead of the rest.
+  // For the schedule: the first bytes of a stream go ahead of the rest.
   enum class Level : std::uint8_t { kYoung, kOlder };
 
-  // Of the writer.
-  std::uint64_t rest = 0;         // what it has beyond what it wrote
-  std::uint32_t room_needed = 1;  // before it is asked for bytes again
+  // For the writer.
+  std::uint64_t rest = 0;         // bytes that the writer has beyond those it has written
+  std::uint32_t room_needed = 1;  // bytes of room before the writer is asked again
 
   // Events not yet polled.
   struct Pending {
@@ -30,34 +31,34 @@ struct StreamHot {
   } pending;
   ResetReason event_reason = ResetReason::kNone;
 
-  // Of the schedule (stream_schedule.h).
+  // For the schedule (stream_schedule.h).
   Level new_level = Level::kYoung;  // valid while in a list
   Level lost_level = Level::kYoung;
-  StreamGroup* group = nullptr;  // that of its class and host, while it counts there
+  StreamGroup* group = nullptr;  // group of its class and host, while the stream counts there
   std::int64_t deficit = 0;      // bytes left of its turn
-  RoundPlace round;              // among the streams of its host
+  RoundPlace round;              // place among the streams of its host
 
-  // Of what the reader has not taken (parked_bytes.h).
-  std::uint64_t reader_needs = 0;  // at once, or it can take none of it
+  // For bytes that the reader has not taken (parked_bytes.h).
+  std::uint64_t reader_needs = 0;  // the reader takes at least so many at once, or none
   std::uint64_t parked = 0;
   Instant unread_since;
 
-  bool is_brief = false;  // there only for a word to the peer, of a stream that is idle
+  bool is_brief = false;  // created only for a frame to the peer, for an idle stream
 
-  // Of its end.
+  // For its end.
   std::uint64_t reset_final_size = 0;
-  IcmpRefusal icmp;  // with the RESET that is due, or with the event: only one side has sent it
+  IcmpRefusal icmp;  // of the RESET that is due, or of the event: only one side has sent one
   Instant linger_deadline;
 
-  // Those that bytes under way need come first: they share lines.
+  // Hooks that bytes in progress need come first, so that they share cache lines.
   ListHook<Stream> new_hook;  // new bytes to send, or ready to produce them
   ListHook<Stream> event_hook;
   ListHook<Stream> unread_hook;   // bytes wait for the reader
   ListHook<Stream> credit_hook;   // CREDIT due
-  ListHook<Stream> lane_hook;     // what it has to send waits for credit of the lane
-  ListHook<Stream> memory_hook;   // writer waits for arena blocks
+  ListHook<Stream> lane_hook;     // what the stream has to send waits for credit of the lane
+  ListHook<Stream> memory_hook;   // the writer waits for arena blocks
   ListHook<Stream> lost_hook;     // lost bytes to send again
-  ListHook<Stream> fin_hook;      // FIN due with no byte to carry it
+  ListHook<Stream> fin_hook;      // the FIN is due, and no byte can carry it
   ListHook<Stream> confirm_hook;  // CONFIRM due
   ListHook<Stream> open_hook;     // OPEN due
   ListHook<Stream> reset_hook;    // RESET due
@@ -71,8 +72,8 @@ struct StreamHot {
     }
     return false;
   }
-  // Nothing of it would be missed. What a stream that has been quiet for long has overdrawn of its
-  // turn is forgiven.
+  // Whether nothing of value is lost if this is freed. A stream that was quiet for long is forgiven
+  // what it has overdrawn of its turn.
   bool is_idle() const {
     return !in_a_list() && group == nullptr && !pending.any() && rest == 0 && room_needed == 1 &&
            reader_needs == 0 && parked == 0;

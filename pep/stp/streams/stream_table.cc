@@ -5,8 +5,8 @@
 
 namespace satrelay::stp {
 
-// There may be 100,000 of them: what few need, or only seldom, or only
-// while bytes are under way, is a pointer.
+// There may be 100,000 streams. So a member that few streams need, or only seldom, or only while
+// bytes are in flight, is behind a pointer.
 static_assert(sizeof(Stream) <= 248);
 
 Stream* StreamTable::look_up(std::uint64_t id) const {
@@ -46,7 +46,7 @@ void StreamTable::Part::place(Entry entry) {
   entries[i] = entry;
 }
 
-// For one entry more.
+// Makes room for one more entry.
 void StreamTable::make_room(Part& part) {
   constexpr std::size_t kInitialEntries = 8;
   if ((part.used + 1) * 2 <= part.entries.size()) return;
@@ -65,7 +65,8 @@ void StreamTable::erase(Stream& stream) {
   std::vector<Entry>& entries = part.entries;
   std::size_t hole = part.home(tag_of(hash));
   while (entries[hole].index != stream.index) hole = (hole + 1) & part.mask;
-  // Backward shift: no tombstones, so lookups stay short however many streams come and go.
+  // Backward shift: there are no tombstones, so lookups stay short however many streams come and
+  // go.
   for (std::size_t i = (hole + 1) & part.mask; entries[i].index != kEmpty;
        i = (i + 1) & part.mask) {
     const std::size_t distance = (i - part.home(entries[i].tag)) & part.mask;

@@ -10,7 +10,7 @@ Streams::Streams(const Config& config, Arena& arena, WorkCount& work, std::uint6
     : config_(config),
       arena_(arena),
       work_(work),
-      // Slots beyond max_streams: for streams that wait for the end of their reset, and for
+      // Slots beyond max_streams are for streams that wait for the end of their reset, and for
       // refusals.
       table_(arena, config.max_streams + config.max_streams / 4 + 64, config.hash_secret),
       schedule_(config.least_turn, config.host_shares),
@@ -96,7 +96,7 @@ void Streams::erase(Stream& stream) {
   unlink(stream);
   events_.remove(stream);
   if (stream.phase != Stream::Phase::kResetting) {
-    // What was received and never consumed is discarded: its credit returns.
+    // Bytes that were received and never consumed are discarded, so their credit returns.
     receive_credit_.on_dropped(stream);
     --open_count_;
   }
@@ -176,7 +176,7 @@ std::size_t Streams::run_linger(const PathSince& path, Instant now) {
     Stream& stream = *linger_.front();
     work_.add();
     linger_.remove(stream);
-    // Its end, or its OPEN, may just be on its way again.
+    // The end of the stream, or its OPEN, may just have been sent again.
     const Instant since = stream.phase == Stream::Phase::kAwaitingOpen ? path.heard : path.reached;
     if (since.is_never() || now < since + config_.stream_linger) {
       stream.heat().linger_deadline = now + config_.stream_linger;
@@ -248,7 +248,7 @@ void Streams::set_reader_needs(Stream& stream, std::uint64_t bytes, Instant now)
   if (receive_credit_.set_reader_needs(stream, bytes, now)) owe_credit(stream);
 }
 
-// Very many streams that are idle may be told something at once: they stay as small as they are.
+// Very many idle streams may need a frame at once. They shall stay as small as they are.
 void Streams::owe_credit(Stream& stream) {
   const bool is_idle = !stream.is_hot();
   due_.credits.push_back(stream);
@@ -276,7 +276,7 @@ void Streams::update_credit(Instant now) {
 void Streams::check_memory(Instant now) {
   memory_check_ = Instant::never();
   receive_credit_.look_at_memory();
-  // Each waiter once, in order; those still without room go to the end.
+  // Visits each waiter once, in order. Streams still without room go to the end of the list.
   Stream* const last = memory_waiters_.back();
   bool any_had_room = false;
   bool all = false;
@@ -295,7 +295,7 @@ void Streams::check_memory(Instant now) {
     }
   }
   if (memory_waiters_.empty() && !receive_credit_.lane().capped()) return;
-  // Where so many find nothing, the others would not either.
+  // If so many found no room, the others would find none either.
   memory_check_ = any_had_room && !all ? now : now + config_.memory_interval;
 }
 
@@ -303,7 +303,7 @@ void Streams::check_memory(Instant now) {
 
 template <typename Visit>
 void Streams::visit_open(IncrementalScan& lap, Visit&& visit) {
-  // What is done to a stream takes longer for some than for others.
+  // Streams in one step. Some streams take longer than others.
   constexpr std::size_t kStreamsPerStep = 256;
   lap.step(table_.slot_count(), kStreamsPerStep, [&](std::size_t i) {
     work_.add();
@@ -318,7 +318,7 @@ void Streams::go_on() {
   give_first_credits();
 }
 
-// Those that go on by what HELLO promised need a word of their own now.
+// Streams that still go by what HELLO promised need a STREAM_CREDIT now.
 void Streams::give_first_credits() {
   visit_open(first_credits_, [&](Stream& stream) {
     const bool unknown = stream.receive.told() == 0 && stream.receive.consumed() > 0;

@@ -1,9 +1,9 @@
-// The streams of one association: their table, how they begin and end, who of them waits for what,
-// and the credit of both directions. A session builds another when the peer is another, or gone:
-// nothing of it is reset by hand. What outlives it is the session's: which ids of ours were used,
-// and the memory of the streams, which goes back some at a time (retired_streams.h).
+// The streams of one association: their table, how they begin and end, which of them wait for what,
+// and the credit of both directions. For another peer, or without one, a session builds a new
+// object, so nothing is reset by hand. Two things outlive it in the session: the ids that we have
+// used, and the memory of the streams, which is freed some at a time (retired_streams.h).
 //
-// `reach`: as long as credit that is granted now takes to bring bytes, a round trip and a feedback
+// `reach`: the time until credit that is granted now brings bytes, a round trip and a feedback
 // interval.
 #pragma once
 
@@ -34,7 +34,7 @@ namespace satrelay::stp {
 
 class Streams {
  public:
-  // As those of the same names in stp::Config.
+  // As the members of the same names in stp::Config.
   struct Config {
     std::uint32_t max_streams = 65536;
     bool reserves = false;
@@ -42,40 +42,42 @@ class Streams {
     std::uint64_t stream_receive_limit = 0;
     std::uint64_t stream_send_limit = 0;
     Duration stream_linger;
-    Duration memory_interval;      // from one look for memory that others have returned to the next
+    Duration memory_interval;      // between two looks for memory that other users have freed
     std::uint32_t least_turn = 0;  // bytes (stream_schedule.h)
     schedule::HostShares* host_shares = nullptr;
     std::uint64_t hash_secret = 0;
   };
 
-  // What the next packets must carry, each a list of the streams that it is about.
+  // Frames that the next packets must carry: a list of streams for each kind.
   struct Due {
     OpenList opens;
     FinList fins;  // that no byte can carry
     ResetList resets;
     CreditList credits;
     ConfirmList confirms;
-    ConfirmList questions;  // the same, with nothing else to say
+    ConfirmList questions;  // CONFIRMs with only a question or an answer
   };
 
-  // `promised`: the lane's credit that our HELLO grants. `arena` and `work` outlive this.
+  // `promised`: the lane's credit that our HELLO grants. `arena` and `work` outlive this object.
   Streams(const Config& config, Arena& arena, WorkCount& work, std::uint64_t promised);
   Streams(const Streams&) = delete;
   Streams& operator=(const Streams&) = delete;
 
-  // The peer is there, and its HELLO grants so much.
+  // The peer is established, and its HELLO grants this credit.
   void start(std::uint64_t lane_credit, std::uint64_t stream_credit, Instant now);
-  // The association is over: this is destroyed next. The memory of few streams goes back at once.
+  // The association is over, and this object is destroyed next. If there are few streams, their
+  // memory is freed at once.
   void leave_to(RetiredStreams& retired_streams);
 
-  // --- who is there (streams.cc)
+  // --- which streams there are (streams.cc)
   Stream* find(std::uint64_t id) const { return table_.find(id); }
-  // As the relay sees it: not while its OPEN is awaited, nor once it is reset or released.
+  // The stream as the relay sees it: nullptr while its OPEN is awaited, and once it is reset or
+  // released.
   Stream* visible(StreamId id) const {
     Stream* stream = table_.find(static_cast<std::uint64_t>(id));
     return stream != nullptr && stream->visible() && !stream->released ? stream : nullptr;
   }
-  // The stream in the slot `index`; nullptr if that of `generation` is gone.
+  // The stream in the slot `index`; nullptr if the stream of `generation` is gone.
   Stream* present(std::uint32_t index, std::uint16_t generation) const {
     Stream& stream = table_.at(index);
     return stream.phase != Stream::Phase::kFree && stream.generation == generation ? &stream
@@ -83,46 +85,48 @@ class Streams {
   }
   bool full() const { return table_.full(); }
   std::size_t open_count() const { return open_count_; }  // kOpen and kAwaitingOpen
-  // Whether there are a place and memory for one more that carries bytes.
+  // Whether there are a place and memory for one more stream that carries bytes.
   bool has_place() const {
     return open_count_ < config_.max_streams && (!config_.reserves || arena_.free_reserves() >= 2);
   }
-  // Whether it would go on, in both directions, though all the others stood still.
+  // Whether one more stream would go on in both directions, even if all the others stood still.
   bool has_lane_share() const {
     return send_credit_.has_share() &&
            receive_credit_.lane().promised() >= (open_count_ + 1) * LaneShares::kShare;
   }
-  // Those of the peer that have been used.
+  // The ids of the peer that have been used.
   PeerIds& peer_ids() { return peer_ids_; }
 
   // --- the life of a stream (streams.cc)
-  // With a reserve for each half, which the arena has then, or with nothing, to be reset at once;
-  // nullptr without a slot.
+  // kMemory: with a reserve for each half, which the arena must have. kNothing: without, for a
+  // stream that is reset at once. nullptr if no slot is free.
   enum class Own : std::uint8_t { kNothing, kMemory };
   [[nodiscard]] Stream* create(std::uint64_t id, Stream::Phase phase, Own own, Instant now);
-  // One of ours, with an OPEN that carries `metadata`; nullptr likewise.
+  // Opens a stream of ours, with an OPEN that carries `metadata`; nullptr if no slot is free.
   [[nodiscard]] Stream* open(std::uint64_t id, ConstBytes metadata, std::uint32_t context,
                              Instant now);
-  // The OPEN of one of the peer's is here.
+  // The OPEN of a peer's stream has arrived.
   void on_opened(Stream& stream, ConstBytes metadata);
-  // Gone for the relay, which wants it so.
+  // The relay ends the stream, and gets no more events for it.
   void reset(Stream& stream, ResetReason reason, Instant now);
-  // The same, and it is told nothing; the phase is not kResetting yet.
+  // The same for a stream that the relay does not know or has released. The phase is not kResetting
+  // yet.
   void begin_reset(Stream& stream, ResetReason reason, Instant now);
-  // The same from within: it learns of it as of a reset by the peer.
+  // The session ends the stream. The relay gets the event of a reset by the peer, if it knows the
+  // stream.
   void fail(Stream& stream, ResetReason reason, Instant now);
   void release(Stream& stream, Duration reach, Instant now);
-  // Nothing of it has been under way for long: what memory it can do without goes back.
+  // The stream has been idle for long. Frees the memory that it does not need.
   void cool(Stream& stream);
   void free_if_over(Stream& stream);
-  // What waits for something that does not come, when it is due: an OPEN, the end of a reset, the
-  // end of a stream that the relay has released.
+  // When the next stream has waited too long: for its OPEN, for the end of its reset, or for its
+  // end after the relay has released it.
   Instant next_linger() const {
     return linger_.empty() ? Instant::never() : linger_.front()->hot().linger_deadline;
   }
-  // Since when the peer is heard, and hears; never() if it does not. A stream waits for its OPEN
-  // until the peer has been heard for as long as it lingers, and others until it has been reached.
-  // How many were reset.
+  // The times since which the peer is heard, and since which it hears us; never() if it does not. A
+  // stream is reset only if these have lasted for stream_linger: `heard` if it waits for its OPEN,
+  // else `reached`. Returns how many streams were reset.
   struct PathSince {
     Instant heard, reached;
   };
@@ -133,15 +137,15 @@ class Streams {
   bool has_events() const { return !events_.empty(); }
   std::optional<Event> poll_event();
 
-  // --- what is sent (streams_sending.cc)
-  // The writer, of a stream that is visible.
+  // --- the sending side (streams_sending.cc)
+  // For the writer. The stream is visible.
   std::size_t write(Stream& stream, ConstBytes bytes, Instant now);
   bool write_whole(Stream& stream, std::span<const ConstBytes> parts, Instant now);
   void wait_for_room(Stream& stream, std::uint64_t bytes, Instant now);
   void set_ready(Stream& stream, bool ready);
   void finish(Stream& stream);
   void confirm(Stream& stream, const Confirmation& confirmation, Instant now);
-  // The frame was lost.
+  // A CONFIRM, or an OPEN, is due: it is new, or its last frame was lost.
   enum class News : std::uint8_t { kState, kQuestion };
   void owe_confirmation(Stream& stream, News news);
   void owe_open(Stream& stream);
@@ -150,48 +154,48 @@ class Streams {
   std::uint64_t room(const Stream& stream) const {
     return stream.send.room(config_.stream_send_limit, kept_for_receiving());
   }
-  // What the writer needs before it writes anything.
+  // Whether there is the room that the writer needs before it writes anything.
   bool has_room(const Stream& stream) const { return room(stream) >= stream.hot().room_needed; }
   void mark_blocked(Stream& stream, Instant now);
 
-  // The scheduler.
+  // For the scheduler.
   StreamSchedule& schedule() { return schedule_; }
   const StreamSchedule& schedule() const { return schedule_; }
   Due& due() { return due_; }
   const Due& due() const { return due_; }
   CopyQueue& copies() { return copies_; }
   const CopyQueue& copies() const { return copies_; }
-  // Of these classes, those with bytes of streams to send, lost or new.
+  // Those of `classes` in which streams have bytes to send, lost or new.
   schedule::ClassSet has_bytes(schedule::ClassSet classes) const {
     const schedule::ClassSet lost = schedule_.has_lost(), fresh = schedule_.has_new();
     return classes & (send_credit_.any() ? lost | fresh : lost);
   }
-  // Nothing of these classes waits that could be sent.
+  // Whether nothing of these classes waits that could be sent.
   bool idle(schedule::ClassSet classes) const {
     return copies_.empty() && idle_but_for_copies(classes);
   }
   bool idle_but_for_copies(schedule::ClassSet classes) const {
     return due_.opens.empty() && due_.fins.empty() && has_bytes(classes) == 0;
   }
-  // The stream with whose bytes the next packet begins, as far as can be told, if class `first` has
-  // the turn; nullptr: there is none.
+  // The stream that comes first in the next packet, as far as is known, if class `first` has the
+  // turn; nullptr: there is none.
   const Stream* first(schedule::ClassSet classes, schedule::ClassId first) const;
-  // Whether little is left to send, as far as the writers have told. `next`: first(); one that
-  // waits for room, or for credit, has more than can leave now.
+  // Whether little is left to send, as far as the writers have announced it. `next`: the result of
+  // first(). If it is blocked or ready, it has more than can leave now.
   bool near_end(const Stream* next) const;
-  // Keeps the stream in the list of those that the scheduler can serve, or out of it.
+  // Puts the stream into the list that the scheduler serves, or takes it out.
   void update_active(Stream& stream);
   // Bytes of the stream were acknowledged.
   void on_acknowledged(Stream& stream, Instant now);
 
-  // Progress is told no oftener than packets are reported on, every `interval`.
+  // Progress leaves no more often than packets are reported: every `interval`.
   bool confirmations_due(Instant now) const { return now >= next_confirm(); }
   Instant next_confirm() const {
     if (!due_.confirms.empty()) return next_confirm_;
     return due_.questions.empty() ? Instant::never() : later(next_confirm_, next_question_);
   }
   void on_all_confirmed(Duration interval, Instant now) { next_confirm_ = now + interval; }
-  // Questions are left, and are to wait.
+  // Questions are left, and must wait.
   void deferred_questions(Instant until) { next_question_ = until; }
 
   // --- credit of the peer, for what is sent (streams_sending.cc)
@@ -206,8 +210,8 @@ class Streams {
   void wake_lane_waiters() {
     if (has_lane_waiters()) wake_some_lane_waiters();
   }
-  // As long as fewer bytes of it leave than so many, and nothing else happens, nothing of the
-  // stream changes but how many it has sent; zero: that is not known.
+  // As long as fewer bytes of the stream than this leave, and nothing else happens, only its count
+  // of sent bytes changes. Zero: not known.
   std::uint64_t sure_bytes(const Stream& stream) const {
     const bool keeps_its_share = stream.lane_share.left == 0;
     if (stream.phase != Stream::Phase::kOpen || !keeps_its_share || has_lane_waiters()) {
@@ -223,17 +227,17 @@ class Streams {
   void set_reader_needs(Stream& stream, std::uint64_t bytes, Instant now);
   // A STREAM_CREDIT is due.
   void owe_credit(Stream& stream);
-  // It leaves: the limit that it tells, from now on.
+  // A STREAM_CREDIT leaves. Returns its limit, which holds from now on.
   std::uint64_t tell_credit(Stream& stream, Duration reach, Instant now);
-  // A report leaves: what else is worth telling is seen to.
+  // A report leaves. Checks which other credit is worth a frame.
   void update_credit(Instant now);
-  // Kept from bytes that are out of order, for those in order.
+  // Blocks that bytes out of order must leave to bytes in order.
   std::size_t reserve_blocks() const { return arena_.attainable_blocks() / 32 + 1; }
-  // The arena has other users, who do not tell when they return blocks: this is when to look.
+  // The arena has other users, which do not announce freed blocks. This is when to look for some.
   Instant memory_check() const { return memory_check_; }
   void check_memory(Instant now);
 
-  // --- what concerns very many streams and is done to some of them in each call
+  // --- work on very many streams, of which each call does some
   bool work_waits() const {
     return schedule_.go_on_waits() || activation_.active() || first_credits_.active();
   }
@@ -247,7 +251,7 @@ class Streams {
   ConfirmList& confirms_of(const Stream& stream) {
     return stream.only_asks ? due_.questions : due_.confirms;
   }
-  // Of those that are due, in one call: the others are due in the next.
+  // The most due streams in one call. The others are due in the next.
   static constexpr std::size_t kStreamsPerTimeout = 64;
 
   void unlink(Stream& stream);
@@ -260,8 +264,8 @@ class Streams {
   }
   template <typename Visit>
   void visit_open(IncrementalScan& lap, Visit&& visit);
-  // Memory that writers must leave. Granted credit is a promise; and two gateways whose arenas are
-  // full of bytes to send could not take each other's.
+  // Memory that writers must leave. Granted credit is a promise. Also, two gateways with arenas
+  // full of bytes to send could not take each other's bytes.
   std::uint64_t kept_for_receiving() const {
     return std::max<std::uint64_t>(receive_credit_.lane().promised(),
                                    arena_.attainable_blocks() / 8 * arena_.block_size());
@@ -277,14 +281,14 @@ class Streams {
 
   Due due_;
   EventList events_;
-  LingerList linger_;  // all wait equally long: in order of deadlines
+  LingerList linger_;  // all wait equally long, so they are in order of deadlines
   MemoryList memory_waiters_;
   LaneList lane_waiters_;
-  IncrementalScan activation_;     // the peer lets more, or less, of each stream be sent
-  IncrementalScan first_credits_;  // of those that need a word of their own now
+  IncrementalScan activation_;     // START_CREDIT has changed what may be sent of each stream
+  IncrementalScan first_credits_;  // gives STREAM_CREDIT to streams that need one now
   CopyQueue copies_;
   Instant next_confirm_;
-  Instant next_question_;  // no sooner, if it is all that is left
+  Instant next_question_;  // questions alone wait until then
 
   SendCredit send_credit_;
   ReceiveCredit receive_credit_;

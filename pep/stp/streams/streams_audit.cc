@@ -1,4 +1,4 @@
-// The accounts of the streams, counted anew.
+// Counts the streams' accounts anew.
 #include <string>
 
 #include "pep/stp/streams/streams.h"
@@ -11,7 +11,7 @@ std::string differ(const char* what, std::uint64_t account, std::uint64_t counte
          std::to_string(counted);
 }
 
-// What of one stream contradicts itself; nullptr: nothing.
+// Describes how the stream contradicts itself; nullptr: it does not.
 const char* contradiction(const Stream& stream) {
   const bool idle =
       stream.phase == Stream::Phase::kFree || stream.phase == Stream::Phase::kResetting;

@@ -7,9 +7,9 @@
 namespace satrelay::stp {
 namespace {
 
-// Of the streams that wait for the lane's credit, woken at a time.
+// The most streams waiting for the lane's credit that are woken at a time.
 constexpr int kMostWoken = 16;
-// So much of a stream that is about to have nothing left is its tail.
+// A stream with at most so many bytes left is near its end. Unit: bytes.
 constexpr std::uint64_t kTail = 64 * 1024;
 
 }  // namespace
@@ -34,7 +34,7 @@ bool Streams::write_whole(Stream& stream, std::span<const ConstBytes> parts, Ins
   for (const ConstBytes part : parts) {
     const std::size_t stored =
         stream.send.write(part, config_.stream_send_limit, kept_for_receiving());
-    // Room is exact; and the far side would take what follows a hole for something else.
+    // room() is exact. If bytes were left out, the far side would misread all bytes behind them.
     SATRELAY_CHECK(stored == part.size());
   }
   on_written(stream, now);
@@ -74,8 +74,9 @@ void Streams::finish(Stream& stream) {
 void Streams::confirm(Stream& stream, const Confirmation& confirmation, Instant now) {
   const Confirmation before = stream.confirmations.ours();
   if (!stream.confirmations.say(confirmation)) return;
-  // What a host waits for does not wait for the clock. Each mark of a host that calls all urgent
-  // would wake the link, so only the first counts: the far host is to be told that there is one.
+  // A host waits for these states, so they do not wait for the clock. A host may mark all its data
+  // as urgent, and each mark would wake the link. So only the first mark counts: it tells the far
+  // host that there is one.
   const bool is_first_mark = before.urgent.mark == 0 && confirmation.urgent.mark > 0;
   if (confirmation.answered != before.answered || confirmation.ended != before.ended ||
       is_first_mark) {
@@ -87,7 +88,8 @@ void Streams::confirm(Stream& stream, const Confirmation& confirmation, Instant 
   owe_confirmation(stream, without_questions == confirmation ? News::kQuestion : News::kState);
 }
 
-// A peer does not record a packet that speaks of a stream before its OPEN.
+// A peer does not record a packet that names a stream before its OPEN. So CONFIRM waits for the
+// OPEN.
 void Streams::owe_confirmation(Stream& stream, News news) {
   const bool is_queued = ConfirmList::contains(stream);
   const bool is_owed = stream.confirm_behind_open || is_queued;
@@ -120,7 +122,7 @@ void Streams::on_open_left(Stream& stream) {
 
 void Streams::mark_blocked(Stream& stream, Instant now) {
   stream.blocked = true;
-  // Acknowledgements of its own bytes wake a stream, unless the arena is what it lacks.
+  // Acknowledgments of its own bytes wake a stream, unless it lacks blocks of the arena.
   const std::uint64_t stored = stream.send.stored();
   if (stored >= config_.stream_send_limit || room(stream) >= config_.stream_send_limit - stored) {
     return;
@@ -151,7 +153,7 @@ void Streams::update_active(Stream& stream) {
   send_credit_.keep_share(stream, is_open && (has_bytes || !stream.send.finished()));
   const bool wants = is_open && send_credit_.own(stream) > 0 &&
                      (has_bytes || (stream.ready && !stream.blocked && !stream.send.finished()));
-  // With no credit left for anybody the schedule keeps it.
+  // If no stream has credit of the lane left, the stream stays in the schedule.
   const bool waits = wants && send_credit_.any() && send_credit_.of_lane(stream) == 0;
   schedule_.set_new(stream, wants && !waits);
   waits ? lane_waiters_.push_back(stream) : lane_waiters_.remove(stream);
@@ -168,11 +170,11 @@ void Streams::on_acknowledged(Stream& stream, Instant now) {
     free_if_over(stream);
     return;
   }
-  // Bytes were under way when it fell quiet, and their repair has heated it since.
+  // Bytes were in flight when the stream fell quiet, and sending them again has heated it since.
   if (stream.quiet && stream.send.stored() == 0) cool(stream);
   if (!stream.blocked) return;
   if (!has_room(stream)) {
-    // There may be nothing left in flight that could wake it, and it is the arena that is full now.
+    // Possibly nothing is in flight that could wake the stream, and now the arena is full.
     mark_blocked(stream, now);
     return;
   }

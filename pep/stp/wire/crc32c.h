@@ -1,5 +1,5 @@
-// CRC32C (RFC 9260 appendix A), as a state that can be carried on: crc32c_finish(crc32c_update(
-// kCrc32cStart, bytes)) is the checksum of `bytes`.
+// CRC32C (RFC 9260 appendix A). A caller can continue from a state:
+// crc32c_finish(crc32c_update(kCrc32cStart, bytes)) is the checksum of `bytes`.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// FEEDBACK: one report, or one part of a long report, about what became of packets [begin, end)
-// (docs/stp.md section 7). Its list of ranges or its bitmap, whichever is shorter, is kept as it
-// stands in the packet.
+// FEEDBACK: one report, or one part of a long report. It says which of the packets [begin, end)
+// have arrived (docs/stp.md section 7). Its list of ranges or its bitmap, whichever is shorter, is
+// kept as it stands in the packet.
 #pragma once
 
 #include <algorithm>
@@ -13,28 +13,28 @@
 namespace satrelay::stp {
 
 struct FeedbackFrame {
-  // Count field of a report in the form of a bitmap.
+  // Value of the count field if the report is a bitmap.
   static constexpr std::uint16_t kBitmap = 0xffff;
 
-  std::uint64_t highest = 0;         // highest packet number seen
-  std::uint64_t delay_us = 0;        // since it arrived
-  std::uint32_t arrived_us = 0;      // when, by the reporter's clock, low 32 bits
-  std::uint64_t interval_ms = 0;     // until the next regular report, roughly
-  std::uint64_t floor = 0;           // the reporter knows nothing below it any more
-  std::uint64_t first = 0;           // where the report begins of which this may be a later part
-  std::uint64_t begin = 0;           // of this part
-  std::uint64_t end = 0;             // exclusive; at most highest + 1
+  std::uint64_t highest = 0;      // highest packet number seen
+  std::uint64_t delay_us = 0;     // time since it arrived
+  std::uint32_t arrived_us = 0;   // arrival time by the reporter's clock, microseconds, low 32 bits
+  std::uint64_t interval_ms = 0;  // until the next regular report, roughly
+  std::uint64_t floor = 0;        // the reporter knows nothing below it any more
+  std::uint64_t first = 0;        // begin of the whole report, of which this may be a later part
+  std::uint64_t begin = 0;        // begin of this part
+  std::uint64_t end = 0;          // exclusive; at most highest + 1
   std::uint64_t bytes_received = 0;  // UDP payload since the session began
   std::uint64_t stored = 0;          // stream bytes held for the reader
   std::uint64_t ce_count = 0;        // packets with ECN congestion experienced
   std::uint64_t repaired = 0;        // lost packets that REPAIR frames gave back
-  std::uint64_t late_us = 0;         // most that packets have arrived out of order of late
+  std::uint64_t late_us = 0;         // the most by which packets have arrived out of order lately
   std::uint16_t count = 0;           // of ranges, or kBitmap
   std::uint64_t bits = 0;            // in the bitmap
   ConstBytes runs;                   // pairs (received, missing), or the bitmap; valid
 
-  // Calls received(begin, end) and missing(begin, end) in ascending order over [begin, end); no
-  // two calls of a kind follow each other.
+  // Calls received(begin, end) and missing(begin, end) in ascending order over [begin, end). The
+  // two kinds of calls alternate.
   template <typename Received, typename Missing>
   void for_each_run(Received&& received, Missing&& missing) const {
     if (count == kBitmap) {
@@ -55,7 +55,7 @@ struct FeedbackFrame {
   }
 
  private:
-  // How many bits from `at` on are alike; `has_arrived` tells which.
+  // The number of equal bits from `at` on; `has_arrived` returns their value.
   std::uint64_t run_length(std::uint64_t at, bool& has_arrived) const {
     std::uint64_t length = 0;
     bool known = false;
@@ -78,7 +78,8 @@ struct FeedbackFrame {
   }
   template <typename Received, typename Missing>
   void for_each_bitmap_run(Received&& received, Missing&& missing) const {
-    std::uint64_t pending = begin;  // arrived from here on, not told yet
+    // Packets from here on have arrived, and received() has not been called for them yet.
+    std::uint64_t pending = begin;
     std::uint64_t at = 0;
     while (at < bits) {
       bool has_arrived = false;
@@ -94,7 +95,7 @@ struct FeedbackFrame {
   }
 };
 
-// Called behind the type byte; fails the reader on anything malformed.
+// Called behind the type byte. The reader fails if the frame is malformed.
 FeedbackFrame parse_feedback(ByteReader& in);
 
 }  // namespace satrelay::stp

@@ -19,7 +19,7 @@ constexpr std::uint16_t kHelloBodySize = kHelloFrameSize - 3;
 
 std::uint8_t type_byte(FrameType type) { return static_cast<std::uint8_t>(type); }
 
-// The ICMP error behind a RESET with reason 14 (docs/stp.md section 5).
+// The ICMP error in a RESET with reason 14 (docs/stp.md section 5).
 //
 //   +------+------+------------------------+---------+
 //   | Type | Code | Size of the address: 0, | Sender  |
@@ -50,7 +50,7 @@ void write_icmp_refusal(ByteWriter& out, const IcmpRefusal& refusal) {
 
 }  // namespace
 
-// HELLO: fixed positions in every version (docs/stp.md section 4).
+// HELLO: its fields have the same positions in every version (docs/stp.md section 4).
 //
 //   +------+---------+-----+-----+-------+-------+--------------+
 //   | 0x09 | Length  | Min | Max | Flags | Lanes | Capabilities |
@@ -62,12 +62,12 @@ void write_icmp_refusal(ByteWriter& out, const IcmpRefusal& refusal) {
 //   | Offer length | Offer | Accept len.| Accept |  if the sender encrypts
 //   |      2       |       |      2     |        |
 //   +--------------+-------+------------+--------+
-//   | Accepted offer | ... | MAC |  the same, but for older builds; at the end of all
-//   |       16       |     | 16  |
+//   | Accepted offer | ... | MAC |  if the sender encrypts and its build is not older than
+//   |       16       |     | 16  |  the MAC; the MAC is the last field
 //   +----------------+-----+-----+
 HelloFrame parse_hello(ByteReader& in, HelloKeys& keys) {
   HelloFrame frame;
-  ByteReader body(in.bytes(in.u16()));  // what later versions append is skipped
+  ByteReader body(in.bytes(in.u16()));  // skips what later versions append
   frame.minimum_version = body.u8();
   frame.maximum_version = body.u8();
   const std::uint8_t flags = body.u8();
@@ -169,7 +169,7 @@ DataFrame parse_data(ByteReader& in, std::uint8_t type) {
   frame.fin = (type & kDataFin) != 0;
   const std::size_t size = (type & kDataHasLength) != 0 ? in.u16() : in.remaining();
   frame.bytes = in.bytes(size);
-  // An empty frame means something only as the end of its stream.
+  // An empty frame has a meaning only at the end of its stream.
   if ((size == 0 && !frame.fin) || frame.offset > kMaxVarint - size) fail(in);
   return frame;
 }
@@ -228,7 +228,7 @@ void write_reception(ByteWriter& out, const ReceptionFrame& frame) {
   write_varint(out, frame.waited_us);
 }
 
-// What a later version appends is covered by the length and skipped.
+// The length covers what a later version appends, and the parser skips it.
 ConfirmFrame parse_confirm(ByteReader& body) {
   ConfirmFrame frame;
   frame.stream = read_varint(body);

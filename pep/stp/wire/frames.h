@@ -1,5 +1,5 @@
 // The frames of STP version 1: value types, parsers and writers (docs/stp.md section 5). A parser
-// accepts only what the specification allows; logic behind it sees valid values.
+// accepts only what the specification allows, so the code behind it sees valid values.
 #pragma once
 
 #include <cstddef>
@@ -25,9 +25,10 @@ enum class FrameType : std::uint8_t {
   kOpen = 0x06,
   kReset = 0x07,
   kClose = 0x08,
-  kHello = 0x09,      // in HELLO packets only
-  kData = 0x10,       // 0x10 to 0x13
-  kExtension = 0x40,  // this and above: a 16-bit length follows, so that a receiver can skip it
+  kHello = 0x09,  // in HELLO packets only
+  kData = 0x10,   // 0x10 to 0x13
+  // Types from here on: a 16-bit length follows, so that a receiver can skip the frame.
+  kExtension = 0x40,
   kRate = 0x43,
   kConfirm = 0x44,
   kReception = 0x45,
@@ -48,27 +49,27 @@ struct HelloFrame {
   std::uint32_t capabilities = 0;
   std::uint64_t epoch = 0;
   std::uint64_t peer_epoch = 0;  // 0: not known yet
-  std::uint32_t echo = 0;        // number of the HELLO that this one answers; 0: none
+  std::uint32_t echo = 0;        // number of the HELLO that this HELLO answers; 0: none
   std::uint16_t datagram_size = 0;
   std::uint64_t lane_credit = 0;
   std::uint64_t stream_credit = 0;
   friend bool operator==(const HelloFrame&, const HelloFrame&) = default;
 };
 inline constexpr std::size_t kHelloFrameSize = 51;
-// What follows in the HELLO of an end that encrypts: messages of Noise handshakes (docs/stp.md
-// section 16).
+// Follows in the HELLO of an end that encrypts: messages of Noise handshakes (docs/stp.md section
+// 16).
 struct HelloKeys {
-  ConstBytes offer;   // message 1 of the sender's own; empty: none
-  ConstBytes accept;  // message 2, to the newest offer of the receiver; empty: none
-  // The HELLO ends with a MAC (HelloMac), which an older build does not send. A writer leaves room
-  // for it.
+  ConstBytes offer;   // message 1 of the sender's own handshake; empty: none
+  ConstBytes accept;  // message 2, which answers the receiver's newest offer; empty: none
+  // The HELLO ends with a MAC (HelloMac). Older builds do not send one. A writer leaves room for
+  // it.
   bool has_mac = false;
-  ConstBytes accepted = {};  // kOfferNameSize bytes of the offer that `accept` is for
+  ConstBytes accepted = {};  // the first kOfferNameSize bytes of the offer that `accept` accepts
 };
-// An offer begins with a public key that is made for it alone: so much of it names the offer.
+// An offer begins with a public key that no other offer has. These first bytes identify the offer.
 inline constexpr std::size_t kOfferNameSize = 16;
 inline constexpr std::size_t kHelloMacSize = 16;
-// Capabilities. 0x01 was that of an older code, with frames of type 0x42.
+// Capabilities. 0x01 belonged to an older code, with frames of type 0x42.
 inline constexpr std::uint32_t kCapabilityRepair = 0x04;
 inline constexpr std::uint32_t kCapabilityReception = 0x02;
 inline constexpr std::uint32_t kCapabilityLanReports = 0x08;
@@ -84,10 +85,10 @@ inline constexpr std::uint32_t kCapabilityArrivals = 0x1000;
 inline constexpr std::uint32_t kCapabilityBetween = 0x2000;
 
 struct PingFrame {
-  std::uint64_t settled = 0;  // report from this packet number on
+  std::uint64_t settled = 0;  // the receiver reports from this packet number on
 };
 struct SettledFrame {
-  std::uint64_t settled = 0;  // no report below this packet number is needed
+  std::uint64_t settled = 0;  // the sender needs no report on packets below this number
 };
 struct LaneCreditFrame {
   std::uint64_t limit = 0;
@@ -106,24 +107,26 @@ struct ResetFrame {
   std::uint64_t final_size = 0;  // stream bytes that the sender of this frame has sent
   IcmpRefusal icmp = {};         // with ResetReason::kIcmp only
 };
-// The capacity of the direction from the receiver of this frame to its sender; zero: as configured.
+// The capacity of the direction from the receiver of this frame to its sender. Zero: the configured
+// capacity.
 struct RateFrame {
-  std::uint64_t sequence = 0;  // from 1 on in a session, growing
+  std::uint64_t sequence = 0;  // from 1 in each session, growing
   BitRate capacity;
 };
-// What may be sent of a stream before its first STREAM_CREDIT.
+// The limit on the bytes of a stream that may be sent before its first STREAM_CREDIT.
 struct StartCreditFrame {
-  std::uint64_t sequence = 0;  // from 1 on in a session, growing
+  std::uint64_t sequence = 0;  // from 1 in each session, growing
   std::uint64_t limit = 0;
 };
-// What the reporter's own machine has to do with the FEEDBACK behind it.
+// How the reporter's own machine affects the FEEDBACK that follows.
 struct ReceptionFrame {
-  std::uint64_t missed = 0;     // packets for which its port had no room, in this session
-  std::uint64_t waited_us = 0;  // so long may the newest packet have been at the port
+  std::uint64_t missed = 0;  // packets of this session for which the reporter's port had no room
+  // Longest time for which the newest packet may have waited at the port.
+  std::uint64_t waited_us = 0;
 };
 struct ConfirmFrame {
   std::uint64_t stream = 0;
-  std::uint64_t sequence = 0;  // of the stream's CONFIRM frames, from 1 on
+  std::uint64_t sequence = 0;  // number of the CONFIRM frame in its stream, from 1
   Confirmation confirmation;
 };
 struct CloseFrame {
@@ -136,20 +139,20 @@ struct DataFrame {
   ConstBytes bytes;
 };
 
-// A parser is called behind the type byte and fails the reader on anything malformed.
+// A parser is called behind the type byte. It makes the reader fail if the frame is malformed.
 HelloFrame parse_hello(ByteReader& in, HelloKeys& keys);
 OpenFrame parse_open(ByteReader& in);
 ResetFrame parse_reset(ByteReader& in);
 DataFrame parse_data(ByteReader& in, std::uint8_t type);
-// Of a packet that is one DATA frame and no more, which needs no length: nullopt of any other.
+// Parses a packet that is a single DATA frame without a length; nullopt for any other packet.
 std::optional<DataFrame> parse_only_data(ConstBytes frames);
-// Behind its length: `body` is what the length covers.
+// These are called behind the length field; `body` is what the length covers.
 RateFrame parse_rate(ByteReader& body);
 ConfirmFrame parse_confirm(ByteReader& body);
 StartCreditFrame parse_start_credit(ByteReader& body);
 ReceptionFrame parse_reception(ByteReader& body);
 
-// `keys` are left out unless the frame encrypts.
+// `keys` are written only if the frame encrypts.
 void write_hello(ByteWriter& out, const HelloFrame& frame, const HelloKeys& keys = {});
 void write_ping(ByteWriter& out, const PingFrame& frame);
 void write_settled(ByteWriter& out, const SettledFrame& frame);
@@ -166,12 +169,12 @@ void write_reception(ByteWriter& out, const ReceptionFrame& frame);
 constexpr std::size_t open_frame_size(std::uint64_t stream, std::size_t metadata) {
   return 1 + varint_size(stream) + varint_size(metadata) + metadata;
 }
-// Type, stream and offset of a DATA frame without a length field.
+// The size of type, stream and offset in a DATA frame without a length field.
 constexpr std::size_t data_header_size(std::uint64_t stream, std::uint64_t offset) {
   return 1 + varint_size(stream) + varint_size(offset);
 }
 inline constexpr std::size_t kDataLengthSize = 2;
-// Type, code, size of an address, and the address.
+// Type, code, size of the address, address.
 inline constexpr std::size_t kMaxIcmpRefusalSize = 1 + 1 + 1 + 16;
 inline constexpr std::size_t kMaxResetFrameSize =
     1 + kMaxVarintSize + 1 + kMaxVarintSize + kMaxIcmpRefusalSize;
@@ -183,9 +186,9 @@ inline constexpr std::size_t kMaxStartCreditFrameSize = 1 + 2 + 2 * kMaxVarintSi
 inline constexpr std::size_t kMaxReceptionFrameSize = 1 + 2 + 2 * kMaxVarintSize;
 inline constexpr std::size_t kMaxConfirmFrameSize = 1 + 2 + 1 + 8 * kMaxVarintSize;
 
-// Walks the frames of a session packet; false if any of them is malformed. The visitor has
-// overloads operator()(const XFrame&) for each frame and unknown(type). The reader of a packet
-// walks twice: first with IgnoreFrames, so that a malformed packet has no effect at all.
+// Walks the frames of a session packet; false if any frame is malformed. The visitor overloads
+// operator()(const XFrame&) for each frame, and has unknown(type). The reader of a packet walks
+// twice, first with IgnoreFrames, so that a malformed packet has no effect at all.
 template <typename Visitor>
 bool walk_frames(ConstBytes frames, Visitor&& visitor) {
   ByteReader in(frames);

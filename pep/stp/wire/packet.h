@@ -35,7 +35,8 @@ struct PacketHeader {
   std::uint8_t version = kVersion;
   PacketType type = PacketType::kFrames;
   bool key_phase = false;
-  bool is_protected = false;  // a REPAIR frame may stand for it later: worth a copy
+  // A REPAIR frame may stand for this packet later, so the receiver keeps a copy.
+  bool is_protected = false;
   std::uint8_t lane = 0;
   std::uint16_t session_tag = 0;
   std::uint32_t number = 0;
@@ -48,16 +49,16 @@ std::optional<PacketHeader> parse_header(ConstBytes datagram);
 // Writes kHeaderSize bytes.
 void write_header(const PacketHeader& header, std::byte* out);
 
-// What ties a packet to one direction of one session. The checksum starts from both boot epochs, so
-// that a packet of another session fails it even if its 16-bit tag is the same by chance; an AEAD
+// Ties a packet to one direction of one session. The checksum starts from both boot epochs. So a
+// packet of another session fails the check even if its 16-bit tag is the same by chance. An AEAD
 // gets the same property from its key.
 class SessionSeal {
  public:
-  SessionSeal() = default;  // of HELLO packets
+  SessionSeal() = default;  // for HELLO packets
   SessionSeal(std::uint64_t sender_epoch, std::uint64_t receiver_epoch);
 
   std::uint16_t tag() const { return tag_; }
-  // Fills the trailer of a packet whose header and frames stand in front of it.
+  // Fills the trailer of a packet. Header and frames are already in front of it.
   void close(MutableBytes packet) const;
   // Whether the trailer matches.
   bool verify(ConstBytes packet) const;
@@ -68,7 +69,7 @@ class SessionSeal {
   std::uint16_t tag_ = 0;
 };
 
-// Header and trailer taken off; `packet` has passed parse_header().
+// The packet without header and trailer. `packet` has passed parse_header().
 inline ConstBytes frames_of(ConstBytes packet) {
   return packet.subspan(kHeaderSize, packet.size() - kHeaderSize - kTrailerSize);
 }

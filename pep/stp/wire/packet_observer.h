@@ -1,5 +1,5 @@
-// Looks at the packets of a session as they are before they are encrypted, and after they have been
-// decrypted. For whoever needs to see what two gateways say to each other.
+// Sees the packets of a session before they are encrypted and after they are decrypted. It is for
+// tools that show what two gateways send each other.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ class PacketObserver {
  public:
   enum class Way : std::uint8_t { kSent, kReceived };
   virtual ~PacketObserver() = default;
-  // `header`: kHeaderSize bytes. `rest`: the frames, without checksum or tag; of a HELLO, which is
-  // never encrypted, all that is behind the header.
+  // `header`: kHeaderSize bytes. `rest`: the frames, without checksum or tag. A HELLO is never
+  // encrypted; its `rest` is all that stands behind the header.
   virtual void see(Way way, ConstBytes header, ConstBytes rest) = 0;
 };
 

@@ -1,5 +1,5 @@
 // CODED and REPAIR: forward error correction by random linear codes over packets (docs/stp.md
-// section 11). A code counts the packets that it covers; a repair covers a run of them.
+// section 11). A code numbers the packets that it covers. A repair covers consecutive ones.
 #pragma once
 
 #include <cstddef>
@@ -9,39 +9,39 @@
 
 namespace satrelay::stp {
 
-// Which code: each counts its own packets.
+// The codes. Each numbers its own packets.
 enum class FecCode : std::uint8_t {
-  kFlight = 0,  // ends and beginnings of what is sent: windows that end
-  kPrompt = 1,  // flows whose delay matters: a window that slides
+  kFlight = 0,  // the ends and beginnings of what is sent: windows that end
+  kPrompt = 1,  // flows with `delivery: prompt`: a window that slides
 };
 inline constexpr std::size_t kFecCodes = 2;
 
-// First in a packet that a code covers.
+// The first frame of a packet that a code covers.
 struct CodedFrame {
   FecCode code = FecCode::kFlight;
-  std::uint16_t index = 0;  // of the packet among those of the code, low 16 bits
+  std::uint16_t index = 0;  // number of the packet among the code's packets, low 16 bits
 };
 
-// A sum over the symbols of `count` packets from `first` on, each times coefficient(row, index).
+// The sum of the symbols of `count` packets from `first` on, each times coefficient(row, index).
 struct RepairFrame {
   FecCode code = FecCode::kFlight;
   std::uint16_t first = 0;  // index of the first packet
   std::uint16_t count = 0;  // 1 to kMaxCodedWindow
-  std::uint16_t row = 0;    // of the code's matrix
+  std::uint16_t row = 0;    // row of the code's matrix
   ConstBytes symbol;
 };
 
 inline constexpr std::uint16_t kMaxCodedWindow = 3072;
 inline constexpr std::size_t kCodedFrameSize = 1 + 2 + 1 + 2;
 inline constexpr std::size_t kRepairHeaderSize = 1 + 2 + 1 + 2 + 2 + 2;
-// A source symbol is the number of a packet (low 32 bits), the length of its frames behind CODED
+// A source symbol is the number of a packet (low 32 bits), the length of the frames behind CODED
 // (16 bits), and these frames.
 inline constexpr std::size_t kSymbolHeaderSize = 4 + 2;
-// So much longer than the longest of its packets is a repair, at most.
+// A packet with a REPAIR is at most this much longer than the longest packet that it covers.
 inline constexpr std::size_t kRepairOverhead =
     kRepairHeaderSize + kSymbolHeaderSize - kCodedFrameSize;
 
-// `body` is what the frame's length covers; the reader fails on anything malformed.
+// `body` is what the frame's length covers. The reader fails if the frame is malformed.
 CodedFrame parse_coded(ByteReader& body);
 RepairFrame parse_repair(ByteReader& body);
 void write_coded(ByteWriter& out, const CodedFrame& frame);

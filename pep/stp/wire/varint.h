@@ -12,7 +12,8 @@ namespace satrelay::stp {
 inline constexpr std::uint64_t kMaxVarint = (std::uint64_t{1} << 62) - 1;
 inline constexpr std::size_t kMaxVarintSize = 8;
 
-// What was read makes no sense: the reader fails, as if the packet ended early.
+// Makes the reader fail, as if the packet ended early. Parsers call it for values that make no
+// sense.
 inline void fail(ByteReader& in) { in.bytes(in.remaining() + 1); }
 
 constexpr std::size_t varint_size(std::uint64_t value) {
@@ -22,7 +23,7 @@ constexpr std::size_t varint_size(std::uint64_t value) {
   return 8;
 }
 
-// Where there is room for it; the place behind it.
+// The caller has checked that there is room. Returns the place behind the integer.
 inline std::byte* store_varint(std::byte* out, std::uint64_t value) {
   const std::size_t size = varint_size(value);
   switch (size) {
@@ -47,7 +48,7 @@ inline void write_varint(ByteWriter& out, std::uint64_t value) {
 }
 
 inline std::uint64_t read_varint(ByteReader& in) {
-  if (in.remaining() == 0) return in.u8();  // fails the reader
+  if (in.remaining() == 0) return in.u8();  // makes the reader fail
   switch (load_u8(in.rest().data()) >> 6) {
     case 0:
       return in.u8();

@@ -1,5 +1,5 @@
-// When an ACK is owed (RFC 9293 section 3.8.6.3, RFC 5681 section 4.2): every second full segment,
-// at the latest after the delay, and at once for whatever the peer's loss recovery waits for.
+// Decides when an ACK is owed (RFC 9293 section 3.8.6.3, RFC 5681 section 4.2): for every second
+// full segment, after the delay at the latest, and at once if the peer's loss recovery needs it.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,8 @@ namespace satrelay::tcp {
 class AckPolicy {
  public:
   void owe_now() { now_ = true; }
-  // More than `announced_mss` is several segments that a device has merged. `delay`: the longest.
+  // A payload of more than `announced_mss` is several segments that a device has merged. `delay`:
+  // the longest delay of an ACK.
   struct Manner {
     std::uint16_t announced_mss = 0;
     Duration delay;
@@ -32,7 +33,7 @@ class AckPolicy {
     }
   }
   bool owed_now() const { return now_; }
-  // Any segment with the ACK bit left.
+  // A segment with the ACK bit was sent.
   void on_sent(Timers& timers) {
     now_ = false;
     unacknowledged_ = 0;
@@ -43,7 +44,7 @@ class AckPolicy {
   // While the peer's congestion window is small, each delayed ACK would cost it a round trip.
   static constexpr std::uint8_t kQuickAcks = 16;
 
-  std::uint32_t unacknowledged_ = 0;  // no more than a window
+  std::uint32_t unacknowledged_ = 0;  // bytes; no more than a window
   std::uint16_t full_segment_ = 1;    // largest payload seen: what the peer calls a full segment
   std::uint8_t quick_left_ = kQuickAcks;
   bool now_ = false;

@@ -1,9 +1,9 @@
-// Which window is advertised. Positions are the peer's stream positions.
+// Decides which window to advertise. Positions are the peer's stream positions.
 //
-// The promised edge never retreats: whatever lies below it is accepted. The window field counts in
-// units of 1 << scale, so the edge is rounded up while that exceeds the limit by at most one unit,
-// and down after that; such a rounding is the only apparent retreat, and RFC 7323 section 2.4
-// allows for it. Silly windows: RFC 9293 section 3.8.6.2.2.
+// The promised edge never retreats: data below it is accepted. The window field counts in units of
+// 1 << scale. So the edge is rounded up if it then exceeds the limit by less than a unit, and down
+// otherwise. Such a rounding is the only apparent retreat; RFC 7323 section 2.4 allows it. Silly
+// windows: RFC 9293 section 3.8.6.2.2.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ class ReceiveWindow {
     std::uint64_t next = 0;      // first position not yet received
     std::uint64_t consumed = 0;  // everything below has left the buffer
     std::uint64_t free = 0;      // bytes the arena could still store
-    std::uint64_t held = 0;      // of what lies below `next`, not acknowledged yet
-    std::uint64_t acknowledged() const { return next - held; }  // what the field counts from
+    std::uint64_t held = 0;      // bytes below `next` that are not acknowledged yet
+    std::uint64_t acknowledged() const { return next - held; }  // the field counts from here
   };
 
   explicit ReceiveWindow(std::uint64_t limit) : limit_(limit) {}
@@ -27,11 +27,11 @@ class ReceiveWindow {
   void set_scale(std::uint8_t shift) { shift_ = shift; }
   void set_segment_size(std::uint16_t bytes) { segment_size_ = bytes; }
 
-  // The field for a segment sent now; promises it.
+  // The window field for a segment sent now. It is a promise from then on.
   std::uint16_t advertise(const Memory& memory);
-  // The field of a SYN, never scaled (RFC 7323 section 2.2); promises it.
+  // The window field of a SYN, never scaled (RFC 7323 section 2.2). It is a promise from then on.
   std::uint16_t advertise_unscaled(const Memory& memory);
-  // Whether an otherwise idle connection should tell the peer of new room.
+  // Whether to send a window update on a connection that is otherwise idle.
   bool update_due(const Memory& memory) const;
 
   std::uint64_t edge() const { return promised_; }  // data below is accepted

@@ -60,7 +60,8 @@ bool Receiver::store_in_order(std::uint64_t offset, ConstBytes payload, Instant 
     acks_.owe_now();
     return false;
   }
-  // What is held is acknowledged in time; an ACK that repeats the last one would speak of loss.
+  // If acknowledgments are held, hold_acknowledgments() owes the ACK later. An ACK that repeats the
+  // last one would tell the peer of a loss.
   if (acknowledged() > told) {
     acks_.on_in_order(static_cast<std::uint32_t>(stored),
                       {around_.mss, around_.profile().delayed_ack}, around_.timers, now);
@@ -68,8 +69,8 @@ bool Receiver::store_in_order(std::uint64_t offset, ConstBytes payload, Instant 
   return true;
 }
 
-// RFC 5681 section 4.2: what lies beyond a gap, or fills one, wholly or in part, is acknowledged at
-// once.
+// RFC 5681 section 4.2: data that lies beyond a gap, or fills one wholly or in part, is
+// acknowledged at once.
 void Receiver::store_around_gaps(std::uint64_t offset, ConstBytes payload, bool repeats) {
   acks_.owe_now();
   const std::uint64_t end = offset + payload.size();
@@ -77,8 +78,8 @@ void Receiver::store_around_gaps(std::uint64_t offset, ConstBytes payload, bool 
   if (beyond_gap) ++around_.counters().out_of_order_segments_in;
   const RangeSet::Overlap held = stream_.out_of_order().overlap(offset, end);
   around_.counters().duplicate_bytes_in += held.total;
-  // RFC 2883 section 4: of several pieces that came again the first is reported, and where it lies
-  // beyond the ACK the block that holds it is named next.
+  // RFC 2883 section 4: if several pieces came again, report the first. If it lies beyond the ACK,
+  // the next block is the range that holds it.
   if (held.total > 0 && !repeats) report_.on_duplicate(held.first);
   const std::size_t fresh = payload.size() - held.total;
   std::size_t stored = 0;

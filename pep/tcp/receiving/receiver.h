@@ -1,5 +1,5 @@
-// The receiving half of an endpoint: stores what arrives, knows what to acknowledge and when, and
-// which window to offer.
+// The receiving half of an endpoint. It stores arriving data, and knows what to acknowledge and
+// when, and which window to offer.
 #pragma once
 
 #include <algorithm>
@@ -18,21 +18,23 @@ namespace satrelay::tcp {
 
 class Receiver {
  public:
-  // `around` outlives it.
+  // `around` must outlive the receiver.
   Receiver(const Config& config, Environment& around);
 
   // Takes a segment that overlaps the window. `position` may be negative or already received.
   void handle_data(std::int64_t position, ConstBytes payload, Instant now);
-  // The same of segments that follow each other, as long as they begin where they are expected and
-  // fit into the window, no gap was there, and all of each is stored: how many of them were taken,
-  // the last of them perhaps in part.
+  // Takes segments that follow each other in order, and returns how many. Takes none if there is a
+  // gap or a FIN, and none that does not fit into the window. If memory runs out, the last segment
+  // taken may be stored only in part.
   [[nodiscard]] std::size_t handle_in_order(std::span<const ConstBytes> payloads, Instant now);
-  // The peer's last byte lies before `position`; ignored if that contradicts what is stored.
+  // The peer's last byte lies before `position`. Ignored if that contradicts stored data, or lies
+  // beyond the window.
   void handle_fin(std::int64_t position);
   // Whether the FIN is reached now for the first time: every byte before it has arrived.
   bool take_fin();
-  // Of what came beyond a gap (Reassembler::has_place()): a LAN that loses every fortieth segment
-  // of a large window has a gap in each 64 KiB.
+  // Beyond a gap, one more separate piece is kept for each 64 KiB of the limit
+  // (Reassembler::has_place()). A LAN that loses every fortieth segment of a large window leaves a
+  // gap in each 64 KiB.
   static constexpr std::uint32_t kBytesAPiece = 65'536;
   // Data arrived that had arrived before.
   void note_duplicate(std::int64_t begin, std::int64_t end);
@@ -43,18 +45,18 @@ class Receiver {
     stream_.reset();
     stream_.disown();
   }
-  // Gives back what it needs only while bytes are stored.
+  // Frees memory that is needed only while bytes are stored.
   void trim() {
     stream_.trim();
     report_.trim();
   }
   [[nodiscard]] bool own() { return stream_.own(); }
   void disown() { stream_.disown(); }
-  // While set, nothing is stored beyond its reserve; what is beyond is as if lost.
+  // While set, nothing is stored beyond the reserve. The rest counts as lost.
   void set_frugal(bool frugal) { frugal_ = frugal; }
 
-  // What is stored may be acknowledged later than TCP would: from `from` on not yet, and the FIN
-  // not before release_fin(). Both only move on.
+  // Stored data may be acknowledged later than TCP would: nothing from offset `from` on, and the
+  // FIN only after release_fin(). `from` only increases.
   static constexpr std::uint64_t kNoHold = ~std::uint64_t{0};
   void hold_acknowledgments(std::uint64_t from);
   void hold_fin() { fin_held_ = true; }
@@ -63,7 +65,7 @@ class Receiver {
 
   // --- for the header of an outgoing segment ---
   std::uint64_t next() const { return stream_.in_order_end() + (fin_taken_ ? 1 : 0); }  // RCV.NXT
-  std::uint64_t acknowledged() const {  // SEG.ACK: RCV.NXT but for what is held
+  std::uint64_t acknowledged() const {  // SEG.ACK: RCV.NXT less what is held
     const std::uint64_t end = stream_.in_order_end();
     if (hold_from_ < end) return hold_from_;
     return end + (fin_taken_ && !fin_held_ ? 1 : 0);
@@ -75,13 +77,14 @@ class Receiver {
   }
   bool has_gap() const { return !stream_.out_of_order().empty(); }
   bool has_sack() const { return has_gap() || report_.has_duplicate(); }
-  // The most blocks that write_sack() could have now.
+  // The most blocks that write_sack() could write now.
   std::size_t sack_count() const {
     return stream_.out_of_order().range_count() + (report_.has_duplicate() ? 1 : 0);
   }
-  // After consume() or set_limit(): whether the peer should hear of the new room. Asks once.
+  // After consume() or set_limit(): whether a window update should tell the peer of the new room.
+  // True only once.
   bool take_window_update();
-  bool owes_window_update();  // whether that would say so
+  bool owes_window_update();  // what take_window_update() would return
 
   std::uint64_t edge() const { return window_.edge(); }
   ReceiveWindow& window() { return window_; }
@@ -97,20 +100,20 @@ class Receiver {
     return {next(), stream_.consumed(), stream_.room(around_.arena().free_blocks()),
             next() - acknowledged()};
   }
-  // Beyond what is in order, in its reserve.
+  // Room of the reserve beyond the in-order data, in bytes.
   std::uint64_t own_room() const {
     const std::uint64_t in_order = stream_.in_order_end();
     return stream_.own_end() > in_order ? stream_.own_end() - in_order : 0;
   }
-  // What may be stored beyond what was consumed.
+  // Most bytes that may be stored beyond the consumed ones.
   std::uint64_t limit() const {
     const std::uint64_t edge =
         frugal_ ? std::min(window_.edge(), stream_.in_order_end() + own_room()) : window_.edge();
     return edge - stream_.consumed();
   }
-  // Whether all of it was stored.
+  // Returns whether all of `payload` was stored.
   bool store_in_order(std::uint64_t offset, ConstBytes payload, Instant now);
-  // `repeats`: what the segment had in common with the bytes in order is reported already.
+  // `repeats`: the overlap of the segment with the in-order bytes has been reported already.
   void store_around_gaps(std::uint64_t offset, ConstBytes payload, bool repeats);
 
   static constexpr std::uint64_t kNoFin = ~std::uint64_t{0};
@@ -119,7 +122,7 @@ class Receiver {
   SackReport report_;
   std::uint64_t fin_ = kNoFin;
   std::uint64_t hold_from_ = kNoHold;
-  // What stands behind these begins where their own members end.
+  // The attribute lets the members behind these use their tail padding.
   [[no_unique_address]] Reassembler stream_;
   [[no_unique_address]] AckPolicy acks_;
   [[no_unique_address]] ReceiveWindow window_;

@@ -27,7 +27,7 @@ std::size_t SackReport::write(const RangeSet& held, std::span<Range> out) {
     if (range.begin > recent[i]) continue;  // delivered meanwhile
     const auto begin = out.begin() + static_cast<std::ptrdiff_t>(first_block);
     const auto end = out.begin() + static_cast<std::ptrdiff_t>(written);
-    if (std::find(begin, end, range) != end) continue;  // merged with a more recent one
+    if (std::find(begin, end, range) != end) continue;  // merged with a more recent block
     recent[kept++] = recent[i];
     if (written < out.size()) out[written++] = range;
   }

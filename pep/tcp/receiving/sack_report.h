@@ -1,5 +1,5 @@
 // The SACK blocks to report: RFC 2018 section 4 (most recently received first) and the duplicate
-// report of RFC 2883. Keeps a few positions, not ranges: the reassembler's list is the truth.
+// report of RFC 2883. It keeps a few positions, not ranges: the reassembler's list has the ranges.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ class SackReport {
   bool has_duplicate() const { return memory_ && memory_->duplicate.has_value(); }
   // Writes up to out.size() blocks out of `held` and forgets the duplicate; returns how many.
   std::size_t write(const RangeSet& held, std::span<Range> out);
-  // Gives the memory of a report that has nothing to say back.
+  // Frees the memory if there is nothing to report.
   void trim() {
     if (memory_ && memory_->count == 0 && !memory_->duplicate) memory_.reset();
   }
@@ -38,7 +38,7 @@ class SackReport {
     if (!memory_) memory_ = std::make_unique<Memory>();
     return *memory_;
   }
-  std::unique_ptr<Memory> memory_;  // none while all comes in order
+  std::unique_ptr<Memory> memory_;  // nullptr until data comes out of order or twice
 };
 
 }  // namespace satrelay::tcp

@@ -1,7 +1,7 @@
-// What a sender knows of the bytes under way beyond their positions: when each segment was sent,
-// the probe for their tail, and up to where its recovery goes. Nothing under way, nothing of it: an
-// idle sender does without (Sender::trim()), and begins anew with the round trip that it knows.
-// Marks of urgent data stay until the peer has what lies before them.
+// The sender's state about bytes in flight, beyond their positions: when each segment was sent, the
+// tail loss probe, and where recovery ends. An idle sender frees it (Sender::trim()), and later
+// begins anew with the RTT that it knows. Marks of urgent data stay until the peer has acknowledged
+// all bytes before them.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ struct InFlight {
   Rack rack;
   TailLossProbe probe;
   std::uint64_t recovery_point = 0;
-  std::uint64_t echo_point = 0;  // an ECE counts again beyond
+  std::uint64_t echo_point = 0;  // an ECE counts again beyond it
   std::uint64_t timed_end = 0;   // the segment being timed ends here
   Instant timed_at = Instant::never();
   Duration persist_interval;
-  std::uint32_t duplicates = 0;         // without SACK
-  std::unique_ptr<UrgentMarks> urgent;  // while the peer is told of any
+  std::uint32_t duplicates = 0;         // duplicate ACKs, without SACK
+  std::unique_ptr<UrgentMarks> urgent;  // while the peer must be told of any
 };
 
 }  // namespace satrelay::tcp

@@ -1,8 +1,8 @@
-// RACK (RFC 8985 section 6): a segment is lost once one that was sent later has been delivered, and
-// a reordering window has passed. Retransmissions are judged in the same way. Needs SACK.
+// RACK (RFC 8985 section 6): a segment is lost once a segment sent later has been delivered and a
+// reordering window has passed. Retransmissions are judged in the same way. Needs SACK.
 //
-// The earliest deadline is waited for and not the latest as in the RFC's pseudocode: a loss is
-// found no later, and the walk over the segments stops at the first that may still be on its way.
+// The timer runs to the earliest deadline, not to the latest as in the RFC's pseudocode. A loss is
+// found no later, and the walk over the segments stops at the first segment that may still arrive.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 
 namespace satrelay::tcp {
 
-// So many segments after it say that one is lost (RFC 5681 section 3.2).
+// This many segments delivered behind a missing one, or duplicate ACKs, indicate a loss (RFC 5681
+// section 3.2).
 inline constexpr std::uint32_t kDuplicateThreshold = 3;
 
 class Rack {
@@ -23,15 +24,15 @@ class Rack {
   // --- input: for each ACK in this order -------------------------------------------------------
   struct Arrival {
     Instant now;
-    // What the ACK echoes was sent before this instant; never() if nothing can be said.
+    // The echoed timestamp was sent before this instant; never() if that is unknown.
     Instant echoed_before = Instant::never();
   };
   // Bytes that are reported for the first time.
   void on_delivered(Range range, const Arrival& arrival);
-  // A sample that cannot belong to a retransmission.
+  // An RTT sample that cannot belong to a retransmission.
   void take_rtt(Duration rtt, Instant now);
-  // A duplicate report (RFC 2883): something was sent again in vain. Widens the window, once a
-  // round trip.
+  // A duplicate report (RFC 2883): a retransmission was needless. Widens the reordering window, at
+  // most once a round trip.
   void on_duplicate_report(std::uint64_t una, std::uint64_t next);
 
   // --- losses ----------------------------------------------------------------------------------
@@ -40,7 +41,7 @@ class Rack {
     Duration smoothed_rtt;
     Instant now;
   };
-  // Calls `lose` with each range that counts as lost from now on, and answers when to look again.
+  // Calls `lose` with each range that counts as lost from now on. Returns when to look again.
   template <typename Lose>
   Instant detect(const Circumstances& circumstances, Lose&& lose) {
     const Duration patience = rtt_ + window(circumstances);
@@ -53,8 +54,8 @@ class Rack {
     }
     return Instant::never();
   }
-  // Retransmission timeout (section 6.3): the first segment is lost, and those that have had their
-  // time; what was sent just now may well arrive.
+  // Retransmission timeout (section 6.3): the first segment is lost, and so is each segment that is
+  // overdue. A segment sent just now may well arrive.
   template <typename Lose>
   void detect_at_timeout(const Circumstances& circumstances, Lose&& lose) {
     if (const Range first = segments_.take_first(); first.size() > 0) lose(first);
@@ -69,7 +70,7 @@ class Rack {
 
   bool reordering_seen() const { return reordering_seen_; }
   bool has_minimum_rtt() const { return !minimum_rtt_.is_infinite(); }
-  // It knows nothing of the path that one which begins will not learn with its first round trip.
+  // Whether a new Rack would know as much of the path after its first round trip.
   bool is_plain() const {
     return segments_.empty() && !reordering_seen_ && !duplicate_round_ && multiple_ == 1;
   }
@@ -83,7 +84,8 @@ class Rack {
   Duration window(const Circumstances& circumstances) const;
 
   SentSegments segments_;
-  // The segment sent last of all that were delivered (RACK.xmit_ts, RACK.end_seq, RACK.rtt).
+  // The segment that was sent last among all delivered segments (RACK.xmit_ts, RACK.end_seq,
+  // RACK.rtt).
   Instant newest_sent_at_;
   std::uint64_t newest_end_ = 0;
   Duration rtt_;

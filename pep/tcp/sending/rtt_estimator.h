@@ -1,6 +1,6 @@
-// Retransmission timeout (RFC 6298). The lower bound is put under the variance term, as the common
-// host stacks do, and not under the sum: a peer that delays its ACK by just the minimum would
-// otherwise cause a timeout each time.
+// Retransmission timeout (RFC 6298). The lower bound applies to the variance term, as in common
+// host stacks, and not to the sum. Otherwise a peer that delays its ACK by just the minimum would
+// cause a timeout each time.
 #pragma once
 
 #include "pep/base/time.h"
@@ -14,10 +14,10 @@ class RttEstimator {
     Duration maximum;
     Duration initial;
   };
-  // They are the same each time.
+  // The limits must be the same in all calls.
   explicit RttEstimator(const Limits& limits) : rto_(limits.initial) {}
 
-  // A sample that cannot belong to a retransmission (Karn), or that timestamps made certain. It
+  // A sample that cannot belong to a retransmission (Karn), or for which timestamps prove it. It
   // ends any backoff.
   void sample(Duration rtt, const Limits& limits);
   void back_off(const Limits& limits);

@@ -1,12 +1,12 @@
-// What is outstanding, what of it the peer has reported (RFC 2018), and what is taken for lost.
-// Positions are 64-bit and include the FIN.
+// Which positions are outstanding, which of them the peer has reported (RFC 2018), and which count
+// as lost. Positions are 64-bit and include the FIN.
 //
 // Every position in [una, next) is in exactly one of three conditions:
 //   sacked    reported by the peer: never sent again unless the peer reneges
-//   lost      taken for lost, and not sent again yet
+//   lost      counts as lost, and was not sent again yet
 //   in flight all others: the original, or the latest retransmission
-// so RFC 6675's pipe is a subtraction, and each event costs O(ranges it changes). Who decides what
-// is lost: Rack, where the peer has SACK; duplicate ACKs, where it has not; the timeout.
+// So RFC 6675's pipe is a subtraction, and each event costs O(ranges it changes). If the peer has
+// SACK, Rack decides what is lost; if not, duplicate ACKs do. In both cases the timeout does, too.
 #pragma once
 
 #include <algorithm>
@@ -20,9 +20,9 @@ namespace satrelay::tcp {
 
 class Scoreboard {
  public:
-  // Of what the peer reports so many separate ranges are kept, and one more for each 64 KiB under
-  // way, which is a loss in forty segments. The rest is forgotten, as RFC 2018 section 8 allows:
-  // what it speaks of may be sent again in vain.
+  // Most separate ranges of the peer's reports that are kept, beside one more for each 64 KiB in
+  // flight, which is a loss in forty segments. Further reports are dropped, as RFC 2018 section 8
+  // allows: the sender may retransmit those bytes needlessly.
   static constexpr std::size_t kFewestReports = 128;
   static constexpr std::uint64_t kBytesAReport = 65'536;
 
@@ -52,8 +52,9 @@ class Scoreboard {
     return sacked.range_count() < kFewestReports + outstanding() / kBytesAReport ||
            sacked.touches(std::max(block.begin, una_), block.end);
   }
-  // A SACK block; one without a place changes nothing, and whatever lies outside (una, next] is
-  // ignored. Calls `report` with each range that is new to us; returns the bytes in them.
+  // Takes a SACK block. Ignored if there is no place for it, or if it ends beyond next; the part
+  // below una is ignored. Calls `report` with each range that is new to us; returns the bytes in
+  // them.
   template <typename Report>
   std::uint64_t sack(Range block, Report&& report) {
     block.begin = std::max(block.begin, una_);
@@ -65,10 +66,11 @@ class Scoreboard {
   }
   // All of `range` that is outstanding and not sacked counts as lost.
   void take_for_lost(Range range);
-  // Takes the first segment for lost: the third duplicate ACK, or a partial ACK without SACK.
+  // Counts the first segment as lost: upon the third duplicate ACK, or a partial ACK without SACK.
   void mark_first_lost(std::uint64_t segment_size);
   void mark_all_lost() { take_for_lost({una_, next_}); }
-  // The peer has dropped what it had reported (RFC 2018 section 8): the first byte is among it.
+  // The peer has dropped data that it had reported (RFC 2018 section 8): the first outstanding byte
+  // is among the reported ones.
   bool has_reneged() const {
     return has_sacked() && reports_->sacked.ranges().front().begin <= una_;
   }
@@ -76,12 +78,12 @@ class Scoreboard {
     if (reports_) reports_->sacked.clear();
   }
 
-  // Without SACK: bytes that duplicate ACKs say have left the network.
+  // Without SACK: bytes that have left the network, judging by duplicate ACKs.
   void set_duplicate_credit(std::uint64_t bytes) {
     if (reports_ || bytes > 0) reports().duplicate_credit = bytes;
   }
 
-  // Gives back the memory of reports and losses that are over.
+  // Frees the memory if no reports or losses are left.
   void trim() {
     if (!reports_) return;
     const bool over = reports_->sacked.empty() && reports_->lost.empty();
@@ -115,7 +117,7 @@ class Scoreboard {
     if (!reports_) reports_ = std::make_unique<Reports>();
     return *reports_;
   }
-  std::unique_ptr<Reports> reports_;  // from the first report or loss on
+  std::unique_ptr<Reports> reports_;  // allocated at the first report or loss
 };
 
 }  // namespace satrelay::tcp

@@ -13,7 +13,8 @@ constexpr std::uint64_t kLeastSegment = 68 - 20 - 20;
 }  // namespace
 
 std::size_t Sender::write(ConstBytes bytes) {
-  // The receiving half has its blocks left, so that both never block each other.
+  // Leaves the blocks that are reserved for received data, so that the two halves never block each
+  // other.
   const std::uint64_t free = around_.arena().free_blocks();
   const std::uint64_t kept = around_.reserve_blocks;
   const std::uint64_t room = queue_.room(free > kept ? free - kept : 0);
@@ -59,7 +60,7 @@ void Sender::make_controller() {
 }
 
 void Sender::begin_flight(Instant now) {
-  // Of a path that has been idle the shortest round trip is not known any more.
+  // After an idle time the shortest RTT of the path is no longer known.
   if (rtt_.has_sample()) in_flight().rack.take_rtt(rtt_.smoothed(), now);
 }
 
@@ -92,8 +93,8 @@ void Sender::restart_retransmission_timer(Instant now) {
   timers().arm(Timer::kRetransmission, now + rtt_.rto());
 }
 
-// RFC 8985 section 7.2: upon new data and upon its acknowledgment, while nothing is known to be
-// missing.
+// RFC 8985 section 7.2: called when new data is sent or acknowledged. Arms the probe only while no
+// segment is known to be missing.
 void Sender::schedule_probe(Instant now) {
   if (!selective_) return;
   const bool wanted = board_.outstanding() > 0 && recovery_ == Recovery::kOpen &&
@@ -116,13 +117,14 @@ std::optional<Transmission> Sender::poll(std::uint16_t room, Instant now) {
   return std::nullopt;
 }
 
-// A segment has one urgent pointer: it ends where that points to.
+// A segment has one urgent pointer, so the segment ends at the mark that it points to.
 std::uint16_t Sender::room_until_mark(std::uint64_t begin, std::uint16_t room) const {
   const std::uint64_t mark = urgent_beyond(begin);
   return mark == 0 ? room : static_cast<std::uint16_t>(std::min<std::uint64_t>(room, mark - begin));
 }
 
-// Whether what ends there is all that the application has said for now.
+// Whether a segment that ends at `end` gets PSH: it ends the data written so far, or at an urgent
+// mark.
 bool Sender::pushes(std::uint64_t end) const {
   return end == queue_.end() || (is_urgent() && urgent_beyond(end - 1) == end);
 }
@@ -135,9 +137,9 @@ std::optional<Transmission> Sender::poll_new(std::uint16_t room, Instant now) {
   const std::uint64_t size = std::min({data, std::uint64_t{room}, usable});
   const bool fin = closed_ && size == data && usable > size;
   if (size == 0 && !fin) return std::nullopt;
-  // Silly window avoidance, RFC 9293 section 3.8.6.2.1: a full segment, all there is, or half the
-  // largest window the peer ever offered. A host that never offers more than a few octets gets
-  // them at the pace of the override timer.
+  // Silly window avoidance, RFC 9293 section 3.8.6.2.1: send a full segment, all there is, or half
+  // the largest window the peer ever offered. A host that never offers more than a few octets gets
+  // data at the pace of the override timer.
   const std::uint64_t half = std::max((largest_window_ + 1) / 2, kLeastSegment);
   const bool worthwhile = size == room || size == data || size >= half || override_;
   if (!worthwhile) return std::nullopt;
@@ -174,10 +176,11 @@ std::size_t Sender::poll_run(std::uint16_t room, std::size_t most, Instant now) 
   return count;
 }
 
-// New data, directly behind all before.
+// Records new data as sent, directly behind all before.
 void Sender::note_sent(Range range, Instant now) {
   board_.on_sent(range.end);
-  // What waited at a closed window, or is marked urgent, may have made it before.
+  // There may be an InFlight without a minimum RTT: data waited at a closed window, or is marked
+  // urgent.
   if (!in_flight_ || !in_flight_->rack.has_minimum_rtt()) [[unlikely]]
     begin_flight(now);
   InFlight& sent = in_flight();
@@ -188,7 +191,7 @@ void Sender::note_sent(Range range, Instant now) {
   }
 }
 
-// For the acknowledgment of new data.
+// Starts to wait for the acknowledgment of new data.
 void Sender::begin_waiting(Instant now) {
   override_ = false;
   if (!timers().armed(Timer::kRetransmission)) restart_retransmission_timer(now);
@@ -204,8 +207,8 @@ std::optional<Transmission> Sender::poll_lost(std::uint16_t room, Instant now) {
   const std::uint64_t data = data_end - std::min(lost.begin, data_end);
   const std::uint64_t size = std::min(data, std::uint64_t{room});
   const bool fin = size == data && lost.end > queue_.end();
-  // What lies beyond a window that shrank waits; what is probed for is the first segment, by the
-  // timer (RFC 9293 section 3.8.6).
+  // Data beyond a window that shrank must wait. Only its first segment is sent, as a probe, upon
+  // the retransmission timer (RFC 9293 section 3.8.6).
   if (!force_ && (peer_edge_ <= lost.begin || !congestion_allows(size))) return std::nullopt;
 
   force_ = false;
@@ -237,7 +240,7 @@ Transmission Sender::retransmit(Range range, Instant now) {
   const bool fin = range.end > queue_.end();
   board_.on_retransmitted(range);
   if (selective_) in_flight().rack.segments().on_retransmitted(range, now);
-  // Karn: nothing that may have been sent twice is timed.
+  // Karn: a segment that may have been sent twice is not timed.
   if (range.begin < in_flight().timed_end) in_flight().timed_at = Instant::never();
   if (range.begin == una() || !timers().armed(Timer::kRetransmission)) {
     restart_retransmission_timer(now);
@@ -252,9 +255,9 @@ Transmission Sender::retransmit(Range range, Instant now) {
                       .reduced = false};
 }
 
-// The sender mostly fills a window that opens at once, which ends the wait. A window of a few
-// octets waits for the timer: never longer than it did, or a host that speaks often would put it
-// off for ever.
+// The closed window of the peer opens. Usually the sender fills it at once, which ends the wait. A
+// window of a few octets waits for the timer. The timer never moves to a later time, or a host that
+// sends often would postpone it for ever.
 void Sender::hasten_override(Instant now) {
   in_flight().persist_interval = std::max(rtt_.rto(), profile().minimum_rto);
   timers().arm(Timer::kPersist,
@@ -262,8 +265,8 @@ void Sender::hasten_override(Instant now) {
 }
 
 void Sender::arm_persist_if_blocked(Instant now) {
-  // With data in flight an ACK or the retransmission timer comes first; with none, only the peer's
-  // window can be what blocks.
+  // If data is in flight, an ACK or the retransmission timer comes first. If none is, only the
+  // peer's window can block the sender.
   if (board_.outstanding() > 0 || timers().armed(Timer::kPersist)) return;
   in_flight().persist_interval = std::max(rtt_.rto(), profile().minimum_rto);
   timers().arm(Timer::kPersist, now + in_flight().persist_interval);

@@ -1,9 +1,9 @@
-// The sending half of an endpoint: what is sent next, and when again.
+// The sending half of an endpoint: decides what to send next, and when to send it again.
 //
-// Congestion control sits behind control::WindowController; losses are found by RACK-TLP (RFC 8985)
-// and repaired as RFC 6675 says, by RFC 6582 where the peer has no SACK, and by RFC 6298 when
-// nothing else helps. Nagle's algorithm is absent on purpose: a relay must not add delay to what an
-// application has sent.
+// control::WindowController does congestion control. RACK-TLP (RFC 8985) finds losses. Losses are
+// repaired as in RFC 6675, as in RFC 6582 if the peer has no SACK, and as in RFC 6298 if nothing
+// else helps. Nagle's algorithm is absent on purpose: a relay must not delay what an application
+// has sent.
 #pragma once
 
 #include <cstdint>
@@ -30,20 +30,20 @@ struct Transmission {
   bool fin = false;
   bool push = false;
   bool fresh = false;    // sent for the first time
-  bool reduced = false;  // and the first since the congestion window was reduced (CWR)
+  bool reduced = false;  // the first since the congestion window was reduced (CWR)
 };
 
 // The parts of an acceptable segment that concern the sender.
 struct Acknowledgment {
-  std::uint64_t ack = 0;                     // position, at most next()
-  std::int64_t sequence = 0;                 // position of the segment itself
-  std::uint64_t window = 0;                  // bytes, unscaled
-  bool congestion_echo = false;              // ECE
-  bool occupies_sequence = false;            // carries payload or FIN: never a duplicate ACK
-  std::span<const Range> sack;               // positions
-  std::optional<Range> duplicate;            // what the peer reports to have had before (RFC 2883)
-  Duration timestamp_rtt;                    // from TSecr; zero if there is none
-  Instant echoed_before = Instant::never();  // what TSecr echoes was sent before this
+  std::uint64_t ack = 0;           // position, at most next()
+  std::int64_t sequence = 0;       // position of the segment itself
+  std::uint64_t window = 0;        // bytes, unscaled
+  bool congestion_echo = false;    // ECE
+  bool occupies_sequence = false;  // carries payload or FIN: never a duplicate ACK
+  std::span<const Range> sack;     // positions
+  std::optional<Range> duplicate;  // range that the peer reports to have had before (RFC 2883)
+  Duration timestamp_rtt;          // from TSecr; zero if there is none
+  Instant echoed_before = Instant::never();  // the value in TSecr was sent before this
 };
 
 enum class TimeoutOutcome : std::uint8_t { kContinues, kGivesUp };
@@ -57,15 +57,16 @@ class Sender {
   // --- the application ---
   [[nodiscard]] std::size_t write(ConstBytes bytes);
   std::uint64_t writable() const;
-  // Bytes yet to be written are urgent up to the offset `mark`, as the peer is told until it has
-  // them. At a closed window it is told at once, of the first.
+  // Bytes that are yet to be written are urgent up to the offset `mark`. Segments carry an urgent
+  // pointer until the peer has acknowledged them. At a closed window, a probe carries the first
+  // mark at once.
   UrgentMarks::Added mark_urgent(std::uint64_t mark);
   void close() { closed_ = true; }
   bool close_called() const { return closed_; }
-  // Forgets all stored bytes, and an end that the peer has not acknowledged. Nothing may be sent
+  // Forgets all stored bytes, and a FIN that the peer has not acknowledged. Nothing may be sent
   // after that.
   void drop();
-  // Gives back what it needs only while something is under way.
+  // Frees memory that is needed only while something is in flight.
   void trim();
 
   // --- the handshake ---
@@ -76,31 +77,31 @@ class Sender {
   };
   void establish(const Established& parameters);
   void take_handshake_rtt(Duration rtt) { rtt_.sample(rtt, rtt_limits()); }
-  // A SYN was not answered in time; none of several is timed.
+  // A SYN was not answered in time. If several were sent, none of them is timed.
   void back_off() { rtt_.back_off(rtt_limits()); }
   void distrust_initial_rtt() { rtt_.distrust_initial(rtt_limits()); }
   const RttEstimator& rtt() const { return rtt_; }
 
   // --- input ---
   void handle_acknowledgment(const Acknowledgment& acknowledgment, Instant now);
-  // Whether an acknowledgment on data says nothing new: all that was sent has arrived, and the
-  // window is where it was. Of a tail probe it says nothing either: only a bare one does.
+  // Whether an ACK on data says nothing new: all sent data has arrived, and the window is
+  // unchanged. It says nothing about a tail probe either: only an ACK without data does.
   bool is_known(std::uint64_t ack, std::uint64_t window, std::int64_t sequence) const {
     return board_.outstanding() == 0 && ack == una() && ack + window == peer_edge_ &&
            sequence >= window_sequence_ && !timers().armed(Timer::kPersist);
   }
-  // Such acknowledgments came; `sequence`: of the last of them.
+  // Such ACKs came. `sequence`: position of the last of these segments.
   void handle_known(std::int64_t sequence) {
     probes_unanswered_ = 0;
     if (peer_edge_ <= una()) retries_ = 0;
     window_sequence_ = sequence;
   }
-  // The peer has answered neither what was sent again and again nor probes of its closed window,
-  // for more than 100 s.
+  // The peer has answered neither retransmissions nor probes of its closed window, for more than
+  // 100 s.
   bool sends_in_vain() const { return retries_ + probes_unanswered_ >= kRetriesInVain; }
-  // Nothing was reported missing, is suspected to be, or probed for: of an ACK that acknowledges
-  // more, and reports nothing, handle_advance() is all there is to do; and on_advanced() after the
-  // last of several.
+  // No data is reported or suspected to be missing, and no probe is in flight. For an ACK that
+  // acknowledges more data, and reports nothing, handle_advance() is then enough. on_advanced()
+  // must follow the last of several such ACKs.
   bool misses_nothing() const {
     if (recovery_ != Recovery::kOpen || board_.has_sacked() || board_.has_lost()) return false;
     if (probe_in_flight() || timers().armed(Timer::kReordering)) return false;
@@ -113,24 +114,26 @@ class Sender {
   void handle_probe_timeout(Instant now);
   void handle_reordering_timeout(Instant now);
 
-  // Segments of more than `segment_size` do not get through: smaller ones from now on, and what was
-  // sent from `position` on once more. The path is not congested.
+  // Segments of more than `segment_size` do not get through: sends smaller ones from now on, and
+  // sends all data from `position` on again. The path is not congested.
   void handle_smaller_path(std::uint64_t position, std::uint32_t segment_size, Instant now);
 
   // --- output ---
-  // The next segment with at most `room` payload bytes, taken as sent; nullopt if none may go now.
+  // The next segment with at most `room` payload bytes. It counts as sent. nullopt if none may be
+  // sent now.
   std::optional<Transmission> poll(std::uint16_t room, Instant now);
-  // Segments of exactly `room` bytes that poll() would give one after the other, `most` at most:
-  // how many, all taken as sent. The first begins where next() was. None is the last there is, and
-  // whatever else is to be told or decided is left to poll().
+  // Takes up to `most` segments of exactly `room` bytes that poll() would give one after the other.
+  // Returns how many; they count as sent, and the first begins where next() was. It never takes the
+  // last data, and leaves anything else that must be told or decided to poll().
   std::size_t poll_run(std::uint16_t room, std::size_t most, Instant now);
-  // Whether poll() could have anything: cheap enough for every call.
+  // Whether poll() could have a segment. Cheap enough for every call.
   bool has_work() const;
-  // A zero-window probe is owed: an empty segment one below una().
+  // Whether any probe of a closed window is owed. take_probe() takes the usual one: an empty
+  // segment one below una().
   bool owes_probe() const { return window_probe_owed_ || urgent_probe_owed_; }
   bool take_probe() { return std::exchange(window_probe_owed_, false); }
-  // And before it one at una(), as that is the only empty segment of which a peer with a closed
-  // window takes the urgent pointer.
+  // The urgent probe goes first: an empty segment at una(). A peer with a closed window takes the
+  // urgent pointer of no other empty segment.
   bool take_urgent_probe() { return std::exchange(urgent_probe_owed_, false); }
 
   // --- getters ---
@@ -216,8 +219,9 @@ class Sender {
   ByteQueue queue_;
   Scoreboard board_;
   RttEstimator rtt_;
-  std::unique_ptr<InFlight> in_flight_;  // while anything is under way
-  // From the first ACK of data on; an idle one that knows of no loss is as a new one.
+  std::unique_ptr<InFlight> in_flight_;  // nullptr while the sender is idle
+  // Made when first needed, usually at the first ACK of data. trim() frees an idle one that knows
+  // of no loss, as a new one is equal to it.
   std::unique_ptr<control::WindowController> controller_;
 
   std::uint64_t peer_edge_ = 0;  // first position that the peer's window excludes
@@ -234,7 +238,7 @@ class Sender {
   bool selective_ = false;
   bool closed_ = false;
   bool reduction_to_tell_ = false;  // CWR
-  bool force_ = false;              // the first lost segment goes whatever the windows say
+  bool force_ = false;              // send the first lost segment whatever the windows say
   bool override_ = false;           // silly-window override: send what fits
   bool window_probe_owed_ = false;
   bool urgent_probe_owed_ = false;

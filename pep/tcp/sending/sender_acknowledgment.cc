@@ -1,4 +1,4 @@
-// Sender: what an ACK does.
+// Sender: handling of ACKs.
 #include <algorithm>
 
 #include "pep/base/check.h"
@@ -7,7 +7,7 @@
 namespace satrelay::tcp {
 namespace {
 
-// Finer is not worth a timer: hosts do not answer on the microsecond.
+// A finer timer is not worth its cost: hosts do not answer within microseconds.
 constexpr Duration kReorderingGranularity = Duration::milliseconds(1);
 
 }  // namespace
@@ -20,7 +20,7 @@ void Sender::handle_acknowledgment(const Acknowledgment& acknowledgment, Instant
       acknowledgment.ack > una_before ? acknowledgment.ack - una_before : 0;
   probes_unanswered_ = 0;
 
-  // RFC 3168 section 6.1.2: once a window of data.
+  // RFC 3168 section 6.1.2: react once a window of data.
   if (acknowledgment.congestion_echo && flight_before > 0 &&
       acknowledgment.ack > in_flight().echo_point) {
     in_flight().echo_point = next();
@@ -31,7 +31,7 @@ void Sender::handle_acknowledgment(const Acknowledgment& acknowledgment, Instant
   const std::uint64_t fresh = take_reports(acknowledgment, advance, now);
   judge_probe(acknowledgment, advance, flight_before, now);
   const bool window_changed = take_window(acknowledgment, una_before, now);
-  // A peer that answers with a closed window is alive, however long it stays closed.
+  // A peer that answers with a closed window is alive, however long the window stays closed.
   if (peer_edge_ <= una()) retries_ = 0;
 
   if (flight_before == 0) return;
@@ -41,8 +41,8 @@ void Sender::handle_acknowledgment(const Acknowledgment& acknowledgment, Instant
       timers().armed(Timer::kReordering)) {
     update_recovery(advance, flight_before, now);
   }
-  // Duplicate ACKs alone do not open the window (RFC 5681 section 3.2); after a timeout, whatever
-  // arrives drives the repair.
+  // Duplicate ACKs alone do not open the congestion window (RFC 5681 section 3.2). After a timeout,
+  // new SACK reports open it, too.
   if (advance > 0 || (fresh > 0 && recovery_ == Recovery::kLoss)) {
     controller().on_ack({fresh, pipe_before, rtt, rtt_.smoothed(),
                          recovery_ == Recovery::kFast || acknowledgment.congestion_echo, now});
@@ -61,10 +61,10 @@ void Sender::handle_advance(const Acknowledgment& acknowledgment, Instant now) {
   controller().on_ack({fresh, pipe_before, rtt, rtt_.smoothed(), false, now});
 }
 
-// What is under way is waited for anew.
+// Restarts the timers for the data that is still in flight.
 void Sender::on_advanced(Instant now) {
   if (board_.outstanding() == 0) {
-    tail_probe_owed_ = false;  // there is no tail
+    tail_probe_owed_ = false;  // no tail is left
     timers().cancel(Timer::kRetransmission);
   } else {
     restart_retransmission_timer(now);
@@ -90,8 +90,8 @@ std::uint64_t Sender::take_advance(const Acknowledgment& acknowledgment,
 
 std::uint64_t Sender::take_reports(const Acknowledgment& acknowledgment, std::uint64_t advance,
                                    Instant now) {
-  // A segment beyond a gap echoes what came before the gap (RFC 7323 section 4.3), and says nothing
-  // about itself.
+  // The ACK of a segment beyond a gap echoes the timestamp of a segment before the gap (RFC 7323
+  // section 4.3). It says nothing about the segment that it reports.
   const Rack::Arrival arrival{now, advance > 0 ? acknowledgment.echoed_before : Instant::never()};
   std::uint64_t fresh = 0;
   if (advance > 0) fresh = take_advance(acknowledgment, arrival);
@@ -144,8 +144,8 @@ void Sender::handle_smaller_path(std::uint64_t position, std::uint32_t segment_s
 
 bool Sender::take_window(const Acknowledgment& acknowledgment, std::uint64_t una_before,
                          Instant now) {
-  // RFC 9293 section 3.10.7.4 (WL1, WL2), and as common stacks do: an ACK of new data is news even
-  // on a segment sent earlier.
+  // RFC 9293 section 3.10.7.4 (WL1, WL2). As in common stacks, an ACK of new data updates the
+  // window even if its segment was sent earlier.
   if (acknowledgment.ack == una_before && acknowledgment.sequence < window_sequence_) return false;
   const std::uint64_t edge = acknowledgment.ack + acknowledgment.window;
   const bool changed = edge != peer_edge_;
@@ -175,7 +175,8 @@ void Sender::count_duplicates(const Acknowledgment& acknowledgment, std::uint64_
                               bool window_changed) {
   if (selective_) return;
   if (advance > 0) {
-    // Each segment newly covered but the first had been a duplicate ACK (RFC 6582 deflation).
+    // RFC 6582 deflation: each segment newly acknowledged, except the first, had caused a duplicate
+    // ACK.
     const std::uint64_t segments = advance / segment_size_;
     const std::uint64_t covered = segments > 0 ? segments - 1 : 0;
     in_flight().duplicates = recovery_ == Recovery::kFast && in_flight().duplicates > covered

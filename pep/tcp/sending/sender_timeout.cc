@@ -1,4 +1,4 @@
-// Sender: what a timer does.
+// Sender: handling of timers.
 #include <algorithm>
 
 #include "pep/tcp/sending/sender.h"
@@ -27,7 +27,7 @@ TimeoutOutcome Sender::handle_retransmission_timeout(Instant now) {
   ++retries_;
   ++counters().retransmission_timeouts;
   back_off();
-  // A closed window, not the path, may be why nothing was acknowledged.
+  // A closed window, not the path, may be the reason why nothing was acknowledged.
   if (peer_edge_ > una()) {
     controller().on_timeout({board_.outstanding(), now});
     reduction_to_tell_ = true;
@@ -61,7 +61,7 @@ void Sender::handle_probe_timeout(Instant now) {
   // A closed window is probed by the retransmission timer.
   if (board_.outstanding() == 0 || recovery_ != Recovery::kOpen || peer_edge_ <= una()) return;
   tail_probe_owed_ = true;
-  restart_retransmission_timer(now);  // which remains the last resort
+  restart_retransmission_timer(now);  // it remains the last resort
 }
 
 void Sender::handle_reordering_timeout(Instant now) {

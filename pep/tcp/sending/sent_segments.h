@@ -1,7 +1,7 @@
-// When each outstanding segment was last sent, in two orders: by position, and by time of sending
-// for those in flight. A ring of records by position, with the other order linked through it, so
-// that every event costs O(log n) and O(1) a segment that it concerns. Grows by doubling and
-// allocates nothing once it is as large as the flight has been.
+// Knows when each outstanding segment was last sent, in two orders: by position, and by time of
+// sending for segments in flight. The records form a ring by position, and the other order is
+// linked through it. So every event costs O(log n), and O(1) for each segment that it concerns. The
+// ring grows by doubling, and allocates nothing once it is as large as the largest flight.
 #pragma once
 
 #include <algorithm>
@@ -24,11 +24,11 @@ class SentSegments {
     bool sacked = false;
   };
 
-  // So many may be outstanding, as one acknowledgment may be of all of them: a window of 24 MB of
-  // usual segments.
+  // Most outstanding segments. One ACK may acknowledge all of them, so this bounds the work for one
+  // ACK. It is a window of 24 MB of usual segments.
   static constexpr std::size_t kMost = 1 << 14;
-  // Beyond so many, only while they carry kLeastMean octets on average: a host that takes tiny
-  // segments must not make their records as large as what they carry.
+  // More segments than this may be outstanding only while they carry kLeastMean octets on average.
+  // If a host takes tiny segments, the records must not become as large as the data they describe.
   static constexpr std::size_t kMostTiny = 1 << 12;
   static constexpr std::size_t kLeastMean = 512;
 
@@ -40,14 +40,14 @@ class SentSegments {
   }
   std::size_t size() const { return ring_ ? ring_->back - ring_->front : 0; }
 
-  // New data, directly behind all before. Without room the last record takes it in.
+  // New data was sent, directly behind all before. Without room, the last record takes it in.
   void on_sent(Range range, Instant now);
-  // All segments that `range` touches are in flight again, and the latest sent. A segment of which
-  // a part is sent again counts as a whole: its rest follows at once, or smaller.
+  // All segments that `range` touches are in flight again, and were sent last. A segment of which a
+  // part is sent again counts as a whole: the rest follows at once.
   void on_retransmitted(Range range, Instant now);
 
-  // Visits the segments whose last byte lies in `range` and that were not delivered before, in
-  // order of position. Those that lie in it whole count as delivered from then on.
+  // Visits the segments that end in `range` and were not delivered before, in order of position.
+  // Segments that lie wholly in `range` count as delivered from then on.
   template <typename Visitor>
   void deliver(Range range, Visitor&& visit) {
     if (empty() || range.begin >= ring_->end) return;
@@ -63,22 +63,23 @@ class SentSegments {
     }
   }
   void release_below(std::uint64_t position);
-  // Nothing counts as delivered or in flight any more.
+  // From now on no segment counts as delivered or in flight.
   void forget_deliveries();
 
   // How many outstanding segments are delivered.
   std::size_t sacked() const { return ring_ ? ring_->sacked : 0; }
-  // Of those in flight, the one sent longest ago.
+  // The segment in flight that was sent longest ago, if has_in_flight().
   bool has_in_flight() const { return ring_ && ring_->in_flight > 0; }
   Segment oldest() const { return describe(ring_->oldest); }
-  // Takes it out of those in flight, until it is retransmitted.
+  // Takes that segment out of flight until it is retransmitted.
   void take_oldest() { unlink(at(ring_->oldest)); }
-  // The segment with the lowest position, taken out of those in flight if it is.
+  // Takes the segment with the lowest position out of flight, if it is in flight. Returns its
+  // range.
   Range take_first();
-  // The last one sent for the first time.
+  // The segment that was last sent for the first time.
   Range last() const { return describe(ring_->back - 1).range; }
 
-  // Gives back the memory of a flight that is over.
+  // Frees the memory if no segment is outstanding.
   void trim() {
     if (empty()) ring_.reset();
   }
@@ -98,16 +99,16 @@ class SentSegments {
   struct Ring {
     explicit Ring(std::size_t room) : records(room) {}
 
-    std::vector<Record> records;  // by id, which count on; a power of two
+    std::vector<Record> records;  // at id modulo its size, a power of two; ids count on
     std::uint32_t front = 0;
     std::uint32_t back = 0;
     std::uint64_t end = 0;
-    std::uint32_t oldest = 0;  // by time, if any is in flight
+    std::uint32_t oldest = 0;  // by time of sending, if any is in flight
     std::uint32_t newest = 0;
     std::size_t in_flight = 0;
     std::size_t sacked = 0;
   };
-  // There is a ring.
+  // Only if there is a ring.
   Record& at(std::uint32_t id) { return ring_->records[id & (ring_->records.size() - 1)]; }
   const Record& at(std::uint32_t id) const {
     return ring_->records[id & (ring_->records.size() - 1)];
@@ -125,7 +126,7 @@ class SentSegments {
   void unlink(Record& record);
   void grow();
 
-  std::unique_ptr<Ring> ring_;  // from the first segment on
+  std::unique_ptr<Ring> ring_;  // allocated at the first segment
 };
 
 }  // namespace satrelay::tcp

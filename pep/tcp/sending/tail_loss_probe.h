@@ -1,6 +1,6 @@
-// Tail loss probe (RFC 8985 section 7): when the last segments of a flight are not acknowledged for
-// two round trips, one segment is sent, so that the ACK tells what is missing long before the
-// timeout would. One probe at a time.
+// Tail loss probe (RFC 8985 section 7). If the last segments of a flight are not acknowledged for
+// two round trips, the sender sends one segment. The ACK for it shows what is missing, long before
+// the timeout would. One probe at a time.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,10 @@ namespace satrelay::tcp {
 
 class TailLossProbe {
  public:
-  // Section 7.2. `single`: one segment is in flight, whose ACK the peer may delay.
+  // Section 7.2. `single`: only one segment is in flight, and the peer may delay its ACK.
   static Duration timeout(Duration smoothed_rtt, bool single, Duration largest_ack_delay) {
     if (smoothed_rtt <= Duration::zero()) return Duration::seconds(1);
-    // Hosts do not answer on the microsecond, even over the shortest LAN.
+    // Hosts do not answer within microseconds, even over the shortest LAN.
     constexpr Duration kGranularity = Duration::milliseconds(2);
     return smoothed_rtt * 2 + (single ? largest_ack_delay : kGranularity);
   }
@@ -36,8 +36,8 @@ class TailLossProbe {
   };
   enum class Finding : std::uint8_t {
     kNothing,
-    kNeedless,  // the segment had arrived before: the duplicate report is the probe's own
-    kRepaired,  // the probe replaced a lost segment, which congestion control must hear of
+    kNeedless,  // the segment had arrived before; the duplicate report is about the probe
+    kRepaired,  // the probe replaced a lost segment: congestion control must react
   };
   // Section 7.4.2.
   Finding on_ack(const Ack& ack) {

@@ -9,8 +9,8 @@
 
 namespace satrelay::dpdk {
 
-// A queue: push() at the back, pop() at the front. What a port could not send stays in the burst,
-// in order, and the caller decides: try again, or drop and count.
+// A queue: push() at the back, pop() at the front. Packets that a port could not send stay in the
+// burst, in order. The caller decides whether to try again, or to drop and count them.
 class Burst {
  public:
   static constexpr std::size_t kCapacity = 32;
@@ -24,12 +24,12 @@ class Burst {
   bool empty() const { return begin_ == end_; }
   bool full() const { return size() == kCapacity; }
 
-  // Not when full().
+  // The burst must not be full.
   void push(Packet packet) {
     if (end_ == kCapacity) compact();
     packets_[end_++] = packet.release();
   }
-  // Not when empty().
+  // The burst must not be empty.
   Packet pop() {
     Packet packet(packets_[begin_++]);
     if (begin_ == end_) begin_ = end_ = 0;
@@ -42,11 +42,11 @@ class Burst {
   }
   // The packet that the (i + 1)th pop() would give.
   PacketView peek(std::size_t i) const { return PacketView(packets_[begin_ + i]); }
-  // Frees the first `count`, not more than there are.
+  // Frees the first `count` packets; there must be as many.
   void drop(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) pop();
   }
-  // Frees all packets; how many there were.
+  // Frees all packets; returns their number.
   std::size_t clear() {
     const std::size_t count = size();
     while (!empty()) pop();
@@ -56,7 +56,7 @@ class Burst {
  private:
   friend class Port;
   friend class DeviceSender;
-  // The first `count` belong to somebody else now.
+  // Removes the first `count` packets, which now have another owner.
   void forget(std::size_t count) {
     begin_ += count;
     if (begin_ == end_) begin_ = end_ = 0;

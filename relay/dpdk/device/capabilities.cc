@@ -29,7 +29,8 @@ struct Name {
 };
 constexpr Name kNames[] = {{CAP_NET_ADMIN, "CAP_NET_ADMIN"}, {CAP_IPC_LOCK, "CAP_IPC_LOCK"}};
 
-// What a thread of this process asks of another can only be done by that other, in a handler.
+// A thread can change only its own rights. So each thread changes them in a handler of the signal
+// SIGRTMIN + kSignalOffset.
 constexpr int kSignalOffset = 5;
 struct Wanted {
   std::uint64_t capabilities = 0;
@@ -39,12 +40,13 @@ struct Wanted {
   std::size_t group_count = 0;
   std::array<gid_t, Identity::kMostGroups> groups{};
 };
-// Written before the first signal, and read in handlers only.
+// Written before the first signal, and only read from then on.
 Wanted wanted;
 
-// glibc's own functions would change all threads, and keep a list of them locked meanwhile.
+// These are system calls, since glibc's functions would change all threads, and hold a lock on
+// their list of threads meanwhile.
 void become_another_user() {
-  // Else what is permitted goes with uid 0.
+  // Otherwise the permitted capabilities are lost together with uid 0.
   ::prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
   ::syscall(SYS_setgroups, wanted.group_count, wanted.groups.data());
   ::syscall(SYS_setresgid, wanted.group, wanted.group, wanted.group);
@@ -52,8 +54,8 @@ void become_another_user() {
   ::prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0);
 }
 
-// Async-signal-safe: system calls and nothing else. Whether they have done what they should shows
-// in /proc; without the right to do so they fail, which is as good where nothing is left to give
+// Async-signal-safe: makes system calls only. keep_only() checks in /proc whether they have worked.
+// A thread without the right to make them fails, which does no harm if it has nothing left to give
 // up.
 void drop_in_this_thread() {
   const std::uint64_t keep = wanted.capabilities;
@@ -67,7 +69,7 @@ void drop_in_this_thread() {
   for (int half = 0; half < 2; ++half) {
     const auto kept = static_cast<std::uint32_t>(keep >> (32 * half));
     sets[half].permitted &= kept;
-    sets[half].effective = sets[half].permitted;  // a change of user empties it
+    sets[half].effective = sets[half].permitted;  // a change of user empties the effective set
     sets[half].inheritable = 0;
   }
   if (::syscall(SYS_capset, &header, sets) != 0) return;
@@ -81,7 +83,7 @@ void handle_signal(int) {
   errno = error;
 }
 
-// What /proc says of a thread: "" for one that has just ended.
+// A line of the thread's status in /proc. Empty for a thread that has just ended.
 std::string status_of(const std::filesystem::path& task, std::string_view key) {
   std::ifstream status(task / "status");
   for (std::string line; std::getline(status, line);) {
@@ -97,7 +99,7 @@ std::uint64_t permitted_of(const std::filesystem::path& task) {
   return bits;
 }
 
-// Real, effective, saved and that of the file system.
+// Four equal IDs, as /proc prints them: real, effective, saved and file-system ID.
 std::string four_times(unsigned id) {
   std::string text = std::to_string(id);
   for (int i = 0; i < 3; ++i) text += '\t' + std::to_string(id);
@@ -152,7 +154,8 @@ std::string keep_only(std::span<const int> capabilities, const std::optional<Ide
     wanted.group_count = std::min(identity->groups.size(), Identity::kMostGroups);
     std::copy_n(identity->groups.begin(), wanted.group_count, wanted.groups.begin());
   }
-  // The kernel forgets it with the user: who has asked to be outlived by nobody keeps his wish.
+  // The kernel clears the parent-death signal when the user changes. Set it again, so that a
+  // process that is to end with its parent still does.
   int signal_of_parent = 0;
   ::prctl(PR_GET_PDEATHSIG, &signal_of_parent, 0, 0, 0);
   drop_in_this_thread();
@@ -162,10 +165,10 @@ std::string keep_only(std::span<const int> capabilities, const std::optional<Ide
   struct sigaction action {};
   action.sa_handler = handle_signal;
   action.sa_flags = SA_RESTART;
-  // It stays: a signal that comes late must find it.
+  // The handler stays installed, since a signal may arrive late.
   ::sigaction(number, &action, nullptr);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-  // Again and again: a thread that has not obeyed yet may have started another one.
+  // Repeat this: a thread that still has its rights may have started another thread.
   std::vector<pid_t> left = threads_that_disobey();
   while (!left.empty() && std::chrono::steady_clock::now() < deadline) {
     for (const pid_t thread : left) ::syscall(SYS_tgkill, ::getpid(), thread, number);

@@ -1,4 +1,4 @@
-// From a configured port to the device name and arguments that DPDK's virtual-device bus takes.
+// Makes the device name and the arguments for DPDK's virtual-device bus from a configured port.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@ struct DeviceArguments {
   std::string arguments;  // "iface=lan0,..."; empty for PCI
 };
 
-// Not of af_packet, which is no device of DPDK's.
+// Not for af_packet, which is not a device of DPDK.
 DeviceArguments device_arguments(const std::string& name, const config::Port& port);
 
-// "af_packet", as in the configuration.
+// The name in the configuration, such as "af_packet".
 std::string driver_name(config::Driver driver);
-// "af_packet on lan0": which device a port is.
+// The device of a port, such as "af_packet on lan0".
 std::string describe(const config::Port& port);
 
 }  // namespace satrelay::dpdk

@@ -1,6 +1,6 @@
-// Gives frames to a queue of a DPDK device: what was left to it of their checksums is announced,
-// and consecutive segments of a connection become one, which the device cuts into the same frames
-// (TCP segmentation offload).
+// Sends frames by a queue of a DPDK device. Asks the device to complete the checksums that were
+// left to it. Joins consecutive segments of a connection to a large frame, which the device cuts
+// into the same segments (TCP segmentation offload).
 #pragma once
 
 #include <array>
@@ -14,11 +14,11 @@ namespace satrelay::dpdk {
 
 class DeviceSender {
  public:
-  // What the device does for us.
+  // The offloads of the device.
   struct Abilities {
     bool sums_tcp = false;  // fills in TCP checksums
-    bool sums_ip = false;   // those of IPv4 headers too, and wants to be told
-    // Buffers that one large frame may consist of; 1: it cuts none.
+    bool sums_ip = false;   // fills in IPv4 header checksums on request
+    // Most buffers of one large frame. 1: the device cannot cut large frames.
     std::size_t pieces = 1;
   };
   // rte_eth_tx_prepare() and rte_eth_tx_burst().
@@ -29,24 +29,25 @@ class DeviceSender {
   DeviceSender(std::uint16_t port, std::uint16_t queue, Abilities abilities, Call prepare,
                Call transmit);
 
-  // Sends from the front of `burst`; the number of frames that the device has taken. The others
-  // stay as they were.
+  // Sends from the front of `burst`. Returns the number of frames that the device has taken or that
+  // were dropped as refused. The other frames stay unchanged in the burst.
   std::size_t send(Burst& burst);
 
   struct Counters {
-    std::uint64_t frames = 0, bytes = 0;  // as they leave the device
-    std::uint64_t large = 0;              // put together of some of these
-    std::uint64_t refused = 0;            // dropped: the driver has said that it cannot
+    std::uint64_t frames = 0, bytes = 0;  // as single frames, as they leave the device
+    std::uint64_t large = 0;              // large frames made of some of these
+    std::uint64_t refused = 0;            // dropped: the driver refused them
   };
   const Counters& counters() const { return counters_; }
 
  private:
-  // One buffer, or a chain of them: the first with the header of all, the others with their
-  // payload only.
+  // One buffer, or a chain of buffers. The first buffer has the header of the large frame, the
+  // others have only their payload.
   struct Message {
     std::size_t frames = 1;
-    std::size_t bytes = 0;  // as they would go singly
-    // Of the first frame of several, as it was.
+    std::size_t bytes = 0;  // bytes of these as single frames
+    // The header and the offload fields of the first frame, as they were before it was joined to
+    // others.
     std::size_t header_size = 0;
     std::uint64_t flags = 0;
     std::uint64_t lengths = 0;
@@ -64,8 +65,8 @@ class DeviceSender {
   Abilities abilities_;
   Call prepare_;
   Call transmit_;
-  bool any_left_ = false;   // something of the burst is left to the device
-  std::size_t singly_ = 0;  // of the burst's first frames: they were refused as one
+  bool any_left_ = false;   // a message of the burst needs an offload
+  std::size_t singly_ = 0;  // first frames of the burst that go singly: refused as one large frame
   wire::Coalescer coalescer_;
   std::array<Message, Burst::kCapacity> messages_;
   std::array<rte_mbuf*, Burst::kCapacity> packets_{};

@@ -13,11 +13,11 @@
 namespace satrelay::dpdk {
 namespace {
 
-// The EAL's tables, the ports' queues, and what a heap loses to its pieces.
+// Memory for the EAL's tables and the ports' queues, and for fragmentation of its heap.
 constexpr std::size_t kOwnMemory = std::size_t{24} << 20;
 
-// One lcore that may run on any CPU: several of our programs share a small machine, and a thread
-// pinned to a busy core would wait there while the other idles.
+// One lcore that may run on any CPU. Several of our programs share a small machine: a thread that
+// is pinned to a busy core would wait there while another core idles.
 std::string lcores(const EalConfig& config, const Machine& machine) {
   if (config.cpu) return "0@" + std::to_string(*config.cpu);
   std::string list;
@@ -37,7 +37,7 @@ std::vector<std::string> eal_arguments(const EalConfig& config, const Machine& m
   const std::size_t megabytes = (memory + (std::size_t{1} << 20) - 1) >> 20;
   arguments.emplace_back("-m");
   arguments.push_back(std::to_string(megabytes));
-  // No files for secondary processes: nothing is left behind by kill -9 either way. (DPDK refuses
+  // Create no files for secondary processes, so that kill -9 leaves none behind. (DPDK refuses
   // --in-memory together with --no-huge.)
   if (machine.free_hugepage_bytes >= memory) {
     arguments.emplace_back("--in-memory");
@@ -53,8 +53,9 @@ std::vector<std::string> eal_arguments(const EalConfig& config, const Machine& m
   }
   if (!pci) arguments.emplace_back("--no-pci");
   if (!config.verbose) {
-    // Of several patterns the first one holds for what registers later (telemetry), the last one
-    // for what has registered (the EAL). Both warn of what nobody asked for.
+    // If several patterns match, the first one applies to components that register later
+    // (telemetry). The last one applies to components that have registered already (the EAL). Both
+    // components print warnings that are of no use here.
     arguments.emplace_back("--log-level=lib.telemetry:critical");
     arguments.emplace_back("--log-level=*:warning");
     arguments.emplace_back("--log-level=lib.eal:error");

@@ -1,4 +1,4 @@
-// Start-up of DPDK's environment abstraction layer from our own configuration.
+// Starts DPDK's environment abstraction layer from our own configuration.
 #pragma once
 
 #include <cstddef>
@@ -11,25 +11,25 @@
 namespace satrelay::dpdk {
 
 struct EalConfig {
-  std::string program;      // "satrelayd": for messages
-  std::string file_prefix;  // several programs on one machine need one each
+  std::string program;      // "satrelayd": name for messages
+  std::string file_prefix;  // each program on a machine needs its own
   std::optional<unsigned> cpu;
-  std::size_t memory = std::size_t{64} << 20;  // bytes for packet pools; what DPDK needs is added
-  std::vector<config::Port> ports;             // decides which buses are looked at
-  bool verbose = false;                        // DPDK's own messages, not only its warnings
+  std::size_t memory = std::size_t{64} << 20;  // bytes for packet pools; DPDK's own need is added
+  std::vector<config::Port> ports;             // decide which buses DPDK scans
+  bool verbose = false;                        // print all messages of DPDK, not only warnings
 };
 
-// One a process; DPDK cannot be started twice.
+// At most one in a process: DPDK cannot be started twice.
 class Eal {
  public:
-  // Uses hugepages where enough are free, normal pages elsewhere. Throws std::runtime_error.
+  // Uses hugepages if enough are free, normal pages otherwise. Throws std::runtime_error.
   explicit Eal(const EalConfig& config);
   Eal(const Eal&) = delete;
   Eal& operator=(const Eal&) = delete;
   ~Eal();
 
   bool uses_hugepages() const { return uses_hugepages_; }
-  // What the operator should know, a sentence each.
+  // Notices to the operator, a sentence each.
   const std::vector<std::string>& notices() const { return notices_; }
   static std::string runtime_directory();
   // The path of DPDK's telemetry socket, version 2.
@@ -40,10 +40,10 @@ class Eal {
   std::vector<std::string> notices_;
 };
 
-// The arguments that the Eal passes on, for tests: config and the machine in, words out.
+// The arguments that Eal gives to DPDK, as a pure function of the configuration and the machine.
 struct Machine {
   std::size_t free_hugepage_bytes = 0;
-  std::vector<unsigned> cpus;  // on which the process may run
+  std::vector<unsigned> cpus;  // CPUs that the process may run on
 };
 std::vector<std::string> eal_arguments(const EalConfig& config, const Machine& machine);
 

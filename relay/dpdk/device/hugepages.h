@@ -1,4 +1,4 @@
-// The hugepages of the machine, which all of its programs share.
+// The hugepages of the machine, which all programs on it share.
 #pragma once
 
 #include <cstddef>
@@ -6,12 +6,14 @@
 
 namespace satrelay::dpdk {
 
-// What a program may still have. A page that another program has mapped and not yet touched is free
-// for the kernel, but promised. `folder` is the kernel's, another one in tests.
+// Bytes of hugepages that a program can still take. The kernel counts a page as free if another
+// program has reserved it and has not touched it yet; such pages are left out here. `folder` is the
+// kernel's directory, except in tests.
 std::size_t free_hugepage_bytes(const std::filesystem::path& folder = "/sys/kernel/mm/hugepages");
 
-// Held while hugepages are counted and taken: of two programs that start together, the second one
-// sees what the first has left. Without the file (no permission) they take their chance.
+// Held while a program counts and takes hugepages. If two programs start together, the second one
+// sees only the pages that the first one has left. A program that may not open the lock file goes
+// on without the lock.
 class HugepageLock {
  public:
   HugepageLock();

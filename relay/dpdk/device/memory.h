@@ -9,18 +9,19 @@
 
 namespace satrelay::dpdk {
 
-// Page-aligned, touched at once (so that no packet pays for a page fault and a machine that is too
-// small says so at start-up), on the largest pages that the kernel gives.
+// Page-aligned memory on the largest pages that the kernel gives. All of it is touched at once. So
+// no packet pays for a page fault, and a machine with too little memory fails at start-up.
 class LargeMemory {
  public:
   struct Progress {
-    std::size_t left = 0;      // bytes that are still to be touched
-    bool is_reserved = false;  // the kernel has set them aside: hugepages
+    std::size_t left = 0;      // bytes not touched yet
+    bool is_reserved = false;  // the kernel has reserved them: hugepages
   };
-  // Called before each piece, the work of some hundredths of a second; it may throw.
+  // Called before each piece, which takes some hundredths of a second. It may throw.
   using Watch = std::function<void(const Progress&)>;
 
-  // Throws std::runtime_error when the machine has not got that much, and what `watch` throws.
+  // Throws std::runtime_error if the machine does not have that much memory. Passes on exceptions
+  // of `watch`.
   explicit LargeMemory(std::size_t bytes, const Watch& watch = {});
   LargeMemory(const LargeMemory&) = delete;
   LargeMemory& operator=(const LargeMemory&) = delete;

@@ -1,4 +1,4 @@
-// One mbuf with one owner.
+// Owns one mbuf.
 #pragma once
 
 #include <rte_mbuf.h>
@@ -13,22 +13,22 @@
 
 namespace satrelay::dpdk {
 
-// A look at a packet that somebody else owns.
+// A read-only view of a packet that another object owns.
 class PacketView {
  public:
   explicit PacketView(const rte_mbuf* mbuf) : mbuf_(mbuf) {}
   ConstBytes bytes() const {
     return {rte_pktmbuf_mtod(mbuf_, const std::byte*), rte_pktmbuf_data_len(mbuf_)};
   }
-  // No port has received it: this program wrote it.
+  // True if this program made the packet: no port has received it.
   bool is_own() const { return mbuf_->port == RTE_MBUF_PORT_INVALID; }
   bool is_shared() const { return rte_mbuf_refcnt_read(mbuf_) > 1; }
-  // Where TCP begins whose checksum is left to the port (Packet::leave_checksum()); 0: none is.
+  // Where TCP begins if its checksum is left to the port (Packet::leave_checksum()). 0: it is not.
   std::size_t checksum_from() const {
     if ((mbuf_->ol_flags & RTE_MBUF_F_TX_L4_MASK) != RTE_MBUF_F_TX_TCP_CKSUM) return 0;
     return std::size_t{mbuf_->l2_len} + mbuf_->l3_len;
   }
-  // Its TCP or UDP checksum is known to be good.
+  // True if the TCP or UDP checksum is known to be good.
   bool is_checked() const { return (mbuf_->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_GOOD) != 0; }
 
  private:
@@ -54,11 +54,11 @@ class Packet {
 
   explicit operator bool() const { return mbuf_ != nullptr; }
 
-  // The frame, header included, no FCS. Ports never deliver a frame in several segments.
+  // The frame with its header, without FCS. Ports never deliver a frame in several segments.
   ConstBytes bytes() const {
     return {rte_pktmbuf_mtod(mbuf_, const std::byte*), rte_pktmbuf_data_len(mbuf_)};
   }
-  // Who reads them later finds them in the cache.
+  // Loads the headers into the cache for a later reader.
   void prefetch_headers() const {
     constexpr std::size_t kLine = 64;
     const auto* const front = rte_pktmbuf_mtod(mbuf_, const std::byte*);
@@ -72,7 +72,7 @@ class Packet {
   std::size_t size() const { return rte_pktmbuf_data_len(mbuf_); }
   bool is_shared() const { return rte_mbuf_refcnt_read(mbuf_) > 1; }
 
-  // All room behind the headroom, for a frame to be written; then set_size().
+  // All room behind the headroom. Write a frame there, then call set_size().
   MutableBytes room() {
     return {rte_pktmbuf_mtod(mbuf_, std::byte*),
             static_cast<std::size_t>(mbuf_->buf_len - mbuf_->data_off)};
@@ -82,8 +82,8 @@ class Packet {
     mbuf_->pkt_len = static_cast<std::uint32_t>(size);
   }
 
-  // A device may put a frame in several buffers, one behind the other. Copies all into the first
-  // one; false if that is too small.
+  // A device may spread a frame over several buffers. join_pieces() copies all of them into the
+  // first one; false if that buffer is too small.
   bool is_in_pieces() const { return mbuf_->nb_segs > 1; }
   bool join_pieces() { return rte_pktmbuf_linearize(mbuf_) == 0; }
 
@@ -97,18 +97,19 @@ class Packet {
     return (transport == RTE_PTYPE_L4_TCP || transport == RTE_PTYPE_L4_UDP) &&
            (mbuf_->packet_type & RTE_PTYPE_TUNNEL_MASK) == 0;
   }
-  // The sender is on this very machine and has left it to the device: what is there is no checksum,
-  // but nothing can have changed the bytes.
+  // The sender is on this machine and has left the checksum to the device. The field holds no valid
+  // checksum, but the bytes cannot have changed on the way.
   bool checksum_is_unfinished() const {
     return (mbuf_->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_NONE;
   }
 
-  // The TCP checksum is left to the port that sends it. `from`: where TCP begins, right behind an
-  // IP header without options. In its field stands the sum of the pseudo-header.
+  // Leaves the TCP checksum to the port that sends the packet. `from`: where TCP begins, right
+  // behind an IP header without options. The checksum field holds the sum of the pseudo-header.
   void leave_checksum(std::size_t from) {
     constexpr std::size_t kV4 = wire::kIpv4HeaderSize, kV6 = wire::kIpv6HeaderSize;
     static_assert(wire::kMaxEthernetHeaderSize + kV4 < wire::kEthernetHeaderSize + kV6);
-    // Two tags more are no longer than what an IPv6 header has more.
+    // An IPv4 header behind two VLAN tags ends before an IPv6 header without tags would. So `from`
+    // tells which of the two it is.
     const bool is_v4 = from < wire::kEthernetHeaderSize + kV6;
     const std::size_t ip = is_v4 ? kV4 : kV6;
     mbuf_->tx_offload = rte_mbuf_tx_offload(from - ip, ip, 0, 0, 0, 0, 0);
@@ -120,12 +121,12 @@ class Packet {
   }
   std::size_t checksum_from() const { return PacketView(mbuf_).checksum_from(); }
 
-  // `count` bytes of the headroom become the front of the frame.
+  // Makes `count` bytes of the headroom the front of the frame.
   void grow_front(std::size_t count) {
     mbuf_->data_off = static_cast<std::uint16_t>(mbuf_->data_off - count);
   }
 
-  // What PacketView tells.
+  // These set the properties that PacketView returns.
   void set_received() { mbuf_->port = 0; }
   void set_checked() {
     set_unchecked();
@@ -133,14 +134,14 @@ class Packet {
   }
   void set_unchecked() { mbuf_->ol_flags &= ~std::uint64_t{RTE_MBUF_F_RX_L4_CKSUM_MASK}; }
 
-  // A second owner of the same bytes; neither may write them from now on.
+  // Returns a second owner of the same bytes. Neither owner may write them from now on.
   Packet share() {
     rte_mbuf_refcnt_update(mbuf_, 1);
     return Packet(mbuf_);
   }
 
-  // Gives up ownership for a while, as an integer that an engine can hold; adopt() takes it back,
-  // exactly once.
+  // Turns the packet into an integer that an engine can hold. Ownership passes to the integer until
+  // adopt() takes it back, exactly once.
   std::uint64_t to_handle() && {
     return static_cast<std::uint64_t>(
         reinterpret_cast<std::uintptr_t>(std::exchange(mbuf_, nullptr)));

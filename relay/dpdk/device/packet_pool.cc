@@ -20,7 +20,7 @@ std::uint32_t element_size(std::uint16_t mtu) {
 }  // namespace
 
 std::size_t PacketPool::room_for(std::uint16_t mtu) {
-  // Network cards want whole KiB. Ethernet header, two VLAN tags, FCS.
+  // Network cards want whole KiB. Added to the MTU: Ethernet header, two VLAN tags, FCS.
   const std::size_t needed = 14U + 8U + 4U + mtu;
   return needed <= 2048 ? 2048 : (needed + 1023U) / 1024U * 1024U;
 }
@@ -28,16 +28,16 @@ std::size_t PacketPool::room_for(std::uint16_t mtu) {
 std::size_t PacketPool::memory_for(std::size_t packets, std::uint16_t mtu) {
   rte_mempool_objsz layout{};
   rte_mempool_calc_obj_size(element_size(mtu), 0, &layout);
-  // One pointer an object in the pool's ring, which is a power of two in size; a rest of each
-  // hugepage that holds no whole object.
+  // Each object has a pointer in the pool's ring, and the size of the ring is a power of two. The
+  // end of each hugepage may be too short for an object.
   const std::size_t bytes = packets * (layout.total_size + 2 * sizeof(void*));
   return bytes + bytes / 50 + (std::size_t{1} << 20);
 }
 
 PacketPool::PacketPool(const std::string& name, std::size_t packets, std::uint16_t mtu) {
-  // As rte_pktmbuf_pool_create() does it, but on normal pages without its rule that no buffer may
-  // cross a page, which would waste half the memory. Devices without hugepages copy, or address
-  // memory as the process does.
+  // Does the same as rte_pktmbuf_pool_create(), with one exception on normal pages. The rule that
+  // no buffer may cross a page would waste half the memory there. Devices without hugepages copy,
+  // or use the addresses of the process.
   const unsigned flags = rte_eal_has_hugepages() ? 0U : unsigned{RTE_MEMPOOL_F_NO_IOVA_CONTIG};
   const unsigned cache = packets > 4 * kCacheSize ? kCacheSize : 0;
   pool_ = rte_mempool_create_empty(name.c_str(), static_cast<unsigned>(packets), element_size(mtu),

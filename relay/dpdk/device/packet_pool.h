@@ -1,4 +1,5 @@
-// The mbufs of a process: all frames received, held or built come from one pool, sized at start-up.
+// The mbufs of a process. All frames that are received, held or built come from one pool, sized at
+// start-up.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +13,16 @@ namespace satrelay::dpdk {
 class PacketPool {
  public:
   // `packets` mbufs with room for frames of an IP MTU of `mtu` (two VLAN tags included). Throws
-  // std::runtime_error when the EAL's memory does not hold them. Needs a running Eal.
+  // std::runtime_error if the EAL's memory does not hold them. Needs a running Eal.
   PacketPool(const std::string& name, std::size_t packets, std::uint16_t mtu);
   PacketPool(const PacketPool&) = delete;
   PacketPool& operator=(const PacketPool&) = delete;
   ~PacketPool();
 
-  // Empty when the pool is exhausted. The packet has size 0.
+  // Returns a packet of size 0, or an empty Packet if the pool is exhausted.
   Packet allocate() { return Packet(rte_pktmbuf_alloc(pool_)); }
-  // A packet of its own with the same bytes, of which nothing is known; empty when the pool is
-  // exhausted.
+  // Returns a packet with a copy of the bytes, and none of the checksum marks. An empty Packet if
+  // the pool is exhausted.
   Packet copy(const Packet& packet);
 
   std::size_t available() const { return rte_mempool_avail_count(pool_); }

@@ -25,7 +25,7 @@ PacketRing::~PacketRing() {
 
 bool PacketRing::give(Packet& packet, std::uint64_t note) {
   rte_mbuf* const mbuf = packet.release();
-  static_assert(sizeof mbuf->hash == sizeof note);  // nobody else keeps anything there
+  static_assert(sizeof mbuf->hash == sizeof note);  // no other code uses this field
   std::memcpy(&mbuf->hash, &note, sizeof note);
   if (rte_ring_sp_enqueue(ring_, mbuf) == 0) return true;
   packet = Packet(mbuf);

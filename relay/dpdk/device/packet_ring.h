@@ -1,5 +1,5 @@
-// Packets that one thread gives another one, in order, each with a number that they agree about.
-// Bounded; one thread writes, and one reads.
+// A bounded queue of packets from one thread to another, in order. Each packet has a number with a
+// meaning that the two threads agree on. One thread writes, and one reads.
 #pragma once
 
 #include <cstddef>
@@ -20,19 +20,19 @@ class PacketRing {
     Packet packet;
   };
 
-  // `room`: a power of two, less one. Throws std::runtime_error. Needs a running Eal.
+  // `room`: a power of two, minus one. Throws std::runtime_error. Needs a running Eal.
   PacketRing(const std::string& name, std::size_t room);
   PacketRing(const PacketRing&) = delete;
   PacketRing& operator=(const PacketRing&) = delete;
-  // What nobody has taken goes back to its pool.
+  // Returns the packets that were not taken to their pool.
   ~PacketRing();
 
-  // By the thread that writes. False if there is no room: then the packet is still the caller's.
+  // For the writing thread. False if there is no room; then the caller keeps the packet.
   bool give(Packet& packet, std::uint64_t note);
-  // For so many there is room, or for more by now.
+  // Room for at least this many packets: the reader may have made more room since.
   std::size_t room() const;
   static constexpr std::size_t kBurst = 32;
-  // The next ones, so many at most; how many.
+  // For the reading thread. Takes up to kBurst packets; returns their number.
   std::size_t take(std::span<Item, kBurst> items);
 
  private:

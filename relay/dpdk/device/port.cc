@@ -21,7 +21,7 @@
 
 namespace satrelay::dpdk {
 
-// A packet socket, and both ways through it.
+// A packet socket with its receiver and its sender.
 struct SocketPort {
   SocketPort(unsigned index, unsigned queues, const config::Port& config, PacketPool& pool)
       : socket(index, queues),
@@ -36,20 +36,21 @@ struct SocketPort {
 namespace {
 
 constexpr std::uint16_t kDescriptors = 2048;
-// What frames may have beyond the MTU. Some devices make room for tags by themselves, some do not.
+// Bytes that frames may have beyond the MTU. Some devices add room for tags themselves, some do
+// not.
 constexpr std::uint16_t kTwoTags = 8;
 
 bool is_kernel_driven(config::Driver driver) {
   return driver == config::Driver::kAfPacket || driver == config::Driver::kAfXdp;
 }
 
-// By which the log calls it.
+// The name of the device in the log.
 const std::string& device_name(const config::Port& config) {
   if (is_kernel_driven(config.driver)) return config.interface;
   return config.driver == config::Driver::kPci ? config.pci : config.socket;
 }
 
-// Of a large frame, if the driver does not say how many it takes.
+// Most buffers of a large frame, if the driver names no limit.
 constexpr std::size_t kFewPieces = 8;
 
 std::uint64_t offloads_of(const DeviceSender::Abilities& abilities) {
@@ -156,7 +157,7 @@ void Port::open_sockets(PacketPool& pool) {
 }
 
 void Port::create_device() {
-  // Packets on normal pages have no address that a device could be told.
+  // A PCI device cannot address packets on normal pages.
   if (is_pci_ && rte_eal_has_hugepages() == 0) {
     throw std::runtime_error(
         "a PCI device needs hugepages for its packets, and too few are free; reserve some: "
@@ -200,7 +201,7 @@ void Port::configure_device(PacketPool& pool) {
                              " here; set a smaller mtu or driver: af_packet");
   }
   const std::vector<int> sockets_before = own_sockets(AF_XDP);
-  // Frames pass untouched: tags stay in the frame, nothing is merged, nothing is checked.
+  // Frames must pass untouched, so no offload strips tags or merges frames.
   const auto queues = static_cast<std::uint16_t>(queues_of(info, conf));
   check(rte_eth_dev_configure(id_, queues, queues, &conf), "cannot configure the device");
 
@@ -221,7 +222,7 @@ void Port::configure_device(PacketPool& pool) {
   for (std::uint16_t i = 0; i < queues; ++i) queues_[i].sender.emplace(id_, i, abilities);
   sums_tcp_ = abilities.sums_tcp;
   if (config_.driver == config::Driver::kAfXdp) {
-    // The driver does not tell which socket it has opened for the queue.
+    // The driver does not report the socket that it has opened for the queue.
     for (const int descriptor : own_sockets(AF_XDP)) {
       if (!std::ranges::binary_search(sockets_before, descriptor))
         queues_[0].wait_descriptor = descriptor;
@@ -260,8 +261,9 @@ DeviceSender::Abilities Port::send_abilities(const rte_eth_dev_info& info) {
 
 int Port::numa_node() const { return is_pci_ ? rte_eth_dev_socket_id(id_) : -1; }
 
-// Spread by the hash of the workers, whose low bits the device's table of queues is asked by; who
-// cannot do that shows all to the first one, or spreads as it likes.
+// Sets up the spreading of frames by the hash of the workers. The device looks up the queue by the
+// low bits of the hash. A device with too few queues gets one. A device without this hash gives all
+// frames to the first queue, or spreads them in its own way.
 unsigned Port::queues_of(const rte_eth_dev_info& info, rte_eth_conf& conf) {
   constexpr std::uint64_t kKinds = RTE_ETH_RSS_NONFRAG_IPV4_TCP | RTE_ETH_RSS_NONFRAG_IPV4_UDP |
                                    RTE_ETH_RSS_NONFRAG_IPV6_TCP | RTE_ETH_RSS_NONFRAG_IPV6_UDP |
@@ -288,7 +290,7 @@ std::size_t Port::receive(Burst& burst, unsigned queue) {
   rte_mbuf** const first = burst.packets_.data() + burst.end_;
   const std::size_t count = rte_eth_rx_burst(id_, static_cast<std::uint16_t>(queue), first,
                                              static_cast<std::uint16_t>(room));
-  // Not every driver says so itself.
+  // Not every driver sets the port.
   for (std::size_t i = 0; i < count; ++i) first[i]->port = id_;
   const std::size_t whole = finish(first, count, q);
   burst.end_ += whole;
@@ -306,12 +308,13 @@ std::size_t Port::finish(rte_mbuf** frames, std::size_t count, Queue& queue) {
       }
       ++queue.rx_joined;
     }
-    // Several drivers call good what the device has not looked at: what it did not recognize.
+    // Several drivers mark a checksum as good that the device has not checked, since it did not
+    // recognize the packet.
     if (packet.checksum_is_verified() && !packet.is_plain_transport()) packet.set_unchecked();
     if (packet.checksum_is_verified()) {
       ++queue.rx_checksums_verified;
     } else if (packet.checksum_is_unfinished() && finish_checksum(packet.mutable_bytes())) {
-      packet.set_checked();  // by its sender
+      packet.set_checked();  // the sender vouches for it
       ++queue.rx_checksums_finished;
     }
     frames[kept++] = packet.release();
@@ -344,7 +347,7 @@ MacAddress Port::mac() const {
 
 LinkState Port::ask_driver() const {
   if (is_kernel_driven(config_.driver)) {
-    // The drivers' own answer is a constant.
+    // The drivers' own answer is constant.
     const InterfaceView now_is = view();
     return {.up = now_is.is_running, .gone = !now_is.is_there, .megabits = now_is.megabits};
   }
@@ -360,7 +363,7 @@ InterfaceView Port::view() const {
   InterfaceView view;
   view.name = interface_name(index_);
   try {
-    // A new interface may have the old one's index: the socket knows better.
+    // A new interface may have the index of the old one. Only the socket shows the difference.
     if (!view.name.empty() && (!is_socket() || queues_[0].socket->socket.is_bound())) {
       const KernelInterface interface(view.name);
       view.is_enabled = interface.is_enabled();
@@ -369,7 +372,7 @@ InterfaceView Port::view() const {
       return view;
     }
   } catch (const std::exception&) {
-    // It has gone this very moment.
+    // The interface has just vanished.
   }
   view = {
       .is_there = false, .name = "", .is_enabled = false, .is_running = false, .objections = {}};
@@ -377,11 +380,11 @@ InterfaceView Port::view() const {
     const KernelInterface successor(config_.interface);
     view.objections = successor.objections(mtu_);
     if (!is_socket()) view.objections.emplace_back("is not the one that af_xdp has opened");
-    // The kernel lets no socket of a group go to another interface.
+    // The kernel does not bind a socket of a fanout group to another interface.
     if (queues() > 1) view.objections.emplace_back("is not the one that the workers share");
     view.has_successor = true;
   } catch (const std::exception&) {
-    // Nobody has its name.
+    // No interface has the configured name.
   }
   return view;
 }
@@ -415,7 +418,7 @@ std::vector<PortChange> Port::look(Instant now) {
     for (const Queue& queue : queues_) queue.socket->socket.note_change();
   }
   link_ = LinkState{.up = now_is.is_running, .gone = watch_.is_gone(), .megabits = now_is.megabits};
-  // A device without a link would send what its queue holds when nobody wants it any more; the
+  // A device without a link would send its queue later, when the frames are of no use any more. The
   // kernel would say that it has no room.
   const bool is_unplugged = (is_pci_ || is_socket()) && !now_is.is_running;
   is_off_ = watch_.is_gone() || !now_is.is_enabled || is_unplugged;
@@ -436,7 +439,7 @@ PortStats Port::queue_stats(unsigned queue) const {
   stats.rx_checksums_finished = q.rx_checksums_finished;
   stats.rx_checksums_verified = q.rx_checksums_verified;
   stats.tx_down = q.tx_down;
-  // A device may count a large frame as one.
+  // Take these counts from the sender: a device may count a large frame as one.
   const auto add_sent = [&](const auto& out) {
     stats.tx_frames = out.frames;
     stats.tx_bytes = out.bytes;

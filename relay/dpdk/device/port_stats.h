@@ -1,4 +1,4 @@
-// What a port counts, from when it was opened.
+// The counters of a port, from when it was opened.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Looks after the devices under the ports, on a thread beside the one that works.
+// Watches the devices under the ports, on a thread beside the workers.
 #pragma once
 
 #include <functional>
@@ -17,11 +17,11 @@ class PortWatch {
   static constexpr Duration kInterval = Duration::milliseconds(200);
   using Tell = std::function<void(const Port& port, const PortChange& change)>;
 
-  // Looks from now on, and tells what has changed on a thread of its own. The ports must outlive
-  // it; the EAL runs. Throws std::runtime_error.
+  // Starts to look, and calls `tell` for each change, on a thread of its own. The ports must
+  // outlive this object. Needs a running Eal. Throws std::runtime_error.
   PortWatch(std::span<Port* const> ports, Tell tell);
 
-  // A port cannot be mended while the program runs. Any thread.
+  // True if a port cannot recover while the program runs. Any thread.
   bool needs_new_start() const;
 
  private:
@@ -29,10 +29,10 @@ class PortWatch {
 
   std::vector<Port*> ports_;
   Tell tell_;
-  ControlThread thread_;  // last: it uses all others
+  ControlThread thread_;  // last: the thread uses all other members
 };
 
-// "port lan: lan0 is gone; nothing passes there until it is back": for the log.
+// The text for the log: "port lan: lan0 is gone; nothing passes there until it is back".
 std::string to_text(const Port& port, const PortChange& change);
 
 }  // namespace satrelay::dpdk

@@ -1,5 +1,5 @@
-// How frames are spread over the queues of a port, one for each worker: by the symmetric Toeplitz
-// hash of addresses and ports (gateway::flow_hash()), modulo the queues.
+// Spreads frames over the queues of a port, one queue for each worker. The queue is the symmetric
+// Toeplitz hash of addresses and ports (gateway::flow_hash()), modulo the number of queues.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ struct Spread {
   unsigned queues = 1;  // a power of two
 };
 
-// Key of the hash, repeated.
+// The key of the hash repeats these 16 bits.
 inline constexpr std::uint16_t kSpreadKey = 0x6d5a;
 
 }  // namespace satrelay::dpdk

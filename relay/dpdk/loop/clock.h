@@ -5,8 +5,8 @@
 
 namespace satrelay::dpdk {
 
-// Monotonic, from CLOCK_MONOTONIC: the vDSO reads the TSC (some 20 ns, no system call) and, unlike
-// a TSC frequency measured once at start-up, stays right over weeks of link pacing.
+// Reads CLOCK_MONOTONIC by the vDSO, which reads the TSC without a system call in some 20 ns. A TSC
+// frequency that was measured once at start-up would be too inexact for weeks of link pacing.
 Instant now();
 
 }  // namespace satrelay::dpdk

@@ -1,4 +1,4 @@
-// A thread for what must not hold up the worker, on the CPUs that DPDK leaves to such threads.
+// A thread for work that must not delay the worker, on the CPUs that DPDK leaves to such threads.
 #pragma once
 
 #include <pthread.h>
@@ -13,8 +13,8 @@ namespace satrelay::dpdk {
 
 class ControlThread {
  public:
-  // Calls `work`, which does not throw, about every `interval`, and once more from its
-  // beginning when it is told to end. The EAL runs. Throws std::runtime_error.
+  // Calls `work`, which must not throw, about every `interval`. When the thread is stopped, it
+  // calls `work` once more from the beginning. Needs a running Eal. Throws std::runtime_error.
   ControlThread(const char* name, Duration interval, std::function<void()> work);
   ControlThread(const ControlThread&) = delete;
   ControlThread& operator=(const ControlThread&) = delete;

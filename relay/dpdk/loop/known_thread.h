@@ -1,5 +1,6 @@
-// While it lives DPDK knows the calling thread: pools of packets keep some for each thread that
-// they know. A thread that it cannot take up works as well, and a little slower.
+// Registers the calling thread with DPDK while this object lives. Packet pools keep a cache for
+// each registered thread. If DPDK cannot register the thread, the thread works all the same, a
+// little slower.
 #pragma once
 
 namespace satrelay::dpdk {

@@ -12,12 +12,13 @@
 namespace satrelay::dpdk {
 namespace {
 
-// Longer than from one tick of the workers' shares to the next: who begins to wait is at its tick.
+// Longer than a tick of the workers' shares (1 ms): a worker still takes part in the tick after its
+// last work.
 constexpr Duration kActiveFor = Duration::microseconds(1'250);
 constexpr Duration kMediumNap = Duration::microseconds(250);
 constexpr Duration kQuietAfter = Duration::milliseconds(200);
 constexpr Duration kLongNap = Duration::milliseconds(1);
-// The stop signal ends a wait as well, but may come just before it begins.
+// The stop signal ends a wait as well, but may arrive just before the wait begins.
 constexpr Duration kLongestWait = Duration::milliseconds(250);
 
 timespec to_timespec(Duration d) {
@@ -44,8 +45,8 @@ Pause IdlePolicy::pause(Instant now, Instant next_timeout) const {
   } else {
     pause = {Pause::Kind::kNap, idle < kQuietAfter ? kMediumNap : kLongNap};
   }
-  // A pacer wants each frame at its time. A nap until then costs more than the frame does, and what
-  // is due together leaves together.
+  // A pacer wants each frame to leave on time. But a shorter nap costs more than a frame does, so
+  // frames that are due within one short nap leave together.
   pause.length = std::min(pause.length, std::max(next_timeout - now, kShortNap));
   return pause;
 }
@@ -56,7 +57,7 @@ PollLoop::PollLoop(config::Polling polling, std::span<Port* const> ports, unsign
     if (queue >= port->queues()) continue;
     if (const auto descriptor = port->wait_descriptor(queue)) watch(*descriptor);
   }
-  // Naps of 50 us would otherwise last 100: the kernel gathers timers within 50 us.
+  // Otherwise naps of 50 us would last 100 us: the kernel groups timers within 50 us.
   ::prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
 }
 
@@ -97,8 +98,8 @@ void PollLoop::wait(Duration length) {
   if (::ppoll(descriptors_.data(), descriptor_count_, &limit, nullptr) <= 0) return;
   for (std::size_t i = 0; i < descriptor_count_; ++i) {
     if ((descriptors_[i].revents & (POLLERR | POLLHUP | POLLNVAL)) == 0) continue;
-    // An interface that went down leaves an error on its socket: fetching it clears it. A lasting
-    // one must not make this a busy loop.
+    // An interface that goes down leaves an error on its socket: reading the error clears it. The
+    // nap keeps a lasting error from turning this into a busy loop.
     int error = 0;
     socklen_t size = sizeof error;
     ::getsockopt(descriptors_[i].fd, SOL_SOCKET, SO_ERROR, &error, &size);

@@ -1,4 +1,4 @@
-// How a program that polls its ports spends the time in which nothing comes.
+// The loop of a program that polls its ports, and its pauses while no frames arrive.
 #pragma once
 
 #include <poll.h>
@@ -16,31 +16,31 @@ namespace satrelay::dpdk {
 
 class Port;
 
-// What the idler does after a poll that found nothing, as a pure rule.
+// The pause after a poll that found nothing.
 struct Pause {
   enum class Kind : std::uint8_t {
     kNone,  // poll again at once
-    kNap,   // sleep for `length`, whatever comes
+    kNap,   // sleep for `length`, even if frames arrive
     kWait,  // sleep for `length`, or until a port has frames
   };
   Kind kind = Kind::kNone;
   Duration length;
 };
 
-// busy: never pauses. adaptive: short naps while there is traffic (frames gather meanwhile, which
-// costs less than a wake-up each), then growing ones; and once idle, ports that can wake the
-// program do so.
+// Chooses the pause, as a pure rule. busy: never pauses. adaptive: takes short naps while there is
+// traffic, since frames that gather meanwhile cost less than a wake-up each. Then the naps grow.
+// Ports that can wake the program do so once it is idle.
 class IdlePolicy {
  public:
-  // While there is traffic: long enough to gather frames, short beside any satellite delay.
+  // The nap while there is traffic: long enough to gather frames, short beside any satellite delay.
   static constexpr Duration kShortNap = Duration::microseconds(50);
 
   IdlePolicy(config::Polling polling, bool ports_can_wake)
       : polling_(polling), ports_can_wake_(ports_can_wake) {}
 
   void on_work(Instant now) { last_work_ = now; }
-  // `next_timeout`: when the program must run even if nothing comes; what is due within a short nap
-  // waits for its end.
+  // `next_timeout`: when the program must run even if no frames arrive. Work that is due within a
+  // short nap waits until the nap ends.
   Pause pause(Instant now, Instant next_timeout) const;
 
  private:
@@ -51,16 +51,16 @@ class IdlePolicy {
 
 class PollLoop {
  public:
-  // Of at most four ports, which must outlive the loop, the queue of that number, as far as a port
-  // has so many. For the thread that calls it.
+  // Polls queue `queue` of each port that has such a queue, for the calling thread. At most four
+  // ports, which must outlive the loop.
   PollLoop(config::Polling polling, std::span<Port* const> ports, unsigned queue = 0);
 
-  // What one round of the program has done, and until when it can wait.
+  // The result of one round: whether the program did any work, and how long it can wait.
   struct Round {
     bool worked = false;
     Instant next_timeout = Instant::never();
   };
-  // Calls round(now) until the stop signal comes or `stop` says so.
+  // Calls round(now) until a stop is requested.
   template <typename RoundFunction>
   void run(RoundFunction&& round) {
     Instant start = now();
@@ -80,17 +80,18 @@ class PollLoop {
     }
   }
 
-  // How long it has rested before this round, as it meant to: without what it overslept.
+  // How long the loop rested before this round, without the time that it overslept.
   Duration last_rest() const { return last_rest_; }
-  // How long that round took; zero before the first one.
+  // How long the last round took; zero before the first one.
   Duration last_round() const { return last_round_; }
 
-  // Also wakes the loop when `descriptor` becomes readable (a control socket). At most four.
+  // Also wakes the loop when `descriptor` becomes readable (a control socket). At most four
+  // descriptors.
   void watch(int descriptor);
   void unwatch(int descriptor);
 
  private:
-  bool idle(Instant now, Instant next_timeout);  // whether it has rested at all
+  bool idle(Instant now, Instant next_timeout);  // true if the loop has rested
   void wait(Duration length);
 
   static constexpr std::size_t kMaxDescriptors = 8;

@@ -6,7 +6,7 @@
 namespace satrelay::dpdk {
 namespace {
 
-// Any thread has the signal delivered.
+// The kernel may deliver the signal to any thread.
 std::atomic<bool> reload_requested = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "or a signal handler may not write it");
 

@@ -6,7 +6,7 @@ namespace satrelay::dpdk {
 class ReloadSignal {
  public:
   static void install();
-  static bool take();  // whether it has come since the last look
+  static bool take();  // true if the signal has come since the last call
 };
 
 }  // namespace satrelay::dpdk

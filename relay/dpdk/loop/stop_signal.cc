@@ -6,7 +6,7 @@
 namespace satrelay::dpdk {
 namespace {
 
-// Any thread has the signal delivered, and all look.
+// The kernel may deliver the signal to any thread, and all threads read the flag.
 std::atomic<bool> stop_requested = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "or a signal handler may not write it");
 

@@ -5,8 +5,8 @@ namespace satrelay::dpdk {
 
 class StopSignal {
  public:
-  // Installs the handlers. A second signal of the same kind ends the process at once, so that a
-  // stop that hangs can still be interrupted from the keyboard.
+  // Installs the handlers. A second signal of the same kind ends the process at once, so that the
+  // user can still interrupt a stop that hangs.
   static void install();
   static bool requested();
   static void request();  // as if the signal had come

@@ -13,7 +13,7 @@ namespace {
 // Longer than the polling thread ever sleeps.
 constexpr std::chrono::milliseconds kPatience(1000);
 
-std::mutex current_mutex;  // held while a command is served: its owner outlives it
+std::mutex current_mutex;  // held while a command is served, so that `current` outlives it
 TelemetryCommand* current = nullptr;
 
 int fill(const TelemetryReply& reply, rte_tel_data* data) {
@@ -57,7 +57,7 @@ TelemetryCommand::TelemetryCommand(const std::string& path, const std::string& h
 }
 
 TelemetryCommand::~TelemetryCommand() {
-  answer({});  // for one who asks this very moment
+  answer({});  // for a request that waits at this moment
   const std::lock_guard lock(current_mutex);
   current = nullptr;
 }

@@ -19,9 +19,9 @@ struct TelemetrySection {
 };
 using TelemetryReply = std::vector<TelemetrySection>;
 
-// One a process: DPDK cannot forget a command and hands it no argument. The numbers belong to the
-// thread that polls; the telemetry thread asks and waits, the polling thread looks whether it is
-// asked (one load) and answers.
+// At most one in a process: DPDK cannot unregister a command, and passes it no argument. The
+// numbers belong to the polling thread. The telemetry thread sets a flag and waits. The polling
+// thread reads the flag (one load) and answers.
 class TelemetryCommand {
  public:
   // Registers `path` ("/program/command"). Needs a running Eal. Throws std::runtime_error.
@@ -33,7 +33,7 @@ class TelemetryCommand {
   bool is_asked() const { return asked_.load(std::memory_order_relaxed); }
   void answer(TelemetryReply reply);
 
-  // The telemetry thread's side: nullopt if nobody answers in time.
+  // For the telemetry thread. nullopt if the polling thread does not answer in time.
   std::optional<TelemetryReply> ask();
 
  private:

@@ -19,10 +19,10 @@
 namespace satrelay::dpdk {
 namespace {
 
-// The group does not heed what its sockets say of that. Linux before 6.2 does not know this flag,
-// and takes it without a word.
+// PACKET_FANOUT_FLAG_IGNORE_OUTGOING. A group ignores the option PACKET_IGNORE_OUTGOING of its
+// sockets. Linux before 6.2 does not know the flag, and accepts it silently.
 constexpr int kIgnoreOutgoing = 0x4000;
-// Of the program's memory: the sum so far, and the queue so far.
+// Words of the program's memory: the sum so far, and the queue so far.
 constexpr std::uint32_t kSum = 0, kQueue = 1;
 
 enum class Label : std::uint8_t { kV4, kV6, kTagged, kTaggedV4, kTaggedV6, kMap };
@@ -49,7 +49,7 @@ class Program {
                      .k = value});
   }
   void here(Label label) { places_[label] = code_.size(); }
-  // The word of the packet that was loaded is added.
+  // Adds the packet word that was just loaded to the sum.
   void add_to_sum() {
     put(BPF_LDX | BPF_MEM, kSum);
     put(BPF_ALU | BPF_XOR | BPF_X);
@@ -68,8 +68,9 @@ class Program {
   std::map<Label, std::size_t> places_;
 };
 
-// The addresses are added already. `protocol`: where it stands in the packet; `transport`: where
-// TCP or UDP begins, from the packet's begin (BPF_ABS) or from X on (BPF_IND).
+// The sum already has the addresses. `protocol`: offset of the protocol number in the packet.
+// `transport`: where TCP or UDP begins, from the start of the packet (BPF_ABS) or from X on
+// (BPF_IND).
 void put_transport(Program& program, std::uint32_t protocol, unsigned mode,
                    std::uint32_t transport) {
   program.put(BPF_LD | BPF_B | BPF_ABS, protocol);
@@ -83,7 +84,7 @@ void put_transport(Program& program, std::uint32_t protocol, unsigned mode,
   program.go_to(Label::kMap);
 }
 
-// From the packet's `ip` on.
+// `ip`: offset of the IP header in the packet.
 void put_v4(Program& program, std::uint32_t ip) {
   for (const std::uint32_t at : {12U, 16U}) {
     program.put(BPF_LD | BPF_W | BPF_ABS, ip + at);
@@ -103,8 +104,8 @@ void put_v6(Program& program, std::uint32_t ip) {
   put_transport(program, ip + 6, BPF_ABS, ip + 40);
 }
 
-// Which bits of the sum the hash's bit `bit` is the parity of. Bit i of the input, the highest
-// first, meets the key turned left by i.
+// The mask of the sum's bits for bit `bit` of the hash, which is their parity. Bit i of the input,
+// counted from the highest, meets the key rotated left by i.
 std::uint32_t mask_of(unsigned bit) {
   std::uint32_t mask = 0;
   for (unsigned i = 0; i < 16; ++i) {
@@ -144,7 +145,7 @@ void put_map(Program& program, unsigned queues) {
                            std::strerror(errno));
 }
 
-// Where the kernel does not know the flag: each socket refuses what this machine itself sends.
+// For kernels that do not know the flag: each socket filters out frames that this machine sends.
 void refuse_outgoing(int descriptor) {
   std::array<sock_filter, 4> code{{
       {.code = BPF_LD | BPF_W | BPF_ABS,
@@ -161,11 +162,12 @@ void refuse_outgoing(int descriptor) {
   }
 }
 
-// All that waits, and no more than can wait: frames keep coming.
+// Discards all frames that wait, but no more than can wait: new frames keep coming.
 void forget_received(int descriptor) {
   constexpr int kMost = 1 << 17;
-  // The kernel refuses a room that has no place for its header, and throws the frame away; so it
-  // does with one that it cannot describe. More may wait behind that.
+  // The buffer must hold the offload header: otherwise the kernel drops the frame and returns an
+  // error. It does the same with a frame that the header cannot describe. More frames may wait
+  // behind that one, so only EAGAIN ends the loop.
   OffloadHeader header;
   for (int i = 0; i < kMost; ++i) {
     if (::recv(descriptor, &header, sizeof header, MSG_DONTWAIT | MSG_TRUNC) < 0 &&
@@ -184,7 +186,7 @@ std::vector<sock_filter> fanout_program(const Spread& spread) {
   program.put(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_PROTOCOL));
   program.go_to_if(BPF_JEQ, ETH_P_IP, Label::kV4);
   program.go_to_if(BPF_JEQ, ETH_P_IPV6, Label::kV6);
-  // A tag that the kernel has not taken off: the inner one of two.
+  // The kernel removes the outer VLAN tag only. This is the inner tag of two.
   program.go_to_if(BPF_JEQ, ETH_P_8021Q, Label::kTagged);
   program.go_to_if(BPF_JEQ, ETH_P_8021AD, Label::kTagged);
   program.put(BPF_RET | BPF_K, 0);

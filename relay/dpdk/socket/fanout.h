@@ -1,10 +1,10 @@
-// Packet sockets of one interface that share what comes: the kernel shows each frame to one of
-// them, which a small program chooses (PACKET_FANOUT with PACKET_FANOUT_CBPF, packet(7)).
+// Several packet sockets of one interface share the received frames. The kernel gives each frame to
+// one socket, which a small program chooses (PACKET_FANOUT with PACKET_FANOUT_CBPF, packet(7)).
 //
-// It computes the low bits of the symmetric Toeplitz hash. The key has a period of 16 bits, so the
-// hash is a linear map of the XOR of all halfwords of addresses and ports: each bit of it is the
-// parity of some bits of that. Fragments and what has no ports go by their addresses, what is no IP
-// to the first socket.
+// The program computes the low bits of the symmetric Toeplitz hash. The key has a period of 16
+// bits. So the hash is a linear map of the XOR of all halfwords of addresses and ports: each bit of
+// the hash is the parity of some bits of that XOR. Fragments and packets without ports are spread
+// by their addresses alone. Frames that are not IP go to the first socket.
 #pragma once
 
 #include <linux/filter.h>
@@ -15,16 +15,17 @@
 
 namespace satrelay::dpdk {
 
-// Sees a packet from its network header on, as fanout programs do; returns the queue.
+// The program sees a packet from its network header on, as fanout programs do. It returns the
+// queue.
 std::vector<sock_filter> fanout_program(const Spread& spread);
 
 class Fanout {
  public:
-  // The first socket of a new group; the sockets are bound, to the same interface that is up. What
-  // a socket has received before it belonged to the group is forgotten, for others have it too.
-  // Throws std::runtime_error.
+  // Starts a group with its first socket. The sockets must be bound to the same interface, which
+  // must be up. Throws std::runtime_error.
   Fanout(int descriptor, const Spread& spread);
-  // The next one: their order is that of the queues.
+  // Adds the next socket; the order of the calls is the order of the queues. Discards the frames
+  // that this socket received before it joined: the first socket has received them, too.
   void add(int descriptor);
 
  private:

@@ -13,7 +13,7 @@ namespace satrelay::dpdk {
 namespace {
 
 constexpr std::size_t kNotFound = 0;
-// Where these checksums stand; in no other header they stand there.
+// Offsets of these checksums in their headers. TCP and UDP have theirs at other offsets.
 constexpr std::size_t kSctpChecksum = 8;
 constexpr std::size_t kGreChecksum = 4;
 
@@ -26,7 +26,8 @@ std::size_t checksum_offset(std::uint8_t protocol, std::size_t room) {
   return kNotFound;
 }
 
-// Whether the header names further hosts to pass: its destination is not the one that was summed.
+// True if the header names further hosts to pass: the checksum counts another destination than the
+// header has.
 bool is_source_routed(ConstBytes options) {
   constexpr std::uint8_t kEnd = 0, kNothing = 1, kLoose = 131,
                          kStrict = 137;  // RFC 791 section 3.1
@@ -77,7 +78,8 @@ bool finish_v6(MutableBytes packet, std::size_t start) {
   const MutableBytes transport = payload.subspan(extensions.size);
   const std::size_t offset = checksum_offset(extensions.protocol, transport.size());
   if (offset == kNotFound) return false;
-  // The pseudo-header has what stands behind the extension headers (RFC 8200 section 8.1).
+  // The pseudo-header has the protocol and the size of the data behind the extension headers (RFC
+  // 8200 section 8.1).
   rte_ipv6_hdr pseudo = *ip;
   pseudo.proto = extensions.protocol;
   pseudo.payload_len = rte_cpu_to_be_16(static_cast<std::uint16_t>(transport.size()));
@@ -87,8 +89,8 @@ bool finish_v6(MutableBytes packet, std::size_t start) {
   return true;
 }
 
-// No sum, and nothing of a pseudo-header: CRC32C of all, its field zero, stored with the low octet
-// first (RFC 9260 section 6.8 and appendix A).
+// SCTP has no sum and no pseudo-header. It has a CRC32C of the whole packet with a zero in its
+// field, stored with the low octet first (RFC 9260 section 6.8 and appendix A).
 void finish_sctp(MutableBytes packet) {
   std::byte* const field = packet.data() + kSctpChecksum;
   std::memset(field, 0, sizeof(std::uint32_t));

@@ -1,4 +1,4 @@
-// Completes the TCP or UDP checksum of a frame whose sender left it to a NIC that does not exist.
+// Completes the TCP or UDP checksum of a frame, if the sender left it to a NIC that does not exist.
 #pragma once
 
 #include <cstddef>
@@ -8,20 +8,24 @@
 
 namespace satrelay::dpdk {
 
-// True if the frame is IPv4 or IPv6 (VLAN tags, options and extension headers allowed) with TCP or
-// UDP behind, whole, and its checksum is complete now. Anything else stays as it is, and so does
-// what is to pass further hosts first: that was summed with another destination. `start`: where the
-// sender says that what is summed up begins; elsewhere it is the checksum of something inside.
+// Completes the checksum of a whole IPv4 or IPv6 frame (VLAN tags, options and extension headers
+// allowed) that carries TCP or UDP, and returns true. Any other frame stays as it is, and the
+// result is false. That includes a source-routed packet: its checksum counts another destination
+// than its header has. `start`: where the sender says that the summed bytes begin. If they begin
+// elsewhere than behind the IP header, the checksum belongs to an inner header, and the result is
+// false.
 inline constexpr std::size_t kAnywhere = 0;
 bool finish_checksum(MutableBytes frame, std::size_t start = kAnywhere);
 
-// The same where the headers do not tell, as behind those of a tunnel: the checksum from `start` to
-// the end of the frame, `offset` behind `start`, where the sum of the pseudo-header stands; that of
-// GRE, which has none; of SCTP its CRC. False if these do not fit the frame, or are none of these
-// protocols'.
+// The same for a frame with headers that do not show the place, as in a tunnel. Sums the bytes from
+// `start` to the end of the frame, and writes the checksum `offset` bytes behind `start`. For TCP
+// and UDP the sum of the pseudo-header stands in that field; GRE has no pseudo-header. SCTP gets
+// its CRC. False if the field does not fit the frame, or if `offset` belongs to none of these
+// protocols.
 bool finish_checksum_at(MutableBytes frame, std::size_t start, std::size_t offset);
 
-// What was left to the port (Packet::leave_checksum()) is done here. False if nothing was.
+// Completes a checksum that was left to the port (Packet::leave_checksum()). False if none was
+// left.
 bool finish_left_checksum(Packet& packet);
 
 }  // namespace satrelay::dpdk

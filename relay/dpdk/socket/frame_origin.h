@@ -1,4 +1,5 @@
-// What a sender knows of the checksums of a packet.
+// The origin of a packet, as far as a sender knows it: it says whether the checksums can be
+// trusted.
 #pragma once
 
 #include "pep/wire/coalescer.h"

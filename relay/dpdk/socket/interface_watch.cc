@@ -29,7 +29,7 @@ InterfaceWatch::Next InterfaceWatch::look(const InterfaceView& view, Instant now
 }
 
 void InterfaceWatch::bound() {
-  // The next look tells whether it is up.
+  // The next look finds out whether the interface is up.
   name_ = configured_;
   state_ = State::kDown;
   changes_.push_back({PortChangeKind::kReturned, name_});
@@ -50,7 +50,7 @@ void InterfaceWatch::look_at_present(const InterfaceView& view) {
     name_ = view.name;
   }
   const State state = view.is_running ? State::kUp : State::kDown;
-  // An interface that is up from the start is no news.
+  // Do not report an interface that is up from the start.
   const bool is_news = state_ ? *state_ != state : state == State::kDown;
   state_ = state;
   if (!is_news) return;

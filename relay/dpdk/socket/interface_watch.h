@@ -1,6 +1,6 @@
-// What becomes of the kernel interface under a port while the gateway runs, as a rule: interfaces
-// go down and come up, are renamed, vanish with their driver and come back as new ones, of which
-// the port's socket knows nothing.
+// Watches the kernel interface under a port while the gateway runs, as a pure rule. Interfaces go
+// down and come up, are renamed, or vanish with their driver and come back as new interfaces. The
+// port's socket does not notice a new interface.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,25 @@
 
 namespace satrelay::dpdk {
 
-// What a look at it has found.
+// The state of the interface at one look.
 struct InterfaceView {
-  bool is_there = true;    // the one that the port has opened
-  std::string name;        // that it has now
+  bool is_there = true;    // the interface that the port has opened
+  std::string name;        // the present name
   bool is_enabled = true;  // set up, as by `ip link set up`
-  bool is_running = true;  // and with a carrier
+  bool is_running = true;  // up, with a carrier
   std::uint32_t megabits = 0;
-  // In its absence: another one of the configured name.
+  // While the interface is absent: another interface has the configured name.
   bool has_successor = false;
-  std::vector<std::string> objections;  // why the port cannot go on with that, a few words each
+  std::vector<std::string> objections;  // why the port cannot use the successor, a few words each
 };
 
 enum class PortChangeKind : std::uint8_t {
   kUp,
   kDown,
-  kGone,      // the interface itself
-  kReturned,  // and the port goes on with it
+  kGone,      // the interface has vanished
+  kReturned,  // the interface is back, and the port uses it
   kRenamed,
-  kUnfit,  // it has returned in a state that only a new start can put right
+  kUnfit,  // it is back in a state that only a new start can correct
 };
 
 struct PortChange {
@@ -41,22 +41,22 @@ struct PortChange {
 
 class InterfaceWatch {
  public:
-  // An interface that has returned may still be on its way to what it was.
+  // Time that an interface has, after its return, to get back its former settings.
   static constexpr Duration kPatience = Duration::seconds(3);
 
-  // `name`: by which the port has opened it.
+  // `name`: the name by which the port has opened the interface.
   explicit InterfaceWatch(std::string name) : configured_(name), name_(std::move(name)) {}
 
   enum class Next : std::uint8_t { kNothing, kBind };
-  // kBind: the port is to be bound to the successor; then one of the next two is called.
+  // kBind: the caller binds the port to the successor, and then calls one of the next two.
   Next look(const InterfaceView& view, Instant now);
   void bound();
   void could_not_bind(const std::string& why, Instant now);
 
-  // What has happened since the last call, in order.
+  // The changes since the last call, in order.
   std::vector<PortChange> take_changes() { return std::exchange(changes_, {}); }
   bool is_gone() const { return state_ == State::kGone || state_ == State::kUnfit; }
-  // The port cannot be mended while the program runs.
+  // The port cannot recover while the program runs.
   bool needs_new_start() const { return state_ == State::kUnfit; }
 
  private:

@@ -21,13 +21,13 @@
 namespace satrelay::dpdk {
 namespace {
 
-// As in the kernel's table of feature names, with the name that ethtool -K takes.
+// The name in the kernel's table of features, and the name that ethtool -K takes.
 struct MergeOffload {
   std::string_view kernel_name;
   std::string_view ethtool_name;
 };
-// GRO merges within tunnels that only pass, too, whose outer headers a cut would have to write anew
-// in as many ways as there are tunnels.
+// GRO also merges packets inside tunnels that only pass through. To cut these, the port would have
+// to rewrite the outer headers, in as many ways as there are kinds of tunnels.
 constexpr std::array<MergeOffload, 5> kMergeOffloads{{
     {"rx-gro", "gro"},
     {"rx-lro", "lro"},
@@ -214,8 +214,8 @@ bool KernelInterface::try_mtu(unsigned mtu) {
 }
 
 void KernelInterface::set_mtu(std::uint16_t mtu) {
-  // Beside the payload the kernel allows one 802.1Q tag, but neither 802.1ad nor a second tag: room
-  // for two, where the device has it.
+  // Beside the payload the kernel allows one 802.1Q tag, but neither an 802.1ad tag nor a second
+  // tag. So ask for room for two tags, if the device has it.
   constexpr unsigned kTwoTags = 8;
   const std::uint16_t present = this->mtu();
   if (present == mtu + kTwoTags || try_mtu(mtu + kTwoTags) || present == mtu || try_mtu(mtu)) {
@@ -243,7 +243,7 @@ void KernelInterface::disable_merge_offloads(std::vector<std::string>& notices) 
   features->cmd = ETHTOOL_SFEATURES;
   features->size = static_cast<std::uint32_t>(blocks);
   std::memcpy(memory.data() + sizeof(ethtool_sfeatures), change.data(), blocks * sizeof change[0]);
-  ethtool(socket_, name_, features);  // judged by what is on afterwards
+  ethtool(socket_, name_, features);  // the result is checked below
 
   const std::vector<std::string> still_on = active_merge_offloads();
   if (still_on.empty()) return;

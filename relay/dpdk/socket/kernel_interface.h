@@ -1,5 +1,5 @@
-// Makes a kernel interface fit to be a port: an inline bridge must see every frame as it was on
-// the wire, and the kernel must not answer in its place.
+// Prepares a kernel interface to be a port. An inline bridge must see every frame as it was on the
+// wire, and the kernel must not answer in the bridge's place.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,12 @@ class KernelInterface {
   ~KernelInterface();
 
   // Sets the MTU (with room for two VLAN tags), switches off the receive offloads that merge
-  // frames, keeps the kernel's IP stack off the interface and brings it up.
-  // Returns what could not be done and what the operator can do about it, a sentence each. Throws
-  // where going on makes no sense.
+  // frames, keeps the kernel's IP stack off the interface and brings it up. Returns what failed and
+  // what the operator can do about it, a sentence each. Throws if the port cannot work.
   std::vector<std::string> prepare(std::uint16_t mtu);
 
-  // Why a port of that MTU cannot work on it as it is, a few words each: what prepare() would put
-  // right, if this process had the right to.
+  // Why a port of that MTU cannot work on the interface as it is, a few words each. prepare() would
+  // correct these if this process had the right to.
   std::vector<std::string> objections(std::uint16_t mtu) const;
 
   unsigned index() const { return index_; }

@@ -1,9 +1,9 @@
-// Of how many frames an interface takes a large one, as a rule.
+// How many frames an interface accepts as one large frame, as a pure rule.
 //
-// A kernel before 6.2 knows no UDP_L4 in a packet socket (EINVAL). A network card that cannot cut,
-// or not behind VLAN tags, or not so much at once, is not told apart from one that is merely busy:
-// each refuses the frame (ENOBUFS). So a refusal halves what is tried, down to single frames, and
-// after a while twice as much is tried again.
+// A kernel before 6.2 does not know UDP_L4 in a packet socket (EINVAL). Some network cards cannot
+// cut large frames, or not behind VLAN tags, or not so many frames at once. Such a card refuses the
+// frame with ENOBUFS, as does a card that is merely busy. So a refusal halves the number of frames
+// that are tried, down to one. After a while twice as many are tried again.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace satrelay::dpdk {
 
 class LargeSendKinds {
  public:
-  // Frames that leave, of a kind that was refused, until more is tried: a trial that fails costs
-  // one call that sends nothing.
+  // Frames of a refused kind that leave before more are tried. A failed trial costs one call that
+  // sends nothing.
   static constexpr std::uint32_t kTrial = 65'536;
 
   struct Kind {
@@ -25,9 +25,9 @@ class LargeSendKinds {
     std::size_t tags = 0;  // VLAN, at most 2
   };
 
-  // Frames of which one may be made; 1: none is.
+  // The most frames that may be joined to one large frame. 1: do not join.
   std::size_t most(const Kind& kind) const { return state(kind).most; }
-  // So many frames of the kind have left, large or not.
+  // `frames` frames of the kind have left, as one large frame or singly.
   void on_sent(const Kind& kind, std::size_t frames) {
     State& now_is = state(kind);
     if (now_is.most == kAll || now_is.is_unknown) return;
@@ -35,23 +35,23 @@ class LargeSendKinds {
     if (now_is.sent < kTrial) return;
     now_is = {.most = std::min(2 * now_is.most, kAll)};
   }
-  // The kernel has no word for it.
+  // The kernel does not know this kind of large frame.
   void on_unknown(const Kind& kind) { state(kind) = {.most = 1, .is_unknown = true}; }
-  // One of so many frames was refused.
+  // The device has refused a large frame of `frames` frames.
   void on_refused(const Kind& kind, std::size_t frames) {
     State& now_is = state(kind);
     now_is.most = std::max<std::size_t>(std::min(now_is.most, frames) / 2, 1);
     now_is.sent = 0;
   }
-  // Another interface, or one that has come up.
+  // Call this if the interface is another one, or has come up.
   void forget() { states_ = {}; }
 
  private:
   static constexpr std::size_t kTags = 3;
-  static constexpr std::size_t kAll = 1024;  // more than ever come together
+  static constexpr std::size_t kAll = 1024;  // more than are ever joined
   struct State {
     std::size_t most = kAll;
-    std::uint32_t sent = 0;  // since it was refused
+    std::uint32_t sent = 0;  // frames sent since `most` has changed
     bool is_unknown = false;
   };
   static std::size_t index(const Kind& kind) {

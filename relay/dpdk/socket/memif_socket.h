@@ -1,5 +1,5 @@
-// The UNIX socket at which the two ends of a memif port meet: the server's driver makes the file,
-// and does not start where one was left behind.
+// The UNIX socket by which the two ends of a memif port find each other. The server's driver
+// creates the file, and does not start if an earlier run has left one behind.
 #pragma once
 
 #include <sys/types.h>
@@ -8,9 +8,9 @@
 
 namespace satrelay::dpdk {
 
-// Removes a socket that nobody serves any more, and nothing else.
+// Removes the socket if no process listens on it. Leaves everything else alone.
 void remove_stale_memif_socket(const std::string& path);
-// Lets `user` connect again to it, and remove it.
+// Makes `user` the owner of the socket, so that it can connect to it and remove it.
 void give_memif_socket(const std::string& path, uid_t user);
 
 }  // namespace satrelay::dpdk

@@ -1,5 +1,6 @@
-// What stands in front of each frame of a packet socket with PACKET_VNET_HDR: struct virtio_net_hdr
-// of <linux/virtio_net.h> (virtio 1.2 section 5.1.6), which is no C++. In the machine's byte order.
+// The header in front of each frame of a packet socket with PACKET_VNET_HDR. It is struct
+// virtio_net_hdr (virtio 1.2 section 5.1.6). The kernel's header <linux/virtio_net.h> does not
+// compile as C++. The fields are in the machine's byte order.
 #pragma once
 
 #include <cstdint>
@@ -7,20 +8,20 @@
 namespace satrelay::dpdk {
 
 struct OffloadHeader {
-  // The checksum from checksum_start on is to be written at checksum_offset behind that; there
-  // stands the sum of the pseudo-header.
+  // The receiver of the frame must sum the bytes from checksum_start on, and write the checksum
+  // checksum_offset bytes behind checksum_start. That field holds the sum of the pseudo-header.
   static constexpr std::uint8_t kNeedsChecksum = 1;
 
   static constexpr std::uint8_t kNotLarge = 0;
   static constexpr std::uint8_t kTcpV4 = 1;
   static constexpr std::uint8_t kTcpV6 = 4;
-  static constexpr std::uint8_t kUdp = 5;     // to be sent so since Linux 6.2
-  static constexpr std::uint8_t kEcn = 0x80;  // beside TCP: CWR belongs to the first piece
+  static constexpr std::uint8_t kUdp = 5;     // Linux takes it for sending since 6.2
+  static constexpr std::uint8_t kEcn = 0x80;  // with a TCP kind: only the first piece gets CWR
 
   std::uint8_t flags = 0;
-  std::uint8_t kind = kNotLarge;  // of a large frame
+  std::uint8_t kind = kNotLarge;  // protocol of a large frame
   std::uint16_t header_size = 0;
-  std::uint16_t segment_size = 0;  // payload of a piece
+  std::uint16_t segment_size = 0;  // payload of each piece
   std::uint16_t checksum_start = 0;
   std::uint16_t checksum_offset = 0;
 };

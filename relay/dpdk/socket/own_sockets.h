@@ -1,4 +1,4 @@
-// The sockets that this process has open, a driver's included.
+// Lists the sockets that this process has open, including those of drivers.
 #pragma once
 
 #include <vector>

@@ -39,8 +39,8 @@ void switch_on(int descriptor, int option, const char* name) {
   if (::setsockopt(descriptor, SOL_PACKET, option, &on, sizeof on) != 0) fail_socket(name);
 }
 
-// The kernel grants twice what it is asked for. The plain option is for those without
-// CAP_NET_ADMIN, and has a limit (net.core.rmem_max, wmem_max).
+// The kernel grants twice the requested size. The plain option works without CAP_NET_ADMIN, but has
+// a limit (net.core.rmem_max, wmem_max).
 void size_buffer(int descriptor, int forced, int plain, std::size_t bytes) {
   const int half = static_cast<int>(bytes / 2);
   if (::setsockopt(descriptor, SOL_SOCKET, forced, &half, sizeof half) == 0) return;
@@ -51,7 +51,7 @@ void size_buffer(int descriptor, int forced, int plain, std::size_t bytes) {
 }  // namespace
 
 PacketSocket::PacketSocket(unsigned index, unsigned queues)
-    // Deaf until it is bound.
+    // Protocol 0: the socket receives nothing until it is bound.
     : descriptor_(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
   if (descriptor_ < 0) fail_socket("open");
   try {

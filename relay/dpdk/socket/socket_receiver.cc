@@ -15,8 +15,9 @@
 namespace satrelay::dpdk {
 namespace {
 
-constexpr std::size_t kAddresses = 12;  // of Ethernet: a tag stands behind them
-// System calls at a time: where all that comes is dropped there would be no end.
+constexpr std::size_t kAddresses = 12;  // bytes of the two MAC addresses; a VLAN tag follows them
+// System calls of one receive(). Without this limit the loop would not end while every frame is
+// dropped.
 constexpr unsigned kMostFetches = 4;
 
 std::optional<wire::SegmentedProtocol> protocol_of(const OffloadHeader& head) {
@@ -31,7 +32,7 @@ std::optional<wire::SegmentedProtocol> protocol_of(const OffloadHeader& head) {
   }
 }
 
-// The tag that the kernel has taken off, as it stood in the frame; 0: none.
+// The VLAN tag that the kernel has removed, as it stood in the frame. 0: none.
 std::uint32_t tag_of(const msghdr& message) {
   for (const cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr;
        c = CMSG_NXTHDR(const_cast<msghdr*>(&message), const_cast<cmsghdr*>(c))) {
@@ -46,7 +47,7 @@ std::uint32_t tag_of(const msghdr& message) {
   return 0;
 }
 
-// In front of `frame` are four bytes of room.
+// Needs four bytes of room in front of `frame`.
 std::byte* put_tag(std::byte* frame, std::uint32_t tag) {
   std::byte* begin = frame - 4;
   std::memmove(begin, frame, kAddresses);
@@ -81,7 +82,7 @@ bool SocketReceiver::prepare(Slot& slot, mmsghdr& message, std::byte* overflow) 
   return true;
 }
 
-// Whether there may be more.
+// Returns true if more frames may wait.
 bool SocketReceiver::fetch() {
   const std::size_t wanted = large_came_ ? kLargeBatch : kBatch;
   std::size_t count = 0;
@@ -96,8 +97,8 @@ bool SocketReceiver::fetch() {
                       nullptr);
   };
   int got = ask();
-  // What the kernel cannot describe (merged by LRO, or of a kind without a name here) is lost with
-  // the call that would have brought it.
+  // The kernel drops a frame that the offload header cannot describe: one merged by LRO, or of a
+  // kind that virtio does not name. The call for that frame fails, so ask again.
   for (std::size_t i = 0; got < 0 && errno == EINVAL && i < kBatch; ++i) {
     ++counters_.uncut;
     got = ask();
@@ -109,7 +110,8 @@ bool SocketReceiver::fetch() {
   return fetched_ == count;
 }
 
-// `large`: where it stands in one piece, if it is long; there the rest of it is already.
+// `large`: memory for the frame in one piece, if it does not fit the packet. The kernel has already
+// put the rest of the frame there.
 void SocketReceiver::open(Slot& slot, const mmsghdr& message, std::byte* large) {
   const std::size_t size =
       message.msg_len - std::min<std::size_t>(message.msg_len, sizeof slot.head);
@@ -138,7 +140,8 @@ void SocketReceiver::open(Slot& slot, const mmsghdr& message, std::byte* large) 
   ready_ = std::move(slot.packet);
 }
 
-// Within a tunnel it is another checksum than the headers in front tell of; SCTP has a CRC.
+// Inside a tunnel the open checksum is that of an inner header, which the outer headers do not
+// show. SCTP has a CRC.
 void SocketReceiver::finish(Slot& slot, MutableBytes frame, std::size_t tag) {
   const std::size_t start = slot.head.checksum_start + tag;
   if (finish_checksum(frame, start)) {
@@ -153,8 +156,8 @@ void SocketReceiver::open_large(const Slot& slot, ConstBytes frame, std::size_t 
   const auto protocol = protocol_of(slot.head);
   if (!protocol) return begin_cut(false);
   cutting_ = wire::Segmenter::of(frame, *protocol, slot.head.segment_size);
-  // The header does not tell of tunnels. But the checksum that the offload would write is that of
-  // the segments that it would make.
+  // The offload header does not say whether the frame is a tunnel. But its checksum_start points to
+  // the transport header of the segments that the offload would make.
   const std::size_t start = slot.head.checksum_start + tag;
   const bool is_left = (slot.head.flags & OffloadHeader::kNeedsChecksum) != 0;
   if (is_left && !(cutting_ && cutting_->transport_at() == start)) {
@@ -169,7 +172,8 @@ void SocketReceiver::open_large(const Slot& slot, ConstBytes frame, std::size_t 
   begin_cut(cutting_ && cutting_->longest() <= longest_);
 }
 
-// The place of a tag that is not there is none for payload: another port has no room for that.
+// An untagged frame must not use the room for VLAN tags for payload: another port has no room for
+// such a payload.
 bool SocketReceiver::exceeds_mtu(ConstBytes frame) const {
   if (frame.size() <= mtu_ + wire::kEthernetHeaderSize) return false;
   if (frame.size() > longest_) return true;
@@ -179,9 +183,10 @@ bool SocketReceiver::exceeds_mtu(ConstBytes frame) const {
   return ip && std::size_t{ip->header_size} + ip->payload_size > mtu_;
 }
 
-// Of a host with a larger MTU, or merged by a device that does not say of what: nobody tells where
-// to cut. TCP is a stream, whose bytes may stand in any segments (RFC 9293 section 3.7); of
-// anything else a piece is no packet of its sender's. False: it is not cut.
+// Cuts a frame that exceeds the MTU. Its host has a larger MTU, or a device has merged segments
+// without saying how large they were. TCP is a byte stream: its bytes may stand in any segments
+// (RFC 9293 section 3.7). A piece of another protocol would not be a packet that its sender made.
+// Returns false if the frame was not cut.
 bool SocketReceiver::cut_to_mtu(const Slot& slot, ConstBytes frame, std::size_t tag) {
   auto whole = wire::Segmenter::of(frame, wire::SegmentedProtocol::kTcp, frame.size());
   const bool is_left = (slot.head.flags & OffloadHeader::kNeedsChecksum) != 0;
@@ -222,7 +227,7 @@ bool SocketReceiver::cut(Burst& burst) {
     }
     packet.set_size(cutting_->next_size());
     cutting_->write_next(packet.mutable_bytes());
-    // A tunnel's own checksum may be none.
+    // Do not mark a packet of a tunnel as checked: the tunnel itself may have no checksum.
     if (!cutting_->is_in_tunnel()) packet.set_checked();
     deliver(burst, std::move(packet));
   }
@@ -245,8 +250,8 @@ std::size_t SocketReceiver::drain(Burst& burst) {
 
 std::size_t SocketReceiver::receive(Burst& burst) {
   std::size_t count = drain(burst);
-  // Who gets less than there is room for may believe that nothing is left. A system call that
-  // brings less than it could needs no other one behind it.
+  // The caller may conclude from a burst with room left that no frame waits, so go on until it is
+  // full. A system call that brings fewer frames than it could needs no other call after it.
   bool more = true;
   for (unsigned i = 0; i < kMostFetches && more && !burst.full() && !cutting_ && next_ == fetched_;
        ++i) {

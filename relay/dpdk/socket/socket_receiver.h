@@ -1,4 +1,5 @@
-// Takes frames from a packet socket: large ones are cut, checksums completed, VLAN tags put back.
+// Receives frames from a packet socket: cuts large frames, completes checksums and restores VLAN
+// tags.
 #pragma once
 
 #include <sys/socket.h>
@@ -21,31 +22,32 @@ class SocketReceiver {
  public:
   // Frames that one system call may bring.
   static constexpr std::size_t kBatch = 32;
-  // The same, while large ones come: what they take shall stay in the processor's cache.
+  // The same while large frames arrive: their bytes shall fit the processor's cache.
   static constexpr std::size_t kLargeBatch = 8;
 
-  // `descriptor` and `pool` must outlive it. Frames come with an IP MTU of `mtu`, two VLAN tags
-  // beside it.
+  // `descriptor` and `pool` must outlive this object. Delivered frames have an IP MTU of `mtu`, and
+  // may have two VLAN tags beside it.
   SocketReceiver(int descriptor, PacketPool& pool, std::uint16_t mtu);
 
-  // Appends what has come to `burst`, up to its capacity; the number of frames. What did not find
-  // room there comes with the next call.
+  // Appends received frames to `burst`, up to its capacity, and returns their number. Frames that
+  // find no room there come with the next call.
   std::size_t receive(Burst& burst);
 
   struct Counters {
     std::uint64_t frames = 0, bytes = 0;
-    std::uint64_t large = 0;      // frames that were cut
-    std::uint64_t oversized = 0;  // of these, to pieces that fit the MTU, which they did not
-    std::uint64_t checksums_finished = 0;  // of frames that were not
-    std::uint64_t uncut = 0;               // dropped: too long, and in no form that can be cut
-    std::uint64_t no_buffer = 0;           // times that the pool was empty
+    std::uint64_t large = 0;               // frames that were cut
+    std::uint64_t oversized = 0;           // of these, frames cut because they exceeded the MTU
+    std::uint64_t checksums_finished = 0;  // checksums that the sender left open
+    // Frames dropped: truncated, or too long and of a form that cannot be cut.
+    std::uint64_t uncut = 0;
+    std::uint64_t no_buffer = 0;  // calls that found the pool empty
   };
   const Counters& counters() const { return counters_; }
 
  private:
-  // Behind what fits a packet of the pool.
+  // Room for the part of a large frame that does not fit a packet of the pool.
   static constexpr std::size_t kOverflow = (std::size_t{64} << 10) + 64;
-  // A tag in front of all.
+  // Room for a VLAN tag in front of each frame.
   static constexpr std::size_t kTag = 4;
 
   struct Slot {
@@ -70,17 +72,17 @@ class SocketReceiver {
   int descriptor_;
   PacketPool& pool_;
   std::uint16_t mtu_;
-  std::size_t longest_;           // frame that it allows, two tags included
-  std::size_t room_;              // of a packet
-  std::size_t stride_;            // of large_
-  std::vector<std::byte> large_;  // a slot's frame in one piece, if it is large
+  std::size_t longest_;           // longest frame that the MTU allows, two tags included
+  std::size_t room_;              // bytes that a packet holds
+  std::size_t stride_;            // bytes of large_ that each slot has
+  std::vector<std::byte> large_;  // by slot: its frame in one piece, if it is large
   std::array<Slot, kBatch> slots_;
   std::array<mmsghdr, kBatch> messages_{};
-  std::size_t next_ = 0;  // of what the last call has brought
+  std::size_t next_ = 0;  // next slot to open, of those that the last call has filled
   std::size_t fetched_ = 0;
   bool large_came_ = false;
-  Packet ready_;                            // opened, whole
-  std::optional<wire::Segmenter> cutting_;  // of the slot before next_
+  Packet ready_;                            // a whole frame, ready to be delivered
+  std::optional<wire::Segmenter> cutting_;  // the frame of the slot before next_
   Counters counters_;
 };
 

@@ -28,7 +28,8 @@ LargeSendKinds::Kind kind_of(const wire::Coalescer& whole) {
 
 }  // namespace
 
-// How many frames from `first` on make one message. Of more than one the coalescer has the whole.
+// The number of frames, from `first` on, that make one message. If they are several, the coalescer
+// holds the large frame.
 std::size_t SocketSender::gather(const Burst& burst, std::size_t first) {
   if (large_ == LargeFrames::kNever || first < singly_ || first + 1 == burst.size()) return 1;
   const PacketView packet = burst.peek(first);
@@ -79,7 +80,7 @@ void SocketSender::write_large(Message& message, const Burst& burst, std::size_t
   }
 }
 
-// The messages that the frames of a burst make; their number.
+// Makes messages of the frames of a burst; returns their number.
 std::size_t SocketSender::compose(const Burst& burst) {
   parts_used_ = 0;
   std::size_t count = 0;
@@ -104,7 +105,7 @@ std::size_t SocketSender::compose(const Burst& burst) {
   return count;
 }
 
-// The kernel has taken the first `messages`.
+// Counts the first `messages` messages, which the kernel has accepted, and drops their frames.
 void SocketSender::account(std::size_t messages, Burst& burst) {
   for (std::size_t i = 0; i < messages; ++i) {
     const Message& message = messages_[i];
@@ -123,9 +124,9 @@ void SocketSender::done_with(const Message& message, Burst& burst) {
   singly_ -= std::min(singly_, message.frames);
 }
 
-// What becomes of the first message, which the kernel has refused.
+// Decides what to do about the first message, which the kernel has refused.
 SocketSender::Then SocketSender::on_refusal(int error, const Message& message, Burst& burst) {
-  // Another error: the one before was no word on these frames, and none on those to come.
+  // This error is another one, so the EINVAL before it was not about these frames.
   if (error != EINVAL && std::exchange(was_invalid_, false)) ++counters_.errors_of_receiver;
   switch (error) {
     case EAGAIN:
@@ -133,7 +134,8 @@ SocketSender::Then SocketSender::on_refusal(int error, const Message& message, B
       return Then::kLater;
     case ENOBUFS:
       if (!stuck_) return Then::kLater;
-      // The device is busy, or cannot cut so much: what passes singly was too large together.
+      // The device is busy, or cannot cut so many frames at once. Send these singly, and try fewer
+      // at once from now on.
       if (message.is_large()) {
         kinds_.on_refused(message.kind, message.frames);
         singly_ = message.frames;
@@ -141,8 +143,8 @@ SocketSender::Then SocketSender::on_refusal(int error, const Message& message, B
       }
       break;
     case EINVAL:
-      // The receiver may have left it on the socket (a frame that the kernel could not describe
-      // behind others), which has forgotten it now.
+      // The receiver may have left this error on the socket, when a frame that the kernel could not
+      // describe came behind others. The failed call has cleared such an error, so try once more.
       if (!std::exchange(was_invalid_, true)) return Then::kAgain;
       was_invalid_ = false;
       if (!message.is_large()) break;
@@ -151,7 +153,8 @@ SocketSender::Then SocketSender::on_refusal(int error, const Message& message, B
     case ENETDOWN:
     case ENXIO:
     case ENODEV:
-      // An interface that went down leaves an error on its socket, which says nothing of now.
+      // An interface that goes down leaves an error on its socket, which does not describe its
+      // present state. So the first failure drops nothing.
       if (!stuck_) return Then::kLater;
       counters_.down += burst.clear();
       singly_ = 0;

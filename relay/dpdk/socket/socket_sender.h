@@ -1,5 +1,5 @@
-// Gives frames to a packet socket: consecutive segments of a connection as one large frame, which
-// whoever receives it takes whole, or the kernel or a network card cuts into the same frames.
+// Sends frames by a packet socket. Consecutive segments of a connection leave as one large frame.
+// Its receiver takes it whole, or the kernel or a network card cuts it into the same segments.
 #pragma once
 
 #include <sys/socket.h>
@@ -22,21 +22,22 @@ class SocketSender {
 
   using SystemCall = int (*)(int, mmsghdr*, unsigned, int);
 
-  // `descriptor` must outlive it.
+  // `descriptor` must outlive this object.
   SocketSender(int descriptor, LargeFrames large, SystemCall call = ::sendmmsg)
       : descriptor_(descriptor), large_(large), call_(call) {}
 
-  // Sends from the front of `burst`; the number of frames that are done with. What the kernel has
-  // no room for stays. If the device has none at the next call either, a large frame is sent in
-  // single ones and a single one is dropped. `changes`: as PacketSocket counts them.
+  // Sends from the front of `burst`; returns the number of frames that were sent or dropped. Frames
+  // for which the kernel has no room stay. If the device has no room at the next call either, a
+  // large frame is sent as single frames, and a single frame is dropped. `changes`: see
+  // PacketSocket::changes().
   std::size_t send(Burst& burst, unsigned changes);
 
   struct Counters {
     std::uint64_t frames = 0, bytes = 0;
-    std::uint64_t large = 0;   // put together of some of these
-    std::uint64_t errors = 0;  // dropped: the kernel or the device has refused them
-    std::uint64_t down = 0;    // dropped: the interface is off
-    // Frames that the receiver of the same socket has lost, of which the kernel told here.
+    std::uint64_t large = 0;   // large frames made of some of these
+    std::uint64_t errors = 0;  // dropped: the kernel or the device refused them
+    std::uint64_t down = 0;    // dropped: the interface is down
+    // Frames that the receiver of the same socket lost; the kernel reported each to the sender.
     std::uint64_t errors_of_receiver = 0;
   };
   const Counters& counters() const { return counters_; }
@@ -46,7 +47,7 @@ class SocketSender {
     OffloadHeader head;
     std::array<std::byte, wire::Coalescer::kMaxHeader> header{};
     std::size_t frames = 0;
-    std::size_t bytes = 0;  // of these, as they would go singly
+    std::size_t bytes = 0;  // bytes of these as single frames
     LargeSendKinds::Kind kind;
     bool is_large() const { return frames > 1; }
   };
@@ -65,13 +66,14 @@ class SocketSender {
   SystemCall call_;
   LargeSendKinds kinds_;
   unsigned changes_ = 0;
-  bool stuck_ = false;        // the last call left its first frame behind
+  bool stuck_ = false;        // the last call left the first frame in the burst
   bool was_invalid_ = false;  // the last system call has ended with EINVAL
-  std::size_t singly_ = 0;    // of the burst's first frames: they were refused as one
+  // Frames at the front of the burst that go singly, since they were refused as one large frame.
+  std::size_t singly_ = 0;
   wire::Coalescer coalescer_;
   std::array<Message, Burst::kCapacity> messages_;
   std::array<mmsghdr, Burst::kCapacity> headers_{};
-  // A header of the kernel's and one of ours a message, a payload a frame.
+  // Each message has an offload header and a header of ours, each frame has a payload.
   std::array<iovec, 3 * Burst::kCapacity> parts_{};
   std::size_t parts_used_ = 0;
   Counters counters_;

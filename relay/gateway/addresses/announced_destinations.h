@@ -1,7 +1,9 @@
-// What this gateway has told its peers of the MACs to which hosts of this LAN address their frames:
-// however many connections two hosts have on a lane, a change is told once.
+// Keeps which destination MACs this gateway has announced to its peers: the MACs to which hosts of
+// this LAN address their frames. A change is announced once on a lane, however many connections two
+// hosts have.
 //
-// Fixed size, direct-mapped, found by a keyed hash. A pair that has lost its place is told again.
+// Fixed size, direct-mapped, found by a keyed hash. A pair that has lost its place is announced
+// again.
 #pragma once
 
 #include <cstddef>
@@ -17,22 +19,23 @@ namespace satrelay::gateway {
 
 class AnnouncedDestinations {
  public:
-  // The same is told no sooner again. It is told again at all as the peer may have forgotten it.
+  // The same MAC is announced again only after this time. The repeat is needed because the peer may
+  // have forgotten it.
   static constexpr Duration kAgain = Duration::seconds(60);
 
   explicit AnnouncedDestinations(HashKey key) : key_(key), entries_(kEntries) {}
 
-  // Each lane of a peer may be another worker's there, and a peer that was started anew knows
-  // nothing.
+  // Each lane of a peer may belong to another worker there, and a restarted peer knows nothing. So
+  // each listener is announced to separately.
   struct Listener {
     std::uint32_t session = 0;
     std::uint32_t streams_gone = 0;  // peer_epoch_log.h
     friend bool operator==(const Listener&, const Listener&) = default;
   };
-  // A host has changed to `mac`: whether the peer is to be told.
+  // A host has changed to `mac`: whether to announce that to the peer.
   bool is_news(const Listener& listener, const HostPair& pair, const MacAddress& mac,
                Instant now) const;
-  // It was told.
+  // It was announced.
   void note(const Listener& listener, const HostPair& pair, const MacAddress& mac, Instant now);
 
  private:

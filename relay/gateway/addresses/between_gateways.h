@@ -1,22 +1,22 @@
-// Knows which addresses that only a peer for everything holds are reached between the two gateways:
-// the page of a modem, a router on the cable to it, and hosts of another VLAN of this LAN behind
-// such a router (a router on a stick). No far gateway reaches those, so their connections are
-// bridged.
+// Finds out which addresses are between the two gateways: the page of a modem, a router on the
+// cable to it, and hosts of another VLAN of this LAN behind such a router (a router on a stick).
+// It considers only addresses that no prefix matches but that of a peer for everything. The far
+// gateway does not reach such devices, so their connections are bridged.
 //
 // The only sign of such a device is its speed. An answer to an ARP request or a neighbour
-// solicitation of this LAN that comes from the WAN in less than half the round trip of the path is
-// a hint. A hint counts for its address alone, never for the MAC that has answered: the router on
-// the cable also forwards what is for far hosts. Anybody on the way can forge an answer, and a
-// router may answer for all addresses (proxy ARP). So the device itself must confirm the hint, by
-// an answer to a SYN that comes as soon and acknowledges the number of that SYN (SynTrials). A hint
-// that nothing confirms is void for kVoidFor.
+// solicitation of this LAN is a hint if it comes from the WAN in less than half the round trip of
+// the path. A hint counts for its address alone, never for the MAC that has answered: the router on
+// the cable also forwards packets for far hosts. Any station on the way can forge an answer, and a
+// router may answer for all addresses (proxy ARP). So the device itself must confirm the hint: it
+// must answer a SYN as soon, and acknowledge the number of that SYN (SynTrials). A hint that
+// nothing confirms is void for kVoidFor.
 //
-// The other hint is that a station of this LAN says that it has the address, in another VLAN than
-// that of the SYN. It is confirmed in the same way.
+// The other hint is that a station of this LAN claims the address in a VLAN that is not the SYN's.
+// It is confirmed in the same way.
 //
-// All workers share one. The number of places is fixed, and they are found by a keyed hash.
-// Confirmed addresses give way last, and void ones before them, so that a flood of hints pushes out
-// neither. An answer to ARP never renews a confirmation, as anybody forges it.
+// All workers share one object. The number of places is fixed, and a keyed hash finds them. Hints
+// give way first, then void addresses, and confirmed addresses last. So a flood of hints pushes out
+// neither of these. An answer to ARP never renews a confirmation, since any station can forge it.
 #pragma once
 
 #include <cstddef>
@@ -32,14 +32,16 @@ namespace satrelay::gateway {
 
 class BetweenGateways {
  public:
-  // On a shorter path, half a round trip is too near to what a busy host takes to answer.
+  // On a shorter path, half a round trip is too close to the time that a busy host takes to answer.
   static constexpr Duration kShortestPath = Duration::milliseconds(100);
-  // A hint, and a confirmation since a SYN was last answered soon. ARP caches ask well within it.
+  // The lifetime of a hint, and of a confirmation after the last quick answer to a SYN. ARP caches
+  // ask again well within it.
   static constexpr Duration kKept = Duration::seconds(3600);
   static constexpr Duration kVoidFor = Duration::seconds(300);
-  // A station that asks again within this time repeats its question: the answer may be to any.
+  // A station that asks again within this time repeats its question. An answer may be to any of the
+  // repeats.
   static constexpr Duration kRepeats = Duration::seconds(10);
-  // An address of this LAN: a server there may be silent for long.
+  // The lifetime of an address of this LAN: a server there may be silent for long.
   static constexpr Duration kOwnKept = Duration::seconds(24 * 3600);
   static constexpr std::size_t kQuestions = 4096;
   static constexpr std::size_t kAddresses = 8192;
@@ -49,17 +51,20 @@ class BetweenGateways {
   explicit BetweenGateways(HashKey key)
       : key_(key), asked_(kQuestions), known_(kAddresses), own_(kAddresses) {}
 
-  // `asker`, a station of the LAN, asks who has the address.
+  // `asker`, a station of the LAN, asks for the owner of the address.
   void note_question(const LanAddress& address, const MacAddress& asker, Instant now);
-  // An answer to `asker` comes from the WAN. It is a hint if it comes within that time.
+  // An answer to `asker` comes from the WAN. It is a hint if it comes within the time `within`
+  // after the question.
   void note_answer(const LanAddress& address, const MacAddress& asker, Duration within,
                    Instant now);
-  // A station of the LAN says that it has the address.
+  // A station of the LAN claims the address.
   void note_own(const LanAddress& address, Instant now);
   State state(const LanAddress& address, Instant now) const;
-  // The device has acknowledged the number of a SYN in time. True: that is news.
+  // The device has acknowledged the number of a SYN in time. True if the address was not confirmed
+  // before.
   bool confirm(const LanAddress& address, Instant now);
-  // It has not, or the far LAN has the address. True: that is news.
+  // The device has not answered in time, or the far LAN has the address. True if the address was
+  // not void before.
   bool refute(const LanAddress& address, Instant now);
 
  private:
@@ -68,9 +73,10 @@ class BetweenGateways {
   void put(const LanAddress& address, State state, Instant now);
 
   HashKey key_;
-  SharedTable asked_;  // of the time of a first question
-  SharedTable known_;  // of the state and its time
-  SharedTable own_;    // of when a station of the LAN said so, and in which VLANs
+  SharedTable asked_;  // the time of a first question
+  SharedTable known_;  // the state and its time
+  // The time when a station of the LAN claimed an address, and in which VLANs.
+  SharedTable own_;
 };
 
 }  // namespace satrelay::gateway

@@ -1,4 +1,4 @@
-// All workers of a gateway learn this together about hosts.
+// Knowledge of hosts that all workers of a gateway share.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 namespace satrelay::gateway {
 
 struct CommonKnowledge {
-  // `peers`: as many as are configured.
+  // `peers`: the number of configured peers.
   CommonKnowledge(HashKey key, std::size_t peers)
       : stations(key),
         far_marks(key),

@@ -1,14 +1,14 @@
-// On which side of the gateway each station was heard lately, as a bridge's filtering database
-// tells (IEEE 802.1Q section 8.8). A switch that does not know a station sends its frames to all
-// ports, the gateway's too: a frame between two hosts of the LAN stays there.
+// Keeps on which side of the gateway each station was heard lately, like the filtering database of
+// a bridge (IEEE 802.1Q section 8.8). A switch that does not know a station sends its frames to all
+// ports, including the gateway's. So a frame between two hosts of the LAN stays there.
 //
-// A station is a MAC in a VLAN (all tags). It counts as heard on the WAN, too, if a peer tells of
-// it by a stream: its own frames end at the far gateway. One that was heard on both sides is not
-// filtered.
+// A station is a MAC in a VLAN (all tags). It also counts as heard on the WAN if a peer reports it
+// by a stream, since its own frames end at the far gateway. A station that was heard on both sides
+// is not filtered.
 //
-// All workers of a gateway share one. Each side has a fixed number of places, in sets of a few; in
-// a set that is full the one that was heard first gives way. Places are found by a keyed hash, and
-// each is one word: whoever reads it sees all or nothing of what another worker writes.
+// All workers of a gateway share one database. Each side has a fixed number of places, in sets of a
+// few. In a full set the station that was heard first gives way. A keyed hash finds the places.
+// Each place is one word, so a worker reads all or nothing of another worker's write.
 #pragma once
 
 #include <array>
@@ -36,35 +36,36 @@ struct Station {
 
 class FilteringDatabase {
  public:
-  // Table 8-6 there: the recommended ageing time.
+  // Table 8-6 of that standard: the recommended ageing time.
   static constexpr Duration kAgeing = Duration::seconds(300);
-  static constexpr std::size_t kStations = 16'384;  // a side
+  static constexpr std::size_t kStations = 16'384;  // on each side
 
   explicit FilteringDatabase(HashKey key)
       : key_(key), sides_{SharedTable(kStations), SharedTable(kStations)} {}
 
-  // True if that is news, and the other side has heard the same station lately.
+  // True if this side had not heard the station lately, and the other side has.
   bool learn(Side side, const Station& station, Instant now);
   bool is_on_lan_only(const Station& station, Instant now) const;
   bool was_heard(Side side, const Station& station, Instant now) const;
-  // In a second after that of `then`.
+  // True if it was heard in a second after `then`'s.
   bool was_heard_since(Side side, const Station& station, Instant then) const;
 
  private:
   bool was_heard(Side side, std::uint64_t hash, Instant now) const;
 
   HashKey key_;
-  std::array<SharedTable, 2> sides_;  // of the second in which each was heard
+  std::array<SharedTable, 2> sides_;  // the second in which each was heard
 };
 
-// Each worker has one for each side. It writes down a station that goes on speaking once a second.
+// Each worker has one for each side. It writes a station that goes on speaking into the database
+// once a second.
 class StationListener {
  public:
-  // Whether the sender of the frame is the station that was heard last, and that is written down.
+  // True if the sender is the station that was heard last, and is already in the database.
   bool has_just_heard(const wire::EthernetHeader& frame, Instant now) const {
     return frame.source == mac_ && Tags(frame) == tags_ && now < again_;
   }
-  // As FilteringDatabase::learn(). What no station can be is ignored.
+  // Calls FilteringDatabase::learn(), unless the source is no station's MAC.
   bool hear(FilteringDatabase& database, Side side, const wire::EthernetHeader& frame,
             Instant now) {
     mac_ = frame.source;
@@ -77,7 +78,7 @@ class StationListener {
  private:
   static constexpr Duration kAgain = Duration::seconds(1);
 
-  // All of a header's tags in one word.
+  // All tags of a header in one word.
   struct Tags {
     Tags() = default;
     explicit Tags(const wire::EthernetHeader& frame)

@@ -9,7 +9,7 @@
 namespace satrelay::gateway {
 
 struct HostPair {
-  LanAddress here;  // in its VLANs, which are those of both hosts
+  LanAddress here;  // with the VLANs of both hosts
   IpAddress there;
   friend bool operator==(const HostPair&, const HostPair&) = default;
 };

@@ -1,8 +1,9 @@
-// To which MAC a far host addresses its frames for a host of this LAN, as its gateway has told. If
-// both LANs are one network of layer 2, a bridge would deliver them there.
+// Keeps the MAC to which a far host addresses its frames for a host of this LAN, as the far gateway
+// has announced it. If both LANs are one network of layer 2, a bridge would deliver the frames to
+// that MAC.
 //
-// One far host says nothing of where others send, so only connections of the two hosts follow. So a
-// peer turns no flows away but those with the hosts behind it.
+// One far host's choice says nothing about other far hosts, so only connections of these two hosts
+// use it. So a peer can redirect no flows but those with the hosts behind it.
 //
 // Fixed size, direct-mapped, found by a keyed hash: a later pair takes the place of an earlier one.
 #pragma once
@@ -27,12 +28,12 @@ class LearnedDestinations {
 
   struct Heard {
     MacAddress mac;
-    std::uint64_t claim = 0;  // a number of its own, greater than those before; never 0
+    std::uint64_t claim = 0;  // a serial number, never 0
   };
   void hear(const HostPair& pair, const MacAddress& mac, Instant now);
   std::optional<Heard> find(const HostPair& pair, Instant now) const;
-  // As LanOwners says: a flow of these hosts has shown that the one that sends by `sender` is
-  // reached by `receiver`.
+  // As in LanOwners: a flow of these hosts has shown that frames to `receiver` reach the host that
+  // sends from `sender`.
   void note_receiver(const HostPair& pair, const MacAddress& sender, const MacAddress& receiver);
   MacAddress receiver(const HostPair& pair, const MacAddress& sender, Instant now) const;
 
@@ -40,7 +41,7 @@ class LearnedDestinations {
   struct Entry {
     HostPair pair;
     MacAddress mac;
-    MacAddress sender;        // by which frames come from a host that was reached by `mac`
+    MacAddress sender;        // source MAC of a host that frames to `mac` have reached
     std::uint64_t claim = 0;  // 0: the place is empty
     Instant heard;
   };

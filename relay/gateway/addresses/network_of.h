@@ -1,4 +1,5 @@
-// The network of a host, as far as one is known without asking: its /24, or its /64.
+// The network that a host probably belongs to: its /24 or its /64. The real prefix length is not
+// known.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 
 namespace satrelay::gateway {
 
-// Its address, with zeros for the host's bits.
+// The address of the network, with zeros for the bits of the host.
 inline IpAddress network_of(const IpAddress& host) {
   constexpr std::size_t kOctetsOfV4 = 3;
   constexpr std::size_t kOctetsOfV6 = 8;

@@ -1,17 +1,19 @@
-// Whether both directions between two hosts cross both gateways, as far as connections have shown.
+// Keeps whether both directions between two hosts cross both gateways, by what connections have
+// shown.
 //
 // A server that does not answer a relayed connection may filter one port, or its answers may take
-// another way, past the gateways. Bridging helps with the second only, and costs all connections of
-// the two hosts their acceleration. A connection whose client opened it and whose two hosts have
-// sent bytes through the gateways shows that both directions cross them. While that is known, the
-// silence of a port is a matter of this port (far_services.h). Otherwise the pair is doubtful, and
-// is bridged for five minutes, or until a connection that is still relayed is answered. A client
-// that has shown another way outweighs that: routes may differ from flow to flow.
+// another way, past the gateways. Bridging helps only in the second case, and all connections of
+// the two hosts would lose their acceleration. If a client has opened a connection, and both hosts
+// have sent bytes through the gateways, both directions cross them. While that is known, a silent
+// port concerns this port only (far_services.h). Otherwise the pair is doubtful. It is bridged for
+// five minutes, or until a connection that is still relayed is answered. If the client has shown
+// that the answer came by another way, that outweighs earlier answers: routes may differ from flow
+// to flow.
 //
-// All workers share one. The number of places is fixed, and they are found by a keyed hash.
-// Doubtful pairs give way before others, and among those the ones that were heard first. So hosts
-// that ask many silent addresses push out no pair that has answered. A pair that was pushed out
-// counts as one that has never answered.
+// All workers share one table. The number of places is fixed, and a keyed hash finds them. Doubtful
+// pairs give way before others, and among them the earliest. So hosts that try many silent
+// addresses push out no pair that has answered. A pair that was pushed out counts as never
+// answered.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +29,7 @@ namespace satrelay::gateway {
 
 class SymmetricPaths {
  public:
-  // A route that changes within this time is found by what the client has shown (kElsewhere).
+  // If a route changes within this time, the client's behaviour shows it (kElsewhere).
   static constexpr Duration kAnsweredFor = Duration::seconds(3600);
   static constexpr Duration kDoubtfulFor = Duration::seconds(300);
   static constexpr std::size_t kPlaces = 32'768;
@@ -40,9 +42,9 @@ class SymmetricPaths {
 
   // Both hosts of the connection have sent bytes through the gateways.
   void note_answer(const FlowKey& connection, Instant now);
-  // The server did not answer, and nobody says why.
+  // The server did not answer, and no RST or ICMP error says why.
   void note_silence(const FlowKey& connection, Silence silence, Instant now);
-  // Whether connections between these two hosts, whatever their ports, are left to them.
+  // Whether connections between these two hosts, on any port, are bridged.
   bool is_doubtful(const FlowKey& connection, Instant now) const;
 
  private:

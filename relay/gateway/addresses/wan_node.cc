@@ -80,7 +80,8 @@ bool WanNode::is_known(const IpAddress& address) const {
          std::ranges::find(peers_, address) != peers_.end();
 }
 
-// Answers and requests are repeated. Half of the queue is for those that are known.
+// A frame that finds no room is lost, since answers and requests are repeated. Half of the queue is
+// kept for known addresses.
 WanNode::PendingFrame* WanNode::new_frame(OwnFrame kind, bool known, std::size_t size,
                                           Instant now) {
   PendingFrame& frame = pending_[(pending_first_ + pending_count_) % kMaxPending];
@@ -137,10 +138,11 @@ bool WanNode::handle_arp(const Frame& frame, Instant now) {
   if (!own_.is_v4() || !on_own_vlan(frame)) return false;
   const auto arp = wire::parse_arp(frame.payload);
   if (!arp) return false;
-  // RFC 5227 section 2.4, without the defence: the operator must decide whose address it is.
+  // Finds conflicts as RFC 5227 section 2.4 does, but does not defend the address: the operator
+  // must decide which machine keeps it.
   const bool conflict = arp->sender == own_ && arp->sender_mac != mac_;
   if (conflict) note_conflict();
-  if (arp->target != own_) return conflict;  // what is false is not passed on
+  if (arp->target != own_) return conflict;  // a false claim is not passed on
   learn(arp->sender, arp->sender_mac, now);
   if (arp->operation == wire::ArpOperation::kReply) return true;
   const auto ethernet = header_to(arp->sender_mac, wire::EtherType::kArp);
@@ -164,7 +166,8 @@ bool WanNode::speaks_as_own(const Frame& frame) const {
 
 bool WanNode::handle_icmp(const Frame& frame, Instant now) {
   if (!on_own_vlan(frame)) return false;
-  // A twin looks for its neighbours in our name, or says that it is us.
+  // Another machine looks for its neighbours in the gateway's name, or claims the gateway's
+  // address.
   const bool conflict = frame.ethernet.source != mac_ && speaks_as_own(frame);
   if (conflict) note_conflict();
   const bool own = frame.ip.destination == own_;
@@ -198,7 +201,7 @@ bool WanNode::handle_icmp(const Frame& frame, Instant now) {
 }
 
 bool WanNode::handle_neighbour(const Frame& frame, const wire::IcmpMessage& message, Instant now) {
-  if (frame.ip.hop_limit != 255) return false;  // RFC 4861 section 7.1: not from this link
+  if (frame.ip.hop_limit != 255) return false;  // RFC 4861 section 7.1: it came from another link
   const auto neighbour = wire::parse_neighbour(message);
   if (!neighbour) return false;
   if (neighbour->advertisement) {
@@ -228,7 +231,7 @@ bool WanNode::handle_neighbour(const Frame& frame, const wire::IcmpMessage& mess
 }
 
 bool WanNode::request(const Neighbour& neighbour, Instant now) {
-  // All are asked if the one that was known does not answer: it may have been replaced.
+  // If the known MAC does not answer, ask all stations: the device may have been replaced.
   const bool ask_known = neighbour.mac && neighbour.unanswered < kAskAllAfter;
   const std::size_t tags = vlan_ ? 4 : 0;
   PendingFrame* out =
@@ -268,14 +271,14 @@ bool WanNode::request(const Neighbour& neighbour, Instant now) {
 }
 
 void WanNode::handle_timeout(Instant now) {
-  std::optional<std::size_t> refused;  // the first one
+  std::optional<std::size_t> refused;  // the first refused neighbour
   std::size_t at = first_asked_;
   for (std::size_t i = 0; i < neighbours_.size(); ++i, ++at) {
     if (at == neighbours_.size()) at = 0;
     Neighbour& neighbour = neighbours_[at];
     if (neighbour.next_request > now) continue;
-    // A neighbour that stopped answering keeps its MAC until another one is learned: behind a
-    // satellite link it is silent during an outage, and must be reached at once when that ends.
+    // A neighbour that stops answering keeps its MAC until another MAC is learned. Behind a
+    // satellite link it is silent during an outage, and must be reached at once afterwards.
     const bool asks = speaks_ || !neighbour.mac;
     if (asks && !request(neighbour, now) && !refused) refused = at;
     if (neighbour.unanswered < kAskAllAfter) ++neighbour.unanswered;
@@ -313,8 +316,9 @@ void WanNode::write_stp_headers(const Lane& lane, std::size_t datagram, control:
 
 void WanNode::repeat_stp_headers(MutableBytes frame) const {
   std::memcpy(frame.data(), last_.bytes.data(), stp_header_size_);
-  // IPv4 leaves the UDP checksum out (RFC 768): each STP packet carries a CRC32C of its own, and
-  // the sum would be a second pass over the payload. IPv6 requires it (RFC 8200 section 8.1).
+  // The UDP checksum is left out on IPv4 (RFC 768): each STP packet carries a CRC32C or a tag of
+  // its own, and the sum would be a second pass over the payload. IPv6 requires it (RFC 8200
+  // section 8.1).
   if (own_.is_v4()) return;
   const bool sent = last_.way == LinkWay::kSend;
   const MutableBytes udp =

@@ -1,11 +1,12 @@
-// The gateway as a node on the WAN: it owns one MAC and one address there, answers ARP, Neighbour
+// The gateway as a node on the WAN. It owns one MAC and one address there, answers ARP, Neighbour
 // Discovery and ping for that address, and resolves the next hop of each peer.
 //
-// Of several workers the first one answers, and asks; the others overhear what their neighbours
-// say, and ask only for those of whom they have not heard.
+// If there are several workers, the first one answers and asks. The others learn from frames that
+// they overhear, and ask only for next hops that they do not know.
 //
-// What it answers or asks has its budget on the link (uplink/own_traffic.h): what is beyond that is
-// not said. Frames to send wait in a short queue until the link has room; poll_frame() takes them.
+// Answers and questions draw on budgets of the link (uplink/own_traffic.h); beyond its budget a
+// frame is not sent. Frames wait in a short queue until the link has room, and poll_frame() takes
+// them.
 #pragma once
 
 #include <array>
@@ -38,37 +39,37 @@ class WanNode {
   WanNode(const config::Gateway& config, Share share, const MacAddress& mac, OwnFrames& budget,
           Counters& counters, Instant now);
 
-  // Whether the frame is the gateway's own business (and was dealt with); STP datagrams are not
-  // this class's: is_for_own_address() tells.
+  // True if the frame is for the gateway itself; it is handled then. This class does not handle STP
+  // datagrams: is_for_own_address() finds them.
   bool handle_arp(const Frame& frame, Instant now);
   bool handle_icmp(const Frame& frame, Instant now);
   bool is_for_own_address(const Frame& frame) const;
   // Whether hosts take the frame for one of the gateway's own network. Tags that name no VLAN (IEEE
-  // 802.1Q, id 0: a priority) count as none, as hosts have it.
+  // 802.1Q, id 0: a priority) count as none, as they do for hosts.
   bool is_in_own_network(const wire::EthernetHeader& ethernet) const;
   bool is_own_mac(const MacAddress& mac) const { return mac == mac_; }
 
   void handle_timeout(Instant now);
   Instant next_timeout() const;
-  // Of the frame that waits first; 0: none waits.
+  // Size of the first frame that waits; 0: none waits.
   std::size_t next_frame_size() const {
     return pending_count_ == 0 ? 0 : pending_[pending_first_].size;
   }
   std::size_t poll_frame(MutableBytes out);
 
-  // The MAC behind which peer `index` is reached; nullopt while unresolved.
+  // The MAC of the next hop to peer `index`; nullopt while it is not resolved.
   std::optional<MacAddress> next_hop(std::size_t peer) const;
-  // Size of the headers in front of an STP datagram, and the function that writes them, for
-  // `datagram` bytes of UDP payload that already stand behind them; kReceive: as if the peer had
-  // sent them.
+  // The size of the headers in front of an STP datagram, and the function that writes them.
+  // `datagram`: bytes of UDP payload that already stand behind the headers. kReceive: writes the
+  // headers as if the peer had sent the datagram.
   std::size_t stp_header_size() const { return stp_header_size_; }
   void write_stp_headers(const Lane& lane, std::size_t datagram, control::Priority priority,
                          MutableBytes frame, LinkWay way = LinkWay::kSend) const;
-  // Once more those that were written last, for a datagram of the same size.
+  // Writes the last headers again, for a datagram of the same size.
   void repeat_stp_headers(MutableBytes frame) const;
 
  private:
-  // Most packets of a burst have the same headers as the one before.
+  // The headers that were written last: most packets of a burst have the same.
   struct Headers {
     Lane lane;
     std::size_t datagram = 0;
@@ -83,7 +84,7 @@ class WanNode {
   };
   void write_headers(const Headers& of, MutableBytes out) const;
 
-  // One next hop; peers behind the same router share it.
+  // One next hop. Peers behind the same router share it.
   struct Neighbour {
     IpAddress address;
     std::optional<MacAddress> mac;
@@ -98,19 +99,22 @@ class WanNode {
 
   wire::EthernetHeader header_to(const MacAddress& destination, wire::EtherType type) const;
   bool on_own_vlan(const Frame& frame) const;
-  bool speaks_as_own(const Frame& frame) const;  // in Neighbour Discovery
+  // In Neighbour Discovery.
+  bool speaks_as_own(const Frame& frame) const;
   bool handle_neighbour(const Frame& frame, const wire::IcmpMessage& message, Instant now);
   void learn(const IpAddress& address, const MacAddress& mac, Instant now);
-  bool request(const Neighbour& neighbour, Instant now);  // false: there is no room for it
-  // The next hop, or a peer.
+  // False if there is no room for the question.
+  bool request(const Neighbour& neighbour, Instant now);
+  // True for a next hop and for a peer.
   bool is_known(const IpAddress& address) const;
-  // Where a frame of so many octets is to be written, which waits then; nullptr if it finds no room
-  // in its budget or in the queue.
+  // A place in the queue for a frame of so many octets; nullptr if its budget or the queue has no
+  // room.
   PendingFrame* new_frame(OwnFrame kind, bool known, std::size_t size, Instant now);
   PendingFrame* new_answer(OwnFrame kind, const IpAddress& to, std::size_t size, Instant now);
   void note_conflict();
 
-  bool speaks_;  // for all workers
+  // True at the worker that answers for all workers.
+  bool speaks_;
   IpAddress own_;
   MacAddress mac_;
   std::optional<std::uint16_t> vlan_;
@@ -123,7 +127,8 @@ class WanNode {
   std::array<PendingFrame, kMaxPending> pending_{};
   std::size_t pending_first_ = 0;
   std::size_t pending_count_ = 0;
-  std::size_t first_asked_ = 0;  // of the neighbours, each time
+  // The neighbour that the next timeout asks first.
+  std::size_t first_asked_ = 0;
   mutable Headers last_;
 };
 

@@ -1,4 +1,4 @@
-// What an audit says of an account that is wrong.
+// The words in which an audit reports an account that is wrong.
 #pragma once
 
 #include <cstdint>

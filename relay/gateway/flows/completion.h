@@ -1,5 +1,5 @@
-// How long flows took that ended in order, by how much they have carried: short ones are all
-// round trips, long ones all rate.
+// How long flows took that ended in order, by the number of bytes that they carried. Round trips
+// determine the time of short flows; the rate determines the time of long flows.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@
 
 namespace satrelay::gateway {
 
-// From its SYN, or its OPEN, until nothing is owed any more, in microseconds: from what one round
-// trip of a geostationary link allows to a minute.
+// From a flow's SYN, or its OPEN, until nothing is left to deliver, in microseconds. The bounds go
+// from about one round trip of a geostationary link to a minute.
 inline constexpr std::array<std::uint64_t, 12> kCompletionBounds = {
     100'000,   250'000,   500'000,    750'000,    1'000'000,  1'500'000,
     2'500'000, 5'000'000, 10'000'000, 20'000'000, 30'000'000, 60'000'000};
@@ -26,7 +26,7 @@ inline constexpr HistogramField kFlowCompletion = {
 
 class Completions {
  public:
-  // Flows that have carried no more than `most` plain bytes, both directions together.
+  // Flows that have carried at most `most` plain bytes, in both directions together.
   struct Size {
     const char* name;  // the label of the metric
     std::uint64_t most;

@@ -7,7 +7,8 @@ namespace {
 
 using Stage = DeferredReset::Stage;
 
-// The timers, and the room that others need, are looked at so often.
+// Limits of the interval between two looks. A look checks the time limits, and whether other flows
+// need the memory.
 constexpr Duration kLongestLook = Duration::seconds(1);
 constexpr Duration kShortestLook = Duration::milliseconds(25);
 
@@ -16,7 +17,7 @@ constexpr Duration kShortestLook = Duration::milliseconds(25);
 std::optional<Stage> first_stage(const Flow& f, const stp::Session& session) {
   const std::uint64_t waits = f.endpoint.received().readable();
   if (waits == 0 && f.bytes_from_lan == 0) return std::nullopt;
-  // No block follows the end of a stream; and the far host is to hear of that end, too.
+  // No block follows the end of a stream. The far host must also learn of that end.
   const bool has_ended = f.endpoint.peer_finished();
   if (!has_ended && session.reset_marks()) return Stage::kToStream;
   const bool is_there = has_ended ? f.delivered : session.unacknowledged(f.stream) == 0;
@@ -45,12 +46,12 @@ std::uint64_t left_before_reset(const Flow& f, const stp::Session& session) {
 bool is_overdue(DeferredReset& word, std::uint64_t left, Instant now) {
   if (left < word.left) word.progressed = now;
   word.left = left;
-  // The far gateway has all bytes once none is left: then it counts how long its host takes.
+  // If no byte is left, the far gateway has all of them, and it limits how long its host may take.
   const bool stands_still = left > 0 && now >= word.progressed + kLastWordPatience;
   return stands_still || now >= word.began + kLastWordLimit;
 }
 
-// No event tells that all bytes of a stream without an end have arrived.
+// No event reports that all bytes of a stream without an end have arrived.
 Duration pause_of(const Flow& f, const stp::Session& session) {
   if (f.rare().deferred_reset->stage != Stage::kHeld || f.endpoint.peer_finished())
     return kLongestLook;

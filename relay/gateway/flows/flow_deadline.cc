@@ -8,9 +8,9 @@
 namespace satrelay::gateway {
 namespace {
 
-// A client that is not answered has sent its last SYN by then, and says nothing when it gives up.
+// A client that gets no answer has sent its last SYN by then, and says nothing when it gives up.
 constexpr Duration kLongestHandshake = Duration::seconds(127);
-// A far gateway that does its work has given up its server by then (tcp::Profile), and says so.
+// A far gateway that works has given up its server by then (tcp::Profile), and has reported that.
 constexpr Duration kLongestOpening = Duration::seconds(200);
 
 }  // namespace
@@ -40,7 +40,7 @@ Duration quiet_limit(const Flow& f, const stp::Session& session, const config::L
 bool owes_peer(const Flow& f, const stp::Session& session) {
   if (f.awaits_stream()) return true;
   if (f.stream_state != StreamState::kOpen) return false;
-  // Its host needs nothing more: the peer alone keeps it from its end.
+  // The host needs nothing more. Only the peer keeps the flow from its end.
   if (f.endpoint.is_closed() || f.endpoint.state() == tcp::State::kTimeWait) return true;
   return !f.established || f.endpoint.received().readable() > 0 ||
          session.unacknowledged(f.stream) > 0 || (f.finish_sent && !f.delivered);

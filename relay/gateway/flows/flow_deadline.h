@@ -1,4 +1,4 @@
-// How long a flow may be silent, and when it is to be looked at again.
+// How long a flow may be silent, and when the relay must look at it again.
 #pragma once
 
 #include "config/model/schema.h"
@@ -8,33 +8,35 @@
 
 namespace satrelay::gateway {
 
-// Both hosts have closed, and what the far one sent is all that is left to do: it has gone, and
-// nobody but this gateway would notice if the near one had gone, too (RFC 6429).
+// The near host has sent its end, and all that the far host sent is here or was delivered. The flow
+// only has to deliver the rest. The far host is done, so only this gateway would notice that the
+// near host is gone too (RFC 6429).
 bool only_owes(const Flow& f, const stp::Session& session);
 
-// One side has closed, or both, and something is still needed of this host: more bytes, or that it
-// takes what it has been sent. It may take as long as it likes, as over a bridge, but is asked
-// whether it is there.
+// One side has closed, or both, and the flow still needs this host: its bytes, or its
+// acknowledgment of what it was sent. The host may take any time, as over a bridge, but the gateway
+// asks whether it is there.
 bool awaits_host(const Flow& f, const stp::Session& session);
 
-// It is in TIME-WAIT, which ends by itself unless the far host has yet to acknowledge the near
-// one's end (`close: confirmed`).
+// The flow is in TIME-WAIT, which ends by itself. It does not end if the far host has yet to
+// acknowledge the near host's end (`close: confirmed`).
 bool ends_by_itself(const Flow& f);
 
-// Silence after which the flow is given up, or its host asked if the flow awaits it.
+// How long the flow may be silent. After that the flow is given up, or its host is asked if the
+// flow awaits it.
 Duration quiet_limit(const Flow& f, const stp::Session& session, const config::Limits& limits);
 
-// The flow has something for the peer that the peer is not known to have, or waits for the far
-// host's first word.
+// The flow has something for the peer that the peer has not acknowledged, or waits for the far
+// host's first answer.
 bool owes_peer(const Flow& f, const stp::Session& session);
-// When the flow has waited for too long for a silent peer, or for a peer that is heard and says
-// nothing of its server; never: it does not wait.
+// When the flow has waited too long for a silent peer, or for a live peer that reports nothing of
+// its server; never: it does not wait.
 Instant end_of_wait(const Flow& f, Duration patience);
-// Since when the host has taken nothing of what waits for it, or the peer, which is silent; never:
-// nothing stands still.
+// Since when the host has taken nothing of what waits for it, or the silent peer has taken nothing;
+// never: the flow makes progress.
 Instant still_since(const Flow& f, const stp::Session& session);
 
-// A flow that was quiet for so long gives back what it needs only while it is not.
+// A flow that was quiet for this long gives back what only an active flow needs.
 inline constexpr Duration kTrimAfter = Duration::seconds(10);
 // `patience`: with a silent peer.
 Instant deadline(const Flow& f, const stp::Session& session, const config::Limits& limits,

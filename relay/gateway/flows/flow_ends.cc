@@ -4,7 +4,7 @@ namespace satrelay::gateway {
 
 namespace {
 
-// That wait for a report no more, in one call.
+// Records handed out in one call because no report has come for them.
 constexpr int kRecordsPerCall = 64;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What is made of a flow's end: a place among the completion times, and a record for whoever wants
-// one. A record waits for what the far gateway says of its LAN, if it does.
+// Handles the end of a flow: adds the flow to the completion times, and makes a record of it if a
+// recorder is set. The record waits for the far gateway's LAN report, if one is to come.
 #pragma once
 
 #include <cstdint>
@@ -24,21 +24,22 @@ class FlowEnds {
   // `classes` must outlive it.
   FlowEnds(const TrafficClasses& classes, HashKey secret) : classes_(classes), secret_(secret) {}
 
-  // nullptr: nobody.
+  // nullptr: no recorder.
   void tell(FlowRecorder* recorder);
   bool is_told() const { return recorder_ != nullptr; }
-  // The stream of the flow in `slot` is over, and the far gateway is going to report on it.
+  // The stream of the flow in `slot` is over, and the far gateway will report on it.
   void expect_report(const StreamOf& of, std::uint32_t slot, Instant now);
-  // The flow is about to be forgotten, and says why. `peer`: its place in the configuration.
-  // `awaited`: whose report is going to come, unless that was here already.
+  // The flow is about to be forgotten; Flow::end says why it ended. `peer`: its index in the
+  // configuration. `awaited`: the stream of the report that is still to come, unless the report is
+  // here already.
   void handle_end(const Flow& f, std::uint32_t peer, const std::optional<StreamOf>& awaited,
                   Instant now);
-  // The slot of the flow that the report is about, if that has not ended.
+  // Returns the slot of the flow that the report is about, if the flow has not ended.
   std::optional<std::uint32_t> handle_report(const StreamOf& of, const LanFigures& figures);
-  // Records that have waited for too long are told as they are.
+  // Hands out records that have waited too long, without a report.
   void handle_timeout(Instant now);
   Instant next_timeout() const { return awaited_ ? awaited_->next_expiry() : Instant::never(); }
-  // None waits any more.
+  // Hands out all records that wait.
   void shut_down();
   const Completions& completions() const { return completions_; }
 
@@ -51,7 +52,7 @@ class FlowEnds {
   const TrafficClasses& classes_;
   HashKey secret_;
   FlowRecorder* recorder_ = nullptr;
-  std::unique_ptr<AwaitedReports> awaited_;  // as long as somebody is told
+  std::unique_ptr<AwaitedReports> awaited_;  // as long as a recorder is set
   Completions completions_;
 };
 

@@ -26,10 +26,10 @@ void confirm(Flow& f, stp::Session& session, Instant now) {
   }
   FlowRare& told = f.make_rare();
   told.host_acknowledged = std::max(told.host_acknowledged, f.endpoint.acknowledged());
-  // The peer answers its host with our host's marks: those go before.
+  // The peer answers its host with our host's marks, so the marks must get there first.
   ours.answered = f.established && !f.owes_marks();
   ours.ended = f.endpoint.finished_sending();
-  // What no mode asks for is not told, so that it costs nothing.
+  // Fields that no mode asks for stay 0, so that they cost nothing.
   if (f.modes.ack == AckMode::kEndToEnd) ours.delivered = told.host_acknowledged;
   if (f.modes.window == WindowMode::kMirror && f.established) {
     ours.window = f.endpoint.is_closed() ? told.confirmed_window : f.endpoint.peer_window();
@@ -55,12 +55,12 @@ bool all_confirmed(const Flow& f, const stp::Session& session) {
   if (!f.modes.any()) return true;
   if (!session.confirmed(f.stream)) return false;
   if (f.modes.ack == AckMode::kLocal && f.modes.close == CloseMode::kLocal) return true;
-  // Each host waits for an acknowledgment until the other has everything.
+  // Each host waits for an acknowledgment until the other host has everything.
   return f.endpoint.finished_sending() && session.confirmation(f.stream).ended;
 }
 
 std::uint64_t mirrored_window(const Flow& f) {
-  // As large as TCP's own without scaling, until the far host has spoken.
+  // Until the far host has answered: the largest window of TCP without scaling.
   constexpr std::uint64_t kUnknown = 65'535;
   if (f.modes.window == WindowMode::kRewrite) return ~std::uint64_t{0};
   return f.rare().far_window.value_or(kUnknown);

@@ -1,8 +1,8 @@
-// The modes of a flow other than local ones (config::FlowModes): what its endpoint holds back until
-// the far host has done its part, and what the gateways tell each other for that (CONFIRM,
-// docs/stp.md section 14). Both sides of a flow have the same modes, and each does this for its
-// host. Keep-alives cross the same way, whatever the modes: a host that asks whether the far one is
-// still there makes the far gateway ask it.
+// The modes of a flow that are not local (config::FlowModes). For these modes the endpoint holds
+// back answers until the far host has done its part, and the gateways tell each other what their
+// hosts have done (CONFIRM, docs/stp.md section 14). Both ends of a flow have the same modes, and
+// each applies them to its host. Keep-alives cross in the same way, whatever the modes: if a host
+// asks whether the far host is still there, the far gateway asks that host.
 #pragma once
 
 #include "pep/base/time.h"
@@ -11,15 +11,15 @@
 
 namespace satrelay::gateway {
 
-// Before the first segment of either direction.
+// Call this before the first segment of either direction.
 void hold_back(Flow& f, Instant now);
-// Tells the peer how far our host is, where that has changed.
+// Tells the peer what our host has done, if that has changed.
 void confirm(Flow& f, stp::Session& session, Instant now);
-// What the peer's host has done lets ours go on.
+// Lets our host go on as far as the peer's host has done its part.
 void follow(Flow& f, const stp::Session& session, const stp::Confirmation& far, Instant now);
-// Whether the peers owe each other nothing more about this flow.
+// Whether both gateways have told each other all about this flow.
 bool all_confirmed(const Flow& f, const stp::Session& session);
-// The largest window to advertise; no limit where the gateway's own counts.
+// The largest window to advertise. No limit if the gateway's own window counts.
 std::uint64_t mirrored_window(const Flow& f);
 
 }  // namespace satrelay::gateway

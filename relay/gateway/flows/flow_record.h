@@ -1,4 +1,4 @@
-// What is left of a flow that has ended: a plain value for whoever writes it down.
+// The record of a flow that has ended: a plain value for the writer of the flow records.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 
 namespace satrelay::gateway {
 
-// A name of the configuration, by value: what a reload takes out of it may be in records still. No
-// name is longer.
+// A name of the configuration, by value: records may still hold a name that a reload has removed.
+// No name is longer.
 class RecordedName {
  public:
   RecordedName() = default;
@@ -39,25 +39,26 @@ struct FlowRecord {
   std::uint16_t client_port = 0, server_port = 0;
   std::array<std::uint16_t, wire::kMaxVlanTags> vlans{};  // of this LAN, outermost first; 0: none
   Origin origin{};
-  Counter end{};             // why it ended: one of those that count ends of flows
+  Counter end{};             // why it ended: one of the counters of flow ends
   bool established = false;  // the handshake with the host of this LAN was complete
-  std::uint32_t peer = 0;    // its place in the configuration, from 0
-  std::uint32_t rule = 0;    // that it fell under here; 0: none
+  std::uint32_t peer = 0;    // its index in the configuration, from 0
+  std::uint32_t rule = 0;    // the rule that it matched here; 0: none
   RecordedName rule_name;
   RecordedName traffic_class;  // "": none
   Instant began;               // its SYN came from the LAN, or its OPEN from the peer
-  Instant ended;               // nothing was owed any more in either direction
-  // Since it began, until the first byte of the server's had come here.
+  Instant ended;               // neither direction had anything left to deliver
+  // From `began` until the server's first byte arrived here.
   std::optional<Duration> first_byte;
   std::uint64_t bytes_from_lan = 0;  // plain
   std::uint64_t bytes_to_lan = 0;
-  std::uint64_t encoded_to_peer = 0;  // what the bytes from the LAN became in the stream
+  std::uint64_t encoded_to_peer = 0;  // bytes from the LAN, as encoded in the stream
   std::uint64_t encoded_from_peer = 0;
   LanFigures lan;                 // of this LAN
-  std::optional<LanFigures> far;  // of the far one; nullopt: its gateway has not told
+  std::optional<LanFigures> far;  // of the far LAN; nullopt: its gateway has not reported
 };
 
-// Is told of each flow that ends, in the midst of other calls: it must not call the gateway.
+// Receives a record of each flow that ends. The gateway calls it in the middle of other calls, so
+// it must not call the gateway.
 class FlowRecorder {
  public:
   virtual ~FlowRecorder() = default;

@@ -1,4 +1,4 @@
-// What the stats socket tells about one flow, gathered from both of its halves.
+// Describes one flow for the stats socket, from both of its halves.
 #pragma once
 
 #include "pep/base/time.h"

@@ -8,7 +8,7 @@ namespace {
 
 bool is_heard(const Peer& peer) { return peer.session.peer_state() == stp::PeerState::kAlive; }
 
-// With bytes that have come for the host, `queued` of them given to its TCP and `ready` not yet.
+// Why bytes for the host wait. The host's TCP has `queued` of them, and the stream `ready` more.
 Wait wait_at_host(const Flow& f, std::uint64_t queued, std::uint64_t ready) {
   const bool compressed = f.block_kind != compress::BlockKind::kRaw;
   if (queued == 0 && compressed && ready < f.block_remaining) return Wait::kRestOfBlock;

@@ -1,4 +1,4 @@
-// Why a flow stands where it does, in each of its directions.
+// Tells why a flow waits, for each of its directions.
 #pragma once
 
 #include "relay/gateway/flows/flow.h"

@@ -1,4 +1,4 @@
-// Which side of the satellite a flow comes from.
+// The side of the satellite link on which a flow's client is.
 #pragma once
 
 #include <cstdint>

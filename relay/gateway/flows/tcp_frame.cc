@@ -19,7 +19,7 @@ Polled TcpFrames::write(const Flow& flow, const tcp::SegmentToSend& segment, Mut
   ip.source = flow.key.remote;
   ip.destination = flow.key.local;
   ip.protocol = wire::kProtocolTcp;
-  // DSCP as the far host set it, ECN as ours.
+  // DSCP as the far host set it, ECN of this endpoint.
   ip.traffic_class =
       static_cast<std::uint8_t>(flow.far_marks.traffic_class | static_cast<unsigned>(segment.ecn));
   ip.hop_limit = flow.far_marks.hop_limit;
@@ -51,11 +51,11 @@ Polled TcpFrames::write_next(const Flow& flow, const tcp::SegmentToSend& segment
   return finish(flow, segment, out);
 }
 
-// The headers stand, but for the checksum.
+// The headers are written, except for the checksum.
 Polled TcpFrames::finish(const Flow& flow, const tcp::SegmentToSend& segment,
                          MutableBytes out) const {
   const std::size_t size = size_ + segment.payload_size;
-  if (segment.payload_size > 0) {  // a pure ACK has no place in the stream
+  if (segment.payload_size > 0) {  // a pure ACK has no payload offset
     flow.endpoint.copy_payload(segment.payload_offset, out.subspan(size_, segment.payload_size));
   }
   const MutableBytes tcp = out.subspan(tcp_at_, size - tcp_at_);

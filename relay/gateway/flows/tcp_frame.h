@@ -17,27 +17,27 @@ namespace satrelay::gateway {
 
 class TcpFrames {
  public:
-  // kLeft: the checksum of a segment with payload is left to the port.
+  // kLeft: the port computes the checksum of a segment with payload.
   enum class Sums : std::uint8_t { kWritten, kLeft };
   explicit TcpFrames(Sums sums) : sums_(sums) {}
 
-  // Headers, payload and checksums. `out` must hold the LAN MTU and an Ethernet header with its
-  // VLAN tags.
+  // Writes headers, payload and checksums. `out` must have room for the LAN MTU and an Ethernet
+  // header with its VLAN tags.
   Polled write(const Flow& flow, const tcp::SegmentToSend& segment, MutableBytes out);
-  // The same of one that tcp::Endpoint::poll_next() has made of the segment that was written last:
-  // its headers are copied where they are the same.
+  // The same for a segment that tcp::Endpoint::poll_next() has made from the segment written last.
+  // Headers are copied where they are the same.
   Polled write_next(const Flow& flow, const tcp::SegmentToSend& segment, MutableBytes out);
 
  private:
   Polled finish(const Flow& flow, const tcp::SegmentToSend& segment, MutableBytes out) const;
 
   const Sums sums_;
-  // Of the segment that was written last.
+  // Headers of the segment that was written last.
   std::array<std::byte,
              wire::kMaxEthernetHeaderSize + wire::kIpv6HeaderSize + wire::kMaxTcpHeaderSize>
       headers_{};
   std::size_t tcp_at_ = 0;
-  std::size_t size_ = 0;  // of all of its headers
+  std::size_t size_ = 0;  // of all its headers
   std::uint16_t payload_size_ = 0;
   tcp::EcnField ecn_{};
 };

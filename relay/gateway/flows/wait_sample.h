@@ -1,5 +1,6 @@
-// How long bytes of a host wait for the link, by samples: the latest byte is watched until it has
-// left, then the latest one again. So a flow costs two words, however many of its bytes wait.
+// Samples how long bytes of a host wait for the link. A sample watches the latest byte until it has
+// left, and then the byte that is the latest. So a flow needs two words, however many of its bytes
+// wait.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +12,14 @@ namespace satrelay::gateway {
 
 class WaitSample {
  public:
-  // Bytes have come, `waiting` of them are to go yet, after `gone` of the flow.
+  // Bytes have come. `gone` bytes of the flow have left before, and `waiting` bytes have not.
   void begin(std::uint64_t gone, std::uint64_t waiting, Instant now) {
     if (end_ != kNone || waiting == 0) return;
     end_ = gone + waiting;
     since_ = now;
   }
-  // `gone` bytes of the flow are gone now: how long the one that is watched has waited, if it is
-  // among them.
+  // `gone` bytes of the flow have left by now. Returns how long the watched byte has waited, if it
+  // is one of them.
   std::optional<Duration> end(std::uint64_t gone, Instant now) {
     if (gone < end_) return std::nullopt;
     end_ = kNone;
@@ -27,7 +28,7 @@ class WaitSample {
 
  private:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
-  std::uint64_t end_ = kNone;  // of the bytes up to the one that is watched
+  std::uint64_t end_ = kNone;  // bytes of the flow up to the watched byte, included
   Instant since_;
 };
 

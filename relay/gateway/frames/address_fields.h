@@ -1,4 +1,4 @@
-// Addresses as the metadata of streams carry them: octets in network order, without a length.
+// Addresses in the metadata of streams: octets in network order, without a length.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,8 @@ inline MacAddress read_mac(ByteReader& reader) {
   return mac;
 }
 
-// The tags of a frame: `count` was read already, and is at most wire::kMaxVlanTags.
+// The tags of a frame. Their number is written and read separately; it is at most
+// wire::kMaxVlanTags.
 inline void write_tags(ByteWriter& writer, const wire::EthernetHeader& header) {
   for (std::size_t i = 0; i < header.tag_count; ++i) {
     writer.u16(header.tags[i].tpid);

@@ -1,4 +1,4 @@
-// Writes the Ethernet frame of a TCP segment without payload that belongs to no flow.
+// Writes the Ethernet frame of a TCP segment that has no payload and belongs to no flow.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace satrelay::gateway {
 
-// To the host of `key`; the size of the frame. `out` must hold the headers, VLAN tags and all TCP
-// options.
+// Writes a segment to the host `key.local`; returns the size of the frame. `out` must hold the
+// headers, VLAN tags and all TCP options.
 std::size_t write_bare_segment(const wire::EthernetHeader& to_host, const FlowKey& key,
                                wire::TcpHeader header, MutableBytes out);
 

@@ -1,5 +1,5 @@
-// Instants as tables keep them that have one word a place: a whole number from 1 on, so that 0 may
-// mean an empty place.
+// Instants in tables that have one word for a place: a whole number from 1 on, so that 0 can mean
+// an empty place.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,13 @@ constexpr std::uint32_t second_of(Instant now) {
   return static_cast<std::uint32_t>((now - Instant()) / Duration::seconds(1)) + 1;
 }
 
-// 16 bits, which suffice for seven years.
+// 16 bits are enough for seven years.
 constexpr std::uint32_t hour_of(Instant now) {
   return static_cast<std::uint32_t>((now - Instant()) / Duration::seconds(3600) % 0xffff) + 1;
 }
 
-// Whether less than `age` has passed since that second. Another worker may be a little ahead.
+// Whether less than `age` has passed since that second. The clock of another worker may be a little
+// ahead.
 constexpr bool is_within(std::optional<std::uint32_t> second, Duration age, Instant now) {
   return second.value_or(0) != 0 &&
          std::int64_t{second_of(now)} - *second < age / Duration::seconds(1);

@@ -1,5 +1,5 @@
-// Writes the ICMP error by which a host of the LAN learns that its SYN has failed behind the far
-// gateway: it quotes the SYN, as the router or the server would have done over a bridge.
+// Writes the ICMP error by which a host of the LAN learns why its SYN has failed behind the far
+// gateway. The error quotes the SYN, as the router or the server would have done over a bridge.
 #pragma once
 
 #include <cstddef>
@@ -22,12 +22,12 @@ struct FailedSyn {
   wire::TcpOptions options;
 };
 
-// The most that write_failed_syn() writes.
+// The longest frame of write_failed_syn(), in bytes.
 inline constexpr std::size_t kMostFailedSynFrame =
     wire::kMaxEthernetHeaderSize + 2 * wire::kIpv6HeaderSize + 8 + wire::kMaxTcpHeaderSize;
 
-// The size of the frame. `sender` is of the version of the SYN's addresses, and `out` has room for
-// kMostFailedSynFrame bytes.
+// Returns the size of the frame. `sender` must have the IP version of the SYN, and `out` must have
+// room for kMostFailedSynFrame bytes.
 std::size_t write_failed_syn(const wire::EthernetHeader& to_host, const IpAddress& sender,
                              IcmpCode code, const FailedSyn& syn, MutableBytes out);
 

@@ -1,4 +1,4 @@
-// Identity of a relayed flow: the TCP 4-tuple seen from this gateway's LAN, with the VLANs on which
+// Identifies a relayed flow: the TCP 4-tuple seen from this gateway's LAN, with the VLANs on which
 // the LAN host is reached.
 #pragma once
 
@@ -21,19 +21,20 @@ struct FlowKey {
   friend bool operator==(const FlowKey&, const FlowKey&) = default;
 };
 
-// The two hosts of a flow, whatever their ports.
+// Only the two hosts of a flow, without the ports.
 constexpr FlowKey pair_of(FlowKey key) {
   key.local_port = key.remote_port = 0;
   return key;
 }
 
-// The same wherever it is on the LAN.
+// Without the VLANs: the same for each place of the host on the LAN.
 constexpr FlowKey untagged(FlowKey key) {
   key.vlans = {};
   return key;
 }
 
-// The VLAN ids of a header, without the priority bits: a host may change those in mid-flow.
+// The VLAN ids of a header, without the priority bits, which a host may change in the middle of a
+// flow.
 constexpr std::array<std::uint16_t, wire::kMaxVlanTags> vlans_of(const wire::EthernetHeader& eth) {
   std::array<std::uint16_t, wire::kMaxVlanTags> ids{};
   for (std::size_t i = 0; i < eth.tag_count; ++i) ids[i] = eth.tags[i].vlan_id();

@@ -55,7 +55,7 @@ void look_at_packet(ConstBytes packet, Frame& frame) {
 }
 
 void look_at(ConstBytes bytes, Frame& frame) {
-  static constexpr Frame kBlank;  // copied whole, where members would be set one by one
+  static constexpr Frame kBlank;  // copied as a whole, instead of member by member
   frame = kBlank;
   if (!wire::parse_ethernet(bytes, frame.ethernet)) {
     frame.ethernet = {};

@@ -1,4 +1,4 @@
-// First look at a frame: what it is, and where its parts are. Decides nothing.
+// Takes a first look at a frame: finds its kind and its parts, and decides nothing.
 #pragma once
 
 #include <cstdint>
@@ -26,41 +26,41 @@ enum class FrameKind : std::uint8_t {
 struct Frame {
   FrameKind kind = FrameKind::kMalformed;
   wire::EthernetHeader ethernet;
-  // Valid from kFragment on. Of IPv6 its protocol is what follows the extension headers, and what
-  // it says of fragments is what a Fragment header says.
+  // Valid from kFragment on. For IPv6, its protocol is the one behind the extension headers, and
+  // its fragment fields are from a Fragment header.
   wire::IpHeader ip;
-  wire::ExtensionHeaders extensions;  // of IPv6
-  // kNotIp and kArp: behind the Ethernet header; IP kinds: the IP payload, behind extension
-  // headers.
+  // IPv6 only.
+  wire::ExtensionHeaders extensions;
+  // kNotIp and kArp: everything behind the Ethernet header. IP kinds: the IP payload, behind
+  // extension headers.
   ConstBytes payload;
-  // From fragments (reassembly.h): they are what is bridged, if it is.
+  // Reassembled from fragments (reassembly.h). If it is bridged, the fragments are bridged instead.
   bool reassembled = false;
-  // Somebody whom the host trusts has found the checksum of its TCP or UDP right.
+  // A device that the caller trusts, or the engine, has found the TCP or UDP checksum correct.
   bool checksum_verified = false;
 };
 
-// Whether it may hide the transport: rules that could match do (rule_index.h).
+// Whether the transport may be hidden. A rule that could match then does match (rule_index.h).
 inline bool hides_transport(const Frame& frame) {
   return frame.extensions.end == wire::ExtensionHeaders::End::kUnknown;
 }
 
-// ICMP or ICMPv6 that is whole.
+// A whole ICMP or ICMPv6 message.
 inline bool is_icmp(const Frame& frame) {
   const bool behind_extensions = frame.kind == FrameKind::kIpExtension && !hides_transport(frame) &&
                                  frame.ip.protocol == wire::kProtocolIcmpV6;
   return frame.kind == FrameKind::kIcmp || behind_extensions;
 }
 
-// A TCP segment that is whole, between the hosts that the IP header names, whatever stands before
-// it.
+// A whole TCP segment between the hosts that the IP header names, with any headers before it.
 inline bool is_tcp(const Frame& frame) {
   return frame.kind > FrameKind::kFragment && frame.ip.protocol == wire::kProtocolTcp &&
          !hides_transport(frame) && !frame.extensions.segments_left;
 }
 
-// Of an IP packet whose Ethernet header `frame` has already, and nothing else.
+// Fills in all but the Ethernet header, which `frame` already has, for an IP packet.
 void look_at_packet(ConstBytes packet, Frame& frame);
-// Whatever `frame` was before.
+// Overwrites `frame`.
 void look_at(ConstBytes bytes, Frame& frame);
 inline Frame look_at(ConstBytes bytes) {
   Frame frame;

@@ -1,4 +1,4 @@
-// What a frame shows by itself that decides its way, as a counter.
+// Properties of a single frame that decide its way, as counters.
 #pragma once
 
 #include <optional>
@@ -8,10 +8,11 @@
 
 namespace satrelay::gateway {
 
-// Why the segment or datagram must not be answered or relayed; nullopt if its checksum is right.
+// The reason not to answer or relay the segment or datagram; nullopt if its checksum is correct.
 [[nodiscard]] std::optional<Counter> checksum_fault(const Frame& frame);
 
-// Why it is bridged: what stands before the transport tells more than `otherwise`.
+// The reason for bridging the frame. Headers before the transport are a more exact reason than
+// `otherwise`.
 Counter bridging_reason(const Frame& frame, Counter otherwise);
 
 }  // namespace satrelay::gateway

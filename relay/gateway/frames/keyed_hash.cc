@@ -34,14 +34,14 @@ std::uint64_t load_little_endian(const std::byte* p) {
   return v;
 }
 
-// 64x64 -> 128 bit product, folded: every input bit reaches every output bit.
+// The 64x64 -> 128 bit product, folded: every input bit reaches every output bit.
 std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
   const auto product = static_cast<Uint128>(a) * b;
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
-// The key as words: addresses, then ports and VLANs. Two words an address, the second zero for
-// IPv4.
+// The key as words: addresses, then ports and VLANs. An address has two words; the second is zero
+// for IPv4.
 std::array<std::uint64_t, 6> words_of(const FlowKey& flow) {
   std::array<std::uint64_t, 6> words{};
   std::memcpy(&words[0], flow.local.octets().data(), 16);
@@ -114,7 +114,7 @@ std::uint64_t hash_service(const HashKey& key, const IpAddress& host, std::uint1
 
 std::uint32_t flow_label(const FlowKey& flow) {
   constexpr HashKey kPublic{0x666c'6f77'206c'6162ULL, 0x656c'2036'3433'3720ULL};
-  constexpr std::uint64_t kLabels = 0xf'ffff;  // without 0
+  constexpr std::uint64_t kLabels = 0xf'ffff;  // 0 is not a label
   FlowKey tuple = flow;
   tuple.vlans = {};
   return static_cast<std::uint32_t>(sip_hash(kPublic, tuple, wire::kProtocolTcp) % kLabels + 1);

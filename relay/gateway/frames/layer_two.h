@@ -1,4 +1,4 @@
-// Frames that are not IP, as far as it matters what they are.
+// Recognizes frames that are not IP, where the gateway treats them specially.
 #pragma once
 
 #include <optional>

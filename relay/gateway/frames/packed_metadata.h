@@ -1,5 +1,5 @@
-// OPEN's metadata as its octets: of very many flows each keeps them, and hardly anybody asks. The
-// ends are left out, as a flow knows them by its key.
+// OPEN's metadata as octets. Each of very many flows keeps them, and they are rarely read. The ends
+// are left out, since a flow has them in its key.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +21,15 @@ class PackedMetadata {
   };
 
   void pack(const OpenMetadata& metadata);
-  // What was packed last, of a flow with these ends; before that, of nobody.
+  // The metadata that was packed last, for a flow with these ends. Empty metadata if nothing was
+  // packed.
   OpenMetadata unpack(const Ends& ends) const;
-  // Of that only the name of the class, which a listing of flows asks of very many.
+  // Only the name of the class: a listing of flows reads it for very many flows.
   std::string_view class_name() const;
 
  private:
-  std::unique_ptr<std::byte[]> octets_;  // how many follow, and these
+  // The number of octets, then the octets.
+  std::unique_ptr<std::byte[]> octets_;
 };
 
 }  // namespace satrelay::gateway

@@ -20,12 +20,12 @@ std::optional<PathError> kind_of_v4(IcmpCode icmp) {
       return PathError::kSoft;
     case wire::kIcmpParameterProblem:
       return PathError::kSoft;
-    default:  // source quench among them, which RFC 6633 has discarded in silence
+    default:  // including source quench, which RFC 6633 discards silently
       return std::nullopt;
   }
 }
 
-// RFC 4443 section 2.4: a host tells its transport of an error even if it does not know its type.
+// RFC 4443 section 2.4: a host reports an error to its transport even if it does not know its type.
 std::optional<PathError> kind_of_v6(IcmpCode icmp) {
   constexpr std::uint8_t kPortUnreachable = 4, kUnknownNextHeader = 1;
   constexpr std::uint8_t kFirstInformational = 128;

@@ -1,4 +1,4 @@
-// What an ICMP error on the LAN says about a TCP segment to a host, other than that it was too big
+// Reads ICMP errors on the LAN about a TCP segment to a host, except that the segment was too big
 // (path_mtu_advice.h): RFC 792, RFC 4443.
 #pragma once
 
@@ -20,12 +20,13 @@ struct IcmpCode {
 IcmpCode host_unreachable(IpVersion version);
 
 struct QuotedError {
-  std::uint32_t sequence = 0;  // of the TCP segment that it quotes
+  std::uint32_t sequence = 0;  // of the quoted TCP segment
   tcp::PathError error = tcp::PathError::kSoft;
   IcmpCode code;
 };
-// nullopt unless it is an error on which a host ends connect(): the kernel of Linux decides which
-// are. Hard is only what says that the host has no such port or no TCP (RFC 1122 section 4.2.3.9).
+// nullopt unless a host ends connect() on this error; the kernel of Linux decides which errors do
+// that. An error is hard only if it says that the host has no such port or no TCP (RFC 1122 section
+// 4.2.3.9).
 std::optional<tcp::PathError> path_error(IpVersion version, IcmpCode code);
 std::optional<QuotedError> path_error(const Frame& frame);
 

@@ -1,13 +1,12 @@
-// What a host chooses for its packets, and the way to the gateway has left of it: the far host sees
-// the same.
+// The DSCP and TTL of a host's packets, as they reach the gateway. The far host sees the same.
 #pragma once
 
 #include <cstdint>
 
 namespace satrelay::gateway {
 
-// Hosts begin with 64 or more, and the LAN's routers take few. Traceroute counts from 1 up to 30,
-// its like to 33; and routers that peer directly (BGP) begin with 1.
+// Hosts begin with 64 or more, and the LAN's routers subtract little. Traceroute counts from 1 up
+// to 30, similar programs to 33. Routers that peer directly (BGP) begin with 1.
 inline constexpr std::uint8_t kMostTtlOfAProbe = 33;
 
 struct PathMarks {
@@ -16,7 +15,7 @@ struct PathMarks {
             .hop_limit = hop_limit};
   }
 
-  std::uint8_t traffic_class = 0;  // DSCP; the ECN bits are 0, as they are each hop's own
+  std::uint8_t traffic_class = 0;  // DSCP; the ECN bits are 0, since each hop has its own
   std::uint8_t hop_limit = 64;
   friend bool operator==(const PathMarks&, const PathMarks&) = default;
 };

@@ -8,9 +8,9 @@
 namespace satrelay::gateway {
 namespace {
 
-// A router from before RFC 1191 names no MTU: what every IPv4 host takes.
+// A router from before RFC 1191 names no MTU. Every IPv4 host accepts so much.
 constexpr std::uint32_t kSafeMtu = 576;
-// Every IPv6 link carries so much, and a message that says less is discarded (RFC 8201 section 4).
+// Every IPv6 link carries so much. A message with a smaller MTU is discarded (RFC 8201 section 4).
 constexpr std::uint32_t kLeastMtuV6 = 1280;
 
 }  // namespace

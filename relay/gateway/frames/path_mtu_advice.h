@@ -1,4 +1,4 @@
-// What an ICMP error from the LAN says about the path to a host: "fragmentation needed" (RFC 1191)
+// Reads an ICMP error from the LAN about the path MTU to a host: "fragmentation needed" (RFC 1191)
 // or "packet too big" (RFC 8201).
 #pragma once
 
@@ -10,10 +10,10 @@
 namespace satrelay::gateway {
 
 struct PathMtuAdvice {
-  std::uint32_t sequence = 0;       // of the TCP segment that it quotes
-  std::uint16_t segment_limit = 0;  // octets of TCP options and payload that get through
+  std::uint32_t sequence = 0;       // of the quoted TCP segment
+  std::uint16_t segment_limit = 0;  // octets of TCP options and payload that pass
 };
-// nullopt if it says something else.
+// nullopt if the frame is not such an error.
 std::optional<PathMtuAdvice> path_mtu_advice(const Frame& frame);
 
 }  // namespace satrelay::gateway

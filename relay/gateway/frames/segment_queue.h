@@ -1,5 +1,4 @@
-// Segments without payload that wait to be sent to hosts of the LAN or the WAN: a few, in their
-// order.
+// A few segments without payload that wait to be sent to hosts of the LAN or the WAN, in order.
 #pragma once
 
 #include <cstddef>
@@ -20,19 +19,19 @@ class SegmentQueue {
 
   bool empty() const { return waiting_.empty(); }
   bool full() const { return waiting_.size() >= most_; }
-  // To the host `key.local`; not into a full one.
+  // The segment goes to the host `key.local`. The queue must not be full.
   void push(const wire::EthernetHeader& to_host, const FlowKey& key,
             const wire::TcpHeader& header) {
     waiting_.push_back({to_host, key, header});
   }
-  // A RST whose number its host has said that it expects (RFC 9293 section 3.10.7.1).
+  // An RST. The host has shown that it expects its sequence number (RFC 9293 section 3.10.7.1).
   void push_reset(const wire::EthernetHeader& to_host, const FlowKey& key, std::uint32_t sequence) {
     wire::TcpHeader header;
     header.sequence = sequence;
     header.flags = wire::TcpFlags::kRst;
     push(to_host, key, header);
   }
-  // Writes the first one, which is there no more; 0 if there is none.
+  // Takes the first segment and writes it; 0 if there is none.
   std::size_t poll_frame(MutableBytes out) {
     if (waiting_.empty()) return 0;
     const Segment& first = waiting_.front();

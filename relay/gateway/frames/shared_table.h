@@ -1,9 +1,9 @@
-// A table of a fixed number of places that all workers of a gateway read and write without a lock:
-// a place is one word, so whoever reads it sees all or nothing of what another worker writes.
+// A table with a fixed number of places, which all workers of a gateway read and write without a
+// lock. A place is one word, so a worker reads all or nothing of another worker's write.
 //
-// A key is given by its hash, which must be a keyed one: 32 bits of it are kept, others find a set
-// of a few places. In a set that is full the smallest value gives way, so that values with the time
-// in their upper bits go in that order.
+// A key is given by its hash, which must be a keyed one. The table keeps 32 bits of the hash, and
+// other bits find a set of a few places. In a full set the smallest value gives way. So if values
+// have the time in their upper bits, the oldest gives way.
 #pragma once
 
 #include <array>
@@ -21,19 +21,19 @@ class SharedTable {
 
   explicit SharedTable(std::size_t places) : sets_(places / kPlacesOfASet) {}
 
-  // Nothing was ever put there: whoever would only find() need not hash.
+  // True if nothing was ever put there. A caller that only reads need not hash then.
   bool is_unused() const { return !used_.load(std::memory_order_relaxed); }
   std::optional<std::uint32_t> find(std::uint64_t hash) const;
-  // `value` is not 0. What the key had before; nullopt if it had nothing.
+  // `value` must not be 0. Returns the key's value before; nullopt if it had none.
   std::optional<std::uint32_t> put(std::uint64_t hash, std::uint32_t value);
 
  private:
-  // The value stands in the upper half, what is kept of the hash in the lower one; 0: empty.
+  // The value is in the upper half, a part of the hash in the lower half; 0: empty.
   using Place = std::atomic<std::uint64_t>;
   struct alignas(kPlacesOfASet * sizeof(Place)) Set {
     std::array<Place, kPlacesOfASet> places{};
   };
-  // In proportion, as a division takes longer than all the rest.
+  // Scales the hash by a multiplication, since a division would take longer than all the rest.
   std::size_t set_of(std::uint64_t hash) const {
     return static_cast<std::size_t>((hash >> 32) * sets_.size() >> 32);
   }

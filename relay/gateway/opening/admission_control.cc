@@ -11,10 +11,10 @@ namespace {
 using Flags = wire::TcpFlags;
 using Decision = AdmissionControl::Decision;
 
-// With fewer free places, each cookie that may come back has one.
+// If fewer places are free, one is kept for each cookie that may come back.
 constexpr std::size_t kAmplePlaces = 4096;
 
-// The far gateway is asked so often about a device to which connections are bridged.
+// How often the far gateway is asked about a device to which connections are bridged.
 constexpr Duration kAskPeerAgain = Duration::seconds(60);
 
 Decision bridge(Counter reason) { return {.kind = Decision::Kind::kBridge, .reason = reason}; }
@@ -49,11 +49,11 @@ Decision AdmissionControl::decide(const Segment& segment, ActiveRule& rule,
   const bool repeats =
       segment.payload > 0 || (header.flags & (Flags::kSyn | Flags::kFin | Flags::kRst)) != 0;
   if (repeats) unplaced_acks_.forget(key);
-  // What opens a connection: a SYN, or an ACK that brings back the cookie by which one was
-  // answered.
+  // A connection opens with a SYN, or with an ACK that brings back the cookie with which the
+  // gateway has answered a SYN.
   auto recovered = cookies_.recover(key, header, now);
-  // What a host sends behind an ACK that was dropped, or lost, must not be bridged: no host knows
-  // of it. The host repeats it all, from the ACK on.
+  // If an ACK with a cookie was dropped or lost, the segments behind it must not be bridged, as the
+  // far host has no such connection. The host repeats all of them, from the ACK on.
   if (!recovered && !is_syn &&
       (records_.dropped_acks.recalls(key, header.acknowledgment, now) ||
        cookies_.follows_a_lost_ack(key, header, now))) {
@@ -67,8 +67,8 @@ Decision AdmissionControl::decide(const Segment& segment, ActiveRule& rule,
                   records_.refused_in_use.recalls(key, 0, now))) {
     reason = Counter::kBridgedMidStream;
   }
-  // A SYN keeps IP options and extension headers, and its connection too: the hosts may need them
-  // on the way. A cookie has answered a SYN that had none.
+  // A SYN with IP options or extension headers is bridged, and so is its connection: the hosts may
+  // need these headers on the way. A SYN that a cookie has answered had none.
   if (!reason && !recovered && segment.frame.kind != FrameKind::kTcp) {
     reason = bridging_reason(segment.frame, Counter::kBridgedMidStream);
   }
@@ -77,8 +77,8 @@ Decision AdmissionControl::decide(const Segment& segment, ActiveRule& rule,
     if (is_syn && begin_trial(segment, *peer, now)) reason = Counter::kBridgedOnTrial;
   }
   if (!reason) {
-    // A host believes in the cookie that its SYN was answered by, or will: a repetition is answered
-    // by the same, whatever room there is, as long as the cookie is remembered.
+    // A host that got a cookie as the answer to its SYN believes in it, or will. So a repeated SYN
+    // gets the same cookie, whatever room there is, as long as the cookie is remembered.
     if (is_syn &&
         (may_answer_by_cookie(*peer, key.local, room, now) ||
          cookies_.has_answered(key, header, now)) &&
@@ -90,12 +90,13 @@ Decision AdmissionControl::decide(const Segment& segment, ActiveRule& rule,
       reason = Counter::kBridgedHalfOpenFull;
     }
   }
-  // The host has taken a SYN from the WAN: what it had with these ports before is over.
+  // The host has accepted a SYN from the WAN, so its earlier connection with these ports is over.
   if (header.has(Flags::kSyn) && header.has(Flags::kAck) &&
       records_.syns_from_wan.recalls(key, header.acknowledgment - 1, now)) {
     records_.ended.forget(key);
   }
-  // Of a flow that is over no other host knows.
+  // The segment belongs to a flow that has ended. The far host has no connection with these
+  // sequence numbers, so the gateway resets the sender instead of bridging the segment.
   if (reason == Counter::kBridgedMidStream && !is_syn && records_.ended.recalls(key, 0, now)) {
     if (const auto fault = checksum_fault(segment.frame)) return drop(*fault);
     refusals_.refuse(PortId::kLan, segment.frame, header, segment.payload);
@@ -107,7 +108,7 @@ Decision AdmissionControl::decide(const Segment& segment, ActiveRule& rule,
     under_way_.remove(peers_[*peer]->lane.peer, key.local, now);
   }
   if (!reason) return {.kind = Decision::Kind::kRelay, .recovered = recovered};
-  // The host takes its connection for open: there may be room, or a peer, when it sends again.
+  // The host believes that it is connected. There may be room, or a live peer, when it sends again.
   if (recovered && (is_want_of_room(*reason) || reason == Counter::kBridgedPeerDown)) {
     if (!repeats) unplaced_acks_.add(key, segment.frame.ethernet.reversed(), header, now);
     records_.dropped_acks.remember(key, header.acknowledgment, now);
@@ -143,7 +144,7 @@ std::optional<Counter> AdmissionControl::reason_to_bridge(const Segment& segment
     return Counter::kBridgedMulticast;
   }
   if (const auto reason = objection(key, rule, peer, now)) {
-    // One of ours that a router of the LAN sends on to another peer is in order.
+    // A SYN of this gateway, which a router of the LAN forwards to another peer, is allowed.
     const bool is_ours = reason == Counter::kBridgedForeignSource &&
                          records_.own_syns.recalls(untagged(key), opening.sequence, now);
     if (!is_ours) return reason;
@@ -154,7 +155,8 @@ std::optional<Counter> AdmissionControl::reason_to_bridge(const Segment& segment
   if (options.has_md5 || options.has_ao || options.has_mptcp_join || takes_paths) {
     return Counter::kBridgedTcpOptions;
   }
-  // Answered here, the first hop would pass for the destination.
+  // The SYN may be a probe of traceroute. If the gateway answered it, the first hop would look like
+  // the destination.
   if (segment.header.opens_connection() && segment.frame.ip.hop_limit <= kMostTtlOfAProbe) {
     return Counter::kBridgedLowTtl;
   }
@@ -180,8 +182,9 @@ std::optional<Counter> AdmissionControl::objection(const FlowKey& key, const con
   if (peers_[*peer]->control_messages.peer_admission() != Admission::kOpen) {
     return Counter::kBridgedPeerBypass;
   }
-  // Relayed, the peer would have it for a host's own word, and its answers would come back to
-  // whoever has said it. Bridged, they go where the address belongs.
+  // If the SYN were relayed, the peer would take it for a SYN of that host, and the answers would
+  // come back to the sender of the SYN, possibly a forger. If it is bridged, the answers go to the
+  // owner of the address.
   if (claims_.is_behind_a_peer(key.local)) return Counter::kBridgedForeignSource;
   if (!is_accepted(key.local, *peer)) return Counter::kBridgedUnacceptedSource;
   if (may_be_between(key, *peer) &&
@@ -191,7 +194,8 @@ std::optional<Counter> AdmissionControl::objection(const FlowKey& key, const con
   return std::nullopt;
 }
 
-// One lane alone may have begun while a queue stood.
+// The shortest of all lanes to the peer counts, as a single lane may have begun while the link had
+// a queue.
 std::optional<Duration> AdmissionControl::shortest_path(std::size_t session) const {
   const std::size_t peer = peers_[session]->lane.peer;
   std::size_t first = session;
@@ -208,7 +212,8 @@ bool AdmissionControl::may_be_between(const FlowKey& key, std::size_t session) c
   return !claims_.is_behind_a_peer(key.remote) && peers_[session]->session.between_gateways();
 }
 
-// The first bytes of a connection may stand in its SYN. They are not to cross in the clear.
+// A SYN with data is not tried: these first bytes of the connection must not cross the link in the
+// clear.
 bool AdmissionControl::begin_trial(const Segment& syn, std::size_t session, Instant now) {
   const FlowKey& key = syn.key;
   const LanAddress address(key.remote, key.vlans);
@@ -244,12 +249,12 @@ void AdmissionControl::note_bridged(const Segment& syn, Counter reason, std::siz
   }
 }
 
-// Somebody on the way may have forged the answers that have confirmed it. The answer of the far
-// host comes all the same, and shows that; so does the word of the far gateway.
+// A forger on the way may have sent the answers that have confirmed the address. The real far host
+// answers too, and that answer exposes the forger. So does a report of the far gateway.
 void AdmissionControl::follow_confirmed(const Segment& syn, const LanAddress& address,
                                         std::size_t session, bool waits, Instant now) {
   const auto path = shortest_path(session);
-  // A device may take its time. No far host is as quick as this.
+  // A device may take this long to answer, and no far host is as quick.
   const bool is_begun = path && trials_.begin(address, SynTrials::Sign::kConfirmed,
                                               {.key = syn.key,
                                                .sequence = syn.header.sequence,
@@ -268,8 +273,8 @@ bool AdmissionControl::ask(const LanAddress& address, std::size_t session, Insta
   return true;
 }
 
-// A repeated SYN that is taken back is relayed. The far host is to forget the first one before the
-// far gateway opens the connection.
+// A repeated SYN that is taken back is relayed. The reset of the first SYN leaves first, so that
+// the far host forgets it before the far gateway opens the connection.
 bool AdmissionControl::end_overdue_trial(const Segment& syn, Instant now) {
   using Sign = SynTrials::Sign;
   const auto [trial, tried] = trials_.find(syn.key, syn.header.sequence, now);
@@ -281,7 +286,8 @@ bool AdmissionControl::end_overdue_trial(const Segment& syn, Instant now) {
       trial->sign = Sign::kConfirmed;
       return false;
     }
-    // An answer that the link's queue may have delayed has been taken back, and would be again.
+    // If the SYN was reset, a late answer was taken back, although the link's queue may have
+    // delayed it. The answer to this repetition would be taken back too.
     const bool is_late = tried->is_late(now) && !tried->has_waited;
     if (!is_late && !tried->is_reset) return false;
   }
@@ -305,14 +311,16 @@ bool AdmissionControl::takes_back(const FlowKey& key, const wire::EthernetHeader
   if (tried == nullptr) return false;
   const LanAddress address = trial->address;
   if (tried->answer) {
-    // Two have answered one SYN, and the second of them is the far host, however long it waited.
+    // Two senders have answered the same SYN. The second of them is the far host, however long the
+    // SYN has waited.
     const bool contradicts = accepts && *tried->answer != numbers.sequence && !tried->is_repeated;
     if (!contradicts) return false;
     refute(address, now);
   } else if (trial->sign != Sign::kVoid && !tried->is_late(now)) {
     trial->sign = Sign::kConfirmed;
     if (between_.confirm(address, now)) counters_.add(Counter::kAddressesBetween);
-    // A refusal may be forged, too: the SYN stays, so that the far host's answer shows it.
+    // A refusal may be forged too. The SYN stays on trial, so that an answer of the far host
+    // exposes the forger.
     if (accepts) tried->answer = numbers.sequence;
     return false;
   } else if (trial->sign == Sign::kConfirmed && (tried->has_waited || tried->is_repeated)) {
@@ -320,7 +328,7 @@ bool AdmissionControl::takes_back(const FlowKey& key, const wire::EthernetHeader
   } else if (!tried->has_waited) {
     refute(address, now);
   }
-  if (refuses) return false;  // the host's connection is over, and nothing of it goes on
+  if (refuses) return false;  // the connection has ended: nothing of it goes on in the clear
   records_.bridged_syns.forget(key);
   if (!tried->is_reset) {
     tried->is_reset = refusals_.take_back(key, ethernet.reversed(), numbers.acknowledgment);
@@ -328,7 +336,8 @@ bool AdmissionControl::takes_back(const FlowKey& key, const wire::EthernetHeader
   return true;
 }
 
-// Connections that stand already are with whoever has forged an answer, and are reset.
+// Any answer that came in time was from a forger. The hosts with such connections are reset when
+// they send again.
 void AdmissionControl::refute(const LanAddress& address, Instant now) {
   if (SynTrials::Trial* const trial = trials_.trial_of(address)) {
     trial->sign = SynTrials::Sign::kVoid;

@@ -1,7 +1,7 @@
-// Decides what becomes of a TCP segment from the LAN that belongs to no flow: whether it begins
-// one, is answered by a cookie, or is bridged or dropped, and why. All that is remembered for such
-// decisions is here: connections that are not relayed or no more (connection_records.h), cookies,
-// connections that do not fit, and the resets that are owed to hosts.
+// Decides what happens to a TCP segment from the LAN that belongs to no flow: it begins a flow, is
+// answered by a cookie, is bridged, or is dropped, and for which reason. This class holds the
+// memory for such decisions: connections that are not relayed or no longer relayed
+// (connection_records.h), cookies, connections without room, and resets for hosts.
 #pragma once
 
 #include <cstddef>
@@ -46,69 +46,72 @@ class AdmissionControl : private DesyncDetector::SessionPeers {
   };
   struct Decision {
     enum class Kind : std::uint8_t {
-      kRelay,   // a flow begins, for which there is room
-      kCookie,  // answer_by_cookie()
-      kBridge,  // for a reason
-      kDrop,    // for a reason
+      kRelay,   // a flow begins, and there is room for it
+      kCookie,  // the caller calls answer_by_cookie()
+      kBridge,  // for `reason`
+      kDrop,    // for `reason`
     };
     Kind kind = Kind::kDrop;
     Counter reason{};
-    // kRelay: the SYN, as far as its cookie tells, which the segment has brought back.
+    // kRelay: the SYN, as far as the cookie that the segment brings back contains it.
     std::optional<wire::TcpHeader> recovered = {};
   };
 
-  // All but the configuration must outlive it; `peers` may be filled later.
+  // All arguments except the configuration must outlive this; `peers` may be filled later.
   AdmissionControl(const config::Gateway& config, HashKey secret, const Policy& policy,
                    const Claims& claims, const std::vector<std::unique_ptr<Peer>>& peers,
                    const SymmetricPaths& paths, BetweenGateways& between, Counters& counters);
   AdmissionControl(const AdmissionControl&) = delete;
   AdmissionControl& operator=(const AdmissionControl&) = delete;
 
-  // `rule` is that of the segment, and does not bar it; `peer` is the session for it, with the
-  // peer that stands before its far host. Counts
-  // the connection for the rule, and remembers what it decides.
+  // `rule` is the rule of the segment, and does not forbid it. `peer` is the session for the
+  // connection, to the peer of its far host. Counts the connection for the rule, and remembers the
+  // decision.
   Decision decide(const Segment& segment, ActiveRule& rule, std::optional<std::size_t> peer,
                   const FlowCapacity& room, Instant now);
   // Why no connection between these hosts, whatever their ports, is relayed under the rule; nullopt
-  // if it may be.
+  // if it may be relayed.
   std::optional<Counter> objection(const FlowKey& key, const config::Rule& rule,
                                    std::optional<std::size_t> peer, Instant now) const;
-  // `config`: of the endpoint that the connection would have. `session`: that for its far host.
+  // `config`: for the endpoint that the connection would have. `session`: the session for its far
+  // host.
   void answer_by_cookie(const Segment& syn, const wire::EthernetHeader& to_host,
                         const tcp::Config& config, std::size_t session, Instant now);
-  // A SYN is bridged for that reason, or waits for the link: its answer may show whether its server
-  // stands between the gateways.
+  // A SYN was bridged for `reason`, or `waits` for the link. Its answer may show whether its server
+  // is between the gateways.
   void note_bridged(const Segment& syn, Counter reason, std::size_t session, bool waits,
                     Instant now);
   // The shortest round trip to the session's peer; nullopt: not known yet.
   std::optional<Duration> shortest_path(std::size_t session) const;
-  // A segment from the WAN of no flow, from its TCP header on, is looked at before look_from_wan():
-  // whether it answers a SYN that is taken back, and must not reach its host.
+  // Checks a segment from the WAN that belongs to no flow, before look_from_wan(). `segment` begins
+  // with the TCP header. True: it answers a SYN that is taken back, so it must not reach its host.
   bool takes_back(const FlowKey& key, const wire::EthernetHeader& ethernet, ConstBytes segment,
                   Instant now);
   // The peer says that its LAN has the address.
   void refute(const LanAddress& address, Instant now);
-  // A segment from the WAN of no flow, from its TCP header on. `key`: as seen from the LAN.
+  // A segment from the WAN that belongs to no flow, from its TCP header on. `key`: as seen from the
+  // LAN.
   void look_from_wan(const FlowKey& key, const wire::EthernetHeader& ethernet, ConstBytes segment,
                      Instant now);
-  // What a peer tells of a host, by the session of the connection.
+  // A peer's evidence about its host. `session`: the session of the connection.
   void handle_evidence(std::size_t session, const HostEvidence& evidence, Instant now);
   void handle_timeout(Instant now) {
     desync_detector_.handle_timeout(now);
     unplaced_acks_.handle_timeout(now);
   }
-  // What a rule's `action: reset` says to the sender of a segment.
+  // The resets of a rule's `action: reset`.
   Refusals& refusals() { return refusals_; }
   ConnectionRecords& records() { return records_; }
 
   Admission admission() const { return admission_; }
   void set_admission(Admission admission) { admission_ = admission; }
 
-  // The next frame, 0 if there is none: a SYN-ACK for the LAN that is a cookie; a RST, or what asks
-  // a host for its numbers.
+  // Writes the next frame; 0 if there is none. A cookie is a SYN-ACK for the LAN. The other frames
+  // are RSTs, and ACKs that ask a host for its sequence numbers.
   std::size_t poll_cookie(MutableBytes out) { return cookies_.poll_frame(out); }
   std::size_t poll_reset(PortId port, MutableBytes out);
-  // DesyncDetector, and hosts without a place, are reset on the LAN only.
+  // Whether a refusal waits for the port. DesyncDetector and UnplacedAcks reset hosts on the LAN
+  // only, and do not count here.
   bool reset_waits(PortId port) const { return !refusals_.empty(port); }
   Instant next_timeout() const;
 
@@ -116,26 +119,28 @@ class AdmissionControl : private DesyncDetector::SessionPeers {
   bool is_alive(std::size_t session) const override;
   bool understands_evidence(std::size_t session) const override;
   bool tell(std::size_t session, const HostEvidence& evidence, Instant now) override;
-  // Why the segment does not open a connection that may be relayed. `opening`: what it opens it
-  // with.
+  // Why the segment does not open a connection that may be relayed. `opening`: its SYN, or the SYN
+  // that its cookie contains.
   std::optional<Counter> reason_to_bridge(const Segment& segment, const wire::TcpHeader& opening,
                                           const config::Rule& rule, std::optional<std::size_t> peer,
                                           Instant now) const;
-  // Whether the peer takes connections of this host, as far as is known. It would reset another
-  // one, which its client believed to stand.
+  // Whether the peer takes connections of this host, as far as is known. If it does not, it would
+  // reset the connection after the client believes that it is connected.
   bool is_accepted(const IpAddress& host, std::size_t session) const;
-  // Whether the server may be a device between the gateways: only a peer for everything holds its
-  // address, and the path is long enough to tell by time.
+  // Whether the server may be a device between the gateways, and the peer can be asked about it: no
+  // peer has its address by a prefix of its own, only by a prefix for everything.
   bool may_be_between(const FlowKey& key, std::size_t session) const;
-  // Bridges a SYN to try whether its server stands between the gateways; false: it does not.
+  // Puts a SYN on trial, to find out whether its server is between the gateways: the caller bridges
+  // it. False: there is no trial.
   bool begin_trial(const Segment& syn, std::size_t session, Instant now);
   void follow_confirmed(const Segment& syn, const LanAddress& address, std::size_t session,
                         bool waits, Instant now);
-  // Asks the peer whether its LAN has the address; false: not now.
+  // Asks the peer whether its LAN has the address. False: it cannot ask now.
   bool ask(const LanAddress& address, std::size_t session, Instant now);
-  // Whether a SYN of a hint is repeated, as nobody has answered it in time: it is taken back.
+  // Whether this repeats a SYN on trial by a hint that was not answered in time. If so, the SYN is
+  // taken back.
   bool end_overdue_trial(const Segment& syn, Instant now);
-  // Whether there will be a place for the flow when a cookie comes back.
+  // Whether there will be a place for the flow when the cookie comes back.
   bool may_answer_by_cookie(std::size_t session, const IpAddress& host, const FlowCapacity& room,
                             Instant now);
 

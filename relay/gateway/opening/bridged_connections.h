@@ -1,6 +1,5 @@
-// The latest connections that were bridged instead of relayed, and why: what an operator is shown
-// who asks what is not accelerated. Each SYN that is bridged is noted, which is one write into a
-// ring, whoever floods.
+// The latest connections that were bridged instead of relayed, and the reasons. They show an
+// operator what is not accelerated. Each bridged SYN is one write into a ring, even in a flood.
 #pragma once
 
 #include <algorithm>
@@ -21,11 +20,11 @@ class BridgedConnections {
   static constexpr std::size_t kKept = 100;
 
   struct Entry {
-    FlowKey key;  // the client is the local one
+    FlowKey key;  // the client is the local host
     Counter reason{};
     RulePtr rule;
-    Instant at;              // of its latest SYN
-    std::uint32_t syns = 0;  // that followed each other
+    Instant at;              // when its latest SYN came
+    std::uint32_t syns = 0;  // consecutive ones
   };
 
   void note(const FlowKey& key, Counter reason, const RulePtr& rule, Instant now) {

@@ -1,5 +1,5 @@
-// What a gateway remembers for a while of connections that it does not relay, or relays no more, so
-// that what comes later of the same ones is treated alike.
+// Records of connections that a gateway does not relay, or no longer relays. It keeps them for a
+// while, so that later segments of a connection are treated like the earlier ones.
 #pragma once
 
 #include <algorithm>
@@ -26,26 +26,26 @@ struct ConnectionRecords {
         own_syns(secret, RecentConnections::kRepetitions),
         split_vlans(secret) {}
 
-  // By the sequence number of a SYN from the LAN that was bridged. A repeated one is bridged again:
-  // the server may have answered the first already, and a connection that began while bridging
+  // By the sequence number of a SYN from the LAN that was bridged. A repeated SYN is bridged again,
+  // as the server may have answered the first one already. A connection that began while bridging
   // stays bridged to its end.
   RecentConnections bridged_syns;
-  // The same of SYNs from the WAN, all of which are bridged.
+  // The same for SYNs from the WAN, all of which are bridged.
   RecentConnections syns_from_wan;
-  // By the number of an ACK that brought a cookie back and was dropped: what follows it is dropped
-  // too, until the host repeats it.
+  // By the number of an ACK that brought back a cookie and was dropped. The segments behind it are
+  // dropped too, until the host repeats the ACK.
   RecentConnections dropped_acks;
-  // Number 0: flows that are over and were established once.
+  // Number 0: flows that were established once and have ended.
   RecentConnections ended;
-  // Number 0: connections that the far host has already, through no gateway, as its gateway says.
+  // Number 0: connections that the far host already has through no gateway, as its gateway reports.
   RecentConnections refused_in_use;
-  // The same as the two ports of this gateway show.
+  // The same, as seen at the two ports of this gateway.
   ConnectionsInUse in_use;
-  // By the sequence number of a SYN of ours towards a host behind a peer, which a router of the LAN
-  // may send back. As it would come: from its far end, and untagged(), since that router may choose
-  // another VLAN.
+  // By the sequence number of a SYN of ours towards a host behind a peer. A router of the LAN may
+  // send the SYN back, so the key is as if the SYN came from the LAN. It is untagged(), since that
+  // router may choose another VLAN.
   RecentConnections own_syns;
-  // Pairs of hosts whose two directions have different VLANs.
+  // Pairs of hosts with different VLANs in their two directions.
   SplitVlans split_vlans;
 };
 

@@ -1,15 +1,15 @@
 // Bridged connections that both hosts have, as far as their segments show. A SYN from the LAN for
-// one of these is forged, or late: relayed, it would be answered here, and take the place of the
-// connection.
+// such a connection is forged, or late. If the gateway relayed the SYN, it would answer it, and the
+// new flow would take the place of the connection.
 //
-// Anybody can forge a segment on the WAN. So a connection is in use only if its two ports agree:
-// the host of the LAN has acknowledged, within kSequenceReach, what came from the WAN. An RST or a
-// SYN of the host is no such acknowledgment. Nothing but the host's own acknowledgment ends it,
-// either: the far host's FIN or RST ends the connection when the host has acknowledged exactly that
-// number.
+// Any station can forge a segment on the WAN. So a connection counts as in use only if both ports
+// agree: the host of the LAN has acknowledged, within kSequenceReach, what came from the WAN. An
+// RST or a SYN of the host is no such acknowledgment. Only the host's own acknowledgment ends the
+// entry, too: the far host's FIN or RST ends the connection once the host has acknowledged exactly
+// that number.
 //
-// Fixed size, eight places for each hash. An entry with less evidence never takes the place of one
-// with more.
+// The table has a fixed size, with eight places for each hash. An entry never takes the place of an
+// entry with more evidence.
 #pragma once
 
 #include <cstddef>
@@ -26,21 +26,21 @@ namespace satrelay::gateway {
 
 class ConnectionsInUse {
  public:
-  // Both hosts must have spoken within `memory`.
+  // Both hosts must have sent something within `memory`.
   ConnectionsInUse(HashKey key, Duration memory, std::size_t connections);
 
-  // Each segment that is bridged. `flow`: as seen from the LAN.
+  // Call these for each segment that is bridged. `flow`: as seen from the LAN.
   void look_from_lan(const FlowKey& flow, const SegmentNumbers& segment, Instant now);
   void look_from_wan(const FlowKey& flow, const SegmentNumbers& segment, Instant now);
   bool has(const FlowKey& flow, Instant now) const;
 
  private:
-  // In the order of their evidence.
+  // In ascending order of evidence.
   enum class State : std::uint8_t {
     kFree,
-    kFarSpoke,   // the WAN port alone has seen it
-    kHostSpoke,  // the LAN port has, and nothing from the WAN that fits
-    kOver,       // both hosts have ended it: late segments do not bring it back
+    kFarSpoke,   // only the WAN port has seen it
+    kHostSpoke,  // the LAN port has seen it, and the WAN port nothing that fits
+    kOver,       // both hosts have ended it: late segments do not revive it
     kInUse,
   };
   static constexpr Instant kLongAgo =
@@ -51,7 +51,7 @@ class ConnectionsInUse {
     Instant far_spoke = kLongAgo;
     std::uint32_t expected = 0;  // the host's latest acknowledgment
     std::uint32_t said = 0;      // the latest sequence number from the WAN
-    std::uint32_t end = 0;       // what acknowledges the far host's FIN or RST
+    std::uint32_t end = 0;       // the number that acknowledges the far host's FIN or RST
     State state = State::kFree;
     bool far_ends = false;  // `end` is known
     bool far_resets = false;
@@ -63,10 +63,10 @@ class ConnectionsInUse {
   bool is_valid(const Entry& entry, Instant now) const;
   const Entry* find(std::uint64_t hash, Instant now) const;
   Entry* find(std::uint64_t hash, Instant now);
-  // The flow's entry, or a new one in a place of no more than `evidence`; nullptr if there is none.
+  // The flow's entry, or a new one in a place with at most `evidence`; nullptr if there is none.
   Entry* place_for(std::uint64_t hash, State evidence, Instant now);
   void look_for_end(Entry& entry, Instant now);
-  // None of it is valid any more.
+  // No entry is valid.
   bool is_empty(Instant now) const { return now >= empty_at_; }
   void note_spoken(Instant now) { empty_at_ = later(empty_at_, now + memory_); }
 

@@ -11,15 +11,17 @@ namespace {
 
 using Flags = wire::TcpFlags;
 
-// Hosts answer such questions twice a second (RFC 5961 section 7, and Linux by connection).
+// Hosts answer such questions only twice a second (RFC 5961 section 7; Linux limits it by
+// connection).
 constexpr Duration kAskAgain = Duration::milliseconds(600);
 constexpr Duration kTellAgain = Duration::milliseconds(100);
-// From what a host expects to what is in no window (RFC 7323 section 2.3: of 2^30 at most).
+// Distance from the number that a host expects to a number that is in no window (RFC 7323 section
+// 2.3: a window has at most 2^30 octets).
 constexpr std::uint32_t kOutOfWindow = 0x6000'0000;
 
 }  // namespace
 
-// --- from both ports ---------------------------------------------------------------------------
+// --- segments from both ports ------------------------------------------------------------------
 
 void DesyncDetector::look_from_lan(const FlowKey& key, const wire::EthernetHeader& ethernet,
                                    const SegmentNumbers& segment,
@@ -29,7 +31,7 @@ void DesyncDetector::look_from_lan(const FlowKey& key, const wire::EthernetHeade
   Entry& entry = entries_[hash % kEntries];
   Case* const looked_into = cases_.empty() ? nullptr : find(hash);
   if ((segment.flags & (Flags::kSyn | Flags::kRst)) != 0) {
-    // The connection begins, or is over.
+    // The connection begins or ends.
     if (looked_into != nullptr) close(*looked_into, now);
     if (entry.hash == hash) entry = Entry();
     return;
@@ -45,7 +47,8 @@ void DesyncDetector::look_from_lan(const FlowKey& key, const wire::EthernetHeade
     return;
   }
   if (segment.payload == 0) return;
-  // The first of what was lost is sent again behind what was sent after it.
+  // The sequence has gone back: the host retransmits what was lost, after segments that it sent
+  // later.
   const auto ahead = static_cast<std::int32_t>(segment.sequence - entry.data_sequence);
   if (entry.times_sent == 0 || ahead > 0) {
     entry.times_sent = 1;
@@ -82,7 +85,7 @@ void DesyncDetector::look_from_wan(const FlowKey& key, const wire::EthernetHeade
   if (is_within_reach(segment.acknowledgment, entry.data_sequence)) entry.times_sent = 1;
 }
 
-// --- from the peer -----------------------------------------------------------------------------
+// --- evidence from the peer --------------------------------------------------------------------
 
 FlowKey DesyncDetector::key_of(const HostEvidence& evidence) {
   return {evidence.far, evidence.near, evidence.far_port, evidence.near_port, {}};
@@ -125,7 +128,8 @@ void DesyncDetector::hear(const SessionPeer& session_peer, const HostEvidence& e
     return;
   }
   Entry& entry = entries_[hash % kEntries];
-  // Nothing has come from its host or for it yet, or not enough has happened since.
+  // The connection was not seen in both directions, or the gateway has looked into it lately, or
+  // there is no room.
   if (entry.hash != hash || !entry.to_host || now < entry.quiet_until ||
       !has_room_for(session_peer)) {
     counters_.add(Counter::kEvidenceRefused);
@@ -143,13 +147,13 @@ void DesyncDetector::hear(const SessionPeer& session_peer, const HostEvidence& e
   open(std::move(opened), now);
 }
 
-// --- connections that are looked into ----------------------------------------------------------
+// --- cases: connections that the gateway looks into --------------------------------------------
 
 bool DesyncDetector::agree(const Word& one, const Word& other) {
   return is_within_reach(one.sends, other.sends) && is_within_reach(one.expects, other.expects);
 }
 
-// Both ways: of one direction all acknowledgments may have been lost.
+// Both directions must disagree: in one direction, all acknowledgments may have been lost.
 bool DesyncDetector::disagree(const Word& here, const Word& there) {
   return !is_within_reach(here.sends, there.expects) && !is_within_reach(here.expects, there.sends);
 }
@@ -206,7 +210,7 @@ bool DesyncDetector::go_on(Case& looked_into, Instant now) {
   return c.is_told && c.theirs;
 }
 
-// Its host is reset if the peer's word and its own are there and differ.
+// Resets the host if both its own numbers and the peer's evidence are there, and they disagree.
 void DesyncDetector::close(Case& over, Instant now) {
   const bool proven = now >= over.listens_until && over.has_answered && over.is_told &&
                       over.theirs && disagree(over.word, *over.theirs);

@@ -1,25 +1,27 @@
-// Bridged connections whose two hosts disagree. Relayed connections have numbers of their own on
-// each LAN; when both gateways have been started anew and know nothing of them, what one host sends
-// is out of the other's window, which discards it and answers with an ACK that covers none of it,
-// until a host gives up many minutes later.
+// Detects bridged connections in which the two hosts disagree about sequence numbers. A relayed
+// connection has numbers of its own on each LAN. If both gateways were started anew, they have
+// forgotten the connection and bridge it. Then each host's segments are outside the other host's
+// window. That host discards them and answers with an ACK that covers none of them, until a host
+// gives up many minutes later.
 //
-// What crosses the WAN outside STP anybody may have forged, so it proves nothing. Each gateway asks
-// its own host instead, and tells the other one what the host says:
+// Segments that cross the WAN outside STP may be forged, so they prove nothing. Each gateway asks
+// its own host instead, and tells the other gateway the host's numbers:
 //
-//   the host sends the same data three times, unanswered by anything near it
-//     -> its gateway asks it for its numbers, and tells the peer (HostEvidence)
+//   the host sends the same data three times, and no answer acknowledges anything near it
+//     -> its gateway asks it for its numbers, and sends them to the peer (HostEvidence)
 //     -> the peer asks its own host, and compares
-//     -> they are too far apart, both ways: it tells what its host says, and resets that host
-//     -> the first gateway compares, too, and resets its host
+//     -> if both directions are too far apart, it sends its host's numbers, and resets the host
+//     -> the first gateway compares too, and resets its host
 //
-// The question is an ACK out of the window, which a host answers with its numbers (RFC 9293 section
-// 3.10.7.4). It goes where frames of the connection are bridged to, as a neighbour that speaks in
-// the host's name may do so with a MAC of its own. For a second everything that comes from the LAN
-// in the host's name must agree, and come from there: a host answers, so what somebody else of its
-// LAN says in its name is contradicted.
+// The question is an ACK that is out of the window. A host answers it with its numbers (RFC 9293
+// section 3.10.7.4). The question goes to the MAC to which frames of the connection are bridged, as
+// a forger on the LAN would use a MAC of its own. For a second all segments from the LAN in the
+// host's name must agree, and must come from that MAC. Since the real host answers, it contradicts
+// a forger.
 //
-// Fixed size: connections are direct-mapped, a later one in the same place takes it over; few of
-// them are looked into at a time. Where there is no room for it nobody is reset.
+// The table has a fixed size and is direct-mapped: a later connection takes the place of an earlier
+// one. The gateway looks into few connections at a time. If there is no room for a connection, no
+// host is reset.
 #pragma once
 
 #include <cstddef>
@@ -41,36 +43,37 @@ namespace satrelay::gateway {
 
 class DesyncDetector {
  public:
-  // Whom evidence is told, by session.
+  // The peers that get evidence, by session.
   class SessionPeers {
    public:
     virtual ~SessionPeers() = default;
     virtual bool is_alive(std::size_t session) const = 0;
     virtual bool understands_evidence(std::size_t session) const = 0;
-    // False if it cannot leave now.
+    // False if the message cannot leave now.
     virtual bool tell(std::size_t session, const HostEvidence& evidence, Instant now) = 0;
   };
 
-  // How long the LAN is listened to before the host is believed, and an answer of the peer's is
-  // waited for. A connection that was looked into is left alone for a while.
+  // kListening: how long the gateway listens to the LAN before it believes the host. kPatience: how
+  // long it looks into a connection, and waits for the peer, in all. kQuiet: how long it does not
+  // look into the same connection again.
   static constexpr Duration kListening = Duration::seconds(1);
   static constexpr Duration kPatience = Duration::seconds(10);
   static constexpr Duration kQuiet = Duration::seconds(30);
-  // Connections that hosts here have drawn attention to, and that peers have.
+  // The most cases that hosts here have caused, and the most that peers have caused.
   static constexpr std::size_t kMostOwn = 32, kMostOfOneHost = 4;
   static constexpr std::size_t kMostTold = 32, kMostToldByOne = 4;
 
-  // Both must outlive it.
+  // Both references must outlive this.
   DesyncDetector(HashKey secret, SessionPeers& session_peers, Counters& counters)
       : secret_(secret), session_peers_(session_peers), counters_(counters), entries_(kEntries) {}
 
-  // A segment that is bridged. `session`: that for its far host, if there is one.
+  // A segment that is bridged. `session`: the session for its far host, if there is one.
   void look_from_lan(const FlowKey& key, const wire::EthernetHeader& ethernet,
                      const SegmentNumbers& segment, std::optional<std::size_t> session,
                      Instant now);
   void look_from_wan(const FlowKey& key, const wire::EthernetHeader& ethernet,
                      const SegmentNumbers& segment);
-  // What the peer of a session says, who may speak for that host.
+  // The peer of a session, which may send evidence about that host.
   struct SessionPeer {
     std::size_t session = 0;
     std::size_t peer = 0;
@@ -83,7 +86,7 @@ class DesyncDetector {
   Instant next_timeout() const;
 
  private:
-  // What a host says of itself.
+  // The numbers of a host, as its segments show them.
   struct Word {
     std::uint32_t sends = 0;
     std::uint32_t expects = 0;
@@ -91,19 +94,19 @@ class DesyncDetector {
   struct Entry {
     std::uint64_t hash = 0;
     Instant quiet_until;
-    std::optional<wire::EthernetHeader> to_host;  // of what was bridged to it last
-    Word word;                                    // the latest
+    std::optional<wire::EthernetHeader> to_host;  // of the last frame bridged to the host
+    Word word;                                    // of its latest segment
     std::uint32_t data_sequence = 0;              // of the latest segment with data
-    std::uint8_t times_sent = 0;  // that data since something near it was acknowledged
+    std::uint8_t times_sent = 0;  // how often since something near it was acknowledged
   };
-  // A connection that is looked into.
+  // A connection that the gateway looks into.
   struct Case {
     std::uint64_t hash = 0;
     FlowKey key;
     wire::EthernetHeader to_host;
     SessionPeer session_peer;
     bool by_peer = false;
-    Word word;                  // the host's, of which nothing has differed
+    Word word;                  // the host's numbers, with which all its segments agree
     bool has_answered = false;  // since it was asked
     bool is_told = false;
     std::optional<Word> theirs;
@@ -121,7 +124,7 @@ class DesyncDetector {
   void open(Case opened, Instant now);
   void ask(const Case& asked);
   void hear_host(Case& heard, const Word& word, const wire::EthernetHeader& from_host, Instant now);
-  // Goes on with it as far as it can: true if it is over.
+  // Moves the case on as far as possible. True if it is over.
   bool go_on(Case& looked_into, Instant now);
   void close(Case& over, Instant now);
   bool has_room_for(const SessionPeer& session_peer) const;

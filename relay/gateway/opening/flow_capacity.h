@@ -1,4 +1,4 @@
-// Whether there is room for one more flow, which the relay knows. `host`: of this LAN.
+// Tells whether there is room for one more flow. The relay implements it. `host`: on this LAN.
 #pragma once
 
 #include <cstddef>
@@ -17,18 +17,19 @@ namespace satrelay::gateway {
 class FlowCapacity {
  public:
   virtual ~FlowCapacity() = default;
-  // Why one more flow of the host towards the peer finds no room; nullopt if it does.
+  // Why there is no room for one more flow of the host towards the peer; nullopt if there is.
   virtual std::optional<Counter> lack_of_room(std::size_t peer, const IpAddress& host) const = 0;
-  // Whether it may wait for its host's answer.
+  // Whether one more flow may wait for its host's answer.
   virtual bool may_be_half_open(std::size_t peer, const IpAddress& host) const = 0;
-  // How many flows more find a place in the table: of any host, towards the peer, and of the host.
+  // How many more flows find a place in the table: flows of any host, flows towards the peer, and
+  // flows of the host.
   struct Places {
     std::uint64_t all = 0;
     std::uint64_t of_peer = 0;
     std::uint64_t of_host = 0;
   };
   virtual Places places(std::size_t peer, const IpAddress& host) const = 0;
-  // Of a flow with this key towards the peer, under the rule.
+  // How the SYN of a flow with this key towards the peer is answered, under the rule.
   virtual Handshake handshake(const config::Rule& rule, const FlowKey& key, std::size_t peer,
                               Instant now) const = 0;
 };

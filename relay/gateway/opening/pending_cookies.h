@@ -1,6 +1,7 @@
-// How many SYN cookies may come back any moment, with an ACK that needs a place for its flow: those
-// of the last second or two, of all hosts, towards each peer, and of each host. Fixed size: hosts,
-// and peers, that fall into one place are counted together, so a figure is rather too large.
+// Counts the SYN cookies that may come back at any moment, with an ACK that needs a place for its
+// flow. These are the cookies of the last one or two seconds: of all hosts, towards each peer, and
+// of each host. The counts have a fixed size. Hosts that share a place are counted together, and so
+// are peers, so a count may be too large.
 #pragma once
 
 #include <cstddef>
@@ -23,14 +24,14 @@ class PendingCookies {
     peers_[peer % kCounts].add(1, kRecent, now);
     of(host).add(1, kRecent, now);
   }
-  // One has come back, or what may be one.
+  // A cookie has come back, or a segment that may bring one.
   void remove(std::size_t peer, const IpAddress& host, Instant now) {
     all_.take(1, kRecent, now);
     peers_[peer % kCounts].take(1, kRecent, now);
     of(host).take(1, kRecent, now);
   }
-  // Whether one more finds a place. With `ample` places it does: of a flood's cookies hardly any
-  // come back.
+  // Whether one more cookie finds a place. If there are `ample` places, it does: hardly any cookies
+  // of a flood come back.
   bool leave_one_of(const FlowCapacity::Places& places, std::uint64_t ample, std::size_t peer,
                     const IpAddress& host, Instant now) {
     const auto leave = [&](std::uint64_t there, RecentCount& under_way) {

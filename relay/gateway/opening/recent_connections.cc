@@ -5,7 +5,7 @@
 
 namespace satrelay::gateway {
 
-// With two in a set on average.
+// A set has two connections on average.
 RecentConnections::RecentConnections(HashKey key, Duration memory, std::size_t connections)
     : key_(key), memory_(memory), entries_(std::max(connections, kFewest) / 2 * kWays) {}
 

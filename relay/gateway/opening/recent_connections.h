@@ -1,9 +1,9 @@
-// Connections that something has happened to lately, each with a number (say, that of a SYN): what,
-// says who remembers it.
+// Connections to which something has happened lately, each with a number, for example of a SYN. The
+// owner of a table defines what has happened.
 //
-// Fixed size, eight places for each hash: where all are taken, the one that will be forgotten first
-// gives way. A table in which nothing is worth remembering any more says so without a look at its
-// places: each SYN asks many tables, most of which are empty.
+// The table has a fixed size, with eight places for each hash. If all eight are taken, the entry
+// that expires first is replaced. A table without valid entries knows that without a look at its
+// places: each SYN asks many tables, and most of them are empty.
 #pragma once
 
 #include <cstddef>
@@ -21,17 +21,17 @@ class RecentConnections {
  public:
   // Longer than hosts repeat their SYNs: the sixth repetition, usually the last, leaves after 63 s.
   static constexpr Duration kRepetitions = Duration::seconds(120);
-  // Those of so many connections are kept, but for one in some thousands.
+  // A table for this many connections keeps all of them, except for one in some thousands.
   static constexpr std::size_t kFewest = 1024;
   RecentConnections(HashKey key, Duration memory, std::size_t connections = kFewest);
 
   void remember(const FlowKey& flow, std::uint32_t number, Instant now);
-  // Whether this flow and number were remembered, no longer than `memory` ago.
+  // Whether this flow was remembered with this number, at most `memory` ago.
   bool recalls(const FlowKey& flow, std::uint32_t number, Instant now) const;
-  // The number of that flow; nullopt if it was not remembered.
+  // The number of that flow; nullopt if the table has none.
   std::optional<std::uint32_t> number_of(const FlowKey& flow, Instant now) const;
   void forget(const FlowKey& flow);
-  // Whether it recalls nothing at all.
+  // Whether the table has no valid entry at all.
   bool is_empty(Instant now) const { return now >= empty_at_; }
 
  private:
@@ -41,12 +41,12 @@ class RecentConnections {
     std::uint32_t number = 0;
   };
   static constexpr std::size_t kWays = 8;
-  // Where the flow is, or may be put.
+  // The entry of the flow, or the entry that it may replace.
   Entry& place_for(std::uint64_t hash);
   std::size_t set_of(std::uint64_t hash) const { return hash % (entries_.size() / kWays) * kWays; }
   HashKey key_;
   Duration memory_;
-  Instant empty_at_;  // when all will be forgotten
+  Instant empty_at_;  // when the last entry expires
   std::vector<Entry> entries_;
 };
 

@@ -5,7 +5,7 @@ namespace satrelay::gateway {
 using Flags = wire::TcpFlags;
 
 bool Refusals::answers(PortId port, const Frame& frame, const wire::TcpHeader& segment) const {
-  // RFC 1122 section 4.2.3.10: what was for many is not answered.
+  // RFC 1122 section 4.2.3.10: a segment to a broadcast or multicast address gets no answer.
   if (frame.ethernet.destination.is_multicast() || frame.ip.destination.is_multicast()) {
     return false;
   }

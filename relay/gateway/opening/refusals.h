@@ -1,5 +1,5 @@
-// What a rule's `action: reset` says to a host: a RST for each segment it sends, as if nobody
-// listened at the address that it was for (RFC 9293 section 3.10.7.1).
+// Answers of a rule's `action: reset`: a RST for each segment of the host, as if no program
+// listened at the destination (RFC 9293 section 3.10.7.1).
 #pragma once
 
 #include <array>
@@ -18,19 +18,19 @@ namespace satrelay::gateway {
 
 class Refusals {
  public:
-  // Whether refuse() would answer: not to a RST, nor to what was for many, nor more than a burst at
+  // Whether refuse() would answer. It answers no RST, no multicast, and no more than a burst at
   // once.
   bool answers(PortId port, const Frame& frame, const wire::TcpHeader& segment) const;
   // `frame` carries `segment`, with `payload` bytes behind the header, and came in by `port`.
   void refuse(PortId port, const Frame& frame, const wire::TcpHeader& segment, std::size_t payload);
-  // A RST on the WAN in the name of the host of the LAN, whose SYN is taken back. `to_server`: of
-  // its frames.
+  // Queues a RST for the WAN in the name of the host of the LAN, because the host's SYN is taken
+  // back. `to_server`: the L2 header of the host's frames.
   bool take_back(const FlowKey& key, const wire::EthernetHeader& to_server, std::uint32_t sequence);
   std::size_t poll_frame(PortId port, MutableBytes out) {
     return waiting_[index(port)].poll_frame(out);
   }
   bool empty(PortId port) const { return waiting_[index(port)].empty(); }
-  // Of those for the LAN; what is for the WAN waits for the link.
+  // For RSTs to the LAN. RSTs to the WAN wait for the link.
   Instant next_timeout() const { return empty(PortId::kLan) ? Instant::never() : Instant(); }
 
  private:

@@ -17,7 +17,7 @@ struct SegmentNumbers {
   std::uint32_t payload = 0;  // octets
 };
 
-// Of a segment from its TCP header on, at least wire::kTcpHeaderSize octets.
+// `segment`: from its TCP header on, at least wire::kTcpHeaderSize octets.
 inline SegmentNumbers numbers_of(ConstBytes segment) {
   constexpr std::size_t kAcknowledgmentOffset = 8, kDataOffset = 12;  // upper four bits, in words
   const std::size_t header = std::size_t{load_u8(segment.data() + kDataOffset)} >> 4 << 2;
@@ -28,7 +28,7 @@ inline SegmentNumbers numbers_of(ConstBytes segment) {
           .payload = static_cast<std::uint32_t>(payload)};
 }
 
-// Windows are hardly ever larger. A random number is as near as this once in 128 tries.
+// Windows are hardly ever larger. A random number is within this distance once in 128 tries.
 inline constexpr std::uint32_t kSequenceReach = 1U << 24;
 
 constexpr bool is_within_reach(std::uint32_t one, std::uint32_t other) {

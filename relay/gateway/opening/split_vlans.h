@@ -1,10 +1,11 @@
-// Connections whose two directions have different VLANs: a private VLAN, where hosts ask in one and
-// are answered in another, or without a tag. A gateway cannot tell one from two networks with the
-// same addresses, so it does not relay them: it bridges the pairs of hosts that were found so, and,
-// where three servers were, all connections of that VLAN to that peer.
+// Connections with different VLANs in their two directions. In a private VLAN, hosts ask in one
+// VLAN and are answered in another, or without a tag. A gateway cannot distinguish such a
+// connection from connections of two networks with the same addresses, so it does not relay them.
+// It bridges the pairs of hosts for which this was found. If it was found for three servers, it
+// bridges all connections of that VLAN to that peer.
 //
-// A pair is forgotten five minutes after the last answer in another VLAN was heard, and so is a
-// VLAN. The number of both is limited.
+// A pair is forgotten five minutes after the last answer in another VLAN, and so is a VLAN. The
+// number of both is limited.
 #pragma once
 
 #include <array>
@@ -29,10 +30,11 @@ class SplitVlans {
 
   explicit SplitVlans(HashKey key) : pairs_(key, kKept) {}
 
-  // The far gateway says so of a connection with this key, of a client of this LAN.
+  // The far gateway has reported this for a connection with this key, of a client of this LAN.
   void note(const FlowKey& key, std::size_t peer, Instant now);
   bool has(const FlowKey& key, std::size_t peer, Instant now) const;
-  // A SYN-ACK from the WAN, in the VLANs of `key`: the pair's questions have others still.
+  // A SYN-ACK came from the WAN, in the VLANs of `key`. If the pair's SYNs still have other VLANs,
+  // its record is renewed.
   void look_at_answer(const FlowKey& key, Instant now);
 
  private:
@@ -45,7 +47,7 @@ class SplitVlans {
     Instant until = {};
   };
 
-  RecentConnections pairs_;  // without their VLANs: these are the number
+  RecentConnections pairs_;  // keyed without VLANs: these are the number
   std::vector<Vlan> vlans_;
 };
 

@@ -1,12 +1,13 @@
-// SYN cookies (RFC 4987 section 3.6): what a gateway answers to SYNs when it remembers as many
-// unanswered ones as it may. The SYN-ACK's own sequence number says what the SYN was; the state
-// comes with the client's ACK. So a flood of forged SYNs takes no memory and keeps nobody out.
+// SYN cookies (RFC 4987 section 3.6): the gateway answers SYNs with them when it has as many
+// half-open connections as it may. The sequence number of the SYN-ACK encodes the SYN, and the
+// client's ACK brings that state back. So a flood of forged SYNs takes no memory and locks no
+// client out.
 //
-//   sequence number:  hash(4-tuple, client's number, minute) xor index of the MSS (3 bits)
+//   sequence number:  hash(4-tuple, client's number, period) xor index of the MSS (3 bits)
 //   timestamp:        ... | ECN | SACK | window scale (4 bits; 15: none)
 //
-// A client without timestamps gets a connection without SACK and window scale. An ACK that comes
-// from nowhere is taken for the answer to a cookie once in 2^28 tries.
+// A client without timestamps gets a connection without SACK and window scale. A random ACK is
+// taken for the answer to a cookie once in 2^28 tries.
 #pragma once
 
 #include <array>
@@ -29,30 +30,30 @@ namespace satrelay::gateway {
 
 class SynCookies {
  public:
-  // The ACK must come within one to two of these.
+  // The ACK must come within one to two periods.
   static constexpr Duration kPeriod = Duration::seconds(64);
-  // A host repeats what was lost well within this: a SYN three times, and it knows the round trip
-  // once it has the SYN-ACK.
+  // A host repeats a lost segment well within this time. It repeats a SYN three times within it,
+  // and it knows the round trip once it has the SYN-ACK.
   static constexpr Duration kLongestGap = Duration::seconds(10);
   static constexpr std::size_t kMostWaiting = 1024;  // SYN-ACKs not yet polled
 
   SynCookies(HashKey secret, Counters& counters)
       : secret_(secret), counters_(counters), sent_lately_(secret, kLongestGap) {}
 
-  // Queues the SYN-ACK. `config`: of the endpoint that this connection would have.
+  // Queues the SYN-ACK. `config`: for the endpoint that the connection would have.
   void answer(const FlowKey& key, const wire::EthernetHeader& to_host, const wire::TcpHeader& syn,
               const tcp::Config& config, Instant now);
-  // The SYN, as far as the cookie tells, that this segment's sender once sent; nullopt if it
-  // answers no cookie of ours.
+  // The SYN that the sender of this segment once sent, as far as the cookie contains it; nullopt if
+  // the segment answers no cookie of ours.
   std::optional<wire::TcpHeader> recover(const FlowKey& key, const wire::TcpHeader& segment,
                                          Instant now) const;
 
-  // Whether this SYN was answered within kLongestGap, as far as that is remembered: answer()
+  // Whether this SYN was answered within kLongestGap, as far as that is remembered. If so, answer()
   // repeats the cookie.
   bool has_answered(const FlowKey& key, const wire::TcpHeader& syn, Instant now) const;
 
-  // Whether the segment, which brings no cookie back, follows one that would have, and that must
-  // have been lost: it acknowledges a cookie that this flow's SYN was answered with lately.
+  // Whether the segment, which brings no cookie back, follows a lost segment that would have. It
+  // acknowledges a cookie with which a SYN of this flow was answered lately.
   bool follows_a_lost_ack(const FlowKey& key, const wire::TcpHeader& segment, Instant now) const {
     return sent_lately_.recalls(key, segment.acknowledgment, now);
   }
@@ -70,15 +71,14 @@ class SynCookies {
   // The sequence number of a SYN's cookie.
   std::uint32_t number_of(const FlowKey& key, const wire::TcpHeader& syn,
                           std::int64_t period) const;
-  // Whether that was sent lately.
+  // Whether a cookie with this number was sent lately.
   bool has_sent(const FlowKey& key, std::uint32_t number, Instant now) const {
     return sent_lately_.recalls(key, number + 1, now);
   }
   HashKey secret_;
   Counters& counters_;
-  RecentConnections
-      sent_lately_;  // flows and what acknowledges their cookies, as far as they find room
-  Instant last_ = Instant::never();  // cookie sent
+  RecentConnections sent_lately_;    // flows, and the numbers that acknowledge their cookies
+  Instant last_ = Instant::never();  // when the last cookie was sent
   std::vector<Waiting> waiting_;     // a ring, made on first use
   std::size_t first_ = 0;
   std::size_t count_ = 0;

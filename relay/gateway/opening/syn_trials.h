@@ -1,13 +1,13 @@
-// SYNs that were bridged as their address seems to stand between the two gateways
-// (addresses/between_gateways.h). Each tests that: the device acknowledges its number sooner than
-// any far host could.
+// SYNs that were bridged because their destination seems to be between the two gateways
+// (addresses/between_gateways.h). Each SYN tests that: such a device acknowledges its number sooner
+// than any far host could.
 //
-// A SYN of a mere hint that is not answered in time is taken back: the far host may have it, as the
-// far gateway bridges it. Its connection must not go on in the clear. An address has few such SYNs
-// at a time, and few addresses have any.
+// If a SYN on a mere hint gets no answer in time, it is taken back. The far host may have the SYN,
+// as the far gateway bridges it, and the connection must not go on in the clear. An address has few
+// such SYNs at a time, and few addresses have any.
 //
-// A SYN that was answered in time stays as well. A forger who sees it on the way can answer it in
-// the far host's name. The second answer, of the far host itself, shows that.
+// A SYN that was answered in time stays here too. A forger that sees the SYN on the way can answer
+// it in the far host's name. Then the second answer, of the far host itself, exposes the forger.
 #pragma once
 
 #include <array>
@@ -26,10 +26,11 @@ namespace satrelay::gateway {
 class SynTrials {
  public:
   static constexpr std::size_t kMostAddresses = 64;
-  // Unconfirmed addresses have no more of these, so that a flood of hints leaves the others theirs.
+  // Unconfirmed addresses have at most this many trials, so that a flood of hints leaves trials for
+  // the others.
   static constexpr std::size_t kMostUnconfirmed = 48;
   static constexpr std::size_t kMostSyns = 8;  // of one address: a browser opens six at once
-  // Bridged SYNs are remembered as long (RecentConnections::kRepetitions).
+  // As long as bridged SYNs are remembered (RecentConnections::kRepetitions).
   static constexpr Duration kKept = Duration::seconds(120);
 
   enum class Sign : std::uint8_t {
@@ -40,13 +41,14 @@ class SynTrials {
   struct Syn {
     FlowKey key;
     std::uint32_t sequence = 0;
-    Instant sent;     // the first time
-    Duration within;  // the device answers so soon
-    // The queue of the link has held it: a device may answer late, and no answer is too soon.
+    Instant sent;     // when the SYN was sent first
+    Duration within;  // the device answers within this time
+    // The link's queue has delayed the SYN. A device may then answer late, and no answer is too
+    // early for a device.
     bool has_waited = false;
-    bool is_repeated = false;                  // its answer may be one to the repetition
-    bool is_reset = false;                     // the far host was told that it is taken back
-    std::optional<std::uint32_t> answer = {};  // the number of the SYN-ACK that came in time
+    bool is_repeated = false;                  // an answer may belong to the repetition
+    bool is_reset = false;                     // the far host has got a reset
+    std::optional<std::uint32_t> answer = {};  // sequence number of a SYN-ACK that came in time
     bool is_late(Instant now) const { return now - sent >= within; }
   };
   struct Trial {
@@ -55,26 +57,26 @@ class SynTrials {
     std::array<Syn, kMostSyns> syns;
     std::size_t count = 0;
     Instant until;
-    Instant ask_again;  // the peer, whether its LAN has the address
+    Instant ask_again;  // when to ask the peer again whether its LAN has the address
     std::span<Syn> all() { return std::span(syns).first(count); }
     std::span<const Syn> all() const { return std::span(syns).first(count); }
   };
 
   SynTrials() { trials_.reserve(kMostAddresses); }
 
-  // Whether a SYN of a hint has not been answered in time.
+  // Whether a SYN on a hint was not answered in time.
   bool is_overdue(const LanAddress& address, Instant now) const;
-  // False, and no effect: there is no room for it. The earliest of a confirmed address gives way. A
-  // repeated SYN keeps its first time.
+  // Puts a SYN on trial. False: there is no room. The earliest SYN of a confirmed address makes
+  // room. A repeated SYN keeps its first time.
   bool begin(const LanAddress& address, Sign sign, const Syn& syn);
   struct Found {
     Trial* trial = nullptr;  // nullptr: the SYN is not on trial
     Syn* syn = nullptr;
   };
   Found find(const FlowKey& key, std::uint32_t sequence, Instant now);
-  // nullptr: it has no SYNs.
+  // nullptr: the address has no SYNs.
   Trial* trial_of(const LanAddress& address);
-  // The connection of that SYN is over, or refused.
+  // The connection of that SYN has ended, or was refused.
   void end(const FlowKey& key);
 
  private:

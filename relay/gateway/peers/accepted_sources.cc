@@ -9,12 +9,13 @@ namespace {
 
 constexpr Duration kTellSourcesAgain = Duration::seconds(1);
 constexpr int kSourcesPerStep = 64;
-// Flag of the message: the sender takes other sources, too.
+// Flag of the message: the sender also accepts sources outside of the list.
 constexpr std::uint8_t kMore = 0x01;
 
 std::size_t octets_of(std::uint8_t length) { return (std::size_t{length} + 7) / 8; }
 
-// `octets`: those that have some of the `length` bits. The bits behind them do not count.
+// `octets`: those of the address that have some of the `length` bits. Bits behind these do not
+// count.
 std::optional<IpPrefix> prefix_of(std::uint8_t version, std::uint8_t length, ConstBytes octets) {
   const bool is_v4 = version == static_cast<std::uint8_t>(IpVersion::kV4);
   if (!is_v4 && version != static_cast<std::uint8_t>(IpVersion::kV6)) return std::nullopt;
@@ -39,7 +40,7 @@ AcceptedSources::List AcceptedSources::list_of(std::vector<IpPrefix> prefixes, b
   std::ranges::sort(prefixes);
   for (const IpPrefix& prefix : prefixes) {
     std::vector<IpPrefix>& kept = prefix.address.is_v4() ? list.v4 : list.v6;
-    // One that holds it stands before it.
+    // A prefix that contains this one comes before it.
     if (kept.empty() || !kept.back().contains(prefix.address)) kept.push_back(prefix);
   }
   list.v4.shrink_to_fit();
@@ -124,7 +125,7 @@ void AcceptedSources::tell(Instant now) {
       !session_.accepted_sources()) {
     return;
   }
-  // The largest prefixes come first: those tell most if not all have room.
+  // The largest prefixes come first: they cover most if not all prefixes find room.
   std::vector<IpPrefix> told = prefixes_;
   std::ranges::stable_sort(told, {}, &IpPrefix::length);
   const bool has_more = told.size() > kMostPrefixes;
@@ -162,7 +163,7 @@ bool AcceptedSources::produce(stp::StreamId stream, Instant now) {
   return true;
 }
 
-// --- both --------------------------------------------------------------------------------------
+// --- both directions ---------------------------------------------------------------------------
 
 bool AcceptedSources::handle_reset(stp::StreamId stream, stp::ResetReason reason, Instant now) {
   if (stream == in_) {
@@ -172,7 +173,7 @@ bool AcceptedSources::handle_reset(stp::StreamId stream, stp::ResetReason reason
   if (stream != out_) return false;
   out_.reset();
   leaving_ = std::vector<std::byte>();
-  // It had no room, or has lost the stream's beginning: it has not heard it.
+  // The peer had no room, or lost the beginning of the stream: it does not have the list.
   if (reason == stp::ResetReason::kNoResources || reason == stp::ResetReason::kTimeout) {
     retry_at_ = now + kTellSourcesAgain;
   } else {

@@ -1,9 +1,10 @@
-// From which hosts a gateway relays connections, told to the peer and heard from it (docs/stp.md
-// section 15). A peer that takes some sources only would reset the connections of all others, of
-// which their hosts believe that they stand. The list lets a gateway bridge those instead.
+// The hosts from which a gateway relays connections: it tells the peer, and the peer tells it
+// (docs/stp.md section 15). A peer that accepts only some sources would reset the connections of
+// all others, after their hosts believe that they are connected. The list lets a gateway bridge
+// these connections instead.
 //
-// The list is that of the peer's own prefixes here, which change with a restart only. It is told
-// once in each session, and until then nothing is known.
+// The list has the prefixes that this gateway has configured for the peer. They change only with a
+// restart. A gateway sends the list once in each session, and until then the peer does not know it.
 #pragma once
 
 #include <array>
@@ -24,52 +25,54 @@ class AcceptedSources {
  public:
   // First octet of the metadata of its messages.
   static constexpr std::uint8_t kMessage = 0xc9;
-  // A list has no more, told or heard. A peer with more may accept sources outside of its list.
+  // The most prefixes of a list, in both directions. A peer with more prefixes may accept sources
+  // outside of its list.
   static constexpr std::size_t kMostPrefixes = 1024;
 
-  // `session`, `messages` and `prefixes`, those of the peer, must outlive it.
+  // `session`, `messages` and the peer's `prefixes` must outlive this.
   AcceptedSources(stp::Session& session, Messages& messages, const std::vector<IpPrefix>& prefixes)
       : session_(session), messages_(messages), prefixes_(prefixes) {}
 
   // --- from the peer ---------------------------------------------------------------------------
-  // A list that is not there as a whole by then is refused, to be told again.
+  // A list that is not complete by then is refused, so that the peer sends it again.
   static constexpr Duration kReadWithin = Duration::seconds(60);
 
-  // Whether the peer has told its list in this session, or is one that never does.
+  // Whether the peer has sent its list in this session, or never sends one.
   bool are_known() const { return heard_ || !session_.accepted_sources(); }
-  // Whether the peer takes connections of this host, as far as is known.
+  // Whether the peer accepts connections of this host, as far as is known.
   bool allow(const IpAddress& source) const {
     return !heard_ || !heard_->is_complete || has(source);
   }
-  // A stream with a list that the peer has opened, and what comes of it.
+  // The peer has opened a stream with a list, and its bytes arrive.
   void handle_opened(stp::StreamId stream, Instant now);
   void handle_readable(stp::StreamId stream, Instant now) {
     if (stream == in_) read(now);
   }
 
   // --- to the peer -----------------------------------------------------------------------------
-  // If the peer is alive, and understands the list, and has not taken it in this session.
+  // Sends the list if the peer is alive, understands it, and has not taken it in this session.
   void tell(Instant now);
-  // False if the stream is not one of a list.
+  // False if the stream does not carry a list.
   bool produce(stp::StreamId stream, Instant now);
 
-  // --- both ------------------------------------------------------------------------------------
-  // False if the stream is not one of a list.
+  // --- both directions -------------------------------------------------------------------------
+  // False if the stream does not carry a list.
   bool handle_reset(stp::StreamId stream, stp::ResetReason reason, Instant now);
-  // With another boot epoch of the peer, or after its CLOSE.
+  // Call this when the peer has a new boot epoch, or has sent CLOSE.
   void forget_session();
   void handle_timeout(Instant now);
   Instant next_timeout() const { return reads_on_ ? Instant() : earlier(retry_at_, read_until_); }
 
  private:
-  // IP version, length in bits, and the octets of the address that have some of them.
+  // An entry: IP version, length in bits, and the octets of the address that have some of these
+  // bits.
   static constexpr std::size_t kEntryHeader = 2;
   static constexpr std::size_t kLargestEntry = kEntryHeader + 16;
 
   struct List {
-    // Neither overlaps another one; in ascending order.
+    // Without overlaps, in ascending order.
     std::vector<IpPrefix> v4, v6;
-    bool is_complete = true;  // the peer takes no other source
+    bool is_complete = true;  // the peer accepts no other sources
   };
   bool has(const IpAddress& source) const;
   static List list_of(std::vector<IpPrefix> prefixes, bool is_complete);
@@ -81,15 +84,15 @@ class AcceptedSources {
   Messages& messages_;
   const std::vector<IpPrefix>& prefixes_;
 
-  std::optional<List> heard_;  // in this session
+  std::optional<List> heard_;  // the peer's list, in this session
   std::optional<stp::StreamId> in_;
   std::vector<IpPrefix> incoming_;
   bool incoming_is_complete_ = true;
-  bool reads_on_ = false;  // more of it is there to be read
+  bool reads_on_ = false;  // more of the list can be read
   Instant read_until_ = Instant::never();
 
-  std::vector<std::byte> leaving_;  // as the message carries it, until the session has taken it
-  std::size_t written_ = 0;         // of that
+  std::vector<std::byte> leaving_;  // encoded list, until the session has taken it
+  std::size_t written_ = 0;         // bytes of `leaving_` that were written
   std::optional<stp::StreamId> out_;
   bool is_taken_ = false;
   Instant retry_at_ = Instant::never();

@@ -6,7 +6,8 @@
 namespace satrelay::gateway {
 namespace {
 
-// First octet of the metadata; flows have the version of theirs there (open_metadata.h).
+// First octet of the metadata. OPENs of flows have the version of their metadata there
+// (open_metadata.h).
 constexpr std::uint8_t kAdmissionMessage = 0xc1;
 constexpr std::uint8_t kFlowsMessage = 0xc2;
 constexpr std::uint8_t kDoubtMessage = 0xc3;
@@ -18,14 +19,14 @@ static_assert(kDictionariesSize <= stp::Session::kMaxMetadata);
 constexpr Duration kBetweenDoubts = Duration::milliseconds(100);
 constexpr Duration kBetweenEvidence = Duration::milliseconds(100);
 constexpr Duration kOpenAgain = Duration::seconds(1);
-constexpr Duration kListAgain = Duration::seconds(10);  // it may be megabytes
+constexpr Duration kListAgain = Duration::seconds(10);  // the list may take megabytes
 
-// An entry of the list: flags, the length of the metadata, the metadata of the flow's OPEN.
+// An entry of the list: flags, the length of the metadata, and the metadata of the flow's OPEN.
 constexpr std::uint8_t kClientAtReceiver = 1;
 constexpr std::size_t kEntryHeader = 2;
 constexpr std::size_t kLargestEntry = kEntryHeader + 255;
 static_assert(kMaxOpenMetadata <= 255);
-// Of a list that comes, in one call.
+// Entries of an incoming list that one call reads.
 constexpr int kEntriesPerStep = 64;
 
 struct AdmissionMessage {
@@ -41,7 +42,7 @@ std::optional<AdmissionMessage> parse_admission(ConstBytes bytes) {
   const std::uint8_t admission = reader.u8();
   if (!reader.ok() || message.sequence == 0 || admission > kLastAdmission) return std::nullopt;
   message.admission = static_cast<Admission>(admission);
-  return message;  // what a later version appends is ignored
+  return message;  // octets that a later version appends are ignored
 }
 
 struct DictionariesMessage {
@@ -61,12 +62,12 @@ std::optional<DictionariesMessage> parse_dictionaries(ConstBytes bytes) {
     message.offers.push_back({number, reader.u64()});
   }
   if (!reader.ok()) return std::nullopt;
-  return message;  // as above
+  return message;  // the same holds here
 }
 
 }  // namespace
 
-// --- whether new flows are taken ---------------------------------------------------------------
+// --- admission: whether new flows are accepted -------------------------------------------------
 
 void ControlMessages::announce(Admission admission, Instant now) {
   admission_ = admission;
@@ -83,7 +84,7 @@ bool ControlMessages::hear_admission(ConstBytes bytes) {
   return message.has_value();
 }
 
-// --- which dictionaries there are --------------------------------------------------------------
+// --- dictionaries ------------------------------------------------------------------------------
 
 void ControlMessages::offer(const std::vector<DictionaryOffer>& dictionaries, Instant now) {
   if (dictionaries.empty() && dictionaries_.empty()) return;
@@ -101,14 +102,14 @@ bool ControlMessages::hear_dictionaries(ConstBytes bytes) {
   return message.has_value();
 }
 
-// --- how the peer's LAN has fared ---------------------------------------------------------------
+// --- LAN reports --------------------------------------------------------------------------------
 
 void ControlMessages::ask_for_reports() {
   reports_.ask();
   retry_at_ = Instant();
 }
 
-// --- what is said again until it is heard ------------------------------------------------------
+// --- messages that are repeated until the peer has them ----------------------------------------
 
 void ControlMessages::say(ConstBytes message, Instant now) {
   if (!messages_.open(message, now)) retry_at_ = now + kOpenAgain;
@@ -141,7 +142,7 @@ void ControlMessages::say(Instant now) {
   }
 }
 
-// --- whether a host has answered ---------------------------------------------------------------
+// --- doubts: whether a host has answered -------------------------------------------------------
 
 void ControlMessages::doubt(stp::StreamId flow, Instant now) {
   if (now < next_doubt_) return;
@@ -150,10 +151,10 @@ void ControlMessages::doubt(stp::StreamId flow, Instant now) {
   ByteWriter writer(bytes);
   writer.u8(kDoubtMessage);
   writer.u64(static_cast<std::uint64_t>(flow));
-  static_cast<void>(messages_.open(bytes, now));  // another doubt will follow
+  static_cast<void>(messages_.open(bytes, now));  // another doubt follows if this one cannot leave
 }
 
-// --- what a host says --------------------------------------------------------------------------
+// --- evidence about a host ---------------------------------------------------------------------
 
 bool ControlMessages::tell(const HostEvidence& evidence, Instant now) {
   if (session_.peer_state() != stp::PeerState::kAlive || !understands_evidence()) return false;
@@ -164,18 +165,18 @@ bool ControlMessages::tell(const HostEvidence& evidence, Instant now) {
   return messages_.open(ConstBytes(bytes).first(size), now).has_value();
 }
 
-// --- which flows there were --------------------------------------------------------------------
+// --- list of flows -----------------------------------------------------------------------------
 
 void ControlMessages::remember(const OpenMetadata& flow, ClientSide client) {
   if (remembered_ >= most_flows_) return;
   std::array<std::byte, kLargestEntry> entry{};
-  // Who hears it may be of a version that does not know all of what OPEN may say, and needs none.
+  // Leave out the modes: the peer needs none, and an older peer may not know all of them.
   OpenMetadata told = flow;
   told.modes = {};
   const std::size_t size = write_open_metadata(told, MutableBytes(entry).subspan(kEntryHeader));
   entry[0] = std::byte{client == ClientSide::kHere ? kClientAtReceiver : std::uint8_t{0}};
   entry[1] = static_cast<std::byte>(size);
-  // In chunks, as a list that is copied when it grows takes long to copy.
+  // The list consists of chunks, as one buffer would take long to copy whenever it grows.
   for (auto rest = ConstBytes(entry).first(kEntryHeader + size); !rest.empty();) {
     const std::size_t at = flows_size_ % kChunk;
     if (at == 0) flows_.push_back(std::make_unique<Chunk>());
@@ -250,7 +251,7 @@ void ControlMessages::read_list(OrphanedFlows& orphans, Instant now) {
     good = flow && ++listed_ <= most_flows_;
     if (!good) break;
     const bool here = (load_u8(entry.data()) & kClientAtReceiver) != 0;
-    // One that is none of the peer's business does not keep the others from being dealt with.
+    // An entry that the peer may not send does not keep the others from being handled.
     const ClientSide client = here ? ClientSide::kHere : ClientSide::kPeer;
     const auto listed = orphans.add(lane_, *flow, client, now);
     list_refused_ = list_refused_ || listed == OrphanedFlows::Listed::kRefused;
@@ -268,7 +269,7 @@ void ControlMessages::read_list(OrphanedFlows& orphans, Instant now) {
   list_in_.reset();
 }
 
-// --- all of them -------------------------------------------------------------------------------
+// --- all messages ------------------------------------------------------------------------------
 
 bool ControlMessages::handle_opened(stp::StreamId stream, Instant now) {
   const ConstBytes metadata = session_.metadata(stream);
@@ -336,8 +337,8 @@ void ControlMessages::handle_event(const stp::Event& event, OrphanedFlows& orpha
   using Kind = stp::Event::Kind;
   switch (event.kind) {
     case Kind::kPeerAlive:
-      // A peer that was only silent knows its flows: those that were given up meanwhile are reset
-      // over the session.
+      // A peer that was only silent still knows its flows. Flows that were given up meanwhile are
+      // reset over the session.
       if (!peer_restarted_) forget_flows();
       say(now);
       sources_.tell(now);

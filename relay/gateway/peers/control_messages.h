@@ -1,10 +1,10 @@
-// What a gateway tells one peer beside the flows, or asks it: whether it takes new ones, which
-// dictionaries it has, whether a server has answered at all, what a host says of a connection that
-// is bridged, to which MACs hosts address their frames, which of its hosts are on this LAN, from
-// which hosts it accepts connections, how its LAN has fared and, after a restart of the peer, which
-// flows there were. A message is a stream of its own (docs/stp.md section 15), so that it is
-// repaired, paced and under flow control as any; who has taken it ends the stream with RESET,
-// reason none.
+// Messages between a gateway and one peer, beside the flows: whether the sender accepts new flows,
+// which dictionaries it has, whether a server has answered at all, which numbers a host has in a
+// bridged connection, to which MACs hosts address their frames, which of the peer's hosts are on
+// this LAN, whether a LAN has an address, from which hosts the sender accepts connections, how its
+// LAN has fared and, after a restart of the peer, which flows there were. Each message is a stream
+// of its own (docs/stp.md section 15). So it is repaired, paced and under flow control like any
+// stream. The receiver ends the stream with RESET, reason none, when it has taken the message.
 #pragma once
 
 #include <array>
@@ -36,8 +36,8 @@ namespace satrelay::gateway {
 
 class ControlMessages {
  public:
-  // `session`, `prefixes` and `reader` must outlive the liaison; the session is the one with this
-  // number, of a lane of the peer that has these prefixes. At most `most_flows` are listed.
+  // `session`, `prefixes` and `reader` must outlive this. `number`: of the session, for a lane to
+  // the peer that has these prefixes. At most `most_flows` are listed.
   ControlMessages(stp::Session& session, std::size_t number, const Lane& lane,
                   const std::vector<IpPrefix>& prefixes, std::uint32_t most_flows,
                   LanReportReader& reader)
@@ -53,52 +53,53 @@ class ControlMessages {
 
   // Tells the peer, now or when it is alive.
   void announce(Admission admission, Instant now);
-  // The same of the dictionaries that the peer's blocks may be made with.
+  // The same for the dictionaries with which the peer may compress blocks.
   void offer(const std::vector<DictionaryOffer>& dictionaries, Instant now);
-  // A flow that the peer cannot know any more, should it have been started anew. `client`: as the
-  // peer sees it.
+  // Adds a flow to the list for the peer: the peer has forgotten the flow if it was started anew.
+  // `client`: where the client is, from the peer's point of view.
   void remember(const OpenMetadata& flow, ClientSide client);
-  // More of them follow one by one: until it is released, the list does not leave.
+  // More flows are added one by one. The list does not leave before release_list().
   void hold_list() { list_is_held_ = true; }
   void release_list(Instant now);
 
-  // Asks the peer whether its host has answered at all in this flow (docs/stp.md section 15), now
-  // or never.
+  // Asks the peer whether its host has answered at all in this flow (docs/stp.md section 15). If
+  // the question cannot leave now, it is dropped.
   void doubt(stp::StreamId flow, Instant now);
-  // The same from the peer, once.
+  // The peer's question, once.
   std::optional<stp::StreamId> take_doubt() { return std::exchange(doubted_, std::nullopt); }
 
-  // Tells the peer what a host says of a connection that is bridged. False, and no effect: the
-  // peer is not there, does not understand it, or has been told something just now.
+  // Sends the peer a host's numbers in a bridged connection. False: the peer is not alive or does
+  // not understand evidence, some was just sent, or the session has no stream to spare.
   bool tell(const HostEvidence& evidence, Instant now);
   bool understands_evidence() const { return session_.evidence(); }
-  // The same from the peer, once.
+  // The peer's evidence, once.
   std::optional<HostEvidence> take_evidence() { return std::exchange(evidence_, std::nullopt); }
 
-  // From now on the peer is to tell how its LAN has fared in each flow that ends.
+  // From now on the peer must report how its LAN has fared in each flow that ends.
   void ask_for_reports();
   bool awaits_reports() const { return reports_.awaits(); }
-  // The same of a flow that has ended here; false if the peer does not want to know.
+  // Reports a flow that has ended here. False if the peer has not asked for reports, or there is no
+  // room.
   bool report(const LanReport& report, Instant now) { return reports_.tell(report, now); }
 
-  // To which MACs hosts address their frames.
+  // Messages about the MACs to which hosts address their frames.
   LanDestinations& destinations() { return destinations_; }
 
-  // Which of the peer's hosts have answered on this LAN.
+  // Messages about the peer's hosts that have answered on this LAN, and the reverse.
   HostArrivals& arrivals() { return arrivals_; }
 
-  // Which addresses the far LAN has, and this one.
+  // Questions whether the far LAN has an address, and the peer's questions about this LAN.
   LanQuestions& questions() { return questions_; }
 
-  // From which hosts the peer accepts connections.
+  // The hosts from which the peer accepts connections.
   const AcceptedSources& sources() const { return sources_; }
 
-  // A stream that the peer has opened: true if it was a message, and not a flow.
+  // The peer has opened a stream. True if it carries a message, and not a flow.
   bool handle_opened(stp::StreamId stream, Instant now);
-  // Events of the session that are about no stream, or one of its own. What the peer lists
-  // goes to `orphans`.
+  // Events of the session that concern no stream, or a stream of a message. Flows that the peer
+  // lists go to `orphans`.
   void handle_event(const stp::Event& event, OrphanedFlows& orphans, Instant now);
-  // How many messages the peer has not taken in time.
+  // Returns how many messages the peer has not taken in time.
   [[nodiscard]] unsigned handle_timeout(OrphanedFlows& orphans, Instant now);
   Instant next_timeout() const {
     if (reads_on_) return {};
@@ -106,7 +107,7 @@ class ControlMessages {
                    earlier(earlier(destinations_.next_timeout(), arrivals_.next_timeout()),
                            sources_.next_timeout()));
   }
-  // The session asks for the next bytes of a stream of its own.
+  // The session asks for the next bytes of a message's stream.
   void produce(stp::StreamId stream, Instant now);
 
   Admission peer_admission() const { return peer_admission_; }
@@ -129,12 +130,12 @@ class ControlMessages {
   Instant retry_at_ = Instant::never();
 
   Admission admission_ = Admission::kOpen;
-  std::uint32_t sequence_ = 0;  // of our announcements; 0: none yet
+  std::uint32_t sequence_ = 0;  // of our announcements; 0: none
   Admission peer_admission_ = Admission::kOpen;
   std::uint32_t peer_sequence_ = 0;
 
   std::vector<DictionaryOffer> dictionaries_;
-  std::uint32_t dictionaries_sequence_ = 0;  // as above
+  std::uint32_t dictionaries_sequence_ = 0;  // of our offers; 0: none
   std::vector<DictionaryOffer> peer_dictionaries_;
   std::uint32_t peer_dictionaries_sequence_ = 0;
 
@@ -144,20 +145,20 @@ class ControlMessages {
   Instant next_evidence_;
   std::optional<HostEvidence> evidence_;
 
-  // Flows to list, as the message carries them; empty but for a restart of the peer.
+  // Flows to list, as the message carries them. Empty unless the peer may have been started anew.
   static constexpr std::size_t kChunk = 16 * 1024;
   using Chunk = std::array<std::byte, kChunk>;
   std::vector<std::unique_ptr<Chunk>> flows_;
   std::size_t flows_size_ = 0;
   bool list_is_held_ = false;
   std::uint32_t remembered_ = 0;
-  bool peer_restarted_ = false;  // so that the list is due
+  bool peer_restarted_ = false;  // the list is due
   std::optional<stp::StreamId> list_out_;
   std::size_t written_ = 0;
   std::optional<stp::StreamId> list_in_;
   std::uint32_t listed_ = 0;
-  bool list_refused_ = false;  // some of it
-  bool reads_on_ = false;      // more of the list is there to be read
+  bool list_refused_ = false;  // some entries were refused
+  bool reads_on_ = false;      // more of the list can be read
 
   LanReports reports_;
   LanDestinations destinations_;

@@ -16,7 +16,7 @@ void Dictionaries::replace(const TrafficClasses& classes) {
       if (known_.size() == kMost) continue;
       found = known_.insert(known_.end(), dictionary);
     }
-    // Classes may share one.
+    // Several classes may share a dictionary.
     if (std::ranges::find(offered_, fingerprint, &DictionaryOffer::fingerprint) != offered_.end()) {
       continue;
     }

@@ -1,5 +1,6 @@
-// The dictionaries that blocks for this gateway may be made with, each under the number that the
-// peers are told (docs/stp.md section 15). What a number means never changes: blocks may wait long.
+// The dictionaries with which peers may compress blocks for this gateway, each under the number
+// that is sent to the peers (docs/stp.md section 15). The meaning of a number never changes, as
+// blocks may be in flight or stored for long.
 #pragma once
 
 #include <cstddef>
@@ -13,20 +14,21 @@
 namespace satrelay::gateway {
 
 struct DictionaryOffer {
-  std::uint8_t number = 0;        // as its receiver knows the dictionary
+  std::uint8_t number = 0;        // by which its receiver knows the dictionary
   std::uint64_t fingerprint = 0;  // of its content
 };
 
 class Dictionaries {
  public:
-  // Configured since the start, all told. Peers are offered none beyond.
+  // The most dictionaries since the start, including former ones. Peers are not offered more.
   static constexpr std::size_t kMost = 64;
 
-  // Offered are those of `classes`; what was offered before can still be decoded.
+  // Offers the dictionaries of `classes`. Blocks with a dictionary that was offered before can
+  // still be decoded.
   void replace(const TrafficClasses& classes);
 
   const std::vector<DictionaryOffer>& offered() const { return offered_; }
-  // nullptr: there is none of this number.
+  // nullptr: no dictionary has this number.
   const compress::Dictionary* find(std::uint8_t number) const {
     return number < known_.size() ? known_[number].get() : nullptr;
   }

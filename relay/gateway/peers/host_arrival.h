@@ -1,4 +1,4 @@
-// A gateway tells its peer so that a host of the peer's LAN has answered on its own, with this MAC
+// A message to the peer: a host of the peer's LAN has answered on the sender's LAN, with this MAC
 // (docs/stp.md section 15).
 #pragma once
 
@@ -14,7 +14,7 @@ namespace satrelay::gateway {
 
 struct HostArrival {
   IpAddress host;
-  // The header of its answer; its destination and its type are not told.
+  // The header of its answer. The message carries neither its destination nor its type.
   wire::EthernetHeader ethernet;
 
   friend bool operator==(const HostArrival&, const HostArrival&) = default;
@@ -23,8 +23,8 @@ struct HostArrival {
 inline constexpr std::uint8_t kHostArrivalMessage = 0xca;  // first octet of the metadata
 inline constexpr std::size_t kMaxHostArrival = 2 + 16 + 1 + 4 * wire::kMaxVlanTags + 6;
 
-// nullopt: it is cut short, or has another IP version or too many tags. Octets that a later
-// version appends are ignored.
+// nullopt: the message is cut short, or has another IP version or too many tags. Octets that a
+// later version appends are ignored.
 std::optional<HostArrival> parse_host_arrival(ConstBytes message);
 std::size_t write_host_arrival(const HostArrival& arrival, MutableBytes out);
 

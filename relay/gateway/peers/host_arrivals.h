@@ -1,5 +1,5 @@
-// Tells the peer which of its hosts have answered on this LAN, and hears the same from it. Many may
-// move at once: further ones wait in a queue, and 20 messages a second leave.
+// Tells the peer which of its hosts have answered on this LAN, and takes the same message from the
+// peer. Many hosts may move at once: the messages wait in a queue, and 20 a second leave.
 #pragma once
 
 #include <cstddef>
@@ -19,19 +19,20 @@ class HostArrivals {
  public:
   static constexpr std::size_t kMostWaiting = 64;
 
-  // `session` and `messages` must outlive it.
+  // `session` and `messages` must outlive this.
   HostArrivals(stp::Session& session, Messages& messages)
       : session_(session), messages_(messages) {}
 
   bool are_understood() const { return session_.arrivals(); }
-  // False, and no effect: the peer does not understand it, is not there, or too much waits.
+  // False, with no effect: the peer does not understand the message, is not alive, or too many
+  // messages wait.
   bool tell(const HostArrival& arrival, Instant now);
-  // A message of the peer on this stream, which ends.
+  // Handles a message of the peer on this stream, and ends the stream.
   void handle_opened(stp::StreamId stream, Instant now);
   std::optional<HostArrival> take() { return std::exchange(heard_, std::nullopt); }
   void handle_timeout(Instant now) { send(now); }
   Instant next_timeout() const { return waiting_.empty() ? Instant::never() : next_; }
-  // The peer is another, or gone.
+  // The peer has a new boot epoch, or has closed.
   void forget_session() { waiting_.clear(); }
 
  private:
@@ -41,8 +42,8 @@ class HostArrivals {
 
   stp::Session& session_;
   Messages& messages_;
-  std::vector<HostArrival> waiting_;  // the first is the next
-  Instant next_;                      // no sooner
+  std::vector<HostArrival> waiting_;  // the first entry leaves next
+  Instant next_;                      // the next message leaves no sooner
   std::optional<HostArrival> heard_;
 };
 

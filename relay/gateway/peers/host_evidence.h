@@ -1,5 +1,5 @@
-// What a gateway tells its peer of one end of a connection that neither has relayed: what the host
-// on its own LAN has said there, as it was asked (docs/stp.md section 15).
+// A message to the peer about one end of a connection that neither gateway relays: the numbers that
+// the host on the sender's LAN has given when it was asked (docs/stp.md section 15).
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 namespace satrelay::gateway {
 
 struct HostEvidence {
-  IpAddress near;  // the host on the teller's LAN
-  IpAddress far;   // the one on the LAN of who is told
+  IpAddress near;  // the host on the sender's LAN
+  IpAddress far;   // the host on the receiver's LAN
   std::uint16_t near_port = 0;
   std::uint16_t far_port = 0;
   std::uint32_t sends = 0;    // sequence number of the near host
@@ -25,7 +25,7 @@ struct HostEvidence {
 inline constexpr std::uint8_t kHostEvidenceMessage = 0xc7;  // first octet of the metadata
 inline constexpr std::size_t kMaxHostEvidence = 46;
 
-// What a later version appends is ignored.
+// Octets that a later version appends are ignored.
 std::optional<HostEvidence> parse_host_evidence(ConstBytes message);
 std::size_t write_host_evidence(const HostEvidence& evidence, MutableBytes out);
 

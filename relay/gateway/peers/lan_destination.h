@@ -1,6 +1,6 @@
-// What a gateway tells its peer of the frames that a host on its own LAN sends to one on the
-// peer's: to which MAC they are addressed, if the two LANs are one network of layer 2 (docs/stp.md
-// section 15). A bridge would deliver them there.
+// A message to the peer about frames that a host on the sender's LAN sends to a host on the
+// receiver's LAN: the MAC to which they are addressed. If the two LANs are one network of layer 2,
+// a bridge would deliver frames there (docs/stp.md section 15).
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@
 namespace satrelay::gateway {
 
 struct LanDestination {
-  stp::StreamId stream{};  // of a flow of the two hosts whose frames show it
-  IpAddress near;          // the host on the teller's LAN, which sends
-  IpAddress far;           // the one on the LAN of who is told
-  // The header of the frames; its source and its type are not told.
+  stp::StreamId stream{};  // of a flow of the two hosts; its frames show the MAC
+  IpAddress near;          // the host on the sender's LAN, which sends the frames
+  IpAddress far;           // the host on the receiver's LAN
+  // The header of the frames. The message carries neither its source nor its type.
   wire::EthernetHeader ethernet;
 
   friend bool operator==(const LanDestination&, const LanDestination&) = default;
@@ -27,8 +27,8 @@ struct LanDestination {
 inline constexpr std::uint8_t kLanDestinationMessage = 0xc8;  // first octet of the metadata
 inline constexpr std::size_t kMaxLanDestination = 2 + 8 + 32 + 1 + 4 * wire::kMaxVlanTags + 6;
 
-// nullopt: it is cut short, or has another IP version or too many tags. What a later version
-// appends is ignored.
+// nullopt: the message is cut short, or has another IP version or too many tags. Octets that a
+// later version appends are ignored.
 std::optional<LanDestination> parse_lan_destination(ConstBytes message);
 std::size_t write_lan_destination(const LanDestination& told, MutableBytes out);
 

@@ -1,6 +1,6 @@
-// To which MACs hosts address their frames, told to the peer and heard from it. What is to be told
-// waits in a queue, as 10,000 connections may change at once: ten messages a second leave. A later
-// word about the same two hosts takes the place of one that still waits.
+// Tells the peer to which MACs hosts of this LAN address their frames, and takes the same message
+// from the peer. 10,000 connections may change at once: the messages wait in a queue, and ten a
+// second leave. A later message about the same two hosts replaces a waiting one.
 #pragma once
 
 #include <cstddef>
@@ -20,19 +20,20 @@ class LanDestinations {
  public:
   static constexpr std::size_t kMostWaiting = 64;
 
-  // `session` and `messages` must outlive it.
+  // `session` and `messages` must outlive this.
   LanDestinations(stp::Session& session, Messages& messages)
       : session_(session), messages_(messages) {}
 
   bool are_understood() const { return session_.destinations(); }
-  // False, and no effect: the peer does not understand it, is not there, or too much waits.
+  // False, with no effect: the peer does not understand the message, is not alive, or too many
+  // messages wait.
   bool tell(const LanDestination& told, Instant now);
-  // A message of the peer on this stream, which ends.
+  // Handles a message of the peer on this stream, and ends the stream.
   void handle_opened(stp::StreamId stream, Instant now);
   std::optional<LanDestination> take() { return std::exchange(heard_, std::nullopt); }
   void handle_timeout(Instant now) { send(now); }
   Instant next_timeout() const { return waiting_.empty() ? Instant::never() : next_; }
-  // The peer is another, or gone.
+  // The peer has a new boot epoch, or has closed.
   void forget_session() { waiting_.clear(); }
 
  private:
@@ -42,8 +43,8 @@ class LanDestinations {
 
   stp::Session& session_;
   Messages& messages_;
-  std::vector<LanDestination> waiting_;  // the first is the next
-  Instant next_;                         // no sooner
+  std::vector<LanDestination> waiting_;  // the first entry leaves next
+  Instant next_;                         // the next message leaves no sooner
   std::optional<LanDestination> heard_;
 };
 

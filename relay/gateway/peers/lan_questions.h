@@ -1,6 +1,6 @@
 // Asks the peer whether its LAN has an address, and answers the same question of the peer
-// (docs/stp.md section 15). A question is a message. The RESET that ends it is the answer: reason
-// in_use says that the far LAN has the address.
+// (docs/stp.md section 15). A question is a message, and the RESET that ends its stream is the
+// answer: reason in_use means that the far LAN has the address.
 #pragma once
 
 #include <array>
@@ -30,23 +30,23 @@ class LanQuestions {
   // First octet of the metadata of its messages.
   static constexpr std::uint8_t kMessage = 0xcb;
   static constexpr std::size_t kMostUnanswered = 8;
-  // A question that has no answer by then makes room for another.
+  // A question without an answer by then makes room for another question.
   static constexpr Duration kPatience = Duration::seconds(10);
-  // The peer may ask so many at once, and ten a second.
+  // How many questions the peer may ask at once; it may ask ten a second.
   static constexpr int kMostAtOnce = 16;
   static constexpr std::size_t kMaxSize = 2 + 16 + 2 * wire::kMaxVlanTags;
 
-  // `session` and `messages` must outlive it.
+  // `session` and `messages` must outlive this.
   LanQuestions(stp::Session& session, Messages& messages)
       : session_(session), messages_(messages) {}
 
   bool are_understood() const { return session_.between_gateways(); }
 
   // --- to the peer -----------------------------------------------------------------------------
-  // False, and no effect: the peer does not understand it, is not there, was asked too much just
-  // now, or owes too many answers.
+  // False: the peer does not understand questions, is not alive, was just asked too many, or has
+  // too many to answer, or the session has no stream to spare.
   bool ask(const AskedAddress& address, Instant now);
-  // False if the stream is not one of a question.
+  // False if the stream does not carry a question.
   bool handle_reset(stp::StreamId stream, stp::ResetReason reason);
   // An address that the far LAN has, once.
   std::optional<AskedAddress> take_found() { return std::exchange(found_, std::nullopt); }
@@ -58,13 +58,13 @@ class LanQuestions {
     Instant when;
   };
   void handle_opened(stp::StreamId stream, Instant now);
-  // To be answered at once.
+  // The caller must answer it at once.
   std::optional<Question> take() { return std::exchange(heard_, std::nullopt); }
   enum class Answer : std::uint8_t { kNotHere, kHere };
   void answer(const Question& question, Answer answer, Instant now);
 
-  // --- both ------------------------------------------------------------------------------------
-  // The peer is another, or gone.
+  // --- both directions -------------------------------------------------------------------------
+  // The peer has a new boot epoch, or has closed.
   void forget_session() { unanswered_.clear(); }
 
  private:
@@ -76,13 +76,13 @@ class LanQuestions {
   stp::Session& session_;
   Messages& messages_;
   std::vector<Question> unanswered_;
-  Instant asked_until_, heard_until_;  // the pace of questions is used up until then
+  Instant asked_until_, heard_until_;  // when the next question may be asked, if many were
   std::optional<AskedAddress> found_;
   std::optional<Question> heard_;
 };
 
-// nullopt: it is cut short, or has another IP version. Octets that a later version appends are
-// ignored.
+// nullopt: the message is cut short, or has another IP version. Octets that a later version appends
+// are ignored.
 std::optional<AskedAddress> parse_lan_question(ConstBytes message);
 std::size_t write_lan_question(const AskedAddress& asked, MutableBytes out);
 

@@ -1,4 +1,4 @@
-// What a gateway tells the far one of its LAN when a flow has ended there (docs/stp.md section 15).
+// A report to the far gateway about this LAN, when a flow has ended here (docs/stp.md section 15).
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace satrelay::gateway {
 
-// How often what crossed a LAN had to be said again. As the far gateway has counted it, it is a
-// figure to be written down, and nothing else.
+// How many segments had to cross a LAN more than once. The far gateway's figures are for records
+// only.
 struct LanFigures {
   std::uint32_t retransmitted = 0;  // segments to the host
-  std::uint32_t repeated = 0;       // segments of the host with bytes that had come before
+  std::uint32_t repeated = 0;       // segments of the host with bytes that had arrived before
   friend bool operator==(const LanFigures&, const LanFigures&) = default;
 };
 
@@ -21,11 +21,11 @@ struct LanReport {
   LanFigures figures;
 };
 
-// Who wants to know.
+// Receives the peer's reports.
 class LanReportReader {
  public:
   virtual ~LanReportReader() = default;
-  // `session`: its number. The stream may be one that nobody knows any more, or never did.
+  // `session`: its number. The session may not have the stream any more, or never had it.
   virtual void handle_report(std::size_t session, const LanReport& report) = 0;
 };
 

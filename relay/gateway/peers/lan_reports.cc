@@ -10,12 +10,12 @@ namespace satrelay::gateway {
 namespace {
 
 constexpr Duration kTryAgain = Duration::seconds(1);
-// A message is a stream, which costs more than many reports.
+// Reports are gathered for this long, as a message is a stream, which costs more than many reports.
 constexpr Duration kGather = Duration::milliseconds(100);
 constexpr int kReportsPerStep = 64;
 constexpr std::size_t kFirstRoom = 256;
 
-// More than that nobody writes down.
+// A larger figure counts as the largest that a record can hold.
 std::uint32_t read_figure(ByteReader& in) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
   return static_cast<std::uint32_t>(std::min(stp::read_varint(in), kMost));
@@ -54,7 +54,7 @@ void LanReports::read(Instant now) {
     report.stream = static_cast<stp::StreamId>(stp::read_varint(in));
     report.figures.retransmitted = read_figure(in);
     report.figures.repeated = read_figure(in);
-    if (!in.ok()) break;  // the rest of it has yet to come
+    if (!in.ok()) break;  // the rest of the report has yet to arrive
     session_.consume(stream, there - in.remaining(), now);
     reader_.handle_report(number_, report);
   }
@@ -82,7 +82,8 @@ bool LanReports::tell(const LanReport& report, Instant now) {
   return true;
 }
 
-// One message at a time: what ends until it has been taken leaves with the next one.
+// One message is in flight at a time. Flows that end until the peer has taken it are in the next
+// message.
 void LanReports::send(Instant now) {
   if (leaving_.empty()) leaving_.swap(waiting_);
   constexpr std::array<std::byte, 1> kMetadata{std::byte{kReportsMessage}};
@@ -106,7 +107,7 @@ bool LanReports::produce(stp::StreamId stream, Instant now) {
   return true;
 }
 
-// --- both --------------------------------------------------------------------------------------
+// --- both directions ---------------------------------------------------------------------------
 
 bool LanReports::handle_reset(stp::StreamId stream, stp::ResetReason reason, Instant now) {
   if (stream == in_) {

@@ -1,6 +1,6 @@
-// The exchange of LAN reports with one peer: who writes down flows asks for them, and is told of
-// those that have ended, many in one message (docs/stp.md section 15). They are for records only:
-// what finds no room is not told.
+// The exchange of LAN reports with one peer. A gateway that records flows asks for them. The other
+// gateway reports flows that have ended, many in one message (docs/stp.md section 15). The reports
+// are for records only: a report that finds no room is dropped.
 #pragma once
 
 #include <cstddef>
@@ -22,36 +22,38 @@ class LanReports {
   static constexpr std::uint8_t kWishMessage = 0xc5;
   static constexpr std::uint8_t kReportsMessage = 0xc6;
 
-  // `session` is the one with this number, `messages` are its. All of them outlive this.
+  // `number` and `messages` belong to `session`. All references must outlive this.
   LanReports(stp::Session& session, std::size_t number, Messages& messages, LanReportReader& reader)
       : session_(session), number_(number), messages_(messages), reader_(reader) {}
 
   // --- from the peer ---------------------------------------------------------------------------
-  // From now on the peer is asked, at once or when it is alive.
+  // From now on the peer is asked for reports, at once or when it is alive.
   void ask() { asks_ = true; }
-  // What is to be said for that, at the beginning of each session; nothing to a peer that would
-  // not understand it.
+  // Whether to ask for reports, at the beginning of each session. A peer that would not understand
+  // the wish is not asked.
   bool wish_is_due() const { return asks_ && session_.lan_reports(); }
-  // Whether the peer tells of each flow that it has with us.
+  // Whether the peer reports each flow that it has with us.
   bool awaits() const { return wish_is_due(); }
-  // A stream of reports that the peer has opened, and what comes of it: nothing unless it awaits.
+  // The peer has opened a stream of reports, and its bytes arrive. The stream is refused unless
+  // awaits().
   void handle_opened(stp::StreamId stream, Instant now);
   void handle_readable(stp::StreamId stream, Instant now) {
     if (stream == in_) read(now);
   }
 
   // --- to the peer -----------------------------------------------------------------------------
-  // The peer asks.
+  // The peer asks for reports.
   void handle_wish() { peer_asks_ = true; }
-  // Of a flow that has ended here. False, and no effect: no room, or the peer has not asked.
+  // Reports a flow that has ended here. False, with no effect: there is no room, or the peer has
+  // not asked.
   bool tell(const LanReport& report, Instant now);
-  // False if the stream is not of reports.
+  // False if the stream does not carry reports.
   bool produce(stp::StreamId stream, Instant now);
 
-  // --- both ------------------------------------------------------------------------------------
-  // False if the stream is not of reports.
+  // --- both directions -------------------------------------------------------------------------
+  // False if the stream does not carry reports.
   bool handle_reset(stp::StreamId stream, stp::ResetReason reason, Instant now);
-  // With another boot epoch of the peer, or after its CLOSE, streams have other names.
+  // Call this when the peer has a new boot epoch, or has sent CLOSE: stream ids begin anew.
   void forget_session();
   void handle_timeout(Instant now);
   Instant next_timeout() const {
@@ -60,8 +62,8 @@ class LanReports {
   }
 
  private:
-  // A report: three numbers. So many octets wait at most, and as many are on their way; memory is
-  // taken for those that there are, as most of many peers have none at any time.
+  // A report has three numbers. At most kRoom octets wait, and as many are in flight. Memory is
+  // allocated as reports come, since most of many peers have none at any time.
   static constexpr std::size_t kLargestReport = 24;
   static constexpr std::size_t kRoom = 32 * 1024;
 
@@ -76,12 +78,12 @@ class LanReports {
 
   bool asks_ = false;
   std::optional<stp::StreamId> in_;
-  bool reads_on_ = false;  // more of it is there to be read
+  bool reads_on_ = false;  // more of the reports can be read
 
   bool peer_asks_ = false;
-  std::vector<std::byte> waiting_;  // as the message carries them
-  std::vector<std::byte> leaving_;  // until the peer has taken them
-  std::size_t written_ = 0;         // of these
+  std::vector<std::byte> waiting_;  // encoded reports
+  std::vector<std::byte> leaving_;  // encoded reports that the peer has not taken yet
+  std::size_t written_ = 0;         // bytes of `leaving_` that were written
   std::optional<stp::StreamId> out_;
   Instant next_try_;
 };

@@ -1,5 +1,5 @@
-// The messages to one peer that it has yet to take. Each is a stream (docs/stp.md section 15),
-// which has a place and memory: a peer that takes none is sent only a few.
+// Messages to one peer that the peer has not taken yet. Each message is a stream (docs/stp.md
+// section 15), which needs a place and memory. So a peer that takes no messages is sent only a few.
 #pragma once
 
 #include <algorithm>
@@ -17,16 +17,16 @@ namespace satrelay::gateway {
 class Messages {
  public:
   static constexpr std::size_t kMost = 24;
-  // Longer than any outage that a flow outlives. A peer that is heard takes a message at once.
+  // Longer than any outage that a flow survives. A live peer takes a message at once.
   static constexpr Duration kPatience = Duration::seconds(std::int64_t{20} * 60);
 
-  // `session` must outlive it. `context`: of the streams of messages.
+  // `session` must outlive this. `context`: for the streams of messages.
   Messages(stp::Session& session, std::uint32_t context) : session_(session), context_(context) {}
 
   std::uint32_t context() const { return context_; }
 
-  // nullopt, and no effect: the peer has yet to take too many, or the session has no stream to
-  // spare.
+  // nullopt, with no effect: the peer has too many messages to take, or the session has no stream
+  // to spare.
   std::optional<stp::StreamId> open(ConstBytes metadata, Instant now) {
     if (open_.size() == kMost) return std::nullopt;
     const auto stream = session_.open_stream(metadata, context_, now);
@@ -37,7 +37,7 @@ class Messages {
     session_.reset(stream, stp::ResetReason::kTimeout, now);
     forget(stream);
   }
-  // The next one that the peer has not taken in time, which is withdrawn.
+  // Withdraws the next message that the peer has not taken in time, and returns its stream.
   std::optional<stp::StreamId> withdraw_overdue(Instant now) {
     if (now < next_timeout()) return std::nullopt;
     const stp::StreamId stream = open_.front().stream;
@@ -46,11 +46,11 @@ class Messages {
   }
   Instant next_timeout() const { return open_.empty() ? Instant::never() : open_.front().until; }
 
-  // It has ended.
+  // The stream has ended.
   void forget(stp::StreamId stream) {
     std::erase_if(open_, [stream](const Open& each) { return each.stream == stream; });
   }
-  // With another boot epoch of the peer, or after its CLOSE, streams have other names.
+  // Call this when the peer has a new boot epoch, or has sent CLOSE: stream ids begin anew.
   void forget_session() { open_.clear(); }
 
  private:

@@ -1,6 +1,6 @@
-// One lane to a far gateway: its session, the carrier it is reached over, what is told it beside
-// flows, and what has happened to all of its flows at once. With one worker at both ends there is
-// one for each far gateway.
+// One lane to a far gateway: its session, its carrier, its control messages, and the events that
+// concern all of its flows. If both gateways have one worker, there is one lane to each far
+// gateway.
 #pragma once
 
 #include <memory>
@@ -44,16 +44,16 @@ struct Peer {
   stp::Session session;
   ControlMessages control_messages;
   SharedDictionaries dictionaries;
-  ReadySet::Bell bell = {};                  // to be rung by who has something for it to say
-  Instant suspect_since = Instant::never();  // never: it is alive
-  Instant silence = Instant::never();        // silent_since(), as its flows know it
-  PeerEpochLog epoch_log;                    // of its flows
-  std::size_t flows = 0;                     // that there are
-  std::uint64_t flows_refused = 0;           // so far, for want of room
-  std::size_t flows_behind = 0;              // that the last upheaval has yet to reach
+  ReadySet::Bell bell = {};                  // rung when its session may have something to send
+  Instant suspect_since = Instant::never();  // never: the peer is alive
+  Instant silence = Instant::never();        // silent_since(), as the flows know it
+  PeerEpochLog epoch_log;                    // events of all its flows
+  std::size_t flows = 0;                     // flows in the table
+  std::uint64_t flows_refused = 0;           // refused for want of room, so far
+  std::size_t flows_behind = 0;              // flows that the latest event has yet to reach
 
-  // Since when it has taken nothing of what is sent to it, or has said nothing; never: it is there.
-  // Where only the way to it is gone, it is heard all the time.
+  // Since when the peer has acknowledged nothing that was sent to it, or has sent nothing; never:
+  // it is there. If only the direction to the peer is lost, its packets still arrive.
   Instant silent_since() const { return earlier(suspect_since, session.unreported_since()); }
 };
 

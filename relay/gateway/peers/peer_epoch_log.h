@@ -1,6 +1,6 @@
-// What becomes of all flows of a peer at once: it was started anew, or it has closed. As there may
-// be very many, it reaches them one by one: each flow before anything else happens to it, and in
-// any case soon (flow_relay_peer_epoch.cc).
+// Logs events that concern all flows of a peer: the peer was started anew, or has closed. There may
+// be very many flows, so an event reaches them one by one. Each flow learns of it before anything
+// else happens to the flow, and soon in any case (flow_relay_peer_epoch.cc).
 #pragma once
 
 #include <algorithm>
@@ -12,17 +12,17 @@ namespace satrelay::gateway {
 
 class PeerEpochLog {
  public:
-  // With each the session has dropped its streams: what it has by their ids are others.
+  // At each event the session drops its streams. Streams that have the same ids later are other
+  // streams.
   enum class Kind : std::uint8_t { kRestarted, kClosed };
 
-  // How many there were. A flow that began, or was looked at, at an earlier count has missed some.
+  // The number of events. A flow that began, or was visited, at an earlier count has missed some.
   std::uint32_t count() const { return count_; }
   void add(Kind kind) {
     kinds_[count_ % kinds_.size()] = kind;
     ++count_;
   }
-  // The first one after `seen`, which decides how the flow ends. Of very many the oldest are
-  // forgotten.
+  // The first event after `seen`, which decides how the flow ends. Only the latest eight are kept.
   Kind first_after(std::uint32_t seen) const {
     constexpr auto kKept = static_cast<std::uint32_t>(std::tuple_size_v<decltype(kinds_)>);
     const std::uint32_t oldest = count_ - std::min(count_, kKept);

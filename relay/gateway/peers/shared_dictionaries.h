@@ -1,5 +1,4 @@
-// What the connections of each class are compressed with towards one peer: the class's dictionary,
-// if the peer has it too.
+// The dictionaries for blocks to one peer: for each class its dictionary, if the peer has it too.
 #pragma once
 
 #include <array>
@@ -18,18 +17,18 @@ namespace satrelay::gateway {
 struct SharedDictionary {
   const compress::DictionaryLevels* levels = nullptr;  // nullptr: none
   std::uint64_t fingerprint = 0;
-  std::uint8_t number = 0;  // that the peer has given it
+  std::uint8_t number = 0;  // the peer's number for it
   compress::DictionaryTrials trials;
 };
 
 class SharedDictionaries {
  public:
-  // `of_peer`: what the peer says that it has. The dictionaries stay with `classes`.
+  // `of_peer`: the dictionaries that the peer has. `classes` still owns the dictionaries.
   void update(const TrafficClasses& classes, const std::vector<DictionaryOffer>& of_peer);
 
   SharedDictionary& of(schedule::ClassId id) { return shared_[id]; }
   const SharedDictionary& of(schedule::ClassId id) const { return shared_[id]; }
-  std::size_t classes() const { return count_; }  // that have one
+  std::size_t classes() const { return count_; }  // how many have one
 
  private:
   std::array<SharedDictionary, schedule::kClasses> shared_{};

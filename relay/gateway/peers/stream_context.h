@@ -1,5 +1,5 @@
-// What sessions keep beside each stream, to say whose it is: a flow's, or of the messages that a
-// peer and this gateway send each other.
+// The context that a session keeps for each stream. It says whether the stream belongs to a flow,
+// or to the messages between this gateway and a peer.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ class StreamContext {
   constexpr Kind kind() const {
     return (number_ & kMessagesBit) != 0 ? Kind::kMessages : Kind::kFlow;
   }
-  // The flow's slot, or the peer.
+  // The flow's slot, or the index of the peer's session.
   constexpr std::uint32_t index() const { return number_ & ~kMessagesBit; }
 
  private:

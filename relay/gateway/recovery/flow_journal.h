@@ -1,16 +1,16 @@
-// What a gateway must still know of its flows when it is started anew after a crash: the 4-tuple of
-// each, and how its host is reached. Kept in memory that the host of the engine provides, which
-// outlives it (relay/satrelayd/reporting/journal_file.h); a record is 64 octets:
+// The journal of a gateway's flows, for a start after a crash: the 4-tuple of each flow, and the L2
+// header that reaches its host. The records are in memory that the owner of the engine provides,
+// and that outlives the engine (relay/satrelayd/reporting/journal_file.h). A record is 64 octets:
 //
-//   octet  0               16              32      36      42      48         56     58     60
-//        +---------------+---------------+-------+-------+-------+----------+------+------+--------+
-//        | local address | remote address| ports | dst   | src   | 2 x TPID | IP   | tags | CRC32C
-//        | |               |               | 2 x 2 | MAC   | MAC   | and TCI  | 4, 6 | 0..2 | of
-//        0.. |
-//        +---------------+---------------+-------+-------+-------+----------+------+------+--------+
+//   octet
+//   0               16              32      36      42      48         56     58     60
+//   +---------------+---------------+-------+-------+-------+----------+------+------+--------+
+//   | local address | remote address| ports | dst   | src   | 2 x TPID | IP   | tags | CRC32C |
+//   |               |               | 2 x 2 | MAC   | MAC   | and TCI  | 4, 6 | 0..2 | 0..59  |
+//   +---------------+---------------+-------+-------+-------+----------+------+------+--------+
 //
-// The IP version stands in octet 56, 57 is zero, and so is all of a record that is free. One that
-// was half written when the end came does not match its CRC, and counts as free.
+// The IP version is in octet 56, and octet 57 is zero. All octets of a free record are zero. If the
+// gateway stopped while it wrote a record, the CRC does not match, and the record counts as free.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +34,8 @@ class FlowJournal {
     wire::EthernetHeader to_host;
   };
 
-  // `memory`: aligned to 8 octets, with the records of an earlier run or zeros; empty: nothing is
-  // kept. Another thread may copy it meanwhile, by words (std::atomic_ref).
+  // `memory`: aligned to 8 octets, with the records of an earlier run or zeros. If it is empty,
+  // nothing is kept. Another thread may copy it at any time, by words (std::atomic_ref).
   explicit FlowJournal(MutableBytes memory);
 
   Place places() const { return static_cast<Place>(memory_.size() / kRecordSize); }
@@ -47,7 +47,7 @@ class FlowJournal {
 
  private:
   MutableBytes memory_;
-  std::vector<Place> free_;  // lowest last, so that few pages are touched
+  std::vector<Place> free_;  // the lowest place last, so that few pages are touched
 };
 
 }  // namespace satrelay::gateway

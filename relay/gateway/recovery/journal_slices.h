@@ -1,4 +1,4 @@
-// The journal of a gateway with several workers: a slice for each, one behind the other.
+// The journal of a gateway with several workers: consecutive slices, one for each worker.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace satrelay::gateway {
 
-// Records of all slices together, for a table of `flows`.
+// How many records all slices have together, for a table of `flows`.
 constexpr std::size_t journal_records(std::uint32_t flows, unsigned workers) {
   return std::size_t{part_of(flows, workers)} * workers;
 }
 
-// The slices, each with the records of its worker's flows: those of an earlier run may have lain
-// elsewhere, as there were more workers or fewer. What finds no room in its slice is dropped; how
-// many that are.
+// The slices, each with the records of its worker's flows. Records of an earlier run may have been
+// in other slices, if the number of workers has changed. A record that finds no room in its slice
+// is dropped. `dropped`: how many.
 struct JournalSlices {
   std::vector<MutableBytes> slices;
   std::size_t dropped = 0;

@@ -13,16 +13,17 @@ using Flags = wire::TcpFlags;
 
 namespace {
 
-// How long after being asked a host is asked again, or given up: SYN, challenge ACK and RST may
-// each be lost, and hosts limit their challenge ACKs (RFC 5961 section 5).
+// How long after a question a host is asked again, or given up. The SYN, the challenge ACK and the
+// RST may each be lost, and hosts limit their challenge ACKs (RFC 5961 section 7).
 constexpr std::array<Duration, 8> kPatience = {
     Duration::zero(),     Duration::seconds(1), Duration::seconds(1),  Duration::seconds(2),
     Duration::seconds(4), Duration::seconds(8), Duration::seconds(16), Duration::seconds(60)};
-// A host that has moved is asked so often, within four seconds, and given up after eight.
+// A host that has moved is asked this many times, within four seconds, and given up after eight.
 constexpr std::size_t kTriesOfMoved = 4;
-// SYNs leave at this distance, so that a full table is no burst that the LAN drops.
+// SYNs leave at this distance. Otherwise the SYNs of a full table would be a burst that the LAN
+// drops.
 constexpr Duration kSpacing = Duration::microseconds(20);
-// That one call goes over without a frame.
+// Orphans that one call visits without a frame.
 constexpr int kOrphansPerCall = 64;
 
 }  // namespace
@@ -65,7 +66,7 @@ OrphanedFlows::Listed OrphanedFlows::add(const Lane& lane, const OpenMetadata& f
   }
   Orphan orphan{.listed_by = lane.peer, .to_host = here ? flow.ethernet.reversed() : flow.ethernet};
   if (!here && lan_.is_routed(lane.peer)) {
-    // Behind a router the client's L2 header means nothing.
+    // If a router is between the LANs, the L2 header of OPEN says nothing about this LAN.
     orphan.to_host = lan_.find(key.local, now);
     key.vlans = orphan.to_host ? vlans_of(*orphan.to_host) : decltype(key.vlans){};
   }
@@ -90,7 +91,7 @@ bool OrphanedFlows::handle_segment(const FlowKey& key, const wire::EthernetHeade
   }
   counters_.add(Counter::kDroppedOrphaned);
   if (!header.has(Flags::kAck) || resets_.full()) return true;
-  // RFC 9293 section 3.10.7.1: <SEQ=SEG.ACK><CTL=RST>, which is what the host expects next.
+  // RFC 9293 section 3.10.7.1: <SEQ=SEG.ACK><CTL=RST>. The host expects this number next.
   if (!orphan.has_moved) orphan.to_host = from.reversed();
   resets_.push_reset(*orphan.to_host, key, header.acknowledgment);
   orphan.was_reset = true;
@@ -114,7 +115,7 @@ void OrphanedFlows::end(Orphan& orphan, Counter counter) {
 }
 
 void OrphanedFlows::handle_timeout(Instant now) {
-  // Those that were asked often enough, or were over before.
+  // The last queue has orphans that were asked often enough, and orphans that were over before.
   std::deque<Due>& last = due_[std::size(due_) - 1];
   for (int i = 0; i < kOrphansPerCall && !last.empty() && last.front().when <= now; ++i) {
     Table& table = table_of(last.front().key);
@@ -131,8 +132,8 @@ void OrphanedFlows::handle_timeout(Instant now) {
   }
 }
 
-// Of no size if the host has to be found on the LAN first: it is looked for there, and asked when
-// its turn comes again.
+// Writes the SYN. Returns 0 if the host must be found on the LAN first: the gateway looks for the
+// host, and asks it when its turn comes again.
 std::size_t OrphanedFlows::ask(const FlowKey& key, Orphan& orphan, MutableBytes out, Instant now) {
   if (!orphan.to_host) {
     orphan.to_host = lan_.find(key.local, now);
@@ -143,7 +144,7 @@ std::size_t OrphanedFlows::ask(const FlowKey& key, Orphan& orphan, MutableBytes 
     }
   }
   orphan.to_host->type =
-      key.local.is_v4() ? wire::EtherType::kIpv4 : wire::EtherType::kIpv6;  // ARP taught it, say
+      key.local.is_v4() ? wire::EtherType::kIpv4 : wire::EtherType::kIpv6;  // ARP has another type
   next_ask_ = now + kSpacing;
   wire::TcpHeader syn;
   syn.sequence = initial_sequence(secret_, key, now.to_nanoseconds());

@@ -1,11 +1,11 @@
-// Flows that this gateway relayed before it was started anew, as its journal has them or its peer
-// lists them (flow_journal.h, control_messages.h). Their hosts must not hang: each is sent a SYN,
-// which draws the challenge ACK of RFC 5961 section 4.2; that carries the one sequence number that
-// a valid RST needs. The same RST answers whatever else such a host still sends. A host that has no
-// such connection says so with RST.
+// Flows that this gateway relayed before it was started anew, from its journal (flow_journal.h) or
+// from its peer's list (control_messages.h). Their hosts must not hang. So the gateway sends each
+// host a SYN, and the host answers with a challenge ACK (RFC 5961 section 4.2). That ACK has the
+// one sequence number that a valid RST needs. The gateway answers any other segment of such a host
+// with the same kind of RST. A host that has no such connection answers with RST.
 //
-// A host that has moved to this LAN from that of the peer has the same with connections that were
-// relayed there.
+// If a host has moved from the peer's LAN to this one, its relayed connections are treated in the
+// same way.
 #pragma once
 
 #include <cstddef>
@@ -36,9 +36,9 @@ enum class ClientSide : std::uint8_t { kHere, kPeer };
 
 class OrphanedFlows {
  public:
-  // `journal`, `lan` and `claims` must outlive it. A record of the journal that stands for one of
-  // these flows is released when the flow is over. At most `most` are known from here, and as many
-  // of all `peers` together, so that one peer that lists too many leaves the others their parts.
+  // `journal`, `lan` and `claims` must outlive this. When a flow is over, its record in the journal
+  // is released. At most `most` flows of this gateway's own are known, and as many from all `peers`
+  // together. If a peer lists too many, the other peers still have their parts.
   OrphanedFlows(std::uint32_t most, std::size_t peers, HashKey secret, FlowJournal& journal,
                 LanNeighbours& lan, const Claims& claims, Counters& counters)
       : most_(most),
@@ -50,25 +50,28 @@ class OrphanedFlows {
         counters_(counters),
         tables_(kTables, Table(0, Hash{secret})) {}
 
-  // All that the journal knows of, from before this start.
+  // Takes all flows from the journal, from before this start.
   void recover(Instant now);
-  // No effect if it is known already, or was, or if there are too many.
+  // If the flow is known, or was, or there are too many, this only releases its record.
   void recover(const FlowJournal::Record& flow, FlowJournal::Place place, Instant now);
-  // As the peer lists it on a lane. Refused: it is none of the peer's business, or of the lane's.
+  // A flow that the peer lists on a lane. Refused: the peer may not list it, or it belongs to
+  // another lane.
   enum class Listed : std::uint8_t { kTaken, kRefused, kNoRoom };
   [[nodiscard]] Listed add(const Lane& lane, const OpenMetadata& flow, ClientSide client,
                            Instant now);
-  // The host has moved to this LAN, where the other host of the flow is, too. Frames go to it by
-  // `to_host` only, whose source is the gateway's own. It is asked for a few seconds only, since
-  // the gateway does not see a new connection of the two. No effect as above.
+  // The host has moved to this LAN, where the other host of the flow is too. Frames go to it only
+  // by `to_host`, with the gateway's own MAC as their source. The gateway asks it for a few seconds
+  // only, as it would not see a new connection of the two hosts. No effect if the flow is known, or
+  // if there are too many.
   void take_in(const FlowKey& key, const wire::EthernetHeader& to_host, Instant now) {
     insert(key, {.to_host = to_host, .has_moved = true}, now);
   }
-  // A segment of its host, which is answered the way it came; the checksum is right. True if the
-  // flow is one of these: then the segment is dealt with. A new SYN ends it, and is not dealt with.
+  // A segment of an orphan's host. The answer goes back the way the segment came, unless the host
+  // has moved. The caller has checked the checksum. True if the flow is an orphan: then the segment
+  // is handled. A new SYN ends the orphan, and is not handled.
   bool handle_segment(const FlowKey& key, const wire::EthernetHeader& from,
                       const wire::TcpHeader& header);
-  // A new flow takes its place.
+  // A new flow takes the orphan's place.
   void forget(const FlowKey& key);
   void handle_timeout(Instant now);
 
@@ -84,12 +87,12 @@ class OrphanedFlows {
   static constexpr std::size_t kNoPeer = std::numeric_limits<std::size_t>::max();
   struct Orphan {
     std::size_t listed_by = kNoPeer;
-    std::optional<wire::EthernetHeader> to_host;  // none: its host has yet to be found on the LAN
+    std::optional<wire::EthernetHeader> to_host;  // none: the host is not found on the LAN yet
     FlowJournal::Place place = FlowJournal::kNowhere;
     std::uint8_t tries = 0;
     bool was_reset = false;
     bool has_moved = false;  // take_in()
-    bool is_over = false;    // stays a while, so that the peer's list does not bring it back
+    bool is_over = false;    // stays a while, so that the peer's list does not revive it
   };
   using Table = std::unordered_map<FlowKey, Orphan, Hash>;
   struct Due {
@@ -102,7 +105,7 @@ class OrphanedFlows {
     return orphan.listed_by == kNoPeer ? known_ - listed_.taken() < most_
                                        : listed_.available(orphan.listed_by) > 0;
   }
-  // False, and no effect: it is known, or there are too many.
+  // False, with no effect: the flow is known, or there are too many.
   bool insert(const FlowKey& key, const Orphan& orphan, Instant now);
   void end(Orphan& orphan, Counter counter);
   static Counter how_it_ended(const Orphan& orphan) {
@@ -117,14 +120,14 @@ class OrphanedFlows {
   LanNeighbours& lan_;
   const Claims& claims_;
   Counters& counters_;
-  // Allocated only while a restart is dealt with; many, each of which grows by itself, as it takes
-  // long to move all at once.
+  // Memory is allocated only while there are orphans. There are many tables, and each grows by
+  // itself, as it would take long to move all entries at once.
   static constexpr std::size_t kTables = 64;
   Table& table_of(const FlowKey& key) { return tables_[hash_flow(secret_, key) >> 58]; }
   std::vector<Table> tables_;
-  std::size_t known_ = 0;  // of all tables
-  std::size_t open_ = 0;   // of the table, those that are not over
-  // By how often the host was asked before: all of one queue wait equally long.
+  std::size_t known_ = 0;  // in all tables
+  std::size_t open_ = 0;   // of these, not over
+  // By how often the host was asked before. All entries of a queue wait equally long.
   std::deque<Due> due_[8];
   SegmentQueue resets_{kMostResets};
   Instant next_ask_;

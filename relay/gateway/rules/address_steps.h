@@ -1,6 +1,6 @@
-// A number for every IP address, that follows from the prefixes which hold it: kept as the places
-// at which it changes, so that finding it is one binary search, however many prefixes there are and
-// however they overlap.
+// Maps every IP address to a number that follows from the prefixes which hold it. It stores the
+// addresses at which the number changes. So a look-up is one binary search, however many prefixes
+// there are and however they overlap.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ class AddressSteps {
     IpPrefix prefix;
     std::uint32_t id = 0;
   };
-  // Is led through the addresses in ascending order, first those of IPv4, then those of IPv6, and
-  // says the number for where it is.
+  // Passes through the addresses in ascending order, first IPv4, then IPv6, and says the number for
+  // each range of addresses.
   class Walker {
    public:
     virtual ~Walker() = default;
@@ -40,7 +40,7 @@ class AddressSteps {
   template <typename Number>
   struct Steps {
     std::uint32_t find(Number address) const {
-      // The last step that is not behind the address, without a branch that depends on the data.
+      // Finds the last step at or before the address, without a branch that depends on the data.
       const Number* at = begins.data();
       for (std::size_t left = begins.size(); left > 1;) {
         const std::size_t half = left / 2;

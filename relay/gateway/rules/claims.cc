@@ -8,8 +8,8 @@
 namespace satrelay::gateway {
 namespace {
 
-// RFC 6890: what never stands for one host that is reached through a router. Link-local addresses
-// mean another host on each link.
+// RFC 6890: addresses that never stand for one host that is reached through a router. A link-local
+// address means another host on each link.
 bool is_special(const IpAddress& address) {
   const auto& o = address.octets();
   if (address.is_multicast()) return true;
@@ -18,13 +18,13 @@ bool is_special(const IpAddress& address) {
     return o[0] == 255 && o[1] == 255 && o[2] == 255 && o[3] == 255;
   }
   if (o[0] == 0xfe && (o[1] & 0xc0U) == 0x80) return true;
-  // ::/96, with ::, ::1 and the old IPv4-compatible ones; ::ffff:0:0/96, which is IPv4 in disguise.
+  // ::/96 has ::, ::1 and the old IPv4-compatible addresses; ::ffff:0:0/96 has IPv4-mapped ones.
   const bool ten_zeros = std::all_of(o.begin(), o.begin() + 10, [](auto b) { return b == 0; });
   return ten_zeros && ((o[10] == 0 && o[11] == 0) || (o[10] == 0xff && o[11] == 0xff));
 }
 
-// The last address of an IPv4 subnet that has one for broadcast (RFC 3021); else an unspecified
-// one.
+// The last address of an IPv4 subnet that has a broadcast address (RFC 3021); otherwise the
+// unspecified address.
 IpAddress broadcast_of(const IpPrefix& subnet) {
   if (!subnet.address.is_v4() || subnet.length > 30) return IpAddress::v4({});
   std::array<std::uint8_t, 4> octets{};
@@ -37,7 +37,8 @@ IpAddress broadcast_of(const IpPrefix& subnet) {
 
 bool is_station(const MacAddress& mac) { return !mac.is_multicast() && mac != MacAddress(); }
 
-// What the gateway would send on its LAN: from one station to another, and IP behind the tags.
+// Whether the gateway could send such a header on its LAN: from one station to another, with IP
+// behind VLAN tags only.
 bool is_plain(const wire::EthernetHeader& header) {
   const auto tags = std::span(header.tags).first(header.tag_count);
   return is_station(header.source) && is_station(header.destination) &&

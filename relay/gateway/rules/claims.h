@@ -1,6 +1,6 @@
-// What a peer may say about hosts, in an OPEN, in a list of flows and as evidence: it speaks for
-// those behind it and for nobody else, and to hosts only. Which address stands behind which peer is
-// the operator's word (`prefixes`), never a peer's.
+// Decides what a peer may claim about hosts, in an OPEN, in a list of flows and as evidence. A peer
+// may speak only for hosts behind it, and only to hosts. The operator says which addresses are
+// behind which peer (`prefixes`); a peer never does.
 #pragma once
 
 #include <cstddef>
@@ -15,34 +15,35 @@ namespace satrelay::gateway {
 
 class Claims {
  public:
-  // One end of a connection that a peer tells of is on its side, the other here.
+  // The ends of a connection that a peer reports: one on the peer's side, one on this side.
   struct Ends {
     const IpAddress& there;
     const IpAddress& here;
     const wire::EthernetHeader& ethernet;  // of frames of the connection, in either direction
   };
 
-  // `policy` must outlive it.
+  // `policy` must outlive this object.
   Claims(const config::Gateway& config, const Policy& policy);
 
-  // Whether `peer` may speak of such a connection, or of one of these hosts that has no frames.
+  // Whether `peer` may speak of such a connection. The second form is for two hosts without frames.
   bool allow(std::size_t peer, const Ends& ends) const;
   bool allow(std::size_t peer, const IpAddress& there, const IpAddress& here) const;
 
-  // Whether both are hosts. No peer takes a connection of which one end is none.
+  // Whether both addresses are hosts. No peer accepts a connection if one end is not a host.
   bool are_hosts(const IpAddress& one, const IpAddress& other) const {
     return is_host(one) && is_host(other);
   }
 
-  // Whether the operator says that `host` is not on this LAN but behind a peer. A peer for
-  // everything (a prefix of no bits) says nothing of any one host: this LAN lies in it, too.
+  // Whether the operator says that `host` is behind a peer, and not on this LAN. A peer for
+  // everything (a prefix of no bits) says nothing about a single host, since this LAN lies in that
+  // prefix, too.
   bool is_behind_a_peer(const IpAddress& host) const;
 
  private:
   bool is_host(const IpAddress& address) const;
 
   const Policy& policy_;
-  std::vector<IpAddress> gateways_;  // our own address and those of all peers, ascending
+  std::vector<IpAddress> gateways_;  // the addresses of this gateway and of all peers, ascending
   IpAddress broadcast_;              // of the gateway's own subnet
 };
 

@@ -1,4 +1,4 @@
-// Why a packet or a connection falls under the rule that it does, for an operator to read.
+// Explains to an operator why a rule matches a packet or a connection.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +32,9 @@ constexpr const char* to_string(Criterion criterion) {
   return kNames[static_cast<std::size_t>(criterion)];
 }
 
-// The first criterion of `rule` that `key` does not meet; nullopt: it matches. This says what
-// matching means, rule by rule; RuleIndex finds the first of many.
+// The first criterion of `rule` that `key` does not meet; nullopt if the rule matches. This
+// function defines the meaning of a match for a single rule. RuleIndex finds the first match among
+// many rules.
 std::optional<Criterion> first_miss(const config::Rule& rule, const PolicyKey& key,
                                     const std::vector<config::Peer>& peers);
 
@@ -44,15 +45,16 @@ struct Explanation {
     std::string name;
     std::optional<Criterion> criterion;
   };
-  std::uint32_t rule = 0;  // under which it falls; 0: none
+  std::uint32_t rule = 0;  // the rule that matches; 0: none
   config::Rule in_force;
-  std::vector<Miss> misses;  // of the rules before, the first ones
+  std::vector<Miss> misses;  // the first of the rules before it
   std::size_t more_misses = 0;
-  std::string peer;  // before the far host; "": none
+  std::string peer;  // the peer before the far host; "": none
   std::optional<IpPrefix> prefix;
-  // A connection that would be opened now: why it would be bridged.
+  // If a connection that opened now would be bridged: the reason.
   std::optional<Counter> bridged_as;
-  // One that would be relayed: who would answer its SYN, and why. Of the outermost VLAN only.
+  // If it would be relayed: which side would answer its SYN, and why. Considers only the outermost
+  // VLAN.
   std::optional<Handshake> handshake;
 };
 

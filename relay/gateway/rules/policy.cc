@@ -16,12 +16,13 @@ bool is_link_local(const IpAddress& address) {
   return address.is_v4() ? o[0] == 169 && o[1] == 254 : o[0] == 0xfe && (o[1] & 0xc0U) == 0x80;
 }
 
-// Without rules there is one, that takes everything.
+// Without rules there is one rule that matches everything.
 std::vector<Rule> in_force(const std::vector<Rule>& configured) {
   return configured.empty() ? std::vector<Rule>(1) : configured;
 }
 
-// The longest of the prefixes that hold where a walk is. Their numbers ascend with their lengths.
+// The longest of the prefixes that hold the present address of the walk. The ids of prefixes ascend
+// with their lengths.
 class Longest final : public AddressSteps::Walker {
  public:
   void enter(std::uint32_t id) override { holding_.insert(id); }
@@ -32,7 +33,7 @@ class Longest final : public AddressSteps::Walker {
   std::set<std::uint32_t> holding_;
 };
 
-// What makes a rule the same one after a reload.
+// Finds the old rule that a rule continues after a reload.
 class Successors {
  public:
   explicit Successors(const std::vector<RulePtr>& old) {
@@ -42,7 +43,7 @@ class Successors {
           .push_back(rule);
     }
   }
-  // nullptr if there was none.
+  // nullptr if there is no such rule.
   RulePtr take(const Rule& rule) {
     auto& candidates = rule.name.empty() ? unnamed_[key(rule)] : named_[rule.name];
     const auto same = std::ranges::find_if(candidates, [&](const RulePtr& old) {
@@ -55,7 +56,7 @@ class Successors {
   }
 
  private:
-  // A part of its content that tells most rules apart.
+  // A part of a rule's content. It distinguishes most rules.
   using Key = std::pair<std::vector<IpPrefix>, std::vector<IpPrefix>>;
   static Key key(const Rule& rule) { return {rule.match.source, rule.match.destination}; }
 

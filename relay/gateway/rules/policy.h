@@ -1,6 +1,6 @@
-// Decides, for a connection or a packet, which rule it falls under and which peer stands before its
-// far host. First match wins; without rules every connection towards a peer's prefixes is
-// accelerated, and with rules what matches none is bridged.
+// Decides which rule a connection or a packet matches, and which peer is before its far host. The
+// first match wins. Without rules, every connection towards a peer's prefixes is accelerated. If
+// there are rules, a connection or packet that matches none of them is bridged.
 #pragma once
 
 #include <cstdint>
@@ -22,37 +22,37 @@ namespace satrelay::gateway {
 
 class Policy {
  public:
-  // Takes the rules, the peers and the subnet that the gateway itself is in, on the WAN side.
+  // Uses the rules, the peers and the subnet of the gateway itself, on the WAN side.
   explicit Policy(const config::Gateway& config);
 
-  // What packet rules look at, with the peer before its far host. `frame`: an IP packet.
+  // The values of an IP packet that rules look at, and the peer before its far host.
   PolicyKey key_of(const Frame& frame, config::Direction direction) const;
   // The rule for it, or none().
   const RulePtr& match(const PolicyKey& key) const {
     const auto found = index_->first_match(key);
     return found ? rules_[*found] : none_;
   }
-  // What is bridged as no rule matches.
+  // The pseudo-rule for packets that match no rule. It bridges them.
   const RulePtr& none() const { return none_; }
   const std::vector<RulePtr>& rules() const { return rules_; }
-  // By its name or its number; nullptr if there is none.
+  // The rule with this name or number; nullptr if there is none.
   ActiveRule* find(std::string_view name_or_number) const;
 
-  // Index of the peer with the longest prefix that holds `host`.
+  // The index of the peer with the longest prefix that holds `host`.
   std::optional<std::size_t> peer_for(const IpAddress& host) const;
-  // The prefix by which it is found.
+  // That prefix.
   std::optional<IpPrefix> prefix_for(const IpAddress& host) const;
-  // Whether `server` stands on the gateway's own segment, between the two gateways, where no peer
-  // is to be asked for it: a modem, say. A peer's prefix within that subnet says otherwise.
+  // Whether `server` is on the gateway's own segment, between the two gateways, where no peer
+  // reaches it: a modem, for example. A peer's prefix within that subnet overrides this.
   bool is_on_own_segment(const IpAddress& server) const;
 
-  // The classes of the rules, by their names. To be called after any change of either.
+  // Looks up the classes of the rules by their names. Call it after any change of classes or rules.
   void set_classes(const TrafficClasses& classes);
 
-  // What takes long with many rules, for replace_rules(); any thread may do it.
+  // The part of replace_rules() that takes long with many rules. Any thread may call it.
   static std::shared_ptr<const RuleIndex> index(const config::Gateway& config);
-  // A rule that is as it was in the configuration, wherever it stands now, or that has the name of
-  // an old one, goes on counting. All are as configured.
+  // A rule keeps its counters if its name stays, or if it has no name and its content stays, at any
+  // place. All rules are as configured afterwards.
   void replace_rules(const std::vector<config::Rule>& rules,
                      std::shared_ptr<const RuleIndex> index);
 
@@ -67,7 +67,7 @@ class Policy {
   std::vector<RulePtr> rules_;  // in the order of the configuration
   RulePtr none_;
   std::vector<PeerPrefix> prefixes_;
-  AddressSteps longest_;  // place in prefixes_ + 1; 0: none
+  AddressSteps longest_;  // place in prefixes_, plus 1; 0: none
   IpPrefix own_segment_;
 };
 

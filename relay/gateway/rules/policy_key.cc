@@ -3,7 +3,7 @@
 namespace satrelay::gateway {
 namespace {
 
-// Of a datagram in fragments the first one has them: without it there is no datagram.
+// Only the first fragment of a datagram has ports. Without it no host reassembles the datagram.
 bool should_have_ports(const Frame& frame) {
   const std::uint8_t protocol = frame.ip.protocol;
   if (protocol != wire::kProtocolTcp && protocol != wire::kProtocolUdp) return false;

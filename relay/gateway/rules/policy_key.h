@@ -1,4 +1,4 @@
-// What the rules look at: a packet as it is, or a connection as its SYN is.
+// The values that rules look at, for a packet or for a connection by its SYN.
 #pragma once
 
 #include <cstddef>
@@ -14,25 +14,28 @@ namespace satrelay::gateway {
 struct PolicyKey {
   IpAddress source;
   IpAddress destination;
-  std::uint16_t port =
-      0;  // destination port of TCP or UDP; 0: it has none, or it is not to be seen
-  std::uint8_t protocol = 0;               // of the transport
-  std::uint16_t vlan = config::kUntagged;  // the outermost
+  // The destination port of TCP or UDP. 0: there is none, or it is not visible.
+  std::uint16_t port = 0;
+  // The protocol of the transport.
+  std::uint8_t protocol = 0;
+  std::uint16_t vlan = config::kUntagged;  // the outermost VLAN
   std::uint8_t dscp = 0;
   config::Direction direction = config::Direction::kOutbound;
-  std::optional<std::size_t> peer = {};  // before the far host
-  // What the packet hides: of that a rule that drops or resets is taken to want what is there.
+  // The peer before the far host.
+  std::optional<std::size_t> peer = {};
+  // Values that the packet hides. A rule that drops or resets then matches, whatever it wants
+  // there.
   enum class Hidden : std::uint8_t {
     kNothing,
     kPort,       // of TCP or UDP
     kTransport,  // protocol and port
   };
   Hidden hidden = Hidden::kNothing;
-  // Before the transport: a rule that wants one of their numbers for its protocol matches, too.
+  // Headers before the transport. A rule also matches if its protocol is one of their numbers.
   wire::ExtensionHeaders extensions = {};
 };
 
-// Of an IP packet (FrameKind::kFragment and on), without the peer.
+// For an IP packet (FrameKind::kFragment and later kinds). Does not find the peer.
 PolicyKey policy_key(const Frame& frame, config::Direction direction);
 
 // The outermost VLAN of a header.

@@ -1,4 +1,5 @@
-// What an operator may set of a rule at run time: each function of a relayed connection by itself.
+// Settings of a rule that an operator may change at run time: each function of a relayed connection
+// by itself.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What fell under a rule.
+// Counts of the traffic that matched a rule.
 #pragma once
 
 #include <array>

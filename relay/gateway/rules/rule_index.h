@@ -1,6 +1,7 @@
-// Finds the first of many rules that matches: for each criterion, what the packet has there leads
-// to the set of rules that want just that, and the lowest rule that stands in all sets, or has no
-// such criterion, is the one. Ten thousand rules cost little more than ten (docs/measurements.md).
+// Finds the first matching rule among many. For each criterion, the packet's value leads to the set
+// of rules that want this value. The result is the lowest rule that, for every criterion, is in
+// that set or does not use the criterion. Ten thousand rules cost little more than ten
+// (docs/measurements.md).
 #pragma once
 
 #include <array>
@@ -17,22 +18,23 @@
 
 namespace satrelay::gateway {
 
-// Whether it lets nothing pass.
+// Whether the rule lets nothing pass.
 bool bars(const config::Rule& rule);
 
 class RuleIndex {
  public:
-  // `peers`: their names, in the order that PolicyKey::peer counts. Takes some 10 us a rule.
+  // `peers`: the names of the peers, in the order of PolicyKey::peer. Takes about 10 us a rule.
   RuleIndex(const std::vector<config::Rule>& rules, const std::vector<std::string>& peers);
 
-  // What a packet hides (PolicyKey::hidden) matters to rules that want something of it: those that
-  // drop or reset match, the others do not.
+  // If a packet hides values (PolicyKey::hidden), rules that want a certain value there match if
+  // they drop or reset, and do not match otherwise.
   std::optional<std::size_t> first_match(const PolicyKey& key) const;
 
  private:
-  // With a protocol of the packet.
+  // The first match for one protocol number of the packet.
   std::optional<std::size_t> first_match(const PolicyKey& key, std::uint8_t protocol) const;
-  // One criterion: for every value the rules that want it, and the rules that want none.
+  // One criterion: for every value the rules that want it, and in `any` the rules that do not use
+  // the criterion.
   struct Table {
     bool used = false;
     RuleSets::SetId any = RuleSets::kEmpty;
@@ -59,7 +61,7 @@ class RuleIndex {
   RuleSets sets_;
   Addresses source_, destination_;
   Table port_, protocol_, vlan_, dscp_, direction_, peer_;
-  // The rules that match, or are taken to, although the port, or the protocol too, is hidden.
+  // The rules that count as matching although the port is hidden, or the port and the protocol.
   RuleSets::SetId despite_hidden_port_ = RuleSets::kEmpty;
   RuleSets::SetId despite_hidden_transport_ = RuleSets::kEmpty;
 };

@@ -1,8 +1,8 @@
-// Sets of rules by their number, of which there are many, and most small; and the first rule that
-// stands in one set of each kind. A set's words of 64 rules are kept only where they are not empty,
-// behind bits that say which are there (as in Baboescu and Varghese, "Scalable Packet
-// Classification", SIGCOMM 2001). Of a set with many rules all words are kept, and where many words
-// may hold the answer, 64 of them are looked at in one sweep.
+// Many sets of rules, by rule number, most of them small; and a search for the first rule that is
+// in one set of each kind. A set has words of 64 rules each. Only words that are not empty are
+// kept, behind bits that say which words these are (as in Baboescu and Varghese, "Scalable Packet
+// Classification", SIGCOMM 2001). A set with many rules keeps all words. If many words may hold the
+// answer, the search looks at 64 of them in one sweep.
 #pragma once
 
 #include <array>
@@ -23,13 +23,14 @@ class RuleSets {
 
   explicit RuleSets(std::size_t rule_count);
 
-  // A set of all its words, rule 0 in the lowest bit of the first; equal ones are the same.
+  // Adds a set, given by all its words, with rule 0 in the lowest bit of the first. Equal sets have
+  // the same id.
   SetId add(std::span<const std::uint64_t> words);
   std::size_t word_count() const { return word_count_; }
-  // No more sets come: frees what only add() needs.
+  // Call after the last add(): frees memory that only add() needs.
   void seal();
 
-  // The lowest rule that stands, for every pair, in either of its sets.
+  // The lowest rule that, for every pair, is in either of its sets.
   struct Either {
     SetId one;
     SetId other;
@@ -49,12 +50,12 @@ class RuleSets {
 
  private:
   using Block = std::array<std::uint64_t, 64>;  // words
-  // So many are looked up one by one in less time than a sweep takes.
+  // So many words are looked up one by one in less time than a sweep takes.
   static constexpr int kFewWords = 8;
 
   const std::uint64_t* summary(SetId set) const { return &words_[set + 1]; }
   bool is_dense(SetId set) const { return words_[set] != 0; }
-  // The kept words of a set; those of a dense one are all words of its blocks.
+  // The kept words of a set. A dense set keeps all words of its blocks.
   const std::uint64_t* kept(SetId set) const { return summary(set) + summary_count_; }
 
   std::uint64_t word(SetId set, std::size_t s, std::size_t bit) const {
@@ -82,7 +83,7 @@ class RuleSets {
     return std::nullopt;
   }
 
-  // All words of block `s` of a set, in `scratch` if they do not stand side by side.
+  // All words of block `s` of a set. They are in `scratch` if they are not contiguous in the set.
   const std::uint64_t* block(SetId set, std::size_t s, Block& scratch) const {
     if (is_dense(set)) return kept(set) + s * 64;
     scratch = {};
@@ -116,10 +117,11 @@ class RuleSets {
 
   std::size_t word_count_;
   std::size_t summary_count_;
-  // Set after set, each at its id: whether all its words are kept, which of them are not empty, and
-  // those that are kept.
+  // All sets, each at its id: a flag for a dense set, the bits of the words that are not empty, and
+  // the kept words.
   std::vector<std::uint64_t> words_;
-  std::map<std::vector<std::uint64_t>, SetId> ids_;  // by what stands in words_
+  // By the set's content in words_.
+  std::map<std::vector<std::uint64_t>, SetId> ids_;
 };
 
 }  // namespace satrelay::gateway

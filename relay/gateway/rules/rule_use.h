@@ -1,5 +1,5 @@
-// One rule as it is in force, and what fell under it. Flows hold on to theirs: it outlives a reload
-// that takes it out of the configuration.
+// A rule in force, and counts of its traffic. Flows hold on to their rule, so it outlives a reload
+// that removes it from the configuration.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,11 @@
 namespace satrelay::gateway {
 
 struct ActiveRule {
-  std::uint32_t number = 0;  // its place in the configuration, from 1; 0: no rule matched
+  std::uint32_t number = 0;  // place in the configuration, from 1; 0: no rule matched
   config::Rule rule;
-  config::Rule configured;  // differs where the operator has set something since
-  // Of what it relays and of what it bridges (traffic_classes.h).
+  // Differs from `rule` where the operator has changed something since.
+  config::Rule configured;
+  // The classes of the traffic that it relays and bridges (traffic_classes.h).
   schedule::ClassId relayed_class = 0;
   schedule::ClassId bridged_class = 0;
   RuleUse use;

@@ -1,5 +1,5 @@
-// How the workers of a gateway share its links: at each tick each says what it has sent and what
-// waits, and gets what it may send from then on. Allocates nothing after it was made.
+// Divides the links of a gateway among its workers. At each tick each worker says what it has sent
+// and what waits, and learns what it may send from then on. Allocates nothing after construction.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,15 @@ namespace satrelay::gateway {
 
 class Division {
  public:
-  // `lanes`: of each peer, that one worker has.
+  // `lanes`: for each peer, the number of lanes that one worker has.
   Division(unsigned workers, std::size_t links, const std::vector<std::size_t>& lanes, Instant now);
 
-  // Gateway::write_demands() fills them in, of each worker, before each divide().
+  // Before each divide(), Gateway::write_demands() fills in the demands of each worker.
   Demands& demands(unsigned worker) { return demands_[worker]; }
   void divide(Instant now);
   // For Gateway::take_shares().
   const Shares& shares(unsigned worker) const { return shares_[worker]; }
-  // Nobody has sent or waited for long: the shares hold until somebody does.
+  // True if no worker has sent or waited for long. The shares then hold until a worker does.
   bool is_at_rest() const;
   const RateShares& link(std::size_t link) const { return links_[link]; }
 

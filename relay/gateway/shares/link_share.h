@@ -1,5 +1,5 @@
-// What the workers of a gateway tell each other of a link that they share, and what each has of it
-// then. Plain values: they may be kept where other threads read them.
+// The demands of a gateway's workers on a link that they share, and the share of each. These are
+// plain values, which may be kept where other threads read them.
 #pragma once
 
 #include <array>
@@ -14,64 +14,72 @@
 namespace satrelay::gateway {
 
 struct ClassRates {
-  std::uint32_t weight = 0;  // 0: only what the others leave
-  BitRate guaranteed = {};   // zero: nothing
-  BitRate maximum = {};      // zero: all there is
+  // 0: gets only what the other classes leave.
+  std::uint32_t weight = 0;
+  BitRate guaranteed = {};  // zero: none
+  BitRate maximum = {};     // zero: no maximum
   friend bool operator==(const ClassRates&, const ClassRates&) = default;
 };
 
-// The same at all workers of a gateway, as soon as all have heard what the peers announce.
+// The same at all workers of a gateway, once all know what the peers announce.
 struct LinkTerms {
-  BitRate rate;  // that is paced
-  // The worker hears a peer of the link, so that its rate is what the peers say now; not where
-  // controllers find it, each its own.
+  BitRate rate;  // the paced rate
+  // True if a session of the worker with a peer on the link is up, so that `rate` is what the peers
+  // announce now. False on links where each worker's controller finds the rate.
   bool is_heard = false;
-  BitRate reports;  // of it, for those of all sessions
+  // The part of it for reports of all sessions.
+  BitRate reports;
   std::array<ClassRates, schedule::kClasses> classes;
 };
 
-// Of one worker. Bytes are counted from its start on, as the link counts them.
+// The demand of one worker. Bytes are counted since its start, as the link counts them.
 struct LinkDemand {
-  std::uint64_t taken = 0;         // the serial of the share that it has
-  schedule::ClassSet waiting = 0;  // have something to send
-  schedule::ClassSet hungry = 0;   // of these, those that nothing else than the link holds back
+  std::uint64_t taken = 0;         // serial of its present share
+  schedule::ClassSet waiting = 0;  // classes that have something to send
+  // The classes in `waiting` that only the link holds back.
+  schedule::ClassSet hungry = 0;
   std::uint64_t sent = 0;
-  std::uint64_t booked = 0;   // of it, what the worker's share will not have carried yet
-  std::uint64_t reports = 0;  // of it
-  std::array<std::uint32_t, schedule::kClasses> hosts{};  // that wait
+  // The part of `sent` that the worker's share will not have carried yet.
+  std::uint64_t booked = 0;
+  // The part of `sent` that is reports.
+  std::uint64_t reports = 0;
+  std::array<std::uint32_t, schedule::kClasses> hosts{};  // hosts that wait
   std::array<std::uint64_t, schedule::kClasses> sent_of{};
 };
 
 struct ClassShare {
   std::uint32_t weight = 0;  // among the classes of this worker
-  BitRate expected;          // what the class gets while it waits
+  BitRate expected;          // the class's rate while it waits
   BitRate guaranteed;
-  BitRate maximum;  // only if the class has one
+  // Only if the class has one.
+  BitRate maximum;
 };
 
-// The rates of all workers together may be more than the link carries, while its queue is short.
-// So they hold for a short time. Who has no newer share by then falls back: to its part of the
+// The rates of all workers together may exceed the rate of the link while its queue is short. So
+// they hold for a short time. A worker without a newer share by then falls back to its part of the
 // link, of the reports' rate, of each maximum and of the limits of peers.
 struct LinkShare {
-  std::uint64_t serial = 0;    // counts the divisions
-  Instant until;               // the share expires
-  std::uint32_t fallback = 0;  // of kWholeLink; those of all workers are no more than that
+  std::uint64_t serial = 0;  // number of the division
+  Instant until;             // when the share expires
+  // Part of kWholeLink. The parts of all workers sum to no more than that.
+  std::uint32_t fallback = 0;
   BitRate rate;
   BitRate reports;
-  schedule::ClassSet set = 0;  // the classes that are in the next
+  schedule::ClassSet set = 0;  // the classes that `classes` has values for
   std::array<ClassShare, schedule::kClasses> classes;
 };
 
-// Of one lane to a peer.
+// The demand of one lane to a peer.
 struct LaneDemand {
-  BitRate limit;  // of the peer, over all its lanes; zero: the link's rate
+  // The peer's limit, over all its lanes; zero: the link's rate.
+  BitRate limit;
   bool waits = false;
-  bool hungry = false;  // nothing else than this limit holds it back
+  bool hungry = false;  // only this limit holds it back
   std::uint32_t hosts = 0;
   std::uint64_t sent = 0;
 };
 
-// All that one worker says, and gets.
+// All demands of one worker, and all its shares.
 struct Demands {
   Demands(std::size_t link_count, std::size_t lane_count)
       : terms(link_count), links(link_count), lanes(lane_count) {}

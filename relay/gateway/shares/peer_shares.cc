@@ -6,7 +6,8 @@
 namespace satrelay::gateway {
 namespace {
 
-// A peer may be sent little, and each lane begins with a packet.
+// Bytes a second of a lane, at least. The limit of a peer may be low, and each lane begins with a
+// packet.
 constexpr double kLeastRate = 16;
 
 BitRate limit_of(std::span<const Demands> demands, std::size_t first, std::size_t lanes) {
@@ -50,7 +51,7 @@ void PeerShares::divide(std::span<const Demands> demands, std::span<Shares> shar
   }
 }
 
-// Most of many peers do: their shares stay as they are.
+// Whether no lane to the peer has anything to send. Most of many peers rest, and their shares stay.
 bool PeerShares::rests(const Peer& peer, const Place& place, std::span<const Demands> demands) {
   for (std::size_t i = 0; i < peer.lanes.size(); ++i) {
     const LaneDemand& demand = demands[i / place.lanes].lanes[place.first + i % place.lanes];
@@ -66,7 +67,7 @@ void PeerShares::divide_peer(Peer& peer, const Place& place, BitRate limit, Dura
                              Instant now) {
   const double whole = std::max(static_cast<double>(limit.to_bits_per_second()) / 8, kLeastRate);
   const Tick tick = Tick::of(now, passed, whole);
-  // What was sent before there was a limit is not held against it.
+  // Bytes that were sent before the limit began do not count against it.
   const BitRate before = std::exchange(peer.limit, limit);
   const bool is_new = before.is_zero();
   if (before == limit && rests(peer, place, demands)) {

@@ -1,6 +1,6 @@
-// Divides what a peer is sent at most between the lanes to it, of one worker or several, where that
-// is less than its link carries: by the hosts that wait in each. Of peers without such a limit the
-// link alone decides.
+// Divides the limit of a peer among the lanes to it, of one worker or several, by the hosts that
+// wait in each lane. Only limits below the rate of the peer's link count. For other peers the link
+// alone decides.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,11 @@ namespace satrelay::gateway {
 
 class PeerShares {
  public:
-  // `lanes`: of each peer, that one worker has; its sessions are numbered through them.
+  // `lanes`: for each peer, the number of lanes that one worker has. The worker's sessions are
+  // numbered through them.
   PeerShares(unsigned workers, const std::vector<std::size_t>& lanes, Instant now);
 
-  // Of worker w and session s: [w][s]. A share of zero is no limit.
+  // [w] is worker w, and lanes[s] is its session s. A share of zero is no limit.
   void divide(std::span<const Demands> demands, std::span<Shares> shares, Instant now);
 
  private:
@@ -29,7 +30,7 @@ class PeerShares {
     BitRate limit = {};      // as last divided; zero: none
   };
   struct Place {
-    std::size_t first = 0, lanes = 0;  // of a worker's sessions
+    std::size_t first = 0, lanes = 0;  // among a worker's sessions
   };
   static bool rests(const Peer& peer, const Place& place, std::span<const Demands> demands);
   void divide_peer(Peer& peer, const Place& place, BitRate limit, Duration passed,

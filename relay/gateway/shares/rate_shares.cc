@@ -11,7 +11,8 @@ namespace {
 using schedule::class_bit;
 using schedule::ClassId;
 
-// What the modem's queue holds while all is used, and how fast it is brought back to that.
+// The target of the modem's queue while the whole rate is used, and how fast the queue returns to
+// it. Seconds, packets, factors of the rate.
 constexpr double kQueue = 0.003;
 constexpr double kQueuePackets = 2;
 constexpr double kReturn = 0.006;
@@ -19,11 +20,12 @@ constexpr double kLeastFactor = 0.5, kMostFactor = 1.5;
 constexpr double kMostQueue = 0.05;
 
 constexpr std::uint32_t kWholeWeight = 1 << 12;
-// A class that gets little by weight is not put off for long, when that becomes more.
+// The least weight of a class at a worker, as a part of its nominal rate. Below this weight the
+// class would wait for long after its part has risen.
 constexpr double kLeastWeight = 0.125;
 
 constexpr double kLeastBytesPerSecond = 16;
-// Less of the reports' part than this is nothing.
+// Use below this fraction of the reports' rate counts as nothing.
 constexpr double kUnused = 1e-5;
 constexpr Duration kRest = Duration::milliseconds(200);
 
@@ -43,7 +45,7 @@ RateShares::RateShares(unsigned workers, Instant now)
       last_(now),
       quiet_since_(now) {}
 
-// A lane that is not up has not heard what the peer announces, or keeps what it said once.
+// A lane that is not up does not know what the peer announces, or keeps an old announcement.
 const LinkTerms& RateShares::terms_of(std::size_t link, std::span<const Demands> demands) {
   const LinkTerms* terms = &demands.front().terms[link];
   for (const Demands& each : demands) {
@@ -65,7 +67,7 @@ void RateShares::divide(std::size_t link, std::span<const Demands> demands,
   bool any = false;
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     const LinkDemand& demand = demands[i].links[link];
-    // An engine that began anew counts from zero.
+    // An engine that has restarted counts from zero.
     sent += static_cast<double>(demand.sent - std::min(workers_[i].counted, demand.sent));
     booked += static_cast<double>(demand.booked);
     any = any || demand.sent != workers_[i].counted || demand.waiting != 0;
@@ -73,7 +75,7 @@ void RateShares::divide(std::size_t link, std::span<const Demands> demands,
   }
   if (any) quiet_since_ = now;
   at_rest_ = now - quiet_since_ >= kRest;
-  // What a single worker sends, to lanes of several, is paced by itself.
+  // A single worker with several lanes is paced by its own pacer.
   const double rate = tick_.whole * (workers_.size() > 1 ? hold_queue(sent, booked) : 1);
   divide_between_classes(rate);
   double given = 0;
@@ -94,7 +96,7 @@ void RateShares::divide(std::size_t link, std::span<const Demands> demands,
   write_fallbacks(link, demands, shares);
 }
 
-// The classes in which it is active.
+// The classes in which the worker is active.
 schedule::ClassSet RateShares::works(const Worker& worker) const {
   schedule::ClassSet set = 0;
   for_each_class([&](ClassId id) {
@@ -147,10 +149,11 @@ void RateShares::take_in(std::size_t link, std::span<const Demands> demands) {
   }
 }
 
-// What the rates are to be of those that would keep the queue as it is. When the bytes have left is
-// not known: the queue is shortest if they left first, and longest if they left last. Where that
-// differs, as after a late tick, a packet of a worker with a small share is booked for longer than
-// the link needs for it: a tick is taken off.
+// Returns a factor for all rates; 1 keeps the queue as it is. The time at which the bytes left is
+// not known. The queue is shortest if they left at the beginning of the tick, and longest if they
+// left at its end. Between these `booked` decides. After a late tick, a packet of a worker with a
+// small share is booked for longer than the link needs for it. So one tick of the rate is taken
+// off.
 double RateShares::hold_queue(double sent, double booked) {
   const double carried = tick_.whole * tick_.passed;
   const double shortest = std::max(queue_ + sent - carried, 0.0);
@@ -171,7 +174,7 @@ void RateShares::divide_between_classes(double rate) {
   double left = rate;
   for_each_class([&](ClassId id) {
     Class& c = classes_[id];
-    // No more than its maximum, and what was above it is made up for.
+    // A class gets no more than its maximum, less what makes up for an excess.
     if (c.maximum > 0) c.demand = std::min(c.demand, c.excess.most(c.maximum, c.active));
     c.guaranteed = std::min({c.demand, c.guarantee, left});
     c.beyond = 0;
@@ -184,7 +187,7 @@ void RateShares::divide_between_classes(double rate) {
     c.nominal = weights > 0 ? left * c.terms.weight / weights : 0;
   });
   fill_by_weight(left);
-  // What is left goes to those without a weight, to each alike.
+  // The rest goes to the classes without a weight, in equal parts.
   unsigned takers = 0;
   for_each_class([&](ClassId id) {
     takers += classes_[id].terms.weight == 0 && classes_[id].demand > 0 ? 1 : 0;
@@ -198,7 +201,7 @@ void RateShares::divide_between_classes(double rate) {
   });
 }
 
-// Whoever wants less than its part leaves the rest to the others.
+// The rest of a class that wants less than its part goes to the others.
 void RateShares::fill_by_weight(double& left) {
   schedule::ClassSet open = 0;
   for_each_class([&](ClassId id) {
@@ -242,7 +245,7 @@ void RateShares::write_worker(const Worker& worker, double spare, unsigned activ
   } else if (works(worker) != 0) {
     given += spare / active;
   }
-  // One that would use it has no more than its part.
+  // A worker that would use more has no more than its part.
   if (!hungers) given = std::max(given, kReserve * tick_.whole / workers);
   share.rate = rate_of(given);
 }
@@ -266,7 +269,7 @@ void RateShares::write_classes(const Worker& worker, LinkShare& share) const {
       expected = c.guarantee + c.nominal;
       maximum = c.maximum / workers;
     }
-    // A guarantee has no part in the turns by weight.
+    // The guarantee takes no part in the turns by weight.
     const double beyond = use.is_active() ? std::max(0.0, use.given - guaranteed) : expected;
     const double weight = std::max(beyond, c.nominal * kLeastWeight) / tick_.whole * kWholeWeight;
     written.weight = c.terms.weight == 0 ? 0 : std::max(1U, static_cast<std::uint32_t>(weight));
@@ -277,7 +280,7 @@ void RateShares::write_classes(const Worker& worker, LinkShare& share) const {
   });
 }
 
-// Each as much again as it used, as far as there is enough for all, and a little for the others.
+// By the recent use of each worker, and a little for all.
 void RateShares::divide_reports(std::size_t link, std::span<Shares> shares) const {
   const auto workers = static_cast<double>(workers_.size());
   const double floor = kReserve * report_rate_ / workers;
@@ -290,7 +293,7 @@ void RateShares::divide_reports(std::size_t link, std::span<Shares> shares) cons
   }
 }
 
-// By what each has used of late, and a little for all.
+// By the recent use of each worker, and a little for all.
 void RateShares::write_fallbacks(std::size_t link, std::span<const Demands> demands,
                                  std::span<Shares> shares) {
   ++serial_;

@@ -1,13 +1,14 @@
-// Divides the rate of a link between the workers that send on it, each by a pacer of its own.
+// Divides the rate of a link among the workers that send on it, each with a pacer of its own.
 //
-// Told at each tick what has left and what waits, it gives each class what ClassOrder would give it
-// if all workers were one, and each worker of that as much as its hosts in the class make of all
-// that wait in it. Who uses less than its part leaves the rest to the others. A worker without
-// anything to send keeps a little: it begins at once, and has its part at the next tick.
+// At each tick it learns what has left and what waits. It gives each class what ClassOrder would
+// give it if all workers were one. A worker's part of a class is in proportion to its hosts among
+// all hosts that wait in the class. The rest of a worker that uses less than its part goes to the
+// others. A worker without anything to send keeps a little: it begins at once, and has its part at
+// the next tick.
 //
-// What all have sent and the link has not carried yet is kept about kQueue long: all rates are
-// lowered while it is longer, and raised while it is shorter. So what was given to one that does
-// not use it is not lost, and those that begin together do not fill the modem's queue.
+// The bytes that the workers have sent and the link has not carried yet are kept at about kQueue.
+// All rates are lowered while the queue is longer, and raised while it is shorter. So the unused
+// share of a worker is not lost, and workers that begin together do not fill the modem's queue.
 #pragma once
 
 #include <array>
@@ -25,22 +26,23 @@
 
 namespace satrelay::gateway {
 
-// How often the rates are divided while anybody sends.
+// How often the rates are divided while any worker sends.
 inline constexpr Duration kShareTick = Duration::milliseconds(1);
-// So long a share holds. Who divides may be late by two ticks.
+// The life of a share. The division may be late by two ticks.
 inline constexpr Duration kShareLife = kShareTick * 3;
 
 class RateShares {
  public:
   RateShares(unsigned workers, Instant now);
 
-  // `demands` and `shares`: of each worker; the terms are those of the first. Does nothing if no
-  // time has passed.
+  // `demands` and `shares` have an element for each worker. The terms are those of a worker with a
+  // live session to a peer, if there is one; of several, those with the lowest rate. Does nothing
+  // if no time has passed.
   void divide(std::size_t link, std::span<const Demands> demands, std::span<Shares> shares,
               Instant now);
-  // Nobody has sent or waited for long: the shares stay as they are until somebody does.
+  // True if no worker has sent or waited for long. The shares then stay until a worker does.
   bool is_at_rest() const { return at_rest_; }
-  // What stands in the modem's queue, as far as the workers' bytes tell.
+  // The modem's queue, as the workers' bytes show it.
   Duration queue() const { return queued_; }
 
  private:
@@ -53,11 +55,12 @@ class RateShares {
   struct Class {
     ClassRates terms;
     double guarantee = 0, maximum = 0;
-    Excess excess;                      // above the maximum
-    double demand = 0, hosts = 0;       // of all workers
-    double guaranteed = 0, beyond = 0;  // given: of the guarantee, and by weight
-    double nominal = 0;                 // by weight, if all waited
-    unsigned active = 0;                // workers
+    Excess excess;                 // above the maximum
+    double demand = 0, hosts = 0;  // of all workers
+    // The rate that is given: from the guarantee, and by weight.
+    double guaranteed = 0, beyond = 0;
+    double nominal = 0;   // by weight, if all waited
+    unsigned active = 0;  // workers
     double given() const { return guaranteed + beyond; }
   };
 
@@ -84,10 +87,10 @@ class RateShares {
   std::vector<Worker> workers_;
   Fallbacks fallbacks_;
   std::uint64_t serial_ = 0;
-  std::vector<std::uint64_t> taken_;  // by worker, as fallbacks_ wants them
+  std::vector<std::uint64_t> taken_;  // by worker, for fallbacks_
   std::vector<double> used_;
   std::array<Class, schedule::kClasses> classes_;
-  schedule::ClassSet known_ = 0;  // have terms, or bytes
+  schedule::ClassSet known_ = 0;  // classes that have terms, or bytes
   Instant last_;
   Tick tick_;
   double report_rate_ = 0;

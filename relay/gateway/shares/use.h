@@ -1,5 +1,5 @@
-// What one of several users has used of late of what they share, what it would use, and what it is
-// given. All rates are bytes a second.
+// The use of a shared resource by one of several users: its recent use, its demand and its share.
+// All rates are bytes a second.
 #pragma once
 
 #include <algorithm>
@@ -10,18 +10,18 @@
 
 namespace satrelay::gateway {
 
-// Of the wire: a packet is no rate, and averages are over several.
+// Bytes on the wire. A single packet makes no rate, so averages are over several.
 inline constexpr double kFullPacket = 1'538;
-// One that has nothing to send keeps this of an equal part.
+// A user without anything to send keeps this part of an equal share.
 inline constexpr double kReserve = 0.25;
-// What is above a maximum is made up for in so long.
+// Bytes above a maximum are made up for within so many seconds.
 inline constexpr double kMaximumReturn = 0.02;
 
 struct Tick {
   Instant now;
-  double passed = 0;     // seconds, since the last one
-  double whole = 0;      // what is shared
-  double smoothing = 1;  // how much of an average a tick makes
+  double passed = 0;     // seconds since the last tick
+  double whole = 0;      // the rate that is shared
+  double smoothing = 1;  // weight of one tick in an average
 
   static Tick of(Instant now, Duration passed, double whole) {
     constexpr double kAverage = 0.008, kAveragePackets = 8;
@@ -32,7 +32,7 @@ struct Tick {
 };
 
 struct Use {
-  // Whatever it gets.
+  // The demand of a user that uses any rate it gets.
   static constexpr double kAll = std::numeric_limits<double>::infinity();
 
   std::uint64_t counted = 0;  // bytes
@@ -44,20 +44,21 @@ struct Use {
 
   bool is_active() const { return demand > 0; }
 
-  // Bytes since the last time. One that began anew counts from zero.
+  // Returns the bytes since the last call. A user that has restarted counts from zero.
   double count(std::uint64_t bytes, const Tick& tick) {
     const auto sent = static_cast<double>(bytes - std::min(counted, bytes));
     counted = bytes;
     rate += tick.smoothing * (std::min(sent / tick.passed, 1e15) - rate);
     return sent;
   }
-  // `hungry`: nothing else than what is shared holds it back.
+  // `hungry`: only the shared resource holds the user back.
   void note(bool waits, bool hungry, std::uint32_t waiting_hosts, const Tick& tick) {
-    // Who waited a moment ago waits again in another.
+    // A user that waited a moment ago will soon wait again.
     constexpr Duration kHunger = Duration::milliseconds(2);
-    // Who uses so much of its part would use more; who uses less gets so much more than it used.
+    // A user that uses this fraction of its share would use more. Another user gets a little more
+    // than it used, by this factor.
     constexpr double kSated = 0.9, kRoom = 1.15;
-    // Less than this of all is nothing.
+    // Less than this fraction of the whole counts as nothing.
     constexpr double kNothing = 1e-5;
     if (hungry || (waits && rate >= kSated * given)) hungry_until = tick.now + kHunger;
     const bool was_active = is_active();
@@ -75,15 +76,15 @@ struct Use {
   }
 };
 
-// What several users have sent above a maximum. They send whole packets, so one packet of each that
-// is active is not too much.
+// Bytes that several users have sent above a maximum. They send whole packets, so one packet of
+// each active user is allowed.
 class Excess {
  public:
   void count(double sent, double maximum, double active, const Tick& tick) {
     bytes_ = std::clamp(bytes_ + sent - maximum * tick.passed, 0.0,
                         maximum * kMaximumReturn + (active + 2) * kFullPacket);
   }
-  // What they may have of the maximum, so that it is made up for.
+  // The rate that they may have together, so that the excess is made up for.
   double most(double maximum, double active) const {
     const double beyond = std::max(0.0, bytes_ - active * kFullPacket);
     return std::max(maximum / 2, maximum - beyond / kMaximumReturn);
@@ -93,8 +94,8 @@ class Excess {
   double bytes_ = 0;
 };
 
-// By the hosts that wait; whoever wants less leaves the rest to the others. `each`: calls with
-// every user.
+// Divides by the hosts that wait. The rest of a user that wants less than its part goes to the
+// others. `each` calls its argument with every user.
 template <typename Each>
 void divide_by_hosts(double all, Each&& each) {
   double left = all;

@@ -1,12 +1,13 @@
-// Which lane, and so which worker, a flow belongs to: the Toeplitz hash of Microsoft's Receive Side
-// Scaling over (source, destination, source port, destination port), with the key 0x6d5a repeated.
-// As the key's period is 16 bits (Woo, Park 2012: "Scalable TCP Session Monitoring with Symmetric
-// Receive-side Scaling"), it is the same for both directions: both gateways compute it alike, from
-// either side, and so do network cards that are given the key.
+// The hash that decides to which lane, and so to which worker, a flow belongs. It is the Toeplitz
+// hash of Microsoft's Receive Side Scaling over (source, destination, source port, destination
+// port), with the key 0x6d5a repeated. The key's period is 16 bits (Woo, Park 2012: "Scalable TCP
+// Session Monitoring with Symmetric Receive-side Scaling"), so the hash is the same for both
+// directions. Both gateways compute the same hash from either side, and so do network cards that
+// are given the key.
 //
-// Bits of the input that are 16 apart meet the same bits of the key, so the hash is a linear map of
-// the sum (XOR) of the input's 16-bit words; and as 0x6d5a has an odd number of bits set, it maps
-// no two sums to one value.
+// Bits of the input that are 16 apart meet the same bits of the key. So the hash is a linear map of
+// the sum (XOR) of the input's 16-bit words. Since 0x6d5a has an odd number of bits set, no two
+// sums have the same hash.
 #pragma once
 
 #include <array>
@@ -20,7 +21,7 @@ inline constexpr std::uint16_t kFlowHashKey = 0x6d5a;
 
 namespace detail {
 
-// Of each value of one octet of the sum.
+// The hash of each value of one octet of the sum.
 consteval std::array<std::uint16_t, 256> hash_of_octet(unsigned first_bit) {
   std::array<std::uint16_t, 256> table{};
   for (unsigned value = 0; value < 256; ++value) {
@@ -48,8 +49,8 @@ constexpr std::uint16_t sum_of(const IpAddress& address) {
 
 }  // namespace detail
 
-// Ports are zero where there are none, or where they do not count. In network order as a card has
-// it, so that both halves are the same.
+// Ports are zero if there are none, or if they must not count. The hash is in network order, as
+// cards compute it, so both halves are the same.
 constexpr std::uint32_t flow_hash(const IpAddress& source, const IpAddress& destination,
                                   std::uint16_t source_port, std::uint16_t destination_port) {
   const unsigned sum =

@@ -1,6 +1,6 @@
-// The lanes to all peers that are one worker's: a session each. A session's number counts through
-// the peers, in their order, and the lanes of each; with one worker at both ends it is the number
-// of the peer.
+// The lanes to all peers that belong to one worker. Each is a session. Sessions are numbered
+// through the peers, in their order, and the lanes of each. If both ends have one worker, a
+// session's number is the number of its peer.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@ struct Lane {
   std::size_t peer = 0;  // its number in the configuration
   std::uint8_t number = 0;
   std::uint8_t count = 1;  // of all lanes to that peer
-  LanePorts ports{};       // of what either end sends on it
-  // By flow_hash().
+  LanePorts ports{};       // of packets on the lane, from either end
+  // Whether the flow with this flow_hash() belongs to the lane.
   constexpr bool has_flow(std::uint32_t hash) const { return (hash & (count - 1U)) == number; }
   friend bool operator==(const Lane&, const Lane&) = default;
 };
@@ -45,19 +45,19 @@ class Lanes {
   std::size_t size() const { return lanes_.size(); }
   const Lane& operator[](std::size_t session) const { return lanes_[session]; }
 
-  // Whether any peer has a lane of that number, at whichever worker.
+  // Whether any peer has a lane of that number, at any worker.
   bool is_one(int lane) const { return lane >= 0 && static_cast<unsigned>(lane) < most_; }
-  // The session of a peer's lane; nullopt if there is no such lane, or another worker has it.
+  // The session of a peer's lane; nullopt if there is no such lane, or if another worker has it.
   std::optional<std::size_t> find(std::size_t peer, unsigned lane) const {
     const Peer& p = peers_[peer];
     if (lane >= p.lanes || lane % share_.workers != share_.worker) return std::nullopt;
     return p.first + lane / share_.workers;
   }
-  // That of a flow, by its flow_hash(); nullopt if another worker has it.
+  // The session of a flow, by its flow_hash(); nullopt if another worker has it.
   std::optional<std::size_t> of_flow(std::size_t peer, std::uint32_t hash) const {
     return find(peer, hash & (peers_[peer].lanes - 1));
   }
-  // Any one of a peer.
+  // The first session of a peer.
   std::size_t first_of(std::size_t peer) const { return peers_[peer].first; }
 
  private:

@@ -1,6 +1,6 @@
-// Which configured peer has an address: asked for each packet that claims to be a peer's, so it
-// takes a few steps, however many peers there are and whatever addresses strangers make up. The
-// hash is keyed.
+// Finds the configured peer that has an address. Each packet that claims to be from a peer is
+// looked up, so a look-up takes a few steps, however many peers there are and whatever addresses
+// strangers invent. The hash is keyed.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class PeerAddresses {
     }
   }
 
-  // Its number.
+  // The peer's number.
   std::optional<std::size_t> find(const IpAddress& address) const {
     if (places_.empty()) {
       const auto found = std::ranges::find(addresses_, address);
@@ -40,21 +40,22 @@ class PeerAddresses {
     if (peer == kFree) return std::nullopt;
     return peer;
   }
-  // Addresses that find() compares, at most.
+  // The most addresses that find() compares.
   std::size_t steps(const IpAddress& address) const {
     if (places_.empty()) return addresses_.size();
     return ((place_of(address) - first_of(address)) & (places_.size() - 1)) + 1;
   }
 
  private:
-  // These are compared sooner than hashed.
+  // So few addresses are compared sooner than hashed.
   static constexpr std::size_t kFew = 8;
   static constexpr std::uint32_t kFree = 0xffff'ffffU;
 
   std::size_t first_of(const IpAddress& address) const {
     return hash_host(key_, address) & (places_.size() - 1);
   }
-  // Where it stands, or would: at least three of four places are free.
+  // The place of the address, or the place that it would get. At least three of four places are
+  // free.
   std::size_t place_of(const IpAddress& address) const {
     std::size_t at = first_of(address);
     while (places_[at] != kFree && addresses_[places_[at]] != address) {
@@ -65,7 +66,7 @@ class PeerAddresses {
 
   HashKey key_;
   std::vector<IpAddress> addresses_;   // by peer
-  std::vector<std::uint32_t> places_;  // peers, by hash; none of a few
+  std::vector<std::uint32_t> places_;  // peers, by hash; empty with few peers
 };
 
 }  // namespace satrelay::gateway

@@ -1,6 +1,7 @@
-// What one worker has of a gateway. A gateway with N workers runs N engines, one on each core: each
-// has its part of the flows, of the limits and of the memory, and its own sessions to each peer,
-// its lanes. Nothing is shared between them, and the hash of a flow says whose it is.
+// The part of a gateway that one worker has. A gateway with N workers runs N engines, one on each
+// core. Each has its part of the flows, of the limits and of the memory, and its own sessions with
+// each peer, its lanes. The workers share only their knowledge of hosts (common_knowledge.h). The
+// hash of a flow says which worker has it.
 #pragma once
 
 #include <algorithm>
@@ -11,27 +12,28 @@
 namespace satrelay::gateway {
 
 struct Share {
-  unsigned worker = 0;  // which of them, from 0
+  unsigned worker = 0;  // number of the worker, from 0
   unsigned workers = 1;
   friend bool operator==(const Share&, const Share&) = default;
 };
 
-// Lanes to a peer: as many as the gateway has workers that has more of them. Lane l belongs to
-// worker l mod N of a gateway with N workers, so each worker of either has at least one.
+// The number of lanes to a peer: the number of workers of the gateway that has more. Lane l belongs
+// to worker l mod N of a gateway with N workers, so each worker of either gateway has at least one
+// lane.
 constexpr unsigned lanes_to(const config::Peer& peer, unsigned workers) {
   return std::max(workers, peer.workers == 0 ? workers : peer.workers);
 }
-// Those that belong to one worker.
+// The lanes to the peer that belong to one worker.
 constexpr unsigned lanes_of_worker(const config::Peer& peer, unsigned workers) {
   return lanes_to(peer, workers) / workers;
 }
 
-// Of a number that all workers have together.
+// One worker's part of a number for all workers.
 constexpr std::uint32_t part_of(std::uint32_t whole, unsigned workers) {
   return (whole + workers - 1) / workers;
 }
-// What is a limit of the gateway is divided between its workers; a memory that is planned from the
-// links' rates is not (memory_plan.h).
+// Divides the limits of the gateway among its workers. Memory that is planned from the links' rates
+// is not divided here (memory_plan.h).
 inline void divide(config::Limits& limits, unsigned workers) {
   limits.flows = part_of(limits.flows, workers);
   limits.half_open = part_of(limits.half_open, workers);

@@ -46,7 +46,7 @@ Route Steering::route(PortId port, ConstBytes frame, Instant now) {
 
 Route Steering::route(PortId port, const Frame& frame, ConstBytes bytes, Instant now) {
   if (workers_ == 1) return {};
-  // Those that were released before are free again.
+  // The frames that were released before are free again.
   for (const std::size_t at : released_) kept_[at].key = 0;
   released_.clear();
   released_taken_ = 0;
@@ -85,8 +85,8 @@ std::optional<unsigned> Steering::by_lane(std::uint16_t port) const {
   return lane & (workers_ - 1);
 }
 
-// The first worker hears all of it, and the others hear of a host again. They need what the WAN
-// says of a next hop.
+// The first worker handles every such frame, and the others can learn a host from a later frame.
+// They need everything that the WAN says of a next hop.
 bool Steering::may_be_overheard(PortId port, const Frame& frame, Instant now) {
   if (port == PortId::kWan) return true;
   constexpr Duration kEach = Duration::seconds(1) / kOverheardPerSecond;
@@ -113,7 +113,7 @@ bool Steering::is_awaited(const Frame& frame, Instant now) {
 }
 
 Route Steering::route_icmp(PortId port, const Frame& frame, Instant now) {
-  // Hosts' addresses are learnt by them.
+  // All workers learn hosts' addresses from such frames.
   if (wire::is_neighbour_discovery(frame.ip, frame.payload)) {
     return {.all = may_be_overheard(port, frame, now)};
   }
@@ -143,7 +143,7 @@ std::uint64_t Steering::key_of(const Frame& fragment) const {
   return sip_hash(secret_, key, id) | 1;
 }
 
-// Who floods takes only his own.
+// A host that floods takes only places of its own.
 Steering::Datagram& Steering::place_of(const Frame& fragment, std::uint64_t key) {
   const std::size_t host = hash_host(secret_, fragment.ip.source) % kHosts;
   return datagrams_[host * kDatagramsOfHost + key / 2 % kDatagramsOfHost];
@@ -157,7 +157,7 @@ Route Steering::route_fragment(PortId port, const Frame& frame, ConstBytes bytes
   Datagram& datagram = place_of(frame, key);
   const bool is_known = datagram.key == key && now < datagram.until;
   if (frame.ip.is_first_fragment()) {
-    // Who sends two first ones is not put together: the first decides.
+    // Two different first fragments are not reassembled, so the first one decides.
     if (!is_known) {
       datagram = {.key = key,
                   .until = now + Reassembly::kTimeout,

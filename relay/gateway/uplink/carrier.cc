@@ -9,27 +9,27 @@
 namespace satrelay::gateway {
 namespace {
 
-// What may leave at once: enough to bridge the gaps between two polls of a shared CPU, and far less
-// than the 25 ms that the modem's queue is allowed.
+// How much may leave at once. That bridges the gaps between two polls of a shared CPU, and is far
+// less than the 25 ms that the modem's queue is allowed.
 constexpr Duration kBurst = Duration::milliseconds(4);
-// The same where several workers send. Shares sum to more than the link while its queue is empty,
-// and so do their bursts. What the workers' threads have not sent in time is made up for by greater
-// shares.
+// The same if several workers send. Their shares sum to more than the link while its queue is
+// empty, and so do their bursts. Larger shares make up for bytes that the workers' threads have not
+// sent in time.
 constexpr Duration kSharedBurst = Duration::microseconds(1'250);
 
-// A few long frames may wait, however slow the carrier.
+// So many bytes may wait, however slow the carrier is: a few long frames.
 constexpr ByteCount kFewFrames = ByteCount(4 * (1'500 + config::kOverheadEthernet));
-// CoDel's target is a twentieth of its interval (RFC 8289 section 4.4): of two seconds by default,
-// since a round trip over satellites takes one, with the queue in it.
+// CoDel's target is a twentieth of its interval (RFC 8289 section 4.4). The interval is two seconds
+// by default, since a round trip over satellites takes one second, with the queue in it.
 constexpr std::int64_t kTargetsInInterval = 20;
-// A burst that a window of a round trip makes finds room, and who does not heed drops waits no
-// longer.
+// The longest wait, in targets. A burst of one window a round trip finds room. A sender that
+// ignores drops does not make frames wait longer.
 constexpr std::int64_t kTargetsAtMost = 10;
 
 // A pacer without a rate would never open again.
 constexpr BitRate kLeastShare = BitRate::bits_per_second(8);
 
-// What reports may count on while nobody knows what the carrier carries.
+// The rate by which reports are sized while the capacity of the carrier is not known.
 constexpr BitRate kLittle = BitRate::bits_per_second(1'000'000);
 
 }  // namespace
@@ -57,7 +57,7 @@ void Carrier::set_rate(BitRate rate, bool found, Instant now) {
   is_found_ = found;
   in_force_ = rate;
   const BitRate before = std::exchange(rate_, control::paced_rate(rate));
-  // A share stays what it is of the link until it is divided anew.
+  // A share stays the same part of the link until it is divided anew.
   const std::uint64_t whole = before.to_bits_per_second();
   const std::uint64_t part = is_shared_ ? pacer.rate().to_bits_per_second() : whole;
   pacer.set_rate(part == whole ? rate_ : rate_.scaled(part, whole), now);

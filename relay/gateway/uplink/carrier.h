@@ -1,5 +1,5 @@
-// A satellite carrier: its pacer, and the order of what it carries. Peers may share one, and
-// bridged frames are debited to it.
+// A satellite carrier: its pacer, and the order of the traffic on it. Several peers may share a
+// carrier, and bridged frames are debited to it.
 #pragma once
 
 #include <array>
@@ -21,13 +21,13 @@
 
 namespace satrelay::gateway {
 
-// Whatever is announced, a link that may be configured stays usable.
+// The lowest capacity that an announcement or a command can set. A link stays usable with it.
 inline constexpr BitRate kLeastCapacity = BitRate::bits_per_second(1'000);
 
 struct Carrier {
-  // `sources`: of what it carries, see ClassOrder. `most_hosts`: that may wait for it. `reports`:
-  // what those of all sessions may take of it together; zero: config::kReportPercent.
-  // `workers`: that share it.
+  // `sources`: sources of traffic, see ClassOrder. `most_hosts`: hosts that may wait for the
+  // carrier. `reports`: the rate that reports of all sessions may take together; zero:
+  // config::kReportPercent. `workers`: workers that share the carrier.
   Carrier(const config::Link& link, std::size_t sources, std::size_t most_hosts,
           BitRate reports = {}, unsigned workers = 1);
   BitRate& capacity(LinkWay way) {
@@ -37,26 +37,31 @@ struct Carrier {
     return way == LinkWay::kSend ? config.send_rate : config.receive_rate;
   }
 
-  // As the operator says, if that is below what is configured; else zero.
+  // The operator's limit, if it is below the configured rate; else zero.
   BitRate commanded(LinkWay way) const {
     const BitRate capacity = way == LinkWay::kSend ? send_capacity : receive_capacity;
     return capacity == configured(way) ? BitRate() : capacity;
   }
 
-  // The modem carries another rate from now on. `found`: that is no mere ceiling.
+  // The modem carries another rate from now on. `found`: the rate was found or is known, and is not
+  // only an upper limit.
   void set_rate(BitRate rate, bool found, Instant now);
-  // What one of several workers has of it, from now on: all that is sized for the link stays so.
+  // The share of one of several workers, from now on. Sizes that depend on the whole link do not
+  // change.
   void take_share(const LinkShare& share, Instant now);
-  // That share is at least twice the one before: who waits for the pacer may send earlier.
+  // True if that share is at least twice the one before: a session that waits for the pacer may
+  // send earlier.
   bool share_has_risen() const { return share_has_risen_; }
-  // When the share expires; never() if there is none, or it has expired.
+  // When the share expires; never() if there is none, or if it has expired.
   Instant share_until() const { return share_until_; }
   void fall_back(Instant now);
   bool has_fallen_back() const { return is_shared_ && share_until_.is_never(); }
   std::uint64_t share_serial() const { return share_serial_; }
-  BitRate in_force() const { return in_force_; }  // of the link
-  BitRate rate() const { return rate_; }          // of it, that is paced
-  BitRate report_rate() const;                    // of it, for reports
+  BitRate in_force() const { return in_force_; }  // rate of the link
+  // The part of it that is paced.
+  BitRate rate() const { return rate_; }
+  // The part of it for reports.
+  BitRate report_rate() const;
   // How long bridged frames of a class may wait.
   HeldFrames::Terms held_terms(schedule::ClassId traffic_class) const;
 
@@ -66,27 +71,30 @@ struct Carrier {
   schedule::HostShares host_shares;
   stp::ReportBudget report_budget;
   OwnTraffic own;
-  // Who sends next: a class, and of its sources the bridged frames (0) or the peer before `source`.
+  // The next sender: a class, and a source in it. Source 0 is the bridged frames, source i + 1 is
+  // session i.
   struct Choice {
     schedule::ClassId traffic_class = 0;
     std::size_t source = 0;
-    bool is_alone = false;      // nothing else waits, and nothing is withheld
+    // No other class or source waits, and no class has a maximum.
+    bool is_alone = false;
     bool is_contested = false;  // both bridged frames and sessions wait in the class
     bool is_only_source = false;
   };
-  std::optional<Choice> choice;  // of the poll that goes on
-  // As the operator says; never above what is configured.
+  std::optional<Choice> choice;  // of the current poll
+  // The operator's limits, never above the configured rates.
   BitRate send_capacity;
   BitRate receive_capacity;
   std::size_t index = 0;  // of the link
   bool has_peers = false;
-  LinkTerms terms;  // for those who divide it
-  // As the link counts them.
+  LinkTerms terms;  // for the division among workers
+  // Bytes, as the link counts them.
   std::uint64_t sent = 0;
   std::array<std::uint64_t, schedule::kClasses> sent_of{};
 
  private:
-  bool is_found_;     // what the modem carries is known, or was found
+  // The rate of the modem is known, or was found.
+  bool is_found_;
   unsigned workers_;  // of the gateway
   BitRate configured_reports_;
   BitRate in_force_;
@@ -94,7 +102,7 @@ struct Carrier {
   bool is_shared_ = false;
   bool share_has_risen_ = false;
   Instant share_until_ = Instant::never();
-  std::uint32_t fallback_ = 0;  // of kWholeLink
+  std::uint32_t fallback_ = 0;  // part of kWholeLink
   std::uint64_t share_serial_ = 0;
 };
 

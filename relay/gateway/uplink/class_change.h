@@ -1,4 +1,4 @@
-// What an operator may set of a class at run time.
+// Settings of a class that an operator may change at run time.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@ namespace satrelay::gateway {
 
 struct ClassChange {
   std::optional<std::uint8_t> weight = {};
-  std::optional<BitRate> guaranteed = {};  // zero: nothing
-  std::optional<BitRate> maximum = {};     // zero: all there is
-  bool as_configured = false;              // before anything else is set
+  std::optional<BitRate> guaranteed = {};  // zero: none
+  std::optional<BitRate> maximum = {};     // zero: no maximum
+  bool as_configured = false;              // applied before the other changes
 
   config::TrafficClass apply(const config::TrafficClass& in_force,
                              const config::TrafficClass& configured) const {

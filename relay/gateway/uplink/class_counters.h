@@ -1,4 +1,4 @@
-// What was sent in a class of traffic.
+// Counts of the traffic that was sent in a class.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace satrelay::gateway {
 
-// Towards the links, frames and packets as the modem counts them.
+// Traffic towards the links. relayed_bytes and bridged_bytes are as the modem counts them.
 struct ClassUse {
   std::uint64_t relayed_bytes = 0;
   std::uint64_t bridged_frames = 0, bridged_bytes = 0;
@@ -31,7 +31,7 @@ struct ClassUse {
 };
 static_assert(lists_every_counter<ClassUse>());
 
-// How long the gateway keeps what goes to the links, until it has its turn there.
+// Bounds for the time that traffic waits in the gateway for its turn on a link.
 inline constexpr std::array<std::uint64_t, 15> kQueueWaitBounds = {
     100,    250,     500,     1'000,   2'500,     5'000,     10'000,    25'000,
     50'000, 100'000, 250'000, 500'000, 1'000'000, 2'500'000, 10'000'000};

@@ -1,5 +1,5 @@
-// The dictionaries of the classes, made ready to compress with at the levels that are configured.
-// That takes milliseconds a level, so that another thread than the data path's may do it.
+// The dictionaries of the classes, prepared for compression at the configured levels. That takes
+// milliseconds a level, so the data path's thread may leave it to another thread.
 #pragma once
 
 #include <functional>
@@ -18,12 +18,12 @@ class ClassDictionaries {
  public:
   using Levels = std::shared_ptr<const compress::DictionaryLevels>;
 
-  ClassDictionaries() = default;  // no class has one
-  // Classes with the same content share one. Content that is no dictionary (the loader refuses
-  // such a file) counts as none. `compress_level`: config::kAutoLevel for all levels.
+  ClassDictionaries() = default;  // no class has a dictionary
+  // Classes with the same content share one dictionary. Content that is no dictionary counts as
+  // none; the loader refuses such a file. `compress_level`: config::kAutoLevel for all levels.
   ClassDictionaries(const std::vector<config::TrafficClass>& classes, int compress_level);
 
-  // nullptr: the class has none.
+  // nullptr: the class has no dictionary.
   Levels of(std::string_view class_name) const;
 
  private:

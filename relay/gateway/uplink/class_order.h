@@ -1,11 +1,10 @@
-// Whose turn a carrier is, of the classes of traffic and, within a class, of the sources that send
-// in it: the bridged frames and each peer's session.
+// Chooses the next class of traffic on a carrier and, within a class, the next source: the bridged
+// frames or the session of a peer.
 //
-// Classes whose guaranteed rate is not used up go first, the one that has waited longest for it
-// before the others (virtual clock: Zhang, SIGCOMM '90). What is left is shared by weight, and what
-// a class has got of that is not counted against its guarantee. The sources of a class share its
-// turns in proportion to the hosts that wait in them; a host of bridged frames is a source by
-// itself (held_frames.h).
+// Classes with guaranteed rate left go first. The class that has waited longest for it precedes the
+// others (virtual clock: Zhang, SIGCOMM '90). The rest of the carrier is shared by weight, and is
+// not counted against a class's guarantee. The sources of a class share its turns in proportion to
+// the hosts that wait in them. A host of bridged frames is a source by itself (held_frames.h).
 #pragma once
 
 #include <algorithm>
@@ -28,38 +27,42 @@ namespace satrelay::gateway {
 
 class ClassOrder {
  public:
-  // `rate`: of the carrier. Guaranteed rates are never more than config::kMostGuaranteedPercent of
-  // it together: when it becomes slower than that, all shrink alike.
+  // `rate`: rate of the carrier. All guaranteed rates together never exceed
+  // config::kMostGuaranteedPercent of it. If the carrier becomes slower than that, all shrink in
+  // proportion.
   ClassOrder(BitRate rate, std::size_t sources);
 
   void set(const std::array<ClassRates, schedule::kClasses>& rates, Instant now);
   void set_rate(BitRate rate, Instant now);
-  // What this worker has of it, from now on; set() and set_rate() are about all of it, still.
+  // This worker's share, from now on. set() and set_rate() still give the values of the whole
+  // carrier.
   void take_share(const LinkShare& share, Instant now);
-  // The share has expired: so much of kWholeLink is this worker's of all rates.
+  // The share has expired: this worker has `part` of kWholeLink of all rates.
   void fall_back(std::uint32_t part, Instant now);
 
-  // Of those that wait, the one whose turn it is; nullopt if none may send now.
+  // The class that sends next, of `waiting`; nullopt if none may send now.
   std::optional<schedule::ClassId> next(schedule::ClassSet waiting, Instant now) const;
-  // Those that are not held back by their maximum.
+  // The classes that their maximum does not hold back.
   schedule::ClassSet open(Instant now) const;
   bool has_maxima() const { return limited_ != 0; }
-  // When the first of these is no longer held back; not of an empty set.
+  // When the first of `classes` is no longer held back. `classes` must not be empty.
   Instant opens_at(schedule::ClassSet classes) const;
-  // What the class gets while all others that have a weight wait too, as far as is configured.
+  // The rate that the class gets while all other classes with a weight wait too, by configuration
+  // or by this worker's share.
   BitRate expected_rate(schedule::ClassId id) const;
 
-  // Where a source of the class stands: the smallest goes first.
+  // The start tag of a source of the class: the smallest goes first.
   std::uint64_t start(schedule::ClassId id, std::size_t source) const {
     return classes_[id].sources.start(source);
   }
-  // How far it stands behind who would be served at once (pep/schedule/fair_tags.h).
+  // How far the source's start tag is ahead of the class's virtual time; 0: it is served at once
+  // (pep/schedule/fair_tags.h).
   std::uint64_t lead(schedule::ClassId id, std::size_t source) const {
     return classes_[id].sources.lead(source);
   }
-  // To be told of all that leaves, in bytes as the carrier counts them, and what of it is booked to
-  // the source (pep/schedule/host_share.h). `hosts`: that wait in the source, at least 1. By how
-  // much the virtual time of the class's sources has moved on.
+  // Call for all bytes that leave. `bytes`: as the carrier counts them. `booked`: bytes that are
+  // booked to the source (pep/schedule/host_share.h). `hosts`: hosts that wait in the source; 0
+  // counts as 1. Returns how far the virtual time of the class's sources has moved on.
   std::uint64_t on_sent(schedule::ClassId id, std::size_t source, ByteCount bytes, ByteCount booked,
                         std::size_t hosts, Instant now) {
     Class& c = classes_[id];
@@ -68,15 +71,16 @@ class ClassOrder {
     book(c, id, bytes, now);
     return passed;
   }
-  // The same of a bridged frame, whose host keeps a tag of its own, and stood so far behind.
+  // The same for a bridged frame. Its host keeps a tag of its own, which was `lead` ahead.
   void on_bridged(schedule::ClassId id, std::uint64_t lead, ByteCount bytes, Instant now) {
     classes_[id].sources.pass(lead);
     book(classes_[id], id, bytes, now);
   }
 
-  // Bridged frames leave the connections of their class an eighth, however many hosts they say they
-  // are of: anybody can write a source address. While both wait: whether a bridged frame may have
-  // the turn; to be told of bridged bytes that left while both waited, and of all relayed ones.
+  // Bridged frames leave the connections of their class an eighth, however many hosts they seem to
+  // come from: any station can forge source addresses. bridged_may_have_turn(): whether a bridged
+  // frame may have the turn while both wait. Call on_bridged_beside_relayed() for bridged bytes
+  // that left while both waited, and on_relayed() for all relayed bytes.
   bool bridged_may_have_turn(schedule::ClassId id) const {
     return classes_[id].bridged_share.preferred();
   }
@@ -88,11 +92,12 @@ class ClassOrder {
   }
 
  private:
-  static constexpr std::size_t kShareBurst = 3'000;  // bytes that it may have left unused
+  // Bytes of their share that bridged frames may have left unused.
+  static constexpr std::size_t kShareBurst = 3'000;
   struct Class {
     ClassRates rates;
-    std::uint32_t weight = 0;  // of these, or of the share
-    BitRate expected;          // of the share
+    std::uint32_t weight = 0;  // from `rates`, or from the share
+    BitRate expected;          // from the share
     std::optional<control::Pacer> guaranteed, maximum;
     schedule::FairTags sources{0};
     schedule::CappedShare bridged_share{kShareBurst};
@@ -107,13 +112,14 @@ class ClassOrder {
     }
   }
   void apply(Class& c, Instant now) const;
-  BitRate guaranteed(const Class& c) const;  // of what the carrier carries now
+  // At the present rate of the carrier.
+  BitRate guaranteed(const Class& c) const;
 
   BitRate rate_;
   bool is_shared_ = false;
   std::uint64_t all_guaranteed_ = 0;  // bit/s, as configured
   std::array<Class, schedule::kClasses> classes_;
-  schedule::ClassSet limited_ = 0;  // have a maximum
+  schedule::ClassSet limited_ = 0;  // classes that have a maximum
   schedule::FairTags tags_{schedule::kClasses};
 };
 

@@ -1,4 +1,4 @@
-// What became of an operator's command about the uplink.
+// Results of an operator's command about the uplink.
 #pragma once
 
 #include <cstdint>

@@ -9,28 +9,28 @@
 namespace satrelay::gateway {
 namespace {
 
-// What a host or a flow sends in its turn: a long frame.
+// Bytes that a host or a flow sends in its turn: a long frame.
 constexpr std::int64_t kQuantum = 1514;
-// What a flow may send ahead of its clock before it takes turns, and a host: frames of several of
-// its flows may come together.
+// How far a flow may be ahead of its clock before it takes turns. A host may be further ahead,
+// since frames of several of its flows may come together.
 constexpr std::int64_t kFlowAhead = 1514;
 constexpr std::uint64_t kHostAhead = 4 * 1514 * schedule::FairTags::kUnit;
-// A frame of a flow is not late by the law while no more stands behind it.
+// CoDel's law drops no frame of a flow while at most so many bytes wait behind it.
 constexpr std::uint64_t kLong = 1514;
-// A class crowds out others if it has so many times the slots that are left.
+// A class is crowded if it has at least so many frames for each free slot.
 constexpr std::uint64_t kCrowd = 2;
-// A call drops no more late frames, and looks at no more resting flows.
+// A call drops at most so many late frames, and looks at so many resting flows.
 constexpr int kMostDrops = 32;
 constexpr int kMostForgotten = 2;
 
-// Tags wrap: only their differences count.
+// Tags wrap, so only their differences count.
 std::uint64_t ahead(std::uint64_t tag, std::uint64_t clock) {
   const auto difference = static_cast<std::int64_t>(tag - clock);
   return difference > 0 ? static_cast<std::uint64_t>(difference) : 0;
 }
 std::uint64_t furthest(std::uint64_t a, std::uint64_t b) { return b + ahead(a, b); }
 
-// Nodes of other classes and hosts are others.
+// A host has another node in each class, and a flow another one with each host.
 std::uint64_t host_key(const HeldKey& key) {
   return schedule::in_class(key.traffic_class, key.host);
 }
@@ -51,7 +51,7 @@ HeldFrames::HeldFrames(std::size_t most_frames, std::size_t clocks)
   dropped_.reserve(most_frames);
 }
 
-// --- what comes --------------------------------------------------------------------------------
+// --- frames that come --------------------------------------------------------------------------
 
 std::optional<HeldFrames::Slot> HeldFrames::push(const HeldKey& key, std::uint16_t ip_bytes,
                                                  Instant now) {
@@ -99,7 +99,7 @@ HeldFrames::Host& HeldFrames::host_of(const HeldKey& key) {
   if (host->empty()) {
     const Class& c = class_of(*host);
     if (lead(*host) == 0) {
-      // All of its flows begin anew with it.
+      // The host begins anew, and so do all its flows.
       host->clock = host->latest;
       host->deficit = kQuantum;
     }
@@ -108,7 +108,7 @@ HeldFrames::Host& HeldFrames::host_of(const HeldKey& key) {
   return *host;
 }
 
-// Each host has a flow at least, so there is room for a host where there is for a flow.
+// Each host has at least one flow. So if there is room for a flow, there is room for its host.
 HeldFrames::Flow& HeldFrames::flow_of(const HeldKey& key) {
   Host& host = host_of(key);
   Flow* flow = flows_.find(flow_key(key));
@@ -123,8 +123,9 @@ HeldFrames::Flow& HeldFrames::flow_of(const HeldKey& key) {
   return *flow;
 }
 
-// The fattest flow of the fattest host gives way, which may be the newcomer's own; nobody does who
-// would have no more than the newcomer then.
+// The largest flow of the largest host gives way, which may be the flow or host of the new frame
+// itself. A host or flow does not give way if it would then have fewer frames than the new frame's
+// own host or flow.
 bool HeldFrames::make_room(const HeldKey& key) {
   const Class& c = classes_[key.traffic_class];
   Host* const newcomer = hosts_.find(host_key(key));
@@ -146,7 +147,7 @@ bool HeldFrames::make_room(const HeldKey& key) {
   return true;
 }
 
-// --- what leaves -------------------------------------------------------------------------------
+// --- frames that leave -------------------------------------------------------------------------
 
 bool HeldFrames::goes_first(const Class& c) {
   return !c.first.empty() && (c.turns.empty() || c.first_share.preferred());
@@ -210,7 +211,8 @@ bool HeldFrames::is_late(Flow& flow, const Terms& terms, Instant now) const {
   return by_law || (waited > terms.most && class_of(*flow.host).bytes > terms.few.value());
 }
 
-// To the flow and to its host, and to those that go first if others wait meanwhile.
+// Debits the flow and its host. Also debits the share of flows and hosts that go first, if others
+// wait meanwhile.
 void HeldFrames::charge(Flow& flow, std::uint64_t bytes, bool host_goes_first) {
   Host& host = *flow.host;
   Class& c = class_of(host);
@@ -266,7 +268,7 @@ std::optional<HeldFrames::Dropped> HeldFrames::take_dropped() {
   return last;
 }
 
-// --- who waits where ---------------------------------------------------------------------------
+// --- places of flows and hosts -----------------------------------------------------------------
 
 void HeldFrames::place(Flow& flow, Flow::Place place) {
   Host& host = *flow.host;
@@ -298,7 +300,7 @@ void HeldFrames::place(Flow& flow, Flow::Place place) {
   }
 }
 
-// A frame of the flow has left it.
+// Call after a frame of the flow has left its queue.
 void HeldFrames::settle(Flow& flow) {
   Host& host = *flow.host;
   Class& c = class_of(host);
@@ -315,9 +317,9 @@ void HeldFrames::settle(Flow& flow) {
   place(host);
 }
 
-// It goes first if a flow of it does, and it has hardly had more than its share; and it takes turns
-// for its other flows, or if it does not go first. What it has sent in one place it owes in the
-// other.
+// The host goes first if one of its flows does, and if it has had hardly more than its share. It
+// takes turns for its other flows, or if it does not go first. Its deficit is the same in both
+// places.
 void HeldFrames::place(Host& host) {
   using Turns = schedule::FairTurns<Host, &Host::hook>;
   Class& c = class_of(host);
@@ -332,9 +334,10 @@ void HeldFrames::place(Host& host) {
   }
 }
 
-// --- who is forgotten --------------------------------------------------------------------------
+// --- forgetting --------------------------------------------------------------------------------
 
-// Its tag says nothing any more, nor does that of its host if that is forgotten with it.
+// Whether the flow's tag no longer matters. If its host is forgotten with it, neither must the
+// host's.
 bool HeldFrames::is_over(const Flow& flow) const {
   const Host& host = *flow.host;
   if (host.empty() && lead(host) == 0) return true;

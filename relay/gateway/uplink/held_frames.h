@@ -1,14 +1,15 @@
-// Bridged frames that wait for their turn on the carrier, by class, host and flow. The host of the
-// engine keeps the frames themselves, each in the slot that is named here.
+// Bridged frames that wait for their turn on the carrier, by class, host and flow. The caller of
+// the engine keeps the frames themselves, each in the slot that is named here.
 //
-// Within a class hosts share alike, and the flows of a host. Each has a tag, as in start-time fair
-// queueing (pep/schedule/fair_tags.h): how far it has been served, on the clock of its class or of
-// its host. Who is behind that clock, or hardly ahead of it, sends less than its share, and goes
-// before those that take turns (pep/schedule/fair_turns.h), whenever it sends something. A tag is
-// kept until the clock has passed it, so that nobody gets more by pausing.
+// Hosts share their class equally, and flows share their host. Each host and each flow has a tag,
+// as in start-time fair queueing (pep/schedule/fair_tags.h). The tag says how far it has been
+// served, on the clock of its class or of its host. If the tag is behind that clock, or hardly
+// ahead of it, the host or flow sends less than its share. Its frames then go before the frames of
+// the others, which take turns (pep/schedule/fair_turns.h). A tag is kept until the clock has
+// passed it, so a pause gains nothing.
 //
-// A frame is dropped by CoDel's law (pep/schedule/codel.h), asked for each flow by itself. While
-// the frames of a class crowd out others, its fattest host loses one for each that comes.
+// CoDel's law drops frames (pep/schedule/codel.h), for each flow by itself. While the frames of a
+// class crowd out others, the host with most frames in it loses one for each that comes.
 #pragma once
 
 #include <array>
@@ -29,7 +30,7 @@
 
 namespace satrelay::gateway {
 
-// `host` and `flow` are keyed hashes: what has the same ones shares a turn.
+// `host` and `flow` are keyed hashes. Frames with the same hash share a turn.
 struct HeldKey {
   schedule::ClassId traffic_class = 0;
   std::uint64_t host = 0;
@@ -43,7 +44,7 @@ class HeldFrames {
     Slot slot = 0;
     std::uint16_t ip_bytes = 0;
     Duration waited;
-    std::uint64_t lead = 0;  // as lead() had it
+    std::uint64_t lead = 0;  // as lead() was
   };
   enum class Cause : std::uint8_t { kCrowded, kLate };
   struct Dropped {
@@ -51,44 +52,49 @@ class HeldFrames {
     schedule::ClassId traffic_class = 0;
     Cause cause = Cause::kCrowded;
   };
-  // How long frames of a class may wait, and what the link counts for one beyond its IP bytes.
+  // How long frames of a class may wait, and how many bytes the link adds to the IP bytes of each.
   struct Terms {
     schedule::Codel::Terms law;
-    Duration most;  // longer than that nothing waits
-    ByteCount few;  // unless no more than so many wait in the class
+    // The longest wait. It does not count while at most `few` bytes wait in the class.
+    Duration most;
+    ByteCount few;
     std::uint32_t overhead = 0;
   };
-  // What goes first leaves the others of its class, or of its host, an eighth.
+  // Hosts that go first leave the other hosts of their class an eighth, as do flows in their host.
   static constexpr schedule::CappedShare::Permille kFirstShare = 875;
 
-  // Slots 0 to most_frames - 1, at most 65534. `clocks`: how many carriers move the clocks on.
+  // Slots are 0 to most_frames - 1; there are at most 65534. `clocks`: the number of carriers that
+  // move the clocks on.
   explicit HeldFrames(std::size_t most_frames, std::size_t clocks = 1);
   HeldFrames(const HeldFrames&) = delete;
   HeldFrames& operator=(const HeldFrames&) = delete;
 
-  // Before the first frame: the queues in which the same hosts may wait too. Outlives this.
+  // Call before the first frame. `shares`: all queues in which the same hosts may wait; it must
+  // outlive this object.
   void share_with(schedule::HostShares& shares) { shares_ = &shares; }
 
-  // Where the frame is to be kept; nullopt if it finds no room.
+  // The slot for the frame; nullopt if there is no room.
   std::optional<Slot> push(const HeldKey& key, std::uint16_t ip_bytes, Instant now);
-  // The class's next frame, which is there no more; nullopt if all that waited were late.
+  // Takes the next frame of the class; nullopt if all that waited were late.
   std::optional<Frame> pop(schedule::ClassId traffic_class, const Terms& terms, Instant now);
-  // A frame that was dropped since it was pushed: its slot is free from now on.
+  // A frame that was dropped after push(). Its slot is free from now on.
   std::optional<Dropped> take_dropped();
   bool any_dropped() const { return !dropped_.empty(); }
 
-  // --- beside others of the class, in FairTags::kUnit
-  // How far the class's next frame stands behind who would be served at once.
+  // --- beside other sources of the class, in units of FairTags::kUnit
+  // How far the host of the class's next frame is ahead of the clock; 0: it is served at once.
   std::uint64_t lead(schedule::ClassId traffic_class) const;
-  // A carrier has served others of the class, whose virtual time has moved on by so much.
+  // A carrier has served other sources of the class, and their virtual time has moved on by
+  // `units`.
   void pass(schedule::ClassId traffic_class, std::uint64_t units) {
     classes_[traffic_class].clock += units;
   }
-  // Nobody waits for what the class has had so far.
+  // Nothing else waits, so the bytes that the class has sent so far count against none of its
+  // hosts.
   void forgive(schedule::ClassId traffic_class);
 
-  schedule::ClassSet classes() const { return waiting_; }  // in which frames wait
-  // With those that were dropped and not taken yet.
+  schedule::ClassSet classes() const { return waiting_; }  // classes in which frames wait
+  // Includes dropped frames that were not taken yet.
   std::size_t frames() const { return slots_.size() - free_.size(); }
   std::size_t frames(schedule::ClassId traffic_class) const {
     return classes_[traffic_class].frames;
@@ -100,9 +106,10 @@ class HeldFrames {
 
  private:
   static constexpr Slot kNoSlot = 0xFFFF;
-  static constexpr std::size_t kFirstBurst = 3'000;  // bytes that it may have left unused
+  // Bytes of its share that the preferred host or flow may have left unused.
+  static constexpr std::size_t kFirstBurst = 3'000;
   struct Queued {
-    Slot next = kNoSlot;  // of its flow
+    Slot next = kNoSlot;  // of the same flow
     std::uint16_t ip_bytes = 0;
     Instant since;
   };
@@ -115,8 +122,9 @@ class HeldFrames {
     Slot first = kNoSlot, last = kNoSlot;
     std::uint32_t frames = 0;
     std::uint64_t bytes = 0;
-    std::uint64_t tag = 0;     // on the clock of its host, bytes
-    std::int64_t deficit = 0;  // or what it may still send first
+    std::uint64_t tag = 0;  // on the clock of its host, bytes
+    // In kFirst: bytes that it may still send first.
+    std::int64_t deficit = 0;
     bool is_fresh = true;
     Place place = Place::kRests;
     ListHook<Flow> hook;  // of the list of its place
@@ -127,26 +135,30 @@ class HeldFrames {
   struct Host {
     std::uint64_t key = 0;
     Host* chain = nullptr;
-    schedule::HostShare* share = nullptr;  // nullptr: waits nowhere else
+    schedule::HostShare* share = nullptr;  // nullptr: the host waits in no other queue
     schedule::ClassId traffic_class = 0;
     std::size_t frames = 0;
-    std::size_t known = 0;                // flows
-    std::size_t in_turns = 0;             // of them
-    std::uint64_t tag = 0;                // on the clock of its class
-    std::uint64_t clock = 0, latest = 0;  // of its flows: their clock, and the furthest tag
+    // Flows.
+    std::size_t known = 0;
+    // Flows that take turns.
+    std::size_t in_turns = 0;
+    std::uint64_t tag = 0;  // on the clock of its class
+    // The clock of its flows, and their furthest tag.
+    std::uint64_t clock = 0, latest = 0;
     std::int64_t deficit = 0;
     bool is_fresh = true;
     FlowList first;
     schedule::FairTurns<Flow, &Flow::hook> turns;
     schedule::CappedShare first_share{kFirstBurst};
-    Flow* fattest = nullptr;  // or it was, when it last got a frame
+    // This flow had most frames of the host when it last got one.
+    Flow* fattest = nullptr;
     ListHook<Host> hook, first_hook;
     bool empty() const { return frames == 0; }
   };
   struct Class {
     std::uint64_t bytes = 0;
     std::size_t frames = 0;
-    std::size_t hosts = 0;  // with frames
+    std::size_t hosts = 0;  // hosts with frames
     std::uint64_t clock = 0, latest = 0;
     IntrusiveList<Host, &Host::first_hook> first;
     schedule::FairTurns<Host, &Host::hook> turns;
@@ -181,7 +193,8 @@ class HeldFrames {
   std::vector<Dropped> dropped_;
   KeyedPool<Host> hosts_;
   KeyedPool<Flow> flows_;
-  FlowList resting_;  // flows of which nothing waits, the one that rests longest first
+  // Flows without frames. The first is the next to be looked at and perhaps forgotten.
+  FlowList resting_;
   std::array<Class, schedule::kClasses> classes_;
   schedule::ClassSet waiting_ = 0;
 };

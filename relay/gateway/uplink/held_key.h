@@ -1,4 +1,4 @@
-// Among whom a bridged packet that waits takes its turn.
+// The host and the flow by which a waiting bridged frame takes its turns.
 #pragma once
 
 #include "config/model/schema.h"
@@ -8,8 +8,8 @@
 
 namespace satrelay::gateway {
 
-// `frame` comes from the LAN. Its flow is what its addresses, its protocol and, where they are to
-// be seen, its ports say. A frame that is not IP is of a host and a flow of its own: its PPPoE
+// `frame` comes from the LAN. Its flow is identified by its addresses, its protocol and, where they
+// are visible, its ports. A frame that is not IP is of a host and a flow of its own: its PPPoE
 // session, its stack of MPLS labels (three of them at most), or else its two MACs.
 HeldKey held_key(const HashKey& key, config::FairHosts fair, schedule::ClassId traffic_class,
                  const Frame& frame);

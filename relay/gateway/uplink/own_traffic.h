@@ -1,6 +1,6 @@
-// What a link carries beside streams and bridged frames: frames that the gateway itself originates,
-// and control frames of layer 2, which do not wait. Each kind has a budget, so that nobody who
-// causes them has more of the link.
+// Budgets on a link for traffic besides streams and bridged frames: frames that the gateway itself
+// originates, and control frames of layer 2. They do not wait for a turn among the classes. Each
+// kind has a budget, so that no station that causes them takes more of the link.
 #pragma once
 
 #include <algorithm>
@@ -14,37 +14,37 @@
 
 namespace satrelay::gateway {
 
-// Frames that others cause, each of which has an answer or none.
+// Frames of the gateway, which other stations or timers cause.
 enum class OwnFrame : std::uint8_t {
   kEcho,              // a reply to a ping
-  kNeighbour,         // to ARP or a neighbour solicitation
-  kNeighbourRequest,  // which timers cause
+  kNeighbour,         // an answer to ARP or a neighbour solicitation
+  kNeighbourRequest,  // caused by timers
   kReset,             // RST
 };
 
-// Where the frames of the gateway are asked for before they are made.
+// Grants frames of the gateway before they are made.
 class OwnFrames {
  public:
   virtual ~OwnFrames() = default;
-  // Whether one of so many octets may leave, which takes it from the budget. `known`: it is for the
-  // next hop, a peer or a host behind one.
+  // Whether a frame of so many octets may leave. If so, it is taken from the budget. `known`: the
+  // frame is for the next hop, a peer or a host behind a peer.
   virtual bool take(OwnFrame kind, bool known, std::size_t frame_size, Instant now) = 0;
 };
 
 class OwnTraffic {
  public:
-  // `workers`: of the gateway, which share the link. Only the first one answers pings and ARP and
-  // has control frames; what each of them sends has its part.
+  // `workers`: workers of the gateway, which share the link. Only the first worker answers pings
+  // and ARP and passes control frames, so those budgets are not divided. All others are.
   explicit OwnTraffic(unsigned workers) : workers_(workers) {}
   OwnTraffic(const OwnTraffic&) = delete;
   OwnTraffic& operator=(const OwnTraffic&) = delete;
 
-  // Of the link, over all workers.
+  // The rate of the link, over all workers.
   void set_rate(BitRate link, Instant now) {
     const BitRate tenth = link.scaled(1, 10);
     const BitRate hundredth = link.scaled(1, 100);
-    // Of a slow link six kinds together take less than all may: HELLOs and CLOSEs do not wait for
-    // that.
+    // On a slow link the six kinds together take less than the budget that they have in common,
+    // since HELLOs and CLOSEs do not wait for that budget.
     const BitRate small = std::min(std::max(hundredth, kOneFrameASecond), tenth.scaled(1, 7));
     const auto part = [&](BitRate rate) { return rate.scaled(1, workers_); };
     control_.set_rate(std::min(std::max(hundredth, kLeastControl), tenth), now);
@@ -57,7 +57,7 @@ class OwnTraffic {
     hello_answers_.set_rate(part(small).scaled(1, 2), now);
     closes_.set_rate(part(small), now);
   }
-  // `accounted`: as the link counts it.
+  // `accounted`: size as the link counts it.
   bool allows(OwnFrame kind, bool known, ByteCount accounted, Instant now) const {
     const auto claim = known ? control::Budget::Claim::kFirst : control::Budget::Claim::kOther;
     const control::Budget& budget = frames_[index(kind)];
@@ -69,7 +69,7 @@ class OwnTraffic {
   }
   // Control frames of layer 2, from the LAN.
   control::Budget& control() { return control_; }
-  // For sessions: HELLOs of their own accord, answers to the peer's, and CLOSE.
+  // For sessions: HELLOs that they send unasked, answers to the peer's HELLOs, and CLOSE.
   control::Budget& hellos() { return hellos_; }
   control::Budget& hello_answers() { return hello_answers_; }
   control::Budget& closes() { return closes_; }
@@ -78,7 +78,7 @@ class OwnTraffic {
   // A frame of 128 octets, with what Ethernet adds to it on the wire.
   static constexpr ByteCount kSmallFrame = ByteCount(128 + 24);
   static constexpr ByteCount kTwoSmallFrames = kSmallFrame * 2;
-  // Four HELLOs: a handshake, once the peer is heard.
+  // Four HELLOs: a handshake, once packets of the peer arrive.
   static constexpr ByteCount kHandshake = ByteCount(4 * 450);
   static constexpr BitRate kOneFrameASecond = BitRate::bits_per_second(kSmallFrame.value() * 8);
   static constexpr BitRate kLeastControl = BitRate::bits_per_second(16'000);
@@ -87,7 +87,8 @@ class OwnTraffic {
 
   unsigned workers_;
   control::Budget control_{kTwoSmallFrames};
-  control::Budget all_{kHandshake * 2};  // that the gateway originates
+  // For all frames that the gateway originates.
+  control::Budget all_{kHandshake * 2};
   std::array<control::Budget, 4> frames_{
       control::Budget(kTwoSmallFrames, &all_), control::Budget(kTwoSmallFrames, &all_),
       control::Budget(kTwoSmallFrames, &all_), control::Budget(kTwoSmallFrames, &all_)};

@@ -1,5 +1,5 @@
-// The classes of traffic of a gateway: what is configured, what the operator has set since, and
-// what was sent in each. A class keeps its number over a reload.
+// The classes of traffic of a gateway: their configuration, the operator's changes since, and
+// counts of their traffic. A class keeps its number over a reload.
 #pragma once
 
 #include <array>
@@ -20,22 +20,24 @@ namespace satrelay::gateway {
 struct TrafficClassState {
   config::TrafficClass in_force;
   config::TrafficClass configured;
-  ClassDictionaries::Levels dictionary;  // nullptr: none. The other two have none.
+  // nullptr: none. Classes without a configured name have none.
+  ClassDictionaries::Levels dictionary;
   ClassUse use;
   Histogram relayed_waits{kRelayedWait.bounds};
-  Histogram bridged_waits{kBridgedWait.bounds};  // of those that had to wait
+  Histogram bridged_waits{kBridgedWait.bounds};  // of frames that had to wait
 };
 
 class TrafficClasses {
  public:
-  // What is of no class that has a name.
+  // Traffic without a configured class.
   static constexpr schedule::ClassId kRelayed = 0;
   static constexpr schedule::ClassId kBridged = 1;
 
   explicit TrafficClasses(const std::vector<config::TrafficClass>& configured,
                           const ClassDictionaries& dictionaries = {});
 
-  // A class that is there under the same name goes on counting; all are as configured.
+  // A class that keeps its name keeps its number and its counts. All classes are as configured
+  // afterwards.
   void replace(const std::vector<config::TrafficClass>& configured,
                const ClassDictionaries& dictionaries = {});
 
@@ -48,7 +50,7 @@ class TrafficClasses {
   }
 
   schedule::ClassSet in_use() const { return in_use_; }
-  // In the order of the configuration, behind them the two without a name.
+  // In the order of the configuration, followed by the two classes without a configured name.
   const std::vector<schedule::ClassId>& order() const { return order_; }
   TrafficClassState& operator[](schedule::ClassId id) { return classes_[id]; }
   const TrafficClassState& operator[](schedule::ClassId id) const { return classes_[id]; }

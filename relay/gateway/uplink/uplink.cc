@@ -14,10 +14,11 @@ using schedule::ClassSet;
 
 namespace {
 
-// With bridged frames, and that of streams which are no flows.
+// Hosts besides those of flows: the hosts of bridged frames, and one for streams that carry no
+// flow.
 constexpr std::size_t kMostHeldHosts = 2 * kMostHeldFrames + 1;
 
-// What is followed differs by more than one part of these.
+// The uplink follows a controller's rate if it has changed by more than one part in so many.
 constexpr std::uint64_t kNotable = 64;
 
 }  // namespace
@@ -40,7 +41,7 @@ Uplink::Uplink(const config::Gateway& config, std::size_t sessions, HashKey secr
     carriers_.back()->index = carriers_.size() - 1;
   }
   for (std::size_t i = 0; i < sessions; ++i) ready_set_.rest(i, Instant::never());
-  // Which of several links a bridged frame takes is not known.
+  // The gateway does not know which of several links a bridged frame takes.
   if (carriers_.size() == 1) held_.share_with(carriers_.front()->host_shares);
   apply_classes(now);
 }
@@ -62,7 +63,7 @@ void Uplink::add_session(Carrier& carrier, stp::Session& session, std::uint16_t 
 
 Uplink::BridgeOutcome Uplink::admit(ClassId id, const Frame& frame, std::size_t ip_bytes,
                                     Instant now) {
-  // Not before fragments that came earlier.
+  // Fragments that came earlier leave first.
   const bool must_wait = released_.any_to_send() && !frame.reassembled;
   const ClassId turn = turn_of(id);
   const bool is_first = !must_wait && (held_.classes() & schedule::class_bit(turn)) == 0;
@@ -79,7 +80,8 @@ Uplink::BridgeOutcome Uplink::admit(ClassId id, const Frame& frame, std::size_t 
     ++classes_[id].use.dropped_frames;
     return BridgeOutcome::kNoRoom;
   }
-  // Beside sessions that wait it is booked to its host, which may have had its turns already.
+  // Sessions wait in the class, too. So the frame is booked to its host, which may have had its
+  // turns already.
   if (const auto way = is_first ? way_out(turn, now) : std::nullopt) {
     const auto held = held_.pop(turn, held_terms(turn), now);
     debit_bridged(*way, held->lead, ip_bytes, now);
@@ -111,7 +113,8 @@ std::size_t Uplink::ip_bytes_of(std::size_t frame_size) {
   return frame_size - std::min(frame_size, wire::kEthernetHeaderSize);
 }
 
-// The gateway speaks on links that lead to peers; which of several it takes is not known.
+// The gateway's own frames leave by links that have peers. It does not know which of several they
+// take.
 bool Uplink::speaks_on(const Carrier& carrier) const { return carrier.has_peers || lines_.empty(); }
 
 bool Uplink::take(OwnFrame kind, bool known, std::size_t frame_size, Instant now) {
@@ -133,7 +136,7 @@ Instant Uplink::next_own(std::size_t frame_size) const {
   return next;
 }
 
-// Which of several links the frame takes is not known.
+// The gateway does not know which of several links the frame takes.
 HeldFrames::Terms Uplink::held_terms(ClassId turn) const {
   HeldFrames::Terms terms = carriers_.front()->held_terms(turn);
   for (const auto& carrier : carriers_) {
@@ -187,8 +190,9 @@ BitRate Uplink::commanded(std::size_t peer) const {
   return least < line.carrier.config.send_rate ? least : BitRate();
 }
 
-// The lower of what the operator says here, of the link and of the peer, and what the receiver of
-// the direction has announced, and what the controller has found.
+// Sets the capacity of one session: the least of the configured rate, the operator's limits for the
+// link and for the peer, and the rate that the peer has announced. Also notes the rate that the
+// session's controller has found.
 void Uplink::limit_line(Line& line) {
   using enum control::CutCause;
   BitRate capacity = line.carrier.config.send_rate;
@@ -209,8 +213,8 @@ void Uplink::limit_line(Line& line) {
   line.has_found = !line.session.found_capacity().is_zero();
 }
 
-// A carrier with several receivers is as fast as the fastest of them. What each of them has said is
-// not asked for again: a peer may say something new with each packet, and there may be a thousand.
+// A carrier with several receivers is as fast as the fastest of them. The other sessions are not
+// asked again: a peer may announce a new rate with each packet, and there may be a thousand peers.
 void Uplink::apply_rate(Carrier& carrier, Instant now) {
   const bool finds = carrier.config.finds_capacity();
   BitRate most;
@@ -243,16 +247,18 @@ void Uplink::apply_capacity(Carrier& carrier, Instant now) {
 void Uplink::apply_capacity(std::size_t peer, Instant now) {
   Line& line = lines_[peer];
   ready_set_.wake(peer);
-  // Of the others nothing may have been applied yet, or all of it before they were found to differ.
+  // This session has had no capacity yet. The other sessions of the carrier may have had none
+  // either.
   if (line.capacity.is_zero()) return apply_capacity(line.carrier, now);
   limit_line(line);
   apply_rate(line.carrier, now);
 }
 
-// What a controller that finds the capacity lets all who send to the carrier have together, zero if
-// it has no word on it. What is not exact, what stands in the modem's queue, and what is left to
-// others concerns them all; while it lets its own queue go the rest may have half. One that begins
-// has found so much at least, and is not held to what others have found.
+// The rate that the carrier may use, by the session's controller, if that finds the capacity. Zero
+// if the controller has no estimate. All senders on the carrier share the margins of that rate: for
+// inexact measurement, for the modem's queue and for others' traffic. While the controller drains
+// its queue, the carrier may still use half of the found rate. A controller that has just begun
+// counts with its present rate, and the findings of other controllers do not limit it.
 BitRate Uplink::used_by(const Line& line) {
   if (line.session.peer_state() != stp::PeerState::kAlive) return {};
   const BitRate found = line.session.found_capacity();
@@ -295,7 +301,7 @@ void Uplink::write_demands(Demands& demands, Instant now) const {
             .booked = carrier.pacer.booked(now).value(),
             .reports = carrier.report_budget.debited(),
             .sent_of = carrier.sent_of};
-    // Which of several links they take is not known.
+    // The gateway does not know which of several links the frames take.
     link.waiting = link.hungry = held_.classes();
     for (ClassSet set = link.waiting; set != 0; set &= set - 1) {
       const ClassId id = schedule::lowest_class(set);
@@ -358,7 +364,7 @@ void Uplink::fall_back(Carrier& carrier, Instant now) {
   }
 }
 
-// Each lane has an equal part of what its peer is sent at most.
+// Each lane has an equal part of its peer's limit.
 BitRate Uplink::lane_fallback(const Line& line) { return line.limit.scaled(1, line.lanes); }
 
 // --- classes -----------------------------------------------------------------------------------
@@ -366,7 +372,7 @@ BitRate Uplink::lane_fallback(const Line& line) { return line.limit.scaled(1, li
 void Uplink::apply_classes(Instant now) {
   for (const auto& carrier : carriers_) {
     std::array<ClassRates, schedule::kClasses> rates;
-    // What still waits in a class that is no more shall leave.
+    // Frames that still wait in a removed class must leave.
     for (ClassSet gone = held_.classes() & ~classes_.in_use(); gone != 0; gone &= gone - 1) {
       rates[schedule::lowest_class(gone)].weight = 1;
     }
@@ -376,7 +382,7 @@ void Uplink::apply_classes(Instant now) {
     }
     ClassRates& bridged = rates[TrafficClasses::kBridged];
     bridged.guaranteed = config::bridged_guarantee(carrier->config, carrier->rate());
-    // Another link has a share for them, this one serves them as any class.
+    // Another link has a bridged_share. This link has none, and serves bridged frames as any class.
     if (has_bridged_share_ && bridged.guaranteed.is_zero()) bridged.weight = 1;
     carrier->terms.classes = rates;
     carrier->terms.rate = carrier->rate();
@@ -406,7 +412,7 @@ ClassResult Uplink::set_class(std::string_view name, const ClassChange& change, 
   return ClassResult::kSet;
 }
 
-// Without bridged_share bridged frames have the turns of relayed connections.
+// Without bridged_share, bridged frames share the turns of relayed connections.
 ClassId Uplink::turn_of(ClassId id) const {
   return id == TrafficClasses::kBridged && !has_bridged_share_ ? TrafficClasses::kRelayed : id;
 }

@@ -1,4 +1,4 @@
-// Whose turn it is.
+// Chooses the source that sends next.
 #include <algorithm>
 #include <array>
 
@@ -19,7 +19,7 @@ constexpr std::size_t kPacketsOfARun = 32;
 std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet bridged,
                                              Instant now) const {
   if (!carrier.pacer.can_send(now)) {
-    // Only a train goes on then, which runs ahead of the carrier.
+    // Only a train may go on now, since trains run ahead of the carrier.
     if (!carrier.config.finds_capacity()) return std::nullopt;
     bridged = 0;
   }
@@ -69,8 +69,9 @@ bool Uplink::lone_peer_waits() const {
          class_bit(carriers_.front()->choice->traffic_class);
 }
 
-// Once more the one that had the turn, without choosing; 0: it has nothing, or must be chosen. It
-// knows by itself whether it may send, and nobody else would have the turn if it may not.
+// Polls the peer that had the last turn, without choosing again. 0: it has nothing to send, or must
+// be chosen again. Its session knows by itself whether it may send. If it may not, no other source
+// would have the turn.
 std::size_t Uplink::poll_lone_peer(MutableBytes out, Instant now) {
   return lone_peer_waits() ? poll_session(*lone_peer_, out, now) : 0;
 }
@@ -91,7 +92,7 @@ std::size_t Uplink::poll_run(std::span<const MutableBytes> rooms, std::span<Poll
   return run.count;
 }
 
-// The peer that was chosen has sent a packet.
+// The chosen peer has sent a packet.
 void Uplink::note_lone_peer() {
   if (carriers_.size() > 1 || held_.classes() != 0) return;
   const Carrier& carrier = *carriers_.front();
@@ -115,10 +116,10 @@ Polled Uplink::poll(MutableBytes out, Instant now) {
     }
     lone_peer_.reset();
   }
-  // Where no carrier has room little could be sent: that is nobody's turn.
+  // If no carrier has room, little could be sent. So no source uses up its turn.
   const bool has_room = std::ranges::any_of(
       carriers_, [&](const auto& carrier) { return carrier->pacer.can_send(now); });
-  // What a session must say waits for no more than one bridged frame.
+  // Control of a session waits for at most one bridged frame.
   if (!sessions_first_ && has_room) {
     sessions_first_ = true;
     if (const auto turn = bridged_turn(now)) return release_held(*turn, out, now);
@@ -128,7 +129,7 @@ Polled Uplink::poll(MutableBytes out, Instant now) {
     next_peer_ = ready_set_.from(next_peer_ + 1).value_or(ready_set_.from(0).value_or(0));
   }
   bool session_has_turn = choose_all(now);
-  // One that has the turn may find that it has nothing after all.
+  // A session that has the turn may find nothing to send.
   for (std::size_t attempt = 0; attempt <= lines_.size(); ++attempt) {
     if (const std::size_t size = poll_sessions(out, now); size > 0) {
       note_lone_peer();
@@ -142,7 +143,7 @@ Polled Uplink::poll(MutableBytes out, Instant now) {
   return {};
 }
 
-// By which a held frame may leave, whichever carrier it takes.
+// The choice by which a held frame may leave, on any carrier.
 std::optional<Uplink::Choice> Uplink::bridged_turn(Instant now) const {
   if (held_.classes() == 0) return std::nullopt;
   for (const auto& carrier : carriers_) {
@@ -152,7 +153,7 @@ std::optional<Uplink::Choice> Uplink::bridged_turn(Instant now) const {
   return std::nullopt;
 }
 
-// For each carrier; whether a session has the turn on any.
+// Chooses on each carrier. True if a session has the turn on any of them.
 bool Uplink::choose_all(Instant now) {
   bool any = false;
   for (const auto& carrier : carriers_) {
@@ -162,10 +163,11 @@ bool Uplink::choose_all(Instant now) {
   return any;
 }
 
-// With many peers it would take long to ask each of them before every packet.
+// Asking each of many peers before every packet would take too long.
 std::size_t Uplink::poll_sessions(MutableBytes out, Instant now) {
   if (!ready_set_.from(0)) return 0;
-  // One in turn, so that what it must say waits for no more than a packet of each.
+  // One session is asked in turn, so that its control waits for at most one packet of each other
+  // session.
   if (const std::size_t size = poll_session(next_peer_, out, now); size > 0) return size;
   for (const auto& carrier : carriers_) {
     if (!carrier->choice || carrier->choice->source == kBridgedSource) continue;
@@ -196,8 +198,8 @@ std::size_t Uplink::poll_session(std::size_t index, MutableBytes out, Instant no
   return written.frame;
 }
 
-// To the classes whose bytes it carries, its headers to the first; what concerns the session
-// itself is in nobody's way.
+// Debits a packet to the classes that have bytes in it, and its headers to the first of these.
+// Control of the session takes no class's turn.
 void Uplink::debit_relayed(std::size_t peer, std::size_t datagram, Instant now) {
   Line& line = lines_[peer];
   const stp::Session& session = line.session;
@@ -219,7 +221,7 @@ void Uplink::debit_relayed(std::size_t peer, std::size_t datagram, Instant now) 
   }
 }
 
-// Each by itself: what is guaranteed to a class may be used up by any of them.
+// Debits each packet by itself, since any of them may use up the guaranteed rate of the class.
 void Uplink::debit_run(std::size_t peer, ClassId id, std::span<const stp::RunPacket> packets,
                        Instant now) {
   Line& line = lines_[peer];
@@ -239,9 +241,9 @@ void Uplink::debit_run(std::size_t peer, ClassId id, std::span<const stp::RunPac
   classes_[id].use.relayed_bytes += total;
 }
 
-// Debited to the carriers that have room, if none has any to those that have it for what must not
-// wait, and to all if none has that: the frame may have taken any of them, but one that is slower
-// than the others must not be booked out by what they carry.
+// Debits a frame to all carriers that it may have taken: the carriers with room, or else the
+// carriers with room for urgent packets, or else all. A slow carrier without room is spared.
+// Otherwise the traffic of faster carriers would book it out.
 template <typename Takes, typename Book>
 void Uplink::book(std::size_t ip_bytes, Instant now, Takes&& takes, Book&& book_at) {
   const auto has_room = [&](const auto& carrier) {
@@ -278,7 +280,7 @@ void Uplink::debit_bridged(const Choice& turn, std::uint64_t lead, std::size_t i
   use.bridged_bytes += accounted.value();
 }
 
-// It is of no class.
+// The frame is of no class.
 void Uplink::book_own(std::size_t frame_size, Instant now) {
   const auto speaks = [this](const Carrier& carrier) { return speaks_on(carrier); };
   book(ip_bytes_of(frame_size), now, speaks, [](Carrier&, ByteCount) {});
@@ -297,7 +299,7 @@ Polled Uplink::release_held(const Choice& turn, MutableBytes out, Instant now) {
   return {.kind = Polled::Kind::kHeld, .slot = frame->slot};
 }
 
-// The next one that its keeper has to throw away.
+// The next dropped frame that the caller must throw away.
 Polled Uplink::give_up_dropped() {
   while (const auto dropped = held_.take_dropped()) {
     ++classes_[counted_as(dropped->traffic_class)].use.dropped_frames;
@@ -310,8 +312,9 @@ Polled Uplink::give_up_dropped() {
   return {};
 }
 
-// By which a frame of a class leaves of which no other waits. Which carrier it takes is the modem's
-// affair: with several, any that has room lets it go.
+// The choice by which a bridged frame leaves at once, if no other bridged frame of its class waits.
+// The modem decides which carrier the frame takes. So with several carriers it leaves if any of
+// them has room.
 std::optional<Uplink::Choice> Uplink::way_out(ClassId turn, Instant now) const {
   for (const auto& carrier : carriers_) {
     const auto choice = choose(*carrier, held_.classes() | class_bit(turn), now);
@@ -324,7 +327,7 @@ Instant Uplink::next_turn(Instant now) const {
   if (held_.any_dropped()) return now;
   Instant next = Instant::never();
   for (const auto& carrier : carriers_) {
-    // Sessions tell by themselves when their pacers open.
+    // Sessions report by themselves when their pacers open.
     if (held_.classes() == 0 && !carrier->classes.has_maxima()) continue;
     ClassSet streams = 0;
     ready_set_.for_each([&](std::size_t i) {

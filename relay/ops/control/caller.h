@@ -1,4 +1,4 @@
-// Who has told the gateway to do something.
+// The user that gave the gateway a command.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,9 @@
 namespace satrelay::ops {
 
 struct Caller {
-  std::uint32_t user = 0;  // its number on this machine, as the kernel knows it
-  // "panel:NAME", if a program asks for somebody who has logged in there: as that program says.
+  std::uint32_t user = 0;  // the user's number on this machine, from the kernel
+  // "panel:NAME" if a program gives the command for a user logged in there. Only that program
+  // vouches for the name.
   std::string on_behalf_of = {};
 };
 

@@ -12,7 +12,7 @@
 namespace satrelay::ops {
 namespace {
 
-// A word of the name, a name, and all switches of a rule.
+// The longest line has two words for a name and the settings of a rule.
 using Words = ControlWords<10>;
 
 constexpr Duration kShortest = Duration::seconds(1);
@@ -129,14 +129,14 @@ bool is_read(const ControlValueSpec& spec, ControlValue& value) {
   return false;
 }
 
-// What is wrong with `text`; "" if it was read.
+// Returns the fault of `text`; "" if it was parsed.
 std::string read(const ControlValueSpec& spec, std::string_view text, ControlValue& value) {
   value.text = text;
   if (is_read(spec, value)) return "";
   return lower(spec.name) + ": write " + expected(spec);
 }
 
-// What is wrong with the words from `first` on; "" if they were read.
+// Returns the fault of the words from `first` on; "" if they were parsed.
 std::string read_settings(const ControlCommandSpec& command, const ControlArgument& argument,
                           const Words& words, std::size_t first, ControlLine& line,
                           ControlValue& whole) {
@@ -222,7 +222,7 @@ ControlLineParse parse_control_line(std::string_view text) {
   if (words.count() < 3 || !is_panel_user(words[1])) {
     return {std::nullopt, "write: as panel:NAME COMMAND"};
   }
-  // The words are parts of the text.
+  // The words point into the text.
   ControlLineParse parse = parse_command(
       text.substr(static_cast<std::size_t>(words[1].data() + words[1].size() - text.data())));
   if (parse.line) parse.line->on_behalf_of = words[1];

@@ -1,5 +1,5 @@
-// The commands of a gateway's control socket, each in one place. The gateway reads its lines by
-// this table and makes its help of it; satrelayctl makes its own commands of it.
+// The commands of a gateway's control socket, each in one place. The gateway parses its lines by
+// this table and makes its help from it. satrelayctl makes its own commands from it.
 #pragma once
 
 #include <array>
@@ -37,8 +37,8 @@ enum class ValueType : std::uint8_t {
   kDuration,  // 1s to 24h
 };
 
-// Where names that a value may be stand: in the entries of a listing of the stats socket, in the
-// first of both fields that is not empty.
+// Where to find the names that a value may have: in the entries of a listing of the stats socket,
+// in the first of both fields that is not empty.
 struct NamesIn {
   const char* listing = nullptr;
   const char* field = "name";
@@ -46,37 +46,38 @@ struct NamesIn {
 };
 
 struct ControlValueSpec {
-  const char* name;  // "LINK"; of a setting its key, "weight"
+  const char* name;  // such as "LINK"; for a setting its key, such as "weight"
   ValueType type;
   const char* help;
   std::span<const std::string_view> words = {};
-  const char* instead = nullptr;  // a word that may stand in its place
+  const char* instead = nullptr;  // a word that is allowed instead of the value
   std::uint16_t most = 0;         // kNumber
   NamesIn names = {};             // kName
 };
 
 enum class Presence : std::uint8_t {
   kRequired,
-  kOptional,  // the last one may be left out; an option of satrelayctl
+  kOptional,  // the last argument may be left out; an option of satrelayctl
 };
 
 struct ControlArgument {
   ControlValueSpec value;
   Presence presence = Presence::kRequired;
-  // If there are any, the argument is the rest of the line: one or more KEY=VALUE, each key once,
-  // or the one word of `value.instead`.
+  // If this is not empty, the argument is the rest of the line: one or more KEY=VALUE, each key
+  // once, or the one word of `value.instead`.
   std::span<const ControlValueSpec> settings = {};
 };
 
-// Who may connect to the socket may do all of it; what changes something is an event.
+// Every client that may connect to the socket may give all commands. A command that changes
+// something makes an event.
 enum class Right : std::uint8_t { kLook, kChange };
 
-// Who is there after the answer: what satrelayctl waits for, or that it does not have the command.
+// The end that satrelayctl waits for after the answer, if it has the command at all.
 enum class ControlUse : std::uint8_t {
-  kAnswered,    // nothing is left to wait for
-  kUntilRead,   // the gateway reads a file meanwhile: see kReloadResult
+  kAnswered,    // done with the answer
+  kUntilRead,   // the gateway goes on to read a file: see kReloadResult
   kUntilOver,   // the gateway stops later
-  kSocketOnly,  // for who speaks with the socket
+  kSocketOnly,  // for clients of the socket; satrelayctl does not have it
 };
 
 struct ControlCommandSpec {
@@ -91,7 +92,7 @@ struct ControlCommandSpec {
 namespace control_words {
 inline constexpr std::string_view kWays[] = {"send", "receive"};
 inline constexpr std::string_view kSwitch[] = {"on", "off"};
-// Those of a configuration, in the order of the enumeration.
+// The words of a configuration, in the order of the enumeration.
 template <typename Enum>
 inline constexpr auto kOf = [] {
   std::array<std::string_view, std::size(config::kWords<Enum>)> words;
@@ -100,7 +101,7 @@ inline constexpr auto kOf = [] {
 }();
 }  // namespace control_words
 
-// What `set` takes, in the order in which ControlLine has it.
+// The settings of `set`, in the order of ControlLine::settings.
 enum class RuleSetting : std::uint8_t {
   kCompress,
   kHandshake,
@@ -212,24 +213,24 @@ inline constexpr ControlCommandSpec kControlCommands[] = {
      ControlUse::kSocketOnly},
 };
 
-// A value that is as its type wants it.
+// A value that fits its type.
 struct ControlValue {
   std::string_view text;
   bool is_instead = false;
-  std::size_t choice = 0;                    // kChoice: its place among the words
+  std::size_t choice = 0;                    // kChoice: index among the words
   std::uint64_t number = 0;                  // kNumber
-  BitRate rate;                              // kRate; zero for the word instead of one
+  BitRate rate;                              // kRate; zero if `is_instead`
   Duration duration = Duration::infinite();  // kDuration
 };
 
-// A line that the table allows. The texts are parts of the line that was read.
+// A line that the table allows. The texts point into the line that was parsed.
 struct ControlLine {
   static constexpr std::size_t kMostArguments = 3;
   static constexpr std::size_t kMostSettings = 8;
 
   const ControlCommandSpec* command = nullptr;
-  std::string_view on_behalf_of = {};                  // "panel:NAME"; "": of who has written it
-  std::array<ControlValue, kMostArguments> arguments;  // as they are when left out, from there on
+  std::string_view on_behalf_of = {};                  // "panel:NAME"; "": the client's own user
+  std::array<ControlValue, kMostArguments> arguments;  // defaults for those left out
   std::array<std::optional<ControlValue>, kMostSettings> settings;
 
   template <typename Setting>
@@ -240,14 +241,14 @@ struct ControlLine {
 
 struct ControlLineParse {
   std::optional<ControlLine> line;
-  std::string error;  // what is wrong and what is allowed, if there is no line
+  std::string error;  // if there is no line: the fault, and the forms that are allowed
 };
 
-// "as panel:NAME" before a command says that a program gives it for somebody who has logged in
-// there: of letters, digits, '_', '-', '.' and '@', at most 32.
+// "as panel:NAME" before a command says that a program gives it for a user logged in there. NAME:
+// letters, digits, '_', '-', '.' and '@', at most 32.
 inline constexpr std::string_view kOnBehalfWord = "as";
 inline constexpr std::string_view kPanelPrefix = "panel:";
-// Whether it is a "panel:NAME" as that is.
+// True if `text` is such a "panel:NAME".
 bool is_panel_user(std::string_view text);
 
 // Any bytes are safe; words are separated by spaces or tabs.
@@ -257,7 +258,7 @@ bool is_panel_user(std::string_view text);
 [[nodiscard]] std::string synopsis(const ControlCommandSpec& command);
 // "compress=off|auto|on (also for connections that are there), handshake=local|remote|auto, ..."
 [[nodiscard]] std::string settings_help(std::span<const ControlValueSpec> settings);
-// The commands, a line each, and what may stand before them.
+// The commands, a line each, and the words that may precede them.
 [[nodiscard]] std::string control_help();
 
 }  // namespace satrelay::ops

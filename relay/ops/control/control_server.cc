@@ -46,7 +46,7 @@ void ControlServer::accept_clients(Instant now) {
   if (descriptor < 0) return;
   const auto user = user_of(descriptor);
   if (place == clients_.end() || !user) {
-    // Refused rather than left waiting: a readable listener would keep the loop awake.
+    // Refuse the client instead of letting it wait: a readable listener would keep the loop awake.
     ::close(descriptor);
     return;
   }
@@ -70,7 +70,7 @@ void ControlServer::read_from(Client& client, Instant now) {
   if (!answer_lines(client)) close(client);
 }
 
-// False when the connection is to be closed.
+// Returns false if the connection must be closed.
 bool ControlServer::answer_lines(Client& client) {
   while (true) {
     char* const begin = client.line.data();
@@ -89,7 +89,7 @@ bool ControlServer::answer_lines(Client& client) {
 }
 
 bool ControlServer::send(Client& client, std::string_view text) {
-  // An answer fits the socket's buffer; a client that does not read loses its connection.
+  // An answer fits the socket's buffer. A client that does not read loses its connection.
   return ::send(client.descriptor, text.data(), text.size(), MSG_NOSIGNAL) ==
          static_cast<ssize_t>(text.size());
 }

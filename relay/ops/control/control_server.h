@@ -1,6 +1,6 @@
-// The control socket of a program: a UNIX stream socket, a command a line, an answer for each. It
-// belongs to the loop that does the program's work: nothing here waits, and a handler may touch
-// what that loop owns.
+// The control socket of a program: a UNIX stream socket with one command a line, and an answer to
+// each. It runs in the loop that does the program's work. So it never waits, and a handler may
+// touch the loop's data.
 #pragma once
 
 #include <array>
@@ -18,19 +18,19 @@ namespace satrelay::ops {
 class ControlServer {
  public:
   struct Answer {
-    std::string text;  // one line or more, each ended
+    std::string text;  // one or more lines, each with its newline
     bool close = false;
   };
   using Handler = std::function<Answer(std::string_view line, const Caller& caller)>;
 
-  // How the loop is told to wake when a descriptor becomes readable, and no longer.
+  // Tells the loop to wake when a descriptor becomes readable, or to stop doing so.
   struct Wake {
     std::function<void(int descriptor)> watch;
     std::function<void(int descriptor)> unwatch;
   };
 
-  // Opens the socket with the mode, so that only its owner, root and, if there is one, the group
-  // can connect; who connects is asked for all the same. A stale file is replaced. Throws
+  // Opens the socket with the mode: only its owner, root and the group, if there is one, can
+  // connect. The server also checks the user of each connection. Replaces a stale file. Throws
   // std::runtime_error, also if another process serves this path.
   ControlServer(const std::string& path, Wake wake, Handler handler,
                 const SocketAccess& access = {});
@@ -38,7 +38,8 @@ class ControlServer {
   ControlServer& operator=(const ControlServer&) = delete;
   ~ControlServer();
 
-  // Does what there is to do; cheap to call often, looks every few milliseconds.
+  // Accepts clients and answers their lines. Cheap to call often: looks at the sockets every few
+  // milliseconds.
   void service(Instant now);
 
  private:

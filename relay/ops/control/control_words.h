@@ -1,4 +1,4 @@
-// A line of a control socket, cut into words.
+// Splits a line of a control socket into words.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class ControlWords {
       begin = end;
     }
   }
-  // Not more than Most + 1.
+  // At most Most + 1.
   std::size_t count() const { return count_; }
   bool too_many() const { return count_ > Most; }
   std::string_view operator[](std::size_t index) const { return words_[index]; }

@@ -8,7 +8,7 @@
 namespace satrelay::ops {
 namespace {
 
-// Optimal string alignment: Damerau's distance in which no letter takes part in two slips.
+// Optimal string alignment: Damerau's distance without letters that take part in two slips.
 std::size_t slips_between(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before_last(b.size() + 1), last(b.size() + 1), now(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
@@ -30,7 +30,7 @@ std::size_t slips_between(std::string_view a, std::string_view b) {
 
 std::optional<std::string_view> nearest_word(std::string_view typed,
                                              std::span<const std::string_view> known) {
-  constexpr std::size_t kLongest = 64;  // no word of ours is longer
+  constexpr std::size_t kLongest = 64;  // longer than any command
   if (typed.size() > kLongest) return std::nullopt;
   std::size_t fewest = (typed.size() + 2) / 3 + 1;
   std::optional<std::string_view> nearest;

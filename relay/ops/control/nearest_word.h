@@ -1,4 +1,4 @@
-// Which word was meant by one that is mistyped.
+// Finds the word that a mistyped word was probably meant to be.
 #pragma once
 
 #include <optional>
@@ -7,9 +7,9 @@
 
 namespace satrelay::ops {
 
-// The known word that `typed` becomes with the fewest slips: a letter wrong, too many or missing,
-// or two exchanged. nullopt if none is near: more than one slip for each three letters. Any bytes
-// are safe.
+// The known word that differs from `typed` by the fewest slips: a letter wrong, too many or
+// missing, or two letters exchanged. nullopt if no word is near, that is, with at most one slip for
+// each three letters. Any bytes are safe.
 std::optional<std::string_view> nearest_word(std::string_view typed,
                                              std::span<const std::string_view> known);
 

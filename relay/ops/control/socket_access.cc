@@ -16,7 +16,7 @@ namespace {
 
 std::vector<gid_t> further_groups(int descriptor) {
   socklen_t size = 0;
-  ::getsockopt(descriptor, SOL_SOCKET, SO_PEERGROUPS, nullptr, &size);  // ERANGE: says how many
+  ::getsockopt(descriptor, SOL_SOCKET, SO_PEERGROUPS, nullptr, &size);  // ERANGE, with the size
   std::vector<gid_t> groups(size / sizeof(gid_t));
   if (groups.empty() ||
       ::getsockopt(descriptor, SOL_SOCKET, SO_PEERGROUPS, groups.data(), &size) != 0) {
@@ -41,7 +41,7 @@ SocketAccess resolve(const std::string& group, mode_t mode) {
 
 void open_to(const std::string& path, const SocketAccess& access) {
   constexpr auto kSame = static_cast<uid_t>(-1);
-  // The group first: the mode must not let in the one that the socket was born with.
+  // Set the group first: the mode must not admit the group that the socket was created with.
   const bool done =
       ::chown(path.c_str(), access.owner.value_or(kSame), access.group.value_or(kSame)) == 0 &&
       ::chmod(path.c_str(), access.mode) == 0;

@@ -11,7 +11,7 @@
 namespace satrelay::ops {
 namespace {
 
-// Removes a socket that nobody serves any more, and nothing else.
+// Removes a stale socket. Throws if another process serves it, or if the file is not a socket.
 void remove_stale(const std::string& path, const sockaddr_un& address) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) return;
@@ -31,7 +31,7 @@ UnixListener::UnixListener(const std::string& path, int backlog, const SocketAcc
   remove_stale(path, address);
   descriptor_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor_ < 0) fail_control(path, "open", errno);
-  // The file is born with its mode: there is no moment in which others may connect.
+  // Create the file with its mode: at no moment may other users connect.
   const mode_t mask = ::umask(0177);
   const int bound =
       ::bind(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address);
@@ -58,7 +58,7 @@ UnixListener::~UnixListener() {
 int UnixListener::accept() const {
   const int descriptor = ::accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (descriptor < 0 || admits(access_, descriptor)) return descriptor;
-  // Nobody else gets here unless the mode of the file was changed.
+  // Other users get here only if the mode of the file was changed.
   ::close(descriptor);
   return -1;
 }

@@ -1,5 +1,5 @@
-// A UNIX stream socket that listens at a path: born with its mode, a stale file replaced, removed
-// at the end; and only those that may get in.
+// A UNIX stream socket that listens at a path. Its file is created with its mode and removed at the
+// end. A stale file is replaced. Only admitted users get a connection.
 #pragma once
 
 #include <string>
@@ -17,7 +17,8 @@ class UnixListener {
   ~UnixListener();
 
   int descriptor() const { return descriptor_; }
-  // The connection that has waited longest, non-blocking, of somebody who may be there; -1: none.
+  // Accepts the connection that has waited longest, non-blocking. -1: none waits, or its user is
+  // not admitted.
   int accept() const;
 
  private:

@@ -1,4 +1,4 @@
-// A time in which a counter grows that ought to stand still: when it has begun, and when it is
+// Finds episodes in which a counter grows that should stand still: when one begins, and when it is
 // over.
 #pragma once
 
@@ -11,16 +11,16 @@ namespace satrelay::ops {
 class Episode {
  public:
   struct Bounds {
-    Duration begins_after;  // it has grown for so long, without a longer pause than `pause`
+    Duration begins_after;  // begins after this time of growth, without a pause above `pause`
     Duration pause;
-    Duration over_after;  // it has not grown for so long
+    Duration over_after;  // over once the counter has not grown for this long
   };
   enum class Change : std::uint8_t { kNone, kBegun, kOver };
   explicit Episode(Bounds bounds) : bounds_(bounds) {}
 
   Change look(std::uint64_t value, Instant now);
 
-  // Of the one that goes on, or was just over.
+  // Growth and length of the present episode, or of one that was just over.
   std::uint64_t grown() const { return value_ - value_before_; }
   Duration lasted() const { return grew_at_ - began_; }
 

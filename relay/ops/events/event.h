@@ -1,6 +1,5 @@
-// What an operator should learn without asking: each change of state that matters, of one list. An
-// event is a value; EventLog numbers and writes it, and whatever else tells of events takes the
-// same ones.
+// Events: the changes of state that an operator should learn of without asking, in one list. An
+// event is a value. EventLog numbers and writes it, and other outputs get the same events.
 #pragma once
 
 #include <cstddef>
@@ -19,29 +18,29 @@ enum class EventKind : std::uint8_t {
   // About a peer.
   kPeerAlive,
   kPeerReturned,  // heard again after kPeerSilent
-  kPeerUnheard,   // not once since the start
+  kPeerUnheard,   // never heard since the start
   kPeerSilent,
-  kPeerLost,  // silent for so long that its flows were reset
+  kPeerLost,  // silent so long that its flows were reset
   kPeerRestarted,
   kPeerClosed,
   kPeerWrongKey,
   kPeerOtherVersion,
-  kPeerUnlikeSecurity,  // one of both encrypts
-  kPeerUnlikeWorkers,   // each counts the lanes between both otherwise
-  kRateCut,             // less may be sent to it than the link is configured for
+  kPeerUnlikeSecurity,  // only one of both ends encrypts
+  kPeerUnlikeWorkers,   // the two ends disagree about the number of lanes
+  kRateCut,             // its send rate stays below that of the link
   kRateRestored,
-  kRateLowered,    // less is sent to it than before, however short
-  kCapacityTold,   // of the link to it: by the far gateway
-  kCapacityFound,  // and by our rate control
-  kKeyChanged,     // one of the session, as they are after so many packets
+  kRateLowered,    // its send rate was cut, if only for a moment
+  kCapacityTold,   // the far gateway announced the capacity of the link to it
+  kCapacityFound,  // our rate control found that capacity
+  kKeyChanged,     // a session has a new key, as it does after so many packets
   // About a port.
   kPortUp,
   kPortDown,
-  kPortGone,  // the device itself
+  kPortGone,  // the device has vanished
   kPortReturned,
   kPortRenamed,
-  kPortUnfit,     // it has returned in a state that only a new start can put right
-  kFramesMerged,  // dropped: longer than the MTU, and not to be cut
+  kPortUnfit,     // it is back in a state that only a new start can correct
+  kFramesMerged,  // dropped: longer than the MTU, and impossible to cut
   kFramesMissed,  // lost before the worker could take them
   // About the gateway.
   kMemoryLow,
@@ -49,26 +48,26 @@ enum class EventKind : std::uint8_t {
   kTableFull,
   kAddressConflict,
   kStationOnBothSides,
-  kAnswersInOtherVlan,  // of servers: such connections are bridged
-  kServiceRefuses,      // or does not answer: its SYNs wait for it from now on
-  kFamilySilent,        // the same of all servers behind a peer
+  kAnswersInOtherVlan,  // by servers: their connections are bridged
+  kServiceRefuses,      // or does not answer: clients now wait for its answer
+  kFamilySilent,        // the same for all servers behind a peer, by IPv4 or IPv6
   kGatewayForged,       // a host of the LAN speaks in a gateway's name
-  kSourceForged,        // or in that of a host behind a peer
-  kPeerOverreaches,     // opens connections that are not those of hosts behind it
-  kSourceUnaccepted,    // the peer takes no connections of some hosts of the LAN
-  kClientOfNoPeer,      // has a connection bridged from the WAN
-  kAddressBetween,      // the gateways: connections to it are bridged
+  kSourceForged,        // a host of the LAN uses an address behind a peer
+  kPeerOverreaches,     // it opens connections for clients that are not behind it
+  kSourceUnaccepted,    // the peer accepts no connections of some hosts of the LAN
+  kClientOfNoPeer,      // its connection came over the WAN, and was bridged
+  kAddressBetween,      // a server between the gateways: connections to it are bridged
   kSynFlood,
   kSynFloodOver,
   kWorkerOverloaded,
   kWorkerKeepsUp,
   kWorkerStuck,
   kWorkerReturned,
-  // About a way of the records of flows: to their file, to the collector.
+  // About an output of the records of flows: the file, or the collector.
   kRecordsFailing,
   kRecordsResumed,
-  kRecordsLost,  // though nothing fails: more than it takes
-  // What somebody has told it to do.
+  kRecordsLost,  // without a failure: too many for the output
+  // Commands to the gateway.
   kReloadDone,
   kReloadRefused,
   kCapacitySet,
@@ -80,20 +79,20 @@ enum class EventKind : std::uint8_t {
   kDrainOver,
   kCaptureBegun,
   kCaptureEnded,
-  kEventsLeftOut,  // of one name, more than are kept
+  kEventsLeftOut,  // more events of one name than are kept
   kCount,
 };
 
-// Characters of a text of an event on the stats socket, as DPDK cuts longer ones.
+// Most characters of a text of an event on the stats socket: DPDK cuts longer ones.
 inline constexpr std::size_t kMostEventText = 127;
 inline constexpr std::size_t kEventKinds = static_cast<std::size_t>(EventKind::kCount);
 
-// What is the same for all events of a kind.
+// The parts that all events of a kind have in common.
 struct EventDescription {
   std::string_view name;  // snake_case, stable; docs/statistics.md lists them
   Severity severity = Severity::kInfo;
-  std::string_view text;    // what has happened, to the subject
-  std::string_view advice;  // what to do, if there is anything
+  std::string_view text;    // the change, with the subject before it
+  std::string_view advice;  // for the operator; may be empty
 };
 const EventDescription& describe(EventKind kind);
 
@@ -101,21 +100,21 @@ struct Event {
   EventKind kind{};
   std::string subject;  // "peer hub", "port lan", "records file", "gateway"
   std::string detail;   // figures; may be empty
-  // Of what somebody has told the gateway: who, and what was set before and is now.
+  // For a command: the user that gave it, and the setting before and after it.
   std::optional<Caller> caller = {};
   std::string before = {};
   std::string after = {};
 };
 
-// An event of the stream, which begins with 1 at the start of the gateway.
+// An event with its number. The first one after a start of the gateway is 1.
 struct NumberedEvent {
   std::uint64_t number = 0;
   std::uint64_t time_ms = 0;  // since 1970, UTC; the machine's clock may have been set back
   Event event;
-  std::string user = {};  // the caller's name, or "panel:NAME"; "": nobody has told it
+  std::string user = {};  // the caller's name, or "panel:NAME"; "": not a command
 };
 
-// As relay/ops/events/event_words.h has it.
+// Formats the event as event_words.h does.
 std::string to_line(const Event& event, std::string_view user = "");
 config::LogLevel level_of(Severity severity);
 

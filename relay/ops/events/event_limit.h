@@ -1,5 +1,5 @@
-// Of each kind of event so many at once, and then one an interval. What is left out is counted, and
-// to be said some time later.
+// Limits the events of each kind: a burst at once, and then one an interval. Counts the events that
+// are left out; the count is reported some time later.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ class EventLimit {
   struct Rate {
     std::uint32_t burst = 0;
     Duration interval;
-    Duration say_after;  // what was left out, at the latest
+    Duration say_after;  // the latest time to report a count
   };
   struct LeftOut {
     std::uint64_t count = 0;
@@ -25,19 +25,19 @@ class EventLimit {
   };
   explicit EventLimit(Rate rate);
 
-  // Whether there is room for one of the kind. If not, it is counted.
+  // True if there is room for one event of the kind. Otherwise counts it as left out.
   bool take(EventKind kind, const std::string& subject, Instant now);
-  // Counts some for which there is no room for another reason.
+  // Counts events that are left out for another reason.
   void leave_out(EventKind kind, const std::string& subject, std::uint64_t count, Instant now);
-  // Whether it is time to say what was left out, though no other one of the kind has come.
+  // True if it is time to report a count, though no other event of the kind has come.
   bool is_due(EventKind kind, Instant now) const;
-  // What has not been said yet, to be said now; nullopt: nothing.
+  // Takes the count that is to be reported now. nullopt: no event was left out.
   std::optional<LeftOut> said(EventKind kind);
 
  private:
   struct Kind {
     std::uint32_t room = 0;
-    Instant more_at;  // when there is room for one more, if there is less than a burst
+    Instant more_at;  // time of room for one more event, while `room` is less than a burst
     LeftOut left_out;
     Instant say_at = Instant::never();
   };

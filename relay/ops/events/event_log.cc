@@ -64,7 +64,7 @@ void EventLog::write(Instant now) {
 void EventLog::write(Waiting waiting, Instant now) {
   const EventKind kind = waiting.event.kind;
   if (!kept_.take(kind, waiting.event.subject, now)) {
-    // A line without a number would be one that nobody finds again.
+    // Write no line without a number: the event could not be found again.
     lines_.leave_out(kind, waiting.event.subject, 1, now);
     return;
   }
@@ -87,7 +87,7 @@ NumberedEvent EventLog::named(Waiting waiting) const {
   const Caller& caller = *told.event.caller;
   told.user = environment_.name_of_user(caller.user);
   if (caller.on_behalf_of.empty()) return told;
-  // Whom the machine knows it by stays to be seen.
+  // Keep the name of the machine's user visible, too.
   std::string& detail = told.event.detail;
   detail += (detail.empty() ? "" : ", ") + ("through " + told.user);
   told.user = caller.on_behalf_of;

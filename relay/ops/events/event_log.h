@@ -1,5 +1,5 @@
-// Numbers events and writes each as a line of the log, and of a kind no more than an operator can
-// read, nor so many that all others would be forgotten.
+// Numbers events, and writes each as a line of the log. Limits the lines of a kind to as many as an
+// operator can read. Limits the kept events of a kind, so that they do not displace all others.
 #pragma once
 
 #include <array>
@@ -22,31 +22,31 @@ namespace satrelay::ops {
 
 class EventLog {
  public:
-  // Of the lines of a kind.
+  // Limit of the lines of a kind.
   static constexpr EventLimit::Rate kLines{
       .burst = 10, .interval = Duration::seconds(30), .say_after = Duration::seconds(60)};
-  // Of those that the ring keeps: all peers of a hub may be lost at once, and one name that comes
-  // without end takes days to wash out the others.
+  // Limit of the events of a kind that the ring keeps. All peers of a hub may be lost at once. An
+  // event that repeats without end takes days to displace the others.
   static constexpr EventLimit::Rate kKept{
       .burst = 1000, .interval = Duration::seconds(60), .say_after = Duration::seconds(60)};
-  // Events that wait for write(); those beyond it are counted as left out.
+  // Most events that wait for write(). Further ones are counted as left out.
   static constexpr std::size_t kMostWaiting = 2048;
-  // Of a text of a line, in bytes: why a configuration was refused may be long.
+  // Most bytes of a text of a line: the reason why a configuration was refused may be long.
   static constexpr std::size_t kMostDetail = 1000;
 
   struct Environment {
     std::function<void(config::LogLevel, const std::string& line, std::span<const LogField>)> log;
     std::function<std::uint64_t()> time_ms;                       // UTC, since 1970
-    std::function<std::string(std::uint32_t user)> name_of_user;  // may take its time
+    std::function<std::string(std::uint32_t user)> name_of_user;  // may be slow
   };
-  // `ring` must outlive this.
+  // `ring` must outlive this object.
   EventLog(EventRing& ring, Environment environment)
       : ring_(ring), environment_(std::move(environment)) {}
 
-  // Any thread; never waits for a line to be written.
+  // Any thread. Does not wait until the line is written.
   void tell(Event event);
-  // Numbers and writes what waits. One thread, now and then: what it writes to, and who knows the
-  // names of users, may take their time.
+  // Numbers and writes the events that wait. One thread calls this now and then: the log and the
+  // look-up of user names may be slow.
   void write(Instant now);
 
  private:

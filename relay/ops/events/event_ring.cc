@@ -7,15 +7,15 @@
 namespace satrelay::ops {
 namespace {
 
-// What hosts, peers and files have put into a text must neither move a terminal's cursor nor end a
-// string of JSON. DPDK leaves out what is not ASCII.
+// Hosts, peers and files have a part in these texts, which must neither move a terminal's cursor
+// nor end a string of JSON. DPDK leaves out characters that are not ASCII.
 std::string printable(std::string_view text, std::size_t most) {
   constexpr std::string_view kCut = "...";
   std::string out(text.substr(0, most));
   for (char& c : out) {
     if (c < 0x20 || c > 0x7e) c = '?';
   }
-  // In its place: no more memory than the text takes.
+  // Replace the end, so that the text needs no more memory.
   if (text.size() > most) out.replace(most - kCut.size(), kCut.size(), kCut);
   return out;
 }
@@ -42,7 +42,7 @@ std::uint64_t EventRing::add(NumberedEvent event) {
   event.event.detail = printable(event.event.detail, kMostEventText);
   event.event.before = printable(event.event.before, kMostEventText);
   event.event.after = printable(event.event.after, kMostEventText);
-  event.event.caller.reset();  // its name stays
+  event.event.caller.reset();  // `user` keeps the name
   event.user = printable(event.user, kMostName);
   const std::lock_guard lock(mutex_);
   event.number = ++latest_;

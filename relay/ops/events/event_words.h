@@ -1,4 +1,4 @@
-// An event as one line for people, made of its words.
+// Writes an event as one line for people.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace satrelay::ops {
 struct EventWords {
   std::string_view name;
   std::string_view subject;
-  std::string_view text;    // what has happened to it
+  std::string_view text;    // the change
   std::string_view detail;  // figures
   std::string_view advice;
   std::string_view user;
@@ -17,7 +17,8 @@ struct EventWords {
   std::string_view after;
 };
 
-// "SUBJECT: TEXT (DETAIL, from BEFORE to AFTER, by USER); ADVICE [NAME]", without what is empty.
+// "SUBJECT: TEXT (DETAIL, from BEFORE to AFTER, by USER); ADVICE [NAME]", without the parts that
+// are empty.
 inline std::string to_line(const EventWords& words) {
   std::string figures(words.detail);
   const auto begin_figure = [&]() -> std::string& {

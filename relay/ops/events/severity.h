@@ -1,4 +1,4 @@
-// How much an event matters, and the words for it.
+// The severity of an event, and the words for it.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@ namespace satrelay::ops {
 
 enum class Severity : std::uint8_t { kError, kWarning, kInfo };
 
-// In the order of their values: the worst first.
+// In the order of the values: the worst first.
 inline constexpr std::array<std::string_view, 3> kSeverityWords{"error", "warning", "info"};
 
 constexpr std::string_view to_string(Severity severity) {

@@ -1,4 +1,5 @@
-// A rate that moves now and then: what it has come to, once it has stayed there for a time.
+// Follows a rate that changes now and then: reports its new value once it has stayed there for a
+// time.
 #pragma once
 
 #include <optional>
@@ -10,14 +11,15 @@ namespace satrelay::ops {
 
 class SteadyRate {
  public:
-  // It stays where it is while it moves by no more than a tenth.
+  // The rate counts as steady while it changes by no more than a tenth.
   static constexpr Duration kSteadyAfter = Duration::seconds(2);
 
   struct Change {
-    BitRate before;  // zero: nothing was told yet
+    BitRate before;  // zero: nothing was reported yet
     BitRate after;
   };
-  // Zero: it is not known, which is no change. nullopt: nothing new.
+  // `value` zero: the rate is not known, which is not a change. Returns nullopt if nothing is to be
+  // reported.
   std::optional<Change> look(BitRate value, Instant now);
 
  private:

@@ -10,7 +10,7 @@ namespace {
 using gateway::Counter;
 using stp::PeerState;
 
-// Of which each frame is worth a word to the operator.
+// A counter, and the event that reports its growth.
 struct Watched {
   Counter counter;
   EventKind kind;
@@ -32,7 +32,7 @@ constexpr std::array kWatched = {
     Watched{Counter::kAddressesBetween, EventKind::kAddressBetween},
 };
 
-// "12.3", of a value that is not negative.
+// "12.3"; `value` is not negative.
 std::string tenths(double value) {
   const auto all = static_cast<std::uint64_t>(std::llround(value * 10));
   return std::to_string(all / 10) + '.' + std::to_string(all % 10);
@@ -52,7 +52,7 @@ std::string counted(std::uint64_t count, const char* what) {
   return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
 }
 
-// Why no more is sent than that.
+// Why the send rate is not higher.
 std::string cause_of(const gateway::PeerSnapshot& peer) {
   const auto limits = [&](BitRate limit) {
     return !limit.is_zero() && limit <= peer.send_rate.scaled(102, 100);
@@ -189,13 +189,13 @@ void Watch::look_at_cuts(const gateway::PeerSnapshot& now_is, Peer& before, Inst
   tell_({EventKind::kRateLowered, "peer " + now_is.name, std::move(detail)});
 }
 
-// A controller may begin with little, and be lower for a moment: cut is what has been full and then
-// stays below.
+// A controller may begin with a low rate, and may dip for a moment. So a rate is cut if it was full
+// before and then stays below.
 void Watch::look_at_rate(const gateway::PeerSnapshot& now_is, Peer& before, Instant now) {
   if (now_is.state != PeerState::kAlive) {
     before.low_since = Instant::never();
     if (now_is.state == PeerState::kSuspect) return;
-    // A new session, of which the controller begins anew: nothing else would end this cut.
+    // The next session begins with a fresh controller, so nothing else would end this cut.
     if (before.rate_cut) {
       tell_({EventKind::kRateRestored, "peer " + now_is.name, "its session has ended"});
     }
@@ -311,7 +311,8 @@ void Watch::look_at(const records::RecordsReport& now_is, const Snapshot& snapsh
   }
 }
 
-// What is lost while it fails, its end tells.
+// While an output fails, records that are lost are not reported. The end of the failure reports
+// them.
 void Watch::look_at(const WayNow& now_is, Way& before, Instant now) {
   const bool fails = !now_is.trouble.empty();
   const bool changes = fails != std::exchange(before.fails, fails);
@@ -322,7 +323,7 @@ void Watch::look_at(const WayNow& now_is, Way& before, Instant now) {
     tell_({EventKind::kRecordsResumed, now_is.subject,
            counted(lost, "record") + (lost == 1 ? " was lost" : " were lost")});
   }
-  // One that is not open yet may be about to fail.
+  // An output that is not open yet may be about to fail.
   if (fails || !now_is.is_open) return;
   if (const auto grown = before.lost.look(now_is.lost, now)) {
     tell_({EventKind::kRecordsLost, now_is.subject, counted(*grown, "record")});

@@ -1,8 +1,7 @@
-// Finds out what has changed by comparing what the gateway tells of itself now with what it told
-// before. So the engine knows nothing of events, a storm of packets makes no more of them than
-// there are looks, and the worker does nothing for it: a thread of its own reads the board that the
-// stats socket has. What comes and goes between two looks (a tenth of a second) is told where a
-// counter keeps it.
+// Finds events by comparing successive snapshots of the gateway. So the engine knows nothing of
+// events, and a storm of packets makes no more events than there are looks. The worker does nothing
+// for it: a thread of its own reads the board that the stats socket reads. A change that is undone
+// between two looks (a tenth of a second) is reported if a counter keeps it.
 #pragma once
 
 #include <array>
@@ -23,12 +22,12 @@
 
 namespace satrelay::ops {
 
-// A counter that ought to stand still: what it has grown by, no more often than once a minute.
+// A counter that should stand still: reports its growth, at most once a minute.
 class Growth {
  public:
   static constexpr Duration kInterval = Duration::seconds(60);
   std::optional<std::uint64_t> look(std::uint64_t value, Instant now);
-  // The same for what is told otherwise, at any time.
+  // Takes the growth at any time, for events that are reported in another way.
   std::uint64_t take(std::uint64_t value) { return value - std::exchange(told_, value); }
 
  private:
@@ -39,45 +38,47 @@ class Growth {
 class Watch {
  public:
   using Tell = std::function<void(Event)>;
-  // A peer that was not heard so long after the start is told of.
+  // A peer is reported if it was not heard for this long after the start.
   static constexpr Duration kUnheardAfter = Duration::seconds(10);
-  // A rate is cut that stays below nine tenths of the link's for so long, and restored from 95% on.
+  // A rate is cut if it stays below nine tenths of the link's for this long. It is restored from
+  // 95% on.
   static constexpr Duration kCutAfter = Duration::seconds(2);
-  // Cuts of a peer's rate, however short, are told of no more often.
+  // Least time between two reports of a peer's rate cuts, however short they are.
   static constexpr Duration kLoweredInterval = Duration::seconds(1);
-  // Memory is low from nine tenths on, or when it has run out; and normal again below three
-  // quarters when it has not run out for so long.
+  // Memory is low from nine tenths on, or if it has run out. It is normal again below three
+  // quarters, if it was not low for this long.
   static constexpr Duration kMemoryNormalAfter = Duration::seconds(10);
   static constexpr Duration kWorkerStuckAfter = Duration::seconds(2);
-  // SYNs find no room, as soon as one does not.
+  // A flood begins with the first SYN that finds no room.
   static constexpr Episode::Bounds kFlood{.begins_after = Duration::zero(),
                                           .pause = Duration::zero(),
                                           .over_after = Duration::seconds(10)};
-  // Frames are lost before the workers, not only in a moment.
+  // Overload: frames are lost before the workers for more than a moment.
   static constexpr Episode::Bounds kOverload{.begins_after = Duration::seconds(3),
                                              .pause = Duration::seconds(2),
                                              .over_after = Duration::seconds(10)};
 
   explicit Watch(Tell tell) : tell_(std::move(tell)) {}
 
-  // `age` of the snapshot: how long the worker has told nothing. `records` of flows, as of now.
+  // `age`: time since the worker made the snapshot. `records`: the present report on records of
+  // flows.
   void look(const Snapshot& snapshot, const records::RecordsReport& records, Duration age,
             Instant now);
 
  private:
   struct Peer {
     stp::PeerState state = stp::PeerState::kConnecting;
-    Instant since;  // in this state
+    Instant since;  // start of this state
     std::uint64_t restarts = 0;
     std::uint64_t security_mismatches = 0;
     std::uint64_t lanes_mismatches = 0;
     bool unheard_told = false;
     bool wrong_key = false;
     bool given_up = false;
-    bool was_full = false;  // its rate
+    bool was_full = false;  // its rate was full
     bool rate_cut = false;
     Instant low_since = Instant::never();
-    std::uint64_t cuts = 0;  // that were told
+    std::uint64_t cuts = 0;  // cuts that were reported
     Instant next_lowered = {};
     Growth keys = {};
     SteadyRate announced = {};
@@ -88,7 +89,7 @@ class Watch {
     Growth missed;
   };
 
-  // Of records of flows out of the gateway.
+  // An output of the records of flows.
   struct Way {
     bool fails = false;
     Growth lost = {};

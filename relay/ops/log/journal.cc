@@ -36,7 +36,7 @@ JournalSender::~JournalSender() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-// Not connected: the journal may be started anew.
+// The socket is not connected, since the journal may restart.
 bool JournalSender::send(std::string_view entry) const {
   return ::sendto(descriptor_, entry.data(), entry.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
                   reinterpret_cast<const sockaddr*>(&address_),

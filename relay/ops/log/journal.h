@@ -1,5 +1,5 @@
-// Entries for systemd's journal, with fields of their own, as systemd documents its native protocol
-// (systemd.io/JOURNAL_NATIVE_PROTOCOL): a datagram an entry, a line a field.
+// Entries for systemd's journal with fields of our own, in systemd's native protocol
+// (systemd.io/JOURNAL_NATIVE_PROTOCOL): one datagram for each entry, one line for each field.
 #pragma once
 
 #include <sys/un.h>
@@ -14,19 +14,19 @@ namespace satrelay::ops {
 
 inline constexpr std::string_view kJournalSocket = "/run/systemd/journal/socket";
 
-// "NAME=value\n"; of a value with a line end in it the name, its length and the value itself, so
-// that no value can pass for a field.
+// Writes "NAME=value\n" for each field. If the value has a line end, writes the name, the length of
+// the value, and the value. So no value can pass for a field.
 std::string format_journal_entry(std::span<const LogField> fields);
 
 class JournalSender {
  public:
-  // Opens a socket; nothing is sent yet. `path`: of at most 107 characters.
+  // Opens a socket, and sends nothing yet. `path`: at most 107 characters.
   explicit JournalSender(std::string_view path);
   JournalSender(const JournalSender&) = delete;
   JournalSender& operator=(const JournalSender&) = delete;
   ~JournalSender();
 
-  // False if nobody takes it now: it does not wait. Any thread.
+  // Does not wait. False if the journal does not take the entry now. Any thread.
   bool send(std::string_view entry) const;
 
  private:

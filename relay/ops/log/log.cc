@@ -107,7 +107,8 @@ void log(config::LogLevel level, std::string_view message, std::span<const LogFi
   if (the_log.journal && the_log.journal->send(entry_of(level, message, fields))) return;
   const std::string line =
       format_log_line(the_log.program, level, message, the_log.journal.has_value());
-  // One write a line: lines of several threads do not mix. Nobody can be told if it fails.
+  // Write each line at once, so that lines of several threads do not mix. A failure cannot be
+  // reported.
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

@@ -1,5 +1,5 @@
-// The log of a program: one line a message on stderr; where that is systemd's journal, an entry
-// there.
+// The log of a program: one line for each message on stderr, or an entry if stderr is systemd's
+// journal.
 #pragma once
 
 #include <span>
@@ -12,18 +12,18 @@
 
 namespace satrelay::ops {
 
-// Before the first message. Where stderr is the journal, messages go to its socket with their
-// fields. What that does not take at once is a line on stderr that begins with its priority, as
-// sd-daemon(3) describes. Elsewhere a line begins with the program's name and, if it is a problem,
-// the level.
+// Call this before the first message. If stderr is the journal, messages go to its socket with
+// their fields. A message that the socket does not take at once becomes a line on stderr that
+// begins with its priority, as sd-daemon(3) describes. Otherwise a line begins with the program's
+// name and, for a warning, an error or a debug message, the level.
 void open_log(std::string_view program, config::LogLevel level,
               std::string_view journal = kJournalSocket);
 
-// From now on. Any thread.
+// Sets the level of all later messages. Any thread.
 void set_log_level(config::LogLevel level);
 
-// Writes the message if its level is wanted. Control characters become '?', so that what came from
-// a network cannot forge a line. `fields`: for the journal, beside the message. Any thread.
+// Writes the message if the log has its level. Replaces control characters by '?', so that text
+// from a network cannot forge a line. `fields`: for the journal, beside the message. Any thread.
 void log(config::LogLevel level, std::string_view message, std::span<const LogField> fields = {});
 
 inline void log_error(std::string_view m) { log(config::LogLevel::kError, m); }

@@ -1,4 +1,4 @@
-// A value that goes with a line of the log, for journals that keep them apart.
+// A named value beside a line of the log, for journals that store fields.
 #pragma once
 
 #include <string>

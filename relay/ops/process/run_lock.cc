@@ -19,7 +19,7 @@ namespace {
   throw std::system_error(error, std::generic_category(), "cannot lock " + file.string());
 }
 
-// Whether the locked file is still the one that others will find.
+// True if the locked file is still the file at this path, which other processes would lock.
 bool is_in_place(int descriptor, const std::filesystem::path& file) {
   struct stat locked {};
   struct stat found {};
@@ -27,7 +27,7 @@ bool is_in_place(int descriptor, const std::filesystem::path& file) {
          locked.st_ino == found.st_ino && locked.st_dev == found.st_dev;
 }
 
-// Its holder may have taken it just now, and not yet written who it is.
+// The holder may have locked the file just now, and not yet written its process ID.
 std::string holder_of(int descriptor) {
   for (int attempt = 0; attempt < 20; ++attempt) {
     std::array<char, 16> text{};
@@ -59,7 +59,7 @@ RunLock::RunLock(const std::filesystem::path& file, const std::string& what) {
     ::close(descriptor_);
   }
   const std::string pid = std::to_string(::getpid()) + "\n";
-  // Who it is serves the message only: the lock holds without.
+  // The process ID only serves other processes' messages: the lock holds without it.
   [[maybe_unused]] const bool written =
       ::ftruncate(descriptor_, 0) == 0 &&
       ::pwrite(descriptor_, pid.data(), pid.size(), 0) == static_cast<ssize_t>(pid.size());
@@ -83,7 +83,7 @@ void make_runtime_folder(const std::filesystem::path& folder) {
       fail_here(errno, "cannot make " + each.string());
     }
   }
-  // By the descriptor: nobody can put another one in its place in between.
+  // Use the descriptor, so that no other process can replace the folder in between.
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (descriptor < 0) fail_here(errno, "cannot use " + folder.string());
   const bool is_ours = ::fchown(descriptor, ::geteuid(), static_cast<gid_t>(-1)) == 0 &&
@@ -94,7 +94,7 @@ void make_runtime_folder(const std::filesystem::path& folder) {
 }
 
 void give_runtime_folder(const std::filesystem::path& folder, uid_t user) {
-  // DPDK makes the folder above for its owner alone: others may pass, and see nothing.
+  // DPDK makes the parent folder for its owner alone. Let others pass through it, but not list it.
   const std::filesystem::path above = folder.parent_path();
   if (::chmod(above.c_str(), 0711) != 0 ||
       ::lchown(folder.c_str(), user, static_cast<gid_t>(-1)) != 0) {

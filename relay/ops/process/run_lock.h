@@ -1,5 +1,5 @@
-// One process at a time: a lock file that the kernel releases when its holder ends, however it
-// does.
+// Allows one process at a time, by a lock file. The kernel releases the lock when its holder ends,
+// in whatever way.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +10,7 @@
 
 namespace satrelay::ops {
 
-// Another process holds the lock; what() says which.
+// Another process holds the lock; what() names it.
 class AlreadyRunning : public std::runtime_error {
  public:
   explicit AlreadyRunning(const std::string& message) : std::runtime_error(message) {}
@@ -18,24 +18,26 @@ class AlreadyRunning : public std::runtime_error {
 
 class RunLock {
  public:
-  // Makes the file if it is not there; it stays. `what` is locked thereby, for the message. Throws
-  // AlreadyRunning, or std::system_error.
+  // Makes the file if it is missing; the file stays. `what`: the thing that the lock protects, for
+  // the message. Throws AlreadyRunning, or std::system_error.
   RunLock(const std::filesystem::path& file, const std::string& what);
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
   ~RunLock();
 
  private:
-  int descriptor_ = -1;  // no program that this one may execute inherits it
+  int descriptor_ = -1;  // closed on exec, so that no other program inherits the lock
 };
 
-// Where DPDK 22.11 puts the sockets of a program with this file prefix
-// (eal_create_runtime_dir()), known before it has started.
+// The folder in which DPDK 22.11 puts the sockets of a program with this file prefix
+// (eal_create_runtime_dir()), known before DPDK has started.
 std::filesystem::path runtime_folder(const std::string& prefix);
-// Makes it if it is not there, for this process's user alone. Root takes it back from the user that
-// a gateway has become; anybody else's folder is refused. Throws std::system_error.
+// Makes the folder if it is missing, for this process's user alone. Root takes it back from the
+// user that a gateway has become. Throws std::system_error, also if the folder belongs to another
+// user.
 void make_runtime_folder(const std::filesystem::path& folder);
-// Gives it to the user that this process becomes, so that it can remove its sockets at the end.
+// Gives the folder to the user that this process becomes, so that the process can remove its
+// sockets at the end.
 void give_runtime_folder(const std::filesystem::path& folder, uid_t user);
 
 }  // namespace satrelay::ops

@@ -1,4 +1,4 @@
-// Whom a program that root has started becomes once it needs no more of root's rights.
+// The user that a program changes to once it needs root's rights no more.
 #pragma once
 
 #include <sys/types.h>
@@ -13,14 +13,13 @@ struct RunUser {
   std::string name;
   uid_t user = 0;
   gid_t group = 0;
-  std::vector<gid_t> groups;  // all that it is a member of
+  std::vector<gid_t> groups;  // all groups of the user
 };
 
-// Of this machine; nullopt if there is none of that name.
+// Finds a user of this machine; nullopt if there is no such user.
 std::optional<RunUser> find_user(const std::string& name);
 
-// The name of a user of this machine, or "uid 1234". May take its time: names may come from a
-// network.
+// The name of a user of this machine, or "uid 1234". May be slow: names may come from a network.
 std::string name_of_user(uid_t user);
 
 // "this machine has no user NAME; make it with ...".

@@ -1,8 +1,9 @@
-// What passes over the capture socket of a gateway, both ends on one machine.
+// The format of a gateway's capture socket. Both ends are on one machine.
 //
 // The client sends a CaptureRequest and the instructions of its filter, as libpcap has compiled it.
-// The answer is a line, "ok" or "error: ...", and then CaptureRecords, each with the bytes of its
-// frame, until the client shuts its side down; then those that were taken before, and one of kEnd.
+// The answer is a line, "ok" or "error: ...". Then CaptureRecords follow, each with the bytes of
+// its frame, until the client shuts down its side. Then come the frames that were captured before,
+// and a record of kEnd.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +14,10 @@ namespace satrelay::ops {
 enum class CapturePlace : std::uint8_t {
   kLan = 0,
   kWan = 1,
-  kPlain = 2,  // STP before it is encrypted and after it was decrypted
+  kPlain = 2,  // STP before encryption and after decryption
 };
 
-inline constexpr std::uint32_t kMostInstructions = 4096;  // as the kernel has it (BPF_MAXINSNS)
+inline constexpr std::uint32_t kMostInstructions = 4096;  // the kernel's limit (BPF_MAXINSNS)
 inline constexpr std::uint32_t kLongestCapture = 16'384;  // bytes of a frame
 
 struct CaptureRequest {
@@ -25,9 +26,9 @@ struct CaptureRequest {
   std::uint32_t magic = kMagic;
   CapturePlace place = CapturePlace::kLan;
   std::uint8_t unused[3] = {};
-  std::uint32_t longest = kLongestCapture;  // of a frame, so many bytes are kept
+  std::uint32_t longest = kLongestCapture;  // bytes of a frame that are kept
   std::uint32_t instructions = 0;           // 0: everything
-  // "panel:NAME" and zeros, as of `as` on the control socket; zeros: of who has connected.
+  // "panel:NAME" and zeros, as with `as` on the control socket. Zeros: for the client's own user.
   char on_behalf_of[kMostOnBehalfOf] = {};
 };
 

@@ -1,4 +1,4 @@
-// Every histogram that a gateway tells, for who shows them: docs/statistics.md, metrics.
+// Every histogram of a gateway, for code that shows them: docs/statistics.md, metrics.
 #pragma once
 
 #include <array>

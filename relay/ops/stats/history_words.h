@@ -1,4 +1,4 @@
-// Of what a gateway keeps its history, in words.
+// The things for which a gateway keeps a history, in words.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace satrelay::ops {
 
-// Where there are more than are kept, the first ones are.
+// If there are more series than a gateway keeps, it keeps those of the first kinds.
 enum class HistoryOf : std::uint8_t { kGateway, kLink, kClass, kPeer };
 
 inline constexpr std::array<std::string_view, 4> kHistoryWords = {"gateway", "link", "class",

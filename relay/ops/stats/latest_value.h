@@ -1,6 +1,6 @@
-// Where one thread leaves what it tells, and another finds the latest of it. Neither ever waits for
-// the other, nothing is copied, and nobody frees what the other has made: of three values the
-// writer has one, the reader another, and they exchange theirs for the third.
+// Passes the latest value from one thread to another. Neither thread waits for the other, no value
+// is copied, and no thread frees memory of the other. The writer has one of three values and the
+// reader has another; each exchanges its own for the third.
 //
 //   writer:  fill(latest.draft()); latest.publish();
 //   reader:  if (const Report* report = latest.take()) ...
@@ -15,14 +15,14 @@ template <typename Value>
 class LatestValue {
  public:
   // --- the writer's thread ----------------------------------------------------------------------
-  // What is to be published next. It has what an earlier value has left there.
+  // The value to publish next. It still has the contents of an earlier value.
   Value& draft() { return values_[draft_]; }
   void publish() {
     draft_ = between_.exchange(draft_ | kIsNew, std::memory_order_acq_rel) & kPlace;
   }
 
   // --- any other thread, one at a time ----------------------------------------------------------
-  // What was published last, for as long as take() is not called again; null if that was taken.
+  // The latest value, valid until the next take(). Null if it was taken before.
   const Value* take() {
     if ((between_.load(std::memory_order_relaxed) & kIsNew) == 0) return nullptr;
     taken_ = between_.exchange(taken_, std::memory_order_acq_rel) & kPlace;

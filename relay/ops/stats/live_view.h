@@ -1,5 +1,5 @@
-// What is looked up in the engine itself when somebody asks: too much to be copied ten times a
-// second. Only the worker may call it.
+// Data that is looked up in the engine on request, since it is too much to copy ten times a second.
+// Only the worker may call this.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// Where the stats socket finds what the workers tell of themselves, and asks for what only a worker
-// can look up. The worker never waits here: it only tries the lock, and comes again a little later
-// if a reader has it.
+// The board from which the stats socket reads the workers' snapshots, and by which it asks for data
+// that only a worker can look up. The worker never waits here: it only tries the lock. If a reader
+// has the lock, the worker comes back a little later.
 //
 //   worker, every few ms:  if (board.is_asked()) board.answer(view);
 #pragma once
@@ -28,14 +28,14 @@
 
 namespace satrelay::ops {
 
-// A network port, and what it and the worker have counted since it was opened.
+// A network port, and its counters since it was opened.
 struct PortSnapshot {
   std::string name;    // "lan", "wan"
   std::string device;  // "lan: af_packet on lan0"
   MacAddress mac;
   std::uint16_t mtu = 0;
   bool link_up = false;
-  bool gone = false;                // the kernel interface itself
+  bool gone = false;                // the kernel interface has vanished
   std::uint32_t link_megabits = 0;  // 0: unknown
   dpdk::PortStats stats;
 };
@@ -62,21 +62,22 @@ class SnapshotBoard {
 
   struct Published {
     std::shared_ptr<const Snapshot> snapshot;  // never null
-    Clock::duration age{};  // since the first worker has told it; grows when that is stuck
+    Clock::duration age{};  // since the first worker published it; grows while that worker is stuck
   };
-  // Any thread may call it at any time; nullopt before there is one.
+  // Any thread may call this at any time. nullopt before the first snapshot.
   using Look = std::function<std::optional<Published>()>;
   explicit SnapshotBoard(Look look) : look_(std::move(look)) {}
 
   // --- the worker's side: never blocks ---------------------------------------------------------
-  // Whether a reader waits for something that only the worker can look up. One relaxed load.
+  // True if a reader waits for data that only the worker can look up. One relaxed load.
   bool is_asked() const { return asked_.load(std::memory_order_relaxed); }
-  // Looks it up. False if a reader was in the way: is_asked() will tell of it again.
+  // Answers the reader. False if a reader had the lock; is_asked() then stays true while the reader
+  // waits.
   bool answer(const LiveView& view);
 
   // --- the readers' side: any thread -------------------------------------------------------------
   std::optional<Published> latest() const { return look_(); }
-  // Has the worker call `query` and waits for that; nullopt after `patience`.
+  // Lets the worker call `query`, and waits for the result. nullopt after `patience`.
   template <typename Query>
   auto ask(const Query& query, Clock::duration patience)
       -> std::optional<std::invoke_result_t<Query, const LiveView&>> {
@@ -90,11 +91,11 @@ class SnapshotBoard {
   bool run(Question question, Clock::duration patience);
 
   const Look look_;
-  std::timed_mutex one_reader_;  // questions are served one at a time
-  std::mutex mutex_;             // guards all below; held only to move, and to answer
+  std::timed_mutex one_reader_;  // one question at a time
+  std::mutex mutex_;             // guards all below; held only to move values, and to answer
   std::condition_variable answered_;
   std::atomic<bool> asked_ = false;
-  Question question_;  // of the reader that waits; it is called under the lock only
+  Question question_;  // from the waiting reader; called only under the lock
 };
 
 }  // namespace satrelay::ops

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::chrono::seconds kPatience(1);
 
-// DPDK 22.11 passes no argument of ours to a command.
+// Globals, since DPDK 22.11 does not pass our own argument to a command.
 std::shared_mutex current_mutex;
 SnapshotBoard* current = nullptr;
 const EventRing* current_events = nullptr;
@@ -33,8 +33,8 @@ const History* current_history = nullptr;
 Telemetry::Records current_records;
 std::string current_version;
 
-// Runs `write(source)`; what it returns, or an error that DPDK answers with null. Commands
-// are called from C, which no exception may reach.
+// Returns the result of `write(source)`, or an error, to which DPDK answers null. C code calls the
+// commands, and no exception may reach it.
 template <typename Source, typename Write>
 int with(Source* const& source, const Write& write) noexcept {
   try {
@@ -87,7 +87,7 @@ int ports(const char* /*command*/, const char* /*params*/, rte_tel_data* reply) 
   });
 }
 
-// A page of what a snapshot has.
+// A page of a snapshot's entries.
 template <typename Entry>
 int page_of(const char* params, std::size_t most, rte_tel_data* reply,
             std::vector<Entry> Snapshot::*entries) {
@@ -110,7 +110,7 @@ int histograms(const char* /*command*/, const char* params, rte_tel_data* reply)
   return page_of(params, kHistogramsPerPage, reply, &Snapshot::histograms);
 }
 
-// Has the worker look something up, and writes what it says.
+// Lets the worker look something up, and writes the result.
 template <typename Query, typename Write>
 int with_live(const Query& query, const Write& write) noexcept {
   return with_board([&](SnapshotBoard& board) {

@@ -1,5 +1,5 @@
-// The stats socket: commands under /satrelay/ of DPDK's telemetry. Its threads read a board that
-// the worker fills, and the latest events; docs/statistics.md describes the commands.
+// The stats socket: commands under /satrelay/ of DPDK's telemetry. Its threads read the latest
+// events, and a board with the workers' snapshots. docs/statistics.md describes the commands.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +16,14 @@
 
 namespace satrelay::ops {
 
-// Registers the commands for as long as it lives; one a process. DPDK cannot forget a command, so
-// afterwards they answer null.
+// Registers the commands for as long as it lives. At most one in a process. DPDK cannot unregister
+// a command, so afterwards the commands answer null.
 class Telemetry {
  public:
-  // How the records of flows fare; called by any thread.
+  // Returns the report on records of flows. Any thread may call it.
   using Records = std::function<records::RecordsReport()>;
-  // All must outlive this; without `records` there are none. `version`: of the program. Throws
-  // std::runtime_error if DPDK refuses a command.
+  // `board`, `events` and `history` must outlive this object. Without `records` the report is
+  // empty. `version`: of the program. Throws std::runtime_error if DPDK refuses a command.
   Telemetry(SnapshotBoard& board, const EventRing& events, const History& history,
             Records records = nullptr, std::string version = {});
   Telemetry(const Telemetry&) = delete;
@@ -31,26 +31,26 @@ class Telemetry {
   ~Telemetry();
 };
 
-// The parameters of a paged command: "", "first" or "first,count". What they count are positions;
-// of events, their numbers.
+// The parameters of a paged command: "", "first" or "first,count". They count positions, or, for
+// events, numbers of events.
 struct Page {
   std::size_t first = 0;
   std::size_t count = 0;
 };
-// Never more than `most` entries; nullopt if `text` is malformed.
+// At most `most` entries. nullopt if `text` is malformed.
 std::optional<Page> parse_page(std::string_view text, std::size_t most);
-// "KIND,first,count" or "KIND,NAME,first,count", of which page and all may be left out; nullopt if
-// `text` is malformed.
+// "KIND,first,count" or "KIND,NAME,first,count". The page, or all of it, may be left out. nullopt
+// if `text` is malformed.
 struct HistoryQuestion {
   HistoryOf of = HistoryOf::kGateway;
-  std::string name;  // "" of the gateway
+  std::string name;  // "" for the gateway
   Page page;
 };
 std::optional<HistoryQuestion> parse_history_question(std::string_view text, std::size_t most);
-// The parameter of a command about one thing; nullopt if it is no number.
+// The parameter of a command about one thing. nullopt if it is not a number.
 std::optional<std::uint64_t> parse_number(std::string_view digits);
-// "source,destination,port,protocol,vlan,dscp,direction", numbers but for addresses and the last;
-// nullopt if `text` is malformed.
+// "source,destination,port,protocol,vlan,dscp,direction": numbers, except for the addresses and the
+// direction. nullopt if `text` is malformed.
 std::optional<gateway::PolicyKey> parse_policy_key(std::string_view text);
 
 }  // namespace satrelay::ops

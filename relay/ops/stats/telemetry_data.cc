@@ -17,12 +17,12 @@ void TelemetryDict::add(const char* key, std::uint64_t value) {
 }
 
 void TelemetryDict::add(const char* key, const std::string& value) {
-  // DPDK stores what was cut, and says so; the reply is still good.
+  // DPDK stores the shortened string and returns an error. The reply is still good.
   rte_tel_data_add_dict_string(data_, key, value.c_str());
 }
 
 void TelemetryDict::add(const char* key, TelemetryDict value) {
-  // Given over to DPDK, which frees it with the reply, only if it was taken.
+  // Release the value only if DPDK has taken it: DPDK frees it with the reply.
   if (rte_tel_data_add_dict_container(data_, key, value.data_, 0) != 0) return;
   static_cast<void>(value.owned_.release());
 }

@@ -1,5 +1,5 @@
 // DPDK's telemetry values with an owner. DPDK 22.11 prints dicts of numbers, strings and dicts, but
-// no list of dicts: a listing is a dict whose keys are positions.
+// not lists of dicts. So a listing is a dict with positions as keys.
 #pragma once
 
 #include <rte_telemetry.h>
@@ -13,10 +13,11 @@ namespace satrelay::ops {
 class TelemetryDict {
  public:
   TelemetryDict();  // throws std::bad_alloc
-  // Fills the value that DPDK hands to a command; it stays DPDK's.
+  // Fills a value that DPDK passes to a command and still owns.
   explicit TelemetryDict(rte_tel_data* reply);
 
-  // Keys: letters, digits, '_', at most 127. Longer strings than 127 are cut. At most 256 entries.
+  // Keys: letters, digits, '_', at most 127 characters. Strings longer than 127 characters are cut.
+  // At most 256 entries.
   void add(const char* key, std::uint64_t value);
   void add(const char* key, const std::string& value);
   void add(const char* key, TelemetryDict value);

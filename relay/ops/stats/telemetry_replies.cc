@@ -23,12 +23,12 @@ std::uint64_t milliseconds(Duration duration) {
   return duration <= Duration::zero() ? 0U : static_cast<std::uint64_t>(duration.to_milliseconds());
 }
 
-// DPDK has no fractions.
+// DPDK's dicts have no fractions.
 std::uint64_t parts_per_million(double ratio) {
   return ratio > 0 ? static_cast<std::uint64_t>(std::llround(ratio * 1e6)) : 0U;
 }
 
-// DPDK's dicts know no null either: what was never measured is left out.
+// DPDK's dicts have no null either, so a value that was never measured is left out.
 void add_measured(TelemetryDict& dict, const char* key, std::optional<Duration> duration) {
   if (duration) dict.add(key, microseconds(*duration));
 }
@@ -41,7 +41,7 @@ std::string state_of(const gateway::PeerSnapshot& peer) {
   return peer.wrong_key ? "wrong_key" : stp::to_string(peer.state);
 }
 
-// How many are in each state that occurs.
+// The number of peers in each state that occurs.
 TelemetryDict count_states(const std::vector<gateway::PeerSnapshot>& peers) {
   std::map<std::string, std::uint64_t> count;
   for (const gateway::PeerSnapshot& peer : peers) ++count[state_of(peer)];
@@ -50,7 +50,7 @@ TelemetryDict count_states(const std::vector<gateway::PeerSnapshot>& peers) {
   return dict;
 }
 
-// The first 16 digits that sha256sum prints of the file; none: "".
+// The first 16 digits of the file's checksum, as sha256sum prints it. "": no file.
 std::string digits_of(std::optional<std::uint64_t> fingerprint) {
   return fingerprint ? fmt::format("{:016x}", *fingerprint) : "";
 }
@@ -235,7 +235,7 @@ TelemetryDict to_dict(const gateway::ClassSnapshot& traffic_class) {
   return dict;
 }
 
-// Buckets as in Prometheus' histograms: each counts what those below it do, too.
+// Buckets are cumulative, as in Prometheus' histograms.
 TelemetryDict to_dict(const gateway::HistogramSnapshot& histogram) {
   const HistogramField& field = *histogram.field;
   TelemetryDict dict;
@@ -265,7 +265,7 @@ TelemetryDict to_dict(const gateway::BridgedSnapshot& connection) {
   return dict;
 }
 
-// What is not known is left out.
+// Unknown values are left out.
 TelemetryDict to_dict(const HistoryPoint& point) {
   TelemetryDict dict;
   dict.add("time_ms", point.time_ms);

@@ -1,5 +1,5 @@
-// What each command of the stats socket answers; docs/statistics.md lists the fields. Names carry
-// the unit of their value. All numbers are unsigned integers.
+// The answers of the commands of the stats socket; docs/statistics.md lists the fields. Names
+// contain the unit of their value. All numbers are unsigned integers.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace satrelay::ops {
 
-// Most entries of a listing in one reply: with every number at its longest a page stays under the
-// 16 KB that DPDK sends at once.
+// Most entries of a listing in one reply. Even with the longest numbers, a page stays below the 16
+// KB that DPDK sends at once.
 inline constexpr std::size_t kFlowsPerPage = 12;
 inline constexpr std::size_t kPeersPerPage = 5;
 inline constexpr std::size_t kLinksPerPage = 24;
@@ -23,11 +23,11 @@ inline constexpr std::size_t kEventsPerPage = 10;
 inline constexpr std::size_t kHistogramsPerPage = 18;
 inline constexpr std::size_t kBridgedPerPage = 36;
 inline constexpr std::size_t kHistoryPerPage = 48;
-inline constexpr std::size_t kClassesPerPage = config::kMostClasses + 2;  // all there can be
+inline constexpr std::size_t kClassesPerPage = config::kMostClasses + 2;  // all that can exist
 
 void write_status(const SnapshotBoard::Published& published, const std::string& version,
                   TelemetryDict& reply);
-// `lost`: by all workers, as the writer was behind.
+// `lost`: records that all workers lost because the writer was behind.
 void write_records(const records::RecordsReport& report, std::uint64_t lost, TelemetryDict& reply);
 void write_counters(const gateway::Counters& counters, TelemetryDict& reply);
 TelemetryDict to_dict(const PortSnapshot& port);
@@ -38,7 +38,7 @@ TelemetryDict to_dict(const gateway::ClassSnapshot& traffic_class);
 TelemetryDict to_dict(const gateway::HistogramSnapshot& histogram);
 TelemetryDict to_dict(const gateway::BridgedSnapshot& connection);
 TelemetryDict to_dict(const gateway::FlowSnapshot& flow);                  // an entry of a listing
-void write_flow(const gateway::FlowSnapshot& flow, TelemetryDict& reply);  // all of it
+void write_flow(const gateway::FlowSnapshot& flow, TelemetryDict& reply);  // all fields
 
 TelemetryDict to_dict(const HistoryPoint& point);
 

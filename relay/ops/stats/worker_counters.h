@@ -1,4 +1,5 @@
-// What one worker of several has taken, and given to others.
+// The counters of one worker among several: frames received, taken from other workers, and given to
+// them.
 #pragma once
 
 #include <array>
@@ -31,7 +32,7 @@ struct WorkerCounters {
 };
 static_assert(lists_every_counter<WorkerCounters>());
 
-// Without what the worker rests between two of them: the sum is what it was at work.
+// Rounds do not include the rests between them, so the sum is the worker's time at work.
 inline constexpr std::array<std::uint64_t, 15> kWorkerRoundBounds = {
     1'000,   2'000,     5'000,     10'000,    20'000,     50'000,     100'000,    200'000,
     500'000, 1'000'000, 2'000'000, 5'000'000, 10'000'000, 20'000'000, 100'000'000};

@@ -1,5 +1,5 @@
-// A file that is either written whole or not at all: its text goes to a temporary name beside it
-// and is renamed.
+// A file that is written whole or not at all: the text goes to a temporary file beside it, which is
+// then renamed.
 #pragma once
 
 #include <filesystem>
@@ -10,14 +10,14 @@ namespace satrelay::satlab {
 
 class OutputFile {
  public:
-  // Creates the temporary file, so that a path that cannot be written is known before the run
-  // begins. Throws std::runtime_error "FILE: cannot be written: why".
+  // Creates the temporary file, so that an unwritable path is found before the run begins. Throws
+  // std::runtime_error "FILE: cannot be written: why".
   explicit OutputFile(std::filesystem::path file);
-  ~OutputFile();  // without commit(): leaves nothing behind
+  ~OutputFile();  // removes the temporary file, unless commit() was called
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  // For a program that writes the file itself.
+  // The temporary file, for a program that writes it itself.
   const std::filesystem::path& temporary() const { return temporary_; }
   // Both throw as the constructor does.
   void write(std::string_view text);

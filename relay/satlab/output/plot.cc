@@ -18,7 +18,7 @@
 namespace satrelay::satlab {
 namespace {
 
-// Inside single quotes gnuplot knows one escape: the doubled quote.
+// Inside single quotes gnuplot knows one escape: a doubled quote.
 std::string gnuplot_quoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) {
@@ -28,7 +28,7 @@ std::string gnuplot_quoted(const std::string& text) {
   return result + "'";
 }
 
-// Means over a few samples where there are more than a line has points for.
+// Points of a line, at most. If there are more samples, each point covers several.
 constexpr std::size_t kMostPoints = 2'000;
 
 struct Point {
@@ -112,7 +112,7 @@ std::string plot_script(const RunResult& result, const std::string& terminal,
                         const std::filesystem::path& output) {
   std::string script = data_block(result);
   script += "set terminal " + terminal + "\nset output " + gnuplot_quoted(output.string()) + "\n";
-  // Without gateways nobody retransmits over STP, so that panel would be empty.
+  // Without gateways nothing is retransmitted over STP, so that panel would be empty.
   const bool gateways = result.has_gateway[0] || result.has_gateway[1];
   script += fmt::format("set multiplot layout {},1 title ", gateways ? 4 : 3) +
             gnuplot_quoted(result.name + ", seed " + std::to_string(result.seed) + ", hosts use " +
@@ -146,7 +146,7 @@ void draw_plot(const std::filesystem::path& gnuplot, const std::string& script) 
     _exit(127);
   }
   close(ends[0]);
-  // If gnuplot ends early its status says so; the write need not.
+  // If gnuplot ends early, its exit status says so. The write must not raise SIGPIPE.
   struct sigaction ignore {
   }, before{};
   ignore.sa_handler = SIG_IGN;

@@ -9,18 +9,18 @@
 
 namespace satrelay::satlab {
 
-// What to draw into, by the file's extension. Throws std::runtime_error for any other than .svg and
-// .png.
+// The gnuplot terminal for the file's extension. Throws std::runtime_error for any extension but
+// .svg and .png.
 std::string plot_terminal(const std::filesystem::path& file);
 
-// Where gnuplot is; throws std::runtime_error that says how to install it if it is not in PATH.
+// Finds gnuplot in PATH. If it is not there, throws std::runtime_error that says how to install it.
 std::filesystem::path find_gnuplot();
 
-// The program for gnuplot, data included.
+// The script for gnuplot, data included.
 std::string plot_script(const RunResult& result, const std::string& terminal,
                         const std::filesystem::path& output);
 
-// Has gnuplot draw it. Throws std::runtime_error if gnuplot fails.
+// Lets gnuplot draw the plot. Throws std::runtime_error if gnuplot fails.
 void draw_plot(const std::filesystem::path& gnuplot, const std::string& script);
 
 }  // namespace satrelay::satlab

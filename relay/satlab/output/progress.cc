@@ -25,7 +25,7 @@ void StopSignal::install() {
   struct sigaction action {};
   action.sa_handler = [](int) { raised = 1; };
   sigemptyset(&action.sa_mask);
-  // The second one ends the program at once.
+  // A second signal ends the program at once.
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);

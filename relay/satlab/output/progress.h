@@ -1,5 +1,5 @@
-// How far a long run is, on stderr: a bar on a terminal, else a line every ten seconds. And whether
-// it was asked to end (Ctrl-C, SIGTERM).
+// Shows the progress of a long run on stderr: a bar on a terminal, else a line every ten seconds.
+// Also notes whether the run was asked to end (Ctrl-C, SIGTERM).
 #pragma once
 
 #include <chrono>
@@ -15,18 +15,18 @@ class StopSignal {
  public:
   static void install();
   static bool is_raised();
-  // Of a program that ended because of it.
+  // Exit status of a program that the signal ended.
   static constexpr int kExitStatus = 130;
 };
 
 class Progress {
  public:
   Progress(std::string what, Verbosity verbosity);
-  ~Progress();  // takes the bar away
+  ~Progress();  // removes the bar
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // `share` of the whole is done, 0 to 1; `text` says more about it.
+  // `share`: the part that is done, 0 to 1. `text`: more about it.
   void show(double share, const std::string& text);
 
  private:

@@ -11,8 +11,8 @@ namespace satrelay::satlab {
 std::string report_table(const RunResult& result);
 nlohmann::ordered_json report_json(const RunResult& result);
 
-// The time series, a line a sample behind a line of names. Rates are means since the sample before,
-// counts are sums since the run's zero.
+// The time series: a line of names, then a line for each sample. Rates are means since the previous
+// sample. Lost frames count from the run's zero, the gateways' counts from their start.
 std::string report_csv(const RunResult& result);
 
 }  // namespace satrelay::satlab

@@ -8,7 +8,7 @@ namespace {
 using text::plain;
 using text::significant;
 
-// Bits a second over the time between two samples.
+// The mean rate between two samples, in bits a second.
 std::string mean_rate(std::uint64_t now, std::uint64_t before, double seconds) {
   return significant(seconds > 0 ? static_cast<double>(now - before) * 8 / seconds : 0);
 }
@@ -27,7 +27,7 @@ std::string csv_quoted(const std::string& text) {
   return result + "\"";
 }
 
-// Two samples between which a row is, and the run's zero.
+// The two samples of a row, and the sample at the run's zero.
 struct Interval {
   const Sample& zero;
   const Sample& before;

@@ -5,8 +5,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// What a report has of a link's counters, in its own words: it tells what became of what was
-// offered.
+// The counters of a link that a report shows, under names of its own: they say what happened to the
+// offered frames.
 struct LinkFigure {
   const char* name;
   std::uint64_t link::DirectionCounters::*member;
@@ -27,7 +27,7 @@ constexpr LinkFigure kLinkFigures[] = {
     {"bytes_carried", &link::DirectionCounters::bytes_carried},
 };
 
-// And of a session's.
+// The counters of a session that a report shows.
 constexpr CounterField<stp::Counters> kGatewayFields[] = {
     field_of(&stp::Counters::packets_out),       field_of(&stp::Counters::packets_lost),
     field_of(&stp::Counters::spurious_losses),   field_of(&stp::Counters::retransmitted_bytes),

@@ -1,5 +1,5 @@
-// The experiments of a paper, each with what was published, what the channel allows, and what we
-// are to reach.
+// The experiments of a paper, each with the published figures, the bound of the channel, and our
+// target.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace satrelay::satlab {
 
 enum class Better : std::uint8_t { kHigher, kLower };
 
-// What a paper says of a figure that it gives.
+// How a paper qualifies a figure.
 enum class Relation : std::uint8_t {
   kEqual,
   kAbout,   // "about 200 Mbps"
@@ -29,7 +29,7 @@ struct Published {
   std::string system;
   double figure = 0;
   Relation relation = Relation::kEqual;
-  // Where in the paper, if the paper gives another figure for the same case elsewhere.
+  // The place in the paper, if the paper gives another figure for the same case elsewhere.
   std::string place = {};
 };
 
@@ -47,7 +47,7 @@ struct Case {
   std::string name;  // for --case
   std::vector<RowSpec> rows;
   std::function<Experiment(std::uint64_t seed)> build;
-  // A figure for each row, in their order; NaN for what could not be measured.
+  // A figure for each row, in their order; NaN if it could not be measured.
   std::function<std::vector<double>(const RunResult&)> figures;
 };
 
@@ -64,11 +64,11 @@ Paper marchese_paper();
 Paper tps_paper();
 Paper accelerator_paper();
 Paper winds_paper();
-Paper channel_paper();  // what no paper asks for: short flows, bursts, steps, outages
+Paper channel_paper();  // from no paper: short flows, bursts, steps, outages
 
 // The names that paper() knows, in order.
 std::vector<std::string> paper_names();
-// Throws std::invalid_argument for a name that is not known.
+// Throws std::invalid_argument for an unknown name.
 Paper paper(std::string_view name, Length length);
 
 }  // namespace satrelay::satlab

@@ -1,5 +1,5 @@
-// What no single paper measures, yet every satellite does to its traffic: short flows on a lossy
-// link, bursts, reordering, steps of the rate, an outage, a low orbit.
+// Effects that no single paper measures, but that every satellite has on its traffic: short flows
+// on a lossy link, bursts, reordering, steps of the rate, an outage, a low orbit.
 #include <algorithm>
 #include <iterator>
 
@@ -30,7 +30,7 @@ struct ShortFlows {
   double rate;
   std::int64_t round_trip_ms;
   std::uint64_t bytes;
-  // The mean that retransmission on an immediate NACK reaches at 1%, seconds.
+  // The mean that retransmission after an immediate NACK reaches at 1% loss, in seconds.
   double nack_mean;
 };
 
@@ -41,7 +41,7 @@ Experiment build_short(const ShortFlows& spec, double loss, std::size_t count, s
   conditions.loss = loss;
   conditions.seed = seed;
   Experiment experiment = experiment_for(conditions);
-  // Far enough apart that each finds the link idle.
+  // Far enough apart that each flow finds the link idle.
   const Duration spacing = Duration::seconds(4);
   experiment.until = Until::kFlowsOver;
   experiment.duration = spacing * static_cast<std::int64_t>(count + 5);
@@ -54,7 +54,7 @@ Experiment build_short(const ShortFlows& spec, double loss, std::size_t count, s
 Case short_flows(const ShortFlows& spec) {
   Case one;
   one.name = spec.name;
-  // No loss is the bound: with FEC a lossy link feels like a clean one.
+  // The bound is the bound of a link without loss, since FEC can hide the loss.
   const double bound = bound_completion(build_short(spec, 0, 1, 1), spec.bytes);
   one.rows = {{one.name + ", mean", "s", {}, bound, bound * kMeanAboveBound, Better::kLower},
               {one.name + ", median", "s", {}, bound, std::nullopt, Better::kLower},
@@ -78,7 +78,8 @@ Case short_flows(const ShortFlows& spec) {
 constexpr Duration kBulkFrom = Duration::seconds(1);
 constexpr Duration kBulkTo = Duration::seconds(60);
 
-// Enters the bad state, where all is lost, so that bursts have this mean and 1% of all is lost.
+// The link loses all packets in the bad state. Bursts have this mean length, and 1% of all packets
+// are lost.
 Case bursts(double mean_packets) {
   constexpr double kLoss = 0.01;
   const auto build = [mean_packets](std::uint64_t seed) {
@@ -87,8 +88,9 @@ Case bursts(double mean_packets) {
     chain.bad_to_good = 1 / mean_packets;
     chain.good_to_bad = chain.bad_to_good * kLoss / (1 - kLoss);
     experiment.scenario.a_to_b.gilbert_elliott = chain;
-    // The same fades meet a report now and then: on the sparse return path, a packet every 25 ms,
-    // they are over before the next one. (Bursts of as many reports would be outages of a second.)
+    // The same fades hit single reports. The return path is sparse, with a packet every 25 ms, so a
+    // fade is over before the next report. (Bursts of as many reports would be outages of a
+    // second.)
     experiment.scenario.b_to_a.loss = kLoss;
     experiment.duration = kBulkTo;
     add_flows(experiment, {.name = "bulk", .upload = kUnlimited});
@@ -157,9 +159,9 @@ Case rate_step(Announced announced) {
   }
   one.build = [announced](std::uint64_t seed) {
     Conditions conditions = geo(seed);
-    // Unannounced, the sender learns of the step from reports a round trip later. What it has sent
-    // too much by then no restraint drains from a deep queue within four round trips; so the modem
-    // has the usual one, of 100 ms at its full rate (a second at the lower one).
+    // If the step is not announced, the sender learns of it from reports a round trip later. By
+    // then it has sent so much that no restraint can drain a deep queue within four round trips. So
+    // the modem has the usual queue: 100 ms at its full rate, a second at the lower one.
     conditions.queue = announced == Announced::kYes ? ByteCount(4'000'000) : ByteCount(625'000);
     Experiment experiment = experiment_for(conditions);
     experiment.changes.push_back(
@@ -188,8 +190,8 @@ Case outage() {
   static constexpr Duration kBack = Duration::seconds(20);
   Case one;
   one.name = "outage of 10 s";
-  // The probe that finds the link again leaves within 100 ms and must cross it first, and the
-  // figure is the end of the first step of the grid that is full: 0.1 + 0.55 + 0.05.
+  // The probe that finds the link again leaves within 100 ms, and must cross the link first. The
+  // figure is the end of the first full step of the grid: 0.1 + 0.55 + 0.05 s.
   one.rows = {{one.name + ": full rate at the receiver after its return, grid 50 ms",
                "s",
                {},
@@ -216,8 +218,8 @@ Case outage() {
   return one;
 }
 
-// A low orbit: the path's delay steps as satellites take over from each other, with 100 ms of
-// silence at each handover.
+// A low orbit: the delay of the path changes in steps as satellites take over from each other. Each
+// handover has 100 ms of silence.
 Case low_orbit() {
   static constexpr Duration kTo = Duration::seconds(120);
   static constexpr Duration kHandover = Duration::seconds(15);

@@ -29,7 +29,7 @@ class PaperProgress final : public PaperObserver {
   Progress progress_;
 };
 
-// The case of that name, or else those with the text in their name.
+// Keeps the case with that name, or else all cases with the text in their names.
 void keep(std::vector<Case>& cases, const std::string& text) {
   const bool exact = std::ranges::find(cases, text, &Case::name) != cases.end();
   std::erase_if(cases, [&](const Case& one) {

@@ -8,11 +8,11 @@ namespace satrelay::satlab {
 
 struct PaperOptions {
   std::string paper;
-  std::string only;  // --case: the one of this name, or those that contain it
+  std::string only;  // --case: the case with this name, or else all with it in their names
   std::size_t seeds = 3;
   std::size_t jobs = 1;
-  std::string controller;  // "": ours only
-  std::string json;        // "": not wanted
+  std::string controller;  // "": only the usual one
+  std::string json;        // "": no file
   bool list = false;
   bool short_runs = false;
   bool quiet = false;

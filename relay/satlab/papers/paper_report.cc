@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Four significant digits, or more where the figure needs them to be told from its target.
+// Four significant digits or more, but at most three decimals.
 std::string number(double value) {
   const double size = std::abs(value);
   const int decimals = size >= 100 ? 1 : size >= 10 ? 2 : 3;
@@ -37,7 +37,7 @@ const char* sign_of(Relation relation) {
   return "";
 }
 
-// Between two figures of a paper for the same case and the same system.
+// Stands between two figures of a paper for the same case and the same system.
 constexpr const char* kContradiction = " against ";
 
 std::string published_text(const RowSpec& row) {

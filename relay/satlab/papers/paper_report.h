@@ -11,14 +11,14 @@ namespace satrelay::satlab {
 std::string paper_table(const Paper& paper, const PaperResult& result,
                         const std::string& controller = "");
 // {"paper": "...", "rows": [{"case", "unit", "published": {"SYSTEM": x}, "signs": {"SYSTEM": ">"},
-// "bound", "ours", "target", "met"}]}; null for what does not exist. "signs" has what the paper
-// puts before a figure: ~ > < <=. SYSTEM has a place, as in "Reference, Table 3", where the paper
-// contradicts itself.
-// `controller`, if not empty, names that of RowResult::with_controller: a column of its own, and a
-// field "controllers": {"NAME": x} in each row.
+// "bound", "ours", "target", "met"}]}; null if there is no value. "signs" has the signs that the
+// paper puts before figures: ~ > < <=. If the paper contradicts itself, SYSTEM includes the place,
+// as in "Reference, Table 3".
+// If `controller` is not empty, it names the controller of RowResult::with_controller. The table
+// then has a column for it, and each JSON row a field "controllers": {"NAME": x}.
 nlohmann::ordered_json paper_json(const Paper& paper, const PaperResult& result,
                                   const std::string& controller = "");
-// The cases by name, a line each, with their targets.
+// The names of the cases, a line each, with their targets.
 std::string paper_list(const Paper& paper);
 
 }  // namespace satrelay::satlab

@@ -11,11 +11,11 @@ namespace satrelay::satlab {
 namespace {
 
 struct Task {
-  std::size_t index;  // of the case
+  std::size_t index;  // number of the case
   std::uint64_t seed;
 };
 
-// Hands out the tasks, collects their figures and the progress of all.
+// Hands out the tasks, and collects their figures and progress.
 class CaseQueue {
  public:
   CaseQueue(const Paper& paper, const PaperRun& run, PaperObserver* observer)
@@ -56,7 +56,7 @@ class CaseQueue {
         std::vector<double> values;
         for (const std::vector<double>& of_seed : figures_[i]) values.push_back(of_seed.at(row));
         RowResult one{rows[row], worst(values, rows[row].better), std::nullopt, std::nullopt};
-        // What was never run has missed nothing.
+        // If a stop kept a case from running, the case has missed no target.
         if (one.ours || !stopped_) one.met = meets(one.spec, one.ours);
         result.rows.push_back(std::move(one));
       }
@@ -65,7 +65,7 @@ class CaseQueue {
   }
 
  private:
-  // One run's progress within that of all.
+  // Adds the progress of one run to the progress of all runs.
   class Reporter final : public Observer {
    public:
     Reporter(CaseQueue& workshop, std::string what) : workshop_(workshop), what_(std::move(what)) {}
@@ -108,7 +108,7 @@ class CaseQueue {
     if (observer_ != nullptr && !observer_->on_progress(done_ / total_, what)) stopped_ = true;
     return !stopped_;
   }
-  // A run that ended early leaves nothing to wait for.
+  // Counts the rest of a run that ended early as done.
   void finish(double seconds) {
     const std::lock_guard lock(mutex_);
     done_ += seconds;
@@ -125,7 +125,7 @@ class CaseQueue {
   double done_ = 0;
   bool stopped_ = false;
   std::exception_ptr error_;
-  std::vector<std::vector<std::vector<double>>> figures_;  // by case, then by seed
+  std::vector<std::vector<std::vector<double>>> figures_;  // by case, then by run
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ struct RowResult {
   RowSpec spec;
   std::optional<double> ours;  // nullopt: could not be measured
   std::optional<bool> met;     // nullopt: for information
-  // The same conditions with another rate controller, if that was asked for.
+  // The figure under the same conditions with another rate controller, if one was requested.
   std::optional<double> with_controller = std::nullopt;
 };
 
@@ -26,9 +26,10 @@ struct PaperResult {
   bool all_met() const;
 };
 
-// The worst of several figures; nullopt if there are none, or one was not measured.
+// The worst of several figures; nullopt if there are none, or if one was not measured.
 std::optional<double> worst(const std::vector<double>& figures, Better better);
-// Whether a figure reaches the row's target. One that was not measured does not.
+// Whether a figure reaches the row's target. An unmeasured figure does not. nullopt if there is no
+// target.
 std::optional<bool> meets(const RowSpec& row, std::optional<double> figure);
 
 struct PaperRun {
@@ -37,15 +38,15 @@ struct PaperRun {
   config::Controller controller = config::Controller::kFixedRate;
 };
 
-// Told after each sample of each run, from the thread of that run; calls do not overlap.
+// Called after each sample of each run, by the thread of that run. Calls do not overlap.
 class PaperObserver {
  public:
   virtual ~PaperObserver() = default;
-  // `share` of all virtual time is done. false: end everything here.
+  // `share`: the part of all virtual time that is done. Returns false to end all runs.
   virtual bool on_progress(double share, const std::string& what) = 0;
 };
 
-// Throws what run_experiment() throws, once all threads have ended.
+// Throws what run_experiment() throws, after all threads have ended.
 PaperResult run_paper(const Paper& paper, const PaperRun& run, PaperObserver* observer = nullptr);
 
 }  // namespace satrelay::satlab

@@ -1,4 +1,4 @@
-// What the papers' experiments have in common: two hosts, two gateways, a link with the paper's
+// Common parts of the papers' experiments: two hosts, two gateways, a link with the paper's
 // conditions, and figures taken from the time series.
 #pragma once
 
@@ -21,7 +21,7 @@ constexpr BitRate megabit(double value) {
 
 struct Conditions {
   BitRate forward;              // a to b
-  std::optional<BitRate> back;  // as forward
+  std::optional<BitRate> back;  // nullopt: as forward
   Duration round_trip;
   double loss = 0;  // both ways, per packet
   std::uint16_t mtu = 1500;
@@ -33,14 +33,14 @@ struct Conditions {
 // trip.
 Experiment experiment_for(const Conditions& conditions);
 
-// Bits a second between two times that are samples of the series; NaN if one is not.
+// Bits a second between two times. NaN unless the series has samples at both times.
 double stored_rate(const RunResult& result, sim::Side at, Duration begin, Duration end);
 double received_rate(const RunResult& result, sim::Side at, Duration begin, Duration end);
-// Bits a second that the direction carried, as the modem counts them, lost ones too.
+// Bits a second that the direction carried, as the modem counts them, lost frames included.
 double carried_rate(const RunResult& result, sim::Side from, Duration begin, Duration end);
 
-// How long after `begin` the gateway at `at` first stores `rate` (bit/s) over one sample of the
-// series; NaN if it never does.
+// Seconds from `begin` until the gateway at `at` first stores at least `rate` (bit/s) between two
+// samples of the series. NaN if it never does.
 double seconds_until_rate(const RunResult& result, sim::Side at, Duration begin, double rate);
 
 // The longest wait of any frame in the modem's queue between two times, in milliseconds.
@@ -49,9 +49,9 @@ double queue_peak_ms(const RunResult& result, sim::Side from, Duration begin, Du
 // Completion of the first flow, in seconds; NaN if it is not complete.
 double completion_seconds(const RunResult& result);
 
-// The link's bound for payload between two times, bit/s.
+// The link's bound for payload between two times, in bit/s.
 double bound_rate(const Experiment& experiment, sim::Side from, Duration begin, Duration end);
-// And for the completion of an upload that begins at zero, in seconds.
+// The earliest completion of an upload that begins at zero, in seconds.
 double bound_completion(const Experiment& experiment, std::uint64_t bytes);
 
 }  // namespace satrelay::satlab

@@ -14,9 +14,9 @@ namespace {
 using ctl::Json;
 using ops::EventKind;
 
-constexpr const char* kHeard = "heard";      // of a peer
-constexpr const char* kLink = "link";        // of a port
-constexpr const char* kAnswers = "answers";  // of the gateway
+constexpr const char* kHeard = "heard";      // matter of a peer
+constexpr const char* kLink = "link";        // matter of a port
+constexpr const char* kAnswers = "answers";  // matter of the gateway
 constexpr const char* kGateway = "gateway";
 
 enum class Turn { kWorse, kOver };
@@ -26,7 +26,7 @@ struct Change {
   const char* about;
   Turn turn;
 };
-// Events of the same matter, of which others tell the end.
+// Events that raise or end the alarm about a matter.
 constexpr Change kChanges[] = {
     {EventKind::kPeerUnheard, kHeard, Turn::kWorse},
     {EventKind::kPeerSilent, kHeard, Turn::kWorse},
@@ -66,7 +66,7 @@ const Change* change_of(std::string_view name) {
   return found == std::end(kChanges) ? nullptr : found;
 }
 
-// Whether something else than time ends alarms about it.
+// Whether anything but time ends alarms about the matter.
 bool has_end(std::string_view about) {
   return about == kAnswers ||
          std::ranges::any_of(kChanges, [&](const Change& each) { return each.about == about; });
@@ -76,7 +76,7 @@ std::string string_of(const Json& event, const char* key) {
   return std::string(metrics::word(event, key).value_or(""));
 }
 
-// What was found without an event, in the words of the event that it would have been.
+// An alarm that was found without an event, in the words of the event that reports the same.
 Alarm alarm_of(EventKind kind, const std::string& subject, std::uint64_t now_ms) {
   const ops::EventDescription& event = ops::describe(kind);
   return {.name = std::string(event.name),
@@ -88,7 +88,8 @@ Alarm alarm_of(EventKind kind, const std::string& subject, std::uint64_t now_ms)
           .told_ms = now_ms};
 }
 
-// Which event has led to the state; of `refused` there are three, with one cure.
+// The event that leads to a state of a peer. Three events lead to `refused`, and they have one
+// remedy.
 EventKind kind_of_state(std::string_view state) {
   if (state == "connecting") return EventKind::kPeerUnheard;
   if (state == "suspect") return EventKind::kPeerSilent;
@@ -140,7 +141,7 @@ std::vector<AlarmNotice> AlarmBook::handle_event(const Json& event) {
   Alarm told = alarm_of(event);
   const std::uint64_t epoch = ctl::number(event, "boot_epoch").value_or(0);
   if (epoch != boot_epoch_) {
-    // A new start of the gateway tells anew what is wrong.
+    // After a restart the gateway reports anew what is wrong.
     boot_epoch_ = epoch;
     while (!alarms_.empty()) {
       Alarm over = alarms_.begin()->second;
@@ -209,7 +210,7 @@ std::vector<AlarmNotice> AlarmBook::handle_readings(const metrics::Readings& rea
     end(key, std::move(over), notices);
   }
   if (!readings.up) return notices;
-  constexpr std::uint64_t kUnheardAfterMs = 15'000;  // since the start: the gateway tells before
+  constexpr std::uint64_t kUnheardAfterMs = 15'000;  // the gateway itself reports it before
   const bool is_young = ctl::number(readings.status, "uptime_ms").value_or(0) < kUnheardAfterMs;
   for (const Json& peer : readings.peers) {
     const auto state = metrics::word(peer, "state");

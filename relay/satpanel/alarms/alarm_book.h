@@ -1,5 +1,5 @@
-// What is wrong with a gateway now, from its events and from what is read of it. Knows no clock and
-// no thread.
+// The alarms of a gateway now, from its events and from the readings of it. Knows no clock and no
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -12,50 +12,51 @@
 
 namespace satrelay::panel {
 
-// A subject and what it is about it that is wrong: "peer hub" and "heard". It has one alarm at a
-// time, which becomes worse or better; another event of it takes its place.
+// An alarm is about a subject and a matter, like "peer hub" and "heard". There is one alarm for
+// each such pair. Another event of the pair replaces it, as the matter becomes worse or better.
 struct Alarm {
-  std::uint32_t index = 0;  // never used again, as long as the panel runs
-  std::string name = {};    // of the event
+  std::uint32_t index = 0;  // never used again while the panel runs
+  std::string name = {};    // name of the event
   std::string severity = {};
   std::string subject = {};
   std::string text = {};
   std::string detail = {};
   std::string advice = {};
   std::uint64_t number = 0;    // of the event; 0: found by reading
-  std::uint64_t since_ms = 0;  // UTC, since 1970: when it began, worse or better
-  std::uint64_t told_ms = 0;   // when it was told last
-  std::string matter = {};     // what is wrong about the subject: "heard", or the event's name
+  std::uint64_t since_ms = 0;  // UTC, ms since 1970: when it began, or became worse or better
+  std::uint64_t told_ms = 0;   // when it was last reported
+  std::string matter = {};     // "heard" and the like, or the event's name
 };
 
-// What an event says, as an alarm would say it.
+// The alarm that reports the same as the event.
 Alarm alarm_of(const nlohmann::ordered_json& event);
 
-// That one was raised, or became another, or is over.
+// Reports that an alarm was raised, has changed, or is over.
 struct AlarmNotice {
   bool is_over = false;
-  Alarm alarm;  // as it is now; of one that is over: name, text and number of what has ended it
+  Alarm alarm;  // as it is now; if over: name, text and number of the event that ended it
 };
 
 class AlarmBook {
  public:
-  // Nothing tells the end of some alarms: such are over if they have not been told again for so
-  // long. The gateway repeats them once a minute.
+  // Some alarms have no event that ends them. They are over if the gateway has not reported them
+  // again for this time. It repeats them once a minute.
   static constexpr std::uint64_t kForgottenAfterMs = 180'000;
-  // For so long the events may be behind what is read of the gateway.
+  // How long the events may lag behind the readings.
   static constexpr std::uint64_t kPatienceMs = 5'000;
 
-  // An event as the gateway tells it, with its boot epoch, in their order.
+  // Handles an event as the gateway reports it, with its boot epoch. Events must come in their
+  // order.
   std::vector<AlarmNotice> handle_event(const nlohmann::ordered_json& event);
-  // What was read at `now_ms`: peers and ports whose events were not seen, alarms whose end was
-  // not, and whether the gateway answers at all.
+  // Handles the readings of `now_ms`. They show peers and ports in trouble if an event was missed,
+  // alarms that are over, and whether the gateway answers at all.
   std::vector<AlarmNotice> handle_readings(const metrics::Readings& readings, std::uint64_t now_ms);
 
-  // In the order of their indices.
+  // Sorted by index.
   std::vector<Alarm> alarms() const;
 
  private:
-  using Key = std::pair<std::string, std::string>;  // subject, what is wrong about it
+  using Key = std::pair<std::string, std::string>;  // subject, matter
   using Notices = std::vector<AlarmNotice>;
 
   void raise(const Key& key, Alarm alarm, Notices& notices);

@@ -1,5 +1,5 @@
-// The one book of alarms of a panel: its observer writes in it, and whoever asks reads what is
-// wrong now, or is notified of what has begun and what is over.
+// The panel's one book of alarms. The observer writes to it. Others read the current alarms, or the
+// notices of alarms that began or ended.
 #pragma once
 
 #include <cstddef>
@@ -16,27 +16,27 @@ namespace satrelay::panel {
 // Any thread.
 class AlarmKeeper {
  public:
-  // For who was away.
+  // For readers that were away for a while.
   static constexpr std::size_t kMostNotices = 200;
 
-  // As AlarmBook has them.
+  // As the functions of AlarmBook.
   void handle_event(const nlohmann::ordered_json& event);
   void handle_readings(const metrics::Readings& readings, std::uint64_t now_ms);
 
-  // What is wrong now; never null, and the same one as long as nothing has changed.
+  // The current alarms; never null. The pointer stays the same until an alarm changes.
   std::shared_ptr<const std::vector<Alarm>> alarms() const;
 
   struct NoticePage {
     std::vector<AlarmNotice> notices;
-    std::uint64_t next = 0;  // what to ask for next
+    std::uint64_t next = 0;  // position to ask for next
   };
-  // Those from position `from` on that are kept; the first has 1.
+  // The notices from position `from` on that are kept. The first position is 1.
   NoticePage notices(std::uint64_t from) const;
 
  private:
   void keep(std::vector<AlarmNotice> notices);
 
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the following members
   AlarmBook book_;
   std::shared_ptr<const std::vector<Alarm>> alarms_ = std::make_shared<std::vector<Alarm>>();
   std::deque<AlarmNotice> notices_;

@@ -1,9 +1,9 @@
-// Questions to satpanel, and what may become of them.
+// Requests to satpanel, and their failures.
 
 const BASE = "/api/v1";
 const PATIENCE_MS = 15_000;
 
-// Everything that is no answer. `status` 0: satpanel itself did not answer.
+// A failure to get an answer. `status` 0: satpanel itself did not answer.
 export class ApiError extends Error {
   constructor(status, detail, retryAfter = 0) {
     super(detail);
@@ -15,7 +15,7 @@ export class ApiError extends Error {
   }
 }
 
-// Who is logged in; of GET /session.
+// The session, as GET /session returns it.
 export let session = {user: null, role: null, csrf: null, login_required: false, version: ""};
 let onLoggedOut = () => {};
 
@@ -29,7 +29,7 @@ async function problemOf(response) {
     const problem = await response.json();
     detail = problem.detail || problem.title || detail;
   } catch {
-    // No problem+json: a proxy between, or an end in the middle.
+    // Not problem+json: a proxy answered, or the answer was cut off.
   }
   return new ApiError(response.status, detail, Number(response.headers.get("Retry-After")) || 0);
 }
@@ -67,7 +67,7 @@ async function jsonOf(response) {
   }
 }
 
-// get("/flows", {first: 0, filter: ""}): what is empty is left out.
+// get("/flows", {first: 0, filter: ""}): empty parameters are left out.
 export async function get(path, parameters = {}) {
   const kept = Object.entries(parameters).filter(([, value]) => value !== "" && value !== null);
   const query = new URLSearchParams(kept).toString();
@@ -78,7 +78,7 @@ export async function post(path, body, patienceMs = PATIENCE_MS) {
   return jsonOf(await ask("POST", path, body, AbortSignal.timeout(patienceMs)));
 }
 
-// A file; `signal` ends the wait for it.
+// Returns a file. `signal` aborts the request.
 export async function postForFile(path, body, signal) {
   return (await ask("POST", path, body, signal)).blob();
 }

@@ -1,5 +1,5 @@
-// Charts by Chart.js, which satpanel has from Debian's package. Without it nothing is drawn, and
-// the tables have to do.
+// Charts by Chart.js, which satpanel takes from Debian's package. Without it there are no charts,
+// only tables.
 import {make} from "./dom.js";
 
 const LIBRARY = "/vendor/chart.min.js";
@@ -21,8 +21,8 @@ export function loadLibrary() {
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-// One chart over time. `lines` are {name, colour: 1 to 6, dash?}; `text(value)` writes a value,
-// `clock(x)` a time; `stacked` puts the lines upon each other, `isWhole` is for what has no
+// A chart over time. `lines`: {name, colour: 1 to 6, dash?}. `text(value)` formats a value,
+// `clock(x)` a time. `stacked`: draws the lines on top of each other. `isWhole`: the values have no
 // fractions.
 export class TimeChart {
   constructor(name, lines, {text, clock, stacked = false, isWhole = false}) {
@@ -35,7 +35,7 @@ export class TimeChart {
     this.settings = {text, clock, stacked, isWhole};
   }
 
-  // `data` has points of each line. The first time the element must be in the page.
+  // `data`: the points of each line. At the first call the element must be in the page.
   update(data, from, to) {
     this.chart ??= new window.Chart(this.canvas, this.configuration());
     data.forEach((points, i) => {
@@ -46,7 +46,7 @@ export class TimeChart {
     this.chart.update("none");
   }
 
-  // In the colours that hold now, light or dark.
+  // Applies the colours of the current scheme, light or dark.
   paint() {
     if (!this.chart) return;
     const {scales, plugins} = this.chart.options;

@@ -1,4 +1,4 @@
-// A question that must be answered before anything else. Escape and "Cancel" leave all as it is.
+// A modal dialogue. Escape and "Cancel" change nothing.
 import {make, newId, show} from "./dom.js";
 import {failure} from "./notices.js";
 
@@ -8,9 +8,9 @@ export function closeDialogue() {
   current?.close();
 }
 
-// Shows `content` above `confirm` and "Cancel". `send()` is awaited when somebody confirms: the
-// dialogue closes behind it, or shows what it throws and stays. An Error without status is a
-// mistake in what was filled in, in words.
+// Shows `content` above the buttons `confirm` and "Cancel". When the user confirms, it awaits
+// `send()`. Then the dialogue closes, or shows the error and stays open. A RangeError is a mistake
+// in the user's input, in words.
 export function openDialogue({title, content, confirm, isRisky = false, send, done}) {
   const heading = make("h2", {id: newId("dialogue")}, title);
   const problem = make("div", {role: "alert"});

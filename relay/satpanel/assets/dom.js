@@ -1,5 +1,5 @@
-// Makes elements. Texts become text nodes, whatever is in them: names come from peers and hosts,
-// who may mean harm, so nothing here reads markup.
+// Makes elements. Any text becomes a text node. Names come from peers and hosts, which may be
+// hostile, so nothing here parses markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -34,7 +34,8 @@ export function show(element, ...children) {
   append(element, children);
 }
 
-// Leaves alone what is as it should be: neither a selection nor a reader aloud is disturbed.
+// Changes nothing if the text is right already, so that selections and screen readers are not
+// disturbed.
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
@@ -44,7 +45,7 @@ export function setAttribute(element, name, value) {
   else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
 }
 
-// Shows what `build()` returns in `element`, anew only if `state` differs from the last one.
+// Shows the result of `build()` in `element`, but only if `state` differs from the last one.
 export function showIfNew(element, state, build) {
   const key = JSON.stringify(state);
   if (element.shownState === key) return;
@@ -58,7 +59,7 @@ export function newId(word) {
   return `${word}-${numbers}`;
 }
 
-// A label, its control and what helps with it: one group.
+// A group of a label, its control and a hint.
 export function labelled(text, control, help = "") {
   control.id ||= newId("control");
   const parts = [make("label", {for: control.id}, text), control];

@@ -1,4 +1,4 @@
-// Controls for the arguments of a command, made of what GET /commands says of them.
+// Controls for the arguments of a command, made from its description in GET /commands.
 import {labelled, make, newId, options} from "./dom.js";
 import * as units from "./units.js";
 
@@ -15,7 +15,7 @@ function hintOf(spec) {
   return [shape + instead + optional, spec.help].filter(Boolean).join(". ");
 }
 
-// What a setting of `entry` is now, as the gateway lists it; undefined: it does not.
+// The current value of a setting of `entry`, as the gateway lists it; undefined if it does not.
 export function currentValue(entry, name) {
   if (!entry) return undefined;
   return entry[name] ?? entry.modes?.[name] ?? entry[`${name}_bps`];
@@ -28,7 +28,7 @@ export function currentText(entry, spec) {
   return value === 0 ? (spec.instead ?? units.NONE) : units.bitRate(value);
 }
 
-// One control: {element, value()}; value() is undefined if nothing is to be said.
+// One control: {element, input, value()}. value() is undefined if the value stays as it is.
 function control(spec, entry) {
   const now = currentValue(entry, spec.name);
   if (spec.type === "choice") {
@@ -62,7 +62,7 @@ function control(spec, entry) {
   };
 }
 
-// KEY=VALUE of several, or the one word instead of all.
+// Controls for several KEY=VALUE, or the one word that replaces them all.
 function settingsControl(argument, entry) {
   const controls = argument.settings.map((spec) => [spec.name, control(spec, entry)]);
   const instead =
@@ -105,7 +105,7 @@ function settingsControl(argument, entry) {
   };
 }
 
-// All arguments of a command but those of `given`, beside what `entry` is now.
+// Controls for all arguments of a command except `given`, with the current values of `entry`.
 export function argumentsForm(command, given, entry) {
   const controls = command.arguments
     .filter(({name}) => !(name in given))
@@ -121,7 +121,7 @@ export function argumentsForm(command, given, entry) {
       {class: "stack"},
       controls.map(([, {element}]) => element),
     ),
-    // Throws RangeError with what is missing.
+    // Throws RangeError if the settings are all unchanged.
     values() {
       const values = {...given};
       for (const [name, {value}] of controls) {

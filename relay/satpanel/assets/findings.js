@@ -1,4 +1,4 @@
-// What is wrong with the gateway now, in words, and what to do.
+// Says in words what is wrong with the gateway now, and what to do.
 import {sentence} from "./notices.js";
 import {stateOf, worstFirst} from "./peers.js";
 import * as units from "./units.js";
@@ -104,7 +104,7 @@ function ofPeers(peers) {
   return found;
 }
 
-// What satpanel's book of alarms has beside that: what was told and is not over yet.
+// The other open alarms in satpanel's book of alarms.
 function ofAlarms(alarms, covered) {
   const others = alarms.filter(({subject, matter}) => !covered.has(`${subject} ${matter}`));
   const found = others.slice(0, MOST_ALARMS).map((alarm) => ({
@@ -124,8 +124,8 @@ function ofAlarms(alarms, covered) {
   return found;
 }
 
-// Of GET /overview, of a gateway that answers; the worst first. `covers`: the alarms, by subject and
-// matter, that say the same.
+// The findings in GET /overview of a gateway that answers, the worst first. `covers`: alarms that
+// say the same, by subject and matter.
 export function findingsOf({status, ports, peers, alarms, error}) {
   const found = [...ofStatus(status), ...ofPorts(ports ?? {}), ...(peers ? ofPeers(peers) : [])];
   found.push(...ofAlarms(alarms, new Set(found.flatMap(({covers = []}) => covers))));

@@ -1,4 +1,4 @@
-// The frame: who is logged in, which page is open, where to go from there.
+// The frame of the panel: the session, the open page, and the navigation.
 import * as api from "./api.js";
 import {make, show, setText} from "./dom.js";
 import {Monitor} from "./monitor.js";
@@ -13,8 +13,8 @@ import * as login from "./page_login.js";
 import * as overview from "./page_overview.js";
 import * as switches from "./page_switches.js";
 
-// By the first word of the address behind "#/". A page has a title and open(context), which returns
-// its {element, close}; those with `listed` stand in the navigation.
+// By the first word of the address after "#/". A page has a title and open(context), which returns
+// its {element, close}. Pages with `listed` are in the navigation.
 const PAGES = {
   "": {page: overview, listed: true},
   link: {page: link, listed: true},
@@ -110,7 +110,7 @@ async function leave() {
   try {
     await api.logOut();
   } catch {
-    await api.readSession(); // it may have ended by itself
+    await api.readSession(); // the session may have ended by itself
   }
   start();
   location.hash = "#/login";
@@ -125,7 +125,7 @@ api.whenLoggedOut(async () => {
 });
 
 place("skip").addEventListener("click", (event) => {
-  event.preventDefault(); // the address is the page's
+  event.preventDefault(); // the address belongs to the page
   place("content").focus();
 });
 

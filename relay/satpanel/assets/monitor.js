@@ -1,5 +1,5 @@
-// What the gateway does now, looked at once a second for the whole panel: the head of each page
-// says whether it answers, and pages that show it are told.
+// Reads the gateway's state once a second for the whole panel. The head of each page says whether
+// the gateway answers, and one page may listen to the state.
 import {get} from "./api.js";
 import {make, setAttribute, setText, showIfNew} from "./dom.js";
 import {sentence} from "./notices.js";
@@ -8,7 +8,7 @@ import {RateMeter} from "./rates.js";
 import * as units from "./units.js";
 
 const EVERY_MS = 1000;
-// Of so many peers a look is long: it is taken more seldom.
+// An answer about so many peers is long, so it is requested less often.
 const MANY_PEERS = 50;
 const EVERY_MS_OF_MANY = 5000;
 const STALE_MS = 2000;
@@ -18,7 +18,7 @@ export class Monitor {
     this.badge = badge;
     this.alarm = alarm;
     this.listener = null;
-    this.latest = null; // as GET /overview; without peers where no page shows them
+    this.latest = null; // as GET /overview; without peers if no page listens
     this.goneSince = 0;
     this.rates = new RateMeter();
     this.poll = null;
@@ -41,7 +41,7 @@ export class Monitor {
     showIfNew(this.alarm, "", () => null);
   }
 
-  // Tells one page; null: none. It needs peers and ports only if it listens.
+  // Sets the page that gets the state; null: none. Ports and peers are requested only for a page.
   listen(listener) {
     this.listener = listener;
     this.poll?.now();

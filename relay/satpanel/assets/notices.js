@@ -1,5 +1,5 @@
-// What stands where data would: it is being fetched, there is none, it cannot be had, or not by
-// you.
+// Notices in the place of data: it is being fetched, there is none, it cannot be had, or the user
+// has no right to it.
 import {make, show} from "./dom.js";
 import {session} from "./api.js";
 
@@ -20,7 +20,7 @@ const GONE_ADVICE =
   "Look whether it runs (systemctl status satrelayd) and what its log says last. " +
   "If it runs, satpanel looks at another socket: see its option --socket.";
 
-// Others' words as one of ours.
+// Makes a sentence of another program's text.
 export function sentence(text) {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}`;
 }
@@ -54,7 +54,7 @@ export function failure(error) {
   return block("failed", "That did not work.", sentence(error.message));
 }
 
-// Why somebody of this role may not do what takes `role`; for a note beside what is switched off.
+// Why the user may not do something that takes `role`: a note beside disabled controls.
 export function missingRight(role) {
   if (!session.login_required) {
     return (
@@ -67,7 +67,7 @@ export function missingRight(role) {
 
 export const rightNote = (role) => block("right", "You may look, not change.", missingRight(role));
 
-// A place for one of these, or for nothing.
+// A place for one notice, or for none.
 export class NoticePlace {
   constructor() {
     this.element = make("div", {class: "notices", "aria-live": "polite"});

@@ -7,9 +7,9 @@ import * as units from "./units.js";
 
 export const title = "Events";
 
-const FIRST = 200; // that are fetched
-const OLDER = 500; // that are fetched at a time, once they are asked for
-const MOST = 10_000; // that are kept, as many as satpanel keeps
+const FIRST = 200; // events fetched at first
+const OLDER = 500; // events fetched at a time, when the user asks for older ones
+const MOST = 10_000; // events shown at most, as many as satpanel keeps
 const RETRY_MS = 3000;
 const LEVELS = {error: 2, warning: 1, info: 0};
 const TONES = {error: "bad", warning: "warn", info: "quiet"};
@@ -42,7 +42,7 @@ function itemOf(event) {
   );
 }
 
-// The stream, open while somebody looks; begun anew where it ended.
+// The stream of events, open while the page is visible. It continues where it ended.
 class Stream {
   constructor(position, onevent, onmissed, onstate) {
     Object.assign(this, {position, onevent, onmissed, onstate, retry: 0, source: null});
@@ -56,7 +56,7 @@ class Stream {
     this.source = new EventSource(streamAddress(this.position));
     this.source.addEventListener("open", () => this.onstate(true));
     this.source.addEventListener("event", (message) => {
-      this.position = message.lastEventId; // of the one that comes next
+      this.position = message.lastEventId; // position of the next event
       this.onevent(JSON.parse(message.data));
     });
     this.source.addEventListener("missed", () => this.onmissed());
@@ -67,7 +67,7 @@ class Stream {
     this.pause();
     this.onstate(false);
     this.retry = setTimeout(async () => {
-      // A stream does not say why it was refused.
+      // A refused stream gives no reason.
       await readSession().catch(() => {});
       this.open();
     }, RETRY_MS);
@@ -105,7 +105,7 @@ export function open() {
   const search = make("input", {type: "search", oninput: filter});
   const older = make("button", {type: "button", onclick: () => fetchOlder()}, "Older events");
   older.hidden = true;
-  let first = 0; // position of the oldest that is shown
+  let first = 0; // position of the oldest event shown
   let shown = []; // {event, item}, the latest first
   let stream = null,
     retry = 0,
@@ -162,7 +162,7 @@ export function open() {
     for (const old of shown.splice(MOST)) old.item.remove();
   }
 
-  // On to some that are wanted, or to the last one.
+  // Fetches older events until it finds a wanted one, or there are no more.
   async function fetchOlder() {
     older.disabled = true;
     try {

@@ -1,4 +1,4 @@
-// Why not: which rule holds for a packet, and what else is bridged and why.
+// The page that says which rule holds for a packet, what is bridged, and why.
 import {get} from "./api.js";
 import {labelled, make, options, show} from "./dom.js";
 import {NoticePlace, failure, loading, nothing} from "./notices.js";
@@ -24,7 +24,7 @@ function whatRuleSays(answer) {
   return `${answer.action}${functions}${answer.class ? `; class ${answer.class}` : ""}`;
 }
 
-// The sentence, whether it is good news, and the reason why not.
+// The tone and the sentence of an answer.
 function verdict(answer) {
   if (answer.action === "drop") return ["bad", "It is dropped."];
   if (answer.action === "reset") return ["bad", "TCP is answered with RST; all else is dropped."];
@@ -93,7 +93,7 @@ function answerOf(answer, meaning) {
   );
 }
 
-// How many a second of each reason, from one answer to the next.
+// The rate of each reason, a second, from one answer to the next.
 class CountRates {
   constructor() {
     this.time_ms = NaN;
@@ -150,7 +150,7 @@ function questionForm(query, ask) {
 
 const withoutPrefix = (name) => String(name).replace(/^bridged_/, "");
 
-// Which connections these were, the latest ones.
+// The table of the latest connections that were bridged.
 function latestTable() {
   return new Table(
     "The latest connections that were bridged instead of relayed",

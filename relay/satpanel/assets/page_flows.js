@@ -1,4 +1,4 @@
-// Who uses the link: the relayed connections, the busiest first, searched and paged.
+// The relayed connections that use the link: the busiest first, with search and pages.
 import {get} from "./api.js";
 import {labelled, make, options} from "./dom.js";
 import {NoticePlace, loading, nothing} from "./notices.js";
@@ -104,7 +104,7 @@ export function open({query}) {
       }, 300);
     },
   });
-  // A column's head sorts by it from the largest, and pressed again the other way.
+  // A press on a column's head sorts from the largest; another press reverses the order.
   const table = tableOf(rates, (field) => sortBy(order === `-${field}` ? field : `-${field}`));
   const pager = new Pager(PAGE, () => askAnew());
   const list = make("div", {hidden: true}, table.element);
@@ -116,14 +116,14 @@ export function open({query}) {
     askAnew();
   }
 
-  // The address has what is shown, so that it can be kept and sent.
+  // The address contains the order and the filter, so that it can be kept and sent.
   function askAnew() {
     const address = new URLSearchParams({sort: order, filter: search.value});
     window.history.replaceState(null, "", `#/flows?${address}`);
     poll.now();
   }
 
-  // Of very many flows satpanel gives pages as they come, and refuses to sort or to search.
+  // If there are very many flows, satpanel refuses to sort or search, and gives pages as they come.
   async function question() {
     const page = {first: pager.first, count: PAGE};
     try {

@@ -1,4 +1,4 @@
-// What uses the link: an hour and a day of rates, loss, round trip, queue and compression.
+// The use of the link: an hour and a day of rates, loss, round trip, queue and compression.
 import {get} from "./api.js";
 import {TimeChart, loadLibrary} from "./charts.js";
 import {make, setText, show} from "./dom.js";
@@ -10,12 +10,12 @@ import * as units from "./units.js";
 
 export const title = "What uses the link?";
 
-// How often to ask, and over how many seconds a row of the table is a mean.
+// `every_ms`: how often to ask. `row_s`: seconds over which a row of the table is a mean.
 const SPANS = {
   hour: {every_ms: 5000, row_s: 300, length_s: 3600, words: "the last hour"},
   day: {every_ms: 60_000, row_s: 3600, length_s: 86400, words: "the last day"},
 };
-const MOST_POINTS = 360; // of a line: more are not seen
+const MOST_POINTS = 360; // of a line: more cannot be seen
 
 // One chart each. `of` names columns of the samples.
 const FIGURES = [
@@ -58,7 +58,7 @@ const FIGURES = [
   {name: "Flows", text: units.count, lines: [{name: "flows", of: "flows", colour: 1}]},
 ];
 
-// One chart each, with a line of each class.
+// One chart each, with a line for each class.
 const BY_CLASS = [
   {name: "Sent, by class", of: "class_bps", text: units.bitRate, stacked: true},
   {name: "Queue, by class", of: "class_queued_bytes", text: units.binaryBytes, stacked: true},
@@ -224,7 +224,7 @@ class Panes {
   update(history) {
     const {samples, classes} = history;
     const {row_s, length_s} = SPANS[this.span];
-    // What satpanel has not seen yet takes no room.
+    // The time before satpanel's first sample takes no room.
     const to = samples.time.at(-1);
     const from = Math.max(samples.time[0], to - length_s);
     const step = history.step_seconds;

@@ -1,4 +1,4 @@
-// Is all well? LAN, gateway, link and peers with their states, and what is wrong.
+// The overview: LAN, gateway, link and peers with their states, and what is wrong.
 import {get} from "./api.js";
 import {labelled, make, show, showIfNew} from "./dom.js";
 import {findingsOf} from "./findings.js";

@@ -1,4 +1,4 @@
-// Switches: every command that the gateway has, made of GET /commands, beside what is in force now.
+// Switches: all commands of the gateway, made from GET /commands, beside the current settings.
 import {get, post, session} from "./api.js";
 import {closeDialogue, openDialogue} from "./dialogue.js";
 import {labelled, make, newId, setAttribute, setText, show} from "./dom.js";
@@ -14,24 +14,24 @@ export const title = "Switches";
 
 const EVERY_MS = 2000;
 const PAGE = 20;
-const COMMAND_PATIENCE_MS = 40_000; // satpanel waits up to 30 s for what comes of a reload
+const COMMAND_PATIENCE_MS = 40_000; // satpanel waits up to 30 s for the result of a reload
 
 const ruleName = ({rule, name}) => (name ? `${rule} ${name}` : String(rule));
 
-// What somebody has set of a link, one way.
+// The rate that an operator has set for a link, one way.
 function setOf(link, way) {
   const rate = link[`${way}_commanded_bps`];
   return rate ? units.bitRate(rate) : "configured";
 }
 
-// Where the gateway lists what the first argument of a command may name. A command or an argument
-// that is not here is asked for in words.
+// Where the gateway lists the possible values of a command's first argument. For commands and
+// arguments that are not here, the user writes the value.
 const TARGETS = {
   "set RULE": {
     title: "Functions of rules",
     list: (page) => get("/rules", page),
     word: ({rule}) => String(rule),
-    // After a reload another rule may have the number.
+    // After a reload another rule may have this number.
     key: ({rule, action}) => `${rule} ${action}`,
     text: ruleName,
     subjects: ({rule, name}) => [`rule ${rule}`, `rule ${name}`],
@@ -71,7 +71,7 @@ const TARGETS = {
       {title: "peers", numeric: true, cell: ({peers}) => String(peers)},
       {title: "send", cell: (link) => setOf(link, "send")},
       {title: "receive", cell: (link) => setOf(link, "receive")},
-      // Less than that, if peers are held back, or announce or find less.
+      // May be less than the set rate: peers may be held back, or announce or find less.
       {title: "sends now", numeric: true, cell: (link) => units.bitRate(link.send_capacity_bps)},
     ],
   },
@@ -83,7 +83,7 @@ function lastChange(change) {
   return change ? `${change.user}, ${units.dateAndClock(change.time_ms)}` : units.NONE;
 }
 
-// What a command without a target is now: the word of its one choice.
+// The current state of a command without a target: the word of its one choice.
 function stateOf(command, status) {
   return command.name === "bypass" && status ? (status.new_flows === "bypass" ? "on" : "off") : "";
 }
@@ -93,7 +93,7 @@ class CommandCard {
     this.command = command;
     this.told = told;
     this.trail = trail;
-    // A viewer is told once, above all cards.
+    // A viewer gets a short note: the full one is above all cards.
     this.note = command.allowed
       ? null
       : make(
@@ -135,7 +135,7 @@ class CommandCard {
     return post(path, {arguments: values}, COMMAND_PATIENCE_MS);
   }
 
-  // Asks for what is missing of the arguments, and before what interrupts in any case.
+  // Opens a dialogue for the missing arguments. A command that interrupts always gets one.
   ask(heading, given, entry) {
     const {command} = this;
     const form = argumentsForm(command, given, entry);
@@ -209,7 +209,7 @@ class PlainCard extends CommandCard {
   }
 }
 
-// A command about one of several: a table of them, each with a button.
+// A command about one of several targets: a table of them, each with a button.
 class TargetCard extends CommandCard {
   constructor(command, target, context) {
     super(command, context);

@@ -1,5 +1,4 @@
-// The words for what a peer is, and what to do about it. The states are those of
-// docs/statistics.md.
+// The words for a peer's state, and what to do about it. docs/statistics.md lists the states.
 
 const STATES = {
   alive: {tone: "good", words: "alive"},
@@ -43,7 +42,7 @@ export function stateOf(peer) {
   );
 }
 
-// The reason why it was refused, where its counters tell.
+// The reason why the peer was refused, as its counters show.
 function refusal(peer) {
   if (peer.state !== "refused") return "";
   if (peer.counters.security_mismatch > 0) return " (only one encrypts)";
@@ -57,7 +56,7 @@ export function stateWords(peer) {
   return words;
 }
 
-// How many of each state there are: "2 alive, 1 suspect"
+// The number of peers in each state: "2 alive, 1 suspect"
 export function countedStates(counts) {
   return Object.entries(counts ?? {})
     .map(([state, number]) => `${number} ${STATES[state]?.words ?? state}`)
@@ -66,7 +65,7 @@ export function countedStates(counts) {
 
 const TONES = ["bad", "warn", "good"];
 
-// The worst first, else as they are configured.
+// The worst first, otherwise in the configured order.
 export function worstFirst(peers) {
   return [...peers].sort((a, b) => TONES.indexOf(stateOf(a).tone) - TONES.indexOf(stateOf(b).tone));
 }

@@ -151,7 +151,7 @@ function narrow(overview, rates, peers, more) {
   return [360, height, parts];
 }
 
-// Of GET /overview of a gateway that answers, and the RateMeter beside it.
+// Draws GET /overview of a gateway that answers. `rates`: a RateMeter.
 export function picture(overview, rates, isNarrow) {
   const all = worstFirst(overview.peers ?? []);
   const peers = all.slice(0, MOST_PEERS);

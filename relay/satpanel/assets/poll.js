@@ -1,8 +1,8 @@
-// Asks again and again, while somebody looks: a page in the background asks nothing.
+// Repeats a question while the page is visible. A page in the background asks nothing.
 
 export class Poll {
-  // `question` is asked, then `answered(value)` or `failed(error)` is called, and after
-  // `interval_ms` all that again.
+  // Asks `question`, then calls `answered(value)` or `failed(error)`, and repeats that after
+  // `interval_ms`.
   constructor(interval_ms, question, answered, failed) {
     this.interval_ms = interval_ms;
     this.question = question;
@@ -15,7 +15,7 @@ export class Poll {
     this.now();
   }
 
-  // At once; an answer that is under way is not waited for any more.
+  // Asks at once. The answer to an earlier question is ignored if it has not come yet.
   async now() {
     this.pause();
     const round = this.round;

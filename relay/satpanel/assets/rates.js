@@ -1,4 +1,4 @@
-// Rates out of counters: what has been added over the last seconds, by the gateway's own clock.
+// Rates from counters: the increase over the last seconds, by the gateway's own clock.
 
 const SPAN_MS = 3000;
 
@@ -7,7 +7,8 @@ export class RateMeter {
     this.samples = [];
   }
 
-  // Of GET /overview. What was read twice is taken once; a gateway that was started anew, anew.
+  // Adds an answer to GET /overview. Ignores a repeated reading. Begins anew if the gateway
+  // restarts.
   add(overview) {
     if (!overview.ports || !overview.peers) {
       this.samples = [];
@@ -41,13 +42,13 @@ export class RateMeter {
   }
 }
 
-// The same of entries that tell their own age, by key.
+// The same for entries that contain their own age, by id.
 export class FlowRates {
   constructor() {
     this.seen = new Map();
   }
 
-  // Of flows as GET /flows lists them; those that are not among them are forgotten.
+  // Adds flows as GET /flows lists them. Flows that are not in the list are forgotten.
   add(flows) {
     const before = this.seen;
     this.seen = new Map();
@@ -56,7 +57,7 @@ export class FlowRates {
       const entry = {age: flow.age_ms, up: flow.from_lan_bytes, down: flow.to_lan_bytes};
       const passed = old ? entry.age - old.age : 0;
       if (old && passed <= 0) {
-        // the same answer once more
+        // the same answer again
         this.seen.set(flow.id, old);
         continue;
       }

@@ -1,8 +1,8 @@
-// A history of samples: what came last is added, what is too many to draw is put together.
+// A history of samples: adds new samples, and averages samples that are too many to draw.
 
 const LENGTH_S = {hour: 3600, day: 86400};
 
-// Of GET /history. `samples` are columns; those of a new answer follow those that are there.
+// Adds an answer to GET /history. `samples` are columns; the new samples follow the old ones.
 export function joined(before, answer) {
   const samples = before?.samples;
   const sameClasses = before && before.classes.join() === answer.classes.join();
@@ -19,7 +19,7 @@ export function joined(before, answer) {
   );
   const follow = (old, more) => (first < 0 ? [] : old.slice(first)).concat(more.slice(from));
   for (const [name, column] of Object.entries(answer.samples)) {
-    whole.samples[name] = name.startsWith("class_") // a column of each class
+    whole.samples[name] = name.startsWith("class_") // a column for each class
       ? column.map((each, i) => follow(samples[name][i], each))
       : follow(samples[name], column);
   }
@@ -33,7 +33,7 @@ function meanOf(values) {
   return known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : null;
 }
 
-// Points {x: seconds, y} of means over `width` seconds each; where nothing is known y is null.
+// Points {x: seconds, y}: means over `width` seconds each. y is null where nothing is known.
 export function points(times, values, width) {
   const found = [];
   for (let i = 0; i < times.length;) {
@@ -42,7 +42,7 @@ export function points(times, values, width) {
     while (end < times.length && Math.floor(times[end] / width) === bin) end += 1;
     const x = bin * width;
     const last = found.at(-1);
-    if (last && x - last.x > width) found.push({x: last.x + width, y: null}); // a gap is seen
+    if (last && x - last.x > width) found.push({x: last.x + width, y: null}); // shows a gap
     found.push({x, y: meanOf(values.slice(i, end))});
     i = end;
   }

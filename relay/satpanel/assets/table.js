@@ -1,12 +1,13 @@
-// A table that is filled again and again without being made anew: focus, selection and scrolling
-// stay. On a narrow page each row becomes a card, whose cells say which column they are; so roles
-// are written out, as a table that is laid out otherwise is no table for a screen reader.
+// A table that is filled again and again without a rebuild, so that focus, selection and scrolling
+// stay. On a narrow page each row becomes a card, and each cell shows the title of its column.
+// Roles are written out, since screen readers do not take a table with another layout for a table.
 import {make, setAttribute, setText, show} from "./dom.js";
 
 export class Table {
   // Columns: {title, cell(entry), numeric?, sort?: field, head?: whether it names the row}. A cell
   // is a text or {text, href, tone}. Instead of cell, control(row) makes an element once; row.entry
-  // is what the row shows by then. `onsort(field)` is called when a column's head is pressed.
+  // is the entry that the row shows at the time. `onsort(field)` is called when the user presses a
+  // column's head.
   constructor(caption, columns, {key, onsort = null, isCaptionHidden = false}) {
     this.columns = columns;
     this.key = key;
@@ -110,7 +111,7 @@ export class Pairs {
   }
 }
 
-// Which of many are shown, and buttons for the others.
+// Says which part of a list is shown, and has buttons for the other parts.
 export class Pager {
   constructor(size, onchange) {
     this.size = size;

@@ -1,4 +1,4 @@
-// Who has changed what: the events that somebody has caused.
+// The trail of changes: the events that users have caused.
 import {get} from "./api.js";
 
 const MOST = 500;
@@ -9,7 +9,7 @@ export class Trail {
     this.changes = []; // the latest first
   }
 
-  // Asks for what has happened since it was asked last.
+  // Fetches the events since the last call.
   async follow() {
     const {events, next} = await get("/events", {from: this.next, count: MOST});
     this.next = next;
@@ -17,7 +17,7 @@ export class Trail {
     this.changes = caused.reverse().concat(this.changes).slice(0, MOST);
   }
 
-  // The latest about "rule web" and the like, or of a name that begins with a command's.
+  // The latest change of a subject like "rule web", or with a name that begins with a command's.
   latestAbout(subjects) {
     return this.changes.find(({subject}) => subjects.includes(subject));
   }

@@ -1,4 +1,4 @@
-// Numbers as people read them, in the very form of satrelayctl (relay/text/numbers.h).
+// Numbers for people, in the same form as in satrelayctl (relay/text/numbers.h).
 
 export const NONE = "-"; // not known
 
@@ -54,7 +54,7 @@ export function ratio(value) {
 
 const two = (number) => String(number).padStart(2, "0");
 
-// In the time of whoever reads.
+// In the reader's time zone.
 export function clock(time_ms) {
   const time = new Date(time_ms);
   return `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`;

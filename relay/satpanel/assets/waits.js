@@ -1,5 +1,5 @@
-// What the next byte of a flow waits for. The words are those of /satrelay/flow, the sentences
-// those of satrelayctl.
+// The words of /satrelay/flow for what the next byte of a flow waits for, and the sentences for
+// them, which are those of satrelayctl.
 
 const TOWARDS_PEER = {
   handshake: "the connection with the host does not stand yet",
@@ -27,6 +27,6 @@ const TOWARDS_HOST = {
   nothing: "over: the host has all of it, or the flow has ended",
 };
 
-// A word of another version is shown as it is.
+// A word of another version is shown unchanged.
 export const waitTowardsPeer = (word) => TOWARDS_PEER[word] ?? String(word);
 export const waitTowardsHost = (word) => TOWARDS_HOST[word] ?? String(word);

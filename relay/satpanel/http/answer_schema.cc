@@ -49,7 +49,7 @@ Json schema_of(const Answer& answer) {
           {"required", {"total", "first", "entries"}}};
 }
 
-// A gateway of a later version may have more fields, and one of before fewer.
+// Requires no fields: a later version of the gateway may have more, an earlier one fewer.
 void add_schemas(std::string_view shape, Json& schemas) {
   if (schemas.contains(std::string(shape))) return;
   const std::vector<ReplyField> fields = metrics::fields_of(shape);

@@ -1,4 +1,4 @@
-// JSON schemas of what the API answers, made from the shapes of the gateway's replies.
+// JSON schemas of the API's answers, made from the shapes of the gateway's replies.
 #pragma once
 
 #include <cstdint>
@@ -7,17 +7,18 @@
 
 namespace satrelay::panel {
 
-// An answer of the API: of one shape (relay/metrics/reply_shapes.h), or a page of such. Of "" there
-// is no schema: what it is docs/panel.md has.
+// The form of an answer: an object of one shape (relay/metrics/reply_shapes.h), or a page of such
+// objects. Shape "": there is no schema, and docs/panel.md describes the answer.
 struct Answer {
   enum class Form : std::uint8_t { kOne, kPage };
   std::string_view shape = "";
   Form form = Form::kOne;
 };
 
-// The schema of the answer, which names those of add_schemas() as OpenAPI does.
+// The schema of the answer. It refers to schemas of add_schemas() by name, as in OpenAPI.
 nlohmann::ordered_json schema_of(const Answer& answer);
-// Of a shape, and of those within it, by name: added to `schemas` unless they are there.
+// Adds the schema of a shape, and those of the shapes within it, to `schemas` by name, unless they
+// are there.
 void add_schemas(std::string_view shape, nlohmann::ordered_json& schemas);
 
 }  // namespace satrelay::panel

@@ -27,7 +27,7 @@ std::optional<std::string> EventStream::poll(std::size_t most) {
     if (page.has_missed) unsent_ += "event: missed\ndata: {}\n\n";
     std::uint64_t position = page.next - page.events.size();
     for (const Json& event : page.events) {
-      // JSON has no line feeds of its own, so that one line is one event.
+      // Dumped JSON has no line feeds, so each event is one line.
       unsent_ += fmt::format("id: {}\nevent: event\ndata: {}\n\n", ++position,
                              event.dump(-1, ' ', false, Json::error_handler_t::replace));
     }

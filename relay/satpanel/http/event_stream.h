@@ -1,4 +1,4 @@
-// The events as they happen, for one client (Server-sent events, as HTML has them).
+// The events as they happen, for one client (server-sent events of HTML).
 #pragma once
 
 #include <chrono>
@@ -12,9 +12,10 @@ namespace satrelay::panel {
 
 class EventStream : public Stream {
  public:
-  static constexpr std::chrono::hours kLongest{1};  // then the client connects anew
+  static constexpr std::chrono::hours kLongest{1};  // then the client connects again
 
-  // From this position on; 0: from now on. It ends once `may_stay` says no, and after `longest`.
+  // `from`: position of the first event; 0: only new events. The stream ends when `may_stay`
+  // returns false, and after `longest`.
   EventStream(const Observer& observer, std::uint64_t from, std::function<bool()> may_stay,
               std::chrono::nanoseconds longest = kLongest);
   std::optional<std::string> poll(std::size_t most) override;

@@ -1,4 +1,4 @@
-// A request and what answers it, as values: whoever answers knows nothing of sockets.
+// A request and its answer, as values, so that handlers know nothing of sockets.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ struct Request {
   std::map<std::string, std::string> headers;  // names in lower case
   std::map<std::string, std::string> cookies;
   std::string body = {};
-  std::string remote;  // address of the client, without its port
-  // Whether the client has closed its side since; only while it is answered. Empty: nobody can
-  // tell.
+  std::string remote;  // the client's address, without its port
+  // Whether the client has closed its side. May be called only while the request is answered.
+  // Empty: unknown.
   std::function<bool()> has_left = {};
 
   // "" if there is none.
@@ -35,12 +35,12 @@ struct Request {
   }
 };
 
-// What follows the head of an answer bit by bit, for as long as the client stays.
+// A body that follows the head of an answer in parts, while the client stays.
 class Stream {
  public:
   virtual ~Stream() = default;
-  // The next bytes, at most `most`; "": nothing for now, and the server asks again when it is woken
-  // (HttpServer::wake_streams) or for the next heartbeat. nullopt: it is over.
+  // The next bytes, at most `most`. "": none for now. Then the server asks again when it is woken
+  // (HttpServer::wake_streams), or for the next heartbeat. nullopt: the stream is over.
   virtual std::optional<std::string> poll(std::size_t most) = 0;
 };
 
@@ -52,7 +52,7 @@ struct Response {
   std::unique_ptr<Stream> stream = nullptr;  // instead of a body
 };
 
-// An error as RFC 9457 has it. `detail` is for the operator: what is wrong and what to do.
+// An error as in RFC 9457. `detail` tells the operator what is wrong, and what to do.
 Response problem(int status, const std::string& detail);
 
 using Handler = std::function<Response(const Request&)>;

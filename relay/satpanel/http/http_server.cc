@@ -28,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kSlowestClient = 64'000;  // bytes a second
 constexpr std::size_t kSmallBody = 4'096;       // always answered
-// As GnuTLS has it. 1.0 and 1.1, which its NORMAL has, are deprecated (RFC 8996).
+// In GnuTLS's syntax. NORMAL includes TLS 1.0 and 1.1, which are deprecated (RFC 8996).
 constexpr const char* kTlsPriorities = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
 
 sockaddr_storage address_of(const ServerOptions& options) {
@@ -63,7 +63,7 @@ std::string remote_of(MHD_Connection* connection) {
   return text;
 }
 
-// By the far end. Nothing reads from a connection while its request is answered.
+// Whether the far end has closed. Nothing reads from a connection while its request is answered.
 bool is_closed(int descriptor) {
   pollfd far_end{descriptor, POLLRDHUP, 0};
   return ::poll(&far_end, 1, 0) > 0;
@@ -101,17 +101,17 @@ class HttpServer::Impl {
   }
 
  private:
-  // A connection of TCP, for its deadline.
+  // A TCP connection, with its deadline.
   struct Client {
     int descriptor = -1;
-    Clock::time_point since;  // it waits for a request, or is answered
+    Clock::time_point since;  // since when it waits for a request, or is answered
     std::chrono::seconds to_answer{0};
     bool is_answered = false;
     bool is_stream = false;
     bool is_cut = false;
   };
 
-  // From the head of a request to the end of its answer.
+  // Lasts from the head of a request to the end of its answer.
   struct Exchange {
     MHD_Connection* connection = nullptr;
     Client* client = nullptr;
@@ -119,10 +119,10 @@ class HttpServer::Impl {
     Response response;
     bool is_too_long = false;
     bool is_handed_over = false;
-    bool is_ready = false;  // the response is
+    bool is_ready = false;  // whether the response is
   };
 
-  // An answer that goes on. Its connection may be resumed only while it is suspended.
+  // An answer that is a stream. Its connection may be resumed only while it is suspended.
   struct OpenStream {
     Impl* server = nullptr;
     MHD_Connection* connection = nullptr;
@@ -131,7 +131,7 @@ class HttpServer::Impl {
     bool is_heartbeat_due = false;
   };
 
-  // What a client has not read yet, all of it.
+  // The body of an answer, until the client has read all of it.
   struct Body {
     Impl* server = nullptr;
     std::string text;
@@ -162,7 +162,7 @@ class HttpServer::Impl {
   Handler handler_;
   MHD_Daemon* daemon_ = nullptr;
 
-  std::mutex mutex_;  // guards the three below
+  std::mutex mutex_;  // guards the next three members
   std::condition_variable changed_;
   std::deque<Exchange*> waiting_;
   bool is_stopping_ = false;
@@ -185,8 +185,8 @@ class HttpServer::Impl {
 HttpServer::Impl::Impl(const ServerOptions& options, Handler handler)
     : limits_(options.limits), handler_(std::move(handler)) {
   sockaddr_storage address = address_of(options);
-  // poll() and not epoll: of 128 events at once, or a multiple, libmicrohttpd 0.9.75 asks epoll for
-  // more before it heeds them, and then waits until something else happens.
+  // Use poll() instead of epoll. If 128 events come at once, or a multiple of that, libmicrohttpd
+  // 0.9.75 asks epoll for more before it handles them. Then it waits until something else happens.
   unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
   if (address.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
   std::vector<MHD_OptionItem> items{{MHD_OPTION_CONNECTION_LIMIT, limits_.connections, nullptr},
@@ -194,7 +194,7 @@ HttpServer::Impl::Impl(const ServerOptions& options, Handler handler)
                                     {MHD_OPTION_STRICT_FOR_CLIENT, 1, nullptr}};
   if (!options.certificate.empty()) {
     flags |= MHD_USE_TLS;
-    // The library copies neither; it reads them while it starts.
+    // The library does not copy these texts; it reads them while it starts.
     items.push_back({MHD_OPTION_HTTPS_MEM_CERT, 0, const_cast<char*>(options.certificate.c_str())});
     items.push_back({MHD_OPTION_HTTPS_MEM_KEY, 0, const_cast<char*>(options.key.c_str())});
     items.push_back({MHD_OPTION_HTTPS_PRIORITIES, 0, const_cast<char*>(kTlsPriorities)});
@@ -210,7 +210,7 @@ HttpServer::Impl::Impl(const ServerOptions& options, Handler handler)
                              MHD_OPTION_NOTIFY_COMPLETED, &on_completed, this,  //
                              MHD_OPTION_ARRAY, items.data(), MHD_OPTION_END);
   if (daemon_ == nullptr) {
-    // The library does not say which of its many reasons it has.
+    // The library does not say why it failed, and there are many possible reasons.
     const std::string why =
         errno == EADDRINUSE || errno == EACCES || errno == EADDRNOTAVAIL ? std::strerror(errno)
         : options.certificate.empty()                                    ? "no socket, or no thread"
@@ -233,7 +233,7 @@ HttpServer::Impl::~Impl() {
     const std::lock_guard lock(streams_mutex_);
     streams_end_ = true;
   }
-  wake_streams();  // a connection that is suspended cannot be ended
+  wake_streams();  // a suspended connection cannot be ended
   MHD_stop_daemon(daemon_);
 }
 
@@ -252,7 +252,7 @@ void HttpServer::Impl::on_connection(void* cls, MHD_Connection* connection, void
       self.clients_.insert(client.get());
       *context = client.release();
     } catch (const std::bad_alloc&) {
-      *context = nullptr;  // its first request ends it
+      *context = nullptr;  // on_request() ends the connection at its first request
     }
   } else if (*context != nullptr) {
     auto* client = static_cast<Client*>(*context);
@@ -266,10 +266,10 @@ void HttpServer::Impl::cut_late_clients(Clock::time_point now) {
   const bool is_crowded = clients_.size() > limits_.connections / 4 * 3;
   const std::chrono::seconds longest = is_crowded ? limits_.crowded : limits_.request;
   for (Client* client : clients_) {
-    // An answer has more time, for slow lines; a stream has its own end.
+    // Answers have more time, for slow lines. Streams have their own end.
     if (client->is_cut || client->is_stream) continue;
     if (now - client->since < (client->is_answered ? client->to_answer : longest)) continue;
-    // The descriptor is this connection's until on_connection() has been told of its end.
+    // The descriptor belongs to this connection until on_connection() handles its end.
     ::shutdown(client->descriptor, SHUT_RDWR);
     client->is_cut = true;
     ++connections_cut_;
@@ -319,7 +319,8 @@ MHD_Result HttpServer::Impl::on_request(void* cls, MHD_Connection* connection, c
     if (*context == nullptr) return self.begin(connection, url, method, context);
     auto& exchange = *static_cast<Exchange*>(*context);
     if (*size > 0) {
-      // What is too long is read, so that the client gets to hear of it, within its deadline.
+      // Read a body that is too long to its end, within the deadline, so that the client gets the
+      // error.
       std::string& body = exchange.request.body;
       exchange.is_too_long = exchange.is_too_long || body.size() + *size > self.limits_.body;
       if (exchange.is_too_long) {
@@ -349,7 +350,7 @@ MHD_Result HttpServer::Impl::on_request(void* cls, MHD_Connection* connection, c
     ++self.refused_busy_;
     exchange.response = problem(503, "Too many requests wait. Try again in a few seconds.");
     return self.answer(exchange);
-  } catch (const std::exception&) {  // memory; C has called us
+  } catch (const std::exception&) {  // out of memory; the caller is C code
     return MHD_NO;
   }
 }
@@ -389,7 +390,7 @@ void HttpServer::Impl::work() {
       exchange.response = problem(500, error.what());
     }
     exchange.is_ready = true;
-    // From here on it belongs to the library's thread again.
+    // From here on the exchange belongs to the library's thread again.
     MHD_resume_connection(exchange.connection);
     lock.lock();
   }
@@ -399,7 +400,7 @@ void HttpServer::Impl::work() {
 
 MHD_Response* HttpServer::Impl::make_response(Exchange& exchange) {
   Response& response = exchange.response;
-  // Of clients that do not read what they have asked for.
+  // Some clients do not read the answers that they asked for.
   if (response.body.size() > kSmallBody && unread_ + response.body.size() > limits_.unread) {
     ++refused_busy_;
     response = problem(503, "Too many answers are being read. Try again in a few seconds.");
@@ -492,7 +493,7 @@ ssize_t HttpServer::Impl::on_stream(void* cls, std::uint64_t /*position*/, char*
   try {
     std::optional<std::string> bytes = open.stream->poll(most);
     if (!bytes) return MHD_CONTENT_READER_END_OF_STREAM;
-    // A line that says nothing shows whether the client is still there.
+    // An empty comment shows whether the client is still there.
     if (bytes->empty() && open.is_heartbeat_due) bytes = ":\n\n";
     open.is_heartbeat_due = false;
     if (bytes->empty()) {

@@ -1,4 +1,4 @@
-// A part of a list for a client: filtered, sorted, and of that one page.
+// One page of a list for a client, after filtering and sorting.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace satrelay::panel {
 
-// What is wrong with a request, and what is allowed.
+// Says what is wrong with a request, and what is allowed.
 class BadRequest : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -20,21 +20,21 @@ struct ListQuery {
 
   std::size_t first = 0;
   std::size_t count = kUsual;
-  std::string sort = {};    // a field, "-" before it: from the largest; "": as it comes
-  std::string filter = {};  // entries that have this in one of their fields; "": all
+  std::string sort = {};    // a field; "-" before it: from the largest; "": in the list's order
+  std::string filter = {};  // only entries with this text in one of their fields; "": all
 
   bool is_plain() const { return sort.empty() && filter.empty(); }
 };
 
-// From texts as they stand in a URL; "": left out. Throws BadRequest.
+// Parses the texts of a URL; "": left out. Throws BadRequest.
 ListQuery parse_list_query(const std::string& first, const std::string& count,
                            const std::string& sort, const std::string& filter);
 
-// Whether an entry has the text in one of its fields, whatever the case; a number is its text as a
-// whole. "": always.
+// Whether one of the entry's fields contains the text, in any case of letters. A number must equal
+// the text. "": true for every entry.
 bool has_text(const nlohmann::ordered_json& entry, const std::string& text);
 
-// {"total", "first", "entries"}. `total` counts those that the filter leaves.
+// Returns {"total", "first", "entries"}. `total` counts the entries that pass the filter.
 nlohmann::ordered_json page_of(const nlohmann::ordered_json& all, const ListQuery& query);
 
 }  // namespace satrelay::panel

@@ -27,7 +27,7 @@ namespace satrelay::panel {
 namespace {
 
 constexpr int kLookForMasterEverySeconds = 5;
-// Older events are no news; they only say what is wrong.
+// Older events cause no notifications when the panel starts: they are no news.
 constexpr std::uint64_t kOldestNoticeMs = 60'000;
 
 u_char type_of(Syntax syntax) {
@@ -47,7 +47,7 @@ u_char type_of(Syntax syntax) {
   return ASN_NULL;
 }
 
-// What the library copies a value from.
+// A value in the form from which the library copies it.
 class Encoded {
  public:
   explicit Encoded(const MibValue& value) : type_(type_of(value.syntax)) {
@@ -79,10 +79,10 @@ class Encoded {
   std::size_t size_ = 0;
 };
 
-// The library is one for the program: what it must not do is read and write files of this machine,
-// take signals, or write to our log.
+// Sets up the library, which is one for the whole program. It must not read or write files of this
+// machine, take signals, or write to our log.
 void set_up_library(const std::string& socket) {
-  // No names are needed, so no modules are read.
+  // The agent needs no names, so the library reads no MIB modules.
   netsnmp_set_mib_directory("");
   netsnmp_register_loghandler(NETSNMP_LOGHANDLER_NONE, LOG_DEBUG);
   netsnmp_enable_subagent();
@@ -121,7 +121,7 @@ class SnmpAgent::Loop {
 
   void wake() const {
     const std::uint64_t one = 1;
-    // Full is awake already.
+    // If the counter is full, the thread is awake already.
     static_cast<void>(::write(wake_.number(), &one, sizeof one));
   }
 
@@ -130,7 +130,7 @@ class SnmpAgent::Loop {
     when(SNMPD_CALLBACK_INDEX_START, &Loop::begin);
     when(SNMPD_CALLBACK_INDEX_STOP, &Loop::end);
     init_agent("satpanel");
-    // Behind it, as it sets its own.
+    // After init_agent(), which sets its own value.
     netsnmp_ds_set_int(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_AGENTX_PING_INTERVAL,
                        kLookForMasterEverySeconds);
     init_snmp("satpanel");
@@ -148,7 +148,7 @@ class SnmpAgent::Loop {
   struct Self {
     Loop* loop;
   };
-  // The library frees what it hands to the callback.
+  // The library frees the memory that it passes to the callback.
   void when(int event, SNMPCallback* callback) {
     auto* self = static_cast<Self*>(std::malloc(sizeof(Self)));
     if (self == nullptr) throw std::bad_alloc();
@@ -165,10 +165,10 @@ class SnmpAgent::Loop {
     netsnmp_register_handler(registration);
   }
 
-  // What happens while snmpd is away is told when it is back.
+  // If snmpd is away, the notices are sent when it is back.
   void send_notices() {
     if (!is_connected_) return;
-    // Before the notices, so that those of these events are among them.
+    // Fetch the events first, so that the notices of these events are among the notices below.
     const Observer::EventPage events = new_events();
     const AlarmKeeper::NoticePage page = observer_.alarms().notices(next_notice_);
     next_notice_ = page.next;
@@ -177,7 +177,7 @@ class SnmpAgent::Loop {
       if (notice.alarm.told_ms >= notices_since_ms_) send(notification_of(notice));
       told.push_back(notice.alarm.number);
     }
-    // The book has an event a moment before it is among the events.
+    // The book of alarms has an event a moment before the list of events has it.
     told_before_.insert(told_before_.end(), told.begin(), told.end());
     for (const Json& event : events.events) {
       const auto number = ctl::number(event, "number");
@@ -213,7 +213,7 @@ class SnmpAgent::Loop {
     snmp_free_varbind(list);
   }
 
-  // Until the library has something to do, or we have, or a second is over.
+  // Waits until the library or this object has work, or for a second.
   void wait() {
     netsnmp_large_fd_set readable;
     netsnmp_large_fd_set_init(&readable, FD_SETSIZE);
@@ -298,13 +298,13 @@ class SnmpAgent::Loop {
   const std::uint64_t notices_since_ms_;
   std::atomic<bool> is_over_ = false;
 
-  // Of the thread.
+  // Used by the thread only.
   bool is_connected_ = false;
   std::uint64_t next_notice_ = 1;
-  std::uint64_t next_event_ = 0;            // of those before only the latest are told
-  std::vector<std::uint64_t> told_before_;  // numbers of the last events that alarms have told
+  std::uint64_t next_event_ = 0;            // 0: of the earlier events only the latest are reported
+  std::vector<std::uint64_t> told_before_;  // numbers of events in the last alarm notices
   MibView view_;
-  std::shared_ptr<const metrics::Readings> shown_;  // by it, as are
+  std::shared_ptr<const metrics::Readings> shown_;  // by view_, as are the alarms
   std::shared_ptr<const std::vector<Alarm>> shown_alarms_;
   std::thread thread_;
 };

@@ -1,5 +1,6 @@
-// Answers for SATRELAY-MIB, as a subagent of this machine's snmpd (AgentX, RFC 2741), and notifies
-// of alarms. In a thread of its own, from what the observer has seen: the gateway is never asked.
+// Answers for SATRELAY-MIB as a subagent of this machine's snmpd (AgentX, RFC 2741), and sends
+// notifications of alarms. Runs in its own thread, on the observer's readings: it never asks the
+// gateway.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +13,23 @@ namespace satrelay::panel {
 
 class SnmpAgent {
  public:
-  // Where snmpd listens if its configuration says nothing else.
+  // The socket at which snmpd listens by default.
   static constexpr const char* kUsualSocket = "/var/agentx/master";
 
   enum class Traps : std::uint8_t {
-    kOnlyAlarms,  // what begins to be wrong, becomes worse or better, and ends
-    kAllEvents,   // all else that the gateway tells, too
+    kOnlyAlarms,  // alarms that begin, become worse or better, or end
+    kAllEvents,   // also all other events of the gateway
   };
 
-  // `socket`: a path, or as snmpd.conf's agentXSocket. snmpd may be away; it is looked for again
-  // and again. There is one of this class in a program. Throws std::runtime_error.
+  // `socket`: a path, or a value of agentXSocket in snmpd.conf. If snmpd is away, the agent looks
+  // for it again and again. A program may have one SnmpAgent. Throws std::runtime_error.
   SnmpAgent(const std::string& socket, const std::string& gateway, Traps traps,
             const Observer& observer);
   SnmpAgent(const SnmpAgent&) = delete;
   SnmpAgent& operator=(const SnmpAgent&) = delete;
   ~SnmpAgent();
 
-  // There are further events. Any thread; never waits.
+  // Tells the agent that there are new events. Any thread; never waits.
   void take_news();
 
  private:

@@ -1,5 +1,5 @@
-// What SATRELAY-MIB has to say of a gateway now: a value an object identifier, in their order.
-// Knows nothing of how they are asked for.
+// The values of SATRELAY-MIB for a gateway now, sorted by object identifier. Does not depend on the
+// way in which they are requested.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ namespace satrelay::panel {
 
 using Oid = std::vector<unsigned long>;
 
-// Of the enterprise: everything here is below it.
+// The object identifier above all objects of the MIB.
 Oid mib_root();
 Oid operator+(Oid oid, std::uint32_t number);
 
 struct MibValue {
   Syntax syntax = Syntax::kText;
-  std::string text = {};     // of kText and kDateAndTime, the latter as its octets
-  std::uint64_t number = 0;  // of all others, within what the syntax can hold
+  std::string text = {};     // of kText and kDateAndTime, the latter as octets
+  std::uint64_t number = 0;  // of all others, within the range of the syntax
 };
 
 struct Binding {
@@ -31,19 +31,20 @@ struct Binding {
   MibValue value;
 };
 
-// More peers are left out: what walks a table of thousands for minutes learns nothing by it.
+// Further peers are left out: a manager that walks a table of thousands for minutes learns nothing
+// from it.
 inline constexpr std::size_t kMostShownPeers = 500;
 
 class MibView {
  public:
   MibView() = default;
-  // `name`: of the gateway.
+  // `name`: the gateway's name.
   MibView(const metrics::Readings& readings, const std::vector<Alarm>& alarms,
           const std::string& name);
 
-  // nullptr: there is none.
+  // nullptr if there is none.
   const Binding* find(const Oid& oid) const;
-  // The first one behind it.
+  // The first binding after `oid`; nullptr if there is none.
   const Binding* next(const Oid& oid) const;
   std::span<const Binding> all() const { return bindings_; }
 
@@ -56,10 +57,11 @@ struct Notification {
   Alarm of;
 };
 Notification notification_of(const AlarmNotice& notice);
-// Of an event that is about no alarm, with who has caused it, and with its old and new value.
+// For an event about no alarm. The detail includes the user that caused it, and the old and the new
+// value.
 Notification notification_of(const nlohmann::ordered_json& event);
 
-// What a notification tells, behind snmpTrapOID: its objects, and the name of the gateway.
+// The bindings of a notification after snmpTrapOID: its objects, and the gateway's name.
 std::vector<Binding> bindings_of(const Notification& notification, const std::string& name);
 Oid oid_of(const Notification& notification);
 

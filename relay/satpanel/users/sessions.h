@@ -1,4 +1,5 @@
-// Who is logged in, and how often somebody may try. Knows no clock and no password.
+// The sessions of users that have logged in, and limits on failed logins. Knows no clock and no
+// password.
 #pragma once
 
 #include <chrono>
@@ -15,16 +16,16 @@ namespace satrelay::panel {
 struct Session {
   std::string user;
   Role role = Role::kViewer;
-  std::string csrf;  // what each changing request must carry beside the cookie
+  std::string csrf;  // token that each changing request carries beside the cookie
   std::string password_hash;
 
-  // Whether that user, as it is now, may go on with it.
+  // Whether the session is still valid for the user as it is now.
   bool is_of(const User& now) const {
     return now.name == user && now.role == role && now.password_hash == password_hash;
   }
 };
 
-// Any thread. `now` is of a steady clock.
+// Any thread. `now` is a time of the steady clock.
 class Sessions {
  public:
   using Instant = std::chrono::steady_clock::time_point;
@@ -37,14 +38,15 @@ class Sessions {
     std::string token;  // for the cookie
     Session session;
   };
-  // The oldest gives way to one that is too many, of the same user first.
+  // If the user has too many sessions, the user's least recently used one ends. If there are too
+  // many in total, the least recently used one of all ends.
   Opened open(const User& user, Instant now);
-  // nullopt: there is none, or it has run out.
+  // nullopt if there is none, or it has expired.
   std::optional<Session> find(const std::string& token, Instant now);
-  // The same, but that it does not count as use.
+  // The same, but does not count as use.
   std::optional<Session> look_at(const std::string& token, Instant now);
   void close(const std::string& token);
-  // As `users` has changed: who is not in it as before is out.
+  // After `users` has changed: ends the sessions of users that are gone or different.
   void keep(const Users& users);
 
  private:
@@ -59,16 +61,17 @@ class Sessions {
   std::map<std::string, Entry> entries_;  // by the hash of the token
 };
 
-// Failed logins. Of a name from an address, after three each further one doubles the wait, from a
-// second to a minute; of all names from it, after thirty each further one waits a second. An
-// address of IPv6 stands for its /64. Nobody is kept out by tries from elsewhere. Any thread.
+// Limits failed logins. After three failures with one name from one address, each further one
+// doubles the wait, from a second to a minute. After thirty failures from one address, each further
+// try waits a second. An IPv6 address stands for its /64. Tries from other addresses lock no user
+// out. Any thread.
 class LoginThrottle {
  public:
   using Instant = Sessions::Instant;
-  static constexpr std::size_t kMost = 4096;  // addresses, and names of them, that are remembered
+  static constexpr std::size_t kMost = 4096;  // addresses, and names from them, that are remembered
 
-  // How long to wait before the next try; zero: it may be now, and counts as failed until
-  // succeeded() is called, so that many at once are not many tries.
+  // Returns the time until the next try. Zero: it may be now, and counts as failed until
+  // succeeded() is called. So many tries at once are counted, too.
   std::chrono::seconds begin_try(const std::string& name, const std::string& address, Instant now);
   void succeeded(const std::string& name, const std::string& address);
 
@@ -79,7 +82,7 @@ class LoginThrottle {
   };
   struct Limit {
     std::uint32_t free = 0;     // tries without a wait
-    std::uint32_t doubled = 0;  // how often a second is doubled at most
+    std::uint32_t doubled = 0;  // how often a second is doubled, at most
   };
   static constexpr Limit kOfName{3, 6};
   static constexpr Limit kOfAddress{30, 0};
@@ -87,7 +90,7 @@ class LoginThrottle {
   void count(const std::string& key, Instant now);
 
   std::mutex mutex_;
-  std::map<std::string, Failures> failures_;  // by the network, and a name behind it
+  std::map<std::string, Failures> failures_;  // by the network, or by the network and a name
 };
 
 }  // namespace satrelay::panel

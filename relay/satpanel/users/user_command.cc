@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kShortest = 8;  // characters of a password
 constexpr std::size_t kLongest = 1024;
 
-// What is typed does not show.
+// Turns the terminal's echo off as long as it exists.
 class SilentTerminal {
  public:
   SilentTerminal() : is_terminal_(::tcgetattr(STDIN_FILENO, &before_) == 0) {

@@ -5,7 +5,7 @@
 
 namespace satrelay::panel {
 
-// The exit status of the program. Throws std::runtime_error with what is wrong.
+// Returns the exit status of the program. Throws std::runtime_error that says what is wrong.
 int run_user_command(const UserOptions& options);
 
 }  // namespace satrelay::panel

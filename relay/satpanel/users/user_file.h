@@ -1,4 +1,4 @@
-// The users of a file that is read anew when it has changed.
+// The users in a file, which is read again when it has changed.
 #pragma once
 
 #include <filesystem>
@@ -14,26 +14,26 @@ namespace satrelay::panel {
 
 class UserFile {
  public:
-  // `file` empty: there are no users, and nobody need log in. Throws std::runtime_error.
+  // If `file` is empty, there are no users, and no login is needed. Throws std::runtime_error.
   explicit UserFile(std::filesystem::path file);
 
   bool is_open_to_all() const { return file_.empty(); }
   // Never null. Any thread.
   std::shared_ptr<const Users> current() const;
-  // Looks whether the file has changed. True if the users are others now. One that is wrong, or
-  // cannot be looked at, leaves them as they were; of one that was removed nobody is a user, until
-  // it is back. `complain` is told of that, once.
+  // Checks whether the file has changed. Returns true if the users have changed. If the file is
+  // wrong or unreadable, the users stay as they were. If the file was removed, there are no users
+  // until it is back. `complain` is called once for each such trouble.
   bool refresh(const std::function<void(const std::string&)>& complain);
 
  private:
-  // It cannot be looked at. True as of refresh().
+  // Handles a file that cannot be checked. Returns what refresh() returns.
   bool miss(const std::function<void(const std::string&)>& complain);
 
   std::filesystem::path file_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Users> users_;
   std::filesystem::file_time_type read_at_;
-  std::error_code trouble_ = {};  // of the last look
+  std::error_code trouble_ = {};  // of the last check
 };
 
 }  // namespace satrelay::panel

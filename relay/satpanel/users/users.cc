@@ -22,7 +22,7 @@
 namespace satrelay::panel {
 namespace {
 
-// As OWASP's password storage advice has it for Argon2id.
+// The parameters of OWASP's advice for password storage with Argon2id.
 constexpr std::uint32_t kPasses = 2;
 constexpr std::uint32_t kMemory = 19 * 1024;  // KiB
 constexpr std::size_t kSaltBytes = 16;
@@ -145,7 +145,7 @@ void Users::save(const std::filesystem::path& file) const {
     out << YAML::EndMap;
   }
   out << YAML::EndSeq << YAML::EndMap << YAML::Newline;
-  // Beside it, and then in its place: who reads it meanwhile has the one or the other.
+  // Write beside the file, then rename: a reader gets either the old file or the new one.
   const std::string beside = file.string() + ".new";
   ::unlink(beside.c_str());
   const int descriptor =
@@ -154,8 +154,9 @@ void Users::save(const std::filesystem::path& file) const {
   struct stat old {};
   const bool was_there = ::stat(file.c_str(), &old) == 0;
   const bool is_written = descriptor >= 0 && ::write(descriptor, out.c_str(), out.size()) == size &&
-                          // The panel must be able to read what root has written: whose it was, it
-                          // stays, and a new one may be read by the group of the panel's user.
+                          // The panel must be able to read a file that root has written. An old
+                          // file keeps its owner and mode. A new file may be read by the group of
+                          // the panel's user.
                           (!was_there || ::fchown(descriptor, old.st_uid, old.st_gid) == 0) &&
                           (!was_there || ::fchmod(descriptor, old.st_mode & 0777) == 0) &&
                           (was_there || give_to_panel(descriptor)) && ::fsync(descriptor) == 0;
@@ -186,7 +187,7 @@ bool Users::remove(std::string_view name) {
 }
 
 const User* Users::check_password(std::string_view name, const std::string& password) const {
-  // Of a password that nobody knows: for names that there are not.
+  // The hash of an unknown password, to check for names that do not exist.
   static const std::string nobody = hash_password(random_token());
   static std::mutex one_at_a_time;
   const User* user = find(name);

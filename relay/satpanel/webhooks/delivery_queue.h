@@ -1,5 +1,5 @@
-// The events that wait for one receiver, and when the next is tried. Knows no clock, no network and
-// no thread.
+// The events that wait for one receiver, and the time of the next try. Knows no clock, no network
+// and no thread.
 #pragma once
 
 #include <chrono>
@@ -14,18 +14,18 @@
 
 namespace satrelay::panel {
 
-// One event on its way. It stays the same for all its tries, so that a receiver that has taken it
-// without our knowledge knows it again by its key.
+// One event on its way. It stays the same in all tries. If a receiver took it, but the sender did
+// not learn that, the receiver recognizes the next try by its key.
 struct Delivery {
   std::string key;   // "BOOT_EPOCH-NUMBER"
   std::string body;  // JSON
 };
 
-// What came of a try.
+// The result of a try.
 struct Answer {
   enum class Kind : std::uint8_t {
     kTaken,
-    kRefused,  // and it would be the same the next time
+    kRefused,  // another try would have the same result
     kFailed,
   };
   Kind kind = Kind::kFailed;
@@ -38,24 +38,24 @@ class DeliveryQueue {
   using Instant = std::chrono::steady_clock::time_point;
 
   static constexpr std::size_t kMostWaiting = 1000;
-  // An event that is never taken does not hold up the others for ever.
+  // After this time an event is given up, so that it does not block the others for ever.
   static constexpr std::chrono::hours kLongestTrying{24};
 
-  // `gateway`: what its deliveries call it. `seed`: of the jitter.
+  // `gateway`: the gateway's name in deliveries. `seed`: for the jitter.
   DeliveryQueue(std::string gateway, std::uint64_t seed)
       : gateway_(std::move(gateway)), backoff_(seed) {}
 
-  // An event as the gateway tells it, with its boot epoch. If too many wait, the oldest of them is
-  // dropped: the latest say how things stand.
+  // Adds an event as the gateway reports it, with its boot epoch. If too many events wait, the
+  // oldest is dropped: the latest events describe the state best.
   void push(nlohmann::ordered_json event);
-  // So many were dropped before they came here.
+  // `count` events were dropped before they came here.
   void miss(std::uint64_t count);
 
-  // What is to be tried now; nullptr: nothing. It is valid up to handle_answer(), which must follow
-  // before the next one.
+  // Returns the delivery to try now; nullptr if there is none. It is valid until handle_answer(),
+  // which must be called before the next poll.
   const Delivery* poll_delivery(Instant now);
   void handle_answer(const Answer& answer, Instant now);
-  // When to poll again; Instant::max(): not before push().
+  // When to poll again; Instant::max(): not before the next push().
   Instant next_timeout() const;
 
   metrics::WebhookCounters counters() const;
@@ -68,10 +68,10 @@ class DeliveryQueue {
   Backoff backoff_;
   std::deque<nlohmann::ordered_json> waiting_;
   std::optional<Delivery> current_;
-  std::uint64_t left_out_ = 0;             // dropped since the last delivery that has told so
-  std::uint64_t left_out_of_current_ = 0;  // that the current one tells of
+  std::uint64_t left_out_ = 0;             // dropped, and not reported by a delivery yet
+  std::uint64_t left_out_of_current_ = 0;  // of these, reported by the current one
   Instant next_try_ = Instant::min();
-  std::optional<Instant> first_failure_;  // of the current one
+  std::optional<Instant> first_failure_;  // of the current delivery
   metrics::WebhookCounters counters_;
 };
 

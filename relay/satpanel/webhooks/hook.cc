@@ -23,11 +23,11 @@ namespace satrelay::panel {
 namespace {
 
 constexpr std::size_t kLongestFile = 64 * 1024;
-// Shorter ones can be tried out by whoever has seen one delivery.
+// An attacker with one delivery could find shorter secrets by trying.
 constexpr std::size_t kShortestSecret = 16;
 constexpr std::size_t kLongestSecret = 1024;
 
-// What names a place in the file of hooks.
+// A place in the file of hooks, for messages.
 struct Place {
   const std::filesystem::path& file;
   const YAML::Node& node;
@@ -50,7 +50,7 @@ std::string part_of(CURLU* url, CURLUPart part) {
   return text;
 }
 
-// Its host, which names a hook that has no name.
+// Returns the URL's host, which names a hook without a name.
 std::string check_url(const Place& at, const std::string& text) {
   const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> url(curl_url(), &curl_url_cleanup);
   if (url == nullptr || curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) {
@@ -65,7 +65,7 @@ std::string check_url(const Place& at, const std::string& text) {
 }
 
 std::string read_secret(const Place& at, const std::string& name) {
-  // Beside the file of hooks, unless the path says otherwise.
+  // A relative path starts at the folder of the file of hooks.
   const std::filesystem::path path = at.file.parent_path() / name;
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {
@@ -182,7 +182,7 @@ std::vector<Hook> load_hooks(const std::filesystem::path& file) {
 }
 
 bool wants(const Hook& hook, const nlohmann::ordered_json& event) {
-  // A severity of a later version is told rather than kept back.
+  // Send events of an unknown severity: they may come from a later version.
   const auto severity = parse_severity(metrics::word(event, "severity").value_or(""));
   if (severity && *severity > hook.severity) return false;
   const auto name = metrics::word(event, "name").value_or("");

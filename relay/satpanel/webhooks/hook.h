@@ -1,4 +1,4 @@
-// Where events are sent to, and which ones: the file of `satpanel --webhook`.
+// The receivers of events, and the events that each gets: the file of `satpanel --webhook`.
 #pragma once
 
 #include <filesystem>
@@ -11,20 +11,20 @@
 namespace satrelay::panel {
 
 struct Hook {
-  std::string name = {};     // in the log and in metrics: what a URL has in it may be a secret
-  std::string url = {};      // of http or https
-  std::string ca_file = {};  // PEM of who signs its certificate; "": whom the machine trusts
+  std::string name = {};     // for the log and the metrics, since a URL may contain a secret
+  std::string url = {};      // http or https
+  std::string ca_file = {};  // PEM of the authority that signs its certificate; "": the machine's
   std::string secret = {};
-  ops::Severity severity = ops::Severity::kWarning;  // this one and what is worse
+  ops::Severity severity = ops::Severity::kWarning;  // this severity and worse ones
   std::vector<std::string> events = {};              // names; empty: all
 };
 
 inline constexpr std::size_t kMostHooks = 20;
 
-// Throws std::runtime_error that names the file, the line and what is wrong.
+// Throws std::runtime_error that says the file, the line and what is wrong.
 std::vector<Hook> load_hooks(const std::filesystem::path& file);
 
-// Whether this event, as the gateway tells it, is to be sent there.
+// Whether this event, as the gateway reports it, must be sent to the hook.
 bool wants(const Hook& hook, const nlohmann::ordered_json& event);
 
 }  // namespace satrelay::panel

@@ -1,4 +1,5 @@
-// What shows a receiver that a delivery comes from who has the secret, and when it was sent.
+// The signature of a delivery. It shows the receiver that the sender knows the secret, and when the
+// delivery was sent.
 #pragma once
 
 #include <string>
@@ -7,7 +8,7 @@
 namespace satrelay::panel {
 
 // HMAC-SHA256 (RFC 2104) of "TIMESTAMP.BODY" in hexadecimal. The timestamp is signed with the body,
-// so that what was once overheard cannot be sent again later with another one.
+// so that an overheard delivery cannot be sent again later with another timestamp.
 struct Signed {
   std::string_view timestamp;  // seconds since 1970, decimal
   std::string_view body;

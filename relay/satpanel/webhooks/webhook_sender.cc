@@ -9,7 +9,7 @@
 namespace satrelay::panel {
 namespace {
 
-// What a receiver answers beside its status is of no use.
+// Ignores the body of the receiver's answer: only the status matters.
 std::size_t ignore(char* /*bytes*/, std::size_t size, std::size_t count, void* /*nobody*/) {
   return size * count;
 }
@@ -71,9 +71,9 @@ WebhookSender::WebhookSender(const std::string& url, const std::string& ca_file,
   }
   handle_->set(CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
   handle_->set(CURLOPT_TIMEOUT_MS, static_cast<long>(deadline.count()));
-  // Signals are the main thread's.
+  // Only the main thread handles signals.
   handle_->set(CURLOPT_NOSIGNAL, 1L);
-  // A name that is still being looked up does not hold up the end of the program.
+  // The program may end while a name is still being resolved.
   handle_->set(CURLOPT_QUICK_EXIT, 1L);
   handle_->set(CURLOPT_USERAGENT, "satpanel/" SATRELAY_VERSION);
   handle_->set(CURLOPT_ERRORBUFFER, handle_->error.data());

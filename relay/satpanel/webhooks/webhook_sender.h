@@ -1,4 +1,4 @@
-// Sends one body to one URL, by HTTP POST, and says what came of it.
+// Sends bodies to one URL, by HTTP POST, and returns the result of each.
 #pragma once
 
 #include <atomic>
@@ -11,25 +11,27 @@
 
 namespace satrelay::panel {
 
-// Of a status of HTTP. 2xx is taken. 5xx, 408, 425 and 429 may pass; any other, redirects among
-// them, would be answered so again. `retry_after`: of the header; 0: none.
+// The answer for an HTTP status. 2xx: taken. 5xx, 408, 425 and 429: failed, since the trouble may
+// pass. Others, such as redirects: refused, since another try would have the same result.
+// `retry_after`: value of the header; 0: none.
 Answer answer_of(long status, std::chrono::seconds retry_after);
 
-// Certificates are verified; redirects are not followed; nothing but HTTP and HTTPS is spoken. One
-// thread. The connection is kept for the next one.
+// Verifies certificates. Follows no redirects. Speaks only HTTP and HTTPS. For one thread. The
+// connection is kept for the next delivery.
 class WebhookSender {
  public:
   static constexpr std::chrono::milliseconds kDeadline{10'000};
 
-  // `ca_file`: PEM of who signs certificates; "": whom the machine trusts. Throws
-  // std::runtime_error if the library gives no handle.
+  // `ca_file`: PEM of the authorities that sign certificates; "": those of the machine. Throws
+  // std::runtime_error if libcurl provides no handle.
   explicit WebhookSender(const std::string& url, const std::string& ca_file = "",
                          std::chrono::milliseconds deadline = kDeadline);
   WebhookSender(const WebhookSender&) = delete;
   WebhookSender& operator=(const WebhookSender&) = delete;
   ~WebhookSender();
 
-  // `headers`: "Name: value". Ends within the deadline, and a second after `is_over` is set.
+  // `headers`: "Name: value". Returns within the deadline, and within a second after `is_over` is
+  // set.
   Answer post(const std::vector<std::string>& headers, const std::string& body,
               const std::atomic<bool>& is_over);
 

@@ -24,7 +24,7 @@ constexpr std::size_t kEventsAtATime = 200;
 
 }  // namespace
 
-// What brings events to one receiver.
+// Delivers events to one receiver.
 class Webhooks::Courier {
  public:
   Courier(Hook hook, const std::string& gateway)
@@ -103,7 +103,7 @@ class Webhooks::Courier {
     }
   }
 
-  // Once when it begins to fail, and once when it is over.
+  // Logs each refused event, and when a receiver begins to fail and works again.
   void tell(const Answer& answer, const Delivery& delivery) const {
     const bool was_failing = queue_.counters().is_failing != 0;
     if (answer.kind == Answer::Kind::kRefused) {
@@ -121,8 +121,8 @@ class Webhooks::Courier {
 
   const Hook hook_;
   std::atomic<bool> is_over_ = false;
-  WebhookSender webhook_sender_;  // of the thread
-  mutable std::mutex mutex_;      // guards what follows
+  WebhookSender webhook_sender_;  // used by the thread only
+  mutable std::mutex mutex_;      // guards the following members
   std::condition_variable changed_;
   DeliveryQueue queue_;
   std::thread thread_;
@@ -147,8 +147,8 @@ void Webhooks::take_news() {
   while (true) {
     const Observer::EventPage page = observer_.events(next_, kEventsAtATime);
     const std::uint64_t missed = page.next - page.events.size() - next_;
-    // Before the first look there is nothing to be missed. Of some that are missed nobody knows
-    // whom they concern.
+    // Before the first event there is nothing to miss. It is unknown which receivers wanted the
+    // missed events, so each counts all of them.
     if (page.has_missed && next_ > 1) {
       for (const auto& courier : couriers_) courier->miss(missed);
     }

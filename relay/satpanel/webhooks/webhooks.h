@@ -1,5 +1,5 @@
-// Tells receivers of events, each in a thread of its own: one that is slow or away holds up neither
-// the others nor who watches the gateway.
+// Sends events to receivers, each in its own thread. A receiver that is slow or away delays neither
+// the other receivers nor the observer.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@ namespace satrelay::panel {
 
 class Webhooks {
  public:
-  // Events that were a minute old when the panel started have been told by an earlier run of it, or
-  // are no news: they are not sent.
+  // Events that were older than this when the panel started are not sent. An earlier run of the
+  // panel sent them, or they are no news.
   static constexpr std::uint64_t kOldestMs = 60'000;
 
-  // `gateway`: what deliveries call it.
+  // `gateway`: the gateway's name in deliveries.
   Webhooks(std::vector<Hook> hooks, const std::string& gateway, const Observer& observer);
   Webhooks(const Webhooks&) = delete;
   Webhooks& operator=(const Webhooks&) = delete;
   ~Webhooks();
 
-  // There are further events. Any thread; never waits for a receiver.
+  // Takes the new events from the observer. Any thread; never waits for a receiver.
   void take_news();
-  // A list with `name` and the counters of each. Any thread.
+  // A list with the name and the counters of each receiver. Any thread.
   Json counters() const;
 
  private:
@@ -36,7 +36,7 @@ class Webhooks {
   const Observer& observer_;
   std::uint64_t since_ms_;
   std::vector<std::unique_ptr<Courier>> couriers_;
-  std::mutex mutex_;        // guards what follows
+  std::mutex mutex_;        // guards the following member
   std::uint64_t next_ = 1;  // position among the observer's events
 };
 

@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 int capture(const std::filesystem::path& socket, const CaptureOptions& options) {
   CaptureSession session(socket, options.wish);
-  // Only now: a capture that is refused leaves the file of an earlier one.
+  // Open the file only now: if the capture is refused, the file of an earlier one stays.
   std::ofstream file;
   if (options.file != "-") {
     file.open(options.file, std::ios::binary | std::ios::trunc);

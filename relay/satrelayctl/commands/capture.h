@@ -1,4 +1,4 @@
-// satrelayctl capture: writes down the frames that pass a port of a running gateway.
+// satrelayctl capture: writes the frames that pass a port of a running gateway to a file.
 #pragma once
 
 #include <filesystem>
@@ -13,8 +13,8 @@ struct CaptureOptions {
   std::string file;  // "-": standard output
 };
 
-// Returns at the end of the capture, which Ctrl-C brings about too; the exit status of the program.
-// Throws std::runtime_error with what is wrong, among other things with the filter.
+// Returns at the end of the capture, or at Ctrl-C, with the program's exit status. Throws
+// std::runtime_error that says what is wrong, for example with the filter.
 int capture(const std::filesystem::path& socket, const CaptureOptions& options);
 
 }  // namespace satrelay::ctl

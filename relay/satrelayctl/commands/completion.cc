@@ -10,7 +10,7 @@
 namespace satrelay::ctl {
 namespace {
 
-// Both shells: what may stand for the last of the words. The table below says what it prints.
+// For both shells: prints the candidates for the last word, from the table that WordTable writes.
 constexpr std::string_view kWalk = R"SH(
 _satrelayctl_names() {
   "$program" ${socket:+"--socket=$socket"} completion-names "$@" 2>/dev/null
@@ -153,7 +153,7 @@ class WordTable {
     for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
       if (command->get_group().empty()) continue;
       add_options(*command, command->get_name());
-      // The list of commands itself.
+      // The words of `help` are the list of commands.
       if (command->get_name() == "help") add("'help 1'", printing(commands));
     }
     return fmt::format(
@@ -182,7 +182,7 @@ class WordTable {
       for (const std::string& name : option->get_lnames()) {
         if (command.empty() || name != "help") names.push_back("--" + name);
         if (option->get_expected_min() == 0) continue;  // a flag
-        // Those of no command may follow each.
+        // Options of no command may follow every command.
         add(command.empty() ? fmt::format("*' --{}'", name)
                             : quoted(fmt::format("{} --{}", command, name)),
             action);
@@ -203,7 +203,7 @@ Candidates candidates_of(const ops::ControlArgument& argument) {
   const auto add = [&](const std::string& before, const ops::ControlValueSpec& value) {
     for (const std::string_view word : value.words)
       candidates.words.push_back(before + std::string(word));
-    // A number or a rate is for the user to say.
+    // The user must write a number or a rate.
     if (!before.empty() && value.words.empty()) candidates.words.push_back(before);
     if (value.instead != nullptr) candidates.words.push_back(before + value.instead);
   };

@@ -1,5 +1,5 @@
-// Completion of satrelayctl's words in a shell. The script is made from the commands and options
-// that the program itself parses by.
+// Completion of satrelayctl's words in a shell. The script is made from the commands and options by
+// which the program itself parses.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,10 +12,10 @@
 
 namespace satrelay::ctl {
 
-// What may be the value of an option, or stand in the place of a word.
+// The candidates for the value of an option, or for the word in a place.
 struct Candidates {
-  std::vector<std::string> words;  // one that ends with '=' is only the beginning
-  ops::NamesIn names = {};         // that the running gateway is asked for
+  std::vector<std::string> words;  // a word that ends with '=' is only a beginning
+  ops::NamesIn names = {};         // names that the running gateway lists
   bool are_files = false;
 };
 using CandidatesOf = std::map<const CLI::Option*, Candidates>;
@@ -24,12 +24,12 @@ Candidates candidates_of(const ops::ControlArgument& argument);
 
 enum class Shell { kBash, kZsh };
 inline constexpr const char* kShellWords[] = {"bash", "zsh"};
-// To ask the gateway it runs `satrelayctl completion-names LISTING FIELD OTHERWISE`.
+// The script asks the gateway by `satrelayctl completion-names LISTING FIELD OTHERWISE`.
 std::string completion_script(const CLI::App& app, const CandidatesOf& candidates, Shell shell);
 
 inline constexpr const char* kNamesCommand = "completion-names";
-// The names in the entries of a listing, each once, a line each; those that a shell would not take
-// as one word are left out.
+// The names in the entries of a listing, each once, a line each. Leaves out names that a shell
+// would not take as one word.
 std::string names_in(const Json& entries, const char* field, const char* otherwise);
 
 }  // namespace satrelay::ctl

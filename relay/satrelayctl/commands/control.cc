@@ -20,7 +20,7 @@ struct Progress {
   std::uint64_t flows = 0;
 };
 
-// nullopt: the gateway is gone, or another one has taken its place.
+// nullopt if the gateway does not answer.
 std::optional<Progress> progress_of(const std::filesystem::path& stats) {
   try {
     StatsClient client(stats, StatsClient::kUsualTimeout);

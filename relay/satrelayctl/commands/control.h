@@ -1,4 +1,4 @@
-// What satrelayctl tells a gateway over its control socket.
+// The commands that satrelayctl sends to a gateway's control socket.
 #pragma once
 
 #include <filesystem>
@@ -11,15 +11,15 @@ struct ControlTarget {
   std::filesystem::path control;  // its control socket
 };
 
-// Sends the line; the exit status of the program. What is wrong goes to stderr. Throws what
-// send_control_command() throws.
+// Sends the line and returns the program's exit status. Errors of the gateway go to stderr. Throws
+// what send_control_command() throws.
 int tell(const ControlTarget& target, const std::string& line);
 
-// Sends the line, which asks for a drain, and prints how many flows are left until the gateway has
+// Sends the line, which starts a drain, and prints how many flows are left until the gateway has
 // stopped.
 int drain(const ControlTarget& target, const std::string& line);
 
-// Sends the line, which asks for a reload, and waits for what comes of it.
+// Sends the line, which starts a reload, and waits for the result.
 int reload(const ControlTarget& target, const std::string& line);
 
 }  // namespace satrelay::ctl

@@ -36,8 +36,8 @@ void EventReader::read_new() {
   }
 }
 
-// A connection each time: DPDK serves ten at once, and others want to ask, too. Both answers come
-// of one run of the gateway, as a connection does not outlive it.
+// Makes a new connection each time: DPDK serves ten at once, and other clients need some. Both
+// answers come from the same run of the gateway, since a connection does not outlive it.
 void EventReader::follow_up() {
   StatsClient client(socket_, StatsClient::kUsualTimeout);
   const Numbers kept = numbers(client);
@@ -52,7 +52,8 @@ void EventReader::follow_up() {
   read(client, kept);
 }
 
-// Up to those that there were when it was asked: a gateway may tell more of them without end.
+// Reads up to the event that was the latest when the gateway was asked. Otherwise a gateway with
+// new events all the time could keep this busy without end.
 void EventReader::read(StatsClient& client, const Numbers& kept) {
   while (next_ <= kept.latest) {
     const Json page = client.query("/satrelay/events," + std::to_string(next_) + ",1000");

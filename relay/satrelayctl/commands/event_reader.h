@@ -1,5 +1,5 @@
-// Reads the stream of events of a gateway's stats socket, by their numbers, again and again: what
-// is new since, and what became of the stream itself.
+// Reads the events of a gateway's stats socket by their numbers, again and again. It reports new
+// events, and notices about the stream itself.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,15 @@ class EventReader {
  public:
   struct Sink {
     std::function<void(const Json& event)> event;         // with its boot_epoch
-    std::function<void(const std::string& text)> notice;  // of the stream: a gap, a new start
+    std::function<void(const std::string& text)> notice;  // about the stream: a gap, a new start
   };
   EventReader(std::filesystem::path socket, Sink sink)
       : socket_(std::move(socket)), sink_(std::move(sink)) {}
 
-  // Those that are kept now, or of them the last `most`. Throws StatsError.
+  // Reads the events that are kept now, or the last `most` of them. Throws StatsError.
   void read_kept(std::optional<std::uint64_t> most);
-  // Those that have come since, after read_kept(). A gateway that does not answer is waited for.
+  // Reads the events since the last read, after read_kept(). If the gateway does not answer,
+  // reports that once; the next call tries again.
   void read_new();
 
  private:

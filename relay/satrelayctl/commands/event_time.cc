@@ -22,7 +22,7 @@ std::tm local(std::uint64_t time_ms) {
   return time;
 }
 
-// Whether `text` has digits where `form` has 'd', and else the same.
+// Whether `text` has digits where `form` has 'd', and otherwise the same characters.
 bool has_form(std::string_view text, std::string_view form) {
   return std::ranges::equal(text, form, [](char c, char wanted) {
     return wanted == 'd' ? c >= '0' && c <= '9' : c == wanted;
@@ -51,7 +51,7 @@ bool read_date(std::string_view text, std::tm& time) {
   return true;
 }
 
-// nullopt for a day that the calendar has not, and before 1970.
+// nullopt for a day that does not exist, and for times before 1970.
 std::optional<std::uint64_t> to_ms(std::tm time) {
   const std::tm wanted = time;
   time.tm_isdst = -1;

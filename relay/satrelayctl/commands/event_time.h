@@ -1,4 +1,4 @@
-// Moments of events, as people write and read them: in the time of this machine.
+// Times of events, as people write and read them: in this machine's time zone.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,9 @@
 
 namespace satrelay::ctl {
 
-// Milliseconds since 1970, UTC, of "10min" ago; of "14:30" or "14:30:05", the last time it was so;
-// of "2026-11-25", "2026-11-25 14:30" or "2026-11-25T14:30:05". nullopt for any other text.
+// Returns milliseconds since 1970, UTC. "10min": that long ago. "14:30" or "14:30:05": the last
+// such time. Or a date: "2026-11-25", "2026-11-25 14:30" or "2026-11-25T14:30:05". nullopt for any
+// other text.
 std::optional<std::uint64_t> parse_since(std::string_view text, std::uint64_t now_ms);
 inline constexpr std::string_view kSinceHint =
     "write a duration like 10min or 24h, or a time like 14:30 or \"2026-11-25 14:30\"";

@@ -24,12 +24,12 @@ std::uint64_t now_ms() {
                                         .count());
 }
 
-// Host names and such come from the network: replace what is not UTF-8.
+// Host names and the like come from the network: replace invalid UTF-8.
 std::string json_text(const Json& value, int indent) {
   return value.dump(indent, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-// Which events are wanted.
+// Decides which events are wanted.
 class Wanted {
  public:
   explicit Wanted(const EventOptions& options) {
@@ -45,7 +45,7 @@ class Wanted {
   bool is(const Json& event) const {
     if (since_ && number(event, "time_ms").value_or(0) < *since_) return false;
     const auto severity = std::ranges::find(ops::kSeverityWords, text(event, "severity"));
-    // What another version calls otherwise is not kept from anybody.
+    // Show events with a severity of another version.
     return severity == ops::kSeverityWords.end() ||
            static_cast<std::size_t>(severity - ops::kSeverityWords.begin()) <= worst_;
   }
@@ -60,7 +60,7 @@ class Output {
   explicit Output(const EventOptions& options)
       : json_(options.json), lines_(options.json && options.follow) {}
 
-  // Those that were there, newest last.
+  // The events that are kept, newest last.
   void show(const std::deque<Json>& events) {
     if (json_ && !lines_) {
       std::cout << json_text(Json(std::vector<Json>(events.begin(), events.end())), 2);
@@ -73,14 +73,14 @@ class Output {
   void show(const Json& event) {
     std::cout << (json_ ? json_text(event, -1) : render_event(event)) << std::flush;
   }
-  // Of JSON, whose numbers and epochs say the same, beside it.
+  // Notices do not go into JSON: the numbers and epochs of its events say the same.
   void notice(const std::string& text) const {
     (json_ ? std::cerr : std::cout) << render_notice(text) << std::flush;
   }
 
  private:
   bool json_;
-  bool lines_;  // an event a line
+  bool lines_;  // one event a line
 };
 
 }  // namespace

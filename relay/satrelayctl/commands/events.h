@@ -1,4 +1,4 @@
-// satrelayctl events: what has happened, and with --follow what happens.
+// satrelayctl events: shows what has happened, and with --follow what happens.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,13 @@ namespace satrelay::ctl {
 
 struct EventOptions {
   bool follow = false;
-  std::string since;     // "": the last ones
-  std::string severity;  // and what is worse; "": all
+  std::string since;     // "": the last events
+  std::string severity;  // this severity and worse ones; "": all
   std::optional<std::uint64_t> last;
   bool json = false;
 };
 
-// The exit status of the program; with `follow` that of Ctrl-C, which is no error. Throws
-// StatsError.
+// Returns the program's exit status. Ctrl-C ends `follow`, and is no error. Throws StatsError.
 int events(const std::filesystem::path& stats_socket, const EventOptions& options);
 
 }  // namespace satrelay::ctl

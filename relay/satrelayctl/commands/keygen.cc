@@ -22,7 +22,7 @@ std::string make_key() {
   }
   constexpr char kDigits[] = "0123456789abcdef";
   std::string line;
-  line.reserve(2 * key.size() + 1);  // so that no copy of a part stays behind
+  line.reserve(2 * key.size() + 1);  // so that a reallocation leaves no copy behind
   for (const std::byte octet : key.bytes()) {
     line += kDigits[std::to_integer<unsigned>(octet >> 4)];
     line += kDigits[std::to_integer<unsigned>(octet & std::byte{15})];
@@ -33,7 +33,7 @@ std::string make_key() {
 
 namespace {
 
-// The gateway reads it as root when it starts, and as its own user when it reloads.
+// The gateway reads the file as root when it starts, and as its own user when it reloads.
 bool let_gateway_read(int descriptor) {
   const passwd* user = ::geteuid() == 0 ? ::getpwnam(config::kGatewayUser) : nullptr;
   return user == nullptr ||

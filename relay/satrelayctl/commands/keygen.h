@@ -6,11 +6,11 @@
 
 namespace satrelay::ctl {
 
-// 64 hexadecimal digits of random bits of the kernel, and the end of the line.
+// Returns 64 hexadecimal digits of random bits from the kernel, and a newline.
 std::string make_key();
-// Writes one to a new file that only its owner may read; if that is root, the group of the user
-// satrelay too, where there is one. Throws std::runtime_error, above all if
-// the file is there already: what it holds may be in use.
+// Writes a key to a new file that only its owner may read. If the owner is root, the group of the
+// user satrelay may read it too, if there is one. Throws std::runtime_error, above all if the file
+// exists: the key in it may be in use.
 void write_key_file(const std::filesystem::path& file);
 
 }  // namespace satrelay::ctl

@@ -1,4 +1,4 @@
-// A file that is there as a whole or not at all: written under another name beside it.
+// A file that appears as a whole or not at all: it is written under another name beside its place.
 #pragma once
 
 #include <filesystem>
@@ -10,14 +10,14 @@ enum class Existing { kKeep, kReplace };
 
 class NewFile {
  public:
-  // Throws std::runtime_error if `path` is there and to be kept, or if nothing can be written
-  // beside it. The file has mode 0600.
+  // Throws std::runtime_error if `path` exists and must be kept, or if no file can be made beside
+  // it. The file has mode 0600.
   NewFile(std::filesystem::path path, Existing existing);
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
-  ~NewFile();  // nothing is left unless it was published
+  ~NewFile();  // removes the file unless it was published
   int descriptor() const { return descriptor_; }
-  // Gives it its name. Throws std::runtime_error, also if another file has got it meanwhile.
+  // Gives the file its name. Throws std::runtime_error, also if another file has taken the name.
   void publish();
 
  private:

@@ -15,7 +15,7 @@
 namespace satrelay::ctl {
 namespace {
 
-// A page of flows is a question to the worker: not more than 20 of them a screen.
+// Each page of flows is a request to the worker: at most 20 pages a screen.
 constexpr std::size_t kMostFlows = 240;
 constexpr std::size_t kMostRules = 1000;
 

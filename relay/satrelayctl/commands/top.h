@@ -1,4 +1,4 @@
-// satrelayctl top: what a gateway does, anew every second, on a terminal.
+// satrelayctl top: shows a gateway's traffic on a terminal, anew every second.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@ struct TopOptions {
   bool once = false;    // one screen, without control characters, for a pipe
 };
 
-// Until q or Ctrl-C, or until the gateway is gone; the exit status of the program. Throws
+// Runs until q or Ctrl-C, or until the gateway is gone. Returns the program's exit status. Throws
 // StatsError.
 int top(const std::filesystem::path& stats_socket, const TopOptions& options);
 

@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What a program writes to standard error: in memory, as nobody reads it meanwhile.
+// A program's standard error. It is kept in memory, since it is not read while the program runs.
 class Diagnostics {
  public:
   Diagnostics() : descriptor_(::memfd_create("complaints", MFD_CLOEXEC)) {}
@@ -37,7 +37,7 @@ class Diagnostics {
   int descriptor_;
 };
 
-// 0, or the error.
+// Returns 0 or the error.
 int start(const std::vector<std::string>& arguments, int output, int diagnostics, ::pid_t& child) {
   std::vector<char*> argv;
   argv.reserve(arguments.size() + 1);

@@ -1,4 +1,4 @@
-// Another program, run to its end: what it writes goes where a file descriptor says.
+// Runs another program to its end. Its output goes to a file descriptor.
 #pragma once
 
 #include <chrono>
@@ -7,10 +7,10 @@
 
 namespace satrelay::ctl {
 
-// `arguments` begin with the path of the program; it sees nothing of this one's environment. Its
-// standard output goes to `output`. "", or what went wrong: why it was not started, the first line
-// that it wrote to standard error, or that it was ended because it took longer than `most` or the
-// user has interrupted us.
+// `arguments` begin with the path of the program. The program gets nothing of our environment. Its
+// standard output goes to `output`. Returns "", or what went wrong: why the program was not
+// started, the first line that it wrote to standard error, or that it was ended. A program is ended
+// if it takes longer than `most`, or if the user interrupts us.
 std::string run_program(const std::vector<std::string>& arguments, int output,
                         std::chrono::milliseconds most);
 

@@ -25,14 +25,14 @@ std::string line_of(const fs::path& file) {
   return std::getline(in, line) && !line.empty() ? line : "-";
 }
 
-// A driver or an IOMMU group is a link to it.
+// The name of the link's target: a driver or an IOMMU group.
 std::string target_of(const fs::path& link) {
   std::error_code error;
   const fs::path target = fs::read_symlink(link, error);
   return error || target.empty() ? "-" : target.filename().string();
 }
 
-// The entries of a folder whose names begin so, sorted as people count: node2 before node10.
+// The names in a folder that begin with `begin`, sorted as people count: node2 before node10.
 std::vector<std::string> names_in(const fs::path& folder, std::string_view begin) {
   std::vector<std::string> names;
   std::error_code error;
@@ -46,7 +46,7 @@ std::vector<std::string> names_in(const fs::path& folder, std::string_view begin
   return names;
 }
 
-// "key : value" lines, the first of each key.
+// The "key : value" lines of a file. If a key repeats, the first line counts.
 std::map<std::string, std::string> values_of(const fs::path& file) {
   std::map<std::string, std::string> values;
   std::ifstream in(file);
@@ -65,7 +65,7 @@ std::string value_of(const std::map<std::string, std::string>& values, const cha
   return found == values.end() ? "-" : found->second;
 }
 
-// Of all that a processor can do, what the gateway and its libraries choose by.
+// The abilities of the processor by which the gateway and its libraries choose their code.
 std::string abilities(const std::string& flags) {
   constexpr std::string_view kAsked[] = {"sse4_2",     "pclmulqdq",    "aes",         "avx",
                                          "avx2",       "bmi2",         "vaes",        "gfni",
@@ -81,7 +81,8 @@ std::string abilities(const std::string& flags) {
   return text.empty() ? "-" : text;
 }
 
-// Of the kernel's command line what concerns cores and memory: others pass there what is theirs.
+// The options of the kernel's command line that concern cores and memory. Options for other
+// purposes are left out.
 std::string kernel_options(const fs::path& root) {
   constexpr std::string_view kAsked[] = {
       "isolcpus", "nohz", "rcu_nocbs",   "irqaffinity",          "hugepages", "default_hugepagesz",

@@ -1,5 +1,5 @@
-// What a machine is, from /proc and /sys, as text for who helps an operator: processor, NUMA nodes,
-// memory, hugepages, cores that are set aside, network interfaces and PCI network cards.
+// Describes a machine, from /proc and /sys, as text for support: processor, NUMA nodes, memory,
+// hugepages, cores that are set aside, network interfaces and PCI network cards.
 #pragma once
 
 #include <filesystem>
@@ -8,11 +8,11 @@
 
 namespace satrelay::ctl {
 
-// `root` has proc/, sys/ and etc/; what is not there is shown as "-".
+// `root` has proc/, sys/ and etc/. Missing values are shown as "-".
 std::string describe_machine(const std::filesystem::path& root);
 // "Debian GNU/Linux 12 (bookworm)"
 std::string operating_system(const std::filesystem::path& root);
-// The network interfaces but the loopback, sorted, and what each is.
+// The network interfaces except the loopback, sorted, and the description of one.
 std::vector<std::string> network_interfaces(const std::filesystem::path& root);
 std::string describe_interface(const std::filesystem::path& root, const std::string& name);
 // The network cards on the PCI bus, also those that DPDK has taken from the kernel.

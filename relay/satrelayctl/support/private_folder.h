@@ -1,4 +1,4 @@
-// A temporary folder that only its user may look into, gone with all in it at the end.
+// A temporary folder that only its user may read. The destructor removes it with its content.
 #pragma once
 
 #include <filesystem>

@@ -18,7 +18,7 @@ LogOutput log_output(const fs::path& root, pid_t program) {
   std::error_code error;
   const fs::path target = fs::read_symlink(link, error);
   if (error) return {.kind = Kind::kUnknown, .file = {}, .words = error.message()};
-  const fs::file_status status = fs::status(link, error);  // of what is open, whatever its name
+  const fs::file_status status = fs::status(link, error);  // of the open file, whatever its name
   if (fs::is_regular_file(status)) {
     return {.kind = Kind::kFile, .file = link, .words = target.string()};
   }
@@ -26,7 +26,7 @@ LogOutput log_output(const fs::path& root, pid_t program) {
   return {.kind = is_socket ? Kind::kSocket : Kind::kOther, .file = {}, .words = target.string()};
 }
 
-// "0::/system.slice/satrelayd.service", or a group below that.
+// The line is like "0::/system.slice/satrelayd.service", or names a group below that.
 std::string unit_of(const fs::path& root, pid_t program) {
   constexpr std::string_view kService = ".service";
   std::ifstream in(root / "proc" / std::to_string(program) / "cgroup");
@@ -48,7 +48,7 @@ std::string last_lines(const fs::path& file, std::size_t lines, std::size_t byte
   in.seekg(size - kept);
   in.read(text.data(), kept);
   text.resize(static_cast<std::size_t>(in.gcount()));
-  const std::size_t first = kept < size ? text.find('\n') + 1 : 0;  // else it may be a piece
+  const std::size_t first = kept < size ? text.find('\n') + 1 : 0;  // skip a line that may be cut
   std::size_t begin = text.ends_with('\n') ? text.size() - 1 : text.size();
   for (; lines > 0 && begin > first; --lines) {
     const std::size_t newline = text.rfind('\n', begin - 1);

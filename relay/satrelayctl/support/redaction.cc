@@ -9,11 +9,11 @@
 namespace satrelay::ctl {
 namespace {
 
-// Of a name, between its '_', '-' and '.': "bypass" is none.
+// Words of a name, which is divided at '_', '-' and '.'. So "bypass" names no secret.
 constexpr std::string_view kSecretWords[] = {
     "psk",    "pass", "password", "passwd",     "passphrase",  "secret",  "secrets",  "token",
     "tokens", "key",  "keys",     "credential", "credentials", "private", "community"};
-// What names the place of a secret tells nothing of it.
+// A name that ends with one of these words gives the place of a secret, not the secret.
 constexpr std::string_view kPlaceWords[] = {"file", "path", "folder"};
 
 bool is(char c, int (*kind)(int)) { return kind(static_cast<unsigned char>(c)) != 0; }
@@ -56,12 +56,12 @@ class Redaction {
   }
 
  private:
-  // In quotes of YAML one of its own kind is written twice.
+  // Whether this single quote is doubled, as YAML writes one within single quotes.
   static bool is_doubled(std::string_view line, std::size_t at) {
     return line[at] == '\'' && at + 1 < line.size() && line[at + 1] == '\'';
   }
 
-  // Where the value ends that begins at `at`, behind its name.
+  // The end of the value that begins at `at`.
   static std::size_t end_of_value(std::string_view line, std::size_t at) {
     const char quote = line[at];
     if (quote == '"' || quote == '\'') {
@@ -96,7 +96,7 @@ class Redaction {
     is_in_pem_ = line.find("-----END ") == std::string_view::npos;
   }
 
-  // Values of keys that say so; also in flow style, and in comments.
+  // Replaces the values of keys with secret names, also in flow style and in comments.
   std::string without_named(std::string_view line) {
     std::string out;
     std::size_t done = 0;
@@ -116,13 +116,13 @@ class Redaction {
       out += line.substr(done, value - done);
       if (rest.empty() || rest == "\r" || rest.front() == '|' || rest.front() == '>' ||
           rest.front() == '#') {
-        // It stands in the lines below.
+        // The value is in the lines below.
         if (value == colon + 1) out += ' ';
         leave_out(out);
         hidden_indent_ = indent_of(line);
         return out;
       }
-      if (rest.front() == '{' || rest.front() == '[') {  // its parts have names of their own
+      if (rest.front() == '{' || rest.front() == '[') {  // its parts have their own names
         done = value;
         continue;
       }
@@ -132,7 +132,7 @@ class Redaction {
     return out += line.substr(done);
   }
 
-  // Runs that are too long for a word and look drawn at random.
+  // Replaces runs that are too long for words and look random.
   std::string without_runs(std::string_view line) {
     std::string out;
     for (std::size_t at = 0; at < line.size();) {
@@ -157,7 +157,7 @@ class Redaction {
     return out;
   }
 
-  // https://user:password@host
+  // Replaces the password in https://user:password@host.
   std::string without_url_passwords(std::string line) {
     for (std::size_t at = line.find("://"); at != std::string::npos; at = line.find("://", at)) {
       at += 3;
@@ -180,7 +180,7 @@ class Redaction {
 
   Redacted result_;
   bool is_in_pem_ = false;
-  std::optional<std::size_t> hidden_indent_;  // lines that stand deeper are part of a secret
+  std::optional<std::size_t> hidden_indent_;  // deeper lines are part of a secret
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
-// A configuration as it may be shown to others: what looks like a secret is replaced. It is read as
-// text, so that also one that no gateway would take is shown, with its comments.
+// A configuration that may be shown to others: texts that look like secrets are replaced. It is
+// read as text, so that a configuration that no gateway would accept is shown too, with its
+// comments.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +13,12 @@ inline constexpr std::string_view kLeftOut = "LEFT-OUT";
 
 struct Redacted {
   std::string text;
-  std::size_t secrets = 0;  // that were replaced by kLeftOut
+  std::size_t secrets = 0;  // number of texts replaced by kLeftOut
 };
 
-// A secret is the value of a key whose name says so ("psk", "password", "api_token"; not
-// "psk_file", which names a file), a run of 32 or more hexadecimal digits or of 40 or more of
-// base64, what stands in a PEM block, and the password of a URL. Any bytes are safe.
+// These are secrets: the value of a key with a name that says so ("psk", "password", "api_token";
+// not "psk_file", which names a file), a run of 32 or more hexadecimal digits or of 40 or more of
+// base64, the content of a PEM block, and the password of a URL. The input may have any bytes.
 Redacted without_secrets(std::string_view configuration);
 
 }  // namespace satrelay::ctl

@@ -1,5 +1,5 @@
-// The folder that becomes the archive of tech-support, and its MANIFEST: what is there, and what
-// was not to be had, and why.
+// The folder that becomes the archive of tech-support, and its MANIFEST. The MANIFEST lists what is
+// there, and what could not be had and why.
 #pragma once
 
 #include <filesystem>
@@ -19,9 +19,9 @@ class SupportFolder {
   const std::filesystem::path& parent() const { return folder_.path(); }
   std::filesystem::path path_of(const std::string& name) const { return content_ / name; }
 
-  // `what` says in a few words what it is. Throws std::runtime_error, as of a full disk.
+  // `what`: a few words about the file. Throws std::runtime_error, for example if the disk is full.
   void add(const std::string& name, const std::string& what, const std::string& text);
-  // Of a file that was written to path_of().
+  // Lists a file that was written to path_of().
   void has(const std::string& name, const std::string& what);
   void lacks(const std::string& name, const std::string& why);
   void write_manifest(const std::string& heading);

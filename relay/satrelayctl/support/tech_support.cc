@@ -44,15 +44,15 @@ constexpr const char* kLog = "log.txt";
 constexpr std::size_t kLogLines = 2000;
 constexpr std::size_t kMostOfLog = 1 << 20;
 constexpr const char* kUsualUnit = "satrelayd.service";
-// Those that are read twice: what has happened meanwhile.
+// Listings that are read twice, to show what has happened in between.
 constexpr std::string_view kReadTwice[] = {"counters", "ports", "peers"};
 
-// Ctrl-C. What is to be taken down is taken down on the way out.
+// Thrown at Ctrl-C, so that destructors clean up.
 struct Interrupted {};
 
 void say(const std::string& what) { std::cerr << "satrelayctl: " << what << std::endl; }
 
-// Host names and such come from the network: replace what is not UTF-8.
+// Host names and the like come from the network: replace invalid UTF-8.
 std::string json_text(const Json& value, int indent = 2) {
   return value.dump(indent, ' ', false, Json::error_handler_t::replace) + '\n';
 }
@@ -66,7 +66,7 @@ std::string utc_now() {
   return text;
 }
 
-// A file that a program writes to.
+// A file to which a program writes.
 class Output {
  public:
   explicit Output(const std::filesystem::path& file)
@@ -175,7 +175,7 @@ class Collection {
     const std::string name = "network.txt";
     folder_.add(name, "interfaces with driver and offloads (ethtool -i, -k, -l, -g), and PCI cards",
                 describe_cards("/"));
-    std::map<std::string, std::string> problems;  // of ethtool, once each
+    std::map<std::string, std::string> problems;  // of ethtool's options, one each
     for (const std::string& interface : network_interfaces("/")) {
       std::ofstream(folder_.path_of(name), std::ios::app) << describe_interface("/", interface);
       const Output output(folder_.path_of(name));
@@ -190,7 +190,8 @@ class Collection {
     for (const auto& [what, why] : problems) folder_.lacks(what, why);
   }
 
-  // From where the gateway that runs logs to; of one that does not, from its service.
+  // Takes the log from the place to which a running gateway logs. If no gateway runs, takes the log
+  // of its service.
   void add_log() {
     if (!gateway_) return add_journal(kUsualUnit, "");
     const LogOutput output = log_output("/", *gateway_);
@@ -234,7 +235,7 @@ class Collection {
         kLog, before + (problem.empty() ? "the journal has no line of the unit " + unit : problem));
   }
 
-  // A connection each time: DPDK serves ten at once, and others want to ask while we wait.
+  // Makes a new connection each time: DPDK serves ten at once, and others may ask while we wait.
   Json ask(const View& view) const {
     StatsClient client(socket_, StatsClient::kUsualTimeout);
     const std::string command = "/satrelay/" + std::string(view.name);
@@ -308,7 +309,8 @@ class Collection {
     }
   }
 
-  // Captures while it waits: of a gateway there is one capture at a time, so of each port a half.
+  // Captures during the wait. A gateway allows one capture at a time, so each port gets half of the
+  // time.
   void wait_and_capture() {
     const auto begun = Clock::now();
     const auto end = begun + options_.interval;
@@ -367,12 +369,12 @@ class Collection {
   }
 
   const TechSupportOptions& options_;
-  NewFile file_;  // first: what is there already is told at once
+  NewFile file_;  // first: an existing file is reported at once
   SupportFolder folder_;
   std::filesystem::path socket_;
-  std::optional<pid_t> gateway_;  // the process that answers; nullopt: none is known
-  std::string version_;           // of satrelayd; "": no gateway has told it
-  std::string dpdk_;              // the same
+  std::optional<pid_t> gateway_;  // the process that answers; nullopt: unknown
+  std::string version_;           // of satrelayd; "": unknown
+  std::string dpdk_;              // of the gateway's DPDK; "": unknown
   std::string silence_;           // why the gateway does not answer; "": it does
 };
 

@@ -1,5 +1,5 @@
-// satrelayctl tech-support: what somebody who helps needs to know of a gateway and its machine, in
-// one archive.
+// satrelayctl tech-support: collects in one archive what support needs to know about a gateway and
+// its machine.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ inline constexpr const char* kUsualConfiguration = "/etc/satrelay/gateway.yaml";
 struct TechSupportOptions {
   std::filesystem::path file;  // .tar.gz
   std::filesystem::path configuration = kUsualConfiguration;
-  // Of each port. By itself it has headers, and few bytes of what hosts say.
+  // The capture of each port. By default it has headers, and few bytes of the hosts' data.
   struct Capture {
     std::uint64_t packets = 1000;  // 0: none
     std::uint32_t longest = 96;    // bytes of a frame that are kept; 0: all
@@ -28,10 +28,10 @@ struct TechSupportOptions {
   std::string version;                                            // of this program
 };
 
-// `find_socket` is asked for the gateway's stats socket, and throws std::runtime_error if there is
-// none: then the archive has what can be had without. Progress goes to stderr. The exit status of
-// the program: 128 and the number of SIGINT if it was interrupted, which leaves no file. Throws
-// std::runtime_error if there can be no archive.
+// `find_socket` returns the gateway's stats socket, or throws std::runtime_error if there is none.
+// Without a gateway the archive has everything else. Progress goes to stderr. Returns the program's
+// exit status: 128 and the number of SIGINT if it was interrupted, which leaves no file. Throws
+// std::runtime_error if no archive can be made.
 int tech_support(const TechSupportOptions& options,
                  const std::function<std::filesystem::path()>& find_socket);
 

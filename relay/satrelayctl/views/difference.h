@@ -1,12 +1,12 @@
-// How two replies of the stats socket differ.
+// The difference between two replies of the stats socket.
 #pragma once
 
 #include "relay/client/reply.h"
 
 namespace satrelay::ctl {
 
-// Of each number that has changed, by how much, in the shape of the replies; an entry of a listing
-// keeps its name. Null if nothing has changed.
+// How much each number has changed, in the shape of the replies. Entries of a listing keep their
+// names. Null if nothing has changed.
 Json difference(const Json& before, const Json& after);
 
 }  // namespace satrelay::ctl

@@ -1,5 +1,5 @@
-// A table of like things of a reply, an entry a row: each column has its title and what it shows of
-// an entry in one place.
+// A table of the entries of a reply, one a row. Each column has its title and its cells defined in
+// one place.
 #pragma once
 
 #include <cstddef>
@@ -19,21 +19,21 @@ struct ListingColumn {
   std::function<std::string(const Json& entry)> cell;
 };
 
-// Of the object `part` of an entry; "": of the entry itself.
+// A number in the object `part` of an entry; "": in the entry itself.
 ListingColumn figure(std::string title, const char* key, Scale scale, const char* part = "");
-// A counter, in its unit.
+// A counter, shown in its unit.
 template <typename Struct>
 ListingColumn figure(std::string title, const CounterField<Struct>& field, const char* part = "") {
   return figure(std::move(title), field.name, scale_of(field.unit), part);
 }
-// "-" for 0, too.
+// Shows "-" for 0, too.
 ListingColumn figure_unless_zero(std::string title, const char* key, Scale scale);
 ListingColumn words(std::string title, const char* key);
 ListingColumn words(std::string title, std::function<std::string(const Json& entry)> cell);
 ListingColumn right(ListingColumn column);
 
-// In lines of at most `width` characters. Below is said which columns were left out for that, if
-// any, and how they are to be had.
+// Formats lines of at most `width` characters. If columns are left out for that, a notice below
+// names them and says how to see them.
 std::string format_listing(const Json& entries, const std::vector<ListingColumn>& columns,
                            std::size_t width);
 

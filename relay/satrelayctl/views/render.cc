@@ -21,7 +21,7 @@
 namespace satrelay::ctl {
 namespace {
 
-// "lan: af_packet on lan0" beside a column that says "lan" already.
+// Drops the name from "lan: af_packet on lan0", since another column says "lan" already.
 std::string device_of(const Json& port) {
   const std::string device = text(port, "device");
   const std::string name = text(port, "name") + ": ";
@@ -86,7 +86,7 @@ std::string link_of(const Json& port) {
   return link;
 }
 
-// With what keeps its flows from being relayed.
+// The state of the peer, and what keeps its flows from being relayed.
 std::string peer_state(const Json& peer) {
   std::string state = state_words(text(peer, "state"));
   if (state == "refused") {
@@ -103,7 +103,7 @@ std::string peer_state(const Json& peer) {
   return state;
 }
 
-// What a counter of the gateway counts; "" for one of another version.
+// The meaning of a counter of the gateway; "" for a counter of another version.
 std::string meaning_of(std::string_view name) {
   const auto& fields = gateway::Counters::kFields;
   const auto found = std::ranges::find(fields, name, &gateway::Counters::Field::name);
@@ -114,7 +114,7 @@ std::string meaning_of(std::string_view name) {
 
 namespace {
 
-// A line for each of several.
+// Adds a line for each worker, if there are several.
 void add_workers(const Json& workers, std::vector<text::Row>& rows) {
   if (!workers.is_object() || workers.size() < 2) return;
   for (const auto& [number_of, worker] : workers.items()) {

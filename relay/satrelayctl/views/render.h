@@ -1,6 +1,6 @@
 // The replies of the stats socket as tables for people. Pure: JSON in, text out. A field that a
-// reply lacks (another version of the gateway) is shown as "-". `width`: the characters of a line;
-// what does not fit is folded, or left out and named.
+// reply lacks (another version of the gateway) is shown as "-". `width`: the characters of a line.
+// Text that does not fit is folded, or left out and named.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ std::string render_records(const nlohmann::ordered_json& records,
 std::string render_explanation(const nlohmann::ordered_json& explanation,
                                std::size_t width = text::kAnyWidth);
 std::string render_flows(const nlohmann::ordered_json& flows, std::size_t width = text::kAnyWidth);
-// Of the command flow.
+// For the command flow.
 std::string render_flow(const nlohmann::ordered_json& flow, std::size_t width = text::kAnyWidth);
 
 enum class Zeros { kHide, kShow };

@@ -6,7 +6,7 @@
 namespace satrelay::ctl {
 namespace {
 
-// "no_peer_prefix" of the counter bridged_no_peer_prefix, as the metrics have it.
+// "no_peer_prefix" for the counter bridged_no_peer_prefix, as in the metrics.
 std::string reason(const Json& each) {
   constexpr std::string_view kPrefix = "bridged_";
   std::string name = text(each, "reason");

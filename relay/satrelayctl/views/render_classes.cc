@@ -1,4 +1,4 @@
-// The classes of traffic: what each may send, and what became of it.
+// The classes of traffic: what each may send, and what has happened to its traffic.
 #include "relay/client/reply.h"
 #include "relay/gateway/uplink/class_counters.h"
 #include "relay/satrelayctl/views/listing.h"

@@ -7,9 +7,9 @@
 namespace satrelay::ctl {
 
 std::string event_titles();  // a line
-// A line, and more where its words need them.
+// One line, or more if the text needs them.
 std::string render_event(const nlohmann::ordered_json& event);
-// Something about the stream itself, between its events: a line.
+// One line about the stream itself, between its events.
 std::string render_notice(const std::string& text);
 
 }  // namespace satrelay::ctl

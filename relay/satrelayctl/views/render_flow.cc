@@ -1,4 +1,4 @@
-// One flow, both halves, and in words why it is where it is.
+// One flow with both its halves, and in words what each waits for.
 #include <algorithm>
 #include <span>
 #include <string_view>
@@ -45,7 +45,7 @@ constexpr Reason kTowardsHost[] = {
 
 std::string reason(std::span<const Reason> reasons, const std::string& word) {
   const auto found = std::ranges::find(reasons, word, &Reason::word);
-  return found == reasons.end() ? word : std::string(found->sentence);  // of another version
+  return found == reasons.end() ? word : std::string(found->sentence);  // a word of another version
 }
 
 std::string compression(const Json& flow) {

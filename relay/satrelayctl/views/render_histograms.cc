@@ -1,4 +1,4 @@
-// How long things take, by the buckets in which the gateway counts them.
+// How long things take, by the buckets in which the gateway counts.
 #include <charconv>
 #include <string_view>
 
@@ -44,7 +44,7 @@ std::string mean(const Json& each) {
   return in_unit(*field, *sum / *count);
 }
 
-// The bound of the bucket up to which so many of a thousand values are.
+// The bound of the bucket that `per_thousand` of a thousand values do not exceed.
 std::string most_of(const Json& each, std::uint64_t per_thousand) {
   const HistogramField* field = histogram_of(each);
   const std::uint64_t count = number(each, "count").value_or(0);

@@ -10,12 +10,13 @@
 
 namespace satrelay::ctl {
 
-// What a line is drawn with.
+// The characters of which a line is drawn.
 enum class Marks : std::uint8_t {
-  kBlocks,  // eighths of a block, of Unicode
+  kBlocks,  // Unicode's eighths of a block
   kAscii,
 };
-// As a terminal of that locale shows them: LC_ALL, LC_CTYPE, LANG, the first that is set.
+// The marks that a terminal of this locale can show. `locale`: the first that is set of LC_ALL,
+// LC_CTYPE, LANG.
 Marks marks_of(std::string_view locale);
 
 struct HistoryLook {
@@ -24,11 +25,11 @@ struct HistoryLook {
   std::size_t width = 80;
 };
 
-// `points`: of /satrelay/history, the newest first.
+// `points`: as history_in_order() returns them, the oldest first.
 std::string render_history(const Json& points, const HistoryLook& look);
 
-// Oldest first, each moment once, without those before `since_ms`: what a program gets of points
-// that were read page by page meanwhile.
+// The points from `since_ms` on, the oldest first, each time once. Points that are read page by
+// page may come twice, since new points arrive meanwhile.
 Json history_in_order(const Json& points, std::uint64_t since_ms);
 
 }  // namespace satrelay::ctl

@@ -1,4 +1,4 @@
-// The links: what each is taken to carry, and why.
+// The links: the capacity of each, and where it comes from.
 #include "relay/client/reply.h"
 #include "relay/satrelayctl/views/listing.h"
 #include "relay/satrelayctl/views/render.h"
@@ -9,7 +9,7 @@ namespace satrelay::ctl {
 
 namespace {
 
-// What an operator has set is told by its word; who finds out has no other.
+// Marks a link that finds its capacity. Configured and set capacities have columns of their own.
 std::string name_of(const Json& each) {
   std::string name = text(each, "name");
   if (text(each, "finds_capacity") == "yes") name += " (finds)";

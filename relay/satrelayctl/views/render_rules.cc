@@ -1,4 +1,4 @@
-// The rules: what fell under each, and why a packet falls under one.
+// The rules: the traffic that matched each, and why a packet matches a rule.
 #include <string_view>
 #include <vector>
 
@@ -12,7 +12,7 @@
 namespace satrelay::ctl {
 namespace {
 
-// What differs from what rules do when nothing is said: most rules say nothing.
+// The settings that differ from the defaults. Most rules have only defaults.
 std::string switches(const Json& rule) {
   const Json& modes = member(rule, "modes");
   std::string out;
@@ -63,7 +63,7 @@ std::string optional_text(const Json& object, const char* key) {
   return value == "-" ? "" : value;
 }
 
-// Why the server answers a SYN, and not the gateway.
+// Why the server answers a SYN instead of the gateway.
 std::string_view why_server_answers(std::string_view cause) {
   if (cause == "rule") return "as the rule says";
   if (cause == "service_refused") return "since it refused, or did not answer, the latest one";

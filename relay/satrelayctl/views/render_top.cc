@@ -23,7 +23,8 @@ namespace {
 constexpr std::size_t kMostRules = 4;
 constexpr std::size_t kMostClasses = 4;
 constexpr std::size_t kMostPeers = 6;
-// On a small screen the other tables become shorter for the sake of the flows, but not than this.
+// On a small screen the other tables become shorter to make room for flows, but not below
+// kFewestRows.
 constexpr std::size_t kFewestFlows = 4;
 constexpr std::size_t kFewestRows = 2;
 
@@ -42,14 +43,14 @@ std::string cut(std::string text, std::size_t most) {
   return text;
 }
 
-// Of an address with its port, both ends matter.
+// Cuts the middle of an address with its port, since both ends matter.
 std::string cut_endpoint(const std::string& text, std::size_t most) {
   constexpr std::size_t kPort = 6;  // ":65535"
   if (text.size() <= most) return text;
   return text.substr(0, most - kPort - 1) + '~' + text.substr(text.size() - kPort);
 }
 
-// What two samples say of one number that only grows.
+// The growth of counters between two samples.
 class Growth {
  public:
   Growth(const TopSample& before, const TopSample& now) : seconds_(now.seconds - before.seconds) {}
@@ -71,7 +72,7 @@ class Growth {
   double seconds_;
 };
 
-// The entry of `list` that is the same thing as `entry`, by `key`; null if it is new.
+// Finds the earlier entry for the same thing as `entry`, by `key`; null if the entry is new.
 class Earlier {
  public:
   Earlier(const Json& list, const char* key) : key_(key) {
@@ -89,7 +90,8 @@ class Earlier {
   std::map<std::string, const Json*> entries_;
 };
 
-// To what the others, all to the right, leave of a line; never shorter than "relayed".
+// Cuts the first column to the room that the other columns leave in a line. They are all to its
+// right. It stays as long as "relayed".
 void cut_first_column(Section& table, std::size_t columns) {
   constexpr std::size_t kShortest = 7;
   Section others = table;
@@ -118,7 +120,7 @@ std::string headline(const TopSample& now) {
   return line + "\n\n";
 }
 
-// The rows of what is busiest first.
+// Rows sorted by traffic, the busiest first.
 class Busiest {
  public:
   void add(double bytes, Row row) { entries_.push_back({bytes, std::move(row)}); }
@@ -168,7 +170,7 @@ Section peers_table(const TopSample& before, const TopSample& now, const Growth&
           std::move(rows)};
 }
 
-// The busiest first; those that nothing falls under are left out.
+// The busiest rules first. Rules without traffic are left out.
 Section rules_table(const TopSample& before, const TopSample& now, const Growth& growth) {
   using gateway::RuleUse;
   const Earlier earlier(before.rules, "rule");
@@ -202,7 +204,7 @@ Section rules_table(const TopSample& before, const TopSample& now, const Growth&
           busiest.first(kMostRules)};
 }
 
-// The busiest first; those that neither send nor hold anything are left out.
+// The busiest classes first. Classes that neither send nor hold anything are left out.
 Section classes_table(const TopSample& before, const TopSample& now, const Growth& growth,
                       std::size_t columns) {
   using gateway::ClassUse;
@@ -239,7 +241,7 @@ Section classes_table(const TopSample& before, const TopSample& now, const Growt
 
 std::string flows_table(const TopSample& before, const TopSample& now, const Growth& growth,
                         std::size_t most, std::size_t columns) {
-  // What the figures and the gaps beside the two addresses take.
+  // Characters that the figures and the gaps take, beside the two addresses.
   constexpr std::size_t kOthers = 44;
   const std::size_t each = columns > kOthers + 30 ? (columns - kOthers) / 2 : 15;
   const Earlier earlier(before.flows, "id");
@@ -276,7 +278,8 @@ std::string flows_table(const TopSample& before, const TopSample& now, const Gro
                             rows);
 }
 
-// Takes the last row of the longest table, until no more than `most` are left, or few of each.
+// Removes the last row of the longest table, until at most `most` rows are left, or few of each
+// table.
 void shorten(std::initializer_list<Section*> tables, std::size_t most) {
   const auto size = [](const Section* table) { return table->rows.size(); };
   const auto all = [&] {
@@ -308,7 +311,7 @@ std::string render_top(const TopSample& before, const TopSample& now, ScreenSize
   Section peers = peers_table(before, now, growth);
   Section rules = rules_table(before, now, growth);
   Section classes = classes_table(before, now, growth, size.columns);
-  // Each table has its titles and an empty line behind it, the flows have titles.
+  // Each table has titles, and an empty line after it. The flows have titles.
   const std::size_t others = lines_of(whole) + (classes.rows.empty() ? 4 : 6) + 1 +
                              std::min(now.flows.size(), kFewestFlows) + (some_are_left_out ? 1 : 0);
   shorten({&rules, &classes, &peers}, size.rows > others ? size.rows - others : 0);

@@ -1,4 +1,4 @@
-// One screen of satrelayctl top. Pure: two samples of what the stats socket tells in, text out.
+// One screen of satrelayctl top. Pure: two samples of the stats socket in, text out.
 #pragma once
 
 #include <cstddef>
@@ -7,14 +7,14 @@
 
 namespace satrelay::ctl {
 
-// What the stats socket has told at one moment.
+// The replies of the stats socket at one moment.
 struct TopSample {
   double seconds = 0;  // when, by any clock
   nlohmann::ordered_json status;
   nlohmann::ordered_json peers;
   nlohmann::ordered_json rules;
   nlohmann::ordered_json classes;
-  nlohmann::ordered_json flows;  // the first of them
+  nlohmann::ordered_json flows;  // the first ones
   std::size_t flows_in_all = 0;
 };
 
@@ -23,8 +23,9 @@ struct ScreenSize {
   std::size_t columns = 80;
 };
 
-// At most `rows` lines of at most `columns` characters, each ended: the gateway, its peers, the
-// rules and the classes with most traffic, and as many of the busiest flows as there is room for.
+// At most `rows` lines of at most `columns` characters, each with a newline: the gateway, its
+// peers, the rules and classes with most traffic, and as many of the busiest flows as there is room
+// for.
 std::string render_top(const TopSample& before, const TopSample& now, ScreenSize size);
 
 }  // namespace satrelay::ctl

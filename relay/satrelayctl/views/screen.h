@@ -1,4 +1,4 @@
-// The terminal as a screen that is shown anew, as `top` and `--watch` do.
+// The terminal as a screen that is redrawn, for `top` and `--watch`.
 #pragma once
 
 #include <termios.h>
@@ -10,12 +10,12 @@
 
 namespace satrelay::ctl {
 
-// Characters in a line of standard output; text::kAnyWidth if it is no terminal: who reads a pipe
-// finds all columns there.
+// Characters in a line of standard output. text::kAnyWidth if it is no terminal, so that the reader
+// of a pipe gets all columns.
 std::size_t output_width();
 
-// The other screen of the terminal, without cursor, whose keys come at once and whose lines are cut
-// at its edge; as before at the end.
+// The alternate screen of the terminal, without cursor. Keys are read at once, and lines are cut at
+// the edge. The destructor restores the terminal.
 class Screen {
  public:
   Screen();
@@ -23,10 +23,10 @@ class Screen {
   Screen& operator=(const Screen&) = delete;
   ~Screen();
 
-  // But for the last line, as the terminal would scroll.
+  // The size of the screen without its last line, since the terminal would scroll there.
   static ScreenSize size();
   static void show(const std::string& text);
-  // Waits; true if somebody wants it to end, by q or a signal (heed_interruptions()).
+  // Waits. True if the user ends the program, by q or a signal (heed_interruptions()).
   bool quits_within(double seconds) const;
 
  private:

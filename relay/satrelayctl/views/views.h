@@ -1,4 +1,4 @@
-// What satrelayctl shows of a gateway's stats socket, a command each.
+// The views of a gateway's stats socket that satrelayctl shows, one for each command.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@ namespace satrelay::ctl {
 
 enum class Paging { kWhole, kPaged };
 enum class Subject {
-  kGateway,      // the gateway as a whole: of a few entries, and of no single host
-  kConnections,  // all of them
-  kOne,          // what is asked about
+  kGateway,      // the gateway as a whole: a few entries, none about a single host
+  kConnections,  // all connections
+  kOne,          // one thing that the user names
 };
 
 struct View {
-  std::string_view name;  // of the command of satrelayctl, and of the socket's below /satrelay/
+  std::string_view name;  // of satrelayctl's command, and of the socket's below /satrelay/
   const char* help;
   Paging paging;
   Subject subject;

@@ -6,7 +6,7 @@
 namespace satrelay::satrelayd {
 namespace {
 
-// A hundredth of a second at 10 Gbit/s, and then some.
+// More than a hundredth of a second at 10 Gbit/s.
 constexpr std::size_t kRingSize = 16U << 20;
 
 }  // namespace
@@ -41,7 +41,7 @@ void CaptureRing::take(std::size_t size) {
   taken_.store(taken_.load(std::memory_order_relaxed) + size, std::memory_order_release);
 }
 
-// Whoever was slow to come here since sees() may find another capture.
+// Check again under the lock: another capture may have begun since the caller asked sees().
 void CaptureTap::see(ops::CapturePlace place, ops::CaptureWay way, ConstBytes frame, Instant now) {
   const std::lock_guard lock(writers_);
   if (!sees(place)) return;
@@ -60,7 +60,7 @@ void CaptureTap::settle() {
   switch (state_.load(std::memory_order_acquire)) {
     case State::kStarting: {
       place_.store(what_.place, std::memory_order_relaxed);
-      // It may be told to stop meanwhile.
+      // The reader may stop the capture meanwhile.
       State expected = State::kStarting;
       state_.compare_exchange_strong(expected, State::kOn, std::memory_order_acq_rel);
       return;

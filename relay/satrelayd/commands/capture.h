@@ -1,6 +1,6 @@
-// Frames that somebody wants to look at: the worker copies those that match into a ring, and a
-// thread of its own hands them over a socket to the one client that has asked. Neither waits for
-// the other: a ring without room, or a client that does not read, loses frames, which are counted.
+// Captures frames for a client. The worker copies matching frames into a ring, and a thread of its
+// own sends them over a socket to the one client that has asked. Neither waits for the other: if
+// the ring is full, or the client does not read, frames are lost and counted.
 #pragma once
 
 #include <pcap/pcap.h>
@@ -20,13 +20,13 @@
 
 namespace satrelay::satrelayd {
 
-// One writer, one reader.
+// A ring for one writer and one reader.
 class CaptureRing {
  public:
   explicit CaptureRing(std::size_t size);
-  // False if there is no room for all of it.
+  // False if there is no room for all of the record.
   bool push(const ops::CaptureRecord& record, ConstBytes bytes);
-  // What has been written and not been taken, as far as it is in one piece; take() lets it go.
+  // Bytes that were written and not taken, as far as they are in one piece. take() frees them.
   ConstBytes readable() const;
   void take(std::size_t size);
 
@@ -44,9 +44,9 @@ class CaptureTap {
     return state_.load(std::memory_order_acquire) == State::kOn &&
            place_.load(std::memory_order_relaxed) == place;
   }
-  // If it is still so.
+  // Captures the frame, if sees() still holds and the filter matches.
   void see(ops::CapturePlace place, ops::CaptureWay way, ConstBytes frame, Instant now);
-  // Once a round of one of the workers: what the reader wants comes into force.
+  // One of the workers calls this once a round: start() and stop() then take effect.
   void settle();
 
   // --- the reader's side -----------------------------------------------------------------------
@@ -56,20 +56,20 @@ class CaptureTap {
     std::vector<bpf_insn> filter;  // valid, or empty for everything
     std::uint64_t epoch = 0;       // UTC nanoseconds at the worker's instant 0
   };
-  // Only while it is off.
+  // Only while the tap is off.
   void start(What what);
-  // From here on nothing is added; is_off() once the worker has noticed.
+  // No frame is added from here on. is_off() becomes true once the worker has noticed.
   void stop();
   bool is_off() const { return state_.load(std::memory_order_acquire) == State::kOff; }
   CaptureRing* ring() { return ring_.get(); }
-  void free_ring() { ring_.reset(); }  // only while it is off
+  void free_ring() { ring_.reset(); }  // only while the tap is off
   std::uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
 
  private:
   enum class State : std::uint8_t { kOff, kStarting, kOn, kStopping };
   std::atomic<State> state_ = State::kOff;
-  std::mutex writers_;  // one at a time, while it is on
-  // Written while off, by the reader; read while on, by the workers.
+  std::mutex writers_;  // one at a time, while the tap is on
+  // Written by the reader while the tap is off, read by the workers while it is on.
   std::atomic<ops::CapturePlace> place_{};
   What what_;
   std::unique_ptr<CaptureRing> ring_;

@@ -16,13 +16,13 @@
 namespace satrelay::satrelayd {
 namespace {
 
-constexpr Duration kPatience = Duration::seconds(10);  // with a client that does not go on
+constexpr Duration kPatience = Duration::seconds(10);  // for a client that makes no progress
 
 const char* port_of(ops::CapturePlace place) {
   return place == ops::CapturePlace::kLan ? "port lan" : "port wan";
 }
 
-// "" if it names nobody; nullopt if what stands there is no name.
+// The name in the request; "" if it has none, nullopt if it is not a valid name.
 std::optional<std::string> on_behalf_of(const ops::CaptureRequest& request) {
   const std::string_view whole(request.on_behalf_of, sizeof request.on_behalf_of);
   const std::string_view name = whole.substr(0, whole.find('\0'));
@@ -54,7 +54,7 @@ void CaptureService::look(Instant now) {
     return;
   }
   if (now - last_progress_ > kPatience && phase_ != Phase::kStopping) {
-    // A running capture without packets is no reason; a client that takes none is.
+    // A running capture without packets may go on. A client that does not take its packets may not.
     if (phase_ != Phase::kRunning || !tap_.ring()->readable().empty()) return end();
   }
   if (phase_ == Phase::kRequest) read_request();
@@ -125,7 +125,7 @@ void CaptureService::start(const ops::CaptureRequest& request) {
   if (!what.filter.empty()) {
     std::memcpy(what.filter.data(), request_.data() + sizeof request,
                 what.filter.size() * sizeof(bpf_insn));
-    // Jumps go forward only, and every path ends: it cannot hold up the worker.
+    // A valid filter jumps forward only, and every path ends. So it cannot hold up the worker.
     if (bpf_validate(what.filter.data(), static_cast<int>(what.filter.size())) == 0) {
       return refuse("the filter is not valid");
     }
@@ -150,7 +150,7 @@ void CaptureService::refuse(const std::string& why) {
   end();
 }
 
-// It says nothing more: what can be read is the end of its side.
+// The client sends nothing after its request, so anything readable is the end of its side.
 bool CaptureService::client_has_gone() {
   std::byte unexpected{};
   const ssize_t count = ::recv(client_, &unexpected, 1, 0);
@@ -165,7 +165,7 @@ bool CaptureService::send_some(Instant now) {
     return count > 0 ? static_cast<std::size_t>(count) : 0;
   };
   if (client_ < 0) return true;
-  if (phase_ == Phase::kRunning && !unsent_.empty()) {  // the answer stands before all frames
+  if (phase_ == Phase::kRunning && !unsent_.empty()) {  // the answer precedes all frames
     const std::size_t sent = send(unsent_);
     unsent_.erase(unsent_.begin(), unsent_.begin() + static_cast<std::ptrdiff_t>(sent));
     if (!unsent_.empty()) return false;

@@ -1,5 +1,6 @@
-// The capture socket: who may control the gateway may look at what passes it (relay/ops/
-// capture_format.h). One client at a time; nothing here waits, and nothing runs on the worker.
+// The capture socket: clients that may control the gateway may capture its frames
+// (relay/ops/stats/capture_format.h). One client at a time. The service never waits, and never runs
+// on the worker.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +24,14 @@ class CaptureService {
   using Epoch = std::function<std::uint64_t()>;
   using Tell = std::function<void(ops::Event)>;
 
-  // `tap` must outlive this. Throws std::runtime_error if the socket cannot be opened.
+  // `tap` must outlive this object. Throws std::runtime_error if the socket cannot be opened.
   CaptureService(const std::string& path, const ops::SocketAccess& access, CaptureTap& tap,
                  Epoch epoch, Tell tell);
   CaptureService(const CaptureService&) = delete;
   CaptureService& operator=(const CaptureService&) = delete;
   ~CaptureService();
 
-  // Does what there is to do; to be called every few milliseconds by a thread of its own.
+  // Accepts, answers and sends. A thread of its own must call this every few milliseconds.
   void look(Instant now);
 
  private:
@@ -40,7 +41,7 @@ class CaptureService {
   void start(const ops::CaptureRequest& request);
   void refuse(const std::string& why);
   bool client_has_gone();
-  // False while there is more than the client takes now.
+  // False while there is more to send than the client takes now.
   bool send_some(Instant now);
   void end();
 
@@ -50,11 +51,11 @@ class CaptureService {
   Tell tell_;
   Phase phase_ = Phase::kNone;
   int client_ = -1;
-  ops::Caller caller_;      // whose it is
-  std::string subject_;     // of its events
-  bool is_broken_ = false;  // nobody takes what is sent
+  ops::Caller caller_;      // the user of the client
+  std::string subject_;     // subject of the capture's events
+  bool is_broken_ = false;  // sending to the client has failed
   std::vector<std::byte> request_;
-  std::vector<std::byte> unsent_;  // outside the ring: the answer, and the last record
+  std::vector<std::byte> unsent_;  // not in the ring: the answer, and the last record
   Instant last_progress_;
 };
 

@@ -10,7 +10,7 @@ namespace {
 using ops::ControlLine;
 using ops::ControlVerb;
 
-// The grammar has let only words of the enumeration pass.
+// The grammar has already refused words that are not of the enumeration.
 template <typename Enum>
 std::optional<Enum> word_of(const ControlLine& line, ops::RuleSetting setting) {
   const auto& value = line[setting];

@@ -1,5 +1,5 @@
-// The lines that the gateway's control socket takes, as values; relay/ops/control/control_grammar.h
-// has their form.
+// The commands of the gateway's control socket, as values; relay/ops/control/control_grammar.h has
+// the form of their lines.
 #pragma once
 
 #include <optional>
@@ -36,10 +36,10 @@ struct SetBypass {
   gateway::Admission admission;  // kBypass or kOpen
 };
 struct StartDrain {
-  Duration timeout;  // infinite: flows have all the time they need
+  Duration timeout;  // infinite: flows may take any time
 };
 struct StartReload {};
-struct ShowReload {};  // what came of it
+struct ShowReload {};  // the result of the last reload
 struct ShowHelp {};
 struct Quit {};
 
@@ -48,15 +48,15 @@ using ControlCommand = std::variant<SetCapacity, SetPeerRate, SetRule, SetClass,
 
 struct ControlParse {
   std::optional<ControlCommand> command;
-  std::string error;  // what is wrong and what is allowed, if there is no command
+  std::string error;  // if there is no command: the fault, and the forms that are allowed
   ops::Right right = ops::Right::kLook;
-  std::string on_behalf_of = {};  // of ops::Caller
+  std::string on_behalf_of = {};  // as in ops::Caller
 };
 
 // Any bytes are safe; words are separated by spaces or tabs.
 ControlParse parse_control_command(std::string_view text);
 
-// Applies the command; "ok" or "error: ...", a line.
+// Applies the command. Returns a line: "ok" or "error: ...".
 std::string apply(const SetCapacity& command, Engines& engines, Instant now);
 std::string apply(const SetPeerRate& command, Engines& engines, Instant now);
 std::string apply(const SetRule& command, Engines& engines);

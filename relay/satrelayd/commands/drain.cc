@@ -7,8 +7,8 @@ namespace {
 
 constexpr Duration kLookEvery = Duration::milliseconds(100);
 constexpr Duration kWordEvery = Duration::seconds(10);
-// A flow that is over here is over at the peer once the last reports have arrived there, which may
-// be lost once; and a stream that the peer opened before it heard of the drain may be on its way.
+// A flow that has ended here ends at the peer when the last reports arrive there, which may be lost
+// once. A stream that the peer opened before it knew of the drain may still be on its way.
 constexpr Duration kLinger = Duration::seconds(1);
 constexpr std::int64_t kLingerRoundTrips = 2;
 

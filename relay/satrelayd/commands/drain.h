@@ -1,5 +1,5 @@
-// A gateway on its way to a stop: takes no new flows, waits for those that it has, and says how far
-// it is.
+// Drains a gateway before it stops: takes no new flows, waits for the flows that it has, and logs
+// its progress.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +15,17 @@ class Drain {
  public:
   using Log = std::function<void(const std::string&)>;
 
-  // Both must outlive the drain.
+  // `engines` and `log` must outlive the drain.
   Drain(Engines& engines, Log log) : engines_(engines), log_(std::move(log)) {}
 
-  // `timeout`: after which flows that are left are reset, as at a stop; infinite: never.
+  // `timeout`: flows that are left after this time are reset, as at a stop. Infinite: never.
   void begin(Duration timeout, Instant now);
   bool is_under_way() const { return under_way_; }
-  // Whether it is time to look.
+  // True if it is time to look at the flows.
   bool is_due(Instant now) const { return under_way_ && now >= next_look_; }
-  // Looks, if that is due; true once the program may stop.
+  // Looks at the flows if that is due. True once the program may stop.
   bool is_over(Instant now);
-  // The same while nobody can look at the flows: once the time is up.
+  // The same while the flows cannot be looked at: true once the time is up.
   bool is_over_blindly(Instant now);
   Instant next_timeout() const { return under_way_ ? next_look_ : Instant::never(); }
 

@@ -28,7 +28,7 @@ void start_reload(const std::optional<ops::Caller>& caller, Operations& operatio
   operations.reload.begin();
 }
 
-// Of those that are more than words.
+// Applies a command that changes something.
 std::string apply_to(Operations& operations, const ControlCommand& command,
                      const ops::Caller& caller) {
   if (const auto* capacity = std::get_if<SetCapacity>(&command)) {
@@ -74,7 +74,7 @@ std::string carry_out(const ControlCommand& command, const ops::Caller& caller,
   std::string answer = apply_to(operations, command, caller);
   if (answer != "ok\n" || !before) return answer;
   auto after = setting_of(command, operations.engines, dpdk::now());
-  // What was so already is no change; a second drain is one.
+  // Setting the same value again is not a change. A second drain is.
   if (!after || (after->value == before->value && !std::holds_alternative<StartDrain>(command))) {
     return answer;
   }
@@ -82,7 +82,7 @@ std::string carry_out(const ControlCommand& command, const ops::Caller& caller,
   return answer;
 }
 
-// False if not all workers could be made to stand.
+// False if not all workers could be stopped.
 bool take_over(const Reload::Outcome& outcome, Operations& operations) {
   const WorkerPool::Pause rest(*operations.worker_pool);
   if (!rest.is_complete()) return false;
@@ -134,7 +134,7 @@ ops::ControlServer::Answer answer(std::string_view line, const ops::Caller& call
 bool look_after_drain(Operations& operations, Instant now) {
   if (!operations.drain.is_due(now)) return false;
   const WorkerPool::Pause rest(*operations.worker_pool);
-  // A worker that hangs has flows that do not end.
+  // If a worker hangs, its flows do not end.
   const bool is_over =
       rest.is_complete() ? operations.drain.is_over(now) : operations.drain.is_over_blindly(now);
   if (is_over) operations.tell({ops::EventKind::kDrainOver, "gateway", ""});
@@ -149,7 +149,7 @@ void look_after_reload(Operations& operations) {
   if (outcome->configuration && !take_over(*outcome, operations)) {
     error = "a worker does not answer; see the log";
   }
-  // Who reads the log may be slow: no worker stands meanwhile.
+  // Writing the log may be slow, so the workers run meanwhile.
   operations.reload_result = error.empty() ? "ok" : "error: " + error;
   if (error.empty()) {
     tell_of_reload(*outcome, operations);

@@ -1,4 +1,4 @@
-// What the operator can ask of a running gateway, and what becomes of it.
+// The operator's commands to a running gateway, and their execution.
 #pragma once
 
 #include <functional>
@@ -20,23 +20,23 @@ namespace satrelay::satrelayd {
 
 struct Operations {
   Engines& engines;
-  std::optional<WorkerPool>& worker_pool;  // there once the program runs
+  std::optional<WorkerPool>& worker_pool;  // set once the program runs
   Drain drain;
   Reload reload;
   std::function<void(ops::Event)> tell;
   std::string reload_result = "error: nothing was reloaded yet";
   std::optional<ops::Caller> reload_caller = {};       // nullopt: SIGHUP
-  std::optional<ops::Caller> next_reload_caller = {};  // of one that was asked for meanwhile
+  std::optional<ops::Caller> next_reload_caller = {};  // of a reload that was requested meanwhile
 };
 
-// To a line of the control socket.
+// Answers a line of the control socket.
 ops::ControlServer::Answer answer(std::string_view line, const ops::Caller& caller,
                                   Operations& operations);
 
-// Whether a drain is over.
+// True if a drain is over.
 bool look_after_drain(Operations& operations, Instant now);
 
-// Begins to reload when SIGHUP asks for it, and takes over what was read.
+// Begins a reload after SIGHUP, and puts a configuration that was read into force.
 void look_after_reload(Operations& operations);
 
 }  // namespace satrelay::satrelayd

@@ -42,7 +42,7 @@ void Reload::begin() {
 }
 
 std::optional<Reload::Outcome> Reload::poll() {
-  // What was read before runs by now, and it is that from which the next may differ.
+  // The configuration that was read before is in force by now, so the next one is compared with it.
   if (!reading_.valid() && again_) begin();
   if (!reading_.valid() ||
       reading_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {

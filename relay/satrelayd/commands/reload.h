@@ -1,5 +1,5 @@
-// The configuration read anew while the gateway runs: on a thread of its own, off the data path,
-// and handed over whole or not at all.
+// Reads the configuration again while the gateway runs: on a thread of its own, off the data path.
+// The whole of it comes into force, or none.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,7 @@ namespace satrelay::satrelayd {
 class Reload {
  public:
   // `started`: the configuration that the gateway was started with, from `file`. `settle`: called
-  // on the thread that reads, which begins on the CPU of the worker that asks for it.
+  // on the reading thread, which begins on the CPU of the worker that starts it.
   Reload(
       std::filesystem::path file, const config::Gateway& started,
       std::function<void()> settle = [] {})
@@ -27,26 +27,26 @@ class Reload {
         settle_(std::move(settle)),
         started_(started),
         running_(std::make_shared<const config::Changeable>(started)) {
-    // They may change, and dictionaries take much memory.
+    // Do not keep classes and keys: they may change in a reload, and dictionaries take much memory.
     started_.classes.clear();
     for (config::Peer& peer : started_.peers) peer.security.forget_keys();
   }
 
-  // Begins to read. While it reads already it reads once more afterwards: the file may have changed
-  // since.
+  // Begins to read the file. If a reading is under way, reads once more afterwards: the file may
+  // have changed since.
   void begin();
   bool is_reading() const { return reading_.valid() || again_; }
 
   struct Outcome {
-    std::optional<config::Gateway> configuration;          // to be taken over
-    gateway::Prepared prepared;                            // what it was made into
-    std::vector<config::ChangedKey> changes;               // in which it differs from what runs
-    std::string error;                                     // or why not
+    std::optional<config::Gateway> configuration;          // to be put into force
+    gateway::Prepared prepared;                            // prepared from `configuration`
+    std::vector<config::ChangedKey> changes;               // from the running configuration
+    std::string error;                                     // if there is no configuration: why
     std::shared_ptr<const config::Changeable> changeable;  // of `configuration`
   };
-  // What came of it, once. To be called often, also to begin the second reading.
+  // The outcome of a reading, once. Call this often: it also begins the second reading.
   std::optional<Outcome> poll();
-  // It runs with that from now on.
+  // The outcome is in force from now on.
   void took_over(const Outcome& outcome) { running_ = outcome.changeable; }
 
  private:
@@ -58,7 +58,7 @@ class Reload {
   bool again_ = false;
 };
 
-// Reads the file and compares; what Reload does on its thread.
+// Reads the file and compares it, for the thread of Reload.
 Reload::Outcome read_changes(const std::filesystem::path& file, const config::Gateway& started,
                              const std::shared_ptr<const config::Changeable>& running);
 

@@ -11,7 +11,7 @@ namespace {
 
 using ops::EventKind;
 
-// "12Mbit", or what a zero means.
+// "12Mbit", or `zero` for a rate of zero.
 std::string rate(BitRate rate, const char* zero) {
   constexpr std::pair<std::uint64_t, const char*> kUnits[] = {
       {1'000'000'000, "Gbit"}, {1'000'000, "Mbit"}, {1'000, "kbit"}, {1, "bit"}};
@@ -28,7 +28,7 @@ class Values {
   void add(const char* key, std::string_view value) {
     text_.append(text_.empty() ? "" : " ").append(key).append("=").append(value);
   }
-  // If the command names it.
+  // Adds the setting if the command names it.
   template <typename Enum>
   void add(const char* key, const std::optional<Enum>& named, Enum in_force) {
     if (named) add(key, config::word_of(in_force));

@@ -1,5 +1,5 @@
-// What a command of the control socket sets, for the event that tells of it: asked before and after
-// the command, it is the old value and the new one.
+// The setting that a command of the control socket changes, for the event about it. Read before and
+// after the command, it gives the old value and the new one.
 #pragma once
 
 #include <optional>
@@ -15,11 +15,12 @@ namespace satrelay::satrelayd {
 struct Setting {
   ops::EventKind kind{};
   std::string subject;
-  std::string
-      value;  // in force now, as one would write it; of a rule or class what the command names
+  // In force now, in the form of the configuration. For a rule or class, only the settings that the
+  // command names.
+  std::string value;
 };
 
-// nullopt: the command sets nothing, or something that is not there.
+// nullopt: the command sets nothing, or its object does not exist.
 std::optional<Setting> setting_of(const ControlCommand& command, const Engines& engines,
                                   Instant now);
 

@@ -27,8 +27,8 @@ void FlowRecords::begin() {
   thread_.emplace("flow-records", kInterval, [this] { look(); });
 }
 
-// Hosts shall not lose their connections for the sake of what is written of them. Without memory
-// even for the report there is the log.
+// Catch errors here: hosts shall not lose their connections because of records. If there is no
+// memory even for the report, the log has the error.
 template <typename Step>
 void FlowRecords::attempt(const Step& step) {
   try {
@@ -45,7 +45,7 @@ void FlowRecords::look() {
 }
 
 void FlowRecords::finish() {
-  thread_.reset();  // it has looked once more
+  thread_.reset();  // its last look() is over
   attempt([this] { writer_->write_rest(dpdk::now()); });
   const Instant end = dpdk::now() + kLastWords;
   while (!writer_->is_idle() && dpdk::now() < end) {

@@ -1,5 +1,5 @@
-// The records of flows that end, from the workers to file and collector: a ring for each worker,
-// and the thread that empties them.
+// Moves the records of ended flows from the workers to the file and the collector, by a ring for
+// each worker and a thread that empties the rings.
 #pragma once
 
 #include <cstdint>
@@ -20,17 +20,19 @@ namespace satrelay::satrelayd {
 class FlowRecords {
  public:
   static constexpr Duration kInterval = Duration::milliseconds(10);
-  // After SIGTERM: what waits for the collector leaves within this time.
+  // After SIGTERM: the time for records that still wait for the collector.
   static constexpr Duration kLastWords = Duration::seconds(1);
 
-  // `config`: wanted. `epoch`: UTC at instant 0, nanoseconds. Throws std::runtime_error.
+  // `config`: must ask for records. `epoch`: UTC at instant 0, nanoseconds. Throws
+  // std::runtime_error.
   FlowRecords(const config::Gateway& config, std::function<std::uint64_t()> epoch);
 
-  // Of a worker; as long as this lives.
+  // The ring of a worker; valid as long as this object.
   records::RecordRing& ring(unsigned worker) { return *rings_[worker]; }
-  // Once the program is the user that it goes on as: whose file it will be.
+  // Call this once the program has its final user, which then owns the file.
   void begin();
-  // Once the workers have said farewell: brings what they have left, within kLastWords.
+  // Call this once the workers have closed their flows. Writes the records that they have left,
+  // within kLastWords.
   void finish();
   records::RecordsReport report() const { return writer_->report(); }  // any thread
 
@@ -42,7 +44,7 @@ class FlowRecords {
   std::function<std::uint64_t()> epoch_;
   std::vector<std::unique_ptr<records::RecordRing>> rings_;
   std::optional<records::RecordWriter> writer_;
-  bool is_told_ = false;  // that the writer could not even report
+  bool is_told_ = false;  // a failure of the writer was logged
   std::optional<dpdk::ControlThread> thread_;
 };
 

@@ -1,7 +1,7 @@
-// Where a gateway's journal of its flows (relay/gateway/recovery/flow_journal.h) outlives its
-// process: a file of the runtime directory, in memory, which is mapped, so that writing a record
-// costs no system call and kill -9 loses none; and, if the operator wants that, a copy on a disk,
-// which also outlives the machine's power.
+// Keeps a gateway's journal of its flows (relay/gateway/recovery/flow_journal.h) beyond the end of
+// its process. The journal is a mapped file in memory, in the runtime directory. So writing a
+// record costs no system call, and kill -9 loses none. If the operator wants it, there is also a
+// copy on a disk, which survives a loss of power.
 //
 //   octet  0        8          12       16            24           4096
 //        +--------+----------+--------+-------------+-----------+------+----------------------
@@ -27,30 +27,30 @@ class JournalFile {
  public:
   struct Where {
     std::filesystem::path file;
-    std::filesystem::path copy;  // empty: none
+    std::filesystem::path copy;  // empty: no copy
   };
   struct Limits {
     std::uint32_t flows = 0;
-    Duration oldest;  // what was written longer ago is of no use
+    Duration oldest;  // an older journal is not used
   };
 
-  // Takes over the records of the newer of the two. `now`: UTC, nanoseconds. Throws
+  // Takes over the records of the newer of the two files. `now`: UTC, nanoseconds. Throws
   // std::system_error if a file cannot be made.
   JournalFile(const Where& where, const Limits& limits, std::uint64_t now);
   JournalFile(const JournalFile&) = delete;
   JournalFile& operator=(const JournalFile&) = delete;
-  ~JournalFile();  // removes the file of the runtime directory if no flow is left in it
+  ~JournalFile();  // removes the file of the runtime directory if it has no flow left
 
   MutableBytes records() { return mapped_.subspan(kHeaderSize); }
-  // What was found at the start, a sentence.
+  // A sentence about the journal that was found at the start.
   const std::string& found() const { return found_; }
 
-  // To be called about once a second, by one thread of its own: tells the file that the gateway
-  // lives, and writes to the copy what has changed. Throws std::system_error.
+  // One thread of its own must call this about once a second. Notes the time in the file, and
+  // writes changes to the copy. Throws std::system_error.
   void look_after(std::uint64_t now);
 
   static constexpr std::size_t kHeaderSize = 4096;
-  // A copy in which nothing changes is told no more often: disks wear.
+  // Interval for the time in a copy without other changes: disks wear.
   static constexpr Duration kQuietCopy = Duration::seconds(60);
 
  private:
@@ -66,7 +66,7 @@ class JournalFile {
   Where where_;
   MutableBytes mapped_;
   int copy_ = -1;
-  std::vector<std::byte> copied_;  // what stands in the copy
+  std::vector<std::byte> copied_;  // contents of the copy
   std::uint64_t copied_at_ = 0;
   std::string found_;
 };

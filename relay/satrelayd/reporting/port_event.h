@@ -1,4 +1,4 @@
-// What becomes of a port's device, as an event for the operator.
+// Makes an event for the operator of a change of a port's device.
 #pragma once
 
 #include <string>

@@ -43,7 +43,7 @@ void Publisher::run(Instant now) {
         // The other workers have gone on since this round began.
         board_.answer(Live(engines_, dpdk::now()));
       } else {
-        // Each try keeps all the others from their traffic.
+        // Each attempt holds up all the other workers.
         next_request_check_ = now + WorkerReporter::kInterval;
       }
     }

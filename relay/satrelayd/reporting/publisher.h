@@ -1,5 +1,5 @@
-// What the first worker does for those who look at the gateway, in its spare moments: it tells of
-// itself, as each worker does, and answers what is asked of the engines of all.
+// The first worker's duty to clients of the stats socket. It makes its own report, as each worker
+// does, and answers questions about the engines of all workers.
 #pragma once
 
 #include "pep/base/time.h"
@@ -17,7 +17,7 @@ class Publisher {
             ops::SnapshotBoard& board)
       : engines_(engines), worker_pool_(worker_pool), own_(own), board_(board) {}
 
-  // The next step of a report when that is due, and an answer, if there is a question.
+  // Makes the next step of a report if that is due, and answers a question if there is one.
   void run(Instant now);
   // When run() must be called again, so that a reader never sees an old report.
   Instant next_timeout() const { return own_.next_timeout(); }

@@ -6,7 +6,7 @@ namespace satrelay::satrelayd {
 namespace {
 
 constexpr std::size_t kMostLine = 1000;
-// The workers rest while they are written.
+// The workers stand still while these are written.
 constexpr std::size_t kMostLines = 100;
 
 std::string cut(const std::string& text, std::size_t most) {
@@ -15,7 +15,7 @@ std::string cut(const std::string& text, std::size_t most) {
   return text.substr(0, most - kMore.size()).append(kMore);
 }
 
-// Of as many as there is room for, and how many more there are.
+// Lists as many changes as there is room for, and the number of the others.
 template <typename TextOf>
 std::string listed(const std::vector<config::ChangedKey>& changes, const TextOf& text_of) {
   constexpr std::size_t kRest = 16;  // " and 1000000 more"

@@ -1,4 +1,4 @@
-// What a reload has changed, as an event and for the log.
+// The changes of a reload, as an event and for the log.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 namespace satrelay::satrelayd {
 
 struct ReloadTold {
-  std::string detail;  // the keys
+  std::string detail;  // the changed keys
   std::string before, after;
-  // Of the log, a change each, up to a hundred and how many more there are: not all of them have
-  // found room in the texts above.
+  // For the log: a line for each of up to a hundred changes, and one with the number of the others.
+  // Empty if the texts above have room for all changes.
   std::vector<std::string> lines;
 };
 
-// No text is longer than an event may have it; what is cut says so.
+// No text is longer than an event allows. A text that is cut shows it.
 ReloadTold told_of(const std::vector<config::ChangedKey>& changes);
 
 }  // namespace satrelay::satrelayd

@@ -1,5 +1,5 @@
-// What all workers of a gateway have told, put together for whoever reads it, in the reader's time:
-// no worker waits for it, or does it.
+// Joins the reports of all workers of a gateway, on the reader's thread: no worker waits for it, or
+// does it.
 #pragma once
 
 #include <array>
@@ -17,12 +17,13 @@ namespace satrelay::satrelayd {
 
 class Reports {
  public:
-  // `workers`: the reporters of all, the first one's first. All must outlive this.
+  // `workers`: the reporters of all workers, the first worker's first. All must outlive this
+  // object.
   Reports(std::vector<WorkerReporter*> workers, std::array<const dpdk::Port*, 2> ports)
       : workers_(std::move(workers)), ports_(ports), latest_(workers_.size()) {}
 
-  // Any thread but a worker's. As old as what the first worker has told: who hangs is told of with
-  // its last report. nullopt before the first one.
+  // Any thread but a worker's. As old as the first worker's last report. A worker that hangs
+  // contributes its last report. nullopt before the first one.
   std::optional<ops::SnapshotBoard::Published> latest();
 
  private:
@@ -30,8 +31,8 @@ class Reports {
 
   std::vector<WorkerReporter*> workers_;
   std::array<const dpdk::Port*, 2> ports_;
-  std::mutex mutex_;                         // of the readers; guards what follows
-  std::vector<const WorkerReport*> latest_;  // of each worker; null: it has just begun
+  std::mutex mutex_;                         // for the readers; guards all below
+  std::vector<const WorkerReport*> latest_;  // of each worker; null: no report yet
   std::shared_ptr<const ops::Snapshot> sum_;
 };
 

@@ -9,18 +9,18 @@ namespace satrelay::satrelayd {
 
 struct Options {
   std::string file;    // the configuration
-  bool check = false;  // only say whether it is valid
+  bool check = false;  // only check the configuration
 };
 
 struct ParsedOptions {
-  std::optional<Options> options;  // nullopt: end with `exit`; all has been said
+  std::optional<Options> options;  // nullopt: end with `exit`; all messages are out
   int exit = 0;
 };
 
-// Of this program: "0.1.0".
+// The version of this program: "0.1.0".
 std::string_view version();
 
-// Help and version go to standard output, complaints to standard error.
+// Help and version go to standard output, errors to standard error.
 [[nodiscard]] ParsedOptions parse_options(int argc, const char* const* argv);
 
 }  // namespace satrelay::satrelayd

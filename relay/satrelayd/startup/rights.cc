@@ -18,7 +18,7 @@
 namespace satrelay::satrelayd {
 namespace {
 
-// What closing a port needs, and memory that a device is to reach.
+// Capabilities for closing a port, and for memory that a device must reach.
 std::vector<int> needed_by(const config::Gateway& config) {
   std::vector<int> capabilities;
   for (const config::Port* port : {&config.lan, &config.wan}) {

@@ -1,5 +1,5 @@
-// Who the gateway is for the machine: whom it becomes after its ports are open, what it may then
-// still do, and who may use its sockets.
+// The rights of the gateway on the machine: the user that it becomes once its ports are open, the
+// capabilities that it keeps, and the users of its sockets.
 #pragma once
 
 #include <optional>
@@ -12,21 +12,21 @@
 
 namespace satrelay::satrelayd {
 
-// Throws config::ConfigError: a group that the machine lacks is a mistake of the configuration, and
-// to start again does not help.
+// Throws config::ConfigError: a group that the machine lacks is a fault of the configuration, which
+// a new start does not remove.
 ops::SocketAccess access_of(const config::Access& access);
-// DPDK keeps the sockets in folders that only their owner may enter.
+// Opens DPDK's folders for the sockets, which only their owner may enter otherwise.
 void open_folders_to(const ops::SocketAccess& stats, const ops::SocketAccess& control);
 
-// Nobody if root has not started it, or is to stay: then there is nothing to change to. Throws
-// config::ConfigError.
+// The user that the gateway becomes. nullopt if it was not started by root, or if it is to stay
+// root. Throws config::ConfigError.
 std::optional<ops::RunUser> find_run_user(const config::Gateway& config);
 void warn_of_user(const config::Gateway& config, const std::optional<ops::RunUser>& user);
 std::optional<config::Contradiction> object_to_user(const config::Gateway& config);
 
-// Becomes that user, and keeps the capabilities that ports need; which, as a text.
+// Becomes that user, and keeps the capabilities that ports need. Returns their names.
 std::string give_up_rights(const config::Gateway& config, const std::optional<ops::RunUser>& user);
-// What root could read is no longer for everybody here.
+// Warns of files that root could read at the start and this user cannot read at a reload.
 void warn_of_reload(const config::Gateway& config, const std::string& file);
 
 }  // namespace satrelay::satrelayd

@@ -32,7 +32,7 @@ StartMemory start_memory(const config::Gateway& config, ByteCount packets) {
       has_journal ? gateway::journal_records(config.limits.flows, config.worker.count) *
                         gateway::FlowJournal::kRecordSize
                   : 0;
-  // What stands in the copy on a disk is remembered.
+  // A copy on a disk has its contents in memory as well.
   const std::uint64_t copies = config.journal.empty() ? 1 : 2;
   const std::uint64_t rings =
       config.records.wanted()

@@ -1,4 +1,4 @@
-// What a gateway takes of memory when it starts, beside what the machine has.
+// The memory that a gateway takes at its start, compared with the machine's.
 #pragma once
 
 #include <optional>
@@ -12,22 +12,22 @@ namespace satrelay::satrelayd {
 
 struct StartMemory {
   ByteCount arena;   // for stored bytes
-  ByteCount beside;  // packets, the journal, and what waits to be recorded
+  ByteCount beside;  // packets, the journal, and waiting records
   ByteCount total() const { return arena + beside; }
 };
 
-// Of one worker, which are alike, and of all.
+// The arena of one worker, which all workers have in the same size, and of all workers.
 ByteCount arena_of_worker(const config::Gateway& config);
 ByteCount arena_of(const config::Gateway& config);
 
-// `packets`: what the pool of packets takes.
+// `packets`: memory of the packet pool.
 StartMemory start_memory(const config::Gateway& config, ByteCount packets);
 
-// Refuses what this machine will never have.
+// Refuses a configuration that needs more memory than this machine has.
 std::optional<config::Contradiction> find_excess(const config::Gateway& config,
                                                  const StartMemory& needed,
                                                  const config::MachineMemory& machine);
-// What the machine lacks at this moment, a sentence; "": nothing.
+// A sentence about memory that the machine lacks at this moment. "": it lacks none.
 std::string lacking_now(const StartMemory& needed, const config::MachineMemory& machine);
 
 }  // namespace satrelay::satrelayd

@@ -9,7 +9,7 @@
 namespace satrelay::satrelayd {
 namespace {
 
-// Beyond any machine's: a strange file must not fill the memory.
+// More than any machine has. A malformed file must not fill the memory.
 constexpr unsigned kMostCpus = 8192;
 
 std::optional<unsigned> number_of(std::string_view text) {

@@ -1,4 +1,5 @@
-// What the kernel says of the machine's cores, as far as it concerns a worker that is to have one.
+// The machine's cores, as the kernel describes them, as far as a worker with a core of its own
+// needs it.
 #pragma once
 
 #include <filesystem>
@@ -9,8 +10,8 @@
 namespace satrelay::satrelayd {
 
 struct CpuTopology {
-  std::map<unsigned, int> nodes;  // NUMA node of each core; empty where the kernel tells nothing
-  std::set<unsigned> isolated;    // isolcpus=: the scheduler puts nobody there by itself
+  std::map<unsigned, int> nodes;  // NUMA node of each core; empty if the kernel does not say
+  std::set<unsigned> isolated;    // isolcpus=: the scheduler puts no thread there by itself
   std::set<unsigned> tickless;    // nohz_full=: no timer tick while one task runs
 
   int node_of(unsigned cpu) const;  // -1: unknown
@@ -18,7 +19,7 @@ struct CpuTopology {
   bool has_several_nodes() const;
 };
 
-// "0-3,8": cores in the kernel's notation; what cannot be read is left out.
+// Cores in the kernel's notation, such as "0-3,8". Skips parts that cannot be parsed.
 std::set<unsigned> parse_cpu_list(std::string_view text);
 
 // `devices`: /sys/devices/system, or a test's copy of it.

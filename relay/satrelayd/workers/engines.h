@@ -1,6 +1,5 @@
-// The engines of all workers of one gateway as if they were one: what is asked is summed up or put
-// together, what is said is said to each. To be used only while no other thread uses an engine
-// (WorkerPool::Rest).
+// The engines of all workers of one gateway as one engine: sums up or joins their answers, and
+// passes commands to each. Use it only while no other thread uses an engine (WorkerPool::Pause).
 #pragma once
 
 #include <cstddef>
@@ -15,13 +14,14 @@ namespace satrelay::satrelayd {
 
 class Engines {
  public:
-  // By worker; at least one. All must outlive it.
+  // `engines`: by worker; at least one. All must outlive this object.
   explicit Engines(std::vector<gateway::Gateway*> engines) : engines_(std::move(engines)) {}
 
   gateway::Gateway& operator[](std::size_t worker) const { return *engines_[worker]; }
   std::size_t size() const { return engines_.size(); }
 
-  // As those of gateway::Gateway. They contradict each other nowhere: all have one configuration.
+  // The same functions as in gateway::Gateway. The engines' answers agree, since all have one
+  // configuration.
   gateway::CapacityResult set_capacity(std::string_view link, gateway::LinkWay way,
                                        BitRate capacity, Instant now);
   bool set_peer_rate(std::string_view peer, BitRate most, Instant now);
@@ -35,19 +35,19 @@ class Engines {
 
   gateway::Admission admission(Instant now) const { return engines_[0]->status(now).admission; }
   std::size_t unfinished_flows() const;
-  Duration longest_round_trip() const;  // to any peer
-  // Numbers of flows count through the workers.
+  Duration longest_round_trip() const;  // longest to any peer
+  // Positions count through the workers in order. An id includes the number of the worker.
   std::vector<gateway::FlowSnapshot> flows(std::size_t first, std::size_t count, Instant now) const;
   std::optional<gateway::FlowSnapshot> flow(std::uint64_t id, Instant now) const;
   std::vector<gateway::RuleSnapshot> rules(std::size_t first, std::size_t count) const;
   std::vector<gateway::ClassSnapshot> classes() const;
-  // Of all, newest first.
+  // Connections of all workers, newest first.
   std::vector<gateway::BridgedSnapshot> bridged(Instant now) const;
-  // By the first engine: which one would have the connection depends on the client's port.
+  // Answered by the first engine: the client's port decides which worker would have the connection.
   gateway::Explanation explain(const gateway::PolicyKey& asked, Instant now) const;
 
  private:
-  // Says the same to all; what the first one answers.
+  // Calls `say` for all engines; returns the answer of the first one.
   template <typename Say>
   auto to_all(Say say);
 

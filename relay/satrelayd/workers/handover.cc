@@ -13,7 +13,7 @@
 namespace satrelay::satrelayd {
 namespace {
 
-// All of an item but its packet, as the ring keeps it.
+// The item without its packet, in one word for the ring.
 constexpr unsigned kCodeBits = 3;
 std::uint64_t note_of(const Handover::Item& item) {
   return static_cast<std::uint64_t>(item.since.to_nanoseconds()) << kCodeBits |
@@ -49,7 +49,7 @@ bool Handover::give(unsigned from, unsigned to, Item& item) {
   return ring(from, to).give(item.packet, note_of(item));
 }
 
-// If the giver asks just now, what it hears may begin with either of two notes.
+// If the giver asks at this moment, it may get the `since` of either note.
 void Handover::note_late(unsigned giver, Instant since, Instant now) {
   LateNote& note = late_[giver];
   const std::int64_t before = note.now.load(std::memory_order_relaxed);
@@ -75,7 +75,8 @@ void Handover::wake(unsigned to) {
   static_cast<void>(!::write(bell.descriptor, &one, sizeof one));
 }
 
-// Who rings may be slow to write: what comes late would end each rest to come.
+// A thread in wake() may write to the descriptor late, after the bell was answered. So read it
+// after each rest: otherwise it would stay readable and end every later rest.
 void Handover::answer_bell(unsigned to, bool rested) {
   Bell& bell = bells_[to];
   if (!rested && !bell.rung.load(std::memory_order_relaxed)) return;

@@ -1,5 +1,6 @@
-// What the workers of a gateway give each other: frames that one of them has received, or is to
-// send, for another one. A bounded ring for each pair, of which one thread writes and one reads.
+// Frames that the workers of a gateway pass to each other: one worker has received them, or is to
+// send them, for another. Each pair has a bounded ring, which one thread writes and one thread
+// reads.
 #pragma once
 
 #include <array>
@@ -21,22 +22,22 @@ namespace satrelay::satrelayd {
 class Handover {
  public:
   enum class What : std::uint8_t {
-    kFrame,  // has come from the port
-    kHeard,  // has come from it for somebody else: to be overheard
-    kSend,   // leaves by the port, of which the other worker has no queue
+    kFrame,  // received by the port
+    kHeard,  // received by the port for another worker; this one overhears it
+    kSend,   // to be sent by the port: the giving worker has no queue of it
   };
   struct Item {
     What what{};
     gateway::PortId port{};
     dpdk::Packet packet{};
-    Instant since{};  // kFrame: the earliest that it may have come; kSend: it was given
+    Instant since{};  // kFrame: earliest possible arrival; kSend: time of give()
   };
   static constexpr std::size_t kRoom = 1023;  // for each pair
-  // Beyond so many nothing is added that is only to be overheard: a storm of that must not keep
-  // away what is for the other one.
+  // With this many packets in a ring, frames to be overheard are left out: a storm of them must not
+  // displace the other frames.
   static constexpr std::size_t kRoomToHear = 512;
 
-  // `name`: short, another one for each. Throws std::runtime_error. Needs a running Eal.
+  // `name`: short and unique. Throws std::runtime_error. Needs a running Eal.
   Handover(const std::string& name, unsigned workers);
   Handover(const Handover&) = delete;
   Handover& operator=(const Handover&) = delete;
@@ -44,25 +45,26 @@ class Handover {
   unsigned workers() const { return workers_; }
 
   // --- the thread of worker `from` -------------------------------------------------------------
-  // Whether there is room for what is only to be heard.
+  // True if there is room for a frame to be overheard.
   bool hears(unsigned from, unsigned to) { return ring(from, to).room() > kRoom - kRoomToHear; }
-  // False if there is no room: then the packet is still `item`'s.
+  // False if there is no room; then `item` keeps the packet.
   bool give(unsigned from, unsigned to, Item& item);
-  // Of what is for `to`, one packet more was lost by `from`.
+  // Counts a packet for `to` that `from` has lost.
   void note_lost(unsigned from, unsigned to) {
     lost_[from * workers_ + to].fetch_add(1, std::memory_order_relaxed);
   }
-  // What the WAN port has missed in the queue of `from`, monotonic.
+  // Frames that the WAN port has missed in the queue of `from`, monotonic.
   void note_missed(unsigned from, std::uint64_t missed) {
     missed_[from].store(missed, std::memory_order_relaxed);
   }
-  // What `giver` gave for the WAN port at `since` or later has left by `now` only. One thread: that
-  // which sends for others. Until the giver has asked, what follows adds to the same note.
+  // Frames that `giver` gave for the WAN port at `since` or later have left only by `now`. Only the
+  // thread that sends for others calls this. Until the giver calls take_late(), further calls
+  // extend the same note.
   void note_late(unsigned giver, Instant since, Instant now);
-  // After one or more give(): `to` looks at it now, even if it rests.
+  // Call this after one or more give(): `to` takes the packets now, even if it rests.
   void wake(unsigned to);
 
-  // What was noted so, of worker `giver`, if it was since the last time that it asked.
+  // The note on frames of worker `giver`, if there is one since its last call.
   struct Late {
     Instant since, now;
   };
@@ -75,12 +77,12 @@ class Handover {
   std::uint64_t missed(unsigned from) const {
     return missed_[from].load(std::memory_order_relaxed);
   }
-  // Becomes readable by wake(), for poll(2).
+  // Becomes readable by wake(). For poll(2).
   int descriptor(unsigned to) const { return bells_[to].descriptor; }
-  // Before take(), and before whatever else wake() is for is looked at: what comes from here on
-  // wakes anew. `rested`: the worker has just done so.
+  // Call this before take(), and before all other work that wake() announces. Later packets then
+  // wake the worker anew. `rested`: the worker has just rested.
   void answer_bell(unsigned to, bool rested);
-  // The next ones of `from`, so many at most; how many.
+  // Takes up to kBurst items of `from`; returns their number.
   static constexpr std::size_t kBurst = dpdk::PacketRing::kBurst;
   std::size_t take(unsigned to, unsigned from, std::array<Item, kBurst>& items);
 
@@ -97,11 +99,11 @@ class Handover {
 
   struct LateNote {
     std::atomic<std::int64_t> since = 0, now = 0;  // ns
-    std::atomic<std::int64_t> told = 0;            // `now` as the giver has last seen it
+    std::atomic<std::int64_t> told = 0;            // `now` when the giver last took the note
   };
 
   unsigned workers_;
-  std::vector<std::atomic<std::uint64_t>> lost_;          // as rings_
+  std::vector<std::atomic<std::uint64_t>> lost_;          // indexed as rings_
   std::vector<std::atomic<std::uint64_t>> missed_;        // by worker
   std::vector<LateNote> late_;                            // by worker
   std::vector<std::unique_ptr<dpdk::PacketRing>> rings_;  // none from a worker to itself

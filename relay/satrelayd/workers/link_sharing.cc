@@ -18,7 +18,7 @@ LinkSharing::LinkSharing(const config::Gateway& config, const Engines& engines,
     lanes.push_back(gateway::lanes_of_worker(peer, workers));
   }
   const std::size_t all = std::accumulate(lanes.begin(), lanes.end(), std::size_t{0});
-  // A worker alone shares nothing, unless it has several lanes to a peer.
+  // A single worker shares nothing, unless it has several lanes to a peer.
   if (workers == 1 && all == lanes.size()) return;
   division_.emplace(workers, config.links.size(), lanes, now - gateway::kShareTick);
   for (unsigned i = 0; i < workers; ++i) {
@@ -34,7 +34,7 @@ LinkSharing::LinkSharing(const config::Gateway& config, const Engines& engines,
   }
 }
 
-// Whether it has anything to send, or has sent something since the last time.
+// True if the worker has data to send, or has sent some since the last call.
 bool LinkSharing::is_busy(Member& member) {
   std::uint64_t sent = 0;
   bool waits = false;
@@ -50,9 +50,9 @@ void LinkSharing::hear(unsigned worker, Instant now) {
   Heard& heard = heard_[worker];
   const std::uint64_t ticks = member.ticks.load(std::memory_order_relaxed);
   if (std::exchange(heard.ticks, ticks) != ticks) heard.at = now;
-  // What could not be read is as it was.
+  // If the read fails, the earlier demands stay.
   if (member.slot.read(heard.demands)) division_->demands(worker) = heard.demands;
-  // What it waits with would be kept for it for ever.
+  // Otherwise a worker that hangs would keep a share for ever.
   if (now - heard.at <= kSilence) return;
   division_->demands(worker).rest();
   if (now - heard.at <= kDeafAfter) return;

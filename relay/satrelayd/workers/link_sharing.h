@@ -1,6 +1,7 @@
-// The workers of a gateway share its links (relay/gateway/shares/division.h): each thread leaves
-// what it has to send where the first one finds it, which divides, and takes what it has got.
-// Nobody waits for anybody. While nothing is sent nobody ticks. Who hangs has nothing to send.
+// The workers of a gateway share its links (relay/gateway/shares/division.h). Each thread publishes
+// its demands. The first worker's thread divides the links, and each thread takes its shares. No
+// thread waits for another. While no worker sends, ticks wake no worker. A worker that hangs counts
+// as one with nothing to send.
 #pragma once
 
 #include <atomic>
@@ -20,18 +21,20 @@ namespace satrelay::satrelayd {
 
 class LinkSharing {
  public:
-  // Who waits ticks each millisecond, unless others have its core: longer than that it hangs.
+  // A worker with data to send ticks each millisecond, unless other threads have its core. A worker
+  // that is silent for longer than this hangs.
   static constexpr Duration kSilence = Duration::milliseconds(100);
-  // And nothing of what its peers announce: one that has nothing to do ticks four times a second.
+  // After this silence, the worker's peers count as not heard. An idle worker still ticks four
+  // times a second.
   static constexpr Duration kDeafAfter = Duration::seconds(1);
 
-  // `wake_first`: the first worker rests, and is to tick.
+  // `wake_first`: wakes the first worker from its rest, so that it ticks.
   LinkSharing(const config::Gateway& config, const Engines& engines,
               std::function<void()> wake_first, Instant now);
 
-  // Once a round, by the thread of the worker.
+  // Call this once a round, on the worker's thread.
   void tick(unsigned worker, Instant now);
-  // When that is to be called again at the latest, by the same.
+  // When tick() must be called again at the latest, by the same thread.
   Instant next_timeout(unsigned worker) const;
 
  private:
@@ -41,17 +44,17 @@ class LinkSharing {
     gateway::Gateway& engine;
     ShareSlot slot;
     std::atomic<std::uint64_t> ticks = 0;
-    // Of its own thread.
+    // Used only by the worker's own thread.
     gateway::Demands demands;
     gateway::Shares shares;
     std::uint64_t sent = 0;
     bool is_busy = false;
     Instant next;
   };
-  // What the first one knows of each.
+  // The first worker's knowledge of a worker.
   struct Heard {
     Heard(std::size_t links, std::size_t lanes, Instant now) : demands(links, lanes), at(now) {}
-    gateway::Demands demands;  // read, and perhaps not whole
+    gateway::Demands demands;  // buffer for read(), incomplete if that fails
     std::uint64_t ticks = 0;
     Instant at;
   };
@@ -61,7 +64,7 @@ class LinkSharing {
 
   std::vector<std::unique_ptr<Member>> members_;
   std::function<void()> wake_first_;
-  // Of the first worker's thread.
+  // Used only by the first worker's thread.
   std::optional<gateway::Division> division_;  // nullopt: nothing is shared
   std::vector<Heard> heard_;
   std::atomic<bool> first_rests_ = false;

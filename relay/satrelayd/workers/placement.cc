@@ -7,7 +7,7 @@
 namespace satrelay::satrelayd {
 namespace {
 
-// As the kernel writes it: "0-3,8".
+// The kernel's notation, such as "0-3,8".
 std::string to_text(const std::set<unsigned>& cpus) {
   std::string text;
   for (auto first = cpus.begin(); first != cpus.end();) {
@@ -33,7 +33,7 @@ std::string text_of(std::initializer_list<std::string_view> parts) {
   return text;
 }
 
-// The key that says where the workers run.
+// The configuration key for the workers' cores.
 std::string key_of(const config::Worker& worker) {
   return worker.count > 1 ? "worker.cpus" : "worker.cpu";
 }

@@ -1,5 +1,6 @@
-// Whether worker and ports are where they work best: on one socket, on a core of its own, with what
-// a device can do for the worker. Nothing of it keeps a gateway from running; the log says it once.
+// Checks whether the worker and the ports are well placed: on one socket, with a core of its own,
+// and with the offloads that the worker wants. None of this keeps a gateway from running; the log
+// says it once.
 #pragma once
 
 #include <optional>
@@ -13,12 +14,12 @@ namespace satrelay::satrelayd {
 
 struct PortPlace {
   std::string name;  // "lan"
-  int node = -1;     // NUMA node of a PCI device; -1: unknown, or no such device
-  // What the worker would leave to a device and must do itself, in words.
+  int node = -1;     // NUMA node of a PCI device; -1: unknown, or another kind of device
+  // Offloads that the device lacks, so that the worker does the work, in words.
   std::vector<std::string> missing_offloads;
 };
 
-// A sentence or two each, with what to do; empty where nothing is to be said.
+// One or two sentences for each fault, with the remedy. Empty if there is none.
 std::vector<std::string> advise(const config::Worker& worker, const std::vector<PortPlace>& ports,
                                 const CpuTopology& topology);
 

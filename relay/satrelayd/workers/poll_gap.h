@@ -1,4 +1,4 @@
-// How well the worker attends to a port: how long frames may have waited there before it took them.
+// Measures how long frames may have waited in a port before the worker took them.
 #pragma once
 
 #include <algorithm>
@@ -10,13 +10,13 @@ namespace satrelay::satrelayd {
 
 class PollGap {
  public:
-  // The worker meant to rest for so long, and the machine let it. What came meanwhile was not kept
-  // waiting: frames end a long rest.
+  // The worker has rested for this long as planned; `rest` leaves out oversleeping. Frames that
+  // arrived meanwhile did not wait: a frame ends a long rest.
   void on_rest(Duration rest) {
     if (left_nothing_) empty_at_ = empty_at_ + rest;
   }
-  // It has asked for `room` frames at `asked`, and had `count` by `now`: how long the oldest of
-  // them may have waited at most.
+  // The worker asked for `room` frames at `asked`, and had `count` of them by `now`. Returns how
+  // long the oldest of them may have waited at most.
   Duration on_received(std::size_t count, std::size_t room, Instant asked, Instant now) {
     const Duration waited = std::max(Duration::zero(), now - empty_at_);
     left_nothing_ = count < room;
@@ -25,7 +25,7 @@ class PollGap {
   }
 
  private:
-  Instant empty_at_;  // the port, as far as is known
+  Instant empty_at_;  // when the port was last known to be empty
   bool left_nothing_ = true;
 };
 

@@ -1,5 +1,5 @@
-// Where the threads of a crew stand still between two rounds while their leader uses what is
-// theirs. Costs each of them one read of a word a round.
+// Lets the threads of a worker pool stand still between two rounds while their leader uses their
+// data. Costs each thread one read of a word a round.
 #pragma once
 
 #include <atomic>
@@ -14,9 +14,10 @@ namespace satrelay::satrelayd {
 
 class Safepoint {
  public:
-  // A round takes less than a millisecond; others may have the core meanwhile.
+  // How long the leader waits. A round takes less than a millisecond, but other threads may have
+  // the core.
   static constexpr Duration kPatience = Duration::seconds(2);
-  // With one that did not come the last time: the leader has traffic of its own to carry.
+  // How long it waits if a follower did not stop the last time: the leader has traffic of its own.
   static constexpr Duration kLittlePatience = Duration::milliseconds(5);
 
   // `wake`: makes a follower begin a round, even if it sleeps.
@@ -24,16 +25,16 @@ class Safepoint {
             Duration patience = kPatience);
 
   // --- a follower's thread, between two rounds --------------------------------------------------
-  // Returns when it may go on; whether it stood meanwhile.
+  // Stands still while the leader has stopped all. True if the follower stood still.
   bool heed(unsigned follower);
-  // Its last round is over: nobody waits for it any more.
+  // The follower's last round is over: the leader no longer waits for it.
   void leave(unsigned follower);
 
   // --- the leader's thread ----------------------------------------------------------------------
-  // Whether all stand. Whatever it says, let_go() must follow.
+  // Stops the followers. True if all stand still. In either case let_go() must follow.
   bool stop();
   void let_go();
-  // One of them did not come, the last time.
+  // True if a follower did not stop the last time.
   bool is_one_missing() const { return is_one_missing_; }
 
  private:
@@ -42,9 +43,10 @@ class Safepoint {
   const unsigned followers_;
   std::function<void(unsigned)> wake_;
   const Duration patience_;
-  // Odd: all are to stand.
+  // Odd while all followers must stand still.
   std::atomic<std::uint64_t> request_ = 0;
-  // The last request that each has heeded; of who has left, all that may come.
+  // The last request that each follower has heeded. kAll for a follower that has left: it heeds
+  // every request.
   static constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
   std::unique_ptr<std::atomic<std::uint64_t>[]> heeded_;
   bool is_one_missing_ = false;

@@ -1,6 +1,6 @@
-// Where the threads of the workers leave what they say of the links, and find what they may send: a
-// slot for each, written by one thread and read by another. Nobody waits for anybody: who reads
-// while the writer writes gets nothing, and goes on with what it has.
+// The board by which the threads of the workers publish their demands on the links, and get their
+// shares. It has a slot for each worker, which one thread writes and another reads. No thread
+// waits: a reader that meets a writer gets nothing, and goes on with its earlier values.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@
 
 namespace satrelay::satrelayd {
 
-// A sequence lock (Boehm, MSPC '12) around values of one type, so many that it is made for. Its
-// words are atomic, so that a read beside a write is no race; such a read is thrown away.
+// A sequence lock (Boehm, MSPC '12) around a fixed number of values of one type. Its words are
+// atomic, so a read during a write is not a data race. The reader throws such a read away.
 template <typename T>
 class SharedValues {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -25,7 +25,7 @@ class SharedValues {
  public:
   explicit SharedValues(std::size_t count) : count_(count), words_(count * kWords) {}
 
-  // By one thread only.
+  // For one thread only.
   void write(std::span<const T> values) {
     const std::uint64_t version = version_.load(std::memory_order_relaxed);
     version_.store(version + 1, std::memory_order_relaxed);
@@ -33,13 +33,13 @@ class SharedValues {
       std::array<std::uint64_t, kWords> words{};
       std::memcpy(words.data(), &values[i], sizeof(T));
       for (std::size_t k = 0; k < kWords; ++k) {
-        // No word is seen before the odd version is.
+        // A reader that sees one of these words also sees the odd version.
         words_[i * kWords + k].store(words[k], std::memory_order_release);
       }
     }
     version_.store(version + 2, std::memory_order_release);
   }
-  // False if a write was under way; `values` are worth nothing then.
+  // False if a write was under way; then `values` are invalid.
   bool read(std::span<T> values) const {
     const std::uint64_t version = version_.load(std::memory_order_acquire);
     if (version % 2 != 0) return false;
@@ -61,7 +61,7 @@ class SharedValues {
   std::vector<std::atomic<std::uint64_t>> words_;
 };
 
-// One worker's. Read into what is kept aside, so that a read that fails changes nothing.
+// The slot of one worker. Read into a buffer: a failed read may leave the buffer incomplete.
 class ShareSlot {
  public:
   ShareSlot(std::size_t links, std::size_t lanes)
@@ -71,7 +71,7 @@ class ShareSlot {
         share_links_(links),
         share_lanes_(lanes) {}
 
-  // By the worker's thread.
+  // For the worker's thread.
   void write(const gateway::Demands& demands) {
     terms_.write(demands.terms);
     demand_links_.write(demands.links);
@@ -80,7 +80,7 @@ class ShareSlot {
   bool read(gateway::Shares& shares) const {
     return share_links_.read(shares.links) && share_lanes_.read(shares.lanes);
   }
-  // By the thread that divides.
+  // For the thread that divides the links.
   void write(const gateway::Shares& shares) {
     share_links_.write(shares.links);
     share_lanes_.write(shares.lanes);

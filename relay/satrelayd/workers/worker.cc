@@ -9,9 +9,9 @@
 namespace satrelay::satrelayd {
 namespace {
 
-// Bursts that one side may send before the other side is looked at again.
+// Bursts that one side may send before the worker turns to the other side.
 constexpr int kBurstsPerTurn = 4;
-// A system call or two each.
+// Intervals for asking the port about missed frames, which takes a system call or two.
 constexpr Duration kMissedInterval = Duration::milliseconds(10);
 constexpr Duration kMissedIntervalAtRest = Duration::milliseconds(100);
 
@@ -50,7 +50,7 @@ void Worker::see_plain(gateway::LinkWay way, ConstBytes frame) {
 
 void Worker::put_out(Side& side, dpdk::Packet packet) {
   if (tap_.sees(place_of(side))) {
-    dpdk::finish_left_checksum(packet);  // who looks at it shall find it right
+    dpdk::finish_left_checksum(packet);  // a capture shall show the right checksum
     tap_.see(place_of(side), ops::CaptureWay::kOut, packet.bytes(), now_);
   }
   side.out.push(std::move(packet));
@@ -67,7 +67,8 @@ void Worker::bridge(Side& to, dpdk::Packet packet) {
   if (make_room(to)) put_out(to, std::move(packet));
 }
 
-// A port that overflows has not been empty for a while.
+// A port that overflows has not been empty for a while. So ask it about missed frames more often if
+// frames have waited.
 void Worker::note_reception(std::size_t count, std::size_t room, Instant asked) {
   waited_ = poll_gap_.on_received(count, room, asked, now_);
   if (count == 0) return;
@@ -104,7 +105,7 @@ bool Worker::receive(Side& from) {
   return true;
 }
 
-// The engine sees them, and says what becomes of each.
+// Passes the packets to the engine, and does with each what the engine decides.
 void Worker::handle(Side& from, Packets& packets, std::size_t count,
                     std::span<gateway::Frame> looks) {
   if (count == 0) return;
@@ -134,7 +135,7 @@ void Worker::handle(Side& from, Packets& packets, std::size_t count,
   }
 }
 
-// With what the engine wants to send; whether there may be more.
+// Fills the side's burst with frames of the engine. True if it may have more.
 bool Worker::fill(Side& side) {
   std::array<MutableBytes, dpdk::Burst::kCapacity> rooms;
   std::array<gateway::Polled, dpdk::Burst::kCapacity> polled;
@@ -180,7 +181,7 @@ bool Worker::send(Side& side) {
   return worked;
 }
 
-// Of the frames that have just left by the WAN, the others' too.
+// Notes frames that have just left by the WAN late, including those of other workers.
 void Worker::note_sending() {
   const Instant left = dpdk::now();
   if (left - now_ >= kLateSending) gateway_.note_late_sending(now_, left);
@@ -222,7 +223,8 @@ dpdk::PollLoop::Round Worker::round(Instant now, Duration rest) {
   worked |= receive(wan_);
   if (team_) worked |= take_over();
   if (!wan_.queue) hear_of_late_sending();
-  // By the time of what has come last: what the engine has left undone there is due at once.
+  // Use the arrival time of the last frame. The engine may have deferred work at that time, and
+  // that work is due now.
   if (gateway_.next_timeout() <= now_) gateway_.handle_timeout(now_);
   worked |= send(lan_);
   worked |= send(wan_);

@@ -1,6 +1,6 @@
-// Drives one engine between two ports: receive, decide, send, pause. Of several workers of a
-// gateway each has an engine, and a queue of each port; what one has received for another one goes
-// there by the hand-over (relay/gateway/steering/steering.h says whose it is).
+// Drives one engine between two ports: receive, decide, send, pause. Each of several workers of a
+// gateway has an engine, and a queue of each port. A worker passes frames of other workers to them
+// by the hand-over (relay/gateway/steering/steering.h names the worker of a frame).
 #pragma once
 
 #include <array>
@@ -30,33 +30,33 @@ namespace satrelay::satrelayd {
 
 class Worker final : public gateway::FlowRecorder, private gateway::PlainObserver {
  public:
-  // Of several workers.
+  // The worker's place among several workers.
   struct Team {
     unsigned index = 0;
     Handover& handover;
-    gateway::Steering steering;  // of what this one receives
+    gateway::Steering steering;  // for the frames that this worker receives
   };
   // All must outlive the worker.
   Worker(gateway::Gateway& gateway, dpdk::Port& lan, dpdk::Port& wan, dpdk::PacketPool& pool,
          CaptureTap& tap, std::optional<Team> team = std::nullopt);
 
-  // Leaves a record there of each flow that ends; counts those that find no room. It must outlive
-  // the worker.
+  // Puts a record of each flow that ends into `ring`; counts records that find no room. `ring` must
+  // outlive the worker.
   void record_flows(records::RecordRing& ring);
   void handle_end(const gateway::FlowRecord& record) override;
 
-  // One turn: everything that has come and is due, within a bound. `rest`: how long the worker has
-  // meant to do nothing since the last one.
+  // Handles everything that has arrived or is due, within a bound. `rest`: how long the worker has
+  // rested as planned since the last round.
   dpdk::PollLoop::Round round(Instant now, Duration rest = {});
-  // Before a round, and before anything that others ring for is looked for: whoever rings later
-  // ends the next rest at once.
+  // Call this before a round, and before looking for any work that other threads announce: a later
+  // wake() then ends the next rest at once.
   void answer_bell(Duration rest);
-  // What the round before took, with all that its thread did in it.
+  // Notes the length of the previous round, with all work of its thread.
   void note_round(Duration length) {
     rounds_.add(static_cast<std::uint64_t>(length.to_nanoseconds()));
   }
 
-  // What could not leave by a port, monotonic.
+  // Frames that could not leave by a port, monotonic.
   struct Drops {
     std::uint64_t no_buffer = 0;        // times that no packet buffer was free for a frame to send
     std::uint64_t bridge_overflow = 0;  // bridged frames that found the port full
@@ -68,17 +68,17 @@ class Worker final : public gateway::FlowRecorder, private gateway::PlainObserve
   const Histogram& rounds() const { return rounds_; }  // ns
 
  private:
-  // Writing frames and handing them over takes less.
+  // A frame that takes this long to leave is late: writing frames and handing them over takes less.
   static constexpr Duration kLateSending = Duration::milliseconds(1);
   using Packets = std::array<dpdk::Packet, dpdk::Burst::kCapacity>;
   struct Side {
     gateway::PortId id;
     dpdk::Port* port;
     std::optional<unsigned> queue;  // nullopt: the first worker receives and sends
-    dpdk::Burst out{};              // what the port has not taken yet
+    dpdk::Burst out{};              // frames that the port has not taken yet
     Drops drops{};
   };
-  // Which frames of a port somebody wants to see.
+  // The capture place of a port's frames.
   static ops::CapturePlace place_of(const Side& side) {
     return side.id == gateway::PortId::kLan ? ops::CapturePlace::kLan : ops::CapturePlace::kWan;
   }
@@ -87,10 +87,10 @@ class Worker final : public gateway::FlowRecorder, private gateway::PlainObserve
   unsigned index() const { return team_ ? team_->index : 0; }
   Side& side(gateway::PortId id) { return id == gateway::PortId::kLan ? lan_ : wan_; }
   bool receive(Side& from);
-  // `looks`: at each of them, or empty.
+  // `looks`: each packet's headers if they are parsed already, or empty.
   void handle(Side& from, Packets& packets, std::size_t count,
               std::span<gateway::Frame> looks = {});
-  // (worker_team.cc) `looks_` has those at what it keeps.
+  // In worker_team.cc. `looks_` gets the parsed headers of the packets that the worker keeps.
   std::size_t keep_own(Side& from, Packets& packets, std::size_t count);
   void take_released(Side& from, Packets& own, std::size_t& count);
   void let_all_hear(Side& from, const dpdk::Packet& packet, unsigned except);
@@ -116,26 +116,25 @@ class Worker final : public gateway::FlowRecorder, private gateway::PlainObserve
   std::optional<Team> team_;
   ops::WorkerCounters counters_;
   Histogram rounds_{ops::kWorkerRound.bounds};
-  std::uint32_t to_wake_ = 0;  // of the others, by number
+  std::uint32_t to_wake_ = 0;  // a bit for each worker
   bool shows_plain_ = false;
   dpdk::PacketPool& pool_;
   CaptureTap& tap_;
   records::RecordRing* records_ = nullptr;
-  Instant now_;                                          // of the present round
-  PollGap poll_gap_;                                     // to the WAN port
-  Duration waited_;                                      // at that port, what has come last
-  std::uint64_t missed_ = 0;                             // by it, of this worker's queue
-  Instant missed_at_;                                    // when it was last asked for that
-  std::vector<std::optional<std::uint64_t>> missed_by_;  // by other worker, as seen last
-  // By giver: of what was taken to be sent by the WAN and may not have left, since when the first
-  // of it was given.
+  Instant now_;                                          // time in the present round
+  PollGap poll_gap_;                                     // for the WAN port
+  Duration waited_;                                      // wait there of the last burst
+  std::uint64_t missed_ = 0;                             // frames missed in its own queue
+  Instant missed_at_;                                    // when the port was last asked
+  std::vector<std::optional<std::uint64_t>> missed_by_;  // by other worker: its last count
+  // By giving worker: when it gave the first frame for the WAN that may not have left yet.
   std::vector<Instant> given_since_;
-  std::uint64_t missed_by_others_ = 0;  // of what was for this one
+  std::uint64_t missed_by_others_ = 0;  // frames for this worker
   Side lan_;
   Side wan_;
   dpdk::Burst in_;
-  std::array<gateway::Frame, dpdk::Burst::kCapacity> looks_;  // of a team
-  // Allocated, but the engine had nothing to write.
+  std::array<gateway::Frame, dpdk::Burst::kCapacity> looks_;  // used if there is a team
+  // Packets that were allocated, but that the engine has not used.
   std::array<dpdk::Packet, dpdk::Burst::kCapacity> spares_;
   std::vector<dpdk::Packet> held_{gateway::Gateway::kMostHeldFrames};  // by the engine's slots
 };

@@ -77,7 +77,7 @@ void WorkerPool::join() {
       pause_a_little();
     }
     if (!thread->has_ended.load(std::memory_order_acquire)) {
-      // What it uses cannot be taken down.
+      // The objects that this worker uses cannot be destroyed.
       ops::log_error("worker " + std::to_string(thread->index) + " does not end; the program does");
       std::_Exit(EXIT_FAILURE);
     }
@@ -100,7 +100,8 @@ void WorkerPool::run(Thread& thread) {
   loop.run([&](Instant now) {
     thread.member.worker->note_round(loop.last_round());
     thread.member.worker->answer_bell(loop.last_rest());
-    // What the leader has done meanwhile was done later than this round began.
+    // The leader may have worked while this thread stood still, after the round began. Use a later
+    // time.
     if (safepoint_.heed(thread.index - 1)) now = dpdk::now();
     thread.member.reporter->run(now);
     sharing_.tick(thread.index, now);
@@ -109,7 +110,7 @@ void WorkerPool::run(Thread& thread) {
                                  thread.member.reporter->next_timeout());
     return round;
   });
-  // The stop signal may come while the leader waits for all to stand.
+  // The stop signal may come while the leader waits until all stand still.
   safepoint_.leave(thread.index - 1);
 }
 

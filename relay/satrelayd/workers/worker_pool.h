@@ -1,4 +1,5 @@
-// The threads of all workers of a gateway but the first, which runs on the main thread and leads.
+// The threads of all workers of a gateway but the first. That one runs on the main thread and
+// leads.
 #pragma once
 
 #include <pthread.h>
@@ -28,24 +29,25 @@ class WorkerPool {
     WorkerReporter* reporter = nullptr;
   };
 
-  // Starts the threads. `members`: of the workers from the second on, in their order; all must
-  // outlive the crew. `handover` is null where there are none. Throws std::runtime_error.
+  // Starts the threads. `members`: the workers from the second on, in order; all must outlive the
+  // pool. `handover` is null if there are none. Throws std::runtime_error.
   WorkerPool(const config::Worker& config, std::array<dpdk::Port*, 2> ports, Handover* handover,
              LinkSharing& sharing, const std::vector<Member>& members);
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
-  // Ends them. The stop signal has come, or this brings it.
+  // Ends the threads; requests a stop if that has not happened.
   ~WorkerPool();
 
-  // While it lives all threads of the crew stand between two rounds, and the leader may use what is
-  // theirs. Only the leader makes one, and one at a time.
+  // While it lives, all threads of the pool stand still between two rounds, and the leader may use
+  // their data. Only the leader makes one, one at a time.
   class Pause {
    public:
     explicit Pause(WorkerPool& worker_pool);
     Pause(const Pause&) = delete;
     Pause& operator=(const Pause&) = delete;
     ~Pause();
-    // False if one of them hangs, which the log has said: then nothing of theirs may be used.
+    // False if a worker hangs, which the log then says. In that case no data of the workers may be
+    // used.
     [[nodiscard]] bool is_complete() const { return is_complete_; }
 
    private:
@@ -56,7 +58,7 @@ class WorkerPool {
  private:
   struct Thread {
     WorkerPool* worker_pool = nullptr;
-    unsigned index = 0;  // of its worker
+    unsigned index = 0;  // index of its worker
     Member member;
     pthread_t id{};
     std::atomic<bool> has_ended = false;

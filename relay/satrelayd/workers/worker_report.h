@@ -1,4 +1,4 @@
-// What one worker tells of itself ten times a second, for who puts together what all tell.
+// The report that a worker makes of itself ten times a second; Reports joins those of all workers.
 #pragma once
 
 #include <array>
@@ -21,28 +21,29 @@ struct WorkerReport {
   std::vector<gateway::PeerSnapshot> peers;  // lanes of a peer joined
   std::vector<gateway::LinkSnapshot> links;
   gateway::Counters counters;
-  std::array<dpdk::PortStats, 2> ports;  // of its queues; of the first worker, of the devices, too
+  // Counters of the worker's queues. Those of the first worker include the devices.
+  std::array<dpdk::PortStats, 2> ports;
   ops::WorkerCounters team;
   Histogram rounds{ops::kWorkerRound.bounds};
-  std::vector<gateway::HistogramSnapshot> histograms;  // of its engine
+  std::vector<gateway::HistogramSnapshot> histograms;  // of the worker's engine
 };
 
-// Makes such reports in steps, as no frame shall wait for all of one: each round a few lanes are
-// told. The last few, and all that is not of a peer, are of one instant.
+// Makes these reports in steps, since no frame shall wait for a whole report. Each round describes
+// a few lanes. The last lanes, and all data that is not about a peer, are of one instant.
 class WorkerReporter {
  public:
   static constexpr Duration kInterval = Duration::milliseconds(100);
   static constexpr std::size_t kLanesPerStep = 16;
 
-  // All must outlive it. `index`: of the worker.
+  // All must outlive this object. `index`: of the worker.
   WorkerReporter(const gateway::Gateway& engine, const Worker& worker,
                  std::array<const dpdk::Port*, 2> ports, unsigned index)
       : engine_(engine), worker_(worker), ports_(ports), index_(index) {}
 
   // --- the worker's thread ----------------------------------------------------------------------
-  // The next step of a report, if one is due or under way.
+  // Makes the next step of a report, if one is due or under way.
   void run(Instant now);
-  // Past while a report is under way: the next round follows at once.
+  // In the past while a report is under way, so that the next round follows at once.
   Instant next_timeout() const { return next_; }
 
   // --- any other thread, one at a time ----------------------------------------------------------
@@ -57,7 +58,7 @@ class WorkerReporter {
   std::array<const dpdk::Port*, 2> ports_;
   unsigned index_;
   Instant next_;
-  std::size_t told_lanes_ = 0;  // of the report that is under way
+  std::size_t told_lanes_ = 0;  // lanes in the report that is under way
   ops::LatestValue<WorkerReport> reports_;
 };
 

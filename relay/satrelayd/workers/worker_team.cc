@@ -1,4 +1,4 @@
-// What a worker has to do with the others of its gateway.
+// The part of a worker that deals with the other workers of its gateway.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -33,7 +33,8 @@ void Worker::wake_others() {
   }
 }
 
-// Of what has come, what is this worker's stays in front; the others get the rest.
+// Moves the packets that this worker owns to the front, and gives the others away. Returns the
+// number of its own.
 std::size_t Worker::keep_own(Side& from, Packets& packets, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) packets[i].prefetch_headers();
   std::size_t own = 0;
@@ -60,8 +61,8 @@ std::size_t Worker::keep_own(Side& from, Packets& packets, std::size_t count) {
   return own;
 }
 
-// Fragments of which it is known now whose they are: before the frame that has told it, behind all
-// that came before, `count` in `own`.
+// Handles fragments when their worker has become known. They go behind the `count` earlier packets
+// in `own`, and before the frame that made their worker known.
 void Worker::take_released(Side& from, Packets& own, std::size_t& count) {
   while (const auto released = team_->steering.take_released()) {
     dpdk::Packet packet = pool_.allocate();
@@ -90,7 +91,7 @@ void Worker::let_all_hear(Side& from, const dpdk::Packet& packet, unsigned excep
       gateway_.overhear(from.id, packet.bytes(), now_);
       continue;
     }
-    // Who misses one hears the next.
+    // A worker that misses this frame will overhear the next one.
     if (!team_->handover.hears(team_->index, other)) {
       ++counters_.given_dropped;
       continue;
@@ -104,9 +105,11 @@ void Worker::let_all_hear(Side& from, const dpdk::Packet& packet, unsigned excep
   }
 }
 
-// What another worker has received for this one fares by that one's queue, and by the hand-over.
+// Reports to the engine the wait and the losses of frames that another worker received for this
+// one: in that worker's queue, and in the hand-over.
 void Worker::note_reception_of(unsigned other, Instant since) {
-  // Who has a queue knows what that has missed; some devices tell of all queues together.
+  // A worker with a queue counts missed frames itself, and some devices count those of all queues
+  // together. So add the other worker's count only if this worker has no queue.
   const std::uint64_t missed =
       team_->handover.lost(other, team_->index) + (wan_.queue ? 0 : team_->handover.missed(other));
   if (missed_by_[other]) missed_by_others_ += missed - *missed_by_[other];
@@ -114,7 +117,7 @@ void Worker::note_reception_of(unsigned other, Instant since) {
   gateway_.set_wan_reception(reception(std::max(Duration::zero(), now_ - since)));
 }
 
-// Who has no queue gives what it sends to the first worker, and hears what has become of it.
+// A worker without a queue gives its frames to the first worker. Ask whether they left late.
 void Worker::hear_of_late_sending() {
   if (const auto late = team_->handover.take_late(team_->index)) {
     gateway_.note_late_sending(late->since, late->now);
@@ -134,7 +137,7 @@ bool Worker::take_over_from(unsigned other) {
   const std::size_t count = team_->handover.take(team_->index, other, items);
   Packets frames;
   std::size_t waiting = 0;
-  gateway::PortId port{};  // by which these came
+  gateway::PortId port{};  // by which these frames came
   const auto handle_waiting = [&] { handle(side(port), frames, std::exchange(waiting, 0)); };
   for (std::size_t i = 0; i < count; ++i) {
     Handover::Item& item = items[i];
@@ -153,7 +156,7 @@ bool Worker::take_over_from(unsigned other) {
         if (item.port == gateway::PortId::kWan) {
           given_since_[other] = earlier(given_since_[other], item.since);
         }
-        // Who gave it has shown it to the tap.
+        // The giving worker has already shown the frame to the capture tap.
         if (make_room(side(item.port))) side(item.port).out.push(std::move(item.packet));
         break;
     }

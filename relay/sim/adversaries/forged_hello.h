@@ -1,5 +1,5 @@
-// A HELLO that anybody on the WAN can send in a gateway's name: with its addresses, a checksum that
-// is right, and an epoch of the forger's choice.
+// A forged HELLO in a gateway's name. Any node on the WAN can send one: it needs only the gateway's
+// addresses and a correct checksum. The forger chooses the epoch.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,15 @@ struct ForgedHello {
   WanAddress from;
   WanAddress to;
   std::uint64_t epoch = 0;
-  std::uint64_t peer_epoch = 0;  // 0: not known
+  std::uint64_t peer_epoch = 0;  // 0: unknown
   SpokenLane lane = {};
-  // Of a session that encrypts: what is no offer of anybody with the secret.
+  // A key offer, if the session encrypts. It is random: the forger does not have the secret.
   std::vector<std::byte> offer = {};
 };
-// The whole frame.
+// Returns the whole Ethernet frame.
 std::vector<std::byte> write_forged_hello(const ForgedHello& forged);
 
-// As a frame between the ports of a lane of STP.
+// Returns the Ethernet frame that carries `datagram` between the UDP ports of STP lane `lane`.
 std::vector<std::byte> write_stp_frame(const WanAddress& from, const WanAddress& to,
                                        ConstBytes datagram, std::uint8_t lane);
 

@@ -38,7 +38,7 @@ Forger::Forger(EventLoop& loop, SimHost& host, const Forging& spec, Knowledge kn
 void Forger::schedule(Instant when) {
   loop_->at(when, [this] {
     forge();
-    // Several at once, then a pause.
+    // Several frames may leave at once, then a pause follows.
     const Duration mean = spec_.length / spec_.frames;
     const auto pause = static_cast<std::int64_t>(random_.chance(0.5) ? 0 : random_.below(5));
     if (++made_ < spec_.frames) {
@@ -53,7 +53,7 @@ void Forger::random_bytes(MutableBytes out) {
   for (std::byte& octet : out) octet = static_cast<std::byte>(random_.next());
 }
 
-// Of a flow that is there, or was, or will be.
+// Chooses a flow of the scenario, whether it has begun, is open or is over.
 Forger::Segment Forger::any_segment() {
   Segment segment;
   segment.flow = known_.flows[random_.below(known_.flows.size())];
@@ -150,7 +150,7 @@ void Forger::forge() {
     case LanTrick::kOverlaps:
     case LanTrick::kSelectiveAcks: {
       if (raw_ && raw_->is_open()) return raw_->step();
-      if (raw_ && random_.chance(0.8)) return;  // the answer is on its way
+      if (raw_ && random_.chance(0.8)) return;  // its SYN is not answered yet
       KnownFlow flow;
       const KnownConnection& far = known_.far[random_.below(known_.far.size())];
       flow.client = {far.address.is_v4() ? known_.raw.v4 : known_.raw.v6, known_.raw.mac};
@@ -193,7 +193,7 @@ void Forger::flood() {
   segment.flow.client_port = next_port_++;
   if (next_port_ < kFirstPort) next_port_ = kFirstPort;
   if (random_.chance(0.7)) {
-    // Beside the hosts that are there.
+    // The SYN comes from an address that no host has.
     std::array<std::uint8_t, 16> octets = segment.flow.client.address.octets();
     const bool v4 = segment.flow.client.address.is_v4();
     octets[v4 ? 3 : 15] = static_cast<std::uint8_t>(100 + random_.below(100));
@@ -219,7 +219,8 @@ void Forger::send_ip(wire::EthernetHeader ethernet, wire::IpHeader ip, ConstByte
 }
 
 void Forger::icmp() {
-  // About a segment that was never sent, as if from a router on its way, or from its destination.
+  // The error is about a segment that was never sent. It claims to be from a router on the path, or
+  // from the destination.
   const Segment quoted = any_segment();
   const bool up = quoted.from_client;
   const KnownConnection& from = up ? quoted.flow.client : quoted.flow.server;
@@ -286,7 +287,8 @@ void Forger::arp() {
 }
 
 void Forger::neighbours() {
-  // The gateways' own addresses are of IPv4 here: a claim of anybody else's is the LAN's affair.
+  // The gateways have only IPv4 addresses here, so the forger claims an IPv6 address that no node
+  // has. Claims to other hosts' addresses concern the LAN alone, not the gateway.
   wire::NeighbourMessage message;
   message.advertisement = random_.chance(0.7);
   message.target = *IpAddress::parse("2001:db8:ff::1");
@@ -305,7 +307,7 @@ void Forger::neighbours() {
   send_ip(ethernet, ip, ConstBytes(payload).first(size));
 }
 
-// As if one gateway spoke to the other, from the wrong side.
+// Sends a packet from one gateway to the other, but from the wrong side.
 void Forger::stp() {
   const std::size_t from = random_.below(known_.gateways.size());
   const KnownConnection& source = known_.gateways[from];
@@ -332,7 +334,7 @@ void Forger::stp() {
     size = stp::kHeaderSize + out.written() + stp::kTrailerSize;
     stp::SessionSeal().close(packet.first(size));
   } else {
-    packet[0] = std::byte{0x10};  // a packet of a session, by its first octet
+    packet[0] = std::byte{0x10};  // looks like a packet of a session, by its first octet
   }
   wire::write_udp({kStpPort, kStpPort, static_cast<std::uint16_t>(wire::kUdpHeaderSize + size), 0},
                   datagram);
@@ -389,7 +391,7 @@ void Forger::fragments() {
   send_ip(header(segment), ip, ConstBytes(payload).first(out.written()));
 }
 
-// A segment whose header is wrong somewhere, with a right checksum.
+// Sends a segment with random options and a random data offset, but a correct checksum.
 void Forger::options() {
   const Segment segment = any_segment();
   const bool up = segment.from_client;
@@ -401,13 +403,13 @@ void Forger::options() {
   wire::TcpHeader tcp;
   tcp.source_port = up ? segment.flow.client_port : segment.flow.server_port;
   tcp.destination_port = up ? segment.flow.server_port : segment.flow.client_port;
-  // No SYN: one with odd options may be bridged, and is a connection.
+  // Never a SYN: the gateway may bridge a SYN with odd options, and then it opens a connection.
   tcp.flags = static_cast<std::uint8_t>(random_.next() & ~unsigned{TcpFlags::kSyn});
   tcp.sequence = static_cast<std::uint32_t>(random_.next());
   tcp.acknowledgment = static_cast<std::uint32_t>(random_.next());
   wire::write_tcp(tcp, bytes);
   random_bytes(MutableBytes(bytes).subspan(wire::kTcpHeaderSize));
-  constexpr std::size_t kOffset = 12;  // of the data offset
+  constexpr std::size_t kOffset = 12;  // position of the data offset
   bytes[kOffset] = static_cast<std::byte>(random_.below(16) << 4U);
   const MutableBytes whole = MutableBytes(bytes).first(wire::kTcpHeaderSize + random_.below(60));
   store_u16(&whole[wire::kTcpChecksumOffset], 0);

@@ -1,6 +1,6 @@
-// A computer on a LAN that means harm: it hears nobody's segments but its own, knows the addresses
-// and ports of all, and sends what it likes. It stands on a cable of its own, behind which frames
-// go to the gateway.
+// A hostile host on a LAN. It knows the addresses and ports of all flows, but it receives only
+// frames for its own MAC and multicast frames. It may send any frame. It has its own cable, so its
+// frames reach the gateway and no other host.
 #pragma once
 
 #include <cstdint>
@@ -24,20 +24,21 @@ class Forger {
  public:
   struct Knowledge {
     std::vector<KnownFlow> flows;
-    // Whether both hosts of a flow take it for established: a SYN before that is a connection.
+    // Whether both hosts of a flow consider it established. A forged SYN before that could open a
+    // connection.
     std::function<bool(std::size_t)> is_established;
-    std::vector<KnownConnection> gateways;  // their own addresses on the WAN, and MACs
-    std::vector<KnownConnection> far;  // hosts of the other LAN, both addresses of each, IPv4 first
-    OwnAddresses raw;                  // its own too, of which its host's TCP knows nothing
+    std::vector<KnownConnection> gateways;  // their own WAN addresses and MACs
+    std::vector<KnownConnection> far;  // hosts of the other LAN: both addresses of each, IPv4 first
+    OwnAddresses raw;                  // more addresses of the forger, unknown to its host's TCP
   };
-  // The ports that it makes up; no honest host has them.
+  // Ports that the forger makes up begin here. No honest host uses them.
   static constexpr std::uint16_t kFirstPort = 61'000;
 
-  // `host`: its place on the LAN; outlives it, as does the loop.
+  // `host`: the forger's place on the LAN. `host` and `loop` must outlive the forger.
   Forger(EventLoop& loop, SimHost& host, const Forging& spec, Knowledge known);
 
-  // Whether it has asked, in the name of a host of its LAN, for the connection that a server sees
-  // so.
+  // Whether the forger sent a SYN for this connection in the name of a host of its LAN. The pair is
+  // as the server sees it.
   bool has_asked_for(const SocketPair& at_server) const { return asked_for_.contains(at_server); }
 
  private:

@@ -66,7 +66,7 @@ void FrameCrafter::craft(ByteWriter& out, const Session& session) {
       return unknown(out);
     case PeerTrick::kCodes:
       return random_.chance(0.5) ? repair(out, session) : repair_of_nothing(out, session);
-    default:  // what is no frame is its owner's affair
+    default:  // HostileTerminal does the tricks that are not frames
       return;
   }
 }
@@ -87,7 +87,7 @@ std::uint64_t FrameCrafter::any_number() {
 }
 
 std::uint64_t FrameCrafter::new_stream(const Session& session) {
-  // Now and then some are left out.
+  // Skip some stream numbers now and then.
   if (random_.chance(0.05)) next_index_ += 1 + random_.below(random_.chance(0.1) ? 100'000 : 20);
   const std::uint64_t id = 2 * next_index_++ + (session.opens_even ? 0 : 1);
   return id;
@@ -121,14 +121,14 @@ const KnownConnection& FrameCrafter::anybody() {
 
 gateway::OpenMetadata FrameCrafter::metadata() {
   gateway::OpenMetadata flow;
-  // Mostly a flow that gets as far as the host.
+  // Most flows name addresses that let them reach a host.
   KnownConnection client = random_.chance(0.7) ? any_of(known_.own) : anybody();
   KnownConnection server = random_.chance(0.8) ? any_of(known_.near) : anybody();
   flow.client_port = static_cast<std::uint16_t>(30'000 + random_.below(20'000));
   flow.server_port = known_.ports[random_.below(known_.ports.size())];
   if (random_.chance(0.1)) flow.server_port = static_cast<std::uint16_t>(random_.next());
   if (random_.chance(0.15) && !known_.flows.empty()) {
-    // One that others have.
+    // A flow of other hosts.
     const KnownFlow& known = known_.flows[random_.below(known_.flows.size())];
     client = known.client;
     server = known.server;
@@ -209,8 +209,8 @@ void FrameCrafter::data(ByteWriter& out) {
                 random_.chance(0.1));
     return;
   }
-  // Anything anywhere: a gap, an overlap that says otherwise, beyond what was granted or ended; or
-  // an answer to a client of the victim's.
+  // Write anything anywhere: a gap, a contradicting overlap, bytes beyond the credit or the end. Or
+  // write a block at offset 0, perhaps as an answer to a client of the victim.
   std::array<std::byte, kMostData> bytes{};
   random_bytes(MutableBytes(bytes).first(size));
   const std::uint64_t stream = own != nullptr && random_.chance(0.5) ? own->id : any_stream();
@@ -246,7 +246,8 @@ void FrameCrafter::starts(ByteWriter& out) {
 }
 
 void FrameCrafter::report(ByteWriter& out, const Session& session) {
-  // About what may never have been sent, and what has gone: counted down from the highest.
+  // The report may name packets that were never sent. Its ranges count down from the highest
+  // number.
   const std::uint64_t highest =
       random_.chance(0.5) ? random_.below(session.sent * 2 + 100) : any_number() / 2;
   const std::uint64_t reach = random_.chance(0.5)
@@ -292,7 +293,7 @@ void FrameCrafter::report(ByteWriter& out, const Session& session) {
 }
 
 void FrameCrafter::reset(ByteWriter& out) {
-  // More than the victim's relay hears of at once.
+  // Reset all streams of the victim at once, more than its relay handles in one call.
   if (random_.chance(0.05)) {
     for (const std::uint64_t stream : theirs_) {
       if (out.remaining() < stp::kMaxResetFrameSize) return;
@@ -420,7 +421,7 @@ void FrameCrafter::note_covered(std::uint64_t number, ConstBytes frames) {
   if (covered_.size() > kMostCovered) covered_.pop_front();
 }
 
-// Of some of the last covered packets, which may have left or not.
+// Writes a repair of some of the last covered packets, whether they left or not.
 void FrameCrafter::repair(ByteWriter& out, const Session& session) {
   if (covered_.empty()) return repair_of_nothing(out, session);
   const std::size_t first = random_.below(covered_.size());
@@ -441,7 +442,7 @@ void FrameCrafter::repair(ByteWriter& out, const Session& session) {
     codec_.add(stp::FecCodec::coefficient(frame.row, covered_[i].index), covered_[i].symbol,
                symbol.data());
   }
-  if (random_.chance(0.1)) symbol[random_.below(size)] ^= std::byte{1};  // or nearly
+  if (random_.chance(0.1)) symbol[random_.below(size)] ^= std::byte{1};  // or nearly right
   frame.symbol = ConstBytes(symbol).first(size);
   stp::write_repair(out, frame);
 }
@@ -459,7 +460,7 @@ void FrameCrafter::repair_of_nothing(ByteWriter& out, const Session& session) {
   const std::size_t size = header + 1 + random_.below(symbol.size() - header - 1);
   random_bytes(symbol);
   if (random_.chance(0.5)) {
-    // One of a single packet may be solved at once, and be anything.
+    // A repair of one packet may be solved at once, and then the packet holds anything.
     frame.count = 1;
     store_u32(symbol.data(), static_cast<std::uint32_t>(session.sent - random_.below(20)));
     store_u16(symbol.data() + 4, static_cast<std::uint16_t>(size - header));

@@ -1,4 +1,5 @@
-// Frames as no honest gateway writes them: well-formed, about any stream, packet or host.
+// Writes frames that no honest gateway writes. They are well-formed, but name any stream, packet or
+// host.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace satrelay::sim {
 
-// Both ends of a connection, and the MACs behind them.
+// One end of a connection: its address, and the MAC behind that address.
 struct KnownConnection {
   IpAddress address;
   MacAddress mac;
@@ -27,13 +28,13 @@ struct KnownFlow {
   std::uint16_t server_port = 0;
 };
 
-// Whom the hostile peer may speak of.
+// Hosts, flows and ports that the hostile peer may name.
 struct KnownHosts {
-  std::vector<KnownConnection> own;     // hosts behind itself
-  std::vector<KnownConnection> near;    // behind its victim
-  std::vector<KnownConnection> others;  // behind other peers, and no hosts at all
-  std::vector<KnownFlow> flows;         // between hosts that it has nothing to do with
-  std::vector<std::uint16_t> ports;     // on which hosts listen
+  std::vector<KnownConnection> own;     // hosts behind the hostile peer
+  std::vector<KnownConnection> near;    // hosts behind its victim
+  std::vector<KnownConnection> others;  // hosts behind other peers, and addresses that are no hosts
+  std::vector<KnownFlow> flows;         // flows between honest hosts
+  std::vector<std::uint16_t> ports;     // server ports
 };
 
 class FrameCrafter {
@@ -41,23 +42,25 @@ class FrameCrafter {
   FrameCrafter(std::uint64_t seed, std::uint32_t tricks, KnownHosts known)
       : random_(seed), tricks_(tricks), known_(std::move(known)) {}
 
-  // What the crafter has to know of the session that it writes for.
+  // State of the session for which the crafter writes.
   struct Session {
     bool opens_even = false;
-    std::uint64_t sent = 0;  // packets
+    std::uint64_t sent = 0;  // packets sent so far
   };
   void begin_session();
   void note_stream(std::uint64_t id) { theirs_.push_back(id); }
   bool knows(PeerTrick trick) const { return (tricks_ & bit(trick)) != 0; }
   Random& random() { return random_; }
 
-  // Adds a frame or a few; nothing if it knows no trick that fits.
+  // Adds one frame or a few. Adds nothing if no trick that is enabled writes frames.
   void craft(ByteWriter& out, const Session& session);
-  // First in a packet that a code covers. Its index is mostly the next one.
+  // Writes the frame that must stand first in a packet covered by a code. Its index is usually the
+  // next one.
   void cover(ByteWriter& out);
-  // It has these frames behind, and is `number`, whether or not it leaves.
+  // Remembers a covered packet: its number, and its frames after the frame of cover(). The packet
+  // need not leave.
   void note_covered(std::uint64_t number, ConstBytes frames);
-  // A packet's frames that are malformed somewhere.
+  // Writes the frames of a packet, malformed somewhere.
   void garbage(ByteWriter& out);
 
  private:
@@ -82,10 +85,10 @@ class FrameCrafter {
   void repair(ByteWriter& out, const Session& session);
   void repair_of_nothing(ByteWriter& out, const Session& session);
 
-  // A packet that a code covers.
+  // A packet that is covered by a code.
   struct Covered {
     std::uint16_t index = 0;
-    std::size_t size = 0;           // of its symbol
+    std::size_t size = 0;           // size of its symbol
     std::vector<std::byte> symbol;  // padded
   };
 
@@ -105,15 +108,15 @@ class FrameCrafter {
   Random random_;
   std::uint32_t tricks_;
   KnownHosts known_;
-  std::vector<std::uint64_t> theirs_;  // streams that the victim has opened
+  std::vector<std::uint64_t> theirs_;  // streams that the victim opened
   std::vector<Own> own_;
   std::uint64_t next_index_ = 0;
   std::uint64_t starts_ = 0;    // sequence of START_CREDIT
-  std::uint64_t rates_ = 0;     // of RATE
-  std::uint64_t confirms_ = 0;  // of CONFIRM
+  std::uint64_t rates_ = 0;     // sequence of RATE
+  std::uint64_t confirms_ = 0;  // sequence of CONFIRM
   std::uint32_t messages_ = 0;
   stp::FecCodec codec_;
-  std::deque<Covered> covered_;  // the last ones
+  std::deque<Covered> covered_;  // the last covered packets
   std::uint16_t covered_index_ = 0;
 };
 

@@ -14,11 +14,12 @@ namespace {
 
 constexpr std::uint64_t kTerminalEpoch = 1'800'000'000'000'000'000U;
 constexpr Duration kReportInterval = Duration::milliseconds(200);
-// Room for frames in a packet, whatever its trailer.
+// Room for frames in a packet with the longest trailer.
 constexpr std::size_t kRoom = StpSpeaker::kDatagramSize - stp::kHeaderSize - 16;
 constexpr std::uint64_t kLaneCredit = 1 << 20, kStreamCredit = 1 << 18;
 
-// As text, the lower one first, a space behind each (docs/stp.md section 16).
+// Returns the two addresses as text, the lower one first, each followed by a space (docs/stp.md
+// section 16).
 std::vector<std::byte> names_of(const IpAddress& one, const IpAddress& other) {
   std::vector<std::byte> names;
   for (const IpAddress& address : {std::min(one, other), std::max(one, other)}) {
@@ -29,7 +30,7 @@ std::vector<std::byte> names_of(const IpAddress& one, const IpAddress& other) {
 
 }  // namespace
 
-// What it notes of the frames that it gets.
+// Looks through the victim's frames for streams to reset and for packet numbers.
 struct HostileTerminal::Visitor {
   HostileTerminal& terminal;
 
@@ -167,8 +168,8 @@ void HostileTerminal::run(Instant now) {
   }
 }
 
-// Reports what has arrived, every now and then; and, while it behaves, ends whatever the victim
-// begins.
+// Reports the packets that arrived, at intervals. While the terminal behaves, it also resets each
+// stream on which the victim sends.
 void HostileTerminal::send_answers(Instant now) {
   if (!speaker_->can_send()) return;
   std::array<std::byte, kRoom> room{};
@@ -191,7 +192,7 @@ void HostileTerminal::send_answers(Instant now) {
 void HostileTerminal::make_trouble(Instant now) {
   ++made_;
   const Duration mean = config_.spec.length / config_.spec.packets;
-  // Several at once, then a pause.
+  // Several packets may leave at once, then a pause follows.
   if (!random_.chance(0.5))
     next_trouble_ = now + mean * static_cast<std::int64_t>(random_.below(5));
   if (crafter_.knows(PeerTrick::kEpochs) && random_.chance(0.03)) {
@@ -231,7 +232,7 @@ void HostileTerminal::send_crafted(Instant now) {
   const ConstBytes frames = ConstBytes(room).first(used);
   if (is_covered) {
     crafter_.note_covered(speaker_->next_number(), frames.subspan(begin));
-    // As if it had been lost: a repair may bring it.
+    // Pretend that the packet was lost. A repair may restore it.
     if (random_.chance(0.4)) return speaker_->skip(1);
   }
   send_datagram(speaker_->packet(frames, is_covered || random_.chance(0.02), now), now);
@@ -241,9 +242,9 @@ void HostileTerminal::send_garbage(Instant now) {
   std::array<std::byte, kRoom> room{};
   ByteWriter out(room);
   switch (random_.below(6)) {
-    case 0:  // once more
+    case 0:  // the last datagram again
       return send_datagram(last_datagram_, now);
-    case 1: {  // one bit is another, which may be of the version, the lane or the tag
+    case 1: {  // one flipped bit, perhaps in the version, the lane or the tag
       std::vector<std::byte> changed = last_datagram_;
       if (changed.empty()) return;
       const std::size_t at = random_.chance(0.5)
@@ -256,7 +257,7 @@ void HostileTerminal::send_garbage(Instant now) {
       speaker_->skip(random_.chance(0.8) ? random_.below(300)
                                          : random_.below(stp::ReceivedPackets::kMaxJump));
       break;
-    case 3: {  // nothing at all, or anything
+    case 3: {  // random octets, perhaps none
       std::vector<std::byte> any(random_.below(200));
       for (std::byte& octet : any) octet = static_cast<std::byte>(random_.next());
       if (!any.empty() && random_.chance(0.5)) any[0] = std::byte{0x18};  // a HELLO of version 1
@@ -269,7 +270,7 @@ void HostileTerminal::send_garbage(Instant now) {
   send_frames(ConstBytes(room).first(out.written()), now);
 }
 
-// Sometimes very often.
+// Forges one HELLO, or now and then 300 at once.
 void HostileTerminal::greet_as_another(Instant now) {
   ForgedHello hello{.from = config_.honest, .to = config_.victim};
   for (std::uint64_t left = random_.chance(0.1) ? 300 : 1; left > 0; --left) {

@@ -1,8 +1,9 @@
-// The gateway of a terminal that means harm: it has the right keys for one gateway and sends it any
-// frames, then begins anew and behaves, so that what it left behind can be seen to go.
+// A hostile terminal gateway. It has the right keys for one gateway, its victim, and sends that
+// gateway any frames. Then it starts a new session and behaves, so that a check can see whether the
+// victim releases what the attack left behind.
 //
 //   victim's WAN port --> WanJunction --+--> satellite --> the honest peer
-//                                       +--> HostileTerminal (its own way, which loses nothing)
+//                                       +--> HostileTerminal (a path of its own, without loss)
 #pragma once
 
 #include <cstdint>
@@ -29,9 +30,9 @@ class HostileTerminal final : public Actor, public FrameSink {
     HostilePeer spec;
     WanAddress own;
     WanAddress victim;
-    WanAddress honest;               // the victim's other peer, whose address it may forge
-    SpokenLane lane;                 // that it speaks on
-    std::uint8_t honest_lanes = 1;   // between the victim and its other peer
+    WanAddress honest;               // the victim's other peer; HELLOs are forged in its name
+    SpokenLane lane;                 // the lane on which the terminal speaks
+    std::uint8_t honest_lanes = 1;   // lanes between the victim and its other peer
     Duration delay;                  // one way
     std::optional<crypto::Psk> psk;  // shared with the victim; nullopt: nothing is encrypted
     KnownHosts known;
@@ -40,7 +41,7 @@ class HostileTerminal final : public Actor, public FrameSink {
   ~HostileTerminal() override;
 
   void connect(FrameSink& victim, unsigned port);
-  // From the victim.
+  // A frame from the victim.
   void receive(unsigned port, FrameHandle frame) override;
 
   void run(Instant now) override;
@@ -79,23 +80,24 @@ class HostileTerminal final : public Actor, public FrameSink {
   std::uint64_t epoch_;
   std::uint64_t highest_epoch_;
   std::optional<StpSpeaker> speaker_;
-  bool behaves_ = false;  // from the end of its time on
+  bool behaves_ = false;  // true from end() on
   std::uint32_t made_ = 0;
-  std::uint64_t handshake_budgets_ = 0;  // in another's name
+  std::uint64_t handshake_budgets_ = 0;  // forged HELLOs with rising epochs
   Instant next_trouble_;
   Instant report_at_ = Instant::never();
   Instant last_report_;
   Instant silent_until_;
-  std::vector<std::uint64_t> to_reset_;  // streams of the victim's, while it behaves
+  std::vector<std::uint64_t> to_reset_;  // streams to reset while it behaves
   std::vector<std::byte> last_datagram_;
 };
 
-// Where the victim's frames for the WAN part.
+// Divides the victim's WAN frames between the satellite and the hostile terminal, by destination
+// MAC. Multicast frames go to both.
 class WanJunction final : public FrameSink {
  public:
   WanJunction(FramePool& frames, FrameSink& satellite, FrameSink& hostile, const MacAddress& mac)
       : frames_(&frames), satellite_(&satellite), hostile_(&hostile), mac_(mac) {}
-  // `port`: of the satellite.
+  // `port`: the satellite's port.
   void receive(unsigned port, FrameHandle frame) override;
 
  private:

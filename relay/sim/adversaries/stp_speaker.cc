@@ -80,7 +80,7 @@ void StpSpeaker::handle_hello(ConstBytes datagram, const stp::PacketHeader& head
   const bool greets = outcome == stp::Handshake::Outcome::kNewcomer ||
                       outcome == stp::Handshake::Outcome::kEstablished;
   if (greets && hello.epoch != bound_to_) {
-    bound_to_ = hello.epoch;  // whoever it is
+    bound_to_ = hello.epoch;  // any peer with a valid HELLO
     protection_.clear();
     protection_.bind(config_.epoch, hello.epoch);
     received_ = {};
@@ -90,7 +90,8 @@ void StpSpeaker::handle_hello(ConstBytes datagram, const stp::PacketHeader& head
     began_ = true;
   }
   if (session_keys) take_keys(*session_keys, now);
-  // It may not understand us: then both need other keys.
+  // The peer wants another answer, so it may be unable to open our packets. Then both ends need new
+  // keys.
   if (hello.answer_wanted && hello.epoch == bound_to_ && key_exchange_ && !greets) {
     key_exchange_->want_answer();
   }

@@ -1,5 +1,5 @@
-// One end of an STP session that has the right keys and no manners: the handshake and the packets'
-// protection are those of pep/stp, but whoever owns it says which frames are sent.
+// One end of an STP session with the right keys, for hostile peers. It uses the handshake and the
+// packet protection of pep/stp, but its owner chooses the frames that it sends.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace satrelay::sim {
 
-// Of those to the victim.
+// A lane of a pair of gateways, and how many lanes the pair has.
 struct SpokenLane {
   std::uint8_t number = 0;
   std::uint8_t count = 1;
@@ -36,20 +36,20 @@ class StpSpeaker {
 
   StpSpeaker(const Config& config, Instant now);
 
-  // The frames of a packet of this session that is new and sound, valid until the next call;
-  // nullopt for all else, HELLOs among it.
+  // Returns the frames of a packet of this session that is new and valid. They stay valid until the
+  // next call. Returns nullopt for any other packet, HELLOs included.
   std::optional<ConstBytes> handle_packet(ConstBytes datagram, Instant now);
-  // Whether a session began with one of the last packets; once.
+  // True once after a packet that began a session.
   bool take_began() { return std::exchange(began_, false); }
 
   Instant next_hello() const { return handshake_.next_hello(); }
   std::vector<std::byte> hello(Instant now);
-  // A greeting is due, as for a stranger.
+  // Makes a HELLO due, as the answer to an unknown peer.
   void greet(Instant now) { handshake_.answer_stranger(now); }
 
   bool can_send() const { return can_send_; }
-  // A packet of the session with these frames; numbered one after the other, but for skip().
-  // `is_covered`: says so.
+  // Writes a packet of the session with these frames. Packet numbers are consecutive, except after
+  // skip(). `is_covered`: the header says that a code covers the packet.
   std::vector<std::byte> packet(ConstBytes frames, bool is_covered, Instant now);
   void skip(std::uint64_t numbers) { next_ += numbers; }
   std::uint64_t next_number() const { return next_; }
@@ -65,7 +65,7 @@ class StpSpeaker {
   std::optional<stp::KeyExchange> key_exchange_;
   stp::Protection protection_;
   stp::ReceivedPackets received_;
-  std::uint64_t bound_to_ = 0;  // the boot that it speaks with; 0: none yet
+  std::uint64_t bound_to_ = 0;  // boot epoch of the gateway that it speaks with; 0: none yet
   std::uint64_t next_ = 0;      // packet number
   std::uint64_t bytes_received_ = 0;
   bool can_send_ = false;

@@ -1,4 +1,5 @@
-// What a hostile peer and a forging host may do, one by one, so that a failure names what it takes.
+// The tricks of hostile peers and of forging hosts. Each can be enabled by itself, so that a
+// failure names the tricks that it needs.
 #pragma once
 
 #include <cstdint>
@@ -6,47 +7,47 @@
 
 namespace satrelay::sim {
 
-// Of a peer with the right keys: all of it is well-formed but kGarbage.
+// Tricks of a peer with the right keys. All frames are well-formed, except those of kGarbage.
 enum class PeerTrick : std::uint8_t {
-  kOpens,      // flows between any addresses, with any modes, or with metadata that is none
-  kData,       // blocks and what is none: gaps, overlaps, contradictions, beyond credit and end
-  kEarlyEnds,  // streams that end in mid-block
-  kCredit,     // limits that are huge, tiny or fall
+  kOpens,      // flows between any addresses, with any modes, or with invalid metadata
+  kData,       // any blocks: gaps, overlaps, contradictions, beyond credit and end
+  kEarlyEnds,  // streams that end within a block
+  kCredit,     // limits that are huge or tiny, or that fall
   kStarts,     // START_CREDIT, many to a packet
-  kReports,    // of packets that were never sent, over any range; with excuses of its machine
-  kResets,     // of streams that are there, are not yet, or never were
+  kReports,    // on packets never sent, over any range; some blame the own machine
+  kResets,     // resets of streams that exist, do not exist yet, or never existed
   kConfirms,   // any state of any host
   kRates,      // capacities, low and high
   kPings,      // PING and SETTLED of any number
-  kMessages,   // between relays: admission, doubts, dictionaries, unheard-of ones
-  kFlowLists,  // flows that it says there were
-  kEpochs,     // begins anew, now and then with an older epoch
+  kMessages,   // messages between gateways: admission, doubts, dictionaries, unknown ones
+  kFlowLists,  // lists of flows from before a restart, invented
+  kEpochs,     // new sessions, now and then with an older epoch
   kClose,
   kUnknown,    // frames of a later version
-  kCodes,      // covered packets, repairs that give them back, and repairs of nothing
+  kCodes,      // covered packets, repairs that restore them, and repairs of nothing
   kGarbage,    // malformed frames, other versions, wrong tags, numbers that jump or repeat
-  kSilence,    // neither reports nor answers for a while
+  kSilence,    // neither reports nor answers for some seconds
   kGreetings,  // HELLOs in the name of the honest peer, with rising epochs and with old ones
   kEnd,
 };
 
-// Of a host on the LAN that knows addresses and ports, but no sequence numbers.
+// Tricks of a host on the LAN. It knows addresses and ports, but no sequence numbers.
 enum class LanTrick : std::uint8_t {
-  kResets,         // RST and FIN of flows that are there
-  kData,           // segments of flows that are there
-  kSyns,           // SYN and SYN-ACK, of flows that are there, will be or never are
-  kMovedHosts,     // any segment of a flow under the forger's MAC
+  kResets,         // RST and FIN of existing flows
+  kData,           // segments of existing flows
+  kSyns,           // SYN and SYN-ACK, of established flows or from ports that no host uses
+  kMovedHosts,     // segments of existing flows, from the forger's MAC
   kIcmp,           // errors about segments that were never sent
-  kArp,            // claims of the gateways' addresses
-  kNeighbours,     // the same in Neighbour Discovery
-  kStp,            // HELLOs and packets as if of a gateway
-  kFragments,      // and extension headers, before segments of flows that are there
-  kOptions,        // of TCP, malformed and odd
-  kDisorder,       // a flow of its own whose bytes come singly, in bit-reversed order
-  kOverlaps,       // a flow of its own whose segments overlap and contradict each other
-  kSelectiveAcks,  // a flow of its own with SACK blocks of what was never sent
+  kArp,            // claims to a gateway's address
+  kNeighbours,     // Neighbour Discovery: claims to an IPv6 address that no node has
+  kStp,            // HELLOs and packets in a gateway's name
+  kFragments,      // fragments and extension headers, with segments of existing flows
+  kOptions,        // TCP options, malformed and odd
+  kDisorder,       // a flow of its own, sent byte by byte in bit-reversed order
+  kOverlaps,       // a flow of its own, in segments that overlap and contradict each other
+  kSelectiveAcks,  // a flow of its own with SACK blocks for bytes that were never sent
   kFloods,         // SYNs from many addresses
-  kGarbage,        // frames cut short, wrong checksums, unheard-of protocols
+  kGarbage,        // truncated frames, wrong checksums, unknown protocols
   kEnd,
 };
 

@@ -50,7 +50,7 @@ std::string describe(const Outcome& o) {
   return text;
 }
 
-// One flow, with what may be held against it.
+// Checks one flow. The excuses say which failures its scenario allows.
 class FlowCheck {
  public:
   FlowCheck(Network& network, std::size_t index, std::vector<std::string>& broken)
@@ -74,8 +74,9 @@ class FlowCheck {
     if (excuses_.caught_by_restart) {
       caught_by_restart();
     } else if (spec_.client_plan.dead_after || spec_.server_plan.dead_after) {
-      // The other host loses patience, and then this one is told. A host that has closed in order
-      // is acknowledged and gone: the gateway waits for as long as this one answers.
+      // The other host loses patience and resets. Then the gateway must reset the host of the
+      // program that hangs. If the other host closed in order, it is acknowledged and gone, and the
+      // gateway waits as long as the host of the hanging program answers.
       const Outcome& dead = spec_.client_plan.dead_after ? client_ : server_;
       const Outcome& other = spec_.client_plan.dead_after ? server_ : client_;
       const bool is_gone = other.closed && other.reason == tcp::CloseReason::kNone;
@@ -126,12 +127,12 @@ class FlowCheck {
     expect(!excuses_.end_to_end || !o.first_early_acknowledgment,
            who + " had acknowledged what had not arrived, against the rule");
   }
-  // Neither end took the other's SYN in time; where the client did at the very last, it does not
-  // know that the server has given up, or is refused by it: servers repeat their SYN-ACKs for a
-  // shorter time than clients their SYNs.
+  // Whether neither end accepted the other's SYN in time. If the client accepted it at the last
+  // moment, the server may have given up without the client's knowledge, or may refuse the client.
+  // Servers repeat SYN-ACKs for a shorter time than clients repeat SYNs.
   bool was_never_opened() const {
     using tcp::CloseReason;
-    // The server's host gave up its half of the handshake just before it was complete.
+    // The server's host gave up its half of the handshake just before the handshake was complete.
     const bool late = server_.reason == CloseReason::kTimeout &&
                       (client_.reason == CloseReason::kRefused || client_.was_reset());
     const bool client_gave_up =
@@ -154,9 +155,10 @@ class FlowCheck {
     expect(o.received == peer.send_bytes, who + " did not get every byte");
     expect(o.saw_end && (o.sent_all || outlived), who + " did not see both directions close");
   }
-  // It is reset, now or when it next sends, or goes on and knows nothing. Nobody was lied to, and
-  // nobody hangs of whom the other gateway still knew: not a host whose connection had not got so
-  // far, or, without a journal, whose peer has left, with all it sent acknowledged.
+  // After a restart each host is reset, at once or when it next sends, or its connection goes on.
+  // No host may hang if the other gateway still knew its flow. The other gateway does not know a
+  // flow that never reached the peer. Without a journal it also forgets a flow when the peer has
+  // left and all the peer's bytes are acknowledged.
   void caught_by_restart() {
     expect_not_hung(client_, server_, spec_.client_plan, "client");
     expect_not_hung(server_, client_, spec_.server_plan, "server");
@@ -216,10 +218,10 @@ void check_sessions(Network& network, std::vector<std::string>& broken) {
   for (const Side side : {Side::kA, Side::kB}) {
     if (!network.is_running(side)) continue;
     for (const auto& peer : network.gateway(side).peers()) {
-      if (peer.name == kHostileName) continue;  // it may say what it likes
+      if (peer.name == kHostileName) continue;  // the hostile peer may send anything
       const stp::Counters& c = peer.counters;
       const std::string who = network.gateway(side).name() + ": ";
-      // A flipped bit may fall where it is noticed before the CRC is looked at.
+      // A flipped bit may make a packet malformed before its checksum is checked.
       const bool flips = network.scenario().a_to_b.corrupt + network.scenario().b_to_a.corrupt > 0;
       if (c.malformed != 0 && !flips && !forges(network.scenario(), LanTrick::kStp)) {
         broken.push_back(who + std::to_string(c.malformed) + " malformed STP packets");
@@ -252,7 +254,7 @@ std::vector<std::string> check_flows(Network& network) {
     if (flow.ended_for_room()) ++ended_for_room;
     handshakes_outlasted |= excuses_of(network, i).handshake_outlasted;
   }
-  // A host whose SYN was answered by a cookie hears of it when its ACK finds no place.
+  // If a cookie answered the host's SYN, the gateway resets the host when its ACK finds no room.
   if (without_room > network.counted(Counter::kFlowsResetNoResources) +
                          network.counted(Counter::kResetAfterCookie)) {
     broken.emplace_back("more flows were refused for want of room than the gateways say");
@@ -263,7 +265,7 @@ std::vector<std::string> check_flows(Network& network) {
   if (network.impostors() > 0 && network.scenario().hostile_peer) {
     broken.emplace_back("a gateway was talked into speaking for a host of another");
   }
-  // Of its own flows the hostile peer may say what nobody can read, and be lost.
+  // The hostile peer may send unreadable bytes in its own flows, and the gateway may give it up.
   const bool hostile = network.scenario().hostile_peer.has_value();
   if (!hostile && network.counted(Counter::kFlowsResetProtocol) != 0) {
     broken.emplace_back("a gateway could not read what the other said");
@@ -339,9 +341,9 @@ std::vector<std::string> run_and_check(Network& network, std::vector<Inspection>
   const auto watch = std::make_shared<Watch>(network, std::move(inspections));
   watch->start();
   try {
-    // Beyond every timer: patience of the hosts and idle timeouts of the gateways, twice.
+    // Longer than every timer: patience of the hosts and idle timeouts of the gateways, twice.
     network.run_until_flows_over(Instant() + Duration::seconds(4'000));
-    // A client that has given up leaves what is still on its way, and a server that may yet begin.
+    // After a client has given up, frames may still be in flight, and a server may still begin.
     network.run_for(Duration::seconds(10));
     network.run_until_drained(network.loop().now() + Duration::seconds(4'000));
     watch->stop();

@@ -10,8 +10,8 @@ namespace {
 
 using gateway::Counter;
 
-constexpr int kSyns = 8;      // of a connection that nobody answers
-constexpr int kByChance = 3;  // of a connection's SYNs, as many may be lost so
+constexpr int kSyns = 8;      // SYNs of a connection that gets no answer
+constexpr int kByChance = 3;  // SYNs of a connection that may be lost by chance
 
 const config::Rule* rule_of(const Scenario& scenario, const FlowSpec& flow) {
   for (const config::Rule& rule : scenario.rules) {
@@ -29,7 +29,7 @@ bool is_bridged_by_rule(const Scenario& scenario, const FlowSpec& flow) {
   return rule != nullptr && rule->action == config::Action::kBridge;
 }
 
-// A gateway forgets all its flows.
+// A restart in which a gateway forgets all its flows.
 struct Loss {
   Side side = Side::kA;
   Instant when;
@@ -39,7 +39,8 @@ std::vector<Loss> losses_of(const Scenario& scenario) {
   std::vector<Loss> losses;
   for (const Restart& restart : scenario.restarts) {
     losses.push_back({restart.side, restart.when});
-    // Another restart may have started it already: this one starts it anew.
+    // If another restart has started the gateway again before `end`, this restart kills it at
+    // `end`.
     const Instant end = restart.when + restart.down;
     const bool again = std::ranges::any_of(scenario.restarts, [&](const Restart& other) {
       const Instant others_end = other.when + other.down;
@@ -50,8 +51,9 @@ std::vector<Loss> losses_of(const Scenario& scenario) {
   return losses;
 }
 
-// The flow was there, or may have been taken. A client's own gateway takes none while it is away;
-// the other goes on taking them until it misses its peer.
+// Whether the gateway had the flow, or may have had it. A client's own gateway accepts no flows
+// while it is down. If the far gateway is down, the client's gateway accepts flows until it
+// suspects its peer.
 bool is_caught_by(const Loss& loss, const Scenario& scenario, const FlowSpec& spec,
                   const FlowResult& flow) {
   constexpr Duration kUntilMissed = Duration::seconds(2);  // beyond suspect_after: round trip, PING
@@ -63,10 +65,10 @@ bool is_caught_by(const Loss& loss, const Scenario& scenario, const FlowSpec& sp
   return flow.client.started_at <= loss.when + blind;
 }
 
-// A SYN that crosses the link, bridged or to be answered by the far host, is sent eight times, ever
-// more rarely. Three of them may be lost by chance.
+// Whether too many of the client's SYNs were lost. A client sends a SYN that crosses the link eight
+// times, at growing intervals. Three of them may be lost by chance.
 bool are_syns_in_vain(const Scenario& scenario, const FlowResult& flow) {
-  constexpr Duration kPath = Duration::seconds(2);  // there and back, and neighbours found again
+  constexpr Duration kPath = Duration::seconds(2);  // round trip, and asking for neighbors again
   int in_vain = 0;
   for (int i = 0; i < kSyns; ++i) {
     const Instant sent = flow.client.started_at + Duration::seconds((1 << i) - 1);
@@ -83,10 +85,10 @@ bool are_syns_in_vain(const Scenario& scenario, const FlowResult& flow) {
   return in_vain >= kSyns - kByChance;
 }
 
-// The first SYN, or what follows it, fell into an outage.
+// Whether the first SYN, or the packets after it, fell into an outage that is too long.
 bool is_handshake_outlasted(const Scenario& scenario, const FlowResult& flow) {
   constexpr Duration kLongestHandshake = Duration::seconds(127);
-  constexpr Duration kHandshake = Duration::seconds(10);  // with SYNs that were lost before
+  constexpr Duration kHandshake = Duration::seconds(10);  // including SYNs that were lost before
   return std::ranges::any_of(scenario.outages, [&](const Outage& outage) {
     return outage.length + kHandshake > kLongestHandshake &&
            flow.client.started_at + kHandshake >= outage.when &&
@@ -94,15 +96,15 @@ bool is_handshake_outlasted(const Scenario& scenario, const FlowResult& flow) {
   });
 }
 
-// So many went into a queue of bridged frames that was full, and the link has lost the rest.
+// Whether all SYNs were lost: some in a full queue of bridged frames, the others on the link.
 bool are_syns_lost(Network& network, const FlowResult& flow) {
   return network.counted(Counter::kDroppedBridgedQueue) + flow.crossed_raw >= kSyns &&
          !flow.server.started && !flow.client.established && flow.lost_raw >= kByChance &&
          flow.lost_raw == flow.crossed_raw;
 }
 
-// A gateway's queue and the modem had no room for so many bridged frames that each connection has
-// lost as many as it may lose by chance.
+// Whether the gateways' queues and the link dropped so many bridged frames that each bridged
+// connection may have lost kByChance of them.
 bool is_link_overfull(Network& network, const FlowResult& flow) {
   const bool was_bridged =
       flow.crossed_raw > 0 || (!flow.server.started && !flow.client.established);
@@ -142,7 +144,7 @@ Excuses excuses_of(Network& network, std::size_t index) {
   Excuses excuses;
   excuses.client_may_miss_reset = may_miss_reset(network, index, spec.client_side);
   excuses.server_may_miss_reset = may_miss_reset(network, index, opposite(spec.client_side));
-  // What is bridged by rule loses a few frames while a gateway is away, and nothing else.
+  // A flow that a rule bridges loses only frames that pass while a gateway is down.
   excuses.caught_by_restart = !is_bridged_by_rule(scenario, spec) &&
                               std::ranges::any_of(losses_of(scenario), [&](const Loss& loss) {
                                 return is_caught_by(loss, scenario, spec, flow);
@@ -153,8 +155,8 @@ Excuses excuses_of(Network& network, std::size_t index) {
   excuses.ack_of_cookie_may_be_lost = network.counted(Counter::kSynCookiesSent) > 0 &&
                                       scenario.station(spec.client_side).cable.loss > 0;
   const config::Rule* rule = rule_of(scenario, spec);
-  // Without the far host's answer there is something better: the next SYN is bridged. An ACK that
-  // brings a cookie back may find no room either.
+  // If the handshake is remote, the gateway does not refuse the flow: it bridges the next SYN. An
+  // ACK that returns a cookie may find no room, too.
   excuses.far_table_may_be_full =
       network.counted(Counter::kFlowsResetNoResources) +
               network.counted(Counter::kResetAfterCookie) >
@@ -175,7 +177,8 @@ bool has_outlived_time_wait(Network& network, std::size_t index, const Outcome& 
   const Plan& plan = client_left ? spec.client_plan : spec.server_plan;
   const Side side = client_left ? opposite(spec.client_side) : spec.client_side;
   const std::size_t host = client_left ? spec.server_host : spec.client_host;
-  // The peer is a gateway where it holds the FIN's acknowledgment until the far host has the FIN.
+  // If the rule says `close: confirmed`, the peer is the gateway. It holds back the acknowledgment
+  // of the FIN until the far host has the FIN.
   const config::Rule* rule = rule_of(network.scenario(), spec);
   const bool is_held = rule != nullptr && rule->modes.close == config::CloseMode::kConfirmed &&
                        network.scenario().station(opposite(side)).cable.loss > 0;

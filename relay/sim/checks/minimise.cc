@@ -31,17 +31,17 @@ class Search {
     return true;
   }
 
-  // From the last place, so that what is tried next keeps its number.
+  // From the last place down, so that the places still to be tried keep their numbers.
   bool everywhere(const ReductionKind& kind) {
     bool simpler = false;
     for (std::size_t place = kind.places; place > 0; --place) {
-      // Some can be done again and again.
+      // Some reductions can be repeated.
       while (attempt({kind.name, place - 1})) simpler = true;
     }
     return simpler;
   }
 
-  // Halves of all flows, quarters, and so on to single ones.
+  // Tries halves of all flows, then quarters, and so on to single flows.
   bool many_flows(const ReductionKind& kind) {
     bool simpler = false;
     for (std::size_t size = (kind.places + 1) / 2; size > 0; size /= 2) {
@@ -54,11 +54,11 @@ class Search {
     return simpler;
   }
 
-  // Whether anything could be taken away.
+  // Tries all kinds. Returns whether the scenario became simpler.
   bool round() {
     bool simpler = false;
     for (std::size_t i = 0; i < kinds_for(best_.scenario).size(); ++i) {
-      const ReductionKind kind = kinds_for(best_.scenario)[i];  // places go away with flows
+      const ReductionKind kind = kinds_for(best_.scenario)[i];  // removed flows take places away
       const bool changed = kind.is_removal_of_flows ? many_flows(kind) : everywhere(kind);
       simpler = simpler || changed;
     }

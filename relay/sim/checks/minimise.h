@@ -1,5 +1,5 @@
-// Makes a scenario that fails as simple as it can be and still fail: removes flows and faults,
-// calms what is left, shortens transfers, until nothing more can be taken away.
+// Simplifies a failing scenario as long as it still fails: removes flows and faults, makes the
+// remaining faults milder, and shortens transfers, until no step is left.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@ namespace satrelay::sim {
 
 struct Minimised {
   Scenario scenario;
-  std::vector<Reduction> steps;  // from the scenario at the start to this one
+  std::vector<Reduction> steps;  // from the failing scenario to this one
   std::size_t runs = 0;
 };
 
-// `fails` is asked about ever simpler scenarios, at most `most_runs` times.
+// Calls `fails` on simpler and simpler scenarios, at most `most_runs` times.
 Minimised minimise(const Scenario& failing, const std::function<bool(const Scenario&)>& fails,
                    std::size_t most_runs);
 

@@ -1,8 +1,9 @@
-// A time series of a run: the state of a network every so often in virtual time, as plain values
-// for tables, CSV and plots. Looking changes nothing: a run with a recorder is the run without it.
+// A time series of a run: samples of the network's state at intervals of virtual time, as plain
+// values for tables, CSV and plots. Sampling changes nothing: the run goes the same without a
+// recorder.
 //
-// All counts are totals since the start (of the gateway, if it was restarted); the difference of
-// two samples over their distance is a rate.
+// All counts are totals since the start (of the gateway, if it was restarted). A rate is the
+// difference of two samples, divided by the time between them.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +20,15 @@ namespace satrelay::sim {
 
 class Network;
 
-// One gateway and its session with the other.
+// One gateway and its session with the other. If there are several sessions: the first worker's.
 struct GatewaySample {
-  bool running = false;  // false: all else is zero
+  bool running = false;  // false: all other values are zero
   stp::PeerState peer = stp::PeerState::kConnecting;
-  stp::Counters stp;         // of this end: what it sent, declared lost, repaired, stored
+  stp::Counters stp;         // this end's packets: sent, declared lost, repaired; bytes stored
   gateway::Counters frames;  // bridged and dropped, by reason
-  BitRate send_rate;         // that the controller allows
+  BitRate send_rate;         // rate that the controller allows
   Duration rtt;              // smoothed
-  double loss_ratio = 0;     // of this end's packets, over about the last 10,000
+  double loss_ratio = 0;     // loss of this end's packets, over about the last 10,000
   std::uint64_t packets_in_flight = 0;
   std::uint64_t bytes_stored = 0;  // received and not yet delivered to hosts
   std::uint64_t arena_used = 0;    // bytes
@@ -36,15 +37,15 @@ struct GatewaySample {
 // One direction of the satellite link.
 struct LinkSample {
   link::DirectionCounters counters;
-  ByteCount queue;       // accounted bytes waiting to be sent, at this instant
-  Duration queue_delay;  // how long the last of them waits
-  Duration queue_peak;   // the longest such wait of any frame since the sample before
+  ByteCount queue;       // accounted bytes that wait to be sent now
+  Duration queue_delay;  // how long the last waiting frame will wait
+  Duration queue_peak;   // the longest wait of any frame since the sample before
   std::uint64_t frames_in_flight = 0;
   BitRate rate;
 };
 
-// One flow at its ends. `server_received` are bytes delivered in order to the far application of an
-// upload, `client_received` those of a download.
+// One flow at its ends. `server_received`: bytes delivered in order to the server's application
+// (upload). `client_received`: the same for the client's application (download).
 struct FlowSample {
   Side client_side = Side::kA;
   std::uint64_t client_written = 0;
@@ -61,7 +62,7 @@ struct Sample {
 
   const GatewaySample& gateway(Side side) const { return gateways[static_cast<std::size_t>(side)]; }
   const LinkSample& link_from(Side side) const { return links[static_cast<std::size_t>(side)]; }
-  // Unique stream bytes that the gateway at `side` has stored: the goodput of the satellite side.
+  // Unique stream bytes that the gateway at `side` has stored: the goodput of the satellite path.
   std::uint64_t stored_at(Side side) const { return gateway(side).stp.stream_bytes_in; }
   // Bytes delivered in order to applications on this side, over all flows.
   std::uint64_t delivered_to(Side side) const;
@@ -69,15 +70,15 @@ struct Sample {
 
 class Recorder {
  public:
-  // Samples now, and then every `interval` for as long as the network runs. The recorder must
-  // live for as long as the network's loop runs.
+  // Samples now, then every `interval` while the network runs. The recorder must live as long as
+  // the network's loop runs.
   Recorder(Network& network, Duration interval);
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
   const std::vector<Sample>& samples() const { return samples_; }
   Duration interval() const { return interval_; }
-  // No more samples; with one more now, so that the series ends where the run does.
+  // Takes a last sample now, so that the series ends with the run, and takes no more.
   void stop();
 
  private:
@@ -89,7 +90,7 @@ class Recorder {
   std::vector<Sample> samples_;
 };
 
-// What the network looks like now. Takes the peak of the queues since the last call.
+// Returns the state of the network now. Resets the peaks of the queues.
 Sample take_sample(Network& network);
 
 }  // namespace satrelay::sim

@@ -54,9 +54,9 @@ bool remove(std::optional<T>& part) {
   return true;
 }
 
-constexpr std::size_t kMostTricks = 32;  // bits of a set of them
+constexpr std::size_t kMostTricks = 32;  // bits in a set of tricks
 
-// One at least is left: without any there is another reduction.
+// Leaves at least one trick: other reductions remove the whole adversary.
 bool drop_trick(std::uint32_t& tricks, std::size_t which) {
   const std::uint32_t left = tricks & ~(std::uint32_t{1} << which);
   if (left == tricks || left == 0) return false;
@@ -88,7 +88,7 @@ Plan& plan(Scenario& s, std::size_t place) {
   return place % 2 == 0 ? flow.client_plan : flow.server_plan;
 }
 
-// Who waits for all that the other sends goes on waiting for all.
+// A plan that waits for all bytes of the other plan still waits for all of them.
 bool halve_bytes(Scenario& s, std::size_t place) {
   Plan& sender = plan(s, place);
   Plan& receiver = plan(s, place ^ 1U);
@@ -171,7 +171,7 @@ bool local(Scenario& s, Member member) {
   return changed;
 }
 
-// A late answer to the SYN is what makes late acknowledgements possible.
+// End-to-end acknowledgments need a remote handshake, which delays the answer to the SYN.
 bool local_handshake(Scenario& s, std::size_t) {
   using config::AckMode;
   for (const config::Rule& rule : s.rules) {
@@ -238,7 +238,7 @@ constexpr Entry kEntries[] = {
      [](Scenario& s, std::size_t i) { return assign(s.stations[i].tick, Duration::zero()); }},
     {"stack", hosts, usual_stack},
     {"vlan", [](const Scenario& s) { return s.stations[0].hosts.size(); }, untagged},
-    // What holds for all.
+    // The whole scenario.
     {"ack", one, [](Scenario& s, std::size_t) { return local(s, &config::FlowModes::ack); }},
     {"handshake", one, local_handshake},
     {"close", one, [](Scenario& s, std::size_t) { return local(s, &config::FlowModes::close); }},
@@ -263,7 +263,7 @@ constexpr Entry kEntries[] = {
     {"encryption", one, [](Scenario& s, std::size_t) { return assign(s.encrypts, false); }},
     {"overhead", one,
      [](Scenario& s, std::size_t) { return assign(s.overhead, config::kOverheadEthernet); }},
-    // What programs do.
+    // Plans of flows, and milder faults.
     {"slow", plans, [](Scenario& s, std::size_t i) { return read_at_once(plan(s, i)); }},
     {"half", plans, halve_bytes},
     {"ipv6", flows,

@@ -1,5 +1,5 @@
-// Ways to make a scenario simpler, each with a name, so that what is left of a random one can be
-// written down as its seed and a list of them: "flow:3+5 restart:0 loss:1".
+// Named ways to make a scenario simpler. So a simplified random scenario can be written as its seed
+// and a list of reductions: "flow:3+5 restart:0 loss:1".
 #pragma once
 
 #include <cstddef>
@@ -12,28 +12,29 @@
 
 namespace satrelay::sim {
 
-// `place` says which flow, fault, side, ... of the scenario as it is when the step is taken.
+// `place`: number of the flow, fault, side or other part, in the scenario to which the step is
+// applied.
 struct Reduction {
-  std::string_view name;  // of the table in reduction.cc
+  std::string_view name;  // from the table in reduction.cc
   std::size_t place = 0;
-  std::size_t count = 1;  // so many flows from there on; 1 for all else
+  std::size_t count = 1;  // number of flows from `place` on; 1 for all other kinds
   friend bool operator==(const Reduction&, const Reduction&) = default;
 };
 
-// Whether it made the scenario any simpler; if not, nothing has changed.
+// Returns whether the scenario became simpler. If not, it is unchanged.
 bool apply(const Reduction& reduction, Scenario& scenario);
 
-// How a kind may be tried on a scenario.
+// A kind of reduction, and the number of places in a scenario to which it may be applied.
 struct ReductionKind {
   std::string_view name;
   std::size_t places = 0;
   bool is_removal_of_flows = false;
 };
-// All kinds, those that take most away first.
+// All kinds. Kinds that remove most come first.
 std::vector<ReductionKind> kinds_for(const Scenario& scenario);
 
 std::string to_string(const std::vector<Reduction>& steps);
-// nullopt if it is not such a list.
+// nullopt if the text is not such a list.
 std::optional<std::vector<Reduction>> parse_reductions(std::string_view text);
 
 }  // namespace satrelay::sim

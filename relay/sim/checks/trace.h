@@ -1,4 +1,5 @@
-// A readable record of every frame, for replaying one seed. Costs nothing when switched off.
+// Writes a readable line for every frame, for the replay of one seed. Costs nothing if switched
+// off.
 #pragma once
 
 #include <cstdio>

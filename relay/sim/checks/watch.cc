@@ -20,7 +20,7 @@ std::optional<gateway::FlowSnapshot> find_flow(GatewayNode& node, const SocketPa
   return flow == flows.end() ? std::nullopt : std::optional(*flow);
 }
 
-// What a gateway knows of a flow, for who looks why it stands still.
+// Describes a gateway's view of a flow, to help explain why the flow stands still.
 std::string as_seen_by(GatewayNode& node, const SocketPair& pair, Instant now) {
   const auto flow = find_flow(node, pair, now);
   std::string text = "\n      " + node.name() + ": ";
@@ -83,7 +83,7 @@ void Watch::look_at_accounts() {
   }
 }
 
-// Nobody can tell what is owed while the link is down, or has only just come back.
+// Whether the link or a gateway is down, or has just come back. Then a flow may stand still.
 bool Watch::is_disturbed() const {
   const Scenario& scenario = network_->scenario();
   const Instant now = network_->loop().now();
@@ -105,7 +105,7 @@ void Watch::look_at_flows() {
     const FlowResult& flow = network_->flow(i);
     const FlowSpec& spec = network_->spec(i);
     const bool over = flow.client.ended || flow.server.ended || !flow.client.started;
-    // Their hosts wait for what nobody owes them any more, until they lose patience.
+    // These hosts may wait for bytes that will never come, until they lose patience.
     const bool excused =
         flow.client.vanished || flow.server.vanished || spec.client_plan.dead_after ||
         spec.server_plan.dead_after ||
@@ -121,8 +121,8 @@ void Watch::look_at_flows() {
   }
 }
 
-// A gateway that gives a flow up says so once, and where frames are lost its RST may be. A host
-// that has been acknowledged everything does not ask again: it waits until it loses patience.
+// A gateway that gives up a flow sends a RST once, and a lossy cable may lose that RST. When all
+// its bytes are acknowledged, a host sends nothing more: it waits until it loses patience.
 bool Watch::may_have_lost_a_reset(std::size_t flow, const Outcome& sender) const {
   const Side side = &sender == &network_->flow(flow).client
                         ? network_->spec(flow).client_side

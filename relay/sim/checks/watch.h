@@ -1,5 +1,5 @@
-// Looks at a run while it goes on, every few seconds of virtual time, and changes nothing by
-// looking: does every flow that could move move, and do the gateways' accounts add up?
+// Inspects a run every few seconds of virtual time, without changing it. Each flow that can make
+// progress must make some, and the gateways' accounts must agree.
 #pragma once
 
 #include <functional>
@@ -12,20 +12,20 @@
 
 namespace satrelay::sim {
 
-// What is wrong with a network now; empty: nothing.
+// Returns what is wrong with a network now; empty if nothing is.
 using Inspection = std::function<std::string(Network&)>;
 
 class Watch : public std::enable_shared_from_this<Watch> {
  public:
-  // A flow with bytes owed, a reader that has read all it has, and a link that is up: how long
-  // nothing may arrive of it. Beyond the longest of TCP's timers, several times.
+  // How long a flow may deliver nothing while bytes are owed, the reader has read all that arrived,
+  // and the link is up. It is several times longer than TCP's timers.
   static constexpr Duration kStandstill = Duration::seconds(300);
 
   Watch(Network& network, std::vector<Inspection> inspections)
       : network_(&network), inspections_(std::move(inspections)) {}
 
-  // From now on, until stop(). What it finds it throws, as std::runtime_error, out of the event
-  // loop: what comes after the first difference is of no interest.
+  // Inspects from now on, until stop(). Throws the first fault out of the event loop, as
+  // std::runtime_error: what follows a fault is of no interest.
   void start();
   void stop() { network_ = nullptr; }
 
@@ -34,7 +34,7 @@ class Watch : public std::enable_shared_from_this<Watch> {
   struct Way {
     std::uint64_t arrived = 0;
     bool ended = false;
-    Instant since;  // the last movement, or the last time that none was owed
+    Instant since;  // last progress, or last time that nothing was owed
   };
   void look();
   void look_at_flows();
@@ -46,7 +46,7 @@ class Watch : public std::enable_shared_from_this<Watch> {
 
   Network* network_;
   std::vector<Inspection> inspections_;
-  std::vector<Way> ways_;  // two a flow
+  std::vector<Way> ways_;  // two for each flow
 };
 
 }  // namespace satrelay::sim

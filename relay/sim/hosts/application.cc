@@ -37,7 +37,7 @@ void Application::run(tcp::Endpoint& endpoint, Instant now) {
   if (!endpoint.is_closed() && !is_dead()) write(endpoint, now);
   note_acknowledged(endpoint, now);
   if (!endpoint.is_closed()) {
-    // A program that hangs is ended by its operator, later than any timer of a gateway.
+    // An operator ends a program that hangs, but later than any timer of a gateway.
     const Instant end = last_progress_ + (is_dead() ? plan_.patience * 2 : plan_.patience);
     if (now >= end) {
       outcome_->gave_up = true;
@@ -113,7 +113,7 @@ void Application::read(tcp::Endpoint& endpoint, Instant now) {
 void Application::abort_if_planned(tcp::Endpoint& endpoint, Instant now) {
   if (endpoint.is_closed()) return;
   bool due = plan_.finish == Finish::kAbortWhenReceived && outcome_->received >= plan_.abort_at;
-  // RST drops what is not yet acknowledged, so "when sent" means sent and acknowledged.
+  // RST drops unacknowledged bytes, so "when sent" means sent and acknowledged.
   due = due || (plan_.finish == Finish::kAbortWhenSent && endpoint.is_synchronised() &&
                 outcome_->written == plan_.send_bytes && endpoint.unacknowledged() == 0);
   if (!plan_.abort_after.is_infinite()) {
@@ -147,7 +147,8 @@ void Application::write(tcp::Endpoint& endpoint, Instant now) {
     const std::size_t taken = endpoint.write(piece);
     outcome_->written += taken;
     if (taken < piece.size()) {
-      // The host's own memory is short: try again soon, as a blocked process would be woken.
+      // The host itself is short of memory. Try again soon, as the kernel would wake a blocked
+      // process.
       want(now + Duration::milliseconds(10));
       break;
     }
@@ -167,7 +168,8 @@ void Application::note_end(const tcp::Endpoint& endpoint, Instant now) {
   const bool closed = endpoint.finished_sending() && endpoint.peer_finished();
   if (closed && outcome_->closed_at == Instant()) outcome_->closed_at = now;
   const bool clean = outcome_->saw_end && outcome_->sent_all;
-  // Closed and nothing left to read, yet not both ends seen, is an end too, and a wrong one.
+  // If the endpoint is closed with nothing left to read, the connection is over even if an end was
+  // not seen. That is a wrong end.
   const bool broken = endpoint.is_closed() && (endpoint.close_reason() != tcp::CloseReason::kNone ||
                                                endpoint.received().readable() == 0 || is_dead());
   if (!clean && !broken) return;

@@ -1,4 +1,4 @@
-// What a program on a host does with one TCP connection, as a plan, and what became of it.
+// A plan says what a program on a host does with one TCP connection. An outcome says what happened.
 #pragma once
 
 #include <cstdint>
@@ -13,40 +13,41 @@
 namespace satrelay::sim {
 
 enum class Finish : std::uint8_t {
-  kWhenSent,           // half-close as soon as everything is written
+  kWhenSent,           // half-closes as soon as everything is written
   kWhenPeerFinished,   // waits for the peer's end first
   kAbortWhenSent,      // RST after the last byte
   kAbortWhenReceived,  // RST once `abort_at` bytes have arrived
 };
 
 struct Plan {
-  Pattern content;               // of what this side sends
-  Pattern expected;              // of what the peer sends
-  std::uint64_t send_bytes = 0;  // in all
-  std::uint64_t send_after = 0;  // only once this many bytes have been received
-  bool send_after_end = false;   // only once the peer has finished
+  Pattern content;               // content that this side sends
+  Pattern expected;              // content that the peer sends
+  std::uint64_t send_bytes = 0;  // in total
+  std::uint64_t send_after = 0;  // sends only once this many bytes have been received
+  bool send_after_end = false;   // sends only once the peer has finished
   std::uint64_t chunk = 0;       // with `interval`: writes this many bytes at a time
   Duration interval = Duration::zero();
   BitRate read_rate;                       // zero: as fast as bytes come
   Duration read_pause = Duration::zero();  // before the first read
   Finish finish = Finish::kWhenSent;
   std::uint64_t abort_at = 0;
-  // Having read this much it does nothing any more, as a program that hangs or is stopped.
+  // After it has read this many bytes, the program does nothing more, as if it hung or were
+  // stopped.
   std::optional<std::uint64_t> dead_after;
   Duration abort_after = Duration::infinite();   // RST this long after the start
   Duration patience = Duration::seconds(1'500);  // without progress; then RST and `gave_up`
-  Duration keep_alive = Duration::infinite();    // asks the peer after so long without progress
-  bool forgives = false;  // never ends the connection because nobody has answered
+  Duration keep_alive = Duration::infinite();    // time without progress before a keep-alive
+  bool forgives = false;                         // unanswered keep-alives do not end the connection
   bool record_arrivals = false;
 };
 
 struct Arrival {
   Instant when;
-  std::uint64_t received = 0;  // bytes in all by then
+  std::uint64_t received = 0;  // total bytes by then
 };
 
 struct Outcome {
-  bool started = false;  // the client asked for the connection, or the server got one
+  bool started = false;  // the client opened the connection, or the server accepted it
   Instant started_at;
   bool established = false;
   Instant established_at;
@@ -54,24 +55,24 @@ struct Outcome {
   std::uint64_t received = 0;
   Instant first_byte_at;
   bool closed = false;    // close() was called
-  bool aborted = false;   // as planned
-  bool gave_up = false;   // patience was at an end: the connection hung
-  bool vanished = false;  // the host disappeared under it
-  bool saw_end = false;   // the peer's FIN, after all its bytes
+  bool aborted = false;   // the program reset the connection, as planned
+  bool gave_up = false;   // patience ran out: the connection hung
+  bool vanished = false;  // the host disappeared
+  bool saw_end = false;   // the program saw the peer's FIN, after all the peer's bytes
   Instant saw_end_at;
   bool sent_all = false;      // own bytes and FIN acknowledged
-  Instant closed_at;          // when that was so, and the peer's FIN had come, read or not
-  bool asks_nothing = false;  // all that it has sent is acknowledged
+  Instant closed_at;          // when also the peer's FIN had arrived, read or not
+  bool asks_nothing = false;  // all bytes sent are acknowledged
   bool ended = false;
   Instant ended_at;
   tcp::CloseReason reason = tcp::CloseReason::kNone;
   std::optional<std::uint64_t> first_wrong_byte;
-  // What the other program had not written when it was read here, if anything.
+  // Bytes read here when they first exceeded the bytes that the other program had written.
   std::optional<std::uint64_t> first_early_byte;
-  bool end_came_early = false;  // before the other program had closed
+  bool end_came_early = false;  // the peer's FIN was seen before the other program closed
   std::uint64_t arrived = 0;    // bytes in order at this host, read or not
-  // What the other host had not got when it was acknowledged here; not an error unless the rule
-  // says `ack: end-to-end`.
+  // Bytes acknowledged here when they first exceeded the bytes that had arrived at the other host.
+  // An error only if the rule says `ack: end-to-end`.
   std::optional<std::uint64_t> first_early_acknowledgment;
   const Outcome* peer = nullptr;
   std::vector<Arrival> arrivals;
@@ -83,10 +84,11 @@ struct Outcome {
 
 class Application {
  public:
-  // `outcome` outlives the application.
+  // `outcome` must outlive the application.
   Application(const Plan& plan, Outcome& outcome, Instant now);
 
-  // Reads and writes what it can; to be called after anything that may have changed the endpoint.
+  // Reads and writes as much as possible. Must be called after anything that may change the
+  // endpoint.
   void run(tcp::Endpoint& endpoint, Instant now);
   Instant next_timeout() const { return next_timeout_; }
   bool ended() const { return outcome_->ended; }
@@ -106,9 +108,9 @@ class Application {
   Instant last_progress_;
   Instant ask_at_;  // next keep-alive
   std::uint64_t last_acknowledged_ = 0;
-  Instant read_allowed_;       // slow reader: not before
-  Instant next_chunk_;         // paced writer: not before
-  std::uint64_t allowed_ = 0;  // paced writer: bytes released so far
+  Instant read_allowed_;       // slow reader: next read
+  Instant next_chunk_;         // paced writer: next chunk
+  std::uint64_t allowed_ = 0;  // paced writer: bytes that may be written so far
 };
 
 }  // namespace satrelay::sim

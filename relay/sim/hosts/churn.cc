@@ -11,17 +11,17 @@ namespace {
 
 using gateway::Counter;
 
-constexpr std::size_t kHosts = 8;    // a side
-constexpr std::size_t kSlots = 256;  // connections at a time
+constexpr std::size_t kHosts = 8;    // hosts a side
+constexpr std::size_t kSlots = 256;  // connections at one time
 constexpr Duration kLook = Duration::milliseconds(10);
 constexpr Duration kQuiet = Duration::seconds(60);
-// What two idle gateways have to say to each other.
+// Event loop runs a second that two idle gateways need at most.
 constexpr std::uint64_t kQuietRunsASecond = 100;
 constexpr std::size_t kMostDiagnostics = 20;
 
-// Each kind ends in another way. The server always hears of the connection.
+// Each kind of connection ends in another way. In all kinds the server gets the connection.
 FlowSpec flow_of(std::size_t slot) {
-  constexpr std::uint16_t kPorts[] = {80, 81, 82, 22};  // a rule each
+  constexpr std::uint16_t kPorts[] = {80, 81, 82, 22};  // each has its own rule
   FlowSpec flow;
   const std::uint64_t size = 1 + slot * slot % 3'000;
   switch (slot % 8) {
@@ -29,11 +29,11 @@ FlowSpec flow_of(std::size_t slot) {
       flow.client_plan = requester(100);
       flow.server_plan = responder(100, size);
       break;
-    case 1:  // and first
+    case 1:  // the client ends first
       flow.client_plan = sender(size);
       flow.server_plan = receiver();
       break;
-    case 2:  // both at once
+    case 2:  // both end at once
       flow.client_plan = sender(size);
       flow.server_plan = sender(size);
       break;
@@ -42,7 +42,7 @@ FlowSpec flow_of(std::size_t slot) {
       flow.client_plan.send_after = 20;
       flow.server_plan = greeter(20);
       break;
-    case 4:  // half-closed
+    case 4:  // the client half-closes first
       flow.client_plan = sender(size);
       flow.server_plan = half_close_user(size);
       break;
@@ -55,7 +55,7 @@ FlowSpec flow_of(std::size_t slot) {
       flow.client_plan.finish = Finish::kWhenPeerFinished;
       flow.server_plan = resetter_after_receiving(size);
       break;
-    default:  // not a byte
+    default:  // no bytes at all
       flow.client_plan = sender(0);
       flow.server_plan = receiver();
       break;
@@ -89,7 +89,7 @@ Scenario scenario_of(std::uint64_t seed) {
   scenario.rules = {bridged, remote, confirmed, {}};
   for (std::size_t slot = 0; slot < kSlots; ++slot) {
     const FlowSpec flow = flow_of(slot);
-    // Two records a slot, which take turns: a host may still hold on to the last one.
+    // Each slot has two records that take turns: a host may still use the last one.
     for (int turn = 0; turn < 2; ++turn) {
       FlowSpec& added =
           add_flow(scenario, flow.client_side, flow.client_plan, flow.server_plan, Content::kMixed);
@@ -148,14 +148,14 @@ class Churn {
           std::max(report_.most_arena, engine.status(network_.loop().now()).arena_used);
     }
   }
-  // Tables, arenas, hosts, timers and frames are as at the beginning.
+  // Checks that tables, arenas, hosts, timers and frames are as at the beginning.
   void finish() {
     report_.virtual_time = network_.loop().now() - Instant();
     if (!network_.run_until_drained(network_.loop().now() + Duration::seconds(200))) {
       report_.broken.emplace_back("something is left");
     }
     note(check_memory(network_));
-    // A flow in TIME-WAIT gives way to its successor, so no 4-tuple stands there twice.
+    // A flow in TIME-WAIT gives way to its successor, so a table holds each 4-tuple only once.
     if (report_.most_in_a_table > kSlots) {
       report_.broken.emplace_back("more flows in a table than connections");
     }

@@ -93,7 +93,7 @@ void SimHost::mark(std::uint32_t slot) {
 void SimHost::connect(const SocketPair& pair, const Plan& plan, Outcome& outcome) {
   if (vanished_) return;
   const Instant now = loop_->now();
-  // A port may be used again as soon as its program has ended, as some stacks do.
+  // A port may be used again as soon as its program has ended. Some stacks do that.
   if (const auto old = by_pair_.find(pair); old != by_pair_.end()) remove(old->second);
   const std::uint32_t slot = new_connection(pair, plan, outcome, now);
   wire::TcpOptions offer;
@@ -148,7 +148,7 @@ void SimHost::run(Instant now) {
       const bool mine = own_vlan && (ethernet->destination == spec_.addresses.mac ||
                                      ethernet->destination.is_multicast());
       if (mine && neighbours_.handle_frame(*ethernet, frame.subspan(ethernet->size()), now)) {
-        // Answered or learnt.
+        // Answered, or learned.
       } else if (const auto tcp = mine ? parse_tcp_frame(frame) : std::nullopt;
                  tcp && (tcp->ip.destination == spec_.addresses.v4 ||
                          tcp->ip.destination == spec_.addresses.v6)) {
@@ -180,7 +180,7 @@ void SimHost::run(Instant now) {
 void SimHost::service(std::uint32_t slot, Instant now) {
   Connection& connection = *connections_[slot];
   connection.dirty = false;
-  // Twice: what was sent may have made room that the application waits for.
+  // Run twice: sending may make room that the application waits for.
   for (int round = 0; round < 2; ++round) {
     connection.application->run(*connection.endpoint, now);
     while (const auto segment = connection.endpoint->poll_segment(now)) {

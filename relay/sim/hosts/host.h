@@ -1,4 +1,4 @@
-// A computer on a LAN: its addresses, its TCP connections with an application each, and listeners.
+// A host on a LAN: its addresses, its TCP connections with an application each, and a listener.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@
 
 namespace satrelay::sim {
 
-// What a host's TCP segments look like on its LAN, of that host alone: no other takes them so.
+// How a host wraps its TCP segments. Other hosts of the simulation do not accept wrapped segments.
 struct Wrapping {
   enum class Order : std::uint8_t { kFirstToLast, kLastToFirst };
-  std::size_t fragment_size = 0;  // segments longer than that are sent in fragments; 0: none
+  std::size_t fragment_size = 0;  // longer segments are sent in fragments of this size; 0: none
   Order order = Order::kFirstToLast;
-  // Over IPv6 one of this number before each segment but a SYN.
+  // IPv6: number of an extension header before each segment, except SYNs.
   std::optional<std::uint8_t> extension_header = std::nullopt;
   bool any() const { return fragment_size > 0 || extension_header; }
 };
@@ -45,7 +45,7 @@ struct HostSpec {
   Wrapping wrapping;
 };
 
-// Both ends of a connection as one host sees them.
+// Both ends of a connection, as one host sees them.
 struct SocketPair {
   IpAddress local;
   IpAddress remote;
@@ -59,12 +59,12 @@ struct SocketPairHash {
 
 class SimHost final : public Actor {
  public:
-  // What a listener does with a new connection.
+  // How a listener treats a new connection.
   struct Reception {
     Plan plan;
     Outcome* outcome = nullptr;
   };
-  // nullopt refuses, as if nobody listened.
+  // nullopt refuses with RST, as if no program listened.
   using Listener = std::function<std::optional<Reception>(const SocketPair&)>;
 
   SimHost(EventLoop& loop, FramePool& frames, Tracer& tracer, const HostSpec& spec);
@@ -77,13 +77,13 @@ class SimHost final : public Actor {
   void connect(const SocketPair& pair, const Plan& plan, Outcome& outcome);
   // Takes over a frame from the LAN.
   void receive(FrameHandle frame);
-  // Sends a frame as it is.
+  // Sends a frame unchanged.
   void send_raw(ConstBytes frame);
-  // The most that any connection may have unread, of those that stand and those to come.
+  // Limits the receive buffer of all connections, present and future.
   void limit_receiving(std::uint64_t receive_limit);
-  // From now on neither sends nor hears anything.
+  // From now on the host neither sends nor receives.
   void vanish();
-  // Sees every frame that is neither TCP for this host nor neighbour discovery.
+  // `call` gets every frame that is neither TCP to this host, nor ARP, nor Neighbour Discovery.
   void on_other_frame(std::function<void(ConstBytes)> call) { on_other_ = std::move(call); }
 
   void run(Instant now) override;

@@ -1,5 +1,5 @@
-// The content of one direction of a flow as a function of the position, so that a receiver can tell
-// a lost, repeated, moved or foreign byte from the right one without keeping a copy.
+// The content of one direction of a flow, as a function of the position. A receiver needs no copy
+// to tell a lost, repeated, moved or foreign byte from the right one.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace satrelay::sim {
 enum class Content : std::uint8_t {
   kRandom,   // incompressible
   kText,     // compresses well
-  kMixed,    // stretches of 100,000 bytes of either kind
-  kAnswers,  // of one web service, 256 bytes each: alike but for some digits
+  kMixed,    // alternating stretches of 100,000 bytes: random, text
+  kAnswers,  // answers of one web service, 256 bytes each: only some digits differ
 };
 
 class Pattern {
@@ -23,14 +23,14 @@ class Pattern {
   Pattern(std::uint64_t seed, Content content) : seed_(seed), content_(content) {}
 
   void fill(std::uint64_t offset, MutableBytes out) const;
-  // The offset of the first byte that is not what stands there; nullopt if all are.
+  // The offset of the first byte that differs from the pattern; nullopt if none does.
   std::optional<std::uint64_t> first_difference(std::uint64_t offset, ConstBytes bytes) const;
 
  private:
   void fill_random(std::uint64_t offset, MutableBytes out) const;
   void fill_text(std::uint64_t offset, MutableBytes out) const;
   void fill_answers(std::uint64_t offset, MutableBytes out) const;
-  std::uint64_t text_word(std::uint64_t index) const;  // of eight bytes
+  std::uint64_t text_word(std::uint64_t index) const;  // eight bytes of text
   std::uint64_t seed_ = 0;
   Content content_ = Content::kRandom;
 };

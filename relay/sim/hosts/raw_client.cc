@@ -11,7 +11,7 @@ namespace {
 
 using wire::TcpFlags;
 
-constexpr std::uint16_t kSegment = 1'000;  // at most
+constexpr std::uint16_t kSegment = 1'000;  // bytes of payload, at most
 constexpr std::size_t kMostFrame = 14 + 40 + wire::kMaxTcpHeaderSize + kSegment;
 constexpr std::uint32_t kDisorderBits = 14;
 
@@ -102,7 +102,7 @@ void RawClient::step() {
   const std::uint64_t window = std::max<std::uint64_t>(window_, 1);
   switch (manner_) {
     case Manner::kDisorder: {
-      // Never the first, so that all that follows must be kept.
+      // Never the byte that the receiver expects next, so that it must store all these bytes.
       const std::uint64_t spread = std::max<std::uint64_t>(window >> kDisorderBits, 2);
       const std::uint64_t at = reversed(step_ % (1U << kDisorderBits), kDisorderBits) * spread;
       return send(TcpFlags::kAck, 2 + acknowledged_ + at % window, 1);

@@ -1,5 +1,5 @@
-// A TCP client without a TCP: it opens a connection and then sends its bytes in segments of its own
-// making, in an order of its own. It knows no more than what comes back to it.
+// A TCP client without a TCP stack. It opens a connection, then sends segments that it makes up, in
+// an order that it makes up. It knows only what the server sends back.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,20 @@ namespace satrelay::sim {
 class RawClient {
  public:
   enum class Manner : std::uint8_t {
-    kDisorder,   // single bytes, bit-reversed: each a range of its own
-    kOverlaps,   // segments of any place and length, each with bytes of its own
-    kSelective,  // SACK blocks of what was never sent
+    kDisorder,   // single bytes at bit-reversed positions: each is a separate range
+    kOverlaps,   // segments of any position and length, with contradicting bytes
+    kSelective,  // SACK blocks for bytes that were never sent
   };
   using Send = std::function<void(ConstBytes)>;
 
   RawClient(const KnownFlow& flow, Manner manner, std::uint64_t seed, Send send);
 
   void open();
-  // A frame from the LAN; true if it was one of this connection's.
+  // A frame from the LAN. True if it belongs to this connection.
   bool handle_frame(ConstBytes bytes);
-  // The next segment of its manner; nothing before the connection stands.
+  // Sends the next segment, depending on the manner. Does nothing before the connection is open.
   void step();
-  // RST with the right number.
+  // Sends RST with the right sequence number.
   void leave();
   bool is_open() const { return established_; }
 
@@ -42,12 +42,12 @@ class RawClient {
   Random random_;
   Send send_;
   std::uint32_t initial_;
-  std::uint32_t acknowledgment_ = 0;  // of what the server has said
+  std::uint32_t acknowledgment_ = 0;  // next byte expected from the server
   std::uint32_t server_initial_ = 0;
   std::uint64_t window_ = 0;
   std::uint8_t scale_ = 0;
   bool established_ = false;
-  std::uint64_t acknowledged_ = 0;  // offsets of its own bytes
+  std::uint64_t acknowledged_ = 0;  // bytes that the server acknowledged
   std::uint32_t step_ = 0;
 };
 

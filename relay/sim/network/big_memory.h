@@ -1,6 +1,7 @@
-// Memory for arenas and frames: address space at once, pages once touched. Large pages where much
-// is used, since a run of gigabytes would else spend its time in page faults; small ones where
-// little is, since each large page is zeroed whole.
+// Memory for arenas and frames. It reserves address space at once, and uses a page when the page is
+// first touched. Memory that is used much takes large pages, since a run of gigabytes would else
+// spend its time on page faults. Other memory takes small pages, since the kernel zeroes each large
+// page whole.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@ class BigMemory {
   static constexpr Pages pages_for(std::size_t likely_use) {
     return likely_use >= (std::size_t{256} << 20) ? Pages::kLarge : Pages::kSmall;
   }
-  // Zeroed. Throws std::bad_alloc if there is no address space for it.
+  // Memory is zeroed. Throws std::bad_alloc if there is not enough address space.
   BigMemory(std::size_t size, Pages pages);
   ~BigMemory();
   BigMemory(BigMemory&& other) noexcept;

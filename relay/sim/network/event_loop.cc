@@ -7,7 +7,7 @@
 namespace satrelay::sim {
 namespace {
 
-// No honest burst of work at one instant comes near this many runs.
+// No correct program needs this many runs at one instant.
 constexpr std::uint64_t kMostRunsAtOneInstant = 2'000'000;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Virtual time: actors say when they want to run next, and time jumps to the earliest of them. The
-// same actors with the same inputs run in the same order on every machine.
+// Virtual time. Actors say when they want to run next, and time jumps to the earliest of these
+// instants. The same actors with the same inputs run in the same order on every machine.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class Actor {
   virtual ~Actor() = default;
   // Does everything that is due at `now`.
   virtual void run(Instant now) = 0;
-  // When run() is wanted next if nothing else happens; asked after each run().
+  // When run() must be called next if nothing else happens. The loop asks after each run().
   virtual Instant next_timeout() const = 0;
 };
 
@@ -27,13 +27,15 @@ class EventLoop {
  public:
   ActorId add(Actor& actor, std::string name);
   Instant now() const { return now_; }
-  // The actor has work: it runs at now(), after those that were woken or due with a smaller id.
+  // Makes the actor run at now(). Actors that are due at one instant run in the order of their ids.
   void wake(ActorId id) { deadlines_[id] = now_; }
-  // Calls `action` at `when`, before the actors that are due then.
+  // Calls `action` at `when`, or at now() if that is later. If actors are due at `when`, one of
+  // them may run before the action.
   void at(Instant when, std::function<void()> action);
 
-  // Runs until `done` answers true (checked between runs) or until `limit`; whether it was `done`.
-  // Throws std::runtime_error if an actor keeps wanting to run without time moving on.
+  // Runs until `done` returns true or until `limit`, and returns whether `done` did. `done` is
+  // called before each run. Throws std::runtime_error if an actor keeps asking to run while time
+  // stands still.
   bool run_until(Instant limit, const std::function<bool()>& done);
   void run_until(Instant limit);
 

@@ -19,7 +19,7 @@ constexpr std::uint16_t kMoreFragments = 0x2000;
 struct Layout {
   wire::IpHeader ip;
   std::size_t ip_at = 0;
-  std::size_t data_at = 0;  // behind the IP header
+  std::size_t data_at = 0;  // after the IP header
   std::size_t end = 0;
 };
 
@@ -59,7 +59,7 @@ std::vector<std::vector<std::byte>> fragments_of(ConstBytes frame, const Cut& cu
     } else {
       const auto chain = wire::walk_extension_headers(
           all.ip.protocol, frame.subspan(all.data_at, cut.unfragmentable));
-      std::size_t named_at = all.ip_at + 6;  // the last header before the Fragment header says so
+      std::size_t named_at = all.ip_at + 6;  // the header before the Fragment header names it
       for (std::size_t to = all.data_at; to < data_at;
            to += (std::size_t{load_u8(frame.data() + to + 1)} + 1) * 8) {
         named_at = to;

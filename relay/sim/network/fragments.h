@@ -11,17 +11,17 @@
 namespace satrelay::sim {
 
 struct Cut {
-  std::size_t size = 576;  // of the datagram in each fragment but the last; a multiple of 8
+  std::size_t size = 576;  // bytes of the datagram in each fragment but the last; a multiple of 8
   std::uint32_t identification = 0;
   // IPv6: how many bytes of extension headers stand before the Fragment header.
   std::size_t unfragmentable = 0;
 };
 
-// Of an IP frame, in order; IPv4 options stand in each.
+// Returns the fragments of an IP frame, in order. Each repeats the IPv4 options.
 std::vector<std::vector<std::byte>> fragments_of(ConstBytes frame, const Cut& cut);
 
-// An IPv6 frame with an empty extension header of that number (hop-by-hop, routing, destination
-// options, or Fragment: an atomic one) before all others.
+// Returns the IPv6 frame with an extension header of that number before all others. The header is
+// empty: hop-by-hop, routing, destination options, or Fragment (an atomic fragment).
 std::vector<std::byte> with_extension_header(ConstBytes frame, std::uint8_t number);
 
 }  // namespace satrelay::sim

@@ -19,7 +19,7 @@ void FramePool::grow() {
   const std::size_t first = slots_.size();
   slots_.resize(first + kFrames);
   free_.reserve(slots_.size());
-  // Descending, so that memory is used from the front.
+  // In descending order, so that the pool uses its memory from the front.
   for (std::size_t i = kFrames; i > 0; --i) free_.push_back(first + i - 1);
 }
 

@@ -1,5 +1,5 @@
-// Frames in flight, shared by reference count so that a duplicated frame costs no copy. Links and
-// actors pass the handles; whoever holds one gives it on or releases it.
+// Frames in flight. They are counted by references, so a duplicated frame costs no copy. Links and
+// actors pass handles on; the holder of a handle either passes it on or releases it.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ using link::FrameHandle;
 
 class FramePool {
  public:
-  // `frame_size`: of the largest frame, header included.
+  // `frame_size`: bytes of the largest frame, its Ethernet header included.
   explicit FramePool(std::size_t frame_size);
 
   FrameHandle acquire() {
@@ -44,7 +44,7 @@ class FramePool {
     std::uint32_t size = 0;
     std::uint32_t references = 0;
   };
-  static constexpr unsigned kChunkShift = 10;  // frames of a chunk, as a power of two
+  static constexpr unsigned kChunkShift = 10;  // log2 of the frames in a chunk
 
   void grow();
   std::byte* at(FrameHandle handle) const {
@@ -55,10 +55,10 @@ class FramePool {
   std::size_t stride_;
   std::vector<BigMemory> chunks_;
   std::vector<Slot> slots_;
-  std::vector<FrameHandle> free_;  // last released is first reused: it is still in cache
+  std::vector<FrameHandle> free_;  // reuse the last released frame first: it is still in cache
 };
 
-// Takes over one reference to `frame`.
+// Takes over one reference to each frame that it receives.
 class FrameSink {
  public:
   virtual ~FrameSink() = default;

@@ -122,14 +122,14 @@ void GatewayNode::begin_sharing() {
   for (const config::Peer& peer : config_.peers) {
     lanes.push_back(gateway::lanes_of_worker(peer, workers()));
   }
-  // A worker alone shares nothing, unless it has several lanes to a peer.
+  // A single worker shares nothing, unless it has several lanes to a peer.
   if (workers() == 1 && std::ranges::all_of(lanes, [](std::size_t n) { return n == 1; })) return;
   division_.emplace(workers(), config_.links.size(), lanes, loop_->now() - gateway::kShareTick);
   share_links(loop_->now());
 }
 
 void GatewayNode::share_links(Instant now) {
-  // Who is starved has said what it said before, and takes nothing.
+  // A starved worker neither states new demands nor takes shares. Its last demands stand.
   const auto runs = [now](const Worker& worker) { return now >= worker.starved_until; };
   for (unsigned i = 0; i < workers(); ++i) {
     if (runs(workers_[i])) workers_[i].engine->write_demands(division_->demands(i), now);
@@ -251,7 +251,7 @@ void GatewayNode::take(Worker& worker, PortId port, std::span<const FrameHandle>
   if (machine_ && port == PortId::kWan) worker.engine->set_wan_reception(reception(worker));
   std::array<gateway::Gateway::Arrived, kBurst> arrived;
   std::array<gateway::Gateway::Handled, kBurst> handled;
-  std::array<gateway::Frame, kBurst> looks;  // as a worker with others has had
+  std::array<gateway::Frame, kBurst> looks;  // parsed already, as steering does it
   for (std::size_t i = 0; i < frames.size(); ++i) {
     arrived[i] = {.bytes = frames_->bytes(frames[i])};
     if (workers() == 1) continue;
@@ -355,7 +355,8 @@ void GatewayNode::send(PortId port, FrameHandle frame) {
   }
 }
 
-// As the modem counts it. Which of several links a frame takes is not known here.
+// Counts the frame as the modem does. If there are several links, the node does not know which one
+// the frame takes, so it adds up their limits.
 void GatewayNode::measure(FrameHandle frame) {
   constexpr std::size_t kMostTags = wire::kMaxEthernetHeaderSize - wire::kEthernetHeaderSize;
   const ConstBytes bytes = frames_->bytes(frame);
@@ -406,7 +407,7 @@ void GatewayNode::run(Instant now) {
   }
 }
 
-// As satrelayd's workers do, on one machine.
+// Does what satrelayd's workers do, but all on one machine.
 void GatewayNode::round(Instant now) {
   if (!machine_->is_free(now)) {
     if (machine_->away_since(now) != now) return;
@@ -435,7 +436,7 @@ void GatewayNode::round(Instant now) {
   machine_->spend(frames, now);
 }
 
-// A burst at most; what is left waits for the next round.
+// Takes a burst at most from the ring. The rest waits for the next call.
 std::size_t GatewayNode::empty(Worker& worker, PortId port) {
   Ring& ring = worker.rings[static_cast<std::size_t>(port)];
   std::array<FrameHandle, kBurst> frames;
@@ -446,7 +447,7 @@ std::size_t GatewayNode::empty(Worker& worker, PortId port) {
   return taken;
 }
 
-// Where a pause does most harm: what the engine believes to have left has not.
+// A pause does most harm here: the engine believes that these frames have left.
 void GatewayNode::stop_between_writing_and_sending(Worker& worker, Instant now) {
   stuck_since_ = now;
   if (worker.stuck.size() >= kBurst) return;

@@ -1,6 +1,7 @@
-// A gateway as its host runs it: frames from two ports go in, frames come out, and the engine may
-// be killed and started again. With several workers there is an engine for each, and each frame
-// goes to the one that the steering names; what they send leaves by the same two ports.
+// A gateway in the simulation. The node does the work of satrelayd around the engine: it moves
+// frames between two ports and the engine. It can kill the engine and start it again. There is one
+// engine for each worker, and steering chooses the worker for each frame. All workers send by the
+// same two ports.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@
 
 namespace satrelay::sim {
 
-// Told around every call of the engine, to count or time what happens inside it.
+// Called before and after every call of the engine, to count or time the work inside.
 class EngineProbe {
  public:
   virtual ~EngineProbe() = default;
@@ -35,25 +36,25 @@ class EngineProbe {
 
 class GatewayNode final : public Actor, public FrameSink {
  public:
-  // `tick`: how often the host looks at timers, zero for exactly when they are due.
+  // `tick`: the interval at which timers are checked; zero: exactly when they are due.
   GatewayNode(EventLoop& loop, FramePool& frames, Tracer& tracer, std::string name,
               const config::Gateway& config, const MacAddress& wan_mac, Duration tick,
               const MachineSpec& machine = {});
   ~GatewayNode() override;
 
   void connect(gateway::PortId port, FrameSink& sink, unsigned sink_port);
-  // Starts (or starts anew) with this boot epoch; all state of an earlier run is lost.
+  // Starts or restarts the gateway with this boot epoch. All state of an earlier run is lost.
   void start(std::uint64_t boot_epoch);
   void kill();
-  // Stops in order: tells hosts and peer, then ends.
+  // Stops in order: resets the hosts' connections, closes the sessions, then ends.
   void shut_down();
-  // limits.memory of the next start.
+  // Sets limits.memory for the next start.
   void set_memory(ByteCount memory);
-  // Keeps a journal of the flows from the next start on, which outlives kill(). With `false` it is
-  // lost, as in a machine that lost its power.
+  // true: the next starts keep a journal of the flows, and it outlives kill(). false: the journal
+  // is lost, as when the machine loses power.
   void keep_journal(bool on);
-  // What happens to frames while no engine runs: dropped, or passed from port to port as a relay
-  // that failed to wire does.
+  // Whether frames pass from port to port while no engine runs, as through a fail-to-wire relay. If
+  // not, they are dropped.
   void fail_to_wire(bool on) { fail_to_wire_ = on; }
   void receive(unsigned port, FrameHandle frame) override;
   void set_probe(EngineProbe* probe) { probe_ = probe; }
@@ -64,7 +65,7 @@ class GatewayNode final : public Actor, public FrameSink {
   bool is_running() const { return is_running_; }
   unsigned workers() const { return static_cast<unsigned>(workers_.size()); }
   gateway::Gateway& engine(unsigned worker = 0) { return *workers_[worker].engine; }
-  // Of all workers.
+  // Sums and lists over all workers.
   std::vector<gateway::PeerSnapshot> peers();
   std::vector<gateway::FlowSnapshot> flows(Instant now);
   std::size_t flow_count();
@@ -73,19 +74,20 @@ class GatewayNode final : public Actor, public FrameSink {
   std::uint64_t arena_used(Instant now);
   std::optional<std::string> audit();
   const gateway::Steering& steering() const { return *steering_; }
-  // Over all runs.
+  // Summed over all runs.
   std::uint64_t counted(gateway::Counter counter) const;
-  // The most objects that one call has gone over for each of its frames, in all runs.
+  // The most objects that one call visited for each of its frames, over all runs.
   std::uint64_t most_visited() const { return most_visited_; }
   Work most_worked() const { return most_worked_; }
   const std::string& name() const { return name_; }
   void wake() { loop_->wake(id_); }
-  // The thread of a worker does not run until then. The first one divides the links.
+  // Keeps the worker's thread from running until `until`. Worker 0 divides the links, so they are
+  // not divided while it is starved.
   void starve(unsigned worker, Instant until);
-  // STP packets that a network card, which spreads frames by flow_hash() (Receive Side Scaling),
-  // would have shown to another worker than theirs; over all runs.
+  // STP packets, over all runs, that Receive Side Scaling would have given to another worker than
+  // steering did. Such a network card spreads frames by flow_hash().
   std::uint64_t stp_handed_over() const { return stp_handed_over_; }
-  // What has left by the WAN port, of all runs and workers.
+  // Counts what all workers sent by the WAN port, over all runs.
   LinkMeter& meter() { return meter_; }
   // Frames for which a port's rings had no room.
   std::uint64_t missed(gateway::PortId port) const;
@@ -98,44 +100,44 @@ class GatewayNode final : public Actor, public FrameSink {
     std::vector<std::uint64_t> journal;
     SeededEntropy entropy{0};
     std::unique_ptr<gateway::Gateway> engine;
-    std::map<std::size_t, FrameHandle> held;  // by the engine's slots
+    std::map<std::size_t, FrameHandle> held;  // frames that the engine queues, by its slots
     Ring rings[2];
-    std::vector<FrameHandle> stuck;  // written, and not handed to the WAN port
+    std::vector<FrameHandle> stuck;  // polled for the WAN port, but not sent yet
     Instant starved_until;
   };
   void plan_memory();
   void begin_sharing();
-  // What each worker has of the links, as long as anybody sends.
+  // Divides the links among the workers. It repeats each tick, until no worker has sent for long.
   void share_links(Instant now);
-  // A frame from a port, for one worker.
+  // Gives a frame from a port to one worker.
   void hand_over(Worker& worker, gateway::PortId port, FrameHandle frame);
   void overhear(unsigned but, gateway::PortId port, FrameHandle frame);
   void note_queue(const gateway::Frame& frame, unsigned worker);
-  // The engine takes frames, a burst at most.
+  // Shows the frames to the engine, a burst at most.
   void take(Worker& worker, gateway::PortId port, std::span<const FrameHandle> frames);
   void dispose(Worker& worker, gateway::PortId port, FrameHandle frame,
                const gateway::Gateway::Handled& handled);
-  // What its owner says of the WAN port.
+  // The state of the WAN port's ring, as far as the Insight allows.
   stp::Reception reception(const Worker& worker);
   struct Burst {
-    std::size_t count = 0;  // of frames, which stand first
+    std::size_t count = 0;  // frames to send; they stand first
     bool is_full = false;   // the engine may have more
   };
-  // The next frames to leave by the port, a burst at most and no more than there is room for.
+  // Polls the next frames to leave by the port: a burst at most, and no more than `frames` holds.
   Burst poll_burst(Worker& worker, gateway::PortId port, std::span<FrameHandle> frames,
                    Instant now);
   void send(gateway::PortId port, FrameHandle frame);
   void measure(FrameHandle frame);
-  // So many at most; how many left.
+  // Sends up to `most` frames and returns their number.
   std::size_t poll(Worker& worker, gateway::PortId port, Instant now, std::size_t most = kAll);
-  // What the machine's owner does in a turn of its own.
+  // One round of satrelayd's loop, if there is a Machine.
   void round(Instant now);
   std::size_t empty(Worker& worker, gateway::PortId port);
-  // Whether it does not run now. One that runs again first takes what waits in its rings.
+  // Whether the worker is starved at `now`. If not, the worker first empties its rings.
   bool is_starved(Worker& worker, Instant now);
   void stop_between_writing_and_sending(Worker& worker, Instant now);
   void drop_held(Worker& worker);
-  // One call of the engine about so many frames, under the eyes of the probe.
+  // Makes one call of the engine, for `frames` frames, and measures what it visits.
   template <typename Call>
   auto watched(Worker& worker, std::size_t frames, Call call);
   EventLoop* loop_;
@@ -148,17 +150,17 @@ class GatewayNode final : public Actor, public FrameSink {
   ActorId id_;
   std::vector<Worker> workers_;
   std::optional<gateway::Steering> steering_;
-  std::optional<gateway::Division> division_;  // none if nothing is shared
+  std::optional<gateway::Division> division_;  // absent if workers share nothing
   Instant next_share_;
-  bool ticks_ = false;  // at next_share_, whatever comes
+  bool ticks_ = false;  // whether share_links() is due at next_share_
   bool is_running_ = false;
-  gateway::Counters earlier_counters_;  // of engines that are no more
+  gateway::Counters earlier_counters_;  // of earlier engines
   FrameSink* sinks_[2] = {nullptr, nullptr};
   unsigned sink_ports_[2] = {0, 0};
   EngineProbe* probe_ = nullptr;
   std::uint64_t most_visited_ = 0;
   Work most_worked_ = 0;
-  std::optional<Machine> machine_;  // nullopt: everything is done at once
+  std::optional<Machine> machine_;  // nullopt: work takes no time
   std::size_t ring_size_ = 0;
   Verbs verbs_ = Verbs::kBursts;
   Insight insight_ = Insight::kAll;

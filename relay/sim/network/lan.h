@@ -1,5 +1,5 @@
-// One station's LAN: a switch with a cable to each host and the gateway's LAN port behind it. Each
-// cable has its own rate, delay and faults in either direction.
+// One station's LAN: a switch with a cable to each host, and the gateway's LAN port. Each cable has
+// its own rate, delay and faults in either direction.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +19,19 @@ namespace satrelay::sim {
 
 class SimLan final : public Actor, public FrameSink {
  public:
-  // `cable` holds for each host's cable, both directions.
+  // `cable`: the properties of each host's cable, in both directions.
   SimLan(EventLoop& loop, FramePool& frames, Tracer& tracer, std::string name,
          const config::LinkDirection& cable, std::uint64_t seed);
   ~SimLan() override;
 
   void attach(SimHost& host);
   void connect_gateway(FrameSink& gateway, unsigned port);
-  // From host `port`, or from the gateway with port kGateway.
+  // A frame from host `port`, or from the gateway if `port` is kGateway.
   static constexpr unsigned kGateway = 0xffff;
   void receive(unsigned port, FrameHandle frame) override;
-  // All cables are out, as while a switch boots.
+  // Cuts all cables, as while a switch boots.
   void set_outage(bool outage);
-  // Frames that a cable took and lost, or had no room for.
+  // Frames that a cable lost, or for which it had no room.
   std::uint64_t lost() const { return lost_; }
 
   void run(Instant now) override;

@@ -29,7 +29,7 @@ void LinkMeter::append(std::deque<Start>& hull, const Start& start) {
     const double second = static_cast<double>(start.before - a.before) * (b.at - a.at).to_seconds();
     return first < second;
   };
-  // At one instant the earliest is the least.
+  // If several starts fall on one instant, the first has the fewest octets before it.
   if (!hull.empty() && hull.back().at == start.at) return;
   while (hull.size() >= 2 && !turns_up(hull[hull.size() - 2], hull.back())) hull.pop_back();
   hull.push_back(start);
@@ -43,7 +43,7 @@ void LinkMeter::look(const Start& start, const Limit& limit, Instant end) {
   for (std::size_t i = 0; i < worst_.of.size(); ++i) worst_.of[i] = sent_of_[i] - start.of[i];
 }
 
-// Frames whose shortest window is over at `now`.
+// Moves each frame to its group when its shortest window is over.
 void LinkMeter::age(Instant now) {
   while (!recent_.empty() && now - recent_.front().start.at >= kShortestWindow) {
     const Recent& oldest = recent_.front();
@@ -83,8 +83,8 @@ void LinkMeter::add(std::uint64_t octets, const Sort& sort, const Limit& limit, 
   sent_of_[static_cast<std::size_t>(sort.kind) + (sort.is_own ? kKinds : 0)] += octets;
   for (Group& group : groups_) {
     const double rate = kTolerance * octets_a_second(group.limit.rate);
-    // The highest rate of a group never falls, so what begins earlier than the worst window now
-    // never is the worst again.
+    // The highest rate of a group never falls. So a start that is before the start of the worst
+    // window now never begins the worst window again.
     const auto is_worse = [&](const Start& a, const Start& b) {
       return static_cast<double>(b.before - a.before) < rate * (b.at - a.at).to_seconds();
     };

@@ -5,11 +5,12 @@
 //
 // where the rate, and what is allowed beside it, are the highest in force in the window.
 //
-// The check is exact. The windows that matter begin with a frame, and end 20 ms later or with a
-// later frame. For a constant rate r the first octet of the worst window is the frame before which
-// "octets sent - 1.02 * r * time" was least. Frames whose windows have seen the same highest rate
-// form a group. A group keeps its lower convex hull of time and octets, so that the least can be
-// found again when the highest rate rises. A frame costs a constant number of steps on average.
+// The check is exact. It looks at windows that begin with a frame and end 20 ms later or with a
+// later frame; no other window can be worse. For a constant rate r the worst window begins with the
+// frame before which "octets sent - 1.02 * r * time" was least. Frames form a group if their
+// windows have seen the same highest limit. A group keeps its lower convex hull of time and octets,
+// so that it can find the least value again when the highest rate rises. A frame costs a constant
+// number of steps on average.
 #pragma once
 
 #include <array>
@@ -30,35 +31,36 @@ class LinkMeter {
 
   struct Limit {
     BitRate rate;
-    ByteCount beside;  // whole packets, and trains
+    ByteCount beside;  // whole packets and trains
     friend bool operator==(const Limit&, const Limit&) = default;
   };
-  // Who has made a frame, and what it is.
+  // The kind of a frame, and whether the gateway made it.
   struct Sort {
     gateway::FrameKind kind = gateway::FrameKind::kMalformed;
     bool is_own = false;
   };
 
-  // A frame of so many octets leaves; `limit` is in force from now on. `now` never goes backwards.
+  // A frame of `octets` octets leaves. `limit` is in force from now on. `now` never goes backwards.
   void add(std::uint64_t octets, const Sort& sort, const Limit& limit, Instant now);
-  // Looks at the windows that are not over yet, and says which one exceeds its limit most: when it
-  // ends, how much left, how much may leave, and what left. Empty: none exceeds it.
+  // Describes the window that exceeds its limit most: its end, the octets sent and allowed, and the
+  // kinds of frames. Windows that are not over yet count, too. Empty if no window exceeds its
+  // limit.
   std::string worst();
-  // By how many octets. Zero: none exceeds it.
+  // By how many octets the worst window exceeds its limit. Zero if none does.
   double excess();
 
  private:
   static constexpr std::size_t kKinds = static_cast<std::size_t>(gateway::FrameKind::kOtherIp) + 1;
   using Octets = std::array<std::uint64_t, 2 * kKinds>;
-  // Where a window may begin: just before a frame.
+  // A possible begin of a window: just before a frame.
   struct Start {
     Instant at;
-    std::uint64_t before = 0;  // octets that left earlier
-    Octets of{};               // the same, by sort
+    std::uint64_t before = 0;  // octets sent before the frame
+    Octets of{};               // the same, by kind of frame
   };
   struct Recent {
     Start start;
-    Limit limit;  // the highest since
+    Limit limit;  // the highest limits since then
   };
   struct Group {
     Limit limit;
@@ -78,8 +80,8 @@ class LinkMeter {
   void raise(const Limit& limit);
   void look(const Start& start, const Limit& limit, Instant end);
 
-  std::deque<Recent> recent_;  // less than the shortest window ago
-  std::vector<Group> groups_;  // the highest limit first
+  std::deque<Recent> recent_;  // starts less than kShortestWindow ago
+  std::vector<Group> groups_;  // highest limit first
   Limit limit_;
   std::uint64_t sent_ = 0;
   Octets sent_of_{};

@@ -1,5 +1,5 @@
-// The processor under a gateway, which others use too, and the rings in front of it: what a gateway
-// does at once unless somebody starves it.
+// The processor that a gateway shares with other programs, and the rings in front of the gateway.
+// Without a Machine the gateway does all work at once, unless a worker is starved.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace satrelay::sim {
 
-// For `length` from `when` on the gateway runs only at the end of each `period`, for `runs` of it.
+// For `length` from `when`, the gateway runs only in the last `runs` of each `period`.
 struct Starvation {
   Instant when;
   Duration length;
@@ -23,22 +23,22 @@ struct Starvation {
   Instant end() const { return when + length; }
 };
 
-// What the owner of the gateway finds out about its machine.
+// How much the node tells the engine about its machine.
 enum class Insight : std::uint8_t {
   kAll,
-  kMissed,   // only what has found no room
-  kNothing,  // as in a build that knows no RECEPTION
-  kFeigned,  // it tells of more than can be, always
+  kMissed,   // only the frames for which a ring had no room
+  kNothing,  // nothing, as a build without RECEPTION
+  kFeigned,  // always more waiting and more missed frames than possible
 };
 
-// How the owner shows frames that wait in a ring to the gateway, and asks it for those to send.
+// How the node calls the engine: with bursts of frames, or with single ones.
 enum class Verbs : std::uint8_t { kBursts, kSingle };
 
 struct MachineSpec {
   std::vector<Starvation> starvations;  // ascending and disjoint
   Insight insight = Insight::kAll;
-  std::size_t ring = 2048;  // frames that a port keeps
-  Duration frame_time;      // that the processor spends on each frame, received or sent
+  std::size_t ring = 2048;  // frames that each port's ring holds
+  Duration frame_time;      // processor time for each frame, received or sent
   Verbs verbs = Verbs::kBursts;
   bool is_idle() const {
     return starvations.empty() && frame_time == Duration::zero() && insight != Insight::kFeigned;
@@ -49,18 +49,18 @@ class Machine {
  public:
   explicit Machine(const MachineSpec& spec) : spec_(spec) {}
 
-  // The gateway has worked on so many frames at `now`.
+  // The gateway worked on `frames` frames at `now`.
   void spend(std::size_t frames, Instant now) {
     if (spec_.frame_time == Duration::zero() || frames == 0) return;
     busy_since_ = now;
     busy_until_ = now + spec_.frame_time * static_cast<std::int64_t>(frames);
   }
-  // When the gateway runs again; `now` if it does.
+  // When the gateway runs next; `now` if it can run.
   Instant free_at(Instant now) const;
   bool is_free(Instant now) const { return free_at(now) <= now; }
-  // Since when it has not run.
+  // Since when the gateway has not run; `now` if it can run.
   Instant away_since(Instant now) const;
-  // When it is next taken away; never() if it is not.
+  // When the processor is next taken away; never() if it is not.
   Instant next_absence(Instant now) const;
 
  private:
@@ -68,7 +68,7 @@ class Machine {
     Instant begin = Instant::never();
     Instant end = Instant::never();
   };
-  // The one at `now`, or the next.
+  // The absence at `now`, or else the next one.
   Absence absence(Instant now) const;
 
   MachineSpec spec_;
@@ -76,14 +76,14 @@ class Machine {
   Instant busy_until_;
 };
 
-// What a port keeps until the gateway takes it.
+// Frames that wait at a port for the gateway.
 class Ring {
  public:
-  // False if there is no room, which is counted; the frame stays the caller's.
+  // Returns false and counts the frame if there is no room; the caller keeps the frame.
   bool push(FrameHandle frame, std::size_t room, Instant empty_at);
   FrameHandle pop();
   bool empty() const { return frames_.empty(); }
-  // When it was last known to be empty.
+  // When the ring was last known to be empty.
   Instant empty_at() const { return empty_at_; }
   void set_empty_at(Instant now) { empty_at_ = now; }
   std::uint64_t missed() const { return missed_; }

@@ -9,7 +9,7 @@
 namespace satrelay::sim {
 namespace {
 
-constexpr std::size_t kMostWaiting = 64;  // frames for one address, then the oldest is dropped
+constexpr std::size_t kMostWaiting = 64;  // frames for one address; then the oldest is dropped
 constexpr int kMostRequests = 60;
 
 }  // namespace
@@ -70,7 +70,7 @@ void Neighbours::request(const IpAddress& address) {
                     out.subspan(ethernet.size()));
     frames_->set_size(frame, ethernet.size() + wire::kArpSize);
   } else {
-    // RFC 4861 section 7.2.2: to the solicited-node multicast address.
+    // RFC 4861 section 7.2.2: ask the solicited-node multicast address.
     const auto& octets = address.octets();
     const MacAddress mac{{0x33, 0x33, 0xff, octets[13], octets[14], octets[15]}};
     const auto ethernet = header(mac, wire::EtherType::kIpv6);

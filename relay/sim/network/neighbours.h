@@ -1,5 +1,5 @@
-// Which MAC address an IP address has: told beforehand, or asked with ARP and Neighbour Discovery
-// while the packets for it wait.
+// Finds the MAC address for an IP address. The scenario tells it beforehand, or the host asks with
+// ARP and Neighbour Discovery while packets to that address wait.
 #pragma once
 
 #include <cstddef>
@@ -27,10 +27,11 @@ class Neighbours {
   Neighbours(FramePool& frames, const OwnAddresses& own) : frames_(&frames), own_(own) {}
 
   void learn(const IpAddress& address, const MacAddress& mac);
-  // Takes over the frame: puts the destination MAC into it and queues it for poll(), now or once
-  // the MAC is known.
+  // Takes over the frame, writes the destination MAC into it and queues it for poll(). If the MAC
+  // is unknown, the frame waits until it is known.
   void send(FrameHandle frame, const IpAddress& destination, Instant now);
-  // Answers requests and takes replies; true if the frame was ARP or Neighbour Discovery.
+  // Answers requests and learns from messages. True if the frame was ARP, Neighbour Discovery or
+  // malformed ICMPv6.
   bool handle_frame(const wire::EthernetHeader& ethernet, ConstBytes payload, Instant now);
   void handle_timeout(Instant now);
   std::optional<FrameHandle> poll();

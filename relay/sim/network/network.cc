@@ -119,7 +119,7 @@ void Network::schedule_faults() {
     });
     loop_.at(restart.when + restart.down, [this, restart, epoch] {
       if (stopped_) return;
-      gateway(restart.side).kill();  // as another restart may have started it
+      gateway(restart.side).kill();  // another restart may have started it
       if (restart.memory) gateway(restart.side).set_memory(*restart.memory);
       gateway(restart.side).start(epoch);
     });
@@ -144,7 +144,7 @@ void Network::build_station(Side side) {
   }
   const unsigned end = index == 0 ? SatelliteLink::kA : SatelliteLink::kB;
   if (!scenario_.gateways_present) {
-    // The switch hangs on the satellite directly.
+    // Connect the switch to the satellite.
     lans_[index]->connect_gateway(*satellite_, end);
     satellite_->connect(end, *lans_[index], SimLan::kGateway);
     return;
@@ -182,7 +182,7 @@ void Network::vanish(const Vanishing& vanishing) {
     const bool client = specs_[i].client_side == vanishing.side;
     if ((client ? specs_[i].client_host : specs_[i].server_host) != vanishing.host) continue;
     Outcome& outcome = client ? flows_[i].client : flows_[i].server;
-    // Who vanishes in TIME-WAIT may owe its peer an acknowledgement.
+    // A host that vanishes in TIME-WAIT may still owe its peer an acknowledgment.
     outcome.vanished = !flows_[i].client.ended || !flows_[i].server.ended;
   }
 }
@@ -238,7 +238,7 @@ FlowResult* Network::flow_of(ConstBytes frame) {
   if (!tcp) return nullptr;
   const std::uint16_t source = tcp->header.source_port;
   const std::uint16_t destination = tcp->header.destination_port;
-  // Of the client, or of the server.
+  // The frame is from the client, or else from the server.
   auto flow = by_server_pair_.find({ip->destination, ip->source, destination, source});
   if (flow == by_server_pair_.end()) {
     flow = by_server_pair_.find({ip->source, ip->destination, source, destination});
@@ -287,7 +287,7 @@ bool Network::drained() {
     if (!is_running(side)) continue;
     if (gateway(side).flow_count() != 0) return false;
     if (gateway(side).arena_used(loop_.now()) != 0) return false;
-    // A stream without bytes waits until the peer has heard how it ended.
+    // A stream without bytes remains until the peer knows how it ended.
     for (const auto& peer : gateway(side).peers()) {
       if (peer.streams != 0) return false;
     }
@@ -310,7 +310,7 @@ std::size_t Network::frames_left_over() {
     if (node != nullptr) node->kill();
   }
   run_for(kLongerThanAnyPath);
-  // A host asks for an address longer than that, and what it would send there waits.
+  // A host asks for an unknown address for longer than that, and frames to it wait meanwhile.
   for (const auto& hosts : hosts_) {
     for (const auto& host : hosts) host->neighbours().clear();
   }

@@ -1,5 +1,5 @@
-// The whole of it: hosts - LAN - gateway A - satellite - gateway B - LAN - hosts, built from a
-// scenario and run in virtual time.
+// The whole network, built from a scenario and run in virtual time: hosts - LAN - gateway A -
+// satellite - gateway B - LAN - hosts.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@
 namespace satrelay::sim {
 
 struct FlowResult {
-  SocketPair pair;  // local: the client
+  SocketPair pair;  // as the client sees it
   Outcome client;
   Outcome server;
-  std::uint32_t repeated_opens = 0;  // SYNs at the server after it had taken the connection
-  std::uint64_t crossed_raw = 0;     // its frames on the link that were not carried by STP
-  std::uint64_t lost_raw = 0;        // of these, those that the link has lost as they entered it
+  std::uint32_t repeated_opens = 0;  // SYNs at the server after it accepted the connection
+  std::uint64_t crossed_raw = 0;     // the flow's frames on the link that STP did not carry
+  std::uint64_t lost_raw = 0;        // of these, frames that the link lost as they entered
 
   bool over() const {
     return (client.ended || client.vanished) &&
@@ -44,7 +44,7 @@ class Network {
   FramePool& frames() { return frames_; }
   SatelliteLink& satellite() { return *satellite_; }
   GatewayNode& gateway(Side side) { return *gateways_[static_cast<std::size_t>(side)]; }
-  // False if there is none, or it was killed.
+  // False if there is no gateway, or it was killed.
   bool is_running(Side side) const {
     const auto& node = gateways_[static_cast<std::size_t>(side)];
     return node != nullptr && node->is_running();
@@ -58,30 +58,31 @@ class Network {
   const FlowSpec& spec(std::size_t index) const { return specs_[index]; }
   std::size_t flow_count() const { return flows_.size(); }
 
-  // Adds a flow to those of the scenario; for tests that decide during the run.
+  // Adds a flow to the scenario's flows, for tests that decide during the run.
   std::size_t open(const FlowSpec& flow);
-  // Lets a flow begin now that is over (or has never been started), with nothing known of it.
+  // Starts a flow that is over or was never started. Its earlier results are forgotten.
   void reopen(std::size_t index);
-  // Until both gateways know each other to be alive; false after `limit`.
+  // Runs until both gateways consider each other alive. False if they do not by `limit`.
   bool run_until_peers_alive(Instant limit);
-  // Until every flow is over; false if some are not by `limit`.
+  // Runs until every flow is over. False if some are not by `limit`.
   bool run_until_flows_over(Instant limit);
-  // Until hosts and gateways have forgotten everything; false if they have not by `limit`.
+  // Runs until hosts and gateways have forgotten all flows. False if they have not by `limit`.
   bool run_until_drained(Instant limit);
-  // Stops the gateways and lets what is under way arrive; how many frames somebody still holds.
+  // Stops the gateways, lets the frames in flight arrive, and returns how many frames are still
+  // held.
   std::size_t frames_left_over();
   void run_for(Duration duration) { loop_.run_until(loop_.now() + duration); }
 
-  // Sum of a counter over both gateways, earlier runs included.
+  // The sum of a counter over both gateways, earlier runs included.
   std::uint64_t counted(gateway::Counter counter);
-  // TCP frames that a gateway passed on untouched.
+  // TCP frames that gateways bridged.
   std::uint64_t bridged_tcp();
 
-  // SYNs at honest hosts in the name of a host that has sent none: no gateway may be talked into
+  // SYNs at honest hosts in the name of a host that sent none. No attacker may make a gateway send
   // one.
   std::uint64_t impostors() const { return impostors_; }
 
-  // What the gateway of a side is started with.
+  // The configuration of the gateway of a side.
   config::Gateway gateway_config(Side side) const;
 
  private:
@@ -98,7 +99,7 @@ class Network {
   void bait_hostile_peer();
   std::optional<SimHost::Reception> receive_stranger(const SocketPair& at_server);
   void start_flow(std::size_t index);
-  // That of a TCP frame as hosts send them; nullptr of anything else.
+  // The flow of a TCP frame; nullptr if the frame belongs to no flow.
   FlowResult* flow_of(ConstBytes frame);
   std::optional<SimHost::Reception> receive(const SocketPair& at_server);
   bool drained();
@@ -107,14 +108,14 @@ class Network {
   Tracer* tracer_;
   EventLoop loop_;
   FramePool frames_;
-  std::deque<FlowResult> flows_;   // addresses stay valid; outlives the hosts below
-  std::deque<Outcome> strangers_;  // of connections with hosts that are not honest; the same
+  std::deque<FlowResult> flows_;   // addresses stay valid; must outlive the hosts below
+  std::deque<Outcome> strangers_;  // connections with hostile hosts; the same holds
   std::vector<FlowSpec> specs_;
   std::unordered_map<SocketPair, std::size_t, SocketPairHash> by_server_pair_;
   std::unique_ptr<SatelliteLink> satellite_;
   std::unique_ptr<SimLan> lans_[2];
   std::unique_ptr<GatewayNode> gateways_[2];
-  bool stopped_ = false;  // gateways are not started any more
+  bool stopped_ = false;  // whether restarts of gateways are ignored
   std::vector<std::unique_ptr<SimHost>> hosts_[2];
   std::unique_ptr<HostileTerminal> hostile_;
   std::unique_ptr<WanJunction> junction_;
@@ -122,7 +123,7 @@ class Network {
   std::vector<std::unique_ptr<Forger>> forgers_;
   std::uint64_t impostors_ = 0;
   std::uint16_t next_port_ = 20'000;
-  std::size_t first_open_ = 0;  // flows before it are over
+  std::size_t first_open_ = 0;  // all flows before this one are over
 };
 
 }  // namespace satrelay::sim

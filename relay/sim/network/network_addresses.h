@@ -1,5 +1,5 @@
-// Who is where: the gateways' own addresses and the prefixes behind each, and the same of a
-// terminal that means harm (hostile_terminal.h).
+// The addresses of the gateways and the prefixes behind them, and those of the hostile terminal
+// (hostile_terminal.h).
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ struct HostileHost {
   MacAddress mac;
 };
 HostileHost hostile_host(std::size_t index);
-// Makes it the gateway's second peer, with keys if the scenario encrypts.
+// Adds the hostile terminal as the gateway's second peer, with keys if the scenario encrypts.
 void add_hostile_peer(const Scenario& scenario, config::Gateway& config);
 
 }  // namespace satrelay::sim

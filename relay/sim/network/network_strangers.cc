@@ -1,5 +1,5 @@
-// Who is no honest host of the scenario: where they stand in the network, and what honest hosts say
-// to them.
+// Hosts and terminals that are not honest: how they join the network, and how honest hosts treat
+// them.
 #include <algorithm>
 
 #include "pep/base/random.h"
@@ -13,12 +13,12 @@ namespace {
 
 constexpr std::byte kHostileKey{2};
 constexpr std::size_t kMostBaits = 6;
-constexpr std::size_t kMostKnown = 100;      // flows that somebody forges for
-constexpr std::size_t kFirstAttacker = 190;  // its number on its LAN
-// Strangers may leave their connections behind.
+constexpr std::size_t kMostKnown = 100;      // flows that a forger knows
+constexpr std::size_t kFirstAttacker = 190;  // host number on its LAN
+// Hostile hosts may abandon their connections.
 constexpr Duration kPatience = Duration::seconds(300);
 
-// What an honest host does with a connection of a stranger.
+// The plan of an honest host for a connection with a hostile host.
 Plan plan_for_stranger(Random& random) {
   Plan plan = random.chance(0.5) ? receiver() : sender(random.below(50'000));
   if (random.chance(0.3)) {
@@ -34,7 +34,7 @@ bool is_hostile(const IpAddress& address) {
          IpPrefix::parse(kHostilePrefixV6)->contains(address);
 }
 
-// From which a forging host opens connections that its own TCP knows nothing of.
+// Addresses from which a forging host opens connections, unknown to its own TCP.
 OwnAddresses raw_addresses(const OwnAddresses& own) {
   OwnAddresses raw = own;
   std::array<std::uint8_t, 16> v4 = own.v4.octets();
@@ -149,7 +149,7 @@ void Network::let_in_hostile_peer() {
   bait_hostile_peer();
 }
 
-// Honest hosts also ask hosts behind the hostile terminal for something; in vain, as it may be.
+// Lets honest hosts also connect to hosts behind the hostile terminal. They may get no answer.
 void Network::bait_hostile_peer() {
   const HostilePeer& spec = *scenario_.hostile_peer;
   Random random(spec.seed + 2);
@@ -201,7 +201,8 @@ std::optional<SimHost::Reception> Network::receive_stranger(const SocketPair& at
     return SimHost::Reception{plan_for_stranger(random), &strangers_.emplace_back()};
   }
   if (at_server.remote_port >= Forger::kFirstPort) {
-    // Either what a forger opens with itself, or in the name of a host that will say no.
+    // A forger opened the connection for itself, or in the name of another host. That host would
+    // reset it, so refuse it.
     const bool is_own = std::ranges::any_of(attackers_, [&](const auto& attacker) {
       const OwnAddresses raw = raw_addresses(attacker->spec().addresses);
       return at_server.remote == raw.v4 || at_server.remote == raw.v6;
@@ -210,12 +211,12 @@ std::optional<SimHost::Reception> Network::receive_stranger(const SocketPair& at
     Random random(scenario_.seed + strangers_.size());
     return SimHost::Reception{plan_for_stranger(random), &strangers_.emplace_back()};
   }
-  // In the name of a host of the forger's own LAN, which has no such connection any more: no
-  // gateway can tell.
+  // A forger used the name of a host on its own LAN that has no such connection any more. No
+  // gateway can tell such a SYN from a genuine one.
   const bool is_forged = std::ranges::any_of(
       forgers_, [&](const auto& forger) { return forger->has_asked_for(at_server); });
   if (is_forged) return std::nullopt;
-  // A gateway that was started anew asks hosts for their numbers in the names of their peers.
+  // A restarted gateway asks hosts for their sequence numbers in the names of their peers.
   if (scenario_.restarts.empty()) ++impostors_;
   return std::nullopt;
 }

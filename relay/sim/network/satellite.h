@@ -27,11 +27,11 @@ class SatelliteLink final : public Actor, public FrameSink {
   void connect(unsigned end, FrameSink& sink, unsigned port);
   // A frame from the gateway at port kA or kB.
   void receive(unsigned port, FrameHandle frame) override;
-  // Sees every frame that enters the link, before it may be lost.
+  // `call` gets every frame that enters the link, before the link may lose it.
   void on_frame(std::function<void(unsigned from, ConstBytes)> call) {
     on_frame_.push_back(std::move(call));
   }
-  // Sees every frame that the link loses as it enters.
+  // `call` gets every frame that the link loses as it enters.
   void on_lost(std::function<void(ConstBytes)> call) { on_lost_ = std::move(call); }
   void set_outage(bool outage, config::LinkWays ways = config::LinkWays::kBoth);
   link::LinkDirection& from_a() { return a_to_b_; }

@@ -1,4 +1,4 @@
-// Whole Ethernet frames around TCP segments, as a host's stack builds and takes them apart.
+// Whole Ethernet frames with TCP segments, as a host's stack writes and parses them.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,11 @@ struct TcpFrame {
   ConstBytes payload;
 };
 
-// nullopt unless the frame is TCP with right checksums.
+// Returns nullopt unless the frame is an unfragmented TCP segment with a correct checksum.
 std::optional<TcpFrame> parse_tcp_frame(ConstBytes frame);
 
-// Writes headers, lets `fill` write the payload, then the checksum; the frame's size.
+// Writes the headers, lets `fill` write the payload, then writes the checksum. Returns the frame's
+// size.
 template <typename Fill>
 std::size_t write_tcp_frame(const wire::EthernetHeader& ethernet, wire::IpHeader ip,
                             const wire::TcpHeader& tcp, std::size_t payload_size, MutableBytes out,
@@ -31,7 +32,7 @@ std::size_t write_tcp_frame(const wire::EthernetHeader& ethernet, wire::IpHeader
 std::size_t write_tcp_headers(const wire::EthernetHeader& ethernet, wire::IpHeader ip,
                               const wire::TcpHeader& tcp, std::size_t payload_size,
                               MutableBytes out);
-// Computes and stores the checksum of the frame that write_tcp_headers() began.
+// Computes and stores the checksum of a frame that write_tcp_headers() began.
 void finish_tcp_frame(const wire::EthernetHeader& ethernet, const wire::IpHeader& ip,
                       MutableBytes frame);
 

@@ -1,4 +1,5 @@
-// A scenario in words, a line for each link, station, rule, flow and fault, in order of time.
+// Describes a scenario in words: a line for each link, station, host, class, rule, flow and fault.
+// Flows and faults stand in order of time.
 #pragma once
 
 #include <string>

@@ -33,8 +33,9 @@ config::LinkDirection random_link(Random& random, BitRate rate, Duration delay) 
   if (random.chance(0.15)) {
     config::GilbertElliott bursts;
     bursts.good_to_bad = log_uniform(random, 0.0005, 0.01);
-    // The model moves on with each frame, so a lone sender's retries must not all fall into one
-    // burst: eleven lost in a row end a TCP connection, rightly.
+    // The model changes its state only when a frame passes, so all retransmissions of a lone sender
+    // could fall into one burst. Eleven losses in a row rightly end a TCP connection. So bursts
+    // must be short.
     bursts.bad_to_good = 0.4 + random.unit() * 0.5;
     bursts.loss_bad = 0.8;
     link.gilbert_elliott = bursts;
@@ -47,7 +48,7 @@ config::LinkDirection random_link(Random& random, BitRate rate, Duration delay) 
   if (random.chance(0.3)) link.duplicate = random.unit() * 0.03;
   if (random.chance(0.4)) link.corrupt = random.unit() * random.unit() * 0.02;
   if (random.chance(0.1)) {
-    // Handovers: now a longer path, now a shorter one.
+    // Handovers to longer and shorter paths.
     Duration at = Duration::seconds(3);
     for (std::uint64_t steps = 1 + random.below(4); steps > 0; --steps) {
       at = at + random_milliseconds(random, 100, 5'000);
@@ -56,7 +57,7 @@ config::LinkDirection random_link(Random& random, BitRate rate, Duration delay) 
     if (random.chance(0.3)) link.delay_order = config::DelayOrder::kKept;
   }
   if (random.chance(0.1)) {
-    // A modem that changes its modulation and tells nobody.
+    // A modem changes its modulation without notice to the gateway.
     Duration at = Duration::seconds(3);
     for (std::uint64_t steps = 1 + random.below(4); steps > 0; --steps) {
       at = at + random_milliseconds(random, 100, 5'000);
@@ -108,7 +109,7 @@ DrawnPlans random_plans(Random& random, std::uint64_t most) {
     case 3:  // both directions at once
       plans = {sender(random_size(random, most / 2)), sender(random_size(random, most / 2))};
       break;
-    case 4:  // the server speaks first, the client ends it
+    case 4:  // the server speaks first, the client ends
     {
       const std::uint64_t greeting = 1 + random.below(500);
       plans = {sender(request), greeter(greeting)};
@@ -128,7 +129,7 @@ DrawnPlans random_plans(Random& random, std::uint64_t most) {
       plans = {requester(request), responder(request, random_size(random, most))};
       plans.server.finish = Finish::kWhenSent;
       break;
-    default: {  // someone resets
+    default: {  // one side resets
       const std::uint64_t size = random_size(random, most);
       switch (random.below(5)) {
         case 0:
@@ -168,10 +169,11 @@ DrawnPlans random_plans(Random& random, std::uint64_t most) {
   return plans;
 }
 
-// Mostly all local, as operators have it.
+// Mostly all modes are local, as operators usually set them.
 config::FlowModes random_modes(Random& random) {
   config::FlowModes modes;
-  // Drawn beside the others, so that a seed stands for what it always has otherwise.
+  // Draw the delivery mode from a copy of the generator, so that a seed gives the same other modes
+  // as before.
   Random beside = random;
   for (int i = 0; i < 8; ++i) beside.below(2);
   if (beside.chance(0.15)) modes.delivery = config::DeliveryMode::kPrompt;
@@ -199,7 +201,7 @@ void add_faults(Random& random, Scenario& scenario, std::size_t hosts) {
   while (random.chance(0.15) && scenario.outages.size() < 3) {
     constexpr config::LinkWays kWays[] = {config::LinkWays::kBoth, config::LinkWays::kBoth,
                                           config::LinkWays::kAToB, config::LinkWays::kBToA};
-    // Flows live through minutes, as with Linux's own sender.
+    // Flows survive outages of minutes, as they do with Linux's own sender.
     const std::uint64_t most = random.chance(0.2) ? 600'000 : 10'000;
     scenario.outages.push_back(
         {random_instant(random), random_milliseconds(random, 10, most), kWays[random.below(4)]});

@@ -10,7 +10,8 @@
 namespace satrelay::sim {
 namespace {
 
-// Half of the time one trick or two, which then get far; else several, or all.
+// One case in ten has all tricks. Half of the others have one or two, which then get far; the rest
+// have up to eight.
 std::uint32_t random_tricks(Random& random, std::uint32_t all, unsigned count) {
   if (random.chance(0.1)) return all;
   const std::uint64_t wanted = random.chance(0.5) ? 1 + random.below(2) : 3 + random.below(6);
@@ -32,7 +33,7 @@ void add_hostile_peer(Random& random, Scenario& scenario) {
   hostile.packets = random_count(random);
   hostile.tricks =
       random_tricks(random, every_trick<PeerTrick>(), static_cast<unsigned>(PeerTrick::kEnd));
-  // Most of them need streams.
+  // Most tricks need streams.
   if (random.chance(0.5)) hostile.tricks |= bit(PeerTrick::kOpens);
   scenario.hostile_peer = hostile;
 }
@@ -57,8 +58,8 @@ config::LinkDirection calm_link(Random& random, BitRate rate, Duration delay) {
   return link;
 }
 
-// Two stations with a few honest flows. Where somebody means harm there is no other fault but loss,
-// so that nothing has two causes.
+// Two stations with honest hosts. The satellite link has no faults but loss, so that a failure has
+// few possible causes.
 Scenario honest_stations(Random& random, std::uint64_t seed) {
   Scenario scenario;
   scenario.seed = seed;

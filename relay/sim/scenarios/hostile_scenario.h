@@ -1,5 +1,5 @@
-// Scenarios in which somebody means harm: a peer with the right keys, hosts that forge, or both
-// beside crowds and faults. What honest hosts do among themselves must not suffer.
+// Hostile scenarios: a peer with the right keys, hosts that forge, or both, beside crowds and
+// faults. Flows between honest hosts must not suffer.
 #pragma once
 
 #include <cstdint>

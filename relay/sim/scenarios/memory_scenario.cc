@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMostFlows = 3'600;
 constexpr std::uint64_t kMostBytes = 6'000'000;
-constexpr double kLinkSeconds = 40;  // within which all of it crosses the slower direction
+constexpr double kLinkSeconds = 40;  // time for all bytes to cross the slower direction, at most
 
 // Most scenarios are small, so that many can be run; some have thousands of flows.
 std::size_t random_crowd(Random& random) {
@@ -21,7 +21,7 @@ std::size_t random_crowd(Random& random) {
   return static_cast<std::size_t>(log_uniform(random, 800, kMostFlows));
 }
 
-// A host whose windows are those of small devices, or of what is left of a large one.
+// Gives the host the windows of a small device, or of a large device that is short of memory.
 void shrink_stack(Random& random, HostSpec& host) {
   host.tcp.congestion = control::Congestion::kNewReno;
   host.tcp.send_limit = static_cast<std::uint64_t>(log_uniform(random, 4'096, 262'144));
@@ -36,7 +36,7 @@ void shrink_stack(Random& random, HostSpec& host) {
   }
 }
 
-// Reads what it gets within half a minute or so, however slowly.
+// Makes the reader slow: it reads for up to 40 s, perhaps after a pause of up to 40 s.
 void read_slowly(Random& random, Plan& reader, std::uint64_t bytes) {
   const double seconds = log_uniform(random, 1, 40);
   reader.read_rate = BitRate::bits_per_second(std::max<std::uint64_t>(
@@ -55,7 +55,7 @@ DrawnPlans plans_of_one(Random& random, std::uint64_t most) {
           typist(10 + random.below(200), 1 + random.below(40), random_milliseconds(random, 1, 400)),
           receiver()};
       break;
-    case 1:  // echoed
+    case 1:  // keystrokes, while the server sends
       plans = {
           typist(10 + random.below(100), 1 + random.below(10), random_milliseconds(random, 1, 300)),
           sender(size)};
@@ -83,7 +83,7 @@ config::Limits crowded_limits(Random& random, std::size_t flows) {
   limits.half_open = random.chance(0.2) ? 16 : 1'024;
   const double least = 2 << 20, most = 32 << 20;
   double memory = log_uniform(random, least, most);
-  // Mostly what a few blocks a flow come to.
+  // Mostly as much as a few blocks for each flow.
   if (random.chance(0.7)) memory = static_cast<double>(flows) * log_uniform(random, 3e3, 3e4);
   limits.memory = ByteCount(static_cast<std::uint64_t>(std::clamp(memory, least, most)));
   if (random.chance(0.3)) {
@@ -124,7 +124,7 @@ config::LinkDirection plain_link(Random& random, double rate, Duration delay) {
 
 void add_crowd(Random& random, Scenario& scenario, std::size_t flows, std::uint64_t budget) {
   const std::uint64_t share = budget / flows;
-  // Some want ten times what others do.
+  // A flow may want ten times the average.
   const std::uint64_t most = std::clamp<std::uint64_t>(share * 10, 64, 400'000);
   const Duration over = random_milliseconds(random, 0, random.chance(0.3) ? 500 : 20'000);
   const double from_a = random.chance(0.5) ? 0.5 : random.unit();
@@ -179,7 +179,7 @@ Scenario memory_scenario(std::uint64_t seed) {
       random, scenario, flows,
       std::min(kMostBytes, static_cast<std::uint64_t>(seconds * log_uniform(random, 0.1, 1))));
   while (random.chance(0.1) && scenario.outages.size() < 2) {
-    // Up to minutes, and mostly short.
+    // Mostly short, but up to ten minutes.
     const auto length = static_cast<std::int64_t>(log_uniform(random, 10, 600'000));
     scenario.outages.push_back(
         {random_instant(random), Duration::milliseconds(length), config::LinkWays::kBoth});

@@ -1,5 +1,5 @@
-// Many flows that together want more memory than their gateways have: slow readers, typists, tiny
-// windows, and a link whose rate and delay change.
+// Scenarios of many flows that together want more memory than their gateways have. There are slow
+// readers, typists, tiny windows, and a link with a changing rate.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,7 @@ namespace satrelay::sim {
 
 Scenario memory_scenario(std::uint64_t seed);
 
-// Its parts, for scenarios of several kinds: `flows` flows of at most `budget` bytes together,
-// between hosts that are there.
+// Adds `flows` such flows between the scenario's hosts, of about `budget` bytes together.
 void add_crowd(Random& random, Scenario& scenario, std::size_t flows, std::uint64_t budget);
 
 }  // namespace satrelay::sim

@@ -1,4 +1,4 @@
-// The programs that hosts run, by name.
+// Plans of the programs that hosts run, by name.
 #pragma once
 
 #include <cstdint>
@@ -26,21 +26,21 @@ inline Plan requester(std::uint64_t request_bytes) {
   plan.finish = Finish::kWhenPeerFinished;
   return plan;
 }
-// Answers once the whole request is in.
+// Answers when it has the whole request.
 inline Plan responder(std::uint64_t request_bytes, std::uint64_t response_bytes) {
   Plan plan;
   plan.send_bytes = response_bytes;
   plan.send_after = request_bytes;
   return plan;
 }
-// Speaks without being asked (SMTP, SSH, MySQL), and closes after the client.
+// Sends first (SMTP, SSH, MySQL), and closes after the client.
 inline Plan greeter(std::uint64_t greeting_bytes) {
   Plan plan;
   plan.send_bytes = greeting_bytes;
   plan.finish = Finish::kWhenPeerFinished;
   return plan;
 }
-// Answers only the end of the request, through the half that is still open.
+// Answers only after the client has ended its half of the connection.
 inline Plan half_close_user(std::uint64_t response_bytes) {
   Plan plan;
   plan.send_bytes = response_bytes;

@@ -1,4 +1,4 @@
-// The kinds of random scenarios that the soak runs: each hunts in another place.
+// The kinds of random scenarios that the soak runs. Each looks for faults in another part.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,18 @@
 namespace satrelay::sim {
 
 enum class Profile : std::uint8_t {
-  kUsual,        // anything that may happen to a few dozen flows (random_scenario.h)
-  kMemory,       // many flows that take turns to fill a small memory
-  kHostilePeer,  // a peer with the right keys that says anything
+  kUsual,        // any faults, for a few dozen flows (random_scenario.h)
+  kMemory,       // many flows that compete for a small memory
+  kHostilePeer,  // a peer with the right keys that sends any frames
   kHostileLan,   // a host on a LAN that forges
-  kMixed,        // parts of all
-  kWorkers,      // the usual and the mixed ones, gateways with several workers
+  kMixed,        // parts of all the above
+  kWorkers,      // kUsual and kMixed scenarios, with several workers
 };
 
 const char* name_of(Profile profile);
 std::optional<Profile> parse_profile(std::string_view name);
 
-// The same seed means another scenario in each profile.
+// A seed gives a different scenario in each profile.
 Scenario random_scenario(Profile profile, std::uint64_t seed);
 
 }  // namespace satrelay::sim

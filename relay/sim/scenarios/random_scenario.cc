@@ -20,14 +20,14 @@ config::Limits random_limits(Random& random) {
       limits.memory.value(), static_cast<std::uint64_t>(log_uniform(random, 128 << 10, 64 << 20))));
   limits.host_window =
       ByteCount(static_cast<std::uint64_t>(log_uniform(random, 32 << 10, 4 << 20)));
-  // Shorter than a host's patience, so that it is the gateway that ends what hangs.
+  // Shorter than a host's patience, so that the gateway ends connections that hang.
   limits.idle_timeout = Duration::seconds(1'000);
   limits.half_close_timeout = Duration::seconds(600);
   return limits;
 }
 
-// In a third of all: two classes, and which rules are of them. From numbers of their own, so that
-// seeds mean what they meant before there were classes.
+// Adds two classes to a third of the scenarios, and assigns rules to them. It draws from its own
+// generator, so that seeds mean what they meant before there were classes.
 void draw_classes(Scenario& scenario, std::uint64_t seed) {
   Random random(~Random(seed).next());
   if (!random.chance(0.33)) return;
@@ -36,7 +36,7 @@ void draw_classes(Scenario& scenario, std::uint64_t seed) {
     config::TrafficClass one{.name = name};
     one.weight = static_cast<std::uint8_t>(1 + random.below(255));
     if (random.chance(0.5)) one.guaranteed = slower.scaled(1 + random.below(39), 100);
-    // Transfers shall end in the time that they have without classes.
+    // A maximum near the link's rate, so that transfers end in time, as they do without classes.
     if (random.chance(0.3)) one.maximum = slower.scaled(70 + random.below(60), 100);
     scenario.classes.push_back(one);
   }
@@ -49,7 +49,7 @@ void draw_classes(Scenario& scenario, std::uint64_t seed) {
 }  // namespace
 
 Scenario random_scenario(std::uint64_t seed) {
-  Random random(Random(seed).next());  // unrelated for neighbouring seeds
+  Random random(Random(seed).next());  // so that neighboring seeds give unrelated scenarios
   Scenario scenario;
   scenario.seed = seed;
   const Duration delay = random_milliseconds(random, 5, 300);
@@ -61,15 +61,16 @@ Scenario random_scenario(std::uint64_t seed) {
       random, BitRate::bits_per_second(static_cast<std::uint64_t>(std::max(back, 1e6))), delay);
   const std::uint32_t overheads[] = {config::kOverheadIp, config::kOverheadEthernet, 20};
   scenario.overhead = overheads[random.below(3)];
-  // ARP has no checksum: a flipped bit in it is believed, and here no frame check sequence stops
-  // it.
+  // Hosts would believe an ARP message with a flipped bit: ARP has no checksum, and no frame check
+  // sequence protects it here.
   const bool corrupting = scenario.a_to_b.corrupt > 0 || scenario.b_to_a.corrupt > 0;
   scenario.static_neighbours = corrupting || !random.chance(0.4);
   if (random.chance(0.3)) {
     scenario.stp.mtu = static_cast<std::uint16_t>(1'000 + random.below(501));
   }
 
-  const std::size_t groups = 1 + random.below(3);  // each its own VLAN or none
+  const std::size_t groups = 1 + random.below(3);  // pairs of hosts, each in its own VLAN or in
+                                                   // none
   for (const Side side : {Side::kA, Side::kB}) {
     Station& station = scenario.station(side);
     station.cable = random_cable(random);
@@ -103,11 +104,11 @@ Scenario random_scenario(std::uint64_t seed) {
   scenario.rules.push_back(all);
   draw_classes(scenario, seed);
 
-  // Few enough bytes that the slower direction is done within about half a minute.
+  // Few enough bytes that the slower direction carries them within about half a minute.
   const double most = random.chance(0.2) ? 16e6 : 4e6;
   const auto budget = static_cast<std::uint64_t>(std::min(most, std::max(back, 1e6) / 8 * 20));
   const std::size_t flow_count = 1 + random.below(random.chance(0.2) ? 40 : 10);
-  const bool burst = random.chance(0.3);  // all at one time
+  const bool burst = random.chance(0.3);  // all flows start at once
   const std::uint16_t ports[] = {80, 443, 22, 25, 8080};
   for (std::size_t i = 0; i < flow_count; ++i) {
     const DrawnPlans plans = random_plans(random, budget / flow_count + 1);
@@ -118,7 +119,7 @@ Scenario random_scenario(std::uint64_t seed) {
     flow.version = random.chance(0.3) ? IpVersion::kV6 : IpVersion::kV4;
     flow.server_port = ports[random.below(5)];
     flow.server = random.chance(0.07) ? Server::kRefuses : Server::kListens;
-    // A few start before the gateways know each other.
+    // A few flows start before the gateways know each other.
     const Duration start =
         random_milliseconds(random, random.chance(0.1) ? 0 : 3'000, burst ? 3'000 : 12'000);
     flow.start = Instant() + start;

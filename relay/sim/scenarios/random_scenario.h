@@ -1,4 +1,4 @@
-// What the property test and `satlab soak` run: random flows, hosts, links, faults and limits.
+// Random scenarios for the property test and `satlab soak`: flows, hosts, links, faults and limits.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // Everything that decides a run, as values: two stations with hosts, the link between them, the
-// gateways' configuration, and the flows. One seed makes one scenario, and one scenario one run.
+// gateways' configuration, and the flows. A seed decides the scenario, and the scenario decides the
+// run.
 #pragma once
 
 #include <array>
@@ -46,8 +47,8 @@ struct Vanishing {
 };
 
 enum class Stop : std::uint8_t {
-  kKilled,    // power loss, kill -9
-  kShutDown,  // in order: hosts and peer are told
+  kKilled,    // loss of power, kill -9
+  kShutDown,  // in order: resets connections, closes sessions
 };
 
 // The gateway stops, and comes back with a later boot epoch.
@@ -56,7 +57,7 @@ struct Restart {
   Instant when;
   Duration down;
   Stop stop = Stop::kKilled;
-  std::optional<ByteCount> memory = std::nullopt;  // limits.memory from then on, if it is another
+  std::optional<ByteCount> memory = std::nullopt;  // limits.memory from then on, if it changes
 };
 
 // The satellite link loses everything.
@@ -66,7 +67,7 @@ struct Outage {
   config::LinkWays ways = config::LinkWays::kBoth;
 };
 
-// A host's memory becomes scarce: it offers every connection at most this window from then on.
+// A host runs short of memory. From `when` on it offers at most this window on every connection.
 struct Shrinking {
   Side side = Side::kA;
   std::size_t host = 0;
@@ -74,43 +75,44 @@ struct Shrinking {
   std::uint64_t receive_limit = 0;
 };
 
-// A third terminal, whose gateway has the right keys and says what it likes (hostile_peer.h). It is
-// the second peer of one gateway, and nothing to the other.
+// A third terminal with a hostile gateway: it has the right keys and sends any frames
+// (hostile_terminal.h). It is the second peer of one gateway, the victim. The other gateway does
+// not know it.
 struct HostilePeer {
   Side victim = Side::kA;
   std::uint64_t seed = 1;
   Instant from;
-  Duration length;            // then it begins anew, and behaves
-  std::uint32_t packets = 0;  // of its own making, spread over that time
+  Duration length;            // then it starts a new session, and behaves
+  std::uint32_t packets = 0;  // crafted packets, spread over `length`
   std::uint32_t tricks = 0;   // a bit for each PeerTrick
 };
 
-// A computer on a LAN that forges frames (forger.h). It knows who talks to whom, but no sequence
-// numbers.
+// A hostile host on a LAN that forges frames (forger.h). It knows the addresses and ports of all
+// flows, but no sequence numbers.
 struct Forging {
   Side side = Side::kA;
   std::uint64_t seed = 1;
   Instant from;
   Duration length;
-  std::uint32_t frames = 0;  // spread over that time
+  std::uint32_t frames = 0;  // spread over `length`
   std::uint32_t tricks = 0;  // a bit for each LanTrick
 };
 
-// The thread of one of a gateway's workers does not run.
+// The thread of one of a gateway's workers does not run for a while.
 struct Absence {
   Side side = Side::kA;
-  unsigned worker = 0;  // of those that there are; none if it has fewer
+  unsigned worker = 0;  // no effect if the gateway has fewer workers
   Instant when;
   Duration length;
 };
 
 struct Station {
-  config::LinkDirection cable;  // of each host, both directions
+  config::LinkDirection cable;  // each host's cable, both directions
   std::vector<HostSpec> hosts;
   config::Limits limits;
   unsigned workers = 1;
-  Duration tick = Duration::zero();  // how often the gateway's host looks at timers
-  MachineSpec machine;               // that host
+  Duration tick = Duration::zero();  // interval at which the gateway checks its timers; zero: exact
+  MachineSpec machine;               // processor and rings of the gateway
 };
 
 struct Scenario {
@@ -123,11 +125,11 @@ struct Scenario {
   std::uint16_t lan_mtu = 1500;
   std::uint16_t wan_mtu = 1500;
   config::RateControl control;  // of both gateways
-  BitRate ceiling;              // that they are told, with Controller::kFind; zero: nothing
+  BitRate ceiling;              // configured rate with Controller::kFind; zero: not configured
   std::vector<config::Rule> rules;
   std::vector<config::TrafficClass> classes;
   std::optional<double> bridged_share;                       // of both gateways
-  config::FairHosts fair_hosts = config::FairHosts::kLocal;  // of A; B has the other side's
+  config::FairHosts fair_hosts = config::FairHosts::kLocal;  // at A; B has the opposite
   config::Stp stp;
   bool static_neighbours = true;
   std::vector<FlowSpec> flows;
@@ -138,9 +140,9 @@ struct Scenario {
   std::vector<Absence> absences;
   std::optional<HostilePeer> hostile_peer;
   std::vector<Forging> forgings;
-  bool journal = false;   // the gateways keep one of their flows, which outlives their restarts
-  bool encrypts = false;  // the gateways share a secret
-  bool gateways_present = true;  // false: the LANs hang on the link directly
+  bool journal = false;          // the gateways keep journals of their flows, which outlive kills
+  bool encrypts = false;         // the gateways share a secret
+  bool gateways_present = true;  // false: the link joins the LANs directly
 
   const Station& station(Side side) const { return stations[static_cast<std::size_t>(side)]; }
   Station& station(Side side) { return stations[static_cast<std::size_t>(side)]; }
@@ -155,15 +157,15 @@ struct LinkSpec {
 };
 Scenario make_lab(std::uint64_t seed, const LinkSpec& link, std::size_t hosts = 1);
 
-// Of the LANs and of the satellite path: what the gateways' ports take, what STP sends (stp.mtu)
-// and what the hosts that are there already announce follow.
+// MTUs of the LANs and of the satellite path. set_mtu() sets the MTUs of the gateways' ports,
+// stp.mtu, and the MSS of the hosts that the scenario has already.
 struct Mtu {
   std::uint16_t lan = 1500;
   std::uint16_t wan = 1500;
 };
 void set_mtu(Scenario& scenario, const Mtu& mtu);
 
-// Adds a flow with the patterns of both directions drawn from the scenario's seed.
+// Adds a flow. The patterns of both directions come from the scenario's seed.
 FlowSpec& add_flow(Scenario& scenario, Side client_side, const Plan& client, const Plan& server,
                    Content content = Content::kRandom);
 

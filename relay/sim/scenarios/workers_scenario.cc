@@ -22,7 +22,7 @@ void set_workers(Scenario& scenario, Side side, unsigned workers) {
   station.workers = workers;
 }
 
-// The first worker divides the links among all, so it is away more often.
+// Worker 0 divides the links among all workers, so it is chosen more often.
 void draw_absences(Scenario& scenario, Random& random) {
   const std::uint64_t count = 1 + random.below(20);
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -51,7 +51,7 @@ Scenario workers_scenario(std::uint64_t seed) {
   constexpr unsigned kCounts[] = {1, 2, 4, 8};
   std::array<unsigned, 2> workers{};
   for (unsigned& each : workers) each = kCounts[random.below(4)];
-  // At least one of them has several.
+  // At least one gateway has several workers.
   if (workers[0] == 1 && workers[1] == 1) workers[random.below(2)] = 2;
   for (const Side side : {Side::kA, Side::kB}) {
     set_workers(scenario, side, workers[static_cast<std::size_t>(side)]);

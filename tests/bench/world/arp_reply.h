@@ -1,4 +1,4 @@
-// What a neighbour on the WAN answers to a gateway that asks for its MAC.
+// The answer of a neighbor on the WAN to a gateway that asks for its MAC.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace satrelay::bench {
 
-// As if the peer's MAC had every address; nullopt: the frame is no such question.
+// Answers as if the peer's MAC had every address; nullopt: the frame is no such question.
 inline std::optional<std::vector<std::byte>> arp_reply(ConstBytes frame) {
   const auto asked = wire::parse_ethernet(frame);
   if (!asked || asked->type != wire::EtherType::kArp) return std::nullopt;

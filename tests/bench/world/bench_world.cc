@@ -19,7 +19,7 @@ std::uint64_t full_frames(const FrameBatch& frames, std::size_t full) {
   return count;
 }
 
-// Room for a frame with a header that has tags.
+// Room for a frame with VLAN tags.
 std::size_t room_of(const WorldSpec& spec) { return spec.mtu + 100; }
 
 HostAddresses client(const WorldSpec& spec) {
@@ -211,7 +211,7 @@ void World::carry(Instant now) {
   send_over(backward_, receiving_.wan_out, now);
 }
 
-// In long steps.
+// Runs in long steps.
 bool World::greet() {
   const auto alive = [](const Node& node) {
     return node.engine->peers()[0].state == stp::PeerState::kAlive;
@@ -270,15 +270,15 @@ std::optional<Turnover> World::close_all() {
 
 std::optional<Churn> World::churn(Duration duration) {
   if (!greet()) return std::nullopt;
-  // A call takes so many of what a session tells and no more: one that comes seldom would count
-  // what waits for its turn.
+  // A call takes a limited number of a session's events. If calls were rare, events that wait for
+  // their turn would be counted, too.
   constexpr Duration kTurn = Duration::microseconds(200);
   const Duration second = Duration::seconds(1);
   const auto a_second =
       static_cast<std::size_t>(static_cast<double>(spec_.flows) / duration.to_seconds());
   const std::size_t a_turn = std::max<std::size_t>(a_second / 5'000, 1);
   Churn result;
-  // Those that the scheduler interrupted were like the others.
+  // Turns that the scheduler interrupted are assumed to be like the others.
   std::uint64_t turns = 0;
   const auto taken_by = [&](const Node& node) {
     const auto all = static_cast<double>(turns);

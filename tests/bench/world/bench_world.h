@@ -1,5 +1,5 @@
-// Two gateways in one process, joined by a delay line with loss, in virtual time: one sends what a
-// LAN host uploads, the other delivers it. Only the time inside each gateway's calls is counted, a
+// Two gateways in one process, joined by a delay line with loss, in virtual time. One sends a LAN
+// host's upload, the other delivers it. Only the time inside each gateway's calls is counted, a
 // batch at a time, as one turn of a poll-mode worker.
 #pragma once
 
@@ -25,37 +25,38 @@
 namespace satrelay::bench {
 
 struct WorldSpec {
-  BitRate rate;            // of the satellite link
-  Duration one_way_delay;  // zero for a link that is only a wire
-  double loss = 0;         // on the data's way
+  BitRate rate;            // Satellite link rate.
+  Duration one_way_delay;  // Zero for a link that is only a wire.
+  double loss = 0;         // In the data's direction.
   std::size_t flows = 1;
-  std::size_t flows_of_a_host = 20;   // that connects; all connect to one server
-  std::size_t active = 0;             // of them, carry data; zero: all
-  std::size_t at_once = 0;            // of them, open at the same time; zero: all
+  std::size_t flows_of_a_host = 20;   // For each client host; all connect to one server.
+  std::size_t active = 0;             // Flows that carry data; zero: all.
+  std::size_t at_once = 0;            // Flows open at the same time; zero: all.
   std::uint32_t time_wait = 262'144;  // limits.time_wait
-  std::size_t mtu = 1500;             // of both LANs and of the link
-  bool ipv6 = false;                  // between the hosts
+  std::size_t mtu = 1500;             // For both LANs and the link.
+  bool ipv6 = false;                  // Between the hosts.
   bool encrypted = false;
-  bool ports_sum = false;        // check and write the TCP checksums of the LANs
-  bool compresses = true;        // tries to
-  bool compressible = false;     // what is sent; else it is random
-  std::size_t rules = 0;         // that concern others, before the one that accelerates
-  std::size_t silent_peers = 0;  // of the sending gateway, beside the one that it sends to
+  bool ports_sum = false;        // The ports check and write the TCP checksums of the LANs.
+  bool compresses = true;        // The gateway tries to.
+  bool compressible = false;     // The data is; otherwise it is random.
+  std::size_t rules = 0;         // Rules for other flows, before the rule that accelerates.
+  std::size_t silent_peers = 0;  // At the sending gateway, beside its receiving peer.
   // Most bytes sent by all flows and not yet at the far host; zero: as the windows allow.
   std::uint64_t outstanding = 0;
   std::uint64_t gateway_memory = 256ULL << 20;
-  std::uint64_t touched = 256ULL << 20;  // how much of it is made resident beforehand
+  std::uint64_t touched = 256ULL << 20;  // Bytes of it that are made resident beforehand.
 };
 
-// What one gateway did during a measurement.
+// The work of one gateway during a measurement.
 struct GatewayLoad {
   double nanoseconds = 0;
-  CoreCounters::Counts counted{};  // by the processor; of zeros where it counts nothing
-  std::uint64_t lan_in = 0, lan_out = 0, wan_in = 0, wan_out = 0;  // frames
-  std::uint64_t data_in = 0;                                       // full frames, on one side
-  std::uint64_t data_out = 0;                                      // and on the other
-  // With loss, a stream comes out in bursts: a frame counts half when it comes and half when it
-  // goes.
+  CoreCounters::Counts counted{};  // By the processor; zeros if it counts nothing.
+  std::uint64_t lan_in = 0, lan_out = 0, wan_in = 0, wan_out = 0;  // Frames.
+  // Full frames, on one side and on the other.
+  std::uint64_t data_in = 0;
+  std::uint64_t data_out = 0;
+  // With loss, the bytes of a stream come out in bursts. So a frame counts half when it arrives and
+  // half when it leaves.
   double frames() const { return static_cast<double>(data_in + data_out) / 2; }
   double per_frame(double all) const { return data_in + data_out == 0 ? 0 : all / frames(); }
   double per_frame() const { return per_frame(nanoseconds); }
@@ -69,24 +70,25 @@ struct Turnover {
 
 // Connections that are opened and closed for a while, at a rate in virtual time.
 struct Churn {
-  // Of one connection's whole life, in each gateway.
+  // For one connection's whole life, in each gateway.
   double sending_nanoseconds = 0;
   double receiving_nanoseconds = 0;
-  double slowest_second = 0;  // the larger of both, of the connections of one virtual second
+  // Per connection in the slowest virtual second; the larger value of the two gateways.
+  double slowest_second = 0;
   std::uint64_t connections = 0;
-  std::uint64_t time_waits = 0;  // of both gateways, at the end
-  std::uint64_t discarded = 0;   // batches that the scheduler interrupted
+  std::uint64_t time_waits = 0;  // In both gateways, at the end.
+  std::uint64_t discarded = 0;   // Batches that the scheduler interrupted.
   std::uint64_t batches = 0;
 };
 
 struct Loads {
-  GatewayLoad sending;    // LAN to STP
-  GatewayLoad receiving;  // STP to LAN
+  GatewayLoad sending;    // LAN to STP.
+  GatewayLoad receiving;  // STP to LAN.
   double virtual_seconds = 0;
-  std::uint64_t discarded = 0;  // batches that the scheduler interrupted
-  std::uint64_t batches = 0;    // all
-  double goodput = 0;           // payload bits a virtual second
-  std::string not_counted;      // why the processor counts nothing; empty: it does
+  std::uint64_t discarded = 0;  // Batches that the scheduler interrupted.
+  std::uint64_t batches = 0;    // All batches.
+  double goodput = 0;           // Payload bits in a virtual second.
+  std::string not_counted;      // Why the processor counts nothing; empty: it counts.
   std::uint64_t arena_used_sending = 0;
   std::uint64_t arena_used_receiving = 0;
 };
@@ -96,18 +98,18 @@ class World {
   explicit World(const WorldSpec& spec);
   ~World();
 
-  // Until all flows are open and data has run for `duration`.
+  // Runs until all flows are open and data has been sent for `duration`.
   bool warm_up(Duration duration);
   Loads measure(Duration duration);
-  // Instead of both: opens all flows, or closes them, and sends nothing. Nothing if not all did.
+  // Instead of both: opens or closes all flows, and sends nothing. nullopt if some did not.
   std::optional<Turnover> open_all();
   std::optional<Turnover> close_all();
-  // Or opens as many a second as all flows are in this time, and closes each when it is open.
-  // Nothing if one of them was refused or did not end.
+  // Or opens all flows at an even rate over this time, and closes each when it is open. nullopt if
+  // one flow was refused or did not end.
   std::optional<Churn> churn(Duration duration);
-  // Goes on with nothing new: what is on its way arrives.
+  // Goes on without new data, until everything in flight has arrived.
   void settle(Duration duration);
-  // Both gateways tell it of each flow that ends, if they know how to.
+  // Both gateways report each flow that ends to the recorder, if their revision can.
   template <typename Recorder, typename Engine = gateway::Gateway>
   void record_flows(Recorder& recorder) {
     for (Node* node : {&sending_, &receiving_}) {
@@ -122,7 +124,7 @@ class World {
     LargeMemory memory;
     SeededEntropy entropy{1};
     std::unique_ptr<gateway::Gateway> engine;
-    FrameBatch lan_in;  // as many as lan_out: each may be answered
+    FrameBatch lan_in;  // As many as lan_out, since each of those may be answered.
     FrameBatch lan_out;
     FrameBatch wan_out;
     Stopwatch watch;
@@ -133,7 +135,7 @@ class World {
     Instant due;
     std::uint32_t slot;
   };
-  // Frames on their way, each copied as a real link would hold it.
+  // Frames in flight, each copied as a real link would hold it.
   struct DelayLine {
     std::vector<std::unique_ptr<std::byte[]>> slots;
     std::vector<std::uint16_t> sizes;
@@ -150,14 +152,14 @@ class World {
   template <typename Offer, typename Done>
   std::optional<Turnover> turn_over(Offer offer, Done done);
   void run_gateway(Node& node, DelayLine& arriving, Instant now);
-  // Functions of their own, so that a profiler can be told to look at one of the two.
+  // Functions of their own, so that a profiler can be pointed at one of the two.
   [[gnu::noinline]] void run_sending(Instant now) { run_gateway(sending_, backward_, now); }
   [[gnu::noinline]] void run_receiving(Instant now) { run_gateway(receiving_, forward_, now); }
   void send_over(DelayLine& line, const FrameBatch& frames, Instant now);
   void drop_arrived(DelayLine& line, std::size_t count);
 
   WorldSpec spec_;
-  std::size_t full_frame_;  // and more: carries data
+  std::size_t full_frame_;  // A frame of this size or more carries data.
   Duration turn_time_;
   Instant now_;
   Random random_{7};

@@ -13,7 +13,7 @@ constexpr std::uint16_t kFirstPort = BulkSender::kFirstPort;
 constexpr std::uint16_t kServerPort = BulkSender::kServerPort;
 constexpr std::size_t kContentBytes = 1 << 20;
 constexpr std::uint8_t kScale = 8;
-constexpr std::size_t kTcpHeader = 32;  // with timestamps
+constexpr std::size_t kTcpHeader = 32;  // With timestamps.
 constexpr std::size_t kTimestamps = 12;
 
 using Flags = wire::TcpFlags;
@@ -62,7 +62,7 @@ std::uint32_t stamp(Instant now) {
   return static_cast<std::uint32_t>(now.to_nanoseconds() / 1'000'000);
 }
 
-// An address as a number: its last three octets.
+// The last three octets of an address count as its number.
 constexpr std::size_t kNumberedOctets = 3;
 
 std::size_t number_of(const IpAddress& address) {
@@ -73,7 +73,7 @@ std::size_t number_of(const IpAddress& address) {
   return number;
 }
 
-// The one that is `more` after `first`.
+// The address that is `more` after `first`.
 IpAddress address_after(const IpAddress& first, std::size_t more) {
   auto octets = first.octets();
   std::size_t number = number_of(first) + more;
@@ -103,7 +103,7 @@ BulkSender::BulkSender(const HostAddresses& own, const HostAddresses& far, const
       content_(kContentBytes) {
   Random random(1);
   for (std::size_t i = 0; i < content_.size(); i += 8) {
-    // Of 256 words.
+    // One of 256 words, if the content is compressible.
     const std::uint64_t word = random.next() & (flows.compressible ? 0xff : ~std::uint64_t{0});
     std::memcpy(&content_[i], &word, sizeof word);
   }

@@ -1,5 +1,6 @@
-// A host that only moves bulk data, over any number of flows, as lightly as possible: its work is
-// not what is measured. The LAN loses nothing, so it needs no retransmission, timer or buffer.
+// A host that only moves bulk data, over any number of flows, with as little work as possible,
+// since its work is not measured. The LAN loses nothing, so the host needs no retransmission, timer
+// or buffer.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@
 
 namespace satrelay::bench {
 
-// Frames of one batch, in buffers that are used again and again, as a driver's are.
+// Frames of one batch, in buffers that are reused, as a driver's are.
 class FrameBatch {
  public:
   FrameBatch(std::size_t frames, std::size_t room)
@@ -25,7 +26,7 @@ class FrameBatch {
   std::size_t size() const { return count_; }
   bool full() const { return count_ == sizes_.size(); }
   std::size_t left() const { return sizes_.size() - count_; }
-  // For the next frame, and for the one that comes `ahead` of it.
+  // Room for the next frame, or for the frame that is `ahead` of it.
   MutableBytes room(std::size_t ahead = 0) {
     return MutableBytes(storage_).subspan((count_ + ahead) * room_, room_);
   }
@@ -49,37 +50,38 @@ struct HostAddresses {
   IpAddress address;
 };
 
-// Flows of sending hosts, of which the first `active` ones carry data. Each host has an address,
-// and all of them one MAC: they are behind one router.
+// Flows of sending hosts. The first `active` flows carry data. Each host has an address, and all of
+// them have one MAC, as they are behind one router.
 struct BulkFlows {
-  static constexpr std::size_t kMostOfAHost = 50'000;  // ports
+  static constexpr std::size_t kMostOfAHost = 50'000;  // Ports.
   std::size_t count = 1;
   std::size_t active = 1;
   std::size_t of_a_host = kMostOfAHost;
   std::size_t mtu = 1500;
-  bool compressible = false;  // words of a few letters, else random bytes
+  bool compressible = false;  // Words of a few letters, otherwise random bytes.
 };
 
-// The side that connects and sends for ever, or until it is told to close.
+// The side that connects and sends until it is told to close.
 class BulkSender {
  public:
-  static constexpr std::uint16_t kFirstPort = 10'000;  // of the first flow; the next has the next
+  // The port of the first flow; each further flow has the next port.
+  static constexpr std::uint16_t kFirstPort = 10'000;
   static constexpr std::uint16_t kServerPort = 80;
 
   BulkSender(const HostAddresses& own, const HostAddresses& far, const BulkFlows& flows);
 
-  // SYNs for flows that are not open yet, up to `count` of them.
+  // Sends SYNs for up to `count` flows that are not open yet.
   void connect(FrameBatch& out, std::size_t count, Instant now);
-  // The same with FINs for those that are open.
+  // Sends FINs for up to `count` flows that are open.
   void close(FrameBatch& out, std::size_t count, Instant now);
   void handle_frame(ConstBytes frame);
-  // ACKs of what opens and closes.
+  // Sends the ACKs of SYN-ACKs and FINs.
   void acknowledge(FrameBatch& out, Instant now);
-  // Writes up to `count` full data frames, two a flow in turn, as ACK clocking has it.
+  // Writes up to `count` full data frames, two of each flow in turn, as ACK clocking does.
   std::size_t send(FrameBatch& out, std::size_t count, Instant now);
   std::size_t established() const { return established_; }
   std::size_t closed() const { return closed_; }
-  std::uint64_t payload_bytes() const { return payload_bytes_; }  // sent in all
+  std::uint64_t payload_bytes() const { return payload_bytes_; }  // All payload sent.
 
  private:
   enum class State : std::uint8_t { kNew, kSynSent, kEstablished, kFinSent, kClosed };
@@ -97,11 +99,11 @@ class BulkSender {
   HostAddresses own_;
   HostAddresses far_;
   std::size_t of_a_host_;
-  std::size_t payload_;  // of a full frame
+  std::size_t payload_;  // In a full frame.
   std::size_t active_;
   std::vector<Flow> flows_;
-  std::vector<std::size_t> owed_;   // flows of which an ACK is
-  std::vector<std::byte> content_;  // read in a circle
+  std::vector<std::size_t> owed_;   // Flows that owe an ACK.
+  std::vector<std::byte> content_;  // Read in a circle.
   std::size_t content_at_ = 0;
   std::size_t turn_ = 0;
   std::size_t next_to_open_ = 0;

@@ -15,7 +15,7 @@ namespace {
 using compress::BlockKind;
 using compress::kBlockHeaderSize;
 
-// As much of a stream as one packet carries here.
+// The part of a stream that one packet carries here.
 constexpr std::size_t kPart = 1400;
 
 Octets block_of(BlockKind kind, ConstBytes encoded) {

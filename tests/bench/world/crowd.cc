@@ -61,7 +61,7 @@ config::Gateway config_for(const Crowd::Spec& spec) {
   }
   config.rules = {{}};
   config.stp.port = kStpPort;
-  // One host may have half of the table, and so may one of many peers beside its own part
+  // One host may have half of the table. One of many peers may have half beside its own part, too
   // (docs/configuration.md).
   const bool halved = spec.one_server || spec.silent_peers > 0 || spec.speaking_peers > 1;
   config.limits.flows = config.limits.half_open = halved ? 131072 : 65536;
@@ -76,7 +76,7 @@ double thread_milliseconds() {
   return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
 }
 
-// An engine of before does not count.
+// An older engine does not count.
 template <typename Engine>
 std::uint64_t visited(const Engine& engine) {
   if constexpr (requires { engine.visited(); }) {
@@ -95,7 +95,7 @@ std::uint64_t worked(const Engine& engine) {
   }
 }
 
-// The number of one of numbered().
+// The number of an address that numbered() has made.
 std::uint32_t number_of(const IpAddress& address) {
   const auto& octets = address.octets();
   return std::uint32_t{octets[1]} << 16 | std::uint32_t{octets[2]} << 8 | octets[3];
@@ -309,7 +309,7 @@ void Crowd::from_wan(ConstBytes datagram) {
   call([&] { (void)engine_->handle_frame(PortId::kWan, frame, now_); });
 }
 
-// ARP, and the number of a HELLO, which the next one shall echo.
+// Answers ARP, and notes the number of a HELLO for the next HELLO to echo.
 void Crowd::hear_wan(ConstBytes frame) {
   const gateway::Frame seen = gateway::look_at(frame);
   if (const auto reply = arp_reply(frame)) {

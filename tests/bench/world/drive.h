@@ -1,5 +1,5 @@
-// How frames are shown to a gateway and asked of it: as many at a time as there are, as a worker
-// does; one by one with a gateway of before, which knows no other way.
+// Shows frames to a gateway and takes frames from it: as many at a time as there are, as a worker
+// does. An older gateway, which has no such functions, gets them one by one.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +15,16 @@
 
 namespace satrelay::bench {
 
-inline constexpr std::size_t kBurst = 32;  // full frames a turn, and most that are shown at once
+// Full frames a turn, and the most that are shown at once.
+inline constexpr std::size_t kBurst = 32;
 
-// The ports check and write the hosts' TCP checksums, if the gateway knows such ports.
+// The ports check and write the hosts' TCP checksums, if the gateway supports such ports.
 template <typename Identity>
 void let_ports_sum(Identity& identity) {
   if constexpr (requires { identity.lan_port_sums; }) identity.lan_port_sums = true;
 }
 
-// As far as the gateway counts TIME-WAITs by themselves.
+// Limits TIME-WAITs, if the gateway has a limit of its own for them.
 template <typename Limits>
 void limit_time_waits(Limits& limits, [[maybe_unused]] std::uint32_t most) {
   if constexpr (requires { limits.time_wait; }) limits.time_wait = most;
@@ -34,7 +35,7 @@ std::uint64_t time_waits_of(const Status& status) {
   return 0;
 }
 
-// `frame(i)`: the i-th of `count`. `verified`: the port has found their checksums right.
+// `frame(i)` is frame i of `count`. `verified`: the port has found the frames' checksums right.
 template <typename Engine, typename Frames>
 void show(Engine& engine, gateway::PortId port, std::size_t count, Frames frame, Instant now,
           [[maybe_unused]] bool verified = false) {
@@ -58,7 +59,7 @@ void show(Engine& engine, gateway::PortId port, std::size_t count, Frames frame,
   }
 }
 
-// What the gateway wants to send, as far as there is room in `out`.
+// Takes the frames that the gateway wants to send, as far as there is room in `out`.
 template <typename Engine>
 void ask(Engine& engine, gateway::PortId port, FrameBatch& out, Instant now) {
   if constexpr (requires { engine.poll_frames(port, {}, {}, now); }) {

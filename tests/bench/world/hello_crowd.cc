@@ -81,7 +81,7 @@ double thread_nanoseconds() {
   return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
 }
 
-// A build of before has none.
+// An older build has no MAC.
 template <typename Keys>
 void give_mac(Keys& keys, [[maybe_unused]] bool has_mac, [[maybe_unused]] ConstBytes accepted) {
   if constexpr (requires { keys.has_mac; }) {
@@ -122,7 +122,7 @@ HelloCrowd::HelloCrowd(const Spec& spec)
       gateway::Identity{
           .boot_epoch = kOwnBoot, .secret = {3, 5}, .wan_mac = kGatewayMac, .entropy = &entropy_},
       memory_.bytes(), now_);
-  // The router in front of all peers is asked for, and answers.
+  // The gateway asks for the MAC of the router in front of all peers, and gets an answer.
   rest(Duration::milliseconds(1));
 }
 
@@ -209,7 +209,7 @@ HelloCrowd::Bytes HelloCrowd::frame_of(const Session& from, const Bytes& datagra
 
 void HelloCrowd::flood(std::span<const Bytes> frames, std::size_t per_second, Duration time) {
   const Instant end = now_ + time;
-  std::array<Bytes, kBurst> rooms;  // a port's, which are in the caches
+  std::array<Bytes, kBurst> rooms;  // The buffers of a port, which are in the caches.
   const Duration step = Duration::seconds(1) * static_cast<std::int64_t>(kBurst) /
                         static_cast<std::int64_t>(per_second);
   std::array<gateway::Gateway::Arrived, kBurst> arrived;

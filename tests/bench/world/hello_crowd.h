@@ -1,6 +1,6 @@
-// A gateway whose peers are all absent, and what anybody can send it in their names: HELLOs that
-// are forged, recorded, of older builds, and other packets. Only the thread's processor time inside
-// the gateway's calls is counted.
+// A gateway with peers that are all absent, and the packets that an attacker can send in their
+// names. These are HELLOs that are forged, recorded or of older builds, and other packets. Only the
+// thread's processor time inside the gateway's calls is counted.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@
 
 namespace satrelay::bench {
 
-// Each key on the curve takes some, and so does each offer that is read.
+// Each key on the curve draws random bytes, and so does each offer that is read.
 class CountedEntropy final : public Entropy {
  public:
   void fill(MutableBytes out) override {
@@ -60,12 +60,12 @@ class HelloCrowd {
   }
 
   // --- datagrams in a peer's name
-  // `count` HELLOs of a boot of the peer, one a second, with a new offer each nine seconds. Nobody
-  // answers them.
+  // `count` HELLOs of a boot of the peer, one a second, with a new offer each eight seconds. They
+  // get no answer.
   std::vector<Bytes> recorded(const Session& from, std::uint64_t epoch, std::size_t count);
-  // What it says is random, and so is a MAC that it has.
+  // The offer is random, and so is the MAC if there is one.
   Bytes forged(Bytes hello);
-  // It accepts an offer of ours, and names our boot, which a forger may know.
+  // The HELLO accepts an offer of ours and names our boot, which a forger may know.
   Bytes forged_acceptance(const Bytes& hello, bool has_mac);
   static Bytes without_mac(const Bytes& hello);
   static Bytes with_wrong_checksum(Bytes hello);
@@ -75,15 +75,15 @@ class HelloCrowd {
   Bytes frame_of(const Session& from, const Bytes& datagram) const;
 
   // --- the gateway
-  // So many frames a second of these, one after the other, for so long; shown in bursts, as a
-  // worker does.
+  // Sends `per_second` of these frames a second for `time`, one after the other, in bursts as a
+  // worker gets them.
   void flood(std::span<const Bytes> frames, std::size_t per_second, Duration time);
   void rest(Duration time) { flood({}, 1000, time); }
-  // A peer that is there, so many milliseconds away, beside all of that; and how long it took after
-  // its first HELLO has come until both ends had a session. nullopt: they have none.
+  // A real peer at this round-trip time, beside the flood. time_to_meet() is the time from the
+  // arrival of its first HELLO until both ends had a session; nullopt: they have none.
   void invite(const Session& of, std::uint64_t epoch, Duration round_trip);
   std::optional<Duration> time_to_meet() const;
-  double seconds() const { return nanoseconds_ / 1e9; }  // of the processor
+  double seconds() const { return nanoseconds_ / 1e9; }  // Processor time.
   std::uint64_t frames_out() const { return frames_out_; }
   const CountedEntropy& entropy() const { return entropy_; }
   gateway::Gateway& engine() { return *engine_; }
@@ -99,7 +99,7 @@ class HelloCrowd {
     sim::StpSpeaker speaker;
     Duration way;
     std::optional<Instant> first_arrival, met;
-    // Under way, with when they arrive: datagrams, and frames.
+    // In flight, with the time of arrival: datagrams, and frames.
     std::deque<std::pair<Instant, Bytes>> to_it, to_us;
   };
   sim::StpSpeaker speaker(const Session& of, std::uint64_t epoch);
@@ -117,8 +117,8 @@ class HelloCrowd {
   std::unique_ptr<gateway::Gateway> engine_;
   Bytes buffer_;
   std::optional<Guest> guest_;
-  std::vector<Bytes> to_show_;  // answers to ARP
-  std::size_t next_ = 0;        // of the frames
+  std::vector<Bytes> to_show_;  // Answers to ARP.
+  std::size_t next_ = 0;        // Next frame of the flood.
   double nanoseconds_ = 0;
   std::uint64_t frames_out_ = 0;
 };

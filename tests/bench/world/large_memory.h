@@ -1,5 +1,5 @@
-// Memory as a gateway has it: in huge pages where the kernel gives them, and resident before the
-// first frame.
+// Memory like a gateway's: in huge pages if the kernel gives them, and resident before the first
+// frame.
 #pragma once
 
 #include <sys/mman.h>

@@ -1,1 +1,1 @@
-"""The conditions of tests/e2e/as_a_bridge: traffic over a plain bridge, and the same through two gateways."""
+"""The conditions of tests/e2e/as_a_bridge: traffic over a plain bridge, and the same traffic through two gateways."""

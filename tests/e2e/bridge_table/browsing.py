@@ -11,7 +11,7 @@ from .programs import run
 from .sites import HTTP2, NGINX, Site
 
 _OBJECTS = 60
-# The page says by itself what has come, and when, once nothing is missing.
+# When everything has been fetched, the page itself shows how much has come, and in which time.
 _PAGE = """<!doctype html><title>objects</title><p id="told">loading</p><script>
 const names = [...Array({count}).keys()];
 const begun = performance.now();

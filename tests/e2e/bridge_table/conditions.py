@@ -1,24 +1,24 @@
-"""A condition, what a host saw of it, and how the two runs of it are compared."""
+"""A condition, what a host saw of it, and how its two runs are compared."""
 
 import statistics
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
-# Through gateways a condition is worse if it took longer than this many times the bridge's time, and longer
-# by more than this many seconds: less than half of a round trip.
+# Through gateways a condition is worse if it took more than SLOWER times the bridge's time, and more than MARGIN
+# seconds longer. MARGIN is less than half of a round trip.
 SLOWER, MARGIN = 1.25, 0.25
 
 EQUAL, WORSE, BETTER, NOT_RUN = "equal", "worse", "better", "not run"
 
 
 class NotRun(Exception):
-    """This machine cannot run the condition; says why."""
+    """This machine cannot run the condition. The text says why."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """The host's own view: an exit status, bytes, an error. `right` if that is what the condition is about."""
+    """The host's own view: an exit status, bytes, an error. `right` is true if the condition was met."""
 
     what: str
     right: bool = True
@@ -31,12 +31,12 @@ class Seen:
 @dataclass(frozen=True)
 class Condition:
     name: str
-    run: Callable[..., Seen]  # of a Site
+    run: Callable[..., Seen]  # takes a Site
     needs: tuple[str, ...] = ()  # programs
-    fills: bool = False  # the link: it runs while no other condition does
+    fills: bool = False  # fills the link: it runs while no other condition does
     vlan: bool = False
-    known: str = ""  # why it is worse, if that is so by design
-    # Makes a pair of sites for this condition alone, which changes them or needs others.
+    known: str = ""  # the reason, if it is worse by design
+    # Makes a pair of sites for this condition alone, because it changes them or needs others.
     sites: Callable[[], AbstractContextManager] | None = None
 
 
@@ -57,7 +57,7 @@ class Row:
 
     @property
     def is_slower(self) -> bool:
-        """Worse in nothing but its time."""
+        """Whether it is worse in nothing but its time."""
         return self.verdict == WORSE and self.bridge[-1].what == self.gateways[-1].what
 
     def _judge(self) -> tuple[str, str]:
@@ -91,7 +91,7 @@ def _is_slower(one: float, other: float) -> bool:
 
 
 def _together(runs: list[Seen]) -> Seen:
-    """Several runs are judged by their median time; one that went wrong is not forgotten."""
+    """Judges several runs by their median time. A run that went wrong decides alone."""
     for seen in runs:
         if not seen.right or seen.what != runs[0].what:
             return seen
@@ -103,7 +103,7 @@ CONDITIONS: list[Condition] = []
 
 
 def condition(name: str, *needs: str, **more):
-    """Lists a function of a Site that answers with what the host saw; `more` as Condition has it."""
+    """Lists a function of a Site that returns what the host saw. `more` has other fields of Condition."""
 
     def add(run):
         CONDITIONS.append(Condition(name, run, needs, **more))

@@ -124,7 +124,7 @@ def _(site):
 
 @condition("mosquitto: the client vanishes, its will is told by the keep-alive of 5 s", *_MQTT_NEEDS)
 def _(site):
-    """The client's process is stopped: its TCP goes on, its MQTT does not."""
+    """The client's process is stopped. Its TCP goes on, its MQTT does not."""
     began = time.monotonic()
     watcher = start(site.server, "mosquitto_sub", "-h", "127.0.0.1", "-t", "late", "-C", "1", "-W", "60")
     client = start(
@@ -135,7 +135,7 @@ def _(site):
     end(client, signal.SIGSTOP)
     since = time.monotonic()
     done = finish(watcher, began)
-    # The broker waits for one and a half keep-alives, and looks each few seconds.
+    # The broker waits for one and a half keep-alives, and checks every few seconds.
     soon = time.monotonic() - since < 15
     end(client)
     finish(client, began)
@@ -146,9 +146,9 @@ def _(site):
 
 
 def _calls(site: Site, transport: str, near: str, far: str) -> Seen:
-    """Five calls of two seconds each."""
+    """Makes five calls of two seconds each."""
     folder, port = site.folder(), str(site.port())
-    # Without repetitions over UDP: SIP's first is due after 500 ms, before any answer can be here.
+    # No repetitions over UDP: SIP's first one is due after 500 ms, before any answer can have arrived.
     common = ("-nr", "-max_socket", "1000", "-nostdin", "-trace_err", "-error_file", os.path.join(folder, "errors"))
     with running(site.server, "sipp", "-sn", "uas", "-i", far, "-p", port, "-t", transport, *common):
         time.sleep(1)

@@ -21,6 +21,6 @@ def summary(rows: list[Row]) -> str:
 
 
 def exit_status(rows: list[Row]) -> int:
-    """1: a condition is worse. 2: none is, but some were not run."""
+    """1: a condition is worse. 2: no condition is worse, but some were not run."""
     verdicts = {row.verdict for row in rows}
     return 1 if WORSE in verdicts else 2 if NOT_RUN in verdicts else 0

@@ -21,12 +21,12 @@ from .sites import NGINX, VLAN, Site, pair_of_sites
 
 _MODEM, _ROUTER, _NEIGHBOUR = "192.168.100.1", "203.0.113.1", "198.51.100.5"
 _PORT = 80
-SOON = 6  # seconds, until a host that has moved has its answer
+SOON = 6  # seconds; a host that has moved must have its answer by then
 
 
 @dataclass
 class WithModem(Topology):
-    """It bridges between gateway A and the satellite, and has a page, as the LAN's router has."""
+    """A modem bridges between gateway A and the satellite. It has a page, as the LAN's router has."""
 
     modem: Namespace = field(init=False)
 
@@ -58,7 +58,7 @@ def _plug_in(space: Namespace, port: str) -> None:
 
 @dataclass
 class RouterOnAStick(WithModem):
-    """It stands beside the modem, and routes between the client and a host in a VLAN of the client's LAN."""
+    """A router beside the modem routes between the client and a host in a VLAN of the client's LAN."""
 
     neighbour: Namespace = field(init=False)
     switch: Namespace = field(init=False)
@@ -97,7 +97,7 @@ class RouterOnAStick(WithModem):
 
 
 def _pages(site: Site, space: Namespace, urls: list[str]) -> Seen:
-    """Of a server in `space`, one after another."""
+    """Fetches pages of a server in `space`, one after another."""
     server = [sys.executable, "-m", "http.server", str(_PORT), "--directory", site.folder()]
     site.start("pages", server, lambda: listens(space, _PORT), space)
     done = [run(site.client, "curl", "-sS", "--max-time", "30", "-o", "/dev/null", f"http://{url}") for url in urls]
@@ -122,13 +122,13 @@ def _(site):
 )
 def _(site):
     neighbour = site.lab.topology.neighbour
-    # It speaks with its router, as any host does when it is switched on.
+    # The host speaks with its router, as any host does when it is switched on.
     run(neighbour, "ping", "-n", "-c", "1", "-W", "2", "198.51.100.1")
     return _pages(site, neighbour, [f"{_NEIGHBOUR}:{_PORT}/"] * 3)
 
 
 class Echo:
-    """Whatever a connection brings goes back on it."""
+    """A server that sends back all that it receives on a connection."""
 
     def __init__(self, site: Site, port: int):
         self._listener = listen(site.server, SERVER.ipv4, port)

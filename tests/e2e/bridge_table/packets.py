@@ -1,4 +1,4 @@
-"""Packets that are not TCP: ping, traceroute, DNS, UDP, multicast, ARP, neighbours, leases, tunnels and plain frames."""
+"""Packets other than TCP: ping, traceroute, DNS, UDP, multicast, ARP, neighbors, leases, tunnels and plain frames."""
 
 import os
 import random
@@ -284,7 +284,7 @@ def _(site):
         private = run(site.client, "wg", "genkey").out
         keys[letter] = (site.write(folder, letter, private), run(site.client, "wg", "pubkey", given=private.encode()).out.strip())
     ends = ((site.client, "a", "b", SERVER, "10.8.0.1", "10.8.0.2"), (site.server, "b", "a", CLIENT, "10.8.0.2", "10.8.0.1"))
-    # Its control socket is one of the whole machine.
+    # WireGuard's control socket is visible on the whole machine, so each lab needs names of its own.
     name = f"wg{site.lab.tag.replace('-', '')[-12:]}"
     started = []
     try:

@@ -14,7 +14,7 @@ PATIENCE = 90  # seconds for one program
 
 @dataclass(frozen=True)
 class Done:
-    status: int | None  # None: it had to be ended
+    status: int | None  # None: it did not end within its time
     out: str
     err: str
     seconds: float
@@ -30,8 +30,8 @@ def path_of(program: str) -> str | None:
 
 
 def start(space, *argv: str, **streams) -> subprocess.Popen:
-    """It dies with this process, and with its namespace."""
-    # setpriv, as a function between fork and exec is not safe beside other threads.
+    """Starts a program. It dies with this process, and with its namespace."""
+    # setpriv is used, as a function between fork and exec is not safe beside other threads.
     return subprocess.Popen(
         space.command("setpriv", "--pdeathsig", "KILL", path_of(argv[0]) or argv[0], *argv[1:]),
         start_new_session=True,
@@ -67,7 +67,7 @@ def end(process: subprocess.Popen, number: int = signal.SIGKILL) -> None:
 
 @contextlib.contextmanager
 def running(space, *argv: str, **streams):
-    """A program that lives as long as the context, however that is left."""
+    """Runs a program while the context lasts, and ends it however the context is left."""
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     process = start(space, *argv, **{**quiet, **streams})
     try:

@@ -1,4 +1,5 @@
-"""BIRD: sessions of BGP that routers protect, OSPF and BFD, and how soon they tell that the other is gone."""
+"""BIRD: protected BGP sessions between routers, OSPF and BFD, and how soon they notice that the other router is
+gone."""
 
 import re
 import time
@@ -36,7 +37,7 @@ _BFD = """protocol bfd {{ interface "*" {{ min rx interval 500 ms; min tx interv
 
 
 class Routers:
-    """Two of them, with addresses of their own."""
+    """Two routers, with addresses of their own."""
 
     def __init__(self, site: Site, number: int, body: str, version: int = 4):
         if version == 4:

@@ -1,4 +1,5 @@
-"""Runs conditions, each on the two sites of a pair at the same time: one that they share, or one of its own."""
+"""Runs each condition on the two sites of a pair at the same time. Conditions share a pair, or have one of their
+own."""
 
 import contextlib
 import functools
@@ -13,8 +14,8 @@ from .programs import path_of
 from .sites import Site, pair_of_sites
 
 PAIRS = 2  # of labs without a VLAN, which share the conditions
-SIDE_BY_SIDE = 8  # conditions of a pair that leave room on its link
-AGAIN = 2  # more runs of a condition that was slower; then medians are compared
+SIDE_BY_SIDE = 8  # conditions that share a pair at a time, since they leave room on its link
+AGAIN = 2  # runs more of a condition that was slower; then medians are compared
 
 
 def run_table(conditions: list[Condition]) -> list[Row]:
@@ -84,7 +85,7 @@ class Table:
                 self._judge(row)
 
     def repeat(self, rows: list[Row]) -> None:
-        """Others may have held up one of the two runs."""
+        """Runs slower conditions again: other programs may have held up one of the two runs."""
         for row in (row for row in rows if row.is_slower):
             for _ in range(AGAIN):
                 self._run(row)
@@ -95,7 +96,7 @@ class Table:
         self._progress.tell(row)
 
     def _run(self, row: Row) -> None:
-        """Both at once, so that both have the same machine."""
+        """Runs both at once, so that both have the same conditions on the machine."""
         _side_by_side(
             [
                 lambda: _look(row, row.bridge, self._pair[0]),
@@ -109,12 +110,12 @@ def _look(row: Row, into: list[Seen], site: Site) -> None:
         into.append(row.condition.run(site))
     except NotRun as reason:
         row.not_run = str(reason)
-    except BaseException as error:  # as a check of the end-to-end tests that gives up is one
+    except BaseException as error:  # a check of the end-to-end tests that gives up raises one
         into.append(Seen(f"{type(error).__name__}: {error}".splitlines()[0], False))
 
 
 def _side_by_side(jobs: list[Callable[[], None]]) -> None:
-    """Ctrl-C in the main thread is not held up by what still runs."""
+    """Runs jobs in threads of their own, so that Ctrl-C in the main thread does not wait for jobs that still run."""
     threads = [threading.Thread(target=job, daemon=True) for job in jobs]
     for thread in threads:
         thread.start()

@@ -1,4 +1,4 @@
-"""ssh and rsync: somebody at a terminal, tunnels, and servers that die."""
+"""ssh and rsync: a user at a terminal, tunnels, and servers that die."""
 
 import contextlib
 import fcntl
@@ -67,7 +67,7 @@ class Terminal:
         os.write(self._master, text)
 
     def read_until(self, text: bytes, patience: float = 20) -> float:
-        """How long it took until that was to be read."""
+        """Reads until the text has come; returns how long that took."""
         began = time.monotonic()
         while text not in self.text:
             left = began + patience - time.monotonic()

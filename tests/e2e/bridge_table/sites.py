@@ -1,6 +1,7 @@
-"""The two labs of the table: a Linux bridge in each gateway's place, and two gateways. All else is alike.
+"""The two labs of the table. One has a Linux bridge in each gateway's place, the other has two gateways. All else is
+alike.
 
-Beside the two hosts each has one more host behind a router, and servers that most conditions talk to.
+Each lab has the two hosts, one more host behind a router, and servers that most conditions talk to.
 """
 
 import contextlib
@@ -20,17 +21,17 @@ from .programs import path_of
 LINK = Link(rate=10_000_000, rtt=0.6, loss=0)
 VLAN = 100
 
-NGINX, HTTP2, IMPATIENT, PROXY = 8090, 8443, 8091, 8092  # ports of nginx; the proxy is the client's
+NGINX, HTTP2, IMPATIENT, PROXY = 8090, 8443, 8091, 8092  # ports of nginx; the proxy runs at the client
 DHCP_ADDRESS, SLAAC_PREFIX = "203.0.113.180", "2001:db8:77::"
-# More addresses of the server: its route has ECN, or segments of 536 bytes.
+# More addresses of the server. Its route for them has ECN, or segments of 536 bytes.
 ECN, SMALL = "203.0.113.140", "203.0.113.141"
 
-# The server's firewall, by TCP port.
+# TCP ports that the server's firewall treats so.
 DROPPED, PROHIBITED, UNREACHABLE, RESET = 7101, 7102, 7103, 7104
-DROPPED6, RESET6, PROHIBITED6, RESET6_TOO = 7105, 7106, 7107, 7108  # IPv6 only
+DROPPED6, RESET6, PROHIBITED6, RESET6_TOO = 7105, 7106, 7107, 7108  # for IPv6 only
 PROHIBITED_TOO, PROHIBITED6_TOO = 7109, 7110
 _WALLED_PORTS = range(DROPPED, PROHIBITED6_TOO + 1)
-# Connections whose port is in this set are gone: no packet of theirs gets in or out.
+# Connections with a port in this set are gone: none of their packets gets in or out.
 VANISHED = "vanished"
 _FIREWALL = f"""
 table inet bridge_table {{
@@ -55,13 +56,13 @@ table inet bridge_table {{
 
 
 def walled(port: int) -> tuple[str, str]:
-    """The address of IPv4 and of IPv6 for this port: what a gateway learns there concerns no other condition."""
+    """The IPv4 and the IPv6 address for this port. A gateway learns nothing there that concerns another condition."""
     number = 160 + port - DROPPED
     return f"203.0.113.{number}", f"2001:db8::b:{number}"
 
 
 class PlainLab(Lab):
-    """A Linux bridge in the place of each gateway."""
+    """Has a Linux bridge in the place of each gateway."""
 
     def start_stations(self) -> None:
         for gateway in self.gateways:
@@ -82,11 +83,11 @@ class Site:
         self._folders = itertools.count()
 
     def port(self) -> int:
-        """One that no other condition has."""
+        """A port that no other condition has."""
         return next(self._ports)
 
     def folder(self) -> str:
-        """One that no other condition has, empty."""
+        """An empty folder that no other condition has."""
         path = os.path.join(self.lab.folder, f"condition-{next(self._folders)}")
         os.makedirs(path)
         os.chmod(path, 0o755)
@@ -104,7 +105,7 @@ class Site:
         self.server.run("nft", "add", "element", "inet", "bridge_table", VANISHED, element)
 
     def start(self, name: str, argv: list[str], ready: Callable[[], bool], space=None) -> Daemon:
-        """A server that lives as long as the lab."""
+        """Starts a server that lives as long as the lab."""
         daemon = self.lab.start_daemon(name, space or self.server, argv)
         daemon.wait_until(ready, 30, "it is ready")
         return daemon
@@ -112,7 +113,7 @@ class Site:
 
 @contextlib.contextmanager
 def pair_of_sites(vlan: bool = False, terminal: bool = False, cables: type[Topology] = Topology):
-    """One with bridges, and one with gateways."""
+    """One site with bridges, and one with gateways."""
     with contextlib.ExitStack() as stack:
         made = []
         for kind in (PlainLab, Lab):
@@ -135,7 +136,7 @@ def _equip(lab: Lab, stack: contextlib.ExitStack) -> Site:
 
 
 def _prepare_hosts(lab: Lab) -> None:
-    # The server takes data with a SYN.
+    # The server accepts data with a SYN.
     lab.server.write_setting("ipv4/tcp_fastopen", "3")
     for port in _WALLED_PORTS:
         four, six = walled(port)

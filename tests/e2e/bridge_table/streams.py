@@ -17,7 +17,7 @@ from .programs import run
 from .sites import ECN, SMALL, Site
 
 DATA = random.Random(5).randbytes(300_000)
-_ABORT = struct.pack("ii", 1, 0)  # SO_LINGER: close() resets
+_ABORT = struct.pack("ii", 1, 0)  # SO_LINGER with which close() resets
 
 
 @contextlib.contextmanager
@@ -32,7 +32,7 @@ def connected(site: Site, address: str = SERVER.ipv4, space=None, receive_buffer
 
 
 def told(action) -> str:
-    """The error that a program sees, or what it is given."""
+    """The error that a program gets, or the data."""
     try:
         given = action()
     except TimeoutError as error:
@@ -53,7 +53,7 @@ def abort(end: socket.socket) -> None:
 
 
 def exchange(near: socket.socket, far: socket.socket) -> Seen:
-    """DATA in both directions at the same time, each with its end."""
+    """Sends DATA in both directions at the same time, and ends each direction."""
     arrived: dict[str, bytes] = {}
     began = time.monotonic()
 

@@ -1,4 +1,4 @@
-"""The programs of test_programs.py, as they are: HTTP, FTP, ssh, scp, rsync and nc, with a file of 1 MB."""
+"""The programs of test_programs.py, unchanged: HTTP, FTP, ssh, scp, rsync and nc, with a file of 1 MB."""
 
 import os
 import shutil
@@ -29,7 +29,7 @@ def _visit(site: Site, program: Program, address: str) -> Seen:
 
 
 def _forget(folder: str) -> None:
-    """The next run brings everything again."""
+    """Empties the folder, so that the next run brings everything again."""
     for entry in os.scandir(folder):
         shutil.rmtree(entry.path) if entry.is_dir() else os.unlink(entry.path)
 
@@ -44,7 +44,7 @@ def _list(program: Program, label: str, address: str, vlan: bool) -> None:
 
 for _program in PROGRAMS:
     if _program.name == "iperf3 -P 32":
-        continue  # not each of 32 streams gets through such a link in its one second
+        continue  # through such a link not each of 32 streams sends anything in its one second
     for _label, _address in _VERSIONS.items():
         if not _label or _program.name in _AGAIN:
             _list(_program, _label, _address, False)

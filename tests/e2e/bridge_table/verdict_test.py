@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The verdicts of as_a_bridge, worse, equal and better, and its exit status; no network is needed."""
+"""The verdicts of as_a_bridge, worse, equal and better, and its exit status. The test needs no network."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""curl, nginx and Chromium: what comes, what is refused, what is kept and what is left."""
+"""curl, nginx and Chromium: transfers, refusals, connections that are kept, and connections that are left."""
 
 import json
 import os
@@ -39,14 +39,14 @@ _REPEATS = "the gateway has answered, and repeats its SYN for 183 s: guide.md, I
 
 
 def curl(site: Site, *argv: str, given: bytes | None = None) -> tuple[Done, list[dict]]:
-    """What it says of each of its transfers, as JSON."""
+    """Runs curl; returns what it says about each of its transfers, as JSON."""
     done = run(site.client, *_CURL, "--write-out", f"\n{_TOLD}\n", *argv, given=given)
     told = [json.loads(line) for line in done.out.splitlines() if line.startswith("{")]
     return done, told
 
 
 def fetch(site: Site, *argv: str, right: int = 0) -> Seen:
-    """One transfer; `right` is the exit status that is due."""
+    """One transfer; `right` is the expected exit status."""
     done, told = curl(site, "--globoff", "--output", "/dev/null", *argv)
     if not told:
         return Seen(f"exit {done.status}: {done.last_words}", False)
@@ -160,7 +160,7 @@ def _(site):
 
 @condition("curl --tcp-fastopen", "curl")
 def _(site):
-    """The first one fetches the cookie."""
+    """The first transfer fetches the cookie."""
     fetch(site, "--tcp-fastopen", f"{HTTP}/objects/1")
     return fetch(site, "--tcp-fastopen", f"{HTTP}/objects/1")
 
@@ -174,7 +174,7 @@ def _(site):
 
 
 def _walled(site: Site, port: int, version: int = 4) -> str:
-    """A URL there. The client knows the address's MAC already, as of a server that it has met before."""
+    """A URL at the firewall's port. The client knows the MAC already, as if it had met the server before."""
     four, six = walled(port)
     run(site.client, "ping", f"-{version}", "-n", "-c", "1", "-W", "5", four if version == 4 else six)
     return f"http://{four}:{port}/" if version == 4 else f"http://[{six}]:{port}/"
@@ -273,7 +273,7 @@ def _happy_eyeballs(site: Site, port: int) -> Seen:
 
 
 def _page_server(site: Site, port: int):
-    """A minimal one, of IPv4 only."""
+    """A minimal server, of IPv4 only."""
     listener = listen(site.server, SERVER.ipv4, port)
 
     def serve():

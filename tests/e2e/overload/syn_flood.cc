@@ -1,5 +1,5 @@
-// Sends SYNs from forged addresses at a given rate until it is ended. Paced by the clock, so that
-// the machine that it shares with its target has time left for that.
+// Sends SYNs from forged addresses at a given rate until it is stopped. It is paced by the clock,
+// so that it leaves processor time to its target on the same machine.
 #include <net/if.h>
 #include <netpacket/packet.h>
 #include <sys/socket.h>
@@ -27,7 +27,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kBatch = 64;
 constexpr auto kTick = std::chrono::milliseconds(1);
-constexpr std::uint64_t kTicks = 1'000;  // a second
+constexpr std::uint64_t kTicks = 1'000;  // In a second.
 constexpr std::uint64_t kMostRate = 10'000'000;
 
 volatile std::sig_atomic_t stopped = 0;
@@ -40,7 +40,7 @@ std::optional<std::uint64_t> parse_number(std::string_view text, std::uint64_t l
   return whole && value >= least && value <= most ? std::optional(value) : std::nullopt;
 }
 
-// Sends up to kBatch of them; how many went out, or a negative errno.
+// Sends up to kBatch SYNs; returns how many were sent, or a negative errno.
 int send_batch(int socket_fd, const sim::FloodTarget& target, Random& random, std::size_t count) {
   std::array<std::array<std::byte, 128>, kBatch> frames;
   std::array<iovec, kBatch> parts;
@@ -96,7 +96,7 @@ int flood(int count, char** arguments) {
   const sim::FloodTarget target{*source, *mac, *address, *sources,
                                 static_cast<std::uint16_t>(*port)};
   Random random(1);
-  // What could not be sent in time is not made up for: the rate is a limit.
+  // SYNs that could not be sent in time are left out: the rate is a limit.
   for (Clock::time_point next = Clock::now(); stopped == 0; next += kTick) {
     std::this_thread::sleep_until(next);
     next = std::max(next, Clock::now() - kTick);

@@ -1,6 +1,7 @@
-// Measures a path of Ethernet frames from outside: one process sends numbered, timed frames on one
-// interface, another receives them on a second one and says what arrived, how late and how fast.
-// Knows nothing of satrelay; both ends must share a clock (network namespaces of one machine).
+// Measures a path of Ethernet frames from outside. One process sends numbered frames with
+// timestamps on one interface. Another process receives them on a second interface, and reports
+// what arrived, how late and how fast. Both ends must share a clock (network namespaces of one
+// machine). The program knows nothing of satrelay.
 //
 //   frame_probe send INTERFACE --size BYTES --rate BITS_PER_SECOND --seconds S
 //   frame_probe receive INTERFACE --idle S      stops when nothing has come for S seconds
@@ -36,7 +37,8 @@ constexpr std::size_t kLargestFrame = 9100;
 
 struct Payload {
   std::uint64_t number;
-  std::int64_t sent_at;  // CLOCK_REALTIME, nanoseconds: the clock of the kernel's timestamps
+  // CLOCK_REALTIME in nanoseconds, the clock of the kernel's timestamps.
+  std::int64_t sent_at;
 };
 
 std::int64_t clock_now() {

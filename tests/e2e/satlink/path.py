@@ -1,4 +1,4 @@
-"""A satlink between two namespaces, alone: nothing else touches the frames.
+"""A satlink between two namespaces, alone. Nothing else touches the frames.
 
     left [s0]--------[la  satlink  lb]--------[s1] right
 """
@@ -26,7 +26,7 @@ class Path:
         more: str = "",
         mtu: int = 1500,
         driver: str = "af_packet",
-        port_b: str = "",  # more keys of it
+        port_b: str = "",  # more keys of port b
     ):
         self.tag = f"sl{os.getpid()}"
         self.left = Namespace(f"{self.tag}-left")
@@ -114,7 +114,7 @@ class Path:
         )
 
     def measure(self, size: int, rate: float, seconds: float, idle: float = 1.5) -> tuple:
-        """Frames from left to right: what the sender and what the receiver says."""
+        """Sends frames from left to right; returns the reports of the sender and of the receiver."""
         receiver = self.start_receiver(self.right, "s1", idle)
         sender = self.start_sender(self.left, "s0", size, rate, seconds)
         return finish(sender), finish(receiver)

@@ -1,4 +1,5 @@
-// Routes of which only one direction crosses the gateways: found soon, and left to the hosts.
+// Routes that cross the gateways in one direction only. The gateways find such a route soon, and
+// bridge its connections.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -14,7 +15,8 @@ namespace {
 
 using gateway::Counter;
 
-// What the hosts of station 1 send to host 0 of station 0 takes another way, past both gateways.
+// Hands frames from the hosts of station 1 to host 0 of station 0 directly to that host's LAN. So
+// they pass neither gateway.
 class Detour final : public FrameSink {
  public:
   Detour(Stations& stations, const HostSpec& host)
@@ -73,7 +75,7 @@ TEST_F(Asymmetric, AClientIsResetSoonAndItsNextConnectionsAreBridged) {
   EXPECT_TRUE(next.client.saw_end && next.server.saw_end);
   EXPECT_FALSE(next.client.first_wrong_byte || next.server.first_wrong_byte);
   EXPECT_EQ(counted(0, Counter::kBridgedAsymmetric), 1U);
-  // Of other hosts both directions cross.
+  // Other hosts are reached through the gateways in both directions, so their flow is relayed.
   stations.transfer(stations.host(0, 1), stations.host(1), IpVersion::kV4, 1'000, 1'000);
   stations.loop().run_until(stations.now() + Duration::seconds(5));
   EXPECT_EQ(counted(1, Counter::kFlowsFromPeer), 2U);
@@ -87,8 +89,8 @@ TEST_F(Asymmetric, WithARemoteHandshakeTheFirstConnectionStands) {
   stations.loop().run_until(began + Duration::seconds(60),
                             [&] { return first.client.established; });
   std::printf("  established after %.2f s\n", (stations.now() - began).to_seconds());
-  // Its SYN of second 3 is bridged, and ends what the far gateway's SYN has left at the server;
-  // that of second 7 is answered.
+  // The client repeats its SYN at second 3. The gateway bridges it, and it ends the connection that
+  // the far gateway's SYN has opened at the server. The server answers the SYN of second 7.
   EXPECT_LT(stations.now() - began, Duration::seconds(8));
   EXPECT_FALSE(first.client.ended);
   EXPECT_EQ(counted(0, Counter::kFlowsUnreachable), 1U);
@@ -100,7 +102,8 @@ TEST_F(Asymmetric, WithARemoteHandshakeTheFirstConnectionStands) {
   EXPECT_TRUE(next.client.saw_end && next.server.saw_end);
 }
 
-// What answered before proves nothing once the client shows that the server answers another way.
+// An answer that once came through the gateways proves nothing any more when the client's segments
+// show that the server answers another way.
 TEST_F(Asymmetric, ARouteThatChangesIsFoundAfterAnswersThroughTheGateways) {
   start(config::HandshakeMode::kLocal);
   detour.reset();
@@ -124,7 +127,7 @@ TEST_F(Asymmetric, ARouteThatChangesIsFoundAfterAnswersThroughTheGateways) {
   EXPECT_EQ(counted(0, Counter::kBridgedAsymmetric), 1U);
 }
 
-// A server that is slow to answer is no asymmetric route.
+// A server that is slow to answer does not make a route asymmetric.
 TEST_F(Asymmetric, AClientThatRepeatsItselfIsNotEnough) {
   start(config::HandshakeMode::kLocal);
   detour.reset();

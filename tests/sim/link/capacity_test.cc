@@ -1,5 +1,5 @@
-// The link's capacity changes while it is in use (adaptive coding and modulation), and one of the
-// gateways is told.
+// The link's capacity changes while it is in use (adaptive coding and modulation). One of the two
+// gateways gets the new rate.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ class Capacity : public ::testing::Test {
     network->run_for(Duration::seconds(8));
   }
   gateway::Gateway& engine(Side side) { return network->gateway(side).engine(); }
-  // Both the link and the gateway at its side know at the same instant.
+  // Changes the rate of the link and of the gateway that sends into it at the same instant.
   void change(BitRate rate) {
     network->satellite().from_b().set_rate(rate);
     ASSERT_EQ(
@@ -51,7 +51,7 @@ class Capacity : public ::testing::Test {
         gateway::Gateway::CapacityResult::kSet);
     network->gateway(Side::kB).wake();
   }
-  // Share of `rate` that is used over `time`, as the modem counts.
+  // Share of `rate` that B uses over `time`, in bytes as the modem counts them.
   double used(BitRate rate, Duration time) {
     const std::uint64_t before = sent;
     queue = Duration::zero();
@@ -61,8 +61,8 @@ class Capacity : public ::testing::Test {
   static constexpr std::size_t kEthernetHeader = 14;
   Tracer tracer;
   std::optional<Network> network;
-  std::uint64_t sent = 0;  // by B, accounted
-  Duration queue;          // the longest since used() began
+  std::uint64_t sent = 0;  // Bytes sent by B, as the modem counts them.
+  Duration queue;          // Longest queue since used() began.
 };
 
 TEST_F(Capacity, AStepAtTheSendingGatewayCostsARoundTripAtMost) {
@@ -91,7 +91,8 @@ TEST_F(Capacity, AStepAtTheSendingGatewayCostsARoundTripAtMost) {
 
 TEST_F(Capacity, TheReceiverTellsTheSender) {
   start(1);
-  // The receiving modem has fallen back: gateway A is told, and tells B.
+  // The receiving modem falls back to the low rate. The operator sets it at gateway A, and A tells
+  // B.
   network->satellite().from_b().set_rate(kLow);
   EXPECT_EQ(
       engine(Side::kA).set_capacity("sat", gateway::LinkWay::kReceive, kLow, network->loop().now()),
@@ -100,8 +101,8 @@ TEST_F(Capacity, TheReceiverTellsTheSender) {
   network->run_for(kRoundTrip / 2 + Duration::milliseconds(5));
   EXPECT_EQ(engine(Side::kB).peers().at(0).announced, kLow);
   EXPECT_LT(engine(Side::kB).peers().at(0).send_rate, kLow);
-  // What was sent meanwhile has filled the modem's queue, where the sender cannot see it; and what
-  // it had booked at the high rate lasts ten times as long now.
+  // The packets that B has sent meanwhile have filled the modem's queue, where B cannot see them.
+  // The time that B had booked at the high rate is ten times as long now.
   network->run_for(kRoundTrip);
   EXPECT_GT(used(kLow, Duration::seconds(3)), 0.99);
   network->satellite().from_b().set_rate(kHigh);

@@ -1,5 +1,5 @@
-// The same hosts and flows over the same link, without gateways: TCP from end to end through loss,
-// late frames, duplicates and flipped bits. What pep/tcp must survive on its own.
+// The same hosts and flows over the same link without gateways. TCP runs from end to end through
+// loss, late frames, duplicates and flipped bits: pep/tcp must survive these on its own.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -23,8 +23,8 @@ TEST(Property, HostsAloneKeepTheSamePromises) {
     if (options().trace && options().seed) tracer.enable(stdout);
     Scenario scenario = random_scenario(seed);
     scenario.gateways_present = false;
-    // RFC 9293 section 3.4.2. Behind a gateway the last ACK crosses a LAN; here it may be lost
-    // again and again on a link that is out, and the FIN comes once more when it is back.
+    // RFC 9293 section 3.4.2. Behind a gateway the last ACK crosses only a LAN. Here a link that is
+    // out may lose it again and again, and the peer repeats its FIN when the link is back.
     for (Station& station : scenario.stations) {
       for (HostSpec& host : station.hosts) host.tcp.time_wait = Duration::seconds(240);
     }

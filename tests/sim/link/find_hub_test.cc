@@ -1,5 +1,5 @@
-// capacity: find at a hub, whose peers share a carrier and a modem: what many who find at a time do
-// to the modem's queue, and what one of them can do to the others.
+// `capacity: find` at a hub with peers that share a carrier and a modem. The tests measure the
+// modem's queue while many peers find at a time, and how much one peer can harm the others.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,12 +20,12 @@ namespace {
 
 using gateway::PortId;
 
-constexpr std::uint64_t kRate = 20'000'000;  // of each modem
+constexpr std::uint64_t kRate = 20'000'000;  // Rate of each modem.
 constexpr BitRate kModem = BitRate::bits_per_second(kRate);
 
 class FindHub : public ::testing::Test {
  protected:
-  // Terminals are stations 1 and up, behind modems of `rates`.
+  // The terminals are stations 1 and up, behind modems of `rates`.
   void start(const std::vector<std::uint64_t>& rates) {
     std::vector<std::size_t> terminals;
     for (std::size_t i = 1; i <= rates.size(); ++i) terminals.push_back(i);
@@ -65,12 +65,13 @@ class FindHub : public ::testing::Test {
   }
 
   Stations stations;
-  Duration worst;  // of the modem's queue, in the last run
+  Duration worst;  // Longest queue of the modem in the last run.
   double share = 0;
 };
 
-// If they begin within a fifth of a second of each other, one of three or four times each takes the
-// others for somebody else, and leaves up to half of the carrier empty for long.
+// The sessions begin 250 ms apart. If they began within 200 ms of each other, one time in three or
+// four each session would take the others for traffic beside the gateways. Up to half of the
+// carrier would then stay empty for long.
 TEST_F(FindHub, ManyWhoFindShareTheCarrier) {
   start({kRate, kRate, kRate, kRate});
   for (std::size_t i = 1; i <= 4; ++i) {
@@ -90,7 +91,7 @@ TEST_F(FindHub, ManyWhoFindShareTheCarrier) {
   }
 }
 
-// They begin at once, and each takes the others for somebody else at first.
+// All sessions begin at once. At first each takes the others for traffic beside the gateways.
 TEST_F(FindHub, EightWhoBeginAtOnceKeepTheCarrierBusy) {
   start(std::vector<std::uint64_t>(8, kRate));
   for (std::size_t i = 1; i <= 8; ++i) download(i, 400'000'000);
@@ -100,7 +101,8 @@ TEST_F(FindHub, EightWhoBeginAtOnceKeepTheCarrierBusy) {
   EXPECT_GT(share, 0.6);
 }
 
-// Sessions without data have no room on the carrier that others could take.
+// Sessions that have found the rate and have no data reserve no part of the carrier. The busy
+// sessions share all of it, and build no long queue.
 TEST_F(FindHub, WhoHasFoundAndFallsSilentLeavesNoQueueToTheOthers) {
   start(std::vector<std::uint64_t>(6, kRate));
   for (std::size_t i = 1; i <= 4; ++i) {
@@ -116,7 +118,8 @@ TEST_F(FindHub, WhoHasFoundAndFallsSilentLeavesNoQueueToTheOthers) {
   EXPECT_LT(worst, Duration::milliseconds(60));
 }
 
-// Whose modem is slow, or who says so: what is sent to it is slow, and others begin as if alone.
+// A peer has a slow modem, or reports that it is slow. The gateway sends slowly to it, and other
+// sessions begin as if they were alone.
 TEST_F(FindHub, ASlowReceiverDoesNotHoldBackWhoBegins) {
   start({20'000, kRate});
   download(1, 10'000'000);
@@ -132,7 +135,7 @@ TEST_F(FindHub, ASlowReceiverDoesNotHoldBackWhoBegins) {
 
 // --- bridged frames ----------------------------------------------------------------------------
 
-// To A, from a host of B; `link` is the rate of that direction.
+// A relayed download and bridged UDP to A, from hosts of B. `link` is the rate of that direction.
 struct Bridged {
   explicit Bridged(std::uint64_t link, std::uint64_t bytes) : scenario(make_lab(1, spec(link))) {
     scenario.control.controller = config::Controller::kFind;
@@ -159,7 +162,7 @@ struct Bridged {
                          .length = Duration::seconds(seconds)});
   }
   void run_until(int seconds) { network->loop().run_until(Instant() + Duration::seconds(seconds)); }
-  // Bits a second on the link, bridged and other, until then.
+  // Bits a second on the link until then: bridged and other.
   std::pair<double, double> rates(int until) {
     const Instant begin = network->loop().now();
     bridged = other = 0;
@@ -196,7 +199,8 @@ TEST(FindBridged, ShareWhatWasFound) {
   EXPECT_GT(bridged + relayed, 9e6);
 }
 
-// A fade ends in an outage: what was found of it says nothing of what others may send.
+// A fade ends in an outage. The rate that was found during the fade says nothing about how much
+// others may send.
 TEST(FindBridged, AreNotHeldToWhatADeadPeerHasShown) {
   Bridged link(300'000, 100'000'000);
   link.send(2e6, 20, 60);

@@ -1,7 +1,7 @@
-// capacity: find over whole gateways that are told nothing, or a ceiling only: how soon a link is
-// used, what becomes of a fade and of its end, and what is left to others who share the modem. The
-// other is a host of ours, which hangs on the link directly, beside the gateways. Each line that is
-// printed names the congestion control that the other has.
+// `capacity: find` over whole gateways that know no rate, or a ceiling only. The tests measure how
+// soon they use a link, how they follow a fade and its end, and what they leave to others on the
+// same modem. The other sender is a TCP host that hangs on the link directly, beside the gateways.
+// Each printed line names that host's congestion control.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ Scenario found_link(BitRate rate, Duration round_trip = kRoundTrip) {
   return scenario;
 }
 
-// What the gateways' frames take of the modem at B, where the bytes of a download enter the link.
+// The modem at B, and what it carries. The bytes of a download enter the link there.
 class Modem {
  public:
   explicit Modem(const Scenario& scenario) : network(scenario, tracer) {
@@ -51,7 +51,7 @@ class Modem {
       }
     });
   }
-  // Share of `rate` that the modem carries over `time`, all who send taken together.
+  // Share of `rate` that the modem carries over `time`, from all senders together.
   double carried(BitRate rate, Duration time) {
     const std::uint64_t before = way().counters().bytes_carried;
     worst = Duration::zero();
@@ -65,10 +65,10 @@ class Modem {
 
   Tracer tracer;
   Network network;
-  Duration worst;  // queue
+  Duration worst;  // Longest queue.
 };
 
-// The table of docs/measurements.md, with a column for each that was measured.
+// The table of docs/measurements.md has a column for each of these.
 constexpr const char* kSection = "Capacity that nobody told";
 enum Column : std::uint8_t { kFind = 2, kFixedRate, kHpfp, kCubic };
 
@@ -102,8 +102,8 @@ TEST(Find, AGeostationaryLinkIsUsedThreeSecondsAfterTheFirstSyn) {
   }
 }
 
-// Who has little to send learns nothing of what it loses: reports of the other way are lost, too.
-// Some take two seconds longer: of 96 seeds that were drawn beside these, thirteen.
+// A sender of few packets learns nothing about what it loses, since reports of the other direction
+// are lost, too. Some runs take two seconds longer: 13 of 96 other seeds did.
 TEST(Find, LossBothWaysIsNoCongestion) {
   int in_time = 0;
   for (std::uint64_t seed = 1; seed <= 24; ++seed) {
@@ -140,7 +140,7 @@ TEST(Find, AGigabitIsUsedAfterFive) {
 
 constexpr Duration kFade = Duration::seconds(12), kReturn = Duration::seconds(27);
 
-// A modem queue of 100 ms of the higher rate.
+// The modem's queue holds 100 ms at the higher rate.
 Scenario fading_link() {
   Scenario scenario = found_link(megabit(60));
   scenario.b_to_a.queue = megabit(60).bytes_in(Duration::milliseconds(100));
@@ -165,7 +165,7 @@ constexpr const char* kQueueRow = "the longest queue then";
 constexpr const char* kBackRow = "back at 60:";
 
 TEST(Find, AFadeIsFoundAndItsEnd) {
-  std::vector<double> lows, queues, backs;  // without a ceiling, and with one
+  std::vector<double> lows, queues, backs;  // Without a ceiling, and with one.
   for (const std::uint64_t ceiling : {0, 60}) {
     Scenario scenario = fading_link();
     scenario.ceiling = megabit(ceiling);
@@ -173,7 +173,7 @@ TEST(Find, AFadeIsFoundAndItsEnd) {
     Modem modem(scenario);
     modem.run_until(kFade - Duration::seconds(4));
     const double before = modem.carried(megabit(60), Duration::seconds(4));
-    // The first report that can know arrives a round trip after the step.
+    // The first report that can show the step arrives one round trip after it.
     modem.run_until(kFade + kRoundTrip * 5);
     const double low = modem.carried(megabit(9), Duration::seconds(10));
     const double queue = modem.milliseconds();
@@ -223,7 +223,7 @@ TEST(Find, TheOthersGetOverAFade) {
   }
 }
 
-// TCP from end to end, without gateways, for comparison.
+// TCP from end to end without gateways, for comparison.
 TEST(Find, CubicAloneInTheSameScenarios) {
   constexpr auto kCongestion = control::Congestion::kCubic;
   const auto direct = [](Scenario scenario) {
@@ -257,7 +257,7 @@ TEST(Find, CubicAloneInTheSameScenarios) {
       expect_row("then, for 20 s", kCubic, {later * 100});
     }
   }
-  // NewReno, which adds a segment a round trip, has less than half of this link.
+  // NewReno adds one segment a round trip, and would have less than half of this link.
   EXPECT_GT(shares[0], 0.75);
   EXPECT_LT(shares[1], 0.1);
   Modem modem(direct(fading_link()));
@@ -291,7 +291,7 @@ TEST(Find, HandoversAreNoCongestion) {
 
 // --- beside others -----------------------------------------------------------------------------
 
-// Hands frames for a host that stands beside a gateway to that host, all others to the gateway.
+// Hands frames for a host beside a gateway to that host, and all others to the gateway.
 class Junction final : public FrameSink {
  public:
   Junction(FramePool& frames, SimHost& host, GatewayNode& gateway)
@@ -311,7 +311,7 @@ class Junction final : public FrameSink {
   GatewayNode& gateway_;
 };
 
-// A download from a host beside gateway B to one beside gateway A.
+// A download from a host beside gateway B to a host beside gateway A.
 class Rival {
  public:
   Rival(Network& network, Tracer& tracer, control::Congestion congestion, std::uint64_t window)
@@ -353,7 +353,7 @@ class Rival {
 };
 
 struct Shares {
-  double ours = 0, other = 0;  // payload received, of the link's rate
+  double ours = 0, other = 0;  // Payload received, as shares of the link's rate.
   double part() const { return ours / (ours + other); }
   double both() const { return ours + other; }
 };
@@ -362,14 +362,14 @@ enum class First : std::uint8_t { kOurs, kOther };
 
 constexpr std::uint64_t kAnyWindow = 16 << 20;
 
-// One flow through the gateways and one beside them, on 50 Mbit/s with a queue of a round trip.
+// One flow through the gateways and one beside them, over 50 Mbit/s with a queue of one round trip.
 struct Beside {
   First first = First::kOurs;
-  Duration head_start = Duration::seconds(10);  // that the first flow has
+  Duration head_start = Duration::seconds(10);  // Lead of the first flow.
   control::Congestion congestion = control::Congestion::kCubic;
   double loss = 0;
   std::uint64_t window = kAnyWindow;
-  // What is measured, since the second flow has begun.
+  // Measured interval, counted from the start of the second flow.
   Duration from = Duration::seconds(60), time = Duration::seconds(60);
   std::uint64_t seed = 1;
 };
@@ -382,7 +382,7 @@ Shares run(const Beside& beside) {
   scenario.b_to_a.queue = rate.bytes_in(kRoundTrip);
   add_download(scenario);
   const bool we_begin = beside.first == First::kOurs;
-  // A seed shifts them against each other.
+  // Each seed shifts the two flows against each other.
   const Duration shift = Duration::milliseconds(700) * static_cast<std::int64_t>(beside.seed - 1);
   const Instant second = kStart + beside.head_start + shift;
   scenario.flows[0].start = we_begin ? kStart : second;
@@ -406,7 +406,8 @@ Shares run(const Beside& beside) {
   return shares;
 }
 
-// The document's second table has the first seed, and our part with two more beside CUBIC.
+// The document's second table has all columns for the first seed. For two more seeds it has our
+// part beside CUBIC.
 void expect_beside(const std::string& row, const Shares& shares) {
   if (options().from == 2 || options().from == 3) {
     if (!row.starts_with("NewReno")) {
@@ -424,7 +425,7 @@ TEST(Find, BesideCubicEachHasAThirdAtLeast) {
   constexpr double kThird = 1.0 / 3;
   struct Case {
     Beside beside;
-    double part;  // of both, at least
+    double part;  // Least part of what both carry.
     const char* row;
   };
   const Case cases[] = {
@@ -433,7 +434,7 @@ TEST(Find, BesideCubicEachHasAThirdAtLeast) {
        kThird,
        "CUBIC begins 4 s before ours"},
       {{.first = First::kOther}, kThird, "CUBIC begins 10 s before ours"},
-      // It has stood for 10 s, and fills the link and its queue when ours begins.
+      // CUBIC has run for 10 s, and fills the link and its queue when ours begins.
       {{.first = First::kOther, .from = Duration::zero()}, 0.4, "the same, from 0 to 60 s"},
   };
   for (const Case& one : cases) {
@@ -443,12 +444,12 @@ TEST(Find, BesideCubicEachHasAThirdAtLeast) {
     expect_beside(one.row, shares);
     EXPECT_GT(shares.part(), one.part);
     EXPECT_LT(shares.part(), 2 * kThird);
-    // Whatever ours leaves, CUBIC needs a minute to come back after a loss.
+    // After a loss CUBIC needs a minute to grow back, however much ours leaves to it.
     EXPECT_GT(shares.both(), 0.65);
   }
 }
 
-// NewReno takes back what it has lost more slowly.
+// NewReno grows back more slowly after a loss.
 TEST(Find, BesideNewRenoEachHasAThirdAtLeast) {
   for (const First first : {First::kOurs, First::kOther}) {
     const Shares shares =

@@ -1,5 +1,5 @@
-// Whatever is offered to a link, no more leaves than it carries, and what somebody floods keeps
-// neither streams nor bridged packets from it.
+// Whatever is offered to a link, the gateway sends no more than the link carries. A flood of one
+// kind of frames takes the link neither from streams nor from bridged packets.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -27,8 +27,8 @@ constexpr Instant kStart = Instant::from_nanoseconds(8'000'000'000);
 constexpr Duration kLength = Duration::seconds(8);
 constexpr Duration kOneWay = Duration::milliseconds(275);
 
-// Octets that enter the link from A, as the modem counts them, and the most of any 20 ms beyond
-// what these may have.
+// Counts octets that enter the link from A, as the modem counts them. Also keeps the largest excess
+// of any 20 ms over what the pacer may send in that time.
 class Modem {
  public:
   Modem(Network& network, double bits_per_second) : octets_per_second_(bits_per_second / 8) {
@@ -37,7 +37,7 @@ class Modem {
     });
   }
   std::uint64_t octets() const { return octets_; }
-  double most_beyond() const { return most_beyond_; }  // octets
+  double most_beyond() const { return most_beyond_; }  // Unit: octets.
   void restart() { octets_ = 0; }
 
  private:
@@ -87,7 +87,8 @@ Frame ethernet(const MacAddress& from, const MacAddress& to, std::uint16_t type,
   return frame;
 }
 
-// 30 Mbit/s of one kind, beside a transfer and 2 Mbit/s of UDP, over 20 Mbit/s.
+// A flood of 30 Mbit/s of one kind of frames, beside a transfer and 1.5 Mbit/s of UDP, over a link
+// of 20 Mbit/s.
 void floods(std::string_view what, Frame frame, Counter counted) {
   constexpr double kRate = 20e6;
   Scenario scenario = lab(kRate);
@@ -143,8 +144,8 @@ TEST(LinkBudget, ControlFramesBeyondTheirBudgetWaitToo) {
   floods("LLDP", ethernet(kFlooder, kSink, 0x88cc, 1'514), Counter::kControlOverBudget);
 }
 
-// 20 Mbit/s of pings at the gateway's own address draw 1% of 2 Mbit/s; a peer's is answered beside
-// them.
+// A stranger on the WAN sends 20 Mbit/s of pings to the gateway's own address. The gateway's
+// answers take 1% of a link of 2 Mbit/s.
 TEST(LinkBudget, PingsDrawNoMoreThanTheirBudget) {
   constexpr double kRate = 2e6;
   Scenario scenario = lab(kRate);

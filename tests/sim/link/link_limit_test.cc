@@ -1,5 +1,6 @@
 // Gateways never send more than their link carries (relay/sim/network/link_meter.h), whatever
-// happens to their threads, links and rates. A program of its own, as it is small.
+// happens to their threads, links and rates. The tests are a program of their own, since they need
+// little code.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace {
 
 constexpr Instant kStart = Instant::from_nanoseconds(5'000'000'000);
 
-// Hosts at A that send little all the time, and others that begin to send all they can.
+// Some hosts at A send little all the time. At `rises` others begin to send all they can.
 Scenario rising_load(unsigned workers, BitRate rate, Instant rises) {
   Scenario scenario = make_lab(1, {.rate = rate, .one_way_delay = Duration::milliseconds(50)});
   scenario.stations[0].workers = workers;
@@ -30,8 +31,9 @@ Scenario rising_load(unsigned workers, BitRate rate, Instant rises) {
   return scenario;
 }
 
-// The first worker divides the link. The shares that it has made sum to more than the link, as
-// its queue is empty. They may not be used for as long as the worker is away.
+// The first worker divides the link. While the queues are empty, the shares that it grants sum to
+// more than the link. The other workers may not use these shares for as long as the first worker is
+// away.
 TEST(LinkLimit, HoldsWhileTheFirstWorkerIsStarvedAndLoadRises) {
   for (const unsigned workers : {2U, 8U}) {
     for (const double mbit : {5.0, 50.0, 400.0}) {
@@ -51,7 +53,7 @@ TEST(LinkLimit, HoldsWhileTheFirstWorkerIsStarvedAndLoadRises) {
   }
 }
 
-// What is left to the others meanwhile.
+// How much of the link the second worker uses meanwhile.
 TEST(LinkLimit, TheOthersGoOnWhileTheFirstWorkerIsStarved) {
   const BitRate rate = BitRate::bits_per_second(50'000'000);
   Tracer tracer;
@@ -80,7 +82,7 @@ TEST(LinkLimit, TheOthersGoOnWhileTheFirstWorkerIsStarved) {
   EXPECT_EQ(node.meter().worst(), "");
 }
 
-// What a controller has found of the link is the rate in force, and trains measure it.
+// The rate that the controller has found is the rate in force. Trains of packets measure it.
 TEST(LinkLimit, HoldsWhileTheCapacityIsFound) {
   for (const double mbit : {2.0, 20.0, 100.0}) {
     const BitRate rate = BitRate::bits_per_second(static_cast<std::uint64_t>(mbit * 1e6));
@@ -93,7 +95,7 @@ TEST(LinkLimit, HoldsWhileTheCapacityIsFound) {
   }
 }
 
-// The whole machine may be away between writing frames and sending them.
+// The whole machine may stop between writing frames and sending them.
 TEST(LinkLimit, HoldsOnAStarvedMachine) {
   for (const double mbit : {2.0, 20.0, 400.0}) {
     for (const int away_ms : {1, 5, 30, 200}) {

@@ -1,4 +1,5 @@
-// What the simulated satellite link does in steps and by priority, seen through whole networks.
+// Rate and delay steps, traces and priorities of the simulated satellite link, seen through whole
+// networks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,7 +52,7 @@ TEST(Link, PrioritiesAreReadFromTheCodePointOfFrames) {
     const auto ip = wire::parse_ip(frame.subspan(14));
     arrived.push_back(control::priority_of(static_cast<std::uint8_t>(ip->traffic_class >> 2)));
   });
-  // Eight of each class in turn, at a hundred times the link's rate.
+  // Eight frames of each class in turn, sent at a hundred times the link's rate.
   for (int i = 0; i < 8; ++i) {
     for (const Priority p :
          {Priority::kStartLow, Priority::kStartHigh, Priority::kLow, Priority::kHigh}) {
@@ -59,7 +60,8 @@ TEST(Link, PrioritiesAreReadFromTheCodePointOfFrames) {
     }
   }
   network.run_for(Duration::seconds(1));
-  // The first frame was under way before any other came; of the rest the highest class is whole.
+  // The first frame was being transmitted before any other arrived. Among the rest the highest
+  // class is complete.
   EXPECT_EQ(std::ranges::count(arrived, Priority::kHigh), 8);
   EXPECT_EQ(std::ranges::count(arrived, Priority::kLow), 1);
   EXPECT_EQ(std::ranges::count(arrived, Priority::kStartHigh), 0);
@@ -106,7 +108,7 @@ TEST(Link, ARateStepDownFillsTheQueueAndIsCounted) {
     return recorder.samples().at(to).link_from(Side::kB).counters.bytes_carried -
            recorder.samples().at(from).link_from(Side::kB).counters.bytes_carried;
   };
-  // To a packet, until the sender can know of it and slow down.
+  // Full to within a packet, until the sender can know about the step and slow down.
   EXPECT_NEAR(static_cast<double>(carried(71, 75)), 0.4 * 5e6 / 8, 1538);
   EXPECT_GT(carried(65, 69), 2'400'000U);
   EXPECT_GT(recorder.samples().at(75).link_from(Side::kB).counters.dropped_queue, 0U);
@@ -123,7 +125,7 @@ TEST(Link, ATraceAndAnOutageLoseWhatTheySay) {
   ASSERT_TRUE(network.run_until_flows_over(at(60'000)));
   for (const std::string& broken : check_flows(network)) ADD_FAILURE() << broken;
   const link::DirectionCounters c = network.satellite().from_b().counters();
-  EXPECT_GT(c.dropped_outage, 300U);  // 100 ms of 50 Mbit/s are 406 frames
+  EXPECT_GT(c.dropped_outage, 300U);  // In 100 ms, 50 Mbit/s are 406 frames.
   EXPECT_LT(c.dropped_outage, 420U);
   const std::uint64_t sent = c.frames_in - c.dropped_outage;
   EXPECT_NEAR(static_cast<double>(c.dropped_loss), static_cast<double>(sent) * 0.04, 4);

@@ -1,4 +1,4 @@
-// What a return link of some kbit/s leaves to hosts while reports of a download take it.
+// How much of a return link of some kbit/s is left to hosts while the reports of a download use it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,10 +28,10 @@ struct Case {
 };
 
 struct Seen {
-  Duration ping;           // beyond the delay of both ways, the longest
-  Duration get;            // from the SYN to the last byte, the longest of five
-  double goodput = 0;      // Mbit/s from 12 s to 42 s
-  double return_kbit = 0;  // that all of the gateway took of the return link meanwhile
+  Duration ping;           // Longest delay beyond the link's, both ways.
+  Duration get;            // From the SYN to the last byte, longest of five.
+  double goodput = 0;      // Unit: Mbit/s, from 12 s to 42 s.
+  double return_kbit = 0;  // All that the return link carried in the same time.
 };
 
 BitRate bits(std::uint64_t rate) { return BitRate::bits_per_second(rate); }
@@ -83,8 +83,8 @@ Seen look(const Case& link, bool with_download, std::uint64_t seed = 11) {
   for (const Side side : {Side::kA, Side::kB}) {
     const gateway::PeerSnapshot peer = network.gateway(side).engine().peers().at(0);
     EXPECT_EQ(peer.state, stp::PeerState::kAlive);
-    // The link carries what it should. A gateway that took the time of a long packet for a queue
-    // would send the next request at a tenth of the rate.
+    // The link carries what it should. If a gateway took the transmission time of a long packet for
+    // a queue, it would send the next request at a tenth of the rate.
     EXPECT_EQ(peer.counters.rate_cuts_delay, 0U) << "seed " << seed;
   }
   for (std::size_t i = 0; i < kGets; ++i) {
@@ -95,13 +95,14 @@ Seen look(const Case& link, bool with_download, std::uint64_t seed = 11) {
   return seen;
 }
 
-// What the payload of the forward link is at most.
+// The most payload that the forward link can carry, in Mbit/s.
 double payload(const Case& link) {
   return static_cast<double>(link.forward_mbit) * 0.995 * 1'450 / 1'538;
 }
 
-// Mbit/s of a flow whose gateway stores 18 MiB, each byte until it has been lost once: for two
-// round trips and two reports, which are 2 s apart at most (docs/stp.md section 7).
+// Rate in Mbit/s of a flow for which the gateway stores 18 MiB. The gateway stores each byte until
+// it has been lost once: for two round trips and two report intervals, of 2 s at most (docs/stp.md
+// section 7).
 double stored_for_reports() {
   const Duration stored = (kOneWay * 2 + Duration::seconds(2)) * 2;
   return 18.0 * 1024 * 1024 * 8 / 1e6 / stored.to_seconds();
@@ -122,10 +123,10 @@ TEST_P(NarrowReturn, ReportsLeaveItToTheHosts) {
   const Duration longer =
       bits(link.return_kbit * 1'000).time_for(ByteCount(1'538)) + Duration::milliseconds(50);
   EXPECT_LE(busy.ping, idle.ping + longer);
-  // On the narrowest links an answer that is lost, and that no repair gives back, comes a second or
-  // two later, as reports are so far apart. That was 1 run of 181; if it is one of a hundred, more
-  // than three of twelve come by chance once in 200,000. A report more or less is two seconds of
-  // one flow, so that no single run says much of its rate either.
+  // On the narrowest links reports are far apart. If an answer is lost and no repair restores it,
+  // it arrives one or two seconds later. That was 1 run of 181. If it happens in 1 run of 100, more
+  // than three late runs of twelve come by chance once in 200,000. One report more or less is two
+  // seconds of one flow, so a single run says little about its rate either.
   std::vector<Seen> runs = {busy};
   if (link.return_kbit < 64 && link.loss > 0 && link.return_loss == 0) {
     for (std::uint64_t seed = 12; seed < 23; ++seed) runs.push_back(look(link, true, seed));
@@ -136,7 +137,7 @@ TEST_P(NarrowReturn, ReportsLeaveItToTheHosts) {
   if (link.return_loss == 0) {
     EXPECT_LE(idle.get, Duration::milliseconds(550 + 250));
   }
-  constexpr double kCounted = 0.25;  // a report more or less in half a minute
+  constexpr double kCounted = 0.25;  // One report more or less in half a minute.
   EXPECT_LE(busy.return_kbit - idle.return_kbit,
             static_cast<double>(link.return_kbit) * 0.05 + kCounted);
   const double share = busy.goodput / payload(link);
@@ -157,9 +158,9 @@ TEST_P(NarrowReturn, ReportsLeaveItToTheHosts) {
 
 // --- a return link that others fill --------------------------------------------------------------
 
-class FullReturn : public testing::TestWithParam<std::uint64_t> {};  // kbit/s
+class FullReturn : public testing::TestWithParam<std::uint64_t> {};  // Unit: kbit/s.
 
-// Whatever its hosts send, the gateway must say what has arrived.
+// The gateway must be able to report what has arrived, however much its hosts send.
 void expect_download(Network& network, std::size_t flow) {
   network.loop().run_until(kGetsBegin);
   const std::uint64_t before = network.flow(flow).server.received;

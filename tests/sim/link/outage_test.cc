@@ -1,4 +1,4 @@
-// The link is gone for a while, in both directions or in one: nothing is lost but time.
+// The link is gone for a while, in both directions or in one. Flows lose nothing but time.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -22,7 +22,7 @@ constexpr Duration kProbeInterval = Duration::milliseconds(100);
 
 enum class Ways : std::uint8_t { kBoth, kForward, kReturn };
 
-// A download from B to A, and an upload beside it.
+// A download from B to A, and an upload in the other direction.
 class OutageTest : public ::testing::Test {
  protected:
   void start(std::uint64_t seed, double loss = 0) {
@@ -51,10 +51,11 @@ class OutageTest : public ::testing::Test {
     if (ways != Ways::kForward) network->satellite().from_a().set_outage(outage);
   }
   gateway::PeerSnapshot sending_side() { return network->gateway(Side::kB).engine().peers().at(0); }
-  // The link is gone for `length`; afterwards all goes on.
+  // The link is gone for `length`. Afterwards all flows continue.
   void pass(Ways ways, Duration length) {
     set(ways, true);
-    // What is on its way arrives, its reports return or do not, and then there is silence.
+    // Packets in flight arrive, and their reports return or do not. After that the sender is
+    // silent.
     network->run_for(kRoundTrip * 3);
     const std::uint64_t before = sent;
     network->run_for(length - kRoundTrip * 3);
@@ -66,7 +67,8 @@ class OutageTest : public ::testing::Test {
     const double loss = sending_side().loss_ratio.value();
     set(ways, false);
     const Instant back = network->loop().now();
-    // The other end's probe comes half a round trip after the return, and is word enough.
+    // The other gateway's probe arrives half a round trip after the return. It is enough to resume
+    // sending.
     network->run_for(kRoundTrip / 2 + kProbeInterval);
     const std::uint64_t early = sent;
     network->run_for(kRoundTrip / 2);
@@ -82,7 +84,7 @@ class OutageTest : public ::testing::Test {
     EXPECT_GT(used, 0.99);
     const std::uint64_t again =
         sending_side().counters.retransmitted_bytes - at_resumption.counters.retransmitted_bytes;
-    // What was in flight when the link went is sent again, before anything new.
+    // Data that was in flight when the link went is retransmitted before any new data.
     if (ways != Ways::kReturn) {
       EXPECT_GT(again, 3'000'000U);
     }
@@ -104,7 +106,7 @@ class OutageTest : public ::testing::Test {
   Duration give_up_after = Duration::seconds(120);
   Tracer tracer;
   std::optional<Network> network;
-  std::uint64_t sent = 0;  // by B, accounted
+  std::uint64_t sent = 0;  // Bytes sent by B, as the modem counts them.
 };
 
 TEST_F(OutageTest, TenSecondsAndTheLinkIsFullAgainOneRoundTripAfterItsReturn) {
@@ -128,8 +130,8 @@ TEST_F(OutageTest, OneDirectionAlone) {
   pass(Ways::kReturn, Duration::seconds(10));
 }
 
-// The download's sender and the upload's have bytes that wait; the hosts at the other ends hear of
-// it when there is a link again.
+// The senders of the download and of the upload have bytes that wait, and are reset. The hosts at
+// the other ends are reset when the link is back.
 TEST_F(OutageTest, AfterTheTimeToGiveUpWhatWaitsIsResetAndNewFlowsWork) {
   give_up_after = Duration::seconds(5);
   start(8);
@@ -157,8 +159,8 @@ TEST_F(OutageTest, AfterTheTimeToGiveUpWhatWaitsIsResetAndNewFlowsWork) {
   EXPECT_TRUE(network->flow(index).client.saw_end);
 }
 
-// Ten connections that are silent for a quarter of an hour, and two transfers, of which the link or
-// the servers' LAN takes nothing for minutes.
+// Ten connections that send once in a quarter of an hour, and two transfers. The link, or the
+// servers' LAN, takes none of their bytes for minutes.
 class LongOutage : public ::testing::Test {
  protected:
   static constexpr std::size_t kIdle = 10;
@@ -208,7 +210,7 @@ TEST_F(LongOutage, OfALanForFiveMinutesEndsNoConnection) {
   expect_all_well();
 }
 
-// Over a bridge the sender gives up then, and the others do not learn that.
+// Over a bridge the sender would give up by then, too, and its far host would not learn about it.
 TEST_F(LongOutage, OfHalfAnHourEndsOnlyWhatWaits) {
   start(13);
   network->satellite().set_outage(true);
@@ -223,7 +225,7 @@ TEST_F(LongOutage, OfHalfAnHourEndsOnlyWhatWaits) {
   EXPECT_TRUE(network->flow(kIdle + 1).client.was_reset());
 }
 
-// Each has lost some, and its new bytes would wait for those at the far side.
+// Each flow has lost some bytes. Its new bytes would wait behind the gaps at the far side.
 TEST(Outage, HostsOfManyConnectionsHaveTheirRateBackAtOnce) {
   constexpr int kFlows = 10;
   LinkSpec link;
@@ -255,7 +257,7 @@ TEST(Outage, HostsOfManyConnectionsHaveTheirRateBackAtOnce) {
   for (const std::string& broken : run_and_check(network)) ADD_FAILURE() << broken;
 }
 
-// Two sites work for an hour, while the link is away for 10 s to 10 min again and again.
+// Two sites work for an hour. The link is away for 10 s to 10 min again and again.
 class HourOfOutages : public ::testing::TestWithParam<std::uint64_t> {
  protected:
   static constexpr std::size_t kOfEach = 10;
@@ -263,7 +265,7 @@ class HourOfOutages : public ::testing::TestWithParam<std::uint64_t> {
     std::size_t alive = 0, outages = 0;
     Duration away;
   };
-  // Connections of which every byte has arrived, and that end in order after the hour.
+  // Counts connections that delivered every byte and ended in order after the hour.
   static Count count(std::uint64_t seed, config::Action action) {
     LinkSpec link;
     link.rate = BitRate::bits_per_second(10'000'000);
@@ -280,9 +282,9 @@ class HourOfOutages : public ::testing::TestWithParam<std::uint64_t> {
       if (!upwards) add_flow(scenario, Side::kA, receiver(), speaker);
     };
     for (std::size_t i = 0; i < kOfEach; ++i) {
-      add(1, 1'200, i % 2 == 0);    // mostly silent
-      add(40, 5, i % 2 == 0);       // somebody types
-      add(30'000, 30, i % 2 == 0);  // copies and reports
+      add(1, 1'200, i % 2 == 0);    // Mostly silent.
+      add(40, 5, i % 2 == 0);       // Typing.
+      add(30'000, 30, i % 2 == 0);  // Copies and reports.
       add(1'000'000, 240, i % 2 == 0);
     }
     Count result;
@@ -322,8 +324,8 @@ TEST_P(HourOfOutages, EndsNoConnectionThatLivesOverABridge) {
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, HourOfOutages, testing::Range<std::uint64_t>(1, 3));
 
-// A server has vanished, and what its clients have sent waits at both gateways. They have room for
-// 64 flows: those of another client take the places of what has stood still for 100 s.
+// A server has vanished, and its clients' data waits at both gateways. Each gateway has room for 64
+// flows. The flows of another client take the places of flows that made no progress for 100 s.
 TEST(Outage, WhatStandsStillMakesRoomForOthers) {
   constexpr std::size_t kSlots = 64, kStill = 30, kOthers = 24;
   LinkSpec link;
@@ -367,8 +369,8 @@ TEST(Outage, WhatStandsStillMakesRoomForOthers) {
   EXPECT_LT(ended, kStill) << "until both clients have as many";
 }
 
-// The gateway has answered the SYN, and missed its peer before the client's ACK came: the client
-// waits for the link as all others do.
+// The gateway has answered the SYN, and its peer becomes suspect before the client's ACK arrives.
+// The client then waits for the link as all others do.
 TEST(Outage, AConnectionThatWasBeingOpenedWaitsForTheLink) {
   const Instant gone = Instant() + Duration::seconds(5);
   LinkSpec link;

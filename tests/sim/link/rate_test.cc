@@ -1,5 +1,5 @@
-// The rate controllers over whole gateways: an unannounced change of the link, and what each
-// reaches.
+// The rate controllers over whole gateways: how they follow a change of the link's rate that
+// nothing announces, and which share of a lossy link each reaches.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ struct Download {
     return way.rate().time_for(ByteCount(way.counters().queue_bytes));
   }
   BitRate rate() { return network->gateway(Side::kB).engine().peers().at(0).send_rate; }
-  // Share of `of` that is sent over `time`.
+  // Share of `of` that B sends over `time`.
   double used(BitRate of, Duration time) {
     const std::uint64_t before = sent;
     worst = Duration::zero();
@@ -77,7 +77,8 @@ TEST(Rate, AnUnannouncedStepIsFoundAndItsQueueGoneInFourRoundTrips) {
   }
 }
 
-// What arrives from the third to the fifth second after a fade that nobody told.
+// Share of the link's rate that is used from the third to the fifth second after an unannounced
+// fade has ended.
 double back_after(config::Controller controller, BitRate fade, Duration length) {
   config::RateControl control;
   control.controller = controller;
@@ -113,7 +114,7 @@ TEST(Rate, LossAloneIsNeverCongestion) {
   EXPECT_EQ(download.rate(), kHigh.scaled(995, 1000));
 }
 
-// What each controller sends of 20 Mbit/s, 8 s after the start.
+// Share of 20 Mbit/s that each controller sends, from 8 s after the start.
 TEST(Rate, ShareOfALossyLink) {
   struct Row {
     config::Controller controller;

@@ -1,4 +1,5 @@
-// The workers of a gateway share a link as if they were one: its rate, its classes, its hosts.
+// The workers of a gateway share a link as if they were one worker: its rate, its classes, its
+// hosts.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,14 +22,14 @@ namespace {
 constexpr Duration kWarm = Duration::seconds(2);
 constexpr Duration kMeasured = Duration::seconds(2);
 constexpr double kMbit = 100;
-// Of the rate, what STP carries of streams.
+// Share of the rate that STP uses for the bytes of streams.
 constexpr double kPayload = 0.995 * 1'450 / 1'538;
 
 constexpr BitRate mbit(double n) {
   return BitRate::bits_per_second(static_cast<std::uint64_t>(n * 1e6));
 }
 
-// Flows from A to B, each at the worker that is named.
+// Flows from A to B, each at a given worker.
 class SharedLink {
  public:
   explicit SharedLink(unsigned workers, std::size_t hosts, double rate = kMbit)
@@ -62,7 +63,7 @@ class SharedLink {
   void warm_up(Duration time = kWarm) {
     network().loop().run_until(Instant() + Duration::seconds(5) + time);
   }
-  // Mbit/s of the link, headers included, by flow.
+  // Mbit/s of the link by flow, headers included.
   std::vector<double> rates(Duration time = kMeasured) {
     const std::size_t flows = network().flow_count();
     std::vector<std::uint64_t> before;
@@ -101,7 +102,7 @@ double sum(const std::vector<double>& rates) {
   return std::accumulate(rates.begin(), rates.end(), 0.0);
 }
 
-// Of docs/measurements.md, with a column for 1, 2 and 8 workers.
+// A table of docs/measurements.md, with a column for 1, 2 and 8 workers.
 constexpr const char* kSection = "One link, several workers";
 std::size_t column_of(unsigned workers) { return workers == 1 ? 1 : workers == 2 ? 2 : 3; }
 
@@ -169,14 +170,14 @@ TEST(SharedLink, GuaranteesAndMaximaAreThoseOfTheLink) {
     expect_documented(kSection, "at most 10", column_of(workers), {little});
     expect_documented(kSection, "the other class", column_of(workers), {rest});
     EXPECT_NEAR(sum(rates), kMbit, 1);
-    // 50 Mbit/s are left to two.
+    // 50 Mbit/s are left to the other two.
     EXPECT_NEAR(sure, 65, 65 * 0.03);
     EXPECT_NEAR(little, 10, 0.3);
     EXPECT_NEAR(rest, 25, 25 * 0.05);
   }
 }
 
-// One that fills the link, and the other workers begin together.
+// One flow fills the link, and the flows of the other workers begin together.
 TEST(SharedLink, TheModemsQueueStaysShortWhenAllBegin) {
   for (const unsigned workers : {2U, 8U}) {
     SharedLink link(workers, workers);
@@ -194,7 +195,7 @@ TEST(SharedLink, TheModemsQueueStaysShortWhenAllBegin) {
   }
 }
 
-// No more than the modem's queue.
+// The flow waits no longer than the modem's queue lasts.
 TEST(SharedLink, AFlowAtAnIdleWorkerBeginsAtOnce) {
   const auto first_byte = [](bool busy) {
     SharedLink link(8, 2);
@@ -227,7 +228,8 @@ TEST(SharedLink, AnotherRateHoldsForAllWorkersTogether) {
   }
 }
 
-// A peer that may be sent less than its link carries, by the lanes of all workers.
+// A peer may be sent less than its link carries. The limit holds for the lanes of all workers
+// together.
 TEST(SharedLink, WhatAPeerIsSentAtMostHoldsForAllItsLanes) {
   for (const unsigned busy : {1U, 4U}) {
     SharedLink link(4, 4);

@@ -1,5 +1,5 @@
-// Gateways whose machine does not run them for a while, or whose port overflows meanwhile: what
-// that costs, and that nobody takes it for a link that has faded.
+// Gateways that their machine does not run for a while, or with a port that overflows meanwhile.
+// The tests measure what that costs, and that the sender does not take it for a fade of the link.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ constexpr Duration kPause = Duration::milliseconds(50);
 constexpr std::uint64_t kBytes = 400'000'000;
 constexpr Instant kStart = Instant::from_nanoseconds(5'000'000'000);
 
-// A download from B to A, 3.4 s at the link's rate.
+// A download from B to A that takes 3.4 s at the link's rate.
 Scenario download(std::uint64_t seed, double loss = 0) {
   LinkSpec link;
   link.rate = kGigabit;
@@ -42,8 +42,8 @@ Scenario download(std::uint64_t seed, double loss = 0) {
 
 struct Result {
   Duration time;
-  BitRate least;     // that was allowed after the start
-  Duration lowered;  // for so long less than nine tenths
+  BitRate least;     // Lowest rate allowed after the start.
+  Duration lowered;  // Time during which the rate was below nine tenths.
   std::uint64_t missed = 0;
   stp::Counters sender;
 };
@@ -81,7 +81,7 @@ void print(const std::string& what, const Result& r) {
 
 constexpr const char* kSection = "A gateway that is not run";
 
-// The column of a side and a ring; the sender's is the same for both rings.
+// The document's column for a side and a ring. The sender has the same column for both rings.
 std::size_t column_of(Side side, std::size_t ring) {
   return side == Side::kB ? 4 : ring == 2048 ? 2 : 3;
 }
@@ -98,7 +98,7 @@ Result undisturbed(double loss = 0) {
   return result;
 }
 
-constexpr std::size_t kRings[] = {2048, 8192};  // of a device, and of AF_PACKET
+constexpr std::size_t kRings[] = {2048, 8192};  // Frames in the ring of a device, and of AF_PACKET.
 
 void expect_no_cut(const Result& result) {
   EXPECT_EQ(result.least, kGigabit.scaled(995, 1000));
@@ -122,7 +122,7 @@ TEST(StarvedMachine, PausesCostNoMoreThanTheirLength) {
         expect_documented(kSection, loss > 0 ? "the same, 1% loss" : "paused 50 ms five times",
                           column_of(side, ring), {seconds_more(result, usual)});
         expect_no_cut(result);
-        // What the link loses of the last flight differs from run to run.
+        // With loss, the losses in the last flight differ from run to run.
         EXPECT_LE(result.time,
                   usual.time + kPause * 5 + (loss > 0 ? kRoundTrip : Duration::zero()));
       }
@@ -130,8 +130,9 @@ TEST(StarvedMachine, PausesCostNoMoreThanTheirLength) {
   }
 }
 
-// Of each 100 ms, as another program with long slices leaves it, and of each 10 ms, as two programs
-// of equal right do; 2 us of the processor for each frame.
+// The gateway runs for a fifth of each `period`. A period of 100 ms is how a program with long time
+// slices leaves the processor; 10 ms is how two programs of equal priority do. Each frame takes 2
+// us of the processor.
 Scenario fifth_of_a_core(Side side, std::size_t ring, Duration period) {
   Scenario scenario = download(1);
   MachineSpec& machine = scenario.station(side).machine;
@@ -181,7 +182,8 @@ TEST(StarvedMachine, ARingThatOverflowsCostsNoMoreThanThePause) {
   }
 }
 
-// What the two tests above are about: a receiver that cannot tell.
+// For comparison with the two tests above: a receiver that cannot tell why its packets were late or
+// lost.
 TEST(StarvedMachine, IsTakenForAFadeIfItCannotTell) {
   Scenario scenario = fifth_of_a_core(Side::kA, 2048, Duration::milliseconds(10));
   scenario.station(Side::kA).machine.insight = Insight::kNothing;
@@ -192,7 +194,7 @@ TEST(StarvedMachine, IsTakenForAFadeIfItCannotTell) {
   EXPECT_GT(result.lowered, kRoundTrip * 2);
 }
 
-// A machine whose owner learns only afterwards what has found no room.
+// The machine's gateway learns only afterwards how many frames found no room.
 TEST(StarvedMachine, ACutIsTakenBackWhenItsCauseIsLearned) {
   const Result usual = undisturbed();
   for (const std::size_t ring : kRings) {
@@ -206,7 +208,7 @@ TEST(StarvedMachine, ACutIsTakenBackWhenItsCauseIsLearned) {
   }
 }
 
-// A link that fades to a tenth, and a receiver that is late now and then, or very often.
+// The link fades to a tenth, and the receiver is late now and then, or very often.
 struct Fade {
   explicit Fade(const MachineSpec& machine) {
     LinkSpec link;
@@ -242,10 +244,10 @@ TEST(StarvedMachine, AFadeIsFoundAllTheSame) {
   struct Case {
     const char* what;
     Duration period, runs;
-    Duration queue;  // that may be left
+    Duration queue;  // Longest queue that may be left.
   };
   const auto ms = [](std::int64_t n) { return Duration::milliseconds(n); };
-  // Of a queue that is shorter than it is late nobody can tell.
+  // A receiver that is late cannot show a queue that is shorter than its lateness.
   for (const Case& c : {Case{"late by 3 ms at most", ms(10), ms(7), ms(25)},
                         Case{"late by 20 ms now and then", ms(100), ms(80), ms(25)},
                         Case{"a fifth of a core", ms(10), ms(2), ms(25)},
@@ -264,8 +266,8 @@ TEST(StarvedMachine, AFadeIsFoundAllTheSame) {
   }
 }
 
-// It says that it is always late and that all losses are its own: that hides the fade for some
-// seconds, and makes nobody send more than is configured.
+// The peer reports that it is always late, and that all losses are its own. That hides the fade for
+// some seconds, and makes the sender send no more than is configured.
 TEST(StarvedMachine, APeerThatFeignsItIsBelievedForAWhile) {
   MachineSpec machine;
   machine.insight = Insight::kFeigned;

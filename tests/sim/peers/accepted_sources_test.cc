@@ -1,5 +1,5 @@
-// The two stations of the README, whose hub knows one IPv4 prefix of the terminal's LAN: hosts of
-// that LAN that have IPv6, or an address of another subnet, get what a bridge would give them.
+// The two stations of the README. The hub knows one IPv4 prefix of the terminal's LAN. Hosts of
+// that LAN with IPv6, or with an address of another subnet, fare as over a bridge.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -36,7 +36,7 @@ class AcceptedSources : public ::testing::Test {
   std::uint64_t counted(std::size_t at, Counter counter) {
     return stations.gateway(at).engine().counters()[counter];
   }
-  // One after the other, as a host tries again.
+  // One connection after the other, as a host tries again.
   void connect(SimHost& client, SimHost& server, IpVersion version) {
     for (int i = 0; i < kTries; ++i) {
       stations.transfer(client, server, version, 10'000, 10'000);
@@ -60,7 +60,7 @@ TEST_F(AcceptedSources, ADualStackLanIsRelayedOrBridgedAndNeverReset) {
   EXPECT_EQ(counted(kTerminal, Counter::kBridgedUnacceptedSource), 10U);
   EXPECT_EQ(counted(kHub, Counter::kSynsOfNoPeer), 10U);
   EXPECT_EQ(counted(kHub, Counter::kFlowsRefusedForeign), 0U);
-  // And from the hub to them.
+  // From the hub to the same hosts.
   connect(stations.host(kHub), stations.host(kTerminal), IpVersion::kV6);
   connect(stations.host(kHub), stations.host(kTerminal, 1), IpVersion::kV4);
   connect(stations.host(kHub), stations.host(kTerminal), IpVersion::kV4);
@@ -68,7 +68,8 @@ TEST_F(AcceptedSources, ADualStackLanIsRelayedOrBridgedAndNeverReset) {
   EXPECT_EQ(counted(kHub, Counter::kFlowsEstablished), 5U) << "what the hub lists is relayed";
 }
 
-// The peer's refusal is all that is known then, and the next one heeds it.
+// Before the list has arrived, the gateway learns only from the peer's refusal, and bridges the
+// next connection.
 TEST_F(AcceptedSources, BeforeTheListIsThereOneConnectionOfAnUnlistedHostIsReset) {
   stations.loop().run_until(stations.now() + Duration::seconds(5), [&] {
     return stations.gateway(kTerminal).peers().at(0).state == stp::PeerState::kAlive;

@@ -1,5 +1,5 @@
-// When new flows are bridged although a rule would accelerate them: on the operator's command, on
-// the peer's, while the gateway drains, and when a table or the memory is full.
+// Cases in which new flows are bridged although a rule would accelerate them: the operator's
+// command, the peer's, a gateway that drains, and a table or a memory that is full.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -56,7 +56,7 @@ TEST_F(AdmissionTest, BypassBridgesNewFlowsOfBothSidesAndLeavesTheOthers) {
   network->run_for(Duration::seconds(3));
   admit(Side::kA, Admission::kBypass);
   EXPECT_EQ(engine(Side::kA).status(network->loop().now()).admission, Admission::kBypass);
-  small(Side::kA);  // before the peer can know
+  small(Side::kA);  // Before the peer can know.
   network->run_for(Duration::seconds(1));
   EXPECT_EQ(engine(Side::kB).peers().at(0).admission, Admission::kBypass);
   small(Side::kB);
@@ -88,7 +88,7 @@ TEST_F(AdmissionTest, ThePeerKnowsOfABypassAfterAnOutageAndAfterItsOwnRestart) {
   network->run_for(Duration::seconds(2));
   EXPECT_EQ(engine(Side::kB).peers().at(0).admission, Admission::kBypass);
 
-  // A restart of the gateway that was bypassed ends the bypass.
+  // A restart of the bypassed gateway ends the bypass.
   network->gateway(Side::kA).kill();
   network->gateway(Side::kA).start(1'800'000'000'000'000'001U);
   network->run_for(Duration::seconds(2));
@@ -107,9 +107,10 @@ TEST_F(AdmissionTest, ADrainedGatewayStopsWithoutTheLossOfAFlow) {
     small(Side::kB);
     const auto drained = [&] { return engine(Side::kA).unfinished_flows() == 0; };
     for (int i = 0; i < 300 && !drained(); ++i) network->run_for(Duration::milliseconds(100));
-    network->run_for(Duration::milliseconds(2'100));  // as satrelayd waits: 1 s and two round trips
+    // satrelayd waits as long: 1 s and two round trips.
+    network->run_for(Duration::milliseconds(2'100));
     ASSERT_TRUE(drained());
-    // A bridged SYN may be lost and come again.
+    // A bridged SYN may be lost and repeated.
     EXPECT_GE(count(Side::kA, Counter::kBridgedDraining), 1U);
     EXPECT_GE(count(Side::kB, Counter::kBridgedPeerBypass), 1U);
     EXPECT_EQ(network->counted(Counter::kFlowsAccepted), 2U);
@@ -148,7 +149,7 @@ class LowMemory : public AdmissionTest {
 };
 TEST_F(LowMemory, BridgesFurtherFlows) {
   start(7);
-  // What the far hosts do not read stays here, some of it for each.
+  // Bytes that the far hosts do not read stay here, some for each flow.
   for (int i = 0; i < 150; ++i) {
     open(Side::kA, sender(200'000), slow(receiver(), BitRate(), Duration::seconds(30)));
   }
@@ -157,7 +158,7 @@ TEST_F(LowMemory, BridgesFurtherFlows) {
   network->run_for(Duration::seconds(5));
   EXPECT_GT(count(Side::kA, Counter::kBridgedMemoryLow), 0U);
   EXPECT_TRUE(network->flow(150).client.saw_end);
-  network->run_for(Duration::seconds(120));  // what is bridged takes its time
+  network->run_for(Duration::seconds(120));  // The bridged flow takes long.
   expect_all_well();
 }
 

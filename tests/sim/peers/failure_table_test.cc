@@ -1,5 +1,5 @@
-// The rows of the failures in docs/troubleshooting.md that have no test elsewhere: how soon each is
-// found, and how it ends.
+// The failures in the tables of docs/troubleshooting.md that have no test elsewhere: how soon each
+// is found, and how it ends.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -27,7 +27,8 @@ class FailureTable : public ::testing::Test {
     Scenario scenario = make_lab(seed, link);
     scenario.stp.suspect_after = kSuspectAfter;
     scenario.stp.give_up_after = kGiveUpAfter;
-    add_flow(scenario, Side::kA, requester(100), receiver());  // then both wait for the other
+    // After the request each host of this flow waits for the other.
+    add_flow(scenario, Side::kA, requester(100), receiver());
     add_flow(scenario, Side::kA, requester(100), responder(100, 400'000'000));
     network.emplace(scenario, tracer);
     network->run_for(Duration::seconds(8));
@@ -35,7 +36,7 @@ class FailureTable : public ::testing::Test {
   }
   gateway::Gateway& engine(Side side) { return network->gateway(side).engine(); }
   stp::PeerState state(Side side) { return engine(side).peers().at(0).state; }
-  // Until the gateway sees its peer so; how long that took.
+  // Runs until the gateway sees its peer in state `wanted`; returns how long that took.
   Duration until(Side side, stp::PeerState wanted) {
     const Instant began = network->loop().now();
     while (state(side) != wanted && network->loop().now() - began < Duration::seconds(300)) {
@@ -66,7 +67,7 @@ TEST_F(FailureTable, APeerThatIsLostIsMissedAndGivenUp) {
   const Instant lost = network->loop().now();
   const Duration found = until(Side::kA, stp::PeerState::kSuspect);
   std::printf("  suspect after %.2f s\n", found.to_seconds());
-  // What was on its way at the end still arrived.
+  // Packets in flight at the end still arrived.
   EXPECT_GE(found, kSuspectAfter);
   EXPECT_LE(found, kSuspectAfter + kRoundTrip);
   const std::size_t bridged = open_small();
@@ -79,13 +80,13 @@ TEST_F(FailureTable, APeerThatIsLostIsMissedAndGivenUp) {
   EXPECT_FALSE(is_given_up());
   network->run_for(Duration::milliseconds(100));
   EXPECT_TRUE(is_given_up());
-  // The clients of this side owe nothing, and wait as they would on a bridge.
+  // The clients on this side have sent nothing that waits, and wait as they would over a bridge.
   EXPECT_FALSE(network->flow(0).client.ended || network->flow(1).client.ended);
   EXPECT_EQ(engine(Side::kA).counters()[Counter::kFlowsResetPeerLost], 0U);
 }
 
-// The download's server has bytes that wait, and is reset; who owes nothing waits on. The way back
-// pauses now and then: that it returns says nothing of the other.
+// The download's server has bytes that wait, and is reset. Hosts without bytes that wait are not.
+// The direction that works pauses now and then. Its return says nothing about the other direction.
 TEST_F(FailureTable, OneDirectionDeadForEverEndsWhatWaits) {
   for (const Side deaf : {Side::kA, Side::kB}) {
     start(2);
@@ -106,7 +107,7 @@ TEST_F(FailureTable, OneDirectionDeadForEverEndsWhatWaits) {
     EXPECT_TRUE(network->flow(1).server.was_reset());
     std::printf("  server reset after %.1f s\n",
                 (network->flow(1).server.ended_at - Instant()).to_seconds() - 8);
-    // Its end reaches the client by the direction that is there, if that is this one.
+    // The reset reaches the client only if the direction to the client works.
     EXPECT_EQ(network->flow(1).client.was_reset(), deaf == Side::kB);
     EXPECT_EQ(engine(Side::kB).counters()[Counter::kFlowsResetPeerLost], 1U);
   }
@@ -116,7 +117,7 @@ TEST_F(FailureTable, AGatewayWhoseClockWasSetBackIsKnownAgainOnceItWasMissed) {
   start(3);
   network->gateway(Side::kB).kill();
   network->run_for(Duration::milliseconds(100));
-  network->gateway(Side::kB).start(1'000'000'000'000'000'000U);  // below its first epoch
+  network->gateway(Side::kB).start(1'000'000'000'000'000'000U);  // Below its first epoch.
   const Instant began = network->loop().now();
   Duration known;
   while (engine(Side::kB).peers().at(0).state != stp::PeerState::kAlive ||
@@ -135,8 +136,8 @@ TEST_F(FailureTable, AGatewayWhoseClockWasSetBackIsKnownAgainOnceItWasMissed) {
   EXPECT_TRUE(network->flow(fresh).client.saw_end);
 }
 
-// A journal lets no host hang (restart_test). Here there is none, as after a loss of power without
-// a copy on a disk.
+// With a journal no host hangs (restart_test). Here there is no journal, as after a power failure
+// without a copy on a disk.
 TEST_F(FailureTable, BothRestartedWithoutAJournal) {
   start(4);
   network->gateway(Side::kA).kill();
@@ -153,8 +154,8 @@ TEST_F(FailureTable, BothRestartedWithoutAJournal) {
   network->run_for(Duration::seconds(5));
   EXPECT_TRUE(network->flow(fresh).client.saw_end);
   EXPECT_EQ(engine(Side::kA).counters()[Counter::kFlowsEstablished], 1U);
-  // Nobody knows the old flows. Where a host sends, the gateways notice that the numbers of the two
-  // LANs do not fit; a host that waits ends by its own patience.
+  // No gateway knows the old flows. Where a host sends, the gateways notice that the numbers of the
+  // two LANs do not fit. A host that only waits ends by its own timeout.
   network->run_until_flows_over(Instant() + Duration::seconds(1'700));
   for (const std::size_t flow : {0U, 1U}) {
     EXPECT_TRUE(ended(flow)) << flow;

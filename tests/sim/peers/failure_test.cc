@@ -19,7 +19,7 @@ void restart(Side restarted, Side client_side) {
   add_flow(scenario, client_side, sender(50'000'000), receiver());
   Tracer tracer;
   Network network(scenario, tracer);
-  network.run_for(Duration::seconds(8));  // three seconds into the transfers
+  network.run_for(Duration::seconds(8));  // Three seconds into the transfers.
   ASSERT_GT(network.flow(0).client.received, 1'000'000U);
   network.gateway(restarted).kill();
   network.run_for(Duration::seconds(2));
@@ -39,7 +39,7 @@ void restart(Side restarted, Side client_side) {
   EXPECT_EQ(network.gateway(survivor).engine().counters()[gateway::Counter::kFlowsResetPeerRestart],
             2U);
 
-  // New connections work, both ways.
+  // New connections work in both directions.
   FlowSpec fresh = network.spec(0);
   fresh.client_plan = requester(100);
   fresh.server_plan = responder(100, 200'000);
@@ -58,7 +58,7 @@ void restart(Side restarted, Side client_side) {
   EXPECT_EQ(network.gateway(client_side).engine().counters()[gateway::Counter::kBridgedPeerDown],
             0U);
 
-  // Hosts behind the restarted gateway learn it when they next send.
+  // Hosts behind the restarted gateway learn about the restart when they next send.
   ASSERT_TRUE(network.run_until_flows_over(Instant() + Duration::seconds(1'700)));
   for (std::size_t i = 0; i < 2; ++i) {
     const Outcome& host = clients_survive ? network.flow(i).server : network.flow(i).client;
@@ -82,14 +82,14 @@ TEST(Failure, WhileThePeerIsUnreachableNewTcpGoesBridged) {
   network.gateway(Side::kB).fail_to_wire(true);
   network.gateway(Side::kB).kill();
   FlowSpec flow = network.spec(0);
-  flow.start = network.loop().now() + Duration::seconds(5);  // after suspect_after
+  flow.start = network.loop().now() + Duration::seconds(5);  // After suspect_after.
   const std::size_t index = network.open(flow);
   network.run_for(Duration::seconds(60));
   EXPECT_GE(network.gateway(Side::kA).engine().counters()[gateway::Counter::kBridgedPeerDown], 1U);
   EXPECT_EQ(network.flow(index).client.received, 100'000U);
   EXPECT_TRUE(network.flow(index).client.saw_end && network.flow(index).server.saw_end);
 
-  // And once it is back, flows are relayed again.
+  // Once the peer is back, flows are relayed again.
   network.gateway(Side::kB).start(kLaterEpoch);
   network.run_for(Duration::seconds(5));
   flow.start = network.loop().now();
@@ -116,14 +116,14 @@ TEST(Failure, AnOutageOfTheLinkPausesFlowsAndLosesNothing) {
   const Instant back = network.loop().now();
   ASSERT_TRUE(network.run_until_flows_over(Instant() + Duration::seconds(300)));
   for (const std::string& broken : check_flows(network)) ADD_FAILURE() << broken;
-  // 20 MB need 3.4 s; the rest is finding out that the link is back.
+  // 20 MB need 3.4 s. In the rest of the time the gateways find out that the link is back.
   EXPECT_LT((network.flow(0).client.saw_end_at - back).to_seconds(), 10.0);
   ASSERT_TRUE(network.run_until_drained(network.loop().now() + Duration::seconds(300)));
 }
 
 TEST(Failure, AFlowThatBeganBridgedStaysBridgedToItsEnd) {
   Scenario scenario = make_lab(5, {});
-  // The SYN comes before the gateways know each other.
+  // The SYN arrives before the gateways know each other.
   add_flow(scenario, Side::kA, requester(100), responder(100, 3'000'000)).start =
       Instant() + Duration::milliseconds(100);
   Tracer tracer;
@@ -132,11 +132,12 @@ TEST(Failure, AFlowThatBeganBridgedStaysBridgedToItsEnd) {
   for (const std::string& broken : check_flows(network)) ADD_FAILURE() << broken;
   EXPECT_EQ(network.counted(gateway::Counter::kFlowsAccepted), 0U);
   EXPECT_GT(network.counted(gateway::Counter::kBridgedMidStream), 100U);
-  // Long enough that the peers were alive for most of it.
+  // The flow lasts so long that the peers are alive for most of it.
   EXPECT_GT(network.flow(0).client.saw_end_at, Instant() + Duration::seconds(3));
 }
 
-// The same addresses and ports again, at once or while the gateways still remember the last use.
+// The same addresses and ports are used again, at once or while the gateways still remember the
+// last use.
 void reuse_of_ports(const Plan& client, const Plan& server, Duration pause) {
   Scenario scenario = make_lab(7, {});
   add_flow(scenario, Side::kA, client, server).client_port = 40'000;

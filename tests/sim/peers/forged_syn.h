@@ -1,4 +1,4 @@
-// A SYN of a flood: from an address that answers nothing, each time another.
+// A SYN of a flood. Its source is an address that answers nothing, another one each time.
 #pragma once
 
 #include <algorithm>
@@ -18,9 +18,9 @@ namespace satrelay::sim {
 struct FloodTarget {
   MacAddress source_mac;
   MacAddress mac;
-  IpAddress address;  // IPv4
-  // IPv4, whose addresses the SYNs come from. A gateway answers only for those that its peer
-  // accepts, and bridges others.
+  IpAddress address;  // An IPv4 address.
+  // An IPv4 prefix. The SYNs come from its addresses. A gateway answers only for sources that its
+  // peer accepts, and bridges other SYNs.
   IpPrefix sources;
   std::uint16_t port = 80;
 };
@@ -36,7 +36,7 @@ inline IpAddress address_of(const IpPrefix& prefix, std::uint32_t drawn) {
   return IpAddress::v4(octets);
 }
 
-// Into `frame`, of 128 bytes at least; its size.
+// Writes a SYN into `frame`, of 128 bytes at least, and returns its size.
 inline std::size_t write_forged_syn(const FloodTarget& target, Random& random, MutableBytes frame) {
   const std::uint64_t drawn = random.next();
   wire::EthernetHeader ethernet;

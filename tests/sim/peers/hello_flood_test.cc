@@ -1,5 +1,5 @@
-// A peer comes while somebody floods a gateway with HELLOs in its name, or in another peer's: it is
-// met as soon as without.
+// A peer comes while an attacker floods the gateway with HELLOs in that peer's name, or in another
+// peer's. The gateway meets the peer within the same time as without the flood.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,7 +51,8 @@ MacAddress mac_of(std::size_t station) {
   return {{0x02, 0, 0x5e, 0, 0xff, static_cast<std::uint8_t>(station)}};
 }
 
-// Between the link and the hub: when the terminal's first HELLO has come, of those that are its.
+// Stands between the link and the hub, and notes when the terminal's first packet arrives. The
+// flood passes it by.
 class HelloTap final : public FrameSink {
  public:
   HelloTap(Stations& stations, const IpAddress& terminal)
@@ -119,7 +120,7 @@ class HelloFloodSim : public ::testing::TestWithParam<std::tuple<Kind, Whose>> {
     stp::SessionSeal().close(packet);
     return packet;
   }
-  // From its first HELLO that arrives; nullopt: it is not met.
+  // Time from the arrival of the terminal's first packet; nullopt if the gateways do not meet.
   std::optional<Duration> time_to_meet(std::uint64_t seed) {
     random_ = Random(seed);
     const std::vector<Bytes> frames = recording(whose());
@@ -152,7 +153,7 @@ class HelloFloodSim : public ::testing::TestWithParam<std::tuple<Kind, Whose>> {
     }
     return std::nullopt;
   }
-  // As many as a test has time for; all where every seed is run.
+  // Frames of the flood: as many as a test has time for, and all if every seed is run.
   static std::uint64_t per_millisecond() { return options().seeds >= 100 ? 100 : 10; }
 
   Random random_{1};

@@ -1,5 +1,5 @@
-// A hub and two terminals: what goes from terminal to terminal over the hub's LAN, and who cannot
-// borrow the address of another terminal's host.
+// A hub and two terminals: how frames go from terminal to terminal over the hub's LAN, and that a
+// host cannot borrow the address of another terminal's host.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 using gateway::Counter;
 using gateway::PortId;
 
-// The hub's LAN has a router that knows where the terminals' hosts are: behind the hub's gateway.
+// A router on the hub's LAN. It knows that the terminals' hosts are behind the hub's gateway.
 class HubRouter final : public FrameSink {
  public:
   HubRouter(Stations& stations, const std::vector<HostSpec>& far) : stations_(stations), far_(far) {
@@ -88,9 +88,9 @@ TEST_F(HubClaims, FromTerminalToTerminalBothLegsAreRelayed) {
   EXPECT_GT(router.turned, 1'000U);
 }
 
-// What a host at the second terminal says in the name of one at the first is left to the network,
-// as without gateways: the hub has told from which hosts it accepts connections. It relays none of
-// that host.
+// A host at the second terminal sends with the address of a host at the first. Its frames are left
+// to the network, as without gateways, since the hub has told from which hosts it accepts
+// connections. The hub relays none of that host's connections.
 TEST_F(HubClaims, AHostThatBorrowsTheAddressOfAnotherTerminalIsLeftToTheNetwork) {
   stations.add(station(0, {1, 2}));
   stations.add(station(1, {0}));
@@ -101,7 +101,7 @@ TEST_F(HubClaims, AHostThatBorrowsTheAddressOfAnotherTerminalIsLeftToTheNetwork)
   stations.add(second);
   stations.start();
   ASSERT_TRUE(stations.run_until_alive(Duration::seconds(5)));
-  stations.loop().run_until(stations.now() + Duration::seconds(1));  // the list arrives
+  stations.loop().run_until(stations.now() + Duration::seconds(1));  // The list arrives.
   stations.transfer(stations.host(2, 1), stations.host(0), IpVersion::kV4, 10'000, 10'000);
   stations.loop().run_until(stations.now() + Duration::seconds(5));
   EXPECT_GT(counted(2, Counter::kBridgedUnacceptedSource), 0U);
@@ -115,7 +115,8 @@ TEST_F(HubClaims, AHostThatBorrowsTheAddressOfAnotherTerminalIsLeftToTheNetwork)
   EXPECT_TRUE(truth.server.saw_end && truth.client.saw_end);
 }
 
-// The same at the hub's own LAN, in the name of a terminal's host: no peer is told of it.
+// The same on the hub's own LAN, with the address of a terminal's host. No peer gets an OPEN for
+// the connection.
 TEST_F(HubClaims, AHostOfTheHubThatBorrowsATerminalsAddressIsLeftToTheNetwork) {
   StationSpec hub = station(0, {1, 2});
   HostSpec liar = host_of(0, 66);

@@ -1,4 +1,4 @@
-// Gateways that cannot agree: a wrong address, one address twice, another version of STP. TCP goes
+// Gateways that cannot agree: a wrong address, one address twice, another version of STP. TCP works
 // on, bridged, and the status says why.
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ class Misconfiguration : public ::testing::Test {
   gateway::PeerSnapshot peer(std::size_t at) { return engine(at).peers().at(0); }
   std::uint64_t counted(std::size_t at, Counter counter) { return engine(at).counters()[counter]; }
   void run_for(Duration time) { stations.loop().run_until(stations.now() + time); }
-  // Shows gateway `at` to who tells an operator.
+  // Shows gateway `at` to the watch that raises events for the operator.
   void look(std::size_t at) {
     ops::Snapshot snapshot;
     snapshot.status = engine(at).status(stations.now());
@@ -37,7 +37,7 @@ class Misconfiguration : public ::testing::Test {
     snapshot.counters = engine(at).counters();
     watch.look(snapshot, records::RecordsReport(), Duration::zero(), stations.now());
   }
-  // A connection from station 0 to `server`; whether it was complete.
+  // Opens a connection from station 0 to `server`; true if it was complete.
   bool transfers_to(SimHost& server) {
     const Transfer& transfer =
         stations.transfer(stations.host(0), server, IpVersion::kV4, 10'000, 10'000);
@@ -83,7 +83,7 @@ TEST_F(Misconfiguration, TheAddressOfAnotherGateway) {
   EXPECT_EQ(counted(0, Counter::kBridgedPeerDown), 1U);
 }
 
-// Two stations with one gateway address: the peer follows the one that was started last.
+// Two stations have one gateway address. Their peer follows the station that was started last.
 TEST_F(Misconfiguration, OneAddressTwice) {
   StationSpec hub = station(0, {1});
   hub.gateway.peers[0].prefixes.clear();
@@ -101,15 +101,15 @@ TEST_F(Misconfiguration, OneAddressTwice) {
   std::printf("  both have noticed after %.2f s\n", (stations.now() - began).to_seconds());
   EXPECT_LT(stations.now() - began, Duration::seconds(2));
   run_for(Duration::seconds(60));
-  // Their peer believes in one of them, and takes what the other says for something old. The WAN's
-  // switch brings what is for either to the one whose MAC was learnt last.
+  // The peer trusts one of them, and treats the other's packets as stale. The WAN's switch delivers
+  // frames for either to the station from which it has learned the MAC last.
   const auto alive = [&](std::size_t at) { return peer(at).state == stp::PeerState::kAlive; };
   EXPECT_FALSE(alive(1) && alive(2));
   EXPECT_GT(peer(0).counters.stale_epoch, 0U);
   EXPECT_EQ(counted(0, Counter::kAddressConflicts), 0U);
 }
 
-// Speaks another version of STP from the gateway of station 1 on: rewrites what HELLO offers.
+// Makes the gateway of station 1 speak another version of STP: it rewrites what HELLO offers.
 class OtherVersion final : public FrameSink {
  public:
   explicit OtherVersion(Stations& stations) : stations_(&stations) {

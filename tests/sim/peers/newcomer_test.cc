@@ -1,5 +1,5 @@
-// Whoever greets a gateway in its peer's name: flows go on, hosts are not reset, and a peer that is
-// really started anew is known as soon as without it.
+// An attacker greets a gateway in its peer's name. Flows go on, hosts are not reset, and a peer
+// that has really restarted is recognized as soon as without the attack.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class NewcomerSim : public ::testing::TestWithParam<bool> {
     for (FlowSpec& flow : scenario.flows) flow.start = Instant() + Duration::seconds(2);
     network.emplace(scenario, tracer);
   }
-  // In the name of B's gateway, to A's.
+  // Sends a HELLO to A's gateway in the name of B's.
   void forge(std::uint64_t epoch) {
     ForgedHello hello{.from = {*IpAddress::parse(kGatewayAddress[1]), kGatewayMac[1]},
                       .to = {*IpAddress::parse(kGatewayAddress[0]), kGatewayMac[0]},
@@ -47,7 +47,7 @@ class NewcomerSim : public ::testing::TestWithParam<bool> {
     network->gateway(Side::kA).receive(static_cast<unsigned>(gateway::PortId::kWan),
                                        network->frames().copy_of(write_forged_hello(hello)));
   }
-  // So many a millisecond for so long.
+  // Sends `many` forged HELLOs a millisecond for `time`.
   void flood(Duration time, int many) {
     for (std::int64_t left = time.to_milliseconds(); left > 0; --left) {
       for (int i = 0; i < many; ++i) forge(kHigh + ++forged);
@@ -94,7 +94,7 @@ TEST_P(NewcomerSim, ARestartOfThePeerIsFoundInAFlood) {
   network->gateway(Side::kB).kill();
   flood(Duration::milliseconds(200), 10);
   network->gateway(Side::kB).start(kLaterEpoch);
-  // Of a session that encrypts none of the HELLOs may be read before the peer is missed.
+  // A session that encrypts may read none of the HELLOs before the peer is suspect.
   flood(GetParam() ? Duration::seconds(5) : kRoundTrip * 3, 10);
   EXPECT_EQ(restarts(), 1U);
   EXPECT_EQ(state(Side::kA), stp::PeerState::kAlive);

@@ -1,4 +1,4 @@
-// A gateway is started anew while flows are open: the surviving one lists them, and no host hangs.
+// A gateway restarts while flows are open. The surviving gateway lists them, and no host hangs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,8 @@ class RestartTest : public ::testing::Test {
     scenario.journal = journal;
     scenario.stp.give_up_after = give_up_after;
     for (const Side side : {Side::kA, Side::kB}) {
-      add_flow(scenario, side, requester(100), receiver());  // then both wait for the other
+      // After the request each host of this flow waits for the other.
+      add_flow(scenario, side, requester(100), receiver());
       add_flow(scenario, side, requester(100), responder(100, 80'000'000));
       add_flow(scenario, side, sender(80'000'000), receiver());
     }
@@ -47,7 +48,7 @@ class RestartTest : public ::testing::Test {
     network->gateway(side).start(kLaterEpoch + static_cast<std::uint64_t>(side));
     back = network->loop().now();
   }
-  // How long after the restart the last host knew.
+  // How long after the restart the last host was reset.
   Duration until_all_know(Side at) {
     Duration longest;
     for (std::size_t i = 0; i < kFlows; ++i) {
@@ -77,12 +78,12 @@ TEST_F(RestartTest, HostsOfBothSidesKnowWithinThreeRoundTrips) {
     std::printf("  all hosts of the surviving gateway know after %.3f s, of the restarted %.3f s\n",
                 far.to_seconds(), near.to_seconds());
     // The restarted gateway finds its peer's MAC in one round trip, and its HELLO takes half of
-    // one; the handshake takes another, whose end is the proof, and then the list is on its way.
+    // one. The handshake takes another round trip. Its end is the proof, and then the list is sent.
     EXPECT_LT(far, kRoundTrip * 5 / 2 + Duration::milliseconds(5));
     EXPECT_LT(near, kRoundTrip * 3 + Duration::milliseconds(5));
     EXPECT_EQ(count(opposite(side), Counter::kFlowsListed), kFlows);
     EXPECT_EQ(count(side, Counter::kFlowsOrphaned), kFlows);
-    // Asked once more, each host says that it has no such connection.
+    // When it is asked once more, each host answers that it has no such connection.
     network->run_for(Duration::seconds(5));
     EXPECT_EQ(count(side, Counter::kOrphansReset) + count(side, Counter::kOrphansGone), kFlows);
     EXPECT_EQ(count(side, Counter::kOrphansSilent), 0U);
@@ -120,7 +121,7 @@ TEST_F(RestartTest, AGatewayThatWasOnlySilentListsNothing) {
   EXPECT_FALSE(network->flow(0).client.ended);
 }
 
-// What a gateway has written down itself it knows before anybody tells it.
+// The journal tells the gateway about its own flows before any peer does.
 TEST_F(RestartTest, AJournalNeedsNoPeer) {
   start(7, 0, true);
   restart(Side::kB, Duration::seconds(2));
@@ -158,7 +159,7 @@ TEST_F(RestartTest, NoHostHangsWhenBothGatewaysAreStartedAnew) {
   }
 }
 
-// What was written down and is over is not asked for after the next crash.
+// A flow that is over leaves the journal, so the gateway does not ask for it after the next crash.
 TEST_F(RestartTest, FlowsThatAreOverLeaveTheJournal) {
   start(9, 0, true);
   restart(Side::kB, Duration::seconds(1));
@@ -172,8 +173,8 @@ TEST_F(RestartTest, FlowsThatAreOverLeaveTheJournal) {
   EXPECT_EQ(count(Side::kB, Counter::kFlowsOrphaned), 0U);
 }
 
-// A far cable, so that some handshakes are under way when the peer says that it is new. It has
-// heard of none of these, so none needs a reset.
+// The cable is long, so some handshakes are under way when the peer turns out to be new. The peer
+// has heard of none of these flows, so none needs a reset.
 TEST_F(RestartTest, WhatIsOpenedWhileThePeerIsGreetedAnewWaitsForIt) {
   constexpr Duration kCable = Duration::milliseconds(20);
   constexpr std::size_t kMany = 400;
@@ -202,7 +203,7 @@ TEST_F(RestartTest, WhatIsOpenedWhileThePeerIsGreetedAnewWaitsForIt) {
   std::size_t waited = 0;
   for (std::size_t i = 0; i < kMany; ++i) {
     const Outcome& client = network->flow(i).client;
-    // SYN, its answer, the last ACK.
+    // The client's SYN, the answer, the last ACK.
     if (client.started_at + kCable * 3 <= heard) {
       EXPECT_TRUE(client.was_reset()) << "flow " << i;
       continue;

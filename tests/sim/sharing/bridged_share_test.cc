@@ -1,4 +1,4 @@
-// Bridged frames and relayed streams on one carrier: each has its part, and nobody overruns the
+// Bridged frames and relayed streams on one carrier. Each gets its part, and neither overruns the
 // modem.
 #include <gtest/gtest.h>
 
@@ -22,8 +22,8 @@ const double kFrameBits = UdpTraffic::frame_bits(kIpBytes);
 constexpr Duration kOneWay = Duration::milliseconds(275);
 
 struct Shared {
-  double udp_mbit = 0;  // as the link counts them, over eight seconds
-  double tcp_mbit = 0;  // payload
+  double udp_mbit = 0;  // As the link counts frames, over eight seconds.
+  double tcp_mbit = 0;  // Payload.
   Duration modem_queue;
   Duration longest_wait;
   std::uint64_t udp_lost = 0;
@@ -68,10 +68,10 @@ Shared share_link(double udp_bits_per_second, bool with_tcp, std::optional<doubl
   return shared;
 }
 
-// What STP payload the rest of the link carries.
+// STP payload that the rest of the link carries, in Mbit/s.
 double tcp_part(double link_mbit) { return link_mbit * 0.995 * 1'450 / 1'538; }
 
-// What has come but not left waits no longer than ten times bridged_queue.
+// A frame that has arrived waits no longer than ten times bridged_queue before it leaves.
 constexpr Duration kLongestWait = Duration::milliseconds(1'030);
 
 TEST(BridgedShare, UdpWithinItsShareLosesNothingAndWaitsLittle) {

@@ -19,8 +19,8 @@ namespace {
 constexpr Instant kUdpStart = Instant::from_nanoseconds(8'000'000'000);
 constexpr Duration kOneWay = Duration::milliseconds(275);
 constexpr Duration kMeasured = Duration::seconds(8);
-constexpr double kLoad = 0.995;  // of the link's rate that is used
-// STP payload of a full packet, of what the link counts for it.
+constexpr double kLoad = 0.995;  // Share of the link's rate that is used.
+// Share of STP payload in the bytes that the link counts for a full packet.
 constexpr double kPayload = 1'450.0 / 1'538;
 
 constexpr BitRate mbit(double n) {
@@ -45,7 +45,7 @@ config::Rule udp_rule(std::uint16_t port, const std::string& traffic_class) {
   return rule;
 }
 
-// A network, what is sent over it, and what arrives in a while.
+// A network, its UDP traffic, and the rates that arrive.
 class Lab {
  public:
   explicit Lab(const Scenario& scenario)
@@ -83,7 +83,7 @@ FlowSpec& add_bulk(Scenario& scenario, std::uint16_t port, std::size_t host = 0)
   return flow;
 }
 
-// 3:1 by weight, and in the first class relayed and bridged bytes count alike.
+// The classes share 3:1 by weight. In the first class relayed and bridged bytes count alike.
 TEST(Classes, RelayedAndBridgedTrafficOfAClassShareItsPart) {
   Scenario scenario = make_lab(41, {}, 2);
   scenario.classes = {{.name = "gold", .weight = 3}, {.name = "rest", .weight = 1}};
@@ -101,13 +101,14 @@ TEST(Classes, RelayedAndBridgedTrafficOfAClassShareItsPart) {
   std::printf("  gold: TCP %.2f, UDP %.2f Mbit/s; rest: TCP %.2f Mbit/s\n", tcp[1], udp_mbit,
               tcp[0]);
   expect_documented("Classes", "weights 3 and 1", 1, {tcp[1], udp_mbit, tcp[0]});
-  // Its two hosts are one in each source: half and half.
+  // The class has two hosts, one in each source, and each gets half.
   EXPECT_NEAR(tcp[0], 50 * kLoad / 4 * kPayload, 0.3);
   EXPECT_NEAR(tcp[1], 50 * kLoad * 3 / 8 * kPayload, 0.4);
   EXPECT_NEAR(udp_mbit, 50 * kLoad * 3 / 8, 0.4);
 }
 
-// One host has a connection and a flood of UDP, the other a connection, and all is of one class.
+// One host has a connection and a flood of UDP, the other has a connection. All of it is in one
+// class.
 TEST(Classes, AHostThatSendsBothWaysHasOneTurn) {
   Scenario scenario = make_lab(49, {}, 2);
   scenario.classes = {{.name = "gold"}};
@@ -148,7 +149,8 @@ TEST(Classes, AHostGetsAsMuchAsAnotherHoweverManyConnectionsItHas) {
   EXPECT_NEAR(many / tcp[9], 1, 0.02);
 }
 
-// Of hosts behind the peer it is the same: all flows go to one server, from nine clients and one.
+// Hosts behind the peer may take the turns instead. One client has three flows to one server and
+// one flow to another.
 TEST(Classes, TheHostsMayBeThoseOfTheFarSide) {
   for (const auto fair : {config::FairHosts::kLocal, config::FairHosts::kRemote}) {
     Scenario scenario = make_lab(43, {}, 2);
@@ -176,7 +178,7 @@ TEST(Classes, AGuaranteeHoldsBesideAHeavierClass) {
   EXPECT_NEAR(tcp[0] + tcp[1], 50 * kLoad * kPayload, 0.6);
 }
 
-// Its own connections stand in for the idle rest of the link, which nobody may have.
+// The link has idle capacity, but neither kind of traffic may use it beyond the maximum.
 TEST(Classes, AMaximumHoldsForRelayedAndBridgedTrafficTogether) {
   Scenario scenario = make_lab(45, {}, 2);
   scenario.classes = {{.name = "capped", .maximum = mbit(8)}};
@@ -246,8 +248,9 @@ TEST(Classes, AConnectionWhoseClassIsNoMoreIsOneWithoutAClass) {
   EXPECT_NEAR(after[0] / after[1], 1.0 / 4, 0.05);
 }
 
-// A call of 50 packets a second, 200 bytes each, beside four connections that take all they get and
-// a flood of UDP of another host; in a class, beside one of its own too.
+// A call of 50 packets a second, 200 bytes each. Beside it are four connections that take all they
+// get, and a flood of UDP of another host. If the call has a class, its own host sends a flood,
+// too.
 void expect_speech_in_time(BitRate rate, const std::string& traffic_class, const std::string& row) {
   Scenario scenario = make_lab(47, {.rate = rate}, 3);
   if (!traffic_class.empty()) {
@@ -298,7 +301,7 @@ TEST(Classes, SpeechInItsClassIsInTimeBesideAnything) {
   expect_speech_in_time(mbit(50), "voice", "50 Mbit/s |");
 }
 
-// Whoever sends less than its part of the link needs no class.
+// A host that sends less than its part of the link needs no class.
 TEST(Classes, SpeechWithoutAClassIsInTimeWhereBridgedShareIsWide) {
   expect_speech_in_time(mbit(10), "", "10 Mbit/s, without a class");
   expect_speech_in_time(mbit(50), "", "50 Mbit/s, the same");

@@ -1,5 +1,5 @@
-// What is bridged without a class shares the link with what is relayed as over a plain bridge that
-// serves hosts and flows alike, and what sends little waits for nobody.
+// Bridged traffic without a class shares the link with relayed traffic. The shares are those of a
+// plain bridge that serves hosts and flows alike. Traffic of low rate waits for no other.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ constexpr BitRate kbit(std::uint64_t n) { return BitRate::bits_per_second(n * 1'
 
 Scenario lab(BitRate rate, std::size_t hosts) {
   Scenario scenario = make_lab(61, {.rate = rate, .one_way_delay = kOneWay}, hosts);
-  // As the modem's of the condition: a second.
+  // As the modem's queue in the requirement: one second.
   for (config::LinkDirection* way : {&scenario.a_to_b, &scenario.b_to_a}) {
     way->queue = rate.bytes_in(Duration::seconds(1));
   }
@@ -44,10 +44,11 @@ void add_downloads(Scenario& scenario, std::size_t count, std::size_t first_host
 struct Heard {
   double lost_percent = 0;
   Duration p99;
-  double mbit = 0;  // of them, as the link counts
+  double mbit = 0;  // Rate of the calls, as the link counts frames.
 };
 
-// Ten calls of G.729: 50 packets of 60 octets a second each, in step as the worst case has it.
+// Ten calls of G.729, each 50 packets of 60 octets a second. Each call begins 2 ms after the one
+// before, so their packets are spread over the interval of 20 ms.
 class Calls {
  public:
   static constexpr std::size_t kCount = 10;
@@ -123,7 +124,7 @@ TEST(FairBridge, CallsBesideTwentyDownloadsOfAnotherHostAreInTime) {
   expect_speech(ten_calls_beside(scenario, 1, 1, "20 downloads of another host"));
 }
 
-// Thirty hosts, and of each less than a thirtieth of the link.
+// There are thirty hosts, and each sends less than a thirtieth of the link.
 TEST(FairBridge, CallsOfTenHostsBesideDownloadsOfTwentyAreInTime) {
   Scenario scenario = lab(kbit(1'500), 30);
   add_downloads(scenario, 20, 0, 20);
@@ -155,16 +156,17 @@ TEST(FairBridge, ADownloadOverUdpIsNoSlowerThanWithoutGateways) {
   }
 }
 
-// Up to three times what is in flight on the idle link: a queue that stands until the law drops a
-// packet now and then. Should that be one of the last, it costs a round trip.
+// The windows are up to three times what the idle link holds in flight. So a queue stands until
+// CoDel's law drops a packet now and then. If it drops one of the last packets, that costs a round
+// trip.
 TEST(FairBridge, ADownloadWhoseWindowTheReceiverLimitsLosesARoundTripAtMost) {
   for (const std::size_t window : {1'000, 1'500, 2'400, 3'600}) {
     expect_no_slower({.packets = 28'000, .start = kStart, .most_window = window}, 0.03);
   }
 }
 
-// A station writes a new source address into each frame. Connections keep an eighth, and so does
-// whoever else is bridged.
+// A station writes a new source address into each frame. Relayed connections keep an eighth, and so
+// do the other bridged hosts.
 TEST(FairBridge, AFloodOfForgedSourcesLeavesOthersAnEighth) {
   Scenario scenario = lab(kbit(10'000), 2);
   add_downloads(scenario, 1, 0, 1);
@@ -176,7 +178,7 @@ TEST(FairBridge, AFloodOfForgedSourcesLeavesOthersAnEighth) {
       traffic.add({.host = 1, .bits_per_second = 20e6, .start = kStart, .length = length});
   std::vector<std::byte> forged = traffic.frame_of(0);
   std::uint32_t source = 0;
-  const Duration interval = Duration::microseconds(600);  // of 1,500 octets: 20 Mbit/s
+  const Duration interval = Duration::microseconds(600);  // For frames of 1,500 octets: 20 Mbit/s.
   for (Instant when = kStart; when < kStart + length; when = when + interval) {
     network.loop().at(when, [&] {
       store_u32(&forged[wire::kEthernetHeaderSize + 12], 0xC6330000U + ++source % 60'000);
@@ -196,7 +198,7 @@ TEST(FairBridge, AFloodOfForgedSourcesLeavesOthersAnEighth) {
   EXPECT_GE(bridged, 10 * 7 / 8.0 / 8 * 0.9);
 }
 
-// A flow of bulk beside a call of the same host, and both beside downloads of eight others.
+// A bulk flow and a call of the same host, beside downloads of eight other hosts.
 TEST(FairBridge, ACallBesideAFloodOfItsOwnHostIsInTime) {
   Scenario scenario = lab(kbit(10'000), 9);
   add_downloads(scenario, 8, 0, 8);
@@ -218,7 +220,7 @@ TEST(FairBridge, ACallBesideAFloodOfItsOwnHostIsInTime) {
   EXPECT_LE(call.longest_wait, Duration::milliseconds(30));
 }
 
-// Two hosts, as many octets for each, whatever their frames and whether they are relayed.
+// Two bridged hosts and two relayed ones get equal octets, whatever the size of their frames.
 TEST(FairBridge, HostsShareAlikeWhateverTheyAndTheirFramesAre) {
   for (const std::size_t ip_bytes : {std::size_t{60}, std::size_t{300}, std::size_t{1'500}}) {
     Scenario scenario = lab(kbit(10'000), 4);
@@ -252,9 +254,9 @@ TEST(FairBridge, HostsShareAlikeWhateverTheyAndTheirFramesAre) {
   }
 }
 
-// The target follows the link, where a single packet takes longer than bridged_queue. The call
-// begins when the others have shared the link for a while: who begins with them waits for the first
-// packets of each.
+// On this link a single packet takes longer than bridged_queue, so the target delay follows the
+// link. The call begins after the others have shared the link for a while. A call that began with
+// them would wait for the first packets of each.
 TEST(FairBridge, ASlowLinkIsFilledAndACallIsInTimeOnIt) {
   Scenario scenario = lab(kbit(128), 3);
   add_downloads(scenario, 1, 0, 1);
@@ -282,7 +284,7 @@ TEST(FairBridge, ASlowLinkIsFilledAndACallIsInTimeOnIt) {
               call.longest_wait.to_seconds() * 1e3, of_bulk, relayed);
   network.run_for(Duration::seconds(5));
   EXPECT_LE(call.lost_percent(), 0.1);
-  // Two long packets.
+  // The transmission time of two long packets.
   EXPECT_LE(call.longest_wait, Duration::milliseconds(2 * 97));
   EXPECT_NEAR(of_bulk, relayed, 5);
 }

@@ -1,4 +1,4 @@
-// A hub whose first terminal takes all that it can get: the second one's hosts go on.
+// The first terminal of a hub takes all flows that it can get. The second terminal's hosts go on.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -32,7 +32,7 @@ class GreedyPeer : public ::testing::Test {
   Stations stations;
 };
 
-// Its hosts begin far more than there is room for, and more whenever one of them ends.
+// The first terminal's host begins far more flows than there is room for.
 TEST_F(GreedyPeer, TheOtherTerminalsTransfersAreAllRelayed) {
   start(64);
   for (int i = 0; i < 200; ++i) {

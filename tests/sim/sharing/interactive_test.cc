@@ -1,4 +1,4 @@
-// What a person at a keyboard and a slow reader notice.
+// Delays that a person at a keyboard notices, and a slow reader.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -98,10 +98,11 @@ TEST(Interactive, ASlowReaderClosesTheSendersWindowAndMemoryStaysBounded) {
     }
     written_early = network.flow(0).client.written;
   }
-  // 15 s at 2 Mbit/s are 3.75 MB; between the programs lie two gateways and two hosts.
+  // In 15 s at 2 Mbit/s the reader takes 3.75 MB. Two gateways and two hosts between the programs
+  // hold the rest.
   EXPECT_LT(written_early, 3'750'000 + 2 * (kFlowMemory + kHostWindow) + (256U << 10));
   EXPECT_GT(written_early, 3'750'000U);
-  // Each gateway holds a stream's worth and a window's worth, in blocks that may not be full.
+  // Each gateway holds a stream's memory and a window's, in blocks that may not be full.
   for (const std::uint64_t peak : most) {
     EXPECT_LE(peak, kFlowMemory + 2 * kHostWindow + (64U << 10));
   }

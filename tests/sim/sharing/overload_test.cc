@@ -1,4 +1,4 @@
-// More than is good for a gateway: SYN floods, readers that do not read, very many flows.
+// Loads beyond a gateway's limits: SYN floods, readers that do not read, very many flows.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -24,7 +24,7 @@ std::uint64_t received_by_servers(const Network& network, std::size_t first, std
   return sum;
 }
 
-// SYNs from addresses that answer nothing.
+// A flood of SYNs from addresses that answer nothing.
 class SynFlood : public ::testing::Test {
  protected:
   static constexpr std::uint32_t kHalfOpen = 64;
@@ -50,7 +50,8 @@ class SynFlood : public ::testing::Test {
   void send_syn() {
     SimHost& attacker = network_->host(Side::kA, 1);
     const OwnAddresses& server = network_->host(Side::kB, 0).spec().addresses;
-    // Of its gateway's prefix (network_addresses.h), and of no host, which would answer with RST.
+    // The sources are in the prefix of the attacker's gateway (network_addresses.h). They belong to
+    // no host, since a host would answer with RST.
     const FloodTarget target{.source_mac = attacker.spec().addresses.mac,
                              .mac = server.mac,
                              .address = server.v4,
@@ -80,12 +81,12 @@ TEST_F(SynFlood, TakesNoMoreThanItsTableAndNeverCrossesTheSatellite) {
   EXPECT_EQ(engine(Side::kA).flow_count(), kHalfOpen);
   EXPECT_EQ(tcp_on_satellite_, 0U);
   EXPECT_EQ(count(Side::kB, Counter::kFlowsFromPeer), 0U);
-  // A few are of a connection that is half-open: there are 2^23 addresses and ports.
+  // A few SYNs repeat a half-open connection, since there are only 2^23 addresses and ports.
   const std::uint64_t answered = count(Side::kA, Counter::kSynCookiesSent) + kHalfOpen;
   EXPECT_GT(answered, 199'990U);
   EXPECT_LE(answered, 200'000U);
 
-  // It ends by itself, and the next connection is relayed.
+  // The flood's connections time out, and the next connection is relayed.
   ASSERT_TRUE(network_->run_until_drained(network_->loop().now() + Duration::seconds(600)));
   EXPECT_EQ(count(Side::kA, Counter::kFlowsHandshakeTimeout), kHalfOpen);
   const std::size_t index = open(requester(100), responder(100, 10'000));
@@ -114,15 +115,16 @@ TEST_F(SynFlood, AHundredTransfersGoOnAndNewConnectionsOpen) {
     EXPECT_TRUE(network_->flow(index).client.saw_end) << "flow " << index;
     EXPECT_TRUE(network_->flow(index).server.saw_end) << "flow " << index;
   }
-  // Of the hundred, too, only so many were answered at the same time: they are of one host, which
-  // has half of the half-open ones.
+  // The hundred transfers also had only so many SYNs answered at the same time. They are of one
+  // host, which may have half of the half-open connections.
   EXPECT_EQ(count(Side::kA, Counter::kFlowsBySynCookie), fresh.size() + 100 - kHalfOpen / 2);
   EXPECT_EQ(tcp_on_satellite_, 0U);
   ASSERT_TRUE(network_->run_until_flows_over(network_->loop().now() + Duration::seconds(600)));
   for (const std::string& broken : check_flows(*network_)) ADD_FAILURE() << broken;
 }
 
-// A thousand flows whose far programs read nothing, and four that go on.
+// The far programs of a thousand flows read nothing. Beside them run four flows with programs that
+// read.
 TEST(SlowReaders, LeaveTheOthersTheirRate) {
   constexpr std::size_t kReaders = 1'000;
   constexpr std::size_t kOthers = 4;
@@ -147,7 +149,8 @@ TEST(SlowReaders, LeaveTheOthersTheirRate) {
   };
   network.run_for(Duration::seconds(6));
   const double alone = mbits(Duration::seconds(3));
-  // What the readers' own memory takes, 64 KiB of each, is of one host: it gets half of the link.
+  // The readers' streams fill their own memory, 64 KiB each. Their host gets half of the link for
+  // that.
   EXPECT_GT(mbits(Duration::seconds(18)), 0.48 * alone);
   network.run_for(Duration::seconds(16));
   const double beside = mbits(Duration::seconds(5));
@@ -159,7 +162,7 @@ TEST(SlowReaders, LeaveTheOthersTheirRate) {
   }
 }
 
-// One after the other reads as fast as the link carries, and stops.
+// One flow after the other reads as fast as the link carries, and then stops.
 TEST(SlowReaders, ThatReadFastBeforeDoNotStopTheNext) {
   constexpr std::size_t kReaders = 6;
   Scenario scenario = make_lab(8, {});
@@ -174,11 +177,11 @@ TEST(SlowReaders, ThatReadFastBeforeDoNotStopTheNext) {
   Tracer tracer;
   Network network(scenario, tracer);
   network.run_for(Duration::seconds(5 + 8 * kReaders + 15));
-  // An eighth of the lane is for all of them alike: this one goes on with its part.
+  // All stopped flows together share an eighth of the lane. This flow gets its own part.
   EXPECT_TRUE(network.flow(kReaders).server.saw_end) << network.flow(kReaders).server.received;
 }
 
-// Connections over which next to nothing is said: a byte, and another a quarter of an hour later.
+// Connections that send next to nothing: one byte, and another a quarter of an hour later.
 TEST(IdleFlows, TwentyThousandCostNothingAndStand) {
   constexpr std::size_t kHosts = 4;
   constexpr std::size_t kFlows = 20'000;

@@ -1,4 +1,4 @@
-// Who gets the carrier when many want it, in virtual time.
+// How the carrier is shared when many flows want it, in virtual time.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ Scenario winds(std::uint64_t seed, double loss, std::size_t hosts = 1) {
   return make_lab(seed, link, hosts);
 }
 
-// Jain's index of fairness: 1 if all have the same, 1/n if one has all.
+// Jain's index of fairness: 1 if all shares are equal, 1/n if one flow has everything.
 double jain(const std::vector<double>& shares) {
   double sum = 0, squares = 0;
   for (const double share : shares) {
@@ -35,8 +35,8 @@ double jain(const std::vector<double>& shares) {
   return squares == 0 ? 0 : sum * sum / (static_cast<double>(shares.size()) * squares);
 }
 
-// The least index over all intervals of 5 s in which all flows of one host were backlogged, of what
-// the receiving application had read.
+// The least index over intervals of 5 s in which all flows of one host were backlogged. It is
+// computed from the bytes that the receiving application has read.
 double least_jain(std::size_t flows, double loss, std::uint64_t seed) {
   constexpr int kIntervals = 3;
   Scenario scenario = winds(seed, loss);
@@ -45,7 +45,7 @@ double least_jain(std::size_t flows, double loss, std::uint64_t seed) {
   }
   Tracer tracer;
   Network network(scenario, tracer);
-  // One round trip after the start everybody has been heard.
+  // One round trip after the start, the feedback has returned for every flow.
   network.loop().run_until(kStart + Duration::seconds(2));
   std::vector<std::uint64_t> before(flows, 0);
   for (std::size_t i = 0; i < flows; ++i) before[i] = network.flow(i).server.received;
@@ -64,7 +64,7 @@ double least_jain(std::size_t flows, double loss, std::uint64_t seed) {
   return least;
 }
 
-// The mean of so many seeds.
+// Expects the mean index over `seeds` seeds to be high.
 void expect_equal_shares(double loss, std::uint64_t seeds) {
   for (const std::size_t flows : {2U, 5U, 7U, 50U}) {
     double mean = 0;
@@ -80,11 +80,11 @@ void expect_equal_shares(double loss, std::uint64_t seeds) {
 TEST(Schedule, BackloggedFlowsOfAHostGetEqualSharesInEveryFiveSeconds) {
   expect_equal_shares(0, 1);
 }
-// Bytes that are lost twice hold back what a flow has got for a round trip and more, which moves
-// the index of a single seed by 0.01 either way.
+// Bytes that are lost twice delay a flow's delivery by more than a round trip. That moves the index
+// of a single seed by 0.01 up or down.
 TEST(Schedule, BackloggedFlowsOfAHostGetEqualSharesDespiteLoss) { expect_equal_shares(0.01, 4); }
 
-// The gateway that takes the SYN decides, and the far one sends by the same weights.
+// The gateway that takes the SYN chooses the class, and the far gateway sends by the same weights.
 TEST(Schedule, FlowsShareTheLinkByTheWeightsOfTheirClasses) {
   for (const bool download : {false, true}) {
     Scenario scenario = winds(14, 0);
@@ -114,7 +114,7 @@ TEST(Schedule, FlowsShareTheLinkByTheWeightsOfTheirClasses) {
   }
 }
 
-// From the first byte at the server's side to the last at the client's.
+// Time from the SYN to the last byte at the client.
 double fetch_seconds(std::size_t bulk_flows) {
   Scenario scenario = winds(12, 0, 2);
   for (std::size_t i = 0; i < bulk_flows; ++i) {
@@ -139,7 +139,7 @@ TEST(Schedule, AYoungFlowBesideTwentyLongOnesFeelsAnIdleLink) {
   EXPECT_LE(busy, idle + 0.010);
 }
 
-// Twenty long flows lose a second of the link, and then have more to send again than a round trip
+// Twenty long flows lose a second of the link. Then they have more to retransmit than a round trip
 // holds.
 TEST(Schedule, AYoungFlowDoesNotWaitForWhatAnOutageHasEaten) {
   Scenario scenario = winds(13, 0, 2);
@@ -147,7 +147,8 @@ TEST(Schedule, AYoungFlowDoesNotWaitForWhatAnOutageHasEaten) {
   scenario.outages.push_back({kStart + Duration::seconds(3), Duration::milliseconds(1'000)});
   FlowSpec& young = add_flow(scenario, Side::kA, sender(64'000), receiver());
   young.client_host = young.server_host = 1;
-  young.start = kStart + Duration::milliseconds(4'900);  // when what was lost is being sent again
+  // The lost packets are being retransmitted then.
+  young.start = kStart + Duration::milliseconds(4'900);
   Tracer tracer;
   Network network(scenario, tracer);
   network.loop().run_until(young.start + Duration::seconds(5));
@@ -155,7 +156,8 @@ TEST(Schedule, AYoungFlowDoesNotWaitForWhatAnOutageHasEaten) {
   ASSERT_TRUE(server.saw_end);
   const double seconds = (server.saw_end_at - network.flow(20).client.started_at).to_seconds();
   std::printf("  64 KB one way after an outage: %.1f ms\n", seconds * 1e3);
-  // One way, 64 KB at the link's rate, and as much again at each end of the share of others.
+  // One way, and 100 ms. The link needs 10 ms for 64 KB, and as long again at each end for the
+  // shares of others.
   EXPECT_LE(seconds, 0.389 + 0.100);
 }
 

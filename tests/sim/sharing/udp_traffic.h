@@ -1,5 +1,5 @@
-// UDP at constant rates between hosts of A and of B, past the gateways; each datagram says when
-// it was sent.
+// UDP at constant rates between hosts of A and of B, which the gateways bridge. Each datagram says
+// when it was sent.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace satrelay::sim {
 
 struct UdpPlan {
   Side from = Side::kA;
-  std::size_t host = 1;        // of either side
-  double bits_per_second = 0;  // as the link counts them
+  std::size_t host = 1;        // On either side.
+  double bits_per_second = 0;  // As the link counts frames.
   std::size_t ip_bytes = 1'500;
   std::uint16_t port = 5'001;
   Instant start;
@@ -30,8 +30,8 @@ struct UdpPlan {
 struct UdpResult {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
-  Duration longest_wait;        // beyond the link's delay
-  std::vector<Duration> waits;  // of all that were received
+  Duration longest_wait;        // Beyond the link's delay.
+  std::vector<Duration> waits;  // One for each received datagram.
 
   double lost_percent() const {
     return sent == 0 ? 0 : 100 * (1 - static_cast<double>(received) / static_cast<double>(sent));
@@ -42,14 +42,14 @@ class UdpTraffic {
  public:
   UdpTraffic(Network& network, Duration one_way) : network_(network), one_way_(one_way) {}
 
-  // What the flow that was added as number `flow` sends.
+  // The frame that the flow with number `flow` sends.
   const std::vector<std::byte>& frame_of(std::size_t flow) const { return flows_[flow].frame; }
 
   static double frame_bits(std::size_t ip_bytes) {
     return static_cast<double>(ip_bytes + config::kOverheadEthernet) * 8;
   }
 
-  // One flow a port.
+  // Each flow needs a port of its own.
   const UdpResult& add(const UdpPlan& plan) {
     Flow& flow = flows_.emplace_back();
     flow.plan = plan;

@@ -1,7 +1,8 @@
-// A download over UDP whose sender has a congestion window, as QUIC has (RFC 9002): it begins with
-// a slow start, is clocked by the receiver's acknowledgments, takes what three later packets have
-// overtaken for lost, sends it again, and then halves its window once a round trip. It paces
-// nothing, so a window that opens leaves in a burst.
+// A download over UDP. Its sender has a congestion window, as QUIC has (RFC 9002). It begins with
+// slow start, and the receiver's acknowledgments clock it. When a packet sent more than three later
+// is acknowledged, it takes the earlier packet for lost. It sends the piece again and reduces its
+// window to 0.7, once a round trip. It does not pace, so packets leave in a burst when the window
+// opens.
 #pragma once
 
 #include <algorithm>
@@ -24,10 +25,10 @@ class WindowedUdp {
  public:
   struct Plan {
     Side from = Side::kA;
-    std::size_t host = 0;  // of either side
+    std::size_t host = 0;  // On either side.
     std::uint64_t packets = 0;
     Instant start;
-    std::size_t most_window = 10'000;  // packets, as the receiver lets
+    std::size_t most_window = 10'000;  // Packets that the receiver allows.
   };
 
   WindowedUdp(Network& network, const Plan& plan) : network_(network), plan_(plan) {
@@ -118,7 +119,7 @@ class WindowedUdp {
     lost_.push_back(packet->second);
     in_flight_.erase(packet);
   }
-  // The last packets of a window have none behind them that show their loss.
+  // No packets follow the last ones of a window, so acknowledgments cannot show their loss.
   void watch() {
     if (done()) return;
     if (network_.loop().now() - heard_ > kQuiet) {
@@ -131,8 +132,8 @@ class WindowedUdp {
   Network& network_;
   Plan plan_;
   std::vector<std::byte> data_, report_;
-  std::map<std::uint64_t, std::uint64_t> in_flight_;  // number of a packet: the piece in it
-  std::deque<std::uint64_t> lost_;                    // pieces
+  std::map<std::uint64_t, std::uint64_t> in_flight_;  // Number of a packet: the piece in it.
+  std::deque<std::uint64_t> lost_;                    // Pieces.
   std::vector<bool> received_;
   std::uint64_t next_number_ = 0, next_piece_ = 0, delivered_ = 0, recovered_at_ = 0;
   double window_ = 10, threshold_ = 1e9;

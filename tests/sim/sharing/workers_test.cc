@@ -1,5 +1,5 @@
-// Gateways with several workers: each flow is at the worker that its hash names, at both ends, and
-// all that passes one worker passes several.
+// Gateways with several workers. At both ends each flow is at the worker that its hash names. All
+// that passes one worker also passes several.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -27,7 +27,8 @@ struct Workers {
   unsigned b = 1;
 };
 
-// `flows` downloads and as many uploads from each side.
+// Each side begins `flows` uploads and as many downloads, half of them over IPv4 and half over
+// IPv6.
 Scenario transfers(const Workers& workers, std::size_t flows, std::uint64_t bytes = kBytes) {
   Scenario scenario = make_lab(1, {.loss = 0.01});
   scenario.stations[0].workers = workers.a;
@@ -42,7 +43,7 @@ Scenario transfers(const Workers& workers, std::size_t flows, std::uint64_t byte
   return scenario;
 }
 
-// How many flows each worker has; all of them are its own.
+// How many flows each worker has. Each flow must belong to the worker that has it.
 std::vector<std::size_t> flows_of_workers(Network& network, Side side) {
   GatewayNode& node = network.gateway(side);
   std::vector<std::size_t> counts;
@@ -72,7 +73,8 @@ TEST(Workers, EachFlowIsAtTheOneThatItsHashNames) {
   for (const Workers& workers : {Workers{2, 2}, Workers{1, 4}, Workers{4, 2}, Workers{8, 8}}) {
     SCOPED_TRACE(std::to_string(workers.a) + " and " + std::to_string(workers.b));
     Scenario scenario = transfers(workers, 8);
-    scenario.static_neighbours = false;  // what one worker is told, all must know
+    // A neighbor that one worker learns must reach all workers.
+    scenario.static_neighbours = false;
     Tracer tracer;
     Network network(scenario, tracer);
     ASSERT_TRUE(network.run_until_peers_alive(Instant() + Duration::seconds(4)));
@@ -113,8 +115,8 @@ TEST(Workers, FragmentsOfASegmentMeetWhateverTheirOrder) {
   }
 }
 
-// A killed gateway comes back, and all that it has forgotten is told by every lane or found in the
-// journal of each worker: no host hangs.
+// A killed gateway comes back. Each lane of its peer lists the forgotten flows, or each worker
+// finds them in its journal. No host hangs.
 TEST(Workers, ARestartOfOneGatewayIsDealtWithOnEachLane) {
   for (const bool journal : {false, true}) {
     Scenario scenario = transfers({4, 2}, 4, 80'000'000);
@@ -155,7 +157,8 @@ class WorkersOfStations : public testing::Test {
   Stations stations_;
 };
 
-// A hop behind the far host's gateway carries less: its ICMP errors find the flow they are about.
+// A hop behind the far host's gateway carries shorter packets. Its ICMP errors reach the flow that
+// they are about.
 TEST_F(WorkersOfStations, ErrorsAboutASegmentReachItsFlow) {
   start({4, 8}, {4, 8});
   ASSERT_TRUE(stations_.run_until_alive(Duration::seconds(10)));
@@ -171,7 +174,8 @@ TEST_F(WorkersOfStations, ErrorsAboutASegmentReachItsFlow) {
   EXPECT_GE(stations_.gateway(1).counted(Counter::kDroppedIcmpForRelayed), 16U);
 }
 
-// Each would look for a flow at another worker: nothing is relayed, and all passes.
+// The gateways would look for a flow at different workers. So they relay nothing, and bridge
+// everything.
 TEST_F(WorkersOfStations, GatewaysThatDoNotAgreeOnTheirNumberRelayNothing) {
   start({2, 4}, {2, 2});
   stations_.loop().run_until(stations_.now() + Duration::seconds(8));

@@ -1,5 +1,6 @@
-// How far hosts are ahead of the link: accepted from them at the near gateway and not yet given to
-// the far host. Programs count that as sent, and wait so long for an answer to it.
+// How far hosts are ahead of the link: bytes that the near gateway has accepted and the far host
+// has not received yet. Programs count these bytes as sent, and wait that much longer for an
+// answer.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,15 +17,15 @@ namespace satrelay::sim::ahead_test {
 namespace {
 
 struct Row {
-  std::uint64_t rate;  // bit/s
+  std::uint64_t rate;  // Unit: bit/s.
   std::size_t flows;
   Content content = Content::kRandom;
-  Duration lan = Duration::zero();  // one way, of the clients' cable
+  Duration lan = Duration::zero();  // One way, of the hosts' cable.
 };
 
 struct Measured {
-  double ahead = 0;  // seconds of the link beyond a round trip
-  double used = 0;   // of the link, in the second half
+  double ahead = 0;  // Seconds of the link beyond a round trip.
+  double used = 0;   // Share of the link, in the second half.
 };
 
 constexpr Duration kOneWay = Duration::milliseconds(300);
@@ -46,7 +47,7 @@ Network& begin(const Row& row, Tracer& tracer, std::unique_ptr<Network>& network
   return *network;
 }
 
-// Plain bytes of the hosts of A that its gateway has acknowledged or may acknowledge.
+// Plain bytes of A's hosts that its gateway has acknowledged or may acknowledge.
 std::uint64_t accepted(Network& network, std::size_t flows) {
   std::uint64_t sum = 0;
   for (const auto& flow :
@@ -91,7 +92,8 @@ TEST(Ahead, OneFlowIsAtMostASecondAndAHalfAheadOfTheLink) {
     const char* name;
     std::uint64_t rate;
     int seconds;
-    double of_fifty;  // allowed: a little more than 50 times four segments of 1,460 octets
+    // Seconds allowed: a little more than 50 times four segments of 1,460 octets.
+    double of_fifty;
   };
   for (const Line& line : {Line{"64 kbit/s", 64'000, 60, 40}, Line{"256 kbit/s", 256'000, 60, 10},
                            Line{"1 Mbit/s", 1'000'000, 10, 4}, Line{"10 Mbit/s", 10'000'000, 5, 1},
@@ -117,15 +119,15 @@ TEST(Ahead, NobodyIsAheadOfAGigabit) {
   }
 }
 
-// What compresses, in seconds that it takes the link, and how many times the link's rate it
-// crosses: in small blocks it gains less.
+// Compressible data. `ahead` is in seconds that the link takes for it, `times` is its rate as a
+// multiple of the link's rate. Small blocks compress less.
 struct Crossing {
   double ahead = 0;
   double times = 0;
 };
 
 Crossing cross(const Row& row) {
-  // On a slow link a block more or less in the second half is 6% of 10 s.
+  // On a slow link one block more or less in the second half is 6% of 10 s.
   const std::int64_t seconds = row.rate < 100'000 ? 60 : row.rate < 500'000 ? 20 : 8;
   const Measured m = measure(row, Duration::seconds(seconds));
   return {.ahead = (m.ahead + 2 * kOneWay.to_seconds()) / m.used - 2 * kOneWay.to_seconds(),
@@ -138,8 +140,8 @@ TEST(Ahead, WhatCompressesGainsAsMuchOnASlowLinkAndIsNotMuchFurtherAhead) {
   struct Line {
     const char* name;
     std::uint64_t rate;
-    double ahead[3];  // allowed with 1, 10 and 50 flows
-    double times[3];  // at least
+    double ahead[3];  // Allowed with 1, 10 and 50 flows.
+    double times[3];  // Required at least.
   };
   for (const Line& line : {Line{"64 kbit/s", 64'000, {3, 6.5, 10}, {9.5, 8.3, 7.2}},
                            Line{"256 kbit/s", 256'000, {1.5, 2.5, 3}, {9.6, 8.7, 8.4}},
@@ -170,7 +172,8 @@ TEST(Ahead, TextIsNoFurtherAhead) {
   }
 }
 
-// The window towards it must be as much as the link takes in a round trip of its own.
+// The gateway's window towards the host must hold as much as the link takes in a round trip of the
+// LAN.
 TEST(Ahead, AHostFarFromItsGatewayFillsTheLink) {
   for (const std::int64_t ms : {25, 75}) {
     const Measured m = measure({50'000'000, 1, Content::kRandom, Duration::milliseconds(ms)},

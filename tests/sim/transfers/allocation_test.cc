@@ -1,5 +1,6 @@
-// The data path of a bulk transfer allocates nothing once it runs: counted in both gateways, around
-// every call of the engine. A program of its own, because it replaces operator new.
+// Once a bulk transfer runs, its data path allocates nothing. Allocations are counted in both
+// gateways, around every call of the engine. The test is a program of its own, because it replaces
+// operator new.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -36,7 +37,7 @@ void* operator new[](std::size_t size, std::align_val_t alignment) {
 }
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return allocate(size, 1); }
 void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return allocate(size, 1); }
-// Not inlined: GCC would take the pair of operators for mismatched where it sees through one only.
+// Not inlined: GCC would report mismatched operators if it could see through only one of a pair.
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete[](void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
@@ -65,8 +66,8 @@ std::uint64_t allocations_in_steady_state(double loss, Content content) {
   link.loss = loss;
   Scenario scenario = make_lab(1, link, 4);
   for (Station& station : scenario.stations) {
-    // Rings of stored blocks grow by doubling, once: to limits that the warm-up reaches, and that
-    // lie below a power of two, so that a block begun and a block not done yet do not double them
+    // Rings of stored blocks grow by doubling, once, to limits that the warm-up reaches. The limits
+    // are below a power of two, so that a block in progress at either end does not double the rings
     // again.
     station.limits.host_window = ByteCount(240 << 10);
     station.limits.flow_memory = ByteCount(960 << 10);
@@ -81,7 +82,7 @@ std::uint64_t allocations_in_steady_state(double loss, Content content) {
   AllocationProbe probe;
   network.gateway(Side::kA).set_probe(&probe);
   network.gateway(Side::kB).set_probe(&probe);
-  // A worse link for the first part, so that streams hold as much as they may once.
+  // The first part has more loss, so that each stream once stores as much as it may.
   const auto set_loss = [&](double value) {
     network.satellite().from_a().set_loss(value);
     network.satellite().from_b().set_loss(value);

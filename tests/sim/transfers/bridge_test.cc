@@ -1,4 +1,4 @@
-// What is not TCP for a peer passes as if the gateways were a cable.
+// Everything but TCP for a peer passes as if the gateways were a cable.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,9 +33,9 @@ class FrameMaker {
       frames.push_back(udp(payload, IpVersion::kV4, {{0x8100, 0x2007}}));
       frames.push_back(udp(payload, IpVersion::kV4, {{0x88a8, 10}, {0x8100, 20}}));
       frames.push_back(udp(payload - (payload > 1'452 ? 20 : 0), IpVersion::kV6, {}));
-      frames.push_back(other(0x88b5, payload));                               // local experimental
+      frames.push_back(other(0x88b5, payload));                               // Local experimental.
       frames.push_back(other(0x8847, payload));                               // MPLS
-      frames.push_back(other(static_cast<std::uint16_t>(payload), payload));  // 802.3 length
+      frames.push_back(other(static_cast<std::uint16_t>(payload), payload));  // 802.3 length.
       frames.push_back(ip_protocol(47, payload));                             // GRE
       frames.push_back(ip_protocol(50, payload));                             // ESP
       frames.push_back(fragment(payload));
@@ -47,7 +47,8 @@ class FrameMaker {
     Frame broadcast = udp(200, IpVersion::kV4, {});
     std::memset(broadcast.data(), 0xff, 6);
     frames.push_back(broadcast);
-    // Of TCP they leave when all are there; what is no IP does not wait for them.
+    // Fragments of TCP leave when all of them have arrived. Frames other than IP do not wait for
+    // them.
     for (const auto version : {IpVersion::kV4, IpVersion::kV6}) {
       for (const Frame& part : segment_in_fragments(version, 1)) frames.push_back(part);
       std::vector<Frame> parts = segment_in_fragments(version, 2);
@@ -103,7 +104,7 @@ class FrameMaker {
     ip.protocol = protocol;
     return packet(ip, payload, {});
   }
-  // Of a connection that nobody relays.
+  // A segment of a connection that no gateway relays.
   std::vector<Frame> segment_in_fragments(IpVersion version, std::uint32_t identification) {
     wire::IpHeader ip = addressed(version);
     ip.protocol = wire::kProtocolTcp;
@@ -117,7 +118,7 @@ class FrameMaker {
     wire::write_tcp(tcp, segment);
     return fragments_of(frame, {.size = 400, .identification = identification});
   }
-  // Of UDP, the middle of a datagram of which the rest does not come.
+  // The middle of a UDP datagram. Its other fragments never arrive.
   Frame fragment(std::size_t payload) {
     wire::IpHeader ip = addressed(IpVersion::kV4);
     ip.protocol = wire::kProtocolUdp;
@@ -155,7 +156,7 @@ void passes(Side from, unsigned workers = 1) {
   for (const Frame& frame : sent) source.send_raw(frame);
   network.run_for(Duration::seconds(2));
   ASSERT_EQ(received.size(), sent.size());
-  if (workers > 1) {  // between flows there is no order
+  if (workers > 1) {  // Between flows there is no order.
     EXPECT_TRUE(std::ranges::is_permutation(received, sent));
     return;
   }
@@ -191,8 +192,8 @@ TEST(Bridge, BridgedBytesAreDebitedToThePacer) {
   Tracer tracer;
   Network network(scenario, tracer);
   network.run_for(Duration::milliseconds(5'500));
-  // A constant stream of UDP, within its share, beside a bulk transfer: nothing overruns the
-  // link's queue.
+  // A constant stream of UDP, within its share, beside a bulk transfer. Together they do not
+  // overrun the link's queue.
   SimHost& source = network.host(Side::kA, 1);
   std::uint64_t received = 0;
   network.host(Side::kB, 1).on_other_frame([&](ConstBytes) { ++received; });

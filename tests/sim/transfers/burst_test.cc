@@ -1,6 +1,6 @@
-// Frames that are shown to a gateway together, and asked of it together, fare as one by one: the
-// same frames leave it, octet for octet and at the same instants. Gateways here run every 200 us
-// only for half a minute, so that frames gather in their rings.
+// Frames that a gateway handles or returns together fare as they do one by one. The same frames
+// leave it, octet for octet and at the same instants. For half a minute the gateways run only every
+// 200 us, so that frames gather in their rings.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -28,8 +28,8 @@ void gather(Scenario& scenario, Verbs verbs) {
   }
 }
 
-// Of all frames that enter the link, and of what the gateways count of those for their hosts
-// (FNV-1a).
+// `link` is a hash over all frames that enter the link and their times (FNV-1a). `counters` are the
+// gateways' own counters.
 struct Record {
   std::uint64_t link = 0xcbf29ce484222325U;
   std::uint64_t frames = 0;
@@ -60,7 +60,7 @@ Record record_of(Scenario scenario, Verbs verbs) {
 }
 
 // Mixed flows, fragments, frames that are bridged, dropped or held, hosts that forge, a peer that
-// says anything, little memory, loss, restarts.
+// sends arbitrary packets, little memory, loss, restarts.
 TEST(Burst, IsTheSameAsFrameByFrame) {
   for (const Profile profile : {Profile::kUsual, Profile::kMemory, Profile::kHostilePeer,
                                 Profile::kHostileLan, Profile::kMixed, Profile::kWorkers}) {

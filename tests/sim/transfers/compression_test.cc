@@ -1,4 +1,4 @@
-// What compression gains and costs on a slow link, in virtual time: the figures are exact.
+// Gain and cost of compression on a slow link, in virtual time, so the figures are exact.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -12,7 +12,7 @@
 namespace satrelay::sim::compression_test {
 namespace {
 
-// Seconds of a download of 20 MB at 10 Mbit/s and 550 ms.
+// Seconds of a download of 20 MB at 10 Mbit/s, with an RTT of 550 ms.
 double download(config::Compress compress, Content content) {
   LinkSpec link;
   link.rate = BitRate::bits_per_second(10'000'000);

@@ -1,4 +1,4 @@
-// Many flows in little memory: each goes on, whatever the others hold.
+// Many flows in little memory. Each flow makes progress, however much the others hold.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -37,7 +37,8 @@ void add_to_crowd(Scenario& scenario, std::size_t i, const Plan& client, const P
   flow.start += Duration::milliseconds(static_cast<std::int64_t>(10 * i));
 }
 
-// Slow readers of more than their part of the memory, and typists between them.
+// Two of three flows have slow readers that want more than their part of the memory. The other
+// flows have typists.
 void add_slow_readers_and_typists(Scenario& scenario, std::size_t flows) {
   for (std::size_t i = 0; i < flows; ++i) {
     const bool types = i % 3 == 0;
@@ -68,8 +69,8 @@ TEST(CrowdedMemory, ThreeThousandFourHundredFlowsInSixteen) {
   expect_all_end_well(scenario);
 }
 
-// As many as there is memory for are relayed, all at once; those beyond are bridged, and said to
-// be.
+// The gateway relays as many flows at once as its memory serves. It bridges further flows, and
+// counts them.
 TEST(CrowdedMemory, AsManyFlowsAreRelayedAsTheMemoryServes) {
   constexpr std::size_t kServed = (4U << 20) / 4'096;
   Scenario scenario = crowded(33, ByteCount(4U << 20), BitRate::bits_per_second(4'000'000));
@@ -88,8 +89,7 @@ TEST(CrowdedMemory, AsManyFlowsAreRelayedAsTheMemoryServes) {
   for (const std::string& broken : check_flows(network)) ADD_FAILURE() << broken;
 }
 
-// Hosts that read nothing hold what they can; those that read have the rest, however late they
-// come.
+// Hosts that read nothing hold all they can. Hosts that read get the rest, however late they come.
 TEST(CrowdedMemory, ReadersComeAfterThoseThatReadNothing) {
   constexpr std::size_t kHanging = 600, kReading = 40;
   Scenario scenario = crowded(34, ByteCount(4U << 20), BitRate::bits_per_second(4'000'000));

@@ -1,5 +1,5 @@
-// Hosts reset their connection right behind what they have sent, over links of all kinds: all of it
-// arrives, and then the reset.
+// Hosts reset their connection right after their last bytes, over links of all kinds. All bytes
+// arrive, and then the reset.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -17,7 +17,8 @@ namespace {
 constexpr std::uint64_t kRequest = 1'000;
 constexpr int kFlows = 20;
 
-// A server that resets behind its answer, as kernels do if the program has not read the request.
+// A server that resets right after its answer. Kernels do so if the program has not read the
+// request.
 Plan server_with(std::uint64_t answer) {
   Plan plan = responder(kRequest, answer);
   plan.finish = Finish::kAbortWhenSent;
@@ -38,7 +39,7 @@ void add(Scenario& scenario, const Word& word, Duration after) {
   flow.start = flow.start + after;
 }
 
-// The flows from `first` on.
+// Expects all bytes and then the reset of the flows from `first` on.
 void expect_whole(const Network& network, std::size_t first, const Word& word) {
   for (std::size_t i = first; i < network.flow_count(); ++i) {
     const FlowResult& flow = network.flow(i);
@@ -109,7 +110,8 @@ TEST(DeferredReset, ArrivesBesideADownload) {
   expect_whole(network, 1, word);
 }
 
-// It reads more slowly than the link carries: the far gateway keeps what it has not taken yet.
+// The client reads more slowly than the link carries. The far gateway keeps the bytes that the
+// client has not taken yet.
 TEST(DeferredReset, ArrivesAtAHostThatReadsSlowly) {
   Scenario scenario = make_lab(7, {});
   constexpr std::uint64_t kBytes = 1'000'000;
@@ -118,12 +120,12 @@ TEST(DeferredReset, ArrivesAtAHostThatReadsSlowly) {
   Tracer tracer;
   Network network(scenario, tracer);
   EXPECT_TRUE(run_and_check(network).empty());
-  // The program may not read any more what its TCP has when the reset comes.
+  // When the reset arrives, the program may no longer read bytes that its TCP has stored.
   EXPECT_EQ(network.flow(0).client.arrived, kBytes);
   EXPECT_EQ(network.flow(0).client.reason, tcp::CloseReason::kResetByPeer);
 }
 
-// The reset is not later than the bytes by more than the LAN needs.
+// The reset follows the bytes within the time that the LAN needs.
 TEST(DeferredReset, IsFollowedByTheResetAtOnce) {
   Scenario scenario = make_lab(8, {});
   add(scenario, {.bytes = 12'000}, Duration::zero());
@@ -136,7 +138,8 @@ TEST(DeferredReset, IsFollowedByTheResetAtOnce) {
   EXPECT_LT(client.ended_at - client.arrivals.back().when, Duration::milliseconds(60));
 }
 
-// Hosts that reset with as much unread as their windows allow: memory is for those that go on.
+// Hosts reset with as much unread as their windows allow. Their bytes leave memory to hosts that go
+// on.
 TEST(DeferredReset, OfManyHostsLeavesRoomForOthers) {
   Scenario scenario = make_lab(9, {.rate = BitRate::bits_per_second(2'000'000)}, 2);
   for (const Side side : {Side::kA, Side::kB}) {
@@ -157,7 +160,7 @@ TEST(DeferredReset, OfManyHostsLeavesRoomForOthers) {
             20);
 }
 
-// Nobody needs the place of a flow whose host has reset its connection.
+// If a host has reset its connection, the flow gives its place to a new flow.
 TEST(DeferredReset, GivesItsPlaceToWhoWantsOne) {
   Scenario scenario = make_lab(10, {.rate = BitRate::bits_per_second(64'000)}, 2);
   for (const Side side : {Side::kA, Side::kB}) scenario.station(side).limits.flows = 40;

@@ -1,5 +1,5 @@
-// Classes with a dictionary: small objects shrink further, and whatever becomes of the
-// dictionaries meanwhile, not a byte is wrong.
+// Classes with a dictionary. Small objects shrink further, and no byte is wrong, however the
+// dictionaries change meanwhile.
 #include "pep/compress/dictionary.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace satrelay::sim::dictionary_test {
 namespace {
 
-// Of what flows carry in the simulation; each seed makes another.
+// A dictionary for content as in the simulated flows. Each seed makes another one.
 compress::Bytes trained(std::uint64_t seed) {
   std::vector<compress::Bytes> samples;
   for (std::uint64_t i = 0; i < 500; ++i) {
@@ -90,7 +90,7 @@ TEST(Dictionary, ThatDoesNotFitIsLeftAlone) {
   }
 }
 
-// What is other traffic, and first, says nothing of what comes later.
+// The first object is of other content. It says nothing about later objects.
 TEST(Dictionary, AForeignObjectDoesNotSpoilIt) {
   Tracer tracer;
   Scenario scenario = small_objects(6, 100, trained(1));
@@ -102,7 +102,7 @@ TEST(Dictionary, AForeignObjectDoesNotSpoilIt) {
     EXPECT_GE(codec(network, side).dictionary_blocks, 95U);
 }
 
-// Blocks that do not shrink, between those that do, and two dictionaries in turn.
+// Blocks that do not shrink are mixed with blocks that do, and two dictionaries take turns.
 TEST(Dictionary, NoiseBetweenDoesNoHarm) {
   Tracer tracer;
   Scenario scenario = small_objects(7, 150, trained(1));
@@ -144,8 +144,8 @@ TEST(Dictionary, IsUsedOnlyTowardsAPeerThatHasIt) {
   }
 }
 
-// While flows go on, over a link with loss: exchanged here, then there, taken away and brought
-// back.
+// While flows go on over a link with loss, the dictionary is exchanged at one gateway, then at the
+// other, removed and restored.
 TEST(Dictionary, MayBeExchangedUnderLoad) {
   const compress::Bytes first = trained(1), second = trained(2);
   Tracer tracer;

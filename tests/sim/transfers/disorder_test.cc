@@ -1,4 +1,4 @@
-// Paths that do not keep order: late packets must not be taken for lost ones.
+// Paths that do not keep the order of packets. Late packets must not be taken for lost ones.
 #include <gtest/gtest.h>
 
 #include "relay/sim/checks/checks.h"

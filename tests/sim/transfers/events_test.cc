@@ -1,4 +1,4 @@
-// What an operator is told while a peer and the link between come and go.
+// The events that an operator gets while a peer, and the link to it, come and go.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ class Events : public ::testing::Test {
     network.emplace(scenario, tracer);
     run_for(Duration::seconds(8));
   }
-  // As gateway A's host does: it looks at the gateway ten times a second.
+  // Looks at the gateway ten times a second, as gateway A's host does.
   void run_for(Duration time) {
     const Instant end = network->loop().now() + time;
     while (network->loop().now() < end) {
@@ -95,7 +95,7 @@ TEST_F(Events, APeerThatStopsInOrder) {
   EXPECT_EQ(take(), Names{"peer_closed"});
 }
 
-// The link carries a quarter of what is configured, and the guard of the rate finds out.
+// The link carries a quarter of the configured rate, and the guard of the rate notices.
 TEST_F(Events, ALinkThatCarriesLessThanConfigured) {
   add_flow(scenario, Side::kA, requester(40'000'000), receiver());
   start();
@@ -108,14 +108,14 @@ TEST_F(Events, ALinkThatCarriesLessThanConfigured) {
   EXPECT_NE(last_detail.find("rate control found less"), std::string::npos) << last_detail;
 }
 
-// "49.6 Mbit/s, ...": 49.6
+// For "49.6 Mbit/s, ...": 49.6
 double megabits(const std::string& detail) {
   EXPECT_NE(detail.find(" Mbit/s"), std::string::npos) << detail;
   return std::stod(detail);
 }
 
-// The gateways know nothing of the link. What is found is what frames take of it; after the step it
-// is told once more, with what was found before.
+// The gateways know nothing about the link. The found rate is the share that frames take of it.
+// After the step there is another event, with the rate that was found before.
 TEST_F(Events, ALinkWhoseCapacityIsFound) {
   constexpr double kAtFirst = 50, kLater = 20, kAccuracy = 0.02;
   const auto megabit = [](double n) {
@@ -136,7 +136,7 @@ TEST_F(Events, ALinkWhoseCapacityIsFound) {
   EXPECT_TRUE(found[1].ends_with(", " + found[0] + " before")) << found[1];
 }
 
-// What is configured was not found, however much is sent.
+// A configured rate is never reported as found, however much is sent.
 TEST_F(Events, ALinkWhoseCapacityIsKnown) {
   add_flow(scenario, Side::kA, requester(40'000'000), receiver());
   start();

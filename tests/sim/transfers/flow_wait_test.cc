@@ -1,4 +1,4 @@
-// What a flow says of itself: why each of its directions is where it is.
+// The reasons that a flow reports for what each of its directions waits for.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -63,7 +63,7 @@ TEST_F(FlowWaitTest, BulkWaitsForTheLinkAndThenForItsAcknowledgment) {
   run_until(Duration::seconds(4));
   EXPECT_EQ(flow(Side::kA).wait_towards_peer, Wait::kLink);
   EXPECT_EQ(flow(Side::kB).wait_towards_peer, Wait::kSource);
-  // 20 MB at 50 Mbit/s and some start-up: all has left, and is on its way.
+  // 20 MB at 50 Mbit/s and some start-up time: all bytes have left, and are in flight.
   run_until(Duration::seconds(6) + Duration::milliseconds(750));
   EXPECT_EQ(flow(Side::kA).wait_towards_peer, Wait::kAcknowledgment);
 }

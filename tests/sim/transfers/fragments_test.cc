@@ -1,5 +1,5 @@
-// Hosts whose segments come in fragments, or behind IPv6 extension headers: they are relayed as if
-// they were whole and plain.
+// Hosts that send segments in fragments, or behind IPv6 extension headers. The gateways relay these
+// segments like whole and plain ones.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -33,7 +33,7 @@ Scenario transfers(std::uint64_t seed, IpVersion version, const Wrapping& wrappi
   return scenario;
 }
 
-// All is relayed, and nothing bridged.
+// Expects that all flows are relayed, and no fragment or extension header is bridged.
 void expect_complete(const Scenario& scenario, Network& network) {
   EXPECT_TRUE(network.run_until_flows_over(Instant() + Duration::seconds(300)));
   for (const std::string& broken : check_flows(network)) ADD_FAILURE() << broken;
@@ -47,7 +47,7 @@ void expect_complete(const Scenario& scenario, Network& network) {
 
 TEST(Fragments, OfRelayedSegmentsArePutTogether) {
   for (const IpVersion version : {IpVersion::kV4, IpVersion::kV6}) {
-    // A SYN is longer than the smaller of these, too.
+    // The smaller of these sizes splits even a SYN.
     for (const std::size_t size : {std::size_t{24}, std::size_t{1'000}}) {
       for (const auto order : {Wrapping::Order::kFirstToLast, Wrapping::Order::kLastToFirst}) {
         SCOPED_TRACE(size);
@@ -64,7 +64,7 @@ TEST(Fragments, OfRelayedSegmentsArePutTogether) {
   }
 }
 
-// A lost fragment is a lost segment; those that are late or come twice do no harm.
+// A lost fragment costs its whole segment. Late and duplicated fragments do no harm.
 TEST(Fragments, ALanMayLoseAndDelayThem) {
   for (const IpVersion version : {IpVersion::kV4, IpVersion::kV6}) {
     Scenario scenario = transfers(5, version, {.fragment_size = 304});
@@ -86,7 +86,7 @@ TEST(Fragments, ALanMayLoseAndDelayThem) {
 }
 
 TEST(Fragments, ExtensionHeadersAreSteppedOver) {
-  // Hop-by-hop and destination options, routing, an atomic fragment.
+  // Hop-by-hop options, destination options, routing, and an atomic fragment.
   using Number = std::uint8_t;
   for (const Number number : {Number{0}, Number{60}, Number{43}, Number{44}}) {
     SCOPED_TRACE(int{number});
@@ -102,7 +102,8 @@ TEST(Fragments, ExtensionHeadersAreSteppedOver) {
   expect_complete(both, network);
 }
 
-// Who forges fragments in the name of others takes from nobody what follows in order.
+// An attacker forges fragments of other hosts. That does not stop segments with fragments that
+// arrive in order.
 TEST(Fragments, ForgedOnesDoNotStopThem) {
   Scenario scenario = transfers(6, IpVersion::kV4, {.fragment_size = 1'000});
   scenario.forgings.push_back({.side = Side::kA,

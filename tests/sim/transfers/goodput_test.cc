@@ -1,4 +1,5 @@
-// How much of the link a bulk transfer gets, in virtual time: the figures are exact and repeat.
+// The share of the link that a bulk transfer gets, in virtual time, so the figures are exact and
+// repeat.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +21,7 @@ struct Row {
   std::uint64_t bytes;
   double loss;
   double least_share;
-  const char* documented = "";  // its row in docs/measurements.md
+  const char* documented = "";  // Its row in docs/measurements.md.
 };
 
 struct Measured {
@@ -29,7 +30,7 @@ struct Measured {
   double share() const { return bound / seconds; }
 };
 
-// Payload of a full STP packet over what the link counts for it.
+// Payload of a full STP packet as a share of what the link counts for the packet.
 double payload_share(std::uint32_t stp_header_bytes) {
   constexpr double kIpPacket = 1500, kIpAndUdp = 28, kEthernet = config::kOverheadEthernet;
   return (kIpPacket - kIpAndUdp - stp_header_bytes) / (kIpPacket + kEthernet);
@@ -63,8 +64,8 @@ Measured measure(const Row& row, Side client_side, std::uint64_t seed) {
   return measured;
 }
 
-// The runs of several seeds, fastest first: which packets are lost at the very end decides over an
-// RTT or two, so that a single run says little about a short transfer.
+// The runs of several seeds, fastest first. The packets that are lost at the very end decide about
+// an RTT or two. So a single run says little about a short transfer.
 std::vector<Measured> measure_all(const Row& row, Side client_side, std::uint64_t seeds) {
   std::vector<Measured> runs;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
@@ -99,7 +100,7 @@ TEST(Goodput, BulkTransferComesNearThePayloadBound) {
                           {median.share() * 100});
       }
       EXPECT_GE(median.share(), row.least_share) << row.bytes << " bytes at loss " << row.loss;
-      // A lost OPEN or a tail that is lost twice costs a probe's time more, and no worse.
+      // A lost OPEN, or a tail that is lost twice, costs no more than the time of a probe.
       EXPECT_LE(runs.back().seconds, median.seconds + 2.5);
     }
   }

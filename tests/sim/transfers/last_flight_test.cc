@@ -1,5 +1,5 @@
-// What a transfer ends with is repaired in place: no loss costs a round trip. In virtual time, so
-// that the figures are exact and repeat.
+// Repairs restore the last packets of a transfer, so no loss there costs a round trip. The tests
+// run in virtual time, so the figures are exact and repeat.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct Case {
   Duration one_way = Duration::milliseconds(275);
   std::uint64_t lan_rate = 1'000'000'000;
   std::size_t flows = 1;
-  bool kept = false;  // the server does not close
+  bool kept = false;  // The server does not close.
 };
 
 struct Measured {
@@ -39,7 +39,7 @@ struct Measured {
   double bound = 0;
   std::uint64_t repairs = 0;
   std::uint64_t used = 0;
-  std::uint64_t lost = 0;  // and sent again
+  std::uint64_t lost = 0;  // Lost and retransmitted.
   double share() const { return bound / seconds; }
 };
 
@@ -105,7 +105,7 @@ Measured worst(const Case& c) {
 
 constexpr const char* kSection = "A file over GEO: 50 Mbit/s, 550 ms";
 
-// Of the payload bound, and what docs/measurements.md says.
+// Expects a share of the payload bound, and the figure in docs/measurements.md.
 void expect_share(const Case& c, double least, const std::string& row) {
   const double share = worst(c).share();
   EXPECT_GE(share, least);
@@ -120,14 +120,14 @@ TEST(LastFlight, OfTwentyMegabytes) {
                "20 MB, 1% in bursts of 10 |");
 }
 
-// A window that loses more packets than it has repairs gave back none of them, and the last bytes
-// were there a round trip later.
+// Repairs of a window that loses more packets than it has repairs must still restore some of them.
+// Otherwise the last bytes arrive a round trip later.
 TEST(LastFlight, OfTwentyMegabytesAtHardLoss) {
   expect_share({.name = "20 MB, 10%", .loss = 0.1}, 0.97, "20 MB, 10% |");
   expect_share({.name = "20 MB, 20%", .loss = 0.2}, 0.95, "20 MB, 20% |");
 }
 
-// It leaves whole before the first report: nobody knows the loss.
+// The whole flow leaves before the first report, so the sender does not know the loss.
 TEST(LastFlight, OfLessThanARoundTripAtALossThatNobodyKnows) {
   expect_share({.name = "3 MB, 5%, 600 ms",
                 .bytes = 3'000'000,
@@ -162,7 +162,7 @@ TEST(LastFlight, OfAGigabit) {
                0.97, "500 MB over 1 Gbit/s, 1%");
 }
 
-// Mean and 99th percentile of many seeds against the time without loss.
+// Mean and 99th percentile of many seeds, compared with the time without loss.
 void compare(Case c, std::size_t seeds, const std::string& row) {
   const double clean = measure(c, 1).seconds;
   c.loss = 0.01;

@@ -1,4 +1,5 @@
-// Gateways whose memory is small for what their hosts want: slower, but never at a standstill.
+// Gateways with too little memory for what their hosts want. Transfers are slower, but never stand
+// still.
 #include <gtest/gtest.h>
 
 #include "relay/sim/checks/checks.h"
@@ -25,7 +26,8 @@ Scenario with_memory(std::uint64_t seed, ByteCount memory) {
   return scenario;
 }
 
-// Each is promised a window before any has used it, and together they come to several arenas.
+// Each host gets a window before any host has used its own. Together the windows are several times
+// the arena.
 TEST(Memory, ManyHostsThatFillTheirWindowsAtOnceAllFinish) {
   Scenario scenario = with_memory(21, ByteCount(2U << 20));
   for (int i = 0; i < 48; ++i) {
@@ -34,8 +36,8 @@ TEST(Memory, ManyHostsThatFillTheirWindowsAtOnceAllFinish) {
   expect_all_arrives(scenario, Duration::seconds(300));
 }
 
-// A compressed block is delivered whole: the unfinished blocks of many streams must not use up the
-// credit that would finish them.
+// A compressed block is delivered only when it is whole. The unfinished blocks of many streams must
+// not use up the credit that would finish them.
 TEST(Memory, ManyCompressedStreamsShareASmallCredit) {
   Scenario scenario = with_memory(22, ByteCount(2U << 20));
   for (int i = 0; i < 60; ++i) {
@@ -44,8 +46,8 @@ TEST(Memory, ManyCompressedStreamsShareASmallCredit) {
   expect_all_arrives(scenario, Duration::seconds(300));
 }
 
-// What a slow reader was granted at first it takes in the end; what it is granted anew follows from
-// how fast it reads, so that it leaves memory to others.
+// A slow reader finally takes all that it was granted at first. New credit follows from its reading
+// rate, so that it leaves memory to others.
 TEST(Memory, ASlowReaderComesToHoldOnlyWhatItWillSoonTake) {
   Scenario scenario = with_memory(23, ByteCount(64U << 20));
   add_flow(scenario, Side::kA, sender(60'000'000),
@@ -56,15 +58,15 @@ TEST(Memory, ASlowReaderComesToHoldOnlyWhatItWillSoonTake) {
   network.run_for(Duration::seconds(12));
   EXPECT_GT(stored(), 10'000'000U);
   network.run_for(Duration::seconds(40));
-  // 6 Mbit/s for a round trip and a feedback interval, four times.
+  // Four times 6 Mbit/s for a round trip and a feedback interval.
   EXPECT_LT(stored(), 2'500'000U);
   EXPECT_GT(stored(), 500'000U);
   ASSERT_TRUE(network.run_until_flows_over(Instant() + Duration::seconds(200)));
   for (const std::string& broken : check_flows(network)) ADD_FAILURE() << broken;
 }
 
-// Its host answers every probe of its closed window. The server has its acknowledgements and has
-// gone: only the gateway can tell whether the host goes, too.
+// The client's program hangs, and its host answers every probe of its closed window. The server has
+// its acknowledgments and has closed. Only the gateway can tell whether the host vanishes, too.
 TEST(Memory, AProgramThatHangsIsWaitedForUntilItsHostGoes) {
   Scenario scenario = make_lab(24, {});
   scenario.vanishings.push_back({Side::kA, 0, Instant() + Duration::seconds(1'000)});

@@ -1,4 +1,4 @@
-// What hosts see in each mode of a rule, and what the mode costs.
+// How hosts see each mode of a rule, and the cost of the mode.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -41,7 +41,7 @@ double seconds_since_start(const Outcome& of, Instant when) {
   return (when - of.started_at).to_seconds();
 }
 
-// A client that waits for a server which is silent, and asks every ten seconds.
+// A client that waits for a silent server, and sends a keep-alive every ten seconds.
 Scenario idle_client() {
   Scenario scenario = lab(kLocal);
   Plan client = requester(100);
@@ -51,7 +51,7 @@ Scenario idle_client() {
   return scenario;
 }
 
-// The client counts the answers by its own rules: as late as over a bridge.
+// The client counts unanswered keep-alives by its own rules, and ends as late as over a bridge.
 TEST(KeepAlives, CrossTheLinkAndFindADeadHost) {
   double ended[2] = {};
   for (const bool gateways : {false, true}) {
@@ -74,7 +74,7 @@ TEST(KeepAlives, CrossTheLinkAndFindADeadHost) {
   EXPECT_GT(ended[1], ended[0] - 2) << "the handshakes differ by two round trips";
 }
 
-// The switch of the server's LAN boots, and the client asks on.
+// The switch of the server's LAN boots, and the client keeps asking.
 TEST(KeepAlives, EndNothingWhileTheServersLanIsAway) {
   constexpr Duration kAway = Duration::seconds(100);
   Scenario scenario = lab(kLocal);
@@ -95,13 +95,14 @@ TEST(KeepAlives, EndNothingWhileTheServersLanIsAway) {
   EXPECT_GT(network.counted(gateway::Counter::kQuestionsWithheld), 5U);
 }
 
-// A thousand connections whose hosts ask each second, beside a download. Their questions are more
-// than all reports may take of the slower link, so the near gateway answers most of them.
+// The hosts of a thousand connections send a keep-alive each second, beside a download. On the
+// slower link their questions exceed the rate that all reports may take, so the near gateway
+// answers some itself.
 class KeepAlivesOfAThousand : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(KeepAlivesOfAThousand, HarmNobody) {
   constexpr std::size_t kFlows = 1'000, kHosts = 10;
-  const std::uint64_t bytes = GetParam();  // as many as the link carries bits a second
+  const std::uint64_t bytes = GetParam();  // As many bytes as the link carries bits a second.
   const bool is_slow = bytes < 10'000'000;
   double seconds[2] = {};
   for (const bool ask : {false, true}) {
@@ -149,7 +150,7 @@ TEST(KeepAlives, DisturbNobodyWhoIsThere) {
   EXPECT_EQ(network.flow(0).client.received, 1'000U);
 }
 
-// RFC 5382, REQ-5: who keeps a silent connection alive as RFC 1122 allows keeps it.
+// RFC 5382, REQ-5: a host that sends keep-alives as RFC 1122 allows keeps its silent connection.
 TEST(KeepAlives, OfTwoHoursKeepASilentConnectionForADay) {
   constexpr Duration kDay = Duration::seconds(24 * 3600);
   for (const Side side : {Side::kA, Side::kB}) {
@@ -202,7 +203,7 @@ TEST(Modes, ARemoteHandshakeRefusesWhatTheServerRefuses) {
   }
 }
 
-// As without gateways: the client's own patience ends it, nobody says RST.
+// As without gateways: the client times out, and no gateway sends RST.
 TEST(Modes, ARemoteHandshakeIsSilentWhereNobodyAnswers) {
   Scenario scenario = lab(kRemote);
   add_flow(scenario, Side::kA, requester(100), responder(100, 1000));
@@ -217,14 +218,14 @@ TEST(Modes, ARemoteHandshakeIsSilentWhereNobodyAnswers) {
   EXPECT_TRUE(network.run_until_drained(network.loop().now() + Duration::seconds(300)));
 }
 
-// A sender that hears of its last acknowledgment knows that the far host has everything, and not
-// only that the gateway has.
+// A sender that gets its last acknowledgment knows that the far host has everything. Otherwise it
+// would know only that the gateway has.
 TEST(Modes, EndToEndAcknowledgmentsAreThoseOfTheFarHost) {
   constexpr std::uint64_t kBytes = 300'000;
   for (const double loss : {0.0, 0.02}) {
     for (const bool end_to_end : {false, true}) {
       Scenario scenario = lab(end_to_end ? kEndToEnd : kLocal, loss);
-      // Nothing is read for a while, and the server's window is smaller than what comes.
+      // The server reads nothing for a while, and its window is smaller than the data.
       scenario.station(Side::kB).hosts[0].tcp.receive_limit = 100'000;
       add_flow(scenario, Side::kA, sender(kBytes),
                slow(receiver(), BitRate(), Duration::seconds(5)));
@@ -270,7 +271,7 @@ TEST(Modes, AMirroredWindowIsThatOfTheFarHost) {
   for (const bool mirrored : {false, true}) {
     Scenario scenario = lab(mirrored ? kMirror : kLocal);
     scenario.station(Side::kB).hosts[0].tcp.receive_limit = kServersWindow;
-    // Slow enough that the window stays open.
+    // The rate is low enough that the window stays open.
     add_flow(scenario, Side::kA, typist(300'000, 1'000, Duration::milliseconds(10)), receiver());
     Tracer tracer;
     Network network(scenario, tracer);
@@ -286,7 +287,7 @@ TEST(Modes, AMirroredWindowIsThatOfTheFarHost) {
   }
 }
 
-// Both directions of every mode, with loss, and everything comes back.
+// Both directions of every mode with loss. Everything is delivered, and all memory is freed.
 TEST(Modes, EveryModeDeliversEverything) {
   for (const FlowModes& modes : {kLocal, kRemote, kEndToEnd, kConfirmed, kMirror, kAll}) {
     for (const double loss : {0.0, 0.03}) {
@@ -302,14 +303,14 @@ TEST(Modes, EveryModeDeliversEverything) {
   }
 }
 
-// The host has not been answered yet, so there is something better than refusing it.
+// The host has not been answered yet, so its connection can be bridged instead of refused.
 TEST(Modes, ARemoteHandshakeThatFindsNoRoomAtTheFarGatewayIsBridged) {
   Scenario scenario = lab(kRemote);
   scenario.station(Side::kB).limits.flows = 1;
   scenario.station(Side::kB).limits.half_open = 1;
   add_flow(scenario, Side::kA, requester(100), responder(100, 100)).server_plan.patience =
       Duration::seconds(2'000);
-  scenario.flows[0].client_plan.send_after_end = true;  // both wait: it stays open
+  scenario.flows[0].client_plan.send_after_end = true;  // Both hosts wait, so the flow stays open.
   FlowSpec& late = add_flow(scenario, Side::kA, requester(100), responder(100, 100'000));
   late.start = scenario.flows[0].start + Duration::seconds(2);
   Tracer tracer;
@@ -319,16 +320,16 @@ TEST(Modes, ARemoteHandshakeThatFindsNoRoomAtTheFarGatewayIsBridged) {
   EXPECT_TRUE(network.flow(0).client.established);
   EXPECT_EQ(client.received, 100'000U);
   EXPECT_TRUE(client.saw_end && network.flow(1).server.saw_end);
-  // With the first repetition of its SYN.
+  // Established with the first repetition of its SYN.
   EXPECT_LT(seconds_since_start(client, client.established_at), 1 + kRoundTrip + 0.1);
   EXPECT_EQ(network.gateway(Side::kA).engine().counters()[gateway::Counter::kFlowsResetNoResources],
             1U);
 }
 
-// docs/measurements.md, "The modes".
+// The figures of docs/measurements.md, "The modes".
 TEST(Modes, CostOfEach) {
   struct Row {
-    const char* name;  // the beginning of its row
+    const char* name;  // The beginning of the mode's row.
     FlowModes modes;
   };
   for (const Row& row :

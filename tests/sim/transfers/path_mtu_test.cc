@@ -1,4 +1,4 @@
-// The path carries less than the ports do, or suddenly does.
+// The path carries shorter packets than the ports do, from the start or from some moment on.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -84,16 +84,16 @@ TEST_F(PathMtu, IsFoundSoonOnALinkThatLosesPackets) {
   EXPECT_LT(longest, Duration::seconds(8));
 }
 
-// What a smaller MTU of the link costs a download of 10 MiB, at 20 Mbit/s.
+// The cost of a smaller MTU of the link for a download of 10 MiB at 20 Mbit/s.
 struct Shrinking {
   std::uint16_t mtu = 1300;
   double loss = 0;
   Duration round_trip = Duration::milliseconds(600);
-  Duration after = Duration::seconds(1);  // the client has begun; negative: before
+  Duration after = Duration::seconds(1);  // Since the start of the client; negative: before it.
   std::size_t flows = 1;
 };
 struct Cost {
-  Duration found;  // after the link has changed, or the flow has begun
+  Duration found;  // Since the link's change, or the start of the flow.
   Duration longer;
   std::uint64_t black_holes = 0;
   std::uint16_t path_mtu = 0;
@@ -151,10 +151,10 @@ Cost cost_of(const Shrinking& what, std::uint64_t seed = 1) {
   return cost;
 }
 
-// A round trip until no report comes, some time until one is late, and a round trip until the
-// answer.
+// Time until a report counts as late. The other parts are a round trip until no report comes, and a
+// round trip until the answer to the probe.
 constexpr Duration kNotice = Duration::milliseconds(250);
-// The rest of the file takes longer in them.
+// The rest of the file takes longer in smaller packets.
 constexpr Duration kSmallerPackets = Duration::milliseconds(10);
 
 TEST_F(PathMtu, ABlackHoleInMidFlowIsLeftAfterTwoRoundTripsAndALateReport) {
@@ -190,7 +190,7 @@ TEST_F(PathMtu, ABlackHoleIsLeftAtAFlowsBeginningAndEnd) {
   }
 }
 
-// The base is too much itself: the limit falls twice.
+// Even the base size is too long for the link, so the limit falls twice.
 TEST_F(PathMtu, ALinkThatCarriesNoMoreThanAnyMustIsUsed) {
   for (const double loss : {0.0, 0.01}) {
     const Cost cost = cost_of({.mtu = 576, .loss = loss});

@@ -1,4 +1,4 @@
-// The content of flows: a function of the position alone, in which no byte can be moved unnoticed.
+// The content of flows is a function of the position alone. No byte can move unnoticed.
 #include "relay/sim/hosts/pattern.h"
 
 #include <gtest/gtest.h>

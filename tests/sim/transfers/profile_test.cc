@@ -1,5 +1,5 @@
-// The soak's profiles: what a seed means stays what it means, and those that mean harm do it: each
-// of their tricks reaches the gateway that it is meant for. A program of its own, as it is small.
+// The soak's profiles. A seed keeps its meaning, and each hostile trick reaches the gateway that it
+// is meant for. The tests are a program of their own, since they need little code.
 #include "relay/sim/scenarios/profile.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace {
 
 using gateway::Counter;
 
-// Over all frames that enter the link, in order, and when (FNV-1a).
+// Hash over all frames that enter the link, in order, and their times (FNV-1a).
 class TraceHash {
  public:
   explicit TraceHash(Network& network) {
@@ -75,10 +75,10 @@ Scenario lab_with_flow() {
   return scenario;
 }
 
-// What the victim has counted of the hostile peer when its time is over.
+// Counters of the victim about the hostile peer, when the peer's time is over.
 struct Felt {
   stp::Counters session;
-  stp::Counters honest;  // the session with the other peer
+  stp::Counters honest;  // The session with the other peer.
   std::uint64_t from_peer = 0;
   std::uint64_t protocol = 0;
 };
@@ -116,7 +116,7 @@ TEST(HostilePeer, ItsTricksReachItsVictim) {
        }},
       {PeerTrick::kEarlyEnds, [](const Felt& f) { return f.session.stream_bytes_in > 1'000; }},
       {PeerTrick::kReports,
-       [](const Felt& f) { return f.session.feedback_in > 80; }},  // 52 without
+       [](const Felt& f) { return f.session.feedback_in > 80; }},  // 52 without the trick.
       {PeerTrick::kResets, [](const Felt& f) { return f.session.streams_reset_in > 10; }},
       {PeerTrick::kConfirms, [](const Felt& f) { return f.session.confirmations_in > 50; }},
       {PeerTrick::kRates, [](const Felt& f) { return f.session.capacities_in > 50; }},
@@ -143,7 +143,8 @@ TEST(HostilePeer, ItsTricksReachItsVictim) {
   }
 }
 
-// Frames that a gateway gets from its LAN beside those of the flow.
+// The forged frames that a gateway gets from its LAN beside the frames of the flow, as `felt`
+// counts them.
 std::uint64_t frames_forged(std::uint32_t tricks, Counter felt) {
   Scenario scenario = lab_with_flow();
   for (Station& station : scenario.stations) station.limits.half_open = 8;
@@ -170,7 +171,8 @@ TEST(Forger, ItsTricksReachTheGateway) {
   EXPECT_GT(frames_forged(bit(LanTrick::kDisorder), Counter::kFlowsEstablished), 1U);
 }
 
-// Seeds of each profile, so that what the soak runs is known to run: `satlab soak` has the rest.
+// Some seeds of each profile, so that the soak's profiles are known to run. `satlab soak` runs the
+// rest.
 TEST(Profile, AFewSeedsKeepAllPromises) {
   for (const Profile profile :
        {Profile::kMemory, Profile::kHostilePeer, Profile::kHostileLan, Profile::kMixed}) {

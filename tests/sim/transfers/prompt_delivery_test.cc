@@ -1,4 +1,4 @@
-// `delivery: prompt`: what a loss adds to the delay of a constant stream, and what that costs.
+// `delivery: prompt`: how much a loss adds to the delay of a constant stream, and what that costs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,15 +24,15 @@ constexpr std::uint64_t kBulkBytes = 170'000'000;
 constexpr Duration kOneWay = Duration::milliseconds(275);
 
 struct Measured {
-  double p50 = 0, p99 = 0, worst = 0;  // milliseconds that the link adds to its delay
-  std::uint64_t bytes = 0;             // UDP payload of the stream's gateway
+  double p50 = 0, p99 = 0, worst = 0;  // Milliseconds beyond the link's delay.
+  std::uint64_t bytes = 0;             // UDP payload of the stream's gateway.
 };
 
 struct Case {
   double loss = 0;
   config::DeliveryMode delivery = config::DeliveryMode::kOrdinary;
   bool bulk = false;
-  double share = 0;  // of repairs
+  double share = 0;  // Share of repairs.
   bool repairs = true;
 };
 
@@ -59,7 +59,7 @@ Measured measure(const Case& c) {
   Network network(scenario, tracer);
   EXPECT_TRUE(network.run_until_flows_over(Instant() + Duration::seconds(120)));
   for (const std::string& broken : check_flows(network)) ADD_FAILURE() << broken;
-  // When each chunk was written, from the first on, and when all of it had arrived.
+  // Compares the time when each chunk was written with the time when all of it had arrived.
   const FlowResult& result = network.flow(0);
   const Instant first = result.client.established_at;
   std::vector<double> added;
@@ -112,7 +112,7 @@ TEST(PromptDelivery, ALossDelaysAConstantStreamLittle) {
   EXPECT_LT(row(0.05, prompt, 0, "5% | prompt | default").first, 200);
 }
 
-// What came after a loss waits for it: for a round trip and more, or until the next repair.
+// Bytes behind a loss wait for it: for a round trip and more, or until the next repair.
 std::uint64_t most_stored(double loss, config::DeliveryMode delivery) {
   LinkSpec link;
   link.rate = BitRate::bits_per_second(static_cast<std::int64_t>(options().memory_rate));
@@ -133,7 +133,7 @@ std::uint64_t most_stored(double loss, config::DeliveryMode delivery) {
   std::uint64_t most = 0;
   std::uint64_t sum = 0;
   std::uint64_t samples = 0;
-  network.run_for(Duration::milliseconds(6500));  // the loss is known
+  network.run_for(Duration::milliseconds(6500));  // The loss is known by then.
   for (int i = 0; i < 100; ++i) {
     network.run_for(Duration::milliseconds(10));
     const std::uint64_t stored = network.gateway(Side::kB).engine().peers()[0].bytes_stored;

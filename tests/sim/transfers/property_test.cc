@@ -1,5 +1,5 @@
-// Whatever the seed: every byte once and in order, both directions, ends and resets seen by the
-// right side, all memory back.
+// Properties that hold for any seed: every byte arrives once and in order, in both directions; the
+// right side sees each end and reset; all memory is freed.
 #include <gtest/gtest.h>
 
 #include <cstdio>

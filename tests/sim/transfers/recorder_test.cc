@@ -1,4 +1,4 @@
-// The time series of a run: agrees with the counters it samples, and leaves the run as it is.
+// The time series of a run agrees with the counters that it samples, and leaves the run unchanged.
 #include "relay/sim/checks/recorder.h"
 
 #include <gtest/gtest.h>
@@ -34,8 +34,8 @@ TEST(Recorder, AgreesWithCountersAndOutcomes) {
     }
     EXPECT_GE(after.stored_at(Side::kA), before.stored_at(Side::kA));
     EXPECT_GE(after.delivered_to(Side::kA), before.delivered_to(Side::kA));
-    // What is delivered to the application has been stored before; the session counts its blocks'
-    // headers too.
+    // Bytes delivered to the application have been stored before. The session counts the headers of
+    // blocks, too.
     EXPECT_LE(after.delivered_to(Side::kA), after.stored_at(Side::kA));
     EXPECT_LE(after.link_from(Side::kB).queue_delay, Duration::milliseconds(25));
     EXPECT_LE(after.link_from(Side::kB).queue_delay,
@@ -48,7 +48,8 @@ TEST(Recorder, AgreesWithCountersAndOutcomes) {
   EXPECT_EQ(end.flows.at(0).server_written, kBytes);
   const link::DirectionCounters& link = end.link_from(Side::kB).counters;
   EXPECT_GT(link.dropped_loss, 0U);
-  EXPECT_GT(link.bytes_carried, link.bytes_in);  // overhead is larger than Ethernet's header
+  // The modem's overhead is larger than Ethernet's header.
+  EXPECT_GT(link.bytes_carried, link.bytes_in);
   const stp::Counters& sender = end.gateway(Side::kB).stp;
   EXPECT_EQ(sender.stream_bytes_out, end.stored_at(Side::kA));
   EXPECT_GT(sender.retransmitted_bytes + end.gateway(Side::kA).stp.repair_used, 0U);

@@ -1,5 +1,5 @@
-// Short flows on links that lose packets, in virtual time: with forward error correction a lost
-// packet costs milliseconds instead of a round trip. Each flow has the idle link for itself; its
+// Short flows on links that lose packets, in virtual time. With forward error correction a lost
+// packet costs milliseconds instead of a round trip. Each flow has the idle link for itself. Its
 // time runs from the client's SYN to the last byte at the server.
 #include <gtest/gtest.h>
 
@@ -25,8 +25,8 @@ struct Case {
   std::uint64_t rate;
   Duration one_way;
   std::uint64_t bytes;
-  double bound;      // at the receiver, no loss
-  double nack_mean;  // 1% loss, immediate reports (reference figures)
+  double bound;      // At the receiver, without loss.
+  double nack_mean;  // With 1% loss and immediate reports (reference figures).
 };
 
 constexpr Case kCases[] = {
@@ -46,7 +46,7 @@ struct Link {
 };
 
 struct Measured {
-  std::vector<double> seconds;  // ascending
+  std::vector<double> seconds;  // Ascending.
   stp::Counters sender;
   stp::Counters receiver;
 
@@ -77,7 +77,7 @@ Measured measure(const Case& flow, const Link& link, std::size_t flows, std::uin
     station.hosts[0].tcp.send_limit = 2 << 20;
     station.hosts[0].tcp.receive_limit = 2 << 20;
   }
-  // The next flow begins when nothing of the last one can be on its way any more.
+  // The next flow begins when no packet of the last one can be in flight any more.
   const Duration spacing = flow.one_way * 12;
   for (std::size_t i = 0; i < flows; ++i) {
     FlowSpec& added = add_flow(scenario, Side::kA, sender(flow.bytes), receiver());
@@ -137,7 +137,7 @@ TEST_P(ShortFlows, FeelAOnePercentLossLikeACleanLink) {
 TEST_P(ShortFlows, BurstsAndAPoorReturnBudgetAreBorne) {
   const Case& flow = GetParam();
   Link link;
-  // One percent in bursts of ten packets, and reports worth 5 kbit/s.
+  // One percent in bursts of ten packets, and reports limited to 5 kbit/s.
   link.bursts = config::GilbertElliott{.good_to_bad = 0.00101, .bad_to_good = 0.1};
   print_header();
   print(flow.name, "bursts of 10", measure(flow, link, 25, 4));
@@ -153,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(Links, ShortFlows, ::testing::ValuesIn(kCases));
 
 TEST(ShortFlowRepairs, ACleanPathCarriesRepairsOfOpensOnly) {
   const Measured m = measure(kCases[1], {}, 30, 6);
-  // Until a thousand packets have arrived the path counts as unknown: two flows of 700 packets.
+  // Until a thousand packets have arrived, the path counts as unknown: two flows of 700 packets.
   EXPECT_LT(m.sender.repair_packets_out, 200U + 30U);
   EXPECT_GE(m.sender.repair_packets_out, 30U);
   EXPECT_EQ(m.receiver.repair_used, 0U);
@@ -173,7 +173,7 @@ TEST(ShortFlowRepairs, ArePartOfNoBulk) {
   Network network(scenario, tracer);
   ASSERT_TRUE(network.run_until_flows_over(Instant() + Duration::seconds(120)));
   const stp::Counters sender_side = stp_counters(network, Side::kA);
-  // Those of its beginning are given up, those of its tail are sent.
+  // Repairs of its beginning are given up; repairs of its tail are sent.
   EXPECT_LT(sender_side.repair_packets_out, 200U);
   EXPECT_LT(sender_side.repair_packets_out * 100, sender_side.packets_out);
 }

@@ -1,5 +1,4 @@
-// What hosts see of gateways whose LANs and links differ: MTUs, routes between them, peers by
-// prefix.
+// How hosts see gateways with different LANs and links: MTUs, routes between them, peers by prefix.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -56,7 +55,8 @@ TEST_F(LanMtu, MayDifferOnEitherSideAndFromTheLink) {
       stations->transfer(stations->host(1), stations->host(0), version, 1'000'000, 1'000'000);
       expect_complete();
       for (std::size_t i : {0U, 1U}) {
-        // None too long for the LAN; full ones, unless the link brings less at a time.
+        // No packet is too long for the LAN. The longest are full, unless the link brings less at a
+        // time.
         EXPECT_LE(stations->tap(i).longest(), mtus.lan[i]);
         EXPECT_GT(stations->tap(i).longest() + 100, std::min(mtus.lan[i], mtus.wan));
         EXPECT_EQ(stations->gateway(i).engine().counters()[Counter::kFlowsFromPeer], 1U);
@@ -70,12 +70,12 @@ TEST_F(LanMtu, ARouterInTheLanThatCarriesLessIsObeyed) {
     build({{1500, 1500}, 1500});
     const OwnAddresses router = host_of(1, 1).addresses;
     stations->tap(1).narrow_to(1300, router.v4, router.v6);
-    // Towards a server and towards a client behind that router.
+    // Transfers to a server and to a client behind that router.
     stations->transfer(stations->host(0), stations->host(1), version, 1'000'000, 0);
     stations->transfer(stations->host(1), stations->host(0), version, 0, 1'000'000);
     expect_complete();
     EXPECT_EQ(stations->tap(1).longest(), 1300U);
-    // The first flight of each flow at most; none once the message is understood.
+    // The router refuses no more than the first flight of each flow, and none after its message.
     EXPECT_GT(stations->tap(1).refused(), 0U);
     EXPECT_LE(stations->tap(1).refused(), 2 * 20U);
     const auto& engine = stations->gateway(1).engine();
@@ -86,7 +86,7 @@ TEST_F(LanMtu, ARouterInTheLanThatCarriesLessIsObeyed) {
 
 // --- several peers -----------------------------------------------------------------------------
 
-// A hub with 20 Mbit/s towards each of two terminals, which have 20 and 5 Mbit/s up and down.
+// A hub with 20 Mbit/s to and from the first terminal, and 5 Mbit/s to and from the second.
 class Hub : public ::testing::Test {
  protected:
   Hub() {
@@ -145,7 +145,7 @@ TEST_F(Hub, KeepsTheRateOfEachPeersOwnCarrier) {
       stations.transfer(stations.host(0), stations.host(2), IpVersion::kV4, 2'500'000, 0);
   ASSERT_TRUE(stations.run_until_over(Duration::seconds(60)));
   for (const std::string& line : stations.diagnostics()) ADD_FAILURE() << line;
-  // Each takes 4 s at its own rate, less headers, and a round trip or so; neither waits for the
+  // Each takes 4 s at its own rate, without headers, and about a round trip. Neither waits for the
   // other, and the terminal's slow link drops nothing.
   for (const Transfer* transfer : {&fast, &slow}) {
     const double seconds = (transfer->server.saw_end_at - began).to_seconds();
@@ -181,8 +181,8 @@ TEST_F(Hub, TerminalsReachEachOtherUnrelayed) {
 
 // --- routed segments ---------------------------------------------------------------------------
 
-// Two stations in subnets of their own, with a router between them: hosts send to the router's MAC,
-// and know none of the other LAN's.
+// Two stations in subnets of their own, with a router between them. Hosts send to the router's MAC,
+// and know no MAC of the other LAN.
 class Routed : public ::testing::Test {
  protected:
   Routed() : stations(true) {

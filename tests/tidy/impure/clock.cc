@@ -1,4 +1,4 @@
-// A library that asks for the time: tidy-purity must catch it.
+// A library that reads the time: tidy-purity must catch it.
 #include <chrono>
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// A library that calls what no list names: tidy-purity must catch it too.
+// A library that calls a function that is in no list: tidy-purity must catch it, too.
 extern "C" int function_of_another_library(int value);
 
 int impure_call(int value);

@@ -1,4 +1,4 @@
-// A gateway's configuration with one key more, on line 5, for tests of what may stand there.
+// The configuration of a gateway with one extra key on line 5, for tests of that key.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace satrelay::config {
 
-// Its one peer is called ship.
+// The gateway has one peer, which is called ship.
 inline std::string with_line(const std::string& line) {
   return "ports: {lan: {interface: eth1}, wan: {interface: eth2}}\n"
          "gateway: {address: 192.0.2.1/30}\n"
@@ -17,7 +17,7 @@ inline std::string with_line(const std::string& line) {
          line + "\n";
 }
 
-// What the loader says to it.
+// The message with which the loader refuses the configuration.
 inline std::string error_with_line(const std::string& line) {
   try {
     parse_gateway(with_line(line), "g.yaml");

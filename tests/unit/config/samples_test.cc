@@ -1,4 +1,4 @@
-// Every file in config/samples loads, and says what its comments promise.
+// Every file in config/samples loads and has the values that its comments promise.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -15,7 +15,8 @@ namespace {
 
 const std::filesystem::path kSamples = SATRELAY_SAMPLES;
 
-// The samples name a file of keys that only their readers have; here it is another one.
+// The samples name a file of keys that does not exist here. The test puts a file of its own in its
+// place.
 Gateway load_sample(const std::filesystem::path& file) {
   const std::filesystem::path psk =
       std::filesystem::temp_directory_path() / ("satrelay-samples-" + std::to_string(::getpid()));

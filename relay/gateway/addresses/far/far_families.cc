@@ -44,7 +44,7 @@ bool FarFamilies::note_silence(std::size_t peer, const IpAddress& server, Instan
 
 void FarFamilies::note_answer(std::size_t peer, const IpAddress& server, Instant now) {
   Family& family = family_of(peer, server);
-  // What stands there is not written again: other workers read it with each SYN.
+  // Writes only if the value changes: other workers read this word with each SYN.
   if (family.answered.load(kRelaxed) != second_of(now)) {
     family.answered.store(second_of(now), kRelaxed);
   }

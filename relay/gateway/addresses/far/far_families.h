@@ -1,12 +1,12 @@
-// Whether the servers behind a peer answer at all by IPv4, and by IPv6. A network that announces
-// IPv6 and does not route it is common. A client that has both then relies on a connect() that
-// fails, or takes long: a gateway that answers for such servers defeats it.
+// Keeps whether the servers behind a peer answer at all by IPv4, and by IPv6. Many networks
+// announce IPv6 and do not route it. A client that has both families relies on a connect() that
+// fails, or takes long. A gateway that answers for such servers defeats that.
 //
 // A family is silent when three servers of different networks (a /24, or a /64) have not answered
 // within five minutes, and no other server has. One answer ends that.
 //
-// All workers share one. Two that write at once may lose one of two servers: it is noted at its
-// next connection.
+// All workers share one object. If two workers write at once, one of two servers may be lost. It is
+// noted at its next connection.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ class FarFamilies {
  public:
   static constexpr std::size_t kServers = 3;
   static constexpr Duration kWithin = Duration::seconds(300);
-  // A family of which nothing is heard for so long is tried anew.
+  // A family without any result for so long is tried anew.
   static constexpr Duration kKept = Duration::seconds(24 * 3600);
 
   FarFamilies(HashKey key, std::size_t peers) : key_(key), families_(2 * peers) {}
@@ -37,11 +37,12 @@ class FarFamilies {
 
  private:
   struct Family {
-    // Networks of servers that did not answer: a part of each one's hash in the upper half, the
-    // second in the lower one. 0: none.
+    // Networks of servers that did not answer. Upper half: a part of the network's hash. Lower
+    // half: the time in seconds. 0: none.
     std::array<std::atomic<std::uint64_t>, kServers> unanswered{};
-    std::atomic<std::uint32_t> answered{};      // the second; 0: never
-    std::atomic<std::uint32_t> silent_since{};  // the last second in which that was found; 0: not
+    std::atomic<std::uint32_t> answered{};  // time in seconds; 0: never
+    // The last second in which the family was found silent; 0: it is not.
+    std::atomic<std::uint32_t> silent_since{};
   };
   Family& family_of(std::size_t peer, const IpAddress& server) {
     return families_[2 * peer + (server.is_v4() ? 0 : 1)];

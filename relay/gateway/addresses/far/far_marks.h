@@ -1,10 +1,10 @@
-// The DSCP and TTL of far hosts' latest packets, as they were when they reached the gateway of such
-// a host. The gateway sends with these in the host's name before the host's first packet of a
-// connection is known.
+// The DSCP and TTL of the latest packets of far hosts, as they were when they reached the far
+// gateway. The gateway uses them for packets in a far host's name until the host's first packet of
+// the connection is known.
 //
 // They are kept by host and by service (host and port): a router may answer BGP with another TTL
-// than ssh. All workers share them. The number of places is fixed: those that were heard in the
-// earliest hour give way.
+// than ssh. All workers share them. The number of places is fixed, and entries of the earliest hour
+// give way.
 #pragma once
 
 #include <cstddef>
@@ -28,14 +28,15 @@ class FarMarks {
 
   explicit FarMarks(HashKey key) : key_(key), table_(kPlaces) {}
 
-  // `port`: of the service; kNoPort if the host is the client. Marks with the TTL of a probe are
-  // not kept: a packet with these in the host's name would reach nobody.
+  // `port`: the port of the service; kNoPort if the host is the client. Marks with the TTL of a
+  // probe are not kept: a packet with such a TTL in the host's name would reach no host.
   void note(const IpAddress& host, std::uint16_t port, const PathMarks& marks, Instant now);
-  // The service's own; nullopt: nothing was heard of it for a day.
+  // The marks of this very service; nullopt if none were noted for a day.
   std::optional<PathMarks> find(const IpAddress& host, std::uint16_t port, Instant now) const;
-  // The same, or else of the host's latest connection.
+  // The marks of the service, or else of the host's latest connection.
   std::optional<PathMarks> guess(const IpAddress& host, std::uint16_t port, Instant now) const;
-  // Gives a frame of TCP over IP without options the marks of the host in whose name it is sent.
+  // Sets the marks in a TCP frame over IP without options. The frame's source address says which
+  // host's marks to use.
   void mark(MutableBytes frame, Instant now) const;
 
  private:

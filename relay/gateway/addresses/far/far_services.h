@@ -1,9 +1,9 @@
-// How each far service (an address and a port) took its latest connection. A gateway that answers
-// a SYN before the server can must take the answer back where the server refuses. A service that
-// has refused is left to answer for itself, until it accepts again.
+// Keeps how each far service (an address and a port) took its latest connection. A gateway that
+// answers a SYN before the server does must take the answer back if the server refuses. So a
+// service that has refused answers for itself until it accepts again.
 //
-// All workers share one. The number of places is fixed, and they are found by a keyed hash: those
-// that were heard in the earliest hour give way.
+// All workers share one table. The number of places is fixed, and a keyed hash finds them. Entries
+// of the earliest hour give way.
 #pragma once
 
 #include <cstddef>
@@ -28,10 +28,10 @@ class FarServices {
 
   explicit FarServices(HashKey key) : key_(key), table_(kPlaces) {}
 
-  // True if the service had another outcome before, or none that is known. `connection`: to the
-  // service, which is one of its VLANs' only.
+  // True if the service had another outcome before, or no known one. `connection`: a connection to
+  // the service. The same service in other VLANs is another one.
   bool note(const FlowKey& connection, Outcome outcome, Instant now);
-  // nullopt: nothing was heard of it for a day.
+  // nullopt if no outcome was noted for a day.
   std::optional<Outcome> latest(const FlowKey& connection, Instant now) const;
 
  private:

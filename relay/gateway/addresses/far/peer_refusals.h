@@ -1,13 +1,13 @@
-// Which clients a peer has refused of late, and for which servers it had no room. A SYN of such a
-// connection is not answered in vain: its server answers it, so no client believes in a connection
-// that the peer refuses.
+// Keeps which clients a peer has refused lately, and for which servers it had no room. The gateway
+// does not answer a SYN of such a connection itself. Its server answers, so no client relies on a
+// connection that the peer refuses.
 //
-// A suspicion bridges nothing, as it may be wrong: one refusal has several possible causes. All it
-// costs is a round trip. A network of which three clients were refused, and none accepted, is
-// suspicious as a whole.
+// A suspicion bridges nothing, since it may be wrong: one refusal has several possible causes. It
+// costs only a round trip. If three clients of a network were refused and none accepted, the whole
+// network is suspicious.
 //
-// All workers share one. The number of places is fixed, and they are found by a keyed hash: those
-// that were written first give way. Clients do not displace servers or networks.
+// All workers share one object. The number of places is fixed, and a keyed hash finds them. The
+// entry that was written first gives way. Clients do not displace servers or networks.
 #pragma once
 
 #include <cstddef>
@@ -33,13 +33,13 @@ class PeerRefusals {
   explicit PeerRefusals(HashKey key)
       : key_(key), clients_(kClients), networks_(kNetworks), servers_(kServers) {}
 
-  // The peer accepts no connections of this client, perhaps.
+  // The peer may accept no connections of this client.
   void note_client(std::size_t peer, const IpAddress& client, Instant now);
-  // It does, and so perhaps others of its network.
+  // The peer accepts the client, and so perhaps others of its network.
   void note_accepted(std::size_t peer, const IpAddress& client, Instant now);
   // The peer had no room for a connection to this server.
   void note_full(std::size_t peer, const IpAddress& server, Instant now);
-  // Whether the peer may refuse a connection between them.
+  // Whether the peer may refuse a connection between these two.
   bool is_doubtful(std::size_t peer, const IpAddress& client, const IpAddress& server,
                    Instant now) const;
 
@@ -48,11 +48,11 @@ class PeerRefusals {
   void count_in_network(std::size_t peer, const IpAddress& client, Instant now);
 
   HashKey key_;
-  // The second, and in the lowest bit whether the client was refused or, later, accepted.
+  // The time in seconds, above a bit that says whether the client was refused.
   SharedTable clients_;
-  // The second, above whether a client was accepted, and how many were refused.
+  // The time in seconds, above the number of refused clients and a flag for an accepted client.
   SharedTable networks_;
-  SharedTable servers_;  // the second
+  SharedTable servers_;  // the time in seconds
 };
 
 }  // namespace satrelay::gateway

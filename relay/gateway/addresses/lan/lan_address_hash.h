@@ -1,4 +1,4 @@
-// The keyed hash of an address of a LAN together with a MAC, by which tables find their places.
+// The keyed hash of an address of a LAN together with a MAC. Tables use it to find places.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace satrelay::gateway {
 
-// `further`: what else tells entries apart, a peer say.
+// `further`: another value that distinguishes entries, such as a peer.
 inline std::uint64_t hash_lan_address(const HashKey& key, const LanAddress& address,
                                       const MacAddress& mac = {}, std::uint32_t further = 0) {
   constexpr std::size_t kHost = 16, kVersion = 1, kMac = 6, kFurther = 4;

@@ -10,7 +10,7 @@ namespace satrelay::gateway {
 namespace {
 
 constexpr Duration kInterval = Duration::seconds(1);
-// An owner has so long to answer each question.
+// An owner may take so long to answer each question.
 constexpr Duration kPatienceWithOwner = Duration::milliseconds(500);
 
 bool is_packet(const Frame& frame) {
@@ -63,8 +63,8 @@ LanNeighbours::Heard LanNeighbours::put(const IpAddress& host,
   return {host, towards};
 }
 
-// An answer tells the host's MAC, but not which of the router's it uses: as before, or the one that
-// the gateway uses itself.
+// An answer shows the host's MAC, but not which MAC of the router the host uses. So keep the known
+// MAC, or take the MAC that the gateway itself uses.
 std::optional<LanNeighbours::Heard> LanNeighbours::put_mac(const IpAddress& host,
                                                            const MacAddress& mac,
                                                            const wire::EthernetHeader& seen) {
@@ -208,7 +208,7 @@ bool LanNeighbours::is_silent_since(const IpAddress& host, Instant then) const {
   });
 }
 
-// One that has not left yet has told nothing, and one to all tells nothing by silence.
+// A question that has not left yet shows nothing by silence, nor does a question to all stations.
 void LanNeighbours::end_question(const Question& own, Instant now) {
   const LanAddress address{own.host, vlans_of(*own.own)};
   --own_questions_;
@@ -230,7 +230,7 @@ void LanNeighbours::handle_timeout(Instant now) {
       return true;
     }
     if (question.left == 0) {
-      // A question that has not left yet is one of a machine that stood still.
+      // A question that has not left yet comes from a machine that stood still.
       if (!question.due) silences_[next_silence_++ % kQuestions] = {question.host, question.began};
       return true;
     }

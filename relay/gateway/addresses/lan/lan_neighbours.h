@@ -1,14 +1,14 @@
-// Where the hosts of the LAN are. Every gateway learns to which MAC a host has moved.
+// Finds the hosts of the LAN. Every gateway learns to which MAC a host has moved.
 //
-// A gateway whose peers are behind a router learns more, as the frame of the far host's SYN says
-// nothing about this LAN. It learns from the frames that hosts send to far hosts, and from ARP and
+// A gateway with peers behind a router learns more, since the frame of the far host's SYN says
+// nothing about this LAN. It learns from frames that hosts send to far hosts, and from ARP and
 // Neighbour Discovery. It asks for a host that was never heard.
 //
-// A frame from the WAN shows where the router expects its host, but anybody may have forged it. It
-// is noted in an empty place only, for a while, and used when the host does not answer.
+// A frame from the WAN shows where the router expects its host, but any station may have forged it.
+// It is noted for a while, and only in an empty place. It is used if the host does not answer.
 //
-// Fixed size, direct-mapped: a later host in the same place takes it over, and the earlier one is
-// asked for anew.
+// Fixed size, direct-mapped: a later host takes over the place of an earlier one, and the gateway
+// asks for the earlier one again.
 #pragma once
 
 #include <array>
@@ -42,30 +42,31 @@ class LanNeighbours {
     wire::EthernetHeader towards;
   };
 
-  // `own_mac`: asks the owner of an address, and gets the answer. `awaited` learns of that.
+  // `own_mac`: the source of questions to owners, to which they answer. Such questions are noted in
+  // `awaited`.
   LanNeighbours(const config::Gateway& config, const Policy& policy, HashKey key,
                 const MacAddress& own_mac, AwaitedAnswers& awaited, Counters& counters);
 
   bool is_routed(std::size_t peer) const { return routed_[peer]; }
-  // The router's MAC, as its side of the LAN knows it.
+  // The MAC by which hosts of this LAN reach the router.
   void set_router(const MacAddress& mac) { router_ = mac; }
-  // What the frame tells, if it tells of a host of the LAN.
+  // Learns from a frame; returns the host of the LAN that it shows, if any.
   std::optional<Heard> learn_from_lan(const Frame& frame, Instant now);
-  // Not of a group, nor of the gateway itself.
+  // False for the MAC of a group, of the gateway itself or of the router.
   bool may_be_host(const MacAddress& mac) const {
     return !mac.is_multicast() && mac != MacAddress() && mac != own_mac_ && mac != router_;
   }
-  // An accepted segment of the host has come by this header, and the one before by another.
+  // An accepted segment of the host has come with this header, and the one before with another.
   void note_sender(const IpAddress& host, const wire::EthernetHeader& seen, Instant now) {
     hear_owner(host, seen.source, LanOwners::Claim::kSends, seen, now);
   }
-  // The host acknowledges what goes to `receiver`.
+  // The host acknowledges frames that go to `receiver`.
   void note_receiver(const HostPair& pair, const wire::EthernetHeader& seen,
                      const MacAddress& receiver) {
     owners_.note_receiver(pair.here, seen.source, receiver);
     destinations_.note_receiver(pair, seen.source, receiver);
   }
-  // The header of an answer to what has come from the host by this one.
+  // The header of an answer to a frame of the host with the header `seen`.
   wire::EthernetHeader way_back(const HostPair& pair, const wire::EthernetHeader& seen,
                                 Instant now) const {
     wire::EthernetHeader back = seen.reversed();
@@ -73,45 +74,47 @@ class LanNeighbours {
     back.destination = told != seen.source ? told : owners_.receiver(pair.here, seen.source);
     return back;
   }
-  // To which MACs far hosts address their frames. They make no owners, and nobody is asked: far
-  // hosts have no say in where the flows of others go.
+  // The MACs to which far hosts address their frames. They make no owners, and cause no questions:
+  // far hosts must not redirect flows of others.
   LearnedDestinations& destinations() { return destinations_; }
   const LearnedDestinations& destinations() const { return destinations_; }
-  // Asks all of its VLANs who has an address of which nobody has heard, if a frame to it by this
-  // header has found nobody. The gateway listens for the answer, and nobody waits for it.
+  // Asks all stations of the VLAN for the owner of an address that ARP has not named. `tried`: the
+  // header of a frame to the address that no host has answered. The gateway learns the answer as
+  // any other, and no flow waits for it.
   void ask_for_owner(const LanAddress& address, const wire::EthernetHeader& tried, Instant now);
   const LanOwners& owners() const { return owners_; }
-  // Whether an owner has been found silent since the last time.
+  // Whether an owner has been found silent since the last call.
   bool take_moved() { return std::exchange(has_moved_, false); }
-  // A frame that is bridged to the LAN.
+  // Notes a frame that is bridged to the LAN.
   void note_from_wan(const Frame& frame, Instant now);
   std::optional<wire::EthernetHeader> find(const IpAddress& host, Instant now) const;
 
-  // Asks for an untagged host, up to three times.
+  // Asks for a host on the untagged LAN, up to three times.
   void ask(const IpAddress& host, Instant now);
   void handle_timeout(Instant now);
-  // A host that has not answered twice, if a frame from the WAN has shown where it may be. One in
-  // each call; the host itself may still answer.
+  // A host that has not answered two questions, if a frame from the WAN has shown where it may be.
+  // Each call returns one host. The host itself may still answer.
   std::optional<Heard> take_unanswered(Instant now);
-  // The host has been asked three times since then, and had its time to answer each time. The
-  // gateway remembers the latest such hosts only.
+  // True if the host has been asked three times since then, and had its time to answer each time.
+  // The gateway remembers only the latest such hosts.
   bool is_silent_since(const IpAddress& host, Instant then) const;
   Instant next_timeout() const;
-  // The next question; its size, 0 if there is none.
+  // Writes the next question. Returns its size; 0 if there is none.
   std::size_t poll_frame(MutableBytes out, Instant now);
 
  private:
   enum class Source : std::uint8_t {
     kNone,
     kWan,         // not used yet
-    kUnanswered,  // the WAN, and the host was asked in vain
+    kUnanswered,  // from the WAN, and the host has not answered
     kLan,
   };
   struct Entry {
     IpAddress host;
     wire::EthernetHeader towards;
     Source source = Source::kNone;
-    Instant until = {};  // of what the WAN has shown
+    // How long a frame from the WAN counts.
+    Instant until = {};
   };
   struct Question {
     IpAddress host;
@@ -120,8 +123,8 @@ class LanNeighbours {
     std::uint8_t left = 0;
     bool due = false;
     bool falls_back = false;
-    // The header of what is asked in the gateway's own name: of the owner of an address alone, or
-    // of all who that is.
+    // The header of a question in the gateway's own name. It goes to the owner of an address alone,
+    // or to all stations, to find the owner.
     std::optional<wire::EthernetHeader> own = std::nullopt;
   };
   struct Silence {
@@ -130,10 +133,13 @@ class LanNeighbours {
   };
   static constexpr Duration kNoted = Duration::seconds(60);
   static constexpr std::size_t kEntries = 4096;
-  static constexpr std::size_t kQuestions = 64;  // and as many in the gateway's own name
-  // Of these, those to all: SYNs that nobody means draw them, and owners are still to be asked.
+  // Questions at a time in the router's name, and as many in the gateway's own name.
+  static constexpr std::size_t kQuestions = 64;
+  // Questions to all stations, among those in the gateway's own name. Even stray SYNs cause them,
+  // and owners must still be asked.
   static constexpr std::size_t kQuestionsToAll = kQuestions / 2;
-  static constexpr unsigned kAskedPerSecond = 64;  // addresses, in the gateway's own name
+  // Addresses, in the gateway's own name.
+  static constexpr unsigned kAskedPerSecond = 64;
   static constexpr std::uint8_t kTries = 3;
   static constexpr std::uint8_t kTriesOfOwner = 2;
 
@@ -148,7 +154,8 @@ class LanNeighbours {
   void hear_owner(const IpAddress& host, const MacAddress& mac, LanOwners::Claim claim,
                   const wire::EthernetHeader& seen, Instant now);
   void ask_owner(const LanAddress& address, Instant now);
-  // Owners that answer at once make room for more questions, so that their rate is limited too.
+  // Owners that answer at once make room for more questions. So the rate of questions is limited,
+  // too.
   bool may_ask(Instant now);
   std::size_t questions_to_all() const;
   void ask(const LanAddress& address, const wire::EthernetHeader& own, std::uint8_t tries,
@@ -163,10 +170,12 @@ class LanNeighbours {
   MacAddress router_;
   std::vector<Entry> entries_;
   std::vector<Question> questions_;
-  std::array<Silence, kQuestions> silences_{};  // the latest, by turns
+  // The latest, as a ring.
+  std::array<Silence, kQuestions> silences_{};
   std::size_t next_silence_ = 0;
-  std::size_t own_questions_ = 0;  // of these
-  Instant asked_until_;            // what was asked has used up the rate until then
+  std::size_t own_questions_ = 0;  // of `questions_`
+  // The rate of questions is used up until then.
+  Instant asked_until_;
   LanOwners owners_;
   LearnedDestinations destinations_;
   const MacAddress own_mac_;

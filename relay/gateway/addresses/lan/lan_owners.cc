@@ -88,7 +88,7 @@ void LanOwners::unanswered(const LanAddress& address, Instant now) {
   note_move(entry, now);
 }
 
-// A router that comes back has not moved from there.
+// A router that comes back cancels its earlier move.
 void LanOwners::note_move(const Entry& entry, Instant now) {
   const Vlans& vlans = entry.address.vlans;
   Move& back = moves_[place(entry.owner.mac, vlans)];
@@ -153,7 +153,7 @@ std::optional<LanOwners::Other> LanOwners::other(const LanAddress& address, cons
   return is_known && is_untried(moved) ? moved : std::nullopt;
 }
 
-// The owner, for who uses another MAC, or the candidate whose claim the owner disputes.
+// The owner, if `used` is another MAC. Otherwise the candidate, if the owner disputes its claim.
 std::optional<LanOwners::Other> LanOwners::other_of(const Entry& entry, const MacAddress& used,
                                                     bool is_recent) const {
   if (used != entry.owner.mac) {

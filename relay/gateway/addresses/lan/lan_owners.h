@@ -1,13 +1,14 @@
-// Which MAC each address of the LAN belongs to, as ARP and Neighbour Discovery say: where frames
-// for a host or through a router go if those to its old MAC remain unanswered.
+// Keeps which MAC each address of the LAN belongs to, according to ARP and Neighbour Discovery. If
+// frames to a host or a router remain unanswered at its old MAC, this table says where else to
+// send.
 //
-// An address that is claimed by another MAC has an owner and a candidate until the owner was asked.
-// A silent owner has moved. One that answers disputes the claim: flows then find out which of the
-// two acknowledges. The candidate stays while it is asked about, whoever else claims the address
-// meanwhile: the latest of those is kept beside it.
+// If another MAC claims an address, the address has an owner and a candidate until the owner was
+// asked. A silent owner has moved. An owner that answers disputes the claim; flows then find out
+// which of the two acknowledges. While the owner is asked, the candidate stays, even if further
+// MACs claim the address. The latest of those is kept beside it.
 //
 // Fixed size, direct-mapped, found by keyed hashes. A later address takes the place of an earlier
-// one, unless a claim to that was made within kKept.
+// one, unless another MAC has claimed the earlier one within kKept.
 #pragma once
 
 #include <array>
@@ -25,8 +26,8 @@ namespace satrelay::gateway {
 
 using Vlans = std::array<std::uint16_t, wire::kMaxVlanTags>;  // as vlans_of()
 
-// Priority tags, whose VLAN is 0, say nothing of where the host is: one sends them and another does
-// not.
+// Priority tags name VLAN 0. They say nothing of where the host is, since some stations send them
+// and others do not.
 struct LanAddress {
   LanAddress() = default;
   LanAddress(const IpAddress& address, const Vlans& all)
@@ -53,47 +54,48 @@ struct NamedMac {
 class LanOwners {
  public:
   static constexpr Duration kKept = Duration::seconds(300);
-  // Connections behind a router may be silent for long, and then are still sent to its old MAC.
+  // Connections behind a router may be silent for long, and then still send to its old MAC.
   static constexpr Duration kMovesKept = Duration::seconds(24 * 3600);
-  // The owner is asked no sooner again.
+  // The owner is asked again only after this time.
   static constexpr Duration kInterval = Duration::seconds(1);
 
   explicit LanOwners(HashKey key);
 
   enum class Claim : std::uint8_t {
     kReplaces,      // ARP, or an advertisement with Override
-    kReplacesNone,  // an advertisement without
+    kReplacesNone,  // an advertisement without Override
     kSends,         // a frame of the host has come from there; a router may have sent it
   };
   enum class News : std::uint8_t {
     kNone,
-    kAskOwner,  // owner(): then answered(), unanswered() or unasked()
+    kAskOwner,  // ask owner(); without an answer, call unanswered() or unasked()
     kAnswered,  // by the owner that is being asked
   };
   News hear(const LanAddress& address, const NamedMac& named, Claim claim, Instant now);
-  // Frames of the host come from `sender`, and the host acknowledges what goes to `receiver`.
+  // Frames of the host come from `sender`, and the host acknowledges frames to `receiver`.
   void note_receiver(const LanAddress& address, const MacAddress& sender,
                      const MacAddress& receiver);
-  // Where frames for the host go whose frames come from `sender`: there, or to an owner that has
-  // received them before.
+  // The destination for a host that sends from `sender`: the same MAC, or an owner that frames have
+  // reached before.
   MacAddress receiver(const LanAddress& address, const MacAddress& sender) const;
-  // nullptr: not known.
+  // nullptr if the owner is not known.
   const NamedMac* owner(const LanAddress& address) const;
-  // The owner that is being asked has not answered.
+  // The owner has not answered the questions.
   void unanswered(const LanAddress& address, Instant now);
-  // It could not be asked.
+  // The owner could not be asked.
   void unasked(const LanAddress& address, Instant now);
 
   struct Other {
     MacAddress mac;
-    std::uint64_t claim = 0;  // a number of its own, greater than those before; never 0
-    // From the MAC that was asked, and is silent. Never told of a router: anybody can claim an
-    // address that nobody has for the router's MAC, and then for another.
+    std::uint64_t claim = 0;  // a serial number, never 0
+    // True if the MAC that was asked is silent, so that the owner has moved. Never true for a
+    // router: any station can claim an unused address for the router's MAC, and then for another
+    // MAC.
     bool has_moved = false;
   };
-  // Where else frames for this address may go than to `used`. An address without a MAC of its own
-  // is behind a router, whose MAC that is: it may be where the router's address has gone. Claims up
-  // to `tried` do not count.
+  // Another MAC than `used` for frames to this address. An address without an owner is behind a
+  // router, and `used` is the router's MAC; then the result may be the MAC to which the router's
+  // address has moved. Claims up to `tried` do not count.
   std::optional<Other> other(const LanAddress& address, const MacAddress& used, Instant now,
                              std::uint64_t tried = 0) const;
 
@@ -102,16 +104,19 @@ class LanOwners {
   struct Entry {
     LanAddress address;
     NamedMac owner;
-    NamedMac candidate;  // after a move: the owner before
-    NamedMac latest;     // who has claimed it since the owner is asked; zero: nobody else
-    MacAddress sender;   // by which frames come from a host that the owner has reached
+    // After a move: the owner before.
+    NamedMac candidate;
+    // The latest other claimant since the owner was asked; zero: none.
+    NamedMac latest;
+    // Source MAC of a host that frames to the owner have reached.
+    MacAddress sender;
     State state = State::kSettled;
     std::uint64_t claim = 0;  // 0: the place is empty
     std::uint64_t latest_claim = 0;
     Instant changed;
     Instant ask_again;
   };
-  // Of an address that has moved.
+  // An address that has moved.
   struct Move {
     MacAddress from, to;
     Vlans vlans{};
@@ -132,8 +137,9 @@ class LanOwners {
 
   HashKey key_;
   std::vector<Entry> entries_;
-  std::vector<std::uint16_t> by_owner_;  // the place of the latest entry whose owner was doubted
-  std::vector<Move> moves_;              // by the old MAC, the latest of each place
+  // By the owner's MAC: the place of the latest entry with a doubted owner.
+  std::vector<std::uint16_t> by_owner_;
+  std::vector<Move> moves_;  // by the old MAC; each place keeps the latest
   std::uint64_t claims_ = 0;
 };
 

@@ -1,6 +1,6 @@
-// The frame that asks who has an address: ARP, or a neighbour solicitation. The address of the
-// sender stays open, as in RFC 5227 section 2.1.1 and RFC 4862 section 5.4: the gateway has none on
-// the LAN.
+// Writes the frame that asks for the owner of an address: ARP, or a neighbour solicitation. The
+// sender's address stays open, as in RFC 5227 section 2.1.1 and RFC 4862 section 5.4: the gateway
+// has no address on the LAN.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 
 namespace satrelay::gateway {
 
-// To where `ethernet` says, whose type is set; the size of the frame.
+// Sets the type of `ethernet`, and leaves the rest of it as it is. Returns the size of the frame.
 std::size_t write_neighbour_question(const IpAddress& host, wire::EthernetHeader ethernet,
                                      MutableBytes out);
 
-// The MAC of all who may have this address.
+// The destination MAC that reaches every station that may have this address.
 MacAddress all_who_may_have(const IpAddress& host);
 
 }  // namespace satrelay::gateway

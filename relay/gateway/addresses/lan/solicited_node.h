@@ -1,4 +1,4 @@
-// The multicast addresses at which Neighbour Discovery asks.
+// The multicast addresses to which Neighbour Discovery sends its questions.
 #pragma once
 
 #include <array>

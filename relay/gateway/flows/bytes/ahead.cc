@@ -7,26 +7,29 @@
 namespace satrelay::gateway {
 namespace {
 
-// What the link takes in this time lies here at least, and beyond a round trip: a host whose bytes
-// are late keeps nothing waiting, and a flow can grow.
+// A flight takes a round trip and kBeyondRoundTrip, and at least kShortestFlight. The gateway
+// stores what the link takes in that time. So the link does not wait if a host's bytes come late,
+// and a flow can grow.
 constexpr Duration kShortestFlight = Duration::milliseconds(400);
 constexpr Duration kBeyondRoundTrip = Duration::milliseconds(200);
-// A raw block takes the link no longer, and as much is offered at first.
+// The link takes a raw block in this time, and as much is offered to a host at first.
 constexpr Duration kBlock = Duration::milliseconds(200);
-// A compressed block may take the link longer, and may always be so large, because small blocks
-// compress worse: 6 KB of text shrink by a third less than 64 KiB do. With 800 ms and 3 KB text
-// gains up to 5% more, and 10 flows or more are 10 to 50% further ahead.
+// A compressed block may take the link longer, and may always have kLeastCompressed bytes, because
+// small blocks compress worse: 6 KB of text shrink by a third less than 64 KiB do. If these were
+// 800 ms and 3 KB, text would gain up to 5% more, but 10 flows or more would be 10 to 50% further
+// ahead.
 constexpr Duration kCompressedBlock = Duration::milliseconds(600);
 constexpr std::uint64_t kLeastCompressed = 2'000;
 constexpr std::uint64_t kMostAtFirst = 64 * 1024;
-// Below this TCP waits for its own segments.
+// If there are fewer, TCP waits for its own segments.
 constexpr std::uint64_t kLeastSegments = 4;
 constexpr std::uint64_t kUsualSegment = 1460;
-// In a flight a host may send so many times the bytes of the one before, as in slow start. Before
-// the link has been measured it may be more: the end of a short flow should be here soon.
+// In a flight a host may send this many times the bytes of the flight before, as in slow start.
+// Before the link has been measured the factor is larger: the end of a short flow should be here
+// soon.
 constexpr std::uint64_t kGrowth = 2;
 constexpr std::uint64_t kGrowthAtFirst = 8;
-// So long an answer holds if no block begins: each segment of a host asks.
+// How long a result holds if no block begins, as each segment of a host needs it.
 constexpr Duration kStands = Duration::milliseconds(5);
 
 Duration flight_time(Duration round_trip) {
@@ -54,8 +57,8 @@ std::uint64_t most_ahead(const Flow& f, const stp::Session& session, Instant now
   return hot->ahead;
 }
 
-// The share bounds what a flow may grow to before it is measured. It may be less than the flow
-// gets, as classes have weights, and more, as other sessions wait for the carrier: so what has left
+// The share limits how far a flow may grow before it is measured. A flow may get more than its
+// share, as classes have weights, or less, as other sessions wait for the carrier. So what has left
 // counts.
 std::uint64_t most_ahead(const Flow& f, const Outlook& outlook, Instant now) {
   std::uint64_t first = first_of(f, outlook.share);
@@ -99,7 +102,7 @@ LargestBlock largest_block(const Flow& f, const Outlook& outlook, Instant now) {
           .raw = carried(kBlock)};
 }
 
-// Of a host that has been silent for long nothing is remembered, until it sends again.
+// A host that has been silent for long has no FlowHot, and nothing is noted until it sends again.
 void end_block(Flow& f, const Outlook& outlook, Instant now) {
   FlowHot* const hot = f.hot();
   if (hot == nullptr) return;

@@ -1,5 +1,5 @@
-// The readable bytes of a flow's inbound stream, read ahead of what the session is told was
-// consumed: it works out the peer's credit once for several pieces.
+// Reads the bytes of a flow's inbound stream ahead of what the session knows to be consumed. So the
+// session computes the peer's credit once for several pieces.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@ namespace satrelay::gateway {
 
 class InboundReader {
  public:
-  // The stream is one that the session has.
+  // The session must have the stream.
   InboundReader(stp::Session& session, stp::StreamId stream)
       : session_(session), stream_(stream), stored_(*session.received(stream)) {}
 
   std::uint64_t readable() const { return stored_.readable() - ahead_; }
   ConstBytes front() const { return stored_.front(ahead_); }  // the first contiguous part
-  // Copies as many as `out` has room for; no more than readable().
+  // Copies as many bytes as `out` has room for, at most readable().
   void copy(MutableBytes out) const { stored_.copy_front(out, ahead_); }
   void skip(std::uint64_t count) { ahead_ += count; }
-  // What was skipped is given back to the session; false if that is nothing.
+  // Tells the session that the skipped bytes are consumed. False if there are none.
   bool consume(Instant now) {
     if (ahead_ == 0) return false;
     session_.consume(stream_, ahead_, now);

@@ -9,26 +9,27 @@
 namespace satrelay::gateway {
 namespace {
 
-// Blocks that an append of one encoded block may touch, with room for header and misalignment.
-// Of a block that is sent raw, in memory.
+// The most pieces of memory from which one raw block is written.
 constexpr std::size_t kMostPieces = 64;
-// What is written into a stream at least, if there is as much: headers cost little then.
+// A block begins only if there is room for this many bytes, or for all that are readable, so that
+// headers cost little.
 constexpr std::size_t kLeastWritten = 128;
-// Below these a block is sent raw: it gains less than it costs.
+// Smaller blocks are sent raw: compression would cost more than it gains.
 constexpr std::size_t kSmallestCompressed = 256;
 constexpr std::size_t kSmallestWithDictionary = 64;
 
-// What does not shrink is left alone for a while, longer each time, so that a bulk of random bytes
-// costs no probe a block; what changes its nature is noticed within the longest run.
+// If bytes do not shrink, compression pauses for a while, each time longer. So a long run of random
+// bytes does not cost a probe for each block. If the bytes change their nature, the next probe
+// notices it within the longest run.
 constexpr std::size_t kSample = 4096;
 constexpr std::uint32_t kShortestRun = 64 * 1024;
 constexpr std::uint32_t kLongestRun = 1024 * 1024;
 
-// So many plain bytes of a compressed block make decompressing it again worth while.
+// Decompressing a block again is worth while for this many plain bytes.
 constexpr std::size_t kWorthDecoding = 8 * 1024;
 
 void note_incompressible(Flow& flow) {
-  if (flow.bytes_from_lan < flow.try_compression_at) return;  // was not even looked at
+  if (flow.bytes_from_lan < flow.try_compression_at) return;  // compression was not tried
   flow.incompressible_run = std::clamp(flow.incompressible_run * 2, kShortestRun, kLongestRun);
   flow.try_compression_at = flow.bytes_from_lan + flow.incompressible_run;
 }
@@ -70,7 +71,7 @@ bool tell_reset(Flow& flow, stp::Session& session, Instant now) {
   return true;
 }
 
-// Says what the stream owes the peer although no byte waits.
+// Writes the blocks that the stream owes the peer although no byte waits.
 SpliceResult tell_without_bytes(Flow& flow, stp::Session& session, Instant now) {
   const bool owes_marks = flow.owes_marks();
   if (!owes_marks && !owes_reset_block(flow)) return SpliceResult::kDone;
@@ -89,7 +90,7 @@ void take_marks(Flow& flow, ConstBytes body) {
   if (flow.origin == Origin::kLan) flow.make_rare().marks_told = true;
 }
 
-// False if it is malformed.
+// False if the block is malformed.
 bool take_urgent(Flow& flow, ConstBytes body) {
   const std::uint32_t ahead = load_u32(body.data());
   if (ahead == 0 || ahead > tcp::UrgentMarks::kMostAhead) return false;
@@ -102,7 +103,7 @@ bool carries_bytes(compress::BlockKind kind) {
   return kind == Kind::kRaw || kind == Kind::kZstd || kind == Kind::kDictionary;
 }
 
-// kDone: go on behind the block.
+// Handles a block without bytes. kDone: go on behind the block.
 SpliceResult take_word(Flow& flow, compress::BlockKind kind, ConstBytes body) {
   if (kind == compress::BlockKind::kReset) return SpliceResult::kReset;
   if (kind == compress::BlockKind::kUrgent) {
@@ -115,7 +116,8 @@ SpliceResult take_word(Flow& flow, compress::BlockKind kind, ConstBytes body) {
 using CompressedHeader =
     std::array<std::byte, compress::kBlockHeaderSize + compress::kDictionaryNumberSize>;
 
-// Of a compressed block, made with the dictionary of that number if with any.
+// Writes the header of a compressed block. `dictionary`: the number of its dictionary, if it has
+// one.
 ConstBytes write_header(std::size_t encoded, std::optional<std::uint8_t> dictionary,
                         CompressedHeader& header) {
   const std::size_t more = dictionary ? compress::kDictionaryNumberSize : 0;
@@ -127,7 +129,7 @@ ConstBytes write_header(std::size_t encoded, std::optional<std::uint8_t> diction
   return ConstBytes(header).first(compress::kBlockHeaderSize + more);
 }
 
-// Everything that the peer sent is here, and it ends within a block or its header.
+// All that the peer sent is here, and it ends within a block or its header.
 bool is_cut_short(const Flow& flow, const stp::Session& session) {
   if (!session.received_end(flow.inbound_stream())) return false;
   const Reassembler& stored = *session.received(flow.inbound_stream());
@@ -249,7 +251,7 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, const Largest&
     room -= kMarksBlockSize;
   }
   std::uint64_t most = std::min(readable, room - compress::kBlockHeaderSize);
-  // The next mark is told behind this one.
+  // The block ends at the mark: the next mark is told behind it.
   if (mark > 0) most = std::min(most, mark - received.consumed());
   const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(most, largest.compressed));
 
@@ -257,7 +259,7 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, const Largest&
       dictionary.levels != nullptr ? kSmallestWithDictionary : kSmallestCompressed;
   ConstBytes sample = received.front();
   if (sample.size() < std::min(size, kSample) && flow.bytes_from_lan >= flow.try_compression_at) {
-    // Too little before the end of an arena block to judge by.
+    // Before the end of an arena block there are too few bytes for a sample.
     const MutableBytes gathered = MutableBytes(*plain_).first(std::min(size, kSample));
     received.copy_front(gathered);
     sample = gathered;
@@ -269,7 +271,7 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, const Largest&
     if (attempt == Attempt::kWritten) return SpliceResult::kDone;
     if (attempt == Attempt::kNoRoom) return SpliceResult::kNoMemory;
   }
-  // Little says nothing of what follows.
+  // A small block says nothing about the bytes behind it.
   if (size >= kSmallestCompressed) note_incompressible(flow);
   const auto raw = static_cast<std::size_t>(std::min<std::uint64_t>(most, largest.raw));
   const std::size_t written = raw_to_stream(flow, session, raw, now);
@@ -282,7 +284,8 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, const Largest&
   return SpliceResult::kDone;
 }
 
-// The plain bytes that were written: `size`, less if they lie in many pieces; 0 without the room.
+// Returns how many plain bytes were written: `size`, or fewer if they lie in many pieces; 0 if
+// there is no room.
 std::size_t Splice::raw_to_stream(Flow& flow, stp::Session& session, std::size_t size,
                                   Instant now) {
   std::array<ConstBytes, 1 + kMostPieces> parts;
@@ -309,11 +312,11 @@ void Splice::count(Flow& flow, const compress::CodecCounters& block) {
   flow.bytes_encoded += block.encoded_bytes;
 }
 
-// Reads the next block's header if all of it is there; false if there is nothing to go on with.
+// Reads the next block's header if all of it is here. False if there is nothing to go on with.
 bool Splice::next_block(Flow& flow, InboundReader& inbound, SpliceResult& result) {
   while (flow.block_remaining == 0) {
     if (inbound.readable() < compress::kBlockHeaderSize) return false;
-    // A peer may have stored millions that carry nothing.
+    // A peer may have sent millions of blocks that carry no bytes.
     if (budget_.is_spent()) {
       result = SpliceResult::kSpent;
       return false;
@@ -366,7 +369,7 @@ SpliceResult Splice::to_host(Flow& flow, stp::Session& session, std::uint64_t us
   }
   inbound.consume(now);
   if (result == SpliceResult::kReset) return result;
-  // Half a block is no end: what is missing was meant to come.
+  // The stream must not end within a block, as the missing bytes were meant to come.
   return is_cut_short(flow, session) ? SpliceResult::kMalformed : result;
 }
 
@@ -399,17 +402,18 @@ SpliceResult Splice::raw_to_host(Flow& flow, InboundReader& inbound, std::uint64
     most -= taken;
     if (taken == run.size()) continue;
     if (taken == room) return SpliceResult::kDone;
-    // What was read already gives back memory.
+    // Consuming the bytes that were read may free memory.
     if (!inbound.consume(now)) return SpliceResult::kNoMemory;
   }
   return SpliceResult::kDone;
 }
 
-// A block of which the plain bytes find no room is decompressed again for the rest of them: cheaper
-// than a buffer for each flow, if enough of them find room each time. A slow host, or memory that
-// is short, must not make us decompress one block many times over. So it waits for room for the
-// largest block in what may be queued for the host; and for memory for all that is left of it, for
-// kWorthDecoding, or until half of the flow's own memory is free.
+// If not all plain bytes of a block find room, the block is decompressed again for the rest. That
+// is cheaper than a buffer for each flow, if enough bytes find room each time. A slow host, or a
+// lack of memory, must not make the gateway decompress a block many times. So decompression waits
+// until the largest block would fit into what may be queued for the host. It also waits for memory:
+// for all that is left of the block, for kWorthDecoding bytes, or until half of the flow's own
+// memory is free.
 bool Splice::has_room(const Flow& flow, std::uint64_t left, std::uint64_t memory) {
   const std::uint64_t own = flow.endpoint.own_memory_size();
   const bool has_memory = memory > own && memory >= std::min<std::uint64_t>(left, kWorthDecoding);
@@ -425,7 +429,7 @@ SpliceResult Splice::compressed_to_host(Flow& flow, InboundReader& inbound, std:
   }
   if (flow.endpoint.writable() < compress::kMaxPlainBlock) return SpliceResult::kDone;
   if (budget_.is_spent()) return SpliceResult::kSpent;
-  inbound.consume(now);  // what blocks before it have left is room for this one
+  inbound.consume(now);  // frees the memory of the blocks before this one
   const std::size_t number =
       flow.block_kind == compress::BlockKind::kDictionary ? compress::kDictionaryNumberSize : 0;
   const MutableBytes encoded = MutableBytes(*encoded_).first(flow.block_remaining);

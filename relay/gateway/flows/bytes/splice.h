@@ -1,5 +1,5 @@
-// Moves bytes between the two halves of a flow, through the block codec. Knows nothing of flows
-// opening or ending.
+// Moves bytes between the two halves of a flow, through the block codec. It knows nothing of how
+// flows open or end.
 #pragma once
 
 #include <array>
@@ -21,42 +21,43 @@
 namespace satrelay::gateway {
 
 enum class SpliceResult : std::uint8_t {
-  kDone,       // moved all there was, or all that the taking half has room for
+  kDone,       // moved all bytes, or all for which the receiving half has room
   kNoMemory,   // the arena is short: try again later
-  kSpent,      // so is the call's budget of work: go on in the next call
+  kSpent,      // the call's budget of work is spent: go on in the next call
   kMalformed,  // the peer's stream breaks the block format
   kReset,      // all bytes were moved, and the far host has reset its connection behind them
 };
 
 class Splice {
  public:
-  // `compress_level`: one of zstd's, or kAutoLevel. `stopwatch` may be nullptr.
-  // `dictionaries`: those that the peers' blocks may be made with. `budget` outlives it.
+  // `compress_level`: a level of zstd, or kAutoLevel. `stopwatch` may be nullptr. `dictionaries`:
+  // those with which the peers may compress blocks. `budget` must outlive this.
   Splice(int compress_level, const Dictionaries& dictionaries, WorkBudget& budget,
          const Stopwatch* stopwatch);
 
-  // Before the first block with that dictionary.
+  // Call this before the first block with that dictionary.
   void make_room_for(const compress::DictionaryLevels& dictionary) {
     encoder_.make_room_for(dictionary);
   }
 
-  // The most plain bytes of a block. The far side holds a compressed one until it is whole; it
-  // passes on a raw one as it comes.
+  // The most plain bytes of a block. The far side holds a compressed block until it is complete,
+  // and passes on a raw block as it comes.
   struct Largest {
     std::size_t compressed = 0;
     std::size_t raw = 0;
   };
-  // One block from the host's bytes to the stream (the pacer asked for it), with the dictionary if
-  // there is one and it pays.
+  // Moves one block from the host's bytes to the stream, when the pacer asks for it. Uses the
+  // dictionary if there is one and it pays.
   [[nodiscard]] SpliceResult to_stream(Flow& flow, stp::Session& session, const Largest& largest,
                                        SharedDictionary& dictionary, Instant now);
-  // As many of the stream's bytes to the host's endpoint as it has use for, `useful` or one
-  // compressed block more, and as the budget allows. `memory`: most plain bytes that there is room
-  // for now; reduced by what was moved.
+  // Moves bytes of the stream to the host's endpoint: `useful` bytes or one compressed block more,
+  // as far as the budget allows. `memory`: the most plain bytes for which there is memory now; it
+  // is reduced by the bytes that were moved.
   [[nodiscard]] SpliceResult to_host(Flow& flow, stp::Session& session, std::uint64_t useful,
                                      std::uint64_t& memory, Instant now);
 
-  // Reads the stream of a flow whose host is gone: its bytes are dropped, and their credit returns.
+  // Reads the stream of a flow after its host has gone. Drops the bytes, so that their credit
+  // returns.
   [[nodiscard]] SpliceResult drop(Flow& flow, stp::Session& session, Instant now);
 
   const compress::CodecCounters& counters() const { return counters_; }
@@ -69,13 +70,13 @@ class Splice {
   };
   enum class Way : std::uint8_t { kWithout, kWith, kBoth };  // the dictionary
   static Way choose(SharedDictionary& dictionary, std::size_t size);
-  // In encoded_, if compressing pays.
+  // The result is in encoded_, if compression pays.
   std::optional<Encoded> compress(ConstBytes plain, SharedDictionary& dictionary, Way way);
   std::optional<Encoded> compress_both_ways(ConstBytes plain, SharedDictionary& dictionary);
   enum class Attempt : std::uint8_t {
     kWritten,
-    kDoesNotPay,  // nothing has happened but that it took `time_ns`
-    kNoRoom,      // the same
+    kDoesNotPay,  // nothing has happened, except that it took `time_ns`
+    kNoRoom,      // the same: there is no room in the stream
   };
   bool worth_a_try(const Flow& flow, std::size_t size, std::size_t least, ConstBytes sample);
   Attempt compressed_to_stream(Flow& flow, stp::Session& session, std::size_t size,

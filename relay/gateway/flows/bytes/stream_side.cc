@@ -10,17 +10,18 @@
 namespace satrelay::gateway {
 namespace {
 
-// With its header and marks before it, it fits a stream's share of the lane, and the reserve of the
-// store in which it waits until it is whole (memory_plan.cc).
+// Such a block, its header and the marks before it fit a stream's share of the lane. They also fit
+// the reserve of the store in which the block waits until it is complete (memory_plan.cc).
 constexpr std::uint64_t kSmallestBlock = 480;
 
-// Of bytes that stay as they are so much is one block, however many streams there are, but where
-// the link takes long for it: a header, and one visit of the flow, for some packets.
+// A raw block may have this many bytes, however many streams there are, unless the link takes long
+// for them. So a header and a visit of the flow serve several packets.
 constexpr std::size_t kRawBlock = 8 * 1024;
 
-// A host that has sent nothing for so long, although it may, pauses.
+// A host that has sent nothing for this long, although it may send, pauses.
 constexpr Duration kPause = Duration::milliseconds(20);
-// So much room it leaves then: of one that waits for its window each block makes room for a block.
+// A host that pauses leaves this much of its window open. A host that waits for its window leaves
+// less, since a block that leaves opens the window by one block only.
 constexpr std::uint64_t kLeftOpen = 2 * compress::kMaxPlainBlock;
 
 }  // namespace
@@ -49,7 +50,7 @@ void StreamSide::offer_dictionaries(Instant now) {
 
 StreamSide::Opening StreamSide::open(std::uint32_t slot, Flow& f, Instant now) {
   OpenMetadata metadata = f.metadata();
-  // One that knows of no repairs does not understand the wish.
+  // A peer that has no repairs does not understand the delivery mode.
   if (f.modes.delivery != config::DeliveryMode::kOrdinary && !session_of(f).repairs()) {
     metadata.modes.delivery = config::DeliveryMode::kOrdinary;
     f.set_metadata(metadata);
@@ -74,7 +75,8 @@ void StreamSide::adopt(std::uint32_t slot, Flow& f, stp::StreamId stream) {
   join_class(f);
 }
 
-// The far gateway does so too: the name of the class crosses, what it means is each gateway's own.
+// The far gateway does this too. Only the name of the class crosses the link: each gateway has its
+// own settings for it.
 void StreamSide::join_class(Flow& f) {
   const bool local = fair_hosts_ == config::FairHosts::kLocal;
   const std::uint64_t waiting = f.waiting();
@@ -99,18 +101,18 @@ void StreamSide::reset(Flow& f, stp::ResetReason reason, Instant now) {
 
 void StreamSide::reset(Flow& f, const stp::IcmpRefusal& refusal, Instant now) {
   if (f.stream_state == StreamState::kOpen) session_of(f).reset(f.stream, refusal, now);
-  reset(f, stp::ResetReason::kNone, now);  // the other stream, of hosts that have both opened it
+  reset(f, stp::ResetReason::kNone, now);  // the second stream, if both hosts opened
 }
 
 void StreamSide::release_if_done(Flow& f, Instant now) {
   stp::Session& session = session_of(f);
   const stp::StreamId inbound = f.inbound_stream();
   if (!f.delivered || !session.received_end(inbound) || !all_confirmed(f, session)) return;
-  if (f.rare().deferred_reset) return;  // a RESET ends it, of this gateway or of the far one
+  if (f.rare().deferred_reset) return;  // a RESET of either gateway ends it
   if (session.received(inbound)->readable() > 0) return;
   session.release(f.stream, now);
   if (f.inbound()) {
-    // Not before: the end of a stream may overtake the OPEN of the other.
+    // Not earlier: the end of this stream might overtake the OPEN of the other stream.
     session.finish(inbound);
     session.release(inbound, now);
     f.forget_inbound();
@@ -125,7 +127,7 @@ void StreamSide::feed(Flow& f, Instant now) {
   if (f.finish_sent) return;
   stp::Session& session = session_of(f);
   if (f.endpoint.received().readable() > 0) {
-    // With too little room for a block the session waits for more, and calls again.
+    // If there is too little room for a block, the session waits for more, and calls again.
     session.set_ready(f.stream, true);
     if (f.endpoint.peer_finished()) tell_rest(f, now);
   } else if (f.owes_marks() || owes_reset_block(f)) {
@@ -178,8 +180,9 @@ void StreamSide::count_waiting(Flow& f, std::uint64_t bytes) {
   hot->waiting = bytes;
 }
 
-// What the host has sent is all for now if it has ended, or pauses although it may send. It has
-// more if it may send no more.
+// Tells the session whether more bytes of the host follow those here. None follow for now if the
+// host has ended, or if it pauses although it may send. More follow if its window holds the host
+// back.
 void StreamSide::tell_rest(Flow& f, Instant now) {
   const Instant last_payload = f.hot() == nullptr ? Instant() : f.hot()->last_payload;
   const std::uint64_t left_open = std::min(kLeftOpen, f.endpoint.receive_limit() / 2);
@@ -194,9 +197,9 @@ void StreamSide::tell_rest(Flow& f, Instant now) {
   session_of(f).set_rest(f.stream, readable, behind);
 }
 
-// A compressed block is delivered whole, and holds credit until then. The unfinished blocks of all
-// streams must fit into what the far side grants, whose memory may be much smaller than ours: what
-// its HELLO has granted, and no more than this side grants.
+// A compressed block is delivered as a whole, and holds credit until then. The unfinished blocks of
+// all streams must fit into what the far side grants, and its memory may be much smaller than ours.
+// So a block is limited by what the far side's HELLO has granted, and by what this side grants.
 Splice::Largest StreamSide::largest_blocks(const Flow& f, const Outlook& outlook,
                                            Instant now) const {
   const stp::Session& session = session_of(f);
@@ -205,7 +208,7 @@ Splice::Largest StreamSide::largest_blocks(const Flow& f, const Outlook& outlook
   const std::uint64_t share =
       std::min(std::min(lane_receive_limit_[f.peer], theirs.lane) / (4 * streams),
                std::min(flow_receive_limit_[f.peer], theirs.stream) / 4);
-  // And no longer than a moment passes until all of it has left.
+  // The block is also limited by the time that the link takes for it.
   const LargestBlock largest = largest_block(f, outlook, now);
   const std::uint64_t leaves = std::max(largest.raw, kSmallestBlock);
   const auto plain_of = [&](std::uint64_t encoded) {
@@ -215,10 +218,11 @@ Splice::Largest StreamSide::largest_blocks(const Flow& f, const Outlook& outlook
                                      compress::kMaxPlainBlock);
   };
   const std::uint64_t compressed = plain_of(largest.compressed);
-  // What is written into the stream long before it leaves has left the cache by then.
+  // Bytes that are written into the stream long before they leave would no longer be in the cache
+  // then.
   const std::uint64_t turn =
       std::max<std::uint64_t>(std::min(plain_of(leaves), session.turn_left(f.stream)), kRawBlock);
-  // The far side passes it on as it comes, so it may as well fill a packet.
+  // The far side passes on a raw block as it comes, so the block may as well fill a packet.
   const std::uint64_t raw =
       std::min(turn, std::max<std::uint64_t>(leaves, session.datagram_limit()));
   return {.compressed = static_cast<std::size_t>(compressed), .raw = static_cast<std::size_t>(raw)};
@@ -226,11 +230,11 @@ Splice::Largest StreamSide::largest_blocks(const Flow& f, const Outlook& outlook
 
 StreamSide::Delivery StreamSide::deliver(Flow& f, HostWindows& windows, Instant now) {
   stp::Session& session = session_of(f);
-  // A stream that is being reset has nothing to read; the event that says so is yet to come.
+  // A stream that is being reset has nothing to read, and its reset event comes later.
   const Reassembler* const stored = session.received(f.inbound_stream());
   if (f.endpoint.is_closed() || stored == nullptr) return Delivery::kDone;
   const bool has_end = !f.closed_to_host && session.received_end(f.inbound_stream());
-  // At its end it may be found to be cut short.
+  // At its end the stream may turn out to be cut short, so to_host() must look at it.
   if (stored->readable() > 0 || has_end) {
     std::uint64_t memory = windows.memory_for_host(f);
     const SpliceResult result = splice_.to_host(f, session, HostWindows::allowance(f), memory, now);

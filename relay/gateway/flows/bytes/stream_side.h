@@ -1,5 +1,5 @@
-// The STP half of flows: opens the stream of a flow, puts what its host sends into it and hands on
-// what comes out, in the class and with the dictionary that the flow has.
+// The STP half of flows: opens the stream of a flow, feeds it with the host's bytes, and passes the
+// stream's bytes to the host. It uses the flow's class and dictionary.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ class StreamSide {
  public:
   enum class Opening : std::uint8_t {
     kOpen,
-    kLater,  // the peer was started anew: it has promised nothing yet, and is being greeted
+    kLater,  // the peer was started anew: it has granted nothing yet, and is being greeted
     kPeerGone,
     kNoResources,
   };
@@ -40,40 +40,40 @@ class StreamSide {
              WorkBudget& budget, const Stopwatch* stopwatch);
 
   stp::Session& session_of(const Flow& f) const { return peers_[f.peer]->session; }
-  // The dictionaries of the classes, to all peers and for what is sent to them.
+  // Tells all peers the dictionaries of the classes, and uses them for the bytes to these peers.
   void offer_dictionaries(Instant now);
 
-  // --- of a flow in `slot` ---------------------------------------------------------------------
+  // --- a flow in `slot` ------------------------------------------------------------------------
   [[nodiscard]] Opening open(std::uint32_t slot, Flow& f, Instant now);
-  // The peer has opened `stream` for it, which is one of the flow's already.
+  // The peer has opened `stream` for the flow, and the flow already has its id.
   void adopt(std::uint32_t slot, Flow& f, stp::StreamId stream);
-  void join_class(Flow& f);  // as it is configured now
+  void join_class(Flow& f);  // the class as it is configured now
   void reset(Flow& f, stp::ResetReason reason, Instant now);
-  // Only if its session understands icmp_refusals().
+  // Only if the flow's session understands icmp_refusals().
   void reset(Flow& f, const stp::IcmpRefusal& refusal, Instant now);
   void release_if_done(Flow& f, Instant now);
-  void leave(Flow& f) { count_waiting(f, 0); }  // it is given up, and with it what waits
+  void leave(Flow& f) { count_waiting(f, 0); }  // the flow is given up, with its waiting bytes
 
-  // --- of an open one --------------------------------------------------------------------------
-  // There may be bytes of the host, or their end.
+  // --- a flow with an open stream --------------------------------------------------------------
+  // Call this when there may be bytes of the host, or their end.
   void feed(Flow& f, Instant now);
-  // Puts a block of them into the stream.
+  // Puts a block of these bytes into the stream.
   void produce(Flow& f, HostWindows& windows, Instant now);
   enum class Delivery : std::uint8_t {
     kDone,
-    kSpent,  // so is the call's budget of work: go on in the next call
+    kSpent,  // the call's budget of work is spent: go on in the next call
     kMalformed,
-    kReset,  // the far host has reset its connection, and ours was handed all that came before
+    kReset,  // the far host has reset its connection, and ours has all the bytes before
   };
-  // Hands on to the host what has come.
+  // Passes to the host what has arrived.
   [[nodiscard]] Delivery deliver(Flow& f, HostWindows& windows, Instant now);
-  // Drops what has come for a host that has reset its connection.
+  // Drops what has arrived for a host that has reset its connection.
   [[nodiscard]] Delivery drop(Flow& f, Instant now);
 
   const compress::CodecCounters& counters() const { return splice_.counters(); }
   const Histogram& block_times() const { return splice_.block_times(); }
-  // Bytes of hosts that wait for the link in the class, of all its flows: what STP has taken up
-  // into packets and blocks is not among them.
+  // Bytes of hosts that wait for the link in the class, of all its flows. Bytes that STP has
+  // already put into packets and blocks do not count.
   std::uint64_t waiting(schedule::ClassId id) const { return waiting_[id]; }
 
  private:
@@ -82,8 +82,8 @@ class StreamSide {
   void note_wait(Flow& f, Instant now);
   void count_waiting(Flow& f, std::uint64_t bytes);
 
-  const std::vector<std::uint64_t> lane_receive_limit_;  // by peer, bytes
-  const std::vector<std::uint64_t> flow_receive_limit_;  // of one flow, by peer, bytes
+  const std::vector<std::uint64_t> lane_receive_limit_;  // by session, bytes
+  const std::vector<std::uint64_t> flow_receive_limit_;  // of one flow, by session, bytes
   const config::FairHosts fair_hosts_;
   const HashKey host_key_;
   TrafficClasses& classes_;

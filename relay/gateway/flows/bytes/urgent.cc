@@ -48,8 +48,9 @@ void show_far_urgent(Flow& f) {
   if (notice.after <= f.bytes_to_lan) {
     f.endpoint.mark_urgent(notice.mark);
   } else if (!f.endpoint.is_urgent()) {
-    // A newer CONFIRM has taken the place of the one that told this mark, and its block is stuck.
-    // If a third lies before it, that one's octet becomes an ordinary one, as in TCP itself.
+    // A newer CONFIRM has replaced the CONFIRM with the mark `after`, and the block with that mark
+    // is stuck in the stream. If a third mark lies before it, the octet of that mark becomes an
+    // ordinary one, as in TCP itself.
     f.endpoint.mark_urgent(notice.after);
   }
 }

@@ -1,6 +1,6 @@
-// Flows that wait for a server's answer, found by its addresses and ports whatever VLAN it comes
-// in. Fixed size, direct-mapped: a later flow takes the place of an earlier one with the same hash,
-// which is then not found.
+// Flows that wait for a server's answer. They are found by the answer's addresses and ports,
+// whatever its VLAN. The table has a fixed size and is direct-mapped: a later flow takes the place
+// of an earlier flow with the same hash, which is then not found.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class AskedServers {
   explicit AskedServers(HashKey key) : key_(key), slots_(kPlaces, kNoSlot) {}
 
   void add(const FlowKey& flow, std::uint32_t slot) { slots_[place(flow)] = slot; }
-  // It may hold another flow by now, or none.
+  // The slot may hold another flow by now, or none.
   std::uint32_t find(const FlowKey& flow) const { return slots_[place(flow)]; }
 
  private:

@@ -8,7 +8,7 @@ namespace satrelay::gateway {
 
 AwaitedReports::AwaitedReports(HashKey secret, std::size_t room) : secret_(secret), nodes_(room) {}
 
-// Nobody can choose streams so that they stand in one place.
+// A keyed hash: no peer can choose streams such that they collide.
 std::uint64_t AwaitedReports::key_of(const StreamOf& of) const {
   std::array<std::byte, 16> bytes{};
   ByteWriter out(bytes);

@@ -1,6 +1,7 @@
-// Flows whose record lacks what the far gateway has yet to say of its LAN (lan_report.h). A flow is
-// known here from the end of its stream; when it has ended itself its record waits here, as the far
-// host may take longer than ours. Neither waits for long, and there is a fixed room for both.
+// Flows that wait for the far gateway's report about its LAN, to complete their record
+// (lan_report.h). A flow enters the table when its stream ends. When the flow itself has ended, its
+// record waits here, as the far host may take longer than the near host. Both wait for a limited
+// time, and the table has a fixed size for both.
 #pragma once
 
 #include <cstddef>
@@ -18,37 +19,41 @@ namespace satrelay::gateway {
 
 class AwaitedReports {
  public:
-  // A stream of a session. `era`: its number since the peer was started last, as ids begin anew.
+  // A stream of a session. `era`: how often the peer had been started anew or had closed, as stream
+  // ids begin anew then.
   struct StreamOf {
     std::uint32_t session = 0;
     std::uint32_t era = 0;
     stp::StreamId stream{};
   };
-  // Who has said nothing for so long will not.
+  // A far gateway that has reported nothing for this long will not report.
   static constexpr Duration kPatience = Duration::seconds(10);
-  // 10,000 a second end with a round trip of 700 ms, and reports gather for 100 ms.
+  // Room for 10,000 ends a second, if the round trip takes 700 ms and reports are gathered for 100
+  // ms.
   static constexpr std::size_t kRoom = 8192;
 
   explicit AwaitedReports(HashKey secret, std::size_t room = kRoom);
 
-  // The flow in `slot` has no stream any more, and goes on.
-  // The records that this returns wait no more, as the room is needed, or the stream is another's.
+  // expect(): the flow in `slot` no longer has a stream, but goes on. keep(): the flow has ended.
+  // Both may return a record that must wait no longer, because its room is needed or its stream
+  // belongs to another flow.
   std::optional<FlowRecord> expect(const StreamOf& of, std::uint32_t slot, Instant now);
   std::optional<FlowRecord> keep(const StreamOf& of, const FlowRecord& record, Instant now);
 
-  // What the far gateway says is of this flow, or of this record; neither waits any more.
+  // The far gateway's report is about the flow in this slot, or about this record. Neither waits
+  // any longer.
   struct Found {
     std::optional<std::uint32_t> slot;
     std::optional<FlowRecord> record;
   };
   Found take(const StreamOf& of);
-  // The first that has waited for too long; `more`: others may have.
+  // The oldest entry that has waited too long. `more`: there may be others.
   struct Expired {
     std::optional<FlowRecord> record;
     bool more = false;
   };
   Expired take_expired(Instant now);
-  // The one that has waited for longest; nullopt: there is none.
+  // The record that has waited longest; nullopt: there is none.
   std::optional<FlowRecord> take_any();
   Instant next_expiry() const;
 
@@ -60,7 +65,7 @@ class AwaitedReports {
     Instant until;
     std::uint32_t slot = 0;
     bool has_ended = false;
-    FlowRecord record;  // then
+    FlowRecord record;  // valid if `has_ended`
   };
 
  public:

@@ -1,5 +1,5 @@
-// How the endpoint of a flow is set up: what the operator chose for the gateway's TCP towards
-// hosts, and what follows from the LAN, the memory and the flow itself.
+// The settings of a flow's endpoint: the operator's choices for the gateway's TCP towards hosts,
+// and values that follow from the LAN, the memory and the flow.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ class HostSide {
  public:
   HostSide(const config::Gateway& config, const MemoryPlan& plan, HashKey secret);
 
-  // For connections from now on.
+  // Applies to connections that begin from now on.
   void choose(const config::Gateway& config);
-  // `receive_limit`: what the host may have stored here.
+  // `receive_limit`: how many bytes of the host may be stored here.
   tcp::Config config_for(const FlowKey& key, std::uint64_t receive_limit, Instant now) const;
-  // RFC 7323 section 5.4: an offset of its own for each flow.
+  // RFC 7323 section 5.4: each flow has an offset of its own.
   std::uint32_t timestamp_offset(const FlowKey& key) const;
-  // What all of them have in common.
+  // The settings that all endpoints share.
   const std::shared_ptr<const tcp::Profile>& profile() const { return profile_; }
 
  private:

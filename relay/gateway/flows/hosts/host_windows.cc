@@ -9,14 +9,15 @@ namespace {
 
 constexpr Duration kRetry = Duration::milliseconds(10);
 constexpr Duration kReopen = Duration::milliseconds(100);
-// A host may have so much stored however little is spare, unless very many share it.
+// The largest window for a host while the link has not taken its bytes.
 constexpr std::uint64_t kMostFirst = 64 * 1024;
-// A window smaller than this is offered anew on a timer, as the host may not ask soon.
+// The gateway offers a window smaller than this anew on a timer, as the host may not ask for a
+// larger one soon.
 constexpr std::uint64_t kSmallWindow = 8 * 1024;
-// Queued for a host beyond what its TCP can send now.
+// Segments that may be queued for a host beyond what its TCP can send now.
 constexpr std::uint32_t kSpareSegments = 4;
 
-// How much of it is more than that; zero if it is less.
+// By how much `all` exceeds `that`; zero if it does not.
 constexpr std::uint64_t beyond(std::uint64_t all, std::uint64_t that) {
   return all > that ? all - that : 0;
 }
@@ -36,9 +37,9 @@ HostWindows::Means HostWindows::means(const Arena& part) const {
   const std::uint64_t total = std::uint64_t{part.total_blocks()} << shift;
   // A margin for blocks that are not full.
   const std::uint64_t margin = total / 32;
-  // The streams into which the hosts' bytes go need room, beyond what each has to itself.
+  // Room for the streams into which the hosts' bytes go, beyond their reserves.
   const std::uint64_t for_streams = total / 8;
-  // A peer has never more stored than its limit.
+  // Peers may still send this much: it must stay free.
   const std::uint64_t promised = part.promise_left();
   const std::uint64_t free = std::uint64_t{part.free_blocks()} << shift;
   if (!part.is_shared()) {
@@ -64,8 +65,9 @@ HostWindows::Means HostWindows::means(const Arena& part) const {
           .flows = flows};
 }
 
-// Half of the memory for hosts' windows is for flows that the link drains, in a fair part each; so
-// however many others there are, whose far hosts read nothing, they cannot take that.
+// Half of the memory for hosts' windows is kept for flows that the link drains. A flow that the
+// link has not drained yet gets a fair part of the other half at most. So flows to far hosts that
+// read nothing cannot take the first half, however many they are.
 std::uint64_t HostWindows::first(const Means& means, LanHosts::Index host) const {
   const std::uint64_t kept = means.kept_for_streams + means.host_windows / 2;
   const std::uint64_t part = means.host_windows / 2 / std::max<std::uint64_t>(means.flows, 1);
@@ -77,7 +79,7 @@ std::uint64_t HostWindows::first(const Arena& part, LanHosts::Index host) const 
   return first(means(part), host);
 }
 
-// Never more than a quarter of what is spare, nor than its host's part of that.
+// Never more than a quarter of the spare memory, nor than the host's part of it.
 std::uint64_t HostWindows::limit(const Flow& f, const Means& there) const {
   const std::uint64_t most = beyond(there.spare, there.kept_for_streams) / 4;
   return std::min(std::max(first(there, f.host), std::min(host_window_, most)),
@@ -94,7 +96,8 @@ void HostWindows::adjust(Flow& f, const Means& there, std::uint64_t ahead, Insta
   }
 }
 
-// A promised window is not taken back, and many at once may promise more than there is.
+// A promised window is not taken back, and many windows together may promise more memory than there
+// is.
 bool HostWindows::crowds_streams(const Flow& f, const Means& there, std::size_t payload) const {
   return there.spare < there.kept_for_streams + payload ||
          available(there, f.host) < std::max<std::size_t>(payload, 1);
@@ -125,9 +128,9 @@ bool HostWindows::has_window(const Arena& part, LanHosts::Index host) const {
   return first(part, host) >= kSmallWindow;
 }
 
-// What the host's TCP can have under way now, and a little more, so that segments are full. The
-// rest waits in the stream, where its credit bounds it: what is queued for a host that reads
-// nothing would be taken from those that read.
+// As much as the host's TCP can have in flight now, and a little more, so that segments are full.
+// The rest waits in the stream, where its credit limits it. A longer queue for a host that reads
+// nothing would take memory from hosts that read.
 std::uint64_t HostWindows::allowance(const Flow& f) {
   const tcp::Endpoint& host = f.endpoint;
   const std::uint64_t useful = std::min(host.congestion_window(), host.peer_window()) +
@@ -136,7 +139,7 @@ std::uint64_t HostWindows::allowance(const Flow& f) {
   return useful > queued ? useful - queued : 0;
 }
 
-// However little is spare, its reserve is the flow's.
+// A flow always has its reserve, however little memory is spare.
 std::uint64_t HostWindows::memory_for_host(const Flow& f) const {
   const Means there = means(f);
   return std::max<std::uint64_t>(std::min(there.spare, available(there, f.host)),

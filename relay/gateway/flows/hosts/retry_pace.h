@@ -1,5 +1,5 @@
-// When flows for which memory is short try again: soon, but together no more than so many in a
-// second, however many they are. They do so one after the other, each once until all had a try.
+// Decides when flows try again for which memory is short: soon, but all together at most 10,000
+// times a second. They take turns: each tries once until all have tried.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,11 @@ class RetryPace {
 
   explicit RetryPace(Duration wait) : wait_(wait) {}
 
-  // Makes `at`, when one of `flows` tries again, earlier if that is possible.
+  // `at` is when one of `flows` tries again. Makes it earlier if that is possible.
   void bring_forward(Instant& at, std::size_t flows, Instant now) {
     const Instant soonest = now + wait_;
-    // Places of flows that are gone meanwhile are nobody's.
+    // Flows that have gone leave their places in the order unused, so no flow needs a later place
+    // than this.
     const Instant latest = soonest + kGap * static_cast<std::int64_t>(flows);
     const Instant place = earlier(later(soonest, next_), latest);
     if (place >= at) return;

@@ -1,4 +1,4 @@
-// Flows that wait until it is known how their host is reached on the LAN, by host.
+// Flows that wait until the gateway knows how to reach their host on the LAN, by host.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,20 @@ class UnconfirmedFlows {
  public:
   UnconfirmedFlows(std::uint32_t slots, HashKey key) : key_(key), by_host_(slots) {}
 
-  // `header`: that of the flow's frames, of which only the VLANs are known.
+  // `header`: the L2 header of the flow's frames, in which only the VLANs are known.
   void add(std::uint32_t slot, const IpAddress& host, const wire::EthernetHeader& header) {
     by_host_.insert(hash(host, header), slot);
   }
-  void remove(std::uint32_t slot) { by_host_.erase(slot); }  // no effect if it is not here
-  // Those of a host, and perhaps others: first(), and then next() of each, until kNoSlot.
+  void remove(std::uint32_t slot) { by_host_.erase(slot); }  // no effect if it has no entry
+  // To find the flows of a host, call first(), and then next() for each flow, until kNoSlot. Flows
+  // of other hosts may be among them.
   std::uint32_t first(const IpAddress& host, const wire::EthernetHeader& header) const {
     return by_host_.first(hash(host, header));
   }
   std::uint32_t next(std::uint32_t slot) const { return by_host_.next(slot); }
 
-  // More flows wait for this host, which has been heard, than were seen to: from `slot` on.
+  // The host is found, but more flows wait for it than one call visits. The next call goes on at
+  // `slot`.
   struct Deferred {
     IpAddress host;
     std::uint32_t slot = kNoSlot;
@@ -36,7 +38,8 @@ class UnconfirmedFlows {
   void defer(const IpAddress& host, std::uint32_t slot);
   bool any_deferred() const { return !deferred_.empty(); }
   std::optional<Deferred> take_deferred();
-  // Where to go on: `slot`, or the first if it waits for nobody of this hash any more.
+  // Where to go on: at `slot`, or at the first flow if `slot` no longer waits for a host with this
+  // hash.
   std::uint32_t go_on(std::uint32_t slot, const IpAddress& host,
                       const wire::EthernetHeader& header) const {
     const std::uint64_t by = hash(host, header);

@@ -12,7 +12,8 @@
 namespace satrelay::gateway {
 namespace {
 
-// Flows that one call goes over: timers that are due, and those of which none has a frame.
+// The most flows that one call visits: flows with due timers, unfinished flows, and flows that turn
+// out to have no frame.
 constexpr int kFlowsPerCall = 64;
 
 Counter counter_for(stp::ResetReason reason) {
@@ -40,7 +41,7 @@ Counter counter_for(stp::ResetReason reason) {
 }
 
 // A peer that does not know kIcmp sends this reason instead. This gateway counts and remembers both
-// alike.
+// in the same way.
 stp::ResetReason reason_of(const Flow& f, const stp::Event& event) {
   if (event.reason != stp::ResetReason::kIcmp) return event.reason;
   const auto kind = path_error(f.key.local.version(), {event.icmp.type, event.icmp.code});
@@ -53,15 +54,15 @@ void note_payload(const Flow& f, FlowHot& hot, Instant now) {
   hot.wait.begin(f.bytes_from_lan, f.endpoint.received().readable(), now);
 }
 
-// What the host has yet to acknowledge, its SYN and its FIN with it.
+// Bytes that the host has not acknowledged, plus one each for the SYN and the FIN.
 std::uint64_t owed_by(const Flow& f) {
   const tcp::Endpoint& endpoint = f.endpoint;
   return endpoint.unacknowledged() + (endpoint.is_synchronised() ? 0U : 1U) +
          (endpoint.finished_sending() ? 0U : 1U);
 }
 
-// Both hosts have been heard through the gateways. Of a client that has not completed its handshake
-// nobody knows who it is.
+// Both hosts have sent something through the gateways. A client does not count before its handshake
+// is complete, as its SYN may be forged.
 bool has_heard_both_hosts(const Flow& f) { return f.established && f.bytes_to_lan > 0; }
 
 bool has_stray_answer(const Flow& f) {
@@ -114,7 +115,8 @@ void FlowRelay::share_with_endpoints() {
 
 void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
                                const wire::TcpHeader& header, ConstBytes payload, Instant now) {
-  // The segments before a RST move the flow on first: they may have completed its handshake.
+  // If this is a RST, the segments before it move the flow on first: they may have completed its
+  // handshake.
   settle_unless(header.has(wire::TcpFlags::kRst) ? kNoSlot : slot, now);
   catch_up(slot, now);
   Flow& f = flow(slot);
@@ -127,8 +129,9 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   const HostWindows::Means means = windows_.means(f);
   if (moving_ != slot) windows_.adjust(f, means, ahead_of(f, now), now);
   const tcp::EcnField ecn = tcp::ecn_field(frame.ip.traffic_class);
-  // A promised window is not taken back, and many at once may promise more than there is. What
-  // would take the room that the streams need to drain counts as lost: the host sends it again.
+  // A promised window is not taken back, and many windows together may promise more memory than
+  // there is. If a payload would take the room that the streams need to drain, it counts as lost,
+  // and the host retransmits it.
   f.endpoint.set_frugal(windows_.crowds_streams(f, means, payload.size()));
   const std::uint64_t unstored = tcp_counters_.unstored_bytes_in;
   const std::uint64_t repeated = tcp_counters_.duplicate_bytes_in;
@@ -141,10 +144,10 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   if (tcp_counters_.unstored_bytes_in > unstored) counters_.add(Counter::kDroppedMemoryLow);
   const bool repeats = tcp_counters_.duplicate_bytes_in > repeated;
   if (repeats) ++f.make_rare().lan.repeated;
-  // Anybody on the LAN can send with these addresses and ports.
+  // Use only accepted segments: any station on the LAN can send with these addresses and ports.
   const bool is_accepted = acceptance == tcp::Acceptance::kAccepted;
   if (is_accepted && urgent && note_urgent(f, *urgent, in_order, tcp_counters_)) {
-    // An empty segment that says something new is no stray answer.
+    // An empty segment with a new urgent mark is no stray answer.
     f.stray_answers =
         static_cast<std::uint16_t>(f.stray_answers + f.endpoint.stray_answers() - stray);
   }
@@ -160,7 +163,8 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
     }
     if (repeats) note_repeat(f, now);
     hear_question(f, session_of(f), counters_, now);
-    // It has not got the answer that its first SYN has had at once.
+    // The host repeats its SYN. Its first SYN was answered at once, so that answer did not reach
+    // it.
     const bool is_answered = f.modes.handshake == config::HandshakeMode::kLocal;
     if (header.opens_connection() && is_answered && f.to_host.destination == used) {
       seek_host(f, now);
@@ -170,7 +174,8 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
     if (!payload.empty() || header.has(wire::TcpFlags::kSyn)) {
       f.host_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
     }
-    // That a host answers probes of its closed window is no progress: others may need the room.
+    // An answer to a probe of the host's closed window is no progress: other flows may need the
+    // memory.
     if (!only_owes(f, session_of(f)) || f.endpoint.unacknowledged() < owed) note_activity(f, now);
   }
   moving_ = slot;
@@ -182,8 +187,8 @@ std::size_t FlowRelay::handle_in_order(std::uint32_t slot, const Frame& frame,
   catch_up(slot, now);
   Flow& f = flow(slot);
   if (f.endpoint.state() != tcp::State::kEstablished) return 0;
-  // While little is spare, each is judged by itself. Together they touch one block more than their
-  // bytes fill, and another before that.
+  // If memory is short, each segment is checked by itself. Together the segments may touch two
+  // blocks more than their bytes fill: the block before these bytes, and one more behind them.
   std::size_t size = 2 * arena_of(f.peer).block_size();
   for (const ConstBytes payload : payloads) size += payload.size();
   const HostWindows::Means means = windows_.means(f);
@@ -220,7 +225,7 @@ std::size_t FlowRelay::handle_acknowledgments(std::uint32_t slot, const Frame& f
   return taken;
 }
 
-// The server has accepted the connection, as what its gateway sends proves.
+// The server has accepted the connection: the far gateway has said so, or sends its bytes.
 void FlowRelay::note_answer(const Flow& f, Instant now) {
   if (f.origin != Origin::kLan) return;
   common_.far_services.note(f.key, FarServices::Outcome::kAccepted, now);
@@ -228,7 +233,8 @@ void FlowRelay::note_answer(const Flow& f, Instant now) {
   common_.peer_refusals.note_accepted(configured(f.peer), f.key.local, now);
 }
 
-// Its frames end at the far gateway: none of them shows on the WAN where it is.
+// Notes that the far host is on the WAN side. The host's frames end at the far gateway, so no frame
+// on the WAN shows where it is.
 void FlowRelay::hear_far_host(const Flow& f, Instant now) {
   if (far_stations_.has_just_heard(f.to_host, now) || f.is_unconfirmed()) return;
   if (far_stations_.hear(common_.stations, Side::kWan, f.to_host, now)) {
@@ -242,7 +248,8 @@ void FlowRelay::handle_icmp_error(std::uint32_t slot, const Frame& frame, Instan
   if (const auto advice = path_mtu_advice(frame)) {
     f.endpoint.handle_packet_too_big(advice->sequence, advice->segment_limit, now);
   } else if (const auto quoted = path_error(frame)) {
-    // A client whose gateway is of an older version would be reset for an error that may pass.
+    // If the peer does not know RESET reason 14, its client would be reset. So an error that may
+    // pass does not end the attempt then.
     const bool may_pass = quoted->error == tcp::PathError::kSoft && !session_of(f).icmp_refusals();
     const auto error = may_pass ? tcp::PathError::kPassing : quoted->error;
     const bool is_over = f.endpoint.handle_path_error(quoted->sequence, error);
@@ -283,7 +290,8 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
     hear_urgent(f, far.urgent, tcp_counters_);
     windows_.adjust(f, ahead_of(f, now), now);
   }
-  // That the far host asks for one that takes nothing is no progress: others may need the room.
+  // A CONFIRM is no progress if our host acknowledges nothing, though the far host may ask for it:
+  // other flows may need the memory.
   if (event.kind != Kind::kConfirmed || !f.endpoint.sends_in_vain()) note_activity(f, now);
   advance(slot, now);
 }
@@ -294,14 +302,14 @@ void FlowRelay::handle_timeout(Instant now) {
   ends_.handle_timeout(now);
   make_room(now);
   for (int i = 0; i < kFlowsPerCall; ++i) {
-    const auto taken = flows_.take_due(now);  // settle() arms it anew
+    const auto taken = flows_.take_due(now);  // settle() arms the timer anew
     if (!taken) break;
     const std::uint32_t slot = *taken;
     work_.add();
     catch_up(slot, now);
     Flow& f = flow(slot);
-    // What comes too early moves nothing on but where memory is short: each visit is a chance
-    // there.
+    // A timer that comes too early is only armed again. But if memory is short, the flow is visited
+    // all the same: each visit is a chance to find some.
     if (const Instant due = deadline(f, session_of(f), limits_, give_up_after_);
         due > now && !windows_.crowds_streams(f, 0)) {
       flows_.arm(slot, due);
@@ -367,7 +375,7 @@ void FlowRelay::produce(stp::StreamId stream, std::uint32_t number, Instant now)
   streams_.produce(f, windows_, now);
   if (owed_marks && !f.owes_marks()) confirm(f, session_of(f), now);
   quotas_.note_stored(f);
-  queue(slot);  // consuming may have opened the host's window
+  queue(slot);  // consuming bytes may have opened the host's window
 }
 
 void FlowRelay::trim(Flow& f) {
@@ -391,7 +399,7 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
       counters_.add(Counter::kFlowsEstablished);
     }
   }
-  // With a peer that may have been started anew it waits until that is settled.
+  // If the peer may have been started anew, the flow waits until that is settled.
   if (f.awaits_stream() && !session_of(f).doubts_peer()) {
     open_stream(slot, now);
     if (f.stream_state == StreamState::kOpen) counters_.add(Counter::kFlowsEstablished);
@@ -432,8 +440,8 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
     ends_.expect_report(stream_of(f), slot, now);
   }
   quotas_.note_stored(f);
-  // Mostly only its timer is to be set. One whose stream is over may be over itself, and others
-  // still look at it.
+  // Usually only the timer must be set. If the stream is over, settle() may remove the flow, but
+  // callers still use it. So such a flow is queued, and settle() handles it at its turn.
   if (f.stream_state != StreamState::kOpen || f.endpoint.may_have_segment()) {
     queue(slot);
   } else if (!flows_.ring().has(slot)) {
@@ -477,7 +485,7 @@ std::size_t FlowRelay::poll_frames(std::span<const MutableBytes> rooms, std::spa
   return count;
 }
 
-// Of no flow, but in a far host's name.
+// Gives a frame that is sent in a far host's name, but belongs to no flow, the marks of that host.
 Polled FlowRelay::marked(std::size_t size, MutableBytes out, Instant now) const {
   common_.far_marks.mark(out.first(size), now);
   return written(size);
@@ -519,10 +527,11 @@ Polled FlowRelay::poll_flow(std::uint32_t slot, MutableBytes out, Instant now) {
   return goes_on ? frames_.write_next(f, last_sent_, out) : frames_.write(f, last_sent_, out);
 }
 
-// Of the flow in front: it has no more, or the others are next.
+// Ends the turn of the first flow of the ring: it has nothing more to send, or has used up its
+// turn.
 void FlowRelay::end_turn(std::uint32_t slot, Instant now) {
   FlowRing& ring = flows_.ring();
-  const bool more = ring.turn_is_over();  // but its output may not be
+  const bool more = ring.turn_is_over();  // its turn is used up, but it may have more to send
   ring.end_turn();
   sending_ = kNoSlot;
   if (!flows_.contains(slot)) return;
@@ -546,7 +555,8 @@ const FlowKey* FlowRelay::key_of(std::size_t peer, const stp::Event& event) cons
 }
 
 std::vector<FlowSnapshot> FlowRelay::snapshot(std::size_t first, std::size_t count, Instant now) {
-  // Flows lie anywhere, and most have not been used for long: the next ones are fetched meanwhile.
+  // Flows are scattered in memory, and most were not used for long. So the loop prefetches the next
+  // ones.
   constexpr std::size_t kAhead = 4;
   std::vector<FlowSnapshot> list;
   list.reserve(std::min(count, flows_.size()));

@@ -1,6 +1,6 @@
 // The relay of flows: joins each TCP endpoint to its STP stream, from the first SYN to the last
-// ACK. It says how a flow begins, moves on and ends; where flows are kept, what memory they get and
-// what their streams carry is up to the units it is made of.
+// ACK. The relay decides how a flow begins, moves on and ends. The units that it is made of keep
+// the flows, share the memory, and fill and empty the streams.
 #pragma once
 
 #include <algorithm>
@@ -52,16 +52,16 @@ namespace satrelay::gateway {
 
 class FlowRelay final : public stp::StreamSource, public FlowCapacity, public LanReportReader {
  public:
-  // What of the gateway flows have to do with; all of it outlives the relay.
+  // The parts of the gateway that flows use; all of them outlive the relay.
   struct Environment {
     const Policy& policy;
     const Claims& claims;
     TrafficClasses& classes;
     LanNeighbours& lan;
     const PresenceChecks& arrivals;    // of hosts that should be on the LAN of a peer
-    const PresenceChecks& departures;  // of hosts of this LAN, which a peer has found on its own
+    const PresenceChecks& departures;  // of hosts of this LAN that a peer has found on its own
     CommonKnowledge& common;
-    const std::vector<std::unique_ptr<Arena>>& arenas;  // by configured peer: their parts
+    const std::vector<std::unique_ptr<Arena>>& arenas;  // their parts, by configured peer
     WorkBudget& budget;
     // Filled after construction, as each session needs the relay as its source.
     std::vector<std::unique_ptr<Peer>>& peers;
@@ -74,20 +74,20 @@ class FlowRelay final : public stp::StreamSource, public FlowCapacity, public La
             const Environment& around, const Stopwatch* stopwatch, TcpFrames::Sums sums);
 
   // --- a flow begins ---------------------------------------------------------------------------
-  // From its SYN, or, if that was answered by a cookie, from the `frame` of the ACK that brings
-  // back its `cookie`. There is room for it.
+  // Accepts a flow: from the host's SYN, or, if a cookie answered that SYN, from the ACK in
+  // `frame`, which brings back the `cookie`. The caller has checked that there is room.
   void accept(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
               std::optional<std::uint32_t> cookie, std::size_t peer, const RulePtr& chosen,
               Instant now);
-  // One more of the host, with the session's peer, finds no room. A flow that has stood still for
-  // long makes way, so that a later one may find some.
+  // One more flow of the host, with the peer of the session, finds no room. If a flow has made no
+  // progress for long, it ends, so that a later flow may find room.
   void want_room(std::size_t session, const IpAddress& host);
-  // The peer has opened a stream for it.
+  // The peer has opened a stream for a flow.
   void handle_opened(std::size_t peer, stp::StreamId stream, Instant now);
-  // Frees the slot of a flow that is over but for its TIME-WAIT, so that `syn` may start its
-  // 4-tuple anew; false if the flow is still needed.
+  // Frees the slot of a flow that has ended or is in TIME-WAIT, so that `syn` may start its 4-tuple
+  // anew. False if the flow is still needed.
   bool make_way(std::uint32_t slot, const wire::TcpHeader& syn, Instant now);
-  // The same of a connection that is in TIME-WAIT, and no flow any more.
+  // The same for a connection that is in TIME-WAIT and no longer a flow.
   bool make_way(const FlowKey& key, const wire::TcpHeader& syn, Instant now);
   // FlowCapacity.
   std::optional<Counter> lack_of_room(std::size_t peer, const IpAddress& host) const override;
@@ -97,8 +97,9 @@ class FlowRelay final : public stp::StreamSource, public FlowCapacity, public La
   Places places(std::size_t peer, const IpAddress& host) const override;
   Handshake handshake(const config::Rule& rule, const FlowKey& key, std::size_t peer,
                       Instant now) const override;
-  // How the endpoint of a flow with this key would be set up now. It offers at least what a flow
-  // has to itself: a host with a window of zero would send nothing that brings its SYN cookie back.
+  // How the endpoint of a flow with this key would be set up now. The window that it offers is at
+  // least the flow's own reserve: with a window of zero the host would send nothing that brings its
+  // SYN cookie back.
   tcp::Config endpoint_config(const FlowKey& key, std::size_t peer, Instant now) const {
     const Arena& part = arena_of(peer);
     const std::uint64_t first = std::min(windows_.first(part, quotas_.hosts().find(key.local)),
@@ -108,41 +109,42 @@ class FlowRelay final : public stp::StreamSource, public FlowCapacity, public La
   void set_half_open(std::uint32_t most) { quotas_.set_half_open(most); }
 
   // --- a flow goes on --------------------------------------------------------------------------
-  // The flow moves on when settle_unless() says so: several segments that follow each other move it
-  // once.
+  // The flow moves on when settle_unless() allows it, so that consecutive segments of one flow move
+  // it on only once.
   void handle_segment(std::uint32_t slot, const Frame& frame, const wire::TcpHeader& header,
                       ConstBytes payload, Instant now);
-  // The same of segments that follow each other and differ as tcp::Endpoint::handle_in_order()
-  // says: how many of them were dealt with. `frame` and `header` are the first one's.
+  // The same for consecutive segments that differ as tcp::Endpoint::handle_in_order() says. Returns
+  // how many of them it has handled. `frame` and `header` are those of the first segment.
   std::size_t handle_in_order(std::uint32_t slot, const Frame& frame, const wire::TcpHeader& header,
                               std::span<const ConstBytes> payloads, Instant now);
-  // The same of pure ACKs, as tcp::Endpoint::handle_acknowledgments() says.
+  // The same for pure ACKs, as tcp::Endpoint::handle_acknowledgments() says.
   std::size_t handle_acknowledgments(std::uint32_t slot, const Frame& frame,
                                      std::span<const wire::TcpHeader* const> headers, Instant now);
   bool is_settled() const { return moving_ == kNoSlot; }
-  // To be called before anything else happens, but a further segment of the flow in `slot`.
+  // Call this before anything else, except for a further segment of the flow in `slot`.
   void settle_unless(std::uint32_t slot, Instant now) {
     if (moving_ != slot && moving_ != kNoSlot) advance(std::exchange(moving_, kNoSlot), now);
   }
-  // The flow whose SYN a segment of no flow answers, in another VLAN; kNoSlot if there is none.
+  // A segment belongs to no flow. Returns the flow with the SYN that the segment answers, in
+  // another VLAN; kNoSlot if there is none.
   std::uint32_t asked_in_other_vlan(const FlowKey& key, const wire::TcpHeader& header) const;
-  // That flow ends.
+  // Ends that flow.
   void handle_other_vlan(std::uint32_t slot, const wire::TcpHeader& answer, Instant now);
-  // Of a connection that is in TIME-WAIT.
+  // A segment of a connection that is in TIME-WAIT.
   void handle_late_segment(const FlowKey& key, const Frame& frame, const wire::TcpHeader& header,
                            std::size_t payload, Instant now);
-  // The host's LAN says that a segment of ours did not reach it, or was too big.
+  // An ICMP error from the host's LAN: a segment of ours did not reach the host, or was too big.
   void handle_icmp_error(std::uint32_t slot, const Frame& frame, Instant now);
-  // Of a stream of a flow.
+  // An event of a flow's stream.
   void handle_event(std::size_t peer, const stp::Event& event, Instant now);
   // The peer asks whether the host of this stream's flow has answered at all.
   void handle_doubt(std::size_t peer, stp::StreamId stream, Instant now);
   // Hosts have moved to other MACs, as LanNeighbours knows. Each flow follows before anything else
-  // is done with it.
+  // happens to it.
   void note_moves() { ++epoch_log_; }
-  // The peer tells to which MAC its host addresses frames for one of this LAN.
+  // The peer says to which MAC its host addresses frames for a host of this LAN.
   void hear_destination(std::size_t peer, const LanDestination& told, Instant now);
-  // How `host` is reached on the LAN has become known.
+  // LanNeighbours has learned how to reach `host` on the LAN.
   void hear(const IpAddress& host, const wire::EthernetHeader& towards);
   void handle_timeout(Instant now);
   // stp::StreamSource: the pacer asks for the next block of a stream.
@@ -153,23 +155,24 @@ class FlowRelay final : public stp::StreamSource, public FlowCapacity, public La
                           Instant now);
   Instant next_timeout() const;
 
-  // --- what concerns all flows of a peer, or all there are (flow_relay_peer_epoch.cc)
-  // ------------- From now on a flow of `peer` is as good as ended, or opened.
+  // --- events of all flows of a peer, or of all flows (flow_relay_peer_epoch.cc) ---------------
+  // From now on each flow of `peer` that had a stream counts as ended.
   void upset(std::size_t peer, PeerEpochLog::Kind kind);
-  // Each flow is looked at soon, some of them in each go_on().
+  // Visits each flow soon, some flows in each go_on().
   void look_at_all() { flows_.begin_scan(); }
   void go_on(Instant now);
-  // Flows that the budget of an earlier call has left behind: as far as that of this one allows.
+  // Resumes flows that were left unfinished when an earlier call had spent its budget, as far as
+  // the budget of this call allows.
   void advance_unfinished(Instant now);
-  // What of the configuration holds for flows and can change while they go on.
+  // Takes over the settings that apply to flows and can change while the flows go on.
   void reconfigure(const config::Gateway& next, Instant now);
-  // The dictionaries of the classes, to all peers and for what is sent to them.
+  // Tells all peers the dictionaries of the classes, and uses them for the bytes to these peers.
   void offer_dictionaries(Instant now) { streams_.offer_dictionaries(now); }
-  // Resets every flow towards its host at once, and sends no less at once: for an end in order.
-  // Their streams are gone already.
+  // Resets all flows towards their hosts at once, without a limit for each call: for an orderly
+  // shutdown. Their streams have already ended.
   void shut_down(Instant now);
 
-  // nullptr: nobody.
+  // nullptr: no recorder.
   void tell_ends(FlowRecorder* recorder);
   // LanReportReader.
   void handle_report(std::size_t session, const LanReport& report) override;
@@ -177,7 +180,7 @@ class FlowRelay final : public stp::StreamSource, public FlowCapacity, public La
   // --- getters ---------------------------------------------------------------------------------
   const FlowStore& flows() const { return flows_; }
   const TimeWaits& time_waits() const { return time_waits_; }
-  // Of the flow that an event of an open stream is about; nullptr if there is none.
+  // The key of the flow of an open stream that has an event; nullptr if there is none.
   const FlowKey* key_of(std::size_t peer, const stp::Event& event) const;
   const FlowQuotas& quotas() const { return quotas_; }
   std::uint64_t visited() const { return work_.total(); }  // objects (pep/base/work_count.h)
@@ -186,7 +189,7 @@ class FlowRelay final : public stp::StreamSource, public FlowCapacity, public La
   const Histogram& block_times() const { return streams_.block_times(); }
   std::uint64_t waiting_bytes(schedule::ClassId id) const { return streams_.waiting(id); }
   const tcp::Counters& tcp_counters() const { return tcp_counters_; }  // of all flows since start
-  // What has happened to all flows of a peer happens to these before they are described.
+  // Events of a flow's peer reach the flow before it is described.
   std::vector<FlowSnapshot> snapshot(std::size_t first, std::size_t count, Instant now);
   std::optional<FlowSnapshot> snapshot(std::uint64_t id, Instant now);
 
@@ -200,7 +203,7 @@ class FlowRelay final : public stp::StreamSource, public FlowCapacity, public La
     f.trimmed = false;
   }
   void hear_far_host(const Flow& f, Instant now);
-  // They are the far host's now.
+  // Notes the far host's marks, now that they are known.
   void note_far_marks(const Flow& f, Instant now) {
     const bool is_server = f.origin == Origin::kLan;
     common_.far_marks.note(f.key.remote, is_server ? f.key.remote_port : FarMarks::kNoPort,
@@ -210,25 +213,25 @@ class FlowRelay final : public stp::StreamSource, public FlowCapacity, public La
   Polled marked(std::size_t size, MutableBytes out, Instant now) const;
   void trim(Flow& f);
   stp::Session& session_of(const Flow& f) { return peers_[f.peer]->session; }
-  // Whether the flow has begun to wait for a silent peer, or does so no more.
+  // Notes that the flow has begun to wait for a silent peer, or no longer does.
   void note_owing(Flow& f, Instant now) {
     const Peer& peer = *peers_[f.peer];
     const bool owes = !peer.silence.is_never() && owes_peer(f, peer.session);
     if (owes != f.owes_since().is_never()) return;
     f.heat(now).owes_since = owes ? now : Instant::never();
   }
-  // How far its host may be ahead of the link.
+  // How many bytes the flow's host may be ahead of the link.
   std::uint64_t ahead_of(const Flow& f, Instant now) { return most_ahead(f, session_of(f), now); }
-  // Of a session: the number of its peer, and that one's part of the arena.
+  // For a session: the index of its peer, and the peer's part of the arena.
   std::size_t configured(std::size_t session) const { return peers_[session]->lane.peer; }
   Arena& arena_of(std::size_t session) const { return *arenas_[configured(session)]; }
 
   void share_with_endpoints();
 
   // (flow_relay_moving.cc)
-  // What an accepted segment says of the MAC in use.
+  // What an accepted segment shows about the MAC in use.
   enum class MacObservation : std::uint8_t {
-    kAcknowledges,  // something new: frames reach the host there
+    kAcknowledges,  // new bytes: frames to this MAC reach the host
     kBrings,        // new data
     kNone,
   };
@@ -265,20 +268,20 @@ class FlowRelay final : public stp::StreamSource, public FlowCapacity, public La
   void open_stream(std::uint32_t slot, Instant now);
   void write_down(Flow& f);  // in the journal
 
-  // Of a 4-tuple that is opened again. (flow_relay_meeting.cc)
+  // For a 4-tuple that is opened again. (flow_relay_meeting.cc)
   bool meet(std::uint32_t slot, std::size_t peer, stp::StreamId stream,
             const OpenMetadata& metadata, Instant now);
   void supersede(std::uint32_t slot, std::size_t peer, Instant now);
   void send_final_segment(Flow& f, Instant now);
 
-  // Moves a flow on after anything happened to either half.
+  // Moves a flow on after anything has happened to either half.
   void advance(std::uint32_t slot, Instant now);
   void queue(std::uint32_t slot) { flows_.ring().add(slot); }
-  // Of a flow that has nothing to send: arms the timer, or removes one that is over.
+  // For a flow that has nothing to send: arms its timer, or removes it if it has ended.
   void settle(std::uint32_t slot, Instant now);
 
   // (flow_relay_room.cc)
-  // Connections may come faster than that; each that finds no room is bridged.
+  // Connections may come faster than that. Each connection that finds no room is bridged.
   static constexpr Duration kBetweenSearches = Duration::milliseconds(1);
   struct WantedRoom {
     std::size_t session = 0;
@@ -287,7 +290,7 @@ class FlowRelay final : public stp::StreamSource, public FlowCapacity, public La
   void make_room(Instant now);
   bool makes_room_for(const Flow& f, const WantedRoom& wanted, Counter lack) const;
 
-  // To be called before anything else is done with a flow. (flow_relay_peer_epoch.cc)
+  // Call this before anything else happens to a flow. (flow_relay_peer_epoch.cc)
   void catch_up(std::uint32_t slot, Instant now) {
     if (flow(slot).epochs_looked_at != epoch_log_) [[unlikely]]
       bring_up_to_date(slot, now);
@@ -314,14 +317,14 @@ class FlowRelay final : public stp::StreamSource, public FlowCapacity, public La
   // (flow_relay_ending.cc)
   bool makes_way(std::uint32_t slot, const wire::TcpHeader& header, Instant now);
   void note_refusal(const Flow& f, stp::ResetReason reason, const stp::Event& event, Instant now);
-  // The same of the peer itself, and not of its host.
+  // The same for a refusal by the peer itself, and not by its host.
   void note_refusal_of_peer(const Flow& f, stp::ResetReason reason, Instant now);
   void hand_over(Flow& f, const stp::IcmpRefusal& refusal, Instant now);
   [[nodiscard]] bool tell_host(const Flow& f, const stp::IcmpRefusal& refusal);
   void doubt(Flow& f, Instant now);
-  // The flow of this stream, which is open; kNoSlot if there is none.
+  // The flow of this open stream; kNoSlot if there is none.
   std::uint32_t find_open(std::size_t peer, stp::StreamId stream, Instant now);
-  void remember(const Flow& f);  // for the peer, should it have been started anew
+  void remember(const Flow& f);  // for the peer, in case it was started anew
   void handle_closed_endpoint(Flow& f, Instant now);
   bool take_in_arrived(Flow& f, stp::ResetReason reason, Instant now);
   void abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now);
@@ -357,29 +360,29 @@ class FlowRelay final : public stp::StreamSource, public FlowCapacity, public La
   tcp::Counters tcp_counters_;
   std::vector<std::shared_ptr<const tcp::Common>> of_endpoints_;  // by configured peer
   FlowStore flows_;
-  UnconfirmedFlows unheard_;  // those that wait for hear()
+  UnconfirmedFlows unheard_;  // flows that wait for hear()
   AskedServers asked_;
   FlowQuotas quotas_;
   HostWindows windows_;
   StreamSide streams_;
-  FlowRing unfinished_;  // flows with bytes for their hosts for which the budget did not suffice
+  FlowRing unfinished_;  // flows that the budget stopped before all bytes went to their hosts
   FlowEnds ends_;
   static constexpr std::size_t kMostFinalSegments = 256;
   static constexpr std::size_t kMostLateAnswers = 256;
-  // What is owed to hosts whose flow is no more: resets when it had to make room, and answers of
-  // TIME-WAIT.
+  // Resets for the hosts of removed flows: flows that a new flow has replaced, or that were
+  // answered in another VLAN.
   SegmentQueue final_segments_{kMostFinalSegments};
-  FailedSyns failed_syns_;  // ICMP errors for clients whose SYN has failed behind the far gateway
+  FailedSyns failed_syns_;  // ICMP errors for clients: their SYN has failed behind the far gateway
   TimeWaits time_waits_;
-  SegmentQueue late_answers_{kMostLateAnswers};  // of connections in TIME-WAIT, after all flows
+  SegmentQueue late_answers_{kMostLateAnswers};  // of connections in TIME-WAIT; flows go first
   TcpFrames frames_;
   tcp::SegmentToSend last_sent_;
-  std::uint32_t sending_ = kNoSlot;  // the flow whose it was, if it had data
-  std::uint32_t moving_ = kNoSlot;   // had segments, and has not moved on yet
-  std::uint32_t epoch_log_ = 0;      // of all peers, and moves of hosts
+  std::uint32_t sending_ = kNoSlot;  // the flow of last_sent_, if that had data
+  std::uint32_t moving_ = kNoSlot;   // it has had segments, and has not moved on yet
+  std::uint32_t epoch_log_ = 0;      // counts epochs of all peers, and moves of hosts
   std::uint16_t configurations_ = 0;
   std::optional<WantedRoom> wanted_room_;
-  Instant next_search_;            // for who makes it
+  Instant next_search_;            // when the next search for a flow that can make room may begin
   std::uint32_t search_next_ = 0;  // slot
   bool is_shutting_down_ = false;
 };

@@ -1,4 +1,4 @@
-// What of the configuration flows take up while they go on.
+// Applies a new configuration to flows that go on.
 #include "relay/gateway/flows/relay/flow_relay.h"
 
 namespace satrelay::gateway {

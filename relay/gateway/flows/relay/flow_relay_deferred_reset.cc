@@ -1,19 +1,20 @@
-// Flows of which one host has reset the connection, while what it had sent before is on its way to
-// the other (deferred_reset.h).
+// Flows with a deferred reset: one host has reset the connection, while bytes that it sent before
+// are in flight to the other host (deferred_reset.h).
 #include "relay/gateway/flows/deferred_reset.h"
 #include "relay/gateway/flows/relay/flow_relay.h"
 
 namespace satrelay::gateway {
 
-// Only these flows need what they hold. If memory is short, they are the first to give
-// theirs back, one after the other; if it is places that others want, make_room() begins with them.
+// Whether a flow with a deferred reset gives its memory back now. No open connection needs that
+// memory, so these flows are the first to give theirs back if it is short, one after the other. If
+// places for flows are short, make_room() begins with them.
 bool FlowRelay::gives_memory_back(const Flow& f, Instant now) {
   if (!windows_.crowds_streams(f, 0) || now < next_search_) return false;
   next_search_ = now + kBetweenSearches;
   return true;
 }
 
-// Our host has reset its connection. False: nothing of it is on its way.
+// Our host has reset its connection. False: none of its bytes are in flight.
 bool FlowRelay::begin_deferred_reset(Flow& f, Instant now) {
   if (f.stream_state != StreamState::kOpen) return false;
   const auto stage = first_stage(f, session_of(f));
@@ -26,8 +27,8 @@ bool FlowRelay::begin_deferred_reset(Flow& f, Instant now) {
   return true;
 }
 
-// The far host has, and its stream is over. If our host waits for an answer to its SYN, it gets
-// one: a far host that has sent bytes has accepted the connection.
+// The far host has reset its connection, and the stream is over. If our host still waits for an
+// answer to its SYN, it gets one: a far host that has sent bytes has accepted the connection.
 void FlowRelay::owe_reset(Flow& f, Instant now) {
   f.endpoint.answer(now);
   f.make_rare().deferred_reset =
@@ -53,7 +54,7 @@ void FlowRelay::continue_deferred_reset(std::uint32_t slot, Instant now) {
   if (is_over) f.make_rare().deferred_reset.reset();
 }
 
-// Drops the bytes for our host, which is gone.
+// Drops the bytes for our host, which has closed the connection.
 void FlowRelay::follow_to_peer(std::uint32_t slot, DeferredReset& word, Instant now) {
   Flow& f = flow(slot);
   if (f.stream_state != StreamState::kOpen) return;
@@ -67,7 +68,7 @@ void FlowRelay::follow_to_peer(std::uint32_t slot, DeferredReset& word, Instant 
     case Delivery::kMalformed:
       counters_.add(Counter::kFlowsResetProtocol);
       return streams_.reset(f, stp::ResetReason::kProtocolError, now);
-    case Delivery::kReset:  // so is the far one: nobody is left to hear a last word
+    case Delivery::kReset:  // the far host has reset too: neither host needs the bytes
       return streams_.reset(f, stp::ResetReason::kHostReset, now);
   }
   const std::uint64_t left = left_before_reset(f, session_of(f));
@@ -81,7 +82,7 @@ void FlowRelay::follow_to_peer(std::uint32_t slot, DeferredReset& word, Instant 
   }
 }
 
-// Drops what our host still says: nobody hears it.
+// Drops the bytes that our host still sends, as the far host no longer takes them.
 void FlowRelay::follow_to_host(Flow& f, DeferredReset& word, Instant now) {
   if (f.endpoint.is_closed()) return;
   f.endpoint.consume(f.endpoint.received().readable());
@@ -98,7 +99,7 @@ void FlowRelay::follow_to_host(Flow& f, DeferredReset& word, Instant now) {
   f.endpoint.abort(now);
 }
 
-// Before its time, for others.
+// Ends a deferred reset early, as other flows need the room.
 void FlowRelay::end_deferred_reset(Flow& f, Instant now) {
   counters_.add(Counter::kResetsCutShort);
   streams_.reset(f, stp::ResetReason::kHostReset, now);

@@ -1,4 +1,4 @@
-// How flows end: by their hosts, by their peer, by silence, or because the gateway says so.
+// How flows end: by their hosts, by their peer, by a timeout, or by a decision of the gateway.
 #include "relay/gateway/flows/flow_deadline.h"
 #include "relay/gateway/flows/relay/flow_relay.h"
 #include "relay/gateway/frames/path_error.h"
@@ -6,10 +6,10 @@
 namespace satrelay::gateway {
 namespace {
 
-// A SYN that was not answered so long was sent again at least once.
+// A SYN that has had no answer for this long was sent at least twice.
 constexpr Duration kDoubtAfter = Duration::seconds(1);
 
-// Its client is in SYN-SENT: only the server's answer goes on with the handshake.
+// The client is in SYN-SENT: only the server's answer completes its handshake.
 bool waits_for_server(const Flow& f) {
   return f.origin == Origin::kLan && !f.established &&
          f.modes.handshake == config::HandshakeMode::kRemote;
@@ -22,7 +22,7 @@ void FlowRelay::handle_closed_endpoint(Flow& f, Instant now) {
   stp::ResetReason reason = stp::ResetReason::kNone;
   switch (f.endpoint.close_reason()) {
     case tcp::CloseReason::kNone:
-    case tcp::CloseReason::kAborted:  // counted, and told to the peer, where it was decided
+    case tcp::CloseReason::kAborted:  // counted where it was decided, which also informs the peer
       return;
     case tcp::CloseReason::kResetByPeer:
       count_end(f, Counter::kFlowsResetByHost);
@@ -47,10 +47,10 @@ void FlowRelay::handle_closed_endpoint(Flow& f, Instant now) {
   streams_.reset(f, reason, now);
 }
 
-// The peer has ended the flow of a far host that has answered here. That host still believes in the
-// connection: it is asked for its number in the gateway's own name, and the near host gets its RST
-// so. Both are on this LAN, whose switches must not learn either of them at the gateway's port.
-// False if the far host has not moved.
+// The peer has ended the flow of a far host that has moved to this LAN and answered here. That host
+// still has the connection open. So the gateway asks it for its sequence number, from the gateway's
+// own MAC, and resets the near host from that MAC too. Both hosts are on this LAN, and its switches
+// must not learn either host at the gateway's port. False if the far host has not moved.
 bool FlowRelay::take_in_arrived(Flow& f, stp::ResetReason reason, Instant now) {
   if (reason != stp::ResetReason::kTimeout || !f.established) return false;
   const auto* const check =
@@ -63,12 +63,13 @@ bool FlowRelay::take_in_arrived(Flow& f, stp::ResetReason reason, Instant now) {
   return true;
 }
 
-// Whether a segment of the far host's belongs to a connection that is bridged, or was there before
-// the gateways. Until its handshake is over nobody knows whether a flow that waits for that was
-// asked for by its client, or by somebody else in its name: what the rules of TCP would answer
-// could end a connection of honest hosts. And nobody knows whose word the segment is; but the host
-// would have answered the first SYN before there is a second. Then the client's gateway bridges the
-// next one: the hosts settle it between them.
+// Whether a segment of the server shows another connection with this 4-tuple: a bridged connection,
+// or one from before the gateways. Until the handshake is complete, the gateway cannot know whether
+// the client asked for this flow, or a forger in its name. A reset, which TCP's rules demand as the
+// answer, could end a connection of honest hosts. The segment may be forged too, but the real
+// server would answer the first SYN before there is a second. So the gateway drops the segment, and
+// refuses the flow only after it has repeated the SYN. The client's gateway then bridges the next
+// SYN, and the hosts settle the matter between them.
 bool FlowRelay::makes_way(std::uint32_t slot, const wire::TcpHeader& header, Instant now) {
   Flow& f = flow(slot);
   if (f.origin != Origin::kPeer || f.modes.handshake != config::HandshakeMode::kRemote ||
@@ -84,16 +85,16 @@ bool FlowRelay::makes_way(std::uint32_t slot, const wire::TcpHeader& header, Ins
   return true;
 }
 
-// The peer does not know why the attempt has failed unless it understands ICMP errors: then
-// handle_closed_endpoint() says what it can.
+// Tells the peer which ICMP error has ended the attempt, if the peer understands ICMP errors. If
+// not, handle_closed_endpoint() reports the end as well as it can.
 void FlowRelay::hand_over(Flow& f, const stp::IcmpRefusal& refusal, Instant now) {
   if (session_of(f).icmp_refusals()) streams_.reset(f, refusal, now);
 }
 
-// A client that waits for the far host gets the error itself, and decides as it would over a
-// bridge. The error comes from whoever has sent it, if the operator says that this address is
-// behind the peer, and else from the server: a peer speaks for no other address. False if the
-// client does not wait, or the error is none that ends connect().
+// If the client waits for the far host, it gets the ICMP error itself, and decides as it would over
+// a bridge. The source of the error is its original sender, if the operator has put that address
+// behind the peer. Otherwise it is the server, as a peer may send errors in the name of no other
+// address. False if the client does not wait, or if the error does not end connect().
 bool FlowRelay::tell_host(const Flow& f, const stp::IcmpRefusal& refusal) {
   const IcmpCode code{refusal.type, refusal.code};
   if (!waits_for_server(f) || !path_error(f.key.local.version(), code)) return false;
@@ -116,8 +117,8 @@ bool FlowRelay::tell_host(const Flow& f, const stp::IcmpRefusal& refusal) {
   return true;
 }
 
-// A RST tells that the family reaches its servers, and so does an ICMP error of the server itself.
-// Silence, and the error of any other, tell the opposite.
+// A RST shows that servers of this IP version can be reached, and so does an ICMP error from the
+// server itself. Silence, or an error from another sender, suggests the opposite.
 void FlowRelay::note_refusal(const Flow& f, stp::ResetReason reason, const stp::Event& event,
                              Instant now) {
   if (reason == stp::ResetReason::kUnreachable) {
@@ -153,8 +154,8 @@ void FlowRelay::note_refusal_of_peer(const Flow& f, stp::ResetReason reason, Ins
   }
 }
 
-// Two networks of different VLANs may have the same addresses. But only who has seen our SYN knows
-// its number.
+// Two networks in different VLANs may have the same addresses. But only a host that has seen our
+// SYN knows its number.
 std::uint32_t FlowRelay::asked_in_other_vlan(const FlowKey& key,
                                              const wire::TcpHeader& header) const {
   using Flags = wire::TcpFlags;
@@ -169,7 +170,7 @@ std::uint32_t FlowRelay::asked_in_other_vlan(const FlowKey& key,
   return waits && is_its ? slot : kNoSlot;
 }
 
-// The server is told that nothing comes of it, in the VLAN in which it hears.
+// Resets the server, in the VLAN in which it got the SYN.
 void FlowRelay::handle_other_vlan(std::uint32_t slot, const wire::TcpHeader& answer, Instant now) {
   Flow& f = flow(slot);
   if (answer.has(wire::TcpFlags::kRst)) {
@@ -187,11 +188,11 @@ void FlowRelay::handle_other_vlan(std::uint32_t slot, const wire::TcpHeader& ans
   advance(slot, now);
 }
 
-// A SYN that waits for the far host is answered with RST if that host refused it, and not at all if
-// nobody answered: its host tries again, as it would without a gateway. If the far gateway has no
-// room, or accepts none of its client, or the far host has such a connection already, it would be
-// in vain again: the next try is bridged; in the latter case any, for a while, so that a forger
-// disturbs the connection but once.
+// A SYN that waits for the far host is answered with RST only if that host refused it. If the far
+// host did not answer, the client gets no answer either, and tries again as it would without a
+// gateway. The next SYN is bridged if the far gateway has no room, or accepts no flow of this
+// client, as a second attempt would fail in the same way. If the far host already has such a
+// connection, all SYNs are bridged for a while, so that a forger disturbs the connection only once.
 void FlowRelay::abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now) {
   if (waits_for_server(f) && reason != stp::ResetReason::kRefused) {
     if (reason == stp::ResetReason::kNoResources || reason == stp::ResetReason::kPolicy) {
@@ -244,7 +245,7 @@ void FlowRelay::release_slot(std::uint32_t slot, Instant now) {
   flows_.remove(slot);
 }
 
-// --- what the far gateway says of its LAN --------------------------------------------------------
+// --- the far gateway's report about its LAN ------------------------------------------------------
 
 void FlowRelay::tell_ends(FlowRecorder* recorder) {
   ends_.tell(recorder);
@@ -261,9 +262,9 @@ FlowEnds::StreamOf FlowRelay::stream_of(const Flow& f) const {
   return {f.peer, peers_[f.peer]->epoch_log.count(), f.stream};
 }
 
-// It comes before this gateway's flow has ended, or after that.
+// The report comes before or after this gateway's flow has ended.
 void FlowRelay::handle_report(std::size_t session, const LanReport& report) {
-  if (!ends_.is_told()) return;  // any more: a flow needs no memory for it
+  if (!ends_.is_told()) return;  // without a recorder no flow needs the report
   const Peer& peer = *peers_[session];
   const auto number = peer.session.context(report.stream);
   const bool is_flows = number && StreamContext(*number).kind() == StreamContext::Kind::kFlow;
@@ -297,7 +298,7 @@ void FlowRelay::settle(std::uint32_t slot, Instant now) {
 
 // --- TIME-WAIT -----------------------------------------------------------------------------------
 
-// Both hosts have all they need of it: what may still come late needs no flow.
+// Both hosts have all that they need of the flow. Segments that come late need no flow.
 void FlowRelay::retire(std::uint32_t slot, const tcp::TimeWait& state, Instant now) {
   Flow& f = flow(slot);
   count_end(f, Counter::kFlowsFinished);
@@ -374,8 +375,9 @@ void FlowRelay::write_down(Flow& f) {
   if (full) counters_.add(Counter::kFlowsUnjournalled);
 }
 
-// The client behaves as if somebody else answered it too: the server, whose answers to the far
-// gateway's SYN take another way. Only the far gateway knows whether it waits for them.
+// The client behaves as if a second sender answered it too. That may be the server itself, if its
+// answers to the far gateway's SYN take another way. Only the far gateway knows whether it waits
+// for such answers.
 void FlowRelay::doubt(Flow& f, Instant now) {
   f.stray_answers = static_cast<std::uint16_t>(f.endpoint.stray_answers());
   const bool far_host_spoke = f.bytes_to_lan > 0 || f.rare().far_window;

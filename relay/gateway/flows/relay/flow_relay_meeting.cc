@@ -1,11 +1,11 @@
-// Flows whose 4-tuple is opened again, by their host or by the peer, while they are in the table.
+// A host or the peer opens a 4-tuple that a flow in the table already has.
 #include "relay/gateway/flows/relay/flow_relay.h"
 
 namespace satrelay::gateway {
 
-// Simultaneous open (RFC 9293 section 3.5): the hosts' SYNs have crossed on the link, and each was
-// answered by its own gateway. Neither OPEN is more valid than the other, and both hosts may have
-// sent data by now, so each direction keeps the stream that its own host's gateway has opened.
+// Simultaneous open (RFC 9293 section 3.5): the hosts' SYNs have crossed on the link, and each
+// gateway has answered its own host. Neither OPEN is more valid than the other, and both hosts may
+// have sent data by now. So each direction keeps the stream that its own host's gateway has opened.
 bool FlowRelay::meet(std::uint32_t slot, std::size_t peer, stp::StreamId stream,
                      const OpenMetadata& metadata, Instant now) {
   catch_up(slot, now);
@@ -19,13 +19,13 @@ bool FlowRelay::meet(std::uint32_t slot, std::size_t peer, stp::StreamId stream,
   f.far_marks = {.traffic_class = static_cast<std::uint8_t>(metadata.traffic_class & 0xfcU),
                  .hop_limit = metadata.hop_limit};
   if (f.stream_state == StreamState::kNone) {
-    // Ours is not opened yet, and the peer will hear of no other than its own.
+    // Our stream is not opened yet, so the flow uses the peer's stream in both directions.
     f.stream = stream;
     f.stream_state = StreamState::kOpen;
     f.told_marks = PathMarks{.traffic_class = f.far_marks.traffic_class};
     if (f.established) counters_.add(Counter::kFlowsEstablished);
   } else {
-    // nullptr: the peer has reset ours already.
+    // nullptr: the peer has already reset our stream.
     const Reassembler* const stored = session.received(f.stream);
     if (stored == nullptr || stored->highest() > 0 || session.received_end(f.stream)) return false;
     f.make_rare().inbound = stream;
@@ -46,8 +46,8 @@ bool FlowRelay::make_way(std::uint32_t slot, const wire::TcpHeader& syn, Instant
   return true;
 }
 
-// The peer opens a 4-tuple anew. Our own TIME-WAIT, on the client's side, gives way; and so does a
-// flow that this peer opened, since its client has begun again and the RESET must have been lost.
+// The peer opens a 4-tuple anew. Our TIME-WAIT, on the client's side, makes way. So does a flow
+// that this peer opened: its client has begun again, and the RESET must have been lost.
 void FlowRelay::supersede(std::uint32_t slot, std::size_t peer, Instant now) {
   catch_up(slot, now);
   Flow& f = flow(slot);
@@ -60,7 +60,8 @@ void FlowRelay::supersede(std::uint32_t slot, std::size_t peer, Instant now) {
   remove(slot, now);
 }
 
-// Its host would take what the new flow sends for a part of the old connection.
+// Resets the host of the old flow. Otherwise the host would take segments of the new flow for a
+// part of the old connection.
 void FlowRelay::send_final_segment(Flow& f, Instant now) {
   if (f.is_unconfirmed()) return;
   if (f.endpoint.state() != tcp::State::kTimeWait) f.endpoint.abort(now);

@@ -1,12 +1,13 @@
-// To which MAC of the LAN a flow's frames go. A host may send from one and receive on another, as
-// behind a pair of routers. So the MAC in use stays as long as the host acknowledges what goes
-// there, whatever MAC its frames have: at first the one that the far host uses, or, of a client,
-// the one by which its address was reached before, or its SYN came.
+// Chooses the MAC to which a flow's frames go on the LAN. A host may send from one MAC and receive
+// on another, for example behind a pair of routers. So the flow keeps its MAC as long as the host
+// acknowledges what goes there, whatever MAC the host's frames have. At first a flow to a server
+// uses the MAC to which the client has addressed its SYN. A flow to a client uses the MAC that
+// reached the client's address before, or the source of its SYN.
 //
-// A host that does not acknowledge has moved, or never was there. Then its flow tries to which MAC
-// the far host addresses its frames (LearnedDestinations), what ARP and Neighbour Discovery claim
-// (LanOwners), and by which MAC the host's frames come. Between two of them it goes back to the MAC
-// by which the host was known.
+// A host that does not acknowledge has moved, or never was at that MAC. Then the flow tries the MAC
+// to which the far host addresses its frames (LearnedDestinations), the MACs that ARP and Neighbour
+// Discovery claim (LanOwners), and the MAC from which the host's frames come. After each of them it
+// goes back to the MAC by which the host was known.
 #include <utility>
 
 #include "relay/gateway/flows/relay/flow_relay.h"
@@ -14,7 +15,7 @@
 namespace satrelay::gateway {
 namespace {
 
-// Repeats that are so far apart answer to a timer of the host's, and not to one burst of losses.
+// Repeats that are so far apart come from a timer of the host, and not from one burst of losses.
 constexpr Duration kBetweenRepeats = Duration::milliseconds(100);
 
 }  // namespace
@@ -39,7 +40,8 @@ void FlowRelay::follow_to(Flow& f, const wire::EthernetHeader& seen, MacObservat
   if (!is_from_there) hear_elsewhere(f, seen, confirms, now);
 }
 
-// The host has begun to address its frames to another MAC. Behind a router that MAC means nothing.
+// The host has begun to address its frames to another MAC. If a router is between the LANs, that
+// MAC means nothing to the peer.
 void FlowRelay::tell_destination(const Flow& f, const wire::EthernetHeader& seen, Instant now) {
   Peer& peer = *peers_[f.peer];
   LanDestinations& destinations = peer.control_messages.destinations();
@@ -63,7 +65,7 @@ void FlowRelay::tell_destination(const Flow& f, const wire::EthernetHeader& seen
 void FlowRelay::hear_destination(std::size_t peer, const LanDestination& told, Instant now) {
   const HostPair pair{{told.far, vlans_of(told.ethernet)}, told.near};
   const std::uint32_t slot = find_open(peer, told.stream, now);
-  // Without a flow a peer could fill the table with pairs of hosts that there are not.
+  // Without this check a peer could fill the table with pairs of hosts that do not exist.
   if (slot == kNoSlot || host_pair(flow(slot).key) != pair || lan_.is_routed(configured(peer)) ||
       !lan_.may_be_host(told.ethernet.destination)) {
     counters_.add(Counter::kDestinationsRefused);
@@ -72,7 +74,7 @@ void FlowRelay::hear_destination(std::size_t peer, const LanDestination& told, I
   counters_.add(Counter::kDestinationsHeard);
   lan_.destinations().hear(pair, told.ethernet.destination, now);
   Flow& f = flow(slot);
-  // Nothing was sent to the client yet that could show where it is.
+  // The client has been sent nothing yet that could show where it is.
   if (f.origin == Origin::kLan && f.endpoint.owes_syn()) try_destination(f, now);
 }
 
@@ -90,8 +92,8 @@ void FlowRelay::hear_elsewhere(Flow& f, const wire::EthernetHeader& seen, bool c
   if (!try_destination(f, now)) try_mac(f, seen.source);
 }
 
-// The first answer that comes while another MAC is tried, from the known one, may be to what went
-// there before. The next is not.
+// While another MAC is tried, the first answer from the known MAC may be to frames that went there
+// before. The next answer is not.
 bool FlowRelay::goes_home(Flow& f, const MacAddress& sender) {
   if (!f.seeks_host) return false;
   FlowRare& rare = f.make_rare();
@@ -102,9 +104,9 @@ bool FlowRelay::goes_home(Flow& f, const MacAddress& sender) {
   return true;
 }
 
-// The host is reached by the MAC in use. That is sure when it acknowledges what has gone there
-// first. Until then it may have got the same by the MAC before, and that is tried again if the host
-// falls silent.
+// The MAC in use reaches the host. That is sure once the host acknowledges bytes that were first
+// sent there. Before that, the host may have got the same bytes at the MAC before. The flow tries
+// that one again if the host falls silent.
 void FlowRelay::stay(Flow& f, const wire::EthernetHeader& seen, Certainty certainty) {
   FlowRare& rare = f.make_rare();
   const MacAddress here = f.to_host.destination;
@@ -125,7 +127,7 @@ void FlowRelay::stay(Flow& f, const wire::EthernetHeader& seen, Certainty certai
   if (is_sure || before != here) write_down(f);
 }
 
-// The owner of its MAC was asked, and is silent.
+// The gateway has asked the owner of the MAC in use, and the owner is silent.
 void FlowRelay::follow_move(Flow& f, Instant now) {
   const auto other = new_claim(f, now);
   if (!other || !other->has_moved) return;
@@ -134,9 +136,9 @@ void FlowRelay::follow_move(Flow& f, Instant now) {
       f.endpoint.unacknowledged() > 0 || !f.endpoint.is_synchronised() || f.closed_to_host;
 }
 
-// A repeat is due: the host has not acknowledged what went to the MAC in use. A flow that was led
-// away goes home first, however many new claims there are: one that nobody confirms costs it that
-// one repeat.
+// A repeat is due: the host has not acknowledged what went to the MAC in use. If the flow tries
+// another MAC, it goes back to the known one first, however many new claims there are. So a claim
+// that the host does not confirm costs the flow only one repeat.
 void FlowRelay::seek_host(Flow& f, Instant now) {
   if (f.is_unconfirmed()) return;
   FlowRare& rare = f.make_rare();
@@ -149,10 +151,11 @@ void FlowRelay::seek_host(Flow& f, Instant now) {
   } else if (rare.other_mac != MacAddress() && rare.other_mac != used) {
     try_mac(f, rare.other_mac);
   } else if (rare.sender_mac != MacAddress() && rare.sender_mac != used) {
-    // It was reached here for sure. One repeat tells of a loss, and the next of more.
+    // This MAC has reached the host for sure. One repeat may only mean a loss, so the sender's MAC
+    // is tried at the next repeat.
     rare.other_mac = rare.sender_mac;
   } else if (f.origin == Origin::kLan && !f.established) {
-    // A server is sent to by the MAC that the far host knows.
+    // A server is reached by the MAC that the far host uses.
     lan_.ask_for_owner({f.key.local, f.key.vlans}, f.to_host, now);
   }
 }
@@ -164,7 +167,8 @@ bool FlowRelay::try_new(Flow& f, Instant now) {
   return other.has_value();
 }
 
-// All were tried in vain, and each with one segment only. In doubt the MAC before comes first.
+// The flow has tried all MACs without an answer, each with one segment only. If it is not sure of
+// the known MAC, it tries the MAC before that one first.
 bool FlowRelay::try_again(Flow& f, Instant now) {
   FlowRare& rare = f.make_rare();
   if (std::exchange(rare.may_be_before, false) && rare.other_mac != f.to_host.destination) {
@@ -181,8 +185,8 @@ bool FlowRelay::try_again(Flow& f, Instant now) {
   return try_new(f, now);
 }
 
-// The host has sent again what had come. Once is nothing; who does so by its timer hears none of
-// our acknowledgments.
+// The host has repeated data that had arrived. A single repeat means nothing. A host that repeats
+// by its timer does not receive our acknowledgments.
 void FlowRelay::note_repeat(Flow& f, Instant now) {
   FlowRare& rare = f.make_rare();
   const std::uint64_t in_order = f.endpoint.received().in_order_end();
@@ -206,7 +210,7 @@ void FlowRelay::try_claimed(Flow& f, const LanOwners::Other& other) {
   try_mac(f, other.mac);
 }
 
-// The MAC to which the far host addresses its frames, once for each change of it.
+// Tries the MAC to which the far host addresses its frames, once for each change of that MAC.
 bool FlowRelay::try_destination(Flow& f, Instant now) {
   if (f.is_unconfirmed()) return false;
   const auto told = lan_.destinations().find(host_pair(f.key), now);
@@ -220,7 +224,7 @@ bool FlowRelay::try_destination(Flow& f, Instant now) {
   return true;
 }
 
-// The journal learns of it when the host acknowledges.
+// The journal gets the MAC when the host acknowledges.
 void FlowRelay::try_mac(Flow& f, const MacAddress& mac) {
   FlowRare& rare = f.make_rare();
   if (!f.seeks_host) {

@@ -1,4 +1,4 @@
-// How a flow begins: at its host's SYN, or because a peer has opened a stream for it.
+// How a flow begins: with its host's SYN, or with a stream that a peer opens for it.
 #include <memory>
 #include <utility>
 
@@ -9,7 +9,7 @@
 namespace satrelay::gateway {
 namespace {
 
-// A connection that comes from a peer, as the rules see it.
+// The key by which the rules match a connection that comes from a peer.
 PolicyKey policy_key(const OpenMetadata& metadata, const wire::EthernetHeader& to_host,
                      std::size_t peer) {
   return {.source = metadata.client,
@@ -80,7 +80,7 @@ std::uint32_t FlowRelay::new_flow(const FlowKey& key, const RulePtr& rule, Origi
       key, rule, origin, config, arena_of(peer),
       tcp::Endpoint::Shared{&tcp_counters_, of_endpoints_[configured(peer)]}, now);
   Flow& f = *made;
-  SATRELAY_CHECK(f.endpoint.own_memory());  // as lack_of_room() has seen
+  SATRELAY_CHECK(f.endpoint.own_memory());  // lack_of_room() or has_place() has checked this
   f.peer = static_cast<std::uint32_t>(peer);
   f.epoch_log = peers_[peer]->epoch_log.count();
   f.epochs_looked_at = epoch_log_;
@@ -98,7 +98,7 @@ void FlowRelay::accept(const FlowKey& key, const Frame& frame, const wire::TcpHe
   const std::uint32_t slot = new_flow(key, chosen, Origin::kLan, peer, now, cookie);
   Flow& f = flow(slot);
   f.modes = rule.modes;
-  // A cookie has answered the host already.
+  // A cookie has already answered the host.
   f.modes.handshake = cookie ? config::HandshakeMode::kLocal : handshake(rule, key, peer, now).mode;
   f.syn_sequence = syn.sequence;
   f.to_host = lan_.way_back(host_pair(key), frame.ethernet, now);
@@ -117,7 +117,7 @@ void FlowRelay::accept(const FlowKey& key, const Frame& frame, const wire::TcpHe
                   .ecn_offered = (syn.flags & tcp::Ecn::kSetup) == tcp::Ecn::kSetup,
                   .options = syn.options});
   f.host_marks = f.told_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
-  // Most hosts answer alike.
+  // Most hosts have the same marks in all connections.
   f.far_marks = common_.far_marks.guess(key.remote, key.remote_port, now)
                     .value_or(PathMarks{.traffic_class = f.host_marks.traffic_class});
   write_down(f);
@@ -145,7 +145,8 @@ void FlowRelay::handle_opened(std::size_t peer, stp::StreamId stream, Instant no
     counters_.add(Counter::kFlowsResetProtocol);
     return;
   }
-  // The answers of its host would be another worker's, or a later one would be of another lane.
+  // Refuse a flow on a wrong lane. Another worker may get the answers of its host, or a later flow
+  // with this 4-tuple would be on another lane.
   const Lane& lane = peers_[peer]->lane;
   if (!lane.has_flow(flow_hash(metadata->client, metadata->server, metadata->client_port,
                                metadata->server_port))) {
@@ -158,7 +159,8 @@ void FlowRelay::handle_opened(std::size_t peer, stp::StreamId stream, Instant no
     counters_.add(Counter::kFlowsRefusedForeign);
     return;
   }
-  // Behind a router the far LAN's header means nothing: this LAN's does.
+  // If a router is between the LANs, the L2 header of OPEN says nothing about this LAN. Use the
+  // header by which this LAN reaches the server.
   auto to_host = lan_.is_routed(lane.peer) ? lan_.find(metadata->server, now) : metadata->ethernet;
   const bool unheard = !to_host;
   if (unheard) to_host.emplace();
@@ -170,7 +172,7 @@ void FlowRelay::handle_opened(std::size_t peer, stp::StreamId stream, Instant no
     if (meet(old, peer, stream, *metadata, now)) return;
     supersede(old, peer, now);
   }
-  end_time_wait(key, now);  // it gives way
+  end_time_wait(key, now);  // the new flow replaces it
   const auto refuse = [&](Counter reason) {
     session.reset(stream, stp::ResetReason::kNoResources, now);
     counters_.add(reason);
@@ -217,7 +219,7 @@ void FlowRelay::open_stream(std::uint32_t slot, Instant now) {
   Flow& f = flow(slot);
   const StreamSide::Opening opening = streams_.open(slot, f, now);
   if (opening == StreamSide::Opening::kOpen || opening == StreamSide::Opening::kLater) return;
-  // The host must not believe in a connection.
+  // The host must not believe that it is connected.
   const bool gone = opening == StreamSide::Opening::kPeerGone;
   count_end(f, gone ? Counter::kFlowsResetPeerClosed : Counter::kFlowsResetNoResources);
   f.stream_state = StreamState::kOver;

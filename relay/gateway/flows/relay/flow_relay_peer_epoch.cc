@@ -1,22 +1,22 @@
-// What concerns all flows of a peer, or all there are, reaches them one by one: before anything
-// else happens to a flow, and in any case within one lap round all of them, some in each call.
+// Events that concern all flows of a peer, or all flows. A flow learns of them before anything else
+// happens to it. A scan of all flows, some in each call, reaches the other ones.
 #include "relay/gateway/flows/relay/flow_relay.h"
 
 namespace satrelay::gateway {
 namespace {
 
-// In one call: each may have its stream opened, or its host reset.
+// In one call. Each flow may have its stream opened, or its host reset.
 constexpr int kFlowsPerStep = 64;
 
 }  // namespace
 
-// A lap sees to it that it is.
+// A scan makes sure that each flow learns of the event.
 void FlowRelay::upset(std::size_t peer, PeerEpochLog::Kind kind) {
   Peer& p = *peers_[peer];
   p.epoch_log.add(kind);
   ++epoch_log_;
   p.flows_behind = p.flows;
-  // Its list of flows is whole when the last of them is looked at.
+  // The list of the peer's flows is complete when the last of them has been visited.
   if (p.flows_behind > 0) p.control_messages.hold_list();
   flows_.begin_scan();
 }
@@ -38,10 +38,11 @@ void FlowRelay::bring_up_to_date(std::uint32_t slot, Instant now) {
   if (--p.flows_behind == 0) p.control_messages.release_list(now);
 }
 
-// The session knows the stream no more.
+// The session no longer has the stream.
 void FlowRelay::lose_stream(std::uint32_t slot, PeerEpochLog::Kind kind, Instant now) {
   Flow& f = flow(slot);
-  // A flow whose stream is over has all it needs from the peer: it ends by itself.
+  // If the stream was already over, the flow has all that it needs from the peer, and ends by
+  // itself.
   if (f.stream_state != StreamState::kOpen) return;
   const bool restarted = kind == PeerEpochLog::Kind::kRestarted;
   if (restarted) remember(f);
@@ -61,7 +62,8 @@ void FlowRelay::end_without_stream(std::uint32_t slot, Counter reason, Instant n
   queue(slot);
 }
 
-// The peer was silent for too long. If nothing was heard of it, it may have been started anew.
+// The peer was silent for too long, or has reported nothing of its server. If the peer is still
+// silent, it may have been started anew, so the flow is remembered for it.
 void FlowRelay::give_up(std::uint32_t slot, Instant now) {
   Flow& f = flow(slot);
   const bool is_known = f.stream_state == StreamState::kOpen;
@@ -89,20 +91,20 @@ void FlowRelay::look_at(std::uint32_t slot, Instant now) {
     reset_flow(slot, stp::ResetReason::kTimeout, Counter::kFlowsResetMoved, now);
     return;
   }
-  if (f.awaits_stream()) advance(slot, now);  // the peer may be there again, or have left
+  if (f.awaits_stream()) advance(slot, now);  // the peer may be back, or closed
   note_owing(f, now);
   if (!f.owes_since().is_never()) {
     flows_.arm(slot, deadline(f, session_of(f), limits_, give_up_after_));
   }
   if (f.configurations == configurations_) return;
   f.configurations = configurations_;
-  // Its timers may have become earlier, and its class another.
+  // The flow's timers may now be earlier, and its class may have changed.
   if (f.stream_state == StreamState::kOpen) streams_.join_class(f);
   queue(slot);
 }
 
-// The host is silent here, and its flows' peer has found it on its own LAN. A flow that began while
-// the host was asked for may be one of a host that is back.
+// The host is silent here, and the peer of the flow has found the host on its own LAN. A flow that
+// began while the host was asked for may belong to a host that has come back.
 bool FlowRelay::has_left(const Flow& f, Instant now) const {
   const auto* const check =
       departures_.find({f.key.local, f.key.vlans}, f.to_host.destination, configured(f.peer), now);
@@ -114,7 +116,7 @@ void FlowRelay::hear(const IpAddress& host, const wire::EthernetHeader& towards)
   hear_from(unheard_.first(host, towards), host, towards);
 }
 
-// With very many flows that wait for one host, or among which its are found, the others follow.
+// If very many flows wait for this host, or share its hash, the rest follow in later calls.
 void FlowRelay::hear_from(std::uint32_t slot, const IpAddress& host,
                           const wire::EthernetHeader& towards) {
   for (int visited = 0; slot != kNoSlot; ++visited) {

@@ -1,5 +1,6 @@
-// Flows make room where there is none. The gateway takes nothing back from a flow, unless that has
-// stood still for longer than TCP demands that a host waits.
+// Ends flows to make room where there is none. The gateway takes nothing back from a flow, with two
+// exceptions: the flow has made no progress for longer than TCP demands that a host waits, or its
+// host has reset the connection.
 #include <algorithm>
 #include <tuple>
 
@@ -9,7 +10,7 @@
 namespace satrelay::gateway {
 namespace {
 
-// R2 of RFC 9293 section 3.8.3: a host may give up after so long.
+// R2 of RFC 9293 section 3.8.3: a host may give up after this time.
 constexpr Duration kStillFor = Duration::seconds(100);
 constexpr int kFlowsPerSearch = 64;
 
@@ -19,9 +20,10 @@ void FlowRelay::want_room(std::size_t session, const IpAddress& host) {
   wanted_room_ = WantedRoom{.session = session, .host = host};
 }
 
-// The search looks at the next flows in the order of slots. It takes one whose host has reset its
-// connection, as no other needs that; or else the one that stands still, belongs to the host with
-// the most flows, and has stood for longest.
+// The search looks at the next flows in the order of slots. It chooses a flow that a host has
+// reset, as no connection is lost with it. If there is none, it chooses a flow that makes no
+// progress. Among these it prefers flows of the host with the most flows, and then the flow that
+// has made no progress for longest.
 void FlowRelay::make_room(Instant now) {
   if (!wanted_room_ || now < next_search_) return;
   const WantedRoom wanted = *std::exchange(wanted_room_, std::nullopt);
@@ -56,7 +58,8 @@ void FlowRelay::make_room(Instant now) {
   }
 }
 
-// Nobody takes a place from who has less. A peer's part of the memory is all that its flows lack.
+// A flow makes way only for a host and a peer that have fewer flows than its own, or are the same.
+// If memory is short, only flows of the same peer count, since their memory is the peer's own part.
 bool FlowRelay::makes_room_for(const Flow& f, const WantedRoom& wanted, Counter lack) const {
   const LanHosts& hosts = quotas_.hosts();
   const EqualParts& peers = quotas_.flows();

@@ -1,5 +1,5 @@
-// ICMP errors that wait to be sent to clients of the LAN whose SYN has failed behind the far
-// gateway: a few, in their order. A client whose error finds no room sends its SYN again.
+// ICMP errors that wait to be sent to clients of the LAN, because their SYN has failed behind the
+// far gateway. The queue is short. If an error finds no room, the client sends its SYN again.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ class FailedSyns {
 
   bool empty() const { return waiting_.empty(); }
   bool full() const { return waiting_.size() >= kMost; }
-  void push(const Error& error) { waiting_.push_back(error); }  // not into a full one
-  // Writes the first one, which is there no more; 0 if there is none.
+  void push(const Error& error) { waiting_.push_back(error); }  // only if not full
+  // Writes the first error, and removes it; 0 if there is none.
   std::size_t poll_frame(MutableBytes out) {
     if (waiting_.empty()) return 0;
     const Error& first = waiting_.front();

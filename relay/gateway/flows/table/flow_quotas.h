@@ -1,6 +1,6 @@
-// How the places for flows are shared. Of flows, half-open ones and, in the arena, memory half is
-// kept in equal parts for the configured peers; and no host of this LAN has more than half of what
-// the others leave. What is held is never taken back: only new flows are refused.
+// Shares the places for flows. Half of the flows, of the half-open flows and, in the arena, of the
+// memory is kept in equal parts for the configured peers. No host of this LAN has more than half of
+// what the others leave. Nothing is taken back: only new flows are refused.
 #pragma once
 
 #include <algorithm>
@@ -23,18 +23,19 @@ class FlowQuotas {
         half_open_(limits.half_open, peers),
         hosts_(limits.flows, secret) {}
 
-  // Of configured peers, by number.
+  // By the index of the configured peer.
   const EqualParts& flows() const { return flows_; }
   const EqualParts& half_open() const { return half_open_; }
   LanHosts& hosts() { return hosts_; }
   const LanHosts& hosts() const { return hosts_; }
   void set_half_open(std::uint32_t most) { half_open_.resize(most); }
 
-  // Why there is no place for one flow more, where the table has one. What a peer opens within its
-  // own part no other can keep from it by having flows with the same host.
+  // Why there is no place for one more flow, although the table has one; nullopt: there is a place.
+  // Another peer cannot use up the places within a peer's own part by having flows with the same
+  // host.
   std::optional<Counter> lack(std::size_t peer, const IpAddress& host, Origin origin) const;
   bool may_be_half_open(std::size_t peer, const IpAddress& host) const;
-  // How many flows more there is a place for.
+  // How many more flows there is a place for.
   std::uint64_t places_towards(std::size_t peer) const { return flows_.available(peer); }
   std::uint64_t places_of(const IpAddress& host) const;
 
@@ -42,8 +43,9 @@ class FlowQuotas {
   void end(const Flow& f, std::size_t peer);
   void count_half_open(const Flow& f, std::size_t peer);
   void count_answered(const Flow& f, std::size_t peer);
-  // What is stored of the flow's host, and for it, is counted anew: in whole units, as the flow's
-  // reserves hold the rest, and of a flow that has very much no more than fits its count.
+  // Counts anew the bytes that are stored from the flow's host and for it. The count is in whole
+  // units, as the flow's reserves hold the rest. If a flow has very much, it counts as the largest
+  // number that fits.
   void note_stored(Flow& f) {
     const std::uint64_t bytes = f.endpoint.received().stored() + f.endpoint.unacknowledged();
     const auto stored = static_cast<std::uint16_t>(

@@ -1,5 +1,5 @@
-// Flows that have something to say to their host, in the order of their turns. Each stands here at
-// most once.
+// Flows that have something to send to their host, in the order of their turns. Each flow is in the
+// ring at most once.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,14 @@ namespace satrelay::gateway {
 
 class FlowRing {
  public:
-  // Segments that a flow may send before the next one has its turn: keeps its lines in cache.
+  // Segments that a flow may send before the next flow has its turn. Long turns keep the flow's
+  // lines in the cache.
   static constexpr std::uint32_t kTurn = 16;
 
   explicit FlowRing(std::uint32_t slots) : ring_(slots), queued_(slots, false) {}
 
   bool empty() const { return count_ == 0; }
-  // No effect if it stands here.
+  // No effect if the flow is in the ring.
   void add(std::uint32_t slot) {
     if (queued_[slot]) return;
     queued_[slot] = true;
@@ -24,12 +25,12 @@ class FlowRing {
     ++count_;
   }
   bool has(std::uint32_t slot) const { return queued_[slot]; }
-  // Whose turn it is; not of an empty ring.
+  // The flow that has the turn; the ring must not be empty.
   std::uint32_t front() const { return ring_[first_]; }
   bool turn_is_over() const { return turn_ >= kTurn; }
   std::uint32_t left_of_turn() const { return turn_is_over() ? 0 : kTurn - turn_; }
   void count_segments(std::size_t count) { turn_ += static_cast<std::uint32_t>(count); }
-  // The first one leaves the ring.
+  // Removes the first flow from the ring.
   void end_turn() {
     turn_ = 0;
     queued_[ring_[first_]] = false;
@@ -42,7 +43,7 @@ class FlowRing {
   std::vector<bool> queued_;         // by slot
   std::size_t first_ = 0;
   std::size_t count_ = 0;
-  std::uint32_t turn_ = 0;  // segments that the first one has sent in its turn
+  std::uint32_t turn_ = 0;  // segments that the first flow has sent in its turn
 };
 
 }  // namespace satrelay::gateway

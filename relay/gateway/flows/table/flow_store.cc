@@ -7,7 +7,8 @@
 
 namespace satrelay::gateway {
 
-// There may be 100,000 of them: what few need, or only seldom, is a pointer.
+// There may be 100,000 flows. State that few flows need, or that they need seldom, is behind a
+// pointer.
 static_assert(sizeof(Flow) <= 680);
 
 FlowStore::FlowStore(std::uint32_t most_flows, HashKey secret)

@@ -1,6 +1,6 @@
-// The relayed flows of a gateway, each in a slot of its own, and the ways to one: by its key, by
-// its number, by its deadline, by its turn, and from one to the next. Decides nothing: the relay
-// does, and what it changes of a flow that is counted here goes through this class.
+// The relayed flows of a gateway, each in a slot of its own. A flow is found by its key, by its
+// number, by its deadline, by its turn, and in the order of slots. This class decides nothing: the
+// relay does. Changes of a flow that affect the counts here go through this class.
 #pragma once
 
 #include <cstddef>
@@ -28,60 +28,59 @@ class FlowStore {
   // --- slots ---------------------------------------------------------------------------------
   std::uint32_t slots() const { return static_cast<std::uint32_t>(flows_.size()); }
   std::size_t free_slots() const { return free_slots_.size(); }
-  // Gives the flow its number, and its slot, which is returned. There is a free one, and no flow
-  // with this key.
+  // Gives the flow its number and a slot, and returns the slot. A slot must be free, and no flow
+  // may have this key.
   std::uint32_t add(std::unique_ptr<Flow> flow);
   void remove(std::uint32_t slot);
   Flow& operator[](std::uint32_t slot) { return *flows_[slot]; }
   const Flow& operator[](std::uint32_t slot) const { return *flows_[slot]; }
   bool contains(std::uint32_t slot) const { return flows_[slot] != nullptr; }
 
-  // --- ways to one; kNoSlot: there is none ---------------------------------------------------
+  // --- to find a flow; kNoSlot: there is none ------------------------------------------------
   std::uint64_t hash(const FlowKey& key) const { return table_.hash(key); }
   std::uint32_t find(const FlowKey& key) const { return find(key, hash(key)); }
   std::uint32_t find(const FlowKey& key, std::uint64_t hash) const {
     return table_.find(hash, [&](std::uint32_t slot) { return flows_[slot]->key == key; });
   }
-  // While it is the same, each flow is where it was found.
+  // As long as this number stays the same, each flow is where it was found.
   std::uint64_t changes() const { return changes_; }
-  // Bring on its way what find() looks at, and what a segment of the flow does.
+  // Prefetch the memory that find() reads, and the memory that a segment of the flow needs.
   void prefetch_way(std::uint64_t hash) const { table_.prefetch(hash); }
   void prefetch(std::uint32_t slot) const;
   std::uint32_t find(std::uint64_t id, WorkCount& work) const;
-  // The one before which `before` others stand in the order of slots.
+  // The flow with `before` flows before it in the order of slots.
   std::uint32_t nth(std::size_t before) const { return live_slots_.nth(before); }
-  // The first from this slot on.
+  // The first flow from this slot on.
   std::uint32_t from(std::uint32_t slot) const { return live_slots_.from(slot); }
   FlowRing& ring() { return ring_; }
   const FlowRing& ring() const { return ring_; }
 
   // --- timers --------------------------------------------------------------------------------
-  // The flow is due then, or earlier: a timer that comes too early is cheaper than one that is
-  // moved with almost every segment.
+  // Sets the flow's timer to `due`, unless it comes earlier already. A timer that comes too early
+  // costs less than a timer that is moved with almost every segment.
   void arm(std::uint32_t slot, Instant due);
-  // One that is due; its timer is not armed any more.
+  // A flow with a timer that is due. The timer is no longer armed.
   std::optional<std::uint32_t> take_due(Instant now);
   Instant next_deadline() const { return timers_.next_deadline(); }
 
-  // --- once round all flows, some in each call -----------------------------------------------
-  // Begun again under way, it goes once round from where it is.
+  // --- a scan of all flows, some in each call ------------------------------------------------
+  // If a scan is active, it goes once round all flows from where it is.
   void begin_scan() { scan_left_ = slots(); }
   bool scan_active() const { return scan_left_ > 0; }
-  // The next flow of the lap; kNoSlot if this step has found none. Only under way.
+  // The next flow of the scan; kNoSlot if this step has found none. The scan must be active.
   std::uint32_t step_scan();
 
   // --- counts --------------------------------------------------------------------------------
   std::size_t size() const { return size_; }
-  std::size_t unfinished() const { return size_ - over_; }  // without those in TIME-WAIT
+  std::size_t unfinished() const { return size_ - over_; }  // neither ended nor in TIME-WAIT
   std::uint32_t half_open() const { return half_open_; }
   void count_half_open(Flow& f);
-  void count_answered(Flow& f);  // half open no more; no effect if it was not
-  void count_over(Flow& f);      // but for its TIME-WAIT; once
+  void count_answered(Flow& f);  // no longer half open; no effect if it was not
+  void count_over(Flow& f);      // ended, or in TIME-WAIT; no effect the second time
 
-  // The counts, and where each host's bytes lie, looked at anew: the first thing that is wrong, in
-  // words.
+  // Checks the counts, and where each host's bytes lie. Returns the first fault, in words.
   std::optional<std::string> audit() const;
-  // The blocks that the flows' endpoints hold.
+  // Adds the blocks that the flows' endpoints hold.
   void add_held(ArenaUse& use) const;
 
  private:
@@ -95,7 +94,7 @@ class FlowStore {
   std::uint32_t scan_next_ = 0;  // slot
   std::uint32_t scan_left_ = 0;  // slots
   std::size_t size_ = 0;
-  std::size_t over_ = 0;  // of them
+  std::size_t over_ = 0;  // of these
   std::uint32_t half_open_ = 0;
   std::uint64_t flows_so_far_ = 0;
   std::uint64_t changes_ = 0;

@@ -12,18 +12,19 @@ namespace satrelay::gateway {
 
 inline constexpr std::uint32_t kNoSlot = 0xffff'ffffU;
 
-// Of a flow it has a part of the hash, a tag: the flow itself, which knows its key, is looked at
-// only if that is the same. So eight places share a cache line.
+// An entry has a part of the flow's hash, the tag. The table looks at the flow itself, which has
+// the key, only if the tag is the same. So eight entries share a cache line.
 class FlowTable {
  public:
   FlowTable(std::uint32_t max_flows, HashKey key);
 
   std::uint64_t hash(const FlowKey& flow) const { return hash_flow(key_, flow); }
-  // Brings on its way what find() looks at.
+  // Prefetches the memory that find() reads.
   void prefetch(std::uint64_t hash) const {
     __builtin_prefetch(&entries_[static_cast<std::uint32_t>(hash) & mask_]);
   }
-  // The slot of which is_it(slot) says so, of a flow with this hash; kNoSlot if there is none.
+  // The slot for which is_it(slot) is true, among the flows with this hash; kNoSlot if there is
+  // none.
   template <typename IsIt>
   std::uint32_t find(std::uint64_t hash, IsIt&& is_it) const {
     const auto tag = static_cast<std::uint32_t>(hash);
@@ -34,7 +35,7 @@ class FlowTable {
   }
   // `flow` must be absent and fewer than max_flows keys present.
   void insert(const FlowKey& flow, std::uint32_t slot);
-  // It has been inserted.
+  // `flow` must be present, in `slot`.
   void erase(const FlowKey& flow, std::uint32_t slot);
 
  private:

@@ -1,5 +1,5 @@
-// Which slots are in use, a bit each: finds the n-th of them in a few hundred steps where there are
-// tens of thousands.
+// The slots that are in use, one bit each. Among tens of thousands of slots, it finds the n-th in a
+// few hundred steps.
 #pragma once
 
 #include <bit>
@@ -17,7 +17,7 @@ class LiveSlots {
 
   void set(std::uint32_t slot) { words_[slot / kBits] |= bit(slot); }
   void clear(std::uint32_t slot) { words_[slot / kBits] &= ~bit(slot); }
-  // The one that `before` of those in use stand before; kNoSlot if there are no more than that.
+  // The slot in use with `before` used slots before it; kNoSlot if there are no more than `before`.
   std::uint32_t nth(std::size_t before) const {
     for (std::size_t i = 0; i < words_.size(); ++i) {
       const auto here = static_cast<std::size_t>(std::popcount(words_[i]));

@@ -10,19 +10,20 @@ namespace satrelay::gateway {
 namespace {
 
 constexpr Duration kLinkTime = Duration::seconds(4);
-// Of hosts, without `limits.host_window`: a round trip by two satellites and some tenths.
+// The window of a host without `limits.host_window`: a round trip over two satellites, and some
+// tenths of a second.
 constexpr Duration kFlight = Duration::milliseconds(1250);
 constexpr ByteCount kLeastHostWindow = ByteCount(4ULL << 20);
-// Of an arena for few flows.
+// The least arena, even for few flows.
 constexpr ByteCount kLeastUseful = ByteCount(64ULL << 20);
 constexpr std::size_t kSmallestReserve = 512;
-// What nobody reads of very many streams lies in their reserves, and a block that comes in such
-// shares can always become whole.
+// Bytes of very many streams that no host reads lie in the streams' reserves. A block that arrives
+// in such shares always fits its reserve, so it becomes whole.
 static_assert(kSmallestReserve >= stp::LaneShares::kShare);
-// A large one has room for whole segments, which then need no block.
+// A large reserve has room for whole segments, which then need no block.
 constexpr std::size_t kLargestReserve = 4096;
-// Large blocks cost less time, and leave more unused. What reserves leave has a block for each flow
-// of the table, and some for each of those that are busy at a time.
+// Large blocks cost less time, but leave more memory unused. Beside the reserves there must be a
+// block for each flow of the table, and some for each of the flows that are busy at a time.
 constexpr std::size_t kLargestBlock = 4096;
 constexpr std::uint64_t kBusyFlows = 4096;
 constexpr std::uint64_t kBlocksOfABusyFlow = 4;
@@ -44,7 +45,7 @@ MemoryPlan plan_memory(const config::Gateway& config, Share share) {
   config::Limits limits = config.limits;
   divide(limits, share.workers);
   plan.arena = limits.memory;
-  ByteCount useful = plan.arena;  // for few flows
+  ByteCount useful = plan.arena;  // as much as few flows can use
   if (plan.arena == ByteCount(0)) {
     for (const config::Link& link : config.links) {
       plan.arena += link.planned_rate().bytes_in(kLinkTime) + link.receive_rate.bytes_in(kLinkTime);
@@ -59,8 +60,8 @@ MemoryPlan plan_memory(const config::Gateway& config, Share share) {
   const std::uint64_t blocks = std::max(kBlocksOfABusyFlow * std::min(flows, kBusyFlows), flows);
   plan.block_size =
       std::clamp<std::size_t>(std::bit_floor(half / blocks), plan.reserve_size, kLargestBlock);
-  // Three eighths for credit, shared between peers by the rate at which they can fill it. What is
-  // there for the sake of many flows is no reason to store more of one.
+  // Three eighths for credit. The peers share it by the rate at which they can fill it. Memory that
+  // is there because of many flows is no reason to store more of one flow.
   const std::uint64_t credit = plan.arena.value() / 8 * 3;
   const std::uint64_t useful_credit = useful.value() / 8 * 3;
   std::uint64_t rates = 0;
@@ -78,7 +79,7 @@ MemoryPlan plan_memory(const config::Gateway& config, Share share) {
     const std::uint64_t part =
         quotient(static_cast<Uint128>(credit) * receive_rate(config, peer), rates) / sharing;
     plan.lane_receive_limit.push_back(part);
-    // One flow that is read slowly leaves a quarter of its lane to the others.
+    // A single flow that is read slowly leaves a quarter of its lane to the others.
     const std::uint64_t useful_part =
         quotient(static_cast<Uint128>(useful_credit) * receive_rate(config, peer), rates) / sharing;
     plan.flow_receive_limit.push_back(
@@ -87,7 +88,7 @@ MemoryPlan plan_memory(const config::Gateway& config, Share share) {
     if (is_further && sharing == 1) plan.arena += ByteCount(part);
   }
   plan.flow_send_limit = explicit_limit(std::min(credit, useful_credit) / 4 * 3, credit / 4 * 3);
-  // A flight and what comes meanwhile, of the fastest link.
+  // A round trip and what comes meanwhile, on the fastest link.
   std::uint64_t window = config.limits.host_window.value();
   for (const config::Link& link : config.links) {
     if (config.limits.host_window != ByteCount(0)) break;
@@ -96,7 +97,7 @@ MemoryPlan plan_memory(const config::Gateway& config, Share share) {
   }
   window = std::min(window, of_one_lane.value() / 8);
   plan.host_window = explicit_limit(window, window);
-  // Half of what is left beside credit, the margin and the part of the streams.
+  // Half of what is left beside the credit, the margin and the room for the streams.
   plan.host_windows = of_one_lane.value() / 64 * 15;
   return plan;
 }

@@ -1,6 +1,7 @@
-// Finds slots by a hash of something that they hold, and several of the same: chains through arrays
-// of a fixed size, so that each operation takes a few steps, however many there are, and none
-// allocates but the first. Hashes are keyed, or numbers that nobody outside can steer.
+// Finds slots by a hash of something that they hold; several slots may have the same hash. The
+// index consists of chains through arrays of a fixed size. So each operation takes a few steps,
+// however many slots there are, and only the first insert() allocates. Hashes must be keyed, or be
+// numbers that no host or peer can influence.
 #pragma once
 
 #include <bit>
@@ -15,13 +16,13 @@ class SlotIndex {
  public:
   explicit SlotIndex(std::uint32_t slots) : slots_(slots) {}
 
-  // The first insert() does it else, which takes long where there are many slots.
+  // Without this the first insert() allocates, which takes long if there are many slots.
   void make_room() {
     links_.resize(slots_);
     heads_.assign(std::bit_ceil(slots_), kNoSlot);
   }
   bool contains(std::uint32_t slot) const { return !links_.empty() && links_[slot].is_in; }
-  // `slot` is not in it.
+  // `slot` must not be in the index.
   void insert(std::uint64_t hash, std::uint32_t slot) {
     if (links_.empty()) make_room();
     std::uint32_t& head = heads_[hash & (heads_.size() - 1)];
@@ -31,7 +32,7 @@ class SlotIndex {
     if (head != kNoSlot) links_[head].previous = slot;
     head = slot;
   }
-  // No effect if it is not in it.
+  // No effect if `slot` is not in the index.
   void erase(std::uint32_t slot) {
     if (!contains(slot)) return;
     const Link link = links_[slot];
@@ -39,12 +40,13 @@ class SlotIndex {
     if (link.next != kNoSlot) links_[link.next].previous = link.previous;
     links_[slot] = {};
   }
-  // Those of a hash, and perhaps others: first(), and then next() of each, until kNoSlot.
+  // To find the slots of a hash, call first(), and then next() for each slot, until kNoSlot. Slots
+  // with other hashes may be among them.
   std::uint32_t first(std::uint64_t hash) const {
     return heads_.empty() ? kNoSlot : heads_[hash & (heads_.size() - 1)];
   }
   std::uint32_t next(std::uint32_t slot) const { return links_[slot].next; }
-  // Whether first() and next() come to it.
+  // Whether first() and next() reach this slot.
   bool finds(std::uint64_t hash, std::uint32_t slot) const {
     return contains(slot) && links_[slot].bucket == (hash & (heads_.size() - 1));
   }

@@ -6,7 +6,8 @@
 namespace satrelay::gateway {
 namespace {
 
-// A FIN that is repeated sooner moves nothing: what is moved leaves its old place behind.
+// A wait that began less than this long ago is not restarted: each restart takes a new place and
+// leaves the old one unused.
 constexpr Duration kShortest = Duration::seconds(1);
 
 }  // namespace
@@ -93,7 +94,7 @@ void TimeWaits::leave(Record& record, Id id) {
   unindex(hash_flow(secret_, record.key), id);
 }
 
-// The place that was taken first; who was in it, if anybody still is.
+// Frees the oldest place. Returns the connection in it, if that is still there.
 std::optional<FlowKey> TimeWaits::pop() {
   Record& record = at(first_);
   std::optional<FlowKey> left;
@@ -102,7 +103,7 @@ std::optional<FlowKey> TimeWaits::pop() {
     leave(record, first_);
   }
   const Id last = first_++;
-  // Whose chunk is needed no more: an empty ring goes on with the next one.
+  // An empty ring goes on with the next chunk, so that this one can be freed.
   if (first_ == end_) first_ = end_ = (end_ + kChunk - 1) / kChunk * kChunk;
   if (first_ % kChunk == 0) ring_[last / kChunk % ring_.size()].reset();
   return left;
@@ -148,7 +149,7 @@ void TimeWaits::restart(const FlowKey& key, Instant now) {
   Record& record = at(id);
   const auto left = static_cast<std::int32_t>(record.expires - ticks(now));
   if (left > static_cast<std::int32_t>((kTime - kShortest).to_nanoseconds() >> 20)) return;
-  // No place more than there may be.
+  // The ring is full.
   if (end_ - first_ >= most_) return;
   const Record moved = record;
   leave(record, id);

@@ -1,8 +1,8 @@
-// The connections of hosts that are over but for their TIME-WAIT: a record of at most 64 octets
-// each, in the order in which their time ends. At most so many; then the oldest is given up for a
-// new one, as RFC 1122 section 4.2.2.13 allows, and RFC 6191 for those that use timestamps.
+// Connections that are in TIME-WAIT: a record of at most 64 octets for each, in the order in which
+// the waits end. Their number is limited. If there are too many, the oldest is given up for a new
+// one, as RFC 1122 section 4.2.2.13 allows, and RFC 6191 for connections that use timestamps.
 //
-// Memory is taken as it is needed, and given back.
+// Memory is allocated when it is needed, and freed afterwards.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ namespace satrelay::gateway {
 
 class TimeWaits {
  public:
-  // 2 MSL of a LAN.
+  // 2 MSL on a LAN.
   static constexpr Duration kTime = Duration::seconds(30);
 
   TimeWaits(std::uint32_t most, HashKey secret);
@@ -30,17 +30,18 @@ class TimeWaits {
   bool empty() const { return size_ == 0; }
   bool contains(const FlowKey& key) const { return !empty() && find(key) != kNone; }
 
-  // Of a connection that has none yet; the one that was given up for it.
+  // The connection must not have a record yet. Returns the connection that was given up for it.
   std::optional<FlowKey> add(const FlowKey& key, const tcp::TimeWait& state, Instant now);
-  // nullopt if there is none.
+  // nullopt if there is no record.
   std::optional<tcp::TimeWait> state(const FlowKey& key) const;
-  // There is one. Of what may have changed: the newest timestamp and the challenges.
+  // Stores the state that may have changed: the newest timestamp, and the challenge limit. There
+  // must be a record.
   void update(const FlowKey& key, const tcp::TimeWait& state);
-  // The wait begins anew, unless it has just begun. There is one.
+  // Begins the wait anew, unless it has just begun. There must be a record.
   void restart(const FlowKey& key, Instant now);
   bool remove(const FlowKey& key);  // false if there was none
-  // The next place whose time is over, and who was in it, if anybody still is; `more`: there is
-  // another.
+  // The next place that is due, and the connection in it, if that is still there. `more`: another
+  // place is due.
   struct Expired {
     std::optional<FlowKey> connection;
     bool more = false;
@@ -49,7 +50,7 @@ class TimeWaits {
   Instant next_expiry() const;
 
  private:
-  using Id = std::uint64_t;  // counts on
+  using Id = std::uint64_t;  // only grows
   static constexpr Id kNone = ~Id{0};
 
   struct Record {
@@ -57,23 +58,25 @@ class TimeWaits {
     std::uint8_t window = 0;  // in units of 256
     std::uint8_t window_scale : 4 = 0;
     bool timestamps : 1 = false;
-    bool present : 1 = false;  // else it was removed, and its place waits for its time
+    bool present : 1 = false;  // false: removed, but its place stays until its time is over
     std::uint32_t send_next = 0;
     std::uint32_t receive_next = 0;
     std::uint32_t recent_timestamp = 0;
-    std::uint32_t expires = 0;  // in ticks, which wrap
+    std::uint32_t expires = 0;  // in ticks of 2^20 ns, which wrap
     tcp::ChallengeLimit challenges;
   };
   static_assert(sizeof(Record) <= 64);
   static constexpr std::size_t kChunk = 256;
   using Chunk = std::array<Record, kChunk>;
 
-  // Where a record is: by a part of the key's hash first, so that hardly any other is looked at.
+  // Where a record is. The tag is a part of the key's hash, so that find() reads hardly any other
+  // record.
   struct Entry {
     std::uint32_t tag = 0;
-    std::uint32_t id = 0;  // its lower bits
+    std::uint32_t id = 0;  // lower bits of the Id
   };
-  // In parts, each of which grows by itself: it takes long to move all at once.
+  // The index has parts, and each part grows by itself: it would take long to move all entries at
+  // once.
   struct Part {
     std::vector<Entry> entries;  // tag 0: empty
     std::size_t used = 0;
@@ -101,12 +104,12 @@ class TimeWaits {
 
   HashKey secret_;
   std::uint64_t most_;
-  std::vector<std::unique_ptr<Chunk>> ring_;  // by the number of a chunk
+  std::vector<std::unique_ptr<Chunk>> ring_;  // by the chunk's number
   std::vector<Part> parts_;
   Id first_ = 0;  // places in use: [first_, end_)
   Id end_ = 0;
   std::size_t size_ = 0;
-  Instant last_expiry_;  // of the newest
+  Instant last_expiry_;  // of the newest record
 };
 
 }  // namespace satrelay::gateway

@@ -15,14 +15,13 @@ constexpr std::uint32_t kMostIpLength = 65'535;
 // RFC 3168 section 5.
 constexpr unsigned kEcnMask = 3, kNotEct = 0, kCongestionExperienced = 3;
 
-// Where the part of the datagram stands in a fragment's frame: behind the headers that each
-// fragment has of its own.
+// Where the part of the datagram begins in a fragment's frame: behind the fragment's own headers.
 std::size_t data_at(const Frame& fragment) {
   const std::size_t ip = fragment.ethernet.size() + fragment.ip.header_size;
   return fragment.extensions.fragment ? ip + fragment.extensions.fragment->data_at : ip;
 }
 
-// What stands before the datagram's parts once it is whole, by what its length field counts.
+// Headers of the whole datagram that its length field counts.
 std::size_t counted_headers(const Frame& fragment) {
   if (fragment.ip.source.is_v4()) return fragment.ip.header_size;
   return fragment.extensions.fragment->data_at - wire::kFragmentHeaderSize;
@@ -56,8 +55,8 @@ bool Reassembly::may_be_tcp(const Frame& fragment) {
   return next == wire::kProtocolTcp || wire::is_extension_header(next);
 }
 
-// RFC 791: addresses, protocol (which is TCP) and identification; RFC 8200 without the protocol.
-// The same in another VLAN is another's.
+// RFC 791: addresses, protocol (which is TCP) and identification. RFC 8200: without the protocol.
+// The same values in another VLAN are another datagram.
 std::uint64_t Reassembly::key_of(const Frame& fragment) {
   std::array<std::byte, 16 + 16 + 4 + 2 * wire::kMaxVlanTags + 1> bytes{};
   const auto octets = [](const IpAddress& address) {
@@ -132,7 +131,7 @@ Reassembly::Addition Reassembly::add(const Frame& fragment, ConstBytes frame, In
   if (part.offset == 0) datagram.head = cell;
   if (!part.more) datagram.size = part.end();
   datagram.ecn_seen |= static_cast<std::uint8_t>(1U << (fragment.ip.traffic_class & kEcnMask));
-  // Nothing overlaps, so there is no gap.
+  // There are no overlaps, so there is no gap either.
   if (datagram.size == 0 || datagram.bytes != datagram.size) return Addition::kHeld;
   if (!put_together(datagram)) {
     discard(datagram, Counter::kDroppedFragmentMalformed);
@@ -145,7 +144,7 @@ Reassembly::Addition Reassembly::add(const Frame& fragment, ConstBytes frame, In
   return Addition::kWhole;
 }
 
-// The oldest give way, as many as must.
+// The oldest datagram gives way if there is no place.
 Reassembly::Datagram& Reassembly::begin(std::uint64_t key, const Frame& fragment, Instant now) {
   const auto number = static_cast<std::uint16_t>(hash_host(secret_, fragment.ip.source) % kHosts);
   Host& host = hosts_[number];
@@ -169,8 +168,8 @@ Reassembly::Datagram& Reassembly::begin(std::uint64_t key, const Frame& fragment
   return datagram;
 }
 
-// RFC 5722, RFC 8200 section 4.5: an overlap is the end of the datagram, but for a fragment that
-// came twice. The same for IPv4, where RFC 1858 and RFC 3128 tell what else it is good for.
+// RFC 5722, RFC 8200 section 4.5: an overlap discards the datagram, unless a fragment merely came
+// twice. The same is done for IPv4; RFC 1858 and RFC 3128 describe attacks by overlaps.
 Reassembly::Fit Reassembly::fit(const Datagram& datagram, const Fragment& part,
                                 ConstBytes data) const {
   if (part.offset < datagram.reach) {
@@ -182,13 +181,14 @@ Reassembly::Fit Reassembly::fit(const Datagram& datagram, const Fragment& part,
       return same ? Fit::kDuplicate : Fit::kOverlap;
     }
   }
-  // Behind the end, or an end before what is there already.
+  // It lies behind the end, or is an end before parts that have come already.
   if (datagram.size != 0 && (!part.more || part.end() > datagram.size)) return Fit::kContradiction;
   if (!part.more && part.end() < datagram.reach) return Fit::kContradiction;
   return datagram.count == kMostFragmentsOfDatagram ? Fit::kTooMany : Fit::kNew;
 }
 
-// kNoCell if fragments that wait to be sent, which nobody can take back, hold all of them.
+// kNoCell if fragments that wait to be sent hold all cells, or the host's part of them. These
+// cannot be taken back.
 Reassembly::Cell Reassembly::take_cell(const Datagram& datagram) {
   if (!make_room(datagram)) return kNoCell;
   const Cell cell = free_.back();
@@ -202,7 +202,8 @@ bool Reassembly::make_room(const Datagram& datagram) {
   const auto drop_one = [&](Datagram* oldest, ListHook<Datagram> Datagram::*hook) {
     Datagram* victim = oldest;
     if (victim == &datagram) victim = (victim->*hook).next;
-    if (victim == nullptr || victim == &datagram) return false;  // the last one's next is itself
+    // The next of the last datagram is itself.
+    if (victim == nullptr || victim == &datagram) return false;
     work_.add();
     drop_fragments(*victim, Counter::kDroppedFragmentNoRoom);
     forget(*victim);
@@ -231,7 +232,7 @@ bool Reassembly::put_together(const Datagram& datagram) {
     std::ranges::copy(data(cell), whole_.data() + headers + cells_[cell].offset);
   }
 
-  // RFC 3168 section 5.3: no sign of congestion is lost, and none given to who did not ask for it.
+  // RFC 3168 section 5.3: no congestion mark is lost, and no sender without ECN gets one.
   unsigned traffic_class = first.ip.traffic_class;
   if ((datagram.ecn_seen & (1U << kCongestionExperienced)) != 0) {
     if ((datagram.ecn_seen & (1U << kNotEct)) != 0) return false;
@@ -274,7 +275,7 @@ void Reassembly::release(Cell cell) {
 }
 
 void Reassembly::handle_timeout(Instant now) {
-  // Of up to 64 fragments each.
+  // Each has up to 64 fragments.
   constexpr int kDatagramsPerCall = 16;
   for (int i = 0; i < kDatagramsPerCall && next_timeout() <= now; ++i) {
     Datagram& datagram = *by_age_.front();
@@ -301,7 +302,7 @@ void Reassembly::drop_fragments(Datagram& datagram, Counter reason) {
   datagram.count = 0;
 }
 
-// RFC 5722 section 4: with the fragments that are still to come, until its time is over.
+// RFC 5722 section 4: drops further fragments of the datagram, too, until its timeout.
 void Reassembly::discard(Datagram& datagram, Counter reason) {
   drop_fragments(datagram, reason);
   datagram.discarded = reason;

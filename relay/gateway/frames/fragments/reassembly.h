@@ -1,11 +1,11 @@
-// Puts IP datagrams together from their fragments (RFC 791 section 3.2, RFC 8200 section 4.5), so
-// that what they carry is judged and relayed as one segment, and keeps the fragments as they came
+// Reassembles IP datagrams from their fragments (RFC 791 section 3.2, RFC 8200 section 4.5), so
+// that a segment in fragments is judged and relayed as a whole. It keeps the fragments as they came
 // until it is known whether they are bridged.
 //
-// All memory is taken at the start. Each fragment has a cell of it, and each host no more than a
-// quarter of the cells; the oldest datagram gives way, that of the same host first. So who never
-// completes what he begins takes the place of his own, and a datagram whose fragments follow each
-// other gets through whatever others do.
+// All memory is taken at the start. Each fragment has a cell of it, and a host has no more than a
+// quarter of the cells. The oldest datagram gives way, first among those of the same host. So a
+// host that never completes its datagrams displaces only its own, and a datagram with fragments in
+// close succession gets through whatever other hosts do.
 #pragma once
 
 #include <array>
@@ -31,35 +31,34 @@ class Reassembly {
   using Cell = std::uint16_t;
   static constexpr std::size_t kMostFragments = 512;
   static constexpr std::size_t kMostDatagrams = 256;
-  // Of one source address; those that share a hash share this.
+  // Limits for one source address. Addresses with the same hash share them.
   static constexpr std::size_t kMostFragmentsOfHost = kMostFragments / 4;
   static constexpr std::size_t kMostDatagramsOfHost = kMostDatagrams / 4;
   // The longest datagram over Ethernet has 45.
   static constexpr std::size_t kMostFragmentsOfDatagram = 64;
-  // From the first fragment that comes. RFC 8200 allows 60 s at the most, RFC 791 begins with 15 s.
-  // On a LAN fragments follow each other within milliseconds, even 64 KiB at 64 kbit/s within 9 s,
-  // and TCP sends again with another identification long before: what waits longer waits in vain,
-  // in a place that is scarce.
+  // The time since the first fragment came. RFC 8200 allows 60 s at most, RFC 791 begins with 15 s.
+  // On a LAN fragments follow each other within milliseconds, even 64 KiB at 64 kbit/s within 9 s.
+  // TCP retransmits with another identification long before the timeout. So a longer wait would
+  // only hold scarce room.
   static constexpr Duration kTimeout = Duration::seconds(15);
 
   Reassembly(HashKey secret, std::size_t most_frame_size, Counters& counters);
   Reassembly(const Reassembly&) = delete;
   Reassembly& operator=(const Reassembly&) = delete;
 
-  // Whether what the fragment is of may be TCP: then it is for add(). The rest of a datagram is
-  // named by its first fragment (RFC 8200 section 4.5), and here by each, as senders do; of one
-  // whose fragments differ nobody gets the whole.
+  // Whether the fragment's datagram may be TCP, and so is for add(). The first fragment decides
+  // what the rest of a datagram is (RFC 8200 section 4.5). Here each fragment decides by itself,
+  // since senders write the same in all. A datagram with differing fragments is never reassembled.
   static bool may_be_tcp(const Frame& fragment);
 
   enum class Addition : std::uint8_t { kHeld, kWhole, kDropped };
-  // `fragment` is what look_at() made of `frame`, whose bytes are copied. After kWhole the datagram
-  // is whole() until end_whole().
+  // `fragment` is the result of look_at() for `frame`. The bytes of `frame` are copied. After
+  // kWhole the datagram is in whole() until end_whole().
   [[nodiscard]] Addition add(const Frame& fragment, ConstBytes frame, Instant now);
-  // A frame as if it had never been fragmented: the headers of the first fragment without Fragment
-  // header. May be longer than any MTU.
+  // The frame as if it had never been fragmented: with the headers of the first fragment, without a
+  // Fragment header. It may be longer than any MTU.
   ConstBytes whole() const { return ConstBytes(whole_).first(whole_size_); }
-  // The next fragment of the whole datagram, in the order in which they came; the caller releases
-  // its cell.
+  // The next fragment of the whole datagram, in order of arrival. The caller releases its cell.
   std::optional<Cell> take_fragment();
   // Drops the fragments that were not taken.
   void end_whole();
@@ -74,7 +73,8 @@ class Reassembly {
     return by_age_.empty() ? Instant::never() : by_age_.front()->deadline;
   }
 
-  std::size_t fragments() const { return kMostFragments - free_.size(); }  // taken ones too
+  // Includes fragments that were taken and not released.
+  std::size_t fragments() const { return kMostFragments - free_.size(); }
   std::size_t datagrams() const { return datagram_count_; }
   std::uint64_t visited() const { return work_.total(); }
 
@@ -83,11 +83,11 @@ class Reassembly {
   static constexpr std::size_t kHosts = 1024;
 
   struct Fragment {
-    Cell next = kNoCell;     // of the datagram
-    std::uint16_t host = 0;  // by its number
+    Cell next = kNoCell;     // of the same datagram
+    std::uint16_t host = 0;  // number of the host
     std::uint16_t frame_size = 0;
     std::uint16_t data_at = 0;  // in the frame
-    std::uint16_t offset = 0;   // of the datagram
+    std::uint16_t offset = 0;   // in the datagram
     std::uint16_t size = 0;
     bool more = false;
     std::uint32_t end() const { return std::uint32_t{offset} + size; }
@@ -97,14 +97,19 @@ class Reassembly {
     Datagram* chain = nullptr;
     Instant deadline;
     std::uint16_t host = 0;
-    Cell first = kNoCell, last = kNoCell;  // as they came
-    Cell head = kNoCell;                   // with the headers
+    Cell first = kNoCell, last = kNoCell;  // in order of arrival
+    // The fragment with the headers.
+    Cell head = kNoCell;
     std::uint16_t count = 0;
-    std::uint32_t bytes = 0;           // have come
-    std::uint32_t reach = 0;           // the end of what lies furthest behind
-    std::uint32_t size = 0;            // once the last part has come
-    std::uint8_t ecn_seen = 0;         // a bit for each codepoint
-    std::optional<Counter> discarded;  // holds no fragment, and is never put together
+    // That have come.
+    std::uint32_t bytes = 0;
+    // The highest end of all fragments.
+    std::uint32_t reach = 0;
+    // Known once the last part has come.
+    std::uint32_t size = 0;
+    std::uint8_t ecn_seen = 0;  // a bit for each codepoint
+    // Set: the datagram holds no fragments, and is never reassembled.
+    std::optional<Counter> discarded;
     ListHook<Datagram> age, of_host;
   };
   struct Host {
@@ -131,7 +136,7 @@ class Reassembly {
   HashKey secret_;
   Counters& counters_;
   const std::size_t cell_size_;
-  std::unique_ptr<std::byte[]> memory_;  // of the cells
+  std::unique_ptr<std::byte[]> memory_;  // memory of the cells
   std::vector<Fragment> cells_;
   std::vector<Cell> free_;
   KeyedPool<Datagram> datagrams_{kMostDatagrams};
@@ -140,7 +145,8 @@ class Reassembly {
   std::vector<Host> hosts_;
   std::vector<std::byte> whole_;
   std::size_t whole_size_ = 0;
-  Cell whole_first_ = kNoCell;  // not taken yet
+  // The fragments that were not taken yet.
+  Cell whole_first_ = kNoCell;
   WorkCount work_;
 };
 

@@ -1,6 +1,6 @@
-// Fragments of datagrams that were put together and are bridged after all: they leave by the WAN
-// port as they came, from the reassembly's memory. Those that need not wait leave when the port is
-// next polled, the others have a slot among the held frames.
+// Fragments of reassembled datagrams that are bridged after all. They leave by the WAN port as they
+// came, from the reassembly's memory. A fragment that need not wait leaves when the port is next
+// polled. The others have a slot among the held frames.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace satrelay::gateway {
 
 class ReleasedFragments {
  public:
-  // Slots 0 to slots - 1.
+  // Slots are 0 to slots - 1.
   ReleasedFragments(Reassembly& reassembly, std::size_t slots)
       : reassembly_(reassembly), by_slot_(slots, kNoCell), queue_(Reassembly::kMostFragments) {}
   ReleasedFragments(const ReleasedFragments&) = delete;
@@ -26,11 +26,11 @@ class ReleasedFragments {
   bool any_to_send() const { return queued_ > 0; }
   std::size_t held() const { return held_; }
   bool holds(std::size_t slot) const { return by_slot_[slot] != kNoCell; }
-  // The next that need not wait; 0 if there is none.
+  // Writes the next fragment that need not wait; 0 if there is none.
   std::size_t poll_frame(MutableBytes out);
-  // The one that holds() the slot, which is free then.
+  // Writes the fragment in the slot, for which holds() is true. The slot is free then.
   std::size_t write_held(std::size_t slot, MutableBytes out);
-  // The same, and it does not leave.
+  // Drops that fragment instead.
   void drop_held(std::size_t slot);
   Instant next_timeout() const { return any_to_send() ? Instant() : Instant::never(); }
 

@@ -1,4 +1,5 @@
-// Whose MAC ARP or Neighbour Discovery tells, as far as hosts believe it.
+// Reads which MAC a frame announces for an address by ARP or Neighbour Discovery, if hosts would
+// accept it.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +16,12 @@ struct AnnouncedOwner {
   enum class Override : std::uint8_t { kSet, kClear } replaces = Override::kSet;
 };
 
-// nullopt: the frame tells of nobody.
+// nullopt if the frame announces no owner.
 std::optional<AnnouncedOwner> announced_owner(const Frame& frame);
 
-// The address that the sender of the frame says it has. Beside those of told_owner() these are the
-// sources of solicitations, and advertisements that leave the MAC out, as many that answer
-// a single host do (RFC 4861 section 4.4).
+// The address that the sender of the frame claims for itself. This finds the addresses of
+// announced_owner() and two more kinds: sources of solicitations, and advertisements without a MAC.
+// Many advertisements that answer a single host leave the MAC out (RFC 4861 section 4.4).
 std::optional<IpAddress> own_address(const Frame& frame);
 
 }  // namespace satrelay::gateway

@@ -1,5 +1,5 @@
-// Reads whose MAC ARP or Neighbour Discovery asks for, and whose an answer tells: the two ends of a
-// question, as the station that asks sees them.
+// Reads for which address ARP or Neighbour Discovery asks, and for which address an answer speaks.
+// These are the two ends of a question, as the asking station sees them.
 #pragma once
 
 #include <optional>
@@ -9,10 +9,10 @@
 
 namespace satrelay::gateway {
 
-// An ARP request or a neighbour solicitation; nullopt: the frame asks for nobody.
+// An ARP request or a neighbour solicitation; nullopt if the frame asks for no address.
 std::optional<IpAddress> asked_owner(const Frame& frame);
 // An ARP reply or a neighbour advertisement to one station, with or without a MAC of its own;
-// nullopt: the frame answers no question.
+// nullopt if the frame is no answer.
 std::optional<IpAddress> answering_owner(const Frame& frame);
 
 }  // namespace satrelay::gateway

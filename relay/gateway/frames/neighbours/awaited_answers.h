@@ -1,4 +1,4 @@
-// Which owners of addresses the workers of a gateway have just asked whether they still are. The
+// Keeps which owners of addresses the workers of a gateway have just asked for confirmation. The
 // thread that receives an answer shows it to all workers, however many other messages there are.
 //
 // All workers share it, without a lock.
@@ -17,13 +17,13 @@ namespace satrelay::gateway {
 
 class AwaitedAnswers {
  public:
-  // Of a question: its owner has half a second.
+  // The lifetime of a question. Its owner has half a second to answer.
   static constexpr Duration kPatience = Duration::seconds(2);
 
   explicit AwaitedAnswers(HashKey key) : key_(key), table_(kPlaces) {}
 
   void await(const IpAddress& host, const MacAddress& owner, Instant now);
-  // A number of the answer, the same for each that tells the same; nullopt: nobody waits for it.
+  // A number of the answer, the same for equal answers; nullopt if no worker waits for it.
   std::optional<std::uint64_t> find(const AnnouncedOwner& told, Instant now) const;
 
  private:

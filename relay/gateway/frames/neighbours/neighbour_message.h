@@ -1,4 +1,4 @@
-// The Neighbour Discovery in a frame, as far as hosts believe it (RFC 4861 section 7.1).
+// Reads a Neighbour Discovery message, if hosts would accept it (RFC 4861 section 7.1).
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace satrelay::gateway {
 
-// nullopt: the frame is no solicitation or advertisement, or comes through a router.
+// nullopt if the frame is not a solicitation or advertisement, or has come through a router.
 std::optional<wire::NeighbourMessage> neighbour_message(const Frame& frame);
 
 }  // namespace satrelay::gateway

@@ -1,4 +1,4 @@
-// What a reload may change.
+// Which keys a reload may change, and which need a restart.
 #include "config/checks/changes.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What a machine has, from the files by which its kernel tells.
+// How much memory a machine has, read from the files of /proc and of the control groups.
 #include "config/checks/machine_memory.h"
 
 #include <gtest/gtest.h>
@@ -106,7 +106,7 @@ TEST_F(MachineMemoryTest, AMachineThatSaysNothingHasEnough) {
   EXPECT_EQ(exceeds_available(ByteCount(std::uint64_t{1} << 50), read()), "");
 }
 
-// This very machine.
+// Reads the files of the machine that runs the test.
 TEST(MachineMemoryOfThisMachine, IsPlausible) {
   const MachineMemory memory = machine_memory();
   EXPECT_GT(memory.total, ByteCount(64 * kMebibyte));

@@ -1,4 +1,5 @@
-// What is allowed and seldom meant is told, with its place.
+// Warnings about values that are allowed but seldom meant, and notes. Each names its place in the
+// file.
 #include <gtest/gtest.h>
 
 #include <filesystem>

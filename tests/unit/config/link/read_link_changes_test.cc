@@ -1,4 +1,4 @@
-// What link.yaml says about a link that changes over time.
+// The keys of link.yaml for a link that changes over time.
 #include <gtest/gtest.h>
 
 #include <string>

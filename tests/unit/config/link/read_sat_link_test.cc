@@ -1,4 +1,4 @@
-// The queue of link.yaml as a size and as a time; the other keys are in loader_test.cc.
+// The queue of link.yaml, given as a size or as a time. loader_test.cc tests the other keys.
 #include "config/link/read_sat_link.h"
 
 #include <gtest/gtest.h>

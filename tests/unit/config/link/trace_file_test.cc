@@ -20,7 +20,7 @@ class TraceFile : public ::testing::Test {
     std::ofstream(folder_ / name) << text;
     return folder_ / name;
   }
-  // What is wrong, behind the file's name.
+  // The message, without the file's name in front.
   template <typename Read>
   std::string error_of(const std::string& text, Read&& read) {
     const std::filesystem::path file = write("trace", text);

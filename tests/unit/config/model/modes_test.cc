@@ -1,4 +1,4 @@
-// The switches of a rule that let the far host's doing through.
+// The modes of a rule, each of which leaves a part of a connection to the far host.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// What gateway.yaml says about the shares of classes and of bridged frames.
+// The keys of gateway.yaml that give classes and bridged frames their shares.
 #include <gtest/gtest.h>
 
 #include <string>

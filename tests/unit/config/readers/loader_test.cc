@@ -527,7 +527,7 @@ TEST(Contradictions, Peers) {
                          "10.1.7.0/24]}")),
       "g.yaml:6:57: peers[1].prefixes[1]: 10.1.7.0/24 overlaps 10.1.0.0/16 of peers[0]; write "
       "prefixes that each belong to one peer");
-  // Two peers without prefixes both claim everything: shown at the second.
+  // Two peers without prefixes both claim all addresses. The message names the second peer.
   EXPECT_EQ(gateway_error(with(two, "[{address: 192.0.2.2}]",
                                "\n- {address: 192.0.2.2}\n- {address: 192.0.2.3}")),
             "g.yaml:6:3: peers[1].prefixes[0]: 0.0.0.0/0 overlaps 0.0.0.0/0 of peers[0]; write "

@@ -28,7 +28,7 @@ class PskFileTest : public ::testing::Test {
     ::chmod(file.c_str(), mode);
     return file;
   }
-  // What is wrong, behind the file's name.
+  // The message, without the file's name in front.
   static std::string error_of(const std::filesystem::path& file) {
     try {
       read_psk_file(file);
@@ -86,7 +86,7 @@ TEST_F(PskFileTest, RefusesAnotherOwner) {
   EXPECT_EQ(
       error_of(file),
       ": belongs to user 65534; it must belong to root or to the user that satrelayd runs as");
-  // That user may, once the process runs as it.
+  // The file is accepted once the process runs as the file's owner.
   ::chmod(folder_.c_str(), 0755);
   ASSERT_EQ(::seteuid(65534), 0);
   const std::string error_of_owner = error_of(file);
@@ -94,7 +94,7 @@ TEST_F(PskFileTest, RefusesAnotherOwner) {
   EXPECT_EQ(error_of_owner, "no error");
 }
 
-// Root reads it at the start, and the user that it then becomes at a reload.
+// Root reads the file at the start. At a reload the user that the process then runs as reads it.
 TEST_F(PskFileTest, TheGroupOfTheGatewaysUserMayRead) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   const ::passwd* found = ::getpwnam("daemon");
@@ -115,7 +115,7 @@ TEST_F(PskFileTest, TheGroupOfTheGatewaysUserMayRead) {
   EXPECT_EQ(error(file, "daemon"), "no error");
   EXPECT_EQ(error(file, "bin"), ": has mode 0640, so others may read or write it; set it to 0600");
   EXPECT_EQ(error(file, ""), ": has mode 0640, so others may read or write it; set it to 0600");
-  // Once it is that user's process, and a stranger's.
+  // The error once the process runs as that user, in this group.
   const auto error_as = [&](::gid_t group) {
     EXPECT_EQ(::setegid(group), 0);
     EXPECT_EQ(::seteuid(user.pw_uid), 0);
@@ -132,7 +132,7 @@ TEST_F(PskFileTest, TheGroupOfTheGatewaysUserMayRead) {
   EXPECT_EQ(error_as(user.pw_gid),
             ": cannot be read: Permission denied; give it the group of the user that satrelayd "
             "runs as, and mode 0640 (chgrp, chmod)");
-  // A file of the user's own is for nobody else.
+  // A file that belongs to the user itself must not be readable by its group.
   ASSERT_EQ(::chown(file.c_str(), user.pw_uid, user.pw_gid), 0);
   ::chmod(file.c_str(), 0640);
   EXPECT_EQ(error_as(user.pw_gid),
@@ -149,7 +149,7 @@ TEST_F(PskFileTest, RefusesWhatIsNoRegularFile) {
   EXPECT_EQ(error_of(folder_ / "gone"), ": cannot be read: No such file or directory");
 }
 
-// A link is what it leads to.
+// A link is followed: the mode of the file that it leads to counts.
 TEST_F(PskFileTest, FollowsALink) {
   const std::filesystem::path file = write(kFirst), link = folder_ / "link";
   std::filesystem::create_symlink(file, link);
@@ -189,7 +189,7 @@ TEST_F(PskFileTest, TellsWhereALineIsWrong) {
             ":2:1: the same key again; write another, or none");
 }
 
-// Of every file that is refused, whatever is wrong with it: no four digits of a key are told.
+// No message quotes four digits of a key in sequence, whatever is wrong with the file.
 TEST_F(PskFileTest, NeverTellsAKey) {
   const std::string first = kFirst;
   const auto followed_by = [&first](std::string_view more) {

@@ -1,4 +1,4 @@
-// Who may use the sockets: `access`.
+// `access`: which users and groups may use the sockets.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// Where a class's dictionary comes from, and what is none.
+// Which file a class's dictionary is read from, and which files are refused.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -19,7 +19,7 @@ class DictionaryKey : public ::testing::Test {
         .write(reinterpret_cast<const char*>(content.data()),
                static_cast<std::streamsize>(content.size()));
   }
-  // What is wrong with the file, behind its name.
+  // The message, without the place and the file's name in front.
   std::string error() const {
     const std::string text = error_with_line(line_);
     const std::string place = "g.yaml:5:29: classes.web.dictionary: " + file_ + ": ";

@@ -1,4 +1,4 @@
-// Keys of a port, and of workers: what contradicts them is refused with its place in the file.
+// The keys of a port and of workers. A contradiction is refused with its place in the file.
 #include "config/readers/read_common.h"
 
 #include <gtest/gtest.h>

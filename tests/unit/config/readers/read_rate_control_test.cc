@@ -1,4 +1,4 @@
-// capacity: find, with and without a ceiling, and what contradicts it.
+// `capacity: find`, with and without a ceiling, and the keys that contradict it.
 #include "config/readers/read_rate_control.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What rules match, and which of their parts contradict each other or the rest.
+// The criteria of rules, and which keys of a rule contradict each other or the rest of the file.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -93,7 +93,7 @@ TEST(RulesKey, ARuleBehindOneThatMatchesEverythingIsRefused) {
             "no error");
 }
 
-// As many as the design asks for, each with a line of its own.
+// The design asks for 10,000 rules. Here each matches another source prefix.
 TEST(RulesKey, TenThousandAreRead) {
   std::string rules;
   for (int i = 0; i < 10'000; ++i) {

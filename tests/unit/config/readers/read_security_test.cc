@@ -1,4 +1,4 @@
-// `security`: at the top, of one peer, missing, misspelt, and with key files of every kind.
+// `security`: at the top level and per peer, missing and misspelt, with key files of every kind.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Whatever is named as a file: no more of it is read than may be, and nothing waits.
+// A reader never reads more of a file than it allows, and never blocks, whatever the name leads to.
 #include "config/text/text_file.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ TEST_F(TextFile, IsReadWhole) {
   EXPECT_EQ(read_text_file(write("to the end"), 10), "to the end");
   const std::string long_text(1'000'000, 'x');
   EXPECT_EQ(read_text_file(write(long_text), 1'000'000), long_text);
-  // Its length is 0 before it is read.
+  // The file system reports a length of 0 for this file.
   EXPECT_NE(read_text_file("/proc/self/status", 1 << 20).find("Pid:"), std::string::npos);
 }
 
@@ -56,7 +56,7 @@ TEST_F(TextFile, IsNoLongerThanItMayBe) {
   EXPECT_EQ(error(file_, kMostDocumentBytes), file_ + ": is larger than 8MiB");
 }
 
-// Each reader of a file that a person names.
+// All readers of files that an operator names.
 TEST_F(TextFile, EveryReaderRefusesWhatNeverEnds) {
   ASSERT_EQ(::mkfifo(file_.c_str(), 0600), 0);
   const auto each = [](const std::string& file, const std::string& message) {

@@ -85,7 +85,7 @@ TEST(ParseShare, TakesNumbersAndPercentages) {
   EXPECT_DOUBLE_EQ(parse_share("1%").value(), 0.01);
   EXPECT_DOUBLE_EQ(parse_share("0.5%").value(), 0.005);
   EXPECT_DOUBLE_EQ(parse_share("1e-3").value(), 0.001);
-  EXPECT_DOUBLE_EQ(parse_share("150%").value(), 1.5);  // the range is the caller's
+  EXPECT_DOUBLE_EQ(parse_share("150%").value(), 1.5);  // the caller checks the range
 }
 
 TEST(ParseShare, RefusesEverythingElse) {

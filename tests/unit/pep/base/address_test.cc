@@ -46,9 +46,9 @@ TEST(IpAddress, ParsesV6AndPrintsTheCanonicalForm) {
       {"2001:DB8:0:0:0:0:0:1", "2001:db8::1"},
       {"2001:db8::0:1", "2001:db8::1"},
       {"2001:0db8:0000:0042::", "2001:db8:0:42::"},
-      {"2001:db8:0:1:1:1:1:1", "2001:db8:0:1:1:1:1:1"},  // one zero group stays
-      {"2001:db8:0:0:1:0:0:1", "2001:db8::1:0:0:1"},     // the first of equal runs
-      {"2001:0:0:1:0:0:0:1", "2001:0:0:1::1"},           // the longest run
+      {"2001:db8:0:1:1:1:1:1", "2001:db8:0:1:1:1:1:1"},  // a single zero group is not shortened
+      {"2001:db8:0:0:1:0:0:1", "2001:db8::1:0:0:1"},  // of two equal runs, the first is shortened
+      {"2001:0:0:1:0:0:0:1", "2001:0:0:1::1"},        // the longest run is shortened
       {"1:2:3:4:5:6:7::", "1:2:3:4:5:6:7:0"},
       {"::ffff:192.0.2.1", "::ffff:c000:201"},
       {"64:ff9b::192.0.2.33", "64:ff9b::c000:221"},
@@ -131,8 +131,7 @@ TEST(IpPrefix, ParsesAndContains) {
   EXPECT_TRUE(net->contains(*IpAddress::parse("198.51.103.255")));
   EXPECT_FALSE(net->contains(*IpAddress::parse("198.51.104.0")));
   EXPECT_FALSE(net->contains(*IpAddress::parse("198.51.99.255")));
-  EXPECT_FALSE(
-      net->contains(*IpAddress::parse("c633:6400::")));  // same first octets, other version
+  EXPECT_FALSE(net->contains(*IpAddress::parse("c633:6400::")));  // same octets, another version
 
   const auto v6 = IpPrefix::parse("2001:db8::/33");
   ASSERT_TRUE(v6);

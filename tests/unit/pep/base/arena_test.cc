@@ -13,7 +13,7 @@ namespace satrelay::arena_test {
 namespace {
 
 TEST(Arena, HandsOutEachBlockOnceUntilExhausted) {
-  std::vector<std::byte> memory(10 * 64 + 63);  // the rest is no block
+  std::vector<std::byte> memory(10 * 64 + 63);  // the last 63 bytes make no block
   Arena arena(memory, 64);
   EXPECT_EQ(arena.total_blocks(), 10U);
   EXPECT_EQ(arena.block_size(), 64U);
@@ -70,13 +70,14 @@ TEST(Arena, WithoutReservesHasNone) {
   EXPECT_EQ(arena.take_reserve(), kNoReserve);
 }
 
-// No two holders share a byte, and whatever is given back can be taken again, as either.
+// No two holders share a byte. Memory that is given back can be taken again, as a block or as a
+// reserve.
 TEST(Arena, AccountsForBlocksAndReserves) {
   for (const std::size_t reserve : {4U, 16U, 64U}) {
     Random random(reserve);
     std::vector<std::byte> memory(32 * 64);
     Arena arena(memory, 64, reserve);
-    std::map<const std::byte*, std::size_t> held;  // sizes, by begin
+    std::map<const std::byte*, std::size_t> held;  // sizes, by first byte
     std::vector<BlockIndex> blocks;
     std::vector<ReserveIndex> reserves;
     for (int step = 0; step < 20'000; ++step) {
@@ -158,7 +159,7 @@ TEST(ArenaPart, TheOnlyOneHasAll) {
   EXPECT_EQ(part.attainable_blocks(), 10U);
 }
 
-// What a peer was granted it may send at any time, whatever else its part has taken.
+// A peer may send the bytes that it was granted at any time, whatever else its part has taken.
 TEST(ArenaPart, APromiseIsKeptUntilItIsUsed) {
   std::vector<std::byte> memory(100 * kBlock);
   Arena whole(memory, kBlock);
@@ -184,7 +185,7 @@ TEST(ArenaPart, ReservesAreKeptToo) {
   while (greedy.free_reserves() > 0) taken.push_back(greedy.take_reserve());
   EXPECT_EQ(taken.size(), 48U);
   EXPECT_EQ(greedy.take_reserve(), kNoReserve);
-  // Nor does it take the blocks that the other's are made of.
+  // The greedy part cannot take the blocks that hold the other part's reserves either.
   while (greedy.allocate() != kNoBlock) {
   }
   EXPECT_EQ(modest.free_reserves(), 16U);
@@ -192,7 +193,7 @@ TEST(ArenaPart, ReservesAreKeptToo) {
   EXPECT_EQ(modest.take_reserve(), kNoReserve);
 }
 
-// Whoever gives back all it has finds as many blocks as before.
+// A part that gives back all it has taken finds as many blocks as before.
 TEST(ArenaPart, AReserveThatComesBackLeavesWhatIsKept) {
   std::vector<std::byte> memory(32 * kBlock);
   Arena whole(memory, kBlock, kBlock / 4);
@@ -208,15 +209,15 @@ TEST(ArenaPart, AReserveThatComesBackLeavesWhatIsKept) {
   EXPECT_EQ(modest.free_blocks(), before);
 }
 
-// An owner that keeps one reserve in each of many blocks is charged for them all. The others have
-// what is kept for them, as blocks and as reserves.
+// A part that keeps one reserve in each of many blocks is charged for all these blocks. So the
+// other parts still get the blocks and reserves that are kept for them.
 TEST(ArenaPart, ScatteredReservesTakeNothingOfOthers) {
   std::vector<std::byte> memory(64 * kBlock);
   Arena whole(memory, kBlock, kBlock / 16);
   const Arena::Kept kept{.beside = 16 * kBlock, .reserves = 128};
   Arena greedy(whole, kept), modest(whole, kept);
   EXPECT_EQ(modest.sure_reserves(), 128U);
-  // Both have reserves, one after the other, so that they would share blocks.
+  // Both parts take reserves by turns, so that the reserves would share blocks.
   std::vector<ReserveIndex> taken, of_modest;
   for (int i = 0; i < 128; ++i) {
     taken.push_back(greedy.take_reserve());
@@ -229,7 +230,7 @@ TEST(ArenaPart, ScatteredReservesTakeNothingOfOthers) {
   while (greedy.allocate() != kNoBlock) {
   }
   EXPECT_EQ(greedy.held(), 48 * kBlock) << "what is kept for it, and the rest";
-  // Nothing that the other gives back is pinned.
+  // No block that the other part gives back is pinned by a reserve of the greedy part.
   for (const ReserveIndex each : of_modest) modest.return_reserve(each);
   EXPECT_EQ(modest.held(), 0U);
   EXPECT_EQ(modest.free_blocks(), 16U);
@@ -239,8 +240,8 @@ TEST(ArenaPart, ScatteredReservesTakeNothingOfOthers) {
   EXPECT_EQ(greedy.allocate(), kNoBlock);
 }
 
-// Whatever owners do with reserves and blocks, each is charged what it pins, and one that stays
-// below its part finds what is kept for it.
+// Each part is charged for the blocks that it pins, in every sequence of operations. A part that
+// has less than is kept for it finds the rest.
 TEST(ArenaPart, ReservesAreChargedByTheBlock) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Random random(seed);
@@ -292,7 +293,8 @@ TEST(ArenaPart, ReservesAreChargedByTheBlock) {
   }
 }
 
-// Whatever owners do, one that has less than is kept for it finds a block, and the sums agree.
+// In every sequence of operations, a part that has less than is kept for it finds a block, and the
+// sums agree.
 TEST(ArenaPart, WhatIsKeptIsThere) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     Random random(seed);
@@ -313,8 +315,8 @@ TEST(ArenaPart, WhatIsKeptIsThere) {
       if (blocks[i].size() < part.sure_blocks()) {
         ASSERT_GT(part.free_blocks(), 0U) << "seed " << seed << ", owner " << i;
       }
-      // The first owner takes all that it can get. The others leave what their own peers were
-      // promised, which these use by bytes in blocks.
+      // The first part takes all that it can get. The others leave free what their own peers were
+      // promised. These peers use the promise by bytes, which lie in blocks.
       const bool is_promise = stored[i] + kBlock <= part.promised() && random.chance(0.5);
       const std::uint64_t free = part.free_blocks() * kBlock;
       if (i > 0 && is_promise) {

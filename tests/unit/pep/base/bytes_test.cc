@@ -1,4 +1,4 @@
-// Bounded readers and writers.
+// Readers and writers that never pass the end of their buffer.
 #include "pep/base/bytes.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ TEST(ByteReader, FailsForGoodPastTheEnd) {
   EXPECT_EQ(reader.remaining(), 4U);
   EXPECT_EQ(reader.u64(), 0U);
   EXPECT_FALSE(reader.ok());
-  EXPECT_EQ(reader.u8(), 0U);  // what was left is gone
+  EXPECT_EQ(reader.u8(), 0U);  // a failed reader yields nothing more
 }
 
 TEST(ByteWriter, AFailedWriteChangesNothing) {
@@ -37,7 +37,7 @@ TEST(ByteWriter, AFailedWriteChangesNothing) {
   ByteWriter writer(bytes);
   writer.u32(0xffff'ffffU);
   EXPECT_FALSE(writer.ok());
-  writer.u8(0xff);  // would fit, but the message is broken already
+  writer.u8(0xff);  // would fit, but the writer has failed already
   EXPECT_TRUE(writer.reserve(1).empty());
   EXPECT_EQ(writer.written(), 0U);
   for (const std::byte b : bytes) EXPECT_EQ(b, std::byte{0});

@@ -1,4 +1,5 @@
-// Places that several holders share: half in equal parts for those below theirs.
+// Places that several holders share. Half of the places is kept in equal parts for holders below
+// their part.
 #include "pep/base/equal_parts.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +42,7 @@ TEST(EqualParts, WhatIsGivenBackIsKeptForWhoeverIsBelowItsPart) {
   EXPECT_EQ(parts.available(0), 1U);
 }
 
-// 300 peers, and half of the places is enough for 50 of them.
+// There are 300 peers, but half of the places serves only 50 of them.
 TEST(EqualParts, WhereAPartIsLessThanOnePlaceTheFirstToAskHaveOne) {
   EqualParts parts(100, 300);
   EXPECT_EQ(take_all(parts, 0), 50U);
@@ -62,7 +63,7 @@ TEST(EqualParts, FewerPlacesTakeNothingBack) {
   EXPECT_EQ(parts.available(1), 1U);
 }
 
-// Whoever takes and gives back what, a holder below its part finds a place.
+// A holder below its part finds a place in every sequence of takes and returns.
 TEST(EqualParts, AHolderBelowItsPartAlwaysFindsAPlace) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     Random random(seed);

@@ -21,11 +21,11 @@ TEST(Quotient, OfWhatFits64Bits) {
 TEST(Quotient, OfWhatDoesNot) {
   EXPECT_EQ(quotient(static_cast<Uint128>(kMost) + 1, 2), std::uint64_t{1} << 63U);
   EXPECT_EQ(quotient(static_cast<Uint128>(kMost) * 1000 + 999, 1000), kMost);
-  // The low half alone says something else.
+  // Here the low half alone would give another result.
   EXPECT_EQ(quotient((static_cast<Uint128>(3) << 64U) + 8, 4), 0xc000'0000'0000'0002U);
 }
 
-// 4 GiB at 10 Gbit/s in nanoseconds needs 65 bits on the way.
+// 4 GiB at 10 Gbit/s, in nanoseconds: an intermediate result has 65 bits.
 TEST(Quotient, CarriesTheUnitsPast64Bits) {
   const BitRate rate = BitRate::bits_per_second(10'000'000'000);
   const Duration time = rate.time_for(ByteCount(4ULL << 30));

@@ -26,7 +26,7 @@ TEST(RecentCountTest, NothingIsLeftAfterAPause) {
   EXPECT_EQ(RecentCount().amount(kPeriod, at(5)), 0U);
 }
 
-// A steady rate is told as it is, at any time of a period.
+// A steady rate is reported correctly at any moment of a period.
 TEST(RecentCountTest, TellsWhatThatMakesInAPeriod) {
   RecentCount count;
   std::int64_t ms = 1000;

@@ -1,4 +1,4 @@
-// Secrets leave nothing behind, and are compared in constant time.
+// A secret is erased when it is destroyed, and compared in constant time.
 #include "pep/base/secret.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Sequence numbers of 32 bits, unwrapped to 64.
+// Sequence numbers of fewer bits, unwrapped to 64.
 #include "pep/base/sequence.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ TEST(UnwrapSequence, TakesTheNearestValue) {
   EXPECT_EQ(unwrap_sequence<32>(0xffff'ffffU, 7 * kTwo32 + 3), 7 * kTwo32 - 1);
   EXPECT_EQ(unwrap_sequence<32>(0x7fff'ffffU, 7 * kTwo32), 7 * kTwo32 + 0x7fff'ffffU);
   EXPECT_EQ(unwrap_sequence<32>(0x8000'0000U, 7 * kTwo32), 7 * kTwo32 - 0x8000'0000U);
-  // Nothing lies below zero.
+  // The result is never below zero.
   EXPECT_EQ(unwrap_sequence<32>(0xffff'fff0U, 3), 0xffff'fff0U);
   EXPECT_EQ(unwrap_sequence<16>(0xfffe, 0x1'0001), 0xfffeU);
 }

@@ -1,4 +1,4 @@
-// Rates and sizes convert both ways.
+// Conversions between rates, sizes and times, in both directions.
 #include "pep/base/units.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ TEST(BitRate, ConvertsBothWaysWithoutOverflow) {
   EXPECT_EQ(BitRate::bits_per_second(3).time_for(ByteCount(1)),
             Duration::nanoseconds(2'666'666'667));  // rounded up
   EXPECT_EQ(rate.bytes_in(Duration::nanoseconds(-5)), ByteCount(0));
-  // Either side of the size from which on 128 bits are needed.
+  // The sizes on either side of the limit above which 128 bits are needed.
   const BitRate gigabyte = BitRate::bits_per_second(8'000'000'000);
   EXPECT_EQ(gigabyte.time_for(ByteCount((1ULL << 31U) - 1)), Duration::nanoseconds(2147483647));
   EXPECT_EQ(gigabyte.time_for(ByteCount(1ULL << 31U)), Duration::nanoseconds(2147483648));

@@ -16,7 +16,7 @@ bool counts_allocations() { return false; }
 
 #else
 
-// glibc lets a program replace malloc, and keeps its own under these names.
+// A program may replace malloc. glibc keeps its own functions under these names.
 // NOLINTBEGIN(bugprone-reserved-identifier, readability-identifier-naming): glibc's names
 extern "C" {
 void* __libc_malloc(std::size_t size);

@@ -20,7 +20,7 @@ Bytes random_bytes(Random& random, std::size_t size) {
   return bytes;
 }
 
-// Words in random order: what logs, markup and source code look like to a compressor.
+// Words in random order. They compress about as well as logs, markup and source code.
 Bytes text(Random& random, std::size_t size) {
   constexpr const char* kWords[] = {
       "GET ",     "the ",    "satellite ", "Content-Length: ", "gateway ", "of ",
@@ -31,14 +31,14 @@ Bytes text(Random& random, std::size_t size) {
   return {bytes.begin(), bytes.end()};
 }
 
-// What came out of a compressor: no bias worth having, whatever was in it.
+// The output of a compressor. Its octets are almost evenly distributed, whatever the input was.
 Bytes compressed_stream(Random& random, std::size_t size) {
   BlockEncoder encoder(3);
   Bytes stream;
   Bytes out(kMaxPlainBlock);
   while (stream.size() < size) {
     Bytes plain = text(random, kMaxPlainBlock);
-    // Noise keeps the frames from being tiny.
+    // Noise keeps the frames from becoming tiny.
     for (auto& b : plain) {
       if (random.chance(0.3)) b = static_cast<std::byte>(random.next());
     }
@@ -92,7 +92,7 @@ TEST(Probe, KnowsTextFromNoise) {
     const std::size_t size = 128 + random.below(i < 2700 ? 2000 : kMaxPlainBlock - 127);
     if (looks_compressible(random_bytes(random, size))) ++mistaken;
   }
-  EXPECT_LE(mistaken, 15);  // chance makes some small blocks look uneven
+  EXPECT_LE(mistaken, 15);  // by chance, some small blocks look uneven
 }
 
 TEST(Probe, LeavesCompressedStreamsAlone) {
@@ -144,7 +144,7 @@ TEST(BlockCodec, RoundTripAtEverySizeClassAndLevel) {
   }
 }
 
-// In memory that was set aside at the beginning, whatever comes behind what.
+// The memory that the encoder takes at the beginning serves every sequence of levels and sizes.
 TEST(BlockCodec, LevelsChangeFromBlockToBlock) {
   BlockEncoder encoder(1, kHighestLevel);
   BlockDecoder decoder;
@@ -164,8 +164,8 @@ TEST(BlockCodec, LevelsChangeFromBlockToBlock) {
                              decoded.begin()));
     }
   }
-  EXPECT_LT(sizes[0], sizes[2]);  // 9 beside 5
-  EXPECT_LT(sizes[2], sizes[1]);  // 5 beside the lowest
+  EXPECT_LT(sizes[0], sizes[2]);  // level 9 and level 5
+  EXPECT_LT(sizes[2], sizes[1]);  // level 5 and the lowest level
   EXPECT_EQ(sizes[0], sizes[6]);
 }
 
@@ -240,7 +240,7 @@ TEST(BlockDecoder, DamagedInputIsHarmless) {
     if (noise.size() >= 8) std::copy_n(encoded.begin(), random.below(9), noise.begin());
     decoder.decompress(noise, out);
   }
-  // And the decoder is none the worse for it.
+  // The decoder still works after these failures.
   ASSERT_EQ(decoder.decompress(encoded, out), plain.size());
   EXPECT_TRUE(std::equal(plain.begin(), plain.end(), out.begin()));
 }
@@ -265,18 +265,18 @@ TEST(BlockDecoder, RefusesWhatIsNotOneFrameOfABlock) {
     for (const unsigned o : octets) bytes.push_back(static_cast<std::byte>(o));
     return bytes;
   };
-  // Single segment, content size in 4 octets; one block of a repeated octet (RLE): 128 KiB
-  // promised.
+  // A single segment with a content size of 4 octets, which promises 128 KiB: one block of a
+  // repeated octet (RLE).
   EXPECT_FALSE(decoder.decompress(frame({0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0x00, 0x00, 0x02, 0x00,  //
                                          0x03, 0x00, 0x10, 0x41}),
                                   out));
-  // The same with 64 KiB is a valid block of the largest size.
+  // The same frame with 64 KiB is a valid block of the largest size.
   EXPECT_EQ(decoder.decompress(frame({0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0x00, 0x00, 0x01, 0x00,  //
                                       0x03, 0x00, 0x08, 0x41}),
                                out),
             kMaxPlainBlock);
   EXPECT_EQ(out.back(), std::byte{0x41});
-  // No content size given; content size zero; a skippable frame.
+  // A frame without a content size, one with a content size of zero, and a skippable frame.
   EXPECT_FALSE(
       decoder.decompress(frame({0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x30, 0x0b, 0x00, 0x00, 0x41}), out));
   EXPECT_FALSE(
@@ -295,8 +295,8 @@ TEST(BlockCodec, SteadyStateAllocatesNothing) {
   Bytes decoded(kMaxPlainBlock);
   const std::uint64_t before = allocation_count();
   std::uint64_t compressed = 0;
-  // Long stretches of small blocks between large ones: what makes zstd shrink and regrow a context
-  // whose memory it owns.
+  // Long runs of small blocks between large ones. They make zstd shrink and regrow a context if
+  // zstd owns its memory.
   for (int round = 0; round < 5; ++round) {
     for (int i = 0; i < 400; ++i) {
       const ConstBytes plain = ConstBytes(words).first(i == 0 ? kMaxPlainBlock : 200);

@@ -45,7 +45,8 @@ Bytes log_lines(std::uint64_t seed) {
   return {bytes.begin(), bytes.end()};
 }
 
-// What the largest block and a shorter search cost in size, against zstd's own level.
+// Smaller blocks and a shorter search, which bound the work, cost little in size against zstd's own
+// level.
 TEST(CodecWork, BoundedWorkCostsAtMostThreePercentOfTheRatio) {
   Bytes out(kMaxPlainBlock);
   for (int level = 1; level <= kHighestBoundedLevel; ++level) {
@@ -65,10 +66,10 @@ TEST(CodecWork, BoundedWorkCostsAtMostThreePercentOfTheRatio) {
   }
 }
 
-// Blocks of zstd within a frame may each bring tables of their own.
+// Each of zstd's blocks within a frame may bring its own tables.
 TEST(CodecWork, AFrameOfVeryManyPartsIsRefused) {
   const auto frame_of = [](std::size_t parts) {
-    // A single segment of so many bytes, each a block of a repeated octet.
+    // A single segment of `parts` bytes. Each byte is a block of one repeated octet.
     Bytes frame;
     for (const unsigned octet : {0x28U, 0xb5U, 0x2fU, 0xfdU, 0xa0U}) {
       frame.push_back(static_cast<std::byte>(octet));

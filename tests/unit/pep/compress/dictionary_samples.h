@@ -1,4 +1,4 @@
-// Dictionaries trained as `zstd --train` does it, and what small objects of one service look like.
+// Dictionaries trained as `zstd --train` does it, and samples of one service's small objects.
 #pragma once
 
 #include <zdict.h>
@@ -35,7 +35,7 @@ inline Bytes train(const std::vector<Bytes>& samples, std::size_t size) {
   return dictionary;
 }
 
-// An answer of a web service, some 500 bytes, of which about a quarter is its own.
+// An answer of a web service, some 500 bytes. About a quarter of it differs from other answers.
 inline std::string web_answer(Random& random) {
   const auto number = [&random](std::uint64_t below) {
     return std::to_string(random.below(below));
@@ -53,7 +53,7 @@ inline std::string web_answer(Random& random) {
          "\r\n\r\n" + body;
 }
 
-// Of a thousand such answers.
+// A dictionary of 16 KiB at most, trained on a thousand such answers.
 inline Bytes trained_dictionary(std::uint64_t seed) {
   Random random(seed);
   std::vector<Bytes> samples;

@@ -12,7 +12,7 @@
 namespace satrelay::compress::dictionary_test {
 namespace {
 
-// As large as can be: a trained one with more of the same before it.
+// A dictionary of `size` bytes: trained tables before as much sample text as fits.
 Bytes large_dictionary(std::size_t size) {
   Random random(77);
   std::string samples;
@@ -71,7 +71,7 @@ TEST(Dictionary, SmallBlocksShrinkTwiceAsFar) {
   encoder.make_room_for(levels);
   BlockDecoder decoder;
   Bytes out(kMaxPlainBlock), back(kMaxPlainBlock);
-  Random random(2);  // other answers than those of the training
+  Random random(2);  // answers that were not part of the training
   std::size_t plain_size = 0, without = 0, with = 0;
   for (int i = 0; i < 200; ++i) {
     const Bytes plain = bytes_of(web_answer(random));
@@ -88,8 +88,8 @@ TEST(Dictionary, SmallBlocksShrinkTwiceAsFar) {
   EXPECT_EQ(encoder.counters().dictionary_blocks, 200U);
 }
 
-// The context has memory of its own for any level, block and dictionary: none may fail for lack of
-// it, and nothing is allocated.
+// The context has memory of its own for every level, block and dictionary. No combination may fail
+// for lack of memory, and none allocates.
 TEST(Dictionary, AnyLevelAndSizeHasRoom) {
   BlockDecoder decoder;
   Bytes out(kMaxPlainBlock), back(kMaxPlainBlock);
@@ -138,7 +138,7 @@ TEST(Dictionary, AnotherOneIsNoticed) {
   }
 }
 
-// zstd's context is in mid-stream after a block for which there was no room.
+// If a block does not fit into the output, zstd's context is left in the middle of a stream.
 TEST(Dictionary, ABlockThatDoesNotPayLeavesNothingBehind) {
   const Bytes content = trained_dictionary(1);
   Bytes changed = content;
@@ -181,7 +181,7 @@ TEST(Dictionary, IsNeededForABlockMadeWithItAndForNoOther) {
   const auto size = encoder.compress(plain, out, Mode::kOn, &levels);
   ASSERT_TRUE(size);
   EXPECT_FALSE(decoder.decompress(ConstBytes(out).first(*size), back));
-  // A block without one is decoded just the same, whichever is offered.
+  // A block without a dictionary is decoded in the same way, whichever dictionary is offered.
   const Bytes text = bytes_of(many_answers(2000));
   const auto plain_one = encoder.compress(text, out, Mode::kOn);
   ASSERT_TRUE(plain_one);

@@ -5,7 +5,7 @@
 namespace satrelay::compress::dictionary_trial_test {
 namespace {
 
-// How many of `blocks` were tried.
+// How many of `blocks` blocks were tried.
 int tried(DictionaryTrial& trial, int blocks, std::size_t with, std::size_t without) {
   int tries = 0;
   for (int i = 0; i < blocks; ++i) {
@@ -31,7 +31,7 @@ TEST(DictionaryTrial, GivesUpWhatLosesAndTakesItUpAgain) {
   EXPECT_FALSE(trial.pays());
   tried(trial, 17 * 1000, 300, 200);
   EXPECT_FALSE(trial.pays());
-  tried(trial, 17 * 200, 100, 200);  // the past fades
+  tried(trial, 17 * 200, 100, 200);  // old results lose weight
   EXPECT_TRUE(trial.pays());
 }
 

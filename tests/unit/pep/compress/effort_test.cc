@@ -27,17 +27,17 @@ TEST(Effort, YieldsWhileItTakesTooMuchOfTheTimeAndComesBack) {
   };
   pass(40);
   EXPECT_EQ(effort.level(megabits(10)), 8);
-  pass(25);  // neither too much nor little
+  pass(25);  // neither too much work nor too little
   EXPECT_EQ(effort.level(megabits(10)), 8);
   for (int i = 0; i < 100; ++i) {
     pass(40);
-    EXPECT_NE(effort.level(megabits(10)), 0);  // which zstd takes for its default
+    EXPECT_NE(effort.level(megabits(10)), 0);  // zstd takes 0 for its default level
   }
   EXPECT_EQ(effort.level(megabits(10)), kLowestLevel);
   EXPECT_EQ(effort.level(megabits(10'000)), kLowestLevel);
   for (int i = 0; i < 100; ++i) pass(1);
   EXPECT_EQ(effort.level(megabits(10)), 9);
-  EXPECT_EQ(effort.level(megabits(1'000)), 1);  // never above what the link justifies
+  EXPECT_EQ(effort.level(megabits(1'000)), 1);  // never above the level that the link justifies
 }
 
 TEST(Effort, LooksAtWholeWindows) {

@@ -1,4 +1,4 @@
-// What packets that others cause may take of a link.
+// Which share of a link packets may take that other machines cause, such as answers to pings.
 #include "pep/control/budget.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ using Claim = Budget::Claim;
 Instant at_ms(std::int64_t ms) { return Instant() + Duration::milliseconds(ms); }
 BitRate kbit(std::uint64_t rate) { return BitRate::bits_per_second(rate * 1'000); }
 
-// 1,000 octets a second, and 250 at once.
+// The budget earns 1,000 octets a second and lends 250 at once.
 struct BudgetTest : testing::Test {
   BudgetTest() { budget.set_rate(kbit(8), at_ms(0)); }
   bool take(std::uint64_t size, Claim claim, Instant now) {
@@ -55,7 +55,7 @@ TEST_F(BudgetTest, ALongPacketLeavesAloneIfItsClaimIsOfTheFirstOrder) {
   EXPECT_TRUE(take(1, Claim::kFirst, at_ms(1'751)));
 }
 
-// 100 octets take 0.8 s at 1 kbit/s: one at a time.
+// At 1 kbit/s, 100 octets take 0.8 s. The budget lends them one packet at a time.
 TEST_F(BudgetTest, ALowRateLendsTheLeast) {
   budget.set_rate(kbit(1), at_ms(0));
   EXPECT_TRUE(take(50, Claim::kOther, at_ms(0)));
@@ -89,8 +89,8 @@ TEST(Budgets, HaveOneInCommon) {
   EXPECT_LE(octets, 10'000U + 125U);
 }
 
-// A hundred that wait, each asked only when its place has come, have their turns one after the
-// other; and all of it is no more than the rate.
+// A hundred senders wait, and each is asked only when its place has come. They have their turns one
+// after another, and together they take no more than the rate.
 TEST(BudgetPlaces, AreGivenOutInOrderAndOnceEach) {
   Budget budget(ByteCount(100));
   budget.set_rate(kbit(8), at_ms(0));

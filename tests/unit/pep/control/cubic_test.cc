@@ -20,7 +20,7 @@ AckSample acked(const WindowController& controller, std::uint64_t bytes, Instant
   return sample;
 }
 
-// Acknowledges a window each round trip, a segment at a time.
+// Acknowledges a window each round trip, one segment at a time.
 Instant run(WindowController& controller, Instant from, Duration duration, Duration rtt = kRtt) {
   Instant now = from;
   const Instant end = from + duration;
@@ -80,7 +80,7 @@ TEST(Cubic, GrowsByHalfTheWindowInARoundTripAtMost) {
   }
 }
 
-// Section 4.3: where the round trip is short, the cubic is slower than Reno would be.
+// Section 4.3: where the round trip is short, the cubic alone would be slower than Reno.
 TEST(Cubic, IsNotSlowerThanRenoOnShortPaths) {
   Cubic cubic(kSegment);
   Instant now = Instant::from_nanoseconds(1);
@@ -88,8 +88,9 @@ TEST(Cubic, IsNotSlowerThanRenoOnShortPaths) {
   cubic.on_loss({60'000, now});
   cubic.on_recovery_exit(now);
   ASSERT_EQ(cubic.window(), 42'000u);
-  // 200 round trips of 1 ms: the cubic alone has moved by less than a segment. Alpha is 9/17, then
-  // 1 from the old window on: 34 round trips for 18 segments, one a round trip after that.
+  // 200 round trips of 1 ms, in which the cubic alone moves by less than a segment. Alpha is 9/17
+  // up to the old window and 1 beyond it. So 18 segments take 34 round trips, and then each round
+  // trip adds one.
   now = run(cubic, now, Duration::milliseconds(200), Duration::milliseconds(1));
   EXPECT_NEAR(static_cast<double>(cubic.window()), 42'000 + 18'000 + 166'000, 8000);
 }
@@ -102,8 +103,8 @@ TEST(Cubic, LosesThreeTenthsAndConvergesFast) {
   EXPECT_EQ(cubic.window(), 70'000u);
   EXPECT_EQ(cubic.slow_start_threshold(), 70'000u);
   cubic.on_recovery_exit(now);
-  // Below the old maximum: the new plateau is 0.85 of the window (section 4.7): 59.5 segments, and
-  // K = cbrt((59.5 - 49) / 0.4) = 2.97 s.
+  // The loss comes below the old maximum. So the new plateau is 0.85 of the window (section 4.7):
+  // 59.5 segments, and K = cbrt((59.5 - 49) / 0.4) = 2.97 s.
   cubic.on_loss({70'000, now});
   EXPECT_EQ(cubic.window(), 49'000u);
   cubic.on_recovery_exit(now);
@@ -111,8 +112,8 @@ TEST(Cubic, LosesThreeTenthsAndConvergesFast) {
   EXPECT_NEAR(static_cast<double>(cubic.window()), 59'500, 1000);
 }
 
-// RFC 9438 section 5.1, table 1: the average window where one packet of 1 / p is lost and a round
-// trip takes 0.1 s. The first two rows are Reno's: there section 4.3 decides.
+// RFC 9438 section 5.1, table 1: the average window where one of 1 / p packets is lost and a round
+// trip takes 0.1 s. The first two rows equal Reno's windows, as section 4.3 decides there.
 TEST(Cubic, HasTheAverageWindowsThatTheRfcPublishes) {
   struct Row {
     std::uint64_t packets_a_loss;
@@ -124,7 +125,7 @@ TEST(Cubic, HasTheAverageWindowsThatTheRfcPublishes) {
     const auto twice = static_cast<std::uint64_t>(2 * row.window) * kSegment;
     while (cubic.window() < twice) cubic.on_ack(acked(cubic, kSegment));
     Instant now;
-    // A time share of the window: segments by the time that each takes.
+    // The average over time: each window counts for as long as it lasts.
     double seconds = 0, windows = 0;
     constexpr int kLosses = 24, kSettled = 12;
     for (int loss = 0; loss < kLosses; ++loss) {
@@ -181,7 +182,7 @@ TEST(Cubic, TimeInWhichTheWindowIsNotUsedDoesNotCount) {  // section 5.8
     cubic.on_ack(sample);
   }
   EXPECT_EQ(cubic.window(), before);
-  // As if the 100 s had not been.
+  // The window grows as if the 100 s had not passed.
   now = run(cubic, now, kRtt);
   EXPECT_LT(cubic.window(), before + before / 8);
 }

@@ -1,4 +1,4 @@
-// HPFP, by its paper's numbers.
+// HPFP, checked against the numbers of its paper.
 #include "pep/control/hpfp.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 Instant at_ms(std::int64_t ms) { return Instant() + Duration::milliseconds(ms); }
 constexpr BitRate kTenMegabit = BitRate::bits_per_second(10'000'000);
 
-// Section II-B (2): the initial target is half of the given one.
+// Section II-B (2): the initial target is half of the configured one.
 TEST(Hpfp, BeginsAtHalfOfItsTarget) {
   const Hpfp hpfp({kTenMegabit, BitRate::bits_per_second(8'000'000)});
   EXPECT_EQ(hpfp.rate(), BitRate::bits_per_second(4'000'000));
@@ -21,7 +21,7 @@ TEST(Hpfp, BeginsAtHalfOfItsTarget) {
   EXPECT_EQ(without.rate(), kTenMegabit.scaled(995, 2000));
 }
 
-// Table II: 6 s on a path of 500 ms.
+// Table II of the paper: 6 s on a path of 500 ms.
 TEST(Hpfp, ReachesItsTargetSoonerThanThePaper) {
   Hpfp hpfp({kTenMegabit, {}});
   ModelLink link;
@@ -37,7 +37,7 @@ TEST(Hpfp, ReachesItsTargetSoonerThanThePaper) {
   EXPECT_LT(seconds, 6);
 }
 
-// The rate moves once a control period, whatever the number of reports.
+// The rate changes once in a control period, however many reports arrive.
 TEST(Hpfp, ControlsOncePerPeriod) {
   Hpfp hpfp({kTenMegabit, {}});
   hpfp.on_start({Duration::milliseconds(500), ByteCount(1500), at_ms(0)});
@@ -56,7 +56,7 @@ TEST(Hpfp, ControlsOncePerPeriod) {
   EXPECT_GT(second, first);
   EXPECT_EQ(report(400), second);
   EXPECT_GT(report(500), second);
-  // What arrived until a packet that had waited at its machine is not known.
+  // If a packet waited at the receiving machine, the rate of arrival until then is unknown.
   const BitRate third = hpfp.rate();
   sample.lateness = Duration::milliseconds(50);
   EXPECT_EQ(report(800), third);

@@ -1,4 +1,4 @@
-// Which samples count, and which cuts are taken back.
+// Which samples a late machine makes unusable, and which cuts of the rate are taken back.
 #include "pep/control/machine_excuse.h"
 
 #include <gtest/gtest.h>

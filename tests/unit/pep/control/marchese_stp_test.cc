@@ -1,4 +1,4 @@
-// Marchese's STP, by its paper's tables and equations.
+// Marchese's STP, checked against the tables and equations of its paper.
 #include "pep/control/marchese_stp.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ namespace {
 Instant at_ms(std::int64_t ms) { return Instant() + Duration::milliseconds(ms); }
 constexpr BitRate kTenMegabit = BitRate::bits_per_second(10'000'000);
 
-// Table 1, with what TCP commonly sets: IW = 1, Th unlimited, F = 1, G = 1.
+// Table 1 with TCP's common settings: IW = 1, Th unlimited, F = 1, G = 1.
 TEST(MarcheseStp, WithTcpsParametersDoublesItsWindow) {
   MarcheseStp stp({.capacity = kTenMegabit,
                    .initial_window = 1,

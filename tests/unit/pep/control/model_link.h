@@ -1,6 +1,6 @@
-// A controller against a link as plain arithmetic: packets of 1500 bytes at the controller's rate
-// and within its window, a tail-drop queue, a delay, random loss, a report every so often. No
-// session, no recovery: what a controller makes of a path, in milliseconds of computing.
+// Runs a controller against a link that is plain arithmetic. Packets of 1500 bytes leave at the
+// controller's rate and within its window. The link has a tail-drop queue, a delay, random loss and
+// periodic reports. There is no session and no recovery, so a test takes milliseconds of computing.
 #pragma once
 
 #include <cmath>
@@ -16,9 +16,9 @@ namespace satrelay::control::test {
 struct ModelLink {
   BitRate rate = BitRate::bits_per_second(10'000'000);
   Duration delay = Duration::milliseconds(275);  // one way
-  Duration jitter;                               // uniform, order kept
+  Duration jitter;                               // uniform; the order is kept
   double loss = 0;
-  ByteCount queue = ByteCount(125'000);  // 100 ms of 10 Mbit/s
+  ByteCount queue = ByteCount(125'000);  // 100 ms at 10 Mbit/s
   Duration report_interval = Duration::milliseconds(25);
   double lost_reports = 0;
   bool cut = false;  // everything is lost
@@ -34,7 +34,7 @@ class Model {
 
   ModelLink link;  // may be changed between runs
   bool sending = true;
-  // What else has to do with a sample, before the controller sees it.
+  // Changes a sample before the controller sees it.
   std::function<void(FeedbackSample&)> amend = [](FeedbackSample&) {};
 
   void run(Duration time) {
@@ -48,9 +48,9 @@ class Model {
       }
     }
   }
-  // Of the link's queue, now.
+  // The delay of the link's queue now.
   Duration queue() const { return busy_ > now_ ? busy_ - now_ : Duration::zero(); }
-  // What arrived since the last call, against the link's rate.
+  // The bytes that arrived since the last call, as a share of the link's rate.
   double share() {
     const std::uint64_t bytes = arrived_bytes();
     const double result = static_cast<double>(bytes - counted_) * 8 /
@@ -107,7 +107,7 @@ class Model {
     next_report_ = now_ + link.report_interval;
     report();
   }
-  // A PING behind a packet asks for a report.
+  // A PING behind a packet asks for a report now.
   void answer() {
     asked_at_ = Instant::never();
     report();
@@ -118,7 +118,7 @@ class Model {
   }
   void deliver(const Report& report) {
     while (highest_end_ < packets_.size()) {
-      // The newest packet that had arrived; a lost one in between is passed over.
+      // The next packet that has arrived. Lost packets before it are skipped.
       std::size_t next = highest_end_;
       while (next < packets_.size() && packets_[next].arrives.is_never()) ++next;
       if (next == packets_.size() || packets_[next].arrives > report.made) break;
@@ -150,7 +150,7 @@ class Model {
     sample.sent = newest.sent;
     sample.number = highest_end_ - 1;
     sample.booked = ByteCount(kPacket);
-    sample.arrived = newest.arrives + Duration::seconds(1000);  // another clock
+    sample.arrived = newest.arrives + Duration::seconds(1000);  // the receiver has another clock
     sample.received = ByteCount(received_);
     sample.now = now_;
     last_report_ = now_;

@@ -10,7 +10,7 @@ namespace {
 
 Instant at_ms(std::int64_t ms) { return Instant() + Duration::milliseconds(ms); }
 
-// 1 Mbit/s, bytes counted as IP: 125 bytes take a millisecond.
+// 1 Mbit/s without overhead for a packet: 125 bytes take a millisecond. The burst is 4 ms.
 Pacer slow_pacer() {
   return {BitRate::bits_per_second(1'000'000), LinkOverhead{LinkOverhead::kIp},
           Duration::milliseconds(4)};
@@ -23,7 +23,7 @@ TEST(Pacer, LetsOneBurstGoAndThenTheRate) {
     pacer.on_sent(125, at_ms(0));
     ++sent;
   }
-  EXPECT_EQ(sent, 5);  // four milliseconds, and the packet that goes beyond them
+  EXPECT_EQ(sent, 5);  // four milliseconds, and the packet that exceeds them
   EXPECT_EQ(pacer.next_send(), at_ms(1));
   EXPECT_TRUE(pacer.can_send(at_ms(1)));
 }
@@ -41,7 +41,7 @@ TEST(Pacer, CountsTheOverheadOfThePacket) {
   EXPECT_EQ(pacer.next_send(), at_ms(1));
 }
 
-// 4 ms are booked; at a tenth of the rate those bytes need 40.
+// 4 ms are booked. At a tenth of the rate these bytes take 40 ms.
 TEST(Pacer, APacketTakesItsTimeAtTheRateOfNow) {
   Pacer pacer = slow_pacer();
   pacer.on_sent(125, at_ms(0));
@@ -65,8 +65,8 @@ TEST(Pacer, ALowerRateCountsForWhatIsBooked) {
   EXPECT_EQ(pacer.next_send(), at_ms(10 + 3 - 4));
 }
 
-// Four pacers share a rate. Who gets three fourths of it has a burst of a fourth still, and who
-// gets less may go on with that.
+// Four pacers share a rate. If the share of one grows to the whole, its burst does not grow in
+// bytes. If the share of one shrinks, it may still send.
 TEST(Pacer, AShareThatGrowsLendsNothingAndOneThatShrinksStaysOpen) {
   const BitRate quarter = BitRate::bits_per_second(250'000);
   Pacer grows(quarter, LinkOverhead{0}, Duration::milliseconds(4));
@@ -81,7 +81,8 @@ TEST(Pacer, AShareThatGrowsLendsNothingAndOneThatShrinksStaysOpen) {
   shrinks.take_share(quarter, at_ms(0));
   EXPECT_EQ(shrinks.next_send(), at_ms(0));
 
-  // What was booked beyond the burst is owed in bytes: 16 ms of a fourth are 4 of the whole.
+  // Bookings beyond the burst are a debt in bytes: 16 ms at a fourth of the rate are 4 ms at
+  // the whole.
   Pacer owes(quarter, LinkOverhead{0}, Duration::milliseconds(4));
   owes.on_sent(625, at_ms(0));
   owes.take_share(BitRate::bits_per_second(1'000'000), at_ms(0));
@@ -90,7 +91,8 @@ TEST(Pacer, AShareThatGrowsLendsNothingAndOneThatShrinksStaysOpen) {
   EXPECT_EQ(owes.next_send(), at_ms(16));
 }
 
-// Two pacers share 1 Mbit/s, and have it in turns: what both send is what the link carries.
+// Two pacers share 1 Mbit/s, and each has most of it by turns. Together they send what the link
+// carries.
 TEST(Pacer, SharesThatChangeLendNothing) {
   constexpr std::uint64_t kWhole = 1'000'000;
   for (const std::int64_t turn_ms : {1, 3, 20, 50}) {
@@ -110,14 +112,14 @@ TEST(Pacer, SharesThatChangeLendNothing) {
   }
 }
 
-// A carrier forgets nothing: what has left stands in the modem's queue.
+// A carrier forgets no debt: the packets that have left stand in the modem's queue.
 TEST(Pacer, BooksEverythingInFull) {
   Pacer pacer = slow_pacer();
   for (int i = 0; i < 1'000; ++i) pacer.on_sent(125, at_ms(0));
   EXPECT_EQ(pacer.next_send(), at_ms(1'000 - 4));
 }
 
-// 4 ms and two packets of 12 ms each: 28 ms may be booked, and no more by anybody.
+// A burst of 4 ms and two packets of 12 ms each: no packet may be booked beyond 28 ms.
 TEST(Pacer, UrgentPacketsLeaveBesideALongOneAndNoFurtherThanTwo) {
   Pacer pacer = slow_pacer();
   while (pacer.can_send(at_ms(0))) pacer.on_sent(1'500, at_ms(0));
@@ -133,7 +135,7 @@ TEST(Pacer, UrgentPacketsLeaveBesideALongOneAndNoFurtherThanTwo) {
   EXPECT_TRUE(pacer.can_send_urgent(125, at_ms(1)));
 }
 
-// 28 ms at 1 Mbit/s, 20 ms at 10 Mbit/s.
+// The limit is 28 ms at 1 Mbit/s and 20 ms at 10 Mbit/s.
 TEST(Pacer, ASendersOwnRateForgetsWhatItsControlOwesBeyondTwoLongPackets) {
   Pacer pacer = slow_pacer();
   for (int i = 0; i < 100; ++i) pacer.on_sent_regardless(125, at_ms(0));
@@ -144,7 +146,8 @@ TEST(Pacer, ASendersOwnRateForgetsWhatItsControlOwesBeyondTwoLongPackets) {
   EXPECT_EQ(faster.next_send(), at_ms(20 - 4));
 }
 
-// 125 bytes a millisecond: a lead is time at the rate of the day, and nobody else's.
+// 125 bytes take a millisecond. A lead is bytes, so its time depends on the present rate. Only
+// urgent packets use it.
 TEST(Pacer, WhatMustLeaveAtOnceRunsAhead) {
   Pacer pacer = slow_pacer();
   pacer.on_sent(125 * 20, at_ms(0));
@@ -157,7 +160,7 @@ TEST(Pacer, WhatMustLeaveAtOnceRunsAhead) {
   EXPECT_EQ(pacer.next_send(kLead), at_ms(10 - 4 - 5));
 }
 
-// One packet may book more than that: what leaves beside it sets none of it free.
+// One packet may book more than the limit. An urgent packet beside it does not reduce that debt.
 TEST(Pacer, WhatItForgetsIsNeverWhatWasBookedBefore) {
   Pacer pacer = slow_pacer();
   pacer.on_sent(125 * 48, at_ms(0));

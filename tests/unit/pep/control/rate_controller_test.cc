@@ -1,4 +1,4 @@
-// What each controller makes of a link.
+// How the controllers behave on the same links.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,8 +18,7 @@ namespace {
 
 constexpr BitRate kTenMegabit = BitRate::bits_per_second(10'000'000);
 
-// What each makes of 10 Mbit/s and 550 ms from 20 s to 80 s, as a share of what the link lets
-// through.
+// The share of 10 Mbit/s at a round trip of 550 ms that each controller uses, from 20 s to 80 s.
 TEST(Controllers, ShareOfALossyLink) {
   std::printf("  10 Mbit/s, RTT 550 ms: share of the link's rate\n  %-12s %6s %6s %6s\n", "loss",
               "0", "1e-3", "1e-2");
@@ -61,7 +60,8 @@ TEST(Controllers, ShareOfALossyLink) {
       "stp", Duration::milliseconds(25), {0.95, 0.95, 0.94});
 }
 
-// A tenth of the link is left: who falls says why, and that a probe is over is no cut.
+// The link falls to a tenth. A controller that lowers its rate gives the cause. The end of a probe
+// is no cut.
 TEST(Controllers, SayWhyTheirRateHasFallen) {
   const auto causes = [](RateController& controller) {
     Model model(controller, ModelLink{});
@@ -79,7 +79,7 @@ TEST(Controllers, SayWhyTheirRateHasFallen) {
   FixedRate fixed(kTenMegabit);
   const auto of_fixed = causes(fixed);
   EXPECT_EQ(of_fixed.at(0), CutCause::kDelay);
-  // A probe that found no room.
+  // The end of a probe that found no room.
   EXPECT_TRUE(std::ranges::any_of(of_fixed, [](const auto& cause) { return !cause; }));
   Hpfp hpfp(Hpfp::Config{kTenMegabit, {}});
   EXPECT_EQ(causes(hpfp).at(0), CutCause::kDelay);

@@ -1,4 +1,4 @@
-// TP-S, by its paper's numbers and equations.
+// TP-S, checked against the numbers and equations of its paper.
 #include "pep/control/tps.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ namespace {
 Instant at_ms(std::int64_t ms) { return Instant() + Duration::milliseconds(ms); }
 constexpr BitRate kTenMegabit = BitRate::bits_per_second(10'000'000);
 
-// Section 3: segments of 1000 bytes, rwnd 64, RTT 550 ms.
+// Section 3 of the paper: segments of 1000 bytes, rwnd 64, RTT 550 ms.
 struct TpsTest : testing::Test {
   Tps tps{{kTenMegabit, 64}};
   TpsTest() { tps.on_start({Duration::milliseconds(550), ByteCount(1000), at_ms(0)}); }
@@ -51,7 +51,7 @@ TEST_F(TpsTest, TheFirstMNackEndsTheStartAndCountsWhatCame) {
   report(2200, 32);
   report(9000, 32);
   EXPECT_LE(tps.congestion_window(), 64U);
-  // Equation 7's flow: rwnd 8 / RTT, 0.93 Mbit/s.
+  // The flow of equation 7: rwnd 8 / RTT, 0.93 Mbit/s.
   for (int i = 0; i < 10; ++i) report(10'000 + 600 * i, 64);
   EXPECT_NEAR(static_cast<double>(tps.rate().to_bits_per_second()), 64 * 8000 / 0.55, 1e3);
 }
@@ -81,9 +81,9 @@ TEST_F(TpsTest, TellsCongestionFromErrors) {
   send();
   report(1100, 64);
   ASSERT_EQ(tps.congestion_window(), 64U);
-  report(1700, 63, 1, 1);  // one packet: an error
+  report(1700, 63, 1, 1);  // a single loss counts as an error of the link
   EXPECT_EQ(tps.congestion_window(), 64U);
-  report(2300, 58, 6, 3);  // a mixture: errors
+  report(2300, 58, 6, 3);  // losses of mixed priorities count as errors
   EXPECT_EQ(tps.congestion_window(), 64U);
   EXPECT_EQ(send(Purpose::kRetransmission), Priority::kHigh);
   EXPECT_EQ(send(Purpose::kRetransmission), Priority::kHigh);

@@ -29,8 +29,8 @@ std::string name_of(AeadBackend backend) {
   return backend == AeadBackend::kIpsecMb ? "IpsecMb" : "OpenSsl";
 }
 
-// NIST's examples of AES-128-GCM: those of McGrew and Viega's proposal (appendix B, cases 1 to 4),
-// and of the CAVP file gcmEncryptExtIV128.rsp.
+// Examples of AES-128-GCM: from the proposal of McGrew and Viega (appendix B, cases 1 to 4), and
+// from NIST's CAVP file gcmEncryptExtIV128.rsp.
 struct Example {
   const char* key;
   const char* nonce;
@@ -128,7 +128,7 @@ TEST_P(EachBackend, WorksInPlace) {
   }
 }
 
-// Every bit of header, cipher text and tag, and of the nonce.
+// Flips every bit of the nonce, the header, the cipher text and the tag.
 TEST_P(EachBackend, RefusesAnyChangeAndLeavesNoPlainText) {
   Random random(2);
   constexpr std::size_t kSize = 37;
@@ -198,7 +198,7 @@ TEST(Aead, BackendsGiveTheSame) {
   for (std::size_t round = 0; round < 1500; ++round) {
     const Octets key = random_octets(random, kAeadKeySize);
     const auto a = aead_of(key, AeadBackend::kIpsecMb), b = aead_of(key, AeadBackend::kOpenSsl);
-    // Every size up to 1,200 once, then some of larger ones.
+    // Every size up to 1,200 once, then some larger sizes.
     const std::size_t size = round < 1200 ? round : random.below(10'000);
     const Octets plain = random_octets(random, size);
     const Octets header = random_octets(random, random.below(40));

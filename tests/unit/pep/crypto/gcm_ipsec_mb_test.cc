@@ -1,5 +1,5 @@
-// What the ciphers do with memory: none is allocated for a packet, nothing is touched beside the
-// spans that were given (assembly, which sanitizers do not see into), and no key stays behind.
+// How the ciphers use memory. They allocate none for a packet, touch nothing beside the given
+// spans, and leave no key behind. They are written in assembly, which sanitizers do not see into.
 #include "pep/crypto/gcm_ipsec_mb.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ TEST(AeadMemory, PacketsTakeNoneFromTheHeap) {
       aead->seal(nonce, header, plain, packet);
       return aead->open(nonce, header, packet, plain);
     };
-    // libcrypto prepares a little with the first packet of a key.
+    // libcrypto allocates a little with the first packet of a key.
     std::size_t carried = carry(0) ? 1 : 0;
     const std::uint64_t before = compress::allocation_count();
     for (std::uint64_t number = 1; number < 1000; ++number) carried += carry(number) ? 1 : 0;
@@ -62,7 +62,7 @@ TEST(AeadMemory, ForgedPacketsTakeNoneFromTheHeap) {
   }
 }
 
-// Two pages of memory between two that nobody may touch.
+// Two accessible pages between two that fault on every access.
 class Fenced {
  public:
   Fenced() : page_(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))) {
@@ -124,7 +124,7 @@ TEST(AeadMemory, AKeyIsWipedInTheEnd) {
   EXPECT_GT(count_of_others_than_zero(), 200);
   aead->~GcmIpsecMb();
   asm volatile("" : : "r"(memory.data()) : "memory");
-  EXPECT_LE(count_of_others_than_zero(), 8);  // a pointer to virtual functions
+  EXPECT_LE(count_of_others_than_zero(), 8);  // a pointer to the virtual functions
 }
 
 }  // namespace

@@ -19,14 +19,14 @@ Octets text(std::string_view characters) {
   for (const char c : characters) bytes.push_back(static_cast<std::byte>(c));
   return bytes;
 }
-// `count` bytes from `first` on.
+// `count` bytes, of which the first is `first` and each next one is greater by one.
 Octets counting(unsigned first, unsigned count) {
   Octets bytes;
   for (unsigned i = 0; i < count; ++i) bytes.push_back(static_cast<std::byte>(first + i));
   return bytes;
 }
 
-// FIPS 180-4's examples: one block, two blocks, nothing.
+// The examples of FIPS 180-4: one block, two blocks, an empty message.
 TEST(Sha256, HashesItsPartsAsOneMessage) {
   EXPECT_EQ(copied(sha256({text("a"), {}, text("bc")})),
             octets("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));

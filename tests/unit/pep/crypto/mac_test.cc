@@ -33,7 +33,7 @@ class MacTest : public ::testing::TestWithParam<AeadBackend> {
   }
 };
 
-// As its head says, from GCM alone.
+// mac.h builds the code from GCM alone.
 TEST_P(MacTest, IsTheTagOfNothingUnderANonceFromTheTagOfTheMessage) {
   Random random(1);
   const auto aead = make_aead(key_of(7).bytes(), GetParam());

@@ -41,8 +41,8 @@ Octets written(NoiseHandshake& end, const Octets& payload) {
   return message;
 }
 
-// The vector for this protocol name among those of the Haskell implementation Cacophony, which
-// other implementations of Noise are checked with too.
+// The test vector for this protocol name from Cacophony, the Haskell implementation. Other
+// implementations of Noise use these vectors too.
 namespace vector {
 constexpr char kPrologue[] = "4a6f686e2047616c74";
 constexpr char kPsk[] = "54686973206973206d7920417573747269616e20706572737065637469766521";
@@ -57,7 +57,7 @@ constexpr char kPayload2[] = "4d757272617920526f746862617264";
 constexpr char kMessage2[] =
     "95ebc60d2b1fa672c1f46a8aa265ef51bfe38e7ccb39ec5be34069f1448088432f29d79368ef9de4e1ae7a362fb0"
     "5bf0ad668e026bf5714554497b3a720461";
-// The first messages under the two keys, with nonce 0 and nothing associated.
+// The first messages under the two keys, with nonce 0 and no associated data.
 constexpr char kPayload3[] = "462e20412e20486179656b";
 constexpr char kMessage3[] = "7c01e898a6201f36aecee532e29cd0b7f8ffa29d3366ad0dce39a6";
 constexpr char kPayload4[] = "4361726c204d656e676572";
@@ -91,7 +91,7 @@ TEST(Noise, AgreesWithThePublishedVector) {
   }
 }
 
-// Two ends, and what they send; each test changes one thing.
+// Two ends and their messages. Each test changes one thing.
 class NoisePair : public testing::Test {
  protected:
   NoiseHandshake make(Role role) {
@@ -122,7 +122,8 @@ TEST_F(NoisePair, EndsWithTheSameKeysOnBothSides) {
   EXPECT_EQ(keys_a.handshake_hash, keys_b.handshake_hash);
 }
 
-// A downgrade on the way: the prologue holds what each end believes was offered.
+// A downgrade on the way: the prologue holds what each end believes was offered. So a changed offer
+// fails.
 TEST_F(NoisePair, AnotherPrologueOrSecretIsForged) {
   NoiseHandshake a = make(Role::kInitiator);
   const Octets message1 = written(a, payload1_);
@@ -146,8 +147,7 @@ TEST_F(NoisePair, AChangedMessageIsRefusedAndTheGenuineOneStillRead) {
   NoiseHandshake a = make(Role::kInitiator), b = make(Role::kResponder);
   const auto refuses_changes = [](NoiseHandshake& end, const Octets& message) {
     for (std::size_t bit = 0; bit < message.size() * 8; ++bit) {
-      // The top bit of a public key counts for nothing in X25519 (RFC 7748 section 5), but for the
-      // hash it does.
+      // X25519 ignores the top bit of a public key (RFC 7748 section 5), but the hash includes it.
       Octets changed(message);
       changed[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
       const Read got = read(end, changed);
@@ -220,7 +220,7 @@ TEST_F(NoisePair, MessagesHaveALargestSize) {
   EXPECT_EQ(read(b, written(a, Octets(most))), (Read{NoiseResult::kOk, Octets(most)}));
 }
 
-// An end that knows the shared secret, but sends a public key of small order: this is its message.
+// The message of an end that knows the shared secret but sends a public key of small order.
 Octets message_of_weak_key(const Psk& psk, const Octets& prologue) {
   SymmetricState state("Noise_NNpsk0_25519_AESGCM_SHA256");
   state.mix_hash(prologue);
@@ -249,7 +249,7 @@ TEST_F(NoisePair, RefusesAKeyThatGivesNoSecret) {
   EXPECT_EQ(read(a, written(good, payload2_)).result, NoiseResult::kOk);
 }
 
-// Same shared secret, other ephemeral secrets: nothing of the keys is the same.
+// Both keys differ from the earlier ones if only the ephemeral secret is another.
 TEST_F(NoisePair, EachHandshakeHasKeysOfItsOwn) {
   const auto keys = [this] {
     NoiseHandshake a = make(Role::kInitiator), b = make(Role::kResponder);

@@ -16,7 +16,7 @@ TEST(Nonce, HasItsLayout) {
   EXPECT_EQ(std::vector(nonce.begin(), nonce.end()), wire::octets("000001ab 0102030405060708"));
 }
 
-// Every bit of what names a packet makes another nonce.
+// Each lane, direction and bit of the number changes the nonce.
 TEST(Nonce, DiffersWhereverThePacketsDo) {
   std::set<Nonce> nonces;
   std::size_t made = 0;

@@ -1,4 +1,5 @@
-// What the handshake's own tests do not reach: its pattern encrypts once under each key.
+// A second message under one key. The tests of the handshake do not reach it: its pattern encrypts
+// once under each key.
 #include "pep/crypto/symmetric_state.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +26,7 @@ TEST(SymmetricState, CountsMessagesUnderOneKey) {
   Octets first(plain.size() + kTagSize), second(first), opened(plain.size());
   a.encrypt_and_hash(plain, first);
   a.encrypt_and_hash(plain, second);
-  // Not only the tags: another nonce, not only another hash.
+  // The cipher texts differ too: the nonce is another, not only the hash.
   EXPECT_NE(Octets(first.begin(), first.begin() + 20), Octets(second.begin(), second.begin() + 20));
   EXPECT_FALSE(b.decrypt_and_hash(second, opened));
   EXPECT_TRUE(b.decrypt_and_hash(first, opened));

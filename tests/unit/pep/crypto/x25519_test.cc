@@ -22,7 +22,7 @@ Octets copied(const std::optional<SharedSecret>& secret) {
   return secret ? Octets(secret->bytes().begin(), secret->bytes().end()) : Octets();
 }
 
-// RFC 7748 section 5.2; the second has the bit set that must be ignored.
+// RFC 7748 section 5.2. The second point has the bit set that must be ignored.
 TEST(X25519, AgreesWithRfc7748) {
   EXPECT_EQ(copied(x25519(
                 private_key("a546e36bf0527c9d3b16154b82465edd62144c0ac1fc5a18506a2244ba449ac4"),
@@ -34,7 +34,7 @@ TEST(X25519, AgreesWithRfc7748) {
             wire::octets("95cbde9476e8907d7aade45cb4b873f88b595a68799fa152e6f8f7647aac7957"));
 }
 
-// The same section: each result is the next scalar, each scalar the next point.
+// The same section: each result becomes the next scalar, each scalar the next point.
 TEST(X25519, AgreesWithRfc7748AfterAThousandTurns) {
   PublicKey scalar = public_key("0900000000000000000000000000000000000000000000000000000000000000");
   PublicKey point = scalar;
@@ -64,7 +64,7 @@ TEST(X25519, BothEndsComeToTheSameSecret) {
   EXPECT_EQ(copied(x25519(bob, from_alice)), secret);
 }
 
-// All points of small order, also those written above p or with the ignored bit set.
+// All points of small order, including encodings above p and those with the ignored bit set.
 TEST(X25519, RefusesPointsThatGiveNoSecret) {
   const PrivateKey own =
       private_key("5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb");

@@ -8,7 +8,7 @@ namespace {
 constexpr CappedShare::Permille kQuarter = 250;
 constexpr std::size_t kBurst = 1'500;
 
-// Packets of the preferred ones among so many, while both wait.
+// How many of `packets` packets are of the preferred class, while both classes wait.
 int preferred_of(CappedShare& share, int packets) {
   int preferred = 0;
   for (int i = 0; i < packets; ++i) {
@@ -30,7 +30,8 @@ TEST(CappedShare, ThePreferredGetItsShareAndNoMoreWhileBothWait) {
 TEST(CappedShare, WhatItLeavesUnusedIsSavedUpToABurst) {
   CappedShare share(kBurst);
   for (int i = 0; i < 1'000; ++i) share.on_other(1'000, kQuarter);
-  // 1,500 bytes saved let it have two packets of 1,000, each of which costs three quarters.
+  // Each packet of 1,000 bytes costs the class 750 bytes of its savings. So the 1,500 saved bytes
+  // pay for two packets, and the third is the class's usual turn.
   EXPECT_TRUE(share.preferred());
   share.on_preferred(1'000, kQuarter);
   EXPECT_TRUE(share.preferred());

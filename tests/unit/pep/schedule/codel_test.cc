@@ -1,4 +1,5 @@
-// When packets are dropped, against the pseudo-code of RFC 8289 section 5 and the law in it.
+// Which packets are dropped, compared with the pseudo-code of RFC 8289 section 5 and its control
+// law.
 #include "pep/schedule/codel.h"
 
 #include <gtest/gtest.h>
@@ -19,10 +20,10 @@ constexpr Instant kStart = Instant::from_nanoseconds(1'000'000'000);
 
 Instant at(std::int64_t ms) { return kStart + Duration::milliseconds(ms); }
 
-// A packet a millisecond comes to the head of the queue, each after having waited so long.
+// Each millisecond a packet reaches the head of the queue, after it has waited for the given time.
 class CodelTest : public testing::Test {
  protected:
-  // When packets were dropped, in ms.
+  // The times of the drops, in ms.
   std::vector<std::int64_t> run(std::int64_t from, std::int64_t to, Duration waited,
                                 bool is_followed = true) {
     std::vector<std::int64_t> drops;
@@ -68,7 +69,7 @@ TEST_F(CodelTest, WhoComesBackSoonGoesOnAboutWhereItWas) {
   EXPECT_GT(before, 8U);
   EXPECT_GT(soon.size(), 5U) << "in 300 ms from a fresh start there are four";
   run(1'201, 1'202, Duration::milliseconds(1));
-  // After 16 intervals it is forgotten.
+  // After 16 intervals the former rate of drops is forgotten.
   EXPECT_EQ(run(4'000, 4'150, Duration::milliseconds(20)).size(), 1U);
 }
 
@@ -83,7 +84,7 @@ struct Packet {
   std::uint64_t number = 0;
 };
 
-// RFC 8289 sections 5.2 to 5.5, in one function as there; sizes are one packet.
+// RFC 8289 sections 5.2 to 5.5, in one function as there. Sizes are counted in packets.
 class Reference {
  public:
   explicit Reference(std::deque<Packet>& queue) : queue_(queue) {}
@@ -115,7 +116,7 @@ class Reference {
   }
 
  private:
-  // Whether the one that is taken next may be dropped.
+  // Whether the packet that is taken next may be dropped.
   bool look(Instant now) {
     if (queue_.empty() || now - queue_.front().came < kTerms.target || queue_.size() <= 2) {
       first_above_ = Instant();
@@ -143,8 +144,8 @@ class Reference {
   bool dropping_ = false;
 };
 
-// The RFC leaves the dropping state with the packet behind the last, this one with the packet
-// itself: no drop can tell, since it is late in neither.
+// The RFC leaves the dropping state with the packet after the last one, Codel with the last packet
+// itself. The drops do not differ, since the packet is late in neither case.
 TEST(Codel, DropsThePacketsThatThePseudoCodeDrops) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     Random random(seed);

@@ -23,11 +23,11 @@ TEST(FairTags, ThoseThatWaitGetTheirWeightsShare) {
 TEST(FairTags, WhoHadNothingToSendIsOwedNothing) {
   FairTags tags(2);
   for (int i = 0; i < 100; ++i) tags.on_served(0, 1'500, 1);
-  // The newcomer stands where the other has been served, not a hundred packets before it.
+  // The new flow starts where the other one has been served up to, not a hundred packets earlier.
   EXPECT_EQ(tags.start(0) - tags.start(1), 1'500U * 1'024);
 }
 
-// A third one that keeps a tag of its own gets as much as either.
+// A third flow with a tag of its own gets as much service as each of the two.
 TEST(FairTags, VirtualTimePassesWithWhoeverIsServed) {
   FairTags tags(2);
   std::uint64_t clock = 0, third = 0;
@@ -51,7 +51,7 @@ TEST(FairTags, VirtualTimePassesWithWhoeverIsServed) {
 TEST(FairTags, GoOnWhenTheirNumbersAreUsedUp) {
   FairTags tags(2);
   std::array<std::uint64_t, 2> served{};
-  for (int i = 0; i < 3'000; ++i) {  // goes round many times
+  for (int i = 0; i < 3'000; ++i) {  // the tags wrap around many times
     const std::size_t next = tags.start(0) <= tags.start(1) ? 0 : 1;
     tags.on_served(next, std::uint64_t{1} << 46, next == 0 ? 1 : 2);
     ++served[next];

@@ -13,7 +13,7 @@ constexpr std::int64_t kQuantum = 1'500;
 
 struct One {
   char name = ' ';
-  int packets = 0;  // that wait, of a size of its own
+  int packets = 0;  // waiting, each of `size` bytes
   std::int64_t size = kQuantum;
   std::int64_t deficit = 0;
   bool is_fresh = true;
@@ -33,7 +33,7 @@ class FairTurnsTest : public testing::Test {
     one.packets += packets;
     if (!FairTurns<One, &One::hook>::contains(one)) turns_.add(one, kQuantum);
   }
-  // The names of those that send, one a packet.
+  // The names of the senders, one letter for each packet.
   std::string send(int packets) {
     std::string order;
     for (int i = 0; i < packets; ++i) {
@@ -98,7 +98,8 @@ TEST_F(FairTurnsTest, WhoHasNothingAnyMoreIsForgottenWhenItsTurnComes) {
   EXPECT_TRUE(turns_.empty());
 }
 
-// One that is always about to run dry would otherwise always be new, and so always first.
+// A sender that keeps running out of packets would otherwise always count as new, and so always
+// send first.
 TEST_F(FairTurnsTest, WhoRunsDryAgainAndAgainGetsNoMoreThanTheOthers) {
   add(b_, 1'000);
   int of_a = 0;

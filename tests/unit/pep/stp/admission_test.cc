@@ -1,5 +1,5 @@
-// What HELLOs may cost a worker: sessions that share its budget, and who floods one of them or all
-// of them.
+// How much work HELLOs may cause a worker. Sessions share its budget, while an attacker floods one
+// or all of them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 
 using Packet = std::vector<std::byte>;
 
-// Each key on the curve needs one, and so does each offer that is read.
+// Each key on the curve draws random bytes once, and so does each offer that is read.
 class CountingEntropy final : public Entropy {
  public:
   void fill(MutableBytes out) override {
@@ -35,7 +35,7 @@ class CountingEntropy final : public Entropy {
   SeededEntropy entropy_{7};
 };
 
-// Our sessions with some peers, some lanes each, and those peers where they are there.
+// Our sessions with several peers, with several lanes each. A test creates the peers that it needs.
 class AdmissionTest : public ::testing::Test {
  protected:
   static constexpr std::uint32_t kPeers = 16;
@@ -69,7 +69,7 @@ class AdmissionTest : public ::testing::Test {
     config.session.boot_epoch = epoch;
     return std::make_unique<End>(config, app, now);
   }
-  // HELLOs that a peer has sent in so many seconds of a boot, and nobody has answered.
+  // The HELLOs that a peer sends in the first `seconds` of a boot, while it gets no answer.
   std::vector<Packet> recorded(std::size_t session, std::uint64_t epoch, int seconds = 1) {
     const auto peer = make_peer(session, epoch);
     std::vector<Packet> packets;
@@ -102,7 +102,7 @@ class AdmissionTest : public ::testing::Test {
     SessionSeal().close(hello);
     return hello;
   }
-  // All that our sessions have to do; what they send is counted, and kept of one.
+  // Runs all our sessions. It counts what they send, and keeps the packets of session `watched`.
   void work() {
     for (std::size_t i = 0; i < ours.size(); ++i) {
       Session& session = ours[i]->session();
@@ -128,8 +128,8 @@ class AdmissionTest : public ::testing::Test {
     const bool is_hello = parse_header(packet)->type == PacketType::kHello;
     return is_hello && !sends_macs ? without_mac(packet) : packet;
   }
-  // Their peers are there, `away` from us, for two seconds, and look every `nap` whether anything
-  // has come. We begin when their first HELLOs come.
+  // The peers of `sessions` run for two seconds, with a one-way delay of `away`, and look for
+  // packets every `nap`. Our sessions begin when the first HELLOs of these peers arrive.
   void meet(const std::vector<std::size_t>& sessions, Duration away = Duration::zero(),
             Duration nap = Duration::milliseconds(1)) {
     last_of_peer.resize(kSessions);
@@ -249,13 +249,14 @@ TEST_F(AdmissionTest, RecordedHellosAreAnsweredOnce) {
   EXPECT_GT(counted().hellos_repeated, 1'000'000U);
 }
 
-// The peer's own HELLO is newer than all that were recorded. It is read in its turn, and answered.
+// The peer's own HELLO is newer than all recorded ones. So the session reads it in its turn, and
+// answers.
 TEST_F(AdmissionTest, AGenuineHelloIsReadInAFloodOfRecordedOnes) {
   for (const std::size_t victim : {std::size_t{0}, std::size_t{5}}) {
     std::vector<std::vector<Packet>> hellos(kSessions);
     for (std::size_t i = 0; i < kSessions; ++i) hellos[i] = recorded(i, 2'000 + victim, 300);
     std::vector<std::size_t> next(kSessions);
-    // In their order: each is newer than those before it.
+    // In the order of recording, so that each HELLO is newer than those before it.
     const auto play = [&] {
       for (std::size_t i = 0; i < kSessions; ++i) {
         session(i).handle_packet(hellos[i][next[i]++ % hellos[i].size()], now);
@@ -277,12 +278,12 @@ TEST_F(AdmissionTest, AGenuineHelloIsReadInAFloodOfRecordedOnes) {
       });
     };
     while (!is_answered() && now < asked + Duration::seconds(5)) flood(kTick, kTick, play);
-    // Once round all peers, and both lanes of each.
+    // At most one turn for each lane of each peer comes before.
     EXPECT_LE((now - asked).to_milliseconds(), 20 * static_cast<int>(kSessions) + 1) << victim;
   }
 }
 
-// An older build's HELLOs: its own turns, and none once the peer is known to send MACs.
+// HELLOs of an older build have turns of their own, and none once the peer is known to send MACs.
 TEST_F(AdmissionTest, HellosWithoutAMacHaveFiftyTriesASecond) {
   std::vector<Packet> hellos;
   for (std::size_t i = 0; i < kSessions; ++i) {
@@ -306,7 +307,7 @@ TEST_F(AdmissionTest, HellosWithoutAMacHaveFiftyTriesASecond) {
         << i;
   }
   EXPECT_GT(counted().hellos_unread, 300'000U);
-  // It is one of an older build.
+  // A genuine HELLO of an older build.
   session(3).handle_packet(hellos[3], now);
   watched = 3;
   answers.clear();
@@ -314,8 +315,9 @@ TEST_F(AdmissionTest, HellosWithoutAMacHaveFiftyTriesASecond) {
   EXPECT_FALSE(answers.empty());
 }
 
-// Lanes of an older build say the same at once. All but the first wait for a turn, and meanwhile
-// the peer's packets may come, which settle what the HELLO that waits would have told.
+// Both lanes of a peer with an older build send their HELLOs at the same time. The second lane
+// waits for a turn. Meanwhile packets of the peer may arrive and settle what that HELLO would say.
+// So nothing is asked again.
 TEST_F(AdmissionTest, LanesWithoutMacsThatWaitForATurnAreAskedNothingThatIsKnown) {
   sends_macs = false;
   meet({0, 1}, Duration::milliseconds(50), Duration::microseconds(1'250));
@@ -341,7 +343,7 @@ TEST_F(AdmissionTest, APeerThatHasProvedToSendMacsIsNotReadWithoutForTenMinutes)
   EXPECT_EQ(counted().newcomers, 2U);
 }
 
-// Peers that have missed our CLOSE are told again, in turn.
+// A peer that has missed our CLOSE gets it again, in turn with other peers.
 TEST_F(AdmissionTest, RepeatedFarewellsComeInTurn) {
   std::vector<std::size_t> all(kSessions);
   for (std::size_t i = 0; i < kSessions; ++i) all[i] = i;
@@ -359,14 +361,15 @@ TEST_F(AdmissionTest, RepeatedFarewellsComeInTurn) {
   EXPECT_LE(sent - before, 10U * 200 + 64);
 }
 
-// A peer with the keys that says that it is there, and accepts each offer of ours at once. It names
-// the boot that is there, while another of its boots is a newcomer: so each answer has an offer.
+// A peer that has the keys, wants an answer and accepts each of our offers at once. It names the
+// boot that we know, while another of its boots is a newcomer. So each of our answers carries an
+// offer.
 class EagerPeer {
  public:
   EagerPeer(const EndConfig& config, std::uint64_t epoch)
       : keys_(*config.session.security, config.session.lane, config.session.opens_even_streams,
               epoch) {}
-  // nullopt: it has no offer.
+  // nullopt: the HELLO has no offer.
   std::optional<Packet> accept(const Packet& hello, ConstBytes like) {
     const auto [theirs, offer] = parse(hello);
     if (offer.offer.empty()) return std::nullopt;
@@ -433,15 +436,15 @@ TEST_F(AdmissionTest, APeerThatAcceptsEachOfferIsAnsweredInTurn) {
       }
     }
   }
-  // A newcomer's HELLO has had its turn, and so has the answer to it; those to acceptances take
-  // theirs. Each takes an offer.
+  // The newcomers' HELLOs and our answers to them have had their turns. Answers to acceptances take
+  // turns of their own. Each answer carries an offer.
   constexpr std::uint64_t kMost = 2 * kSessions + 128 + kSeconds * 100;
   EXPECT_GT(accepted, kMost / 2);
   EXPECT_LE(accepted, kMost);
   EXPECT_LE(entropy.draws - draws, kMost + 2 * kSessions);
 }
 
-// Neither sends MACs, or looks at them: as if both were older builds.
+// The HELLOs of both ends lose their MACs, as if both ends were older builds.
 TEST_F(AdmissionTest, APeerOfAnOlderBuildIsMet) {
   sends_macs = false;
   meet({0, 1, 5});
@@ -450,7 +453,8 @@ TEST_F(AdmissionTest, APeerOfAnOlderBuildIsMet) {
   EXPECT_FALSE(budget.expects_mac(0, now));
 }
 
-// A recording proves no one: a peer that has gone back to an older build is not kept out by it.
+// A recorded HELLO does not prove that the peer sends MACs now. So a peer that has gone back to an
+// older build is still admitted.
 TEST_F(AdmissionTest, ARecordedHelloDoesNotTellThatThePeerSendsMacs) {
   for (const Packet& hello : recorded(0, 2'000, 100)) {
     session(0).handle_packet(hello, now);
@@ -466,7 +470,8 @@ class AbsentPeers : public AdmissionTest, public ::testing::WithParamInterface<S
   AbsentPeers() : AdmissionTest(GetParam()) {}
 };
 
-// Anybody's packets make a session say who it is: 20 times a second each, and 200 all together.
+// Packets of strangers make a session send its HELLO: at most 20 a second for each session, and 200
+// a second for all.
 TEST_P(AbsentPeers, StrangersDrawOurHellosInTurn) {
   Packet stranger(100);
   write_header({.session_tag = 0x1234, .number = 9}, stranger.data());
@@ -485,7 +490,7 @@ TEST_P(AbsentPeers, StrangersDrawOurHellosInTurn) {
   EXPECT_GT(counted().hellos_delayed, 1'000U);
 }
 
-// Forged greetings of ever new boots want answers. With a secret none of them gets any.
+// Forged HELLOs of ever later boots ask for answers. A session with a secret answers none of them.
 TEST_P(AbsentPeers, AnswersToNobodyInParticularComeInTurn) {
   flood(Duration::seconds(2), Duration::milliseconds(1), [] {});
   const std::uint64_t before = sent;

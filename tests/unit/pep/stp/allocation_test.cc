@@ -1,4 +1,4 @@
-// A transfer in its steady state allocates nothing, with and without loss.
+// A transfer in its steady state makes no allocations, with and without loss.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -11,7 +11,7 @@ namespace {
 std::uint64_t allocations = 0;
 }
 
-// Not inlined, or the compiler would see malloc() and free() through new and delete.
+// These must not be inlined, or the compiler would see malloc() and free() through new and delete.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   ++allocations;
   if (void* p = std::malloc(size)) return p;
@@ -66,7 +66,7 @@ void run(double loss) {
   Instant now = Instant::from_nanoseconds(1'000'000'000);
   for (int i = 0; i < 2; ++i) {
     configs[i].arena_bytes = 64 << 20;
-    // Small enough that the warm-up meets each stream's largest extent.
+    // The limit is so small that each stream reaches its largest extent during the warm-up.
     configs[i].session.stream_send_limit = 120'000;
     configs[i].session.stream_receive_limit = 120'000;
     ends[i] = std::make_unique<End>(configs[i], sources[i], now);
@@ -108,7 +108,7 @@ void run(double loss) {
     ASSERT_TRUE(id);
     s.set_ready(*id, true);
   }
-  // Rings and lists reach their sizes, for which the warm-up loses more than what is measured.
+  // The warm-up loses more than the measured part, so that rings and lists reach their final sizes.
   const double steady_loss = loss;
   loss *= 2;
   run_for(Duration::seconds(60));

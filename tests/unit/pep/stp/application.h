@@ -1,4 +1,4 @@
-// The relay's part in tests: opens streams, produces, reads and checks every byte.
+// Plays the relay in tests: it opens streams, produces bytes, reads them and checks each of them.
 #pragma once
 
 #include <algorithm>
@@ -24,18 +24,18 @@ class Application final : public StreamSource {
     std::uint64_t read = 0;
     bool end_seen = false;
     bool delivered = false;
-    bool reset = false;                        // by either end: nothing more is expected
-    std::optional<std::uint64_t> reset_after;  // reset it once so much is written and read
+    bool reset = false;                        // by either end; nothing more is expected
+    std::optional<std::uint64_t> reset_after;  // resets after so many bytes read and written
     std::uint64_t read_quantum = ~std::uint64_t{0};
     Instant finished_at;
     bool over() const { return reset || (end_seen && delivered); }
   };
 
-  std::uint64_t plan_size = 0;  // bytes of a flow, when opened by the peer: taken from metadata
+  std::uint64_t plan_size = 0;  // bytes of a flow that the peer opened; taken from the metadata
   std::uint64_t chunk = 8192;
-  std::uint64_t least_room = 0;  // with less produce() writes nothing
+  std::uint64_t least_room = 0;  // with less room, produce() writes nothing
   std::uint64_t asked_in_vain = 0;
-  bool push = false;  // write() at once instead of waiting for produce()
+  bool push = false;  // calls write() at once instead of waiting for produce()
   std::map<std::uint64_t, Flow> flows;
   std::string error;
   int restarts = 0, alive = 0, suspect = 0, peer_closed = 0, capacities = 0;
@@ -80,7 +80,7 @@ class Application final : public StreamSource {
     while (const auto event = session_->poll_event()) handle(*event, now);
   }
 
-  // A slow reader takes what read_quantum allows.
+  // A slow reader takes at most read_quantum bytes.
   void read_all(Instant now) {
     for (auto& [id, flow] : flows) {
       if (!flow.reset) read(StreamId{id}, flow, now);
@@ -251,7 +251,7 @@ class Network {
   void stop(int end) { ends[end].reset(); }
   Session& session(int end) { return ends[end]->session(); }
 
-  // Everything that is due at `now`.
+  // Does all that is due at `now`.
   void settle() {
     for (int round = 0; round < 1000; ++round) {
       bool busy = false;
@@ -302,7 +302,7 @@ class Network {
     }
     return at;
   }
-  // Runs until `done` or for `time`; true if done.
+  // Runs until done() is true, or for `time`. Returns whether it was done.
   template <typename Done>
   bool run(Duration time, Done&& done) {
     const Instant until = now + time;
@@ -333,7 +333,7 @@ class Network {
     return session(0).peer_state() == PeerState::kAlive &&
            session(1).peer_state() == PeerState::kAlive;
   }
-  // Both ends start, and know each other; false: they do not.
+  // Starts both ends. Returns whether they have met.
   bool connect() {
     start(0, 1000);
     start(1, 2000);
@@ -347,8 +347,8 @@ class Network {
   Application apps[2];
   std::unique_ptr<End> ends[2];
   std::function<void(int, MutableBytes)> on_packet;  // before it leaves
-  Duration tick = Duration::nanoseconds(1);          // of the clock by which all is asked
-  bool in_runs = false;                              // both ask for runs, too
+  Duration tick = Duration::nanoseconds(1);          // the clock's resolution
+  bool in_runs = false;                              // both ends also poll runs
   std::size_t sent_in_runs = 0;
 };
 

@@ -1,5 +1,5 @@
 // How close one stream comes to the bound of a known link, in virtual time: 50 Mbit/s, 550 ms round
-// trip, 20 MB, with the receiver's last byte as the end.
+// trip, 20 MB. The time ends with the receiver's last byte.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -59,7 +59,8 @@ class LossyGoodputTest : public ::testing::TestWithParam<double> {};
 
 TEST_P(LossyGoodputTest, EndsWithinTwoRoundTripsOfTheBound) {
   const double loss = GetParam();
-  // Unique bytes over the rate left by loss, with the headers of full packets, plus one way.
+  // The time that the unique bytes take at the rate that loss leaves, with the headers of full
+  // packets, plus one way.
   const double overhead = 1500.0 / (1472 - 12 - 8);
   const double bound = kBytes * 8.0 * overhead /
                            (static_cast<double>(kRate.to_bits_per_second()) * 0.995 * (1 - loss)) +
@@ -79,8 +80,8 @@ TEST_P(LossyGoodputTest, EndsWithinTwoRoundTripsOfTheBound) {
   }
 }
 
-// A report of many parts loses some of them. The next one says the same: nothing need be asked for,
-// as the answer would use up what pays for the next reports.
+// A long report has many parts, of which some are lost. The next report repeats them, so the sender
+// asks for nothing. An answer would use up the budget of the next reports.
 TEST(GoodputTest, LostPartsOfALongReportAreNotAskedFor) {
   ChannelFaults faults;
   faults.loss = 0.1;
@@ -108,7 +109,7 @@ TEST(GoodputTest, LostPartsOfALongReportAreNotAskedFor) {
   net.on_packet = [&](int end, ConstBytes packet) {
     const bool long_report = end == 1 && packet.size() > 300;
     if (end == 1) {
-      // Never all three that tell of the same packets.
+      // Never all three parts that report on the same packets.
       net.channels[1].outage = long_report && ++parts % 10 == 0;
     } else if (load_u8(packet.data() + kHeaderSize) ==
                static_cast<std::uint8_t>(FrameType::kPing)) {
@@ -120,7 +121,7 @@ TEST(GoodputTest, LostPartsOfALongReportAreNotAskedFor) {
   EXPECT_LT(pings, 3);
 }
 
-// The copies cost what the loss makes them: its third power, and some more near the end of the
+// Copies leave for the third power of the loss, and for some more packets near the end of the
 // window.
 TEST(GoodputTest, WhatIsLostThreeTimesIsSentTwice) {
   const Result much = transfer(0.2, 1);
@@ -130,8 +131,8 @@ TEST(GoodputTest, WhatIsLostThreeTimesIsSentTwice) {
   EXPECT_LT(transfer(0.01, 1).sender.copies_out, 3U);
 }
 
-// A window little larger than what is on its way in a round trip and a feedback interval is enough,
-// because it is renewed in small parts.
+// The window is little larger than what is in flight in a round trip and a feedback interval. That
+// is enough, because it is renewed in small parts.
 TEST(GoodputTest, AWindowOfTheBandwidthDelayProductFillsTheLink) {
   const double path = static_cast<double>(kRate.to_bits_per_second()) / 8 * (0.55 + 0.025);
   const Result roomy = transfer(0, 1);

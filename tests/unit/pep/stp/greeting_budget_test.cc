@@ -1,4 +1,4 @@
-// What the HELLOs of many sessions may take of the carrier that they share.
+// How much of a carrier the HELLOs of many sessions may take.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using test::End;
 using test::EndConfig;
 
 constexpr std::size_t kSessions = 100;
-constexpr std::size_t kAccounted = 352 + 28;  // of a HELLO, at most
+constexpr std::size_t kAccounted = 352 + 28;  // octets of a HELLO on the link, at most
 const BitRate kRate = BitRate::bits_per_second(40'000);
 
 class Silent final : public StreamSource {
@@ -42,7 +42,7 @@ class GreetingBudget : public testing::Test {
     if (is_ours) config.session.handshake_budgets = {.hellos = &hellos_, .answers = &answers_};
     return config;
   }
-  // As the gateway does: nobody is asked before its time.
+  // As in the gateway, a session is not asked before its time.
   std::size_t poll(std::size_t i) {
     if (ends_[i]->session().next_timeout() > now_) return 0;
     ++asked_;
@@ -69,7 +69,7 @@ TEST_F(GreetingBudget, OfPeersThatAreAbsentIsDividedInTurn) {
       ++hellos;
     }
   }
-  // 5,000 octets a second, and 2,000 at once; without a budget there are 3,000 HELLOs.
+  // 5,000 octets a second, and 2,000 at once. Without a budget there would be 3,000 HELLOs.
   EXPECT_LE(hellos * kAccounted, 30 * 5'000U + 2'000U);
   EXPECT_GE(hellos * kAccounted, 30 * 5'000U * 9 / 10);
   EXPECT_GE(std::ranges::min(greeted), 2);

@@ -21,7 +21,7 @@ namespace satrelay::stp::test {
 struct ChannelFaults {
   double loss = 0;
   double duplicate = 0;
-  double reorder = 0;  // share of packets that come up to `reorder_by` late
+  double reorder = 0;  // share of packets that arrive up to `reorder_by` late
   Duration reorder_by = Duration::milliseconds(20);
   double corrupt = 0;  // share of packets with one flipped bit
 };
@@ -79,7 +79,7 @@ struct EndConfig {
   BitRate rate = BitRate::bits_per_second(50'000'000);
 };
 
-// A session with everything it needs.
+// A session with all that it needs.
 class End {
  public:
   End(const EndConfig& config, StreamSource& source, Instant now)
@@ -103,7 +103,7 @@ class End {
   std::unique_ptr<Session> session_;
 };
 
-// What a stream carries, derived from its id and direction, so that no copy need be kept.
+// The bytes of a stream follow from its id and direction, so that no copy need be kept.
 inline std::byte stream_byte(std::uint64_t id, bool from_opener, std::uint64_t offset) {
   const std::uint64_t x =
       (offset / 8 + id * 1'000'003 + (from_opener ? 7 : 0)) * 0x9E3779B97F4A7C15U;

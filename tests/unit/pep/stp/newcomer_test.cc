@@ -1,6 +1,6 @@
-// Who greets in the peer's name: forged, played again, with epochs of any height, in any number.
-// The old session goes on until there is proof of another, and only a restart of the peer is ever
-// needed to be its peer again.
+// HELLOs in the peer's name: forged or replayed, with any epochs, in any number. The old session
+// goes on until there is proof of a new one. And to be the peer again, the peer never needs more
+// than a restart.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -21,7 +21,7 @@ using Packet = std::vector<std::byte>;
 constexpr std::uint64_t kHigh = 1ULL << 62;
 constexpr std::uint64_t kSeeds = 20;
 
-// What anybody can send in the name of end 1.
+// A HELLO that any machine can send in the name of end 1.
 Packet forged_hello(std::uint64_t epoch, std::uint64_t peer_epoch = 0) {
   Packet packet(kHeaderSize + kHelloFrameSize + kTrailerSize);
   PacketHeader header;
@@ -49,7 +49,7 @@ class NewcomerTest : public ::testing::TestWithParam<Sealed> {
       : net(end_config(true, GetParam()), end_config(false, GetParam()),
             Duration::milliseconds(275), {}, 1) {}
   bool encrypts() const { return GetParam() == Sealed::kByKey; }
-  // HELLOs that end `end` sends when it is started with this epoch, and that nobody hears.
+  // The HELLOs that end `end` sends when it starts with this epoch. None of them arrives.
   std::vector<Packet> hellos_of(int end, std::uint64_t epoch) {
     std::vector<Packet> hellos;
     net.on_packet = [&](int from, ConstBytes packet) {
@@ -63,7 +63,7 @@ class NewcomerTest : public ::testing::TestWithParam<Sealed> {
     net.on_packet = nullptr;
     return hellos;
   }
-  // One that is not the peer's, though the peer might have sent it: forged, or played again.
+  // A HELLO that the peer might have sent, but did not send now: it is forged or replayed.
   Packet false_hello(std::uint64_t epoch) {
     return encrypts() ? hellos_of(1, epoch).front() : forged_hello(epoch);
   }
@@ -74,7 +74,7 @@ class NewcomerTest : public ::testing::TestWithParam<Sealed> {
     EXPECT_EQ(net.error(), "");
   }
   void hear(const Packet& packet) { net.session(0).handle_packet(packet, net.now); }
-  // The handshake of end 0 alone, and what is said to it.
+  // The handshake of end 0 alone, and a HELLO to it.
   using Outcome = Handshake::Outcome;
   Handshake boot_1000() {
     return {{.epoch = 1000, .opens_even_streams = true, .encrypts = encrypts()}, net.now};
@@ -168,7 +168,7 @@ TEST_P(NewcomerTest, RisingEpochsKeepNobodyOut) {
   start_flow();
   lie(Duration::seconds(2), [] { return false; });
   EXPECT_EQ(net.apps[0].restarts, 0);
-  // It begins anew meanwhile, and its old streams go at once.
+  // End 1 restarts meanwhile, and its old streams end at once.
   net.stop(1);
   net.start(1, 3000);
   EXPECT_TRUE(lie(Duration::seconds(2), [&] { return meets(3000); }));
@@ -179,7 +179,7 @@ TEST_P(NewcomerTest, AFloodIsAnsweredWithAFewHellos) {
   std::vector<Packet> lies;
   for (std::uint64_t i = 0; i < 20; ++i) lies.push_back(false_hello(kHigh + i));
   for (const bool connected : {false, true}) {
-    net.channels[0].flush();  // a boot's HELLOs come before those of the next
+    net.channels[0].flush();  // HELLOs of the boot before must not arrive among those of the next
     net.start(0, 1000);
     if (connected) {
       ASSERT_TRUE(net.connect());
@@ -214,12 +214,13 @@ TEST_P(NewcomerTest, ANewcomerWithoutProofIsForgotten) {
   net.on_packet = nullptr;
 }
 
-// Its HELLOs repeat an offer that has been read. If it were forgotten meanwhile, the keys of that
-// offer would be, too, and it would send under them as soon as it has our answer.
+// The newcomer's HELLOs repeat an offer that has been read. If the session forgot the newcomer
+// meanwhile, it would forget the keys of that offer too. But the newcomer would send under them as
+// soon as it has our answer.
 TEST_P(NewcomerTest, ANewcomerThatGoesOnGreetingIsNotForgotten) {
   ASSERT_TRUE(net.connect());
   net.stop(1);
-  net.channels[0].outage = true;  // our answers are lost, for longer than a newcomer is remembered
+  net.channels[0].outage = true;  // our answers are lost for longer than a newcomer is remembered
   net.start(1, 3000);
   net.run(Duration::milliseconds(6'500));
   net.channels[0].outage = false;
@@ -244,7 +245,7 @@ TEST_P(NewcomerTest, BothMayStartAnewAtOnce) {
   EXPECT_LE((net.now - restart).to_milliseconds(), 3 * 275 + 50);
 }
 
-// The clock of one end, or of both, was ahead and is right again.
+// The clock of one end was ahead and is right again.
 TEST_P(NewcomerTest, AClockThatIsSetBackCostsTheTimeOfASuspicion) {
   for (const int end : {0, 1}) {
     ASSERT_TRUE(net.connect());
@@ -260,7 +261,7 @@ TEST_P(NewcomerTest, AClockThatIsSetBackCostsTheTimeOfASuspicion) {
 }
 
 TEST_P(NewcomerTest, AClockThatIsSetBackBeforeTheFirstProofCostsNothing) {
-  // Its first boot is greeted, and gone before it could answer.
+  // The first boot of end 1 is gone before it could answer our HELLO.
   const Packet ahead = encrypts() ? hellos_of(1, kHigh).front() : forged_hello(kHigh);
   net.start(0, 1000);
   hear(ahead);
@@ -271,7 +272,7 @@ TEST_P(NewcomerTest, AClockThatIsSetBackBeforeTheFirstProofCostsNothing) {
   expect_flow_ends();
 }
 
-// Only who accepts our offer, now, can name our epoch in a session that encrypts.
+// In a session that encrypts, only a peer that accepts our offer now can name our epoch.
 TEST_P(NewcomerTest, WhoAcceptsAnOfferIsThereWhateverItsClockSays) {
   Handshake handshake = boot_1000();
   HelloFrame hello = hello_of(2000, 1000);
@@ -304,7 +305,8 @@ TEST_P(NewcomerTest, WaitsWhileThePeerIsOwedAnAnswer) {
   EXPECT_EQ(handshake.make_hello(0, 0, net.now).peer_epoch, 3000U);
 }
 
-// All that would tell one end of the other is lost for longer than a newcomer is remembered.
+// All packets that would tell end 0 of the new boot are lost for longer than a newcomer is
+// remembered.
 TEST_P(NewcomerTest, ProofThatIsLostComesLater) {
   ASSERT_TRUE(net.connect());
   net.run(Duration::seconds(1));
@@ -331,12 +333,12 @@ TEST_P(NewcomerTest, APeerThatHasClosedKeepsNobodyOut) {
   hear(lie);
   net.run(Duration::milliseconds(200));
   net.stop(1);
-  net.start(1, 1500);  // and its clock is wrong
+  net.start(1, 1500);  // with a clock that was set back
   EXPECT_TRUE(net.run(Duration::seconds(3), [&] { return meets(1500); }));
 }
 
-// Packets under the keys of an exchange that was overtaken by another are not understood. Whoever
-// sent them asks for keys again.
+// If one exchange of keys overtakes another, packets under the keys of the other cannot be opened.
+// Then their sender asks for keys again.
 TEST_P(NewcomerTest, HeavyLossAndFalseHellosEndInASession) {
   std::vector<Packet> lies;
   for (std::uint64_t i = 0; i < 5; ++i) lies.push_back(false_hello(kHigh + i));
@@ -371,7 +373,7 @@ INSTANTIATE_TEST_SUITE_P(Session, NewcomerTest,
                            return param_info.param == Sealed::kByKey ? "ByKey" : "ByChecksum";
                          });
 
-// --- a session that encrypts, and floods of what nobody with the secret has sent -----------------
+// --- a session that encrypts, and floods of HELLOs from senders without the secret ---------------
 
 enum class Kind : std::uint8_t { kWrongMac, kNoMac };
 
@@ -382,8 +384,8 @@ class FloodTest : public ::testing::TestWithParam<std::tuple<Kind, bool>> {
             Duration::milliseconds(275), {}, 1) {}
   bool has_mac() const { return std::get<0>(GetParam()) == Kind::kWrongMac; }
   bool at_both() const { return std::get<1>(GetParam()); }
-  // 27,000 a second to both ends, or 90,000 to one, for so long or until `done`: one by one, so
-  // that the genuine HELLO meets a budget that is spent.
+  // Sends 27,000 HELLOs a second to both ends, or 90,000 to one, for `time` or until done(). They
+  // arrive one by one, so that the genuine HELLO finds the budget spent.
   template <typename Done>
   bool flood(Duration time, Done&& done) {
     const Instant end = net.now + time;
@@ -437,13 +439,14 @@ TEST_P(FloodTest, AGenuinePeerIsMetAllTheSame) {
   EXPECT_GT(refused(), 15'000U);
 }
 
-// The peer's own, of an older build, may be among them, and what it answers is read.
+// A HELLO of the peer, from an older build, may be among the unread ones. So the session asks for
+// HELLOs, and reads the answer.
 TEST_P(FloodTest, WhatIsLeftUnreadIsAskedFor) {
   net.start(0, 1000);
   int hellos = 0;
   net.on_packet = [&](int from, ConstBytes) { hellos += from == 0 ? 1 : 0; };
   net.run(Duration::milliseconds(5'500));
-  hellos = 0;  // one a second by now
+  hellos = 0;  // the session sends one a second by now
   flood(Duration::milliseconds(100), [] { return false; });
   EXPECT_GT(refused(), 0U);
   EXPECT_GE(hellos, has_mac() ? 0 : 1);

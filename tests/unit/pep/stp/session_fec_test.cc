@@ -1,4 +1,5 @@
-// Forward error correction between two sessions: who takes part in it, and what it spares.
+// Forward error correction between two sessions: which peers take part, and which retransmissions
+// it saves.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +30,7 @@ EndConfig end_config(bool opens_even) {
 
 class SessionFec : public ::testing::Test {
  protected:
-  // All HELLOs offer these capabilities.
+  // All HELLOs offer `capabilities` from now on.
   void offer(std::uint32_t capabilities) {
     net.on_packet = [this, capabilities](int, MutableBytes packet) {
       const auto header = parse_header(packet);
@@ -45,7 +46,7 @@ class SessionFec : public ::testing::Test {
       ASSERT_TRUE(walk_frames(frames_of(packet), codes));
     };
   }
-  // So many flows of so much, there and back.
+  // Transfers `bytes` on each of `flows` flows, which get 1,000 bytes back.
   void transfer(int flows, std::uint64_t bytes) {
     ASSERT_TRUE(net.connect());
     for (Channel& channel : net.channels) channel.set_faults({.loss = 0.03});
@@ -79,7 +80,7 @@ TEST_F(SessionFec, RepairsWhatIsLost) {
   EXPECT_EQ(net.session(0).counters().malformed + net.session(1).counters().malformed, 0U);
 }
 
-// Of other builds: one that knows no code, and one that knows the older one.
+// Peers of other builds: without a code, and with the older one.
 TEST_F(SessionFec, APeerThatOffersNoneGetsNone) {
   for (const std::uint32_t capabilities : {0U, 0x01U, 0x03U}) {
     net.stop(0);
@@ -99,7 +100,8 @@ TEST_F(SessionFec, APeerThatOffersNoneGetsNone) {
   }
 }
 
-// What the writer says of the rest decides: bulk that goes on is not covered, its last flight is.
+// It depends on the rest that the writer announces: bulk that goes on is not covered, and its last
+// flight is.
 TEST_F(SessionFec, TheLastFlightOfBulkIsCoveredIfTheWriterTellsOfIt) {
   for (const bool tells : {false, true}) {
     Network bulk(end_config(true), end_config(false), kOneWay, {}, 5);
@@ -108,7 +110,8 @@ TEST_F(SessionFec, TheLastFlightOfBulkIsCoveredIfTheWriterTellsOfIt) {
     constexpr std::uint64_t kBytes = 8'000'000;
     bulk.on_packet = [&](int end, MutableBytes packet) {
       if (end != 0 || parse_header(packet)->type == PacketType::kHello) return;
-      // All but the first and the last 64 KiB, which are covered in any case.
+      // Packets in the middle of the transfer. The first and the last 64 KiB are covered in any
+      // case.
       const auto flow = bulk.apps[0].flows.begin();
       if (flow == bulk.apps[0].flows.end()) return;
       sent = flow->second.written;
@@ -140,8 +143,9 @@ struct FlightCode : IgnoreFrames {
   void operator()(const RepairFrame& frame) const { found |= frame.code == FecCode::kFlight; }
 };
 
-// A repair of one code gives back nothing that the other covers: what is lost with all its repairs
-// is sent again after a round trip, though a flow beside it is repaired all the time.
+// A repair of one code gives back no packets that the other code covers. So a packet that is lost
+// with all its repairs is sent again after a round trip, even if a flow beside it is repaired all
+// the time.
 TEST_F(SessionFec, RepairsOfPromptFlowsKeepNothingElseFromBeingSentAgain) {
   ASSERT_TRUE(net.connect());
   const auto typed = net.apps[0].open(1'000'000, 0, net.now);
@@ -179,7 +183,7 @@ TEST_F(SessionFec, RepairsOfPromptFlowsKeepNothingElseFromBeingSentAgain) {
   EXPECT_EQ(net.error(), "");
 }
 
-// Their bytes are the class's, which has a share and may have a maximum.
+// Repairs count as bytes of the class, which has a share and may have a maximum.
 TEST_F(SessionFec, RepairsAreOfTheClassOfWhatTheyStandFor) {
   constexpr schedule::ClassId kClass = 3;
   for (const bool is_prompt : {true, false}) {
@@ -212,8 +216,8 @@ TEST_F(SessionFec, RepairsAreOfTheClassOfWhatTheyStandFor) {
   }
 }
 
-// At once before bulk of its own class, which waits for nobody. Another class would be held up by
-// as many packets.
+// The repairs leave at once before bulk of their own class. They would delay another class by as
+// many packets.
 TEST_F(SessionFec, TheRepairsOfALastFlightLeaveAtOnceBeforeBulkOfTheirClassOnly) {
   for (const schedule::ClassId bulk_class : {schedule::ClassId{0}, schedule::ClassId{1}}) {
     EndConfig a = end_config(true);
@@ -254,7 +258,8 @@ TEST_F(SessionFec, TheRepairsOfALastFlightLeaveAtOnceBeforeBulkOfTheirClassOnly)
   }
 }
 
-// As many reports as packets are lost in a row then, and three that repeat each other may be.
+// Where packets are lost in bursts, as many reports in a row are lost. These may be all three that
+// repeat each other.
 TEST_F(SessionFec, ReportsReachFurtherBackWherePacketsAreLostInBursts) {
   struct Reach : IgnoreFrames {
     std::uint64_t reports = 0, packets = 0;
@@ -273,7 +278,7 @@ TEST_F(SessionFec, ReportsReachFurtherBackWherePacketsAreLostInBursts) {
       if (parse_header(packet)->type == PacketType::kHello) return;
       if (end == 1) {
         if (lossy.now > Instant() + Duration::seconds(4)) walk_frames(frames_of(packet), reach);
-        // The same share of packets, one or ten at a time.
+        // The same share of packets is lost, one at a time or ten in a row.
         ++sent;
         lossy.channels[1].outage = in_bursts ? sent % 500 < 10 : sent % 50 == 0;
       }
@@ -291,9 +296,9 @@ TEST_F(SessionFec, ReportsReachFurtherBackWherePacketsAreLostInBursts) {
   EXPECT_GT(mean[1], 1.5 * mean[0]);
 }
 
-// Flows that share no packet, in one class or two, with whatever their writers say of the rest, on
-// a path that loses, delays and goes silent: all come to their end, and no call is for nothing (the
-// network looks for both).
+// Flows of both kinds, which share no packet, in one class or two, with random rests. The path
+// loses and delays packets and goes silent. All flows come to their end, and no call is for nothing
+// (the network checks both).
 TEST(SessionFecMix, PromptAndOtherFlowsComeToTheirEnd) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     Random random(seed);

@@ -1,5 +1,5 @@
-// Packets that leave in runs: octet for octet those that would leave one by one, and what ends a
-// run.
+// Packets that leave in runs equal, octet for octet, the packets that leave one by one. And which
+// events end a run.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ struct Settings {
   std::uint64_t credit = 1 << 22;
 };
 
-// A session whose peer is there, with all that it needs.
+// A session that has met its peer, with all that it needs.
 class Sender final : public StreamSource {
  public:
   explicit Sender(const Settings& settings)
@@ -99,14 +99,14 @@ class Sender final : public StreamSource {
   void produce(StreamId id, std::uint32_t, Instant) override {
     if (on_produce) on_produce(*this, id);
   }
-  // Whose OPENs have left.
+  // Sends the OPENs of the streams.
   void send_opens() { EXPECT_GT(one().size(), 0U); }
 
   std::vector<std::byte> one(const schedule::Turn& turn = {}) {
     const std::size_t size = session_.poll_packet(room_, kNow, turn);
     return {room_.begin(), room_.begin() + static_cast<std::ptrdiff_t>(size)};
   }
-  // The next packets, as far as one run goes.
+  // Sends the next packets in one run. Returns how many.
   std::size_t run(std::size_t most = 32, const schedule::Turn& turn = {}) {
     std::vector<std::vector<std::byte>> rooms(most, std::vector<std::byte>(kBefore + kFull));
     const std::vector<MutableBytes> spans(rooms.begin(), rooms.end());
@@ -143,7 +143,7 @@ class Sender final : public StreamSource {
   unsigned seed_ = 1;
 };
 
-// Two alike, of which one sends in runs.
+// Two senders in the same state. One of them sends in runs.
 class SessionRunTest : public ::testing::Test {
  protected:
   void begin(const Settings& settings = {}) {
@@ -155,7 +155,7 @@ class SessionRunTest : public ::testing::Test {
     what(*runs_);
     what(*single_);
   }
-  // All that they have to send now; how much of it left in runs.
+  // Sends all packets that are due now, and compares them. Returns how many left in runs.
   std::size_t compare() {
     std::size_t in_runs = 0;
     while (true) {
@@ -402,7 +402,7 @@ TEST_F(SessionRunTest, NoneIsWrittenForAClassWithoutTheTurn) {
   EXPECT_EQ(runs_->run(32, {.open = schedule::class_bit(5)}), 0U);
 }
 
-// Two sessions, with all that happens to them.
+// A path between two sessions, with its faults.
 struct Path {
   const char* name;
   Sealed sealed;
@@ -414,7 +414,7 @@ constexpr Path kPaths[] = {
     {"lossy and encrypted", Sealed::kByKey, {.loss = 0.02, .duplicate = 0.01}},
 };
 
-// Of all packets of both, and of when they leave (FNV-1a).
+// A hash (FNV-1a) of all packets of both ends and of the times at which they leave.
 std::uint64_t packets_of(const Path& path, std::uint64_t seed, bool in_runs,
                          std::size_t& sent_in_runs) {
   SeededEntropy entropy_a(1), entropy_b(2);
@@ -460,7 +460,7 @@ TEST(SessionRuns, WholeConversationsAreWhatTheyWouldBeWithout) {
       EXPECT_EQ(none, 0U);
       all_in_runs += in_runs;
     }
-    // What a code covers leaves by itself.
+    // A packet that a code covers is not part of a run.
     EXPECT_GT(all_in_runs, 100U) << path.name;
   }
 }

@@ -44,8 +44,8 @@ TEST_F(SessionTest, MovesAStreamBothWays) {
   EXPECT_EQ(net.session(0).counters().packets_lost, 0U);
 }
 
-// What is sent on a silent path is large and small in turn, and each connection begins with a large
-// one: none takes up where that with another peer has stopped.
+// On a silent path the packets are large and small by turns. Each session begins with a large one,
+// whatever the session before has sent last.
 TEST_F(SessionTest, AConnectionRemembersNothingOfTheOneBefore) {
   int large = 0;
   Instant first_large, outage;
@@ -65,7 +65,7 @@ TEST_F(SessionTest, AConnectionRemembersNothingOfTheOneBefore) {
   };
   fall_silent();
   const Duration patience = first_large - outage;
-  // The next one would be small.
+  // The next packet would be small.
   net.channels[0].outage = net.channels[1].outage = true;
   net.run(Duration::seconds(60), [&] { return large == 3; });
   net.channels[0].outage = net.channels[1].outage = false;
@@ -76,7 +76,8 @@ TEST_F(SessionTest, AConnectionRemembersNothingOfTheOneBefore) {
   EXPECT_EQ(first_large - outage, patience);
 }
 
-// The peer of a session, made by hand: it offers what it likes, and answers only when told to.
+// The peer of a session, made by hand. It offers the given capabilities, and answers only when told
+// to.
 class HandMadePeer {
  public:
   HandMadePeer(Session& session, std::uint32_t capabilities) : session_(session) {
@@ -111,7 +112,7 @@ class HandMadePeer {
     seal.close(bytes);
     session_.handle_packet(bytes, now, reception);
   }
-  // Types of frames in all that the session has to send now, in their order; without HELLOs.
+  // The types of the frames that the session sends now, in order, without HELLOs.
   std::vector<FrameType> hear() {
     struct Types : IgnoreFrames {
       Types(std::vector<FrameType>& to, ReceptionFrame& last) : types(to), reception(last) {}
@@ -137,7 +138,7 @@ class HandMadePeer {
 
   static constexpr std::uint64_t kEpoch = 2000, kSessionEpoch = 1000;
   Instant now = Instant() + Duration::seconds(1);
-  ReceptionFrame told;  // of the last RECEPTION that was heard
+  ReceptionFrame told;  // the last RECEPTION frame that arrived
 
  private:
   Session& session_;
@@ -179,7 +180,7 @@ TEST_F(ReceptionSessionTest, AReportTellsHowItsGatewayHasFared) {
   EXPECT_EQ(peer.told.missed, 2U);
 }
 
-// The build before takes a frame that it does not know for one that asks for a report.
+// The build before takes an unknown frame for one that asks for a report.
 TEST_F(ReceptionSessionTest, APeerThatDoesNotOfferItIsNeverToldSo) {
   for (const std::uint32_t offered : {0U, kCapabilityRepair, ~kCapabilityReception}) {
     End end = make();

@@ -1,6 +1,6 @@
-// Random networks, faults and applications: whatever happens on the path, every byte arrives once
-// and in order or its stream is reset, and all memory comes back. A failing seed is printed; run it
-// alone with STP_SEED=<seed>, or more of them with STP_SEED=<first> STP_SEEDS=<count>.
+// Random networks, faults and applications. Whatever the path does, every byte arrives once and in
+// order or its stream is reset, and all memory comes back. A failing seed is printed. To run it
+// alone, set STP_SEED=<seed>; to run several, set STP_SEED=<first> STP_SEEDS=<count>.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

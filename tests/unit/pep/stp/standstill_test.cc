@@ -1,4 +1,4 @@
-// A stream goes on whatever the others hold: the lane's credit, or the arena.
+// A stream goes on whatever the other streams hold: the lane's credit, or the arena.
 #include <gtest/gtest.h>
 
 #include "pep/stp/streams/lane_share.h"
@@ -11,7 +11,7 @@ class StandstillTest : public ::testing::Test {
  protected:
   StandstillTest()
       : net_(end_config(true), end_config(false), Duration::milliseconds(275), {}, 1) {}
-  // Readers that were fast stop: what they were granted fills the lane.
+  // Fast readers stop reading. The bytes that they were granted fill the lane.
   void stop_reading(std::size_t readers) {
     for (std::size_t i = 0; i < readers; ++i)
       ASSERT_TRUE(net_.apps[0].open(10'000'000, 0, net_.now));
@@ -39,7 +39,8 @@ TEST_F(StandstillTest, BytesThatNobodyReadsDoNotTakeTheWholeLane) {
   EXPECT_EQ(net_.error(), "");
 }
 
-// Those that are there already, too: a reader that was granted much is one of them.
+// This holds for streams that are open already. The reader that goes on is one that was granted
+// much.
 TEST_F(StandstillTest, AReaderGoesOnAmongThoseThatHaveStopped) {
   for (EndConfig& config : net_.configs) {
     config.session.lane_receive_limit = 400'000;
@@ -62,7 +63,7 @@ TEST_F(StandstillTest, AReaderGoesOnAmongThoseThatHaveStopped) {
   }
 }
 
-// An arena that somebody else has emptied.
+// The rest of the arena is taken by the test.
 TEST_F(StandstillTest, EachStreamHasMemoryOfItsOwn) {
   for (EndConfig& config : net_.configs) {
     config.arena_bytes = 64 * 256;
@@ -94,8 +95,8 @@ TEST_F(StandstillTest, EachStreamHasMemoryOfItsOwn) {
   EXPECT_TRUE(gets_through(1'000));
 }
 
-// Those that have too little room for what they would write are not asked in turn for ever, and are
-// when there is enough.
+// A writer with less room than it needs is not asked again and again. It is asked once there is
+// enough room.
 TEST_F(StandstillTest, AWriterIsAskedWhenItHasTheRoomThatItNeeds) {
   for (EndConfig& config : net_.configs) {
     config.arena_bytes = 1000 * 256;
@@ -107,7 +108,8 @@ TEST_F(StandstillTest, AWriterIsAskedWhenItHasTheRoomThatItNeeds) {
   ASSERT_TRUE(net_.connect());
   net_.apps[0].chunk = 100;
   net_.apps[0].least_room = 200;
-  // The schedule asks so many in one call, and the list of those that wait so many in another.
+  // More streams than the schedule asks in one call (64), and the list of waiting streams in
+  // another (64).
   constexpr std::size_t kStreams = 150;
   for (std::size_t i = 0; i < kStreams; ++i) ASSERT_TRUE(net_.apps[0].open(2'000, 0, net_.now));
   Arena& arena = net_.ends[0]->arena();
@@ -124,7 +126,8 @@ TEST_F(StandstillTest, AWriterIsAskedWhenItHasTheRoomThatItNeeds) {
   for (const BlockIndex block : taken) arena.release(block);
 }
 
-// The peer opens more than there is memory for: it is told so, and the others go on.
+// The peer opens more streams than there is memory for. The last ones are refused, and the others
+// go on.
 TEST_F(StandstillTest, WhatThereIsNoMemoryForIsRefused) {
   net_.configs[1].arena_bytes = 10 * 256;
   net_.configs[1].block_size = 256;

@@ -1,4 +1,4 @@
-// The data path allocates nothing once it is warm: this program counts every operator new.
+// Once it is warm, the data path allocates nothing. This program counts every operator new.
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -16,7 +16,7 @@ void* counted(std::size_t size) {
   throw std::bad_alloc();
 }
 
-// Inlined, GCC would see memory of operator new given to free().
+// If this were inlined, GCC would see memory of operator new passed to free().
 [[gnu::noinline]] void free_counted(void* memory) noexcept { std::free(memory); }
 
 }  // namespace

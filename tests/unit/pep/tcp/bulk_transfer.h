@@ -1,5 +1,5 @@
-// One direction at full speed between two endpoints, with no simulated application around it: for
-// tests that need many bytes, or no memory allocation but the endpoints' own.
+// A transfer in one direction at full speed between two endpoints, without a simulated application.
+// For tests that need many bytes, or that allow no allocation besides those of the endpoints.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace satrelay::tcp::test {
 class BulkTransfer {
  public:
   BulkTransfer(const Scenario& scenario, std::uint64_t seed);
-  // Sends `bytes` from host 0 to host 1; what went wrong, or empty.
+  // Sends `bytes` from host 0 to host 1. Returns what went wrong; empty: nothing.
   std::string run(std::uint64_t bytes);
 
   std::uint64_t retransmissions() const;
@@ -34,7 +34,7 @@ class BulkTransfer {
   double loss_[2];
   Duration step_;
   Instant now_ = Instant::from_nanoseconds(1'000'000'000);
-  std::vector<std::byte> pattern_;  // repeats, with a period that no block or segment size divides
+  std::vector<std::byte> pattern_;  // repeats; its period is no multiple of a block or segment size
   std::vector<std::byte> scratch_;
   std::uint64_t written_ = 0;
   std::uint64_t read_ = 0;

@@ -1,4 +1,4 @@
-// Challenge ACKs are few.
+// The limit of challenge ACKs in a second.
 #include "pep/tcp/challenge_limit.h"
 
 #include <gtest/gtest.h>

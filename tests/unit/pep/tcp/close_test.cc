@@ -1,4 +1,4 @@
-// Closing, in every order.
+// Closing a connection, in every order.
 #include "tests/unit/pep/tcp/script.h"
 
 namespace satrelay::tcp::test::close_test {
@@ -44,7 +44,7 @@ TEST(Close, PeerClosesFirst) {
   EXPECT_EQ(s.endpoint().state(), State::kClosed);
   EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kNone);
   EXPECT_TRUE(s.endpoint().finished_sending());
-  s.consume(10);  // closed in order: what was acknowledged can still be read
+  s.consume(10);  // closed in order: acknowledged bytes can still be read
   EXPECT_EQ(s.arena().used_blocks(), 0u);
 }
 
@@ -70,7 +70,7 @@ TEST(Close, FinThatAcknowledgesOursSkipsFinWait2) {
   EXPECT_EQ(s.out(), ". 2:2 ack 2");
 }
 
-// With `ack: end-to-end` the far host would hear that all had arrived.
+// Else, with `ack: end-to-end`, the far host would be told that all bytes had arrived.
 TEST(Close, AResetIsNoAcknowledgmentOfWhatWasToBeSent) {
   Script s;
   s.establish_as_server();
@@ -82,7 +82,7 @@ TEST(Close, AResetIsNoAcknowledgmentOfWhatWasToBeSent) {
   s.in("R. 1:1 ack 6");
   EXPECT_TRUE(s.endpoint().is_closed());
   EXPECT_FALSE(s.endpoint().finished_sending());
-  s.endpoint().close();  // the far host may end only now
+  s.endpoint().close();  // the far host may end its direction only now
   EXPECT_FALSE(s.endpoint().finished_sending());
 }
 
@@ -120,8 +120,8 @@ TEST(Close, HalfCloseByThePeerStillSends) {
   EXPECT_EQ(s.endpoint().state(), State::kClosed);
 }
 
-// Our FIN left before we might acknowledge the peer's: that our FIN has arrived says nothing of
-// the acknowledgment, which is still to be sent, and may be lost.
+// Our FIN left before we were allowed to acknowledge the peer's FIN. So the arrival of our FIN says
+// nothing of that acknowledgment, which still has to be sent and may be lost.
 TEST(Close, WhoAcknowledgesAHeldFinHasTheLastWord) {
   Script s;
   s.establish_as_server();
@@ -145,7 +145,7 @@ TEST(Close, FinWaitsForTheBytesBeforeIt) {
   EXPECT_EQ(s.endpoint().state(), State::kEstablished);
   EXPECT_FALSE(s.endpoint().peer_finished());
   EXPECT_EQ(s.out(), ". 1:1 ack 1 sack 101:201");
-  s.in(". 1:101 ack 1");  // without FIN: it was remembered
+  s.in(". 1:101 ack 1");  // without FIN: the FIN that came before is remembered
   EXPECT_EQ(s.endpoint().state(), State::kCloseWait);
   EXPECT_EQ(s.out(), ". 1:1 ack 202");
   s.consume(200);
@@ -199,7 +199,7 @@ TEST(Close, SilentPeerInFinWait2EndsSomeTimeInAnyCase) {
   EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kTimeout);
 }
 
-// Its user sees nothing of our question, but asks itself, as a server that computes for hours.
+// A server may compute for hours before it answers. Its keep-alives show that it is there.
 TEST(Close, APeerThatAsksInFinWait2IsThere) {
   Script s;
   s.establish_as_server();
@@ -274,14 +274,14 @@ TEST(TimeWait, ASynOfANewIncarnationByRfc6191) {
   Script with;
   in_time_wait(with, true);
   EXPECT_TRUE(admits(with, 0, 501));    // a later timestamp is enough
-  EXPECT_FALSE(admits(with, 10, 499));  // an earlier one is an old duplicate
-  EXPECT_TRUE(admits(with, 10, 500));   // the same: the sequence number decides
+  EXPECT_FALSE(admits(with, 10, 499));  // an earlier timestamp is that of an old duplicate
+  EXPECT_TRUE(admits(with, 10, 500));   // the same timestamp: the sequence number decides
   EXPECT_FALSE(admits(with, 2, 500));
   EXPECT_TRUE(admits(with, 10, 0));
   EXPECT_FALSE(admits(with, 2, 0));
   Script without;
   in_time_wait(without, false);
-  EXPECT_TRUE(admits(without, 0, 1));  // timestamps tell the incarnations apart from now on
+  EXPECT_TRUE(admits(without, 0, 1));  // from now on timestamps tell the incarnations apart
   EXPECT_TRUE(admits(without, 10, 0));
   EXPECT_FALSE(admits(without, 2, 0));
 }

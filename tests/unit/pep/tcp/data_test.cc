@@ -53,14 +53,14 @@ TEST(Send, StopsAtThePeersWindow) {
   s.establish_as_server("mss 1000");
   s.in(". 1:1 ack 1 win 2500");
   s.write(6000);
-  // The window's largest was 65535, so half a segment is not worth sending yet.
+  // The largest window was 65535, so half a segment is not worth sending yet.
   EXPECT_EQ(s.out_all(), (Lines{". 1:1001 ack 1", ". 1001:2001 ack 1"}));
   s.in(". 1:1 ack 2001 win 2000");
   EXPECT_EQ(s.out_all(), (Lines{". 2001:3001 ack 1", ". 3001:4001 ack 1"}));
 }
 
-// Of segments that carry next to nothing a large window holds very many: their records would be as
-// large as what they carry, and one ACK of them all a long piece of work.
+// A large window holds very many segments that carry next to nothing. Their records would be as
+// large as their data, and one ACK of all of them would take long to handle.
 TEST(Send, SegmentsUnderWayAreBoundedByTheirNumberToo) {
   constexpr std::uint32_t kMss = 48;
   Script::Setup setup{Script::plain_config()};
@@ -121,7 +121,7 @@ TEST(Send, WindowIsHalvedToTheInitialOneAfterIdleness) {
 
 // --- receiving and acknowledging ----------------------------------------------------------------
 
-// Past the quick ACKs at the start.
+// Uses up the quick ACKs at the start.
 void use_up_quick_acks(Script& s) {
   for (int i = 0; i < 16; ++i) {
     s.in(". " + std::to_string(1 + i * 1460) + ":" + std::to_string(1461 + i * 1460) + " ack 1");
@@ -157,7 +157,7 @@ TEST(Receive, MergedSegmentsDoNotStretchLaterAcks) {
   Script s;
   s.establish_as_server();
   use_up_quick_acks(s);
-  s.in(". 23361:43361 ack 1");  // a device has merged many
+  s.in(". 23361:43361 ack 1");  // a device on the way has merged many segments
   EXPECT_EQ(s.out(), ". 1:1 ack 43361");
   s.in(". 43361:44821 ack 1");
   EXPECT_EQ(s.out(), "-");
@@ -206,7 +206,7 @@ TEST(Receive, SackBlocksComeMostRecentFirst) {
   EXPECT_EQ(s.out(), ". 1:1 ack 1 sack 701:801,301:401,501:601,101:201");
   s.in(". 901:1001 ack 1");
   EXPECT_EQ(s.out(), ". 1:1 ack 1 sack 901:1001,701:801,301:401,501:601");
-  s.in(". 201:301 ack 1");  // joins the first two
+  s.in(". 201:301 ack 1");  // joins the first two blocks
   EXPECT_EQ(s.out(), ". 1:1 ack 1 sack 101:401,901:1001,701:801");
   s.in(". 1:101 ack 1");
   EXPECT_EQ(s.out(), ". 1:1 ack 401 sack 901:1001,701:801");
@@ -231,8 +231,7 @@ TEST(Receive, OverlapIsStoredOnce) {
   s.consume(150);
 }
 
-// --- the window we offer
-// --------------------------------------------------------------------------
+// --- the window we offer -------------------------------------------------------------------------
 
 Script::Setup limited(std::uint64_t limit) {
   Config config = Script::plain_config();
@@ -274,7 +273,7 @@ TEST(Window, DataBeyondTheEdgeIsNotTaken) {
   s.in(". 1:1201 ack 1");
   EXPECT_EQ(s.out(), ". 1:1 ack 1001");
   EXPECT_EQ(s.window(), 0u);
-  s.in(". 1001:1002 ack 1");  // a probe
+  s.in(". 1001:1002 ack 1");  // a window probe
   EXPECT_EQ(s.out(), ". 1:1 ack 1001");
   s.in(". 2001:2101 ack 1");
   EXPECT_EQ(s.out(), ". 1:1 ack 1001");
@@ -341,19 +340,18 @@ TEST(Window, ScaledFieldRoundsUpByLessThanAUnit) {
   s.establish_as_server("mss 1460 sackok ws 0");
   s.in(". 1:1001 ack 1");
   s.out();
-  EXPECT_EQ(s.window(), 1U << 14);  // the limit is less than a unit, and must not read as closed
+  EXPECT_EQ(s.window(), 1U << 14);  // less than a unit, but not shown as closed
   s.in(". 1001:2001 ack 1");
   s.in(". 2001:3001 ack 1");
   s.out();
   EXPECT_EQ(s.window(), 0u);
-  EXPECT_GE(s.endpoint().received().readable(), 2000u);  // whatever was promised is taken
+  EXPECT_GE(s.endpoint().received().readable(), 2000u);  // what was promised is stored
   s.consume(3000);
   EXPECT_EQ(s.out(), ". 1:1 ack 3001");
   EXPECT_EQ(s.window(), 1U << 14);
 }
 
-// --- arena
-// ------------------------------------------------------------------------------------------
+// --- arena ---------------------------------------------------------------------------------------
 
 TEST(Memory, WhatCannotBeStoredIsNotAcknowledged) {
   Script::Setup setup = limited(64'000);
@@ -381,14 +379,14 @@ TEST(Memory, LastBlocksAreKeptForInOrderData) {
   Script s(setup);
   s.establish_as_server();
   EXPECT_EQ(s.endpoint().write(pattern_bytes(0, 8192)), 5u * 1024);
-  s.in(". 1025:2049 ack 1");  // out of order: the reserve is not for it
+  s.in(". 1025:2049 ack 1");  // out of order: the reserve is not used
   EXPECT_EQ(s.out().substr(0, 15), ". 1:1461 ack 1");
   s.in(". 1:1025 ack 1");
   EXPECT_EQ(s.endpoint().received().readable(), 1024u);
 }
 
-// One byte in each place, so that each makes a piece of its own: a few are kept, the others are as
-// if lost, and nothing of that stands in the way of the stream.
+// Single bytes, each of which makes a piece of its own. A few are kept, and the others are treated
+// as lost. The stream goes on all the same.
 TEST(Memory, ScatteredBytesAreKeptInAFewPieces) {
   Script s(limited(64'000));
   s.establish_as_server();
@@ -402,7 +400,7 @@ TEST(Memory, ScatteredBytesAreKeptInAFewPieces) {
   EXPECT_EQ(kept.range_count(), most);
   EXPECT_EQ(s.endpoint().counters().scattered_bytes_in, 1000u - most);
   EXPECT_EQ(s.endpoint().counters().bytes_in, most);
-  // What grows a piece, or closes a gap, finds a place.
+  // A byte that extends a piece or closes a gap is always stored.
   const Range first = kept.ranges().front();
   s.in(". " + std::to_string(first.end + 1) + ":" + std::to_string(first.end + 2) + " ack 1");
   s.out();
@@ -415,8 +413,7 @@ TEST(Memory, ScatteredBytesAreKeptInAFewPieces) {
   s.consume(2920);
 }
 
-// --- zero window
-// ------------------------------------------------------------------------------------
+// --- zero window ---------------------------------------------------------------------------------
 
 TEST(ZeroWindow, IsProbedWithBackoffForAsLongAsThePeerAnswers) {
   Script s;
@@ -487,14 +484,15 @@ TEST(ZeroWindow, SmallOpeningIsUsedAfterTheOverrideTimeout) {
   s.establish_as_server();
   s.in(". 1:1 ack 1 win 100");
   s.write(5000);
-  EXPECT_EQ(s.out(), "-");  // a silly window
+  EXPECT_EQ(s.out(), "-");  // too small a window to use
   s.wait_for_timer();
   EXPECT_EQ(s.out(), ". 1:101 ack 1");
   s.in(". 1:1 ack 101 win 1460");
   EXPECT_EQ(s.out(), ". 101:1561 ack 1");
 }
 
-// A host that never has room for more than an octet: 76,683 segments in 15 s, once.
+// A host that never has room for more than one octet. Such a host once drew 76,683 segments in 15
+// s.
 TEST(SillyWindow, OfAnOctetIsUsedAtThePaceOfTheOverrideTimer) {
   Script s;
   s.establish_as_server("mss 1460 sackok", 1);
@@ -513,7 +511,7 @@ TEST(SillyWindow, OfAnOctetIsUsedAtThePaceOfTheOverrideTimer) {
   }
   EXPECT_GE(segments, 60);
   EXPECT_LE(segments, 75) << "one every 200 ms";
-  // A host that speaks more often than that does not put it off.
+  // A host that sends more often than that does not postpone the timer.
   Script speaks;
   speaks.establish_as_server("mss 1460 sackok", 16);
   speaks.write(5000);
@@ -528,7 +526,7 @@ TEST(SillyWindow, OfAnOctetIsUsedAtThePaceOfTheOverrideTimer) {
       acknowledged += 16;
       ++segments;
     }
-    // Its window closes now and then, and opens.
+    // The window of this host closes now and then, and opens again.
     const std::string begin = std::to_string(1 + i * 10);
     speaks.in(". " + begin + ":" + std::to_string(11 + i * 10) + " ack " +
               std::to_string(acknowledged) + (i % 3 == 2 ? " win 0" : " win 16"));
@@ -540,7 +538,8 @@ TEST(SillyWindow, OfAnOctetIsUsedAtThePaceOfTheOverrideTimer) {
   EXPECT_GE(segments, 4) << "in 2 s";
   EXPECT_LE(segments, 11);
   speaks.consume(200);
-  // The sender uses a window at once that takes all there is, or that a small host may have.
+  // The sender uses a window at once if all its bytes fit, or if a small host may have no larger
+  // one.
   Script last;
   last.establish_as_server("mss 1460 sackok", 1);
   last.write(1);

@@ -1,4 +1,4 @@
-// Opening a connection: both roles, options, repetition and refusal.
+// Opening a connection: both roles, options, repeated segments and refusal.
 #include "tests/unit/pep/tcp/script.h"
 
 namespace satrelay::tcp::test::handshake_test {
@@ -20,7 +20,7 @@ TEST(Handshake, ServerAnswersEveryOptionOffered) {
   s.in(". 1:1 ack 1 win 100 ts 124 8000");
   EXPECT_EQ(s.endpoint().state(), State::kEstablished);
   EXPECT_EQ(s.endpoint().peer_window(), 12'800u);
-  EXPECT_EQ(s.endpoint().send_mss(), 1388);  // 1400 less timestamps
+  EXPECT_EQ(s.endpoint().send_mss(), 1388);  // 1400 less the timestamps
   EXPECT_EQ(s.out(), "-");
 }
 
@@ -74,7 +74,7 @@ TEST(Handshake, OptionsTheServerDeclinesAreNotUsed) {
   s.in(". 1:101 ack 1 win 1000");
   EXPECT_EQ(s.endpoint().peer_window(), 1000u);
   s.in(". 201:301 ack 1 win 1000");
-  EXPECT_EQ(s.out(), ". 1:1 ack 101");  // one for both, without blocks
+  EXPECT_EQ(s.out(), ". 1:1 ack 101");  // one ACK for both, without SACK blocks
 }
 
 TEST(Handshake, WindowScaleIsClampedTo14) {
@@ -129,7 +129,7 @@ TEST(Handshake, LastAckMayCarryDataAndFin) {
   s.consume(100);
 }
 
-// A peer that somebody else answers too repeats itself (RFC 5961 section 4).
+// If another machine answers the peer too, the peer repeats itself (RFC 5961 section 4).
 TEST(Handshake, WhatNothingOfOursHasDrawnIsAStrayAnswer) {
   Script s;
   s.accept("S 0:0 win 1000 mss 1460");
@@ -232,7 +232,7 @@ TEST(Handshake, DuplicateSynIsAnsweredAgain) {
   EXPECT_EQ(s.endpoint().state(), State::kEstablished);
 }
 
-// As some hosts do that have had no answer for a while.
+// Some hosts do so when they have had no answer for a while.
 TEST(Handshake, ARepeatedSynMayAskForLess) {
   Script s;
   s.accept("S 0:0 win 65535 mss 1460 sackok ts 100 0 ws 7");
@@ -253,7 +253,7 @@ TEST(Handshake, AnotherSynInSynReceivedIsChallenged) {
   s.in("S 7777:7777 win 65535 mss 1460");
   EXPECT_EQ(s.out(), ". 1:1 ack 1");
   EXPECT_EQ(s.endpoint().state(), State::kSynReceived);
-  s.in("R 1:1");  // what a client that knows nothing of us answers
+  s.in("R 1:1");  // the answer of a client that knows nothing of this connection
   EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kResetByPeer);
 }
 
@@ -286,7 +286,7 @@ TEST(Handshake, WrongAckInSynSentIsReset) {
   s.in("S. 0:0 ack 77 win 65535 mss 1460");
   EXPECT_EQ(s.out(), "R 77:77");
   EXPECT_EQ(s.endpoint().state(), State::kSynSent);
-  s.in(". 4:4 ack 1");  // a challenge ACK of an old incarnation, by chance at our number
+  s.in(". 4:4 ack 1");  // a challenge ACK of an old incarnation, which has our number by chance
   EXPECT_EQ(s.endpoint().state(), State::kSynSent);
 }
 

@@ -43,7 +43,7 @@ TEST(PathErrors, APassingOneIsTheReasonWhenNoSynIsAnswered) {
   EXPECT_GE(waited, Duration::seconds(180));  // RFC 9293 section 3.8.3
 }
 
-// RFC 5927 section 4.1. The numbers are the same in each run.
+// RFC 5927 section 4.1. The random numbers are the same in each run.
 TEST(PathErrors, AMillionGuessesEndNothing) {
   Script opening;
   opening.connect("mss 1460");

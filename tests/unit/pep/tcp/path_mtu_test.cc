@@ -16,7 +16,7 @@ TEST(PathMtu, WhatIsUnderWayGoesAgainInSmallerSegmentsAtOnce) {
     EXPECT_EQ(s.out_all().size(), 3u);
     too_big(s, 1, 1360);
     EXPECT_EQ(s.out_all(), (Lines{". 1:1361 ack 1", ". 1361:2721 ack 1", "P. 2721:4001 ack 1"}));
-    // The path is not congested.
+    // The error is no sign of congestion.
     EXPECT_EQ(s.endpoint().congestion_window(), 14'600u);
     EXPECT_EQ(s.endpoint().send_mss(), 1360);
     s.in(". 1:1 ack 4001");

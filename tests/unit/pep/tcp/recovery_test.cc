@@ -1,4 +1,4 @@
-// Loss: fast retransmit, SACK recovery, timeouts, and what is measured meanwhile.
+// Loss: fast retransmit, SACK recovery, timeouts, and the round trips measured meanwhile.
 #include <algorithm>
 
 #include "tests/unit/pep/tcp/script.h"
@@ -10,7 +10,7 @@ std::string ack(std::uint64_t position, const std::string& more = "") {
   return ". 1:1 ack " + std::to_string(position) + more;
 }
 
-// Ten segments of 1000 bytes are in flight, at 1, 1001, ... 9001; nothing else fits the window.
+// Sends ten segments of 1000 bytes, at 1, 1001, ... 9001. Nothing more fits the window.
 void send_ten(Script& s, const std::string& options) {
   s.establish_as_server(options);
   s.write(10'000);
@@ -77,7 +77,8 @@ TEST(Sack, SeveralHolesAreFilledWithinOneRoundTrip) {
   Script s;
   send_ten(s, kSack);
   s.wait(ms(1));
-  // Lost: 1, 3001, 6001. Nine arrive... the window (5 segments) lets the holes go as pipe falls.
+  // Lost: 1, 3001, 6001. The others arrive. The window of 5 segments lets the holes be
+  // retransmitted as pipe falls.
   s.in(ack(1, " sack 1001:3001"));
   s.in(ack(1, " sack 4001:6001,1001:3001"));
   EXPECT_EQ(s.out_all(), Lines{". 1:1001 ack 1"});
@@ -98,7 +99,7 @@ TEST(Sack, NewDataFlowsDuringRecoveryAsThePipeDrains) {
   s.write(5000);
   s.in(ack(1, " sack 1001:4001"));
   EXPECT_EQ(s.out_all(), Lines{". 1:1001 ack 1"});  // pipe 7, window 5
-  s.in(ack(1, " sack 1001:7001"));                  // pipe 4: one more
+  s.in(ack(1, " sack 1001:7001"));                  // pipe 4: one segment more
   EXPECT_EQ(s.out_all(), Lines{". 10001:11001 ack 1"});
 }
 
@@ -129,10 +130,10 @@ TEST(Sack, LostRetransmissionIsFoundByDataSentAfterIt) {
   s.in(ack(1, " sack 1001:10001"));
   const Lines sent = s.out_all();
   ASSERT_EQ(sent.front(), ". 1:1001 ack 1");
-  ASSERT_EQ(sent.size(), 5u);  // and four new ones, from 10001 on
+  ASSERT_EQ(sent.size(), 5u);  // and four new segments, from 10001 on
   s.wait(ms(1));
   s.in(ack(1, " sack 1001:11001"));
-  EXPECT_EQ(s.out_all().front(), ". 1:1001 ack 1");  // again, and no timeout
+  EXPECT_EQ(s.out_all().front(), ". 1:1001 ack 1");  // a third time, without a timeout
   EXPECT_EQ(s.endpoint().counters().retransmission_timeouts, 0u);
 }
 
@@ -157,7 +158,8 @@ TEST(Sack, NonsenseBlocksAreIgnored) {
   EXPECT_EQ(s.endpoint().unacknowledged(), 0u);
 }
 
-// A report for each second byte, in no order: some are kept, the others forgotten.
+// The peer reports each second byte, in a mixed order. Some reports are kept, and the others are
+// forgotten.
 TEST(Sack, ReportsOfScatteredBytesAreForgotten) {
   Script s;
   send_ten(s, kSack);
@@ -167,7 +169,7 @@ TEST(Sack, ReportsOfScatteredBytesAreForgotten) {
     s.out_all();
   }
   EXPECT_EQ(s.endpoint().counters().reports_dropped, 1000u - Scoreboard::kFewestReports);
-  // One that joins many is kept, and the rest goes on as ever.
+  // A report that joins many ranges is kept, and the recovery goes on as usual.
   s.in(ack(1, " sack 1001:10001"));
   s.wait_for_timer();
   EXPECT_EQ(s.out_all(), Lines{". 1:1001 ack 1"});
@@ -183,7 +185,7 @@ TEST(Sack, FinCanBeReported) {
   EXPECT_EQ(s.out_all(), (Lines{". 1:1001 ack 1", "FP. 1001:2001 ack 1"}));
   s.in(ack(1, " sack 1001:2002"));
   s.wait_for_timer();
-  EXPECT_EQ(s.out_all(), Lines{". 1:1001 ack 1"});  // what was reported is not repeated
+  EXPECT_EQ(s.out_all(), Lines{". 1:1001 ack 1"});  // the reported segment is not repeated
   s.in(ack(2002));
   EXPECT_EQ(s.endpoint().state(), State::kFinWait2);
 }
@@ -201,7 +203,7 @@ TEST(NewRenoRecovery, ThirdDuplicateAckAndPartialAcks) {
   s.in(ack(1));
   EXPECT_EQ(s.out_all(), Lines{". 1:1001 ack 1"});
   EXPECT_EQ(s.endpoint().counters().fast_recoveries, 1u);
-  s.in(ack(4001));  // partial: 4001 is missing too
+  s.in(ack(4001));  // a partial ACK: 4001 is missing too
   EXPECT_EQ(s.out_all().front(), ". 4001:5001 ack 1");
   s.in(ack(12'001));
   EXPECT_EQ(s.endpoint().counters().fast_recoveries, 1u);
@@ -290,7 +292,7 @@ TEST(Timeout, ForgetsReportsOfAPeerThatReneged) {
   Script s;
   send_ten(s, kSack);
   s.in(ack(1, " sack 1001:3001"));
-  s.in(ack(1001));  // it should have said 3001
+  s.in(ack(1001));  // the ACK should have said 3001
   s.wait_for_timer();
   EXPECT_EQ(s.out_all(), Lines{". 1001:2001 ack 1"});
 }
@@ -303,7 +305,7 @@ TEST(Timeout, BackoffEndsWithASampleThatCannotBeAmbiguous) {  // Karn
   s.wait_for_timer();
   s.out();
   s.wait(ms(100));
-  s.in(ack(101));  // of which of the two?
+  s.in(ack(101));  // ambiguous: of the first segment or of its repetition
   EXPECT_LT(s.endpoint().smoothed_rtt(), ms(1));
   s.write(100);
   s.out();
@@ -386,8 +388,7 @@ TEST(Timeout, RetransmissionIncludesTheFinThatFollowedLater) {
   EXPECT_EQ(s.out(), "FP. 1:101 ack 1");
 }
 
-// --- sequence numbers
-// ------------------------------------------------------------------------------
+// --- sequence numbers ----------------------------------------------------------------------------
 
 TEST(Wrap, AllOfItWorksAcrossTheEndOfSequenceSpace) {
   Config config = Script::plain_config();

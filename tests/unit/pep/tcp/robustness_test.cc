@@ -29,7 +29,7 @@ TEST(Reset, InWindowIsChallengedOutOfWindowIgnored) {
   s.in("R 0:0");
   EXPECT_EQ(s.out(), "-");
   EXPECT_EQ(s.endpoint().state(), State::kEstablished);
-  s.in("R 1:1");  // the answer of a peer that is really gone
+  s.in("R 1:1");  // the answer of a peer that has lost the connection
   EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kResetByPeer);
 }
 
@@ -62,13 +62,13 @@ TEST(Reset, InTimeWaitClosesInOrder) {
   EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kNone);
 }
 
-// As long as what was stored is not acknowledged, the peer does not know our RCV.NXT.
+// While the ACK of stored bytes is held, the peer does not know our RCV.NXT.
 TEST(Reset, AnswersTheAcknowledgmentThatWasSent) {
   Script s;
   s.establish_as_server();
   s.endpoint().hold_acknowledgments(0, s.now());
   s.in(". 1:101 ack 1");
-  s.in("S 900000:900000 win 100");  // the peer has begun anew
+  s.in("S 900000:900000 win 100");  // the peer has restarted
   EXPECT_EQ(s.out(), ". 1:1 ack 1");
   s.in("R 51:51");
   EXPECT_EQ(s.out(), ". 1:1 ack 1") << "it stands between what was told and what was stored";
@@ -93,7 +93,7 @@ TEST(Reset, AnswersTheLastAcknowledgmentThoughMoreIsReleased) {
 TEST(Reset, BelowWhatIsStoredIsIgnoredIfNothingIsHeld) {
   Script s;
   s.establish_as_server();
-  s.in(". 1:101 ack 1");  // its ACK is delayed
+  s.in(". 1:101 ack 1");  // the ACK of these bytes is delayed
   s.in("R 1:1");
   EXPECT_EQ(s.endpoint().state(), State::kEstablished);
 }
@@ -121,7 +121,8 @@ TEST(Acceptance, NeedsTheWindowAndWhatIsUnderWay) {
   EXPECT_EQ(s.in(". 101:201 ack 1001"), kRefused) << "closed";
 }
 
-// A host whose ACKs were sent to where it is no more repeats itself, and asks whether we are there.
+// A host that has moved does not get our ACKs. It repeats its segments, and asks whether we are
+// there.
 TEST(Acceptance, OfWhatIsRepeatedOrAsked) {
   Script s;
   s.establish_as_server();
@@ -242,7 +243,7 @@ TEST(KeepAlive, OnlyTheNumberBeforeTheNextIsOne) {
   EXPECT_EQ(s.endpoint().keep_alives(), 2u);
 }
 
-// Whoever waits for room asks nobody whether the other host is there.
+// A host that waits for room does not ask whether the other host is there.
 TEST(KeepAlive, AProbeOfAClosedWindowIsNone) {
   Script s;
   s.establish_as_server();
@@ -259,7 +260,7 @@ TEST(KeepAlive, AProbeOfAClosedWindowIsNone) {
   EXPECT_NE(s.out(), "-") << "it is answered";
   EXPECT_EQ(s.endpoint().keep_alives(), 0u);
   EXPECT_EQ(s.endpoint().counters().keep_alives_in, 0u);
-  s.endpoint().set_receive_limit(0);  // as the far host offers nothing (window: mirror)
+  s.endpoint().set_receive_limit(0);  // the far host offers no window (window: mirror)
   s.in(". " + std::to_string(window) + ":" + std::to_string(window) + " ack 1");
   EXPECT_EQ(s.endpoint().keep_alives(), 1u) << "that host is asked";
 }
@@ -270,7 +271,7 @@ TEST(KeepAlive, AsksUntilAnythingIsHeard) {
   s.send_keep_alive();
   EXPECT_EQ(s.out(), ". 0:0 ack 1");
   EXPECT_EQ(s.out(), "-");
-  s.send_keep_alive();  // is being asked already
+  s.send_keep_alive();  // the peer is asked already
   EXPECT_EQ(s.out(), "-");
   EXPECT_EQ(s.wait_for_timer(), Duration::seconds(1));
   EXPECT_EQ(s.out(), ". 0:0 ack 1");
@@ -279,7 +280,7 @@ TEST(KeepAlive, AsksUntilAnythingIsHeard) {
   EXPECT_EQ(s.out(), "-");
 }
 
-// A stranger knows addresses and ports, and no numbers.
+// A stranger knows the addresses and ports, but not the sequence numbers.
 TEST(KeepAlive, NobodyAnswersForTheHostWithoutItsNumbers) {
   Script s;
   s.establish_as_server();
@@ -320,7 +321,7 @@ TEST(KeepAlive, AskedOnceNobodyEndsTheConnection) {
   EXPECT_FALSE(s.endpoint().awaits_word());
 }
 
-// The probes of who waits for the end of a half-closed connection are a question, too.
+// The keep-alives that wait for the end of a half-closed connection count as a question, too.
 TEST(KeepAlive, AskedOnceWhileOthersAreUnderWayItSendsNoMore) {
   Script s;
   s.establish_as_server();
@@ -391,7 +392,7 @@ TEST(Paws, OldTimestampIsRejectedAndAnswered) {
   s.consume(100);
 }
 
-// A server behind SYN cookies, and stacks that leave them out of what they send later.
+// A server behind SYN cookies, and stacks that leave out timestamps in later segments.
 TEST(Paws, SegmentsWithoutTimestampsAreTakenOfEachKind) {
   for (const bool server : {true, false}) {
     Script s;
@@ -410,7 +411,7 @@ TEST(Paws, SegmentsWithoutTimestampsAreTakenOfEachKind) {
     EXPECT_EQ(s.endpoint().received().readable(), 200u);
     EXPECT_EQ(s.endpoint().state(), State::kCloseWait);
     EXPECT_EQ(s.endpoint().counters().paws_rejected, 0u);
-    // Those that have one are judged as ever.
+    // Segments with a timestamp are checked as usual.
     EXPECT_EQ(s.in(". 202:202 ack 101 ts 499 1000"), Acceptance::kRefused);
     EXPECT_EQ(s.endpoint().counters().paws_rejected, 1u);
     s.consume(200);
@@ -463,14 +464,14 @@ TEST(Paws, EchoIsThatOfTheOldestSegmentNotYetAcknowledged) {  // RFC 7323 sectio
   EXPECT_EQ(s.out(), "-");
   s.in(". 1701:1801 ack 1 ts 530 1000");
   EXPECT_EQ(s.out(), ". 1:1 ack 1801 ts 1000 520");
-  s.in(". 1901:2001 ack 1 ts 540 1000");  // out of order: does not move it
+  s.in(". 1901:2001 ack 1 ts 540 1000");  // out of order: does not move the echo
   EXPECT_EQ(s.out(), ". 1:1 ack 1801 ts 1000 520 sack 1901:2001");
-  s.in(". 1801:1901 ack 1 ts 550 1000");  // fills the gap: does
+  s.in(". 1801:1901 ack 1 ts 550 1000");  // fills the gap: moves the echo
   EXPECT_EQ(s.out(), ". 1:1 ack 2001 ts 1000 550");
   s.consume(2000);
 }
 
-// For more than half of what the clock's numbers reach the host says nothing else.
+// For longer than half of the clock's range, the host sends nothing but keep-alives.
 TEST(Paws, KeepAlivesOfAMonthKeepTheHostCredible) {
   Script s;
   s.establish_as_server("mss 1460 sackok ts 100 0");
@@ -484,7 +485,7 @@ TEST(Paws, KeepAlivesOfAMonthKeepTheHostCredible) {
   }
   EXPECT_EQ(s.in(". 1:101 ack 1" + stamp()), Acceptance::kAccepted);
   EXPECT_EQ(s.endpoint().received().in_order_end(), 100u);
-  // Of a segment from before nobody believes more than ever.
+  // An older segment is still refused.
   clock -= 10;
   EXPECT_EQ(s.in(". 101:201 ack 1" + stamp()), Acceptance::kRefused);
 }
@@ -497,8 +498,8 @@ TEST(Paws, TimestampValueFollowsTheClock) {
   EXPECT_EQ(s.out(), "P. 1:2 ack 1 ts 2234 500");
 }
 
-// Any sequence of segments and calls: no crash, no wrong byte, no endless polling, and the arena is
-// whole in the end.
+// Random sequences of segments and calls. There is no crash, no wrong byte and no endless polling,
+// and in the end all blocks are back in the arena.
 TEST(Garbage, RandomSegmentsInEveryState) {
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
     Random random(seed);

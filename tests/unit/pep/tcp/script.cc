@@ -78,7 +78,7 @@ wire::TcpHeader Script::parse(const std::string& line, std::vector<std::byte>& p
     if (word == "sackok") {
       options.sack_permitted = true;
     } else if (word == "ce" || word == "ect0") {
-      // of the IP header: in() looks for it
+      // marks of the IP header, for which in() looks
     } else if (word == "ack") {
       std::int64_t ack = 0;
       text >> ack;

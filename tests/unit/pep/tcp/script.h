@@ -1,12 +1,12 @@
-// Scripted-packet tests: the test plays the peer. Segments are written as one line of text, with
-// relative numbers as in a packet trace: the SYN is at 0, the first byte at 1.
+// Tests as scripts of packets: the test plays the peer. A segment is written as one line of text,
+// with relative numbers as in a packet trace: the SYN is at 0, the first byte at 1.
 //
 //     S 0:0 win 65535 mss 1460 sackok ts 100 0 ws 7
 //     . 1:1449 ack 1 win 500 sack 2897:4345,5793:7241
 //
-// Flags: U S F R P, "." for ACK, E and W for ECE and CWR; "ce" at the end of a segment is a mark.
-// Endpoint output is written in the same way, but for `win`, which a script asks for with window().
-// A failing test prints its whole script.
+// Flags: U S F R P, "." for ACK, E and W for ECE and CWR. "ce" at the end of a segment is a mark.
+// The endpoint's output is written in the same way, without `win`, for which a script asks with
+// window(). A failing test prints its whole script.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -36,45 +36,45 @@ class Script {
     std::size_t block_size = 4096;
     std::uint32_t peer_isn = kPeerIsn;
   };
-  // Timeouts and windows that are easy to reckon with: scale 0, initial sequence kOurIsn, NewReno.
+  // Timeouts and windows that are easy to calculate with: scale 0, initial sequence kOurIsn,
+  // NewReno.
   static Config plain_config();
   Script() : Script(Setup{plain_config()}) {}
   explicit Script(const Setup& setup);
   ~Script();
 
-  // Opening, up to ESTABLISHED. `options` are those of the peer's SYN, `window` is of the ACK
-  // behind it.
+  // Opens a connection, up to ESTABLISHED. `options` are those of the peer's SYN, and `window` is
+  // that of the peer's next ACK.
   void establish_as_server(const std::string& options = "mss 1460 sackok", unsigned window = 65535);
   void establish_as_client(const std::string& options = "mss 1460 sackok");
 
   void accept(const std::string& syn);
   void connect(const std::string& offer);
-  // A segment from the peer; payload follows pattern().
+  // A segment from the peer. Its payload follows pattern().
   Acceptance in(const std::string& line);
-  // Segments that follow each other: those that are taken at once, whose number is returned, and
-  // the others one by one.
+  // Segments that follow each other. The endpoint handles some of them at once, and the others one
+  // by one. Returns how many it handled at once.
   std::size_t in_order(const std::vector<std::string>& lines);
-  // The next segment of the endpoint, or "-".
-  // Pure ACKs, as many at once as the endpoint takes, and the others one by one: how many those
-  // are.
+  // The same for pure ACKs.
   std::size_t acknowledgments(const std::vector<std::string>& lines);
+  // The next segment of the endpoint, or "-".
   std::string out();
   // All segments that the endpoint has to send now.
   std::vector<std::string> out_all();
-  // The same, by poll_run() as far as that has them, `most` at once, and poll_next().
+  // The same, with poll_run() as long as it has segments, `most` at once, and poll_next().
   std::vector<std::string> out_train(std::size_t most = 16);
 
   void write(std::size_t bytes);  // must be taken whole
   void send_keep_alive();
   void consume(std::size_t bytes);  // must be readable and right
 
-  void wait(Duration duration);  // runs the timers due meanwhile
-  Duration wait_for_timer();     // goes to the next timer and runs it; how long that took
+  void wait(Duration duration);  // runs the timers that expire meanwhile
+  Duration wait_for_timer();     // goes to the next timer and runs it; returns how long that took
   Instant now() const { return now_; }
 
   Endpoint& endpoint() { return *endpoint_; }
   Arena& arena() { return *arena_; }
-  std::uint64_t window() const { return window_; }  // of the last segment out, bytes
+  std::uint64_t window() const { return window_; }  // bytes, in the last segment out
   const wire::TcpHeader& last() const { return last_; }
 
  private:

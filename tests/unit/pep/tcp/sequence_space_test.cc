@@ -1,4 +1,4 @@
-// Sequence numbers as positions.
+// Sequence numbers as positions in the stream.
 #include "pep/tcp/sequence_space.h"
 
 #include <gtest/gtest.h>

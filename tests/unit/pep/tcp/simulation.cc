@@ -13,14 +13,14 @@ T pick(Random& random, const T (&values)[N]) {
   return values[random.below(N)];
 }
 
-// A direction's bytes: different for each host, so that a mix-up of directions shows.
+// The bytes of a direction. The two directions differ, so that a mix-up shows.
 std::byte stream_byte(int host, std::uint64_t offset) {
   return pattern(offset + (host == 0 ? 0 : 1'000'003));
 }
 
-// What a run may take: a few round trips and perhaps a delayed ACK for each turn of the smallest
-// window or the slowest reader, and a backed-off timeout for each loss. A standstill that only a
-// probe or a timeout ends breaks this bound where the channel is clean.
+// The longest time that a run may take. Each turn of the smallest window or the slowest reader has
+// a few round trips and perhaps a delayed ACK. Each loss has a timeout with backoff. On a clean
+// channel, a standstill that only a probe or a timeout ends takes longer than this.
 Duration generous_deadline(const Scenario& s) {
   Duration total = Duration::seconds(20);
   for (int sender = 0; sender < 2; ++sender) {
@@ -61,12 +61,12 @@ Scenario random_scenario(std::uint64_t seed) {
     config.receive_limit = pick<std::uint64_t>(random, {300, 2'000, 20'000, 300'000});
     config.send_limit = pick<std::uint64_t>(random, {500, 10'000, 300'000});
     config.window_scale = pick<std::uint8_t>(random, {0, 2, 7, 10, 14});
-    config.data_retries = 40;  // bad luck is not a failure here
+    config.data_retries = 40;  // bad luck must not end the connection
     config.syn_retries = config.syn_ack_retries = 40;
     config.maximum_rto = Duration::seconds(4);
     config.time_wait = Duration::seconds(120);
     s.block_size[host] = pick<std::size_t>(random, {512, 2048, 4096});
-    // From "just enough for a segment in reserve" to plenty.
+    // From just enough for a segment in reserve to plenty.
     const std::size_t least = 2 * (config.mss / s.block_size[host] + 2) + 2;
     s.blocks[host] = pick<std::size_t>(random, {least, 2 * least, 1024});
     Application& application = s.application[host];
@@ -111,7 +111,7 @@ void Simulation::fail(const std::string& what) {
   failure_ = text.str();
 }
 
-// The application reads, writes and closes; then whatever may leave is sent.
+// The application reads, writes and closes. Then the endpoint sends all that it may.
 void Simulation::turn(int index) {
   Host& host = hosts_[index];
   const Application& application = scenario_.application[index];
@@ -151,7 +151,7 @@ void Simulation::transmit(int index) {
     if (bytes.size() - wire::kTcpHeaderSize > mss) fail("a segment exceeds the peer's MSS");
     endpoint.copy_payload(segment->payload_offset, std::span(bytes).subspan(header_size));
     send(index, bytes);
-    // The right edge may seem to retreat by the rounding of the window field, never by more.
+    // The right edge may seem to retreat by the rounding of the window field, but never by more.
     const std::uint64_t edge = endpoint.received().in_order_end() + endpoint.receive_window() +
                                (endpoint.peer_finished() ? 1 : 0);
     std::uint64_t& promised = hosts_[index].promised_edge;
@@ -211,7 +211,7 @@ Result Simulation::run() {
     if (next.is_never()) break;
     if (next < now_) fail("time runs backwards");
     now_ = later(now_, next);
-    const bool done = result.took > Duration::zero();  // what remains is TIME-WAIT
+    const bool done = result.took > Duration::zero();  // only TIME-WAIT remains
     if (now_ - start > scenario_.deadline + (done ? Duration::seconds(3600) : Duration::zero())) {
       fail("stalled");
     }
@@ -253,7 +253,7 @@ void Simulation::judge_end(Result& result) {
       endpoint.consume(endpoint.received().readable());
       result.resets += endpoint.close_reason() == CloseReason::kResetByPeer ? 1 : 0;
     }
-    // What a reset left out of order goes with the endpoint.
+    // Pieces that are out of order after a reset are freed with the endpoint.
     const bool holds_pieces = !endpoint.received().out_of_order().empty();
     if (hosts_[i].arena->used_blocks() != 0 && !holds_pieces) fail("memory is not back");
   }

@@ -1,4 +1,4 @@
-// Two endpoints over a bad channel in virtual time: everything a run does follows from its seed.
+// Two endpoints over a bad channel in virtual time. All that a run does follows from its seed.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct ChannelFaults {
   double loss = 0;
   double duplication = 0;
   Duration delay = Duration::microseconds(200);
-  Duration jitter;  // reorders
+  Duration jitter;  // reorders segments
 };
 
 // How one host's application behaves.
@@ -35,7 +35,7 @@ struct Scenario {
   std::size_t block_size[2] = {4096, 4096};
   std::size_t blocks[2] = {1024, 1024};
   Duration deadline = Duration::seconds(600);
-  int aborting_host = -1;  // none
+  int aborting_host = -1;  // -1: no host aborts
   Duration abort_after;
 };
 
@@ -47,7 +47,7 @@ struct Result {
   std::uint64_t segments = 0;
   std::uint64_t retransmissions = 0;
   std::uint64_t timeouts = 0;
-  std::uint64_t resets = 0;  // hosts that were reset by the other
+  std::uint64_t resets = 0;  // hosts that the other host has reset
 };
 
 class Simulation {
@@ -63,7 +63,7 @@ class Simulation {
     std::unique_ptr<Endpoint> endpoint;
     std::uint64_t written = 0;
     std::uint64_t read = 0;
-    std::uint64_t promised_edge = 0;  // highest right edge told to the peer
+    std::uint64_t promised_edge = 0;  // highest right edge announced to the peer
     Instant next_read;
   };
   struct Packet {

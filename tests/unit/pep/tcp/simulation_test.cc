@@ -1,5 +1,5 @@
-// Properties over many seeds: every byte arrives once and in order in both directions, both sides
-// see the close, no run stalls, all memory comes back.
+// Properties over many seeds. Every byte arrives once and in order in both directions, both sides
+// see the close, no run stalls, and all memory comes back.
 #include "tests/unit/pep/tcp/simulation.h"
 
 #include <algorithm>
@@ -33,15 +33,15 @@ TEST(Simulation, RandomScenarios) {
     segments += result.segments;
     timeouts += result.timeouts;
   }
-  // The faults must have been at work, or the test has shown nothing.
+  // The faults must have had an effect, or the test shows nothing.
   if (first != last) {
     EXPECT_GT(segments, 100 * kSeeds);
     EXPECT_GT(timeouts, kSeeds);
   }
 }
 
-// Without loss or reordering nothing may wait for a timer: a retransmission, a probe or a
-// standstill would show an endpoint that forgot to speak.
+// Without loss or reordering nothing may wait for a timer. A retransmission, a probe or a
+// standstill would show that an endpoint has forgotten to send.
 TEST(Simulation, CleanChannelNeedsNoTimeout) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Scenario scenario = random_scenario(seed);
@@ -61,8 +61,8 @@ TEST(Simulation, CleanChannelNeedsNoTimeout) {
   }
 }
 
-// One side gives up in the middle. Without loss the other must hear of it, in whatever order RST
-// and data arrive, and both must give back all memory.
+// One side aborts in the middle. Without loss the other side must notice, in whatever order RST and
+// data arrive. Both must give back all memory.
 TEST(Simulation, AbortReachesThePeer) {
   std::uint64_t resets = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
@@ -82,7 +82,7 @@ TEST(Simulation, AbortReachesThePeer) {
   EXPECT_GT(resets, 50u);
 }
 
-// Offsets beyond 32 bits, both ways round: sequence numbers wrap, positions must not.
+// Offsets beyond 32 bits: sequence numbers wrap, but positions must not.
 TEST(Simulation, MoreThanFourGibibytes) {
   Scenario scenario;
   scenario.offer = {};

@@ -22,13 +22,13 @@ TEST(TailLoss, ProbeRepairsALostTailAfterTwoRoundTrips) {
   establish(s);
   s.write(3000);
   EXPECT_EQ(s.out_all().size(), 3u);
-  EXPECT_EQ(s.wait_for_timer(), ms(22));  // 2 SRTT and 2 ms for a peer that is busy
+  EXPECT_EQ(s.wait_for_timer(), ms(22));  // 2 SRTT, and 2 ms for a busy peer
   EXPECT_EQ(s.out_all(), Lines{"P. 2001:3001 ack 1"});
   EXPECT_EQ(s.endpoint().counters().tail_loss_probes, 1u);
-  // The first of the three arrived, the second did not.
+  // The first of the three segments has arrived, the second has not.
   s.wait(ms(10));
   s.in(". 1:1 ack 1001 sack 2001:3001");
-  // Sent a round trip and more before the probe: it cannot be late.
+  // The second was sent a round trip and more before the probe, so it is not merely late.
   EXPECT_EQ(s.out_all(), Lines{". 1001:2001 ack 1"});
   s.in(". 1:1 ack 3001");
   EXPECT_EQ(s.endpoint().unacknowledged(), 0u);
@@ -40,10 +40,10 @@ TEST(TailLoss, ASingleSegmentWaitsForADelayedAck) {
   establish(s);
   s.write(100);
   s.out_all();
-  EXPECT_GE(s.wait_for_timer(), ms(210));  // the RTO, at which the probe goes instead
+  EXPECT_GE(s.wait_for_timer(), ms(210));  // the RTO, at which the probe leaves instead
   EXPECT_EQ(s.out_all(), Lines{"P. 1:101 ack 1"});
   EXPECT_EQ(s.endpoint().counters().retransmission_timeouts, 0u);
-  EXPECT_GE(s.wait_for_timer(), ms(210));  // which is the last resort
+  EXPECT_GE(s.wait_for_timer(), ms(210));  // the RTO itself, the last resort
   EXPECT_EQ(s.out_all(), Lines{"P. 1:101 ack 1"});
   EXPECT_EQ(s.endpoint().counters().retransmission_timeouts, 1u);
 }
@@ -59,8 +59,8 @@ TEST(TailLoss, NewDataIsTheBetterProbeAndMayExceedTheCongestionWindow) {
   EXPECT_EQ(s.endpoint().counters().retransmitted_segments, 0u);
 }
 
-// The answer comes between the timer and the next segment out: there is no tail any more, and the
-// closed window is what is to be asked for.
+// The answer arrives between the timer and the next segment. No tail is left, so the window is
+// probed instead.
 TEST(TailLoss, AProbeIsNotOwedWhenAllHasArrived) {
   for (const std::uint64_t window : {std::uint64_t{0}, std::uint64_t{600}}) {
     Script s;
@@ -99,12 +99,12 @@ TEST(TailLoss, ALossThatTheProbeRepairedReducesTheWindow) {  // section 7.4
   s.wait_for_timer();
   EXPECT_EQ(s.out_all().size(), 1u);
   s.wait(ms(10));
-  s.in(". 1:1 ack 3001");  // the original, or the probe?
+  s.in(". 1:1 ack 3001");  // of the original, or of the probe?
   EXPECT_EQ(s.endpoint().congestion_window(), 10'000u);
   s.write(4000);
   s.out_all();
   s.wait(ms(10));
-  s.in(". 1:1 ack 7001");                              // no duplicate was reported: the probe
+  s.in(". 1:1 ack 7001");  // no duplicate was reported: it was the probe
   EXPECT_EQ(s.endpoint().congestion_window(), 3000u);  // half the flight; the ACK adds a segment
 }
 
@@ -192,7 +192,7 @@ TEST(Reordering, IsToleratedOnceItWasSeen) {
   s.wait(ms(10));
   s.in(". 1:1 ack 1 sack 1001:2001");
   s.in(". 1:1 ack 2001");
-  s.in(". 1:1 ack 2001 sack 3001:10001");  // seven above: lost, had there been no reordering
+  s.in(". 1:1 ack 2001 sack 3001:10001");  // without reordering it would be lost
   EXPECT_EQ(s.out(), "-");
   s.wait(ms(1));
   s.in(". 1:1 ack 10001");

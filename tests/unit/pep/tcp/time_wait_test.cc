@@ -104,7 +104,7 @@ TEST_F(LateSegmentTest, ABlindSegmentMovesNoTimestampAndRestartsNothing) {
   EXPECT_EQ(blind(kNext - 1, 901, TcpFlags::kAck | TcpFlags::kFin), Effect::kNone);
   EXPECT_EQ(waits_.recent_timestamp, 77U);
   wire::TcpHeader syn = segment(kNext + 64'000, TcpFlags::kSyn);
-  syn.options.timestamps = wire::TcpTimestamps{1'077, 0};  // a second later
+  syn.options.timestamps = wire::TcpTimestamps{1'077, 0};  // one second later
   EXPECT_TRUE(admits_new_incarnation(waits_, syn));
 }
 

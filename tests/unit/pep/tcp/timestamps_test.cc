@@ -1,4 +1,4 @@
-// What an echoed timestamp tells.
+// The age of an echoed timestamp.
 #include "pep/tcp/timestamps.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Several segments of one connection at once, in and out: the same as one by one.
+// Several segments of one connection at once, in and out. The effect must be the same as one by
+// one.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -13,7 +14,7 @@ namespace {
 const Lines kThree = {". 1:1001 ack 1 ts 5 1000", "P. 1001:2001 ack 1 ts 6 1000",
                       ". 2001:3001 ack 1 ts 6 1000"};
 
-// Whatever can be seen of an endpoint.
+// Compares all that can be seen of two endpoints.
 void expect_same(Script& one, Script& other) {
   EXPECT_EQ(one.out_all(), other.out_all());
   EXPECT_EQ(one.window(), other.window());
@@ -36,7 +37,7 @@ TEST(TrainIn, IsTakenAtOnceAsOneByOne) {
   expect_same(together, single);
   together.consume(3000);
   EXPECT_EQ(together.in_order({". 3001:3002 ack 1 ts 7 1000"}), 1u);
-  // The delayed ACK.
+  // Both wait until the ACK is no longer delayed.
   single.consume(3000);
   single.in(". 3001:3002 ack 1 ts 7 1000");
   together.wait(ms(500));
@@ -53,7 +54,7 @@ TEST(TrainIn, IsTakenAtOnceWithoutTheTimestampsThatWereAgreedOn) {
   expect_same(together, single);
 }
 
-// A tail probe that was sent again, and arrived: only a bare ACK could still say more of it.
+// A tail loss probe was sent, and has arrived. Only a bare ACK could still tell more about it.
 TEST(TrainIn, IsTakenAtOnceAfterATailProbe) {
   Script together, single;
   for (Script* s : {&together, &single}) {
@@ -138,7 +139,7 @@ TEST(TrainOut, IsTheSameAsOneByOne) {
   }
 }
 
-// An endpoint that has sent ten segments, of which `acked` bytes are acknowledged.
+// Sends ten segments, of which the peer acknowledges `acked` bytes.
 void send_ten(Script& s, unsigned acked) {
   s.establish_as_server("mss 1000 sackok ts 5 0");
   s.write(10'000);
@@ -202,8 +203,8 @@ TEST(TrainOut, ARunEndsBeforeTheLastSegment) {
   EXPECT_EQ(segment->payload_size, 500U);
 }
 
-// Marks are echoed, what may be marked says so, a reduction is told with the first new segment, and
-// what was lost goes before what is new.
+// Marks are echoed, segments that may be marked say so, the first new segment tells of a reduction,
+// and lost bytes go before new ones.
 TEST(TrainOut, TellsOfCongestionAndRepairsAsOneByOne) {
   Script together, single;
   const std::array<Script*, 2> both = {&together, &single};
@@ -241,7 +242,7 @@ TEST(TrainOut, TellsOfCongestionAndRepairsAsOneByOne) {
   expect_the_same("a repair", "9001:10001");
 }
 
-// The reduction is told with the first new segment, which is the second of all here.
+// Lost segments go first. The first new segment behind them tells of the reduction.
 TEST(TrainOut, RepairsGoBeforeWhatIsNew) {
   for (const char* report : {".E 1:1 ack 1 sack 1001:10001", ". 1:1 ack 1 sack 3001:10001"}) {
     Script together, single;
@@ -286,8 +287,8 @@ TEST(TrainOut, ADuplicateIsReportedOnce) {
   EXPECT_EQ(together.out_train(), single.out_all());
 }
 
-// Two connections with the same host, which sends what hosts send: one has all at once and sends
-// trains, the other one by one.
+// Two connections with the same host, which sends what hosts send. One connection handles many
+// segments at once and sends trains, the other one works one by one.
 class RandomTrains {
  public:
   explicit RandomTrains(unsigned seed) : random_(seed), setup_(setup()) {

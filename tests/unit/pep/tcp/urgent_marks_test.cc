@@ -1,5 +1,5 @@
-// Urgent marks by themselves, and as an endpoint shows them to its peer. What Linux does alike is
-// in tests/conformance/scripts/urgent.
+// Urgent marks by themselves, and as an endpoint shows them to its peer.
+// tests/conformance/scripts/urgent shows where Linux does the same.
 #include "pep/tcp/urgent_marks.h"
 
 #include <algorithm>
@@ -165,7 +165,7 @@ TEST(Urgent, AClosedWindowIsToldOfTheFirstMarkUntilItHasThat) {
   EXPECT_EQ(s.out_all(), (Lines{"UP. 101:102 ack 1 urg 1", "UP. 102:103 ack 1 urg 1"}));
 }
 
-// A mark may be all that an idle flow has when it begins anew.
+// When an idle flow begins anew, a mark may be the first thing that it has.
 TEST(Urgent, AFlightThatBeginsWithAMarkKnowsTheRoundTrip) {
   std::array<Lines, 2> sent;
   for (const std::size_t marked : {0U, 1U}) {
@@ -183,7 +183,8 @@ TEST(Urgent, AFlightThatBeginsWithAMarkKnowsTheRoundTrip) {
         sent[marked].push_back(line.substr(0, line.find(" urg")));
       }
     };
-    // Both are lost. The probe repeats the last, and its arrival tells that the first is lost.
+    // Both segments are lost. The probe repeats the last one, and its arrival shows that the first
+    // one is lost.
     s.write(2000);
     send();
     while (sent[marked].size() < 3) {
@@ -219,7 +220,7 @@ TEST(Urgent, WhatWasWrittenOrIsOverIsNotMarked) {
   EXPECT_EQ(s.endpoint().counters().urgent_marks_out, 0U);
 }
 
-// All octets up to a mark are under segments that point to it, whatever is lost, written and when.
+// All octets up to a mark are in segments that point to it, whatever is lost or written, and when.
 TEST(Urgent, NoSegmentReachesBeyondTheFirstMarkBehindItsBegin) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     Random random(seed);

@@ -59,7 +59,7 @@ TEST(Checksum, PiecesCombine) {
 }
 
 TEST(Checksum, PseudoHeaders) {
-  // By hand: c000 + 0201 + c633 + 6402 + 0006 + 0014 = 1ec50, folded ec51.
+  // Calculated by hand: c000 + 0201 + c633 + 6402 + 0006 + 0014 = 1ec50, folded ec51.
   EXPECT_EQ(
       pseudo_header_sum(*IpAddress::parse("192.0.2.1"), *IpAddress::parse("198.51.100.2"), 6, 20),
       0xec51);
@@ -83,7 +83,7 @@ TEST(Checksum, TransportChecksums) {
     const std::uint16_t sum = transport_checksum(source, destination, protocol, segment);
     store_u16(&segment[field], sum);
     ASSERT_TRUE(transport_checksum_ok(source, destination, protocol, segment));
-    // One flipped bit anywhere shows.
+    // A flipped bit is found, wherever it is.
     const std::size_t bit = random.below(segment.size() * 8);
     segment[bit / 8] ^= std::byte{1} << (bit % 8);
     ASSERT_FALSE(transport_checksum_ok(source, destination, protocol, segment));

@@ -28,7 +28,7 @@ Frames cut(ConstBytes frame, SegmentedProtocol protocol, std::size_t segment_siz
   return pieces;
 }
 
-// How many of the frames, from the first on, make a whole; 1: none.
+// How many of the frames, from the first on, the coalescer joins; 1: none.
 std::size_t together(Coalescer& coalescer, const Frames& frames, Origin origin) {
   if (!coalescer.begin(frames[0], origin)) return 1;
   for (std::size_t i = 1; i < frames.size(); ++i) {
@@ -94,21 +94,22 @@ TEST(Coalescer, TakesNothingWhoseChecksumMayBeWrong) {
   Coalescer coalescer;
   EXPECT_EQ(together(coalescer, two_segments(), Origin::kUnchecked), 1U);
   Frames pieces = two_segments();
-  pieces[1][24] ^= std::byte{1};  // the header's own
+  pieces[1][24] ^= std::byte{1};  // the checksum of the IP header is wrong
   EXPECT_EQ(together(coalescer, pieces, Origin::kChecked), 1U);
-  // A datagram without a checksum would get one, unless it is ours.
+  // When a joined frame is cut again, each datagram gets a checksum. So datagrams without one are
+  // joined only if they are our own.
   Frames datagrams =
       cut(LargeFrame{.is_tcp = false, .payload = 2000}.write(), SegmentedProtocol::kUdp, 1000);
   for (auto& datagram : datagrams) store_u16(datagram.data() + 40, 0);
   EXPECT_EQ(together(coalescer, datagrams, Origin::kChecked), 1U);
   EXPECT_EQ(together(coalescer, datagrams, Origin::kOwn), 2U);
-  // Neither do ours and others' mix.
+  // Our own frames and those of other senders are not joined either.
   pieces = two_segments();
   ASSERT_TRUE(coalescer.begin(pieces[0], Origin::kOwn));
   EXPECT_FALSE(coalescer.add(pieces[1], Origin::kChecked));
 }
 
-// Everything that a cut would write differently.
+// Each field that would be different if the joined frame were cut again.
 TEST(Coalescer, KeepsApartWhatDiffers) {
   struct Change {
     std::size_t at;
@@ -173,7 +174,7 @@ TEST(Coalescer, LeavesAloneWhatIsNoPiece) {
   const Frames pieces = two_segments();
   for (std::size_t size = 0; size < 150; ++size) {
     const auto part = exact_copy(ConstBytes(pieces[0]).first(size));
-    coalescer.begin(part, Origin::kOwn);  // must not read beyond
+    coalescer.begin(part, Origin::kOwn);  // must not read beyond the end
   }
 }
 
@@ -215,7 +216,7 @@ TEST(Coalescer, SurvivesAnyBytes) {
     }
     Coalescer coalescer;
     if (together(coalescer, pieces, Origin::kOwn) == 2) {
-      // What was put together comes apart into the same.
+      // The joined frame is cut into the same frames again.
       const auto whole = whole_of(coalescer, pieces);
       const Frames again = cut(whole, coalescer.protocol(), coalescer.segment_size());
       ASSERT_EQ(again.size(), 2U);

@@ -1,4 +1,4 @@
-// IP within PPPoE and under MPLS labels.
+// IP packets within PPPoE and under MPLS labels.
 #include "pep/wire/encapsulation.h"
 
 #include <gtest/gtest.h>

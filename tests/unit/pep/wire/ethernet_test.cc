@@ -49,7 +49,7 @@ TEST(Ethernet, WhatIsParsedIsWrittenBack) {
   int parsed_count = 0;
   for (int i = 0; i < 20'000; ++i) {
     auto frame = random_octets(random, random.below(40));
-    // Mostly with tags, which chance alone would never make.
+    // Mostly with tags, which random octets alone would hardly ever have.
     for (std::size_t at = 12; at + 2 <= frame.size() && random.chance(0.6); at += 4) {
       store_u16(&frame[at], random.chance(0.5) ? 0x8100 : 0x88a8);
     }

@@ -57,14 +57,14 @@ TEST(ExtensionHeaders, OfFragments) {
   EXPECT_TRUE(headers.fragment->more);
   EXPECT_EQ(headers.fragment->data_at, 8U);
   EXPECT_EQ(headers.size, 16U);
-  // The part that a later one brings may look like anything.
+  // The content of a later fragment may look like any header.
   first[3] = std::byte{0x11};
   headers = walk_extension_headers(44, first);
   EXPECT_EQ(headers.end, End::kLaterFragment);
   EXPECT_EQ(headers.fragment->offset, 16);
   EXPECT_EQ(headers.protocol, 60);
   EXPECT_EQ(headers.size, 8U);
-  // RFC 7112: nobody can tell what follows in another fragment.
+  // RFC 7112: the headers that follow in another fragment are unknown.
   const auto cut = values({60, 0, 0, 1, 1, 2, 3, 4, 6, 1, 0, 0, 0, 0, 0, 0});
   EXPECT_EQ(walk_extension_headers(44, cut).end, End::kUnknown);
   // RFC 6946.

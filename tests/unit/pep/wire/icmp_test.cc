@@ -46,7 +46,7 @@ TEST(Icmp, EchoRoundTrip) {
 }
 
 TEST(Icmp, AKnownEchoRequest) {
-  // type 8, id 1, sequence 1, no body: the checksum is ~(0800 + 0001 + 0001).
+  // Type 8, id 1, sequence 1, no body. So the checksum is ~(0800 + 0001 + 0001).
   std::vector<std::byte> out(kIcmpHeaderSize);
   write_icmp(kV4, {.type = kIcmpEchoRequest, .rest = 0x00010001}, out);
   EXPECT_EQ(out, octets("0800 f7fd 0001 0001"));
@@ -76,7 +76,8 @@ TEST(Icmp, TellsErrorsFromOthers) {
   }
 }
 
-// The header of a full-sized segment, of which 8 octets are quoted; its checksum is not right.
+// The IP header of a full-sized packet, with a wrong checksum, and the first 8 octets of its
+// segment.
 constexpr std::string_view kQuotedV4 =
     "4500 05dc 1234 4000 3f06 dead c0000201 c6336402 c000 0050 01020304";
 constexpr std::string_view kQuotedV6 =
@@ -189,7 +190,7 @@ TEST(Neighbour, RoundTrip) {
       EXPECT_EQ(parsed->advertisement, advertisement);
       EXPECT_EQ(parsed->target, message.target);
       EXPECT_EQ(parsed->link_layer, message.link_layer);
-      // Options come in whole: cut anywhere else, the message is refused.
+      // A message that is cut within an option is refused.
       for (std::size_t size = 0; size < icmp->body.size(); ++size) {
         const auto cut = exact_copy(icmp->body.first(size));
         EXPECT_EQ(parse_neighbour({.type = icmp->type, .body = cut}).has_value(), size == 16)
@@ -216,11 +217,11 @@ TEST(Neighbour, MalformedMessagesAreRefused) {
   EXPECT_TRUE(parse(body("")));
   EXPECT_FALSE(parse(body(""), 1));
   EXPECT_FALSE(parse(body("0100 020000000001")));                   // length zero
-  EXPECT_FALSE(parse(body("0102 020000000001")));                   // runs past the end
-  EXPECT_FALSE(parse(body("0102 020000000001 0000000000000000")));  // no Ethernet address
-  EXPECT_FALSE(parse(octets("ff020000000000000000000000000001")));  // a group has no neighbour
+  EXPECT_FALSE(parse(body("0102 020000000001")));                   // extends beyond the end
+  EXPECT_FALSE(parse(body("0102 020000000001 0000000000000000")));  // wrong length
+  EXPECT_FALSE(parse(octets("ff020000000000000000000000000001")));  // the target is a group
   EXPECT_FALSE(parse_neighbour({.type = 133, .body = {}}));
-  // Unknown options are passed over, and the option of the other message is not taken.
+  // Unknown options are skipped, and so is the link-layer option of the other kind of message.
   const auto other = parse(body("0201 020000000009 0e01 000102030405 0101 020000000001"));
   ASSERT_TRUE(other);
   EXPECT_EQ(other->link_layer, MacAddress::parse("02:00:00:00:00:01"));

@@ -9,14 +9,14 @@
 namespace satrelay::wire::ip_test {
 namespace {
 
-// A published example header (its checksum b861 is right), completed with a payload.
+// A published example header (its checksum b861 is right), with a payload added.
 std::vector<std::byte> v4_packet() {
   auto bytes = octets("4500 0073 0000 4000 4011 b861 c0a8 0001 c0a8 00c7");
   bytes.resize(0x73);
   return bytes;
 }
 
-// An IPv4 header of `words` 32-bit words with a right checksum, patched by the caller before.
+// Writes the right checksum into an IPv4 header that the caller has changed.
 void finish_v4(std::vector<std::byte>& packet) {
   const std::size_t size = std::size_t{load_u8(packet.data()) & 0x0fU} * 4;
   store_u16(&packet[10], 0);
@@ -53,7 +53,7 @@ TEST(Ipv4, EveryFlippedHeaderBitIsSeen) {
     auto packet = v4_packet();
     packet[bit / 8] ^= std::byte{1} << (bit % 8);
     const auto header = parse_ip(packet);
-    // One bit of the version turns 4 into 6, whose header has no checksum.
+    // One flipped bit turns version 4 into 6, and an IPv6 header has no checksum.
     EXPECT_FALSE(header && header->source.is_v4()) << bit;
     EXPECT_EQ(header.has_value(), bit == 5) << bit;
   }
@@ -61,11 +61,11 @@ TEST(Ipv4, EveryFlippedHeaderBitIsSeen) {
 
 TEST(Ipv4, ImpossibleLengthsAreRefused) {
   auto packet = v4_packet();
-  packet[0] = std::byte{0x44};  // header shorter than it must be
+  packet[0] = std::byte{0x44};  // a header shorter than it must be
   finish_v4(packet);
   EXPECT_FALSE(parse_ip(packet));
   packet = v4_packet();
-  packet[0] = std::byte{0x46};  // options; then a total length below the header's
+  packet[0] = std::byte{0x46};  // options, and then a total length below that of the header
   finish_v4(packet);
   const auto with_options = parse_ip(packet);
   ASSERT_TRUE(with_options);

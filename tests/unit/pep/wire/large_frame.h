@@ -1,4 +1,4 @@
-// Large frames as hosts with segmentation offload send them, for tests.
+// Large frames for tests, as hosts with segmentation offload send them.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct LargeFrame {
   std::uint32_t sequence = 0xffff'f000U;  // wraps
   std::uint16_t identification = 0xfffeU;
   std::size_t payload = 0;
-  std::string_view extensions = {};  // of IPv6: octets, the last of which names TCP or UDP
+  std::string_view extensions = {};  // octets for IPv6; the last names TCP or UDP
   std::uint8_t first_extension = 0;
 
   std::vector<std::byte> write() const {

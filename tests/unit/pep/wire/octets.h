@@ -11,7 +11,7 @@
 
 namespace satrelay::wire {
 
-// Two lower-case hex digits an octet; blanks are for the eye.
+// Two lower-case hex digits for each octet. Blanks are ignored.
 inline std::vector<std::byte> octets(std::string_view text) {
   std::vector<std::byte> bytes;
   bool high = true;

@@ -39,7 +39,7 @@ std::vector<std::vector<std::byte>> cut_in_tunnel(ConstBytes frame, std::size_t 
   return pieces_of(Segmenter::of(source, *tunnel, protocol, segment_size));
 }
 
-// What any receiver reads from a piece.
+// All that a receiver reads from a piece.
 struct Seen {
   IpHeader ip;
   ParsedTcp tcp;
@@ -52,7 +52,7 @@ Seen read(const std::vector<std::byte>& piece) {
   Seen seen;
   const auto ethernet = parse_ethernet(piece);
   const ConstBytes packet = ConstBytes(piece).subspan(ethernet->size());
-  const auto ip = parse_ip(packet);  // its checksum is good, too
+  const auto ip = parse_ip(packet);  // checks the checksum of the header, too
   EXPECT_TRUE(ip);
   seen.ip = *ip;
   const ConstBytes transport = packet.subspan(ip->header_size, ip->payload_size);
@@ -152,7 +152,7 @@ TEST(Segmenter, RefusesWhatIsNoSuchFrame) {
   EXPECT_FALSE(Segmenter::of(tcp, SegmentedProtocol::kTcp, 0));
   EXPECT_FALSE(Segmenter::of(LargeFrame{}.write(), SegmentedProtocol::kTcp, kMss)) << "no payload";
   auto fragment = tcp;
-  fragment[20] = std::byte{0x20};  // more of them
+  fragment[20] = std::byte{0x20};  // more fragments follow
   fragment[24] = fragment[25] = std::byte{0};
   const std::uint16_t sum = checksum_sum(ConstBytes(fragment).subspan(14, 20));
   store_u16(fragment.data() + 24, static_cast<std::uint16_t>(~sum));
@@ -164,11 +164,11 @@ TEST(Segmenter, RefusesWhatIsNoSuchFrame) {
                           .first_extension = 43};
   EXPECT_FALSE(Segmenter::of(routed.write(), SegmentedProtocol::kTcp, kMss));
   for (std::size_t size = 0; size < 200; ++size) {
-    cut(ConstBytes(tcp).first(size), SegmentedProtocol::kTcp, kMss);  // must not read beyond
+    cut(ConstBytes(tcp).first(size), SegmentedProtocol::kTcp, kMss);  // reads within `tcp` only
   }
 }
 
-// The pieces are what the sender had sent, if it had cut first.
+// The pieces equal those that the sender would have sent if it had cut the inner frame first.
 TEST(Segmenter, CutsWithinATunnel) {
   using Carries = TunnelFrame::Carries;
   using Checksums = TunnelFrame::Checksums;

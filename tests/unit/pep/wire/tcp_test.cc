@@ -7,7 +7,7 @@
 namespace satrelay::wire::tcp_test {
 namespace {
 
-// The option octets behind a plain header, padded with end-of-list to a multiple of four.
+// A plain header with these option octets, padded with end-of-list to a multiple of four.
 std::vector<std::byte> segment_with(std::string_view options_text) {
   auto options = octets(options_text);
   while (options.size() % 4 != 0) options.push_back(std::byte{0});
@@ -100,13 +100,13 @@ TEST(Tcp, MalformedOptionsFailTheParse) {
            "04030000",                   // SACK-permitted with a body
            "0809 00000001 000000",       // timestamps too short
            "080b 00000001 00000002 00",  // and too long
-           "0502 0101",                  // SACK without a block
-           "0509 00000001 000000",       // SACK with a torn block
+           "0502 0101",                  // SACK without blocks
+           "0509 00000001 000000",       // SACK with a part of a block
            "050b 00000001 00000002 00",  //
-           "fd05 0000",                  // runs past the header
-           "01010102",                   // ends behind the kind
+           "fd05 0000",                  // extends beyond the header
+           "01010102",                   // ends after the kind
            "0101 080a 00000001 00000002 ff",
-           "0101 080a 00000001 00000002 0101 0512 00000001 00000002",  // SACK past the header
+           "0101 080a 00000001 00000002 0101 0512 00000001 00000002",  // SACK beyond the header
        }) {
     EXPECT_FALSE(options_of(text)) << text;
   }
@@ -204,7 +204,7 @@ TEST(Tcp, WhatIsWrittenIsParsedBack) {
     const std::uint8_t fitting = parsed->header.options.sack_count;
     ASSERT_LE(fitting, options.sack_count);
     if (fitting < options.sack_count) {
-      EXPECT_GT(out.size() + 8, kMaxTcpHeaderSize);  // only for want of room
+      EXPECT_GT(out.size() + 8, kMaxTcpHeaderSize);  // only for lack of room
     }
     options.sack_count = fitting;
     for (std::size_t k = fitting; k < kMaxSackBlocks; ++k) options.sack[k] = {};
@@ -217,7 +217,7 @@ TEST(Tcp, RandomOctetsAreHarmless) {
   int parsed_count = 0;
   for (int i = 0; i < 300'000; ++i) {
     auto segment = random_octets(random, 20 + random.below(60));
-    // Small numbers behind the header, so that kinds and lengths are often possible ones.
+    // Small numbers behind the header, so that many kinds and lengths are possible ones.
     for (std::size_t at = 20; at < segment.size(); ++at) {
       if (random.chance(0.8)) segment[at] = static_cast<std::byte>(random.below(12));
     }

@@ -1,4 +1,5 @@
-// Frames in tunnels, for tests: written header by header, as any sender of one packet would.
+// Frames in tunnels, for tests. They are written header by header, as a sender of one packet would
+// do.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +19,16 @@ namespace satrelay::wire {
 struct TunnelFrame {
   enum class Carries : std::uint8_t { kEthernet, kIpv4, kIpv6 };
   enum class Udp : std::uint8_t { kNone, kWithoutChecksum, kWithChecksum };
-  // Left: as a sender leaves it to be cut.
+  // kLeft: as a sender leaves them in a frame that is to be cut.
   enum class Checksums : std::uint8_t { kLeft, kComplete };
 
   std::string_view name;
   Carries carries = Carries::kEthernet;
-  std::string_view header;  // octets in front of what is carried, behind UDP if there is some
+  std::string_view header;  // octets in front of the inner frame, and behind UDP if there is UDP
   Udp udp = Udp::kNone;
   std::uint8_t protocol = kProtocolUdp;    // behind the outer IP header
   bool is_v4 = true;                       // the outer IP header
-  std::string_view extensions = {};        // of an outer IPv6 header, the last naming `protocol`
+  std::string_view extensions = {};        // of an outer IPv6 header; the last one names `protocol`
   std::optional<std::size_t> gre_at = {};  // in `header`
   std::uint8_t tags = 0;
 
@@ -37,8 +38,8 @@ struct TunnelFrame {
            (udp == Udp::kNone ? 0U : kUdpHeaderSize) + octets(header).size();
   }
 
-  // Around `inner`, an Ethernet frame, of which tunnels of IP carry the packet: the `number`th
-  // packet of this sender.
+  // The tunnel around `inner`, an Ethernet frame. Tunnels of IP carry only its packet. `number`
+  // counts the packets of this sender.
   std::vector<std::byte> around(ConstBytes inner, std::uint16_t number, Checksums checksums) const {
     if (carries != Carries::kEthernet) inner = inner.subspan(14);
     auto tunnel = octets(header);
@@ -98,7 +99,7 @@ struct TunnelFrame {
   }
 };
 
-// The kinds that are cut.
+// The kinds of tunnels in which frames are cut.
 inline std::vector<TunnelFrame> tunnel_frames() {
   using enum TunnelFrame::Carries;
   using enum TunnelFrame::Udp;

@@ -25,7 +25,7 @@ std::vector<std::byte> in(const TunnelFrame& tunnel, const LargeFrame& inner = {
   return tunnel.around(inner.write(), 0, Checksums::kLeft);
 }
 
-// Of a TCP segment over IPv4 in that tunnel.
+// Where the TCP header begins, if the tunnel carries TCP over IPv4.
 std::size_t transport_in(const TunnelFrame& tunnel) {
   return tunnel.headers() + (tunnel.carries == TunnelFrame::Carries::kEthernet ? 34 : 20);
 }
@@ -44,7 +44,7 @@ bool is_found_with_header(const TunnelFrame& tunnel, std::string_view header) {
   return is_found(other, in(other));
 }
 
-// A field of the outer IPv4 header, whose checksum stays right.
+// Changes a field of the outer IPv4 header, and corrects the checksum.
 void change_outer(std::vector<std::byte>& frame, std::size_t at, std::uint16_t value) {
   store_u16(frame.data() + 14 + at, value);
   store_u16(frame.data() + 24, 0);
@@ -71,7 +71,7 @@ TEST(Tunnel, IsFoundWhereItsHeadersLead) {
   }
 }
 
-// Behind its own IP header a packet is no longer than that says; there may be a trailer.
+// A packet ends where its own IP header says. A trailer may follow.
 TEST(Tunnel, IsReadToTheEndOfTheOuterPacket) {
   for (const TunnelFrame& tunnel : {kVxlan, kGre, kIpip}) {
     auto frame = in(tunnel);

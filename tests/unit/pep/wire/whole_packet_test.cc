@@ -50,7 +50,7 @@ TEST(WholePacket, GetsAHeaderThatFits) {
   auto four = packet_of({.identification = 0xffff, .payload = 100});
   four.resize(90);
   fit_ip_header(four, 2);
-  const auto ip = parse_ip(four);  // its checksum is good, too
+  const auto ip = parse_ip(four);  // checks the checksum of the header, too
   ASSERT_TRUE(ip);
   EXPECT_EQ(ip->payload_size, 70);
   EXPECT_EQ(ip->identification, 1);

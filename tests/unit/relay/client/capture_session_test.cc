@@ -18,7 +18,7 @@
 namespace satrelay::ctl::capture_session_test {
 namespace {
 
-// A gateway that begins a capture, and then is stuck.
+// A gateway that begins a capture and then hangs.
 class StuckGateway {
  public:
   explicit StuckGateway(const std::string& path) : path_(path) {
@@ -57,7 +57,7 @@ TEST(CaptureSession, EndsThoughTheGatewayDoesNot) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
-// As a gateway is that has been stuck for so long that no more clients find room.
+// A gateway may hang for so long that its queue of connections is full.
 TEST(CaptureSession, GivesUpOnAGatewayThatTakesNoConnection) {
   const TemporaryFolder folder;
   const std::string path = (folder.path() / "c").string();
@@ -80,7 +80,7 @@ TEST(CaptureSession, GivesUpOnAGatewayThatTakesNoConnection) {
     return "";
   });
   EXPECT_EQ(attempt.wait_for(std::chrono::seconds(15)), std::future_status::ready);
-  ::close(listener);  // whoever waits still is refused
+  ::close(listener);  // clients that still wait are refused
   EXPECT_NE(attempt.get().find("timed out"), std::string::npos);
   for (const int descriptor : waiting) ::close(descriptor);
 }
@@ -92,7 +92,7 @@ TEST(CaptureSession, RefusesWhatCannotBe) {
   wish.decrypted = true;
   EXPECT_THROW(CaptureSession(folder.path() / "c", wish), std::runtime_error);
   wish.decrypted = false;
-  EXPECT_THROW(CaptureSession(folder.path() / "c", wish), std::runtime_error);  // nobody is there
+  EXPECT_THROW(CaptureSession(folder.path() / "c", wish), std::runtime_error);  // no gateway
 }
 
 }  // namespace

@@ -18,7 +18,7 @@
 
 namespace satrelay::ctl {
 
-// Binds and listens; the descriptor.
+// Binds and listens. Returns the descriptor.
 inline int listen_at(const std::filesystem::path& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -33,8 +33,8 @@ inline int listen_at(const std::filesystem::path& path) {
   return descriptor;
 }
 
-// Serves one client after another until it is destroyed. `answer` maps a command to the packet sent
-// back; an empty one is not sent.
+// Serves one client after another until it is destroyed. `answer` maps a command to the reply
+// packet. An empty reply is not sent.
 class FakeTelemetry {
  public:
   using Answer = std::function<std::string(const std::string& command)>;

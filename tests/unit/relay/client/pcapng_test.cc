@@ -1,5 +1,5 @@
-// The blocks by their octets, as the format's description has them; tests/e2e/test_capture.py reads
-// such files with tshark.
+// The blocks, octet by octet, as the description of the format has them. tests/e2e/test_capture.py
+// reads such files with tshark.
 #include "relay/client/pcapng.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ std::vector<Block> blocks_of(const std::string& file) {
   for (std::size_t at = 0; at < file.size();) {
     const auto size = number<std::uint32_t>(file, at + 4);
     EXPECT_EQ(size % 4, 0U);
-    EXPECT_EQ(number<std::uint32_t>(file, at + size - 4), size);  // said at both ends
+    EXPECT_EQ(number<std::uint32_t>(file, at + size - 4), size);  // the size is at both ends
     blocks.push_back({number<std::uint32_t>(file, at), file.substr(at + 8, size - 12)});
     at += size;
   }

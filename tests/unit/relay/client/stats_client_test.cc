@@ -34,7 +34,7 @@ TEST_F(StatsClientTest, ReturnsTheValueOfTheReply) {
   });
   StatsClient client(socket_, 2s);
   EXPECT_EQ(client.query("/satrelay/status").at("flows"), 7);
-  EXPECT_EQ(client.query("/satrelay/status").at("flows"), 7);  // the connection is kept
+  EXPECT_EQ(client.query("/satrelay/status").at("flows"), 7);  // over the same connection
 }
 
 TEST_F(StatsClientTest, CollectsEveryPageOfAList) {
@@ -52,7 +52,7 @@ TEST_F(StatsClientTest, CollectsEveryPageOfAList) {
 TEST_F(StatsClientTest, SaysThatNoGatewayRuns) {
   EXPECT_EQ(error_of([&] { StatsClient client(socket_, 2s); }),
             "no gateway runs at " + socket_.string() + "; is satrelayd started?");
-  ::close(listen_at(socket_));  // as a killed gateway leaves it
+  ::close(listen_at(socket_));  // a killed gateway leaves it like that
   EXPECT_EQ(error_of([&] { StatsClient client(socket_, 2s); }),
             "no gateway runs at " + socket_.string() + "; is satrelayd started?");
 }

@@ -1,4 +1,4 @@
-// What network cards compute for Receive Side Scaling is what the gateway computes of a flow.
+// The gateway computes the same hash of a flow as network cards do for Receive Side Scaling.
 #include "relay/gateway/steering/flow_hash.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,8 @@
 namespace satrelay::dpdk::flow_hash_test {
 namespace {
 
-// As rte_softrss() wants it: 32-bit words in the host's order, the ports in one of them.
+// The tuple is as rte_softrss() wants it: 32-bit words in the host's order, with both ports in one
+// word.
 template <std::size_t kWords>
 std::uint32_t of_card(const IpAddress& source, const IpAddress& destination, std::uint16_t from,
                       std::uint16_t to) {

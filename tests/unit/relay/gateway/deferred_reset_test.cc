@@ -1,5 +1,5 @@
-// Hosts that reset their connection right behind what they have sent: it reaches the other host
-// first, as over a bridge.
+// Hosts reset their connection right behind the bytes that they have sent. The bytes reach the
+// other host first, as over a bridge.
 #include "relay/gateway/flows/deferred_reset.h"
 
 #include <gtest/gtest.h>
@@ -98,7 +98,7 @@ TEST_F(DeferredResetTest, AResetWithoutAWordIsToldAtOnce) {
   expect_forgotten();
 }
 
-// The far host hears of both ends.
+// The far host gets both the FIN and the RST.
 TEST_F(DeferredResetTest, AResetBehindAnEndComesBehindIt) {
   open();
   near_.send(*a_, now_, kPushAck, "word");
@@ -117,12 +117,12 @@ TEST_F(DeferredResetTest, AResetBehindAnEndComesBehindIt) {
 
 TEST_F(DeferredResetTest, WhatIsOnItsWayToTheHostThatResetIsDropped) {
   open();
-  far_.silent = true;  // so that the last word is not over
+  far_.silent = true;  // so that the deferred reset is not over
   near_.send(*a_, now_, kPushAck, "word");
   near_.send(*a_, now_, kRstAck);
   for (int i = 0; i < 200; ++i) {
     far_.send(*b_, now_, kPushAck, std::string(1'400, 'b'));
-    if (i % 20 == 0) run(1);  // the gateway offers its window anew
+    if (i % 20 == 0) run(1);  // the gateway announces its window again
   }
   run(3);
   EXPECT_EQ(near_.received.size(), 0U);
@@ -134,7 +134,7 @@ TEST_F(DeferredResetTest, WhatIsOnItsWayToTheHostThatResetIsDropped) {
     }
   }
   far_.silent = false;
-  run(30);  // until it is sent again
+  run(30);  // until the gateway retransmits it
   EXPECT_EQ(far_.received, "questionword");
   expect_forgotten();
 }
@@ -150,7 +150,7 @@ TEST_F(DeferredResetTest, BothHostsMayReset) {
   EXPECT_EQ(count(Counter::kResetsOverdue) + count_far(Counter::kResetsOverdue), 0U);
 }
 
-// A host that acknowledges nothing.
+// The host acknowledges nothing.
 TEST_F(DeferredResetTest, AResetWaitsThirtySecondsForProgress) {
   open();
   near_.send(*a_, now_, kPushAck, "word");
@@ -164,7 +164,7 @@ TEST_F(DeferredResetTest, AResetWaitsThirtySecondsForProgress) {
   EXPECT_EQ(a_->flow_count(), 0U);
 }
 
-// A link that carries nothing: its peers do not give each other up for 120 s.
+// The link carries nothing. The gateways do not give each other up for 120 s.
 TEST_F(DeferredResetTest, ItWaitsThirtySecondsForTheLink) {
   open();
   near_.send(*a_, now_, kPushAck, "word");
@@ -204,7 +204,7 @@ TEST_F(DeferredResetTest, ANewSynOfTheFourTupleDoesNotWait) {
   EXPECT_EQ(far_.received, "again");
 }
 
-// Only the number of a RST proves that it is the host's.
+// Only its sequence number proves that a RST is the host's.
 TEST_F(DeferredResetTest, AForgedResetStartsNothing) {
   open();
   far_.send(*b_, now_, kPushAck, "word");
@@ -218,7 +218,7 @@ TEST_F(DeferredResetTest, AForgedResetStartsNothing) {
   EXPECT_EQ(b_->flow_count(), 1U);
 }
 
-// A gateway of before the block; it drops what it holds when it hears RESET.
+// A peer of a build without reset marks. It drops the bytes that it holds when a RESET arrives.
 class LastWordToAnOlderPeer : public HubTest {
  protected:
   void open() {

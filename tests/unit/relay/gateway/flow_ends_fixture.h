@@ -1,4 +1,4 @@
-// Two gateways between two hosts with one connection, of which each host does what a test says.
+// Two gateways between two hosts with one connection. Each host does what the test says.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 namespace satrelay::gateway {
 
-// A host with one connection, which takes and acknowledges what comes in order.
+// A host with one connection, which takes and acknowledges bytes in order.
 class MiniHost {
  public:
   struct Socket {
@@ -38,7 +38,7 @@ class MiniHost {
     EXPECT_EQ(gateway.handle_frame(PortId::kLan, frame(flags, payload), now), Verdict::kConsumed);
   }
 
-  // All that the gateway has to say to it.
+  // Takes all frames that the gateway has for the host.
   void listen(Gateway& gateway, Instant now) {
     FrameBytes out(gateway.max_frame_size());
     while (const std::size_t size = gateway.poll_frame(PortId::kLan, out, now).size) {
@@ -51,7 +51,7 @@ class MiniHost {
     }
   }
 
-  std::uint32_t expected() const { return expected_; }  // the next number
+  std::uint32_t expected() const { return expected_; }  // the next sequence number
 
   std::string received;
   std::vector<std::uint32_t> flow_labels;
@@ -60,7 +60,7 @@ class MiniHost {
   std::uint32_t reset_sequence = 0;
   bool saw_end = false;
 
-  bool silent = false;  // what comes is lost
+  bool silent = false;  // frames to the host are lost
 
  private:
   void take(Gateway& gateway, Instant now, ConstBytes payload, const wire::TcpHeader& tcp) {
@@ -105,7 +105,7 @@ class FlowEndsTest : public GatewayTest {
     near_.listen(*a_, now_);
     far_.listen(*b_, now_);
   }
-  // A connection that both hosts end, until gateway A knows it no more.
+  // Relays a connection that both hosts end, until gateway A has forgotten it.
   void relay_one_to_its_end() {
     near_.send(*a_, now_, wire::TcpFlags::kSyn);
     run(10);

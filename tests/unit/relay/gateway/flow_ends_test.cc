@@ -1,4 +1,4 @@
-// How connections begin and end at their edges: both hosts at once, and what is said after the end.
+// How connections begin and end: both hosts at once, and segments after the end.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -20,7 +20,8 @@ TEST_F(FlowEndsTest, AStrayAckAfterTheEndIsAnsweredWithRst) {
   near_.listen(*a_, now_);
   EXPECT_EQ(near_.resets, 1);
   EXPECT_EQ(near_.reset_sequence, tcp->header.acknowledgment);
-  // A new connection of the same ports that is bridged is left alone, once its host has taken it.
+  // A new connection with the same ports is bridged. The gateway leaves it alone once its host has
+  // accepted it.
   const FrameBytes request = far_.frame(Flags::kSyn);
   EXPECT_EQ(wan(request), Verdict::kBridge);
   EXPECT_EQ(lan(stray), Verdict::kDrop) << "anybody may have sent that SYN";
@@ -31,7 +32,7 @@ TEST_F(FlowEndsTest, AStrayAckAfterTheEndIsAnsweredWithRst) {
   EXPECT_EQ(lan(stray), Verdict::kBridge);
 }
 
-// The far host ends last, so its gateway waits for what it may say again.
+// The far host ends last, so its gateway waits for segments that it may repeat.
 class EndedFlow : public FlowEndsTest {
  protected:
   void SetUp() override {
@@ -67,7 +68,7 @@ TEST_F(EndedFlow, TakesNoPlaceButItsLateSegmentsAreAnswered) {
   EXPECT_EQ(answer->flags, Flags::kAck);
   EXPECT_EQ(answer->acknowledgment, fin.sequence + 1);
   EXPECT_EQ(answer->sequence, fin.acknowledgment);
-  // What the client says again meanwhile crosses no bridge to it.
+  // Meanwhile a segment that the client repeats is not bridged to the far host.
   wire::TcpHeader stray = fin;
   std::swap(stray.source_port, stray.destination_port);
   EXPECT_EQ(
@@ -105,7 +106,8 @@ TEST_F(EndedFlow, MakesWayForANewOne) {
   EXPECT_EQ(b_->flow_count(), 1U);
 }
 
-// Nor for what says something else, too: the far host would answer it, and its connection's FIN.
+// A SYN with FIN or RST does not begin a new connection. The old one stays in TIME-WAIT, and its
+// repeated FIN is answered.
 TEST_F(EndedFlow, MakesNoWayForASynThatIsNone) {
   const wire::TcpHeader fin = last_fin();
   for (const int more : {+Flags::kFin, +Flags::kRst, Flags::kFin | Flags::kRst}) {
@@ -122,7 +124,7 @@ TEST_F(EndedFlow, MakesNoWayForASynThatIsNone) {
   EXPECT_TRUE(hear()) << "and its FIN is still answered";
 }
 
-// The client's side has no TIME-WAIT, and remembers the connection.
+// The client's gateway has no TIME-WAIT, but it remembers the connection.
 TEST_F(EndedFlow, ASynThatIsNoneIsNotBridgedByTheOtherSideEither) {
   const FrameBytes frame = near_.frame(Flags::kSyn | Flags::kFin);
   EXPECT_EQ(a_->handle_frame(PortId::kLan, frame, now_), Verdict::kDrop);
@@ -165,8 +167,8 @@ class ManyEnded : public FlowEndsTest {
   std::vector<wire::TcpHeader> fins_;
 };
 
-// Each of these connections' hosts sends a SYN that its TIME-WAIT does not admit: RFC 5961's answer
-// is what lets a host end the old connection by RST.
+// The host of each connection sends a SYN that TIME-WAIT does not admit. By the challenge ACK of
+// RFC 5961 the host can end the old connection with RST.
 TEST_F(ManyEnded, EachIsChallenged) {
   int answers = 0;
   for (wire::TcpHeader syn : fins_) {
@@ -205,7 +207,7 @@ TEST_F(FlowEndsTest, WhatWasNeverRelayedIsBridgedInMidStream) {
   EXPECT_EQ(count(Counter::kBridgedMidStream), 1U);
 }
 
-// The end of the old connection and the beginning of the new arrive in one go.
+// The RST of the old connection and the SYN of the new one arrive together.
 TEST_F(FlowEndsTest, TheHostOfAFlowThatMakesRoomIsReset) {
   near_.send(*a_, now_, Flags::kSyn);
   run(10);
@@ -243,7 +245,7 @@ class SimultaneousOpen : public FlowEndsTest {
     EXPECT_EQ(near_.received, "from the server side, too, and after");
     EXPECT_TRUE(near_.saw_end);
     EXPECT_EQ(near_.resets + far_.resets, 0);
-    run(700);  // TIME-WAIT, and the last words of streams
+    run(700);  // TIME-WAIT, and streams that linger
     EXPECT_EQ(a_->flow_count(), 0U);
     EXPECT_EQ(b_->flow_count(), 0U);
     EXPECT_EQ(a_->peers()[0].streams + b_->peers()[0].streams, 0U);

@@ -1,5 +1,4 @@
-// What is left of a connection when it has ended: a record at each gateway, and its time among the
-// completions.
+// A connection that has ended leaves a record at each gateway, and its time among the completions.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -46,7 +45,7 @@ class RecordedFlow : public FlowEndsTest {
     ASSERT_EQ(at_client_.records.size(), 1U);
     ASSERT_EQ(at_server_.records.size(), 1U);
   }
-  // Of those of that size.
+  // The completion times of flows of that size.
   Histogram completions(std::string_view size) const {
     for (const HistogramSnapshot& each : a_->histograms()) {
       if (each.field == &kFlowCompletion && each.of == size) return each.values;
@@ -158,7 +157,7 @@ TEST_F(RecordedFlow, KnowsBothLans) {
   EXPECT_EQ(b.far->repeated, 1U);
 }
 
-// Its stream is over, and the far gateway has told, before the host has taken the end.
+// The stream is over, and the far gateway has sent its figures, before the host has taken the end.
 TEST_F(RecordedFlow, KnowsTheFarLanThoughItsOwnHostIsSlow) {
   open();
   near_.send(*a_, now_, kFinAck);
@@ -195,7 +194,7 @@ TEST_F(RecordedFlow, KnowsTheFarLanOfOneThatWasReset) {
 TEST_F(RecordedFlow, DoesNotWaitForALostPeerForEver) {
   open();
   near_.send(*a_, now_, Flags::kRst | Flags::kAck);
-  const auto pass = [&](Duration time) {  // without a word of the peer's
+  const auto pass = [&](Duration time) {  // without a packet of the peer
     for (const Instant until = now_ + time; now_ < until;) {
       now_ += Duration::milliseconds(100);
       a_->handle_timeout(now_);
@@ -222,7 +221,7 @@ TEST_F(RecordedFlow, WhatWaitsForThePeerIsRecordedWhenTheGatewayStops) {
   EXPECT_EQ(at_client_.records[0].end, Counter::kFlowsResetByHost);
 }
 
-// A record of a session that is over gets nothing of what the new one has by the same name.
+// The record of an old session gets no figures of a stream with the same id in the new session.
 TEST_F(RecordedFlow, APeerThatWasStartedAnewKnowsNothingOfIt) {
   open();
   near_.silent = far_.silent = true;

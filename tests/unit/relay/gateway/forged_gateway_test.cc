@@ -1,5 +1,5 @@
-// Nobody speaks for a gateway on its network but itself: neither hosts of the LAN nor a machine of
-// the WAN that has the same address.
+// Frames in the gateway's name come from the gateway only. Neither a host of the LAN nor a machine
+// of the WAN with the same address can send in its name.
 #include <gtest/gtest.h>
 
 #include "pep/wire/arp.h"
@@ -38,7 +38,7 @@ FrameBytes arp(std::string_view sender, std::string_view target,
   return frame;
 }
 
-// An ICMPv6 message: `target` behind its first eight octets, then a link-layer option.
+// An ICMPv6 message with `target` after its first eight octets, and then a link-layer option.
 FrameBytes neighbour(std::uint8_t type, std::string_view source, std::string_view target,
                      const wire::EthernetHeader& ethernet = from_forger()) {
   wire::IpHeader ip;

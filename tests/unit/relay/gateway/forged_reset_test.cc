@@ -1,5 +1,5 @@
-// A connection that no gateway relays, and somebody who wants it reset: gateways that know nothing
-// of it may not do that for him. And one whose hosts do disagree, which ends.
+// A forger wants to end a connection that no gateway relays. Gateways that know nothing of the
+// connection must not reset it for him. A connection with hosts that do disagree ends.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -14,7 +14,7 @@ namespace {
 
 using Flags = wire::TcpFlags;
 
-// One end of an established connection, as far as RFC 9293 section 3.10.7.4 goes.
+// One end of an established connection, by the rules of RFC 9293 section 3.10.7.4.
 struct End {
   std::string_view own;
   std::string_view other;
@@ -23,7 +23,7 @@ struct End {
   std::uint16_t other_port = 0;
   std::uint32_t next = 0;
   std::uint32_t expects = 0;
-  unsigned resets = 0;  // heard, whatever their numbers
+  unsigned resets = 0;  // that arrived, with any number
   bool is_over = false;
   unsigned answers_left = ~0U;
 
@@ -41,7 +41,7 @@ struct End {
     tcp.window = 60'000;
     return tcp_frame(own, other, tcp, ethernet, payload);
   }
-  // Its answer, if it has one.
+  // Handles a segment. Returns the segment that it sends back, if any.
   std::optional<FrameBytes> hear(ConstBytes bytes) {
     const Frame frame = look_at(bytes);
     const auto tcp = wire::parse_tcp(frame.payload);
@@ -71,7 +71,7 @@ class ForgedReset : public GatewayTest {
     wire::EthernetHeader back = host_to_server().reversed();
     ends_ = {End{kClient, kServer, host_to_server(), 40'000, 443, 1'000'000'000, 3'000'000'000},
              End{kServer, kClient, back, 443, 40'000, 3'000'000'000, 1'000'000'000}};
-    from_lan(kA, ends_[kA].segment());  // both have spoken once
+    from_lan(kA, ends_[kA].segment());  // each has sent once
     from_lan(kB, ends_[kB].segment());
   }
   Gateway& gateway(Side side) { return side == kA ? *a_ : *b_; }
@@ -83,7 +83,7 @@ class ForgedReset : public GatewayTest {
     if (gateway(side).handle_frame(PortId::kWan, frame, now_) != Verdict::kBridge) return;
     if (const auto answer = ends_[side].hear(frame)) from_lan(side, *answer);
   }
-  // 100 ms, and what the gateways themselves say to the hosts.
+  // 100 ms pass, and the frames of the gateways reach the hosts.
   void pass() {
     step();
     for (const Side side : {kA, kB}) {
@@ -105,7 +105,7 @@ class ForgedReset : public GatewayTest {
       from_lan(side, frame);
     }
   }
-  // Each of them four times, which looks as if its host repeated itself.
+  // Each forged segment comes four times, as if its host repeated itself.
   template <typename Deliver>
   void forge(unsigned segments, bool busy, const Deliver& deliver) {
     for (unsigned i = 0; i < segments; i += 4) {
@@ -151,7 +151,7 @@ TEST_F(ForgedReset, NeitherDoSegmentsFromTheLanOfEitherHost) {
   EXPECT_GT(counted(Counter::kMisfitsUnproved), 0U) << "they were looked into";
 }
 
-// As after a restart of both gateways without a journal.
+// This happens after a restart of both gateways without a journal.
 TEST_F(ForgedReset, HostsThatDisagreeAreBothReset) {
   ends_[kB].next = 500'000'000;
   ends_[kB].expects = 2'000'000'000;
@@ -166,11 +166,11 @@ TEST_F(ForgedReset, HostsThatDisagreeAreBothReset) {
   EXPECT_EQ(counted(Counter::kEvidenceTold), 2U);
 }
 
-// One direction of the link is dead for what is bridged: the host repeats itself, and has every
-// reason to.
+// One direction of the link is dead for bridged frames. So the host repeats itself, for good
+// reason.
 TEST_F(ForgedReset, HostsThatAgreeAreLeftAloneWhateverIsLost) {
   for (int i = 0; i < 100; ++i) {
-    ends_[kB].next += i == 0 ? 100'000'000 : 0;  // of which no acknowledgment has come back
+    ends_[kB].next += i == 0 ? 100'000'000 : 0;  // bytes without an acknowledgment so far
     ends_[kA].expects = ends_[kB].next;
     a_->handle_frame(PortId::kLan, ends_[kA].segment(), now_);
     b_->handle_frame(PortId::kLan,

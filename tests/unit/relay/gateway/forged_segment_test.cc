@@ -1,5 +1,5 @@
-// What a machine of the LAN can do to a relayed connection whose addresses and ports it knows: with
-// numbers that are wrong, nothing.
+// A machine of the LAN knows the addresses and ports of a relayed connection. Its segments with
+// wrong numbers have no effect on the connection.
 #include <gtest/gtest.h>
 
 #include "tests/unit/relay/gateway/relayed_fixture.h"
@@ -17,7 +17,7 @@ wire::EthernetHeader from_elsewhere() {
 
 class ForgedSegment : public RelayedTest {
  protected:
-  // Where the answer to the client's next byte goes.
+  // The MAC to which the gateway sends the answer to the client's next byte.
   MacAddress host() {
     lan(frame_of(segment(0), std::string(3000, 'x')));
     EXPECT_TRUE(hear());
@@ -61,7 +61,7 @@ TEST_F(ForgedSegment, OfTheHandshakeDoesNotRedirectItEither) {
 TEST_F(ForgedSegment, AHostThatHasMovedIsFollowed) {
   open();
   ASSERT_EQ(host(), kHostMac);
-  // Our ACK went to where it was: it sends the same once more.
+  // Our ACK went to the host's former MAC, so the host sends the same bytes again.
   lan(frame_of(segment(0), std::string(3000, 'x'), from_elsewhere()));
   ASSERT_TRUE(hear());
   EXPECT_EQ(heard_by(), kElsewhere);
@@ -75,7 +75,7 @@ TEST_F(ForgedSegment, DoesNotKeepASilentConnectionAlive) {
     open();
     const Instant start = now_;
     const std::uint64_t before = count(Counter::kFlowsResetIdle);
-    // A host's own question whether we are there does.
+    // The host's own keep-alive counts.
     const wire::TcpHeader asks = segment(forged ? 1'000'000'000 : std::uint32_t(-1));
     while (now_ < start + Duration::seconds(8)) {
       step();
@@ -90,7 +90,8 @@ TEST_F(ForgedSegment, DoesNotKeepASilentConnectionAlive) {
 }
 
 TEST_F(ForgedSegment, DoesNotChangeTheMarksThatTheFarHostSees) {
-  // Bytes that cross with a byte of the host: more, where new marks go before it.
+  // Returns how many bytes cross with a byte of the host. There are more of them if new marks go
+  // before it.
   const auto crossed = [&](std::optional<std::uint32_t> second) {
     restart();
     start_peer();
@@ -114,8 +115,9 @@ TEST_F(ForgedSegment, DoesNotChangeTheMarksThatTheFarHostSees) {
   EXPECT_GT(crossed(1), alone + 1) << "its own";
 }
 
-// Two hosts have a connection that no gateway relays, and somebody on the client's LAN sends a SYN
-// with its addresses and ports. Answered by the gateway, it would take that connection's place.
+// Two hosts have a connection that no gateway relays. A machine on the client's LAN sends a SYN
+// with its addresses and ports. If the gateway answered that SYN, the new flow would take the
+// connection's place.
 class ForgedSynOfBridged : public ForgedSegment {
  protected:
   ForgedSynOfBridged() {
@@ -145,7 +147,7 @@ class ForgedSynOfBridged : public ForgedSegment {
   }
   Verdict forged_syn() {
     wire::TcpHeader forged = syn();
-    forged.sequence += next_ += 12345;  // no repetition
+    forged.sequence += next_ += 12345;  // not a repetition
     return lan(tcp_frame(kClient, kServer, forged, from_elsewhere()));
   }
   void wait(int seconds) {
@@ -189,7 +191,7 @@ TEST_F(ForgedSynOfBridged, IsBridgedThoughTheWanSaysThatTheConnectionIsOver) {
        {wire::TcpFlags::kFin, wire::TcpFlags::kRst, wire::TcpFlags::kSyn}) {
     from_server(flags, kServerAt + 1'000);
     from_server(flags, kServerAt + 1'000'000'000);
-    from_client(wire::TcpFlags::kAck);  // as RFC 5961 has it
+    from_client(wire::TcpFlags::kAck);  // as RFC 5961 requires
     EXPECT_EQ(forged_syn(), Verdict::kBridge) << int{flags};
   }
   from_server(wire::TcpFlags::kRst);
@@ -208,15 +210,15 @@ TEST_F(ForgedSynOfBridged, OfASilentConnectionIsRelayed) {
   EXPECT_EQ(forged_syn(), Verdict::kConsumed);
 }
 
-// Two hosts have a connection that no gateway relays, and somebody on the client's LAN sends a SYN
-// with its addresses and ports, which the gateways pass on before anybody has answered.
+// Two hosts have a connection that no gateway relays. A machine on the client's LAN sends a SYN
+// with its addresses and ports. The gateways pass such a SYN on before any host has answered it.
 class ForgedSyn : public RelayedTest {
  protected:
   void SetUp() override {
     config_a_.rules.back().modes.handshake = config::HandshakeMode::kRemote;
     RelayedTest::SetUp();
   }
-  // What the gateway of the server says to it.
+  // The segments that the server's gateway sends to the server.
   std::vector<wire::TcpHeader> to_server() {
     std::vector<wire::TcpHeader> heard;
     FrameBytes frame(b_->max_frame_size());
@@ -261,7 +263,7 @@ TEST_F(ForgedSyn, EndsNoConnectionThatNobodyRelays) {
   step();
   EXPECT_EQ(count(Counter::kFlowsInUse), 1U);
   EXPECT_FALSE(hear()) << "the client never asked";
-  // The next one is bridged, whatever its number; another connection is not.
+  // The next SYN is bridged, whatever its number. A SYN of another connection is not.
   wire::TcpHeader next = syn();
   next.sequence += 12345;
   EXPECT_EQ(lan(tcp_frame(kClient, kServer, next)), Verdict::kBridge);
@@ -287,7 +289,8 @@ TEST_F(ForgedSyn, AForgedAnswerDoesNotKeepTheServersFromCounting) {
   EXPECT_TRUE(answered->has(wire::TcpFlags::kSyn));
 }
 
-// Who has completed a handshake has asked for it: what is in its way is what it has forgotten.
+// A client that completes a handshake has asked for the connection. So it has forgotten any older
+// connection in its way, and that one may be reset.
 TEST_F(ForgedSyn, AClientThatIsKnownEndsWhatItHasForgotten) {
   config_a_.rules.back().modes = {};
   restart();

@@ -1,4 +1,4 @@
-// After a reload with another secret nothing in the process's memory is the old one.
+// After a reload with another secret, no memory of the process holds the old one.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace satrelay::gateway::forgotten_keys_test {
 namespace {
 
-// Never stored as a whole but in the secrets that are looked for.
+// The test itself never stores a whole key, except in the secrets that it gives to the gateways.
 std::byte octet_of_key(std::uint8_t key, std::size_t i) {
   return static_cast<std::byte>((i * 151 + key * 29U + 83) * 37U >> 2);
 }
@@ -23,7 +23,7 @@ Secret<config::kPskSize> make_key(std::uint8_t number) {
   return key;
 }
 
-// AddressSanitizer would take what was freed for out of bounds.
+// AddressSanitizer would report the freed memory that this reads.
 [[gnu::no_sanitize("address")]] bool is_key(const std::byte* bytes, std::uint8_t number) {
   for (std::size_t i = 0; i < config::kPskSize; ++i) {
     if (bytes[i] != octet_of_key(number, i)) return false;
@@ -31,7 +31,7 @@ Secret<config::kPskSize> make_key(std::uint8_t number) {
   return true;
 }
 
-// Copies of it in what this process can write to, but its stacks.
+// Counts the copies of a key in all writable memory of the process, except its stacks.
 [[gnu::no_sanitize("address")]] std::size_t copies_of_key(std::uint8_t number) {
   std::size_t copies = 0;
   std::FILE* maps = std::fopen("/proc/self/maps", "re");
@@ -43,7 +43,7 @@ Secret<config::kPskSize> make_key(std::uint8_t number) {
     if (std::sscanf(line, "%lx-%lx %7s", &begin, &end, rights) != 3) continue;
     const std::string text = line;
     if (rights[0] != 'r' || rights[1] != 'w' || text.find("[stack") != std::string::npos) continue;
-    // A sanitizer's own accounts of memory are longer.
+    // Memory that a sanitizer uses for itself is in longer regions.
     if (end - begin <= (1UL << 28)) regions.emplace_back(begin, end);
   }
   std::fclose(maps);
@@ -92,7 +92,7 @@ TEST_F(ForgottenKeys, AReloadLeavesNoCopyOfTheOldSecret) {
   for (int i = 0; i < 40; ++i) step();
   ASSERT_EQ(a_->peers()[0].state, stp::PeerState::kAlive);
   ASSERT_TRUE(a_->peers()[0].encrypts);
-  give_keys(3);  // the configurations of the test have no other
+  give_keys(3);  // removes the key from the test's own configurations
   ASSERT_GE(copies_of_key(1), 2U) << "the sessions have it";
   reload_both();
   EXPECT_EQ(copies_of_key(1), 0U);
@@ -102,7 +102,7 @@ TEST_F(ForgottenKeys, AReloadLeavesNoCopyOfTheOldSecret) {
   EXPECT_EQ(a_->peers()[0].state, stp::PeerState::kAlive);
 }
 
-// The peer is missed and asked: offers wait, which are made with the secret.
+// The peer is missed, and HELLOs ask for it. They have offers that were made with the secret.
 TEST_F(ForgottenKeys, NorDoesAReloadWhileThePeerIsMissed) {
   give_keys(1);
   start_both();

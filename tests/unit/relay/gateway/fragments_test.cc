@@ -1,5 +1,5 @@
-// Fragments, and segments behind extension headers, as a gateway takes them from its LAN: relayed
-// if they are of a relayed connection, and else bridged as they came.
+// Fragments, and segments behind extension headers, from the LAN. They are relayed if they belong
+// to a relayed connection. Otherwise they are bridged as they came.
 #include "relay/sim/network/fragments.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,8 @@ constexpr std::uint8_t kHopByHop = 0, kRouting = 43, kAtomic = 44, kDestinationO
 
 class Fragments : public RelayedTest {
  protected:
-  // Those that are held are consumed; the verdict about the last.
+  // All fragments before the last are held, and so consumed. Returns the verdict about the last
+  // one.
   Verdict lan_all(const std::vector<FrameBytes>& frames) {
     Verdict last = Verdict::kConsumed;
     for (const FrameBytes& frame : frames) {
@@ -31,7 +32,7 @@ class Fragments : public RelayedTest {
     }
     return last;
   }
-  // What leaves by the WAN now and is not STP.
+  // Frames that leave by the WAN now, without those of STP.
   std::vector<FrameBytes> bridged() {
     std::vector<FrameBytes> frames;
     while (auto frame = next_frame(PortId::kWan)) {
@@ -43,7 +44,7 @@ class Fragments : public RelayedTest {
     config_a_.rules = std::move(rules);
     a_->reconfigure(config_a_, now_);
   }
-  // A segment of a connection that nobody relays.
+  // A segment of a connection that no gateway relays.
   static FrameBytes stranger(std::string_view from = kClient, std::string_view to = kServer,
                              std::uint16_t port = 4000) {
     wire::TcpHeader tcp = syn(port);
@@ -85,7 +86,8 @@ TEST_F(Fragments, OfARelayedConnectionOverIpv6Too) {
   std::ranges::reverse(fragments);
   EXPECT_EQ(lan_all(fragments), Verdict::kConsumed);
   EXPECT_EQ(acknowledged(), 2000U);
-  // The Destination Options header begins the fragments (RFC 7112 allows no less in the first).
+  // The first fragment begins with the Destination Options header (RFC 7112 requires no less in
+  // it).
   const FrameBytes behind =
       with_extension_header(frame_of(segment(2000), std::string(1000, 'z')), kDestinationOptions);
   EXPECT_EQ(lan_all(cut(behind)), Verdict::kConsumed);
@@ -136,7 +138,7 @@ TEST_F(Fragments, WhatIsNoTcpIsBridgedAtOnce) {
   const FrameBytes v6 = ip_frame(host_to_server(), ip, FrameBytes(1000));
   for (const FrameBytes& frame : cut(v6)) EXPECT_EQ(lan(frame), Verdict::kBridge);
   EXPECT_EQ(count(Counter::kBridgedFragment), 6U);
-  // Behind Destination Options nobody knows before the whole is there.
+  // Behind Destination Options, the protocol is unknown until the packet is whole.
   const auto hidden = cut(with_extension_header(v6, kDestinationOptions));
   EXPECT_EQ(lan_all(hidden), Verdict::kConsumed);
   std::vector<FrameBytes> seen;
@@ -147,7 +149,7 @@ TEST_F(Fragments, WhatIsNoTcpIsBridgedAtOnce) {
 }
 
 TEST_F(Fragments, WaitForTheirTurnAsOtherFramesDo) {
-  // Until frames have to wait.
+  // Fills the link, so that frames have to wait.
   while (lan(udp()) == Verdict::kBridge) {
   }
   const std::size_t held = a_->held_frames();
@@ -198,7 +200,7 @@ TEST_F(Fragments, NoRuleIsEvadedByThem) {
   }
   EXPECT_EQ(count(Counter::kDroppedByRule), 6U);
   EXPECT_EQ(count(Counter::kFlowsAccepted), 0U);
-  // The port is written over, by one that comes later or before.
+  // A later or an earlier fragment overwrites the port.
   auto good = cut(stranger());
   auto evil = good;
   store_u16(evil[0].data() + 14 + 20 + 2, 23);
@@ -233,7 +235,7 @@ TEST_F(Fragments, ASynInThemIsRelayed) {
   EXPECT_TRUE(bridged().empty());
 }
 
-// And so is its connection, whatever comes later: the server has its SYN.
+// And so are all later segments of its connection, since the server has its SYN.
 TEST_F(Fragments, ASynBehindExtensionHeadersIsBridged) {
   const FrameBytes plain = tcp_frame(kClientV6, kServerV6, syn());
   for (const std::uint8_t number : {kHopByHop, kRouting, kAtomic, kDestinationOptions}) {
@@ -264,7 +266,7 @@ TEST_F(Fragments, ExtensionHeadersAreSteppedOver) {
   EXPECT_EQ(heard_ ? look_at(*heard_).kind : FrameKind::kTcp, FrameKind::kTcp) << "none come back";
 }
 
-// Its destination is another host's than the connection's.
+// The packet goes on to another host than that of the connection.
 TEST_F(Fragments, ASegmentThatGoesOnElsewhereIsNotOfTheConnection) {
   open(kClientV6, kServerV6);
   FrameBytes routed = with_extension_header(frame_of(segment(0), "hello"), kRouting);
@@ -273,7 +275,8 @@ TEST_F(Fragments, ASegmentThatGoesOnElsewhereIsNotOfTheConnection) {
   EXPECT_EQ(acknowledged(), 0U);
 }
 
-// An ACK that brings back a cookie opens the connection that its SYN, without any, asked for.
+// A connection is opened by an ACK that brings back a cookie, even if its SYN had no extension
+// headers.
 TEST_F(Fragments, AnAckToACookieMayBeBehindThem) {
   for (std::uint16_t port = 1; port <= config_a_.limits.half_open / 2; ++port) {
     ASSERT_EQ(lan(tcp_frame(kClientV6, kServerV6, syn(port))), Verdict::kConsumed);
@@ -311,7 +314,8 @@ TEST_F(Fragments, AFragmentWithinFragmentsIsDropped) {
   EXPECT_TRUE(bridged().empty());
 }
 
-// Those of a relayed connection have been bridged by the far gateway, which does not know it.
+// The far gateway has bridged fragments of a relayed connection, as it does not know the
+// connection.
 TEST_F(Fragments, FromTheWanPassButTheFirstOfARelayedConnection) {
   open(kClientV6, kServerV6);
   wire::TcpHeader back = segment(0);

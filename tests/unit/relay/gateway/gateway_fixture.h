@@ -1,5 +1,5 @@
-// Gateway A before a client, joined to gateway B by a wire without delay, for tests of what a
-// gateway does with each kind of frame.
+// Gateway A in front of a client, joined to gateway B by a wire without delay. For tests of how a
+// gateway handles each kind of frame.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ inline config::Gateway config_of(std::string_view own, std::string_view peer,
   ssh.action = config::Action::kBridge;
   config.rules = {ssh, {}};
   config.stp.port = kStpPort;
-  // For one host the half of these.
+  // One host may have half of these.
   config.limits.flows = 8;
   config.limits.half_open = 6;
   return config;
@@ -62,7 +62,7 @@ class GatewayTest : public testing::Test {
     ASSERT_EQ(a_->peers()[0].state, stp::PeerState::kAlive);
   }
 
-  // 100 ms, in which both gateways say what they have to say on the WAN.
+  // 100 ms pass, and both gateways send all that they have for the WAN.
   void step() {
     now_ += Duration::milliseconds(100);
     if (a_->next_timeout() <= now_) a_->handle_timeout(now_);

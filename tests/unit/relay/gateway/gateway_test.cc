@@ -1,5 +1,5 @@
-// What the gateway does with each kind of frame: bridged, consumed or dropped, and which counter
-// says so. Whole transfers are in tests/sim.
+// The verdict about each kind of frame (bridged, consumed or dropped) and its counter. Whole
+// transfers are in tests/sim.
 #include "relay/gateway/gateway.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST_F(GatewayTest, BridgesWhatIsNotTcp) {
   EXPECT_EQ(count(Counter::kBridgedMalformed), 1U);
 }
 
-// 50 Mbit/s take 16 full frames in the 4 ms that may leave at once; the rest waits for its time.
+// At 50 Mbit/s, 16 full frames fit into the 4 ms that may leave at once. The other frames wait.
 TEST_F(GatewayTest, HoldsBridgedFramesForWhichTheCarrierHasNoRoom) {
   const FrameBytes frame = udp_frame(kClient, kServer, 53, FrameBytes(1'400));
   int bridged = 0;
@@ -45,7 +45,7 @@ TEST_F(GatewayTest, HoldsBridgedFramesForWhichTheCarrierHasNoRoom) {
   EXPECT_NEAR(bridged, 17, 1);
   EXPECT_EQ(a_->held_frames(), 1U);
   EXPECT_EQ(count(Counter::kHeldFrames), 1U);
-  // Behind a held one nothing leaves at once but what is not IP.
+  // Behind a held frame, only frames that are not IP leave at once.
   EXPECT_EQ(lan(frame), Verdict::kQueued);
   FrameBytes lacp(60);
   wire::EthernetHeader ethernet = host_to_server();
@@ -64,8 +64,8 @@ TEST_F(GatewayTest, HoldsBridgedFramesForWhichTheCarrierHasNoRoom) {
   EXPECT_EQ(count(Counter::kWanFramesOut), sent + 2);
 }
 
-// More frames than one burst takes, of all kinds of verdicts; and ports that take but some at a
-// time.
+// More frames than a burst takes, with all kinds of verdicts, and ports that take only some frames
+// at a time.
 TEST_F(GatewayTest, ManyFramesAtOnceFareAsOneByOne) {
   FrameBytes lldp(60);
   wire::EthernetHeader ethernet = host_to_server();
@@ -85,7 +85,7 @@ TEST_F(GatewayTest, ManyFramesAtOnceFareAsOneByOne) {
   std::vector<Frame> looks(frames.size());
   for (std::size_t i = 0; i < frames.size(); ++i) {
     arrived[i].bytes = frames[i];
-    if (i % 2 == 0) continue;  // the host has not looked
+    if (i % 2 == 0) continue;  // the caller has not parsed it
     looks[i] = look_at(frames[i]);
     arrived[i].seen = &looks[i];
   }
@@ -120,8 +120,8 @@ TEST_F(GatewayTest, ManyFramesAtOnceFareAsOneByOne) {
   EXPECT_EQ(single.held_frames(), a_->held_frames());
 }
 
-// A class has two thirds of the places. The oldest of the fattest flow give way, and the port is
-// told which.
+// One class may have two thirds of the places. The oldest frames of the fattest flow give way, and
+// the port is told which.
 TEST_F(GatewayTest, TheOldestBridgedFramesGiveWayBeyondTheLimit) {
   const FrameBytes frame = udp_frame(kClient, kServer, 53, FrameBytes(1'400));
   std::vector<std::size_t> slots;
@@ -147,7 +147,7 @@ TEST_F(GatewayTest, TheOldestBridgedFramesGiveWayBeyondTheLimit) {
   EXPECT_EQ(count(Counter::kWanFramesOut), sent);
 }
 
-// What has waited for longer than it may is dropped when its turn comes.
+// A frame that has waited for too long is dropped when its turn comes.
 TEST_F(GatewayTest, BridgedFramesDoNotWaitForEver) {
   const FrameBytes frame = udp_frame(kClient, kServer, 53, FrameBytes(1'400));
   for (int i = 0; i < 100; ++i) lan(frame);
@@ -190,7 +190,7 @@ TEST_F(GatewayTest, WhatWaitsInAClassLeavesThoughTheClassIsNoMore) {
   EXPECT_EQ(a_->held_frames(), 0U);
 }
 
-// A second carrier next to "sat", for which no peer stands.
+// A second carrier beside "sat", without a peer.
 config::Link slow_link() {
   return {.name = "slow",
           .send_rate = BitRate::bits_per_second(10'000),
@@ -204,7 +204,7 @@ TEST_F(GatewayTest, ACongestedCarrierHoldsUpNoFrameThatAnotherHasRoomFor) {
       now_);
   const FrameBytes frame = udp_frame(kClient, kServer, 9, FrameBytes(1400));
   FrameBytes out(a_->max_frame_size());
-  // The slow carrier is booked out with the first frame; the other carries 40 Mbit/s of its 50.
+  // The first frame books out the slow carrier. The other one carries 40 of its 50 Mbit/s.
   for (int i = 0; i < 3000; ++i) {
     now_ += Duration::microseconds(294);
     const Verdict verdict = lan(frame);
@@ -253,7 +253,7 @@ TEST_F(GatewayTest, TellsWhatEachLinkCarries) {
   EXPECT_EQ(links[1].send.capacity, config_a_.links[1].send_rate);
   EXPECT_EQ(links[1].sent_bytes, 0U);
 
-  // The far gateway tells that less comes, and then that all does.
+  // The far gateway announces that less arrives, and then that all arrives.
   const BitRate least = BitRate::bits_per_second(2'000'000);
   b_->set_capacity("sat", LinkWay::kReceive, least, now_);
   EXPECT_EQ(b_->links()[0].receive.capacity, least);
@@ -272,8 +272,8 @@ TEST_F(GatewayTest, BridgesTcpWhileThePeerIsDown) {
   EXPECT_EQ(count(Counter::kBridgedPeerDown), 1U);
 }
 
-// A server that answered the first SYN would not know the connection that a relayed second one
-// opens.
+// If the second SYN were relayed, the server would not know its connection, as it has answered the
+// first SYN.
 TEST_F(GatewayTest, BridgesTheRepetitionOfABridgedSyn) {
   EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn())), Verdict::kBridge);
   start_peer();
@@ -318,7 +318,7 @@ TEST_F(GatewayTest, AnswersASynForTheServer) {
   EXPECT_EQ(tcp->header.flags, wire::TcpFlags::kSyn | wire::TcpFlags::kAck);
   EXPECT_EQ(tcp->header.acknowledgment, 1001U);
   EXPECT_EQ(tcp->header.source_port, 80);
-  // Nothing of it may cross the satellite before the host has answered.
+  // No stream may be opened before the host has answered.
   EXPECT_EQ(a_->peers()[0].streams, 0U);
 }
 
@@ -471,7 +471,7 @@ TEST_F(GatewayTest, ResetsAFlowThatIsSilentForTooLong) {
   ack.options = {};
   EXPECT_EQ(lan(tcp_frame(kClient, kServer, ack)), Verdict::kConsumed);
   ASSERT_EQ(count(Counter::kFlowsEstablished), 1U);
-  // The far gateway's host never answers; here that is silence, as its SYNs go nowhere.
+  // The far gateway's SYNs go nowhere here, so its host never answers.
   const Instant start = now_;
   while (a_->flow_count() > 0 && now_ < start + Duration::seconds(20)) {
     step();

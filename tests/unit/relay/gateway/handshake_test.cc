@@ -1,4 +1,4 @@
-// Who answers a SYN: the gateway, or the server where that has refused before. A client that
+// The gateway answers a SYN, or leaves it to the server if that has refused before. A client that
 // chooses among addresses by connect() must learn that one of them refuses.
 #include <gtest/gtest.h>
 
@@ -19,9 +19,9 @@ using Flags = wire::TcpFlags;
 
 class HandshakeTest : public GatewayTest {
  protected:
-  // What the client sees: who has answered its SYN, and how.
+  // How the client's SYN was answered.
   enum class Answer : std::uint8_t { kLocal, kServer, kRefusedLate, kRefused, kSilence };
-  // And what the server does with a SYN.
+  // How the server reacts to a SYN.
   enum class Server : std::uint8_t { kAccepts, kRefuses };
 
   void start(config::HandshakeMode mode = config::HandshakeMode::kLocal) {
@@ -32,7 +32,7 @@ class HandshakeTest : public GatewayTest {
     start_peer();
   }
 
-  // The next segment; ICMP errors are passed over.
+  // The next segment. ICMP errors are skipped.
   std::optional<wire::TcpHeader> take(Gateway& gateway) {
     FrameBytes bytes(gateway.max_frame_size());
     const std::size_t size = gateway.poll_frame(PortId::kLan, bytes, now_).size;
@@ -43,7 +43,7 @@ class HandshakeTest : public GatewayTest {
     const auto tcp = wire::parse_tcp(frame.payload);
     return tcp ? std::optional(tcp->header) : std::nullopt;
   }
-  // The last of them that has one of the flags; all are taken.
+  // Takes all segments. Returns the last one with one of the flags.
   std::optional<wire::TcpHeader> take_all(Gateway& gateway, std::uint8_t flags) {
     std::optional<wire::TcpHeader> last;
     while (const auto header = take(gateway)) {
@@ -92,10 +92,10 @@ class HandshakeTest : public GatewayTest {
     return reset ? Answer::kServer : Answer::kSilence;
   }
 
-  // A port that answers nothing at all, until the far gateway gives up.
+  // Connects to a port that never answers, until the far gateway gives up.
   enum class Client : std::uint8_t {
     kIsQuiet,
-    kRepeatsItself,  // as one does that the server has answered by another way
+    kRepeatsItself,  // as if the server had answered by another way
   };
   void connect_to_silence(const char* server, std::uint16_t port, Client client = Client::kIsQuiet);
 
@@ -114,10 +114,10 @@ class HandshakeTest : public GatewayTest {
   }
 
   std::uint16_t client_port_ = 40'000;
-  std::string last_server_;  // of what was taken last
+  std::string last_server_;  // of the segment that was taken last
 };
 
-// A router of the far LAN has no way to any of the servers, and says so of each SYN.
+// A router of the far LAN has no route to any of the servers, and says so for each SYN.
 void HandshakeTest::connect_to_nowhere(std::initializer_list<const char*> servers) {
   constexpr std::uint8_t kUnreachable = 3;
   constexpr std::uint8_t kHost = 1;
@@ -235,7 +235,8 @@ TEST_F(HandshakeTest, AServerThatAnswersByAnotherWayIsLeftToTheHostsWhateverItAn
   EXPECT_EQ(count(Counter::kBridgedAsymmetric), 1U);
 }
 
-// The server has answered none of the two hosts' connections, until one that is still relayed.
+// The server has answered none of the connections of the two hosts, until it answers one that is
+// still relayed.
 TEST_F(HandshakeTest, ALaterAnswerEndsTheBridgingAtOnce) {
   start();
   const wire::TcpHeader slow = syn(++client_port_);

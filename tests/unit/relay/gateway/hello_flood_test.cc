@@ -1,5 +1,6 @@
-// Floods in the names of absent peers: what the gateway does for them does not grow with peers and
-// lanes. Each offer that is read and each key on the curve takes random bytes, which are counted.
+// Floods of HELLOs in the names of absent peers. The work of the gateway does not grow with the
+// number of peers and lanes. Each offer that is read and each key on the curve takes random bytes,
+// which are counted.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +16,8 @@ using Frames = std::vector<HelloCrowd::Bytes>;
 
 constexpr std::size_t kRate = 20'000;
 constexpr std::int64_t kSeconds = 4;
-// Of ours that nobody has asked for, and of turns for HELLOs with an offer and without a MAC.
+// In a second: our HELLOs that no peer has asked for, and turns for HELLOs with an offer and for
+// HELLOs without a MAC.
 constexpr double kOurs = 200, kTurns = 50;
 
 class HelloFlood : public ::testing::Test {
@@ -37,7 +39,7 @@ class HelloFlood : public ::testing::Test {
     }
     return all;
   }
-  // A second, in which what may be done at once is done, and then some.
+  // Floods for one second, which uses up the turns at once, and then measures for kSeconds.
   void flood(const Frames& frames) {
     crowd.flood(frames, kRate, Duration::seconds(1));
     crowd.forget();
@@ -76,7 +78,7 @@ TEST_F(HelloFlood, OfForgedAcceptancesTakesNoMore) {
   EXPECT_LE(draws(), kOurs);
 }
 
-// An answer takes a key, and mostly an offer.
+// An answer takes a key, and in most cases an offer.
 TEST_F(HelloFlood, OfRecordedHellosIsAnsweredInTurn) {
   flood(frames(20, [&](std::size_t s, std::size_t i) { return hello(s, 1'000 + i); }));
   EXPECT_LE(sent(), kOurs + kTurns + 10);
@@ -100,7 +102,7 @@ TEST_F(HelloFlood, OfPacketsOfNoSessionDrawsOurHellosInTurn) {
 
 // --- of 300 peers --------------------------------------------------------------------------------
 
-// Each peer's own HELLO of an earlier boot, ten thousand a second over all.
+// Each peer's own HELLOs of an earlier boot are replayed, ten thousand a second in all.
 class ReplayOfAll : public ::testing::Test {
  protected:
   static constexpr Duration kRoundTrip = Duration::milliseconds(548);
@@ -108,7 +110,7 @@ class ReplayOfAll : public ::testing::Test {
   static constexpr std::uint64_t kNow = 1'700'000'000'500'000'000U;
 
   void replay(Duration time) { crowd.flood(frames_, 10'000, time); }
-  // Keys and offers that were read in a second, at most.
+  // The most keys and offers that were read in a second.
   double most_draws(int seconds) {
     std::uint64_t most = 0;
     for (int i = 0; i < seconds; ++i) {
@@ -138,12 +140,12 @@ class ReplayOfAll : public ::testing::Test {
 TEST_F(ReplayOfAll, TakesSoManyCurvesASecond) {
   record(100);
   crowd.rest(Duration::seconds(10));
-  // What may be done after a rest, at once.
+  // After a rest, more may be done at once.
   EXPECT_LE(most_draws(1), kOurs + 64 + 2 * (kTurns + 128));
   EXPECT_LE(most_draws(5), kOurs + 2 * kTurns + 10);
 }
 
-// A recording is read once, so those of one HELLO each are soon over.
+// A recorded HELLO is read once. So recordings of one HELLO each are soon used up.
 TEST_F(ReplayOfAll, DelaysNoPeerThatComes) {
   record(1);
   crowd.rest(Duration::seconds(10));
@@ -155,7 +157,7 @@ TEST_F(ReplayOfAll, DelaysNoPeerThatComes) {
   EXPECT_LE(crowd.time_to_meet()->to_milliseconds(), 2 * kRoundTrip.to_milliseconds());
 }
 
-// While recordings in the names of all are new, a peer waits for one round of them.
+// While recordings in the names of all peers are new, a peer waits for one round of them.
 TEST_F(ReplayOfAll, DelaysAPeerByOneRoundOfTurns) {
   record(300);
   crowd.rest(Duration::seconds(10));

@@ -1,5 +1,5 @@
-// Rules hold for what stands behind extension headers, and what cannot be seen is taken to be what
-// a rule forbids.
+// Rules apply to headers behind extension headers. If a header cannot be seen, it is taken for one
+// that a rule forbids.
 #include <gtest/gtest.h>
 
 #include <initializer_list>
@@ -29,7 +29,7 @@ config::Match tcp_to_port(std::uint16_t port) {
   return match;
 }
 
-// Empty but for padding; `next` follows.
+// An extension header with padding only. `next` follows.
 FrameBytes empty_header(std::uint8_t next) {
   FrameBytes header(8);
   header[0] = std::byte{next};
@@ -60,7 +60,7 @@ FrameBytes v6_frame(std::uint8_t first, const FrameBytes& payload) {
   return ip_frame(host_to_server(), ip, payload);
 }
 
-// A SYN of kClientV6 as it stands behind the IP header.
+// A SYN of kClientV6, without the headers before TCP.
 FrameBytes syn_segment(std::uint16_t port) {
   wire::TcpHeader tcp;
   tcp.source_port = 40000;
@@ -107,7 +107,7 @@ TEST_F(HiddenTransport, ResetAnswersThemToo) {
   EXPECT_EQ(answer->acknowledgment, 1001U);
 }
 
-// Other fragments are judged as a whole: fragments_test.cc.
+// fragments_test.cc tests other fragments, which are judged as a whole.
 TEST_F(HiddenTransport, AnAtomicFragmentIsJudged) {
   const auto atomic = [](std::uint16_t port) {
     return joined({fragment_header(wire::kProtocolTcp, 0, false), syn_segment(port)});
@@ -117,7 +117,7 @@ TEST_F(HiddenTransport, AnAtomicFragmentIsJudged) {
 }
 
 TEST_F(HiddenTransport, WhatCannotBeSeenIsTakenForWhatIsForbidden) {
-  // One that is longer than the packet, and too many of them.
+  // A header that is longer than the packet, and too many headers.
   FrameBytes beyond = joined({empty_header(wire::kProtocolTcp), syn_segment(23)});
   beyond[1] = std::byte{200};
   FrameBytes many;
@@ -125,18 +125,18 @@ TEST_F(HiddenTransport, WhatCannotBeSeenIsTakenForWhatIsForbidden) {
     many = joined({many, empty_header(kDestinationOptions)});
   }
   many = joined({many, empty_header(wire::kProtocolTcp), syn_segment(23)});
-  // Ports that are not there.
+  // The packet ends before the ports.
   const FrameBytes tiny = joined({empty_header(wire::kProtocolTcp), FrameBytes(2)});
   const std::vector<FrameBytes> hidden = {v6_frame(kDestinationOptions, beyond),
                                           v6_frame(kDestinationOptions, many),
                                           v6_frame(kDestinationOptions, tiny)};
   for (const FrameBytes& frame : hidden) EXPECT_EQ(lan(frame), Verdict::kDrop);
-  // A rule that wants nothing of what is hidden comes first.
+  // A rule without a criterion for the hidden part comes first.
   config::Match client;
   client.source = {*IpPrefix::parse("2001:db8:a::/64")};
   set_rules({rule_of(Action::kBridge, client), rule_of(Action::kDrop, tcp_to_port(23))});
   for (const FrameBytes& frame : hidden) EXPECT_EQ(lan(frame), Verdict::kBridge);
-  // One that would let it pass if it were there does not.
+  // A rule that passes packets does not apply if only the hidden part could match it.
   set_rules({rule_of(Action::kBridge, tcp_to_port(80)), rule_of(Action::kDrop, tcp_to_port(23))});
   for (const FrameBytes& frame : hidden) EXPECT_EQ(lan(frame), Verdict::kDrop);
   set_rules({rule_of(Action::kAccelerate)});
@@ -154,7 +154,7 @@ TEST_F(HiddenTransport, ARuleMayNameAnyOfTheHeaders) {
             Verdict::kBridge);
 }
 
-// Hosts take a SYN whose options they cannot read to their end.
+// Hosts accept a SYN with options that they cannot read to the end.
 TEST_F(HiddenTransport, RulesHoldForOptionsThatWeCannotRead) {
   wire::TcpHeader tcp = syn(40000, 23);
   FrameBytes frame = tcp_frame(kClient, kServer, tcp);

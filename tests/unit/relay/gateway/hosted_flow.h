@@ -1,5 +1,5 @@
-// A relayed flow whose handshake with its host is over, and that host, which does as a test says,
-// for tests of units that look at flows.
+// A relayed flow with a complete handshake, and its host, which does what a test says. For tests of
+// units that use flows.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ class HostedFlow {
     EXPECT_TRUE(flow.endpoint.is_synchronised());
   }
 
-  // In segments that acknowledge what it has heard; it listens to the answers.
+  // Sends the bytes in segments that acknowledge all that has arrived, and takes the answers.
   void say(ConstBytes bytes, Instant now, std::uint8_t flags = wire::TcpFlags::kAck) {
     do {
       const ConstBytes part = bytes.first(std::min<std::size_t>(bytes.size(), 1460));
@@ -46,14 +46,14 @@ class HostedFlow {
     if ((flags & wire::TcpFlags::kFin) != 0) ++said_;
   }
   void say_some(std::size_t bytes, Instant now) { say(std::vector<std::byte>(bytes), now); }
-  // Whether the far host is still there, with or without a byte of garbage; and hears nothing yet.
+  // Sends a keep-alive, with or without a byte of garbage. It does not take the answer yet.
   void ask(Instant now, std::size_t garbage = 0) {
     wire::TcpHeader header = segment(wire::TcpFlags::kAck);
     --header.sequence;
     flow.endpoint.handle_segment(header, std::vector<std::byte>(garbage), now);
   }
   void close(Instant now) { say({}, now, wire::TcpFlags::kAck | wire::TcpFlags::kFin); }
-  // Hears what the endpoint may send by now, without a word.
+  // Takes all that the endpoint may send by now, and sends nothing.
   void listen(Instant now) {
     while (const auto sent = flow.endpoint.poll_segment(now)) {
       std::vector<std::byte> payload(sent->payload_size);
@@ -74,13 +74,13 @@ class HostedFlow {
     return header;
   }
   tcp::Counters counters_;
-  std::uint32_t said_ = 0;  // behind the SYN, the FIN included
+  std::uint32_t said_ = 0;  // from the SYN on, including the FIN
 
  public:
   Flow flow;
   std::vector<std::byte> heard;
   bool heard_end = false;
-  std::uint16_t window = 50'000;  // that it offers
+  std::uint16_t window = 50'000;  // that the host offers
 };
 
 }  // namespace satrelay::gateway

@@ -1,4 +1,4 @@
-// A hub before two terminals that say what a test tells them to.
+// A hub with two terminals, which send what a test tells them to.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ inline config::Peer peer_with(std::string_view name, std::string_view address,
   return peer;
 }
 
-// Two terminals; a third is the way to everything else.
+// Two terminals. A third peer has all other addresses.
 inline config::Gateway hub() {
   config::Gateway config;
   config.gateway.own = ip_of("192.0.2.1");
@@ -155,7 +155,7 @@ class HubTest : public testing::Test {
     Frame frame;
     wire::TcpHeader tcp;
   };
-  // What the hub has said on its LAN.
+  // The SYN that the hub has sent on its LAN.
   std::optional<Syn> syn_on_lan() {
     for (const FrameBytes& bytes : on_lan_) {
       const Frame frame = look_at(bytes);
@@ -184,7 +184,7 @@ class HubTest : public testing::Test {
   std::vector<std::byte> memory_;
   std::unique_ptr<Gateway> hub_;
   FarGateway terminals_[2];  // the second may be an older one
-  bool deaf_[2] = {};        // hears nothing any more
+  bool deaf_[2] = {};        // gets no packets any more
   std::vector<stp::ResetReason> reasons_[2];
   std::vector<OpenMetadata> opened_[2];
   std::vector<stp::StreamId> streams_[2];  // that the hub has opened

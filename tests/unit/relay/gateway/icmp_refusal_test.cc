@@ -1,5 +1,5 @@
-// An ICMP error behind the far gateway about the SYN of a client that waits for its server: the
-// client gets the error itself, about its own SYN, and its kernel decides as over a bridge.
+// A client waits for its server, and an ICMP error about its SYN arrives at the far gateway. The
+// client gets the error itself, about its own SYN. So its kernel decides as over a bridge.
 #include <gtest/gtest.h>
 
 #include <iterator>
@@ -63,7 +63,8 @@ class IcmpRefusal : public GatewayTest {
         now_);
     start_peer();
   }
-  // The far LAN answers a SYN of the client with this error. Its gateway may tell the client.
+  // The far LAN answers a SYN of the client with this error. Returns the error that the client
+  // gets, if any.
   std::optional<Told> connect(IcmpCode code, const char* sender, const char* client = kClient,
                               const char* server = kServer) {
     lan(tcp_frame(client, server, syn(++port_)));
@@ -129,7 +130,7 @@ TEST_F(IcmpRefusal, WhoIsNotBehindThePeerSpeaksInTheServersName) {
   }
 }
 
-// A server that answers by ICMP has been reached, and its family with it.
+// A server that answers with an ICMP error has been reached, and so its address family works.
 TEST_F(IcmpRefusal, OnlyAnErrorOfAnotherLetsTheFamilySeemSilent) {
   config_a_.peers[0].prefixes = {*IpPrefix::parse("198.51.0.0/16")};
   SetUp();
@@ -149,7 +150,7 @@ TEST_F(IcmpRefusal, OnlyAnErrorOfAnotherLetsTheFamilySeemSilent) {
   EXPECT_EQ(count(Counter::kFamiliesSilent), 1U);
 }
 
-// A client whose error finds no room sends its SYN again.
+// If an error finds no room, its client sends the SYN again.
 TEST(FailedSynsTest, OnlySoManyWait) {
   FailedSyns errors;
   std::size_t kept = 0;
@@ -180,7 +181,7 @@ TEST(FailedSynsTest, OnlySoManyWait) {
   EXPECT_EQ(errors.poll_frame(room), 0U);
 }
 
-// --- a peer that says what it likes, and one of before ----------------------------------------
+// --- a peer that sends what it likes, and an older one -------------------------------------------
 
 config::Gateway hub_of_patient_clients() {
   config::Gateway config = hub();
@@ -257,7 +258,7 @@ TEST_F(ToldToAPeer, TheErrorGoesWithTheReset) {
   EXPECT_EQ(reasons_[1], Reasons{stp::ResetReason::kIcmp});
 }
 
-// A stranger knows addresses and ports. Other numbers with --gtest_shuffle.
+// A stranger knows addresses and ports only. The numbers are others with --gtest_shuffle.
 TEST_F(ToldToAPeer, ErrorsThatQuoteNoNumberOfOursEndNothing) {
   constexpr int kErrors = 100'000;
   OpenMetadata open_now = open_of("10.2.0.5", kHere);
@@ -268,7 +269,7 @@ TEST_F(ToldToAPeer, ErrorsThatQuoteNoNumberOfOursEndNothing) {
     ASSERT_EQ(on_lan_.size(), syns.size() + 1);
     syns.push_back(on_lan_.back());
   }
-  // The first one stands, and the second waits for its server.
+  // The first connection is established, and the second one waits for its server.
   wire::TcpHeader answer = wire::parse_tcp(look_at(syns[0]).payload)->header;
   std::swap(answer.source_port, answer.destination_port);
   answer.acknowledgment = answer.sequence + 1;
@@ -294,7 +295,7 @@ TEST_F(ToldToAPeer, ErrorsThatQuoteNoNumberOfOursEndNothing) {
   EXPECT_EQ(reasons_[1], Reasons{stp::ResetReason::kIcmp}) << "the right number";
 }
 
-// Its client may have been answered already, and the error pass.
+// The client may have been answered already, and the error may pass.
 TEST_F(ToldToAnOlderPeer, OnlyAHardErrorEndsTheAttempt) {
   answer({3, 13});
   EXPECT_EQ(reasons_[1], Reasons{});
@@ -332,7 +333,7 @@ TEST_F(WithoutANeighbour, TheGatewaySaysSoItself) {
   EXPECT_EQ(count(Counter::kFlowsUnreachable), 1U);
 }
 
-// It did not get its time to answer: the client asks again.
+// The host did not have the time to answer, so the client asks again.
 TEST_F(WithoutANeighbour, AGatewayThatStoodStillDoesNotSaySo) {
   open(1, open_of("10.2.0.5", kHere));
   now_ += LanNeighbours::kPatience;

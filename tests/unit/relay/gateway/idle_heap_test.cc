@@ -1,5 +1,5 @@
-// What a flow keeps of the heap that has nothing to do, stream and tables included: there may be
-// 100,000 of them. As malloc counts it.
+// How much of the heap an idle flow takes, with its stream and its places in tables, as malloc
+// counts it. There may be 100,000 such flows.
 #include <gtest/gtest.h>
 #include <malloc.h>
 
@@ -16,8 +16,8 @@ namespace {
 using bench::Crowd;
 
 constexpr std::size_t kMost = 1024;
-// Tables grow by doubling, and what the first flows take is there for all: so many more are what is
-// measured, until there are twice as many.
+// Tables grow by doubling, and the first flows take memory that all flows use. So the test measures
+// this many more flows, until there are twice as many.
 constexpr std::size_t kFlows = 4096;
 
 std::size_t heap_now() {
@@ -33,7 +33,7 @@ class IdleHeapTest : public ::testing::Test {
     if (heap_now() == 0) GTEST_SKIP() << "this allocator does not tell";
   }
   void idle() { crowd_.pass(kTrimAfter + Duration::seconds(1)); }
-  // A block of the client for each server, which acknowledges it.
+  // The client sends a block to each server, and the server acknowledges it.
   void send(std::size_t from, std::size_t end) {
     while (from < end) {
       from = crowd_.say(from, end, [](ByteWriter& frames, std::size_t flow) {

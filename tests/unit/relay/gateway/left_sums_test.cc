@@ -1,5 +1,5 @@
-// TCP checksums that are left to the LAN port: all else is as without, and what the port makes of
-// them is what the gateway would have written.
+// TCP checksums that are left to the LAN port. All else is as without that, and the port writes the
+// checksums that the gateway would have written.
 #include <array>
 #include <string>
 #include <string_view>
@@ -15,10 +15,10 @@ class LeftSums : public RelayedTest {
  protected:
   struct Heard {
     std::vector<FrameBytes> frames;  // with all checksums
-    std::size_t left = 0;            // of so many the port has summed up
+    std::size_t left = 0;            // so many were left to the port
   };
 
-  // A server's answer to `client` through both gateways, as the LAN of A sees it.
+  // The server's bytes to `client` go through both gateways. Returns the frames on the LAN of A.
   Heard relayed(bool port_sums, std::string_view client, std::string_view server) {
     now_ = Instant::from_nanoseconds(1);
     a_ = std::make_unique<Gateway>(
@@ -43,7 +43,7 @@ class LeftSums : public RelayedTest {
       }
       step();
     }
-    // The last one is odd, and short.
+    // The last segment is short, with an odd size.
     for (const std::size_t size : {1400U, 1400U, 1400U, 301U}) {
       serve(client, server, port, expects, served_, size);
     }

@@ -1,4 +1,4 @@
-// A gateway whose peer, of an older version, refuses connections: what the gateway learns from it.
+// The peer, of an older version, refuses connections. Tests what the gateway learns from that.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -21,7 +21,7 @@ constexpr auto kServerBeside = "10.1.0.6";
 
 class RefusedByPeer : public HubTest {
  protected:
-  // A SYN of a new connection, and how the gateway answers it at once.
+  // A SYN of a new connection. Returns the gateway's immediate answer to it.
   std::optional<wire::TcpHeader> ask(std::string_view client,
                                      std::string_view server = kServerThere) {
     syn_ = syn(++sequence_ * 100'000);
@@ -48,14 +48,15 @@ class RefusedByPeer : public HubTest {
     lan(tcp_frame(client, server, ack));
     step();
   }
-  // The peer's word about the latest flow.
+  // The peer ends the latest flow.
   void end(ResetReason reason) {
     ASSERT_FALSE(streams_[0].empty());
     terminals_[0].session().reset(streams_[0].back(), reason, now_);
     step();
     step();
   }
-  // The gateway believes in the connection, as it knows no better, and the peer refuses it.
+  // The gateway answers the SYN itself, as it does not know better, and the peer refuses the
+  // connection.
   void refuse(std::string_view client, ResetReason reason = ResetReason::kPolicy) {
     const auto synack = ask(client);
     ASSERT_TRUE(synack && synack->flags == (Flags::kSyn | Flags::kAck));
@@ -80,7 +81,7 @@ TEST_F(RefusedByPeer, TheServerAnswersAClientThatWasRefusedOnce) {
   EXPECT_TRUE(ask(kOne));
 }
 
-// No reset: the connection comes about, as without gateways.
+// Without a reset the connection is established, as without gateways.
 TEST_F(RefusedByPeer, AConnectionThatIsRefusedAgainIsBridgedWhenItsSynIsRepeated) {
   refuse(kOne);
   ASSERT_FALSE(ask(kOne));
@@ -104,7 +105,7 @@ TEST_F(RefusedByPeer, AClientThatIsAcceptedIsAnsweredHereAgain) {
   EXPECT_TRUE(ask(kOne));
 }
 
-// One place may be lacking for one server, or one connection: the peer has room for others.
+// The peer may lack room for one server or one connection only, and have room for others.
 TEST_F(RefusedByPeer, WantOfRoomIsRememberedOfTheServerAloneAndBridgesNothing) {
   refuse(kOne, ResetReason::kNoResources);
   EXPECT_FALSE(ask(kOther)) << "its server answers, if there is room";

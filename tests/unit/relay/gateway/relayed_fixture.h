@@ -1,5 +1,5 @@
-// A connection of kClient on the LAN of gateway A that A relays, for tests of what becomes of the
-// frames that follow.
+// A connection of kClient on the LAN of gateway A, which A relays. For tests of the frames that
+// follow.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ class RelayedTest : public GatewayTest {
     while (hear()) {
     }
   }
-  // A segment of the client, `offset` bytes behind its SYN.
+  // A segment of the client, `offset` bytes after its SYN.
   wire::TcpHeader segment(std::uint32_t offset) const {
     wire::TcpHeader tcp = syn();
     tcp.flags = wire::TcpFlags::kAck;
@@ -62,7 +62,7 @@ class RelayedTest : public GatewayTest {
     const auto tcp = wire::parse_tcp(look_at(*heard_).payload);
     return tcp ? std::optional(tcp->header) : std::nullopt;
   }
-  // What the gateway has acknowledged behind the SYN, once its delayed ACK is due.
+  // How many bytes the gateway has acknowledged, once its delayed ACK is due.
   std::uint32_t acknowledged() {
     now_ += Duration::milliseconds(50);
     a_->handle_timeout(now_);

@@ -1,5 +1,5 @@
-// A session resets a stream at once, and its relay hears of it by an event, of which one call takes
-// some only: what comes in between finds a stream that is no more.
+// A session resets a stream at once. Its relay learns of it by an event, and one call handles only
+// some events. In between, the relay may use a stream that no longer exists.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using bench::Crowd;
 
 class ResetBeforeEvent : public testing::Test {
  protected:
-  // One packet of the peer; how many flows it has reset.
+  // Resets flows with one packet of the peer. Returns how many.
   std::size_t reset_many() {
     const std::size_t reset = crowd_.say(
         0, kFlows,
@@ -52,7 +52,7 @@ TEST_F(ResetBeforeEvent, TheFlowsAreListed) {
 
 class OpenAndReset : public HubTest {
  protected:
-  // A packet of the second terminal's session, far ahead of those that it has sent.
+  // A packet of the second terminal's session. Its number is far ahead of the packets before.
   void say(ConstBytes frames) {
     FrameBytes packet(stp::kHeaderSize + frames.size() + stp::kTrailerSize);
     std::ranges::copy(frames, packet.begin() + stp::kHeaderSize);
@@ -69,7 +69,8 @@ class OpenAndReset : public HubTest {
   }
 };
 
-// The host has opened a connection, and its peer, in one packet, opens the same one and resets it.
+// The host has opened a connection. In one packet, its peer opens the same connection and resets
+// it.
 TEST_F(OpenAndReset, OfTheSameFourTuple) {
   EXPECT_EQ(lan(tcp_frame("203.0.113.5", "10.2.0.5", syn(3000))), Verdict::kConsumed);
   step();

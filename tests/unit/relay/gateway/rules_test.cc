@@ -1,4 +1,4 @@
-// What each action of a rule does to which packets, what is counted, and what changes at run time.
+// How each action of a rule treats packets, which counters show it, and what changes at run time.
 #include <gtest/gtest.h>
 
 #include "relay/gateway/frames/frame.h"
@@ -37,7 +37,7 @@ class Rules : public GatewayTest {
     const auto tcp = wire::parse_tcp(look_at(*bytes).payload);
     return tcp ? std::optional(tcp->header) : std::nullopt;
   }
-  // What stands in the next frame, which may be for STP.
+  // The next TCP frame on the WAN. Frames of STP are skipped.
   std::optional<wire::TcpHeader> tcp_on_the_wan() {
     while (const auto bytes = next_frame(PortId::kWan)) {
       const Frame frame = look_at(*bytes);
@@ -57,7 +57,7 @@ wire::TcpHeader segment(std::uint8_t flags) {
   return tcp;
 }
 
-// What an operator is shown of connections that are not accelerated.
+// The operator sees which connections are not accelerated.
 TEST_F(Rules, ConnectionsThatAreBridgedAreNotedWithTheirReason) {
   start_peer();
   config::Rule ssh = rule_of(Action::kBridge, to_port(22));
@@ -69,7 +69,7 @@ TEST_F(Rules, ConnectionsThatAreBridgedAreNotedWithTheirReason) {
   lan(tcp_frame(kClient, kServer, syn(40001, 22)));
   now_ += Duration::seconds(2);
   lan(tcp_frame(kClient, "192.0.2.77", syn(40002)));
-  lan(tcp_frame(kClient, kServer, segment(wire::TcpFlags::kAck)));  // of one that began before
+  lan(tcp_frame(kClient, kServer, segment(wire::TcpFlags::kAck)));  // an old connection
   lan(tcp_frame(kClient, kServer, syn(40003, 23)));                 // dropped
   lan(tcp_frame(kClient, kServer, syn(40004)));                     // relayed
   const auto bridged = a_->bridged(now_);
@@ -87,7 +87,7 @@ TEST_F(Rules, ConnectionsThatAreBridgedAreNotedWithTheirReason) {
   EXPECT_EQ(bridged[2].client_port, 40000);
 }
 
-// Each frame counts, so that what most of them wait is told right.
+// Each frame counts, so that the histogram shows how long most frames wait.
 TEST_F(Rules, FramesThatLeaveAtOnceHaveWaitedForNothing) {
   start_peer();
   for (int i = 0; i < 3; ++i) lan(tcp_frame(kClient, kServer, syn(40000, 22)));
@@ -133,7 +133,7 @@ TEST_F(Rules, ResetAnswersASynAsIfNobodyListened) {
   EXPECT_EQ(tcp.destination_port, 40000);
   EXPECT_EQ(tcp.flags, wire::TcpFlags::kRst | wire::TcpFlags::kAck);
   EXPECT_EQ(tcp.sequence, 0U);
-  EXPECT_EQ(tcp.acknowledgment, syn().sequence + 5 + 1);  // the data and the SYN
+  EXPECT_EQ(tcp.acknowledgment, syn().sequence + 5 + 1);  // acknowledges the data and the SYN
   EXPECT_EQ(rule(1).use.dropped_frames, 1U);
 }
 
@@ -145,7 +145,7 @@ TEST_F(Rules, ResetSpeaksWithTheNumberThatTheHostExpects) {
   EXPECT_EQ(reset->flags, wire::TcpFlags::kRst);
   EXPECT_EQ(reset->sequence, 7000U);
   lan(tcp_frame(kClient, kServer, segment(wire::TcpFlags::kRst)));
-  EXPECT_FALSE(answer(PortId::kLan));  // never a reset for a reset
+  EXPECT_FALSE(answer(PortId::kLan));  // a reset never draws a reset
   EXPECT_EQ(lan(udp_frame(kClient, kServer, 53, FrameBytes(8))), Verdict::kDrop);
   EXPECT_FALSE(next_frame(PortId::kLan));
 }
@@ -232,7 +232,7 @@ TEST_F(Rules, VlanAndDscpAreLookedAt) {
   EXPECT_EQ(lan(ip_frame(host_to_server(), ip, FrameBytes(16))), Verdict::kBridge);
 }
 
-// A rule against everything must not take the network itself down.
+// A rule against all packets must not take the network itself down.
 TEST_F(Rules, NeighbourDiscoveryAndWhatIsNotIpPass) {
   set_rules({rule_of(Action::kDrop)});
   wire::IpHeader ip;
@@ -253,8 +253,8 @@ TEST_F(Rules, NeighbourDiscoveryAndWhatIsNotIpPass) {
   EXPECT_EQ(lan(lldp), Verdict::kBridge);
 }
 
-// What a tunnel carries is no way round a rule, from either side. Nobody is reset: the RST would
-// have to go back by the tunnel.
+// A tunnel is no way around a rule, from either side. A packet in a tunnel draws no RST, as the RST
+// would have to go back through the tunnel.
 TEST_F(Rules, WhatPppoeAndMplsCarryIsClassified) {
   const FrameBytes allowed = udp_frame(kClient, kServer, 53, FrameBytes(20));
   const FrameBytes barred = udp_frame(kClient, kServer, 54, FrameBytes(20));
@@ -290,7 +290,7 @@ TEST_F(Rules, WhatOnlyLooksLikeIpUnderLabelsIsNot) {
   EXPECT_EQ(lan(pppoe_frame(7, 0xc021, FrameBytes(10))), Verdict::kBridge) << "LCP";
 }
 
-// A RST towards the WAN has a budget, and a flood draws no more: 1% of 50 Mbit/s.
+// RSTs towards the WAN have a budget of 1% of 50 Mbit/s. A flood draws no more.
 TEST_F(Rules, ResetsTowardsTheWanHaveABudget) {
   set_rules({rule_of(Action::kReset)});
   int sent = 0;
@@ -323,7 +323,7 @@ TEST_F(Rules, CountConnectionsAndBridgedBytes) {
   EXPECT_EQ(all[0].use.bridged_bytes, 2 * ssh.size());
   EXPECT_EQ(all[1].use.connections, 2U);
   EXPECT_EQ(all[1].use.bridged_frames, 0U);
-  EXPECT_EQ(all[2].number, 0U);  // none
+  EXPECT_EQ(all[2].number, 0U);  // packets without a rule
   EXPECT_EQ(all[2].use.bridged_bytes, other.size());
 }
 

@@ -1,4 +1,4 @@
-// What several engines say is told as one gateway's, without anything twice.
+// The snapshots of several engines are added up to that of one gateway, with nothing counted twice.
 #include "relay/gateway/snapshot_sum.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
-// With thousands of flows no call goes over all of them, whatever a peer says or an operator asks
-// for; and what is done to them one by one is done to each, whatever comes between.
+// There are thousands of flows, but no call visits all of them, whatever a peer sends or an
+// operator asks for. A change that reaches flows one by one reaches each of them, whatever comes
+// between.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +26,7 @@ namespace {
 
 using bench::Crowd;
 
-// More than may be visited at once.
+// More flows than may be visited at once.
 constexpr std::size_t kFlows = 3 * Gateway::kMostVisited;
 
 class StepsTest : public ::testing::Test {
@@ -66,7 +67,7 @@ TEST_F(StepsTest, ThePeerSaysHowMuchMayBeSentOfEachStream) {
   expect_few(crowd);
 }
 
-// ARP of the host that all flows have.
+// An ARP claim for the host of all flows.
 std::vector<std::byte> claim(const MacAddress& mac) {
   wire::EthernetHeader header;
   header.source = mac;
@@ -103,7 +104,7 @@ TEST_F(StepsTest, AHostOfVeryManyFlowsMoves) {
   expect_few(crowd);
 }
 
-// Each far host is another, so each is a change of its own.
+// Each flow has another far host, so each change is a separate one.
 TEST_F(StepsTest, VeryManyHostsAddressTheirFramesElsewhereAtOnce) {
   Crowd crowd({.flows = kFlows, .capabilities = stp::kCapabilityDestinations});
   const std::array<std::byte, 1> payload{std::byte{'x'}};
@@ -175,13 +176,13 @@ TEST_F(StepsTest, APeerThatClosesHasNoneOfItsFlows) {
   expect_few(crowd);
 }
 
-// The streams that the peer opens in its new session have the numbers of the old ones.
+// The streams that the peer opens in its new session have the numbers of the old streams.
 TEST_F(StepsTest, ThePeerOpensTheSameFlowsBeforeTheOldOnesAreReset) {
   Crowd crowd({.flows = kFlows});
   close_peer(crowd);
   crowd.greet_anew();
   ASSERT_GT(crowd.flows(), kFlows / 2) << "most have yet to hear of it";
-  // Those that the lap comes to last.
+  // The scan comes to these flows last.
   constexpr std::size_t kAgain = 200;
   std::size_t opened = 0;
   while (opened < kAgain) {
@@ -227,8 +228,8 @@ TEST_F(StepsTest, ASegmentOfAHostFindsItsFlowReset) {
   close_peer(crowd);
   const std::uint64_t before = counted(crowd, Counter::kFlowsResetPeerClosed);
   ASSERT_LT(before, kFlows / 2);
-  // Its flow is among the last that the lap would come to.
-  const auto last = crowd.engine().flow(1, kLater);  // by the number that it was given
+  // This flow is among the last that the scan would come to.
+  const auto last = crowd.engine().flow(1, kLater);  // by its flow number
   ASSERT_TRUE(last);
   EXPECT_EQ(last->tcp_state, tcp::State::kClosed) << "described as what it is";
   crowd.settle();
@@ -289,8 +290,8 @@ TEST_F(StepsTest, OneReportSettlesAllThatIsInFlight) {
   }
 }
 
-// After an outage all peers report at once what was sent meanwhile. Each session settles some of it
-// in a call, and the call is that of all of them.
+// After an outage, all peers report at once what was sent meanwhile. Each session settles a part of
+// it in a call. All sessions share the limit of one call.
 TEST_F(StepsTest, TheReportsOfManyPeersSettleNoMoreAtOnceThanThatOfOne) {
   constexpr std::size_t kPeers = 16;
   Crowd crowd({.flows = 0, .speaking_peers = kPeers});
@@ -341,7 +342,7 @@ class WorkTest : public ::testing::Test {
   static constexpr std::size_t kStreams = 200;
   static constexpr std::size_t kBlock = compress::kMaxPlainBlock;
 
-  // No call does more than it may, and all together do all that is to be done.
+  // No call does more work than it may, and all calls together finish the work.
   static void expect_spread(const Crowd& crowd, Work all) {
     EXPECT_LE(crowd.worst().worked, Gateway::kMostWorked);
     EXPECT_GT(all, Gateway::kMostWorked) << "nothing was to be spread";
@@ -353,7 +354,7 @@ class WorkTest : public ::testing::Test {
     }
     return bytes;
   }
-  // What is done to blocks that one packet, or many together, make whole.
+  // The work for blocks that are completed by one packet, or by many together.
   static Work complete(Crowd& crowd, const bench::Octets& blocks, std::size_t packets) {
     const Work before = crowd.engine().worked();
     bench::complete(crowd, crowd.flows(), blocks, packets);
@@ -405,8 +406,8 @@ TEST_F(WorkTest, ManyHostsOfTextAreCompressedInManyCalls) {
   }
 }
 
-// Nobody reads, and there is memory for some of the blocks only: one that finds none waits as it
-// is, and is not decoded again and again.
+// No host reads, and there is memory for some of the blocks only. A block without memory waits as
+// it is, and is not decoded again and again.
 TEST_F(WorkTest, BlocksWithoutMemoryWaitUndecoded) {
   constexpr std::size_t kMany = 600;
   for (const auto& plain : {bench::text(kBlock), bench::zeros(kBlock)}) {
@@ -421,7 +422,8 @@ TEST_F(WorkTest, BlocksWithoutMemoryWaitUndecoded) {
   }
 }
 
-// Each takes a third of a millisecond: of those that come together most wait for calls to come.
+// Each repair takes a third of a millisecond. So most of those that arrive together wait for later
+// calls.
 TEST_F(WorkTest, RepairsThatComeTogetherAreUsedInManyCalls) {
   constexpr std::size_t kTogether = 32;
   Crowd crowd({.flows = 0});
@@ -439,7 +441,7 @@ TEST_F(WorkTest, RepairsThatComeTogetherAreUsedInManyCalls) {
   EXPECT_EQ(seen.repair_overload + seen.repair_wasted, 0U) << "none was lost by waiting";
 }
 
-// Sessions share the time of a call, and take turns at it.
+// Sessions share the time of a call, and take turns.
 class SharedRepairsTest : public WorkTest {
  protected:
   static void lose(Crowd& crowd, std::size_t peers, std::size_t each, std::uint16_t window) {
@@ -480,7 +482,7 @@ TEST_F(SharedRepairsTest, OfOnePeerDoNotWaitForAllOfAnothers) {
   lose(crowd, 2, stp::kMaxCodedWindow, stp::kMaxCodedWindow);
   bench::repair_of_peers(crowd, std::vector<std::size_t>{0}, 0, 32);
   bench::repair_of_peers(crowd, std::vector<std::size_t>{1}, 0, 2);
-  // One is missing, and what is in the repairs contradicts that.
+  // One packet is missing, and the repairs contradict it.
   const auto used = [&](std::size_t peer) { return seen(crowd, peer).malformed; };
   for (int i = 0; i < 4; ++i) {
     crowd.call([&] { crowd.engine().handle_timeout(crowd.now()); });
@@ -499,17 +501,17 @@ TEST_F(SharedRepairsTest, HaveTheSameTimeHoweverManyPeersThereAre) {
       crowd.settle();
     }
     for (std::size_t i = 0; i < peers; ++i) used += 40 - seen(crowd, i).repair_overload;
-    // A tenth of a second's worth, and one for each that is below its part.
+    // A tenth of a second's worth, and one repair for each session that is below its part.
     EXPECT_LE(used, 500'000 / stp::kMaxCodedWindow + peers) << peers;
     EXPECT_GT(used, 60U) << peers;
   }
 }
 
-// Repairs that wait are told of each packet that comes late.
+// Each packet that arrives late changes the repairs that wait.
 TEST_F(SharedRepairsTest, ArePutOffWhenPacketsComeLate) {
   constexpr std::size_t kPeers = 8, kEach = 3, kLate = 31;
   Crowd crowd({.flows = 0, .speaking_peers = kPeers});
-  lose(crowd, kPeers, kEach, 384);  // 128 of them
+  lose(crowd, kPeers, kEach, 384);  // 128 packets
   for (std::uint16_t row = 0; row < 96; row = static_cast<std::uint16_t>(row + 4)) {
     bench::repair_of_peers(crowd, all(kPeers), row, 4, 384);
     crowd.settle();
@@ -525,19 +527,19 @@ TEST_F(SharedRepairsTest, ArePutOffWhenPacketsComeLate) {
   bench::come_late_of_peers(crowd, all(kPeers), kEach, 0, kLate);
   crowd.settle();
   expect_spread(crowd, crowd.engine().worked() - before);
-  // One more, and all are known.
+  // After one more packet, all are known.
   bench::come_late_of_peers(crowd, all(1), kEach, kLate, 1);
   crowd.settle();
   EXPECT_EQ(seen(crowd, 0).repair_overload, 0U);
   EXPECT_EQ(settled() - settled_before, 96U);
 }
 
-// The last of many repairs may give back all that is missing, each packet as full as can be.
+// The last of many repairs may give back all missing packets, and each of them may be full.
 TEST_F(SharedRepairsTest, GiveBackManyFullPacketsInManyCalls) {
   constexpr std::uint16_t kMissing = 128;
   Crowd crowd({.flows = 0});
   const std::uint32_t first = crowd.skip_packets(kMissing);
-  // As many frames as fit.
+  // As many frames as fit into a packet.
   bench::Octets frames(1'200);
   ByteWriter out(frames);
   while (out.remaining() >= 16) stp::write_ping(out, {0});
@@ -559,7 +561,8 @@ TEST_F(SharedRepairsTest, GiveBackManyFullPacketsInManyCalls) {
       const bench::Octets symbol = repair_of(row);
       stp::write_repair(writer, {stp::FecCode::kFlight, 0, kMissing, row, symbol});
     });
-    // Small packets of the code that come meanwhile use nothing of what waits.
+    // Small packets of the code arrive meanwhile. They use nothing of the time of repairs that
+    // wait.
     if (row + 1 == kMissing) bench::come_late_of_peers(crowd, all(1), 1, kMissing, 32);
     crowd.settle();
   }
@@ -569,7 +572,7 @@ TEST_F(SharedRepairsTest, GiveBackManyFullPacketsInManyCalls) {
   EXPECT_GT(crowd.engine().visited(), 10 * Gateway::kMostVisited) << "there was much to visit";
 }
 
-// Whoever asks meets the same engine, and the same figures.
+// Two engines with the same input do the same work.
 TEST_F(WorkTest, TwoRunsWorkAlike) {
   std::vector<std::vector<std::uint64_t>> runs;
   for (int run = 0; run < 2; ++run) {

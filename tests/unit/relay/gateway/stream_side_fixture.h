@@ -1,4 +1,4 @@
-// The stream side of one flow between its host and a far gateway that reads and writes blocks, for
+// The stream side of one flow, between its host and a far gateway that reads and writes blocks. For
 // tests of a stream from its opening to its end.
 #pragma once
 
@@ -35,7 +35,7 @@ class StreamSideTest : public testing::Test {
     f_.set_metadata(metadata);
   }
   void SetUp() override { begin(); }
-  // Anew, with what is configured now.
+  // Begins anew, with the present configuration.
   void begin() {
     windows_ = std::make_unique<HostWindows>(plan_, store_, hosts_);
     side_ = std::make_unique<StreamSide>(config_, plan_, HashKey{1, 2}, classes_, peer_.peers,
@@ -46,7 +46,7 @@ class StreamSideTest : public testing::Test {
     };
   }
   void open() { ASSERT_EQ(side_->open(kSlot, f_, now_), StreamSide::Opening::kOpen); }
-  // The host and the far one have opened the same connection at once.
+  // Both hosts have opened the same connection at once.
   void open_both() {
     open();
     f_.make_rare().inbound = opened_by_far();
@@ -104,7 +104,7 @@ class StreamSideTest : public testing::Test {
     exchange();
     ASSERT_TRUE(session().received_end(f_.inbound_stream()));
   }
-  // What it has received and not consumed.
+  // The bytes that the far gateway has received and not consumed.
   std::vector<std::byte> far_heard() {
     exchange();
     const Reassembler& stored = *peer_.far().received(f_.stream);
@@ -142,7 +142,7 @@ class StreamSideTest : public testing::Test {
   std::unique_ptr<HostWindows> windows_;
   WorkBudget budget_;
   std::unique_ptr<StreamSide> side_;
-  int asked_ = 0;  // for blocks
+  int asked_ = 0;  // how often the stream has asked for blocks
 };
 
 }  // namespace satrelay::gateway

@@ -1,4 +1,4 @@
-// Segments of one flow that come, or leave, many at once.
+// Many segments of one flow that arrive, or leave, at once.
 #include <array>
 #include <span>
 #include <string>
@@ -11,7 +11,7 @@ namespace {
 
 using Flags = wire::TcpFlags;
 
-// A client and a server with SACK and timestamps, whose connection is open.
+// A client and a server with an open connection, with SACK and timestamps.
 class Trains : public GatewayTest {
  protected:
   void SetUp() override {
@@ -29,7 +29,7 @@ class Trains : public GatewayTest {
     ASSERT_NE(server_port_, 0);
   }
 
-  // What the gateways have for the hosts, which answer no more than the handshake.
+  // Takes the frames for the hosts, which answer only the handshake.
   void hear_client() {
     while (const auto frame = next_frame(PortId::kLan)) {
       const auto tcp = wire::parse_tcp(look_at(*frame).payload);
@@ -77,7 +77,7 @@ class Trains : public GatewayTest {
   std::uint16_t server_port_ = 0;
 };
 
-// The report of it (RFC 2883) takes room in the first segment, and is told with that one only.
+// The report of a duplicate (RFC 2883) takes room in the first segment, and only in that one.
 TEST_F(Trains, ADuplicateMakesNoFrameLongerThanTheMtu) {
   const FrameBytes data = from_client(1001, 6, 1000);
   lan(data);
@@ -109,7 +109,7 @@ TEST_F(Trains, ADuplicateMakesNoFrameLongerThanTheMtu) {
   EXPECT_EQ(reports, 1U);
 }
 
-// Each is a step ahead of the one before, and the third is behind the first (RFC 7323, PAWS).
+// Each timestamp is ahead of the one before. But the third is behind the first (RFC 7323, PAWS).
 TEST_F(Trains, TimestampsDoNotGoRound) {
   std::vector<FrameBytes> frames;
   std::vector<Gateway::Arrived> arrived;
@@ -123,7 +123,7 @@ TEST_F(Trains, TimestampsDoNotGoRound) {
   EXPECT_EQ(received() - before, 2000U);
 }
 
-// Acknowledgments of what the client was sent, all in one burst.
+// Acknowledgments of the bytes that the client got, all in one burst.
 class AcknowledgmentTrains : public Trains {
  protected:
   static constexpr std::uint32_t kSegments = 8;
@@ -157,7 +157,7 @@ class AcknowledgmentTrains : public Trains {
     tcp.options.timestamps = wire::TcpTimestamps{7, 0};
     return tcp_frame(kClient, kServer, tcp, host_to_server(), "");
   }
-  // How many segments were counted, and how many bytes of ours the client has acknowledged.
+  // How many segments were counted, and how many bytes the client has acknowledged.
   struct Heard {
     std::uint64_t segments = 0;
     std::uint64_t bytes = 0;
@@ -173,7 +173,7 @@ class AcknowledgmentTrains : public Trains {
     std::vector<Gateway::Handled> handled(frames.size());
     const std::uint64_t before = a_->status(now_).tcp.segments_in;
     a_->handle_frames(PortId::kLan, arrived, handled, now_);
-    a_->handle_timeout(now_);  // what the flow was told is settled
+    a_->handle_timeout(now_);  // settles the acknowledgments in the flow
     return {a_->status(now_).tcp.segments_in - before,
             kSegments * 1400U - a_->flows(0, 1, now_).front().lan_unacknowledged};
   }
@@ -185,7 +185,7 @@ TEST_F(AcknowledgmentTrains, AreTakenAtOnceAsOneByOne) {
   EXPECT_EQ(hear({acknowledgment(7000)}), (Heard{1, 7000}));
 }
 
-// Its timer is all that there is to set.
+// Only the flow's timer is set.
 TEST_F(AcknowledgmentTrains, AFlowWithNothingToSayTakesNoTurn) {
   hear({acknowledgment(1400), acknowledgment(2800)});
   FrameBytes out(a_->max_frame_size());
@@ -201,7 +201,7 @@ TEST_F(AcknowledgmentTrains, OneThatIsBrokenTakesNoneWithIt) {
   EXPECT_EQ(count(Counter::kDroppedBadChecksum), 1U);
 }
 
-// Beyond what was ever sent.
+// The last one acknowledges bytes that were never sent.
 TEST_F(AcknowledgmentTrains, AForgedOneTakesNoneWithIt) {
   EXPECT_EQ(hear({acknowledgment(1400), acknowledgment(2800), acknowledgment(1U << 30U)}),
             (Heard{3, 2800}));

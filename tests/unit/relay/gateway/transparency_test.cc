@@ -1,5 +1,5 @@
-// What is relayed, what passes untouched and what ends at the gateway, by what the packets carry:
-// the table "What happens to which traffic" of docs/guide.md.
+// Which packets are relayed, which pass untouched and which end at the gateway, by their content.
+// This is the table "What happens to which traffic" of docs/guide.md.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ class Transparency : public GatewayTest {
     restart_with(config_a_);
     start_peer();
   }
-  // The TCP header of the next frame to the LAN, and its payload.
+  // The TCP header of the next frame to the LAN. The frame is kept in last_.
   std::optional<wire::TcpHeader> answer() {
     last_ = next_frame(PortId::kLan);
     if (!last_) return std::nullopt;
@@ -48,7 +48,7 @@ FrameBytes bytes(std::initializer_list<unsigned> values) {
   return out;
 }
 
-// A SYN with these options, as they stand, and this payload.
+// A SYN with these option octets and this payload.
 FrameBytes syn_with(const FrameBytes& options, const FrameBytes& payload = {}) {
   wire::IpHeader ip;
   ip.source = ip_of(kClient);
@@ -86,7 +86,7 @@ FrameBytes with_ip_options(FrameBytes frame) {
   return frame;
 }
 
-// An IPv6 packet whose first extension header is `next`, then `body`.
+// An IPv6 packet with the first extension header `next`, and then `body`.
 FrameBytes v6_with(std::uint8_t next, const FrameBytes& body) {
   wire::IpHeader ip;
   ip.source = ip_of(kClientV6);
@@ -96,7 +96,7 @@ FrameBytes v6_with(std::uint8_t next, const FrameBytes& body) {
 }
 
 TEST_F(Transparency, OptionsThatAreNotUnderstoodEndAtTheGateway) {
-  // MPTCP MP_CAPABLE, version 1; a Fast Open cookie; an experimental option; the MSS at the end.
+  // MPTCP MP_CAPABLE, version 1; a Fast Open cookie; an experimental option; the MSS last.
   const FrameBytes options =
       bytes({30, 4, 0x01, 0x00, 34, 6, 1, 2, 3, 4, 253, 4, 0xf9, 0x89, 2, 4, 5, 0xb4, 1, 1});
   EXPECT_EQ(lan(syn_with(options, FrameBytes(100))), Verdict::kConsumed);
@@ -111,13 +111,13 @@ TEST_F(Transparency, OptionsThatAreNotUnderstoodEndAtTheGateway) {
 }
 
 TEST_F(Transparency, AFurtherPathOfAMultipathConnectionIsBridged) {
-  // MP_JOIN: subtype 1, 12 bytes on a SYN. Another gateway would have to know the connection's
-  // keys.
+  // MP_JOIN: subtype 1, 12 bytes on a SYN. The gateway would have to know the keys of the
+  // connection.
   EXPECT_EQ(lan(syn_with(bytes({30, 12, 0x10, 1, 1, 2, 3, 4, 5, 6, 7, 8}))), Verdict::kBridge);
   EXPECT_EQ(count(Counter::kBridgedTcpOptions), 1U);
 }
 
-// As over a cable, for a connection that is to have all its paths.
+// As over a cable, for a connection that needs all its paths.
 TEST_F(Transparency, AMultipathConnectionIsBridgedByARuleThatSaysSo) {
   config_a_.rules.back().mptcp = config::MptcpMode::kBridge;
   restart_with(config_a_);
@@ -130,7 +130,7 @@ TEST_F(Transparency, AMultipathConnectionIsBridgedByARuleThatSaysSo) {
       << "its client offers no paths";
 }
 
-// traceroute -T: where it ends is for the routers of the way to say.
+// traceroute -T: the routers on the way must see where the SYN ends.
 TEST_F(Transparency, ASynThatIsToEndOnTheWayIsBridged) {
   const auto with_ttl = [](FrameBytes frame, std::uint8_t ttl) {
     frame[14 + 8] = std::byte{ttl};
@@ -197,7 +197,7 @@ TEST_F(Transparency, OneOrTwoVlanTagsAreRelayedAndComeBack) {
     EXPECT_EQ(back->tags, ethernet.tags) << "priority bits too";
     EXPECT_EQ(back->destination, kHostMac);
   }
-  // Three tags: nothing is known of what is in there.
+  // The content of a frame with three tags is unknown.
   FrameBytes three = tcp_frame(kClient, kServer, syn());
   const FrameBytes tags = bytes({0x81, 0, 0, 1, 0x81, 0, 0, 2, 0x81, 0, 0, 3});
   three.insert(three.begin() + 12, tags.begin(), tags.end());
@@ -250,7 +250,7 @@ TEST_F(Transparency, AnAnswerWithoutItsQuestionTellsOfAnAsymmetricRoute) {
   syn_ack.flags = wire::TcpFlags::kSyn | wire::TcpFlags::kAck;
   EXPECT_EQ(lan(tcp_frame(kClient, kServer, syn_ack)), Verdict::kBridge);
   EXPECT_EQ(count(Counter::kBridgedAsymmetric), 1U);
-  // The SYN came this way: somebody chose to bridge it.
+  // The SYN came this way, and a gateway chose to bridge it.
   wire::TcpHeader from_far = syn();
   from_far.source_port = 40000;
   from_far.destination_port = 80;
@@ -260,7 +260,7 @@ TEST_F(Transparency, AnAnswerWithoutItsQuestionTellsOfAnAsymmetricRoute) {
   EXPECT_EQ(count(Counter::kBridgedMidStream), 1U);
 }
 
-// The server's answers take another way, so that the far gateway's SYNs seem to stay unanswered.
+// The server's answers take another way, so the far gateway's SYNs seem to get no answer.
 TEST_F(Transparency, AServerThatNeverAnswersIsLeftToTheHosts) {
   ASSERT_EQ(lan(tcp_frame(kClient, kServer, syn())), Verdict::kConsumed);
   const auto syn_ack = answer();
@@ -312,7 +312,7 @@ class Marks : public Transparency {
     std::uint16_t port;
     std::uint16_t far_port;
     std::uint32_t next = 0;          // sequence number of the host
-    std::uint32_t acknowledged = 0;  // and what it has got
+    std::uint32_t acknowledged = 0;  // and up to where it has acknowledged
     PathMarks sends{};
   };
   void send(Side& side, std::uint8_t flags, std::size_t payload) {
@@ -336,7 +336,7 @@ class Marks : public Transparency {
     side.next += static_cast<std::uint32_t>(payload) + (flags & wire::TcpFlags::kSyn ? 1U : 0U);
     side.gateway->handle_frame(PortId::kLan, ip_frame(host_to_server(), ip, segment), now_);
   }
-  // What the host gets next that is a SYN or has payload; acknowledges it.
+  // The marks of the host's next frame that is a SYN or has payload. The host acknowledges it.
   std::optional<PathMarks> take(Side& side) {
     FrameBytes bytes(side.gateway->max_frame_size());
     while (const std::size_t size = side.gateway->poll_frame(PortId::kLan, bytes, now_).size) {
@@ -367,7 +367,8 @@ TEST_F(Marks, AreThoseOfTheFarHost) {
   send(server, wire::TcpFlags::kAck, 100);
   step();
   EXPECT_EQ(take(client), server.sends);
-  // In mid-flow, as ssh does once it knows what the connection is for; the ECN bits are a hop's.
+  // The marks change in mid-flow, as ssh does once it knows what the connection is for. The ECN
+  // bits are for one hop only.
   client.sends = {0x10, 60};
   client.sends.traffic_class |= 0x02;
   send(client, wire::TcpFlags::kAck, 100);
@@ -378,7 +379,7 @@ TEST_F(Marks, AreThoseOfTheFarHost) {
   EXPECT_EQ(take(client), server.sends) << "the other direction keeps its own";
 }
 
-// What is sent in the server's name before it has spoken: its SYN-ACK, here.
+// The marks of frames in the server's name before it has sent any. Here it is the SYN-ACK.
 TEST_F(Marks, AreThoseOfTheFarHostsLastConnection) {
   const PathMarks of_server{0x20, 125};
   const auto connect = [&](std::uint16_t port) {
@@ -421,7 +422,7 @@ TEST_F(Marks, OfAHostThatOpensConnectionsAreThoseOfItsAnswers) {
   EXPECT_EQ(take(client), opener.sends);
 }
 
-// A far gateway does not tell what it takes for granted: what is remembered must not stand for it.
+// A far gateway does not send the usual marks. So remembered marks must not stay in their place.
 TEST_F(Marks, OfTheLastConnectionEndWithTheFirstDataOfThis) {
   const auto download = [&](std::uint16_t port, const PathMarks& of_server) {
     Side client{a_.get(), kClient, kServer, port, 80};
@@ -444,7 +445,7 @@ TEST_F(Marks, OfTheLastConnectionEndWithTheFirstDataOfThis) {
   EXPECT_EQ(take(next), (PathMarks{0, 64})) << "and these are remembered";
 }
 
-// BGP with TTL security (RFC 5082): what comes with less than 255 is dropped, a SYN-ACK, too.
+// BGP with TTL security (RFC 5082): the host drops segments with a TTL below 255, a SYN-ACK too.
 TEST_F(Marks, ArePreservedWhereARuleSaysSo) {
   config_a_.rules.back().ttl = config::TtlMode::kPreserve;
   restart_with(config_a_);
@@ -466,7 +467,7 @@ TEST_F(Marks, ArePreservedWhereARuleSaysSo) {
     EXPECT_EQ(answered, of_server) << port;
     return waits;
   };
-  // The same router speaks ssh to us, with another TTL.
+  // The same router opens ssh to us, with another TTL.
   Side opener{b_.get(), kServer, kClient, 50000, 8022};
   opener.sends = {0x48, 63};
   send(opener, wire::TcpFlags::kSyn, 0);
@@ -488,7 +489,8 @@ TEST_F(Marks, ArePreservedByACookieToo) {
   config_a_.limits.half_open = 2;
   restart_with(config_a_);
   start_peer();
-  // Two wait for the server; of others nobody knows what their answer would look like.
+  // One connection waits for the server. The marks of the server's answers to more of them are
+  // unknown.
   for (std::uint16_t i = 0; i < 4; ++i) {
     const auto port = static_cast<std::uint16_t>(41'000 + i);
     const Verdict verdict = lan(tcp_frame(kClient, kServer, syn(port)));

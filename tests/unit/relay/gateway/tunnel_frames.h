@@ -1,4 +1,4 @@
-// Frames that are not IP, for tests of the gateway.
+// Frames for tests of the gateway that are not plain IP.
 #pragma once
 
 #include <initializer_list>
@@ -21,7 +21,7 @@ inline FrameBytes ethernet_frame(std::uint16_t type, const FrameBytes& payload,
   return frame;
 }
 
-// What an untagged frame carries.
+// The packet in an untagged frame.
 inline FrameBytes packet_of(const FrameBytes& frame) {
   return {frame.begin() + wire::kEthernetHeaderSize, frame.end()};
 }
@@ -36,7 +36,7 @@ inline FrameBytes pppoe_frame(std::uint16_t session, unsigned protocol, const Fr
   return ethernet_frame(0x8864, body);
 }
 
-// With what `plain`, an untagged frame, carries.
+// An MPLS frame with the packet in `plain`, an untagged frame.
 inline FrameBytes mpls_frame(std::initializer_list<std::uint32_t> labels, const FrameBytes& plain) {
   FrameBytes body(4 * labels.size());
   std::size_t at = 0;

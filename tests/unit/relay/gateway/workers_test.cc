@@ -1,5 +1,5 @@
-// The second of two workers of a gateway, before a peer that says on the worker's lane what a test
-// tells it to.
+// The second of two workers of a gateway. The test decides what the peer sends on the worker's
+// lane.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -23,7 +23,7 @@ constexpr auto kPeer = "192.0.2.2";
 class WorkersTest : public GatewayTest {
  protected:
   void SetUp() override { start(2); }
-  // The peer's gateway has so many workers.
+  // `far`: the number of workers of the peer's gateway.
   void start(unsigned far) {
     config_a_.worker.count = 2;
     config_a_.peers[0].workers = far;
@@ -77,13 +77,13 @@ class WorkersTest : public GatewayTest {
   void say(ConstBytes packet, std::uint16_t port) {
     wan(stp_frame(packet, {kPeerMac, kGatewayMac, ip_of(kPeer), ip_of(kOwn), port}));
   }
-  // The client's port such that the flow is the worker's, or another's.
+  // A client port for which the flow belongs to `worker`.
   static std::uint16_t port_of(unsigned worker) {
     std::uint16_t port = 40'000;
     while ((flow_hash(ip_of(kServer), ip_of(kClient), port, 80) & 1U) != worker) ++port;
     return port;
   }
-  // By the peer, from a host behind it.
+  // The peer opens a flow from a host behind it.
   void open(std::uint16_t client_port) {
     OpenMetadata open;
     open.ethernet = host_to_server();
@@ -136,7 +136,7 @@ TEST_F(WorkersTest, WhatComesOnALaneOfAnotherWorkerIsDropped) {
   const FrameBytes packet(40);
   say(packet, kStpPort);
   EXPECT_EQ(count(Counter::kDroppedStpUnknownLane), 1U);
-  say(packet, kStpPort + 2);  // there are two
+  say(packet, kStpPort + 2);  // the gateway has two lanes
   EXPECT_EQ(count(Counter::kDroppedToGateway), 1U);
 }
 

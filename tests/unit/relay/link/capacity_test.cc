@@ -1,4 +1,4 @@
-// The memory that a link takes.
+// How much memory a link uses.
 #include "relay/link/capacity.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace satrelay::link::capacity_test {
 namespace {
 
-// 1538 accounted bytes take a millisecond.
+// At one frame a millisecond, a full frame (1538 accounted bytes) takes a millisecond.
 constexpr std::uint64_t kFrameBits = 1538 * 8;
 BitRate frames_per_millisecond(std::uint64_t n) {
   return BitRate::bits_per_second(n * kFrameBits * 1000);

@@ -10,7 +10,7 @@
 namespace satrelay::link::frame_priority_test {
 namespace {
 
-// An Ethernet header, as many VLAN tags, and the least that is an IPv4 packet.
+// An Ethernet header, `kTags` VLAN tags, and the shortest IPv4 packet.
 template <std::size_t kTags>
 auto frame_with(std::uint8_t traffic_class) {
   std::array<std::byte, 14 + 4 * kTags + 20> frame{};

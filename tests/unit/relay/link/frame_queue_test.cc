@@ -1,4 +1,4 @@
-// A queue that knows priorities.
+// A queue with priorities.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,13 +12,13 @@ namespace {
 
 using Fate = LinkDirection::Fate;
 
-// 1538 accounted bytes take a millisecond.
+// At one frame a millisecond, a full frame (1538 accounted bytes) takes a millisecond.
 constexpr std::uint64_t kFrameBits = 1538 * 8;
 BitRate frames_per_millisecond(std::uint64_t n) {
   return BitRate::bits_per_second(n * kFrameBits * 1000);
 }
 Duration ms(std::int64_t n) { return Duration::milliseconds(n); }
-// Of the harness's clock, which starts at one second.
+// By the harness's clock, which starts at one second.
 Duration at(std::int64_t milliseconds) { return ms(1000 + milliseconds); }
 
 config::LinkDirection plain() {
@@ -38,12 +38,12 @@ config::LinkDirection with_priorities(std::uint64_t frames) {
 
 TEST(LinkPriorities, AFullQueueLosesTheLowestClassFirst) {
   Harness h(with_priorities(5));
-  // One is sent at once; the others wait.
+  // One frame is sent at once. The others wait.
   h.offer(100, kFullFrame, 0);
   const std::uint8_t classes[] = {3, 2, 1, 0};
   for (FrameHandle i = 0; i < 4; ++i)
     EXPECT_EQ(h.offer(i, kFullFrame, classes[i]), Fate::kAccepted);
-  // Each newcomer of the highest class displaces the lowest that is left.
+  // Each new frame of the highest class displaces a frame of the lowest class in the queue.
   for (FrameHandle i = 0; i < 3; ++i) {
     EXPECT_EQ(h.offer(10 + i, kFullFrame, 0), Fate::kAccepted);
     ASSERT_EQ(h.released.size(), i + 1);
@@ -67,7 +67,7 @@ TEST(LinkPriorities, NobodyGivesWayToItsOwnClassOrALowerOne) {
   EXPECT_EQ(h.offer(3, kFullFrame, 2), Fate::kDropped);
   EXPECT_EQ(h.offer(4, kFullFrame, 3), Fate::kDropped);
   EXPECT_TRUE(h.released.empty());
-  // The newest of its class goes first.
+  // The newest frame of its class is dropped first.
   EXPECT_EQ(h.offer(5, kFullFrame, 1), Fate::kAccepted);
   EXPECT_EQ(h.released, (std::vector<FrameHandle>{2}));
 }
@@ -77,7 +77,7 @@ TEST(LinkPriorities, NoFrameIsDroppedInVain) {
   h.offer(0, kFullFrame, 0);
   h.offer(1, 600, 3);
   h.offer(2, kFullFrame, 0);
-  // What class 3 holds would not make room enough.
+  // The frames of class 3 together are too small to make room.
   EXPECT_EQ(h.offer(3, kFullFrame + 100, 0), Fate::kDropped);
   EXPECT_TRUE(h.released.empty());
 }
@@ -90,7 +90,7 @@ TEST(LinkPriorities, FramesLeaveInOrderOfArrival) {
   EXPECT_TRUE(std::ranges::is_sorted(h.arrivals, {}, &Arrival::frame));
 }
 
-// Each handle comes back as often as its fate said, under every fault at once.
+// Each handle is returned as often as its fate says, under all faults at once.
 TEST(LinkPriorities, EveryHandleComesBack) {
   config::LinkDirection config = with_priorities(12);
   config.loss = 0.05;

@@ -1,4 +1,4 @@
-// A link direction in virtual time, with all that came out of it.
+// A link direction in virtual time, with all frames that left it.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class Harness {
     collect_released();
     return fate;
   }
-  // Moves time on, and collects each frame at the very instant at which it is due.
+  // Advances the clock, and collects each frame at the instant at which it is due.
   void run_until(Instant end) {
     while (link.next_delivery() <= end && !link.next_delivery().is_never()) {
       now = later(now, link.next_delivery());
@@ -41,7 +41,7 @@ class Harness {
     now = end;
   }
   void run_to_the_end() { run_until(now + Duration::seconds(100)); }
-  // `count` frames, numbered from 0, one every `interval`.
+  // Offers `count` frames, numbered from 0, one every `interval`.
   void offer_stream(std::uint64_t count, Duration interval) {
     for (std::uint64_t i = 0; i < count; ++i) {
       offer(i);

@@ -23,7 +23,8 @@ config::LinkDirection with_rate(BitRate rate) {
   return config;
 }
 
-// Five standard deviations: fails by chance once in two million seeds, and the seed is fixed.
+// The bound is five standard deviations. By chance one in two million seeds fails; the seed is
+// fixed.
 void expect_share(std::uint64_t hits, std::uint64_t of, double share) {
   const double expected = share * static_cast<double>(of);
   const double bound = 5 * std::sqrt(expected * (1 - share)) + 1;
@@ -54,7 +55,8 @@ TEST(LinkDirection, CountsTheConfiguredOverheadPerPacket) {
 }
 
 TEST(LinkDirection, RateIsExactOverAMillionFrames) {
-  // 10 Gbit/s: 1230.4 ns a frame, so that rounding each frame would show after 2500 frames.
+  // At 10 Gbit/s a frame takes 1230.4 ns: an error from rounding each frame shows after 2500
+  // frames.
   config::LinkDirection config = with_rate(BitRate::bits_per_second(10'000'000'000));
   config.queue = ByteCount(1ULL << 40);
   LinkDirection link(config, kOverhead, 1, std::size_t{1} << 20);
@@ -101,7 +103,7 @@ TEST(LinkDirection, DropsFromTheTailBeyondTheQueue) {
     EXPECT_EQ(h.offer(i), i < 10 ? Fate::kAccepted : Fate::kDropped) << i;
   }
   EXPECT_EQ(h.link.counters().queue_bytes, 10U * 1538U);
-  // One frame has left: there is room for one.
+  // One frame has left, so there is room for one.
   h.run_until(h.now + Duration::nanoseconds(1'230'400));
   EXPECT_EQ(h.offer(100), Fate::kAccepted);
   EXPECT_EQ(h.offer(101), Fate::kDropped);
@@ -153,7 +155,7 @@ TEST(LinkDirection, LosesTheConfiguredShareButSendsAllTheSame) {
   EXPECT_EQ(c.frames_in, kFrames);
   EXPECT_EQ(c.frames_out + c.dropped_loss, kFrames);
   EXPECT_EQ(c.bytes_out, c.frames_out * kFullFrame);
-  // The lost ones have taken their time on the link.
+  // The lost frames have taken their time on the link.
   const FrameHandle last = h.arrivals.back().frame;
   EXPECT_EQ(h.arrivals.back().at - start,
             config.delay + Duration::nanoseconds(1'230'400) * static_cast<std::int64_t>(last + 1));
@@ -178,7 +180,8 @@ TEST(LinkDirection, GilbertElliottHasTheBurstsAndTheAverageOfItsChain) {
     bursts += is_lost && !in_burst ? 1 : 0;
     in_burst = is_lost;
   }
-  // Stationary share of the bad state: 0.01 / (0.01 + 0.2); mean stay there: 1 / 0.2 frames.
+  // The stationary share of the bad state is 0.01 / (0.01 + 0.2). A mean stay there is 1 / 0.2
+  // frames.
   EXPECT_NEAR(static_cast<double>(lost) / kFrames, 0.01 / 0.21, 0.001);
   EXPECT_NEAR(static_cast<double>(lost) / static_cast<double>(bursts), 5.0, 0.15);
 }
@@ -280,7 +283,7 @@ TEST(LinkDirection, CorruptionNamesOneBitWithinTheFrame) {
   }
   EXPECT_EQ(corrupted, h.link.counters().corrupted);
   expect_share(corrupted, 10'000, 0.1);
-  EXPECT_GT(bits.size(), 400U);  // of 512: all over the frame
+  EXPECT_GT(bits.size(), 400U);  // of 512: the bits are spread over the frame
 }
 
 TEST(LinkDirection, RateChangesHoldForFramesOfferedAfterwards) {
@@ -296,7 +299,7 @@ TEST(LinkDirection, RateChangesHoldForFramesOfferedAfterwards) {
   const Instant first = start + Duration::nanoseconds(1'230'400) + Duration::milliseconds(275);
   EXPECT_EQ(h.arrivals[0].at, first);
   EXPECT_EQ(h.arrivals[1].at, first + Duration::nanoseconds(12'304'000));
-  EXPECT_EQ(h.arrivals[2].at, h.arrivals[1].at);  // not before those that wait
+  EXPECT_EQ(h.arrivals[2].at, h.arrivals[1].at);  // not before the frames that wait
 }
 
 TEST(LinkDirection, AnOutageLosesWhatIsOfferedAndLetsArriveWhatIsOnItsWay) {

@@ -11,13 +11,13 @@ namespace {
 
 using Fate = LinkDirection::Fate;
 
-// 1538 accounted bytes take a millisecond.
+// At one frame a millisecond, a full frame (1538 accounted bytes) takes a millisecond.
 constexpr std::uint64_t kFrameBits = 1538 * 8;
 BitRate frames_per_millisecond(std::uint64_t n) {
   return BitRate::bits_per_second(n * kFrameBits * 1000);
 }
 Duration ms(std::int64_t n) { return Duration::milliseconds(n); }
-// Of the harness's clock, which starts at one second.
+// By the harness's clock, which starts at one second.
 Duration at(std::int64_t milliseconds) { return ms(1000 + milliseconds); }
 
 config::LinkDirection plain() {
@@ -37,14 +37,14 @@ TEST(LinkSteps, ARateStepHoldsForFramesThatWait) {
   for (FrameHandle i = 0; i < 20; ++i) EXPECT_EQ(h.offer(i), Fate::kAccepted);
   EXPECT_EQ(h.link.queue_delay(h.now), ms(20));
   h.run_until(start + ms(5));
-  // Fifteen are left, of ten milliseconds each now.
+  // Fifteen frames are left. Each now takes ten milliseconds.
   EXPECT_EQ(h.link.queue_delay(h.now), ms(150));
   h.run_to_the_end();
   ASSERT_EQ(h.arrivals.size(), 20U);
   EXPECT_EQ(h.arrivals[4].at - start, ms(25));
   EXPECT_EQ(h.arrivals[5].at - start, ms(35));
   EXPECT_EQ(h.arrivals[8].at - start, ms(65));
-  // The last eleven at half a millisecond each.
+  // The last eleven frames take half a millisecond each.
   EXPECT_EQ(h.arrivals[9].at - start, ms(65) + Duration::microseconds(500));
   EXPECT_EQ(h.arrivals[19].at - start, ms(65) + Duration::microseconds(5500));
   EXPECT_EQ(h.link.take_queue_peak(), ms(45) + Duration::microseconds(5500));
@@ -57,7 +57,7 @@ TEST(LinkSteps, LossStepsReplaceWhatWasBefore) {
   config.loss_steps = {{at(100), 0.0}, {at(200), 1.0}, {at(300), 0.0}};
   Harness h(config);
   h.offer_stream(400, ms(1));
-  // A frame is judged when its last bit leaves, a millisecond after it came.
+  // The link decides on a frame when its last bit leaves, a millisecond after the frame came.
   const auto arrived = [&](FrameHandle from, FrameHandle to) {
     return std::ranges::count_if(h.arrivals,
                                  [&](const Arrival& a) { return a.frame >= from && a.frame < to; });
@@ -91,7 +91,7 @@ TEST(LinkSteps, AFallingDelayLetsLaterFramesOvertake) {
   std::map<FrameHandle, Instant> arrived;
   for (const Arrival& arrival : h.arrivals) arrived[arrival.frame] = arrival.at;
   const Instant start = Instant::from_nanoseconds(1'000'000'000);
-  // Frame i leaves at i + 1 ms.
+  // Frame i leaves the queue at i + 1 ms.
   EXPECT_EQ(arrived[8] - start, ms(29));
   EXPECT_EQ(arrived[9] - start, ms(15));
   EXPECT_EQ(arrived[28] - start, ms(34));
@@ -109,8 +109,8 @@ TEST(LinkSteps, OrderIsKeptIfAskedFor) {
   ASSERT_EQ(h.arrivals.size(), 50U);
   EXPECT_TRUE(std::ranges::is_sorted(h.arrivals, {}, &Arrival::frame));
   const Instant start = Instant::from_nanoseconds(1'000'000'000);
-  EXPECT_EQ(h.arrivals[9].at - start, ms(29));   // waits for the last one that took longer
-  EXPECT_EQ(h.arrivals[30].at - start, ms(36));  // 31 + 5: the step has worked off
+  EXPECT_EQ(h.arrivals[9].at - start, ms(29));   // waits for the last frame with the longer delay
+  EXPECT_EQ(h.arrivals[30].at - start, ms(36));  // 31 + 5: no earlier frame is left
 }
 
 TEST(LinkSteps, WhatLeavesDuringAnOutageIsLost) {
@@ -128,7 +128,7 @@ TEST(LinkSteps, WhatLeavesDuringAnOutageIsLost) {
 
 TEST(LinkSteps, ATraceSaysWhichFramesAreLost) {
   config::LinkDirection config = plain();
-  config.loss = 0.5;  // counts for nothing beside it
+  config.loss = 0.5;  // ignored beside a loss trace
   config.loss_trace = config::LossTrace{.lost = {0, 3, 4}, .period = 10};
   Harness h(config);
   h.offer_stream(25, ms(2));

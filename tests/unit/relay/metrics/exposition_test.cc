@@ -25,7 +25,7 @@ std::vector<std::string> lines_of(const std::string& exposition) {
   return lines;
 }
 
-// By what stands before it, its name and labels.
+// The value of each sample, by its name and labels.
 std::map<std::string, std::string> samples_of(const std::string& exposition) {
   std::map<std::string, std::string> samples;
   for (const std::string& line : lines_of(exposition)) {
@@ -49,7 +49,7 @@ void expect_lines(const std::string& exposition, const std::string& lines) {
       << exposition.substr(0, 3000);
 }
 
-// The value that count_into() has given to the field.
+// The value that count_into() gave to the field.
 template <typename Struct>
 std::string place_of(const char* name) {
   std::uint64_t value = 1;
@@ -120,22 +120,22 @@ TEST(Exposition, MakesReasonsALabel) {
   EXPECT_EQ(
       value_in(readings, R"(satrelay_peer_rate_cuts_total{peer="remote",reason="announced"})"),
       place_of<stp::Counters>("rate_cuts_announced"));
-  // Answers that were not sent are no frames that were not passed on.
+  // An answer that was not sent is not a frame that was not forwarded.
   EXPECT_EQ(value_in(readings, "satrelay_dropped_late_answers_total"),
             place_of<Counters>("dropped_late_answers"));
-  // The rule's counters are called alike, and are not for reasons.
+  // The counters of a rule have similar names, but they are not reasons.
   EXPECT_EQ(value_in(readings, R"(satrelay_rule_bridged_frames_total{rule="1"})"),
             place_of<gateway::RuleUse>("bridged_frames"));
 }
 
-// Each field of the lists has its sample: none is lost by a name that two have.
+// Each field of the lists has its own sample: no two fields share a name.
 TEST(Exposition, HasEveryCounter) {
   std::size_t counters = 0;
   for (const auto& [series, value] : samples_of(text_of(sample_readings()))) {
     const std::string name = series.substr(0, series.find('{'));
     counters += name.ends_with("_total") ? 1U : 0U;
   }
-  constexpr std::size_t kOfLinks = 1;  // what is sent over each
+  constexpr std::size_t kOfLinks = 1;  // sent bytes of each link
   EXPECT_EQ(counters,
             kOfLinks + gateway::Counters::kFields.size() + tcp::Counters::kFields.size() +
                 compress::CodecCounters::kFields.size() + ops::WorkerCounters::kFields.size() +
@@ -221,13 +221,15 @@ TEST(Exposition, OfAGatewayWhoseWorkerIsStuckHasWhatItsSnapshotSays) {
   EXPECT_EQ(samples.at(R"(satrelay_peer_packets_out_total{peer="remote"})"), "2");
   EXPECT_TRUE(samples.contains(R"(satrelay_class_relayed_wait_seconds_count{class="0"})"));
   for (const auto& [series, value] : samples) {
-    if (series.find("_wait_seconds_") != std::string::npos) continue;  // of the snapshot, too
+    if (series.find("_wait_seconds_") != std::string::npos)
+      continue;  // these come from the
+                 // snapshot too
     EXPECT_FALSE(series.starts_with("satrelay_rule_") || series.starts_with("satrelay_class_"))
         << series;
   }
 }
 
-// Fields that it lacks have no sample, not even 0, and no family is left without one.
+// A field that the gateway lacks has no sample, not even 0. A family without samples is left out.
 TEST(Exposition, TakesAGatewayOfAnotherVersion) {
   Readings readings = sample_readings();
   readings.status.erase("time_wait");
@@ -247,7 +249,7 @@ TEST(Exposition, TakesAGatewayOfAnotherVersion) {
   EXPECT_EQ(samples.at(R"(satrelay_new_flows_state{state="resting"})"), "1");
   EXPECT_EQ(samples.at(R"(satrelay_new_flows_state{state="open"})"), "0");
   EXPECT_EQ(samples.at(R"(satrelay_peers{state="dreaming"})"), "4");
-  // Those behind the missing one are still told from each other.
+  // The values after the missing field still have the right names.
   EXPECT_EQ(samples.at(R"(satrelay_peer_in_bytes_total{peer="remote"})"), "3");
   for (const char* name : {"satrelay_time_wait_connections", "satrelay_worker_", "satrelay_flows ",
                            "satrelay_peer_rtt_seconds", "satrelay_peer_announced_rate",
@@ -313,8 +315,8 @@ TEST(Exposition, HasHistogramsInSeconds) {
                "# UNIT satrelay_worker_round_seconds seconds\n");
 }
 
-// One of another version has other bounds, or another label: a bucket that is missing would be
-// taken for an empty one.
+// A gateway of another version may have other bounds or another label. A missing bucket would look
+// like an empty one.
 TEST(Exposition, TakesNoHistogramThatItDoesNotKnowWhole) {
   Readings readings = sample_readings();
   for (Json& each : readings.histograms) each.erase("le_100000");

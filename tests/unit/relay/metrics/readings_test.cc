@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 using ctl::FakeTelemetry;
 using ctl::kGreeting;
 
-// "/satrelay/peers,0,1000" is answered with one entry, the next page with none.
+// The answer to "/satrelay/peers,0,1000" has one entry, the next page has none.
 std::string answer_to(const std::string& command) {
   const std::string path = command.substr(0, command.find(','));
   const bool is_listing = path != command;

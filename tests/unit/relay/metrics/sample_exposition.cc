@@ -1,5 +1,5 @@
-// Prints the metrics of a gateway that has one of everything, for the checks of other programs:
-// sample_exposition text|openmetrics
+// Prints the metrics of a gateway that has one of everything, so that checks can read them with
+// other programs: sample_exposition text|openmetrics
 #include <iostream>
 #include <string_view>
 

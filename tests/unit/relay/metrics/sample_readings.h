@@ -1,4 +1,4 @@
-// What a gateway might tell: every field of the stats socket, with a value.
+// Sample readings of a gateway: every field of the stats socket, with a value.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace satrelay::metrics {
 
 using Json = nlohmann::ordered_json;
 
-// Counts from `first` on, one more each.
+// Sets the fields to `first`, `first` + 1 and so on.
 template <typename Struct>
 void count_into(Json& object, std::uint64_t first = 1) {
   for (const auto& field : Struct::kFields) object[field.name] = first++;
@@ -94,7 +94,7 @@ inline Json sample_link(const std::string& name) {
   return link;
 }
 
-// Up to each bound one value more, and two beyond the last.
+// Each bucket holds one value. Two values are above the last bound.
 inline Json sample_histogram(const HistogramField& field, const std::string& of) {
   Json histogram = Json::object({{"name", field.name}});
   if (*field.label != '\0') histogram[field.label] = of;

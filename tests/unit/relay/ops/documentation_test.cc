@@ -1,5 +1,5 @@
-// docs/statistics.md speaks of every counter and of every event, and of no others; docs/guide.md of
-// every command.
+// docs/statistics.md describes every counter and event, and no others. docs/guide.md has every
+// command.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -33,7 +33,7 @@ std::string document(const std::string& name) {
 
 std::string statistics() { return document("statistics.md"); }
 
-// The part of the document between two of its lines.
+// The part of docs/statistics.md between two of its lines.
 std::string section(const std::string& from, const std::string& to) {
   const std::string text = statistics();
   const std::size_t begin = text.find("\n" + from + "\n");
@@ -45,7 +45,7 @@ std::string section(const std::string& from, const std::string& to) {
 
 using Names = std::multiset<std::string>;
 
-// What stands in backticks in the first cells of the tables of `text`.
+// The names in backticks in the first cells of the tables of `text`.
 Names rows_of(const std::string& text) {
   Names names;
   std::istringstream lines(text);
@@ -67,7 +67,7 @@ Names names_of(Names others = {}) {
   return others;
 }
 
-// Each counter has one row, or its part of one, and no row speaks of a counter that is not there.
+// Each counter has one row, or a part of one. No row names a counter that does not exist.
 TEST(Documentation, HasEveryCounterOfTheStatsSocket) {
   EXPECT_EQ(rows_of(section("`tcp`:", "`codec`:")), names_of<tcp::Counters>());
   EXPECT_EQ(rows_of(section("`codec`:", "## /satrelay/ports")),
@@ -122,7 +122,7 @@ TEST(Documentation, GuideListsEveryCommandOfTheControlSocket) {
   }
 }
 
-// A row each: | `name` | severity | ...
+// Each event has a row: | `name` | severity | ...
 TEST(Documentation, ListsEveryEventWithItsSeverity) {
   const std::string text = statistics();
   for (std::size_t i = 0; i < kEventKinds; ++i) {

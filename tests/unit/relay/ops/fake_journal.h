@@ -1,4 +1,4 @@
-// A socket where entries for the journal arrive, in its place.
+// A socket that receives the entries for the journal.
 #pragma once
 
 #include <sys/socket.h>
@@ -30,7 +30,7 @@ class FakeJournal {
     std::filesystem::remove(path_);
   }
 
-  // The next entry that has arrived; "" if there is none.
+  // Returns the next entry that has arrived; "" if there is none.
   std::string next() const {
     std::string entry(65'536, '\0');
     const ssize_t size = ::recv(descriptor_, entry.data(), entry.size(), MSG_DONTWAIT);

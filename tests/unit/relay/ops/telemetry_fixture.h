@@ -1,5 +1,5 @@
-// DPDK's own telemetry thread and socket with our commands, and satrelayctl's client at the other
-// end, for tests of what these answer.
+// For tests of replies: DPDK's own telemetry thread and socket with our commands, and satrelayctl's
+// client at the other end.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,7 +29,8 @@ using namespace std::chrono_literals;
 inline constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 inline constexpr std::uint64_t kBootEpoch = 1'764'082'060'000'000'000;
 
-// One DPDK a process: started for all tests, without hugepages, devices or privileges.
+// A process can start DPDK only once. It is started for all tests, without hugepages, devices or
+// privileges.
 class TelemetryTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -81,7 +82,7 @@ class TelemetryTest : public testing::Test {
   std::optional<SnapshotBoard::Published> latest_;
 };
 
-// What a test says that the engine has.
+// The engine's data, set by a test.
 class Live final : public LiveView {
  public:
   std::vector<gateway::FlowSnapshot> all_flows;
@@ -119,7 +120,7 @@ class Live final : public LiveView {
   }
 };
 
-// Looks up what is asked for, for as long as it lives.
+// A worker that answers questions during its lifetime.
 class LiveWorker {
  public:
   LiveWorker(SnapshotBoard& board, const Live& live)

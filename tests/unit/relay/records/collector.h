@@ -1,4 +1,4 @@
-// A socket of this machine that plays the IPFIX collector.
+// A local socket that plays the IPFIX collector.
 #pragma once
 
 #include <netinet/in.h>
@@ -17,7 +17,7 @@ namespace satrelay::records {
 
 class Collector {
  public:
-  // `port` 0: any that is free.
+  // `port` 0: any free port.
   explicit Collector(config::IpfixTransport transport, std::uint16_t port = 0)
       : transport_(transport) {
     const bool is_tcp = transport == config::IpfixTransport::kTcp;
@@ -52,7 +52,7 @@ class Collector {
     ::close(accepted_);
     accepted_ = -1;
   }
-  // What is there, of UDP one datagram; "": nothing.
+  // Returns the bytes that have arrived; with UDP, one datagram. "": nothing has arrived.
   std::string receive() {
     std::array<char, 65'536> buffer;
     const int from = transport_ == config::IpfixTransport::kTcp ? accepted_ : socket_;

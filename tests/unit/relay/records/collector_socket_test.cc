@@ -20,7 +20,7 @@ using State = CollectorSocket::State;
 class CollectorSocketTest : public ::testing::TestWithParam<IpfixTransport> {
  protected:
   void begin(const config::IpfixCollector& collector) { socket_.emplace(collector, counters_); }
-  // Whether the way was opened anew meanwhile.
+  // Returns true if the socket was opened anew meanwhile.
   bool look_until(State state, Duration pause = Duration::milliseconds(1)) {
     bool anew = false;
     for (int i = 0; i < 2000; ++i) {
@@ -71,7 +71,9 @@ TEST_P(CollectorSocketTest, OneThatGoesAwayAndComesAgainIsFound) {
   send("one");
   received(*collector);
   collector.reset();
-  if (GetParam() == IpfixTransport::kUdp) send("into the void");  // ICMP answers
+  if (GetParam() == IpfixTransport::kUdp)
+    send("into the void");  // ICMP reports that the port is
+                            // closed
   look_until(State::kAway);
   EXPECT_FALSE(socket_->reason().empty());
   collector = std::make_unique<Collector>(GetParam(), port);
@@ -90,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(OverEither, CollectorSocketTest,
 
 class TcpCollector : public CollectorSocketTest {};
 
-// One that takes each connection and ends it.
+// The collector accepts each connection and closes it.
 TEST_F(TcpCollector, IsTriedLaterEachTime) {
   Collector collector(IpfixTransport::kTcp);
   begin(collector.configured());

@@ -35,7 +35,7 @@ TEST(RecordRing, GivesThemInOrderRoundTheEnd) {
   EXPECT_EQ(expected, 15U);
 }
 
-// Run under ThreadSanitizer it would say more; here it sees each record once, whole, in order.
+// ThreadSanitizer would find more. Here the test checks that records are whole and in order.
 TEST(RecordRing, OfTwoThreadsNeitherWaits) {
   constexpr std::uint64_t kMany = 200'000;
   RecordRing ring(64);

@@ -132,7 +132,7 @@ TEST_F(RecordWriterTest, AFileThatFailsIsTriedAgainWithoutARecordThatEnds) {
   EXPECT_EQ(writer_->report().file_trouble, "");
 }
 
-// The same of a folder that was missing at the start, when no flow has ended yet.
+// As above, with a folder that was missing at the start, before any flow has ended.
 TEST_F(RecordWriterTest, AFileThatCouldNotBeOpenedIsOpenedOnceItCanBe) {
   config_.file = folder_.file("later/flows");
   begin();
@@ -144,7 +144,7 @@ TEST_F(RecordWriterTest, AFileThatCouldNotBeOpenedIsOpenedOnceItCanBe) {
   EXPECT_EQ(writer_->report().file_state, "ok");
 }
 
-// That it can be opened shows nothing: only what is written does.
+// A file that opens may still be on a full disk. Only a successful write shows that it works.
 TEST_F(RecordWriterTest, AFullDiskIsTriedAgainWithWhatItCouldNotTake) {
   config_.file = folder_.file("flows");
   begin();
@@ -177,7 +177,7 @@ TEST_F(RecordWriterTest, TriesOfAFileThatFailsBecomeFewUntilItHasBeenWell) {
   begin();
   first_.push(sample_record(1));
   look();
-  // Each try finds another reason than the one before: no such folder, or no folder.
+  // Each attempt fails for another reason than the one before: no such folder, or not a folder.
   const auto seconds_until_tried = [&] {
     if (!std::filesystem::remove(folder_.file("later"))) std::ofstream(folder_.file("later"));
     const Instant since = now_;
@@ -222,7 +222,7 @@ TEST_F(RecordWriterTest, WhatWaitsForAFileThatFailsIsTriedOnceMoreAtTheEnd) {
 }
 
 TEST_F(RecordWriterTest, AFullDiskLosesRecordsAndNothingElse) {
-  config_.file = "/dev/full";  // no regular file, as a disk that has become a device would be
+  config_.file = "/dev/full";  // not a regular file, so it cannot be opened
   begin();
   first_.push(sample_record(1));
   look();
@@ -315,7 +315,7 @@ TEST_F(RecordWriterTest, ACollectorIsInTroubleUntilTheWayHasBeenOpenForAWhile) {
   EXPECT_EQ(writer_->report().collector_trouble, "");
 }
 
-// The library takes texts only up to 65,535 octets.
+// libfixbuf accepts texts up to 65,535 octets only.
 TEST_F(RecordWriterTest, WhatTheLibraryRefusesIsTroubleOfTheCollectorAndTheFileGoesOn) {
   const Collector collector(config::IpfixTransport::kUdp);
   config_.ipfix = collector.configured();

@@ -123,7 +123,8 @@ TEST_F(RotatingFileTest, APipeIsNoFile) {
   EXPECT_THROW(file.write("one\n"), std::system_error) << "and it does not wait for a reader";
 }
 
-// The kernel takes what fits below the limit, as it does on a disk that becomes full in mid-line.
+// The kernel writes the bytes that fit below the limit. A disk that fills up in the middle of a
+// line does the same.
 TEST_F(RotatingFileTest, OfLinesThatDoNotFitOnTheDiskNothingIsLeft) {
   RotatingFile file(path(), {.size = ByteCount(1000), .keep = 1});
   file.write("one\n");

@@ -1,4 +1,4 @@
-// A record as the tests of this folder write it.
+// A sample flow record for the tests of this folder.
 #pragma once
 
 #include "relay/records/json_line.h"

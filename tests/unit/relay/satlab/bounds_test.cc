@@ -8,7 +8,7 @@ namespace {
 
 constexpr BitRate kTenGigabit = BitRate::bits_per_second(10'000'000'000);
 
-// 9000 B of IP, 64 B of headers, 38 B of Ethernet: what HpFP's conditions allow at best.
+// 9000 B of IP, 64 B of headers, 38 B of Ethernet: the most that HpFP's conditions allow.
 TEST(Bounds, HpFpWith64BytesOfHeaders) {
   const double share = payload_share(9000, 64, 38);
   const auto gigabits = [&](double loss) { return payload_rate(kTenGigabit, loss, share) / 1e9; };
@@ -33,7 +33,7 @@ TEST(Bounds, MeanLossOfAGilbertElliottChain) {
   config::LinkDirection direction;
   direction.loss = 0.25;
   EXPECT_DOUBLE_EQ(mean_loss(direction), 0.25);
-  // A tenth of the time bad: 0.01 / (0.01 + 0.09).
+  // The link is bad for a tenth of the time: 0.01 / (0.01 + 0.09).
   direction.gilbert_elliott = config::GilbertElliott{0.01, 0.09, 0, 1};
   EXPECT_NEAR(mean_loss(direction), 0.1, 1e-12);
   direction.gilbert_elliott = config::GilbertElliott{0.01, 0.09, 0.05, 0.5};
@@ -61,7 +61,7 @@ TEST(Bounds, CompletionIsSerialisationPlusDelay) {
   EXPECT_NEAR(bound.bits_between(Duration::seconds(1), Duration::seconds(3)), 2 * payload, 1);
 }
 
-// An outage of 3 s in the middle costs 3 s; half the rate from then on costs twice the rest.
+// An outage of 3 s costs 3 s. Half the rate from then on doubles the time for the rest.
 TEST(Bounds, FollowsChangesOfTheLink) {
   Experiment experiment = one_megabit();
   const double payload = 1e6 * (1500.0 - 46) / 1500;
@@ -74,7 +74,7 @@ TEST(Bounds, FollowsChangesOfTheLink) {
   const double left = 8e6 - payload;
   EXPECT_NEAR(forward.arrival(Duration::zero(), 1'000'000).to_seconds(),
               4 + left / (payload / 2) + 0.1, 1e-6);
-  // The change does not name the other way, so its outage never ends.
+  // The second change does not name this direction, so the outage never ends here.
   const LinkBound back(experiment, sim::Side::kB, 1'000'000);
   EXPECT_TRUE(back.arrival(Duration::zero(), 1'000'000).is_infinite());
 }

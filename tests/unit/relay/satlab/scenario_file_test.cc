@@ -126,7 +126,8 @@ TEST(ScenarioFile, EveryKey) {
   EXPECT_EQ(experiment.groups.at(1).first, 4U);
 }
 
-// A time is a size at the rate that its direction is configured with, whatever becomes of the rate.
+// A queue given as a time becomes a size at the configured rate of its direction. Later changes of
+// the rate do not matter.
 TEST(ScenarioFile, AQueueMayBeATimeAtTheLinksRate) {
   const auto link = [](const std::string& text) {
     return parse_scenario("link: {" + text + "}\nflows: [{client: a, download: 20MB}]\n", "s.yaml")

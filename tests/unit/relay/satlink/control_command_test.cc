@@ -1,4 +1,4 @@
-// What the control socket of satlink understands.
+// The commands of satlink's control socket.
 #include "relay/satlink/control_command.h"
 
 #include <gtest/gtest.h>

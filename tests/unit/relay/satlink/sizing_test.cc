@@ -1,4 +1,4 @@
-// The room for frames in flight.
+// The memory for frames in flight.
 #include "relay/satlink/sizing.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ TEST(Sizing, LooksAtTheFastestAndLongestThatTheLinkWillBe) {
   config.a_to_b.rate_steps = {{Duration::seconds(9), BitRate::bits_per_second(1'000'000'000)}};
   config.a_to_b.delay_steps = {{Duration::seconds(99), Duration::milliseconds(300)}};
   const Sizing sizing = size_for(config, 2400);
-  // 37.5 MB on the way, and 12.5 MB in the queue, kept twice.
+  // 37.5 MB are in flight, and 12.5 MB are in the queue, which counts twice.
   EXPECT_GE(sizing.a_to_b_frames, 62'500'000U / 1538);
   EXPECT_EQ(sizing.b_to_a_frames, before);
 }

@@ -41,7 +41,7 @@ TEST(CommandLine, RefusesWhatTheTableDoesNotHave) {
   EXPECT_EQ(find_command("reload result"), nullptr);
 }
 
-// One value is one word: a second command in it would be given by somebody who may not.
+// A value must be one word. A second command in it would run without a check of the user's rights.
 TEST(CommandLine, LetsNoValueEndTheLine) {
   for (const char* value : {"on\ndrain", "on drain", "on\tdrain", "on\r", "", "on\u007f"}) {
     const Json arguments{{"STATE", value}};

@@ -1,4 +1,4 @@
-// A gateway for the panel to look at: its stats socket, with what a test writes into it.
+// A gateway for tests of the panel: its stats socket, with the values that a test sets.
 #pragma once
 
 #include <algorithm>
@@ -19,18 +19,18 @@ namespace satrelay::panel {
 class FakeGateway {
  public:
   using Json = nlohmann::ordered_json;
-  static constexpr std::uint64_t kEventsAPage = 40;  // as many as surely fit into an answer
+  static constexpr std::uint64_t kEventsAPage = 40;  // as many as surely fit into a reply
 
   explicit FakeGateway(const std::filesystem::path& socket)
       : server_(socket, ctl::kGreeting,
                 [this](const std::string& asked) { return answer(asked); }) {}
 
-  // Of a command without its parameters. Listings are arrays.
+  // Sets the reply to a command, named without its parameters. A listing is an array.
   void set(const std::string& command, Json value) {
     const std::lock_guard lock(mutex_);
     values_[command] = std::move(value);
   }
-  // Events from the next number on.
+  // Adds `count` events, numbered on from the last one.
   void tell(const std::string& name, std::uint64_t count = 1, const std::string& text = "",
             const std::string& severity = "info") {
     const std::lock_guard lock(mutex_);
@@ -43,9 +43,9 @@ class FakeGateway {
                          {"text", text}});
     }
   }
-  // Answers nothing for as long as that is held.
+  // The gateway answers nothing while the lock is held.
   [[nodiscard]] std::unique_lock<std::mutex> hold() { return std::unique_lock(mutex_); }
-  // With another boot epoch, and no events yet.
+  // Restarts the gateway: another boot epoch, and no events.
   void start_anew() {
     const std::lock_guard lock(mutex_);
     ++boot_epoch_;
@@ -55,7 +55,7 @@ class FakeGateway {
  private:
   std::string answer(const std::string& asked) {
     const std::lock_guard lock(mutex_);
-    // The last two of what a listing is asked with.
+    // The last two parameters of a listing: the first entry, and the count.
     std::istringstream words(asked);
     std::string command;
     std::getline(words, command, ',');

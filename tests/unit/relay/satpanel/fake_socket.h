@@ -1,4 +1,4 @@
-// A stream socket of a gateway, served as a test has it.
+// A stream socket that plays a gateway's. The test decides how it serves.
 #pragma once
 
 #include <sys/socket.h>
@@ -15,7 +15,8 @@
 
 namespace satrelay::panel {
 
-// Serves one client after another until it is destroyed; `serve` has the descriptor of each.
+// Serves one client after another until it is destroyed. `serve` gets the descriptor of each
+// client.
 class FakeSocket {
  public:
   FakeSocket(const std::filesystem::path& path, std::function<void(int descriptor)> serve)
@@ -45,7 +46,7 @@ class FakeSocket {
   std::thread thread_;
 };
 
-// All that the client sends, until it has shut its side down.
+// Returns all bytes that the client sends until it shuts down its side.
 inline std::string heard_from(int descriptor) {
   std::string heard;
   char part[1024];

@@ -17,8 +17,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kNoon = 1'800'000'000;  // the first second of a minute
 
-// What a gateway has done `seconds` after its start: 1,000 bytes a second to the link, of which
-// one packet of ten was lost.
+// The figures of a gateway `seconds` after its start. It sends 1,000 bytes a second to the link,
+// and loses one packet of ten.
 metrics::Readings readings(std::uint64_t seconds, std::uint64_t boot_epoch = 1) {
   metrics::Readings made;
   made.up = true;
@@ -172,7 +172,7 @@ TEST_F(HistoryFile, OfTheSameVersionNeedsNoNotice) {
   EXPECT_EQ(History(file_).notice(), "");
 }
 
-// As the version before has written them: fewer figures of a class.
+// A sample as the previous version wrote it, with fewer figures of a class.
 struct SampleBefore {
   std::uint64_t time = 0;
   std::array<float, 10> figures{};

@@ -18,7 +18,7 @@ using Numbers = std::vector<std::uint64_t>;
 
 class ObserverTest : public testing::Test {
  protected:
-  // The panel begins before there are events.
+  // The panel starts before there are events.
   ObserverTest() {
     observer_.catch_up();
     observer_.catch_up();
@@ -26,7 +26,7 @@ class ObserverTest : public testing::Test {
   void tell(const std::string& name, std::uint64_t count = 1) {
     gateway_.tell(name, count);
     observer_.catch_up();
-    // The events are asked for behind the state.
+    // The observer fetches events after the state, so a second call is needed.
     observer_.catch_up();
   }
   static Numbers numbers_of(const Observer::EventPage& page) {
@@ -117,7 +117,7 @@ TEST_F(ObserverTest, CountsOverANewStartOfTheGateway) {
   EXPECT_EQ(page.next, 7U);
 }
 
-// A browser that has seen 1,000 events of the panel before.
+// The browser has seen 1,000 events of an earlier panel.
 TEST_F(ObserverTest, GoesOnAtTheEndForWhoKnowsAnEarlierPanel) {
   tell("bypass_set", 4);
   const Observer::EventPage page = observer_.events(1'001, 10);
@@ -135,7 +135,8 @@ TEST_F(ObserverTest, HasWhatIsWrongWithoutBeingAskedForIt) {
   EXPECT_EQ(observer_.alarms().alarms()->at(0).name, "table_full");
 }
 
-// A worker tells of itself ten times a second: what is seen at once may be older than the change.
+// A worker publishes its state ten times a second. So a first look may find the state before the
+// change.
 TEST_F(ObserverTest, CatchesUpWithAChange) {
   gateway_.set("/satrelay/status", {{"new_flows", "open"}, {"age_ms", 3'000U}});
   const auto begin = std::chrono::steady_clock::now();

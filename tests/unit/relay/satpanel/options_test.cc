@@ -39,7 +39,8 @@ TEST(Options, ListenAtTheLoopbackAddressByThemselves) {
   EXPECT_EQ(parse({"--listen", "[::1]:80"}).server.address, "::1");
 }
 
-// What others reach has users and is encrypted, or is not started.
+// A panel that other machines can reach needs users and a certificate. Without them it does not
+// start.
 TEST(Options, ElsewhereTheyNeedUsersAndACertificate) {
   for (const char* where : {"192.0.2.1:8440", "0.0.0.0:8440", "[::]:8440", "[2001:db8::1]:8440",
                             "[::ffff:127.0.0.1]:8440"}) {
@@ -65,7 +66,7 @@ TEST(Options, ObjectInWordsOfWhatIsMissing) {
   EXPECT_NE(object_to(options).find("belong together"), std::string::npos);
   options.server.key = "k";
   EXPECT_EQ(object_to(options), "");
-  // A key without its certificate is no less of a mistake where nobody else comes.
+  // A key without its certificate is an error even if only local clients connect.
   ServeOptions local;
   local.server.key = "k";
   EXPECT_NE(object_to(local), "");

@@ -38,14 +38,14 @@ std::string name_for(const std::string& host) {
   return cookie_name(request_of("GET", "/", {{"host", host}}));
 }
 
-// "" if it is not there.
+// "" if the header is missing.
 std::string header_of(const Response& response, const std::string& name) {
   const auto found =
       std::ranges::find(response.headers, name, &std::pair<std::string, std::string>::first);
   return found == response.headers.end() ? "" : found->second;
 }
 
-// In a thread of 512 KiB.
+// Runs `action` in a thread with a stack of 512 KiB.
 void with_small_stack(const std::function<void()>& action) {
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
@@ -62,7 +62,7 @@ void with_small_stack(const std::function<void()>& action) {
   ::pthread_attr_destroy(&attributes);
 }
 
-// A panel of one administrator, whose gateway is not there.
+// A panel with one administrator. Its gateway is not there.
 class ServiceTest : public testing::Test {
  protected:
   ServiceTest() {
@@ -95,7 +95,7 @@ class ServiceTest : public testing::Test {
   std::unique_ptr<Service> service_;
 };
 
-// Two panels of one host, as ssh makes them, must not throw each other's users out.
+// Two panels on one host, as with ssh tunnels, must not log out each other's users.
 TEST(Service, HasACookieForEachPort) {
   EXPECT_EQ(name_for("localhost:8440"), "satpanel_8440");
   EXPECT_EQ(name_for("[::1]:8441"), "satpanel_8441");
@@ -146,7 +146,7 @@ TEST_F(ServiceTest, LogsOutByTakingBackTheCookieThatItGave) {
   EXPECT_NE(taken.find("Max-Age=0"), std::string::npos) << taken;
 }
 
-// A page of the panel, an answer and a refusal.
+// A page of the panel, replies, and a refusal.
 TEST_F(ServiceTest, TellsTheBrowserWithEachAnswerWhatItMayDoWithIt) {
   for (const char* path : {"/", "/api/v1/session", "/api/v1/peers", "/nothing"}) {
     const Response response = service_->answer(request_of("GET", path));
@@ -174,7 +174,7 @@ TEST_F(ServiceTest, SaysOfACaptureTooThatTheGatewayDoesNotAnswer) {
   EXPECT_EQ(response.status, 502) << response.body;
 }
 
-// A panel that everybody may look at, beside a gateway.
+// A panel that is open to all, beside a gateway.
 class LookingServiceTest : public testing::Test {
  protected:
   LookingServiceTest() {
@@ -285,7 +285,8 @@ TEST_F(LookingServiceTest, SortsNoMoreFlowsThanItCanHold) {
   EXPECT_EQ(json_of("/flows", {{"sort", "-id"}}).at("entries").at(0).at("id"), 2);
 }
 
-// Flows are kept for three seconds, and for as long again while somebody fetches them anew.
+// The panel keeps flows for three seconds. While another request fetches them anew, it shows them
+// for three seconds more.
 TEST_F(LookingServiceTest, ShowsNoOldFlowsWhileSomebodyElseFetchesThem) {
   gateway_.set("/satrelay/flows", Json::array({Json{{"id", 1U}}}));
   EXPECT_EQ(json_of("/flows", {{"sort", "id"}}).at("total"), 1);
@@ -322,14 +323,14 @@ TEST_F(LookingServiceTest, SpeaksOpenMetricsToWhoAcceptsIt) {
   }
 }
 
-// A panel of an administrator, beside a gateway that answers commands as a test has it.
+// A panel with an administrator, beside a gateway that answers commands as the test says.
 class TellingServiceTest : public testing::Test {
  protected:
   TellingServiceTest() {
     gateway_.set("/satrelay/status", {{"flows", 1U}, {"age_ms", 0U}});
     observer_.catch_up();
   }
-  // To each line, one after another; to more of them the last.
+  // Sets the replies, one for each line. Further lines get the last reply.
   void answers(std::vector<std::string> all) {
     const std::lock_guard lock(mutex_);
     answers_ = std::move(all);
@@ -418,8 +419,8 @@ TEST_F(TellingServiceTest, TakesNoEndOfAGatewayForItsConsent) {
   EXPECT_EQ(tell("reload").status, 502);
 }
 
-// As deep as a body may be. What recurses as deeply needs megabytes of stack, how many depends on
-// the compiler: here there is less than any takes.
+// The deepest nesting that a body can have. A function that recurses as deeply needs megabytes of
+// stack; how many depends on the compiler. This thread has less than any compiler needs.
 TEST_F(TellingServiceTest, RefusesArgumentsHoweverDeepTheyAre) {
   const std::string deep = std::string(32'000, '[') + std::string(32'000, ']');
   const auto refuses = [&](const std::string& body) {
@@ -429,7 +430,7 @@ TEST_F(TellingServiceTest, RefusesArgumentsHoweverDeepTheyAre) {
   with_small_stack([&] { refuses(R"({"arguments": )" + deep + "}"); });
 }
 
-// The gateway makes one at a time: what nobody waits for is in the way of the next.
+// The gateway makes one capture at a time, so a capture without a client would block the next one.
 TEST_F(TellingServiceTest, EndsACaptureWhoseClientHasLeft) {
   const FakeSocket capture(folder_.path() / "capture.sock", [](int client) {
     say(client, "ok\n", 3);

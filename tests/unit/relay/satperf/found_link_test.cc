@@ -36,7 +36,7 @@ TEST(FoundRate, WhatWentOverTheLinkDecidesWithinLimits) {
   EXPECT_EQ(rate.rate(), bits(100'000'000));
 }
 
-// A far sender tells of itself each quarter of a second, and once more when all has left.
+// The far sender reports each quarter of a second, and once more when all bytes have left.
 TEST(CarriedRate, ThePauseBehindTheLastByteIsNoPartOfIt) {
   CarriedRate carried(5'000'000'000, Duration::seconds(6), 38);
   Snapshot sender;

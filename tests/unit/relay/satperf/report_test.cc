@@ -11,7 +11,7 @@ using nlohmann::json;
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
-// One second of a run, both ends known: 5 MB sent, 1% lost and sent again, 4.8 MB in order.
+// One second of a run with both ends known: 5 MB sent, 1% lost and retransmitted, 4.8 MB in order.
 BothEnds one_second() {
   Span sender;
   sender.from.time_ns = kSecond;

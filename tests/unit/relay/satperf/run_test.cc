@@ -1,4 +1,4 @@
-// Two ends of a run and a path between them, in virtual time.
+// The two ends of a run and a path between them, in virtual time.
 #include "relay/satperf/run.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ constexpr Duration kOneWay = Duration::milliseconds(50);
 
 class Path {
  public:
-  // `carries`: what the way to the server does; zero: anything.
+  // `carries`: the rate of the way to the server; zero: unlimited.
   explicit Path(const Plan& plan, double loss = 0, BitRate carries = {})
       : plan_(plan), loss_(loss), carries_(carries) {
     ends_[0] = make(End::kClient, 1);
@@ -29,13 +29,13 @@ class Path {
   Instant now() const { return now_; }
   const std::set<std::uint8_t>& traffic_classes() const { return traffic_classes_; }
 
-  // Until `done()` or for `most`; whether it was done.
+  // Runs until `done()`, but at most for `most`. Returns true if `done()` is true.
   template <typename Done>
   bool run(Duration most, Done done) {
     const Instant end = now_ + most;
     while (!done()) {
       step();
-      if (now_ > end) return done();  // the last step may have done it and left nothing to wait for
+      if (now_ > end) return done();  // the last step may have ended the run
     }
     return true;
   }
@@ -159,7 +159,7 @@ TEST(Run, TheServerSendsWhenAskedTo) {
   EXPECT_EQ(path.client().remote()->acknowledged_bytes, 1'000'000U);
 }
 
-// What the sender has sent half a second after the start, once all has arrived in order.
+// Returns the bytes sent half a second after the start. Then waits until all bytes have arrived.
 std::uint64_t sent_early(config::Controller controller, Direction direction,
                          std::set<std::uint8_t>& traffic_classes) {
   Plan plan = plan_of(3'000'000);
@@ -211,7 +211,8 @@ TEST(Run, TimeEndsARunAtTheRate) {
   Path path(plan);
   ASSERT_TRUE(path.run_to_completion(Duration::seconds(5))) << path.client().why();
   const Snapshot& there = *path.client().remote();
-  // 0.995 of the rate, less 38 + 20 + 8 + 12 + 6 and a little of 1538 bytes.
+  // 0.995 of the rate. Each 1538 bytes hold 38 + 20 + 8 + 12 + 6 bytes of overhead, and a little
+  // more.
   const double rate = static_cast<double>(there.delivered_bytes) * 8 /
                       (static_cast<double>(there.last_byte_ns - there.first_byte_ns) / 1e9);
   EXPECT_NEAR(rate, 20e6 * 0.995 * 1453 / 1538, 20e6 * 0.005);
@@ -258,7 +259,7 @@ TEST(Run, ACloseBehindCompletionIsNoFailure) {
   EXPECT_EQ(path.server().why(), "");
 }
 
-// Writes what satperf would not.
+// The source of a session that sends bytes which satperf would not send.
 class Forger final : public stp::StreamSource {
  public:
   void produce(stp::StreamId, std::uint32_t, Instant) override {}

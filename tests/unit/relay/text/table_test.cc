@@ -13,7 +13,7 @@ TEST(Table, LinesUp) {
       "long name   7\n");
 }
 
-// As wide as its bytes, and every row alike.
+// A column is as wide as its longest text in bytes, and all rows line up.
 TEST(Table, LinesUpInAnyScript) {
   EXPECT_EQ(format_table({{"name"}, {"n", Align::kRight}}, {{"ba\xc3\xb1o", "1"}, {"abc", "2"}}),
             "name   n\n"
@@ -55,7 +55,7 @@ TEST(Table, FoldsSentencesInTheLastColumn) {
             "   six seven\n"
             "y  short\n");
   EXPECT_TRUE(folded.left_out.empty());
-  // What has no room for a sentence is better left out.
+  // If a sentence does not fit, the column is left out.
   EXPECT_EQ(fit_table(columns, rows, 20).left_out, std::vector<std::string>{"meaning"});
   EXPECT_EQ(format_pairs(rows, 27),
             "x  one two three four five\n"

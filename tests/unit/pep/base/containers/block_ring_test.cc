@@ -13,7 +13,7 @@
 namespace satrelay::block_ring_test {
 namespace {
 
-// As many of `bytes` as find room from `offset` on.
+// Writes `bytes` from `offset` on. Returns how many of them found room.
 std::size_t write(BlockRing& ring, std::uint64_t offset, ConstBytes bytes) {
   std::size_t done = 0;
   while (done < bytes.size()) {
@@ -45,7 +45,7 @@ TEST_F(BlockRingTest, AHighFirstOffsetCostsOneBlock) {
   EXPECT_EQ(arena_.used_blocks(), 1U);
   EXPECT_TRUE(ring.covers({high & ~std::uint64_t{63}, high + 1}));
   EXPECT_FALSE(ring.covers({high, high + 64}));
-  // The span of keys is bounded, and a refusal takes no block.
+  // The span of keys is limited, and a refused write takes no block.
   EXPECT_FALSE(write_one(ring, 0));
   EXPECT_EQ(arena_.used_blocks(), 1U);
 }
@@ -63,8 +63,8 @@ TEST_F(BlockRingTest, GrowsDownwardsToo) {
 TEST_F(BlockRingTest, ExhaustionLeavesTheRingAsItWas) {
   BlockRing ring(arena_);
   for (std::uint64_t i = 0; i < 32; ++i) ASSERT_TRUE(write_one(ring, i * 128));
-  EXPECT_FALSE(write_one(ring, 64));        // inside the span
-  EXPECT_FALSE(write_one(ring, 32 * 128));  // outside it
+  EXPECT_FALSE(write_one(ring, 64));        // a key within the span
+  EXPECT_FALSE(write_one(ring, 32 * 128));  // a key beyond the span
   EXPECT_FALSE(ring.covers({64, 65}));
   ring.release_below(128);
   EXPECT_EQ(arena_.free_blocks(), 1U);
@@ -121,17 +121,17 @@ TEST_F(ReserveTest, ABlockTakesOverWhatTheReserveHas) {
   std::vector<std::byte> bytes(100);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i);
   ring.clear(50);
-  ASSERT_EQ(write(ring, 50, ConstBytes(bytes).first(30)), 30U);  // over the end of a block's key
+  ASSERT_EQ(write(ring, 50, ConstBytes(bytes).first(30)), 30U);  // spans two keys
   ring.release_below(60);
   ASSERT_EQ(write(ring, 80, ConstBytes(bytes).subspan(30, 20)), 20U);
-  EXPECT_EQ(ring.blocks_held(), 1U);  // the second key's
+  EXPECT_EQ(ring.blocks_held(), 1U);  // that of the second key
   EXPECT_EQ(ring.at(60)[0], std::byte{10});
   for (std::size_t i = 14; i < 50; ++i) ASSERT_EQ(ring.at(50 + i)[0], std::byte(i)) << i;
 }
 
-// Whatever rings write, in whatever order, and whatever they give back: a byte that was written and
-// lies above the base is read as it was written, room is what was said, and blocks are accounted
-// for.
+// Random writes and releases of several rings. A byte that was written and lies at or above the
+// base reads back as it was written, unless its block was released. There is as much room as was
+// promised, and all blocks are accounted for.
 TEST(BlockRing, AgreesWithAMap) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
@@ -167,7 +167,8 @@ TEST(BlockRing, AgreesWithAMap) {
         const std::uint64_t allowed = random.below(free + 1);
         const std::uint64_t room = ring.room_end(at, allowed) - at;
         const std::uint64_t most = ring.room_end(at, free) - at;
-        // In two pieces or in one: what was promised holds.
+        // The room that was promised is there, whether the bytes are written in one piece or in
+        // two.
         const std::size_t cut = random.below(bytes.size() + 1);
         std::size_t stored = write(ring, at, ConstBytes(bytes).first(cut));
         if (stored == cut) stored += write(ring, at + cut, ConstBytes(bytes).subspan(cut));
@@ -191,7 +192,7 @@ TEST(BlockRing, AgreesWithAMap) {
         side.bytes.clear();
       }
       if (dice >= 93 && side.end > side.base) {
-        // Blocks are forgotten in the middle, and never written again.
+        // Releases blocks in the middle. They are never written again.
         const std::uint64_t from = side.base + random.below(side.end - side.base);
         const std::uint64_t to = from + random.below(side.end - from + 1);
         ring.release_within(from, to);

@@ -48,7 +48,7 @@ TEST(ByteQueue, HoldsNoMemoryWhileEmpty) {
   ASSERT_EQ(queue.append(one), sizeof one);
   EXPECT_EQ(queue.begin(), 10U);
   EXPECT_EQ(queue.end(), 20U);
-  queue.release_below(3);  // below begin: nothing to forget
+  queue.release_below(3);  // below begin: no effect
   EXPECT_EQ(queue.size(), 10U);
   queue.reset();
   EXPECT_EQ(queue.end(), 0U);
@@ -63,7 +63,7 @@ TEST(ByteQueue, ForgetsBlocksInTheMiddle) {
   const auto bytes = random_bytes(random, 400);
   ASSERT_EQ(queue.append(bytes), bytes.size());
   EXPECT_EQ(arena.used_blocks(), 7U);
-  queue.forget({70, 300});  // wholly: blocks 2 and 3
+  queue.forget({70, 300});  // whole blocks: 2 and 3
   EXPECT_EQ(arena.used_blocks(), 5U);
   queue.forget({128, 256});
   EXPECT_EQ(arena.used_blocks(), 5U);
@@ -130,7 +130,7 @@ TEST(ByteQueue, AgreesWithADeque) {
       }
       ASSERT_EQ(queue.begin(), begin);
       ASSERT_EQ(queue.size(), model.size());
-      // Never more blocks than the bytes span.
+      // The queue never holds more blocks than its bytes span.
       ASSERT_LE(arena.used_blocks(), model.size() / 64 + 2);
     }
   }
@@ -147,7 +147,7 @@ TEST(ByteQueue, ItsRoomCountsWhatIsItsOwn) {
   EXPECT_EQ(queue.room(1), 128U);
   ASSERT_EQ(queue.append(ConstBytes(bytes).first(100)), 100U);
   EXPECT_EQ(queue.room(0), 28U);
-  queue.release_below(100);  // empty, in mid-block
+  queue.release_below(100);  // empty, in the middle of a block
   EXPECT_EQ(queue.room(0), 64U);
   while (arena.allocate() != kNoBlock) {
   }

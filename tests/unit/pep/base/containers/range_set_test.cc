@@ -18,7 +18,7 @@ TEST(RangeSet, MergesOverlappingAndAdjacentRanges) {
   EXPECT_EQ(set.insert(10, 20), 10U);
   EXPECT_EQ(set.insert(30, 40), 10U);
   EXPECT_EQ(set.insert(15, 18), 0U);
-  EXPECT_EQ(set.insert(20, 25), 5U);  // touches
+  EXPECT_EQ(set.insert(20, 25), 5U);  // adjacent to the first range
   EXPECT_EQ(listed(set), (std::vector<Range>{{10, 25}, {30, 40}}));
   EXPECT_EQ(set.insert(0, 100), 75U);
   EXPECT_EQ(listed(set), (std::vector<Range>{{0, 100}}));
@@ -131,7 +131,7 @@ TEST(RangeSet, AgreesWithASetOfIntegers) {
   }
 }
 
-// The pattern of a satellite link: gaps open at the top while the lowest are repaired.
+// The pattern of a satellite link: new gaps open at the top while retransmissions close the lowest.
 TEST(RangeSet, SlidesUpwardsWithoutGrowing) {
   RangeSet set;
   constexpr std::uint64_t kInFlight = 500;
@@ -140,7 +140,7 @@ TEST(RangeSet, SlidesUpwardsWithoutGrowing) {
   for (std::uint64_t i = 0; i < 100'000; ++i) {
     set.insert(i * 10, i * 10 + 3);
     if (i >= kInFlight) {
-      // First a piece out of the middle of the lowest, then the rest.
+      // First a piece from the middle of the lowest range, then the rest of that range.
       const std::uint64_t low = (i - kInFlight) * 10;
       EXPECT_EQ(set.erase(low + 1, low + 2), 1U);
       EXPECT_EQ(set.erase_below(low + 3), 2U);
@@ -154,7 +154,7 @@ TEST(RangeSet, SlidesUpwardsWithoutGrowing) {
     }
   }
   EXPECT_EQ(set.range_count(), kInFlight);
-  // It moved about in one piece of memory of a small multiple of its size.
+  // The ranges stayed within one piece of memory, a small multiple of their size.
   EXPECT_LT(highest_address - lowest_address, static_cast<std::ptrdiff_t>(8 * kInFlight));
 }
 

@@ -41,7 +41,7 @@ TEST(ReadySet, WakesThoseThatAreCalled) {
   EXPECT_EQ(ready_set.from(130), std::nullopt);
   EXPECT_TRUE(ready_set.is_awake(63));
   EXPECT_FALSE(ready_set.is_awake(62));
-  ReadySet::Bell().ring();  // of nobody
+  ReadySet::Bell().ring();  // bound to no member: no effect
 }
 
 TEST(ReadySet, WakesThoseWhoseTimeHasCome) {

@@ -56,7 +56,7 @@ class PiecesTest : public testing::Test {
  protected:
   static constexpr std::uint64_t kLimit = 4096;
   static constexpr std::size_t kMost = Reassembler::kFewestPieces + 4;  // one for each 1 KiB
-  // Single bytes at even offsets from 10 on, as many as may be.
+  // Single bytes at even offsets from 10 on, as many pieces as the reassembler allows.
   PiecesTest() {
     for (std::uint64_t i = 0; i < kMost; ++i) {
       EXPECT_EQ(pieces_.insert(10 + 2 * i, bytes_of("x"), kLimit), 1U);
@@ -89,7 +89,8 @@ TEST_F(PiecesTest, OneThatIsCutShortMakesNoneTooMany) {
   ASSERT_EQ(pieces_.out_of_order().range_count(), kMost);
   std::vector<BlockIndex> taken;
   while (arena_.free_blocks() > 1) taken.push_back(arena_.allocate());
-  // It would reach the piece behind it, but the arena ends two bytes after its begin.
+  // The bytes would reach the next piece, but the arena runs out of blocks two bytes after their
+  // begin.
   EXPECT_EQ(pieces_.insert(830, std::vector<std::byte>(170), kLimit), 0U);
   EXPECT_EQ(pieces_.out_of_order().range_count(), kMost);
   for (const BlockIndex block : taken) arena_.release(block);
@@ -107,7 +108,7 @@ TEST_F(ReassemblerTest, StoresNothingBeyondTheLimit) {
 
 TEST_F(ReassemblerTest, OffsetsNearTheEndOfSpaceAreHarmless) {
   EXPECT_EQ(reassembler_.insert(kNoLimit - 1, bytes_of("abc"), 100), 0U);
-  // With no limit the ring refuses the span only if something is stored elsewhere.
+  // Without a limit, the ring refuses the span only if it stores something elsewhere.
   EXPECT_EQ(reassembler_.insert(1, bytes_of("b"), kNoLimit), 1U);
   EXPECT_EQ(reassembler_.insert(kNoLimit - 1, bytes_of("abc"), kNoLimit), 0U);
   EXPECT_EQ(reassembler_.insert(0, bytes_of("a"), kNoLimit), 1U);
@@ -117,7 +118,7 @@ TEST_F(ReassemblerTest, OffsetsNearTheEndOfSpaceAreHarmless) {
 TEST_F(ReassemblerTest, KeepsAPrefixWhenTheArenaIsExhausted) {
   const std::string text(200, 'x');
   EXPECT_EQ(reassembler_.insert(32, bytes_of(std::string(96, 'y')), kNoLimit), 96U);  // 6 blocks
-  EXPECT_EQ(reassembler_.insert(160, bytes_of(text), kNoLimit), 32U);                 // the last 2
+  EXPECT_EQ(reassembler_.insert(160, bytes_of(text), kNoLimit), 32U);  // the last 2 blocks
   EXPECT_EQ(arena_.free_blocks(), 0U);
   EXPECT_EQ(reassembler_.insert(0, bytes_of("lost"), kNoLimit), 0U);
   EXPECT_EQ(reassembler_.in_order_end(), 0U);
@@ -145,8 +146,8 @@ TEST_F(ReassemblerTest, RefusesToConsumeWhatIsNotReadable) {
   EXPECT_DEATH(reassembler_.consume(4), "");
 }
 
-// Pieces of one stream in random order, overlapping and repeated, with a wandering limit and an
-// arena that is often exhausted, against a map from offset to byte.
+// Pieces of one stream arrive in random order, overlapping and repeated. The limit varies and the
+// arena is often exhausted. The result is compared with a map from offset to byte.
 TEST(Reassembler, AgreesWithAMapOfBytes) {
   std::vector<std::byte> memory(24 * 32);
   Arena arena(memory, 32);
@@ -155,7 +156,7 @@ TEST(Reassembler, AgreesWithAMapOfBytes) {
     SCOPED_TRACE(seed);
     Random random(seed);
     Reassembler reassembler(arena, 1'000);
-    std::map<std::uint64_t, std::byte> model;  // unconsumed bytes
+    std::map<std::uint64_t, std::byte> model;  // bytes that are not consumed yet
     std::uint64_t consumed = 0;
     std::uint64_t in_order = 0;
     for (int step = 0; step < 800; ++step) {
@@ -176,7 +177,7 @@ TEST(Reassembler, AgreesWithAMapOfBytes) {
           ASSERT_EQ(arena.free_blocks(), 0U);
           ++shortages;
         }
-        std::size_t left = stored;  // what was stored is the prefix of what was wanted
+        std::size_t left = stored;  // the stored bytes are the first of the wanted ones
         for (std::uint64_t at = offset; left > 0; ++at) {
           ASSERT_LT(at, offset + bytes.size());
           if (at >= consumed && model.try_emplace(at, bytes[at - offset]).second) --left;

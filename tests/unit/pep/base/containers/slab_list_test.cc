@@ -1,4 +1,4 @@
-// Elements that stay where they are while the list grows and shrinks at its end.
+// The elements of a list keep their addresses while the list grows and shrinks at its end.
 #include "pep/base/containers/slab_list.h"
 
 #include <gtest/gtest.h>

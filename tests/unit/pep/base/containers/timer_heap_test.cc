@@ -14,7 +14,7 @@ Instant at(std::uint64_t n) { return Instant::from_nanoseconds(static_cast<std::
 TEST(TimerHeap, ArmsMovesAndCancels) {
   TimerHeap timers(3);
   EXPECT_TRUE(timers.next_deadline().is_never());
-  timers.set(1, Instant::never());  // was not armed
+  timers.set(1, Instant::never());  // not armed: no effect
   EXPECT_TRUE(timers.next_deadline().is_never());
   timers.set(0, at(30));
   timers.set(1, at(20));
@@ -50,7 +50,8 @@ TEST(TimerHeap, AgreesWithAList) {
     TimerHeap timers(slots);
     std::vector<Instant> model(slots, Instant::never());
     for (int step = 0; step < 2000; ++step) {
-      // Mostly as a host uses it: serve the earliest, arm others, cancel some.
+      // Mostly as an engine uses the heap: it serves the earliest timer, arms others and cancels
+      // some.
       const auto slot = random.chance(0.3) && !timers.next_deadline().is_never()
                             ? timers.next_slot()
                             : static_cast<std::uint32_t>(random.below(slots));
@@ -63,7 +64,7 @@ TEST(TimerHeap, AgreesWithAList) {
         ASSERT_EQ(model[timers.next_slot()], expected);
       }
     }
-    // Drains in order.
+    // The timers leave the heap in order.
     Instant last = at(0);
     std::size_t armed = 0;
     while (!timers.next_deadline().is_never()) {

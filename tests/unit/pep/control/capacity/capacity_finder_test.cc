@@ -106,7 +106,8 @@ TEST(CapacityFinder, AnOutageIsNoFade) {
   EXPECT_GT(finder.capacity(), before.scaled(9, 10));
 }
 
-// Reports each 2 s show no train: the rate feels its way.
+// Reports that come only each 2 s cannot measure a train. The finder approaches the capacity step
+// by step.
 TEST(CapacityFinder, RareReportsAreEnough) {
   CapacityFinder finder(kNoCeiling);
   ModelLink link;
@@ -169,7 +170,8 @@ TEST(CapacityFinder, ALateMachineHasSeenNoQueue) {
   EXPECT_EQ(finder.sustained_rate(), before);
 }
 
-// Reports are rare where little is sent, and a loss of little is much of it.
+// A sender with little to send gets few reports, and each lost packet is a large share of what it
+// sent.
 TEST(CapacityFinder, WhoHasLittleToSendLearnsNothingOfItsLoss) {
   CapacityFinder finder(kNoCeiling);
   Instant now = Instant() + Duration::seconds(1);
@@ -192,7 +194,8 @@ TEST(CapacityFinder, WhoHasLittleToSendLearnsNothingOfItsLoss) {
   EXPECT_GT(finder.sustained_rate(), BitRate::bits_per_second(300'000));
 }
 
-// A machine that is never in time is the bottleneck itself, whoever says that it is late.
+// A machine that is always late is the bottleneck itself, so the finder ignores its lateness after
+// a while.
 TEST(CapacityFinder, WhoIsAlwaysLateIsBelievedForAWhileOnly) {
   for (const int lateness : {20, 1000}) {
     CapacityFinder finder(kNoCeiling);

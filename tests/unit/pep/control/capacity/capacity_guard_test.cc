@@ -15,7 +15,7 @@ constexpr BitRate kTenMegabit = BitRate::bits_per_second(10'000'000);
 constexpr BitRate kOneMegabit = BitRate::bits_per_second(1'000'000);
 constexpr Duration kRtt = Duration::milliseconds(550);
 
-// What must not be taken for a lower capacity, for a minute each.
+// For a minute each, impairments that must not be taken for a lower capacity.
 TEST(CapacityGuard, TrustsALinkThatLosesDelaysAndReorders) {
   struct Case {
     const char* what;
@@ -54,7 +54,8 @@ TEST(CapacityGuard, TrustsALinkAfterAnOutage) {
   EXPECT_EQ(controller.guard().state(), State::kTrusting);
 }
 
-// Handovers of a LEO path, twice as far as such paths go: 12 to 47 ms one way, every 15 s, jitter.
+// Handovers of a LEO path, with twice the steps of real paths: 12 to 47 ms one way, every 15 s, and
+// jitter.
 TEST(CapacityGuard, TrustsAPathWhoseDelaySteps) {
   FixedRate controller(kTenMegabit);
   ModelLink link;
@@ -68,7 +69,8 @@ TEST(CapacityGuard, TrustsAPathWhoseDelaySteps) {
   }
 }
 
-// 10:1 down, a modem queue of 100 ms at the old rate, which is a second at the new one.
+// The rate falls to a tenth. The modem's queue holds 100 ms at the old rate, a second at the new
+// one.
 TEST(CapacityGuard, FindsATenthAndEmptiesTheQueueWithinFourRoundTrips) {
   for (const double loss : {0.0, 0.01, 0.1}) {
     SCOPED_TRACE(loss);
@@ -124,7 +126,8 @@ TEST(CapacityGuard, RegainsTheRateWhenTheCapacityReturns) {
   EXPECT_LT(seconds, 20);
 }
 
-// A receiver whose ring fills up to 100 ms in four seconds, and is empty again.
+// A receiver with a ring in which packets wait ever longer, up to 100 ms within four seconds. After
+// that the ring is empty.
 class SlowReceiver {
  public:
   enum class Tells : std::uint8_t { kNothing, kLateness, kLosses };
@@ -180,7 +183,8 @@ TEST(CapacityGuard, ACutIsTakenBackWithTheNewsOfAMachine) {
   EXPECT_EQ(controller.rate(), kTenMegabit.scaled(995, 1000));
 }
 
-// Of a machine that is always late it is asked for a while, then the queue counts whoever makes it.
+// The lateness that a machine reports excuses a queue for a while only. After that the queue
+// counts, whatever makes it.
 TEST(CapacityGuard, AMachineThatIsNeverInTimeHidesAFadeForAWhileOnly) {
   FixedRate controller(kTenMegabit);
   Model model(controller, {});
@@ -208,8 +212,8 @@ TEST(CapacityGuard, ObeysAnnouncementsAtOnce) {
   EXPECT_EQ(controller.guard().state(), State::kTrusting);
 }
 
-// Two handovers in a second, seen by a few small packets: what arrived meanwhile says nothing about
-// the link.
+// Two handovers in a second while only a few small packets are sent. The rate of their arrival says
+// nothing about the link.
 TEST(CapacityGuard, AnIdleLinkThatBecomesLongerTwiceIsTrusted) {
   CapacityGuard guard(kTenMegabit);
   Instant now = Instant() + Duration::seconds(1);
@@ -230,8 +234,8 @@ TEST(CapacityGuard, AnIdleLinkThatBecomesLongerTwiceIsTrusted) {
   EXPECT_EQ(guard.rate(), kTenMegabit.scaled(995, 1000));
 }
 
-// A gateway whose hosts download: it sends short packets, and now and then a few at once of which
-// the later ones are longer.
+// A gateway of hosts that download. It sends short packets, and now and then a few in a row, some
+// of them longer.
 class NarrowUplink {
  public:
   NarrowUplink(CapacityGuard& guard, BitRate booked, BitRate carried)
@@ -275,8 +279,8 @@ class NarrowUplink {
   int turn_ = 0;
 };
 
-// That takes 32 kbit/s longer than the growth of a queue that is looked for. The link may also
-// carry more than the operator lets the gateway send.
+// On 32 kbit/s, the longer packets take more time than the growth of delay that counts as a queue.
+// The link may also carry more than the operator lets the gateway send.
 TEST(CapacityGuard, LongPacketsBehindShortOnesAreNoQueue) {
   constexpr BitRate kNarrow = BitRate::bits_per_second(32'000);
   for (const BitRate carried : {kNarrow, kNarrow.scaled(3, 2), kNarrow.scaled(4, 1), kTenMegabit}) {
@@ -289,7 +293,7 @@ TEST(CapacityGuard, LongPacketsBehindShortOnesAreNoQueue) {
   }
 }
 
-// A packet of 1,500 bytes takes it 375 ms.
+// At 32 kbit/s a packet of 1,500 bytes takes 375 ms.
 TEST(CapacityGuard, AFadeOfANarrowLinkIsFound) {
   constexpr BitRate kBefore = BitRate::bits_per_second(128'000);
   FixedRate controller(kBefore);

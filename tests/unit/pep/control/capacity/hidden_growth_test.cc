@@ -1,4 +1,4 @@
-// A queue that a machine's lateness hides, and a machine's lateness that looks like one.
+// A queue that a machine's lateness hides, and lateness that looks like a queue.
 #include "pep/control/capacity/hidden_growth.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ constexpr Duration ms(std::int64_t n) { return Duration::milliseconds(n); }
 struct HiddenGrowthTest : testing::Test {
   HiddenGrowth hidden{{ms(20), 1, ms(32)}};
   std::int64_t sent = 0;
-  // `delay_ms` beyond that of the path.
+  // `delay_ms` comes on top of the delay of the path.
   void add(std::int64_t delay_ms, std::int64_t late_ms, int times = 1) {
     for (int i = 0; i < times; ++i, sent += 20) {
       hidden.add({Instant() + ms(sent), Instant() + ms(sent + 275 + delay_ms),
@@ -33,7 +33,7 @@ TEST_F(HiddenGrowthTest, AMachineThatCatchesUpHadNoQueue) {
   EXPECT_FALSE(hidden.arrival_rate());
 }
 
-// On a narrow link, where long packets follow short ones.
+// A narrow link on which long packets follow short ones.
 TEST_F(HiddenGrowthTest, TheTimeOfPacketsOnTheLinkIsNoQueue) {
   add(0, 0, 10);
   for (int i = 1; i <= 10; ++i) add(i * 8, i * 8);
@@ -48,7 +48,7 @@ TEST_F(HiddenGrowthTest, TheTimeOfPacketsOnTheLinkIsNoQueue) {
 TEST_F(HiddenGrowthTest, AQueueThatIsStillThereIsOne) {
   add(0, 0, 10);
   for (int i = 1; i <= 10; ++i) add(i * 8, i * 8);
-  // It has filled meanwhile.
+  // The queue has filled meanwhile.
   add(90, 50, 10);
   EXPECT_FALSE(hidden.arrival_rate());
   add(90, 0, 5);

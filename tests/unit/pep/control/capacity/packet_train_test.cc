@@ -15,7 +15,7 @@ constexpr Duration kDelay = Duration::milliseconds(275);
 
 constexpr BitRate megabit(std::uint64_t n) { return BitRate::bits_per_second(n * 1'000'000); }
 
-// Packets one after another over a link that serves them at its rate.
+// Packets are sent over a link that serves them one after another at its rate.
 class Path {
  public:
   explicit Path(BitRate rate) : link_rate(rate) {}
@@ -35,7 +35,7 @@ class Path {
     sample.received = received_;
     samples_.push_back(sample);
   }
-  // The report of which packet `number` is the newest.
+  // A report with packet `number` as its newest.
   std::optional<PacketTrain::Finding> report(PacketTrain& train, std::size_t number) {
     FeedbackSample sample = samples_[number];
     sample.now = now + Duration::milliseconds(600);
@@ -49,8 +49,8 @@ class Path {
   ByteCount received_;
 };
 
-// One packet before it, 20 of a train, one behind its rest, which others delay by `more`; of the
-// packets `lost` answers for.
+// Sends one packet, a train of 20, and one packet after the rest. Other traffic changes the delay
+// of the last packet by `more`. `lost` tells which packets of the train are lost.
 template <typename Lost>
 PacketTrain::Finding measure(Path& path, PacketTrain& train, Lost&& lost, Duration more = {}) {
   path.send(train, Duration::milliseconds(10));
@@ -81,8 +81,8 @@ TEST(PacketTrain, ShowsWhatTheLinkCarries) {
   }
 }
 
-// A burst of others makes the delay behind a train another than that before it: what they sent
-// meanwhile cannot be told from a slower link.
+// If other senders fill or leave the queue meanwhile, the delay after the train differs from that
+// before it. Then their packets look the same as a slower link.
 TEST(PacketTrain, WhereOthersChangeTheQueueMeanwhileItIsNotSteady) {
   const auto none = [](int) { return false; };
   for (const int change : {-8, 0, 1, 8}) {
@@ -112,13 +112,14 @@ TEST(PacketTrain, RestsUntilNoMoreHasLeftThanWithoutIt) {
 TEST(PacketTrain, ChanceLossHasNoPart) {
   PacketTrain train;
   Path path(megabit(20));
-  // Of twenty so many are lost now and then where 5% are.
+  // A loss of four in twenty happens now and then where 5% are lost.
   const auto finding = measure(path, train, [](int i) { return i % 5 == 2; });
   EXPECT_NEAR(static_cast<double>(finding.rate.to_bits_per_second()) / 1e6, 20, 0.5);
   EXPECT_FALSE(finding.unusual_loss);
 }
 
-// A full queue makes no delay: half of the train finds no room, so half of its speed is there.
+// A full queue adds no more delay. It drops half of the train, so the train shows half of its
+// speed.
 TEST(PacketTrain, WhatAFullQueueDropsCountsAsNotSent) {
   PacketTrain train;
   Path path(megabit(1000));
@@ -133,7 +134,7 @@ TEST(PacketTrain, APathThatBecomesShorterIsNoFasterLink) {
   path.send(train, Duration::milliseconds(10));
   path.report(train, 0);
   path.delay = kDelay - Duration::milliseconds(15);
-  // measure() begins with a packet of the new delay; two of the old one outvote it.
+  // measure() begins with a packet of the new delay. Two packets of the old delay outvote it.
   path.report(train, 0);
   const auto finding = measure(path, train, [](int) { return false; });
   EXPECT_LT(finding.rate, megabit(21));

@@ -1,4 +1,4 @@
-// Bursts against a link of a given rate, as plain arithmetic.
+// Bursts over a link of a given rate, modeled by plain arithmetic.
 #include "pep/control/capacity/room_probes.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,8 @@ constexpr BitRate megabit(std::uint64_t n) { return BitRate::bits_per_second(n *
 
 class RoomProbesTest : public ::testing::Test {
  protected:
-  // Ten packets at 50 Mbit/s, of a sender that has 5; what they show of a link of this rate.
+  // A burst of ten packets at 50 Mbit/s by a sender that has 5 Mbit/s. Returns the rate that it
+  // shows of `link`.
   std::optional<BitRate> burst(BitRate link, Duration path_behind = kPath, std::uint64_t lost = 0) {
     const Duration time = link.time_for(kPacket);
     probes.order({.length = kPacket * 10,

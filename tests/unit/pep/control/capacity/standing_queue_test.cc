@@ -7,7 +7,7 @@ namespace {
 
 constexpr Duration kSpan = Duration::milliseconds(250);
 
-// A packet each 25 ms, with the delay that `delay` answers for its number.
+// A packet each 25 ms. `delay` gives the delay of each packet, in milliseconds.
 template <typename Delay>
 void feed(StandingQueue& queue, Instant& now, int packets, Delay&& delay) {
   for (int i = 0; i < packets; ++i) {
@@ -21,7 +21,7 @@ TEST(StandingQueue, IsWhatNoPacketOfASpanWasSpared) {
   Instant now = Instant() + Duration::seconds(1);
   feed(queue, now, 20, [](int) { return 275; });
   EXPECT_EQ(queue.length(), Duration::zero());
-  // A burst that goes by.
+  // Bursts that drain again.
   feed(queue, now, 20, [](int i) { return i % 5 == 0 ? 275 : 305; });
   EXPECT_LT(queue.length(), Duration::milliseconds(1));
   feed(queue, now, 30, [](int i) { return i % 5 == 0 ? 295 : 305; });
@@ -44,7 +44,7 @@ TEST(StandingQueue, APathMayBecomeShorterByItselfAndLongerByWord) {
   EXPECT_LT(queue.length(), Duration::milliseconds(1));
 }
 
-// 100 ppm for an hour: 360 ms, of which nothing is a queue.
+// Clocks that differ by 100 ppm are 360 ms apart after an hour. That is no queue.
 TEST(StandingQueue, ClocksMayRunApart) {
   StandingQueue queue;
   Instant now = Instant() + Duration::seconds(1);

@@ -1,4 +1,4 @@
-// RATE: one end tells the other what the direction towards it carries.
+// RATE: one end tells the other the capacity of the direction towards itself.
 #include "pep/stp/connection/capacity_announcement.h"
 
 #include <gtest/gtest.h>
@@ -106,7 +106,7 @@ TEST_F(CapacityTest, AnEndThatHasRestartedIsToldAgainAndForgetsWhatItWasTold) {
   net->start(1, 3000);
   EXPECT_TRUE(net->session(1).peer_capacity().is_zero());
   EXPECT_TRUE(heard(megabits(5), Duration::seconds(3)));
-  // The one that announced restarts: nothing is announced any more.
+  // The announcing end restarts, so nothing is announced any more.
   net->stop(0);
   net->start(0, 4000);
   EXPECT_TRUE(heard(BitRate(), Duration::seconds(3)));

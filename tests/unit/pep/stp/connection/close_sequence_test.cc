@@ -1,4 +1,4 @@
-// CLOSE is said a few times, and again to a peer that has missed it.
+// CLOSE is sent a few times, and again to a peer that has missed it.
 #include "pep/stp/connection/close_sequence.h"
 
 #include <gtest/gtest.h>

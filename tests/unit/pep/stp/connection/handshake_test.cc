@@ -1,4 +1,5 @@
-// Who the peer is: starts in any order, restarts, old packets, strangers, silence and farewell.
+// How a session finds its peer and notices its end: starts in any order, restarts, old packets,
+// strangers, silence and CLOSE.
 #include <gtest/gtest.h>
 
 #include "pep/stp/wire/frames.h"
@@ -58,7 +59,7 @@ TEST_P(HandshakeTest, ARestartIsRecognisedWithinOneAndAHalfRoundTrips) {
   EXPECT_EQ(net.session(0).peer_epoch(), 3000U);
   EXPECT_EQ(net.apps[0].alive, 2);
   EXPECT_EQ(net.session(0).counters().peer_restarts, 1U);
-  // The new session works, and stream ids go on where they were.
+  // The new session works, and the stream ids continue after the last one.
   const auto id = net.apps[0].open(10'000, 10'000, net.now);
   ASSERT_TRUE(id);
   EXPECT_EQ(static_cast<std::uint64_t>(*id), 2U);
@@ -74,11 +75,11 @@ TEST_P(HandshakeTest, ARestartIsRecognisedEvenIfItsHellosAreLost) {
   net.stop(1);
   net.start(1, 3000);
   net.run(Duration::milliseconds(150));
-  // The data that still flows to the restarted gateway makes it speak up again.
+  // Data that still arrives makes the restarted gateway send a HELLO again.
   net.channels[1].outage = false;
   const Instant restart = net.now;
   ASSERT_TRUE(net.run(Duration::seconds(3), [&] { return net.apps[0].restarts == 1; }));
-  // Strangers are answered every 50 ms at most.
+  // A session answers strangers once in 50 ms at most.
   EXPECT_LE((net.now - restart).to_milliseconds(), 825 + 50);
   EXPECT_GT(net.session(1).counters().stale_epoch, 0U);
 }
@@ -142,7 +143,7 @@ TEST_P(HandshakeTest, TwoEndsThatClaimTheSameStreamsRefuseEachOther) {
   EXPECT_EQ(net.session(1).peer_state(), PeerState::kRefused);
   EXPECT_GT(net.session(0).counters().version_mismatch, 0U);
   EXPECT_LT(net.channels[0].sent, 20U);  // no storm of answers
-  // Configured right, it is greeted again.
+  // Once the configuration is right, the two ends meet again.
   net.configs[1].session.opens_even_streams = false;
   net.stop(1);
   net.start(1, 3000);
@@ -174,7 +175,7 @@ TEST_P(HandshakeTest, APeerOfAnotherVersionIsRefused) {
 TEST_P(HandshakeTest, SilenceMakesThePeerSuspectAndAWordMakesItAlive) {
   connect();
   net.run(Duration::seconds(10));
-  EXPECT_EQ(net.apps[0].suspect, 0);  // idle is not silent: PING keeps both sides informed
+  EXPECT_EQ(net.apps[0].suspect, 0);  // an idle peer is not silent: both ends send PING
   net.channels[0].outage = net.channels[1].outage = true;
   const Instant cut = net.now;
   ASSERT_TRUE(net.run(Duration::seconds(10),
@@ -210,7 +211,7 @@ TEST_P(HandshakeTest, AnOutageFreezesAndResumesTheStream) {
   net.run(Duration::seconds(2));
   const std::uint64_t sent = net.channels[0].sent;
   net.run(Duration::seconds(8));
-  EXPECT_LE(net.channels[0].sent - sent, 100U);  // probes every 100 ms, no data into the void
+  EXPECT_LE(net.channels[0].sent - sent, 100U);  // probes every 100 ms, and no data
   net.channels[0].outage = net.channels[1].outage = false;
   const std::uint64_t read = net.apps[1].bytes_read;
   net.run(Duration::milliseconds(550 + 100 + 275 + 100));
@@ -251,7 +252,8 @@ TEST_P(HandshakeTest, ALostCloseIsSaidAgain) {
   EXPECT_TRUE(net.run(Duration::seconds(2), [&] { return net.apps[1].peer_closed == 1; }));
 }
 
-// There is nobody to say farewell to, and nothing to say it with; nor does a stranger draw one.
+// A session that has found no peer sends no CLOSE. Packets of a stranger make a closed session
+// repeat CLOSE only if they have a tag of the session.
 TEST_P(HandshakeTest, OnlyAPeerIsToldFarewellAgain) {
   for (const bool connected : {false, true}) {
     if (connected) {
@@ -272,7 +274,7 @@ TEST_P(HandshakeTest, OnlyAPeerIsToldFarewellAgain) {
       net.session(0).handle_packet(packet, net.now);
       net.run(Duration::milliseconds(10));
     }
-    // Of 65,536 tags one is of the session, or three while keys are exchanged.
+    // One of the 65,536 tags belongs to the session, or three while keys are exchanged.
     EXPECT_LE(net.channels[0].sent - sent, connected ? 3U : 0U);
   }
 }

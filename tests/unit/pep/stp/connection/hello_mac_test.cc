@@ -114,7 +114,7 @@ TEST(HelloMac, IsLeftOutByOlderBuildsAndSkippedByThem) {
   EXPECT_EQ(in.remaining(), 0U);
   EXPECT_TRUE(keys.has_mac);
   EXPECT_EQ(keys.accepted.size(), kOfferNameSize);
-  // Without room for one it has none.
+  // A HELLO without room for a MAC has none.
   for (std::size_t more = 0; more < kOfferNameSize + kHelloMacSize; ++more) {
     Packet shorter(600);
     ByteWriter out(shorter);

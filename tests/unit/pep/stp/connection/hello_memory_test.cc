@@ -13,7 +13,7 @@ TEST(HelloMemory, KnowsWhatHasComeOfABoot) {
   EXPECT_TRUE(memory.take(1'000, 4));
 }
 
-// The clock may have been set back, so that the earlier one is the peer.
+// The peer's clock may have been set back. Then the boot with the lower epoch is the present one.
 TEST(HelloMemory, KnowsSeveralBootsWhateverTheirOrder) {
   HelloMemory memory;
   EXPECT_TRUE(memory.take(2'000, 1));

@@ -1,4 +1,4 @@
-// Offers and acceptances of two ends, fresh, repeated, old, of another boot, and of nobody.
+// Offers and acceptances of two ends: fresh, repeated, old, from another boot, and forged.
 #include "pep/stp/connection/key_exchange.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using Verdict = KeyExchange::Reading::Verdict;
 
 Bytes copied(ConstBytes bytes) { return {bytes.begin(), bytes.end()}; }
 
-// One boot of one end, and what its HELLOs say.
+// One boot of one end, and its HELLOs.
 struct Boot {
   Boot(bool even, std::uint64_t epoch, const Security& security = test::security())
       : exchange(security, 0, even, epoch) {
@@ -53,7 +53,7 @@ TEST_F(KeyExchangeTest, BothEndsHaveTheSameKeys) {
   const auto offered = read(b, a, a.offer(now), {});
   ASSERT_EQ(offered.verdict, Verdict::kAuthentic);
   EXPECT_EQ(offered.hello.epoch, 1'000U);
-  EXPECT_EQ(offered.hello.peer_epoch, 0U);  // it may be an old one
+  EXPECT_EQ(offered.hello.peer_epoch, 0U);  // the offer may be an old one
   EXPECT_FALSE(offered.keys);
   EXPECT_FALSE(b.exchange.take_accepted());  // not accepted yet
   const auto accepted = read(a, b, {}, b.accept());
@@ -65,7 +65,7 @@ TEST_F(KeyExchangeTest, BothEndsHaveTheSameKeys) {
   EXPECT_TRUE(same(given->keys.send, accepted.keys->receive));
   EXPECT_TRUE(same(given->keys.receive, accepted.keys->send));
   EXPECT_FALSE(same(given->keys.send, given->keys.receive));
-  EXPECT_FALSE(b.exchange.take_accepted());  // once
+  EXPECT_FALSE(b.exchange.take_accepted());  // given only once
 }
 
 TEST_F(KeyExchangeTest, OnlyWhatIsSealedIsBelieved) {
@@ -114,20 +114,20 @@ TEST_F(KeyExchangeTest, AnOlderBootIsOnlyBelievedWhenItIsThere) {
   ASSERT_EQ(read(b, a, a.offer(now), {}).verdict, Verdict::kAuthentic);
   b.exchange.settle(1'000);
   EXPECT_EQ(read(b, earlier, old, {}).verdict, Verdict::kStale);
-  // The peer is silent, its clock may have been set back.
+  // The peer is silent. Its clock may have been set back.
   ASSERT_EQ(read(b, earlier, old, {}, true).verdict, Verdict::kAuthentic);
   ASSERT_EQ(read(earlier, b, b.offer(now), b.accept()).verdict, Verdict::kAuthentic);
   const auto proof = read(b, earlier, {}, earlier.accept(), true);
   ASSERT_EQ(proof.verdict, Verdict::kAuthentic);
   EXPECT_EQ(proof.hello.epoch, 500U);
   EXPECT_TRUE(proof.keys);
-  // From then on it is the peer, whose next offer is read like any other's.
+  // From then on the earlier boot is the peer, and its next offer is read as usual.
   now += Duration::seconds(9);
   EXPECT_EQ(read(b, earlier, earlier.offer(now), {}).verdict, Verdict::kAuthentic);
 }
 
 TEST_F(KeyExchangeTest, AnOfferWithoutProofIsInNobodysWay) {
-  Boot ahead(true, 9'000);  // its clock was wrong, and is right again
+  Boot ahead(true, 9'000);  // sent while the clock of the peer was ahead
   const Bytes played = ahead.offer(now);
   ASSERT_EQ(read(b, ahead, played, {}).verdict, Verdict::kAuthentic);
   EXPECT_EQ(read(b, a, a.offer(now), {}).verdict, Verdict::kAuthentic);
@@ -153,13 +153,13 @@ TEST_F(KeyExchangeTest, EitherOfTwoSecretsIsUnderstood) {
   Boot c(false, 3'000, changing);
   ASSERT_EQ(read(c, a, a.offer(now), {}).verdict, Verdict::kAuthentic);
   EXPECT_EQ(read(a, c, {}, c.accept()).verdict, Verdict::kAuthentic);
-  // What c offers is under its first, which a does not have.
+  // The offers of c use its first secret, which a does not have.
   EXPECT_EQ(read(a, c, c.offer(now), {}).verdict, Verdict::kForged);
   a.exchange.set_secrets(changing.psk, std::nullopt);
   EXPECT_EQ(read(a, c, c.offer(now), {}).verdict, Verdict::kAuthentic);
 }
 
-// A reload may bring the same secrets: what is under way goes on.
+// A reload may bring the same secrets. Then the exchange under way continues.
 TEST_F(KeyExchangeTest, AReloadOfTheSameSecretsChangesNothing) {
   const Bytes offer = a.offer(now);
   ASSERT_EQ(read(b, a, offer, {}).verdict, Verdict::kAuthentic);
@@ -190,7 +190,7 @@ TEST_F(KeyExchangeTest, WhatIsMeantForOthersIsNotUnderstood) {
   EXPECT_EQ(other_lane.read(a.hello, {offer, {}}, false).verdict, Verdict::kForged);
 }
 
-// It is recorded, and played to a later offer.
+// An acceptance is recorded, and replayed after a later offer.
 TEST_F(KeyExchangeTest, AnAcceptanceOfAnotherOfferIsNotTried) {
   const Bytes first = a.offer(now);
   read(b, a, first, {});
@@ -205,7 +205,8 @@ TEST_F(KeyExchangeTest, AnAcceptanceOfAnotherOfferIsNotTried) {
   EXPECT_FALSE(a.exchange.answers_offer(keys));
 }
 
-// A peer that has the secret may say so as often as it likes.
+// A peer that has the secret may claim to accept an offer as often as it likes. Only the first
+// acceptance is read.
 TEST_F(KeyExchangeTest, AnOfferIsAnsweredOnce) {
   const Bytes offer = a.offer(now);
   const Bytes forged(103, std::byte{1});

@@ -1,4 +1,4 @@
-// The keys of one direction, one after the other, and packets that come late, early and changed.
+// The keys of one direction, one after another, and packets that arrive late, early or changed.
 #include "pep/stp/connection/packet_key.h"
 
 #include <gtest/gtest.h>
@@ -78,7 +78,7 @@ TEST_F(PacketKeyTest, ANewKeyIsFoundByItsFirstPacketAndTheOldOneIsKeptForAWhile)
   next_key(100);
   EXPECT_TRUE(sender.phase());
   EXPECT_EQ(receiver.expires(), Instant::never());
-  ASSERT_TRUE(opens(sealed(101), 101));  // the first one was lost, or is late itself
+  ASSERT_TRUE(opens(sealed(101), 101));  // the first packet of this key was lost, or is late itself
   EXPECT_EQ(receiver.followed(), 1U);
   EXPECT_EQ(receiver.expires(), now + kKeep);
   EXPECT_TRUE(opens(sealed(100), 100));
@@ -99,7 +99,7 @@ TEST_F(PacketKeyTest, ManyKeysFollowEachOther) {
     receiver.expire(now);
   }
   EXPECT_EQ(receiver.followed(), 19U);
-  EXPECT_EQ(sender.tag(), receiver.tag());  // that of the session does not change
+  EXPECT_EQ(sender.tag(), receiver.tag());  // the session's tag stays the same
 }
 
 TEST_F(PacketKeyTest, AFlippedPhaseMovesNothing) {
@@ -117,7 +117,7 @@ TEST_F(PacketKeyTest, NoKeyFollowsBeforeThePeerHasHeardOfThePresentOne) {
   ASSERT_TRUE(sender.may_follow());
   sender.follow(50, now);
   EXPECT_FALSE(sender.may_follow());
-  sender.on_reported(49);  // of the one before
+  sender.on_reported(49);  // a packet of the key before
   EXPECT_FALSE(sender.may_follow());
   sender.on_reported(50);
   EXPECT_TRUE(sender.may_follow());
@@ -127,7 +127,7 @@ TEST_F(PacketKeyTest, NoKeyFollowsBeforeThePeerHasHeardOfThePresentOne) {
 TEST_F(PacketKeyTest, EachKeyIsAnother) {
   const Packet first = sealed(1);
   next_key(2);
-  const Packet second = sealed(1);  // the number again: only to compare
+  const Packet second = sealed(1);  // the same number again, for comparison only
   EXPECT_NE(Packet(first.begin() + kHeaderSize, first.end()),
             Packet(second.begin() + kHeaderSize, second.end()));
 }

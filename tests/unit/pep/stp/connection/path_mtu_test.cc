@@ -1,4 +1,4 @@
-// The search for the path MTU as a state machine against a path of a given size.
+// The search for the path MTU, a state machine, against a path of a given size.
 #include "pep/stp/connection/path_mtu.h"
 
 #include <gtest/gtest.h>
@@ -11,10 +11,10 @@
 namespace satrelay::stp::path_mtu_test {
 namespace {
 
-// Sends what the search asks for, a round trip at a time.
+// Sends the probes that the search wants, one round trip at a time.
 class PathMtuTest : public ::testing::Test {
  protected:
-  // One round trip: everything due is sent and settled. Probes sent.
+  // One round trip: sends all probes that are due, and settles them. Returns how many were sent.
   std::size_t round(PathMtu& mtu, std::size_t path, double loss = 0) {
     struct Probe {
       std::uint64_t number;
@@ -34,7 +34,8 @@ class PathMtuTest : public ::testing::Test {
     }
     return probes.size();
   }
-  // Round trips until the limit is within the resolution of `path`; 100 if that never happens.
+  // How many round trips pass until the limit is within the resolution of `path`; 100 if it never
+  // is.
   int rounds_to(PathMtu& mtu, std::size_t path, double loss = 0) {
     for (int rounds = 1; rounds < 100; ++rounds) {
       round(mtu, path, loss);
@@ -114,7 +115,7 @@ TEST_F(PathMtuTest, TriesAgainAfterTheRaiseInterval) {
   EXPECT_EQ(mtu.limit(), 1472);
 }
 
-// Who asks when, or what, changes nothing: a search begins when its timer is run.
+// The getters begin no search, whenever they are called. A search begins in handle_timeout().
 TEST_F(PathMtuTest, AskingBeginsNoSearch) {
   PathMtu mtu(kStandard);
   while (mtu.state() != PathMtu::State::kComplete) round(mtu, 1172);
@@ -154,7 +155,7 @@ TEST_F(BlackHoleTest, LargePacketsVanishAmongSmallOnesThatArrive) {
   EXPECT_TRUE(black_hole());
   EXPECT_EQ(mtu.limit(), 1172);
   EXPECT_FALSE(black_hole()) << "said once";
-  // And the search begins again.
+  // The search begins again.
   EXPECT_EQ(mtu.state(), PathMtu::State::kSearching);
   EXPECT_LE(rounds_to(mtu, 1300), 4);
 }
@@ -165,7 +166,7 @@ TEST_F(BlackHoleTest, AnOutageIsNone) {
     small(false);
     large(false);
   }
-  // Back: small ones, and the large ones with them.
+  // The path works again: small packets arrive, and so do large ones.
   small(true);
   small(true);
   small(true);
@@ -176,8 +177,8 @@ TEST_F(BlackHoleTest, AnOutageIsNone) {
   EXPECT_EQ(mtu.limit(), 1472);
 }
 
-// What an outage has eaten, and a loss by chance behind it, is no evidence; a loss between small
-// packets is, once for each.
+// Losses in an outage, and a chance loss after it, are no evidence of a black hole. A loss between
+// small packets that arrive is evidence, once for each such loss.
 TEST_F(BlackHoleTest, TakesLossesBehindSmallPackets) {
   for (int i = 0; i < 1000; ++i) large(false);
   small(true);
@@ -194,8 +195,8 @@ TEST_F(BlackHoleTest, TakesLossesBehindSmallPackets) {
   EXPECT_FALSE(black_hole()) << "begins anew";
 }
 
-// Of small packets that were told of before the losses between them only the oldest and the newest
-// are known.
+// If small packets are reported before the losses between them, only the oldest and the newest of
+// them are known.
 TEST_F(BlackHoleTest, WhatIsToldInAnotherOrderCountsLess) {
   for (std::uint64_t n = 1; n <= 6; ++n) mtu.on_lost(n, 1472, now);
   for (const std::uint64_t n : {7U, 9U, 11U}) mtu.on_acknowledged(n, 60, now);
@@ -206,8 +207,9 @@ TEST_F(BlackHoleTest, WhatIsToldInAnotherOrderCountsLess) {
   EXPECT_TRUE(black_hole());
 }
 
-// Data goes on in packets that arrive whatever it is, with large ones between them; also if every
-// n-th packet, or all but every n-th, have little to carry.
+// In doubt, some or most packets are so small that they pass a black hole, so that data goes on.
+// Some packets stay large. The shares hold among every n-th packet too, since the others may have
+// little to carry.
 TEST_F(BlackHoleTest, WhileInDoubtSomeOrMostPacketsAreSmall) {
   const auto part = [&](std::uint16_t size, std::uint64_t step = 1) {
     constexpr int kPackets = 8000;
@@ -241,7 +243,7 @@ TEST_F(BlackHoleTest, WhileInDoubtSomeOrMostPacketsAreSmall) {
   EXPECT_EQ(mtu.doubt(), PathMtu::Doubt::kGrave);
 }
 
-// It says nothing of how much the path loses otherwise.
+// Losses in a black hole say nothing about the path's usual loss.
 TEST_F(BlackHoleTest, WhatItHasEatenIsCountedBeforeAndAfterItIsSeen) {
   const auto lose = [&](std::size_t size) {
     mtu.on_lost(++number, size, now);
@@ -274,7 +276,7 @@ TEST_F(BlackHoleTest, TheBaseMayBeTooMuchItself) {
   lose_between_floors(1472);
   EXPECT_TRUE(black_hole());
   EXPECT_EQ(mtu.limit(), 1172);
-  // The base is what counts now.
+  // From now on losses at the size of the base count.
   lose_between_floors(1472);
   EXPECT_FALSE(black_hole());
   lose_between_floors(1172);

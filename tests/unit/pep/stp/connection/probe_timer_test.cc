@@ -7,7 +7,7 @@ namespace {
 
 Instant at(std::int64_t ms) { return Instant() + Duration::milliseconds(ms); }
 
-// Round trip 500 ms, reports every 25 ms: patience is 800 ms.
+// The patience is 800 ms for a round trip of 500 ms and reports every 25 ms.
 struct ProbeTimerTest : testing::Test {
   ProbeTimerTest() {
     probes.start(at(0));
@@ -29,7 +29,7 @@ TEST_F(ProbeTimerTest, ManyPacketsWithoutAReportMeanSilence) {
   EXPECT_FALSE(probes.frozen());
 }
 
-// A lone packet may be lost by chance: what is to be sent next need not wait for a report.
+// A lone packet may be lost by chance. So the next packets need not wait for a report on it.
 TEST_F(ProbeTimerTest, AFewPacketsWithoutAReportAreAskedAboutFirst) {
   send(1, at(1000));
   ASSERT_TRUE(probes.probe_due(at(1800)));
@@ -46,7 +46,7 @@ TEST_F(ProbeTimerTest, AFewPacketsWithoutAReportAreAskedAboutFirst) {
   EXPECT_TRUE(probes.frozen());
 }
 
-// On a narrow return link.
+// On a narrow return link, reports are rare.
 TEST_F(ProbeTimerTest, AProbeIsAnsweredBeforeThePeerIsSuspect) {
   for (const std::int64_t interval : {1'130, 2'000, 60'000}) {
     probes.set_patience(Duration::milliseconds(550), Duration::milliseconds(interval));

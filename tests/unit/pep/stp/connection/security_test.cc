@@ -1,5 +1,5 @@
-// Sessions that encrypt, and who tries to disturb them: what is changed, played again, sent back,
-// cut, made up or too much.
+// Sessions that encrypt, and attacks on them: packets that are changed, replayed, sent back, cut,
+// forged or too many.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class SecurityTest : public ::testing::Test {
       : net(end_config(true, Sealed::kByKey), end_config(false, Sealed::kByKey),
             Duration::milliseconds(275), {}, 1) {}
   void connect() { ASSERT_TRUE(net.connect()); }
-  // What an end sends from now on is kept, too.
+  // Keeps each packet that `end` sends from now on.
   void record(int end) {
     net.on_packet = [this, end](int from, ConstBytes packet) {
       if (from == end) recorded.emplace_back(packet.begin(), packet.end());
@@ -30,12 +30,12 @@ class SecurityTest : public ::testing::Test {
   static bool is_hello(ConstBytes packet) {
     return parse_header(packet)->type == PacketType::kHello;
   }
-  // Of a HELLO that has one.
+  // The offer in a HELLO that has one.
   static MutableBytes offer_in(MutableBytes hello) {
     const std::size_t at = kHeaderSize + kHelloFrameSize;
     return hello.subspan(at + 2, load_u16(hello.data() + at));
   }
-  // Whether anything of its frames can be read in a packet.
+  // Whether `text` can be read in the packet.
   static bool shows(ConstBytes packet, ConstBytes text) {
     return std::search(packet.begin(), packet.end(), text.begin(), text.end()) != packet.end();
   }
@@ -46,7 +46,7 @@ class SecurityTest : public ::testing::Test {
         net.run(Duration::seconds(20), [&] { return net.apps[0].finished_flows == before + 1; }));
     EXPECT_EQ(net.error(), "");
   }
-  // Whom the next HELLO of end 1 greets; 0: nobody.
+  // The peer epoch in the next HELLO of end 1; 0: none.
   std::uint64_t named_in_hello() {
     std::byte packet[2000];
     const std::size_t size = net.session(1).poll_packet(packet, net.now);
@@ -77,7 +77,7 @@ TEST_F(SecurityTest, NoBitOfASessionPacketCanBeChanged) {
   connect();
   record(0);
   ASSERT_TRUE(net.apps[0].open(200, 0, net.now));
-  net.channels[0].outage = true;  // the genuine ones do not arrive
+  net.channels[0].outage = true;  // the genuine packets do not arrive
   net.run(Duration::milliseconds(300));
   ASSERT_FALSE(recorded.empty());
   const Counters before = net.session(1).counters();
@@ -95,8 +95,8 @@ TEST_F(SecurityTest, NoBitOfASessionPacketCanBeChanged) {
     return c.not_authentic + c.malformed + c.stale_epoch + c.version_mismatch + c.bad_crc +
            c.duplicate_packets_in;
   };
-  EXPECT_EQ(refused(after) - refused(before), flips);  // each has its counter
-  // The genuine one is as welcome as ever.
+  EXPECT_EQ(refused(after) - refused(before), flips);  // each kind of refusal has a counter
+  // The genuine packet is still accepted.
   net.session(1).handle_packet(recorded[0], net.now);
   EXPECT_EQ(net.session(1).stream_count(), 1U);
   EXPECT_TRUE(net.both_alive());
@@ -110,7 +110,7 @@ TEST_F(SecurityTest, NoBitOfAHelloCanBeChanged) {
   ASSERT_TRUE(is_hello(recorded.at(0)));
   net.channels[0].flush();
   net.channels[1].flush();
-  // With a checksum that is right again, as a forger makes it.
+  // The changed HELLO gets a correct checksum, as a forger would compute it.
   const Packet genuine = recorded[0];
   int taken = 0;
   for (std::size_t bit = 0; bit < (genuine.size() - kTrailerSize) * 8; ++bit) {
@@ -124,8 +124,8 @@ TEST_F(SecurityTest, NoBitOfAHelloCanBeChanged) {
     taken += greeted != 0 ? 1 : 0;
     EXPECT_TRUE(greeted == 0 || greeted == 1000);
   }
-  // Fields that may change while an offer is repeated, and those that only the sealed copy is
-  // believed of, make no difference; nothing else is taken.
+  // Two kinds of bits may change: those of fields that may change while an offer is repeated, and
+  // those of fields that are read from the sealed copy only. Every other change is refused.
   EXPECT_LT(taken, static_cast<int>(kHelloFrameSize + kHeaderSize) * 8);
   net.start(1, 2000);
   net.session(1).handle_packet(genuine, net.now);
@@ -199,7 +199,7 @@ TEST_F(SecurityTest, AnotherSecretConnectsNobody) {
   EXPECT_GT(net.session(1).counters().not_authentic, 10U);
   EXPECT_LT(net.channels[0].sent, 40U);
   for (int end = 0; end < 2; ++end) EXPECT_TRUE(net.session(end).doubts_key(net.now)) << end;
-  // Whoever spoke with the wrong key has gone.
+  // The gateway with the wrong key is gone.
   net.stop(1);
   net.run(Duration::seconds(40));
   EXPECT_FALSE(net.session(0).doubts_key(net.now));
@@ -208,7 +208,7 @@ TEST_F(SecurityTest, AnotherSecretConnectsNobody) {
   EXPECT_TRUE(net.run(Duration::seconds(3), [&] { return net.both_alive(); }));
 }
 
-// Nobody is greeted any more, so nobody's secret is in question.
+// A closed session sends no HELLOs, so it doubts no peer's key.
 TEST_F(SecurityTest, WhoHasClosedDoubtsNobody) {
   net.configs[1].session.security->psk.bytes()[31] ^= std::byte{1};
   net.start(0, 1000);
@@ -235,8 +235,8 @@ TEST_F(SecurityTest, APeerThatComesBackWithAnotherSecretIsDoubtedOnceItIsMissed)
   EXPECT_EQ(net.session(0).peer_state(), PeerState::kSuspect);
 }
 
-// Who has stopped in order is not greeted any more, so that nothing but time tells that whoever
-// came in its place has gone, too.
+// A peer that has closed in order gets no more HELLOs. So only time shows that the gateway in its
+// place, with another secret, is gone as well.
 TEST_F(SecurityTest, APeerThatStoppedAndComesBackWithAnotherSecretIsDoubtedForAWhile) {
   connect();
   net.session(1).close(net.now);
@@ -255,7 +255,7 @@ TEST_F(SecurityTest, TheSecretChangesWithoutAMomentWithoutOne) {
   Security both = security();
   crypto::Psk next = both.psk;
   next.bytes()[0] ^= std::byte{0xff};
-  // One end speaks the next one already, the other still the old one; each understands both.
+  // One end uses the next secret already, the other end still the old one. Each understands both.
   net.configs[0].session.security->other = next;
   net.configs[1].session.security->other = net.configs[1].session.security->psk;
   net.configs[1].session.security->psk = next;
@@ -273,7 +273,7 @@ TEST_F(SecurityTest, WhoDoesNotEncryptIsRefused) {
     EXPECT_GT(net.session(end).counters().security_mismatch, 0U) << end;
   }
   EXPECT_LT(net.channels[0].sent, 20U);
-  // Set right, it is greeted.
+  // Once encryption is configured, the two ends meet.
   net.configs[1].session.security = security();
   net.stop(1);
   net.start(1, 3000);
@@ -294,7 +294,7 @@ TEST_F(SecurityTest, WhoBelievesInAnotherNumberOfLanesIsRefused) {
     net.stop(0);
     net.stop(1);
   }
-  // Set right, it is greeted.
+  // Once both ends have the same number of lanes, they meet.
   net.configs[1].session.lane_count = 1;
   net.start(0, 3000);
   net.start(1, 4000);
@@ -312,7 +312,7 @@ TEST_F(SecurityTest, APeerThatComesBackWithoutEncryptionIsTold) {
     return net.session(0).counters().security_mismatch > 0 &&
            net.session(1).counters().security_mismatch > 0;
   }));
-  // Here the old session is missed, and nobody takes its place.
+  // The peer of the old session is missed, and no other peer takes its place.
   EXPECT_TRUE(net.run(Duration::seconds(5),
                       [&] { return net.session(0).peer_state() == PeerState::kSuspect; }));
   EXPECT_EQ(net.apps[0].restarts, 0);
@@ -320,7 +320,8 @@ TEST_F(SecurityTest, APeerThatComesBackWithoutEncryptionIsTold) {
 
 TEST_F(SecurityTest, NobodyTalksAnEndOutOfASession) {
   connect();
-  // A HELLO in the clear, of a newer boot, and one of another version.
+  // HELLOs of a newer boot, of this version and of another, that say that they encrypt or that they
+  // do not.
   for (const bool encrypts : {false, true}) {
     for (const std::uint8_t version : {std::uint8_t{1}, std::uint8_t{9}}) {
       std::byte room[kHeaderSize + kHelloFrameSize + 4 + kTrailerSize];
@@ -371,7 +372,7 @@ TEST_F(SecurityTest, TruncatedAndOversizedPacketsAreCounted) {
   expect_works();
 }
 
-// Offers without the secret cost no memory and no answers.
+// Offers of a sender without the secret cost no memory and get no answers.
 TEST_F(SecurityTest, AFloodOfGreetingsIsNotAnswered) {
   connect();
   record(0);
@@ -385,7 +386,7 @@ TEST_F(SecurityTest, AFloodOfGreetingsIsNotAnswered) {
   const std::uint64_t sent = net.channels[1].sent;
   Random random(5);
   for (int i = 0; i < 50'000; ++i) {
-    // Another key each time, so that none can be recognised as known.
+    // A new key each time, so that no offer can be recognized as a known one.
     for (std::byte& octet : offer_in(greeting)) octet = static_cast<std::byte>(random.next());
     SessionSeal().close(greeting);
     net.session(1).handle_packet(greeting, net.now);
@@ -397,7 +398,7 @@ TEST_F(SecurityTest, AFloodOfGreetingsIsNotAnswered) {
   EXPECT_EQ(net.session(1).peer_epoch(), 1000U);
 }
 
-// An old greeting, recorded in an earlier life of the peer, is not taken for the peer, whether the
+// An old HELLO, recorded in an earlier boot of the peer, is not taken for the peer, whether the
 // path is silent or not.
 TEST_F(SecurityTest, AnOldGreetingEndsNoSession) {
   record(0);
@@ -430,7 +431,7 @@ TEST_F(SecurityTest, AnOldGreetingEndsNoSession) {
 
 TEST_F(SecurityTest, KeysFollowEachOtherUnderLoadWithoutAStall) {
   for (EndConfig& config : net.configs) {
-    config.session.security->packets_per_key = 3'000;  // a second or so
+    config.session.security->packets_per_key = 3'000;  // about a second
     config.session.security->time_per_key = Duration::seconds(2);
   }
   for (Channel& channel : net.channels) {
@@ -442,7 +443,7 @@ TEST_F(SecurityTest, KeysFollowEachOtherUnderLoadWithoutAStall) {
   ASSERT_TRUE(net.run(Duration::seconds(60), [&] { return net.apps[0].finished_flows == 1; }))
       << net.error();
   const Duration with = net.now - start;
-  // The last key is heard, though the next may follow it at any time.
+  // Each end has switched to the last key of the other, though the next key may follow at any time.
   EXPECT_TRUE(net.run(Duration::seconds(3), [&] {
     return net.session(0).counters().keys_in == net.session(1).counters().keys_out &&
            net.session(1).counters().keys_in == net.session(0).counters().keys_out;
@@ -464,14 +465,14 @@ TEST_F(SecurityTest, KeysFollowEachOtherUnderLoadWithoutAStall) {
   EXPECT_LT(with.to_seconds(), (other.now - begin).to_seconds() * 1.01);
 }
 
-// No key serves for more packets than it may, whatever happens.
+// No key is used for more packets than allowed, whatever is lost.
 TEST_F(SecurityTest, AKeyThatThePeerNeverHearsOfIsNotWornOut) {
   net.configs[0].session.security->packets_per_key = 100;
   connect();
   ASSERT_TRUE(net.apps[0].open(50'000'000, 0, net.now));
   net.run(Duration::milliseconds(700));
   record(0);
-  net.channels[1].outage = true;  // no report comes back
+  net.channels[1].outage = true;  // no report arrives
   net.run(Duration::seconds(60));
   std::map<bool, int> by_phase;
   for (const Packet& packet : recorded) ++by_phase[parse_header(packet)->key_phase];

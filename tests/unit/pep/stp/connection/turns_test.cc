@@ -25,7 +25,7 @@ TEST_F(TurnsTest, ComeSoManyAtOnceAndThenAtTheirPace) {
   EXPECT_EQ(taken, 3);
   for (int ms = 1; ms <= 1'000; ++ms) taken += turns.take({}, at(ms)) ? 1 : 0;
   EXPECT_EQ(taken, 103);
-  // A rest earns no more than at first.
+  // After a rest, no more turns come at once than at the beginning.
   taken = 0;
   for (int i = 0; i < 10; ++i) taken += turns.take({}, at(100'000)) ? 1 : 0;
   EXPECT_EQ(taken, 3);
@@ -40,7 +40,8 @@ TEST_F(TurnsTest, KeepAGapEvenAfterARest) {
   EXPECT_EQ(taken, 10);
 }
 
-// One asks all the time, the others once: they wait for no more than one turn of each.
+// One peer asks a hundred times as often as the others. A peer still waits for at most one turn of
+// each other peer.
 TEST_F(TurnsTest, GoRoundByPeerWhoeverAsksMost) {
   constexpr std::uint32_t kPeers = 4;
   Turns turns(kPeers, {kInterval, 1, Duration::zero()});
@@ -69,7 +70,8 @@ TEST_F(TurnsTest, AllLanesOfAPeerAreOneAndTakeTheirsInTurn) {
   for (const auto& [lane, taken] : lanes) EXPECT_NEAR(taken, 6, 1) << lane;
 }
 
-// Who asks again when it is told to, and never else, gets its turn, and nobody asks often.
+// A session that asks again when it is told to, and never otherwise, gets its turn. No session asks
+// often.
 TEST_F(TurnsTest, AreFoundByAskingAgainWhenDue) {
   constexpr std::uint32_t kPeers = 300;
   constexpr std::uint8_t kLanes = 8;
@@ -106,7 +108,7 @@ TEST_F(TurnsTest, AreFoundByAskingAgainWhenDue) {
     });
   }
   EXPECT_EQ(taken, std::uint64_t{kPeers} * kLanes);
-  // As many intervals as turns behind the first 64.
+  // As many intervals as there are turns after the first 64.
   EXPECT_EQ(now - start, Duration::milliseconds(5) * (kPeers * kLanes - 64));
   EXPECT_LE(asked, std::uint64_t{kPeers} * kLanes * (kLanes + 1));
 }
@@ -119,7 +121,7 @@ TEST_F(TurnsTest, WhoLeavesKeepsNobodyWaiting) {
   turns.leave({.peer = 1});
   EXPECT_FALSE(turns.waits({.peer = 1}));
   EXPECT_TRUE(turns.take({.peer = 2}, at(10)));
-  // And may come back.
+  // The session may come back.
   EXPECT_FALSE(turns.take({.peer = 1}, at(11)));
   EXPECT_TRUE(turns.take({.peer = 1}, at(20)));
 }

@@ -1,4 +1,5 @@
-// Against the field and the hash of docs/stp.md section 11, calculated without tables.
+// The codec, checked against the field and the hash of docs/stp.md section 11, which are computed
+// without tables.
 #include "pep/stp/fec/fec_codec.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +34,7 @@ TEST(FecCodec, ProductsAndInversesAreThoseOfTheField) {
 }
 
 TEST(FecCodec, CoefficientsAreTheHashOfTheDocument) {
-  // Calculated apart from either.
+  // These values were computed independently of the codec and of the reference.
   EXPECT_EQ(FecCodec::coefficient(0, 0), 1);
   EXPECT_EQ(FecCodec::coefficient(0, 1), 68);
   EXPECT_EQ(FecCodec::coefficient(1, 0), 76);
@@ -49,7 +50,7 @@ TEST(FecCodec, CoefficientsAreTheHashOfTheDocument) {
   }
 }
 
-// As often as each other, along a row and along a column.
+// All values occur about equally often, along a row and along a column.
 TEST(FecCodec, CoefficientsAreSpreadEvenly) {
   std::array<int, 256> of_row{}, of_column{};
   constexpr int kEach = 255 * 100;
@@ -84,12 +85,12 @@ TEST(FecCodec, AddsWhatTheReferenceAdds) {
   }
 }
 
-// However many: they go in batches.
+// The codec adds to rows in batches. The result must not depend on the number of rows.
 TEST(FecCodec, AddsToManyRowsWhatItAddsToEach) {
   const FecCodec codec;
   Random random(3);
   for (const std::size_t rows : {0U, 1U, 2U, 15U, 16U, 17U, 33U, 160U}) {
-    const auto first_row = static_cast<std::uint16_t>(random.next() | 0xff80U);  // it may wrap
+    const auto first_row = static_cast<std::uint16_t>(random.next() | 0xff80U);  // may wrap
     const auto index = static_cast<std::uint16_t>(random.next());
     const Bytes symbol = random_bytes(320, random);
     std::vector<Bytes> sums, expected;

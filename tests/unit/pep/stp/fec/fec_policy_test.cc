@@ -18,7 +18,7 @@ class Path {
       : begins_(loss / (1 - loss) / run), ends_(1 / run), random_(seed) {
     left_ = next_gap();
   }
-  // Of so many packets.
+  // How many of the next `packets` packets are lost.
   std::size_t losses(std::size_t packets) {
     std::size_t lost = 0;
     while (packets > 0) {
@@ -36,7 +36,7 @@ class Path {
 
  private:
   std::uint64_t next_gap() { return drawn(begins_); }
-  // Until something of this chance happens, at least 1.
+  // How many trials it takes until an event of this chance happens, at least 1.
   std::uint64_t drawn(double chance) {
     if (chance >= 1) return 1;
     return 1 + static_cast<std::uint64_t>(std::log(1 - random_.unit()) / std::log(1 - chance));
@@ -56,7 +56,7 @@ FecPolicy measured(double loss, double run) {
   return policy;
 }
 
-// How often more is lost than is repaired.
+// How often a window loses more packets than it has repairs.
 double failures(double loss, double run, std::size_t sources, std::size_t repairs) {
   constexpr int kWindows = 200'000;
   Path path(loss, run, 7);
@@ -76,7 +76,7 @@ TEST(FecPolicy, APathNotMeasuredYetGetsRepairsForAPercent) {
   EXPECT_EQ(policy.repairs_for(0), 0U);
 }
 
-// A flow of less than a round trip is over before the first report on it.
+// A flow shorter than a round trip is over before the first report on it.
 TEST(FecPolicy, LongWindowsOfAPathNotMeasuredYetAreForFivePercent) {
   FecPolicy policy;
   const std::size_t repairs = policy.repairs_for(2'000);
@@ -119,7 +119,8 @@ TEST(FecPolicy, RepairsFollowTheLossAndTheSizeOfTheWindow) {
   EXPECT_GT(measured(0.3, 1).repairs_for(3072), FecPolicy::kMostRepairs) << "too long a window";
 }
 
-// One of a packet and its repairs arrives, and bursts are longer than half of a short window.
+// A single packet or one of its repairs must arrive. And bursts may be longer than half of a short
+// window.
 TEST(FecPolicy, SmallWindowsGetMoreThanHalfOfTheirPackets) {
   EXPECT_GE(measured(0.2, 1).repairs_for(1), 5U);
   EXPECT_LE(measured(0.2, 1).repairs_for(1), 6U);
@@ -127,8 +128,8 @@ TEST(FecPolicy, SmallWindowsGetMoreThanHalfOfTheirPackets) {
   EXPECT_LE(measured(0.05, 10).repairs_for(100), 81U);
 }
 
-// Against the definition, for single losses and for bursts. The bound is not the loss itself, and
-// at the bound fewer would not do: neither too few nor many too many.
+// Checks the residual by its definition, for single losses and for bursts. The policy calculates
+// with a bound above the loss. At the bound its repairs are enough, and a tenth fewer are not.
 TEST(FecPolicy, TheResidualIsWhatItPromises) {
   struct Row {
     double loss;
@@ -167,8 +168,8 @@ TEST(FecPolicy, LongerRunsNeedMore) {
       << "a run is no longer than the window";
 }
 
-// About: a posterior that is taken as normal, with a prior of a percent. For single losses and for
-// bursts that its length of runs tells of.
+// It holds about nine times in ten, since the posterior is taken as normal, with a prior of one
+// percent. Tested for single losses, and for bursts of which the policy knows the mean length.
 TEST(FecPolicy, TheBoundHoldsNineTimesInTen) {
   for (const double run : {1.0, 5.0}) {
     for (const double loss : {0.01, 0.05}) {

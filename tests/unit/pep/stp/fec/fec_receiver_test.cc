@@ -1,4 +1,4 @@
-// What repairs give back. They are made as docs/stp.md section 11 says, not by our own sender.
+// Which packets repairs give back. They are made by docs/stp.md section 11, not by our sender.
 #include "pep/stp/fec/fec_receiver.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ class Repairs : public ::testing::Test {
     for (std::byte& b : bytes) b = static_cast<std::byte>(random.below(256));
     return bytes;
   }
-  // The next packet of the code has left.
+  // Makes the next packet of the code. It has left, but not arrived.
   std::uint64_t make(std::size_t size) {
     sources.push_back({next_number++, random_bytes(size)});
     return sources.size() - 1;
@@ -87,7 +87,7 @@ class Repairs : public ::testing::Test {
   std::size_t lost() const {
     return static_cast<std::size_t>(std::ranges::count(sources, true, &Source::is_lost));
   }
-  // Repairs of a window until nothing of it is missing; how many it took.
+  // Sends repairs of a window until none of its packets is missing. Returns how many it took.
   std::size_t repair_all(std::uint64_t first, std::size_t count, std::uint16_t row = 0) {
     std::size_t sent = 0;
     while (lost() > 0 && sent < 200) {
@@ -96,7 +96,7 @@ class Repairs : public ::testing::Test {
     }
     return sent;
   }
-  // `count` packets of which those at `places` are lost.
+  // Sends `count` packets. Those at `places` are lost.
   std::uint64_t window(std::size_t count, const std::set<std::size_t>& places,
                        std::size_t size = 50) {
     const std::uint64_t first = sources.size();
@@ -139,7 +139,7 @@ TEST_F(Repairs, GiveBackWhatWasLostWhateverTheSizes) {
   EXPECT_EQ(given_back, losses);
   EXPECT_EQ(counters().used, losses);
   EXPECT_EQ(counters().malformed, 0U);
-  // One in 255 says nothing new.
+  // By chance, one repair in 255 adds nothing new.
   EXPECT_LE(repairs, losses + losses / 40);
 }
 
@@ -166,7 +166,7 @@ TEST_F(Repairs, MayBeAnyOfTheWindow) {
   EXPECT_EQ(lost(), 0U);
 }
 
-// As those that leave while their window is open.
+// A repair that leaves while its window is open covers only the packets that have left.
 TEST_F(Repairs, MayCoverDifferentPackets) {
   const std::uint64_t first = window(10, {2});
   window(10, {5});
@@ -186,7 +186,7 @@ TEST_F(Repairs, MayComeBeforeTheirPackets) {
   arrive(0);
   EXPECT_EQ(lost(), 0U) << "the last is what is left of the repair";
   EXPECT_EQ(given_back, 1U);
-  arrive(2);  // late
+  arrive(2);  // arrives late
   EXPECT_EQ(counters().used, 1U);
 }
 
@@ -207,7 +207,7 @@ TEST_F(Repairs, AndPacketsMayComeInAnyOrder) {
       } else if (sources[first + what].is_lost) {
         arrive(first + what);
       } else {
-        // It was given back before it came.
+        // A repair gave it back before it arrived.
         in().handle_packet(static_cast<std::uint16_t>(first + what), sources[first + what].number,
                            sources[first + what].frames, received, now);
         ASSERT_TRUE(in().repaired().empty());
@@ -255,7 +255,7 @@ TEST_F(Repairs, TheSameTwiceSaysNothingNew) {
 TEST_F(Repairs, GiveNothingBackThatWasSentAgain) {
   const std::uint64_t first = window(10, {4});
   const RepairFrame late = repair(first, 10, 0);
-  received.record(sources[first + 4].number, now);  // as if by another repair
+  received.record(sources[first + 4].number, now);  // as if another repair had given it back
   in().handle_repair(late, received, now);
   EXPECT_TRUE(in().repaired().empty());
   EXPECT_EQ(counters().wasted, 1U);
@@ -277,14 +277,15 @@ TEST_F(Repairs, ArePossibleWhileTheirPacketsAreKept) {
   arrive(repair(second, 10, 0));
   EXPECT_EQ(lost(), 1U);
   EXPECT_EQ(counters().malformed, 0U);
-  // What is kept stays of use.
+  // Packets that are still kept can be repaired.
   const std::uint64_t third = window(10, {9});
   arrive(repair(third, 10, 0));
   EXPECT_EQ(lost(), 1U);
   EXPECT_TRUE(in().next_timeout().is_never()) << "no equation of packets that never come";
 }
 
-// One that waits needs no packet that is gone; and what it gives back takes no other's place.
+// A repair that waits does not need the packets that are no longer kept. The packet that it gives
+// back takes no other packet's place.
 TEST_F(Repairs, ThatWaitAreOfUseWhenTheirPacketsAreKeptNoMore) {
   begin(64);
   const std::uint64_t first = window(10, {4, 5});
@@ -292,7 +293,7 @@ TEST_F(Repairs, ThatWaitAreOfUseWhenTheirPacketsAreKeptNoMore) {
   arrive(one);
   window(100, {});
   EXPECT_EQ(lost(), 2U);
-  // The other missing one comes 100 late: too late to be kept, or to be an unknown.
+  // The other missing packet arrives 100 packets late: too late to be kept, or to be an unknown.
   sources[first + 4].is_lost = false;
   received.record(sources[first + 4].number, now);
   in().handle_packet(static_cast<std::uint16_t>(first + 4), sources[first + 4].number,
@@ -313,7 +314,7 @@ TEST_F(Repairs, GoOnWhenIndexesBeginAnew) {
     ASSERT_EQ(lost(), 0U) << first;
     now += Duration::milliseconds(5);
     if (sources.size() > 70'000) break;
-    // What is no longer looked for.
+    // So old a packet is no longer expected back.
     if (sources.size() > 4'000) sources.front().is_lost = false;
   }
   EXPECT_GT(sources.size(), 66'000U);
@@ -335,7 +336,7 @@ TEST_F(Repairs, GoOnAfterAnOutageOfAnyLength) {
   }
 }
 
-// A packet that is later than all that is kept is not one far ahead.
+// A packet older than all that are kept must not be taken for one far ahead.
 TEST_F(Repairs, AreNotUpsetByPacketsThatComeVeryLate) {
   begin(64);
   const std::uint64_t late = make(30);
@@ -346,7 +347,7 @@ TEST_F(Repairs, AreNotUpsetByPacketsThatComeVeryLate) {
   EXPECT_EQ(lost(), 0U);
 }
 
-// The same of a repair: of one packet it would be believed.
+// The same for a repair. A repair of one packet would be believed.
 TEST_F(Repairs, ThatComeVeryLateUpsetNothing) {
   begin(64);
   const std::uint64_t late = send(30, true);
@@ -360,7 +361,8 @@ TEST_F(Repairs, ThatComeVeryLateUpsetNothing) {
 
 // --- limits --------------------------------------------------------------------------------------
 
-// More than half as many as there is place for, again and again, are the same unknowns.
+// The window has lost more packets than half of the places for unknowns. All its repairs have the
+// same unknowns, so these are counted once.
 TEST_F(Repairs, OfManyMissingPacketsAreCountedOnce) {
   const std::uint64_t first = window(400, some(400, FecReceiver::kMostEquations), 20);
   const std::size_t sent = repair_all(first, 400);
@@ -388,7 +390,7 @@ TEST_F(Repairs, OfTooManyUnknownsTogetherMakeRoom) {
 }
 
 TEST_F(Repairs, MoreThanThereIsPlaceForTakeThatOfTheOldest) {
-  // Each lacks two packets, and so waits.
+  // Each repair lacks two packets, so it waits.
   for (std::size_t i = 0; i < FecReceiver::kMostEquations + 10; ++i) {
     const std::uint64_t first = window(4, {1}, 20);
     if (i % 2 == 0) continue;
@@ -401,26 +403,26 @@ TEST_F(Repairs, MoreThanThereIsPlaceForTakeThatOfTheOldest) {
     arrive(repair(first, 2, 0));
     now += Duration::milliseconds(1);
   }
-  // As many equations as unknowns allow wait, two unknowns each.
+  // As many equations wait as there are places for unknowns, with two unknowns each.
   EXPECT_GT(counters().wasted, 100U);
   const std::uint64_t last = window(5, {2}, 20);
   arrive(repair(last, 5, 0));
   EXPECT_FALSE(sources[last + 2].is_lost);
 }
 
-// Unknowns of repairs whose time is over are for others, though some repair always waits.
+// When a repair times out, the places of its unknowns become free, even if others always wait.
 TEST_F(Repairs, ThatHaveExpiredLeaveTheirPlace) {
   for (int i = 0; i < 400; ++i) {
     const std::uint64_t first = window(4, {1, 2}, 20);
     arrive(repair(first, 4, 0));
-    // Whose other half is given back much later.
+    // Much later, a second repair gives back the packets of an earlier window.
     if (i >= 2) {
       const std::uint64_t then = first - 8;
       arrive(repair(then, 4, 1));
       ASSERT_FALSE(sources[then + 1].is_lost) << i;
       ASSERT_FALSE(sources[then + 2].is_lost) << i;
     }
-    // And one of which nothing comes.
+    // A window of which no packet is given back.
     const std::uint64_t vain = window(3, {0, 1, 2}, 20);
     arrive(repair(vain, 3, 0));
     for (std::uint64_t at = vain; at < vain + 3; ++at) sources[at].is_lost = false;
@@ -434,7 +436,7 @@ TEST_F(Repairs, ThatHaveExpiredLeaveTheirPlace) {
 TEST_F(Repairs, HaveTimeForSoManyAdditions) {
   const std::uint64_t first = window(kMaxCodedWindow, {5, 6, 7}, 20);
   const RepairFrame frame = repair(first, kMaxCodedWindow, 0);
-  // A hundred milliseconds' worth at 5,000 in one. The first was scaled.
+  // A hundred milliseconds' worth, at 5,000 additions in one. Scaling the first repair took one.
   std::int64_t left = 500'000 - 1;
   std::uint64_t too_many = 0;
   const auto send = [&](int repairs) {
@@ -447,7 +449,7 @@ TEST_F(Repairs, HaveTimeForSoManyAdditions) {
         ++too_many;
         continue;
       }
-      // Those of its packets, and that of the first, which waits to be solved.
+      // One addition for each packet, and one for the first repair, which waits to be solved.
       left -= kMaxCodedWindow + 1;
     }
   };
@@ -467,7 +469,7 @@ TEST_F(Repairs, HaveTimeForSoManyAdditions) {
   EXPECT_EQ(lost(), 0U);
 }
 
-// A repair of few packets can ask for all that waits to be solved anew.
+// A repair of few packets may cause all waiting repairs to be solved anew.
 TEST_F(Repairs, HaveTimeForWhatSolvingThemTakes) {
   const Bytes noise = random_bytes(40);
   std::uint16_t row = 0;
@@ -477,7 +479,7 @@ TEST_F(Repairs, HaveTimeForWhatSolvingThemTakes) {
   };
   for (std::uint16_t i = 0; i < 4'000; ++i) few_of(i % 150);
   EXPECT_GT(counters().overload, 1'000U) << "400,000 additions but for the solving";
-  // What packets settle is owed too.
+  // The additions that arriving packets cause are owed too.
   const std::uint64_t before = counters().overload;
   for (std::uint16_t i = 0; i < 80; ++i) in().handle_packet(i, i, noise, received, now);
   now += Duration::milliseconds(1);
@@ -512,10 +514,10 @@ TEST_F(Repairs, ThatAreSolvedAsNonsenseGiveNothingBack) {
   const std::uint64_t first = window(3, {1}, 200);
   const std::uint8_t factor = reference_coefficient(7, static_cast<std::uint16_t>(first + 1));
   for (const std::uint16_t length : std::initializer_list<std::uint16_t>{0, 300, 65'535}) {
-    // What would be the packet has a length that cannot be.
+    // The packet that the repair gives back would have an impossible length.
     const RepairFrame frame = repair(first, 3, 7);
     const auto actual = reference_symbol(sources[first + 1].number, sources[first + 1].frames);
-    reference_add(factor, actual, symbol);  // out
+    reference_add(factor, actual, symbol);  // takes the real symbol out
     Bytes nonsense = actual;
     nonsense[4] = static_cast<std::byte>(length >> 8U);
     nonsense[5] = static_cast<std::byte>(length);
@@ -540,7 +542,7 @@ TEST_F(Repairs, PacketsThatDoNotFitAreNotKept) {
   EXPECT_EQ(lost(), 0U);
 }
 
-// Whatever comes: nothing is given back that is not missing, or is longer than a packet.
+// Whatever arrives, only missing packets are given back, none longer than a packet can be.
 TEST(HostileRepairs, GiveBackNothingThatIsNotMissing) {
   const FecCodec codec;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
@@ -561,7 +563,7 @@ TEST(HostileRepairs, GiveBackNothingThatIsNotMissing) {
       if (random.chance(0.5)) {
         in.handle_packet(index, number, bytes, received, now);
       } else {
-        // As if it were of one packet that is missing, often.
+        // Often it looks like a repair of one packet that is missing.
         store_u32(bytes.data(), static_cast<std::uint32_t>(number - random.below(20)));
         store_u16(bytes.data() + 4, static_cast<std::uint16_t>(random.below(bytes.size())));
         const auto count = static_cast<std::uint16_t>(

@@ -1,4 +1,4 @@
-// When windows end, when their repairs leave, and what these are.
+// When windows end, when their repairs leave, and what the repairs contain.
 #include "pep/stp/fec/fec_sender.h"
 
 #include <gtest/gtest.h>
@@ -82,7 +82,8 @@ TEST_F(FecSending, WhileShortFlowsWaitNothingMayFollowForLonger) {
   EXPECT_EQ(out.next_timeout(Waiting::kShort, kRoundTrip), now + kRoundTrip) << "closed";
 }
 
-// It leaves between them, and at other rates more slowly.
+// The flow's packets leave between those of bulk. At a lower rate they are further apart, so the
+// lull that ends the window is longer.
 TEST_F(FecSending, WhileBulkWaitsNothingMayFollowForEightPackets) {
   send_all(10);
   EXPECT_EQ(out.next_timeout(Waiting::kBulk, kRoundTrip), now + Duration::milliseconds(2));
@@ -125,14 +126,14 @@ TEST_F(FecSending, AWindowIsAsLongAsTheRepairsAreEnoughForThatThereIsTimeFor) {
   EXPECT_GE(policy.repairs_for(longest + 1), 20U);
 }
 
-// A receiver solves 160 at most; of 3,000 packets more are lost.
+// A receiver solves 160 losses at most, and 3,000 packets lose more.
 TEST_F(FecSending, AWindowIsNoLongerThanTheMostRepairsAreEnoughFor) {
   policy.on_report(9'000, 1'000);
   const FecSender::Plan plan{.packets = 3'000, .repairs = kPlenty};
   const std::size_t longest = policy.sources_for(kPlenty, 3'000);
   ASSERT_GT(longest, 800U);
   ASSERT_LT(longest, 1'200U);
-  // All at once: three or four windows, of which one ends when the next begins.
+  // Sent at once, they make three or four windows. One window ends when the next begins.
   std::map<std::uint16_t, std::size_t> repairs_of;
   std::map<std::uint16_t, std::size_t> packets_of;
   send_all(3'000, kEnds, plan);
@@ -161,7 +162,7 @@ TEST_F(FecSending, NeverMoreThanTheWindowNeeds) {
     for (int i = 0; i < 30; ++i) {
       const std::size_t expected = random.below(i % 3 == 0 ? 2'000 : 100);
       const std::size_t size = 1 + random.below(std::max<std::size_t>(expected, 64));
-      // Some of them early, and some of them short of what was expected.
+      // Some repairs leave early, and some windows end with fewer packets than expected.
       std::size_t sent = 0;
       for (std::size_t k = 0; k < size; ++k) {
         send(20, kEnds, {.packets = expected, .repairs = kPlenty});
@@ -171,7 +172,7 @@ TEST_F(FecSending, NeverMoreThanTheWindowNeeds) {
         }
       }
       sent += take_all().size();
-      // Longer than the most repairs are enough for it is two windows.
+      // If the most repairs are not enough for it, it becomes two windows.
       const std::size_t window = policy.sources_for(kPlenty, 2'000);
       if (std::max(expected, size) > window) continue;
       EXPECT_GE(sent, policy.repairs_for(size));
@@ -202,7 +203,7 @@ TEST_F(FecSending, AnOpenIsRepairedThoughItsWindowWasBegunWithoutRepairs) {
 }
 
 TEST_F(FecSending, AnOpenIsRepairedThoughAllRepairsOfItsWindowHaveLeft) {
-  policy.on_report(0, 10'000);  // each packet is lost, and so each repair is due at once
+  policy.on_report(0, 10'000);  // each packet is lost, so each repair is due at once
   while (!ready(Waiting::kBulk)) send(20, kEnds, {.packets = 64, .repairs = 2});
   take();
   while (!ready(Waiting::kBulk)) send(20, kEnds, {.packets = 64, .repairs = 2});
@@ -221,7 +222,8 @@ TEST_F(FecSending, ShortAndLongPacketsAreSummedUpAsPadded) {
 
 // --- when they leave -----------------------------------------------------------------------------
 
-// 1.3 as often as a packet is lost, each of what has been sent until then.
+// Repairs leave 1.3 times as often as packets are lost. Each covers the packets that have left
+// until then.
 TEST_F(FecSending, RepairsOfALastFlightLeaveWhileItIsSent) {
   policy.on_report(9'900, 100);
   const FecSender::Plan plan{.packets = 1'000, .repairs = kPlenty};
@@ -275,8 +277,8 @@ TEST_F(FecSending, EarlyRepairsWaitForThoseOfAnEarlierWindow) {
   EXPECT_EQ(take().first, 64);
 }
 
-// One in eight packets would fall behind where more is lost, until no window has room or the
-// receiver has forgotten the packets.
+// Where more is lost, one repair for each eight packets would fall behind. In the end no window
+// would have room, or the receiver would have forgotten the packets.
 TEST_F(FecSending, ALastFlightGoesOnWhenTheRepairsOfItsWindowHaveLeft) {
   policy.on_report(8'000, 2'000);
   send_all(300, kEnds, {.packets = 300, .repairs = kPlenty});
@@ -287,7 +289,7 @@ TEST_F(FecSending, ALastFlightGoesOnWhenTheRepairsOfItsWindowHaveLeft) {
   EXPECT_FALSE(ready(Waiting::kShort)) << "short flows go before";
 }
 
-// 160 repairs at once would hold up another class, or a call, for as many packets.
+// 160 repairs in a row would delay another class, or a phone call, by as many packets.
 TEST_F(FecSending, TheEndOfALastFlightPassesOtherClassesAsOtherRepairsDo) {
   policy.on_report(8'000, 2'000);
   send_all(300, kEnds, {.packets = 300, .repairs = kPlenty});
@@ -298,7 +300,7 @@ TEST_F(FecSending, TheEndOfALastFlightPassesOtherClassesAsOtherRepairsDo) {
   EXPECT_TRUE(out.ready(Waiting::kOther, next + 7, now));
 }
 
-// Most flows go on, and then the repairs of their beginning are never sent.
+// Most flows go on. Then the repairs of their beginning are never sent.
 TEST_F(FecSending, RepairsOfAFlowThatMayGoOnStayBehindItsOwnBytes) {
   policy.on_report(9'900, 100);
   send_all(64);
@@ -334,7 +336,7 @@ TEST_F(FecSending, RepairsWaitForShortFlowsAndPassBulk) {
   EXPECT_FALSE(out.ready(Waiting::kShort, next + 1'023, now));
   EXPECT_TRUE(out.ready(Waiting::kShort, next + 1'024, now));
   take();
-  // One in eight before bulk; one in a millisecond on an idle carrier.
+  // One repair in eight packets leaves before bulk, and one in a millisecond on an idle carrier.
   EXPECT_FALSE(out.ready(Waiting::kBulk, next + 6, now));
   EXPECT_TRUE(out.ready(Waiting::kBulk, next + 7, now));
   EXPECT_FALSE(out.ready(Waiting::kNothing, next, now));
@@ -345,11 +347,11 @@ TEST_F(FecSending, RepairsWaitForShortFlowsAndPassBulk) {
   EXPECT_TRUE(out.next_repair(Waiting::kBulk, next, now).is_never());
 }
 
-// A receiver keeps 4,096 packets.
+// A receiver keeps 4,096 packets, so the repairs of older packets are of no use.
 TEST_F(FecSending, RepairsThatWaitForShortFlowsComeWhileTheirPacketsAreKept) {
   policy.on_report(9'900, 100);
   for (const std::size_t size : {1'000U, 1'500U, 2'500U, std::uint32_t{kMaxCodedWindow}}) {
-    // What was begun before is over.
+    // Ends the windows of the size before.
     advance(Waiting::kNothing, kRoundTrip);
     advance(Waiting::kNothing, kRoundTrip);
     const std::size_t first = sources.size();
@@ -394,7 +396,7 @@ TEST_F(FecSending, TheRestOfAWindowMayBeGivenUp) {
   EXPECT_EQ(out.drop_next(), 0U);
 }
 
-// As when the path carries no more packets as large as those that are in it.
+// The path may no longer carry packets as large as those of the window.
 TEST_F(FecSending, ARepairThatDoesNotFitIsGivenUpAlsoWhileItsWindowIsOpen) {
   policy.on_report(5'000, 5'000);
   const FecSender::Plan plan{.packets = 64, .repairs = kPlenty};
@@ -460,7 +462,8 @@ TEST(FecPurpose, IsThatOfTheLastAndOfAnyOpen) {
   EXPECT_TRUE(purpose.opens && purpose.ends && purpose.has_stream);
 }
 
-// Both halves against each other, beyond the 16 bits of indexes and rows.
+// Sender and receiver together, for more packets and repairs than their 16-bit numbers can tell
+// apart.
 TEST(FecBothHalves, GoOnWhenIndexesAndRowsBeginAnew) {
   Fec out(kDatagram);
   Fec in(kDatagram);
@@ -526,7 +529,7 @@ TEST(FecBothHalves, GoOnWhenIndexesAndRowsBeginAnew) {
   }
   EXPECT_EQ(in.receiver.counters().malformed, 0U);
   EXPECT_GT(losses, 1'000U);
-  // No more windows fail than the policy promises, at a few packets each.
+  // No more windows fail than the policy promises. A failed window costs a few packets.
   EXPECT_LE(lost.size(), losses / 100);
 }
 

@@ -1,4 +1,5 @@
-// A sender of windows and their repairs, with what it has sent, so that each repair can be checked.
+// A sender of windows and their repairs. It keeps what it has sent, so that each repair can be
+// checked.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -53,7 +54,7 @@ class FecSending : public ::testing::Test {
     now += later;
     return out.advance(waiting, next, kRoundTrip, now);
   }
-  // The next repair, which must be what the document says.
+  // Sends the next repair, and checks that it is as docs/stp.md says.
   RepairFrame take() {
     room.assign(kDatagram - 12, {});
     ByteWriter writer(room);
@@ -62,7 +63,7 @@ class FecSending : public ::testing::Test {
     EXPECT_TRUE(walk_frames(ConstBytes(room).first(writer.written()), RepairCatcher{{}, frame}));
     EXPECT_TRUE(frame.has_value());
     if (!frame) return {};
-    // As many packets as there are, the last 65,536 of them are distinct.
+    // The indexes of the last 65,536 packets are distinct.
     const std::uint64_t first =
         sources.size() - static_cast<std::uint16_t>(sources.size() - frame->first);
     Bytes sum;
@@ -75,7 +76,7 @@ class FecSending : public ::testing::Test {
     EXPECT_TRUE(std::ranges::equal(sum, frame->symbol)) << "row " << frame->row;
     return *frame;
   }
-  // Sends what repairs may leave on an idle link, for so long.
+  // Sends the repairs that may leave on an idle link within `time`.
   std::vector<RepairFrame> take_all(Duration time = Duration::milliseconds(200)) {
     std::vector<RepairFrame> all;
     for (const Instant end = now + time; now < end; now += Duration::microseconds(100)) {

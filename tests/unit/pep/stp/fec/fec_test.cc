@@ -1,4 +1,4 @@
-// What forward error correction takes of memory, and when.
+// When a session takes the memory of forward error correction, and when it gives it back.
 #include "pep/stp/fec/fec.h"
 
 #include <gtest/gtest.h>

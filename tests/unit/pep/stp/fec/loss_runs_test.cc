@@ -18,7 +18,7 @@ class LossRunsTest : public ::testing::Test {
   void arrive(std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t n = begin; n < end; ++n) received_.record(n, at(0));
   }
-  // A whole report, in parts.
+  // Makes a whole report, in as many parts as it takes.
   void report() {
     for (bool complete = false; !complete;) {
       std::vector<std::byte> buffer(1'400);
@@ -46,7 +46,7 @@ TEST_F(LossRunsTest, ARunCountsOnceHoweverOftenItIsReported) {
   arrive(15, 20);
   for (int i = 0; i < 5; ++i) report();
   EXPECT_DOUBLE_EQ(runs.mean(), (5 + 1.0) / (1 + 1));
-  arrive(21, 30);  // one of one
+  arrive(21, 30);  // one more run, of one packet
   report();
   EXPECT_DOUBLE_EQ(runs.mean(), (6 + 1.0) / (2 + 1));
 }
@@ -90,7 +90,7 @@ TEST_F(LossRunsTest, FollowsThePathAndIsForgotten) {
   EXPECT_EQ(runs.mean(), 1);
 }
 
-// A black hole eats what lies between small packets, and that is no burst of the path.
+// A black hole drops the packets between small ones. That is no burst of the path.
 TEST_F(LossRunsTest, RunsBelowAPacketAreForgottenAlsoIfTheyAreReportedLater) {
   for (std::uint64_t begin = 0; begin < 400; begin += 20) arrive(begin, begin + 10);
   report();

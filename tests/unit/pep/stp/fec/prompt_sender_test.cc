@@ -1,4 +1,4 @@
-// Repairs of flows whose delay matters, and what they give back.
+// Repairs of prompt flows, and the packets that they give back.
 #include "pep/stp/fec/prompt_sender.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ constexpr Duration kBetween = Duration::milliseconds(4);
 
 class PromptSenderTest : public ::testing::Test {
  protected:
-  // A packet, and the repair that is due then; whether that left.
+  // Sends a packet, and then a repair if one is due. Returns whether one was due.
   bool send(std::size_t size, bool lose, double share = 0.1, bool lose_repair = false) {
     std::vector<std::byte> frames(size);
     for (std::byte& b : frames) b = static_cast<std::byte>(random.below(256));
@@ -82,7 +82,7 @@ TEST_F(PromptSenderTest, RepairsTakeTheirShareOfTheBytesAndNoMore) {
       send(200 + random.below(1000), false, share);
       now += kBetween;
     }
-    // And the allowance: 1,000 bytes a second.
+    // The allowance comes on top: 1,000 bytes a second.
     const double allowance = 2000 * kBetween.to_seconds() * 1000;
     const auto most = static_cast<double>(bytes) * share + allowance + 3 * 1500;
     EXPECT_LE(static_cast<double>(repair_bytes), most);
@@ -123,7 +123,7 @@ TEST_F(PromptSenderTest, ABurstLongerThanARepairIsWorthComesBack) {
   EXPECT_TRUE(lost.empty());
 }
 
-// A key is pressed now and then: its packet is the last for a while.
+// Keys are pressed now and then. Each packet is the last one for a while.
 TEST_F(PromptSenderTest, TheLastPacketOfABurstIsCoveredAfterALull) {
   for (int i = 0; i < 50; ++i) {
     if (!send(80, i % 2 == 1)) {
@@ -138,7 +138,7 @@ TEST_F(PromptSenderTest, TheLastPacketOfABurstIsCoveredAfterALull) {
   }
 }
 
-// An answer now and then: its first packets leave the allowance to the last one.
+// Answers come now and then. The first packets of an answer leave the allowance to the last one.
 TEST_F(PromptSenderTest, TheLastPacketOfALongBurstIsCoveredAfterALullToo) {
   for (std::size_t burst = 5; burst < 40; ++burst) {
     now += Duration::seconds(5);
@@ -162,7 +162,7 @@ TEST_F(PromptSenderTest, WhatOneMayStillRepairIsKnown) {
   EXPECT_EQ(out.repairable(sent - Duration::milliseconds(1))->begin, 0U);
   EXPECT_EQ(out.repairable(sent - Duration::milliseconds(1))->end, next - 1);
   EXPECT_FALSE(out.repairable(sent)) << "it was written after the repair had come";
-  // Sums slide: what lies before all of them is not waited for.
+  // The sums slide: the sender does not wait for packets older than all of them.
   for (int i = 0; i < 1000; ++i) send(1000, false);
   EXPECT_GT(out.repairable(Instant())->begin, next - 300);
 }

@@ -1,4 +1,4 @@
-// The code as docs/stp.md section 11 has it: without tables, a bit at a time.
+// The code of docs/stp.md section 11, computed without tables, a bit at a time.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace satrelay::stp::test {
 
 using Bytes = std::vector<std::byte>;
 
-// In GF(2^8) with x^8 + x^4 + x^3 + x^2 + 1.
+// The product in GF(2^8) with x^8 + x^4 + x^3 + x^2 + 1.
 inline std::uint8_t reference_product(std::uint8_t a, std::uint8_t b) {
   unsigned product = 0;
   for (unsigned bit = 8; bit-- > 0;) {
@@ -41,7 +41,7 @@ inline Bytes reference_symbol(std::uint64_t number, ConstBytes frames) {
   return symbol;
 }
 
-// Adds `factor` times `symbol` to `sum`, which is as long at least afterwards.
+// Adds `factor` times `symbol` to `sum`, which becomes at least as long as `symbol`.
 inline void reference_add(std::uint8_t factor, ConstBytes symbol, Bytes& sum) {
   sum.resize(std::max(sum.size(), symbol.size()));
   for (std::size_t i = 0; i < symbol.size(); ++i) {

@@ -1,4 +1,4 @@
-// How many repairs there is time for, where many sessions share it.
+// How many repairs a worker has time for, where many sessions share that time.
 #include "pep/stp/fec/repair_budget.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,8 @@ constexpr std::size_t kDatagram = 1472;
 constexpr Duration kRoundTrip = Duration::milliseconds(500);
 constexpr std::size_t kPlenty = FecPolicy::kMostRepairs;
 
-// One of 300 sessions of a worker has a part of its own and what comes first.
+// One of the 300 sessions of a worker. It has a part of its own, and may use the common part, first
+// come, first served.
 class SendingAmongMany : public ::testing::Test {
  protected:
   static constexpr FecSender::Plan kPlan{.packets = 1'000, .repairs = kPlenty};
@@ -28,7 +29,7 @@ class SendingAmongMany : public ::testing::Test {
     std::size_t repairs = 0;
   };
   SendingAmongMany() { policy.on_report(9'000, 1'000); }
-  // Until a window ends, and its repairs.
+  // Sends packets until a window ends, and then its repairs.
   Window send(FecSender& sender) {
     const Bytes frames(20);
     Window window;
@@ -57,8 +58,8 @@ class SendingAmongMany : public ::testing::Test {
   FecSender second{codec, policy, others.sums(), kDatagram};
 };
 
-// 2,500 additions a millisecond for all, for a tenth of a second at most: a window of a thousand
-// packets at 10% takes 160,000, and the next ones get shorter.
+// All sessions together have 2,500 additions a millisecond, and save them for a tenth of a second
+// at most. A window of a thousand packets at 10% takes 160,000. So the next windows get shorter.
 TEST_F(SendingAmongMany, WithLittleTimeWindowsAreShortAndWithoutAnyHaveFewRepairs) {
   std::vector<std::size_t> sizes;
   while (first.starved() == 0 && sizes.size() < 50) {
@@ -78,7 +79,7 @@ TEST_F(SendingAmongMany, WithLittleTimeWindowsAreShortAndWithoutAnyHaveFewRepair
   EXPECT_EQ(first.starved(), 1U);
 }
 
-// Whatever is lost: the window that needs most is one that there is time for.
+// At any rate of loss there is time for the window that needs the most.
 TEST_F(SendingAmongMany, NoWindowIsTooLargeForARestedWorker) {
   for (const std::uint64_t lost : {100U, 200U, 300U, 500U, 1'000U, 3'000U}) {
     policy.clear();
@@ -103,7 +104,7 @@ TEST_F(SendingAmongMany, TimeThatAWindowDidNotNeedIsGivenBack) {
   EXPECT_GT(send(second).packets, 800U);
 }
 
-// The codes of one session.
+// The two codes of one session.
 TEST(RepairBudgetOfASession, IsOneForBothCodes) {
   Fec in(kDatagram);
   ReceivedPackets received;
@@ -116,11 +117,11 @@ TEST(RepairBudgetOfASession, IsOneForBothCodes) {
       receiver.handle_repair({code, 1, 160, static_cast<std::uint16_t>(i), symbol}, received, now);
     }
   }
-  // 100 ms of half a core, whichever code they are of.
+  // 100 ms of half a core for both codes together.
   EXPECT_GT(in.received().overload, 4'000 - 500'000U / 160);
 }
 
-// Two hundred of them stand in one packet.
+// Empty repairs: two hundred of them fit into one packet.
 TEST(RepairBudgetOfASession, HasTimeForSoManyLooksOfRepairsOfNothing) {
   Fec in(kDatagram);
   FecReceiver& receiver = in.receiver_of(FecCode::kFlight);

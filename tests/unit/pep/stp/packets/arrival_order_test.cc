@@ -1,4 +1,4 @@
-// How late packets are that others have overtaken.
+// How late packets arrive that later ones have overtaken.
 #include "pep/stp/packets/arrival_order.h"
 
 #include <gtest/gtest.h>
@@ -13,10 +13,10 @@ TEST(ArrivalOrderTest, MeasuresHowLongAgoAPacketWasOvertaken) {
   ArrivalOrder order;
   for (std::uint64_t n = 0; n < 100; ++n) order.on_progress(n + 1, at(static_cast<int>(n)));
   EXPECT_EQ(order.lateness(at(100)), Duration::zero());
-  order.on_late(89, at(100));  // 90 came at 90 ms
+  order.on_late(89, at(100));  // packet 90 arrived at 90 ms
   EXPECT_GE(order.lateness(at(100)), ms(10));
   EXPECT_LE(order.lateness(at(100)), ms(12));
-  order.on_late(97, at(101));  // less late: the most counts
+  order.on_late(97, at(101));  // less late: the largest lateness counts
   EXPECT_GE(order.lateness(at(101)), ms(10));
 }
 

@@ -19,7 +19,8 @@ TEST(FeedbackClockTest, KeepsToItsBudget) {
   FeedbackClock clock(config);
   clock.set_maximum(Duration::milliseconds(550));
   std::uint64_t bits = 0;
-  // Ten seconds of packets and gaps every millisecond, 80 bytes a report.
+  // Ten seconds with a packet each millisecond and an urgent report each ten. A report has 80
+  // bytes.
   for (std::int64_t ms = 1000; ms < 11'000; ++ms) {
     clock.on_arrival();
     if (ms % 10 == 0) clock.on_urgent(at(ms));
@@ -32,7 +33,8 @@ TEST(FeedbackClockTest, KeepsToItsBudget) {
   EXPECT_LE(bits, 10 * 5'000U + 2'000U);
 }
 
-// 10 Gbit/s of 1,500 bytes at 10% loss: a gap at any time, and 13 KB to say what is missing.
+// 10 Gbit/s in packets of 1,500 bytes at 10% loss: gaps show all the time, and a report on what is
+// missing takes 13 KB.
 TEST(FeedbackClockTest, ReportsThatUseUpTheBudgetKeepToTheClock) {
   for (const bool dear : {false, true}) {
     FeedbackClock::Config config;
@@ -69,7 +71,8 @@ TEST(FeedbackClockTest, TheModesOfThePapersWaitForTheirClock) {
   }
 }
 
-// 32 kbit/s carry a packet of 125 bytes in 31 ms; reports have a twentieth of that.
+// A carrier of 32 kbit/s takes 31 ms for a packet of 125 bytes. Reports have a twentieth of its
+// rate.
 constexpr BitRate kNarrow = BitRate::bits_per_second(1'600);
 
 FeedbackClock::Config on_carrier(ReportBudget& budget) {
@@ -78,7 +81,7 @@ FeedbackClock::Config on_carrier(ReportBudget& budget) {
   return config;
 }
 
-// Bits that leave in so many seconds in which packets, and gaps, never end.
+// The bits of the reports that leave in `seconds`, while packets and gaps never end.
 std::uint64_t bits_of(std::span<FeedbackClock> clocks, std::size_t bytes, int seconds) {
   std::uint64_t bits = 0;
   for (std::int64_t ms = 1'000; ms < (seconds + 1) * 1'000; ++ms) {

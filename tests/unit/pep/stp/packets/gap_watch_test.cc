@@ -37,7 +37,7 @@ TEST(GapWatchTest, TheFirstOfSeveralIsWatched) {
 
 TEST(GapWatchTest, OfAWideGapTheTopmostPacketBecomesCertainLast) {
   GapWatch gap;
-  EXPECT_TRUE(gap.on_gap(100));  // all below it
+  EXPECT_TRUE(gap.on_gap(100));  // all packets below it are missing
   EXPECT_FALSE(gap.on_recorded(100, 101));
   EXPECT_FALSE(gap.on_recorded(98, 101)) << "not the topmost";
   EXPECT_FALSE(gap.on_recorded(99, 101)) << "now it is filled";

@@ -1,4 +1,4 @@
-// Which packets may have left later than they seem to.
+// Which packets may have left later than their time of sending says.
 #include "pep/stp/packets/late_sendings.h"
 
 #include <gtest/gtest.h>

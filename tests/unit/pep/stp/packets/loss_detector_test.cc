@@ -1,4 +1,4 @@
-// Reports on what has arrived, and what the sender makes of them.
+// Reports on the packets that have arrived, and the losses that the sender finds by them.
 #include "pep/stp/packets/loss_detector.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr Instant at(std::int64_t ms) { return Instant::from_nanoseconds(ms * 1'000'000); }
 
-// As if every packet had been sent at the same time, on a path that keeps order.
+// Judges as if all packets had been sent at the same time, on a path that keeps their order.
 LossDetector::Rule rule(const FeedbackFrame& report) {
   const Duration delay = Duration::microseconds(static_cast<std::int64_t>(report.delay_us));
   const bool old = delay >= ReorderTolerance::kMinimum;
@@ -43,7 +43,7 @@ struct Log {
   std::size_t enough = ~std::size_t{0};
 };
 
-// In parts of at most so much.
+// Handles the report in steps that settle or look at `part` packets at most.
 void handle_in_parts(LossDetector& losses, const FeedbackFrame& report,
                      const LossDetector::Rule& rule, Instant now, std::size_t part, Log& log) {
   std::uint64_t from = LossDetector::kFromTheStart;
@@ -62,7 +62,7 @@ class ReportTest : public ::testing::Test {
   void arrive(std::uint64_t first, std::uint64_t last, Instant now) {
     for (std::uint64_t n = first; n <= last; ++n) received.record(n, now);
   }
-  // Builds one whole report; each part is delivered unless `lost`.
+  // Builds one whole report. Each of its parts is delivered unless `lost`.
   void report(Instant now, bool lost = false, std::size_t room = 1400) {
     for (bool complete = false; !complete;) {
       std::vector<std::byte> buffer(room);
@@ -80,7 +80,7 @@ class ReportTest : public ::testing::Test {
     }
   }
   ReceivedPackets received;
-  std::size_t part = 1000;  // of what a report settles
+  std::size_t part = 1000;  // packets that one step settles, at most
   std::vector<Range> repairable;
   LossDetector losses;
   Log log;
@@ -149,7 +149,7 @@ TEST_F(ReportTest, ARewindBringsBackWhatAllReportsMissed) {
   arrive(12, 20, at(0));
   for (int i = 1; i <= 6; ++i) report(at(30 * i), true);
   report(at(300));
-  EXPECT_EQ(losses.oldest_unresolved(), 0U);  // a hole: neither arrived nor lost
+  EXPECT_EQ(losses.oldest_unresolved(), 0U);  // unknown: neither arrived nor lost
   EXPECT_TRUE(log.lost_packets.empty());
   received.rewind(0);
   report(at(330));
@@ -172,7 +172,7 @@ TEST_F(ReportTest, ALongReportIsSplitOverPackets) {
   EXPECT_EQ(log.acked.size(), 5004 - missing.size());
 }
 
-// So that a part that is lost is not taken for reports that will never be said again.
+// Else the sender would take a lost part for reports that will never be repeated.
 TEST_F(ReportTest, EachPartTellsWhereItsReportBegan) {
   for (std::uint64_t n = 0; n < 20'000; n += 3) received.record(n, at(0));
   std::uint64_t begin = 0;
@@ -191,7 +191,7 @@ TEST_F(ReportTest, EachPartTellsWhereItsReportBegan) {
   EXPECT_GT(parts, 5);
 }
 
-// Repairs on their way say nothing about other packets, be they later or between two windows.
+// Repairs that are under way concern no packets behind their windows or between two windows.
 TEST_F(ReportTest, OnlyWhatMayBeRepairedYetWaitsForTheNextReport) {
   repairable = {{0, 4}, {10, 14}, {18, 22}};
   for (const std::uint64_t n : {5, 7, 8, 30, 31, 32}) received.record(n, at(0));
@@ -203,7 +203,7 @@ TEST_F(ReportTest, OnlyWhatMayBeRepairedYetWaitsForTheNextReport) {
   EXPECT_EQ(log.lost_packets.size(), 15U + 12U);
 }
 
-// Nor about what stands between the packets of a window: repairs, and what is sent again.
+// Nor do they concern packets within a window that no code covers: repairs and retransmissions.
 TEST_F(ReportTest, WhatNoCodeCoversDoesNotWaitAmongWhatMayBeRepaired) {
   for (const std::size_t at_once : {1'000U, 4U}) {
     received = {};
@@ -225,7 +225,7 @@ TEST_F(ReportTest, WhatNoCodeCoversDoesNotWaitAmongWhatMayBeRepaired) {
 }
 
 TEST_F(ReportTest, ForgettingBelowTheFloorMeansLost) {
-  // Every second packet is missing: more ranges than the receiver keeps.
+  // Every second packet is missing. These are more ranges than the receiver keeps.
   const std::uint64_t count = 2 * (ReceivedPackets::kMaxMissingRanges + 1000);
   for (std::uint64_t n = 0; n <= count; n += 2) received.record(n, at(0));
   EXPECT_LE(received.missing_ranges(), ReceivedPackets::kMaxMissingRanges);

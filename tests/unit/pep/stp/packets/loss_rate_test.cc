@@ -1,4 +1,4 @@
-// What is known of the path's loss, and how it fades.
+// The estimate of the path's loss, and how it fades.
 #include "pep/stp/packets/loss_rate.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ TEST(LossRateTest, CountsLostAndRepairedOfAllThatWereSettled) {
   rate.on_lost(10);
   EXPECT_TRUE(rate.known());
   EXPECT_DOUBLE_EQ(rate.ratio(), 10.0 / 90);
-  // These the path has lost too, though they count as delivered.
+  // The path has lost these packets too, though they count as delivered.
   rate.on_repaired(5);
   rate.on_delivered(10);
   EXPECT_DOUBLE_EQ(rate.ratio(), 0.15);

@@ -1,4 +1,4 @@
-// What counts as a cut of the rate.
+// Which falls of the rate count as cuts.
 #include "pep/stp/packets/rate_cuts.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ TEST(RateCutsTest, AFallByMoreThanATwentiethIsOne) {
   EXPECT_FALSE(cuts.last());
   cuts.look(mbit(96), by_delay);
   EXPECT_EQ(cuts.count(CutCause::kDelay), 0U);
-  cuts.look(mbit(94), by_delay);  // little by little is one, too
+  cuts.look(mbit(94), by_delay);  // small steps add up to a cut
   EXPECT_EQ(cuts.count(CutCause::kDelay), 1U);
   EXPECT_EQ(cuts.last()->from, mbit(100));
   EXPECT_EQ(cuts.last()->to, mbit(94));

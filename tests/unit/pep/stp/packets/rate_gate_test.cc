@@ -14,7 +14,7 @@ using control::Purpose;
 Instant at_ms(std::int64_t ms) { return Instant() + Duration::milliseconds(ms); }
 constexpr BitRate kMegabit = BitRate::bits_per_second(1'000'000);
 
-// Remembers what it is told, and answers as it is set.
+// Records the samples that it is given, and returns the values that the test has set.
 class Recorder final : public control::RateController {
  public:
   void on_start(const control::StartSample& sample) override { starts.push_back(sample); }
@@ -40,7 +40,8 @@ class Recorder final : public control::RateController {
   std::vector<control::FeedbackSample> samples;
 };
 
-// 28 bytes of IP and UDP and 38 of Ethernet around each datagram; 59 bytes at once at 1 Mbit/s.
+// Each datagram has 28 bytes of IP and UDP and 38 of Ethernet around it. So a burst at 1 Mbit/s has
+// room for a datagram of 59 bytes.
 struct RateGateTest : testing::Test {
   control::Pacer carrier{BitRate::bits_per_second(10'000'000), control::LinkOverhead{38},
                          Duration::milliseconds(1)};
@@ -66,7 +67,8 @@ struct RateGateTest : testing::Test {
   }
 };
 
-// What must leave at once may: the carrier books it, and others wait for it afterwards.
+// A train may leave ahead of the carrier's rate. The carrier books it, and later packets wait for
+// that.
 TEST_F(RateGateTest, ATrainRunsAheadOfTheCarrier) {
   controller.answer = BitRate::bits_per_second(1'000'000'000);
   controller.ahead = ByteCount(10'000);
@@ -81,7 +83,8 @@ TEST_F(RateGateTest, ATrainRunsAheadOfTheCarrier) {
   EXPECT_TRUE(carrier.can_send(at_ms(7)));
 }
 
-// Others get no further ahead for it, and two that lead no further than one.
+// Other sessions get no further ahead by that, and two sessions with a lead get no further than
+// one.
 TEST_F(RateGateTest, TheLeadIsNobodyElses) {
   Recorder other_controller;
   RateGate other(carrier, other_controller, 28);
@@ -122,15 +125,17 @@ TEST_F(RateGateTest, ASampleSaysWhichPacketItIsAbout) {
   EXPECT_EQ(controller.samples.back().number, 2U) << "an older report";
 }
 
-// Control leaves though the session's own rate has no room; data waits 20 ms at most for that.
+// Control packets leave even if the session's own rate has no room. Data waits for them no longer
+// than two long packets take, or 20 ms if that is more.
 TEST_F(RateGateTest, ControlThatFillsTheRateDoesNotShutDataOut) {
   gate.update(Duration::milliseconds(500), 934, at_ms(0));
   for (int i = 0; i < 1000; ++i) gate.debit(934, at_ms(i));  // eight times the rate
   EXPECT_FALSE(gate.open(at_ms(1000)));
-  EXPECT_TRUE(gate.open(at_ms(1025)));  // what two long packets take
+  EXPECT_TRUE(gate.open(at_ms(1025)));  // the time of two long packets
 }
 
-// 1,000 octets take 0.8 ms: control leaves until a burst of 1 ms and two long packets are booked.
+// 1,000 octets take 0.8 ms. Control packets leave until a burst of 1 ms and two long packets are
+// booked.
 TEST_F(RateGateTest, ControlBooksTheCarrierInFullAndStopsBeforeItIsOverdrawn) {
   gate.update(Duration::milliseconds(500), 934, at_ms(0));
   EXPECT_TRUE(gate.control_open(at_ms(0)));
@@ -145,7 +150,7 @@ TEST_F(RateGateTest, ControlBooksTheCarrierInFullAndStopsBeforeItIsOverdrawn) {
   EXPECT_EQ(carrier.free_at(), at_ms(80));
 }
 
-// What was delivered to the last peer says nothing of what this one has received.
+// The bytes that the last peer has received do not count for this peer.
 TEST_F(RateGateTest, ANewSessionCountsFromTheStart) {
   gate.update(Duration::milliseconds(500), 934, at_ms(0));
   gate.on_delivered(send(100, Purpose::kNewData, at_ms(0)));
@@ -170,7 +175,7 @@ TEST_F(RateGateTest, IsOpenWhenBothPacersAre) {
   EXPECT_FALSE(gate.open(at_ms(6)));
   EXPECT_EQ(gate.opens_at(), at_ms(7));
   EXPECT_TRUE(gate.open(at_ms(7)));
-  for (int i = 0; i < 20; ++i) carrier.on_sent(962, at_ms(7));  // another peer's
+  for (int i = 0; i < 20; ++i) carrier.on_sent(962, at_ms(7));  // packets of another peer
   EXPECT_FALSE(gate.open(at_ms(7)));
   EXPECT_EQ(gate.opens_at(), at_ms(7 + 16 - 1));
 }
@@ -187,7 +192,8 @@ TEST_F(RateGateTest, LeavesTheCarriersRateAlone) {
   EXPECT_EQ(gate.opens_at(), at_ms(8 - 1));
 }
 
-// To begin a burst, everything before must be on the carrier, not merely room for one more.
+// A burst may begin once all earlier packets are on the carrier. Room for one more packet is not
+// enough.
 TEST_F(RateGateTest, IsFreeWhenAllIsSent) {
   gate.update(Duration::milliseconds(500), 934, at_ms(0));
   send(934, Purpose::kNewData, at_ms(0));
@@ -195,7 +201,7 @@ TEST_F(RateGateTest, IsFreeWhenAllIsSent) {
   EXPECT_EQ(gate.free_at(), at_ms(8));
 }
 
-// The peer's clock is told in 32 bits of microseconds, which is 71 minutes.
+// The peer reports its clock in 32 bits of microseconds, which wrap after 71 minutes.
 TEST_F(RateGateTest, ReportsMayBeHoursApart) {
   constexpr std::int64_t kHour = 3'600'000;
   gate.update(Duration::milliseconds(500), 934, at_ms(0));
@@ -244,7 +250,7 @@ TEST_F(RateGateTest, ReportsWhatBecameOfPackets) {
   EXPECT_EQ(sample.sent, at_ms(2));
   EXPECT_EQ(sample.rtt, Duration::milliseconds(500));
 
-  // The receiver's clock has wrapped meanwhile; the first packet was only late.
+  // The receiver's clock has wrapped meanwhile. The first packet was not lost, but late.
   gate.on_delivered(fourth);
   gate.on_delivered_late(first);
   report(3, 434 + 434 + 934, 0x3e8, at_ms(700));
@@ -255,30 +261,30 @@ TEST_F(RateGateTest, ReportsWhatBecameOfPackets) {
   EXPECT_EQ(later.sent, at_ms(3));
   EXPECT_EQ(later.arrived - sample.arrived, Duration::microseconds(0x400 + 0x3e8));
 
-  // A report that was overtaken says nothing new about the newest packet.
+  // A report that a newer one has overtaken says nothing new about the newest packet.
   report(2, 434, 0xffff'fc00U, at_ms(800));
   EXPECT_EQ(controller.samples.at(2).sent, at_ms(3));
   EXPECT_EQ(controller.samples.at(2).arrived, later.arrived);
   EXPECT_EQ(controller.samples.at(2).received, later.received);
 }
 
-// A packet takes the link its time, and so does what was booked before it.
+// A packet takes time on the link, and so do the bytes that were booked before it.
 TEST_F(RateGateTest, TellsWhatWasBookedWhenAPacketHadLeft) {
   send(934, Purpose::kNewData, at_ms(0));
   report(0, 934, 1'000, at_ms(500));
   EXPECT_EQ(controller.samples.at(0).booked, ByteCount(1'000));
-  // 12.5 ms of 10 Mbit/s, which are kept to 2.1 ms.
+  // 12.5 ms at 10 Mbit/s are booked. The ledger stores that in steps of 2.1 ms.
   carrier.on_sent(15'587, at_ms(600));
   send(434, Purpose::kControl, at_ms(600));
   report(1, 1'368, 613'000, at_ms(1'200));
   EXPECT_LE(controller.samples.at(1).booked, ByteCount(15'625 + 500));
   EXPECT_GT(controller.samples.at(1).booked, ByteCount(15'625 + 500 - 2'625));
-  // That of the newest packet, whatever comes later.
+  // The booked bytes are those before the newest packet, whatever reports come later.
   report(0, 1'368, 613'000, at_ms(1'300));
   EXPECT_EQ(controller.samples.at(2).booked, controller.samples.at(1).booked);
 }
 
-// What had reached the peer's port counts as carried, and is told apart.
+// A packet that was lost at the peer's port counts as carried, and is counted separately.
 TEST_F(RateGateTest, TellsTheControllerWhatIsNotTheLinks) {
   const SentPacket first = send(934, Purpose::kNewData, at_ms(0));
   const SentPacket second = send(934, Purpose::kNewData, at_ms(1));
@@ -291,7 +297,7 @@ TEST_F(RateGateTest, TellsTheControllerWhatIsNotTheLinks) {
   EXPECT_EQ(controller.samples.at(0).packets_lost_at_receiver, 1U);
   EXPECT_EQ(controller.samples.at(0).received, ByteCount(1500));
   EXPECT_EQ(controller.samples.at(0).lateness, Duration::milliseconds(50));
-  // A report that says nothing newer is still about that packet.
+  // A report with nothing newer is still about the same packet.
   gate.on_excused(1);
   report(2, 434, 1000, at_ms(700));
   EXPECT_EQ(controller.samples.at(1).packets_lost, 0U);
@@ -308,14 +314,15 @@ TEST_F(RateGateTest, CountsCutsByTheirCause) {
   gate.update(Duration::milliseconds(500), 934, at_ms(2));
   EXPECT_EQ(gate.cuts().count(control::CutCause::kAnnounced), 1U);
   EXPECT_EQ(gate.cuts().count(control::CutCause::kController), 1U);
-  // A new session that begins slowly is none.
+  // A new session that begins slowly is no cut.
   gate.clear();
   controller.answer = kMegabit.scaled(1, 8);
   gate.update(Duration::milliseconds(500), 934, at_ms(3));
   EXPECT_EQ(gate.cuts().count(control::CutCause::kController), 1U);
 }
 
-// Of another peer on the carrier something was found meanwhile, or the operator has said the same.
+// set_capacity() may look at the rate first: after a finding for another peer on the carrier, or
+// when the operator sets the same rate.
 TEST_F(RateGateTest, TheEndOfATrainIsNoCutWhoeverLooksFirst) {
   controller.sustained = kMegabit;
   controller.answer = kMegabit.scaled(100, 1);

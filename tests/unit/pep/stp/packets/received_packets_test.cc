@@ -1,4 +1,4 @@
-// The form of a report, and where it begins.
+// The form of a report, and the packet with which it begins.
 #include "pep/stp/packets/received_packets.h"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ TEST(ReportFormTest, TakesTheShorterForm) {
   }
 }
 
-// As sparse reports do it: each arrival once.
+// Writes a report as where reports are sparse: each arrival is reported once.
 FeedbackFrame next_report(ReceivedPackets& received, std::vector<std::byte>& room, Instant now) {
   ReportContext context;
   context.repeats = 1;
@@ -66,7 +66,7 @@ FeedbackFrame next_report(ReceivedPackets& received, std::vector<std::byte>& roo
 TEST(SingleReports, TellWhatClosedSinceTheLastOfThoseGapsThatWereYoung) {
   ReceivedPackets received;
   std::vector<std::byte> room(2'000);
-  // One a millisecond, but for two.
+  // One packet each millisecond, except two.
   for (std::uint64_t n = 0; n < 1'000; ++n) {
     if (n != 200 && n != 995) received.record(n, at(static_cast<std::int64_t>(n)));
   }
@@ -82,18 +82,18 @@ TEST(SingleReports, TellWhatClosedSinceTheLastOfThoseGapsThatWereYoung) {
   EXPECT_EQ(next_report(received, room, at(4'000)).begin, 1'995U) << "it was young";
 }
 
-// As many reports are lost in a row as packets, where these are lost in bursts.
+// Where packets are lost in bursts, as many reports in a row are lost.
 TEST(RepeatedReports, ReachBackWhereTheyAreLostInBurstsButNotToWhatIsSettled) {
   struct Case {
     ReportContext context = {};
-    std::uint64_t missing = 10;  // each time
+    std::uint64_t missing = 10;  // packets, in each report
     bool reaches_back = true;
   };
   for (const Case& c : {Case{.context = {.lost_in_bursts = true}},
                         Case{.context = {.lost_in_bursts = true}, .missing = 1}, Case{},
                         Case{.missing = 1, .reaches_back = false},
                         Case{.context = {.dear = true}, .reaches_back = false}}) {
-    const std::uint64_t packets = 100 + c.missing + 1;  // of a report
+    const std::uint64_t packets = 100 + c.missing + 1;  // in each report
     ReceivedPackets received;
     std::vector<std::byte> room(8000);
     std::uint64_t n = 0;

@@ -1,4 +1,4 @@
-// What a receiver tells of its own machine, and which losses its sender puts down to that.
+// A receiver reports about its own machine, and the sender attributes losses to that machine.
 #include "pep/stp/packets/reception.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ TEST(OwnReceptionTest, TellsOnlyWhatIsWorthIt) {
   ReceptionFrame frame = own.tell();
   EXPECT_EQ(frame.waited_us, 50'000U);
   EXPECT_EQ(frame.missed, 0U);
-  // One that comes late says nothing about the newest.
+  // A packet that arrives late says nothing about the newest one.
   own.on_packet({ms(1), 1'000}, false);
   EXPECT_EQ(own.tell().waited_us, 50'000U);
   own.on_packet({ms(0), 1'000}, true);
@@ -39,7 +39,7 @@ TEST(OwnReceptionTest, ACountStandsInSomeReports) {
   EXPECT_FALSE(own.has_news(3));
   own.on_packet({ms(0), 1'008}, true);
   EXPECT_TRUE(own.has_news(3));
-  // A port that was opened anew counts from zero.
+  // A port that was opened again counts from zero.
   own.on_packet({ms(0), 0}, true);
   EXPECT_EQ(own.tell().missed, 8U);
 }
@@ -50,7 +50,7 @@ TEST(PeerReceptionTest, WhatIsToldFirstWaitsForItsLosses) {
   EXPECT_TRUE(peer.on_lost(at(10)));
   EXPECT_TRUE(peer.on_lost(at(20)));
   EXPECT_FALSE(peer.on_lost(at(30)));
-  // The same again, and less, say nothing.
+  // The same count again, or a lower one, says nothing new.
   EXPECT_EQ(peer.on_told(2, at(40)), 0U);
   EXPECT_EQ(peer.on_told(1, at(40)), 0U);
   EXPECT_FALSE(peer.on_lost(at(50)));
@@ -61,12 +61,13 @@ TEST(PeerReceptionTest, LossesThatWereFoundFirstAreExplainedLater) {
   for (int i = 0; i < 5; ++i) EXPECT_FALSE(peer.on_lost(at(10)));
   EXPECT_EQ(peer.on_told(3, at(100)), 3U);
   EXPECT_EQ(peer.on_told(10, at(200)), 2U);
-  // Five of the second lot are still to be found.
+  // Five of the second lot have not been found lost yet.
   for (int i = 0; i < 5; ++i) EXPECT_TRUE(peer.on_lost(at(300)));
   EXPECT_FALSE(peer.on_lost(at(300)));
 }
 
-// The port has missed what others sent, or the link has lost something before.
+// The port may have missed packets of other senders, and the link may have lost packets before. So
+// neither count is kept for long.
 TEST(PeerReceptionTest, NeitherIsKeptForLong) {
   PeerReception peer;
   peer.on_told(5, at(0));
@@ -74,7 +75,7 @@ TEST(PeerReceptionTest, NeitherIsKeptForLong) {
   EXPECT_EQ(peer.on_told(6, at(3'100)), 0U);
 }
 
-// Whatever it says: no more than was lost.
+// However many packets the peer says it missed, no more count than were lost.
 TEST(PeerReceptionTest, AnAbsurdCountExplainsOnlyLosses) {
   PeerReception peer;
   EXPECT_FALSE(peer.on_lost(at(0)));

@@ -1,4 +1,4 @@
-// How late packets are told from lost ones by their sender.
+// How a sender tells late packets from lost ones.
 #include "pep/stp/packets/reorder_tolerance.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// When the peer is asked for a report, and what it need not report any more.
+// When a session asks the peer for a report, and what it tells the peer to report no more.
 #include "pep/stp/packets/report_requests.h"
 
 #include <gtest/gtest.h>
@@ -23,14 +23,14 @@ TEST(ReportRequestsTest, AsksAtOnceForANewHoleAndLaterForAnOldOne) {
   ReportRequests requests(at(0));
   requests.on_missed(10, kAnswer, at(1000));
   EXPECT_TRUE(requests.take());
-  // The same hole: the answer is on its way.
+  // The same gap: the answer is on its way.
   requests.on_missed(10, kAnswer, at(1599));
   requests.on_missed(7, kAnswer, at(1599));
   EXPECT_FALSE(requests.due());
-  // Further packets of which every report was lost.
+  // More packets of which every report was lost.
   requests.on_missed(11, kAnswer, at(1599));
   EXPECT_TRUE(requests.take());
-  // The answer must be lost, too.
+  // The session asks again once the answer must be lost as well.
   requests.on_missed(11, kAnswer, at(2198));
   EXPECT_FALSE(requests.due());
   requests.on_missed(11, kAnswer, at(2199));
@@ -41,7 +41,7 @@ TEST(ReportRequestsTest, APacketInThirtyTwoThatNeedNoReportAsks) {
   ReportRequests requests(at(0));
   for (int i = 1; i < ReportRequests::kMaxUnasked; ++i) EXPECT_FALSE(requests.on_unasked()) << i;
   EXPECT_TRUE(requests.on_unasked());
-  // That one found no room for the question: the next one asks.
+  // The first packet had no room for the question, so the next one asks.
   EXPECT_TRUE(requests.on_unasked());
   requests.on_asked();
   EXPECT_FALSE(requests.on_unasked());

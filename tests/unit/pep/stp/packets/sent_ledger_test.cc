@@ -1,4 +1,4 @@
-// What each packet in flight carried.
+// The content of each packet in flight.
 #include "pep/stp/packets/sent_ledger.h"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ TEST(SentLedgerTest, KeepsItemsThroughGrowthAndOverflow) {
   EXPECT_EQ(ledger.find(3000), nullptr);
 }
 
-// To a step of 2.1 ms, and not that of the packet that was there before.
+// The value is exact to 2.1 ms. It does not come from the packet that had the place before.
 TEST(SentLedgerTest, KnowsWhatTheCarrierHadBooked) {
   SentLedger ledger(1);
   for (std::uint64_t n = 0; n < 512; ++n) {

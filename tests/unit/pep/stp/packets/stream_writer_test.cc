@@ -1,4 +1,4 @@
-// What goes into a packet, and in which order.
+// Which frames a packet has, and in which order.
 #include "pep/stp/packets/stream_writer.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ class StreamWriterTest : public ::testing::Test, protected StreamSource {
   void write(Stream& stream, std::size_t bytes) {
     EXPECT_EQ(streams_.write(stream, std::vector<std::byte>(bytes), now_), bytes);
   }
-  // The frames of the next packet.
+  // Writes the next packet and names its frames.
   std::string packet(const schedule::Turn& turn = {}, std::size_t size = 1472) {
     std::vector<std::byte> room(size);
     PacketBuilder packet(room, kTrailerSize);
@@ -50,7 +50,7 @@ class StreamWriterTest : public ::testing::Test, protected StreamSource {
     writer_.write({packet, streams_, loss_, now_});
     return read(packet.written()).value_or("malformed");
   }
-  // All that was sent of it is lost.
+  // Declares lost all that the stream has sent.
   void lose(Stream& stream, unsigned times) {
     stream.send.on_lost(0, stream.send.sent(), false, times);
     streams_.schedule().update_lost(stream);
@@ -77,7 +77,7 @@ class StreamWriterTest : public ::testing::Test, protected StreamSource {
 
 TEST_F(StreamWriterTest, ASourceThatHasDoneEnoughIsAskedInTheNextCall) {
   Stream& stream = open(100);
-  ASSERT_FALSE(packet().empty());  // its OPEN, and what it has
+  ASSERT_FALSE(packet().empty());  // the OPEN, and the bytes that the stream has
   streams_.set_ready(stream, true);
   source_bytes_ = 300;
   spent_ = true;
@@ -138,7 +138,7 @@ TEST_F(StreamWriterTest, WhatIsLostAgainAndAgainIsSentInCopies) {
   lose(stream, 3);
   EXPECT_EQ(packet(), "DATA 0 0+100;");
   EXPECT_EQ(writer_.totals().retransmitted_bytes, 200U);
-  // Nothing else waits: the copy need not keep its distance.
+  // Nothing else waits, so the copy need not keep its distance.
   EXPECT_EQ(packet(), "DATA 0 0+100;");
   EXPECT_EQ(writer_.totals().copies, 1U);
   EXPECT_TRUE(streams_.idle(schedule::kEveryClass));

@@ -41,7 +41,7 @@ TEST(ConfirmationExchangeTest, IsAcknowledgedWhenItsLastFrameIs) {
   EXPECT_TRUE(exchange.all_acknowledged());
 }
 
-// Over a path that loses a third of all packets the newest state arrives, and is known to have.
+// The path loses 30% of all packets. The newest state arrives, and its sender knows that it has.
 TEST(ConfirmationTest, ArrivesWhateverIsLost) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Network net(end_config(true), end_config(false), Duration::milliseconds(275), {.loss = 0.3},
@@ -61,13 +61,13 @@ TEST(ConfirmationTest, ArrivesWhateverIsLost) {
     EXPECT_TRUE(net.run(Duration::seconds(20), [&] { return net.session(0).confirmed(*id); }));
     EXPECT_EQ(net.session(1).confirmation(*id),
               (Confirmation{.answered = true, .delivered = 50'000, .window = 50}));
-    // Progress is told no oftener than reports are.
+    // Progress is not sent more often than reports are.
     EXPECT_LT(net.session(0).counters().confirmations_out, 60U);
     EXPECT_EQ(net.error(), "");
   }
 }
 
-// Another stream may have told its progress just now.
+// Another stream may have sent its progress just before.
 TEST(ConfirmationTest, TheFirstUrgentMarkDoesNotWaitForTheClock) {
   Network net(end_config(true), end_config(false), Duration::milliseconds(275), {}, 1);
   net.start(0, 1000);
@@ -89,7 +89,8 @@ TEST(ConfirmationTest, TheFirstUrgentMarkDoesNotWaitForTheClock) {
   EXPECT_EQ(frames(), 2U);
 }
 
-// A packet that speaks of a stream before its OPEN is not recorded: it would count as lost.
+// A receiver does not record a packet that names a stream before its OPEN. So the packet would
+// count as lost.
 TEST(ConfirmationTest, FollowsItsOpen) {
   EndConfig end = end_config(true);
   end.session.fec = FecMode::kOff;
@@ -112,9 +113,9 @@ TEST(ConfirmationTest, FollowsItsOpen) {
   EXPECT_EQ(net.error(), "");
 }
 
-// A packet that is refused, because the OPEN of its stream was lost, and that the path doubles,
-// does not count as received twice: a report of more bytes than were sent would never be believed
-// again.
+// A packet is refused, because the OPEN of its stream was lost, and the path duplicates it. It must
+// not count as received twice: the sender would never again believe a report of more bytes than
+// were sent.
 TEST(ConfirmationTest, RefusedTwiceIsNotReceivedTwice) {
   EndConfig end = end_config(true);
   end.session.fec = FecMode::kOff;

@@ -1,4 +1,4 @@
-// Copies of what is lost again and again keep apart.
+// The copies of bytes that were lost again and again leave at a distance from each other.
 #include "pep/stp/streams/copy_queue.h"
 
 #include <gtest/gtest.h>

@@ -27,7 +27,7 @@ TEST(PeerEvents, ComeInOrderAndOnce) {
   EXPECT_TRUE(events.empty());
 }
 
-// As many as its peer likes, in one burst of packets.
+// A peer may announce as many capacities as it likes in one burst of packets.
 TEST(PeerEvents, CapacitiesDriveNothingOut) {
   PeerEvents events;
   events.push(Kind::kPeerRestarted);

@@ -1,4 +1,4 @@
-// What is lost again and again is counted, and first in line.
+// Lost bytes, which leave in the order of how often they were lost.
 #include "pep/stp/streams/lost_ranges.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Bytes before readers that do not read.
+// Bytes that wait for readers that do not read.
 #include "pep/stp/streams/parked_bytes.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What readers take decides what the peer may send.
+// How much the peer may send follows from how much the readers take.
 #include "pep/stp/streams/receive_credit.h"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ TEST_F(ReceiveCreditTest, BytesThatNobodyReadsLowerWhatNewStreamsMaySend) {
   EXPECT_TRUE(credit_.update_start(1, now_)) << "those that know nothing else are told";
   EXPECT_EQ(credit_.parked(), kStream / 2);
   EXPECT_TRUE(credit_.start().lowered());
-  // It reads after all.
+  // The reader reads after all.
   EXPECT_TRUE(credit_.consume(stream_, kStream / 2, occasion()));
   EXPECT_FALSE(credit_.update_start(1, now_)) << "more is no reason";
   EXPECT_FALSE(credit_.start().lowered());

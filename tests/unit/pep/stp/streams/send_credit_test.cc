@@ -1,4 +1,4 @@
-// What the peer lets us send, of the lane and of a stream.
+// How much the peer lets us send, on the lane and on a stream.
 #include "pep/stp/streams/send_credit.h"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST_F(SendCreditTest, AStreamKeepsItsShareWhatOthersUse) {
   credit_.raise_lane(16'000 + LaneShares::kShare);
   EXPECT_TRUE(credit_.any());
   EXPECT_EQ(credit_.of(stream_), 0U) << "its share is used up";
-  // Its reader reads.
+  // The reader of the stream reads.
   SendCredit::raise(stream_, 8'000);
   credit_.keep_share(stream_, true);
   EXPECT_EQ(credit_.of(stream_), LaneShares::kShare);

@@ -1,4 +1,4 @@
-// What a stream promises to take it takes, and what has arrived holds no memory.
+// A stream takes as many bytes as it promises to. Bytes that have arrived hold no memory.
 #include "pep/stp/streams/send_half.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ TEST(SendHalfTest, AnEmptyStreamThatGoesOnInMidBlockPromisesOnlyTheRestOfTheBloc
   EXPECT_EQ(half.write(bytes, 1 << 20, 0), kBlock - 100);
 }
 
-// However the stream stands and whatever the arena has left.
+// In any state of the stream, and however little the arena has left.
 TEST(SendHalfTest, RoomIsWhatAWriteTakes) {
   Random random(7);
   const std::vector<std::byte> bytes(64 * kBlock);
@@ -40,7 +40,7 @@ TEST(SendHalfTest, RoomIsWhatAWriteTakes) {
       const std::uint64_t promised = random.below(4 * kBlock);
       const std::uint64_t limit = random.below(20 * kBlock);
       const std::uint64_t room = half.room(limit, promised);
-      // In one write, and in two, of which the first is as small as a header.
+      // In one write or in two. The first may be as small as a header.
       const std::size_t first = static_cast<std::size_t>(
           random.chance(0.5) ? std::min<std::uint64_t>(room, 4) : random.below(room + 1));
       ASSERT_EQ(half.write(ConstBytes(bytes).first(first), limit, promised), first);
@@ -57,7 +57,7 @@ TEST(SendHalfTest, RoomIsWhatAWriteTakes) {
   }
 }
 
-// A peer said nothing of a packet until another stream had the slot of the one that sent it.
+// A peer may report a packet only when another stream has the slot of the stream that sent it.
 TEST(SendHalfTest, WhatItHasNotSentIsNotSettled) {
   std::vector<std::byte> memory(16 * kBlock);
   Arena arena(memory, kBlock);
@@ -79,7 +79,7 @@ TEST(SendHalfTest, WhatItHasNotSentIsNotSettled) {
   EXPECT_EQ(half.unacknowledged(), bytes.size());
   EXPECT_FALSE(half.has_lost());
   half.finish();
-  half.on_acknowledged(0, kBlock, true);  // its FIN stands elsewhere
+  half.on_acknowledged(0, kBlock, true);  // the FIN is at another offset
   EXPECT_EQ(half.unacknowledged(), bytes.size());
   EXPECT_FALSE(half.take(kBlock, MutableBytes(out).first(kBlock - 1)));
   EXPECT_TRUE(half.take(2 * kBlock - 1, MutableBytes(out).first(1)));
@@ -97,7 +97,7 @@ TEST(SendHalfTest, WhatArrivedMeanwhileIsNotLost) {
   half.on_acknowledged(1'000, 1'000, false);
   half.on_lost(500, 2'000, false, 3);
   EXPECT_EQ(half.first_lost().range, (Range{500, 1'000}));
-  // Sent again, or arrived as its own copy: out of whatever set it stood in.
+  // Bytes that are sent again, or of which a copy arrives, leave the set that held them.
   half.take(500, std::span(bytes).first(500));
   EXPECT_EQ(half.first_lost().range, (Range{2'000, 2'500}));
   half.on_lost(2'000, 500, false, 1);
@@ -118,15 +118,15 @@ TEST(SendHalfTest, WhatArrivedHoldsNoMemory) {
   std::vector<std::byte> out(kPacket);
   for (std::uint64_t at = 0; at < kBytes; at += kPacket) send.take(at, out);
 
-  // Every tenth packet is lost; the others are told in an order of their own.
+  // Every tenth packet is lost. The others are acknowledged in a mixed order.
   const auto is_lost = [](std::uint64_t packet) { return packet % 10 == 3; };
   for (std::uint64_t i = 0; i < 40; ++i) {
     const std::uint64_t packet = i * 23 % 40;
     if (!is_lost(packet)) send.on_acknowledged(packet * kPacket, kPacket, false);
   }
-  send.on_acknowledged(kBytes, 0, true);  // a FIN by itself
+  send.on_acknowledged(kBytes, 0, true);  // a FIN without bytes
   EXPECT_EQ(send.stored(), kBytes - 3 * kPacket);
-  EXPECT_LE(arena.used_blocks(), 4 * 2U);  // a packet touches two blocks at most
+  EXPECT_LE(arena.used_blocks(), 4 * 2U);  // a packet lies in two blocks at most
   EXPECT_FALSE(send.wants_copy(3 * kPacket, 2 * kPacket));
   EXPECT_TRUE(send.wants_copy(3 * kPacket, kPacket));
   send.on_lost(0, kBytes, false, 1);

@@ -1,4 +1,4 @@
-// Credit of streams whose readers are not known yet.
+// The credit of new streams, while their readers are not known yet.
 #include "pep/stp/streams/start_credit.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The order of streams: turns of hosts and of their streams, young before older, lost bytes within
-// their share.
+// The order of streams: turns of hosts and of their streams, young streams before older ones, and
+// lost bytes within their share.
 #include "pep/stp/streams/stream_schedule.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ class StreamScheduleTest : public ::testing::Test {
   StreamScheduleTest()
       : memory_(64 << 20), arena_(memory_, 4096), schedule_(2 * kPacket, &shares_) {}
 
-  // A stream with `sent` new bytes behind it and as many more as the test may want.
+  // A stream that has sent `sent` bytes and has 2,500,000 more to send.
   Stream& add(std::uint64_t sent, std::uint64_t host = 0, schedule::ClassId stream_class = 0) {
     Stream& stream = streams_.emplace_back(arena_);
     schedule_.join(stream, stream_class, host);
@@ -39,7 +39,7 @@ class StreamScheduleTest : public ::testing::Test {
     sent_[&stream] += bytes;
     schedule_.on_new_sent(stream, bytes, loss_);
   }
-  // As the session does: lost bytes first if they have the turn.
+  // Sends a packet as the session does: lost bytes first if they have the turn.
   void send_packet() {
     if (Stream* lost = schedule_.next_lost(0)) {
       const bool capped = schedule_.whole_ones_wait(*lost);
@@ -55,8 +55,8 @@ class StreamScheduleTest : public ::testing::Test {
     }
     send_new(*schedule_.next_new(0));
   }
-  // Whoever of `flapping` has had a turn of two packets leaves, and the next one comes. Bytes in
-  // all.
+  // A stream of `flapping` leaves after a turn of two packets, and the next one comes. Returns the
+  // bytes of all streams.
   std::uint64_t send_while_they_come_and_go(const std::vector<Stream*>& flapping) {
     constexpr std::uint64_t kPackets = 4'000;
     std::size_t comes = 0;
@@ -162,12 +162,12 @@ TEST_F(StreamScheduleTest, AClassKnowsNothingOfTheOthers) {
   lose(there, 0, 1'400);
   EXPECT_EQ(schedule_.has_lost(), schedule::class_bit(5));
   EXPECT_EQ(schedule_.next_lost(0), nullptr);
-  EXPECT_FALSE(schedule_.others_wait(there));  // those of its class
+  EXPECT_FALSE(schedule_.others_wait(there));  // only streams of the same class count
   schedule_.set_new(there, false);
   EXPECT_EQ(schedule_.only_new(), &here);
 }
 
-// With all that it has to send, and what it has overdrawn.
+// The stream takes along all that it has to send, and what it has overdrawn.
 TEST_F(StreamScheduleTest, AStreamMovesToAnotherClass) {
   Stream& stays = add(100'000, 1);
   Stream& moves = add(100'000, 1);
@@ -206,7 +206,7 @@ TEST_F(StreamScheduleTest, LeavingAndComingBackGainsNothing) {
   EXPECT_LE(sent_[&flapping], sent_[&steady] + 2 * kPacket);
 }
 
-// A key stroke beside those that send without end.
+// A key stroke, beside hosts that send without end.
 TEST_F(StreamScheduleTest, AHostThatHasMissedARoundIsNext) {
   Stream& sparse = add(100'000, 1);
   for (std::uint64_t host = 2; host < 12; ++host) add(100'000, host);
@@ -237,7 +237,7 @@ TEST_F(StreamScheduleTest, AStreamThatHasMissedARoundOfItsHostIsNext) {
   EXPECT_EQ(schedule_.next_new(0), &sparse);
 }
 
-// Whoever comes and goes all the time, as often as it is let go first.
+// The stream leaves after each packet and comes back, so that it goes first as often as it can.
 TEST_F(StreamScheduleTest, MissingRoundsGainsNothing) {
   Stream& flapping = add(100'000, 1);
   std::vector<Stream*> steady;
@@ -251,7 +251,7 @@ TEST_F(StreamScheduleTest, MissingRoundsGainsNothing) {
   for (const Stream* one : steady) EXPECT_LE(sent_[&flapping], sent_[one] + 2 * kPacket);
 }
 
-// Those ahead must bring no round to its end for each other.
+// Hosts that go ahead must not end a round for each other.
 TEST_F(StreamScheduleTest, HostsThatTakeTurnsInMissingRoundsLeaveTheOthersTheirs) {
   std::vector<Stream*> flapping;
   for (std::uint64_t host = 1; host <= 4; ++host) flapping.push_back(&add(100'000, host));
@@ -284,7 +284,7 @@ TEST_F(StreamScheduleTest, ThoseAheadHaveTheirTurnsAsTheyCame) {
   }
 }
 
-// Each OPEN brings its first bytes along, and no more than ever.
+// The first bytes follow an OPEN in its packet. The turn is no longer than usual for that.
 TEST_F(StreamScheduleTest, APromotedStreamHasNoLongerTurnForTheRate) {
   schedule_.set_rate(BitRate::bits_per_second(10'000'000'000));
   add(100'000, 1);
@@ -297,7 +297,8 @@ TEST_F(StreamScheduleTest, APromotedStreamHasNoLongerTurnForTheRate) {
   EXPECT_NE(schedule_.next_new(0), &opened);
 }
 
-// One that has just joined may have been there before, under the same name.
+// A host that has just joined may be one that was there before, under the same key. So it does not
+// go first.
 TEST_F(StreamScheduleTest, ANewHostWaitsItsTurn) {
   for (std::uint64_t host = 2; host < 12; ++host) add(100'000, host);
   for (int i = 0; i < 100; ++i) send_packet();
@@ -308,7 +309,7 @@ TEST_F(StreamScheduleTest, ANewHostWaitsItsTurn) {
 TEST_F(StreamScheduleTest, ATurnIsLongerWhereItTakesNoTime) {
   const auto packets_in_a_row = [&](BitRate rate) {
     schedule_.set_rate(rate);
-    for (int i = 0; i < 100; ++i) send_packet();  // whose turns had begun before
+    for (int i = 0; i < 100; ++i) send_packet();  // turns that began at the rate before
     const Stream* const first = schedule_.next_new(0);
     while (schedule_.next_new(0) == first) send_packet();
     const Stream* const second = schedule_.next_new(0);
@@ -331,7 +332,7 @@ TEST_F(StreamScheduleTest, ATurnLasts) {
   Stream& alone = add(100'000, 1);
   EXPECT_EQ(left(), StreamSchedule::kNoLimit);
   send_new(alone);
-  // Of two streams of a host, and of two hosts, each as long as it has the turn.
+  // Two streams of a host, and then two hosts. The answer holds all through a turn.
   for (const std::uint64_t host : {1, 2}) {
     Stream& other = add(100'000, host);
     for (int i = 0; i < 100; ++i) send_packet();
@@ -360,7 +361,7 @@ TEST_F(StreamScheduleTest, TheFirstBytesOfAStreamGoAhead) {
   std::uint64_t packets = 0;
   for (; young.send.sent() < StreamSchedule::kYoungBytes; ++packets) send_packet();
   EXPECT_LE(packets * kPacket, StreamSchedule::kYoungBytes * 8 / 7 + 2 * kPacket);
-  // From then on it is one of many.
+  // From then on it is one of 21 equal streams.
   const std::uint64_t before = sent_[&young];
   for (int i = 0; i < 42 * 10; ++i) send_packet();
   EXPECT_NEAR(static_cast<double>(sent_[&young] - before), 20.0 * kPacket, 2.0 * kPacket);
@@ -399,11 +400,11 @@ TEST_F(StreamScheduleTest, WhatWasLostComesFirstWhenNobodyElseWaits) {
   Stream& bulk = add(3'000'000);
   lose(bulk, 200'000, 1'400'000);
   for (int i = 0; i < 1'000; ++i) send_packet();
-  EXPECT_EQ(repaired_, 1'400'000U);  // its own new bytes wait
+  EXPECT_EQ(repaired_, 1'400'000U);  // the new bytes of the stream wait
   EXPECT_EQ(schedule_.has_lost(), 0U);
 }
 
-// As after an outage: the new bytes of each would wait for what it has lost.
+// As after an outage: the new bytes of each stream would wait for its own lost ones anyway.
 TEST_F(StreamScheduleTest, WhatAllHaveLostComesFirst) {
   Stream& one = add(3'000'000);
   Stream& other = add(3'000'000);
@@ -456,7 +457,7 @@ TEST_F(StreamScheduleTest, LostFirstBytesComeBeforeOtherLostOnes) {
   EXPECT_EQ(schedule_.next_lost(0), &bulk);
   lose(other, 1'400, 1'400);
   EXPECT_EQ(schedule_.next_lost(0), &other);
-  lose(bulk, 0, 1'400);  // moves up, behind the other
+  lose(bulk, 0, 1'400);  // moves up, behind the other stream
   EXPECT_EQ(schedule_.next_lost(0), &other);
   send_packet();
   EXPECT_EQ(schedule_.next_lost(0), &bulk);

@@ -1,4 +1,4 @@
-// Which stream ids of the peer have been opened, whatever order they come in.
+// Which stream ids of the peer have been opened, in whatever order they arrive.
 #include "pep/stp/streams/stream_table.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ TEST(PeerIds, KnowsWhichIdsWereUsed) {
   EXPECT_TRUE(ids.is_new(6));
 }
 
-// From a gap as large as can be, every second id: each would leave one run more.
+// Every second id of the widest gap is opened. Each of them would leave one run more.
 TEST(PeerIds, KeepsNoMoreRunsThanItMay) {
   PeerIds ids;
   ASSERT_TRUE(ids.mark_used(1ULL << 40));

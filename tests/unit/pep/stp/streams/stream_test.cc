@@ -32,7 +32,7 @@ class StreamTest : public ::testing::Test {
     }
     EXPECT_EQ(net.error(), "");
   }
-  // Gives an end a packet of its peer that is made by hand.
+  // Gives an end a hand-made packet of its peer.
   template <typename Write>
   void hand_over(int end, Write&& write) {
     std::byte packet[1472];
@@ -47,7 +47,7 @@ class StreamTest : public ::testing::Test {
     seal.close(whole);
     net.session(end).handle_packet(whole, net.now);
   }
-  // The next packets of an end, taken off the wire.
+  // The packets that an end sends now. They do not reach the other end.
   std::vector<std::vector<std::byte>> take(int end) {
     std::vector<std::vector<std::byte>> packets;
     std::byte buffer[1500];
@@ -85,7 +85,7 @@ TEST_F(StreamTest, OpenGoesOutWithoutData) {
   EXPECT_EQ(net.session(1).poll_event()->kind, Event::Kind::kOpened);
 }
 
-// Nothing may follow that would show the loss of the first packet, and no loss is known yet.
+// Perhaps no packet follows that would show the loss of the first one, and no loss is known yet.
 TEST_F(StreamTest, TheRepairOfALostFirstPacketOpensTheStream) {
   connect();
   net.apps[0].push = true;
@@ -132,7 +132,7 @@ TEST_F(StreamTest, AnOpenThatNeverComesIsGivenUp) {
   ASSERT_TRUE(id);
   const auto packets = take(0);
   ASSERT_FALSE(packets.empty());
-  // A packet of another stream of the same peer, made by hand, whose OPEN was never sent.
+  // A hand-made packet of another stream of the same peer. The OPEN of that stream was never sent.
   hand_over(1, [](ByteWriter& out) {
     out.u8(0x12);
     write_varint(out, 40);
@@ -153,7 +153,7 @@ TEST_F(StreamTest, AnOpenThatNeverComesIsGivenUp) {
   EXPECT_EQ(net.session(1).counters().streams_reset_out, 1U);
 }
 
-// Each byte is a piece of its own beyond a gap.
+// Beyond a gap, each byte is a piece of its own.
 TEST_F(StreamTest, TooManyPiecesAreNotAcknowledged) {
   net.configs[1].session.stream_receive_limit = 100'000;
   connect();
@@ -175,13 +175,13 @@ TEST_F(StreamTest, TooManyPiecesAreNotAcknowledged) {
   hand_over_byte(offset);
   EXPECT_EQ(counters().duplicate_packets_in, 0U) << "the packet counts as lost";
   EXPECT_EQ(counters().scattered_bytes_in, 2U);
-  hand_over_byte(offset - 1);  // next to the last that was kept
+  hand_over_byte(offset - 1);  // next to the last byte that was kept
   EXPECT_EQ(counters().stream_bytes_in, stored + 1);
 }
 
-// Who only asks how much room there is changes nothing.
+// A caller that only asks how much room there is changes nothing.
 TEST_F(StreamTest, LookingForRoomMarksNobody) {
-  net.configs[0].session.lane_receive_limit = 100'000;  // not for want of memory
+  net.configs[0].session.lane_receive_limit = 100'000;  // memory is no limit
   connect();
   Session& s = net.session(0);
   const auto id = s.open_stream({}, 0, net.now);
@@ -198,7 +198,7 @@ TEST_F(StreamTest, LookingForRoomMarksNobody) {
   for (const BlockIndex block : taken) arena.release(block);
 }
 
-// The time is that of the caller, not of the last call.
+// The linger time begins at the caller's time, not at the time of the last call.
 TEST_F(StreamTest, AReleasedStreamHasItsWholeTime) {
   net.configs[0].session.stream_linger = Duration::milliseconds(500);
   connect();
@@ -214,10 +214,10 @@ TEST_F(StreamTest, AReleasedStreamHasItsWholeTime) {
   EXPECT_EQ(s.counters().streams_reset_out, 1U);
 }
 
-// Streams linger for three seconds only.
+// In these tests, streams linger for three seconds only.
 class StreamOutageTest : public testing::Test {
  protected:
-  // One end has opened a stream, and the other knows of it.
+  // One end opens a stream, and the other end learns of it.
   void begin() {
     EndConfig end = end_config(true);
     end.session.stream_linger = Duration::seconds(3);
@@ -238,7 +238,8 @@ class StreamOutageTest : public testing::Test {
   StreamId stream_{};
 };
 
-// Whenever the path comes back: what it has swallowed is sent again before it is given up.
+// Whenever the path comes back: the RESET that it dropped is sent again before the stream is given
+// up.
 TEST_F(StreamOutageTest, AResetOutlastsAnOutage) {
   for (int i = 0; i < 30; ++i) {
     begin();
@@ -253,8 +254,8 @@ TEST_F(StreamOutageTest, AResetOutlastsAnOutage) {
   }
 }
 
-// The peer is heard all the while, and does not hear: its own packets are no sign that it has got
-// the RESET.
+// The peer's packets arrive all the while, but nothing reaches the peer. So its packets do not show
+// that it has got the RESET.
 TEST_F(StreamOutageTest, AResetOutlastsAnOutageOfItsOwnDirection) {
   for (int i = 0; i < 10; ++i) {
     begin();
@@ -272,7 +273,7 @@ TEST_F(StreamOutageTest, AResetOutlastsAnOutageOfItsOwnDirection) {
   }
 }
 
-// What one call settles has its bound; room for what is sent next is made in any case.
+// One call settles a limited number of packets. It always makes room for the next packet to send.
 TEST_F(StreamTest, ReportsOfManyGapsLeaveRoomForWhatIsSent) {
   net.configs[0].session.max_packets_in_flight = 64;
   connect();
@@ -295,7 +296,7 @@ TEST_F(StreamTest, ReportsOfManyGapsLeaveRoomForWhatIsSent) {
   EXPECT_EQ(net.session(0).peer_state(), PeerState::kAlive);
 }
 
-// Nobody can have received, or have had repaired, more than was sent.
+// No peer can have received or repaired more than was sent.
 TEST_F(StreamTest, AReportOfMoreThanWasSentIsRefused) {
   connect();
   net.apps[0].open(3'000'000, 0, net.now);
@@ -356,8 +357,8 @@ TEST_F(StreamTest, AResetCrossesWithItsReason) {
 TEST_F(StreamTest, CreditComesBackFromResetStreams) {
   net.configs[1].session.lane_receive_limit = 200'000;
   connect();
-  // Each stream sends until the lane is full, is never read, and is then reset: by turns from
-  // either side. The lane must never run dry for good.
+  // Each stream sends until the lane is full, is never read, and is then reset, by turns from
+  // either side. The lane must get all its credit back.
   for (int i = 0; i < 30; ++i) {
     net.apps[1].on_opened = [](Session&, std::uint64_t, Application::Flow& flow) {
       flow.read_quantum = 0;
@@ -393,7 +394,7 @@ TEST_F(StreamTest, ASlowReaderHoldsItsCapAndOthersProceed) {
   }));
   EXPECT_EQ(net.session(0).credit(*slow), 0U);
   EXPECT_LE(net.session(0).unacknowledged(*slow), net.configs[0].session.stream_send_limit);
-  // The reader wakes: the rest comes.
+  // The reader reads again, and the rest arrives.
   net.apps[1].flows[static_cast<std::uint64_t>(*slow)].read_quantum = ~std::uint64_t{0};
   net.apps[1].read_all(net.now);
   EXPECT_TRUE(net.run(Duration::seconds(20), [&] { return net.apps[1].finished_flows == 2; }));
@@ -472,7 +473,7 @@ TEST_F(StreamTest, ProduceIsNotCalledAgainForASourceWithNothing) {
   EndConfig config = end_config(true);
   net.start(1, 2000);
   End end(config, lazy, net.now);
-  // By hand: only the handshake is wanted.
+  // The test moves the packets by hand, as it wants the handshake only.
   for (int i = 0; i < 100; ++i) {
     net.now += Duration::milliseconds(20);
     std::byte buffer[1500];
@@ -508,7 +509,7 @@ TEST_F(StreamTest, ASourceThatNeedsARoomyBlockIsWoken) {
     }
   } blocks;
   EndConfig config = end_config(true);
-  config.session.stream_send_limit = 100'000;  // never room for two
+  config.session.stream_send_limit = 100'000;  // no room for two blocks
   net.start(1, 2000);
   End end(config, blocks, net.now);
   blocks.session = &end.session();
@@ -539,7 +540,7 @@ TEST_F(StreamTest, ASourceThatNeedsARoomyBlockIsWoken) {
   EXPECT_GT(read, 5'000'000U);
 }
 
-// What is cut short would be taken for the beginning of what follows.
+// A block that is cut short would be taken for the beginning of the bytes behind it.
 TEST_F(StreamTest, AWholeForWhichThereIsNoRoomIsNotBegun) {
   net.configs[0].session.stream_send_limit = 1'000;
   connect();

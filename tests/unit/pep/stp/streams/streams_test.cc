@@ -1,5 +1,5 @@
-// The streams of a connection as a whole: what is due, who waits, and that the next association
-// knows nothing of the one before.
+// All streams of a connection together: which are due, which wait, and that nothing is left for the
+// next association.
 #include "pep/stp/streams/streams.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ constexpr Duration kReach = Duration::milliseconds(600);
 class StreamsTest : public ::testing::Test {
  protected:
   StreamsTest() : memory_(64 * 4096), arena_(memory_, 4096) { begin(); }
-  // As a session does when the peer is another.
+  // Begins anew, as a session does with another peer.
   void begin() {
     if (streams_) streams_->leave_to(remains_);
     streams_.emplace(Streams::Config{.max_streams = 8,
@@ -37,7 +37,7 @@ class StreamsTest : public ::testing::Test {
     ids_.use_next();
     return *stream;
   }
-  // Everything that flow control lets a stream send leaves.
+  // Sends all that flow control lets the stream send.
   std::uint64_t send_all(Stream& stream) {
     std::vector<std::byte> bytes(kLane);
     EXPECT_GT(streams_->write(stream, bytes, now_), 0U);
@@ -66,7 +66,7 @@ TEST_F(StreamsTest, IdsOfOursGoOn) {
   EXPECT_EQ(OwnIds(false).next(), 1U);
 }
 
-// The OPEN came late, behind bytes and a CONFIRM.
+// The OPEN arrived late, behind bytes and a CONFIRM.
 TEST_F(StreamsTest, WhatWasConfirmedBeforeTheOpenIsToldWithIt) {
   for (const bool confirmed : {false, true}) {
     Stream* const stream = streams_->create(confirmed ? 1 : 3, Stream::Phase::kAwaitingOpen,
@@ -107,7 +107,8 @@ TEST_F(StreamsTest, AnIdleStreamHasNothingThatOnlyBytesUnderWayNeed) {
   EXPECT_EQ(streams_->schedule().next_new(0), &stream);
 }
 
-// As over an outage: it falls quiet with bytes under way, which are lost, sent again and arrive.
+// As in an outage: the stream falls quiet while bytes are in flight. They are lost, sent again, and
+// arrive.
 TEST_F(StreamsTest, AStreamThatWasRepairedWhileQuietIsIdleAgain) {
   Stream& stream = open();
   streams_->due().opens.remove(stream);
@@ -155,7 +156,7 @@ TEST_F(StreamsTest, WhatFailsIsToldOnceItIsKnown) {
   EXPECT_EQ(event->kind, Event::Kind::kReset);
   EXPECT_EQ(event->reason, ResetReason::kProtocolError);
   EXPECT_EQ(streams_->present(stream.index, generation), &stream);
-  // Nothing comes of it: it is given up.
+  // The peer does not answer, so the stream is given up.
   const Instant begin = now_;
   now_ = streams_->next_linger();
   EXPECT_EQ(streams_->run_linger({begin, begin}, now_), 0U);
@@ -163,7 +164,7 @@ TEST_F(StreamsTest, WhatFailsIsToldOnceItIsKnown) {
   EXPECT_TRUE(streams_->next_linger().is_never());
 }
 
-// After an outage a reset is still on its way to the peer, and what that answers.
+// After an outage, a reset and the answer to it may still be on their way.
 TEST_F(StreamsTest, AResetIsNotGivenUpBeforeThePeerHasBeenBackForAsLong) {
   Stream& stream = open();
   const std::uint16_t generation = stream.generation;
@@ -226,7 +227,7 @@ TEST_F(StreamsTest, AWriterWithoutMemoryIsWokenWhenThereIsSome) {
   EXPECT_EQ(event->kind, Event::Kind::kWritable);
 }
 
-// Whatever was there, of each kind.
+// The old association leaves something of each kind.
 TEST_F(StreamsTest, TheNextConnectionKnowsNothingOfTheOneBefore) {
   Stream& stream = open();
   ASSERT_GT(send_all(stream), kLane / 2);
@@ -262,7 +263,7 @@ TEST_F(StreamsTest, TheNextConnectionKnowsNothingOfTheOneBefore) {
   EXPECT_EQ(streams_->audit(), std::nullopt);
 }
 
-// The same, of a session.
+// The same for a session.
 class RestartTest : public ::testing::Test {
  protected:
   RestartTest() : net(settings(true), settings(false), Duration::milliseconds(275), {}, 1) {}
@@ -284,7 +285,7 @@ class RestartTest : public ::testing::Test {
 TEST_F(RestartTest, TheCreditOfTheLaneIsThatOfTheNewPeer) {
   ASSERT_TRUE(net.connect());
   net.apps[1].on_opened = [](Session&, std::uint64_t, Application::Flow& flow) {
-    flow.read_quantum = 0;  // it takes nothing
+    flow.read_quantum = 0;  // the reader takes nothing
   };
   const auto id = net.apps[0].open(10 * kLane, 0, net.now);
   ASSERT_TRUE(id);

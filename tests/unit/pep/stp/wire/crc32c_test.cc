@@ -1,4 +1,4 @@
-// CRC32C against the standard vectors.
+// CRC32C, checked against the standard vectors.
 #include "pep/stp/wire/crc32c.h"
 
 #include <gtest/gtest.h>

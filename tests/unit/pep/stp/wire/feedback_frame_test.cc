@@ -33,11 +33,11 @@ TEST(FeedbackFrameTest, RefusesRangesThatDoNotFitTheirReport) {
   EXPECT_EQ(report(9, 10, 10, {3, 2, 6}), std::nullopt);        // beyond the highest
   EXPECT_EQ(report(9, 10, 10, {3, 0, 5}), std::nullopt);        // an empty gap
   EXPECT_EQ(report(9, 10, 10, {3, 2, 0, 1, 1}), std::nullopt);  // gaps that touch
-  EXPECT_EQ(report(9, 11, 10, {3, 2, 5}), std::nullopt);        // floor below zero
-  EXPECT_EQ(report(9, 5, 10, {3, 2, 5}), std::nullopt);         // begins below its floor
+  EXPECT_EQ(report(9, 11, 10, {3, 2, 5}), std::nullopt);        // the floor would be below zero
+  EXPECT_EQ(report(9, 5, 10, {3, 2, 5}), std::nullopt);         // begins below the floor
   EXPECT_EQ(report(9, 10, 10, {3, kMaxVarint, 5}), std::nullopt);
   EXPECT_NE(report(9, 10, 7, {3, 1, 3}, 3), std::nullopt);
-  EXPECT_EQ(report(9, 10, 7, {3, 1, 3}, 4), std::nullopt);  // its report begins below zero
+  EXPECT_EQ(report(9, 10, 7, {3, 1, 3}, 4), std::nullopt);  // the report would begin below zero
 }
 
 TEST(FeedbackFrameTest, ReadsABitmap) {
@@ -63,10 +63,10 @@ TEST(FeedbackFrameTest, ReadsABitmap) {
             "FEEDBACK 0 0-20/19: +0-3 -3-5 +5-8 -8-9 +9-20;");
   EXPECT_EQ(report(19, 20, 9, {0x00, 0xff}, 0), "FEEDBACK 0 0-9/19: -0-8 +8-9;");
   EXPECT_EQ(report(19, 12, 8, {0xff}, 4), "FEEDBACK 8 8-20/19: +8-20;");
-  EXPECT_EQ(report(19, 20, 16, {0xff}, 0), std::nullopt);        // shorter than it says
+  EXPECT_EQ(report(19, 20, 16, {0xff}, 0), std::nullopt);        // shorter than its length says
   EXPECT_EQ(report(19, 20, 0, {}, 0), std::nullopt);             // empty
   EXPECT_EQ(report(9, 10, 12, {0xff, 0xff}, 0), std::nullopt);   // beyond the highest
-  EXPECT_EQ(report(19, 20, 16, {0xff, 0xff}, 5), std::nullopt);  // tail beyond it
+  EXPECT_EQ(report(19, 20, 16, {0xff, 0xff}, 5), std::nullopt);  // the tail would end beyond it
   EXPECT_EQ(report(19, 20, kMaxVarint, {0xff, 0xff}, 0), std::nullopt);
 }
 

@@ -38,7 +38,7 @@ TEST(FramesTest, OnlyDataIsWhatFillsAPacketAlone) {
     std::vector<std::byte> bytes;
     for (const int byte : packet) bytes.push_back(static_cast<std::byte>(byte));
     const auto frame = parse_only_data(bytes);
-    // Whoever reads it as any packet sees the same.
+    // A reader that takes it for any packet sees the same frame.
     Transcript seen;
     if (frame) {
       seen(*frame);
@@ -210,7 +210,7 @@ TEST(FramesTest, AHelloThatEncryptsCarriesMessages) {
   EXPECT_TRUE(in.ok());
   EXPECT_TRUE(std::ranges::equal(keys.offer, written.offer));
   EXPECT_TRUE(std::ranges::equal(keys.accept, written.accept));
-  // Messages that do not fit their frame.
+  // The messages do not fit into the frame.
   for (std::size_t less = 1; less <= 4 + written.offer.size() + written.accept.size(); ++less) {
     store_u16(b.room.data() + 1, static_cast<std::uint16_t>(whole.size() - 3 - less));
     ByteReader shorter(whole.subspan(1));

@@ -27,7 +27,7 @@ TEST(PacketTest, RefusesShortPacketsAndReservedBits) {
   EXPECT_FALSE(parse_header(packet));
   packet[0] = std::byte{0x1a};  // a HELLO is never protected
   EXPECT_FALSE(parse_header(packet));
-  packet[0] = std::byte{0x21};  // of version 2, whose bits we do not know
+  packet[0] = std::byte{0x21};  // version 2, in which the meaning of these bits is unknown
   EXPECT_TRUE(parse_header(packet));
 }
 

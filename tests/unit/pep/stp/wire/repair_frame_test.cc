@@ -1,4 +1,4 @@
-// CODED and REPAIR: round trips, octet for octet, and what is refused.
+// CODED and REPAIR frames: round trips, octet for octet, and refused frames.
 #include "pep/stp/wire/repair_frame.h"
 
 #include <gtest/gtest.h>
@@ -95,7 +95,7 @@ TEST_F(RepairFrames, MalformedOnesAreRefused) {
   EXPECT_FALSE(accepts(0x48, {0, 0, 1, 0, 1, 0})) << "short";
 }
 
-// The largest packet that is covered has a repair that fits.
+// The repair of the largest covered packet fits into a packet.
 TEST_F(RepairFrames, TheOverheadIsWhatTheLongestNeeds) {
   const std::size_t room = 1'472 - 12;
   const std::size_t covered = room - kRepairOverhead - kCodedFrameSize;

@@ -1,4 +1,4 @@
-// Frames as text, so that a test compares what a reader would see.
+// Writes frames as text, so that a test compares what a receiver would read.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ inline std::vector<std::byte> bytes_of(std::string_view text) {
   return {data, data + text.size()};
 }
 
-// Keeps the frames of a packet as text, so that a test compares what a reader would see.
+// Collects the frames of a packet as text.
 struct Transcript {
   std::string text;
   void operator()(const PingFrame& f) { text += "PING " + std::to_string(f.settled) + ";"; }

@@ -1,4 +1,4 @@
-// The window that is advertised.
+// The window that an endpoint advertises.
 #include "pep/tcp/receiving/receive_window.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(ReceiveWindow, NeverRetreatsByMoreThanRoundingAndNeverCreeps) {
       }
       if (random.chance(0.5)) memory.consumed += random.below(memory.next - memory.consumed + 1);
     }
-    // Whatever happened before: with everything consumed the window is open.
+    // Once all bytes are consumed, the window is open, whatever happened before.
     memory.consumed = memory.next;
     EXPECT_TRUE(window.advertise(memory) > 0);
   }

@@ -1,4 +1,4 @@
-// The blocks that an ACK reports.
+// The SACK blocks in an ACK.
 #include "pep/tcp/receiving/sack_report.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// RACK by itself.
+// RACK without the rest of the sender.
 #include "pep/tcp/sending/rack.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST_F(RackTest, ThreeDeliveredAboveMakeItLostAtOnce) {
   send(0, 10, 0);
   deliver(1000, 3000, 20);
   EXPECT_EQ(lost(20), Ranges{});
-  EXPECT_EQ(again_, at(25));  // a round trip and a quarter after it was sent
+  EXPECT_EQ(again_, at(25));  // a round trip and a quarter after the segment was sent
   deliver(3000, 4000, 20);
   EXPECT_EQ(lost(20), (Ranges{{0, 1000}}));
 }
@@ -74,7 +74,7 @@ TEST_F(RackTest, ALostRetransmissionIsFoundByWhatWasSentAfterIt) {
 TEST_F(RackTest, AfterReorderingItWaitsForTheWindowEvenWithManyAbove) {
   send(0, 10, 0);
   deliver(1000, 2000, 20);
-  deliver(0, 1000, 21);  // late, and not sent again
+  deliver(0, 1000, 21);  // late, but not retransmitted
   EXPECT_TRUE(rack_.reordering_seen());
   deliver(3000, 10'000, 22);
   EXPECT_EQ(lost(22), Ranges{});
@@ -128,11 +128,11 @@ TEST_F(RackTest, AnAmbiguousDeliveryOfARetransmissionSaysNothing) {
   EXPECT_EQ(lost(20).size(), 1u);
   send(4000, 1, 21);
   rack_.segments().on_retransmitted({0, 1000}, at(22));
-  deliver(0, 1000, 25);  // 3 ms after: the original
+  deliver(0, 1000, 25);  // 3 ms later, so it is the original
   EXPECT_EQ(lost(500), Ranges{});
   send(5000, 1, 100);
   rack_.segments().on_retransmitted({4000, 5000}, at(101));
-  deliver(4000, 5000, 160, at(100));  // echoes what was sent before the retransmission
+  deliver(4000, 5000, 160, at(100));  // the echo is of a segment before the retransmission
   EXPECT_EQ(lost(500), Ranges{});
   rack_.segments().on_retransmitted({5000, 6000}, at(161));
   send(6000, 1, 150);
@@ -151,7 +151,8 @@ TEST_F(RackTest, AtATimeoutWhatWasSentJustNowIsNotLost) {  // section 6.3
 }
 
 TEST(RackCost, LargeWindowWithManyHolesIsNotQuadratic) {
-  // As much in flight as there may be, every hundredth segment lost, one report a segment.
+  // As many segments in flight as possible, every hundredth of them lost, and one report for each
+  // segment.
   constexpr std::uint64_t kSegment = 1448;
   constexpr std::uint64_t kSegments = SentSegments::kMost;
   Scoreboard board;

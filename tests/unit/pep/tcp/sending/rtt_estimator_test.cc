@@ -1,4 +1,4 @@
-// The round trip and the timer that follows from it.
+// The round trip, and the retransmission timeout that follows from it.
 #include "pep/tcp/sending/rtt_estimator.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What the peer has reported, against a naive model.
+// The ranges that the peer has reported, checked against a naive model.
 #include "pep/tcp/sending/scoreboard.h"
 
 #include <gtest/gtest.h>
@@ -8,14 +8,14 @@
 namespace satrelay::tcp::test::scoreboard_test {
 namespace {
 
-// Against bytes marked one by one.
+// The model marks the bytes one by one.
 TEST(Scoreboard, AgreesWithANaiveModel) {
   enum Condition : char { kFlight, kSacked, kLost };
   constexpr std::uint64_t kSegment = 10;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Random random(seed);
     Scoreboard board;
-    std::vector<char> model;  // by position; below una unused
+    std::vector<char> model;  // by position; places below una are unused
     std::uint64_t una = 0;
     const auto check = [&] {
       ASSERT_TRUE(board.is_consistent());
@@ -64,7 +64,9 @@ TEST(Scoreboard, AgreesWithANaiveModel) {
         }
       } else if (next > una) {
         const std::uint64_t ack = una + 1 + random.below(next - una);
-        if (ack < next && model[ack] == kSacked) continue;  // a receiver would have said more
+        if (ack < next && model[ack] == kSacked)
+          continue;  // a receiver would have acknowledged
+                     // more
         board.acknowledge(ack);
         una = ack;
       } else {

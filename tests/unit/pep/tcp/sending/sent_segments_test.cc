@@ -1,4 +1,4 @@
-// The record of what was sent when, against a naive model.
+// The times at which segments were sent, checked against a naive model.
 #include "pep/tcp/sending/sent_segments.h"
 
 #include <gtest/gtest.h>
@@ -102,7 +102,7 @@ TEST(SentSegments, OfUsualSizeMayBeMoreThanTinyOnes) {
     segments.release_below(end / 2);
     EXPECT_GT(segments.room(), 0U);
   }
-  // Tiny ones are left of a flight that had large ones, too.
+  // Even if the flight also had large segments, tiny ones may be left of it.
   SentSegments segments;
   segments.on_sent({0, 10'000'000}, at(0));
   for (std::uint64_t i = 0; i < 10'000; ++i) {

@@ -1,4 +1,4 @@
-// The arguments for a device.
+// The arguments with which DPDK opens a device.
 #include "relay/dpdk/device/device_arguments.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// What a device is given to cut and to sum up, and what becomes of what it does not take.
+// Which frames a device cuts, which checksums it computes, and what happens to frames that it does
+// not take.
 #include "relay/dpdk/device/device_sender.h"
 
 #include <algorithm>
@@ -23,11 +24,11 @@ struct Sent {
   std::size_t l2 = 0, l3 = 0, l4 = 0;
 };
 
-// A device and its driver.
+// The device and its driver.
 std::vector<Sent> taken;
-std::size_t room = 0;     // messages for which there is some
+std::size_t room = 0;     // messages that the device has room for
 std::uint64_t never = 0;  // offloads that the driver refuses
-std::size_t longest = 0;  // frame that it does not refuse; 0: any
+std::size_t longest = 0;  // octets of the longest frame that it accepts; 0: no limit
 std::size_t calls_to_prepare = 0;
 
 std::uint16_t fake_prepare(std::uint16_t, std::uint16_t, rte_mbuf** packets, std::uint16_t count) {
@@ -35,7 +36,7 @@ std::uint16_t fake_prepare(std::uint16_t, std::uint16_t, rte_mbuf** packets, std
   for (std::uint16_t i = 0; i < count; ++i) {
     if ((packets[i]->ol_flags & never) != 0) return i;
     if (longest != 0 && packets[i]->pkt_len > longest) return i;
-    // As drivers of Intel's cards do for a large frame: without the length.
+    // In a large frame, drivers of Intel's cards write a checksum without the length.
     if ((packets[i]->ol_flags & RTE_MBUF_F_TX_TCP_SEG) != 0) {
       std::byte* header = rte_pktmbuf_mtod(packets[i], std::byte*);
       store_u16(header + packets[i]->l2_len + packets[i]->l3_len + 16, 0xabcd);
@@ -79,7 +80,7 @@ class DeviceSenderTest : public PacketTest {
   }
   void TearDown() override { EXPECT_EQ(used(), 0U); }
 
-  // The pieces of a large frame, as this program would have written them.
+  // Puts the pieces of a large frame into the burst, as this program would write them.
   static std::vector<Bytes> put(Burst& burst, const LargeFrame& large) {
     std::vector<Bytes> frames;
     const auto frame = large.write();
@@ -103,7 +104,8 @@ class DeviceSenderTest : public PacketTest {
     }
     return frames;
   }
-  // A segment whose checksum is left to the device, and how it must leave.
+  // Puts a segment into the burst, with its checksum left to the device. Returns the frame that
+  // must leave.
   static Bytes put_left(Burst& burst, const LargeFrame& frame) {
     std::vector<Bytes> frames = put(burst, frame);
     Packet packet = burst.pop();
@@ -111,7 +113,7 @@ class DeviceSenderTest : public PacketTest {
     std::byte* tcp = packet.mutable_bytes().data() + from;
     store_u16(tcp + 16, 0);
     const std::uint16_t rest = wire::checksum_sum(packet.bytes().subspan(from));
-    // What makes the sum right: that of the pseudo-header.
+    // The checksum field gets the sum of the pseudo-header.
     const auto whole = static_cast<std::uint16_t>(~load_u16(frames[0].data() + from + 16));
     store_u16(tcp + 16, wire::add_checksums(whole, static_cast<std::uint16_t>(~rest)));
     packet.leave_checksum(from);

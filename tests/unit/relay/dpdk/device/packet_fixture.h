@@ -1,4 +1,4 @@
-// Packets of a pool on a real EAL without devices, which all tests of the process share.
+// Packets of a pool on a real EAL without devices. All tests of the process share the EAL.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -98,7 +98,7 @@ TEST_F(PacketTest, SaysWhatTheDeviceHasFoundOfAChecksum) {
   EXPECT_FALSE(packet.checksum_is_unfinished());
 }
 
-// Else a driver calls good what the device has not looked at.
+// Else a driver might call a checksum good that the device has not checked.
 TEST_F(PacketTest, SaysWhetherTheDeviceHasFoundATransport) {
   const auto is_plain = [](std::uint32_t type) {
     Packet packet = packet_of(60, 1);
@@ -123,7 +123,7 @@ TEST_F(PacketTest, TellsWhoWroteItAndWhetherItWasChecked) {
   Packet packet = burst.pop();
   packet.set_received();
   packet.set_checked();
-  // Of a copy nothing is known but that it is not ours.
+  // Nothing is known about a copy, except that it is not our own.
   burst.push(pool().copy(packet));
   burst.push(std::move(packet));
   EXPECT_FALSE(burst.peek(0).is_own());

@@ -1,4 +1,4 @@
-// A port on shared memory (memif), and somebody else at its other end.
+// A port on shared memory (memif), and another program at its other end.
 #include "relay/dpdk/device/port.h"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ bool is_linked(const char* name) {
   return link.link_status == RTE_ETH_LINK_UP;
 }
 
-// With buffers of 512 bytes, as it has chosen for both.
+// The other end. It has chosen buffers of 512 bytes for both ends.
 class Peer {
  public:
   Peer(const std::string& socket, PacketPool& pool) {
@@ -76,7 +76,7 @@ class Peer {
   std::uint16_t id_ = 0;
 };
 
-// The other end has buffers of another size, and an MTU of its own.
+// The other end has buffers of another size and another MTU.
 TEST_F(MemifPortTest, TakesWholeFramesOnly) {
   config::Port config;
   config.driver = config::Driver::kMemif;

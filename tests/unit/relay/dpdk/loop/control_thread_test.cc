@@ -14,7 +14,7 @@ namespace {
 
 class ControlThreadTest : public PacketTest {};
 
-// What comes while its work runs is seen, too.
+// The thread also sees what happened while its work was running.
 TEST_F(ControlThreadTest, LooksOnceMoreThoughItIsToldToEndInTheMidstOfItsWork) {
   eal();
   std::atomic<int> runs = 0;
@@ -26,7 +26,8 @@ TEST_F(ControlThreadTest, LooksOnceMoreThoughItIsToldToEndInTheMidstOfItsWork) {
   });
   while (runs == 0) std::this_thread::yield();
   std::thread ending([&] { thread.reset(); });
-  // Time for the end to be told; too little of it makes the test easier, not false.
+  // Time for the thread to be told to end. If it is too short, the test checks less, but still
+  // passes.
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   may_go_on = true;
   ending.join();

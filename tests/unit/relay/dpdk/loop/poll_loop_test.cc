@@ -1,4 +1,4 @@
-// When a program that polls pauses.
+// When a polling program pauses.
 #include "relay/dpdk/loop/poll_loop.h"
 
 #include <gtest/gtest.h>

@@ -30,8 +30,8 @@ namespace {
 
 constexpr std::uint8_t kTcp = 6, kUdp = 17, kIcmp = 1;
 
-// What the kernel does with such a program: no word behind the end of the packet can be loaded, and
-// who tries has 0 for an answer.
+// Runs such a program as the kernel does. A program that loads a word beyond the end of the packet
+// returns 0.
 class Machine {
  public:
   Machine(ConstBytes packet, std::uint16_t protocol) : packet_(packet), protocol_(protocol) {}
@@ -168,7 +168,7 @@ void put_address(Packet& packet, std::size_t at, const IpAddress& address) {
   }
 }
 
-// From the network header on. `options`: words of them.
+// The packet from the network header on. `options` counts 32-bit words.
 Packet v4(const Flow& flow, std::uint8_t protocol, unsigned options = 0, unsigned fragment = 0) {
   const std::size_t header = 20 + 4 * options;
   Packet packet(header + 8, std::byte{0x5a});
@@ -205,7 +205,7 @@ std::uint32_t by_flow(const Flow& f) {
 }
 std::uint32_t by_addresses(const Flow& f) { return gateway::flow_hash(f.from, f.to, 0, 0); }
 
-// For any number of queues: the program's answer, and the one that is right.
+// For any number of queues: the queue that the program chooses, and the right one.
 class FanoutTest : public testing::TestWithParam<unsigned> {
  protected:
   std::uint32_t queue(const Packet& packet, std::uint16_t protocol) const {
@@ -277,7 +277,8 @@ TEST_P(FanoutTest, FragmentsAndWhatHasNoPortsGoByTheirAddresses) {
   }
 }
 
-// With a gateway that has as many workers or more: each lane comes to the queue of its worker.
+// The peer has as many workers as there are queues, or more. Each lane comes to the queue of its
+// worker.
 TEST_P(FanoutTest, LanesComeToTheQueueOfTheirWorker) {
   for (unsigned lanes = GetParam(); lanes <= 16; lanes *= 2) {
     for (unsigned lane = 0; lane < lanes; ++lane) {
@@ -305,8 +306,7 @@ TEST_P(FanoutTest, WhatIsNoIpOrTooShortIsForTheFirst) {
   }
 }
 
-// --- real sockets, in a network namespace of their own; without the right to one they are skipped
-// --
+// --- real sockets in a network namespace of their own, skipped without the right to one ----------
 
 Packet framed(const Packet& packet) {
   Packet frame(14, std::byte{2});
@@ -316,7 +316,7 @@ Packet framed(const Packet& packet) {
   return frame;
 }
 
-// A socket of another program on an interface: what it sends, the kernel shows to all who listen.
+// A socket of another program on an interface. The kernel shows its frames to all listeners.
 class Host {
  public:
   explicit Host(const char* interface) : socket_(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)) {
@@ -337,7 +337,7 @@ class Host {
   sockaddr_ll to_{};
 };
 
-// Frames with `mark` at the end that wait there.
+// How many frames with `mark` at their end wait in the socket.
 unsigned received(const PacketSocket& socket, std::byte mark) {
   unsigned count = 0;
   std::array<std::byte, 256> frame{};

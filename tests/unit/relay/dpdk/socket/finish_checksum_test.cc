@@ -40,7 +40,7 @@ Frame make_frame(bool is_v6, std::uint8_t protocol, std::size_t tags, std::size_
   const std::size_t transport_header = protocol == 6 ? 20 : 8;
   f.transport = f.ip + header;
   f.checksum = f.transport + (protocol == 6 ? 16 : 6);
-  constexpr std::size_t kPadding = 4;  // of Ethernet: does not count
+  constexpr std::size_t kPadding = 4;  // Ethernet padding, which does not count
   f.bytes.assign(f.transport + transport_header + payload + kPadding, std::byte{0});
   for (std::size_t i = 0; i < tags; ++i) {
     store_u32(f.bytes.data() + 12 + 4 * i, i == 0 ? 0x88a8'0005 : 0x8100'0006);
@@ -90,7 +90,7 @@ TEST(FinishChecksum, CompletesTcpAndUdpOverBothVersions) {
   EXPECT_TRUE(is_correct(with_options));
 }
 
-// As a sender leaves it behind headers that are not looked at.
+// The sender leaves the checksum to be finished, behind headers that are not parsed.
 TEST(FinishChecksum, CompletesWhereItIsTold) {
   for (const std::uint8_t protocol : {std::uint8_t{6}, std::uint8_t{17}}) {
     for (const std::size_t payload : {0U, 1U, 777U}) {
@@ -111,7 +111,7 @@ TEST(FinishChecksum, CompletesWhereItIsTold) {
   EXPECT_FALSE(finish_checksum_at(f.bytes, 60'000, 16));
 }
 
-// RFC 2784 section 2.3: over header and payload, with 0 in its place.
+// RFC 2784 section 2.3: the checksum covers header and payload, with 0 in its own place.
 TEST(FinishChecksum, WritesThatOfGre) {
   std::vector<std::byte> frame(34 + 8 + 21);
   for (std::size_t i = 34; i < frame.size(); ++i) frame[i] = static_cast<std::byte>(i);
@@ -143,7 +143,8 @@ TEST(FinishChecksum, WritesTheCrcOfSctp) {
   EXPECT_EQ(__builtin_bswap32(load_u32(frame.data() + 42)), expected);
 }
 
-// Destination options before TCP: the pseudo-header names TCP, and its length.
+// Destination options before TCP. The pseudo-header has the number of TCP and the length of its
+// segment.
 TEST(FinishChecksum, LooksBehindExtensionHeaders) {
   Frame f = make_frame(true, 6, 1, 100);
   const std::array<std::byte, 8> options{std::byte{6}, std::byte{0}, std::byte{1}, std::byte{4}};
@@ -171,7 +172,7 @@ TEST(FinishChecksum, LeavesAllElseAlone) {
   store_u32(routed.bytes.data() + routed.ip + 20, 0x0183'0704U);  // RFC 791: loose source route
   expect_left_alone(routed);
   Frame passing = make_frame(true, 43, 0, 100);
-  store_u32(passing.bytes.data() + passing.transport, 0x0600'0001U);  // one more host
+  store_u32(passing.bytes.data() + passing.transport, 0x0600'0001U);  // one more host to visit
   expect_left_alone(passing);
   Frame fragment = make_frame(false, 17, 0, 100);
   store_u16(fragment.bytes.data() + fragment.ip + 6, 0x2000);

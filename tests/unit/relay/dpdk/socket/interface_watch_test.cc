@@ -33,7 +33,7 @@ class InterfaceWatchTest : public ::testing::Test {
  protected:
   Next look(const InterfaceView& view) { return watch_.look(view, now_); }
   void wait(Duration length) { now_ += length; }
-  // "down lan0 has no carrier".
+  // The changes since the last call, in words: "down lan0 has no carrier".
   std::string told() {
     constexpr const char* kWords[] = {"up", "down", "gone", "returned", "renamed", "unfit"};
     std::string text;

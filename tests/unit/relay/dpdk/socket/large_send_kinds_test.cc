@@ -17,7 +17,7 @@ TEST(LargeSendKinds, AKernelWithoutAWordForItIsBelievedAtOnce) {
   EXPECT_GE(kinds.most(kTcp), 64U);
   EXPECT_GE(kinds.most({.is_tcp = false, .is_v4 = false, .tags = 0}), 64U);
   EXPECT_GE(kinds.most({.is_tcp = false, .is_v4 = true, .tags = 1}), 64U);
-  // It learns no words while it runs.
+  // A running kernel does not learn new kinds.
   for (int i = 0; i < 4; ++i) kinds.on_sent(kUdp, LargeSendKinds::kTrial);
   EXPECT_EQ(kinds.most(kUdp), 1U);
   kinds.forget();

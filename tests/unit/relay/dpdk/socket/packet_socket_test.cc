@@ -1,4 +1,5 @@
-// Real sockets, in a network namespace of their own; without the right to one they are skipped.
+// Real sockets in a network namespace of their own. Without the right to one, the tests are
+// skipped.
 #include "relay/dpdk/socket/packet_socket.h"
 
 #include <fcntl.h>
@@ -23,7 +24,7 @@ namespace {
 class PacketSocketTest : public PacketTest {
  protected:
   void SetUp() override { pool(); }
-  // In a thread, which takes its namespace with it when it ends.
+  // Runs in a thread. Its namespace ends with the thread.
   static void in_namespace(const std::function<void()>& run) {
     bool allowed = false;
     std::thread([&] {
@@ -34,7 +35,7 @@ class PacketSocketTest : public PacketTest {
   }
 };
 
-// What a guest sends through a tap of its own.
+// Sends frames as a guest does, through a tap of its own.
 class Tap {
  public:
   Tap() : tap_(::open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC)) {
@@ -62,7 +63,7 @@ class Tap {
   bool is_open_ = false;
 };
 
-// UFO, as a guest's virtio card sends it: a packet socket has no name for that.
+// UFO, as a guest's virtio card sends it. A packet socket has no name for this kind.
 const OffloadHeader kUfo{.flags = OffloadHeader::kNeedsChecksum,
                          .kind = 3,
                          .header_size = 42,
@@ -78,7 +79,7 @@ TEST_F(PacketSocketTest, AnErrorOfTheReceiverCostsNoFrameToSend) {
     SocketReceiver receiver(socket.descriptor(), pool(), 1500);
     SocketSender sender(socket.descriptor(), SocketSender::LargeFrames::kWhereTaken);
     Burst burst;
-    // The kernel's own frames, of which there may be some.
+    // Drops frames of the kernel itself, which there may be.
     while (receiver.receive(burst) > 0) burst.clear();
     ASSERT_TRUE(tap.write({}, wire::LargeFrame{.is_tcp = false, .payload = 100}.write()));
     ASSERT_TRUE(tap.write(kUfo, wire::LargeFrame{.is_tcp = false, .payload = 3000}.write()));
@@ -93,7 +94,7 @@ TEST_F(PacketSocketTest, AnErrorOfTheReceiverCostsNoFrameToSend) {
   });
 }
 
-// Within tunnels that pass it makes what no port can cut.
+// Merging would make frames within passing tunnels that no port can cut.
 TEST_F(PacketSocketTest, AnInterfaceIsToldNotToMerge) {
   in_namespace([&] {
     ASSERT_EQ(std::system("ip link add va mtu 1508 type veth peer name vb mtu 1508"), 0);
@@ -108,7 +109,7 @@ TEST_F(PacketSocketTest, AnInterfaceIsToldNotToMerge) {
 
 TEST_F(PacketSocketTest, OneCallTakesSoMuchWhereAllIsDropped) {
   in_namespace([&] {
-    // Without what the kernel says of itself on a link that comes up.
+    // Without IPv6, as the kernel sends frames of its own when a link comes up.
     ASSERT_EQ(std::system("sysctl -qw net.ipv6.conf.default.disable_ipv6=1 && "
                           "ip link add va mtu 1508 type veth peer name vb mtu 1508 && "
                           "ip link set va up && ip link set vb up"),
@@ -117,7 +118,7 @@ TEST_F(PacketSocketTest, OneCallTakesSoMuchWhereAllIsDropped) {
     PacketSocket host(::if_nametoindex("vb"));
     SocketReceiver receiver(socket.descriptor(), pool(), 1500);
     constexpr std::size_t kHead = sizeof(OffloadHeader);
-    std::vector<std::byte> frame(kHead + 14 + 1508 + 4);  // one tag, and an MTU too long
+    std::vector<std::byte> frame(kHead + 14 + 1508 + 4);  // one tag, and longer than the MTU
     store_u16(frame.data() + kHead + 12, 0x8100);
     store_u16(frame.data() + kHead + 14, 5);
     store_u16(frame.data() + kHead + 16, 0x88b5);

@@ -1,4 +1,4 @@
-// Frames as a packet socket would bring them, through a pair of local sockets.
+// Frames as a packet socket delivers them, sent through a pair of local sockets.
 #include "relay/dpdk/socket/socket_receiver.h"
 
 #include <sys/socket.h>
@@ -38,7 +38,7 @@ class SocketReceiverTest : public PacketTest {
     message.msg_iovlen = 2;
     return ::sendmsg(ends_[0], &message, 0) >= 0;
   }
-  // All that has come, burst by burst.
+  // Receives all that has arrived, burst by burst.
   std::vector<Packet> receive() {
     std::vector<Packet> all;
     Burst burst;
@@ -107,21 +107,21 @@ TEST_F(SocketReceiverTest, CompletesChecksums) {
 }
 
 TEST_F(SocketReceiverTest, CountsWhatItCannotCut) {
-  // Too long, and no TCP; its pieces would be too long.
+  // A UDP frame that is too long, and one with pieces that would be too long.
   ASSERT_TRUE(arrive({}, LargeFrame{.is_tcp = false, .payload = 3000}.write()));
   OffloadHeader udp = tcp_head(34, 3000);
   udp.kind = OffloadHeader::kUdp;
   ASSERT_TRUE(arrive(udp, LargeFrame{.is_tcp = false, .payload = 9000}.write()));
-  // In a tunnel: another checksum is to be written.
+  // In a tunnel: the head asks for another checksum.
   ASSERT_TRUE(arrive(tcp_head(84), LargeFrame{.payload = 9000}.write()));
-  // A kind without a name here, and one that says nothing of sizes.
+  // A kind without a name here, and a kind without a segment size.
   OffloadHeader unknown = tcp_head(34);
   unknown.kind = 3;
   ASSERT_TRUE(arrive(unknown, LargeFrame{.payload = 9000}.write()));
   ASSERT_TRUE(arrive(tcp_head(34, 0), LargeFrame{.payload = 9000}.write()));
   // Longer than any IP packet.
   ASSERT_TRUE(arrive({}, std::vector<std::byte>(100'000)));
-  // Shorter than a header, ours or Ethernet's.
+  // Shorter than our own header, and shorter than Ethernet's.
   ASSERT_EQ(::send(ends_[0], "x", 1, 0), 1);
   ASSERT_TRUE(arrive({}, std::vector<std::byte>(13)));
   EXPECT_EQ(receive().size(), 0U);
@@ -130,7 +130,7 @@ TEST_F(SocketReceiverTest, CountsWhatItCannotCut) {
   EXPECT_EQ(receive().size(), 7U) << "what follows is not harmed";
 }
 
-// As a host with a larger MTU sends it: whole, with its checksum.
+// A frame as a host with a larger MTU sends it: whole, with its checksum.
 std::vector<std::byte> finished(LargeFrame large) {
   auto frame = large.write();
   EXPECT_TRUE(finish_checksum(frame));
@@ -173,7 +173,8 @@ TEST_F(SocketReceiverTest, PiecesThatWouldBeTooLongAreCutToFit) {
 }
 
 TEST_F(SocketReceiverTest, ATagThatIsNotThereIsNoRoomForPayload) {
-  // IP packets of MTU + 8, + 4 and + 4: none is longer as a frame than two tags allow.
+  // IP packets of MTU + 8, MTU + 4 and MTU + 4 octets. As frames they are no longer than two tags
+  // allow.
   for (const std::uint8_t tags : {std::uint8_t{0}, std::uint8_t{0}, std::uint8_t{1}}) {
     const std::size_t payload = counters().oversized == 0 ? 1456 : 1452;
     ASSERT_TRUE(arrive({}, finished({.tags = tags, .payload = payload})));
@@ -204,7 +205,7 @@ TEST_F(SocketReceiverTest, WhatCannotBeCutHasTheRoomOfTwoTags) {
 }
 
 TEST_F(SocketReceiverTest, HeadersThatLeaveLittleRoomMakeNoFloodOfPieces) {
-  // Destination options of 1,424 octets leave four of the MTU.
+  // Destination options of 1,424 octets leave four octets of the MTU.
   std::string options = "06 b1";
   for (int i = 2; i < 1424; ++i) options += " 00";
   OffloadHeader left = tcp_head(14 + 40 + 1424, 0);
@@ -246,7 +247,7 @@ TEST_F(SocketReceiverTest, AnEmptyPoolLosesNothing) {
   Burst burst;
   EXPECT_EQ(receiver_->receive(burst), 0U);
   EXPECT_EQ(counters().no_buffer, 1U);
-  all.resize(all.size() - 5);  // one of them for the large frame itself
+  all.resize(all.size() - 5);  // one buffer holds the large frame itself
   EXPECT_EQ(receiver_->receive(burst), 0U) << "all five wait for frames";
   all.resize(all.size() - 64);
   std::size_t count = 0;
@@ -257,7 +258,7 @@ TEST_F(SocketReceiverTest, AnEmptyPoolLosesNothing) {
   EXPECT_EQ(count, 10U);
 }
 
-// `inner` (an Ethernet frame) behind an outer IPv4 header of that protocol and `between`.
+// `inner` (an Ethernet frame) behind an outer IPv4 header with `protocol`, and `between`.
 std::vector<std::byte> in_tunnel(ConstBytes inner, std::uint8_t protocol, ConstBytes between) {
   wire::EthernetHeader ethernet;
   ethernet.type = wire::EtherType::kIpv4;
@@ -274,7 +275,7 @@ std::vector<std::byte> in_tunnel(ConstBytes inner, std::uint8_t protocol, ConstB
   return frame;
 }
 
-// A VXLAN device on this machine: the outer checksum is 0, the inner one is left to the card.
+// A VXLAN device on this machine. The outer checksum is 0, and the inner one is left to the card.
 TEST_F(SocketReceiverTest, ALeftChecksumWithinAVxlanIsTheInnerOne) {
   const auto inner = LargeFrame{.payload = 500}.write();
   std::vector<std::byte> between(16);
@@ -293,7 +294,7 @@ TEST_F(SocketReceiverTest, ALeftChecksumWithinAVxlanIsTheInnerOne) {
       wire::transport_checksum_ok(ip->source, ip->destination, 6, all[0].bytes().subspan(50 + 34)));
 }
 
-// As Linux leaves it (6.1, measured): the header tells of TCP, and of the inner checksum.
+// As Linux 6.1 leaves it (measured): the head describes TCP and the inner checksum.
 TEST_F(SocketReceiverTest, ALargeFrameInATunnelIsCut) {
   const wire::TunnelFrame vxlan = wire::tunnel_frames()[0];
   const auto frame = vxlan.around(LargeFrame{.payload = 30 * 1398}.write(), 0,
@@ -319,7 +320,7 @@ TEST_F(SocketReceiverTest, CountsWhatItCannotCutInATunnel) {
   const wire::TunnelFrame vxlan = wire::tunnel_frames()[0];
   const auto frame =
       vxlan.around(LargeFrame{.payload = 9000}.write(), 0, wire::TunnelFrame::Checksums::kLeft);
-  ASSERT_TRUE(arrive(tcp_head(84, 1407), frame));  // longer than two tags would make them
+  ASSERT_TRUE(arrive(tcp_head(84, 1407), frame));  // longer pieces than two tags allow
   ASSERT_TRUE(arrive(tcp_head(84, 0), frame));
   ASSERT_TRUE(arrive(tcp_head(84, 1), frame));  // 9,000 pieces
   ASSERT_TRUE(arrive(tcp_head(80, 1398), frame));
@@ -331,7 +332,7 @@ TEST_F(SocketReceiverTest, CountsWhatItCannotCutInATunnel) {
   other.kind = OffloadHeader::kUdp;
   ASSERT_TRUE(arrive(other, frame));
   other = tcp_head(84, 1398);
-  other.flags = 0;  // nothing says where the tunnel ends
+  other.flags = 0;  // nothing tells where the tunnel's headers end
   ASSERT_TRUE(arrive(other, frame));
   EXPECT_EQ(receive().size(), 0U);
   EXPECT_EQ(counters().uncut, 10U);

@@ -1,4 +1,4 @@
-// What a kernel is given, and what becomes of what it refuses.
+// The messages that a kernel gets, and what happens to the refused ones.
 #include "relay/dpdk/socket/socket_sender.h"
 
 #include <cerrno>
@@ -20,20 +20,20 @@ struct Sent {
   std::vector<std::byte> frame;
 };
 
-// A kernel that answers as it is told: 0 takes one message, else with that error; when nothing is
-// left to say it takes all.
+// A kernel that answers as `answers` says. 0 takes one message, and any other number is an error.
+// Once no answers are left, it takes all messages.
 std::vector<Sent> taken;
 std::deque<int> answers;
 bool knows_udp = true;
 constexpr std::size_t kNoLimit = ~std::size_t{0};
-std::size_t most_bytes = kNoLimit;  // of a frame that the device takes or cuts
-std::size_t refused = 0;            // as it was longer
+std::size_t most_bytes = kNoLimit;  // octets of the longest frame that the device takes or cuts
+std::size_t refused = 0;            // frames that were longer
 
 int fake_sendmmsg(int, mmsghdr* messages, unsigned count, int) {
   unsigned sent = 0;
   while (sent < count) {
     const int answer = answers.empty() ? 0 : answers.front();
-    if (answer != 0 && sent > 0) break;  // told with the next call
+    if (answer != 0 && sent > 0) break;  // the next call reports it
     if (!answers.empty()) answers.pop_front();
     errno = answer;
     if (answer != 0) return -1;
@@ -72,7 +72,7 @@ class SocketSenderTest : public PacketTest {
   }
   void TearDown() override { EXPECT_EQ(used(), 0U); }
 
-  // The pieces of a large frame, as this program would have written them.
+  // Puts the pieces of a large frame into the burst, as this program would write them.
   static void put(Burst& burst, const LargeFrame& large) {
     const auto frame = large.write();
     auto segmenter = wire::Segmenter::of(
@@ -160,7 +160,7 @@ TEST_F(SocketSenderTest, ADeviceThatCannotCutLosesNothing) {
   EXPECT_EQ(refused, 4U) << "two calls each for four and for two frames: it is believed then";
   taken.clear();
   most_bytes = kNoLimit;
-  // The interface has come back: it may be another one.
+  // The interface has come back, and may be another one.
   put(burst, {.payload = 4 * kMss});
   EXPECT_EQ(sender.send(burst, 1), 4U);
   EXPECT_EQ(taken.size(), 1U);
@@ -204,7 +204,7 @@ TEST_F(SocketSenderTest, AFrameThatIsRefusedDoesNotStopOthers) {
   EXPECT_EQ(sender.counters().errors_of_receiver, 0U);
 }
 
-// Its segmentation offload is switched off while the port runs, without a change of link.
+// The device's segmentation offload is switched off while the port runs. The link does not change.
 TEST_F(SocketSenderTest, ADeviceThatCutsNoMoreLosesNothing) {
   Burst burst;
   put(burst, {.payload = 4 * kMss});
@@ -233,7 +233,7 @@ TEST_F(SocketSenderTest, ADeviceThatTakesNoMoreThanSoMuchGetsSoMuch) {
   EXPECT_GE(sender.counters().large, 30U);
 }
 
-// What was busy for a while is tried again.
+// A device that refused a kind may only have been busy, so the kind is tried again.
 TEST_F(SocketSenderTest, WhatWasRefusedOnceIsTriedAgain) {
   most_bytes = 1600;
   Burst burst;
@@ -251,7 +251,7 @@ TEST_F(SocketSenderTest, WhatWasRefusedOnceIsTriedAgain) {
   EXPECT_GT(sender.counters().large, 0U);
 }
 
-// The error that the receiver's call has left on the same socket.
+// A call of the receiver has left the error on the shared socket.
 TEST_F(SocketSenderTest, AnErrorOfTheReceiverCostsNothing) {
   Burst burst;
   burst.push(packet_of(60, 1));
@@ -268,7 +268,7 @@ TEST_F(SocketSenderTest, AnErrorOfTheReceiverCostsNothing) {
   EXPECT_EQ(sender.counters().errors_of_receiver, 2U);
 }
 
-// Nor one that comes again while the device is busy.
+// Nor does an error count that comes again while the device is busy.
 TEST_F(SocketSenderTest, AnErrorOfTheReceiverIsNoWordOnFramesOfAnotherRound) {
   Burst burst;
   put(burst, {.payload = 4 * kMss});

@@ -30,7 +30,7 @@ class BetweenGatewaysUnit : public ::testing::TestWithParam<std::int64_t> {
   const LanAddress modem_ = address("192.168.100.1");
 };
 
-// The clock of questions goes round after two years.
+// The clock of the questions wraps after two years.
 INSTANTIATE_TEST_SUITE_P(Clocks, BetweenGatewaysUnit,
                          ::testing::Values(0, 100'000'000, 0xffff'ffffLL * 16 - 3));
 
@@ -58,7 +58,7 @@ TEST_P(BetweenGatewaysUnit, ASoonAnswerIsAHintThatTheDeviceConfirms) {
   EXPECT_EQ(state(modem_), State::kUnknown);
 }
 
-// A proxy ARP router gives many, all of which become void in the end.
+// A router with proxy ARP gives many hints. All of them become void in the end.
 TEST_P(BetweenGatewaysUnit, WhatIsOverKeepsNoFreshHintOut) {
   const auto address_of = [](std::uint8_t net, std::uint32_t i) {
     const auto octet = [&](int shift) { return static_cast<std::uint8_t>(i >> shift); };
@@ -75,7 +75,7 @@ TEST_P(BetweenGatewaysUnit, WhatIsOverKeepsNoFreshHintOut) {
   EXPECT_GE(found, kHints * 9 / 10);
 }
 
-// The clock of the worker that hears the answer is a little behind.
+// The clock of the worker that sees the answer is a little behind.
 TEST_P(BetweenGatewaysUnit, AnAnswerMaySeemToComeBeforeItsQuestion) {
   between_.note_question(modem_, kHostMac, now_ + Duration::milliseconds(20));
   between_.note_answer(modem_, kHostMac, kSoon, now_);
@@ -144,7 +144,7 @@ TEST_P(BetweenGatewaysUnit, AHostOfAnotherVlanOfThisLanIsAHint) {
   EXPECT_EQ(state(modem_), State::kUnknown);
 }
 
-// A server with an interface in the VLAN of its client may speak there, too.
+// A server with an interface in its client's VLAN may use its address there, too.
 TEST_P(BetweenGatewaysUnit, AnAddressThatSpeaksInTwoVlansIsAHintInBoth) {
   const LanAddress here = address("192.168.100.1", 7), there = address("192.168.100.1", 8);
   for (const LanAddress& each : {here, there, here, here}) between_.note_own(each, now_);

@@ -46,7 +46,8 @@ TEST_F(FilteringDatabaseTest, EachSideForgetsByItself) {
   EXPECT_FALSE(database_.is_on_lan_only(station(1), now_));
 }
 
-// Who floods a side takes the places of others there, of the oldest first, and never grows.
+// A flood on one side takes the places of other stations of that side, the oldest first. The table
+// never grows.
 TEST_F(FilteringDatabaseTest, TheOldestGivesWay) {
   for (std::uint32_t i = 0; i < 1'000'000; ++i) {
     database_.learn(Side::kWan, station(1'000 + i), now_ + Duration::milliseconds(i / 10));

@@ -60,7 +60,7 @@ TEST_F(SymmetricPathsTest, AnAnswerByAnotherWayOutweighsEarlierOnes) {
   EXPECT_TRUE(paths_.is_doubtful(web_, now_));
 }
 
-// Routes differ from flow to flow.
+// Routes may differ from flow to flow.
 TEST_F(SymmetricPathsTest, NorDoLaterOnesEndThatForFiveMinutes) {
   paths_.note_silence(filtered_, Silence::kElsewhere, now_);
   paths_.note_answer(web_, now_ + Duration::seconds(10));
@@ -72,7 +72,7 @@ TEST_F(SymmetricPathsTest, NorDoLaterOnesEndThatForFiveMinutes) {
   EXPECT_FALSE(paths_.is_doubtful(web_, now_ + Duration::seconds(301)));
 }
 
-// A host asks very many addresses where nobody is.
+// A host tries very many addresses that no host has.
 TEST_F(SymmetricPathsTest, NoSilencePushesOutAPairThatHasAnswered) {
   paths_.note_answer(web_, now_);
   for (unsigned i = 0; i < 8 * SymmetricPaths::kPlaces; ++i) {

@@ -1,4 +1,5 @@
-// The gateway among its neighbours on the WAN: what it answers, what it asks, whom it believes.
+// The gateway among its neighbors on the WAN: its answers, its questions, and the frames that it
+// believes.
 #include "relay/gateway/addresses/wan_node.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +31,7 @@ config::Gateway two_peers() {
   return config;
 }
 
-// Has room for some frames, or for any.
+// Has room for `left` frames.
 struct Budget final : OwnFrames {
   bool take(OwnFrame kind, bool known, std::size_t frame_size, Instant) override {
     asked.push_back({kind, known, frame_size});
@@ -74,7 +75,7 @@ class WanNodeTest : public testing::Test {
     return ethernet;
   }
   bool handle_arp(const FrameBytes& frame) { return node_->handle_arp(look_at(frame), now_); }
-  // The next frame that it sends, as ARP.
+  // The next frame of the node, parsed as ARP.
   std::optional<wire::ArpMessage> poll_arp() {
     const std::size_t size = node_->poll_frame(out_);
     if (size == 0) return std::nullopt;
@@ -116,7 +117,8 @@ TEST_F(WanNodeTest, AsksForEachNextHopOnceASecondUntilItAnswers) {
   EXPECT_EQ(node_->next_hop(2), kRouterMac);
 }
 
-// What is not for another worker's ears it has from the first one, which asks and answers for all.
+// The first worker asks and answers for all workers. Another worker learns from the answers that it
+// sees, and asks only for a next hop that it has not heard.
 TEST_F(WanNodeTest, AnotherWorkerThanTheFirstListens) {
   share_ = {.worker = 1, .workers = 2};
   start(two_peers());

@@ -1,5 +1,5 @@
-// To whom a hub tells where hosts of its LAN address their frames, and whose word about that it
-// takes.
+// Which peers a hub tells where hosts of its LAN address their frames, and which messages of peers
+// about that it believes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,7 +40,8 @@ class Destinations : public HubTest {
                     MutableBytes(arp).subspan(wire::kEthernetHeaderSize));
     lan(arp);
   }
-  // It answers the hub's SYN in the name of `client` to another MAC than that has.
+  // The server answers the SYN that the hub has sent in the name of `client`, but to another MAC
+  // than the client's.
   void server_answers_elsewhere(std::string_view client) {
     const auto asked = std::ranges::find_if(on_lan_, [&](const FrameBytes& bytes) {
       const Frame frame = look_at(bytes);
@@ -67,7 +68,7 @@ class Destinations : public HubTest {
     }
     return std::nullopt;
   }
-  // The second terminal's word about a host of its own and kHere.
+  // The second terminal tells about its own host `near` and kHere.
   void second_says(std::string_view near, std::optional<stp::StreamId> stream,
                    std::uint8_t tags = 0) {
     ASSERT_TRUE(stream);

@@ -1,4 +1,4 @@
-// Two gateways of which one has a peer for everything, and devices that may stand between them.
+// Two gateways, one of which has a peer for all addresses, and devices that may stand between them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -82,7 +82,7 @@ class BetweenGatewaysTest : public GatewayTest {
              b_->peers()[0].state != stp::PeerState::kAlive);
   }
 
-  // Both gateways work, over a path of 600 ms.
+  // Runs both gateways, over a path with a round trip of 600 ms.
   void wait(Duration duration) {
     for (const Instant end = now_ + duration; now_ < end;) {
       now_ += Duration::milliseconds(5);
@@ -106,14 +106,14 @@ class BetweenGatewaysTest : public GatewayTest {
       }
     }
   }
-  // A host sends by gateway A, and what is bridged crosses to B.
+  // A host sends a frame through gateway A. If A bridges it, it crosses to gateway B.
   Verdict say(const FrameBytes& frame) {
     const Verdict verdict = lan(frame);
     if (verdict == Verdict::kBridge) cross(b_.get(), frame);
     return verdict;
   }
 
-  // The host asks, and an answer comes from the WAN after a while.
+  // The host asks for the address, and an answer comes from the WAN a little later.
   void resolve(const char* host, Duration after = Duration::milliseconds(5)) {
     ask(host);
     wait(after);
@@ -168,7 +168,7 @@ class BetweenGatewaysTest : public GatewayTest {
     tcp.window = 64'240;
     return tcp;
   }
-  // The client sends this when its SYN was answered.
+  // The client's ACK after the answer to its SYN.
   static wire::TcpHeader behind(std::uint16_t port,
                                 std::uint32_t acknowledgment = kServerNumber + 1) {
     wire::TcpHeader tcp = syn(port);
@@ -181,12 +181,12 @@ class BetweenGatewaysTest : public GatewayTest {
   static FrameBytes from_server(const wire::TcpHeader& tcp, const char* server = kServer) {
     return tcp_frame(server, client_of(server), tcp, host_to_server().reversed());
   }
-  // A device on the WAN answers, or somebody forges its answer.
+  // A device on the WAN answers, or a forger does.
   Verdict answer_from_wan(std::uint16_t port, const char* server = kServer,
                           std::uint32_t acknowledgment = 1'001) {
     return wan(from_server(syn_ack(port, acknowledgment), server));
   }
-  // The far host answers what it has got, and gateway B bridges that.
+  // The far host answers the SYN that has reached it, and gateway B bridges the answer.
   void answer_from_far_lan(std::uint16_t port, std::uint32_t number = kServerNumber) {
     wire::TcpHeader tcp = syn_ack(port);
     tcp.sequence = number;
@@ -195,7 +195,7 @@ class BetweenGatewaysTest : public GatewayTest {
     cross(a_.get(), bytes);
   }
 
-  // A host of the far LAN has the address, as its ARP tells.
+  // The ARP of a host on the far LAN shows that it has the address.
   void tell_on_far_lan(const char* host) {
     wire::EthernetHeader to_all;
     to_all.source = kServerMac;

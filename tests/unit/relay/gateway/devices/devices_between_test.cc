@@ -1,5 +1,5 @@
-// A device between the two gateways, which only the prefix for everything holds: its connections
-// are bridged, as no far gateway reaches it.
+// A device between the two gateways, which no prefix matches but that of the peer for all
+// addresses. Its connections are bridged, as the far gateway does not reach it.
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ TEST_F(BetweenGatewaysTest, ADeviceThatAnswersSoonIsBridged) {
   EXPECT_EQ(connect(40'002), Verdict::kConsumed) << "a far host";
 }
 
-// Beyond the WAN port stands a router between VLANs of this LAN: a router on a stick.
+// Beyond the WAN port, a router connects VLANs of this LAN (a router on a stick).
 TEST_F(BetweenGatewaysTest, AHostOfAnotherVlanThatARouterReachesIsBridged) {
   constexpr auto kNeighbour = "192.168.20.5";
   wire::EthernetHeader tagged;
@@ -49,8 +49,8 @@ TEST_F(BetweenGatewaysTest, AHostOfAnotherVlanThatARouterReachesIsBridged) {
   EXPECT_EQ(count(Counter::kAddressesBetween), 1U);
 }
 
-// IPv6 hosts rarely say of themselves what ARP says in each request: their solicitations have it as
-// the source, and their answers to one host leave out the MAC.
+// Each ARP request names the address and the MAC of its sender. IPv6 hosts rarely do: their
+// solicitations have the address as the source, and their answers to one host leave out the MAC.
 TEST_F(BetweenGatewaysTest, AHostOfAnotherVlanThatARouterReachesOverIpv6IsBridged) {
   constexpr auto kRouter = "2001:db8:20::1";
   wire::EthernetHeader tagged;
@@ -73,7 +73,7 @@ TEST_F(BetweenGatewaysTest, AHostOfAnotherVlanThatARouterReachesOverIpv6IsBridge
   }
 }
 
-// A session that is new knows no shortest round trip yet.
+// A new session does not know its shortest round trip yet.
 TEST_F(BetweenGatewaysTest, AKnownDeviceIsBridgedAtOnceAfterARestartOfThePeer) {
   resolve(kModem);
   ASSERT_EQ(connect(40'000, kModem), Verdict::kBridge);
@@ -84,7 +84,7 @@ TEST_F(BetweenGatewaysTest, AKnownDeviceIsBridgedAtOnceAfterARestartOfThePeer) {
   EXPECT_EQ(explained(kModem), Counter::kBridgedBetweenGateways);
 }
 
-// A browser opens several at once.
+// A browser opens several connections at once.
 TEST_F(BetweenGatewaysTest, ConnectionsAtOnceAreTriedTogether) {
   resolve(kModem);
   for (std::uint16_t port = 40'000; port < 40'006; ++port) {
@@ -119,17 +119,17 @@ TEST_F(BetweenGatewaysTest, APortOfAConfirmedDeviceMayBeSilent) {
 TEST_F(BetweenGatewaysTest, AnAnswerAsLateAsAFarHostsIsNoHint) {
   resolve(kServer, Duration::milliseconds(350));
   EXPECT_EQ(connect(40'000), Verdict::kConsumed);
-  // An answer to the first of two questions comes soon after the second.
+  // An answer to the first of two questions arrives soon after the second.
   ask(kModem);
   wait(Duration::milliseconds(900));
   resolve(kModem);
   EXPECT_EQ(connect(40'001, kModem), Verdict::kConsumed);
-  // And who answers without a question gives no hint.
+  // An answer without a question gives no hint.
   answer("192.168.100.7");
   EXPECT_EQ(connect(40'002, "192.168.100.7"), Verdict::kConsumed);
 }
 
-// Its SYN-ACK is lost on the LAN, or a device takes long for one.
+// The device's SYN-ACK is lost on the LAN, or the device is slow to send one.
 TEST_F(BetweenGatewaysTest, ARepeatedSynOfADeviceDecidesNothingByALateAnswer) {
   resolve(kModem);
   ASSERT_EQ(connect(40'000, kModem), Verdict::kBridge);
@@ -165,7 +165,7 @@ TEST_F(BetweenGatewaysTest, AnAddressThatTheFarLanHasIsRelayed) {
   EXPECT_TRUE(take(to_host_, Flags::kRst));
 }
 
-// ARP has told of it long ago.
+// ARP showed the address there long ago.
 TEST_F(BetweenGatewaysTest, AnAddressThatTheFarLanHadIsNoObstacle) {
   tell_on_far_lan(kModem);
   wait(Duration::seconds(301));
@@ -177,7 +177,7 @@ TEST_F(BetweenGatewaysTest, AnAddressThatTheFarLanHadIsNoObstacle) {
   EXPECT_EQ(explained(kModem), Counter::kBridgedBetweenGateways);
 }
 
-// The device was set up at the far LAN, and its address is heard there again.
+// The device was set up on the far LAN, and its ARP is seen there again.
 TEST_F(BetweenGatewaysTest, TheFarGatewayIsAskedAgainAboutADevice) {
   resolve(kModem);
   ASSERT_EQ(connect(40'000, kModem), Verdict::kBridge);
@@ -196,7 +196,7 @@ class BetweenGatewaysOfTwoWorkers : public BetweenGatewaysTest {
   std::shared_ptr<CommonKnowledge> common_ = std::make_shared<CommonKnowledge>(HashKey{1, 2}, 1);
 };
 
-// Another worker has found the device, while a port of it that this one tries is silent.
+// Another worker has found the device. A port of the device that this worker tries is silent.
 TEST_F(BetweenGatewaysOfTwoWorkers, ASilentPortIsNotHeldAgainstADeviceThatAnotherWorkerKnows) {
   resolve(kModem);
   ASSERT_EQ(connect(40'000, kModem), Verdict::kBridge);

@@ -1,5 +1,5 @@
-// To which MAC a far host addresses its frames, as its gateway tells: where a flow tries first to
-// reach its own host, if that does not acknowledge.
+// The MAC to which a far host addresses its frames, as its gateway tells it. If the near host does
+// not acknowledge, a flow tries this MAC first.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -21,7 +21,7 @@ class FarHostMacs : public MacMoves, public testing::WithParamInterface<LanPlace
     vlan_ = GetParam().vlan;
   }
   std::uint64_t told_by_b() const { return b_->counters()[Counter::kDestinationsTold]; }
-  // The server's gateway has sent what it has to say.
+  // The server addresses its frames to `mac` from now on, and sends `payload`.
   void serve_to(const MacAddress& mac, std::string_view payload) {
     named_by_server_ = mac;
     serve(payload);
@@ -41,7 +41,7 @@ INSTANTIATE_TEST_SUITE_P(Lans, FarHostMacs,
                                          LanPlace{kClientV6, kServerV6},
                                          LanPlace{kClientV6, kServerV6, 7}));
 
-// Nothing on this LAN tells where it is.
+// No frame on this LAN shows where the client is.
 TEST_P(FarHostMacs, AreTriedByAFlowThatRepeats) {
   open(GetParam());
   serve_to(kNewMac, "hello");
@@ -66,7 +66,7 @@ TEST_P(FarHostMacs, LeadNoFlowAwayThatIsAcknowledged) {
   EXPECT_EQ(segments_to(kForgedMac), 0U);
 }
 
-// However many changes there are, each second repeat goes where the host was heard.
+// However often the MAC changes, each second repeat goes to the MAC by which the host was heard.
 TEST_P(FarHostMacs, ThatNobodyConfirmsCostOneRepeatEach) {
   open(GetParam());
   serve("hello");
@@ -79,7 +79,7 @@ TEST_P(FarHostMacs, ThatNobodyConfirmsCostOneRepeatEach) {
   EXPECT_EQ(count(Counter::kFlowsResetTimeout), 0U);
 }
 
-// Whether or not the owner of the client's address would answer.
+// The owner of the client's address would answer, but it is not asked.
 TEST_P(FarHostMacs, LeadNoFlowOfOtherFarHostsAway) {
   claim(GetParam().client, kHostMac);
   open(GetParam());
@@ -115,7 +115,8 @@ TEST_P(FarHostMacs, OnceTriedInVainCostNoMore) {
   EXPECT_EQ(segments_to(kForgedMac), 0U) << "the same word costs no more";
 }
 
-// Two routers share a MAC by which servers send, and each sends by its own.
+// Two routers share a MAC, to which servers address their frames. Each router sends from a MAC of
+// its own.
 TEST_P(FarHostMacs, AreWhereAClientIsAnsweredThatItsServerHasAnswered) {
   config_a_.rules.back().modes.handshake = config::HandshakeMode::kRemote;
   restart();
@@ -145,7 +146,7 @@ TEST_P(FarHostMacs, AreWhereAClientIsAnsweredThatItsServerHasAnswered) {
   ASSERT_EQ(lan(frame_of(tcp, {}, ethernet(kSenderMac))), Verdict::kConsumed);
   take();
   EXPECT_EQ(count(Counter::kFlowsEstablished), 1U);
-  // The next one is known to be there, too.
+  // The next connection begins with that MAC, too.
   config::Gateway next = config_a_;
   next.rules.back().modes.handshake = config::HandshakeMode::kLocal;
   a_->reconfigure(next, now_);
@@ -156,7 +157,7 @@ TEST_P(FarHostMacs, AreWhereAClientIsAnsweredThatItsServerHasAnswered) {
   EXPECT_EQ(segments_to(kSenderMac), 0U);
 }
 
-// The router that the client's frames come by is off, and its own MAC with it.
+// The router that sends the client's frames goes down, and its own MAC with it.
 TEST_P(FarHostMacs, ArePreferredToTheMacOfItsFrames) {
   open(GetParam());
   serve_to(kNewMac, "hello");
@@ -168,7 +169,7 @@ TEST_P(FarHostMacs, ArePreferredToTheMacOfItsFrames) {
   EXPECT_EQ(segments_to(kSenderMac), 0U);
 }
 
-// The client is where it was, and finds the server elsewhere.
+// The client stays where it was, and finds the server at another MAC.
 TEST_P(FarHostMacs, AreToldOfServersToo) {
   open(GetParam());
   for (int i = 0; i < 2; ++i) {

@@ -1,5 +1,5 @@
-// A router that answers ARP for all addresses, and who forges answers, seem to be devices between
-// the gateways. They keep no connection of a far host in the clear.
+// A router with proxy ARP for all addresses, and a forger of answers, look like devices between the
+// gateways. They keep no connection of a far host in the clear.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,8 @@ using devices_between_test::BetweenGatewaysTest;
 using devices_between_test::kModem;
 using Flags = wire::TcpFlags;
 
-// The router on the cable does so: one SYN is bridged, and taken back when the far host answers.
+// The router on the cable answers so. One SYN is bridged, and taken back when the far host answers
+// it.
 TEST_F(BetweenGatewaysTest, AProxyArpRouterThatAnswersForAllCostsOneSyn) {
   resolve(kServer);
   ASSERT_EQ(connect(40'000), Verdict::kBridge);
@@ -29,10 +30,10 @@ TEST_F(BetweenGatewaysTest, AProxyArpRouterThatAnswersForAllCostsOneSyn) {
   ASSERT_TRUE(reset) << "the far host must forget the first SYN";
   EXPECT_EQ(reset->tcp.sequence, 1'001U);
   EXPECT_EQ(reset->source, ip_of(kClient));
-  // A far host that repeats its answer meanwhile is not heard either.
+  // The far host may repeat its answer meanwhile. This answer is dropped, too.
   const auto bytes = from_server(syn_ack(40'000));
   EXPECT_EQ(wan(bytes), Verdict::kDrop);
-  // The host repeats its SYN a second after the first.
+  // The host repeats its SYN a second after the first one.
   EXPECT_EQ(connect(40'000), Verdict::kConsumed);
   wait(Duration::milliseconds(5));
   const auto local = take(to_host_, Flags::kSyn | Flags::kAck);
@@ -42,7 +43,7 @@ TEST_F(BetweenGatewaysTest, AProxyArpRouterThatAnswersForAllCostsOneSyn) {
   wait(Duration::milliseconds(350));
   EXPECT_TRUE(take(to_server_, Flags::kSyn)) << "gateway B opens it";
   EXPECT_EQ(count(Counter::kFlowsAccepted), 1U);
-  // The router answers again, and has no effect.
+  // The router answers again, without effect.
   wait(Duration::seconds(15));
   resolve(kServer);
   EXPECT_EQ(connect(40'001), Verdict::kConsumed);
@@ -60,7 +61,7 @@ TEST_F(BetweenGatewaysTest, ASynThatNobodyAnswersIsRelayedWhenItIsRepeated) {
   EXPECT_EQ(connect(40'001), Verdict::kConsumed);
 }
 
-// A flood never repeats a SYN, and gets no more than a few of them bridged.
+// A flood of SYNs never repeats one. Only a few of its SYNs are bridged.
 TEST_F(BetweenGatewaysTest, AnUnconfirmedHintHasFewSynsBridged) {
   resolve(kServer);
   for (std::uint16_t port = 40'000; port < 40'020; ++port) connect(port);
@@ -82,8 +83,8 @@ TEST_F(BetweenGatewaysTest, AForgerWhoDoesNotSeeTheSynConfirmsNothing) {
   EXPECT_EQ(explained(kServer), std::nullopt);
 }
 
-// Somebody on the way who sees the SYN can answer it, as over a bridge. The far host answers it,
-// too, and that ends what was forged.
+// A station on the way that sees the SYN can answer it, as over a bridge. The far host answers it,
+// too, and that ends the forged connection.
 TEST_F(BetweenGatewaysTest, AForgedConnectionIsOverWithTheAnswerOfTheFarHost) {
   resolve(kServer);
   ASSERT_EQ(connect(40'000), Verdict::kBridge);
@@ -103,7 +104,7 @@ TEST_F(BetweenGatewaysTest, AForgedConnectionIsOverWithTheAnswerOfTheFarHost) {
   EXPECT_EQ(connect(40'001), Verdict::kConsumed);
 }
 
-// A SYN that has waited for the link is answered late by anybody, but only once.
+// If a SYN has waited for the link, a late answer from any station is accepted, but only once.
 TEST_F(BetweenGatewaysTest, AForgedConnectionIsOverAlthoughItsSynHasWaited) {
   resolve(kServer);
   ASSERT_EQ(connect(40'000), Verdict::kBridge);
@@ -132,12 +133,12 @@ TEST_F(BetweenGatewaysTest, AForgedRefusalIsShownByTheAnswerOfTheFarHost) {
   EXPECT_EQ(explained(kServer), std::nullopt);
 }
 
-// A router that answers for all gives a hint of a far host. The far host's answer to a SYN that has
-// waited for the link shows nothing, and cannot be passed.
+// A router with proxy ARP gives a hint for a far host. If the SYN has waited for the link, the
+// answer of the far host proves nothing, and cannot be passed on.
 TEST_F(BetweenGatewaysTest, AFarHostWhoseSynHasWaitedIsRelayedWhenItIsRepeated) {
   resolve(kServer);
   for (int i = 0; i < 1'000; ++i) lan(udp_frame(kClient, kModem, 5'000, FrameBytes(1'200)));
-  // They draw on the budget that SYNs on trial go first by.
+  // These questions use up the budget by which SYNs on trial go first.
   for (int i = 0; i < 1'000; ++i) ask("192.168.100.9");
   ASSERT_EQ(connect(40'000), Verdict::kQueued);
   wait(Duration::milliseconds(900));
@@ -147,7 +148,7 @@ TEST_F(BetweenGatewaysTest, AFarHostWhoseSynHasWaitedIsRelayedWhenItIsRepeated) 
   EXPECT_EQ(connect(40'000), Verdict::kConsumed) << "repeated";
 }
 
-// The forger has kept the first SYN from the far host, and not a later one.
+// The forger has kept the first SYN from the far host, but not a later one.
 TEST_F(BetweenGatewaysTest, AForgedConfirmationIsOverWithTheFirstAnswerOfTheFarHost) {
   resolve(kServer);
   ASSERT_EQ(connect(40'000), Verdict::kBridge);

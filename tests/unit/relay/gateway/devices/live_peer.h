@@ -1,5 +1,5 @@
-// A peer whose session is alive, before a far gateway that does as a test says, for tests of units
-// that ask sessions.
+// A peer with a live session to a far gateway that does what a test says. For tests of units that
+// use sessions.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ class LivePeer final : public stp::StreamSource, public LanReportReader {
  public:
   enum class Speaks : std::uint8_t { kOlder, kHostWords };
   void handle_report(std::size_t, const LanReport&) override {}
-  // `now` moves on by some tens of milliseconds.
+  // `now` advances by some tens of milliseconds.
   LivePeer(Carrier& carrier, Instant& now, stp::FecMode fec = stp::FecMode::kAuto,
            Speaks speaks = Speaks::kOlder)
       : memory_(1U << 20), arena_(memory_, 4096), far_(7, carrier.config.send_rate, now) {
@@ -49,7 +49,7 @@ class LivePeer final : public stp::StreamSource, public LanReportReader {
   stp::Session& session() { return peers[0]->session; }
   stp::Session& far() { return far_.session(); }
   Arena& arena() { return arena_; }  // of the session
-  // 5 ms, after which both say what they have to say.
+  // 5 ms pass, and then both ends send all that they have.
   void exchange(Instant& now) {
     now += Duration::milliseconds(5);
     if (session().next_timeout() <= now) session().handle_timeout(now);
@@ -77,7 +77,7 @@ class LivePeer final : public stp::StreamSource, public LanReportReader {
 
  public:
   std::vector<std::unique_ptr<Peer>> peers;  // one
-  // Asked when a stream may send; without it no stream has anything.
+  // Called when a stream may send. Without it no stream has bytes.
   std::function<void(Instant)> producer;
 };
 

@@ -1,5 +1,6 @@
-// Connections of a client on the LAN of gateway A to a server on that of gateway B, and whatever
-// MACs their frames and ARP have, for tests of where frames to a host go.
+// Connections of a client on the LAN of gateway A to a server on the LAN of gateway B. Their frames
+// and their ARP may have any MACs. For tests of the MAC to which the gateway sends frames of a
+// flow.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +28,7 @@ struct LanPlace {
   std::uint16_t vlan = 0;  // 0: untagged
 };
 
-// What the gateway has sent to the LAN.
+// A frame that the gateway has sent to the LAN.
 struct SentToLan {
   wire::EthernetHeader ethernet;
   bool is_question = false;
@@ -47,7 +48,7 @@ class MacMoves : public RelayedTest {
     return header;
   }
 
-  // The client of `place` has a connection, and acknowledges nothing more.
+  // The client of `place` opens a connection, and acknowledges nothing more.
   void open(const LanPlace& place) {
     vlan_ = place.vlan;
     client_ = place.client;
@@ -65,7 +66,7 @@ class MacMoves : public RelayedTest {
     ASSERT_EQ(lan(frame_of(tcp, {}, ethernet(mac))), Verdict::kConsumed);
     answer_as_server(port);
   }
-  // The server, which is in front of the other gateway, accepts the connection of `port`.
+  // The server, on the LAN of the other gateway, accepts the connection of `port`.
   void answer_as_server(std::uint16_t port) {
     for (int i = 0; i < 3; ++i) step();
     FrameBytes bytes(b_->max_frame_size());
@@ -89,7 +90,7 @@ class MacMoves : public RelayedTest {
     wait(Duration::milliseconds(400));
     sent_.clear();
   }
-  // The server of the connection that was opened last sends something.
+  // The server of the last connection sends `payload`.
   void serve(std::string_view payload) {
     b_->handle_frame(
         PortId::kLan,
@@ -132,12 +133,12 @@ class MacMoves : public RelayedTest {
     EXPECT_NE(found, sent_.rend());
     return found != sent_.rend() ? *found : SentToLan{.ethernet = {}, .tcp = wire::TcpHeader()};
   }
-  // Not longer than a flow lives.
+  // Waits no longer than a flow lives.
   void wait_for(std::size_t segments, const MacAddress& mac) {
     for (int i = 0; i < 6'000 && segments_to(mac) < segments; ++i) wait(Duration::milliseconds(10));
     ASSERT_GE(segments_to(mac), segments);
   }
-  // The client acknowledges all that the last segment had.
+  // The client acknowledges `bytes` bytes of the last segment.
   void acknowledge(const MacAddress& from, std::uint32_t bytes) {
     wire::TcpHeader tcp = segment(0);
     tcp.acknowledgment = last_segment().tcp->sequence + bytes;
@@ -146,7 +147,7 @@ class MacMoves : public RelayedTest {
     take();
   }
 
-  // Something that is acknowledged at once: the next repeat comes soon again.
+  // Sends bytes that the client acknowledges at once. So the next repeat comes soon again.
   void end_backoff(const MacAddress& mac) {
     serve("quick");
     wait(Duration::milliseconds(20));
@@ -155,7 +156,7 @@ class MacMoves : public RelayedTest {
   }
 
   enum class Override : std::uint8_t { kSet, kClear };
-  // To all, as a host does that has just moved.
+  // By default the claim goes to all, as from a host that has just moved.
   void claim(std::string_view address, const MacAddress& mac, Override how = Override::kSet,
              const MacAddress& to = MacAddress::broadcast()) {
     verdict_ = lan(claim_frame(address, mac, to, how));
@@ -186,7 +187,7 @@ class MacMoves : public RelayedTest {
   }
 
   std::uint16_t vlan_ = 0;
-  MacAddress named_by_server_ = kHostMac;  // to which it addresses its frames
+  MacAddress named_by_server_ = kHostMac;  // to which the server addresses its frames
   wire::TcpHeader back_;
   std::vector<SentToLan> sent_;
   Verdict verdict_{};

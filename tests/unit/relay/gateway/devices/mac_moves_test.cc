@@ -1,5 +1,5 @@
-// A host or a router of the LAN that moves to another MAC while a transfer goes on towards it: it
-// says nothing that a flow could follow, but ARP or Neighbour Discovery tell.
+// A host or a router of the LAN moves to another MAC during a transfer towards it. It sends nothing
+// that a flow could follow, but ARP or Neighbour Discovery show the move.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -136,7 +136,7 @@ TEST_P(MacMovesTest, AForgedClaimCostsOneRepeat) {
     forged += segments_to(kForgedMac);
     acknowledge(kHostMac, 5);
     end_backoff(kHostMac);
-    // Without another claim it costs nothing.
+    // Without a new claim, the old one costs nothing.
     serve("hello");
     wait_for(3, kHostMac);
     EXPECT_EQ(segments_to(kForgedMac), 0U);
@@ -147,7 +147,7 @@ TEST_P(MacMovesTest, AForgedClaimCostsOneRepeat) {
   EXPECT_EQ(forged, 5U);
 }
 
-// As one that answers no such question, or has just lost it.
+// The owner answers no such question, or has just missed it.
 TEST_P(MacMovesTest, AForgedClaimAgainstASilentOwnerCostsOneRepeat) {
   claim(GetParam().client, kHostMac);
   open(GetParam());
@@ -181,7 +181,7 @@ TEST_P(MacMovesTest, WhatIsBehindARouterFollowsIt) {
   EXPECT_EQ(segments_to(kHostMac), 0U);
 }
 
-// It was on its way when the host began to send by the other router.
+// The answer was on its way when the host began to send through the other router.
 TEST_P(MacMovesTest, ALateAnswerByADeadRouterHoldsNoFlowThere) {
   open(GetParam());
   const std::uint32_t first = acknowledgment_;
@@ -218,14 +218,14 @@ TEST_P(MacMovesTest, AFlowFollowsToARouterThatItHasUsedBefore) {
   take_all(kHostMac);
   take_all(kHostMac);
   sent_.clear();
-  // The first router is off.
+  // The first router goes down.
   ASSERT_EQ(lan(frame_of(segment(0), "data", ethernet(kNewMac))), Verdict::kConsumed);
   serve("hello");
   wait_for(1, kNewMac);
   EXPECT_EQ(segments_to(kHostMac), 0U);
 }
 
-// No host has such a MAC, so none of these says where to send.
+// No host has such a MAC, so a frame from it does not show where to send.
 TEST_P(MacMovesTest, AFlowFollowsNoMacThatIsNoHosts) {
   claim(GetParam().client, kHostMac);
   open(GetParam());
@@ -245,7 +245,8 @@ TEST_P(MacMovesTest, AFlowFollowsNoMacThatIsNoHosts) {
   EXPECT_FALSE(last_segment().tcp->has(Flags::kRst));
 }
 
-// Nobody has that address, so its owner cannot answer for the router, which is there.
+// No host has that address. So its owner cannot answer in place of the router, which is still
+// there.
 TEST_P(MacMovesTest, AForgedClaimOnAnInventedAddressLeadsNoFlowsAway) {
   const std::string invented = ip_of(GetParam().client).is_v4() ? "203.0.113.99" : "2001:db8:a::99";
   open(GetParam());
@@ -259,7 +260,7 @@ TEST_P(MacMovesTest, AForgedClaimOnAnInventedAddressLeadsNoFlowsAway) {
   EXPECT_EQ(segments_to(kHostMac), 1U);
   EXPECT_EQ(segments_to(kForgedMac), 0U);
   acknowledge(kHostMac, 5);
-  // A lost segment costs one repeat more.
+  // A lost segment costs one more repeat.
   sent_.clear();
   serve("hello");
   wait_for(1, kForgedMac);
@@ -286,7 +287,7 @@ TEST_P(MacMovesTest, AlternatingClaimsLeaveEachSecondRepeatToTheHost) {
   EXPECT_EQ(count(Counter::kFlowsResetTimeout), 0U);
 }
 
-// Against an owner that does not answer questions.
+// The owner does not answer questions.
 TEST_P(MacMovesTest, AlternatingClaimsAgainstASilentOwnerLeaveEachSecondRepeatToTheHost) {
   claim(GetParam().client, kHostMac);
   open(GetParam());
@@ -301,7 +302,7 @@ TEST_P(MacMovesTest, AlternatingClaimsAgainstASilentOwnerLeaveEachSecondRepeatTo
   EXPECT_LE(segments_to(kForgedMac) + segments_to(kNewMac), segments_to(kHostMac) + 1);
 }
 
-// A restarted gateway asks the host where it was heard.
+// After a restart, the gateway asks the host at the MAC in the journal.
 TEST_P(MacMovesTest, TheJournalHasTheMacThatTheHostHasConfirmed) {
   alignas(8) std::array<std::byte, 8 * FlowJournal::kRecordSize> journal{};
   a_ = std::make_unique<Gateway>(
@@ -357,7 +358,7 @@ TEST_F(MacMoves, AnAdvertisementWithoutOverrideReplacesNothing) {
   EXPECT_EQ(segments_to(kNewMac), 0U);
 }
 
-// One flow has heard its host, another only sends to it.
+// One flow has seen frames of its host, and another flow only sends to it.
 TEST_F(MacMoves, AFrameOfTheHostNamesItsMacForOthers) {
   claim(kClient, kHostMac);
   open({kClient, kServer});

@@ -1,5 +1,5 @@
-// A server that answers in another VLAN than it is asked in, as with private VLANs: the gateways
-// leave such connections to a bridge.
+// A server answers in another VLAN than the one in which it is asked, as with private VLANs. The
+// gateways bridge such connections.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -44,7 +44,7 @@ class OtherVlan : public GatewayTest {
   Verdict ask(std::uint16_t port, const char* server = kServer) {
     return lan(tcp_frame(kClient, server, syn(port), tagged(host_to_server(), kAsked)));
   }
-  // The server's answer to what it was sent, in a VLAN.
+  // The server's answer to `asked`, in the VLAN `vlan`.
   Verdict answer(const wire::TcpHeader& asked, std::uint8_t flags, std::uint16_t vlan,
                  const char* server = kServer, std::uint32_t off = 0) {
     wire::TcpHeader tcp;
@@ -58,7 +58,7 @@ class OtherVlan : public GatewayTest {
         PortId::kLan, tcp_frame(server, kClient, tcp, tagged(host_to_server().reversed(), vlan)),
         now_);
   }
-  // Opens a connection that the gateway at the client answers, and gives the SYN at the server.
+  // Opens a connection that the client's gateway answers. Returns the SYN that the server gets.
   wire::TcpHeader open(std::uint16_t port, const char* server = kServer) {
     EXPECT_EQ(ask(port, server), Verdict::kConsumed);
     const auto local = take(*a_, Flags::kSyn);
@@ -139,7 +139,7 @@ TEST_F(OtherVlan, ARefusalInAnotherVlanIsOne) {
   EXPECT_EQ(count(Counter::kFlowsOtherVlan), 0U);
 }
 
-// Another network may have the same addresses, and a forger does not know the number.
+// Another network may have the same addresses, and a forger does not know the sequence number.
 TEST_F(OtherVlan, WhoDoesNotKnowTheSynDisturbsNothing) {
   start_peer();
   const wire::TcpHeader asked = open(40'000);

@@ -48,7 +48,7 @@ class OwnSide : public GatewayTest {
   FrameBytes datagram(const wire::EthernetHeader& header, std::string_view to = kNeighbour) const {
     return udp_frame(kClient, to, 5000, FrameBytes(20), header);
   }
-  // What it says does not matter: here, an ARP question to all.
+  // The content does not matter. Here it is an ARP question to all.
   void neighbour_speaks(std::uint16_t vlan = 0) {
     const auto header = between(kNeighbourMac, MacAddress::broadcast(), vlan);
     EXPECT_EQ(lan(arp_question(header, kNeighbour)), Verdict::kBridge);
@@ -117,11 +117,11 @@ TEST_F(OwnSide, AnAddressBehindAPeerIsNeverFiltered) {
   EXPECT_FALSE(is_filtered(arp_question(kToNeighbour, kServer)));
 }
 
-// Its frames end at the far gateway: the WAN never shows where it is.
+// The host's frames end at the far gateway, so the WAN never shows where the host is.
 TEST_F(OwnSide, AHostThatAPeerTellsOfIsHeardOnTheWan) {
   config_b_.rules.back().modes.handshake = config::HandshakeMode::kRemote;
   start_peer();
-  // Somebody on the LAN speaks in its name.
+  // A station of the LAN sends with the host's MAC.
   const auto forge = [&] {
     EXPECT_EQ(lan(arp_question(between(kServerMac, MacAddress::broadcast()), kNeighbour)),
               Verdict::kBridge);
@@ -143,7 +143,7 @@ TEST_F(OwnSide, AHostThatAPeerTellsOfIsHeardOnTheWan) {
 }
 
 TEST_F(OwnSide, TheGatewayIsNoHost) {
-  // A loop brings back what it has sent.
+  // A loop brings back a frame of the gateway.
   EXPECT_EQ(lan(arp_question(between(kGatewayMac, MacAddress::broadcast()), kNeighbour)),
             Verdict::kBridge);
   EXPECT_FALSE(is_filtered(datagram(between(kHostMac, kGatewayMac))));

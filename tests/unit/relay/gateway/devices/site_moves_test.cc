@@ -1,5 +1,5 @@
-// A host moves with its MAC and its address from the LAN of gateway A to that of gateway B, where
-// the server is. Or somebody says so.
+// A host moves with its MAC and its address from the LAN of gateway A to the LAN of gateway B,
+// where the server is. Or a forger claims that it has moved.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class SiteMoves : public MacMoves {
   void far_lan(const FrameBytes& frame) { b_->handle_frame(PortId::kLan, frame, now_); }
   std::uint64_t far_count(Counter counter) const { return b_->counters()[counter]; }
 
-  // It is known on its LAN by ARP, and has a connection.
+  // ARP shows the host on its LAN, and the host has a connection.
   void begin(const LanPlace& place) {
     vlan_ = place.vlan;
     client_ = place.client;
@@ -50,7 +50,7 @@ class SiteMoves : public MacMoves {
     take();
     if (questions() > before && answers_here_) lan(told(kHostMac, kGatewayMac));
   }
-  // As carry(), where frames of hosts may have been held.
+  // Like carry(), but the gateway may have held frames of hosts.
   void pass(Gateway& from, Gateway& to) {
     FrameBytes frame(from.max_frame_size());
     for (;;) {
@@ -72,7 +72,7 @@ class SiteMoves : public MacMoves {
       take_far();
     }
   }
-  // Frames of TCP to the far LAN that the test is about.
+  // A TCP segment to the far LAN, by its destination, its flags and its MAC.
   std::optional<wire::TcpHeader> far_segment(std::string_view to, std::uint8_t flags,
                                              const MacAddress& mac) const {
     for (const FrameBytes& bytes : far_) {
@@ -86,7 +86,7 @@ class SiteMoves : public MacMoves {
     return std::nullopt;
   }
 
-  std::vector<FrameBytes> far_;  // to the far LAN
+  std::vector<FrameBytes> far_;  // sent to the far LAN
   std::size_t far_questions_ = 0;
   bool answers_there_ = false;
   bool answers_here_ = false;
@@ -109,17 +109,18 @@ TEST_P(MovedHost, BothHostsAreResetWithinThreeSeconds) {
   ASSERT_TRUE(to_server);
   EXPECT_EQ(to_server->source_port, 40'000);
   ASSERT_TRUE(far_segment(client_, Flags::kSyn, kHostMac));
-  // Its challenge, should the gateway see it, and whatever else it sends.
+  // The host's challenge ACK, if the gateway sees it, or any other segment of the host.
   wire::TcpHeader challenge = segment(0);
   far_lan(frame_of(challenge, {}, ethernet(kHostMac)));
   take_far();
   const auto to_client = far_segment(client_, Flags::kRst, kHostMac);
   ASSERT_TRUE(to_client);
   EXPECT_EQ(to_client->sequence, challenge.acknowledgment);
-  // A switch of that LAN must not learn either host at the gateway's port: the SYN would be
-  // filtered, and later frames between the two would go astray.
+  // A switch of that LAN must not learn either host at the gateway's port. Else it would filter the
+  // SYN, and misdirect later frames between the two.
   for (const FrameBytes& bytes : far_) EXPECT_EQ(look_at(bytes).ethernet.source, kPeerMac);
-  // It is asked for a few seconds only: a new connection may have the same ports.
+  // The gateway asks the host for a few seconds only, since a new connection may have the same
+  // ports.
   go_on(Duration::seconds(12));
   EXPECT_EQ(far_count(Counter::kOrphansReset), 1U);
 }
@@ -129,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(Hosts, MovedHost,
                                          LanPlace{.client = kClient, .server = kServer, .vlan = 7},
                                          LanPlace{.client = kClientV6, .server = kServerV6}));
 
-// The new LAN has somebody who answers in its name. Its own has the host.
+// On the new LAN a forger answers in the host's name. The host itself answers on its own LAN.
 TEST_F(SiteMoves, TenThousandForgedClaimsASecondEndNoFlowOfALiveHost) {
   begin({.client = kClient, .server = kServer});
   answers_there_ = answers_here_ = true;
@@ -149,7 +150,7 @@ TEST_F(SiteMoves, TenThousandForgedClaimsASecondEndNoFlowOfALiveHost) {
   EXPECT_EQ(a_->unfinished_flows(), 1U);
 }
 
-// It answers no ARP in time, but speaks.
+// The host answers no ARP in time, but it sends a segment.
 TEST_F(SiteMoves, AHostThatSendsAnythingIsThere) {
   begin({.client = kClient, .server = kServer});
   answers_there_ = true;
@@ -175,7 +176,7 @@ TEST_F(SiteMoves, AClaimThatNobodyAnswersForIsNotTold) {
   EXPECT_EQ(count(Counter::kFlowsResetMoved), 0U);
 }
 
-// From the WAN it is none of this LAN's hosts.
+// A claim from the WAN is not about a host of this LAN.
 TEST_F(SiteMoves, AClaimFromTheWanDrawsNoQuestion) {
   begin({.client = kClient, .server = kServer});
   answers_there_ = true;
@@ -185,7 +186,7 @@ TEST_F(SiteMoves, AClaimFromTheWanDrawsNoQuestion) {
   EXPECT_EQ(far_questions_ + questions(), 0U);
 }
 
-// Somebody claims the host for his own MAC: what has moved has the MAC that it had.
+// A forger claims the host's address for its own MAC. But a host that has moved keeps its MAC.
 TEST_F(SiteMoves, AnotherMacIsNotTheHost) {
   begin({.client = kClient, .server = kServer});
   const FrameBytes forged = told(kForgedMac, MacAddress::broadcast());
@@ -199,7 +200,7 @@ TEST_F(SiteMoves, AnotherMacIsNotTheHost) {
   EXPECT_EQ(count(Counter::kFlowsResetMoved), 0U);
 }
 
-// A host behind a router answers no ARP here, and the MAC of its frames is the router's.
+// A host behind a router answers no ARP here, and its frames have the MAC of the router.
 TEST_F(SiteMoves, OfAHostThatArpHasNotToldOfNothingIsBelieved) {
   open({.client = kClient, .server = kServer});
   answers_there_ = true;
@@ -242,7 +243,8 @@ class HubMoves : public HubTest {
   }
 };
 
-// The word of a peer that has no flow of the host ends no flow of another peer's.
+// A peer without a flow of the host reports that the host has moved. That ends no flow of another
+// peer.
 TEST_F(HubMoves, EndFlowsWithThePeerThatSaysSo) {
   lan(arp(kHere, kServerMac, MacAddress::broadcast()));
   open(0, open_of(kFirst, kHere));

@@ -1,5 +1,5 @@
-// A host that sends from one MAC and receives on another, as behind a pair of routers: its frames
-// go where they are acknowledged, and not where its own come from.
+// A host sends from one MAC and receives on another, as behind a pair of routers. Frames to it go
+// where they are acknowledged, and not where its own frames come from.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,14 +25,14 @@ class TwoMacs : public MacMoves {
     client_ = at.client;
     server_ = at.server;
   }
-  // A SYN of the client by its second MAC.
+  // The client sends a SYN from its second MAC.
   void begin(std::uint16_t port) {
     port_ = port;
     sent_.clear();
     ASSERT_EQ(lan(frame_of(syn(port_), {}, ethernet(kSenderMac))), Verdict::kConsumed);
     take();
   }
-  // The client has got what was sent last, and says so by its second MAC.
+  // The client has got the last segment, and acknowledges it from its second MAC.
   void accept(std::uint32_t bytes = 1) {
     wire::TcpHeader tcp = segment(0);
     tcp.source_port = port_;
@@ -46,7 +46,7 @@ class TwoMacs : public MacMoves {
     ASSERT_EQ(lan(frame_of(tcp, payload, ethernet(from))), Verdict::kConsumed);
     take();
   }
-  // The answer to the client's SYN by its second MAC reaches it by its first.
+  // The client sends its SYN from its second MAC. The answer reaches it at its first.
   void begin_at_both() {
     claim(client_, kHostMac);
     begin(40'000);
@@ -74,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(Lans, TwoMacsTest,
 
 TEST_P(TwoMacsTest, AClientIsAnsweredWhereArpHasNamedIt) {
   begin_at_both();
-  // Each of its frames comes by the other MAC.
+  // Each frame of the client comes from its second MAC.
   for (std::uint32_t i = 0; i < 3; ++i) {
     send(4 * i, "data", kSenderMac);
     wait(Duration::milliseconds(50));
@@ -83,7 +83,7 @@ TEST_P(TwoMacsTest, AClientIsAnsweredWhereArpHasNamedIt) {
   EXPECT_EQ(segments_to(kSenderMac), 0U);
 }
 
-// Its timer may expire before that of the gateway, each time.
+// The client's timer may expire before the gateway's, each time.
 TEST_P(TwoMacsTest, AClientThatRepeatsItsSynIsAnsweredElsewhereAtOnce) {
   claim(client_, kHostMac);
   begin(40'000);
@@ -106,7 +106,7 @@ TEST_P(TwoMacsTest, TheNextConnectionOfAClientIsAnsweredThereAtOnce) {
   EXPECT_EQ(questions(), 0U) << "that it has two is known";
 }
 
-// Its second MAC alone is there now.
+// Only its second MAC is in use now.
 TEST_P(TwoMacsTest, AClientThatIsNotThereAnyMoreIsAnsweredWhereItsFramesComeFrom) {
   begin_at_both();
   begin(40'001);
@@ -188,7 +188,7 @@ TEST_P(TwoMacsTest, AServerIsSentToWhereTheClientSendsTo) {
   for (const MacAddress& mac : towards) EXPECT_EQ(mac, kServerMac);
 }
 
-// It has moved with all that it does.
+// The host uses the new MAC for all its frames.
 TEST_P(TwoMacsTest, AHostThatSendsDataFromANewMacIsAnsweredThere) {
   claim(client_, kHostMac);
   open(GetParam());
@@ -199,7 +199,7 @@ TEST_P(TwoMacsTest, AHostThatSendsDataFromANewMacIsAnsweredThere) {
   EXPECT_EQ(segments_to(kHostMac), 0U);
 }
 
-// As a bond does that spreads what it sends.
+// A bond that spreads its frames over two MACs does this.
 TEST_P(TwoMacsTest, AHostThatHearsNothingThereIsAnsweredWhereItWas) {
   claim(client_, kHostMac);
   open(GetParam());
@@ -219,7 +219,7 @@ TEST_P(TwoMacsTest, AHostThatHearsNothingThereIsAnsweredWhereItWas) {
   EXPECT_EQ(segments_to(kNewMac), 0U) << "it was tried";
 }
 
-// A lost segment is no reason to send to the other MAC, once the host was reached for sure.
+// Once the host was reached for sure, a lost segment is no reason to send to the other MAC.
 TEST_P(TwoMacsTest, TheMacOfItsFramesIsTriedOnce) {
   begin_at_both();
   wait(Duration::milliseconds(400));
@@ -235,7 +235,8 @@ TEST_P(TwoMacsTest, TheMacOfItsFramesIsTriedOnce) {
   EXPECT_EQ(segments_to(kSenderMac), 0U);
 }
 
-// What the server then sends comes where the client receives, and the next at once.
+// Bytes of the server arrive at the MAC on which the client receives. The next connection begins
+// there at once.
 class ClientOfTwoMacs : public TwoMacsTest {
  protected:
   void expect_both() {
@@ -260,7 +261,8 @@ INSTANTIATE_TEST_SUITE_P(Lans, ClientOfTwoMacs,
                          testing::Values(LanPlace{kClient, kServer},
                                          LanPlace{kClientV6, kServerV6, 7}));
 
-// Its answer may be to the SYN-ACK before: it comes from the MAC by which it sends in any case.
+// The client's ACK may be for the SYN-ACK before. It comes from the MAC from which the client sends
+// in any case.
 TEST_P(ClientOfTwoMacs, ThatRepeatsItsSynAfterTheGatewaysTimerIsFound) {
   claim(client_, kHostMac);
   begin(40'000);

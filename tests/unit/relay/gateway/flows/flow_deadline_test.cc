@@ -1,4 +1,4 @@
-// How long a flow may be silent in each of its states, and what else it is to be looked at for.
+// How long a flow may be silent in each of its states, and when else the gateway looks at it.
 #include "relay/gateway/flows/flow_deadline.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ class FlowDeadlineTest : public testing::Test {
     f_.last_activity = now_;
   }
   stp::Session& session() { return peer_.session(); }
-  // The far host says no more, on that stream.
+  // The far host ends its direction of the stream.
   void end(stp::StreamId stream) {
     exchange();
     peer_.far().finish(stream);
@@ -181,7 +181,7 @@ TEST_F(FlowDeadlineTest, AClientWithoutAnAnswerHasGivenUpSooner) {
   EXPECT_EQ(end_of_wait(f_, Duration::seconds(60)), now_ + Duration::seconds(60));
 }
 
-// The far gateway acknowledges the OPEN, and never says what became of its server.
+// The far gateway acknowledges the OPEN, but never says what became of the server.
 TEST_F(FlowDeadlineTest, AnOpeningOfWhichAPeerThatIsHeardSaysNothingHasALimit) {
   tcp::Counters counters;
   Flow opening({ip_of("203.0.113.5"), ip_of("198.51.100.5"), 40'001, 80, {}},
@@ -202,7 +202,7 @@ TEST_F(FlowDeadlineTest, AnOpeningOfWhichAPeerThatIsHeardSaysNothingHasALimit) {
   EXPECT_TRUE(end_of_wait(opening, kPatience).is_never()) << "the handshake has timers of its own";
 }
 
-// `close: confirmed`: the near host has gone, and the far host never acknowledges its end.
+// `close: confirmed`: the near host has gone, and the far host never acknowledges the FIN.
 TEST_F(FlowDeadlineTest, TimeWaitThatHoldsTheEndOfItsHostEndsWhenItIsIdle) {
   f_.endpoint.hold_fin();
   f_.endpoint.close();

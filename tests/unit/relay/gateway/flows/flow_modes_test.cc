@@ -1,4 +1,4 @@
-// What an endpoint holds back until the far host has done its part.
+// An endpoint holds back acknowledgments, windows and FINs until the far host has done its part.
 #include "relay/gateway/flows/flow_modes.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ class FlowModesTest : public testing::Test {
     const std::vector<std::byte> bytes(payload);
     flow_->endpoint.handle_segment(header, bytes, now_);
   }
-  // How much of the host's bytes is acknowledged by now, once its delayed ACK is due.
+  // How many of the host's bytes are acknowledged once the delayed ACK is due.
   std::uint32_t acknowledged() {
     now_ += Duration::milliseconds(100);
     flow_->endpoint.handle_timeout(now_);

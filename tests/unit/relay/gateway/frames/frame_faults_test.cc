@@ -1,4 +1,4 @@
-// What is told of a frame that is not answered or relayed for what it is.
+// The counters for frames that are not answered or not relayed because of their content.
 #include "relay/gateway/frames/frame_faults.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ constexpr auto kBad = Counter::kDroppedBadChecksum;
 constexpr std::size_t kUdpChecksumOffset = 6;
 constexpr std::size_t kIcmpChecksumOffset = 2;
 
-// An IP packet's payload of this protocol, and where its checksum is.
+// The protocol of an IP packet's payload, and where its checksum is.
 struct Transport {
   std::string_view from, to;
   std::uint8_t protocol = 0;
@@ -44,7 +44,7 @@ class ChecksumFault : public testing::Test {
     frame.checksum_verified = verified;
     return checksum_fault(frame);
   }
-  // The checksum field is 0; the rest is what a parser may meet there.
+  // The checksum field is 0. The other octets are arbitrary.
   static FrameBytes without_checksum(const Transport& transport) {
     FrameBytes payload(41);
     for (std::size_t i = 0; i < payload.size(); ++i) payload[i] = static_cast<std::byte>(3 * i + 1);
@@ -58,7 +58,7 @@ class ChecksumFault : public testing::Test {
     return wire::transport_checksum(ip_of(transport.from), ip_of(transport.to), transport.protocol,
                                     payload);
   }
-  // What a sender leaves in the field for its network card to go on with.
+  // A sender leaves this value in the field, for its network card to complete.
   static std::uint16_t begun(const Transport& transport, const FrameBytes& payload) {
     return wire::pseudo_header_sum(ip_of(transport.from), ip_of(transport.to), transport.protocol,
                                    static_cast<std::uint32_t>(payload.size()));
@@ -94,7 +94,7 @@ TEST_F(ChecksumFault, OneThatIsRightIsNoFaultThoughItLooksUnfinished) {
   FrameBytes payload = without_checksum(kTcp4);
   const std::uint16_t field = begun(kTcp4, payload);
   put(kTcp4, payload, field);
-  // What is missing, in a word of the payload that was 0.
+  // A word of the payload makes up for the missing part of the sum.
   std::byte* const word = payload.data() + 20;
   store_u16(word, 0);
   store_u16(word, checksum_of(kTcp4, payload));

@@ -1,4 +1,4 @@
-// What is known of frames that are not IP.
+// Which frames that are not IP keep the network together, and which have an IP packet inside.
 #include "relay/gateway/frames/layer_two.h"
 
 #include <gtest/gtest.h>

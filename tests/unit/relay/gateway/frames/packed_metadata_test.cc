@@ -1,4 +1,4 @@
-// OPEN's metadata of a flow, kept without the ends that its key has.
+// The OPEN metadata of a flow, stored without the addresses and ports that the flow's key has.
 #include "relay/gateway/frames/packed_metadata.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// ICMP errors about the SYN to a server: which end the attempt, whom they are believed, and that
-// none of them says anything about the route.
+// ICMP errors about the SYN to a server: which of them end the attempt, which are believed, and
+// that none of them says anything about the route.
 #include "relay/gateway/frames/path_error.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,8 @@ std::optional<tcp::PathError> kind_of(bool v4, Code code) {
   return quoted->error;
 }
 
-// As Linux 6.18 ends connect(), asked with each type and code in a namespace.
+// The errors by which Linux 6.18 ends connect(), found by sending each type and code in a
+// namespace.
 TEST(PathError, OnlyAPortOrProtocolThatIsNotThereIsHard) {
   using tcp::PathError;
   EXPECT_EQ(kind_of(true, {3, 2}), PathError::kHard);
@@ -76,7 +77,7 @@ TEST(PathError, OnlyAPortOrNextHeaderThatIsNotThereIsHardInIpv6) {
   EXPECT_EQ(kind_of(false, {137, 0}), std::nullopt) << "no error";
 }
 
-// A client at A, whose SYN gateway B passes on to a server.
+// A client at gateway A. Gateway B sends its SYN to a server.
 class IcmpAboutASyn : public GatewayTest {
  protected:
   void SetUp() override {
@@ -96,7 +97,7 @@ class IcmpAboutASyn : public GatewayTest {
   static wire::TcpHeader tcp_of(const FrameBytes& frame) {
     return wire::parse_tcp(look_at(frame).payload)->header;
   }
-  // 100 ms; what B sends to the server meanwhile is kept in syns_, what A sends is not.
+  // 100 ms pass. Frames of B to the server are kept in syns_, and those of A to the client are not.
   void next() {
     step();
     FrameBytes frame(b_->max_frame_size());
@@ -115,7 +116,7 @@ class IcmpAboutASyn : public GatewayTest {
   }
   static constexpr Code kHostUnreachable{3, 1}, kPortUnreachable{3, 3}, kFiltered{3, 13};
   std::vector<FrameBytes> syns_;
-  unsigned resets_ = 0;  // that the client has got
+  unsigned resets_ = 0;  // RSTs that the client has got
 };
 
 TEST_F(IcmpAboutASyn, OneThatQuotesAnotherNumberIsNotBelieved) {

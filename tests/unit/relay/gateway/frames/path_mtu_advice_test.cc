@@ -47,7 +47,7 @@ TEST(PathMtuAdvice, OfAnIpv6Router) {
   EXPECT_EQ(advice->segment_limit, 1340);
 }
 
-// RFC 8201 section 4: nothing on the path of IPv6 carries less.
+// RFC 8201 section 4: no link of an IPv6 path carries less.
 TEST(PathMtuAdvice, NoneOfAnIpv6RouterThatNamesLessThanEveryLinkCarries) {
   for (const std::uint32_t mtu : {0U, 68U, 1279U}) {
     const FrameBytes frame =

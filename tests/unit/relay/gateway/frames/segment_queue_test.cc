@@ -1,4 +1,4 @@
-// Segments that wait leave in their order, each to its own host.
+// Segments that wait leave in order, each to its own host.
 #include "relay/gateway/frames/segment_queue.h"
 
 #include <gtest/gtest.h>

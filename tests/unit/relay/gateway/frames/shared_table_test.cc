@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t kPlaces = 64;
 
-// The upper half finds the set, the lower one is kept.
+// The upper half of a hash finds the set, and the lower half is kept.
 constexpr std::uint64_t key(std::uint64_t set, std::uint64_t kept) {
   constexpr std::uint64_t kSets = kPlaces / SharedTable::kPlacesOfASet;
   return set * ((std::uint64_t{1} << 32) / kSets) << 32 | kept;

@@ -1,4 +1,4 @@
-// What becomes of a segment of no flow, and what is remembered of the decision.
+// The decisions about segments that belong to no flow, and what is remembered of them.
 #include "relay/gateway/opening/admission_control.h"
 
 #include <gtest/gtest.h>
@@ -74,7 +74,7 @@ class AdmissionControlTest : public testing::Test {
                                          frame.payload.size() - tcp->header_size};
     return door_.decide(seen, rule_, policy_.peer_for(key_.remote), room_, now_);
   }
-  // Its cookie, from the SYN-ACK.
+  // The cookie in the SYN-ACK.
   std::uint32_t answer_by_cookie(std::uint32_t sequence = 1'000) {
     const wire::TcpHeader header = syn(sequence);
     const FrameBytes bytes = tcp_frame(kHost, kServer, header);
@@ -147,7 +147,7 @@ TEST_F(AdmissionControlTest, BeyondTheHalfOpenASynIsAnsweredByACookie) {
   EXPECT_EQ(decide(syn(9'000)).kind, Kind::kRelay);
 }
 
-// Else most of the connections to a peer that has no room for a while would be bridged.
+// Else most connections to a peer that has no room for a while would be bridged.
 TEST_F(AdmissionControlTest, IfThePeerMayRefuseCookiesAnswerAllTheSame) {
   room_.suspicion = Handshake::Cause::kPeerRefused;
   EXPECT_EQ(decide(syn()).kind, Kind::kRelay);
@@ -177,7 +177,7 @@ TEST_F(AdmissionControlTest, WithFewPlacesEachCookieHasOne) {
   }
 }
 
-// Cookies of another host, be it a flood, take no place of a host's own few.
+// Cookies of another host, even a flood of them, take none of a host's own few places.
 TEST_F(AdmissionControlTest, CookiesAreCountedByHost) {
   constexpr std::uint64_t kAmple = 4096;
   PendingCookies cookies(HashKey{1, 2});
@@ -193,7 +193,8 @@ TEST_F(AdmissionControlTest, CookiesAreCountedByHost) {
   EXPECT_TRUE(cookies.leave_one_of({kAmple, kAmple, 1}, kAmple, 1, modest, now_));
 }
 
-// Bridged, or answered by a flow, it would have two answers of different numbers.
+// If the SYN were bridged or answered by a flow now, it would get two answers with different
+// numbers.
 TEST_F(AdmissionControlTest, ASynThatComesAgainIsAnsweredByTheSameCookie) {
   room_.waiting = 2;
   room_.free.of_host = 1;
@@ -241,7 +242,7 @@ TEST_F(AdmissionControlTest, AnAckToACookieForWhichThereIsNoRoomIsDroppedWithWha
   EXPECT_EQ(decide(ack).kind, Kind::kRelay) << "the host repeats it";
 }
 
-// Its server is to speak first, and knows nothing of it.
+// The server is to send first, but it knows nothing of the connection.
 TEST_F(AdmissionControlTest, AHostThatWaitsBehindSuchAnAckIsReset) {
   room_.waiting = 2;
   ASSERT_EQ(decide(syn()).kind, Kind::kCookie);
@@ -314,7 +315,8 @@ TEST_F(AdmissionControlTest, HostsThatWaitSoAreLimited) {
   EXPECT_EQ(resets(), UnplacedAcks::kMost);
 }
 
-// The peer would refuse it, when its host believes that it stands. Nobody need correct prefixes.
+// The peer would refuse the connection after its host believes that it is established. Configured
+// prefixes are not needed for that.
 TEST_F(AdmissionControlTest, WhatNoPeerTakesIsBridged) {
   EXPECT_EQ(decide(syn(), "169.254.0.5").reason, Counter::kBridgedOwnSegment);
   EXPECT_EQ(decide(syn(), "127.0.0.1").reason, Counter::kBridgedOwnSegment);
@@ -394,8 +396,9 @@ TEST_F(AdmissionControlTest, AConnectionThatTheFarHostHasIsBridged) {
   EXPECT_EQ(decide(syn()).reason, Counter::kBridgedMidStream);
 }
 
-// Somebody on the WAN sends an ACK to each port that a host may use, and the host says that it has
-// no such connection. Bridged, the connections that follow would cross the link in the clear.
+// A machine on the WAN sends an ACK to each port that a host may use, and the host answers that it
+// has no such connection. If the next connections were bridged for that, they would cross the link
+// in the clear.
 TEST_F(AdmissionControlTest, NoAckFromTheWanKeepsAConnectionOutOfTheSession) {
   constexpr unsigned kPorts = 16'384;
   for (unsigned i = 0; i < kPorts; ++i) {

@@ -1,4 +1,4 @@
-// Bridged connections are in use when both ports of the gateway say so.
+// A bridged connection is in use if both ports of the gateway have seen it.
 #include "relay/gateway/opening/connections_in_use.h"
 
 #include <gtest/gtest.h>
@@ -114,7 +114,7 @@ TEST_F(ConnectionsInUseTest, OneThatHasEndedStaysSoUntilAnotherBegins) {
   EXPECT_TRUE(has());
 }
 
-// Each of a flood has a place as long as nobody needs it who has more to show for it.
+// Each connection of a flood has a place until a connection with more evidence needs it.
 TEST_F(ConnectionsInUseTest, AFloodFromOnePortTakesNoPlaceOfAConnection) {
   constexpr unsigned kConnections = 200;
   for (unsigned i = 0; i < kConnections; ++i) {
@@ -125,7 +125,7 @@ TEST_F(ConnectionsInUseTest, AFloodFromOnePortTakesNoPlaceOfAConnection) {
     i % 2 == 0 ? wan(7, Flags::kAck, i) : lan(7, Flags::kAck, i);
   }
   for (unsigned i = 0; i < kConnections; ++i) EXPECT_TRUE(has(i)) << i;
-  // The WAN alone does not keep those out that begin meanwhile.
+  // Frames from the WAN alone do not keep out connections that begin meanwhile.
   for (unsigned i = 100'000; i < 200'000; ++i) wan(7, Flags::kAck, i);
   lan(7, Flags::kAck, 300'000);
   wan(7, Flags::kAck, 300'000);

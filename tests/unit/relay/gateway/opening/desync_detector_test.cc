@@ -1,4 +1,4 @@
-// Bridged connections whose hosts disagree: shown by both LANs, and by nothing else.
+// Bridged connections with hosts that disagree. Both LANs must show it, and nothing else counts.
 #include "relay/gateway/opening/desync_detector.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ class DesyncDetectorTest : public testing::Test, protected DesyncDetector::Sessi
   }
   void lan(const SegmentNumbers& segment, std::uint16_t port = 40'000) {
     desync_detector.look_from_lan(connection(port), from_host(), segment, kSession, now);
-    // What the far host says meanwhile is bridged, and answers nothing.
+    // A segment of the far host is bridged meanwhile. It acknowledges nothing new.
     wan(segment.sequence + (1U << 31), port);
   }
   void host_says(std::uint32_t sends, std::uint32_t expects, std::uint32_t payload = 0,
@@ -80,7 +80,7 @@ class DesyncDetectorTest : public testing::Test, protected DesyncDetector::Sessi
     if (frame.kind != FrameKind::kTcp || !tcp) return std::nullopt;
     return tcp->header;
   }
-  // Whether the host was reset meanwhile; it answers what it is asked.
+  // The number with which the host was reset meanwhile, if it was. The host answers questions.
   std::optional<std::uint32_t> reset(Duration within = Duration::seconds(2),
                                      std::uint16_t port = 40'000) {
     std::optional<std::uint32_t> reset;
@@ -104,7 +104,7 @@ class DesyncDetectorTest : public testing::Test, protected DesyncDetector::Sessi
   }
   static constexpr std::size_t kSession = 3;
   bool alive = true, understands = true, may_tell = true, answers = true;
-  std::pair<std::uint32_t, std::uint32_t> at{kSends + 100, kExpects};  // where the host is
+  std::pair<std::uint32_t, std::uint32_t> at{kSends + 100, kExpects};  // the host's own numbers
   std::vector<std::pair<std::size_t, HostEvidence>> told;
   Counters counters;
   DesyncDetector desync_detector{HashKey{1, 2}, *this, counters};
@@ -139,7 +139,8 @@ TEST_F(DesyncDetectorTest, AHostThatRepeatsItselfIsAskedAndItsPeerTold) {
   EXPECT_TRUE(desync_detector.next_timeout().is_never());
 }
 
-// It says everything with its own MAC, and the host nothing: the host alone is asked.
+// The neighbor sends all segments with its own MAC, and the host sends none. Only the host is
+// asked.
 TEST_F(DesyncDetectorTest, ANeighbourWithAMacOfItsOwnProvesNothing) {
   host_says(kSends, kExpects);
   wire::EthernetHeader forged = from_host();
@@ -159,7 +160,7 @@ TEST_F(DesyncDetectorTest, OneHostLeavesRoomForTheOthers) {
   EXPECT_EQ(count(Counter::kMisfitsUntold), 10 - DesyncDetector::kMostOfOneHost);
 }
 
-// Nothing was bridged to it: whoever speaks may be somebody else.
+// Nothing was bridged to the host, so its segments may come from another machine.
 TEST_F(DesyncDetectorTest, AHostThatNothingIsBridgedToIsNotAsked) {
   const SegmentNumbers segment{
       .flags = Flags::kAck, .sequence = kSends, .acknowledgment = kExpects, .payload = 1};
@@ -214,12 +215,12 @@ TEST_F(DesyncDetectorTest, NewDataIsNoRepetition) {
   for (int i = 0; i < 1'000; ++i) host_says(sequence += 100, kExpects, 100);
   for (int i = 0; i < 1'000; ++i) host_says(sequence, kExpects);  // acknowledgments
   EXPECT_TRUE(desync_detector.next_timeout().is_never());
-  // Sent again behind what was sent after it.
+  // Bytes are sent again behind bytes that were sent after them.
   for (int i = 0; i < 2; ++i) host_says(sequence - 50'000, kExpects, 100);
   EXPECT_FALSE(desync_detector.next_timeout().is_never());
 }
 
-// Somebody on the LAN repeats what the host has never sent; the host answers the question.
+// A machine on the LAN repeats bytes that the host has never sent. The host answers the question.
 TEST_F(DesyncDetectorTest, WhatTheHostContradictsIsNotTold) {
   at = {2'000'000'000, 2'500'000'000};
   repeats_itself();

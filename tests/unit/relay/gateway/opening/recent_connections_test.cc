@@ -24,7 +24,8 @@ TEST(RecentConnections, KnowsRepetitionsForAsLongAsHostsMakeThem) {
   EXPECT_FALSE(syns.recalls(flow(1), 100, now + RecentConnections::kRepetitions));
 }
 
-// The latest of them says when nothing is left, and not the last to be remembered again.
+// The table is empty after the latest of its times, and not after that of the entry that was last
+// renewed.
 TEST(RecentConnections, IsNotEmptyWhileAnyIsRemembered) {
   RecentConnections syns({1, 2}, RecentConnections::kRepetitions);
   const Instant now = Instant() + Duration::seconds(1);
@@ -35,7 +36,8 @@ TEST(RecentConnections, IsNotEmptyWhileAnyIsRemembered) {
   EXPECT_TRUE(syns.recalls(flow(1), 100, now + Duration::seconds(119)));
 }
 
-// Who is forgotten is relayed, though its server has answered already: both are reset.
+// A forgotten connection would be relayed, although its server has answered already. Then both
+// hosts would be reset.
 TEST(RecentConnections, OneSynDoesNotMakeItForgetAnother) {
   RecentConnections syns({1, 2}, RecentConnections::kRepetitions);
   Instant now = Instant() + Duration::seconds(1);
@@ -48,7 +50,7 @@ TEST(RecentConnections, OneSynDoesNotMakeItForgetAnother) {
   }
 }
 
-// A crowd that comes at once, for which the flow table has no room, is bridged to its end.
+// A crowd of connections that the flow table has no room for is bridged to its end.
 TEST(RecentConnections, KnowsAsManyAsItIsMadeFor) {
   constexpr std::uint32_t kMany = 20'000;
   RecentConnections syns({1, 2}, RecentConnections::kRepetitions, kMany);

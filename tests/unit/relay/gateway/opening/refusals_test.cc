@@ -1,4 +1,4 @@
-// Which segments are answered with a RST, and with which numbers.
+// Which segments are answered with RST, and with which numbers.
 #include "relay/gateway/opening/refusals.h"
 
 #include <gtest/gtest.h>

@@ -49,7 +49,7 @@ TEST_F(SplitVlansTest, AnswersInAnotherVlanKeepItAlive) {
   }
   now_ += Duration::seconds(200);
   split_.look_at_answer(connection("198.51.100.1", 100), now_);
-  split_.look_at_answer(connection("198.51.100.2", 101), now_);  // in the same again
+  split_.look_at_answer(connection("198.51.100.2", 101), now_);  // in the same VLAN again
   now_ += Duration::seconds(200);
   EXPECT_TRUE(has(connection("198.51.100.1", 101)));
   EXPECT_TRUE(has(connection("198.51.100.9", 101)));

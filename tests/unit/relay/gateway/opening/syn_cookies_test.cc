@@ -1,4 +1,4 @@
-// SYN cookies: a SYN-ACK that says by itself what it answered.
+// SYN cookies: the SYN-ACK itself holds all that must be known of the SYN.
 #include "relay/gateway/opening/syn_cookies.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ class SynCookiesTest : public testing::Test {
     to_host_.destination = kPeerMac;
     to_host_.type = wire::EtherType::kIpv4;
     config_.mss = 1460;
-    config_.timestamp_offset = 0xffff'fff0;  // wraps in the course of the tests
+    config_.timestamp_offset = 0xffff'fff0;  // wraps during the tests
     config_.window_scale = 7;
   }
   wire::TcpHeader syn(wire::TcpOptions options, std::uint8_t flags = Flags::kSyn) const {
@@ -46,7 +46,7 @@ class SynCookiesTest : public testing::Test {
     cookies_.answer(key_, to_host_, header, config_, now_);
     return poll().value_or(wire::TcpHeader());
   }
-  // What the client sends next.
+  // The client's next segment.
   wire::TcpHeader ack(const wire::TcpHeader& syn_ack) const {
     wire::TcpHeader header;
     header.sequence = syn_ack.acknowledgment;
@@ -226,19 +226,19 @@ TEST_F(FloodedGateway, DataThatComesWithoutItsAckBeginsItToo) {
       flows, [](const FlowSnapshot& flow) { return flow.bytes_from_lan + flow.lan_stored == 14; }));
 }
 
-// The far host knows nothing of the connection, and would answer with RST.
+// The far host does not know the connection, and would answer with RST.
 TEST_F(FloodedGateway, WhatFollowsALostAckIsNotBridged) {
   flood();
   lan(tcp_frame(kClient, kServer, syn()));
   const auto syn_ack = next_frame(PortId::kLan);
   ASSERT_TRUE(syn_ack);
   wire::TcpHeader second = ack_to(*syn_ack);
-  second.sequence += 14;  // the first bytes, and the ACK with them, have not come
+  second.sequence += 14;  // the first bytes have not arrived, nor the ACK with them
   EXPECT_EQ(lan(tcp_frame(kClient, kServer, second, host_to_server(), "more")), Verdict::kDrop);
   EXPECT_EQ(count(Counter::kDroppedAfterCookie), 1U);
   lan(tcp_frame(kClient, kServer, ack_to(*syn_ack), host_to_server(), "GET / HTTP/1.0"));
   EXPECT_EQ(a_->flow_count(), 4U);
-  // Of a number that we have not said nothing is known; nor long afterwards.
+  // A number that we have not sent tells nothing. Nor does ours, long afterwards.
   second.source_port = 51'000;
   EXPECT_EQ(lan(tcp_frame(kClient, kServer, second, host_to_server(), "more")), Verdict::kBridge);
   EXPECT_EQ(count(Counter::kDroppedAfterCookie), 1U);

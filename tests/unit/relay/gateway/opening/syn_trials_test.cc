@@ -58,7 +58,7 @@ TEST_F(SynTrialsTest, AnAddressHasFewAndOnlyAConfirmedOneForgetsTheEarliest) {
   EXPECT_TRUE(has(101));
 }
 
-// The answer to the first of two may come soon after the second.
+// The answer to the first SYN may arrive soon after the second one.
 TEST_F(SynTrialsTest, ARepeatedSynCountsFromTheFirst) {
   for (const Sign sign : {Sign::kHint, Sign::kConfirmed}) {
     const Instant first = now_;

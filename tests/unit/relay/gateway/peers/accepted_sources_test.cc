@@ -1,4 +1,4 @@
-// From which hosts two gateways accept connections, as they tell each other.
+// Two gateways tell each other from which hosts they accept connections.
 #include "relay/gateway/peers/accepted_sources.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ std::vector<IpPrefix> hosts(unsigned count) {
   return list;
 }
 
-// One end: a session, and the lists that go over it.
+// One end: a session, and the lists that it carries.
 class End final : public stp::StreamSource {
  public:
   End(std::uint64_t epoch, Instant now, bool understands, std::vector<IpPrefix> prefixes)
@@ -52,7 +52,7 @@ class End final : public stp::StreamSource {
   void produce(stp::StreamId stream, std::uint32_t, Instant now) override {
     if (!sources_.produce(stream, now)) session_.set_ready(stream, false);
   }
-  // As the liaison does.
+  // Handles the events as ControlMessages does.
   void take_events(Instant now) {
     while (const auto event = session_.poll_event()) {
       using Kind = stp::Event::Kind;
@@ -118,7 +118,8 @@ struct Pair {
       }
     }
   }
-  // A list of `octets` from the far end, whatever they are; without `ends` its stream goes on.
+  // Sends `octets` from the far end as a list, well-formed or not. Without `ends` the stream stays
+  // open.
   stp::StreamId send(std::initializer_list<unsigned> octets,
                      std::initializer_list<unsigned> metadata, bool ends = true) {
     const auto bytes_of = [](std::initializer_list<unsigned> list) {

@@ -1,4 +1,4 @@
-// What a peer says of its dictionaries, well-formed or not.
+// Messages of a peer about its dictionaries, well-formed or not.
 #include "relay/gateway/peers/control_messages.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,8 @@ class ControlMessagesTest : public ::testing::Test, public LanReportReader {
       }
     }
   }
-  // What the liaison at the other end answers: the reason of its RESET.
+  // Sends a message to ControlMessages at the other end. Returns the reason of the RESET that comes
+  // back.
   std::optional<stp::ResetReason> say(std::initializer_list<unsigned> octets) {
     std::vector<std::byte> message;
     for (const unsigned octet : octets) message.push_back(static_cast<std::byte>(octet));
@@ -100,7 +101,7 @@ TEST_F(ControlMessagesTest, TellsEvidenceAtMostTenTimesASecond) {
   EXPECT_EQ(told, 20);
 }
 
-// It has the right keys, and acknowledges what it gets.
+// The peer has the right keys, and acknowledges all packets.
 TEST_F(ControlMessagesTest, APeerThatTakesNoMessageIsSentAFewOnly) {
   std::size_t told = 0;
   for (const Instant end = now_ + Duration::seconds(20); now_ < end; exchange()) {
@@ -126,7 +127,7 @@ TEST_F(ControlMessagesTest, TakesTheDestinationsOfAPeer) {
   EXPECT_FALSE(control_messages_.destinations().take());
 }
 
-// As many as there are hosts behind a router that change at once.
+// Very many hosts behind a router may change at once.
 TEST_F(ControlMessagesTest, TellsTenDestinationsASecondAndKeepsAFewThatWait) {
   const auto told = [](unsigned host) {
     return LanDestination{.stream = {},
@@ -227,7 +228,7 @@ TEST_F(ControlMessagesOfAHub, WithdrawsWhatThePeerNeverTakes) {
   }
   EXPECT_EQ(hub_->peers()[0].streams, Messages::kMost);
   EXPECT_EQ(hub_->counters()[Counter::kMessagesUntaken], 0U);
-  // From now on it takes them.
+  // From now on the peer takes the messages.
   const std::size_t before = streams_[0].size();
   const auto take_those_that_come = [&] {
     for (std::size_t i = before; i < streams_[0].size(); ++i) {

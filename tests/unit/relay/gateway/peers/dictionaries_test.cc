@@ -1,4 +1,4 @@
-// Which dictionaries peers are offered, what their numbers mean, and which a class uses.
+// Which dictionaries peers are offered, what their numbers mean, and which dictionary a class uses.
 #include "relay/gateway/peers/dictionaries.h"
 
 #include <gtest/gtest.h>
@@ -82,7 +82,7 @@ TEST(SharedDictionaries, AreThoseThatBothHave) {
   EXPECT_EQ(shared.of(mail).levels, nullptr);
   EXPECT_EQ(shared.of(logs).levels, classes[logs].dictionary.get());
   EXPECT_EQ(shared.of(logs).number, 17);
-  // What is known of a file outlives a reload of it, not another file.
+  // The trials of a file outlive a reload of the file, but not its replacement by another file.
   shared.of(logs).trials.of(300).note(300, 200);
   auto reload = [reloaded = classes_of(configured)](unsigned logs_dictionary) mutable {
     const std::vector<config::TrafficClass> next{class_with("web"), class_with("mail"),

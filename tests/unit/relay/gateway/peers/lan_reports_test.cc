@@ -1,4 +1,4 @@
-// What two gateways tell each other of their LANs, and what becomes of it on the way.
+// Two gateways report to each other about their LANs, and reports may be lost or late.
 #include "relay/gateway/peers/lan_reports.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace satrelay::gateway::lan_reports_test {
 namespace {
 
-// One end: a session, and the reports that go over it.
+// One end: a session, and the reports that it carries.
 class End final : public stp::StreamSource, public LanReportReader {
  public:
   End(std::uint64_t epoch, Instant now, const stp::Config& config)
@@ -35,7 +35,7 @@ class End final : public stp::StreamSource, public LanReportReader {
     EXPECT_EQ(session, 5U);
     heard.push_back(report);
   }
-  // As the liaison does.
+  // Handles the events as ControlMessages does.
   void take_events(Instant now) {
     while (const auto event = session_.poll_event()) {
       using Kind = stp::Event::Kind;
@@ -109,7 +109,7 @@ class LanReportsTest : public ::testing::Test {
   static LanReport report(std::uint64_t stream, LanFigures figures) {
     return {static_cast<stp::StreamId>(stream), figures};
   }
-  // A message of `octets` from the far end, whatever they are.
+  // Sends `octets` from the far end as a message, well-formed or not.
   void send(std::initializer_list<unsigned> octets) {
     std::vector<std::byte> bytes;
     for (const unsigned octet : octets) bytes.push_back(static_cast<std::byte>(octet));
@@ -175,7 +175,7 @@ TEST_F(LanReportsTest, MuchInOneMessageIsReadInSteps) {
   far_.reports().handle_wish();
   for (unsigned i = 0; i < 10'000; ++i) far_.reports().tell(report(2 * i, {i, 0}), now_);
   run(300);
-  // Three octets or more each, of 32 KiB.
+  // Each report takes at least three of 32 KiB.
   EXPECT_GT(near_.heard.size(), 3'000U);
   EXPECT_LT(near_.heard.size(), 10'000U) << "what has no room is left out";
   for (unsigned i = 0; i < near_.heard.size(); ++i) {
@@ -204,7 +204,7 @@ TEST_F(LanReportsTest, TakesMemoryForReportsThatThereAre) {
   far_.reports().handle_wish();
   EXPECT_EQ(heap_now(), before) << "a wish is no report";
   tell();
-  run(200);  // what a session takes for its first message is there
+  run(200);  // the session has what it takes for its first message
   before = heap_now();
   tell();
   EXPECT_GE(heap_now(), before + 6'000);

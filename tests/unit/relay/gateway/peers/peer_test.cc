@@ -1,4 +1,4 @@
-// A peer is made of what its configuration and that of its link say.
+// A peer is set up by its own configuration and that of its link.
 #include "relay/gateway/peers/peer.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// What is written down of flows is found again by the next run, whatever happened at the end.
+// The next run finds the flows that were written down, whatever happened at the end of the last
+// run.
 #include "relay/gateway/recovery/flow_journal.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +45,7 @@ TEST_F(FlowJournalTest, TheNextRunFindsWhatWasNotReleased) {
   EXPECT_EQ(next.read(third)->key, six.key);
   EXPECT_EQ(next.read(third)->to_host, six.to_host);
   EXPECT_FALSE(next.read(second));
-  // What is there keeps its place until it is released.
+  // An old record keeps its place until it is released.
   EXPECT_EQ(next.keep(six), second);
   EXPECT_EQ(next.keep(six), FlowJournal::kNowhere);
   next.release(first);

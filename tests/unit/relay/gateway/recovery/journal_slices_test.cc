@@ -1,4 +1,5 @@
-// Records of an earlier run are found by the worker that has the flow now, however many there are.
+// The worker that has a flow now finds the flow's record of an earlier run, however many workers
+// there are.
 #include "relay/gateway/recovery/journal_slices.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +32,7 @@ unsigned worker_of(const FlowKey& key, unsigned workers) {
 
 class JournalSlicesTest : public testing::Test {
  protected:
-  // Keeps them where the worker of each would.
+  // Writes each record where its worker would.
   void run_before(unsigned workers, unsigned count) {
     const JournalSlices dealt = deal_out(memory_, workers);
     std::vector<FlowJournal> journals(dealt.slices.begin(), dealt.slices.end());
@@ -41,7 +42,7 @@ class JournalSlicesTest : public testing::Test {
       if (journal.keep(record) != FlowJournal::kNowhere) ports_.insert(port);
     }
   }
-  // Each at its worker.
+  // The ports of the records. Each is found by its worker.
   std::set<std::uint16_t> found(const JournalSlices& dealt) {
     std::set<std::uint16_t> ports;
     const auto workers = static_cast<unsigned>(dealt.slices.size());
@@ -72,7 +73,7 @@ TEST_F(JournalSlicesTest, DealsOutToMoreAndToFewerWorkers) {
 }
 
 TEST_F(JournalSlicesTest, CountsWhatFindsNoRoom) {
-  run_before(1, kPlaces);  // the hash spreads them unevenly
+  run_before(1, kPlaces);  // the hash spreads the records unevenly
   std::array<unsigned, 4> of_worker{};
   for (const std::uint16_t port : ports_) ++of_worker[worker_of(record_of(port).key, 4)];
   unsigned beyond = 0;

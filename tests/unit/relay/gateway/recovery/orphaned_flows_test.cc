@@ -1,4 +1,5 @@
-// Flows from before a restart: their hosts are asked with SYN and reset with what they answer.
+// Flows from before a restart. The gateway asks their hosts with SYN, and resets them by the
+// numbers in the answers.
 #include "relay/gateway/recovery/orphaned_flows.h"
 
 #include <gtest/gtest.h>
@@ -98,7 +99,7 @@ TEST_F(OrphanedFlowsTest, TheChallengeAckOfAServerIsAnsweredWithTheResetItMustOb
   EXPECT_EQ(reset->frame.ethernet.destination, kPeerMac) << "the way the segment came";
   EXPECT_EQ(counters_[Counter::kDroppedOrphaned], 1U);
 
-  // Asked once more after a second, the host knows of nothing.
+  // The host is asked again after a second, and does not know the connection.
   pass(Duration::milliseconds(999));
   EXPECT_FALSE(poll());
   pass(Duration::milliseconds(1));
@@ -115,7 +116,7 @@ TEST_F(OrphanedFlowsTest, AClientIsAskedInTheNameOfItsServer) {
   EXPECT_EQ(syn->tcp.source_port, 80);
   EXPECT_EQ(syn->frame.ethernet.source, kGatewayMac);
   EXPECT_EQ(syn->frame.ethernet.destination, kPeerMac);
-  // It was gone before.
+  // The client's connection was gone before.
   const FlowKey client{server_.remote, server_.local, 40'000, 80, {}};
   EXPECT_TRUE(orphans_.handle_segment(client, from_, segment(Flags::kRst | Flags::kAck, 1)));
   EXPECT_EQ(counters_[Counter::kOrphansGone], 1U);
@@ -188,7 +189,7 @@ TEST_F(OrphanedFlowsTest, NoMoreThanTheLimitAndNoneTwice) {
   EXPECT_EQ(counters_[Counter::kFlowsOrphaned], 2U);
 }
 
-// A peer may list hosts that never were.
+// A peer may list flows of hosts that never existed.
 TEST_F(OrphanedFlowsTest, APeerThatListsTooManyLeavesTheOthersTheirParts) {
   config::Gateway hub;
   for (const char* const prefix : {"203.0.113.0/24", "192.0.2.0/24"}) {
@@ -223,7 +224,7 @@ TEST_F(OrphanedFlowsTest, APeerThatListsTooManyLeavesTheOthersTheirParts) {
   EXPECT_EQ(orphans.add({.peer = 0}, flow_of(1), ClientSide::kPeer, now_), Listed::kTaken);
 }
 
-// Behind a router the L2 header of the client's SYN says nothing about this LAN.
+// Behind a router, the L2 header of the client's SYN says nothing about this LAN.
 TEST_F(OrphanedFlowsTest, AServerBehindARouterIsLookedForOnItsLan) {
   config::Gateway routed;
   routed.gateway.address = *IpPrefix::parse("192.0.2.0/29");

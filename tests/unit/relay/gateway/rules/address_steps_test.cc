@@ -14,7 +14,7 @@ namespace {
 
 using Entries = std::vector<AddressSteps::Entry>;
 
-// Says the largest id that holds.
+// Its value is the largest id that holds.
 class Largest final : public AddressSteps::Walker {
  public:
   void enter(std::uint32_t id) override { holding_.insert(id); }
@@ -29,7 +29,7 @@ class Largest final : public AddressSteps::Walker {
 AddressSteps steps_of(const Entries& entries) {
   Largest largest;
   AddressSteps steps(entries, largest);
-  EXPECT_TRUE(largest.is_empty());  // what was entered was left
+  EXPECT_TRUE(largest.is_empty());  // each id that was entered was left
   return steps;
 }
 
@@ -80,7 +80,7 @@ TEST(AddressSteps, FindWhatTryingAllPrefixesFinds) {
     Entries entries;
     const auto count = static_cast<std::uint32_t>(random.below(40));
     for (std::uint32_t id = 1; id <= count; ++id) {
-      // Few different bits, so that prefixes overlap, touch and are the same.
+      // Few bits differ, so that prefixes overlap, touch and repeat.
       const auto high = static_cast<std::uint8_t>(random.below(3) * 127);
       const auto low = static_cast<std::uint8_t>(random.below(4) * 85);
       const auto length = static_cast<std::uint8_t>(random.below(33));

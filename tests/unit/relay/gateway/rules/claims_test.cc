@@ -1,5 +1,5 @@
-// Who may speak for whom: a hub before two terminals, of which one says what it should not, and a
-// host of the hub's LAN that borrows a terminal's address.
+// Which addresses a peer or a host may use. One of a hub's two terminals claims hosts that are not
+// its own, and a host of the hub's LAN uses an address of a terminal.
 #include "relay/gateway/rules/claims.h"
 
 #include <gtest/gtest.h>
@@ -162,7 +162,7 @@ TEST_F(HubTest, EvidenceConcernsTheHostsBehindItsSender) {
   EXPECT_EQ(look_at(on_lan_[0]).ip.destination, ip_of("203.0.113.5"));
 }
 
-// A list's good entries are dealt with, whatever stands between them.
+// The good entries of a list take effect, whatever stands between them.
 TEST_F(HubTest, AListOfFlowsConcernsTheHostsBehindItsSender) {
   stp::Session& session = terminals_[1].session();
   constexpr std::array<std::byte, 1> kFlowsMessage{std::byte{0xc2}};
@@ -188,7 +188,7 @@ TEST_F(HubTest, AListOfFlowsConcernsTheHostsBehindItsSender) {
   EXPECT_EQ(syn_on_lan()->frame.ip.destination, ip_of("203.0.113.6"));
 }
 
-// What a host of this LAN says in the name of one behind a peer is not made a peer's business.
+// A host of this LAN uses the address of a host behind a peer. The peer gets nothing of that.
 TEST_F(HubTest, ASynFromTheLanInTheNameOfATerminalsHostIsNotRelayed) {
   EXPECT_EQ(lan(tcp_frame("10.1.0.5", "10.2.0.5", syn(1000))), Verdict::kBridge);
   EXPECT_EQ(count(Counter::kBridgedForeignSource), 1U);
@@ -199,8 +199,8 @@ TEST_F(HubTest, ASynFromTheLanInTheNameOfATerminalsHostIsNotRelayed) {
   EXPECT_EQ(count(Counter::kFlowsAccepted), 1U);
 }
 
-// From terminal to terminal: the hub's own SYN comes back by a router of its LAN, which has changed
-// its MACs, TTL and VLAN, and is relayed; one that differs by its number is a forgery.
+// From terminal to terminal, by a router of the hub's LAN. The router sends the hub's own SYN back,
+// with another MAC, TTL and VLAN, and the hub relays it. A SYN with another number is a forgery.
 TEST_F(HubTest, ASynOfOursThatARouterSendsBackIsRelayedToTheOtherTerminal) {
   open(0, open_of("10.1.0.5", "10.2.0.5"));
   const auto ours = syn_on_lan();
@@ -220,7 +220,7 @@ TEST_F(HubTest, ASynOfOursThatARouterSendsBackIsRelayedToTheOtherTerminal) {
   EXPECT_EQ(count(Counter::kFlowsAccepted), 1U);
   back.sequence += 1;
   back.acknowledgment = 0;
-  // Its answer, and the last ACK by way of the router, open the connection towards t2.
+  // The hub's answer, and the last ACK by way of the router, open the connection towards t2.
   step();
   std::optional<wire::TcpHeader> answer;
   for (const FrameBytes& bytes : on_lan_) {

@@ -79,7 +79,7 @@ TEST(Policy, ARuleGoesOnCountingWhereverItStandsAfterAReload) {
     policy.match(to_port(port))->use.connections = port;
   }
   const RulePtr gone = policy.rules()[2];
-  config::Rule web = on_port(8080, "web");  // the name makes it the same
+  config::Rule web = on_port(8080, "web");  // by its name it is the same rule
   const config::Gateway next = with_rules({web, on_port(22), on_port(444)});
   policy.replace_rules(next.rules, Policy::index(next));
   EXPECT_EQ(policy.match(to_port(22))->use.connections, 22U);
@@ -87,10 +87,10 @@ TEST(Policy, ARuleGoesOnCountingWhereverItStandsAfterAReload) {
   EXPECT_EQ(policy.match(to_port(8080))->use.connections, 80U);
   EXPECT_EQ(policy.match(to_port(444))->use.connections, 0U);
   EXPECT_EQ(policy.match(to_port(443)), policy.none());
-  EXPECT_EQ(gone->use.connections, 443U);  // for flows that hold on to it
+  EXPECT_EQ(gone->use.connections, 443U);  // for flows that still use it
 }
 
-// Two rules of the same content, of which one is never reached, are two all the same.
+// Two rules with the same content are two rules, even if one of them never matches.
 TEST(Policy, EqualRulesEachKeepTheirOwnCount) {
   const config::Gateway config = with_rules({on_port(22), on_port(22)});
   Policy policy(config);

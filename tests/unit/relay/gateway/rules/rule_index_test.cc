@@ -48,7 +48,7 @@ IpAddress random_address(Random& random, bool v4) {
             : IpAddress::v6({0x20, 1, octet(), octet()});
 }
 
-// Each criterion is there in one rule of `rarity`.
+// One rule in `rarity` has each criterion.
 Rule random_rule(Random& random, std::uint64_t rarity) {
   Rule rule;
   const auto wanted = [&] { return random.below(rarity) == 0; };
@@ -117,8 +117,8 @@ TEST(RuleIndex, FindsWhatTryingRuleByRuleFinds) {
   EXPECT_GT(missed, 1000U);
 }
 
-// Places in the sets' words and in their summaries: the last of 64, the first behind, the same a
-// level higher.
+// Places in the words of the sets and in their summaries: the last of 64, the first one after it,
+// and the same one level higher.
 TEST(RuleIndex, FindsTheOnlyRuleWhereverItStands) {
   Rule never;
   never.match.port = {{1, 1}};

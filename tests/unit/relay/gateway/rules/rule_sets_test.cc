@@ -1,4 +1,4 @@
-// The first rule of several sets, whichever way the sets are kept and looked through.
+// The first rule that several sets have in common, however the sets are stored and searched.
 #include "relay/gateway/rules/rule_sets.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using Words = std::vector<std::uint64_t>;
 
-// Every rule with this probability.
+// A set that has each rule with this probability.
 Words draw(Random& random, std::size_t rules, double probability) {
   Words words((rules + 63) / 64);
   for (std::size_t rule = 0; rule < rules; ++rule) {

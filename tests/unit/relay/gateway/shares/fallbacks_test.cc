@@ -1,4 +1,4 @@
-// Whatever share each worker holds, their parts sum to no more than the link.
+// Whatever shares the workers hold, their parts add up to no more than the link.
 #include "relay/gateway/shares/fallbacks.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(Fallbacks, AnyMixtureOfSharesIsNoMoreThanTheLink) {
   Random random(3);
   for (const unsigned workers : {1U, 2U, 3U, 8U, 16U}) {
     Fallbacks fallbacks(workers);
-    // Of each worker and serial, from 0: what it was before the first division.
+    // The parts by worker and serial. Serial 0 is the part before the first division.
     std::vector<std::vector<std::uint32_t>> parts(workers, {kWholeLink / workers});
     std::vector<std::uint64_t> held(workers), told(workers);
     std::vector<double> wanted(workers, 1);
@@ -52,14 +52,14 @@ TEST(Fallbacks, AnyMixtureOfSharesIsNoMoreThanTheLink) {
       for (unsigned i = 0; i < workers; ++i) {
         parts[i].push_back(fallbacks.part(i));
         sum += parts[i].back();
-        // It has the share of held[i], and may take any later one next.
+        // The worker holds the share of held[i], and may take any later one next.
         most += *std::max_element(parts[i].begin() + static_cast<std::ptrdiff_t>(held[i]),
                                   parts[i].end());
       }
       ASSERT_LE(most, kWholeLink) << workers << " workers, division " << serial;
       if (serial > 10) least_sum = std::min(least_sum, sum);
       for (unsigned i = 0; i < workers; ++i) {
-        // Worker 1 hangs for long.
+        // Worker 1 hangs for a long time.
         if (i == 1 && serial % 1'000 > 500) continue;
         if (random.below(3) > 0) held[i] = serial;
         if (random.below(3) > 0) told[i] = held[i];
@@ -69,14 +69,14 @@ TEST(Fallbacks, AnyMixtureOfSharesIsNoMoreThanTheLink) {
   }
 }
 
-// One whose part falls a little at each division is not waited for in vain.
+// Even if a worker's part falls a little at each division, the others get what it gives up.
 TEST(Fallbacks, PartsThatFallSteadilyAreGivenToOthers) {
   Fallbacks fallbacks(2);
   std::vector<std::uint64_t> taken(2);
   for (std::uint64_t serial = 1; serial < 200; ++serial) {
     const double falling = 1 - static_cast<double>(serial) / 200;
     fallbacks.divide(serial, taken, std::vector<double>{falling, 1 - falling});
-    taken = {serial - 1, serial - 1};  // late by a division
+    taken = {serial - 1, serial - 1};  // one division late
   }
   EXPECT_GT(fallbacks.part(1), kWholeLink * 9 / 10);
 }

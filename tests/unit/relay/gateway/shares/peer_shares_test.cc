@@ -1,4 +1,4 @@
-// Lanes to a peer that is sent less than its link carries.
+// Lanes to a peer that may be sent less than its link carries.
 #include "relay/gateway/shares/peer_shares.h"
 
 #include <gtest/gtest.h>
@@ -17,8 +17,8 @@ constexpr BitRate mbit(double n) {
   return BitRate::bits_per_second(static_cast<std::uint64_t>(n * 1e6));
 }
 
-// Two peers: the first with two lanes at each of four workers, the other with one. Each lane sends
-// what it is let, or less.
+// Two peers: the first one with two lanes at each of four workers, the other with one lane. Each
+// lane sends its share, or less.
 class Lanes {
  public:
   Lanes() : demands_(4, Demands(0, 3)), shares_(4, Shares(0, 3)) {}
@@ -30,7 +30,7 @@ class Lanes {
   void limit(std::size_t session, BitRate rate) {
     for (Demands& worker : demands_) worker.lanes[session].limit = rate;
   }
-  // Mbit/s of the first peer's lanes together.
+  // The rate of the first peer's lanes together, in Mbit/s.
   double run(int ticks) {
     std::uint64_t sent = 0;
     for (int i = 0; i < ticks; ++i, now_ += kShareTick) {
@@ -98,7 +98,7 @@ TEST(PeerShares, ALimitThatGoesIsNoneForAnyLane) {
   EXPECT_TRUE(lanes.share(2, 1).is_zero());
 }
 
-// While some are told later than others, the lowest holds.
+// If the limit reaches some lanes later than others, the lowest one holds.
 TEST(PeerShares, TheLowestOfSeveralHolds) {
   Lanes lanes;
   lanes.limit(0, mbit(20));

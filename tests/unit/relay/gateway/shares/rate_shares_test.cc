@@ -1,5 +1,5 @@
-// Workers that send on one link by the shares that they are given: as packets, each by a pacer and
-// a class order of its own.
+// Workers send on one link by their shares of it. They send packets, each with a pacer and a class
+// order of its own.
 #include "relay/gateway/shares/rate_shares.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ constexpr BitRate mbit(double n) {
   return BitRate::bits_per_second(static_cast<std::uint64_t>(n * 1e6));
 }
 
-// Sends all the time, or so much at most.
+// A sender that always has bytes, or that offers a limited rate.
 struct Source {
   unsigned worker = 0;
   ClassId id = 0;
@@ -64,7 +64,7 @@ class Link {
           queue, static_cast<double>(terms.rate.to_bits_per_second()) / 8 * kStep.to_seconds());
     }
   }
-  // What has been sent in that time, of the link.
+  // Runs for `time`. Returns how much each source has sent, as a part of the link's capacity.
   std::vector<double> parts(Duration time) {
     for (Source& source : sources) source.sent = 0;
     most_queue = queue;
@@ -76,14 +76,14 @@ class Link {
     }
     return parts;
   }
-  // As time on the link.
+  // The longest queue, as time on the link.
   double most_queue_ms() const {
     return most_queue * 8e3 / static_cast<double>(terms.rate.to_bits_per_second());
   }
 
   LinkTerms terms;
   std::vector<Source> sources;
-  double queue = 0, most_queue = 0;  // bytes, in the modem
+  double queue = 0, most_queue = 0;  // bytes in the modem
   const RateShares& shares() const { return shares_; }
   Instant now() const { return now_; }
 
@@ -179,8 +179,8 @@ TEST(RateShares, AllTogetherHaveAllOfTheLinkAndEachHostAsMuch) {
   for (const double part : parts) EXPECT_NEAR(part * 20, 1, 0.05);
 }
 
-// One that fills the link, and all others begin at once: none waits for a tick, and the modem's
-// queue stays short.
+// One source fills the link, and then all others begin at once. None of them waits for a tick, and
+// the modem's queue stays short.
 TEST(RateShares, AllMayBeginAtOnce) {
   for (const unsigned workers : {2U, 8U, 16U}) {
     Link link(workers, mbit(500));
@@ -208,7 +208,7 @@ TEST(RateShares, AllBeginAtOnceOnALinkThatWasIdle) {
   EXPECT_LE(link.most_queue_ms(), 6);
 }
 
-// Weights and guarantees are those of the link, wherever those who wait are.
+// Weights and guarantees hold for the whole link, whichever workers the waiting sources have.
 TEST(RateShares, ClassesHaveWhatOneWorkerWouldGiveThem) {
   Link link(4, mbit(200));
   link.set(0, {.weight = 1});
@@ -219,7 +219,7 @@ TEST(RateShares, ClassesHaveWhatOneWorkerWouldGiveThem) {
   link.add(3, 3);
   link.run(Duration::milliseconds(500));
   const std::vector<double> parts = link.parts(Duration::seconds(2));
-  // 120 Mbit/s by weight.
+  // 120 Mbit/s are left to be divided by weight.
   EXPECT_NEAR(parts[0] * 200, 72, 72 * 0.03);
   for (unsigned i = 1; i <= 4; ++i) EXPECT_NEAR(parts[i] * 200, 6, 6 * 0.05) << i;
   EXPECT_NEAR(parts[5] * 200, 104, 104 * 0.03);
@@ -240,7 +240,7 @@ TEST(RateShares, MaximaHoldForTheSum) {
   EXPECT_NEAR(sum(parts), 1, 0.01);
 }
 
-// There a packet is 30 ms long, and a share changes much while it leaves.
+// On such a link a packet takes 30 ms, and a share changes much while the packet leaves.
 TEST(RateShares, ASlowLinkIsNotExceeded) {
   for (const double rate : {0.1, 0.4, 2.0}) {
     Link link(4, mbit(rate));
@@ -273,7 +273,7 @@ TEST(RateShares, WhatNobodyHasAWeightForIsWhatTheOthersLeave) {
   EXPECT_NEAR(sum(parts), 1, 0.01);
 }
 
-// Who sends in spurts, or less than its part, takes nothing from the link.
+// A source that sends in bursts, or less than its part, wastes nothing of the link.
 TEST(RateShares, DemandThatComesAndGoesWastesNothing) {
   Link link(8, mbit(200));
   link.set(0, {.weight = 1});
@@ -291,7 +291,7 @@ TEST(RateShares, DemandThatComesAndGoesWastesNothing) {
   EXPECT_LE(whole / 200, 1.01);
 }
 
-// Whatever is asked for, together and by class.
+// For any demand, together and by class.
 TEST(RateShares, AnyMixFillsTheLinkAndKeepsMaxima) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(seed);
@@ -305,7 +305,7 @@ TEST(RateShares, AnyMixFillsTheLinkAndKeepsMaxima) {
       if (id > 0 && random.chance(0.3)) rates.maximum = mbit(rate * 0.2);
       link.set(id, rates);
     }
-    link.add(static_cast<unsigned>(random.below(workers)), 0);  // there is enough
+    link.add(static_cast<unsigned>(random.below(workers)), 0);  // this source always has bytes
     for (int i = 0; i < 12; ++i) {
       link.add(static_cast<unsigned>(random.below(workers)), static_cast<ClassId>(random.below(5)),
                random.chance(0.5) ? 0 : rate * 0.05);
@@ -340,7 +340,7 @@ TEST(RateShares, AnotherRateIsInForceAtTheNextTick) {
   for (unsigned i = 0; i < 4; ++i) link.add(i, 0);
   link.run(Duration::milliseconds(300));
   link.terms.rate = mbit(40);
-  link.run(Duration::milliseconds(300));  // what stood in the modem takes longer now
+  link.run(Duration::milliseconds(300));  // the queue in the modem takes longer now
   EXPECT_NEAR(sum(link.parts(Duration::seconds(1))), 1, 0.01);
   EXPECT_LE(link.most_queue_ms(), 6);
   link.terms.rate = mbit(400);
@@ -366,7 +366,8 @@ TEST(RateShares, ReportsHaveTheirBudgetTogether) {
   EXPECT_GE(out[0].links[0].reports, mbit(0.03));
 }
 
-// An engine that began anew, a clock that stands, counters that leap, a link that carries nothing.
+// An engine that has restarted, a clock that stands still, counters that jump, and a link without
+// capacity.
 TEST(RateShares, NothingThatIsToldBreaksThem) {
   Random random(7);
   RateShares shares(4, Instant());
@@ -418,7 +419,7 @@ TEST(RateShares, RestWhenNobodySends) {
   EXPECT_TRUE(link.shares().is_at_rest());
 }
 
-// What the peer has announced to one worker holds for all, whichever it is.
+// If the peer has announced a capacity to one worker, whichever it is, the capacity holds for all.
 TEST(RateSharesTerms, AreOfThoseThatHearThePeer) {
   const auto divided = [](BitRate first, bool first_hears, BitRate second, bool second_hears) {
     Instant now = Instant::from_nanoseconds(1'000'000);
@@ -443,7 +444,8 @@ TEST(RateSharesTerms, AreOfThoseThatHearThePeer) {
   expect_near(divided(mbit(20), false, mbit(20), false), 20);
 }
 
-// Shares hold for three ticks; then each has a part, and all parts together are the link.
+// Shares hold for three ticks. After that each worker has a fixed part, and all parts together are
+// the link.
 TEST(RateShares, ExpireAndLeaveNoMoreThanTheLink) {
   constexpr unsigned kWorkers = 4;
   Instant now = Instant() + Duration::seconds(1);
@@ -452,7 +454,7 @@ TEST(RateShares, ExpireAndLeaveNoMoreThanTheLink) {
   std::vector<Shares> out(kWorkers, Shares(1, 0));
   demands[0].terms[0].rate = mbit(100);
   demands[0].terms[0].classes[0].weight = 1;
-  // A tenth of the link each, which leaves most of it to whoever wants more.
+  // Each worker sends a tenth of the link, which leaves most of it to any worker that wants more.
   for (int i = 0; i < 300; ++i) {
     now += kShareTick;
     for (Demands& each : demands) {

@@ -11,8 +11,8 @@
 namespace satrelay::gateway::flow_hash_test {
 namespace {
 
-// As Microsoft defines it ("RSS Hashing Functions"): for each bit of the input that is set, the 32
-// bits of the key that begin there.
+// As Microsoft defines it ("RSS Hashing Functions"): for each bit of the input that is set, adds
+// (XOR) the 32 bits of the key from that bit on.
 std::uint32_t toeplitz(const std::vector<std::uint8_t>& input,
                        const std::vector<std::uint8_t>& key) {
   const auto bit_of = [](const std::vector<std::uint8_t>& bytes, std::size_t at) {
@@ -73,7 +73,7 @@ TEST(FlowHash, IsToeplitzWithTheSymmetricKey) {
 }
 
 TEST(FlowHash, TheReferenceIsThatOfMicrosoft) {
-  // "Verifying the RSS Hash Calculation": 66.9.149.187:2794 to 161.142.100.80:1766.
+  // From "Verifying the RSS Hash Calculation": 66.9.149.187:2794 to 161.142.100.80:1766.
   const std::vector<std::uint8_t> key{0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67,
                                       0x25, 0x3d, 0x43, 0xa3, 0x8f, 0xb0, 0xd0, 0xca, 0x2b, 0xcb,
                                       0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3, 0x80, 0x30,

@@ -35,8 +35,8 @@ config::Gateway gateway(const IpAddress& own, unsigned workers, const IpAddress&
   return config;
 }
 
-// Whatever the numbers of workers: the hash of what an end sends names the worker that has the lane
-// at the other end, and both send by the same ports.
+// For all numbers of workers: the hash of a packet names the worker that has its lane at the other
+// end, and both ends use the same ports.
 TEST(LanePorts, PacketsOfALaneHashToItsWorkerAtBothEnds) {
   std::mt19937 random(1);
   for (const IpVersion version : {IpVersion::kV4, IpVersion::kV6}) {
@@ -91,7 +91,7 @@ TEST(LanePorts, OneLaneHasTheConfiguredPortOnly) {
   }
 }
 
-// Docs name the range.
+// The documents name this range.
 TEST(LanePorts, OfTheDefaultPortAreOneBlock) {
   for (unsigned lane = 0; lane < config::kMostWorkers; ++lane) {
     EXPECT_EQ((config::Stp{}.port + lane) / kLanePortBlock, 7872 / kLanePortBlock);

@@ -27,7 +27,7 @@ TEST(Lanes, WithOneWorkerASessionIsAPeer) {
 TEST(Lanes, AGatewayWithMoreWorkersDecidesHowManyLanesThereAre) {
   const config::Gateway config = with_peers({1, 2, 8});
   const Lanes lanes(config, {.worker = 1, .workers = 2});
-  // One to the first peer, one to the second, and 1, 3, 5 and 7 to the third.
+  // One lane to the first peer, one to the second, and lanes 1, 3, 5 and 7 to the third.
   ASSERT_EQ(lanes.size(), 6U);
   EXPECT_EQ(lanes[0].count, 2);
   EXPECT_EQ(lanes[2].peer, 2U);
@@ -39,7 +39,8 @@ TEST(Lanes, AGatewayWithMoreWorkersDecidesHowManyLanesThereAre) {
   EXPECT_EQ(lanes.find(2, 9), std::nullopt);
 }
 
-// Whatever the counts, both ends have a flow at the worker that its hash names, and on one lane.
+// For all numbers of workers, both ends have a flow at the worker that its hash names, and on the
+// same lane.
 TEST(Lanes, BothGatewaysFindAFlowByItsHash) {
   for (const unsigned here : {1U, 2U, 4U, 16U}) {
     for (const unsigned there : {1U, 2U, 8U}) {

@@ -29,7 +29,7 @@ TEST(PeerAddressesTest, EachIsFoundAndNobodyElse) {
   }
 }
 
-// Of strangers' addresses, too.
+// This holds for addresses of strangers, too.
 TEST(PeerAddressesTest, ItTakesAFewSteps) {
   const PeerAddresses addresses(peers_of(300), {1, 2});
   std::size_t most = 0, all = 0;
@@ -44,7 +44,8 @@ TEST(PeerAddressesTest, ItTakesAFewSteps) {
   for (std::size_t i = 0; i < 300; ++i) EXPECT_LE(addresses.steps(numbered(10, i)), 16U);
 }
 
-// Whoever knows which addresses take long with one key knows nothing about another.
+// A stranger may learn which addresses take long with one key. That tells nothing about another
+// key.
 TEST(PeerAddressesTest, TheHashIsKeyed) {
   const std::vector<config::Peer> peers = peers_of(300);
   const PeerAddresses one(peers, {1, 2}), other(peers, {3, 4});

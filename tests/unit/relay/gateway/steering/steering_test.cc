@@ -38,7 +38,7 @@ class SteeringTest : public testing::Test {
   }
   Route lan(const FrameBytes& frame) { return steering_.route(PortId::kLan, frame, now_); }
   Route wan(const FrameBytes& frame) { return steering_.route(PortId::kWan, frame, now_); }
-  // A part of a TCP segment with these ports, 8 octets of it each.
+  // A fragment of a TCP segment with these ports. Each fragment has 8 octets.
   static FrameBytes fragment(std::uint16_t id, unsigned part, bool more, std::uint16_t port,
                              std::string_view from = kHost, std::uint8_t protocol = 6) {
     wire::IpHeader ip;
@@ -70,7 +70,7 @@ class SteeringTest : public testing::Test {
     wire::write_icmp(ip, message, payload);
     return ip_frame(host_to_server(), ip, payload);
   }
-  // What a router says of a packet that is too long.
+  // A router's error about a packet that is too long.
   static FrameBytes too_long(std::string_view to, const FrameBytes& packet) {
     return icmp("10.9.9.9", to,
                 {.type = wire::kIcmpUnreachable,
@@ -124,13 +124,13 @@ TEST_F(SteeringTest, StpIsForTheWorkerOfItsLane) {
     const auto port = static_cast<std::uint16_t>(7878 + lane);
     EXPECT_EQ(wan(udp_frame(kPeer, kOwn, port, FrameBytes(20))), Route{.worker = lane % 8});
   }
-  // Whatever its source port, as a gateway without lane_ports() has another one.
+  // The source port does not matter, as a gateway without lane_ports() has another one.
   FrameBytes from_elsewhere = udp_frame(kPeer, kOwn, 7878 + 5, FrameBytes(20));
   store_u16(from_elsewhere.data() + wire::kEthernetHeaderSize + wire::kIpv4HeaderSize, 4444);
   EXPECT_EQ(wan(from_elsewhere), Route{.worker = 5});
   EXPECT_EQ(wan(udp_frame(kPeer, kOwn, 7877, FrameBytes(20))), Route{});
   EXPECT_EQ(wan(udp_frame(kPeer, kOwn, 7878 + 16, FrameBytes(20))), Route{});
-  // Through the bridge STP of others is UDP as any.
+  // STP of other gateways that passes the bridge is treated as any UDP.
   EXPECT_EQ(wan(udp_frame(kPeer, kHost, 7881, FrameBytes(20))).worker,
             worker_of(kPeer, kHost, 7881, 7881));
 }
@@ -138,7 +138,7 @@ TEST_F(SteeringTest, StpIsForTheWorkerOfItsLane) {
 TEST_F(SteeringTest, AnErrorGoesWhereThePacketDid) {
   EXPECT_EQ(lan(too_long(kServer, tcp_frame(kServer, kHost, ports(443, 1003)))).worker,
             worker_of(kHost, kServer, 1003, 443));
-  // Of STP the destination port names the lane.
+  // The destination port of STP names the lane.
   FrameBytes stp = udp_frame(kOwn, kPeer, 7878 + 5, FrameBytes(20));
   store_u16(stp.data() + wire::kEthernetHeaderSize + wire::kIpv4HeaderSize, 7878 + 2);
   EXPECT_EQ(wan(too_long(kOwn, stp)).worker, 5U);
@@ -192,7 +192,7 @@ TEST_F(SteeringTest, AFloodOfArpIsNotCopiedToAll) {
   EXPECT_TRUE(wan(to_all).all) << "a next hop";
 }
 
-// The owner is still there, and would be taken for silent.
+// The owner is still there, but it would be taken for silent.
 TEST_F(SteeringTest, AFloodHidesNoAnswerThatAWorkerWaitsFor) {
   const auto awaited = std::make_shared<AwaitedAnswers>(HashKey{1, 2});
   Steering steering(config(8), {1, 2}, awaited);
@@ -249,7 +249,7 @@ TEST_F(SteeringTest, FragmentsFollowTheFirst) {
 TEST_F(SteeringTest, FragmentsThatComeBeforeTheFirstWaitForIt) {
   const FrameBytes last = fragment(9, 2, false, 0), middle = fragment(9, 1, true, 0);
   EXPECT_TRUE(lan(last).kept);
-  EXPECT_TRUE(lan(fragment(10, 1, true, 0)).kept);  // of another datagram
+  EXPECT_TRUE(lan(fragment(10, 1, true, 0)).kept);  // a fragment of another datagram
   EXPECT_TRUE(lan(middle).kept);
   const unsigned worker = worker_of(kHost, kServer, 1004, 443);
   EXPECT_EQ(lan(fragment(9, 0, true, 1004)), Route{.worker = worker});

@@ -1,4 +1,4 @@
-// Whose turn a carrier is: guaranteed rates, weights, maxima, and the sources of a class.
+// The order of classes on a carrier: guaranteed rates, weights, maxima, and the sources of a class.
 #include "relay/gateway/uplink/class_order.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ constexpr BitRate mbit(double n) {
   return BitRate::bits_per_second(static_cast<std::uint64_t>(n * 1e6));
 }
 
-// A carrier that always has somebody of `waiting` to serve.
+// A carrier on which the classes of `waiting` always have packets.
 class Carrier {
  public:
   explicit Carrier(BitRate rate) : rate_(rate), order(rate, 3) {}
@@ -30,7 +30,8 @@ class Carrier {
     rates_[id] = rates;
     order.set(rates_, now);
   }
-  // One packet of whoever has the turn; nothing for a packet's time if nobody may.
+  // Serves one packet of the class that has the turn. If no class may send, the time of a packet
+  // passes.
   void serve(ClassSet waiting, ByteCount packet = kPacket) {
     if (const auto id = order.next(waiting, now)) {
       order.on_sent(*id, 0, packet, packet, 1, now);
@@ -38,7 +39,7 @@ class Carrier {
     }
     now += rate_.time_for(packet);
   }
-  // What each got, of the link.
+  // Each class's share of the link.
   std::map<ClassId, double> shares(ClassSet waiting, Duration time) {
     bytes.clear();
     const Instant start = now;
@@ -70,13 +71,13 @@ TEST(ClassOrder, WeightsShareWhatThereIs) {
   EXPECT_NEAR(all.at(0), 1.0 / 12, 0.001);
   EXPECT_NEAR(all.at(2), 8.0 / 12, 0.001);
   EXPECT_NEAR(all.at(3), 3.0 / 12, 0.001);
-  // What one leaves, the others share alike.
+  // The classes share what another one leaves by their weights.
   const auto two = carrier.shares(class_bit(0) | class_bit(3), Duration::seconds(5));
   EXPECT_NEAR(two.at(3), 0.75, 0.001);
   EXPECT_NEAR(carrier.shares(class_bit(0), Duration::seconds(1)).at(0), 1, 0.001);
 }
 
-// Whatever the sizes, and to within a packet at any time.
+// For packets of any size, and to within a packet at any time.
 TEST(ClassOrder, SharesAreThoseOfBytes) {
   Carrier carrier(mbit(50));
   carrier.set(2, {.weight = 4});
@@ -108,9 +109,9 @@ TEST(ClassOrder, AGuaranteeIsKeptBesideAnyWeight) {
   const auto all =
       carrier.shares(class_bit(0) | class_bit(2) | class_bit(3), Duration::seconds(10));
   EXPECT_NEAR(all.at(2), 0.3 + 0.6 / 256, 0.002);
-  EXPECT_NEAR(all.at(3), 0.1, 0.002);  // without a weight, no more than that
+  EXPECT_NEAR(all.at(3), 0.1, 0.002);  // without a weight, only the guaranteed rate
   EXPECT_NEAR(all.at(0), 0.6 * 255 / 256, 0.002);
-  // With one, and on top of it its part of the rest.
+  // A class with a weight gets its part of the rest as well.
   carrier.set(0, {.weight = 1});
   EXPECT_NEAR(carrier.shares(class_bit(0) | class_bit(2), Duration::seconds(10)).at(2), 0.65,
               0.002);
@@ -124,7 +125,7 @@ TEST(ClassOrder, WithoutAWeightAClassTakesWhatOthersLeave) {
   EXPECT_NEAR(carrier.shares(class_bit(1), Duration::seconds(1)).at(1), 1, 0.001);
 }
 
-// A carrier that has become slower keeps a twentieth for those to whom nothing is guaranteed.
+// A carrier that has become slower keeps a twentieth for classes without a guarantee.
 TEST(ClassOrder, GuaranteesShrinkWithTheCarrier) {
   Carrier carrier(mbit(4));
   carrier.set(0, {.weight = 1});
@@ -142,13 +143,13 @@ TEST(ClassOrder, AMaximumHoldsEvenWhenNobodyElseSends) {
   carrier.set(2, {.weight = 1, .maximum = mbit(2)});
   EXPECT_NEAR(carrier.shares(class_bit(2), Duration::seconds(10)).at(2), 0.2, 0.002);
   EXPECT_EQ(carrier.order.open(carrier.now) | class_bit(2), schedule::kEveryClass);
-  // When it is shut, it says when it opens.
+  // A class that is shut tells when it opens.
   while (carrier.order.next(class_bit(2), carrier.now)) carrier.serve(class_bit(2));
   const Instant opens = carrier.order.opens_at(class_bit(2));
   EXPECT_GT(opens, carrier.now);
   EXPECT_FALSE(carrier.order.next(class_bit(2), opens - Duration::nanoseconds(1)));
   EXPECT_TRUE(carrier.order.next(class_bit(2), opens));
-  // What it may not take is the others'.
+  // The other classes get what it may not take.
   carrier.set(0, {.weight = 1});
   const auto both = carrier.shares(class_bit(0) | class_bit(2), Duration::seconds(10));
   EXPECT_NEAR(both.at(0), 0.8, 0.003);

@@ -1,4 +1,4 @@
-// Bridged frames that wait: whose leaves first, and who finds room.
+// Bridged frames that wait: which flow's frame leaves first, and which frames find room.
 #include "relay/gateway/uplink/held_frames.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace satrelay::gateway::held_frames_test {
 namespace {
 
 constexpr std::uint16_t kLong = 1'400;
-// Nothing is late.
+// No frame is late.
 constexpr HeldFrames::Terms kPatient{
     .law = {.target = Duration::seconds(100), .interval = Duration::seconds(100)},
     .most = Duration::seconds(100),
@@ -58,7 +58,7 @@ class HeldFramesTest : public ::testing::Test {
       kept_.erase(found);
     }
   }
-  // One that sends no less than it gets; `queued` wait.
+  // A flow that sends no less than it gets. `queued` of its frames wait.
   void flood(std::uint64_t host, std::uint64_t flow, int queued = 20) {
     for (int i = 0; i < queued; ++i) push(host, flow);
   }
@@ -69,7 +69,7 @@ class HeldFramesTest : public ::testing::Test {
   HeldFrames held_{256};
   std::map<HeldFrames::Slot, Whose> kept_;
   std::map<Whose, int> crowded_, late_;  // dropped
-  std::uint64_t lead_ = 0;               // of the last that left
+  std::uint64_t lead_ = 0;               // of the last frame that left
 };
 
 TEST_F(HeldFramesTest, AFlowKeepsItsOrder) {
@@ -115,13 +115,13 @@ TEST_F(HeldFramesTest, HostsTakeTurnsAndSoDoTheFlowsOfAHost) {
 
 // --- what goes first ---------------------------------------------------------------------------
 
-// Speech beside bulk, of other hosts and of its own.
+// Speech beside bulk of other hosts and of its own host.
 TEST_F(HeldFramesTest, WhoSendsLittleWaitsForNobody) {
   flood(1, 11);
   flood(2, 21);
   for (int i = 0; i < 10; ++i) pop();
   for (int round = 0; round < 20; ++round) {
-    // Those that send much have their turns in between.
+    // Flows that send much have their turns in between.
     for (int i = 0; i < 4; ++i) {
       const Whose whose = pop();
       push(whose.first, whose.second);
@@ -133,7 +133,8 @@ TEST_F(HeldFramesTest, WhoSendsLittleWaitsForNobody) {
   }
 }
 
-// FQ-CoDel's new flows are of no help to a flow that comes back before a round of the others.
+// In FQ-CoDel, new flows go first. That would not help a flow that comes back before the others
+// have had a round.
 TEST_F(HeldFramesTest, WhoSendsLittleGoesFirstHoweverLongTheRoundIs) {
   for (std::uint64_t host = 100; host < 120; ++host) flood(host, 1, 4);
   for (int i = 0; i < 80; ++i) {
@@ -148,7 +149,7 @@ TEST_F(HeldFramesTest, WhoSendsLittleGoesFirstHoweverLongTheRoundIs) {
   }
 }
 
-// Its queue is empty again and again, and all the same it gets no more than the other.
+// The queue of this flow is empty again and again. Still, it gets no more than the other.
 TEST_F(HeldFramesTest, NobodyGetsMoreByPausing) {
   flood(1, 11);
   for (int i = 0; i < 20; ++i) {
@@ -206,7 +207,7 @@ TEST_F(HeldFramesTest, NewHostsWithoutEndLeaveTheOthersAnEighth) {
   EXPECT_GE(of_the_old, 95);
 }
 
-// A frame of an octet costs what the link counts for it.
+// A frame of one octet costs what the link counts for it.
 TEST_F(HeldFramesTest, SmallFramesPayForTheirHeaders) {
   terms_.overhead = 38;
   std::map<std::uint64_t, int> left;
@@ -222,7 +223,7 @@ TEST_F(HeldFramesTest, SmallFramesPayForTheirHeaders) {
   EXPECT_NEAR(left[1] / left[2], 15, 1);
 }
 
-// Others of the class are served by somebody else, who tells how far.
+// Other traffic of the class is served elsewhere, and pass() tells how much.
 TEST_F(HeldFramesTest, TheLeadIsWhatAHostHasHadMoreThanTheClock) {
   flood(1, 11);
   constexpr std::uint64_t kUnit = schedule::FairTags::kUnit;
@@ -248,7 +249,7 @@ TEST_F(HeldFramesTest, WhatNobodyWaitedForIsForgiven) {
 
 // --- what is dropped ---------------------------------------------------------------------------
 
-// A frame leaves each millisecond, one comes: the queue stands.
+// Each millisecond one frame leaves and one arrives. So the queue stands.
 TEST_F(HeldFramesTest, AQueueThatStandsShrinksByTheLaw) {
   terms_ = kUsual;
   for (int i = 0; i < 150; ++i) ASSERT_TRUE(push(1, 11));
@@ -292,7 +293,7 @@ TEST_F(HeldFramesTest, NothingWaitsLongerThanAllowed) {
   EXPECT_EQ(static_cast<std::size_t>(late_[Whose(1, 11)]) + left, 100U);
 }
 
-// --- who finds room ----------------------------------------------------------------------------
+// --- which frames find room --------------------------------------------------------------------
 
 TEST_F(HeldFramesTest, TheFattestLosesWhenThereIsNoRoom) {
   while (crowded_.empty()) ASSERT_TRUE(push(1, 11));
@@ -311,8 +312,8 @@ TEST_F(HeldFramesTest, TheFattestFlowOfTheFattestHostLoses) {
   EXPECT_EQ((crowded_[{1, 12}]), 0);
 }
 
-// Every frame of another host: nobody gives way to one who is no thinner. Whoever is there, slots
-// are left for other classes.
+// Each frame is of another host, and no host gives way to a host that has as much. In any case,
+// slots are left for other classes.
 TEST_F(HeldFramesTest, NoClassTakesAllSlots) {
   std::uint64_t host = 0;
   while (push(++host, 1, 60, 2)) continue;
@@ -324,8 +325,8 @@ TEST_F(HeldFramesTest, NoClassTakesAllSlots) {
   EXPECT_EQ(held_.classes(), schedule::class_bit(2));
 }
 
-// What goes in comes out, each flow in order, whatever happens in between; and newcomers without
-// end fill no table for good.
+// All frames that go in come out, each flow in order, whatever happens in between. An endless
+// series of new hosts fills no table for good.
 TEST_F(HeldFramesTest, EverythingComesOut) {
   Random random(3);
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::deque<HeldFrames::Slot>> waiting;

@@ -1,4 +1,4 @@
-// Among whom a bridged packet takes its turn.
+// The host and the flow by which a bridged packet takes its turn.
 #include "relay/gateway/uplink/held_key.h"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ HeldKey key_of(const FrameBytes& frame) {
   return held_key(kKey, config::FairHosts::kLocal, 1, look_at(frame));
 }
 
-// Of another source than the others.
+// The same frame with another source.
 FrameBytes from_another(FrameBytes frame) {
   frame[11] ^= std::byte{1};
   return frame;

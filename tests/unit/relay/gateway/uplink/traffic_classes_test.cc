@@ -38,7 +38,7 @@ TEST(TrafficClasses, AClassKeepsItsNumberAndItsCounters) {
   EXPECT_EQ(classes[*classes.find("c")].use.bridged_frames, 0U);
 }
 
-// Frames of the old ones may still wait under their numbers.
+// New classes get other numbers: frames of the old classes may still wait under the old numbers.
 TEST(TrafficClasses, AllMayBeExchangedAtOnce) {
   TrafficClasses classes(named("abcdefghijklmno"));
   const schedule::ClassSet before = classes.in_use();

@@ -1,4 +1,4 @@
-// Who sends next by the WAN, and what becomes of a bridged frame.
+// Which frame is sent next over the WAN, and whether a bridged frame leaves, waits or is dropped.
 #include "relay/gateway/uplink/uplink.h"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ class UplinkTest : public testing::Test, public SessionPort {
             .frame_header = kHeader};
   }
 
-  // It has bytes of one stream to send.
+  // The session of the peer has bytes of one stream to send.
   void add_busy_peer() {
     add_peer(stp::FecMode::kOff);
     const auto stream = peer_->session().open_stream({}, 0, now_);
@@ -76,7 +76,7 @@ class UplinkTest : public testing::Test, public SessionPort {
     const FrameBytes frame = udp_frame(from, "198.51.100.5", port, FrameBytes(kSize - 28));
     return uplink_.admit(kId, look_at(frame), kSize, now_);
   }
-  // Until one has to wait, which then does.
+  // Admits frames until one has to wait. Returns the slot of that frame.
   std::size_t fill() {
     while (admit() == BridgeOutcome::kLeaves) {
     }
@@ -91,10 +91,10 @@ class UplinkTest : public testing::Test, public SessionPort {
   Uplink uplink_;
   std::unique_ptr<LivePeer> peer_;
   bool reachable_ = true;
-  bool is_alone_ = false;  // as the last turn of a session said
+  bool is_alone_ = false;  // from the last turn of a session for streams
   int polls_ = 0;
   int polls_with_room_ = 0;
-  bool is_talkative_ = false;  // a session that always has something that asks for no turn
+  bool is_talkative_ = false;  // the session always writes a packet that is not stream data
   FrameBytes out_ = FrameBytes(2'000);
 };
 
@@ -146,7 +146,7 @@ TEST_F(UplinkTest, OfAFlowForWhichThereIsNoRoomTheOldestIsDropped) {
   EXPECT_EQ(uplink_.take_drops().crowded, 0U) << "once";
 }
 
-// All other places are taken by one that is no fatter.
+// Every host holds one frame, so no host has more frames than the new host would have.
 TEST_F(UplinkTest, WhatFindsNoRoomToWaitIsDropped) {
   fill();
   BridgeOutcome last = BridgeOutcome::kWaits;
@@ -157,7 +157,7 @@ TEST_F(UplinkTest, WhatFindsNoRoomToWaitIsDropped) {
   EXPECT_EQ(uplink_.classes()[kId].use.dropped_frames, 1U);
 }
 
-// By default what is bridged and what is relayed is one class; it is counted apart.
+// By default bridged frames and relayed bytes share a class. Their counters are separate.
 TEST_F(UplinkTest, WithoutAShareBridgedFramesHaveTheTurnsOfRelayedBytes) {
   fill();
   EXPECT_EQ(uplink_.held().classes(), schedule::class_bit(TrafficClasses::kRelayed));
@@ -179,7 +179,7 @@ TEST_F(UplinkTest, WithAShareBridgedFramesAreAClassOfTheirOwn) {
   EXPECT_EQ(uplink.held_frames(kId), 1U);
 }
 
-// A hundredth of 10 Mbit/s.
+// The budget is a hundredth of 10 Mbit/s.
 TEST_F(UplinkTest, ControlFramesHaveABudgetAndAreBookedInFull) {
   std::uint64_t passed = 0;
   for (int ms = 0; ms < 10'000; ++ms) {
@@ -211,7 +211,7 @@ TEST_F(UplinkTest, WhatTheGatewayItselfSendsIsBooked) {
   EXPECT_EQ(uplink_.classes()[kId].use.bridged_frames, 0U);
 }
 
-// 100 kbit/s of 10 Mbit/s: 12,500 octets a second, of each kind.
+// The budget of each kind is 100 kbit/s of 10 Mbit/s: 12,500 octets a second.
 TEST_F(UplinkTest, EachKindOfOwnFramesHasItsBudget) {
   for (const OwnFrame kind : {OwnFrame::kEcho, OwnFrame::kNeighbour, OwnFrame::kReset}) {
     std::uint64_t taken = 0;
@@ -288,7 +288,7 @@ TEST_F(UplinkTest, ASessionIsToldWhetherItHasTheCarrierToItself) {
   EXPECT_FALSE(is_alone_);
 }
 
-// What a packet of a run counts for is what it would count for by itself.
+// The class is charged for a packet of a run as for a single packet.
 TEST_F(UplinkTest, APeerThatIsAloneSendsInARunAndEachPacketIsBooked) {
   add_busy_peer();
   std::vector<FrameBytes> rooms(32, FrameBytes(2'000));
@@ -296,7 +296,7 @@ TEST_F(UplinkTest, APeerThatIsAloneSendsInARunAndEachPacketIsBooked) {
   std::array<Polled, 32> polled;
   std::uint64_t accounted = 0;
   std::size_t in_runs = 0;
-  std::uint64_t turn_of_a_byte = 0;  // so far the source moves on in the order of its class
+  std::uint64_t turn_of_a_byte = 0;  // how far a byte moves the peer on in its class
   const Carrier& carrier = uplink_.carrier("sat");
   const auto count = [&](const Polled& each) {
     ASSERT_EQ(each.kind, Polled::Kind::kWritten);
@@ -345,7 +345,7 @@ TEST_F(UplinkTest, WhatASessionMustSayWaitsForOneFrameAtMost) {
   EXPECT_GT(polls_, 0) << "the session is asked before the next frame";
 }
 
-// A driver asks until it hears that there is nothing, also when the carrier is shut.
+// The driver calls poll() until it returns kNothing, even if the carrier has no room.
 TEST_F(UplinkTest, WhatWaitsForRoomHasItsTurnAmongFramesThatNeverEnd) {
   add_peer();
   fill();
@@ -377,7 +377,7 @@ TEST_F(UplinkTest, FramesHaveTheirTurnAmongWhatSessionsMustSay) {
   EXPECT_GE(written, 45);
 }
 
-// At its small share it has named an instant that is far away.
+// At its small share the session has named a distant time for its next packet.
 TEST_F(UplinkTest, WhoRestsAtASmallShareIsWokenWhenItRises) {
   add_busy_peer();
   Shares shares(1, 1);
@@ -437,7 +437,7 @@ TEST_F(UplinkTest, ThePeersOwnRateHoldsBesideThatOfTheLink) {
   EXPECT_TRUE(uplink_.commanded(0).is_zero());
 }
 
-// Each packet of a peer may announce another capacity, and there may be a thousand others.
+// Any packet from a peer may announce another capacity. There may be a thousand other peers.
 TEST(UplinkOfMany, OnePeersCapacityWakesNoOther) {
   constexpr std::size_t kPeers = 4;
   Counters counters;
@@ -464,12 +464,12 @@ TEST(UplinkOfMany, OnePeersCapacityWakesNoOther) {
     Peer& peer = *live.back()->peers[0];
     uplink.add_session(carrier, peer.session, peer.datagram_overhead);
   }
-  uplink.handle_capacity(0, now);  // the first time all are asked
+  uplink.handle_capacity(0, now);  // the first call wakes all sessions
   for (std::size_t i = 0; i < kPeers; ++i) uplink.ready_set().rest(i, Instant::never());
   uplink.handle_capacity(2, now);
   for (std::size_t i = 0; i < kPeers; ++i) EXPECT_EQ(uplink.ready_set().is_awake(i), i == 2) << i;
   EXPECT_EQ(carrier.in_force(), mbit(10));
-  // What one alone may be sent changes nothing of the others, nor of the link.
+  // A limit for one peer changes neither the limits of the other peers nor the rate of the link.
   uplink.set_most_rate(1, mbit(3), now);
   EXPECT_EQ(carrier.in_force(), mbit(10));
   EXPECT_EQ(uplink.commanded(1), mbit(3));

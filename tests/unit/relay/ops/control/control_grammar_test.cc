@@ -60,7 +60,7 @@ TEST(ControlGrammar, AProgramSaysForWhomItAsks) {
   EXPECT_EQ(parse.line->command->verb, ControlVerb::kBypass);
   EXPECT_EQ(parse.line->arguments[0].text, "on");
   EXPECT_EQ(parse_control_line("bypass on").line->on_behalf_of, "");
-  // As many words as a command may have, beside it.
+  // The prefix stands beside the longest command.
   EXPECT_TRUE(parse_control_line("as panel:bob set web compress=off handshake=remote ack=local "
                                  "close=local window=mirror delivery=prompt")
                   .line);

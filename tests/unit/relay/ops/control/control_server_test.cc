@@ -1,4 +1,4 @@
-// The control socket with a real client, in one process.
+// The control socket and a real client in one process.
 #include "relay/ops/control/control_server.h"
 
 #include <gtest/gtest.h>

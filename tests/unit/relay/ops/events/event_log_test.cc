@@ -145,7 +145,7 @@ TEST_F(EventLogTest, LinesComeBackOneAnInterval) {
   EXPECT_EQ(write(EventLog::kLines.interval * 100).size(), kBurst + 1);
 }
 
-// A tenth of a second of a flood, then a day of it.
+// A short flood, then one event of that kind a second for a day.
 TEST_F(EventLogTest, AFloodOfOneKindDoesNotWashOutTheOthers) {
   tell(EventKind::kPortDown, "port wan");
   for (int i = 0; i < 5'000; ++i) tell(EventKind::kRateLowered, "peer " + std::to_string(i));
@@ -155,7 +155,7 @@ TEST_F(EventLogTest, AFloodOfOneKindDoesNotWashOutTheOthers) {
   write(EventLog::kKept.say_after);
   const NumberedEvent said = kept().back();
   EXPECT_EQ(said.event.kind, EventKind::kEventsLeftOut);
-  // Those that found no room to wait have no subject that is known.
+  // The log keeps no subject for an event that found no room to wait.
   EXPECT_EQ(said.event.detail, "rate_lowered: 4000, the last of peer 2046");
   for (int second = 0; second < 86'400; ++second) {
     tell(EventKind::kRateLowered, "peer b");

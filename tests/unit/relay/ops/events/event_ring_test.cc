@@ -63,7 +63,7 @@ TEST(EventRing, KeepsShortPrintableTexts) {
   EXPECT_FALSE(kept.event.caller);
 }
 
-// What the header promises, of the longest texts.
+// The bound from the header, with the longest texts.
 TEST(EventRing, ItsMemoryIsBounded) {
   const std::size_t before = ::mallinfo2().uordblks;
   EventRing ring(77);

@@ -7,7 +7,7 @@ namespace {
 
 class SteadyRateTest : public testing::Test {
  protected:
-  // What is told of a rate that stays for so long, looked at ten times a second; the last of it.
+  // Looks at a constant rate ten times a second, for `time`. Returns the change that was reported.
   std::optional<SteadyRate::Change> stays(std::uint64_t megabit, Duration time) {
     std::optional<SteadyRate::Change> told;
     for (const Instant end = now_ + time; now_ < end; now_ += Duration::milliseconds(100)) {

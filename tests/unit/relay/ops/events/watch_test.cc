@@ -11,7 +11,7 @@ namespace {
 using gateway::Counter;
 using stp::PeerState;
 
-// A gateway with one peer and a port, all well, of which a test changes something.
+// A gateway with one peer and a port, all well. Each test changes something.
 class WatchTest : public testing::Test {
  protected:
   WatchTest() {
@@ -24,7 +24,7 @@ class WatchTest : public testing::Test {
     peer().link_rate = BitRate::bits_per_second(50'000'000);
     port().name = "lan";
   }
-  // What is told of `passes` in which nothing changes, from now on.
+  // The events of `passes` without any change, from now on.
   std::vector<std::string> look(Duration passes = Duration::zero(),
                                 Duration age = Duration::zero()) {
     told_.clear();
@@ -146,7 +146,7 @@ TEST_F(WatchTest, AControllerThatBeginsAnewIsNotCut) {
   EXPECT_EQ(look_at(PeerState::kAlive, Duration::seconds(10)), Lines{"peer_alive peer hub"});
   peer().send_rate = full;
   EXPECT_EQ(look(Duration::seconds(1)), Lines{});
-  // After a silence it goes on as it was.
+  // After a silence the rate state is as before.
   peer().send_rate = BitRate::bits_per_second(1'000'000);
   EXPECT_EQ(look(Duration::seconds(3)).size(), 1U);
   look_at(PeerState::kSuspect, Duration::seconds(1));
@@ -243,7 +243,7 @@ TEST_F(WatchTest, AWorkerThatDoesNotKeepUpIsToldOf) {
     ++counter;
     return look(Duration::seconds(1));
   };
-  // What is lost in a moment has a line of its own, once a minute.
+  // A short loss has a line of its own, once a minute.
   EXPECT_EQ(second(port().stats.rx_missed), Lines{"frames_missed port lan, 1 frame"});
   EXPECT_EQ(second(port().stats.rx_no_buffer), Lines{});
   EXPECT_EQ(second(snapshot_.workers[1].counters.given_dropped), Lines{});
@@ -288,7 +288,8 @@ TEST_F(WatchTest, RecordsThatAreLostThoughNothingFailsAreToldOnceAMinute) {
   records_.counters.unexported = 9;
   EXPECT_EQ(look(Duration::seconds(59)), Lines{"records_lost records collector, 9 records"});
   EXPECT_EQ(look(Duration::seconds(1)), Lines{"records_lost records writer, 1 record"});
-  // What was not told yet when it began to fail is told with what that has cost.
+  // Losses not reported when the trouble began are reported with the losses that the trouble
+  // caused.
   records_.counters.unexported = 10;
   EXPECT_EQ(look(), Lines{"records_lost records collector, 1 record"});
   records_.counters.unexported = 11;

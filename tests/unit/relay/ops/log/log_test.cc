@@ -16,7 +16,7 @@
 namespace satrelay::ops::log_test {
 namespace {
 
-// stderr is a file for as long as it lives, and JOURNAL_STREAM says what it is.
+// Makes stderr a file during its lifetime. is_the_journal() names that file in JOURNAL_STREAM.
 class Stderr {
  public:
   explicit Stderr(const std::string& path) : path_(path), before_(::dup(STDERR_FILENO)) {

@@ -1,4 +1,4 @@
-// One process at a time.
+// The lock lets only one process run at a time.
 #include "relay/ops/process/run_lock.h"
 
 #include <fcntl.h>
@@ -37,7 +37,7 @@ TEST_F(RunLockTest, ASecondHolderIsToldOfTheFirst) {
     const RunLock lock(file_, "the prefix x");
     EXPECT_EQ(refusal(), "process " + std::to_string(::getpid()) +
                              " uses the prefix x already (it holds " + file_.string() + ")");
-    // Asking has not let go of it.
+    // The refused attempt has not released the lock.
     EXPECT_NE(refusal(), "taken");
   }
   EXPECT_EQ(refusal(), "taken");
@@ -63,7 +63,7 @@ TEST_F(RunLockTest, AProgramThatIsExecutedDoesNotHoldIt) {
       ::execlp("sleep", "sleep", "60", nullptr);
       ::_exit(1);
     }
-    // Until it is the other program: only the fork inherits.
+    // Wait until the child runs the other program. Only a fork inherits the lock.
     const std::string name = "/proc/" + std::to_string(child) + "/comm";
     for (std::string comm; comm != "sleep";) std::getline(std::ifstream(name) >> std::ws, comm);
   }

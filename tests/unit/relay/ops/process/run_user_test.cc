@@ -1,4 +1,4 @@
-// Whom a program becomes.
+// The user that a program runs as.
 #include "relay/ops/process/run_user.h"
 
 #include <gtest/gtest.h>

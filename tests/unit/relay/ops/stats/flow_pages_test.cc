@@ -12,7 +12,7 @@ using Flows = std::vector<gateway::FlowSnapshot>;
 
 constexpr std::size_t kPage = 12;
 
-// A worker with flows that are numbered by where they stand.
+// A worker with flows that are numbered by their position.
 class FlowPagesTest : public testing::Test {
  protected:
   std::optional<Flows> page(std::size_t first, std::size_t count = kPage) {
@@ -28,7 +28,7 @@ class FlowPagesTest : public testing::Test {
     };
     return pages_.page(first, count, ask, now_);
   }
-  // All pages one after the other; where flows stand in them.
+  // Reads all pages one after the other. Returns the numbers of their flows.
   std::vector<std::uint64_t> walk() {
     std::vector<std::uint64_t> all;
     for (;;) {
@@ -51,7 +51,7 @@ TEST_F(FlowPagesTest, WhoReadsAllAsksAFewTimesForMany) {
   const auto all = walk();
   ASSERT_EQ(all.size(), flows_);
   for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], i);
-  // The first page, those behind it, and that there are no more.
+  // One question for the first page, some for the pages after it, and one that finds no more flows.
   EXPECT_EQ(questions_, 1 + (flows_ - kPage + FlowPages::kAtOnce - 1) / FlowPages::kAtOnce + 1);
   EXPECT_EQ(most_, FlowPages::kAtOnce);
 }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kAll = 1'000;
 
-// A gateway with two peers on a link and a class, which a test lets count.
+// A gateway with two peers on a link, and a class. Each test sets their counters.
 class HistoryTest : public testing::Test {
  protected:
   HistoryTest() {

@@ -41,7 +41,7 @@ TEST(LatestValue, KeepsWhatIsTakenWhileOthersAreMade) {
   EXPECT_EQ(*latest.take(), 9);
 }
 
-// What is taken is whole, and never older than what was taken before.
+// Each value taken is whole, and newer than the one before.
 TEST(LatestValue, IsWholeWhileAnotherThreadWrites) {
   constexpr std::uint64_t kLast = 20'000;
   LatestValue<std::vector<std::uint64_t>> latest;

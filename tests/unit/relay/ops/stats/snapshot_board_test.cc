@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 std::optional<SnapshotBoard::Published> nothing() { return std::nullopt; }
 
-// Flows whose port tells where they stand.
+// The client port of a flow is its position.
 class FlowsByPort final : public LiveView {
  public:
   std::vector<gateway::FlowSnapshot> flows(std::size_t first, std::size_t count) const override {
@@ -43,10 +43,10 @@ TEST(SnapshotBoard, GivesUpOnASilentWorker) {
   const auto before = std::chrono::steady_clock::now();
   EXPECT_FALSE(board.ask(flows_from(0, 10), 50ms).has_value());
   EXPECT_GE(std::chrono::steady_clock::now() - before, 50ms);
-  EXPECT_FALSE(board.is_asked());  // nobody waits any more
+  EXPECT_FALSE(board.is_asked());  // no reader waits any more
 }
 
-// A question whose reader has gone is not asked: what it would write to is gone, too.
+// If the reader has gone, its question is not run: the variables that it writes to may be gone too.
 TEST(SnapshotBoard, LateAnswersReachNobody) {
   SnapshotBoard board(nothing);
   bool called = false;
@@ -56,8 +56,8 @@ TEST(SnapshotBoard, LateAnswersReachNobody) {
   EXPECT_FALSE(called);
 }
 
-// Readers on several threads at once, a worker that answers in a loop: every reader gets the page
-// it asked for.
+// Several threads read at once while a worker answers in a loop. Every reader gets the page that it
+// asked for.
 TEST(SnapshotBoard, ServesManyReaders) {
   SnapshotBoard board(nothing);
   std::atomic<bool> stop = false;

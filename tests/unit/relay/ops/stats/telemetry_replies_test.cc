@@ -1,5 +1,5 @@
-// Listings as a collector sees them: their fields, and pages of the longest entries, which must not
-// be cut, or they would not be JSON any more.
+// Listings as a collector sees them: their fields, and pages of the longest entries. A page that is
+// cut would not be valid JSON.
 #include "relay/ops/stats/telemetry_replies.h"
 
 #include "relay/metrics/reply_shapes.h"
@@ -102,7 +102,8 @@ TEST_F(TelemetryTest, TheHistoryIsToldNewestFirstInPagesThatFit) {
   }
 }
 
-// A reply has the fields of its shape, in their order; what is not measured may be absent.
+// The reply has the fields of its shape, in their order. A field that is only there if known may be
+// absent.
 void expect_shape(const Json& reply, std::string_view shape) {
   ASSERT_TRUE(reply.is_object()) << shape;
   auto next = reply.begin();

@@ -1,4 +1,4 @@
-// The commands as a collector sees them: DPDK's own telemetry thread and socket, satrelayctl's
+// The commands as a collector sees them: DPDK's own telemetry thread and socket, and satrelayctl's
 // client at the other end.
 #include "relay/ops/stats/telemetry.h"
 
@@ -142,7 +142,7 @@ TEST_F(TelemetryTest, Status) {
   EXPECT_EQ(status.at("arena_used_bytes"), 4096);
   EXPECT_EQ(status.at("tcp").at("retransmitted_segments"), 5);
   EXPECT_EQ(status.at("codec").at("plain_bytes"), 99);
-  // Every counter is there, also those that come later.
+  // Every counter is there. A counter that is added later must be there too.
   EXPECT_EQ(status.at("tcp").size(), sizeof(tcp::Counters) / sizeof(std::uint64_t));
   EXPECT_EQ(status.at("codec").size(), sizeof(compress::CodecCounters) / sizeof(std::uint64_t));
 }
@@ -246,7 +246,7 @@ TEST_F(TelemetryTest, APeerThatSeemsToHaveAnotherKeyIsCounted) {
   EXPECT_EQ(query("/satrelay/peers").at("1").at("state"), "wrong_key");
 }
 
-// A page of the longest entries must not be cut, or it would not be JSON any more.
+// A page of the longest entries must not be cut: it would not be valid JSON.
 TEST_F(TelemetryTest, FlowsComeFromTheWorkerInPagesThatFit) {
   const Telemetry telemetry(board_, events_, history_);
   Live live;
@@ -496,7 +496,7 @@ TEST_F(TelemetryTest, EventsComeByTheirNumbers) {
   EXPECT_THROW(query("/satrelay/events,x"), ctl::StatsError);
 }
 
-// Of characters that JSON must escape, and DPDK writes in two.
+// The texts consist of characters that JSON must escape: DPDK writes each as two.
 TEST_F(TelemetryTest, APageOfTheLongestEventsFits) {
   const Telemetry telemetry(board_, events_, history_);
   std::size_t longest = 0;
@@ -528,7 +528,7 @@ TEST_F(TelemetryTest, SaysSoWhenTheWorkerIsStuck) {
   const auto before = std::chrono::steady_clock::now();
   EXPECT_THROW(query("/satrelay/flows"), ctl::StatsError);
   EXPECT_LT(std::chrono::steady_clock::now() - before, 2s);
-  EXPECT_NO_THROW(query("/satrelay/status"));  // the rest is still to be had
+  EXPECT_NO_THROW(query("/satrelay/status"));  // other commands still work
 }
 
 TEST_F(TelemetryTest, AnswersNullOnceTheGatewayIsGone) {

@@ -1,4 +1,4 @@
-// The shapes of a run's JSON, CSV and plot, over a short run.
+// The format of a run's JSON, CSV and plot, after a short run.
 #include "relay/satlab/output/report.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ TEST(Report, FlowsAreMeasuredAtTheirReceivers) {
     EXPECT_EQ(flow.received, flow.bytes);
     EXPECT_EQ(flow.failure, "");
     ASSERT_TRUE(flow.completed.has_value());
-    // The bound is that of the mean loss; a short run may lose a little less.
+    // The bound assumes the mean loss. A short run may lose a little less.
     EXPECT_GT(flow.bound_share, 0.4);
     EXPECT_LT(flow.bound_share, 1.02);
   }
@@ -74,7 +74,7 @@ TEST(Report, CsvHasALineASampleAndAsManyFieldsInEach) {
   EXPECT_TRUE(lines[1].starts_with("0.1,")) << lines[1];
 }
 
-// A link that drops for no other reason than that frames are too long for it.
+// The link drops frames only because they are too long for it.
 TEST(Report, AFrameIsLostWhateverDropsIt) {
   const RunResult result =
       run_experiment(parse_scenario("gateways: {present: no}\n"
@@ -89,7 +89,8 @@ TEST(Report, AFrameIsLostWhateverDropsIt) {
   const nlohmann::ordered_json link = report_json(result)["link"]["a_to_b"];
   EXPECT_EQ(link["too_long"], counters.dropped_mtu);
   EXPECT_EQ(link["frames_offered"], counters.frames_out + counters.dropped_mtu);
-  // In the plot: time, link, hosts, queue, and then the loss of both directions in per cent.
+  // A line of the plot's data: time, link, hosts, queue, and the loss of both directions in per
+  // cent.
   double most = 0;
   for (const std::string& line : lines_of(plot_script(result, "svg", "x.svg"))) {
     std::istringstream words(line);
@@ -105,7 +106,7 @@ std::size_t count_of(const std::string& part, const std::string& text) {
   return count;
 }
 
-// Who has no gateways retransmits nothing over STP: what is drawn is what there is to see.
+// Without gateways nothing is retransmitted over STP, so that panel is left out.
 TEST(Report, APlotWithoutGatewaysHasNoPanelOfTheirs) {
   RunResult result = short_run();
   result.has_gateway = {};
@@ -113,7 +114,7 @@ TEST(Report, APlotWithoutGatewaysHasNoPanelOfTheirs) {
   EXPECT_NE(script.find("layout 3,1 "), std::string::npos);
   EXPECT_EQ(count_of("\nplot ", script), 3U);
   EXPECT_EQ(script.find("retransmitted"), std::string::npos);
-  // The time stands below the last panel.
+  // The time axis has its label below the last panel.
   EXPECT_EQ(count_of("set xlabel", script), 1U);
   EXPECT_GT(script.find("set xlabel"), script.find("'queue, ms'"));
 }

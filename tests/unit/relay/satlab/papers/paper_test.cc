@@ -1,4 +1,4 @@
-// The papers' conditions: their bounds against figures calculated by hand, and what is made of the
+// The papers' conditions: their bounds against figures calculated by hand, and the summary of the
 // figures of several seeds.
 #include "relay/satlab/papers/paper.h"
 
@@ -25,7 +25,7 @@ const RowSpec& row_of(const Paper& paper, const std::string& name) {
   throw std::invalid_argument(name);
 }
 
-// 9000 and 1500 bytes of IP, 38 of Ethernet, 50 of headers once offsets exceed 2^30.
+// 9000 and 1500 bytes of IP, 38 bytes of Ethernet, 50 bytes of headers once offsets exceed 2^30.
 TEST(Paper, BoundsOfHpfp) {
   const Paper hpfp = hpfp_paper(Length::kFull);
   EXPECT_NEAR(*row_of(hpfp, "loss 0").bound, 10 * 8950.0 / 9038, 1e-6);
@@ -35,8 +35,8 @@ TEST(Paper, BoundsOfHpfp) {
   EXPECT_NEAR(*small.target, 0.993 * *small.bound, 1e-9);
 }
 
-// With 64 bytes of headers the reference has 12.53 s, 0.67 s, 51.4 s and 43.2 Mbit/s: ours are
-// shorter, so the bounds are a little better.
+// The reference assumes 64 bytes of headers: 12.53 s, 0.67 s, 51.4 s and 43.2 Mbit/s. Our headers
+// are shorter, so our bounds are a little better.
 TEST(Paper, BoundsOfCompletions) {
   const Paper marchese = marchese_paper();
   EXPECT_NEAR(*row_of(marchese, "3 MB").bound, 12.53, 0.2);
@@ -91,7 +91,7 @@ TEST(PaperRun, TargetsAreMetOnTheRightSide) {
   EXPECT_EQ(meets(row, 1.0), std::nullopt);
 }
 
-// A paper of one small case, whose figure is its seed.
+// A paper with one small case, given twice. Its figures are the seed and its negative.
 Paper seeds_as_figures() {
   Case one;
   one.name = "c";
@@ -154,7 +154,7 @@ TEST(PaperReport, JsonHasExactlyTheFieldsAgreed) {
       R"("published":{},"signs":{},"bound":null,"ours":-1.0,"target":null,"met":null}]})");
 }
 
-// The rows of a paper as if each had been measured: what is printed, and the JSON.
+// A paper's rows as if each had measured 1.0: the printed table, and the JSON.
 struct Printed {
   std::string table;
   nlohmann::ordered_json json;
@@ -174,7 +174,7 @@ Printed printed(const Paper& paper) {
   return {paper_table(paper, result), paper_json(paper, result)};
 }
 
-// What the table has in its last column.
+// The text in the last column of the row.
 std::string published(const Printed& paper, const std::string& row) {
   const auto line_at = [&](std::size_t begin) {
     return paper.table.substr(begin, paper.table.find('\n', begin) - begin);

@@ -98,7 +98,7 @@ TEST_F(AlarmBookTest, WhatHasNoEndIsForgottenOnceItIsNotToldAgain) {
   const auto notices = read("alive", "up");
   ASSERT_EQ(notices.size(), 1U);
   EXPECT_TRUE(notices[0].is_over);
-  // What has an end waits for it.
+  // An alarm with an event that ends it stays until that event.
   tell(ops::EventKind::kRateCut, "peer hub");
   now_ += 100 * AlarmBook::kForgottenAfterMs;
   EXPECT_TRUE(read("alive", "up").empty());
@@ -130,7 +130,7 @@ TEST_F(AlarmBookTest, ReadingAndEventsTellAnAlarmOnce) {
 }
 
 TEST_F(AlarmBookTest, AGatewayThatDoesNotAnswerIsAnAlarm) {
-  book_.handle_readings({}, now_);  // nobody has looked yet
+  book_.handle_readings({}, now_);  // no reader has tried yet
   now_ += 60'000;
   EXPECT_TRUE(book_.handle_readings({}, now_).empty());
   read("alive", "up", false);

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 class EventStreamTest : public testing::Test {
  protected:
-  // The panel begins before there are events.
+  // The panel starts before there are events.
   EventStreamTest() {
     observer_.catch_up();
     observer_.catch_up();
@@ -28,7 +28,7 @@ class EventStreamTest : public testing::Test {
       observer_.catch_up();
     }
   }
-  // All that there is now; nullopt: it is over.
+  // Returns all text that the stream has now; nullopt: the stream is over.
   static std::optional<std::string> poll(EventStream& stream) {
     std::string text;
     while (true) {

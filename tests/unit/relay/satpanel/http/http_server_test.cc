@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-// A client that says what it likes.
+// A client that can send any bytes.
 class RawClient {
  public:
   // `from`: an address of the loopback interface.
@@ -41,7 +41,7 @@ class RawClient {
   void say(std::string_view text) const {
     static_cast<void>(::send(descriptor_, text.data(), text.size(), MSG_NOSIGNAL));
   }
-  // All until `text` has come, the end, or the time is over.
+  // Reads until `text` has arrived, the connection has ended, or the time is up.
   std::string hear(std::string_view text, std::chrono::milliseconds patience = 10s) {
     const auto deadline = Clock::now() + patience;
     while (heard_.find(text) == std::string::npos && !is_over_) {
@@ -126,7 +126,7 @@ TEST(HttpServer, CutsWhoTakesTooLongForARequest) {
   EXPECT_TRUE(slow.is_over());
   silent.hear("HTTP");
   EXPECT_TRUE(silent.is_over());
-  // The server counts one when it has closed it.
+  // The server counts a connection after it has closed it.
   while (server.counters().connections_cut < 2 && Clock::now() - begin < 20s) {
     std::this_thread::sleep_for(1ms);
   }
@@ -141,13 +141,13 @@ TEST(HttpServer, ServesOthersThroughAThousandSlowClients) {
     slow.emplace_back(server.port());
     slow.back().say("GET / HTTP/1.1\r\n");
   }
-  // Behind them in the queue of the listening socket.
+  // This client waits behind them in the queue of the listening socket.
   RawClient client(server.port());
   client.say(kGet);
   EXPECT_NE(client.hear("\r\n\r\n", 15s).find("200 OK"), std::string::npos);
 }
 
-// Where clients have addresses of their own, one of them takes no room from the others.
+// If clients have different addresses, one address must not take the room of the others.
 TEST(HttpServer, RefusesConnectionsOfAnAddressBeyondItsShare) {
   HttpServer server({.address = "0.0.0.0", .limits = {.connections_of_address = 3}}, echo);
   std::vector<RawClient> clients;
@@ -202,7 +202,7 @@ TEST(HttpServer, RefusesRequestsBeyondThoseThatMayWait) {
     served += heard.find(" 200 ") != std::string::npos ? 1 : 0;
     refused += heard.find(" 503 ") != std::string::npos ? 1 : 0;
   }
-  // One is being answered, two wait.
+  // One request is being answered, and two wait.
   EXPECT_EQ(served, 3);
   EXPECT_EQ(refused, 3);
 }
@@ -229,7 +229,7 @@ TEST(HttpServer, TellsWhoeverAnswersThatTheClientHasLeft) {
   EXPECT_TRUE(seen.get());
 }
 
-// 500 KB, which no socket takes whole.
+// A reply of 500 KB: no socket takes it whole.
 TEST(HttpServer, KeepsOnlySoMuchForClientsThatDoNotRead) {
   HttpServer server(options({.answer = 2s, .unread = 2'000'000}), [](const Request& request) {
     return Response{.body = std::string(request.path == "/large" ? 500'000 : 1'000, 'x')};
@@ -245,7 +245,7 @@ TEST(HttpServer, KeepsOnlySoMuchForClientsThatDoNotRead) {
   }
   EXPECT_GT(server.counters().refused_busy, 0U);
   EXPECT_NE(get(server.port()).find("200 OK"), std::string::npos) << "a small answer";
-  // They are cut off, and then there is room again.
+  // The server cuts these clients off. Then there is room again.
   std::string heard;
   while (heard.find("200 OK") == std::string::npos && Clock::now() - begin < 40s) {
     heard = get(server.port(), "GET /large HTTP/1.1\r\nHost: x\r\n\r\n");

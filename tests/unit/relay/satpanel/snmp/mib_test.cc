@@ -17,7 +17,7 @@ std::string mib() {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// "wrong_key" is wrongKey, as names of SMIv2 have no underscores.
+// "wrong_key" becomes wrongKey: names in SMIv2 have no underscores.
 std::string camel(std::string_view words) {
   std::string name;
   bool begins = false;
@@ -109,7 +109,7 @@ std::string text_of(const MibTable& table, const char* help, const char* index,
 
 constexpr const char* kNameSyntax = "SatrelayText (SIZE (1..64))";
 
-// All between the two lines of the MIB that begin and end it.
+// The text between the two lines of the MIB that begin and end the objects.
 std::string objects() {
   std::string text;
   for (const MibObject& each : kGatewayScalars)

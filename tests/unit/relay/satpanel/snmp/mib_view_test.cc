@@ -113,7 +113,7 @@ TEST_F(MibViewTest, IsWalkedInOrder) {
   }
   EXPECT_EQ(seen, view_.all().size());
   EXPECT_GT(seen, 25U);
-  // "b" is before "hub", as it is shorter.
+  // "b" comes before "hub" because it is shorter.
   const Oid column = below_root({1, 3, 1, 4});
   EXPECT_EQ(view_.next(column)->oid, column + 1 + 'b');
 }

@@ -67,7 +67,7 @@ TEST(Sessions, AreLimitedInNumber) {
   EXPECT_TRUE(sessions.find(second.token, kStart + seconds(3)));
 }
 
-// Who logs in without end throws out nobody else.
+// A user that logs in without end must not end the sessions of other users.
 TEST(Sessions, OfOneUserAreFewer) {
   Sessions sessions;
   const auto other = sessions.open(user(0), kStart);
@@ -97,7 +97,7 @@ TEST(LoginThrottle, ForgetsAfterASuccess) {
   EXPECT_EQ(throttle.begin_try("ann", "192.0.2.1", kStart), seconds(0));
 }
 
-// Who can log in himself guesses nobody else's password the faster.
+// A successful login as one user must not speed up guesses at another user's password.
 TEST(LoginThrottle, IsNotResetForOthers) {
   LoginThrottle throttle;
   int tries = 0;
@@ -118,7 +118,7 @@ TEST(LoginThrottle, LimitsAnAddressWhateverTheNames) {
   EXPECT_EQ(throttle.begin_try("ann", "192.0.2.1", kStart + minutes(16)), seconds(0));
 }
 
-// Who has a network of IPv6 has more addresses than can be remembered.
+// The owner of an IPv6 network has more addresses than the throttle can remember.
 TEST(LoginThrottle, TakesANetworkOfIpv6ForOneClient) {
   LoginThrottle throttle;
   for (const char* address : {"2001:db8::1", "2001:db8::2", "2001:db8::3"}) {

@@ -51,7 +51,8 @@ TEST_F(UsersTest, NeedTheRightPasswordOrToken) {
   EXPECT_EQ(users.check_password("ann", "wrong password"), nullptr);
   EXPECT_EQ(users.check_password("ann", ""), nullptr);
   EXPECT_EQ(users.check_password("bob", "right password"), nullptr);
-  // Who has a token only has no password, not an empty one; and the other way about.
+  // A user with only a token has no password, not even an empty one. A user with only a password
+  // has no token.
   EXPECT_EQ(users.check_password("prometheus", ""), nullptr);
   EXPECT_EQ(users.check_token(""), nullptr);
   EXPECT_EQ(users.check_token("Secret"), nullptr);
@@ -113,7 +114,7 @@ TEST_F(UsersTest, OfAFileThatIsGoneAreNobodyUntilItIsBack) {
   EXPECT_FALSE(users.is_open_to_all());
   ASSERT_EQ(diagnostics.size(), 1U);
   EXPECT_NE(diagnostics[0].find("not there any more"), std::string::npos) << diagnostics[0];
-  // The same one, with the time that it had.
+  // The same file comes back, with its old modification time.
   std::filesystem::rename(away, file_);
   EXPECT_TRUE(users.refresh(complain));
   EXPECT_NE(users.current()->find("ann"), nullptr);

@@ -33,7 +33,7 @@ TEST(Backoff, HeedsTheReceiverWithinReason) {
   Backoff backoff(1);
   EXPECT_EQ(backoff.wait(milliseconds(60'000)), milliseconds(60'000));
   EXPECT_EQ(backoff.wait(milliseconds(86'400'000)), Backoff::kMostAskedFor);
-  // One that asks for less than we wait anyway gains nothing.
+  // A receiver cannot shorten our own wait by asking for less.
   for (int i = 0; i < 10; ++i) backoff.wait({});
   EXPECT_GE(backoff.wait(milliseconds(1)), Backoff::kLongest / 2);
 }

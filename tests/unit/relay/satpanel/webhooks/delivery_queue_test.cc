@@ -96,13 +96,14 @@ TEST_F(DeliveryQueueTest, DropsTheOldestBeyondItsMostAndTellsHowMany) {
   EXPECT_EQ(queue_.counters().waiting_events, DeliveryQueue::kMostWaiting + 1);
   EXPECT_EQ(queue_.counters().dropped_events, 10U);
   now_ = queue_.next_timeout();
-  // What is tried already stays as it was.
+  // The event that is being tried stays as it was.
   EXPECT_EQ(tried()["dropped"], 0);
   EXPECT_EQ(tried()["number"], 1);
   answer({.kind = kTaken});
   EXPECT_EQ(tried()["number"], 12);
   EXPECT_EQ(tried()["dropped"], 10);
-  // As long as nobody has taken it, it is not told; dropped meanwhile are told by the next.
+  // The receiver refused this event, and so the count in it. The next event repeats the count, with
+  // the events dropped meanwhile.
   answer({.kind = kRefused});
   for (std::uint64_t i = 2000; i < 2003; ++i) push(i);
   EXPECT_EQ(tried()["dropped"], 12);

@@ -24,7 +24,7 @@ class HookTest : public testing::Test {
     std::ofstream(file_) << text;
     return load_hooks(file_);
   }
-  // Without the folder.
+  // Returns the error message of load(), without the folder; "" if there is none.
   std::string complaint(const std::string& text) const {
     try {
       load(text);

@@ -5,7 +5,7 @@
 namespace satrelay::panel::signature_test {
 namespace {
 
-// As Python's hmac module has it: hmac.new(b"0123456789abcdef", b"1700000000.{}", "sha256").
+// From Python's hmac module: hmac.new(b"0123456789abcdef", b"1700000000.{}", "sha256").
 TEST(Signature, IsHmacSha256OfTimestampAndBody) {
   EXPECT_EQ(sign("0123456789abcdef", {.timestamp = "1700000000", .body = "{}"}),
             "e4f8e2ecae2295b2ddb2f0b5584c8275e226c0ebe9b3b819e70156bb67122e3e");

@@ -28,7 +28,7 @@ TEST(WebhookSender, KnowsWhichStatusMayPass) {
   EXPECT_EQ(answer_of(503, 30s).reason, "HTTP 503");
 }
 
-// Takes one connection and answers it with this, whatever it asks.
+// Accepts one connection and sends `answer`, whatever the request is.
 class Receiver {
  public:
   explicit Receiver(std::string answer) : answer_(std::move(answer)) {

@@ -21,7 +21,7 @@ TEST(Candidates, AreWhatTheGrammarAllows) {
         })) << setting.name;
       }
       EXPECT_EQ(candidates.names.listing, argument.value.names.listing);
-      // "configured" and the like are words as they are.
+      // A word that replaces the value, such as "configured", is a candidate itself.
       EXPECT_EQ(argument.value.instead != nullptr,
                 std::ranges::any_of(candidates.words, [&](const std::string& word) {
                   return argument.value.instead != nullptr && word == argument.value.instead;

@@ -11,7 +11,7 @@
 namespace satrelay::ctl::event_reader_test {
 namespace {
 
-// A gateway that has events from `oldest` to `latest`, three a page.
+// A gateway with events from `oldest_` to `latest_`, three a page.
 class EventReaderTest : public testing::Test {
  protected:
   void start(std::uint64_t boot_epoch) {
@@ -42,7 +42,7 @@ class EventReaderTest : public testing::Test {
     }
     return Json({{name, value}}).dump();
   }
-  // What was seen since the last time: numbers and notices.
+  // Returns the numbers and notices seen since the last call.
   std::vector<std::string> seen() { return std::exchange(seen_, {}); }
   using Seen = std::vector<std::string>;
 

@@ -8,7 +8,7 @@
 namespace satrelay::ctl::event_time_test {
 namespace {
 
-// In Berlin, an hour ahead of UTC: 2026-11-25 14:30:05.
+// It is 2026-11-25 14:30:05 in Berlin, an hour ahead of UTC.
 class EventTime : public testing::Test {
  protected:
   EventTime() {

@@ -25,14 +25,14 @@ TEST(Keygen, MakesAKeyThatAGatewayReads) {
   ::umask(before);
   struct stat status {};
   ASSERT_EQ(::stat(kFile.c_str(), &status), 0);
-  // The gateway's user reads it at a reload.
+  // The gateway's user must be able to read the file at a reload.
   const ::passwd* user = ::geteuid() == 0 ? ::getpwnam(config::kGatewayUser) : nullptr;
   EXPECT_EQ(status.st_mode & 0777U, user == nullptr ? 0600U : 0640U);
   EXPECT_TRUE(user == nullptr || status.st_gid == user->pw_gid);
   const config::PresharedKeys keys = config::read_psk_file(kFile);
   EXPECT_FALSE(std::ranges::all_of(keys.current.bytes(),
                                    [](std::byte octet) { return octet == std::byte{0}; }));
-  // What is there is not lost.
+  // An existing key is not overwritten.
   const auto content = [] {
     std::ifstream in(kFile);
     return std::string(std::istreambuf_iterator<char>(in), {});
@@ -40,7 +40,7 @@ TEST(Keygen, MakesAKeyThatAGatewayReads) {
   const std::string first = content();
   EXPECT_THROW(write_key_file(kFile), std::runtime_error);
   EXPECT_EQ(content(), first);
-  // A second one, for a change of keys.
+  // A second key in the file, for a change of keys.
   std::ofstream(kFile, std::ios::app) << make_key();
   EXPECT_TRUE(config::read_psk_file(kFile).other);
   std::filesystem::remove(kFile);

@@ -64,7 +64,7 @@ TEST(NewFile, KeepsWhatIsThere) {
     replacing.publish();
   }
   EXPECT_EQ(content(path), "after");
-  // One that came meanwhile.
+  // Another program has created the file meanwhile.
   const std::string late = folder.file("late");
   {
     NewFile file(late, Existing::kKeep);

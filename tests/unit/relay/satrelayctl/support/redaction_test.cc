@@ -60,7 +60,7 @@ TEST(Redaction, ReplacesPemBlocksAndPasswordsOfAddresses) {
   EXPECT_EQ(shown("url: https://example.net:80/a@b"), "url: https://example.net:80/a@b");
 }
 
-// A secret must not come through because the text is damaged.
+// Damaged text must not let a secret through.
 TEST(Redaction, TakesAnyBytes) {
   EXPECT_EQ(shown(""), "");
   EXPECT_EQ(shown("psk:"), "psk: LEFT-OUT");

@@ -55,7 +55,7 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-// A gateway that counts one more each time that it is asked.
+// A gateway's reply. Its counter has the value `time`.
 std::string answer(const std::string& command, int time) {
   const std::string path = command.substr(0, command.find(','));
   const auto reply = [&](const std::string& value) { return "{\"" + path + "\":" + value + "}"; };
@@ -100,7 +100,7 @@ TEST_F(TechSupportTest, HasWhatAGatewayTells) {
   }
 }
 
-// This program is the one that serves the socket.
+// This process serves the socket, so its stderr is the gateway's log.
 TEST_F(TechSupportTest, HasTheLogFromWhereTheGatewayWritesIt) {
   const std::string log = folder_.file("gateway.log");
   const std::string socket = folder_.file("socket");

@@ -63,7 +63,7 @@ TEST_F(RenderHistory, SaysThatThereIsNone) {
             "peer remote: nothing is kept of it, or not yet.\n");
 }
 
-// Pages that are read one after the other, while a point is added.
+// The pages were read one after the other, while a point was added.
 TEST_F(RenderHistory, PointsComeInOrderAndOnce) {
   const Json points = Json::array({point(5, 5), point(4, 4), point(4, 4), point(3, 3)});
   EXPECT_EQ(history_in_order(points, kStart + 40'000), Json::array({point(4, 4), point(5, 5)}));

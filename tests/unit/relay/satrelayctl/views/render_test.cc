@@ -82,7 +82,7 @@ TEST(RenderPeers, ShowsLinkAndState) {
       "    4       17  8.00 KiB\n");
 }
 
-// As on a terminal of 80 columns: what is left out is named, and how to see it.
+// On a terminal of 80 columns the text names the columns left out, and how to see them.
 TEST(RenderPeers, SaysWhichColumnsDoNotFit) {
   const Json peers = Json::parse(R"([{"name": "remote", "address": "192.0.2.2", "state": "alive",
                                       "link": "sat", "send_rate_bps": 50000000}])");
@@ -116,7 +116,7 @@ TEST(Render, FitsItsLines) {
       at = end + 1;
     }
   }
-  // What a counter means is folded, not left out.
+  // The meaning of a counter is folded, not left out.
   EXPECT_NE(render_counters(counters, Zeros::kHide, 80).find("meaning"), std::string::npos);
 }
 
@@ -177,7 +177,7 @@ TEST(RenderFlow, SaysWhatEachDirectionWaitsFor) {
   }
 }
 
-// No word of the gateway's goes without its sentence.
+// Each word that the gateway may send has a sentence.
 TEST(RenderFlow, KnowsEveryWord) {
   for (int i = 0; i <= static_cast<int>(gateway::Wait::kNothing); ++i) {
     const std::string word(gateway::to_string(static_cast<gateway::Wait>(i)));

@@ -64,7 +64,7 @@ Json traffic_class(const char* name, std::uint64_t relayed, std::uint64_t bridge
           {"dropped_frames", 0U}};
 }
 
-// The part of the screen that begins with the word, up to the next empty line.
+// The part of the screen from the line that begins with the word, up to the next empty line.
 std::string table_of(const std::string& screen, const std::string& word) {
   const std::size_t begin = screen.find("\n" + word + ' ');
   if (begin == std::string::npos) return "";
@@ -88,7 +88,7 @@ TEST(RenderTop, ShowsTheBusiestClasses) {
   now.classes[2]["held_bytes"] = 1'048'576U;
   now.classes[2]["dropped_frames"] = 20U;
   now.classes[4]["weight"] = 0U;
-  now.classes[4]["held_frames"] = 1U;  // held back, and sends nothing
+  now.classes[4]["held_frames"] = 1U;  // a class that holds a frame and sends nothing
   EXPECT_EQ(table_of(render_top(before, now, {}), "class"),
             "class    weight   guaranteed      maximum        sends  hosts   waiting  dropped\n"
             "bulk          1            -  5.00 Mbit/s  5.00 Mbit/s     12  1.00 MiB     10/s\n"
@@ -127,8 +127,8 @@ TEST(RenderTop, NamesOfClassesGetWhatTheFiguresLeave) {
   EXPECT_NE(wide.find('\n' + name + ' '), std::string::npos) << wide;
 }
 
-// Whatever there is of peers, rules and classes, some flows are on a terminal of 24 lines, of which
-// top leaves the last one empty.
+// A terminal of 24 lines shows some flows, however many peers, rules and classes there are. top
+// leaves the last line empty.
 TEST(RenderTop, NoTableCrowdsOutAnother) {
   TopSample before = sample(10, 0);
   TopSample now = sample(12, 0);
@@ -153,13 +153,13 @@ TEST(RenderTop, NoTableCrowdsOutAnother) {
   const std::string small = render_top(before, now, {23, 80});
   EXPECT_EQ(std::ranges::count(small, '\n'), 23);
   for (const char* word : {"peer", "rule", "class"}) EXPECT_EQ(rows(small, word), 3) << small;
-  EXPECT_EQ(rows(small, "flow"), 5) << small;  // the last says how many there are
+  EXPECT_EQ(rows(small, "flow"), 5) << small;  // the last row says how many there are
   const std::string large = render_top(before, now, {40, 80});
   EXPECT_EQ(rows(large, "peer"), 6) << large;
   EXPECT_EQ(rows(large, "rule"), 4) << large;
   EXPECT_EQ(rows(large, "class"), 4) << large;
   EXPECT_EQ(rows(large, "flow"), 13) << large;
-  // Where there are few flows, nothing is kept free for them.
+  // If there are few flows, no room is reserved for them.
   now.flows = Json::array();
   now.flows_in_all = 0;
   EXPECT_EQ(rows(render_top(before, now, {23, 80}), "peer"), 6);
@@ -188,7 +188,7 @@ TEST(RenderTop, FitsTheScreenAndSaysWhatItLeavesOut) {
   }
 }
 
-// A gateway that was restarted in between counts from 0 again; a flow may be new.
+// A gateway that was restarted in between counts from 0 again. A flow may be new.
 TEST(RenderTop, NeverShowsANegativeRate) {
   const std::string text = render_top(sample(10, 1'000'000), sample(12, 10), {});
   EXPECT_EQ(text.find('-'), text.find("half-open") + 4);

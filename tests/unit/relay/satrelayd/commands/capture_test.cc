@@ -24,7 +24,7 @@ std::vector<std::byte> frame_of(std::size_t size, unsigned fill) {
   return std::vector<std::byte>(size, static_cast<std::byte>(fill));
 }
 
-// One record from the front of the ring, which may stand there in two pieces.
+// Returns the first record of the ring. The record may be in two pieces.
 std::optional<std::pair<CaptureRecord, std::vector<std::byte>>> next(CaptureRing& ring) {
   const auto take = [&](void* to, std::size_t size) {
     auto* out = static_cast<std::byte*>(to);
@@ -98,7 +98,7 @@ TEST(CaptureRing, AWriterAndAReaderNeedNoLock) {
   writer.join();
 }
 
-// Frames whose first octet is 7.
+// Accepts the frames that begin with the octet 7.
 const std::vector<bpf_insn> kSevens = {
     BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 0), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 7, 0, 1),
     BPF_STMT(BPF_RET | BPF_K, 65'535), BPF_STMT(BPF_RET | BPF_K, 0)};
@@ -107,13 +107,13 @@ TEST(CaptureTap, SeesWhatItWasAskedForAndNoMore) {
   CaptureTap tap;
   EXPECT_FALSE(tap.sees(CapturePlace::kLan));
   tap.start({.place = CapturePlace::kWan, .longest = 10, .filter = kSevens, .epoch = 1'000});
-  EXPECT_FALSE(tap.sees(CapturePlace::kWan));  // the worker has not noticed
+  EXPECT_FALSE(tap.sees(CapturePlace::kWan));  // the worker has not applied it yet
   tap.settle();
   tap.settle();
   EXPECT_TRUE(tap.sees(CapturePlace::kWan));
   EXPECT_FALSE(tap.sees(CapturePlace::kLan));
   tap.see(CapturePlace::kWan, CaptureWay::kOut, frame_of(60, 8), Instant());
-  tap.see(CapturePlace::kLan, CaptureWay::kOut, frame_of(60, 7), Instant());  // of a capture before
+  tap.see(CapturePlace::kLan, CaptureWay::kOut, frame_of(60, 7), Instant());  // not captured
   tap.see(CapturePlace::kWan, CaptureWay::kOut, frame_of(60, 7),
           Instant() + Duration::nanoseconds(5));
   const auto found = next(*tap.ring());
@@ -223,7 +223,7 @@ TEST_F(CaptureSocket, TellsForWhomItCaptures) {
                        "[capture_begun]",
                        "port lan: capture ends (0 frames lost, by panel:otto) [capture_ended]"}));
   told_.clear();
-  // The next one is of who asks for it.
+  // The next capture does not keep the name.
   const int other = connect();
   ask(other, {}, {});
   look();
@@ -253,7 +253,7 @@ TEST_F(CaptureSocket, RefusesWhatItDoesNotUnderstand) {
   EXPECT_EQ(answer_to(forged, {}), version);
   std::memset(forged.on_behalf_of, 'x', sizeof forged.on_behalf_of);
   EXPECT_EQ(answer_to(forged, {}), version);
-  // A jump behind the end, and a path that does not end.
+  // A jump beyond the end, and a path without a return.
   EXPECT_EQ(answer_to({}, {BPF_JUMP(BPF_JMP | BPF_JA, 1000, 0, 0), BPF_STMT(BPF_RET | BPF_K, 0)}),
             "error: the filter is not valid\n");
   EXPECT_EQ(answer_to({}, {BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 0)}),

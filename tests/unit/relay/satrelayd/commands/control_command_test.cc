@@ -144,7 +144,7 @@ TEST(ControlCommand, AClassIsSetOrTheReasonIsTold) {
     EXPECT_EQ(say(std::string("voice ") + change),
               "error: maximum would be less than guaranteed; set both, or maximum=none\n");
   }
-  // With voice's 2 and the 1 of what is bridged, 6.5 of 9.5 are left.
+  // The limit is 9.5 Mbit/s. voice has 2 and bridged frames have 1, so 6.5 are left.
   EXPECT_EQ(say("bulk guaranteed=6501kbit"),
             "error: all classes together would be guaranteed more than 95% of a link, whose "
             "bridged_share counts too; guarantee less\n");

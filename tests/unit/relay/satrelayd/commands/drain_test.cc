@@ -1,4 +1,4 @@
-// A drain ends in time, whether or not anybody can look at the flows.
+// A drain ends in time, even if the flows cannot be looked at.
 #include "relay/satrelayd/commands/drain.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ class DrainTest : public testing::Test {
  protected:
   static Instant at(int milliseconds) { return Instant() + Duration::milliseconds(milliseconds); }
   std::vector<std::string> words_;
-  Engines engines_{{}};  // nobody has flows
+  Engines engines_{{}};  // there are no flows
   Drain drain_{engines_, [this](const std::string& text) { words_.push_back(text); }};
 };
 

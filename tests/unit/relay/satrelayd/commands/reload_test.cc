@@ -62,7 +62,7 @@ TEST_F(ReloadTest, SaysInWhatTheFileDiffersFromWhatRuns) {
   EXPECT_EQ(keys_of(outcome_of(reload)), Keys{"rules"});
 }
 
-// The file may have been written after it was read.
+// The file may have been written after the first read, so it is read once more.
 TEST_F(ReloadTest, ReadsOnceMoreIfAskedMeanwhile) {
   Reload reload(file_, config::load_gateway(file_));
   write("log: warning\n");

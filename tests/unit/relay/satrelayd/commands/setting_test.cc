@@ -27,7 +27,8 @@ config::Gateway configuration() {
 
 class SettingTest : public testing::Test {
  protected:
-  // Kind, subject and value before; "-> " and the value after the command, which must be done.
+  // Returns the kind, the subject, the value before, "-> " and the value after the command. The
+  // command must succeed.
   std::string change(const std::string& line) {
     const ControlParse parse = parse_control_command(line);
     EXPECT_TRUE(parse.command) << parse.error;

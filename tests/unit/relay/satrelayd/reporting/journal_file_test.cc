@@ -1,5 +1,5 @@
-// The journal's file and its copy: what the next run finds after a crash, a loss of power, a change
-// of limits.flows, and in files that are none of ours.
+// The journal's file and its copy: the records that the next run finds after a crash, a loss of
+// power or a change of limits.flows. It finds none in unknown files.
 #include "relay/satrelayd/reporting/journal_file.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ TEST_F(JournalFileTest, WhatWasWrittenIsThereAfterACrash) {
   EXPECT_EQ(journal->found(), "no journal of an earlier run");
   fill(*journal, 0, 1);
   fill(*journal, 99, 2);
-  journal.reset();  // nothing is written at the end
+  journal.reset();  // the end of a run writes nothing
   journal = open(kNow + 5 * kSecond);
   EXPECT_EQ(journal->found(), "2 flows in the journal, last written 5 s ago");
   EXPECT_EQ(at(*journal, 0), 1);
@@ -75,7 +75,7 @@ TEST_F(JournalFileTest, WhatIsTooOldIsLeft) {
   journal = open(kNow + 7'211 * kSecond);
   EXPECT_EQ(journal->found(), "the journal was last written 7201 s ago: too old to be of use");
   EXPECT_EQ(at(*journal, 0), 0);
-  // A clock that was set back is no reason.
+  // A clock that was set back does not make the journal too old.
   fill(*journal, 0, 1);
   journal = open(kNow - 100'000 * kSecond);
   EXPECT_EQ(at(*journal, 0), 1);
@@ -88,14 +88,14 @@ TEST_F(JournalFileTest, TheCopyOutlivesTheFileInMemory) {
   journal->look_after(kNow + kSecond);
   fill(*journal, 99, 2);
   journal->look_after(kNow + 2 * kSecond);
-  fill(*journal, 98, 3);  // and then the power failed
+  fill(*journal, 98, 3);  // then the power failed
   journal.reset();
   std::filesystem::remove(folder_ / "flows");
   journal = open(kNow + 60 * kSecond);
   EXPECT_EQ(journal->found(), "2 flows in the journal, last written 58 s ago");
   EXPECT_EQ(at(*journal, 0), 1);
   EXPECT_EQ(at(*journal, 1), 2);
-  // After a crash the file in memory knows more.
+  // After a crash the file in memory has more records than the copy.
   fill(*journal, 2, 3);
   journal = open(kNow + 61 * kSecond);
   EXPECT_EQ(at(*journal, 2), 3);
@@ -127,7 +127,7 @@ TEST_F(JournalFileTest, AFileThatIsNoJournalIsReplaced) {
     EXPECT_EQ(open(kNow)->found(), "no journal of an earlier run");
     EXPECT_FALSE(std::filesystem::exists(folder_ / "flows")) << "empty";
   }
-  // Claims more records than it has.
+  // The file claims more records than it has.
   fill(*open(kNow), 99, 1);
   std::filesystem::resize_file(folder_ / "flows", 4096 + 64);
   EXPECT_EQ(open(kNow)->found(), "no journal of an earlier run");

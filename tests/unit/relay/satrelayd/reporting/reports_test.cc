@@ -1,4 +1,4 @@
-// What workers tell, in steps, and what becomes of it together.
+// The reports of the workers, which are made in steps, and their sum.
 #include "relay/satrelayd/reporting/reports.h"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ TEST_F(ReportsTest, AddsUpWhatAllWorkersTell) {
   const auto lan = port("lan-b", ring("lan-b-in"), ring("lan-b-out"));
   const auto wan = port("wan-b", ring("wan-b-in"), ring("wan-b-out"));
   config::Gateway config = gateway(20);
-  config.worker.count = 4;  // of which three are enough here
+  config.worker.count = 4;  // three workers are enough here
   const Instant now = dpdk::now();
   Engine first(config, {.worker = 0, .workers = 4}, now);
   Engine second(config, {.worker = 1, .workers = 4}, now);
@@ -81,7 +81,7 @@ TEST_F(ReportsTest, AddsUpWhatAllWorkersTell) {
     }
     return workers;
   };
-  // Of one that has just begun nothing is known, and those behind it keep their numbers.
+  // Nothing is known of a worker that has just begun. The workers after it keep their numbers.
   tell(reporter_three, now);
   EXPECT_FALSE(reports.latest().has_value());
   tell(reporter_one, now);
@@ -93,7 +93,7 @@ TEST_F(ReportsTest, AddsUpWhatAllWorkersTell) {
   EXPECT_GT(memory, 0U);
   tell(reporter_two, now);
   EXPECT_EQ(reports.latest()->snapshot, alone->snapshot) << "a sum a report of the first one";
-  // Who tells nothing more is told of with what it has told last.
+  // The sum takes the last report of a worker that reports nothing more.
   for (int i = 1; i <= 2; ++i) {
     tell(reporter_one, now + Duration::milliseconds(200) * i);
     const auto all = reports.latest();

@@ -1,4 +1,4 @@
-// A gateway does not start with more memory than the machine has.
+// A gateway that needs more memory than the machine has does not start.
 #include "relay/satrelayd/startup/start_memory.h"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ TEST(StartMemoryTest, CountsTheRingsOfRecordsWhereTheyAreWanted) {
     const auto config = config::parse_gateway(config::with_line(lines), "g.yaml");
     return start_memory(config, kPackets).beside.value();
   };
-  // The ring of a worker, and what waits there for the far gateway.
+  // A worker's ring of records, and the records that wait for the far gateway's reports.
   constexpr std::uint64_t kRecords = 7'340'032 + 2'293'760;
   EXPECT_EQ(beside("records: {file: /tmp/flows}") - beside("log: info"), kRecords);
   EXPECT_EQ(

@@ -84,7 +84,7 @@ TEST_F(HandoverTest, TellsOfLossesAndDelays) {
   EXPECT_EQ(late->since, since);
   EXPECT_EQ(late->now, since + Duration::milliseconds(3));
   EXPECT_FALSE(handover.take_late(1)) << "told once";
-  // A stall of which all leaves in several bursts is one.
+  // Several bursts that leave late after one stall make one note.
   for (int i = 0; i < 3; ++i) {
     handover.note_late(1, since + Duration::milliseconds(10 + i),
                        since + Duration::milliseconds(20 + i));
@@ -155,7 +155,7 @@ TEST_F(HandoverTest, LosesNothingBetweenTwoThreads) {
   std::thread taker([&] {
     while (taken < kCount && in_time) {
       pollfd watched{.fd = handover.descriptor(1), .events = POLLIN, .revents = 0};
-      in_time = ::poll(&watched, 1, 5000) == 1;  // a wake-up that is lost
+      in_time = ::poll(&watched, 1, 5000) == 1;  // false: a wake-up was lost
       handover.answer_bell(1, true);
       auto items = none();
       while (const std::size_t count = handover.take(1, 0, items)) {

@@ -1,4 +1,4 @@
-// The workers of a gateway divide a link by what each says; who says nothing more keeps nothing.
+// The workers of a gateway divide a link by their demands. A worker that hangs loses its part.
 #include "relay/satrelayd/workers/link_sharing.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ class LinkSharingTest : public gateway::GatewayTest {
     sharing_.emplace(
         config_a_, *engines_, [] {}, now_);
   }
-  // A millisecond of worker `i`, whose hosts never have enough.
+  // Runs worker `i` for a millisecond. Its hosts always have more to send. Returns the bytes sent.
   std::size_t run(unsigned i) {
     Gateway& engine = *gateways_[i];
     sharing_->tick(i, now_);
@@ -53,7 +53,8 @@ class LinkSharingTest : public gateway::GatewayTest {
       if (polled.kind == gateway::Polled::Kind::kHeld) bytes += frame_.size();
     }
   }
-  // Of both, or of the first one alone while the second hangs: bits a second of the first one.
+  // Runs both workers, or only the first one while the second hangs. Returns the rate of the first
+  // one in bits a second.
   double run_for(int milliseconds, bool second_runs) {
     std::size_t bytes = 0;
     for (int i = 0; i < milliseconds; ++i) {
@@ -82,7 +83,8 @@ TEST_F(LinkSharingTest, WhoHangsWhileItWaitsDoesNotKeepItsPart) {
   EXPECT_NEAR(run_for(1'000, true), 25e6, 2e6) << "it goes on, and has its part again";
 }
 
-// A thread for each of four workers, which run at once and meet when the clock moves on.
+// Four workers, each in a thread of its own. They run at the same time, and meet before the clock
+// advances.
 class Threads : public gateway::GatewayTest {
  protected:
   static constexpr unsigned kWorkers = 4;
@@ -108,8 +110,8 @@ class Threads : public gateway::GatewayTest {
         config_a_, *engines_, [] {}, now_);
   }
 
-  // Each sends a tenth of the link, then all it can from step `rises` on. The first one does not
-  // run from there on for `away` steps. What left in each step, octets.
+  // Each worker sends a tenth of the link, and from step `rises` on all it can. The first worker
+  // does not run for `away` steps from there on. Returns the octets that left in each step.
   std::vector<std::uint64_t> run(int steps, int rises, int away) {
     std::vector<std::uint64_t> sent;
     std::atomic<std::uint64_t> sum = 0;
@@ -144,7 +146,7 @@ class Threads : public gateway::GatewayTest {
           engine.handle_frame(PortId::kLan, frame_, now_) == gateway::Verdict::kBridge;
       if (leaves) sent += octets;
     };
-    // 12 kbit every 10 steps: 4.8 of 50 Mbit/s.
+    // 12 kbit every 10 steps are 4.8 of 50 Mbit/s.
     if (!hungry && (step + static_cast<int>(worker)) % 10 == 0) offer();
     for (int i = 0; hungry && i < 64 && engine.held_frames() < 16; ++i) offer();
     while (engine.poll_frame(PortId::kWan, out, now_).kind != gateway::Polled::Kind::kNothing) {
@@ -161,7 +163,7 @@ class Threads : public gateway::GatewayTest {
   std::optional<LinkSharing> sharing_;
 };
 
-// In any window of 20 ms and more: 1.02 of the link, 4 ms, and two packets of each.
+// The most in any window of 20 ms or more: 1.02 of the link, 4 ms, and two packets of each worker.
 TEST_F(Threads, NeverExceedTheLinkWhileTheFirstOneIsStarved) {
   constexpr double kRate = 50e6 / 8;
   for (const int away_ms : {0, 10, 50, 500}) {

@@ -1,4 +1,4 @@
-// The leader has what is its followers' to itself while they stand, and never waits for ever.
+// While its followers stand still, the leader has their data to itself. It never waits forever.
 #include "relay/satrelayd/workers/safepoint.h"
 
 #include <gtest/gtest.h>
@@ -64,8 +64,8 @@ TEST_F(SafepointTest, HoldsAllWhileTheLeaderLooks) {
     safepoint_.let_go();
     EXPECT_GE(now, before);
     before = now;
-    // A follower that wakes only after the next stop() has not gone on in between: on a busy
-    // machine that may be so each time.
+    // A follower that wakes only after the next stop() makes no round in between. On a busy machine
+    // this may happen each time.
     while (i == 100 && !has_gone_on_) std::this_thread::yield();
   }
   EXPECT_GT(before, 0U);

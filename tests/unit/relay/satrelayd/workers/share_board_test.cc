@@ -1,4 +1,4 @@
-// A board that threads write and read at once.
+// A board that threads write and read at the same time.
 #include "relay/satrelayd/workers/share_board.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ struct Value {
   std::uint8_t odd;
 };
 
-// What is read was written as a whole, and never before what was read earlier.
+// A read returns one whole write, and never an older write than an earlier read.
 TEST(SharedValues, AReadIsOfOneWrite) {
   constexpr std::uint64_t kWrites = 50'000;
   SharedValues<Value> shared(3);

@@ -51,7 +51,7 @@ class WorkerTest : public dpdk::PacketTest {
     return config;
   }
 
-  // An engine with what it needs.
+  // An engine with its memory and entropy.
   struct Engine {
     Engine(const config::Gateway& config, gateway::Share share, Instant start,
            std::uint8_t number = 1) {

@@ -1,4 +1,4 @@
-// A worker of one gateway over ports that are rings in memory (DPDK's net_ring).
+// Workers of one gateway over ports that are rings in memory (DPDK's net_ring).
 #include "relay/satrelayd/workers/worker.h"
 
 #include <gtest/gtest.h>
@@ -19,8 +19,8 @@
 namespace satrelay::satrelayd::worker_test {
 namespace {
 
-// The engine's clock is then that of the frames: what it has left for its next call is due by that,
-// and later than the round has begun.
+// Frames advance the engine's clock to their arrival, which is later than the start of the round.
+// The engine's deferred work is due at that time.
 TEST_F(WorkerTest, DoesWhatIsDueByTheTimeOfTheFramesThatHaveCome) {
   eal();
   rte_ring* const lan_in = ring("lan-in");
@@ -35,7 +35,7 @@ TEST_F(WorkerTest, DoesWhatIsDueByTheTimeOfTheFramesThatHaveCome) {
   ASSERT_LE(engine.next_timeout(), start);
   ASSERT_EQ(rte_ring_enqueue(lan_in, packet_of(60, 0xff).release()), 0);
   worker.round(start - Duration::seconds(1));
-  std::size_t questions = 0;  // who has the next hop's address
+  std::size_t questions = 0;  // ARP requests for the next hop
   void* sent = nullptr;
   while (rte_ring_dequeue(wan_out, &sent) == 0) {
     const dpdk::Packet packet(static_cast<rte_mbuf*>(sent));
@@ -58,14 +58,14 @@ TEST_F(WorkerTest, CountsTheRecordsThatFindNoRoom) {
   EXPECT_EQ(worker.counters().records_lost, 3U);
 }
 
-// Two workers, of which the first receives all that comes.
+// Two workers. The first one receives all frames.
 class TeamTest : public WorkerTest {
  protected:
   static constexpr std::string_view kServer = "203.0.0.9";
 
   TeamTest() {
     eal();
-    static int number = 0;  // rings stay
+    static int number = 0;  // rings stay, so each test needs new names
     const std::string name = "t" + std::to_string(number++);
     lan_in_ = ring(name + "-lan-in");
     wan_in_ = ring(name + "-wan-in");
@@ -88,7 +88,7 @@ class TeamTest : public WorkerTest {
     handover_.reset();
   }
 
-  // The n-th host whose flows to the server that worker has.
+  // The n-th host with flows to the server that belong to `worker`.
   static std::string host_of(unsigned worker, unsigned n = 0) {
     for (unsigned last = 1;; ++last) {
       std::string host = "10.0.0." + std::to_string(last);
@@ -100,7 +100,7 @@ class TeamTest : public WorkerTest {
   static gateway::FrameBytes datagram(unsigned worker, std::uint8_t mark) {
     return gateway::udp_frame(host_of(worker), kServer, 7, {std::byte{mark}});
   }
-  // Of a connection that nobody knows.
+  // The segment belongs to an unknown connection.
   static std::vector<gateway::FrameBytes> segment_in_fragments(unsigned worker) {
     wire::TcpHeader tcp;
     tcp.source_port = tcp.destination_port = 7;
@@ -116,7 +116,7 @@ class TeamTest : public WorkerTest {
     ASSERT_EQ(rte_ring_enqueue(ring, packet.release()), 0);
   }
   void come(const gateway::FrameBytes& frame) { put(lan_in_, frame); }
-  // What has left by the WAN of that protocol.
+  // Returns the IPv4 frames that have left by the WAN.
   std::vector<gateway::FrameBytes> left() {
     std::vector<gateway::FrameBytes> frames;
     for (void* sent = nullptr; rte_ring_dequeue(wan_out_, &sent) == 0;) {
@@ -138,12 +138,12 @@ class TeamTest : public WorkerTest {
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 
-// What is its own it handles in order, with fragments that had to wait before what told whose they
-// are; the others' goes to them. Nobody learns from ARP of this LAN.
+// The first worker handles its own frames in order, and gives the others' frames to them. Fragments
+// wait until the fragment with the ports arrives. The other worker only overhears ARP.
 TEST_F(TeamTest, KeepsItsOwnAndGivesTheRest) {
   auto fragments = segment_in_fragments(0);
   ASSERT_GE(fragments.size(), 3U);
-  std::ranges::rotate(fragments, fragments.begin() + 1);  // the first one comes last
+  std::ranges::rotate(fragments, fragments.begin() + 1);  // the first fragment comes last
   gateway::FrameBytes arp(60);
   wire::EthernetHeader ethernet = gateway::host_to_server();
   ethernet.type = wire::EtherType::kArp;
@@ -164,7 +164,7 @@ TEST_F(TeamTest, KeepsItsOwnAndGivesTheRest) {
   round(0);
   EXPECT_EQ(workers_[0]->counters().given, 3U);
   std::vector<gateway::FrameBytes> own = left();
-  // As they came or in their order: whoever puts them together does not mind.
+  // The fragments may leave in any order: their receiver reassembles them.
   ASSERT_EQ(own.size(), expected.size());
   const auto from = static_cast<std::ptrdiff_t>(2);
   const auto to = static_cast<std::ptrdiff_t>(2 + fragments.size());
@@ -174,11 +174,11 @@ TEST_F(TeamTest, KeepsItsOwnAndGivesTheRest) {
 
   round(1);
   EXPECT_EQ(workers_[1]->counters().taken, 3U);
-  round(0);  // it has the only queue
+  round(0);  // the first worker has the only queue
   EXPECT_EQ(left(), (std::vector{datagram(1, 3), datagram(1, 4), datagram(1, 6)}));
 }
 
-// Where the peer is all must know, though one of them deals with ARP.
+// All workers must know the peer's MAC address, though only one of them handles ARP.
 TEST_F(TeamTest, AllHearWhereThePeerIs) {
   gateway::FrameBytes arp(60);
   wire::EthernetHeader ethernet;
@@ -200,7 +200,7 @@ TEST_F(TeamTest, AllHearWhereThePeerIs) {
   EXPECT_TRUE(engines_[1]->engine->peers()[0].resolved);
 }
 
-// The peer, with one worker, which has a lane to each of the two.
+// The peer's gateway has one worker, with a lane to each of the two workers.
 class TeamWithPeerTest : public TeamTest {
  protected:
   TeamWithPeerTest() {
@@ -210,7 +210,7 @@ class TeamWithPeerTest : public TeamTest {
     config.peers[0].workers = 2;
     far_.emplace(config, gateway::Share{}, dpdk::now(), 2);
   }
-  // What either side has sent goes to the other one.
+  // Carries the frames of each side to the other side.
   void carry() {
     const Instant now = dpdk::now();
     for (void* sent = nullptr; rte_ring_dequeue(wan_out_, &sent) == 0;) {
@@ -251,10 +251,11 @@ class TeamWithPeerTest : public TeamTest {
   std::optional<Engine> far_;
 };
 
-// Its packets have waited in the queue of the first one, and are told to be late by the second.
+// The packets waited in the queue of the first worker. The second worker must report that they are
+// late.
 TEST_F(TeamWithPeerTest, TellsThatPacketsWaitedAtTheOtherWorkersQueue) {
   greet();
-  const std::uint64_t before = told_by(1).late_reports_out;  // on a machine that stalls
+  const std::uint64_t before = told_by(1).late_reports_out;  // not zero if the machine stalls
   ASSERT_EQ(far().set_capacity("sat", gateway::LinkWay::kReceive,
                                BitRate::bits_per_second(9'000'000), dpdk::now()),
             gateway::CapacityResult::kSet);
@@ -268,7 +269,7 @@ TEST_F(TeamWithPeerTest, TellsThatPacketsWaitedAtTheOtherWorkersQueue) {
   EXPECT_GT(told_by(1).late_reports_out, before);
 }
 
-// What it has written leaves by the first one, which is slow to send it.
+// The packets of the second worker leave by the first one, which sends them late.
 TEST_F(TeamWithPeerTest, HearsOfWhatTheFirstWorkerSendsLate) {
   greet();
   while (handover_->take_late(1)) {

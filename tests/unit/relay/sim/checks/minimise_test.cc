@@ -1,4 +1,4 @@
-// What is left of a random scenario when a made-up fault is all that is looked for.
+// The rest of a random scenario after it is minimised for a made-up fault.
 #include "relay/sim/checks/minimise.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kEnough = 10'000;
 
-// With many flows, and faults of every kind.
+// A scenario with many flows, and faults of every kind.
 Scenario crowded() {
   for (std::uint64_t seed = 1;; ++seed) {
     Scenario scenario = random_scenario(seed);
@@ -53,7 +53,7 @@ TEST(Minimise, TwoFlowsFarApartAndTheirSizes) {
   EXPECT_LT(found.scenario.flows[0].client_plan.send_bytes, 10'000U);
   EXPECT_LE(found.scenario.flows[1].client_plan.send_bytes, 1U);
   EXPECT_TRUE(found.scenario.restarts.empty());
-  // Far fewer runs than one for each flow and fault alone.
+  // Far fewer runs than one for each flow and each fault.
   EXPECT_LT(found.runs, 300U);
 }
 

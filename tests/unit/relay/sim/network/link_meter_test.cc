@@ -21,7 +21,8 @@ constexpr Instant at_ms(double n) {
 }
 constexpr LinkMeter::Sort kOwnUdp{.kind = gateway::FrameKind::kUdp, .is_own = true};
 
-// 10 Mbit/s carry 25,000 octets in 20 ms, of which 1.02 may leave, and 5,000 more of 4 ms.
+// 10 Mbit/s carry 25,000 octets in 20 ms. 1.02 of that may leave, 5,000 octets for 4 ms more, and
+// the 3,000 beside.
 TEST(LinkMeter, ABurstMayBeFourMillisecondsAndWhatIsAllowedBesideIt) {
   for (const std::uint64_t more : {0U, 1U}) {
     LinkMeter meter;
@@ -37,7 +38,7 @@ TEST(LinkMeter, ABurstMayBeFourMillisecondsAndWhatIsAllowedBesideIt) {
   }
 }
 
-// A millisecond and half of one percent too much, which only long windows show.
+// The load is half a percent above the allowed 1.02. Only long windows show it.
 TEST(LinkMeter, LittleTooMuchForLongIsTooMuch) {
   for (const double excess : {1.015, 1.025}) {
     LinkMeter meter;
@@ -49,7 +50,7 @@ TEST(LinkMeter, LittleTooMuchForLongIsTooMuch) {
 
 TEST(LinkMeter, TheHighestRateInTheWindowCounts) {
   LinkMeter meter;
-  // A second of 10 Mbit/s, and a burst at the moment at which a tenth of it is in force.
+  // A second at 10 Mbit/s, then a burst when only a tenth of that rate is in force.
   for (int i = 0; i < 1'000; ++i) {
     meter.add(1'250, kOwnUdp, {mbit(10), ByteCount(3'000)}, at_ms(i));
   }
@@ -75,7 +76,7 @@ double excess_of_all_windows(const std::vector<Sent>& sent) {
       limit = {std::max(limit.rate, sent[k].limit.rate),
                std::max(limit.beside, sent[k].limit.beside)};
       const Duration window = std::max(sent[k].at - sent[i].at, LinkMeter::kShortestWindow);
-      // The shortest window may hold later frames, and their limits.
+      // The shortest window may hold later frames. Their limits count too.
       const bool is_last = k + 1 == sent.size() || sent[k + 1].at - sent[i].at > window;
       if (window == LinkMeter::kShortestWindow && !is_last) continue;
       const double rate = static_cast<double>(limit.rate.to_bits_per_second()) / 8;
@@ -102,7 +103,7 @@ TEST(LinkMeter, FindsTheWorstOfAllWindows) {
       const std::uint64_t octets = 60 + random.below(1'440);
       const double seconds =
           static_cast<double>(octets) * 8 / static_cast<double>(limit.rate.to_bits_per_second());
-      // In bursts, at the load on average.
+      // Frames come in bursts, at `load` on average.
       if (random.below(6) == 0) {
         now += Duration::nanoseconds(static_cast<std::int64_t>(6e9 * seconds / load));
       }

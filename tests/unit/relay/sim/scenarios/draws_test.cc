@@ -1,5 +1,5 @@
-// What a seed draws for its hosts. A seed that failed once means the same scenario for ever, so it
-// draws what it drew before the tests' own hosts used CUBIC.
+// The draws of a seed for its hosts. A seed that failed once must give the same scenario for ever.
+// So it draws the same values as before the tests' own hosts used CUBIC.
 #include "relay/sim/scenarios/draws.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Whom a peer has refused of late.
+// Which connections a peer has refused lately.
 #include "relay/gateway/addresses/far/peer_refusals.h"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ TEST_F(PeerRefusalsTest, AClientThatIsAcceptedIsDoubtfulNoMore) {
   EXPECT_TRUE(is_doubtful(kOne));
 }
 
-// A subnet that the peer does not list.
+// A subnet that the peer's prefixes do not list.
 TEST_F(PeerRefusalsTest, ANetworkOfThreeRefusedClientsIsDoubtful) {
   for (const auto& [clients, further, outside] :
        {std::tuple{std::array{"203.0.113.5", "203.0.113.6", "203.0.113.7"}, "203.0.113.200",

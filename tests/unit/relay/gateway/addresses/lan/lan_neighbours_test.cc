@@ -64,7 +64,7 @@ class LanNeighboursTest : public testing::Test {
   std::optional<wire::EthernetHeader> find(std::string_view host) {
     return lan.find(ip_of(host), now);
   }
-  // As if the router had sent a packet to a host with this MAC.
+  // The router sends a packet from the WAN to a host with this MAC.
   void wan(std::string_view host, const MacAddress& mac) {
     lan.note_from_wan(look_at(udp_frame(kFar, host, 9, FrameBytes(8), tagged(kRouterMac, mac))),
                       now);
@@ -93,7 +93,7 @@ TEST_F(LanNeighboursTest, LearnsFromWhatHostsSendFar) {
   EXPECT_EQ(towards->destination, kHostMac);
   EXPECT_EQ(towards->source, kRouterMac);
   EXPECT_EQ(towards->tags[0].vlan_id(), 7);
-  // Between two hosts of the LAN: says nothing of the router.
+  // A packet between two hosts of the LAN says nothing about the router.
   EXPECT_FALSE(lan.learn_from_lan(look_at(udp_frame("203.0.113.7", kHost, 9, FrameBytes(8))), now));
   EXPECT_FALSE(find("203.0.113.7"));
   EXPECT_FALSE(find(kFar));
@@ -113,7 +113,7 @@ TEST_F(LanNeighboursTest, AnAnswerChangesTheHostsMacAndKeepsTheRouters) {
       << "our own question";
 }
 
-// Anybody on the WAN may have sent that.
+// Any station on the WAN may have sent that frame.
 TEST_F(LanNeighboursTest, WhatTheWanShowsIsUsedWhenTheHostDoesNotAnswer) {
   wan(kHost, kServerMac);
   EXPECT_FALSE(find(kHost));
@@ -199,7 +199,7 @@ TEST_F(LanNeighboursTest, AsksThreeTimesASecondApartUntilAnswered) {
 TEST_F(LanNeighboursTest, AnOwnerHasTimeToAnswerEachOfTwoQuestions) {
   lan.learn_from_lan(look_at(arp(kHost, kHostMac)), now);
   lan.learn_from_lan(look_at(arp(kHost, kServerMac)), now);
-  wait(Duration::milliseconds(900));  // the port is full
+  wait(Duration::milliseconds(900));  // the port is full, so the question leaves late
   ASSERT_GT(question(), 0U);
   wait(Duration::milliseconds(499));
   EXPECT_EQ(question(), 0U);
@@ -225,7 +225,7 @@ TEST_F(LanNeighboursTest, AnOwnerWhoseSecondQuestionFindsNoRoomHasNotMoved) {
   EXPECT_EQ(question(), 0U);
 }
 
-// A claim may come with other tags than the owner's frames.
+// A claim may have other tags than the owner's frames.
 TEST_F(LanNeighboursTest, AnOwnerIsAskedByTheTagsThatHaveNamedIt) {
   constexpr std::uint16_t kPriority = 5U << 13U;
   lan.learn_from_lan(look_at(arp(kHost, kHostMac)), now);

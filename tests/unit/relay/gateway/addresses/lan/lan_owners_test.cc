@@ -95,7 +95,7 @@ TEST_F(LanOwnersTest, WithoutOverrideNothingIsReplaced) {
   EXPECT_EQ(hear(kOld, Claim::kReplacesNone), News::kAnswered);
 }
 
-// Frames from behind a router would else make it the owner of all that is there.
+// Else a router would become the owner of all addresses behind it.
 TEST_F(LanOwnersTest, AFrameMakesNoOwnerButDoubtsOne) {
   EXPECT_EQ(hear(kOld, Claim::kSends), News::kNone);
   EXPECT_EQ(owners.owner(host), nullptr);
@@ -124,7 +124,7 @@ TEST_F(LanOwnersTest, WhatIsBehindARouterGoesWhereItHasGone) {
   EXPECT_EQ(other(behind, kOld), MacAddress()) << "another may have that MAC now";
 }
 
-// Each has failed over to the other.
+// Each router has failed over to the other.
 TEST_F(LanOwnersTest, WhatIsBehindARouterThatCameBackStays) {
   const LanAddress behind{ip_of("198.18.0.9"), {7, 0}};
   hear(kOld);
@@ -138,7 +138,7 @@ TEST_F(LanOwnersTest, WhatIsBehindARouterThatCameBackStays) {
   EXPECT_EQ(other(behind, kOld), MacAddress());
 }
 
-// A forged claim comes while the owner is being asked because of the host's own.
+// While the owner is asked because of the host's own claim, a forged claim arrives.
 TEST_F(LanOwnersTest, TheClaimThatIsAskedAboutStaysWhoeverElseClaims) {
   hear(kOld);
   ASSERT_EQ(hear(kNew), News::kAskOwner);
@@ -151,7 +151,7 @@ TEST_F(LanOwnersTest, TheClaimThatIsAskedAboutStaysWhoeverElseClaims) {
   EXPECT_TRUE(moved->has_moved);
 }
 
-// The forged claim was the first.
+// The forged claim comes first.
 TEST_F(LanOwnersTest, TheLatestClaimIsKeptBesideIt) {
   hear(kOld);
   ASSERT_EQ(hear(kThird), News::kAskOwner);

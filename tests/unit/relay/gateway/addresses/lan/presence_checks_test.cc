@@ -92,7 +92,7 @@ TEST(PresenceChecks, AskForAnIpv6HostByItsGroup) {
   const Frame frame = look_at(c.out);
   EXPECT_EQ(frame.ethernet.destination, (MacAddress{{0x33, 0x33, 0xff, 0, 0, 5}}));
   EXPECT_TRUE(wire::is_neighbour_discovery(frame.ip, frame.payload));
-  // RFC 4861 section 7.2.4: to all nodes, as the solicitation had no source.
+  // RFC 4861 section 7.2.4: the answer goes to all nodes, since the solicitation had no source.
   c.hear(kHostV6, kHostMac, {{0x33, 0x33, 0, 0, 0, 1}});
   ASSERT_TRUE(c.checks.take_settled());
 }
@@ -136,7 +136,7 @@ TEST(PresenceChecks, AnySignOfLifeIsProofOfAHostThatIsSaidToHaveLeft) {
   EXPECT_EQ(settled->result, State::kHere);
 }
 
-// TCP of a host goes to the worker of each flow.
+// A host's TCP segments go to the workers of their flows.
 TEST(PresenceChecks, AHostThatAnotherWorkerHearsIsThere) {
   const Station host{.mac = kHostMac};
   for (const Side side : {Side::kLan, Side::kWan}) {
@@ -188,7 +188,7 @@ TEST(PresenceChecks, AResultIsKeptForAWhile) {
   EXPECT_EQ(c.result(), nullptr);
 }
 
-// Somebody claims the host for ever, or the address is at both LANs in good order.
+// A station claims the host for ever, or the address exists on both LANs on purpose.
 TEST(PresenceChecks, AreMadeLessAndLessOften) {
   Checks c(Proof::kAnswer);
   int checks = 0;
@@ -206,7 +206,7 @@ TEST(PresenceChecks, AreMadeLessAndLessOften) {
   EXPECT_FALSE(c.is_known()) << "there was none for long";
 }
 
-// Somebody claims very many addresses.
+// A station claims very many addresses.
 TEST(PresenceChecks, AreLimitedInNumberAndRate) {
   Checks c(Proof::kAnswer);
   std::size_t questions = 0;

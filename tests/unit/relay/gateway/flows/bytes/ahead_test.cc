@@ -27,7 +27,7 @@ class AheadTest : public testing::Test {
   }
   std::uint64_t block() { return largest().raw; }
   void pass(std::int64_t ms) { now_ += Duration::milliseconds(ms); }
-  // Each time so many bytes of the host leave as so many of the stream.
+  // `times` times, `plain` bytes of the host leave as `encoded` bytes of the stream, and `ms` pass.
   void leave(std::uint64_t plain, std::uint64_t encoded, std::int64_t ms, int times) {
     for (int i = 0; i < times; ++i) {
       note(plain, encoded);
@@ -47,7 +47,7 @@ class AheadTest : public testing::Test {
   tcp::Config config_;
   Instant now_ = Instant::from_nanoseconds(1'000'000'000);
   Outlook outlook_{Duration::milliseconds(600), mbit(10)};
-  bool rest_ = true;  // bytes of the host wait behind each block
+  bool rest_ = true;  // more bytes of the host wait behind each block
   Flow f_{FlowKey{ip_of("203.0.113.5"), ip_of("198.51.100.5"), 1, 80, {}},
           std::make_shared<ActiveRule>(),
           Origin::kLan,
@@ -71,7 +71,7 @@ TEST_F(AheadTest, AtFirstABlockIsOffered) {
   }
 }
 
-// As what its host can send in slow start, but no more than the link takes in a flight.
+// The limit grows like a window in slow start, but no further than what the link takes in a flight.
 TEST_F(AheadTest, AFlowGrowsAsItsBytesLeave) {
   leave(40'000, 10, 1);
   EXPECT_EQ(ahead(), 320'000U);
@@ -81,7 +81,7 @@ TEST_F(AheadTest, AFlowGrowsAsItsBytesLeave) {
   EXPECT_EQ(ahead(), 1'000'000U) << "10 Mbit/s for 800 ms";
 }
 
-// Other sessions wait for the carrier, so that the flow gets less than its share.
+// Other sessions wait for the carrier, so the flow gets less than its share.
 TEST_F(AheadTest, ALinkThatTakesLessIsMeasured) {
   leave(20'000, 200, 20);
   EXPECT_NEAR(static_cast<double>(ahead()), 200'000, 20'000)
@@ -92,7 +92,7 @@ TEST_F(AheadTest, ALinkThatTakesLessIsMeasured) {
   EXPECT_NEAR(static_cast<double>(block()), 2'000, 100) << "twice 5 kB/s for 200 ms";
 }
 
-// A class with more weight gets more than its part of those who wait.
+// A class with more weight gets more than an equal part among the waiting ones.
 TEST_F(AheadTest, ALinkThatTakesMoreIsMeasured) {
   outlook_.share = mbit(1);
   leave(50'000, 100, 30);
@@ -120,7 +120,7 @@ TEST_F(AheadTest, ACompressedBlockMayTakeTheLinkLonger) {
   EXPECT_EQ(largest().compressed, kLeastCompressed) << "250 bytes a second leave";
 }
 
-// Whatever its share is, the flow's next block is here when the last one has left.
+// Whatever the flow's share is, its next block is here when the last one has left.
 TEST_F(AheadTest, ACompressedBlockOfSomeSizeIsAlwaysHere) {
   outlook_.share = kbit(2);
   EXPECT_EQ(largest().compressed, kLeastCompressed);
@@ -142,7 +142,7 @@ TEST_F(AheadTest, ABlockOfZerosPromisesNoMoreThanABlockHolds) {
   EXPECT_EQ(ahead(), kLeast) << "nothing, once bytes are random";
 }
 
-// Of a block that left before a pause it is not known when; and content changes.
+// If a block left before a pause, it is not known when. And the content may change.
 TEST_F(AheadTest, WhatLeftLongAgoIsForgotten) {
   rest_ = false;
   leave(60'000, 10, 1);

@@ -1,5 +1,6 @@
-// A host's bytes through the splice into a stream and out of it, with little memory: what the host
-// was told to be taken arrives, whole and in order, and half a block is no end.
+// A host's bytes go through the splice into a stream and out of it, with little memory. All bytes
+// that were acknowledged to the host arrive, whole and in order. Half a block is no end of a
+// stream.
 #include "relay/gateway/flows/bytes/splice.h"
 
 #include <gtest/gtest.h>
@@ -61,7 +62,8 @@ class SpliceTest : public testing::Test, public stp::StreamSource {
   void produce(stp::StreamId id, std::uint32_t, Instant now) override {
     std::vector<BlockIndex> others;
     if (short_of_memory_) {
-      // What others hold at this moment: at the edge of what lets anything be written.
+      // Other flows hold memory at this moment, down to about the limit below which nothing can be
+      // written.
       const std::size_t left = kBlocks / 8 + random_.below(14);
       while (arena_.free_blocks() > left) others.push_back(arena_.allocate());
     }
@@ -128,7 +130,7 @@ class SpliceTest : public testing::Test, public stp::StreamSource {
     speak(ConstBytes(payload).first(1 + random_.below(payload.size())));
   }
 
-  // The plain bytes of the blocks at the far end; false if one is malformed.
+  // Reads the blocks at the far end as plain bytes. Returns false if a block is malformed.
   bool read_far() {
     const Reassembler* stored = far_.session().received(flow_->stream);
     if (stored == nullptr) return true;
@@ -186,7 +188,7 @@ class SpliceTest : public testing::Test, public stp::StreamSource {
     EXPECT_EQ(session_.audit(), std::nullopt);
   }
 
-  // What the near end makes of such a stream of the far end.
+  // The far end sends `stream`. Returns what the near end makes of it.
   SpliceResult receive(std::vector<std::byte> stream, std::uint64_t memory = 1 << 20) {
     start(config::Compress::kOff);
     far_.session().poll_event();
@@ -229,7 +231,7 @@ class SpliceTest : public testing::Test, public stp::StreamSource {
   Random random_{11};
   bool short_of_memory_ = false;
   Splice::Largest largest_{.compressed = 64 * 1024, .raw = 64 * 1024};
-  Splice::Largest largest_seen_;  // of plain bytes, at the far end
+  Splice::Largest largest_seen_;  // plain bytes, at the far end
   std::vector<std::byte> memory_;
   std::vector<std::byte> host_memory_;
   Arena arena_;
@@ -246,7 +248,7 @@ class SpliceTest : public testing::Test, public stp::StreamSource {
   tcp::Counters counters_;
   std::unique_ptr<Flow> flow_;
   std::uint32_t acknowledged_ = 0;
-  std::uint64_t said_ = 0;  // by the host, and acknowledged
+  std::uint64_t said_ = 0;  // bytes of the host that were acknowledged
   std::vector<std::byte> encoded_, plain_, marks_;
   std::size_t at_ = 0;
   compress::BlockDecoder decoder_;
@@ -309,7 +311,7 @@ TEST_F(SpliceTest, SoItIsWhereTheBytesAreDropped) {
   EXPECT_EQ(session_.bytes_stored(), 0U);
 }
 
-// All that a peer may have stored could be such.
+// All bytes that a peer may store here could be such blocks.
 TEST_F(SpliceTest, BlocksThatCarryNothingAreWorkOfManyCalls) {
   std::vector<std::byte> stream;
   const auto marks = block(compress::BlockKind::kMarks, 2, 2);
@@ -331,7 +333,7 @@ TEST_F(SpliceTest, BlocksThatCarryNothingAreWorkOfManyCalls) {
   EXPECT_EQ(flow_->bytes_to_lan, 10U);
 }
 
-// As the host reads, what is left of a block goes on; without room it is not decoded for nothing.
+// As the host reads, more of a block is passed on. Without room, the block is not decoded.
 TEST_F(SpliceTest, ABlockWaitsForMemoryUndecoded) {
   ASSERT_EQ(receive(compressed_block(20'000), /*memory=*/5'000), SpliceResult::kNoMemory);
   EXPECT_EQ(flow_->bytes_to_lan, 0U) << "too little to be worth it";

@@ -117,7 +117,7 @@ TEST_F(StreamSideTest, HostsTakeTurnsByTheAddressOnTheSideThatIsConfigured) {
 TEST_F(StreamSideTest, WhatTheHostSaysArrivesAndIsAskedForNoMore) {
   open();
   const Bytes said = sample(100);
-  f_.heat(now_);  // as with each frame of its host
+  f_.heat(now_);  // as each frame of the host does
   host_.say(said, now_);
   side_->feed(f_, now_);
   EXPECT_EQ(far_heard(), block(BlockKind::kRaw, said));
@@ -158,7 +158,7 @@ TEST_F(StreamSideTest, WhatWaitsForTheLinkIsCountedInTheClassOfItsFlow) {
   EXPECT_EQ(classes_[a].use.plain_bytes, 0U);
 }
 
-// Else it would be trimmed again and again, at one instant.
+// Else the flow would be trimmed again and again at one instant.
 TEST_F(StreamSideTest, AFlowOfWhichBytesWaitStaysTrimmed) {
   open();
   f_.heat(now_);
@@ -378,7 +378,7 @@ class StreamSideWithADictionary : public StreamSideTest {
     bytes.resize(200);
     return bytes;
   }
-  // What the far gateway is offered.
+  // The dictionary that the far gateway is offered.
   Bytes offer() {
     const auto opened = far_events(stp::Event::Kind::kOpened);
     EXPECT_EQ(opened.size(), 1U);
@@ -387,13 +387,13 @@ class StreamSideWithADictionary : public StreamSideTest {
     EXPECT_GE(message.size(), 9U);
     return {message.end() - 9, message.end()};
   }
-  // The far gateway has the same, under that number.
+  // The far gateway offers the same dictionary, under `number`.
   void far_offers(std::uint8_t number) {
     Bytes message(6 + 9);
     ByteWriter writer(message);
     writer.u8(0xc4);
     writer.u32(1);  // sequence
-    writer.u8(1);   // of them
+    writer.u8(1);   // one dictionary
     writer.u8(number);
     writer.u64(dictionary_->fingerprint());
     ASSERT_TRUE(peer_.far().open_stream(message, 0, now_));
@@ -416,7 +416,7 @@ TEST_F(StreamSideWithADictionary, PeersAreOfferedItAndMayUseIt) {
   compress::BlockEncoder encoder(1);
   encoder.make_room_for(levels);
   Bytes body(1 + answer().size());
-  body[0] = offered[0];  // its number
+  body[0] = offered[0];  // the dictionary's number
   const auto size =
       encoder.compress(answer(), MutableBytes(body).subspan(1), compress::Mode::kOn, &levels);
   ASSERT_TRUE(size);
@@ -460,7 +460,7 @@ TEST_F(StreamSideWithADictionary, BlocksForAPeerWithoutItAreMadeWithout) {
 
 class EndOfAStream : public StreamSideTest {
  protected:
-  // Both hosts have said all, and both gateways have it.
+  // Both hosts have sent all their bytes, and both gateways have them.
   void end_both() {
     host_.say_some(100, now_);
     host_.close(now_);
@@ -546,7 +546,7 @@ TEST_F(EndOfAStream, WhereACloseIsConfirmedItIsKeptUntilBothHostsHaveEverything)
   EXPECT_TRUE(deliver());
   side_->release_if_done(f_, now_);
   EXPECT_EQ(f_.stream_state, StreamState::kOpen);
-  host_.say({}, now_);  // acknowledges
+  host_.say({}, now_);  // the host acknowledges
   peer_.far().confirm(f_.stream, {.answered = true, .ended = true}, now_);
   exchange();
   side_->release_if_done(f_, now_);

@@ -1,5 +1,5 @@
-// Urgent data from a host to another, through two gateways, with a receiver that takes it as Linux
-// does (tcp_check_urg); and what hosts and peers may do with it.
+// Urgent data from one host to another, through two gateways. The receiver handles it as Linux does
+// (tcp_check_urg). Also tests what hosts and peers may do with urgent marks.
 #include "relay/gateway/flows/bytes/urgent.h"
 
 #include <gtest/gtest.h>
@@ -19,8 +19,8 @@ namespace {
 
 using Flags = wire::TcpFlags;
 
-// The receiving half of Linux, of which the application reads all as it comes, urgent octets by
-// themselves.
+// The receiving half of Linux. Its application reads all bytes as they arrive, and urgent octets
+// separately.
 struct Receiver {
   static constexpr std::uint32_t kAnswered = 9'000;
 
@@ -51,7 +51,7 @@ struct Receiver {
 class Urgent : public GatewayTest {
  protected:
   void SetUp() override { begin(); }
-  // Both gateways and the hosts anew, and a connection between these.
+  // Starts both gateways and both hosts anew, with a connection between the hosts.
   void begin() {
     b_.reset();
     a_ = std::make_unique<Gateway>(
@@ -83,17 +83,17 @@ class Urgent : public GatewayTest {
     for (int i = 0; i < steps; ++i) {
       step();
       take_at_server();
-      while (next_frame(PortId::kLan)) continue;  // the client is told of its window
+      while (next_frame(PortId::kLan)) continue;  // the client gets the window
     }
   }
-  // All that the near gateway has to send now.
+  // Drops all that the near gateway has to send now.
   void lose() {
     now_ += Duration::milliseconds(100);
     if (a_->next_timeout() <= now_) a_->handle_timeout(now_);
     while (next_frame(PortId::kWan)) continue;
     while (next_frame(PortId::kLan)) continue;
   }
-  // A segment of the client. `pointer`: not urgent without.
+  // A segment of the client. Without `pointer` it is not urgent.
   void say(std::uint32_t offset, std::string_view payload,
            std::optional<std::uint16_t> pointer = std::nullopt) {
     wire::TcpHeader tcp = syn();
@@ -107,7 +107,7 @@ class Urgent : public GatewayTest {
     tcp.options = {};
     lan(tcp_frame(kClient, kServer, tcp, host_to_server(), payload));
   }
-  // The client sends more, and of that the last octet urgent.
+  // The client sends more bytes. send_urgent() marks the last octet as urgent.
   void send(std::string_view bytes) { say(std::exchange(sent_, sent_ + size_of(bytes)), bytes); }
   void send_urgent(std::string_view bytes) {
     say(std::exchange(sent_, sent_ + size_of(bytes)), bytes,
@@ -116,7 +116,7 @@ class Urgent : public GatewayTest {
   static std::uint32_t size_of(std::string_view bytes) {
     return static_cast<std::uint32_t>(bytes.size());
   }
-  // The server hears what is there, and answers each segment.
+  // The server takes what has arrived, and answers each segment.
   void take_at_server() {
     FrameBytes bytes(b_->max_frame_size());
     while (const std::size_t size = b_->poll_frame(PortId::kLan, bytes, now_).size) {
@@ -156,7 +156,7 @@ class Urgent : public GatewayTest {
 
   std::uint64_t epoch_ = 1;
   Receiver receiver_;
-  wire::TcpHeader last_;  // that the server has heard
+  wire::TcpHeader last_;  // the last header that the server has got
   std::uint32_t sent_ = 0;
   std::uint16_t window_ = 60'000;
   std::uint32_t acknowledgment_ = 0;
@@ -202,7 +202,8 @@ TEST_F(Urgent, AHostWithAClosedWindowIsTold) {
   EXPECT_EQ(receiver_.urgent_bytes, "!");
 }
 
-// The block that tells it waits behind what the host does not read, and CONFIRM tells a later one.
+// The block with the mark waits behind bytes that the host does not read. CONFIRM tells of a later
+// mark.
 TEST_F(Urgent, AHostThatReadsNothingIsToldOfOneOfTwoMarksAlthoughAFrameWasLost) {
   set_window(0);
   const std::string much(1400, 'x');
@@ -220,7 +221,8 @@ TEST_F(Urgent, AHostThatReadsNothingIsToldOfOneOfTwoMarksAlthoughAFrameWasLost) 
   EXPECT_EQ(receiver_.urgent_bytes, "!?");
 }
 
-// Of what no window lets through, too: the gateways have stored as much as they store of one flow.
+// No window lets the marked byte through: the gateways have stored as much as they store of one
+// flow.
 TEST_F(Urgent, AHostThatHasLeftVeryMuchUnreadIsTold) {
   set_window(0);
   const std::string much(1400, 'x');
@@ -231,7 +233,7 @@ TEST_F(Urgent, AHostThatHasLeftVeryMuchUnreadIsTold) {
     if (i % 4 == 0) settle(1);
   }
   settle();
-  say(sent_, {}, 5000);  // the host's own window is closed, and it asks
+  say(sent_, {}, 5000);  // the client may send no bytes, but it sends a mark
   settle();
   EXPECT_EQ(receiver_.next, 0U);
   ASSERT_TRUE(receiver_.urgent);
@@ -247,7 +249,7 @@ TEST_F(Urgent, AHostThatHasLeftVeryMuchUnreadIsTold) {
 TEST_F(Urgent, ThePointersOfALongWayToTheOctetAreNoPlacesOfTheirOwn) {
   const std::string much(1000, 'x');
   std::string all;
-  // As Linux sends 100,000 octets before an urgent one.
+  // Linux sends 100,000 octets before an urgent one like this.
   for (int i = 0; i < 100; ++i) {
     const std::uint32_t left = 100'001 - sent_;
     say(std::exchange(sent_, sent_ + 1000), much,
@@ -278,7 +280,7 @@ TEST_F(Urgent, ItMayBeTheLastOfTheStream) {
   EXPECT_TRUE(last_.has(Flags::kFin));
 }
 
-// It takes an ordinary octet out of the stream, as without gateways.
+// The mark takes an ordinary octet out of the stream, as without gateways.
 TEST_F(Urgent, AMarkOfBytesYetToComeIsRemembered) {
   send("ab");
   settle();
@@ -309,7 +311,7 @@ TEST_F(Urgent, AHostThatCallsAllUrgentLosesNoByteAndMakesTheFlowNoLarger) {
   EXPECT_EQ(receiver_.urgent_bytes.back(), all.back());
 }
 
-// It is answered, but it is old: what it points to is no news to a host either.
+// A window probe is answered, but it is old. A host would ignore its urgent pointer, too.
 TEST_F(Urgent, AProbeOfTheWindowMarksNothing) {
   send("abc");
   settle();
@@ -344,8 +346,8 @@ TEST_F(Urgent, SegmentsThatNobodyHasSentSayNothing) {
   EXPECT_EQ(near().urgent_marks_in, 0U);
 }
 
-// Any octets, urgent or not, in segments of any size, to a host of which the window is sometimes
-// closed: each comes as what it was sent.
+// Octets, urgent or not, in segments of any size, to a host that sometimes closes its window. Each
+// octet arrives as it was sent.
 TEST_F(Urgent, WhateverIsSentArrivesAsThat) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     if (seed > 1) begin();
@@ -362,7 +364,7 @@ TEST_F(Urgent, WhateverIsSentArrivesAsThat) {
     for (int turn = 0; turn < 30; ++turn) {
       for (std::uint64_t i = random.below(4); i > 0; --i) {
         const std::string some = bytes(1 + random.below(random.chance(0.3) ? 1400 : 20));
-        // What waits for a host that reads nothing is no more than each gateway keeps.
+        // No more marks wait for a host that reads nothing than each gateway keeps.
         const bool is_urgent = random.chance(0.5) && urgent.size() < receiver_.urgent_bytes.size() +
                                                                          tcp::UrgentMarks::kMost;
         stream += is_urgent ? some.substr(0, some.size() - 1) : some;

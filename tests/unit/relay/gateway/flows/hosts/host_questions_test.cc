@@ -1,4 +1,5 @@
-// Who asks whether the far host is still there, who answers, and what happens while nobody does.
+// A host asks whether the far host is still there. Tests which side answers, and what happens while
+// there is no answer.
 #include "relay/gateway/flows/hosts/host_questions.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +27,7 @@ class HostQuestionsTest : public testing::Test {
   void exchange() {
     for (int i = 0; i < 20; ++i) peer_.exchange(now_);
   }
-  // Our host asks, and its gateway does what it does then.
+  // Our host asks, and the gateway handles the question.
   void ask(std::size_t garbage = 0) {
     f_.endpoint.leave_questions(may_ask(f_, session()));
     host_.ask(now_, garbage);
@@ -37,7 +38,7 @@ class HostQuestionsTest : public testing::Test {
     if (f_.rare().questions) seeks_ |= go_on_with_questions(f_, session(), counters_, now_);
     confirm(f_, session(), now_);
   }
-  // The gateways meet, and the flow goes on.
+  // The gateways exchange packets, and the flow moves its questions on.
   void meet() {
     exchange();
     go_on();
@@ -53,7 +54,7 @@ class HostQuestionsTest : public testing::Test {
     follow(f_, session(), {.keep_alives = number}, now_);
     go_on();
   }
-  // Whether something is sent to our host.
+  // Whether a segment leaves for our host.
   bool speaks() { return f_.endpoint.poll_segment(now_).has_value(); }
 
   Instant now_ = Instant::from_nanoseconds(1);
@@ -159,7 +160,7 @@ TEST_F(HostQuestionsTest, OneQuestionIsOutstandingHoweverOftenAHostAsks) {
   EXPECT_FALSE(speaks());
 }
 
-// The ACK of a single byte may be lost.
+// The ACK of a single byte may be lost. Then the host sends the byte again.
 TEST_F(HostQuestionsTest, TheLastByteSentAgainIsAcknowledged) {
   host_.say_some(1, now_);
   f_.heat(now_).last_payload = now_;
@@ -174,7 +175,7 @@ TEST_F(HostQuestionsTest, TheLastByteSentAgainIsAcknowledged) {
   EXPECT_EQ(counters_[Counter::kQuestionsAsked], 1U);
 }
 
-// It waits for room, or has not heard that there is some.
+// Such a host waits for room, or a window update was lost.
 TEST_F(HostQuestionsTest, AHostThatHasJustSentIsAnsweredAtOnce) {
   f_.heat(now_).last_payload = now_;
   now_ += Duration::milliseconds(4'900);
@@ -186,7 +187,7 @@ TEST_F(HostQuestionsTest, AHostThatHasJustSentIsAnsweredAtOnce) {
   EXPECT_EQ(counters_[Counter::kQuestionsAsked], 1U);
 }
 
-// As keep-alives of some hosts have.
+// The keep-alives of some hosts have a byte of garbage.
 TEST_F(HostQuestionsTest, AByteLongAfterTheLastOneAsks) {
   host_.say_some(1, now_);
   f_.heat(now_).last_payload = now_;
@@ -254,7 +255,7 @@ TEST_F(HostQuestionsTest, QuestionsWhileOurHostIsAskedHaveOneWord) {
   EXPECT_EQ(told(), (stp::HostAnswer{99, false}));
 }
 
-// Linux answers two a second.
+// Linux answers at most two keep-alives a second.
 TEST_F(HostQuestionsTest, AHostThatWasJustHeardIsNotAskedAgain) {
   follow_question(1);
   EXPECT_TRUE(speaks());

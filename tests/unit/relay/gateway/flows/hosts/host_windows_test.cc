@@ -1,4 +1,4 @@
-// What hosts may send while memory is plenty, shared by many, and short.
+// How much hosts may send while memory is plentiful, shared by many, or short.
 #include "relay/gateway/flows/hosts/host_windows.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ constexpr std::size_t kReserve = kBlock / 2;
 constexpr std::size_t kBlocks = 4096;  // 4 MiB
 constexpr std::uint64_t kPromised = 1U << 20;
 constexpr std::uint32_t kMost = 512;
-constexpr std::uint64_t kPlenty = 1U << 30;  // that a host may be ahead of the link
+constexpr std::uint64_t kPlenty = 1U << 30;  // so far may a host be ahead of the link
 
 MemoryPlan plan_of() {
   MemoryPlan plan;
@@ -52,11 +52,11 @@ class HostWindowsTest : public testing::Test {
   bool has_place_for_host() const {
     return windows_.has_place_for_host(arena_, store_.half_open(), store_.half_open());
   }
-  // Others hold all but so many blocks.
+  // Leaves `blocks` blocks free. The others are taken.
   void leave(std::size_t blocks) {
     while (arena_.free_blocks() > blocks) static_cast<void>(arena_.allocate());
   }
-  // The window that its host is told with the ACK of its next byte.
+  // The window in the ACK of the host's next byte.
   std::uint64_t offered(Flow& f, std::uint64_t ahead) {
     if (f.endpoint.is_closed()) open(f);
     windows_.adjust(f, ahead, now_);
@@ -119,7 +119,7 @@ TEST_F(HostWindowsTest, NothingIsSpareThatIsPromisedToPeers) {
   EXPECT_FALSE(windows_.has_window(arena_, LanHosts::kNone));
   EXPECT_TRUE(windows_.has_place(arena_)) << "of its own";
   EXPECT_TRUE(windows_.crowds_streams(f, 1));
-  // What the peers have stored takes blocks, and is promised no more.
+  // The bytes that peers have stored take blocks, and are promised no longer.
   arena_.use_promise(kPromised);
   EXPECT_GT(windows_.memory_for_host(f), 512U * 1024 - kBlock);
 }
@@ -166,7 +166,7 @@ TEST_F(HostWindowsTest, AHostIsQueuedNoMoreThanItsTcpCanSend) {
   EXPECT_EQ(windows_.memory_for_host(f), kReserve) << "its own";
 }
 
-// A host that was answered is not reset for want of what its stream needs.
+// A host that was answered is not reset for lack of memory for its stream.
 TEST_F(HostWindowsTest, WhoHasYetToAnswerHasAPlaceForItsStream) {
   while (arena_.free_reserves() > 3 * kStoresOfAFlow) {
     leave(arena_.free_blocks() - 1);
@@ -184,8 +184,8 @@ TEST_F(HostWindowsTest, WhoHasYetToAnswerHasAPlaceForItsStream) {
 
 // --- of one host ---------------------------------------------------------------------------------
 
-// However many flows a host has, what is stored of it and for it is no more than half of what the
-// others leave.
+// However many flows a host has, its bytes take no more than half of the memory that the other
+// hosts leave.
 TEST_F(HostWindowsTest, AHostGetsHalfOfWhatTheOthersLeave) {
   Flow& greedy = add();
   greedy.host = hosts_.add_flow(ip_of("203.0.113.5"));
@@ -193,7 +193,7 @@ TEST_F(HostWindowsTest, AHostGetsHalfOfWhatTheOthersLeave) {
   modest.host = hosts_.add_flow(ip_of("203.0.113.6"));
   const std::uint64_t all = windows_.memory_for_host(modest) * 2;
   EXPECT_GT(all, 2U << 20);
-  // It takes what it can get, some at a time.
+  // The host takes all that it can get, a block at a time.
   std::uint64_t taken = 0;
   while (!windows_.crowds_streams(greedy, kBlock)) {
     static_cast<void>(arena_.allocate());
@@ -213,8 +213,8 @@ TEST_F(HostWindowsTest, AHostGetsHalfOfWhatTheOthersLeave) {
 
 // --- of parts ------------------------------------------------------------------------------------
 
-// Where another peer has taken all that it can get, what is kept of a part for streams and for
-// blocks that are not full is in proportion to the part: a new flow finds a window.
+// Another peer has taken all that it can get. The memory that a part keeps for streams and for
+// blocks that are not full is in proportion to the part. So a new flow finds a window.
 TEST_F(HostWindowsTest, ASmallPartHasAWindowForANewFlow) {
   Arena whole(memory_, kBlock, kReserve);
   std::vector<std::unique_ptr<Arena>> parts;
@@ -229,19 +229,19 @@ TEST_F(HostWindowsTest, ASmallPartHasAWindowForANewFlow) {
   }
   EXPECT_FALSE(windows_.has_window(*parts[0], LanHosts::kNone));
   EXPECT_TRUE(windows_.has_window(*parts[1], LanHosts::kNone));
-  // What its own peer was promised is not for its hosts.
+  // Memory that was promised to the part's own peer is not for its hosts.
   const std::uint64_t most = windows_.first(*parts[1], LanHosts::kNone);
   EXPECT_LT(most, (rest / 2 / kPeers) / 4);
 }
 
-// Of the reserves that are for who comes first, two peers are not promised the same.
+// Two peers are not promised the same of the reserves that are first come, first served.
 TEST_F(HostWindowsTest, WhoHasYetToAnswerHasAPlaceWhateverOtherPeersBegin) {
   Arena whole(memory_, kBlock, kReserve);
   const Arena::Kept kept{.beside = 256 * kBlock, .reserves = 64};
   std::vector<std::unique_ptr<Arena>> parts;
   for (int i = 0; i < 2; ++i) parts.push_back(std::make_unique<Arena>(whole, kept));
   std::uint64_t half_open[2] = {};
-  // A flow's stores but for those of its stream are there from the beginning.
+  // A flow has the reserves of all its stores from the beginning, except those of its stream.
   const auto begin = [&](std::size_t peer) {
     Arena& part = *parts[peer];
     if (!windows_.has_place_for_host(part, half_open[peer], half_open[0] + half_open[1])) {
@@ -265,7 +265,7 @@ TEST_F(HostWindowsTest, WhoHasYetToAnswerHasAPlaceWhateverOtherPeersBegin) {
   }
 }
 
-// A peer begins flows within its part, whatever others have begun.
+// A peer can begin flows within its part, whatever other peers have begun.
 TEST_F(HostWindowsTest, WhatIsKeptForAPeerHasPlacesForItsFlows) {
   Arena whole(memory_, kBlock, kReserve);
   const Arena::Kept kept{.beside = 256 * kBlock, .reserves = 64};
@@ -282,7 +282,7 @@ TEST_F(HostWindowsTest, WhatIsKeptForAPeerHasPlacesForItsFlows) {
   EXPECT_FALSE(windows_.has_place_for_host(modest, 64 / kStoresOfAFlow, kOfGreedy));
 }
 
-// What is stored of a host with one peer keeps no other peer from it.
+// Bytes of a host that are stored for one peer do not keep other peers from the host.
 TEST_F(HostWindowsTest, APeerDoesNotKeepAnotherFromAHostOfBoth) {
   Arena whole(memory_, kBlock, kReserve);
   const Arena::Kept kept{.promised = kPromised / 2, .beside = 512 * kBlock};
@@ -296,7 +296,7 @@ TEST_F(HostWindowsTest, APeerDoesNotKeepAnotherFromAHostOfBoth) {
   EXPECT_TRUE(windows_.has_window(modest, f.host));
   EXPECT_GE(windows_.memory_for_host(f), 200 * kBlock);
   EXPECT_FALSE(windows_.crowds_streams(f, kBlock));
-  // But it gets no more than half of what is kept for the peer.
+  // But the host gets no more than half of the memory that is kept for the peer.
   std::uint64_t of_modest = 0;
   for (; windows_.memory_for_host(f) > kReserve; of_modest += kBlock) {
     ASSERT_NE(modest.allocate(), kNoBlock);

@@ -1,4 +1,4 @@
-// What each host of the LAN has, however many addresses somebody makes up.
+// The accounts of each host of the LAN, however many addresses a host makes up.
 #include "relay/gateway/flows/hosts/lan_hosts.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ TEST(HalfOfRest, AHostNeverHasMoreThanHalfOfWhatTheOthersLeave) {
   EXPECT_EQ(half_of_rest(2, 12), 0U) << "what it has is not taken back";
   EXPECT_EQ(half_of_rest(1, 0), 1U) << "a host that has nothing gets the last one";
   EXPECT_EQ(half_of_rest(0, 0), 0U);
-  // Of all that are there, one after the other.
+  // Each host in turn takes half of what is left.
   std::uint64_t free = 1000, before = 1000;
   for (int host = 0; host < 8; ++host) {
     const std::uint64_t taken = half_of_rest(free, 0);

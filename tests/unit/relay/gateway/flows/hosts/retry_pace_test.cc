@@ -1,4 +1,4 @@
-// However many flows try again, they do so one after the other, and each has its turn.
+// However many flows try again, they do so one after another, and each has its turn.
 #include "relay/gateway/flows/hosts/retry_pace.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(RetryPaceTest, VeryManyTryAgainSoManyASecond) {
   EXPECT_LE(std::ranges::max(tries), 3U);
 }
 
-// Flows that are gone have left their places.
+// Each of these flows is gone, but its place is left.
 TEST(RetryPaceTest, PlacesOfFlowsThatAreGoneDelayNobodyForLong) {
   RetryPace pace(kWait);
   for (int i = 0; i < 100'000; ++i) {

@@ -1,4 +1,4 @@
-// Flows that wait for their host, found by it.
+// Flows that wait for their host, found by the host's address.
 #include "relay/gateway/flows/hosts/unconfirmed_flows.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 class UnconfirmedFlowsTest : public testing::Test {
  protected:
-  // The slots that are found for a host.
+  // The slots of the flows that wait for the host.
   std::set<std::uint32_t> found(const IpAddress& host) const {
     std::set<std::uint32_t> slots;
     for (std::uint32_t slot = flows_.first(host, header_); slot != kNoSlot;
@@ -64,7 +64,7 @@ TEST_F(UnconfirmedFlowsTest, WhatWasPutOffGoesOnWhereItWasLeft) {
   EXPECT_EQ(flows_.go_on(1, one_, header_), 1U) << "not from the first";
   flows_.remove(1);
   EXPECT_EQ(flows_.go_on(1, one_, header_), 3U) << "there no more";
-  // Another host's flow has the slot now, and is in another chain.
+  // A flow of another host has the slot now, in another chain.
   IpAddress elsewhere = other_;
   for (int i = 7; flows_.first(elsewhere, header_) != kNoSlot; ++i) {
     elsewhere = ip_of("203.0.113." + std::to_string(i));

@@ -1,4 +1,4 @@
-// A hub whose peers, or whose hosts, take all that they can get: the others still get their part.
+// At a hub, one peer or one host takes all that it can get. The others still get their parts.
 #include "relay/gateway/flows/table/flow_quotas.h"
 
 #include <string>
@@ -17,7 +17,7 @@ std::string lan_host(unsigned number) { return "192.168.7." + std::to_string(num
 class QuotasTest : public HubTest {
  protected:
   using HubTest::HubTest;
-  // The peer opens a flow to the host; whether the hub takes it.
+  // The peer opens a flow to the host. Returns whether the hub accepts it.
   bool opens(std::size_t peer, const std::string& host) {
     OpenMetadata metadata = open_of(kFar[peer], host);
     metadata.client_port = ++port_;
@@ -30,13 +30,14 @@ class QuotasTest : public HubTest {
     for (unsigned i = 0; i < most; ++i) taken += opens(peer, lan_host(1 + i % hosts)) ? 1U : 0U;
     return taken;
   }
-  // The host connects to one behind the peer. True: its SYN was taken, by a flow or a cookie.
+  // The host connects to a host behind the peer. Returns whether the SYN was accepted, with a flow
+  // or a cookie.
   bool connects(const std::string& host, std::size_t peer) {
     wire::TcpHeader header = syn(1'000);
     header.source_port = ++port_;
     return lan(tcp_frame(host, kFar[peer], header)) == Verdict::kConsumed;
   }
-  // Of the connection that connects() has begun, with so many bytes behind.
+  // Completes the handshake that connects() has begun. Then the host sends `bytes` bytes.
   void finish_handshake(const std::string& host, std::size_t peer, std::size_t bytes = 0) {
     poll();
     std::optional<wire::TcpHeader> answer;
@@ -57,7 +58,7 @@ class QuotasTest : public HubTest {
     }
     poll();
   }
-  // That cannot be compressed.
+  // Bytes that cannot be compressed.
   std::string noise() {
     std::string bytes(1460, '\0');
     for (char& each : bytes) each = static_cast<char>(random_.below(256));
@@ -70,7 +71,7 @@ class QuotasTest : public HubTest {
   Random random_{1};
 };
 
-// Of 16 flows 4 are kept for each of two peers.
+// There are 16 flows, and 4 of them are kept for each of the two peers.
 TEST_F(QuotasTest, APeerThatOpensAllItCanLeavesTheOtherItsPart) {
   EXPECT_EQ(open_all(kGreedy, 20, 10), 12U);
   EXPECT_EQ(count(Counter::kFlowsRefusedPeerPart), 8U);
@@ -84,7 +85,7 @@ TEST_F(QuotasTest, APeerThatOpensAllItCanLeavesTheOtherItsPart) {
   check_accounts();
 }
 
-// Both ways count: what hosts here open towards the peer, and what it opens itself.
+// Flows count whether hosts here open them towards the peer or the peer opens them.
 TEST_F(QuotasTest, WhatHostsOpenTowardsAPeerCountsToo) {
   unsigned taken = 0;
   for (unsigned i = 0; i < 6; ++i) taken += connects(lan_host(10 + i), kGreedy) ? 1U : 0U;
@@ -97,7 +98,8 @@ TEST_F(QuotasTest, WhatHostsOpenTowardsAPeerCountsToo) {
   check_accounts();
 }
 
-// The only server of the LAN has half of all flows, by one peer. The other peer's part is its own.
+// One peer's flows take half of all flows at the only server of the LAN. The other peer still gets
+// its own part.
 TEST_F(QuotasTest, APeerKeepsNoServerFromAnother) {
   EXPECT_EQ(open_all(kGreedy, 12, 1), 8U);
   EXPECT_EQ(count(Counter::kFlowsRefusedHostPart), 4U);
@@ -106,8 +108,8 @@ TEST_F(QuotasTest, APeerKeepsNoServerFromAnother) {
 }
 
 TEST_F(QuotasTest, AHostOfTheLanNeverHasMoreThanHalfOfWhatTheOthersLeave) {
-  // Half-open ones are fewer: 4 of 8, and all but 2 of those towards either peer. Beyond that it
-  // gets cookies, one for each place that it may yet have.
+  // There are fewer half-open flows: 4 of 8, and all but 2 of those towards either peer. Beyond
+  // that the host gets cookies, one for each place that it may still have.
   unsigned answered = 0;
   for (unsigned i = 0; i < 14; ++i) answered += connects(lan_host(1), i % 2) ? 1U : 0U;
   EXPECT_EQ(answered, 8U);
@@ -120,7 +122,7 @@ TEST_F(QuotasTest, AHostOfTheLanNeverHasMoreThanHalfOfWhatTheOthersLeave) {
   check_accounts();
 }
 
-// The same of flows whose handshake is complete.
+// The same for flows with a complete handshake.
 TEST_F(QuotasTest, AHostWithHalfOfTheFlowsIsBridged) {
   unsigned taken = 0;
   for (unsigned i = 0; i < 16; ++i) {
@@ -149,7 +151,7 @@ class MemoryQuotasTest : public QuotasTest {
   MemoryQuotasTest() : QuotasTest(small_memory()) {}
 };
 
-// Hosts here send to hosts behind a peer that takes nothing any more: their bytes stay here.
+// Hosts here send to hosts behind a peer that takes nothing any more. So their bytes stay here.
 TEST_F(MemoryQuotasTest, APeerThatTakesNothingLeavesTheOtherItsMemory) {
   deaf_[kGreedy] = true;
   unsigned begun = 0;
@@ -169,7 +171,7 @@ TEST_F(MemoryQuotasTest, APeerThatTakesNothingLeavesTheOtherItsMemory) {
   check_accounts();
 }
 
-// A host of the LAN that reads nothing keeps what peers send it here.
+// A host of the LAN sends to peers that take nothing, so its bytes stay here.
 TEST_F(MemoryQuotasTest, AHostLeavesHalfOfTheMemoryToTheOthers) {
   deaf_[kGreedy] = deaf_[kModest] = true;
   unsigned begun = 0;

@@ -1,4 +1,4 @@
-// Slots, and the ways to the flow in each.
+// Slots, and how the flow in each of them is found.
 #include "relay/gateway/flows/table/flow_store.h"
 
 #include <gtest/gtest.h>

@@ -69,7 +69,7 @@ TEST(MemoryPlan, HalfOfItIsWhatTheFlowsHaveToThemselves) {
   EXPECT_EQ(sizes(1ULL << 30, 65'536), std::pair(2'048UL, 4'096UL));
   EXPECT_EQ(sizes(10ULL << 30, 65'536), std::pair(4'096UL, 4'096UL));
   EXPECT_EQ(sizes(4ULL << 20, 1'000), std::pair(512UL, 512UL));
-  EXPECT_EQ(sizes(1ULL << 20, 65'536), std::pair(512UL, 512UL));  // serves fewer
+  EXPECT_EQ(sizes(1ULL << 20, 65'536), std::pair(512UL, 512UL));  // serves fewer flows
 }
 
 TEST(MemoryPlan, SharesCreditByRateAndNeverPromisesMoreThanItsPart) {
@@ -104,8 +104,8 @@ TEST(MemoryPlan, ObeysExplicitLimits) {
   EXPECT_EQ(plan.host_window, 1ULL << 20) << "no more than a flow may store";
 }
 
-// Flows are many and links slow: by default one flow stores what its link fills, and more of the
-// same memory if the operator says so.
+// If there are many flows and slow links, a flow stores by default what its link fills. If the
+// operator says so, it stores more, out of the same memory.
 TEST(MemoryPlan, AnExplicitLimitOfAFlowMayExceedWhatItsLinkFills) {
   config::Gateway config = two_peers();
   for (auto& link : config.links) {
@@ -150,8 +150,8 @@ TEST(MemoryPlan, AHostMaySendAFlightOfTheFastestLink) {
   EXPECT_EQ(plan_memory(config).host_window, 2ULL << 20);
 }
 
-// One flow of a worker may fill a link, so each has what a gateway with one has; the flows of the
-// table they have together.
+// A single flow of one worker may fill a link. So each worker has the memory of a gateway with one
+// worker, and all workers share the flows of the table.
 TEST(MemoryPlan, OfAWorkerIsThatOfAllButForItsFlows) {
   config::Gateway config = two_peers();
   const MemoryPlan alone = plan_memory(config);
@@ -171,7 +171,7 @@ TEST(MemoryPlan, OfAWorkerIsItsPartOfWhatWasGiven) {
   EXPECT_EQ(plan_memory(config, {.worker = 0, .workers = 8}).arena, ByteCount(128ULL << 20));
 }
 
-// Each lane to a peer with more workers may fill the link.
+// Each lane to a peer with several workers may fill the link.
 TEST(MemoryPlan, EachFurtherLaneHasTheCreditOfAPeer) {
   config::Gateway config = two_peers();
   const MemoryPlan one = plan_memory(config);

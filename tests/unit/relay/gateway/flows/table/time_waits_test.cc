@@ -26,7 +26,7 @@ class TimeWaitsTest : public ::testing::Test {
   std::optional<FlowKey> add(std::uint32_t n) {
     return waits_.add(key(n), {.send_next = n, .receive_next = n + 1, .window = 0x1234}, now_);
   }
-  // How many are over by now.
+  // How many connections are over by now.
   std::size_t expire() {
     std::size_t count = 0;
     for (bool more = true; more;) {
@@ -74,7 +74,7 @@ TEST_F(TimeWaitsTest, TheOldestIsGivenUpForANewOne) {
 TEST_F(TimeWaitsTest, ARepeatedFinBeginsTheWaitAnew) {
   add(1);
   add(2);
-  waits_.restart(key(1), now_);  // it has just begun
+  waits_.restart(key(1), now_);  // the wait has just begun
   now_ += Duration::seconds(20);
   waits_.restart(key(1), now_);
   EXPECT_EQ(waits_.size(), 2U);
@@ -89,7 +89,7 @@ TEST_F(TimeWaitsTest, AgreesWithAMapWhateverComesAndGoes) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Random random(seed);
     TimeWaits waits(300, {random.next(), random.next()});
-    std::map<std::uint32_t, Instant> model;  // when they are over
+    std::map<std::uint32_t, Instant> model;  // when each wait ends
     for (int step = 0; step < 5000; ++step) {
       now_ += Duration::milliseconds(static_cast<std::int64_t>(random.below(300)));
       for (bool more = true; more;) {

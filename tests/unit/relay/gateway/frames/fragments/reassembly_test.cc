@@ -1,4 +1,4 @@
-// Datagrams from fragments: in any order, once, within limits.
+// Datagrams from fragments: in any order, once each, within limits.
 #include "relay/gateway/frames/fragments/reassembly.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ class ReassemblyTest : public testing::Test {
   }
   static FrameBytes v4(std::size_t payload = 1400, const std::string& from = "203.0.113.5") {
     FrameBytes frame = tcp_frame(from, "198.51.100.5", header(), host_to_server(), text(payload));
-    // Fragments have no DF.
+    // A fragment has no DF bit.
     store_u16(frame.data() + 14 + 6, 0);
     rewrite_checksum(frame);
     return frame;
@@ -64,7 +64,7 @@ class ReassemblyTest : public testing::Test {
     return last;
   }
   FrameBytes whole() const { return {reassembly_.whole().begin(), reassembly_.whole().end()}; }
-  // The fragments of the whole datagram.
+  // Takes the fragments of the whole datagram.
   std::vector<FrameBytes> taken() {
     std::vector<FrameBytes> frames;
     while (const auto cell = reassembly_.take_fragment()) {
@@ -82,7 +82,7 @@ class ReassemblyTest : public testing::Test {
   Instant now_ = Instant::from_nanoseconds(1);
 };
 
-// The same as before it was cut, but for what IPv4 says of fragments.
+// The frame as it was before it was cut, except for the IPv4 fields about fragments.
 FrameBytes with_identification(FrameBytes frame, std::uint16_t identification) {
   if (frame[12] != std::byte{8}) return frame;
   store_u16(frame.data() + 14 + 4, identification);
@@ -111,7 +111,7 @@ TEST_F(ReassemblyTest, InAnyOrderTheWholeIsWhatItWas) {
 }
 
 TEST_F(ReassemblyTest, TheWholeHasTheHeadersOfTheFirstFragment) {
-  // Hop-by-hop options before the Fragment header, destination options behind.
+  // Hop-by-hop options before the Fragment header, and destination options behind it.
   const FrameBytes frame =
       sim::with_extension_header(sim::with_extension_header(v6(), kDestinationOptions), kHopByHop);
   const auto fragments = fragments_of(frame, {.size = 512, .unfragmentable = 8});
@@ -176,8 +176,8 @@ TEST_F(ReassemblyTest, AnOverlapIsTheEndOfTheDatagram) {
     std::vector<std::pair<FrameBytes, FrameBytes>> pairs = {
         {fragments[0], finer[1]},  // begins within
         {finer[1], fragments[0]},  // ends within
-        {fragments[0], finer[0]},  // a part of it
-        {finer[0], fragments[0]},  // all of it and more
+        {fragments[0], finer[0]},  // a part of the first one
+        {finer[0], fragments[0]},  // all of the first one, and more
         {fragments[0], changed},   // other bytes
     };
     for (const auto& [first, second] : pairs) {
@@ -186,7 +186,7 @@ TEST_F(ReassemblyTest, AnOverlapIsTheEndOfTheDatagram) {
       ASSERT_EQ(add(second), Addition::kDropped);
       EXPECT_EQ(count(Counter::kDroppedFragmentOverlap), before + 2);
       EXPECT_EQ(reassembly_.fragments(), 0U);
-      // And so do those that are still to come.
+      // Later fragments of the datagram are dropped, too.
       for (const FrameBytes& fragment : fragments) EXPECT_EQ(add(fragment), Addition::kDropped);
       EXPECT_EQ(count(Counter::kDroppedFragmentOverlap), before + 5);
       now_ += Reassembly::kTimeout;
@@ -198,8 +198,9 @@ TEST_F(ReassemblyTest, AnOverlapIsTheEndOfTheDatagram) {
   }
 }
 
-// RFC 1858 section 3, RFC 3128: the flags of a segment in its second fragment, or written over by
-// one. As the whole is judged, the first hides nothing; the second is an overlap.
+// RFC 1858 section 3, RFC 3128: the flags of a segment are in its second fragment, or a fragment
+// overwrites them. The first trick hides nothing, as the whole datagram is judged. The second one
+// is an overlap.
 TEST_F(ReassemblyTest, TinyFragmentsHideNothing) {
   const auto tiny = fragments_of(v4(100), {.size = 8, .identification = 5});
   EXPECT_EQ(add_all(tiny), Addition::kWhole);
@@ -225,13 +226,13 @@ TEST_F(ReassemblyTest, LengthsAndOffsetsThatCannotBeAreDropped) {
     };
     const auto fragments = fragments_of(frame, {.size = 576, .identification = 6});
     const std::uint64_t before = count(Counter::kDroppedFragmentMalformed);
-    // Not a multiple of 8 and not the last; beyond 64 KiB.
+    // Not a multiple of 8 and not the last fragment; beyond 64 KiB.
     EXPECT_EQ(add(at_offset(fragments[2], 1152, true)), Addition::kDropped);
     EXPECT_EQ(add(at_offset(fragments[1], 65'000, false)), Addition::kDropped);
     EXPECT_EQ(add(at_offset(fragments[1], 65'000, true)), Addition::kDropped);
     EXPECT_EQ(count(Counter::kDroppedFragmentMalformed), before + 3);
     EXPECT_TRUE(is_empty()) << "they are of no datagram";
-    // Behind the last one; a last one before another; a second last one.
+    // Behind the last fragment; a last fragment before another one; a second last fragment.
     EXPECT_EQ(add(fragments[2]), Addition::kHeld);
     EXPECT_EQ(add(at_offset(fragments[1], 2400, true)), Addition::kDropped);
     EXPECT_EQ(count(Counter::kDroppedFragmentMalformed), before + 5);
@@ -300,7 +301,7 @@ TEST_F(ReassemblyTest, WhatStaysIncompleteIsDroppedInTime) {
   EXPECT_EQ(add(fragments[2]), Addition::kHeld);
   EXPECT_EQ(reassembly_.next_timeout(), begun + Reassembly::kTimeout) << "from the first that came";
   now_ = begun + Reassembly::kTimeout;
-  // Whether the timer has run or not.
+  // Whether the timer was run or not.
   EXPECT_EQ(add(fragments[0]), Addition::kHeld);
   EXPECT_EQ(count(Counter::kDroppedFragmentTimeout), 2U);
   EXPECT_EQ(reassembly_.fragments(), 1U);
@@ -359,7 +360,7 @@ TEST_F(ReassemblyTest, OfAHostTheOldestGivesWay) {
   EXPECT_EQ(rest(0), Addition::kHeld) << "its first fragment is gone";
 }
 
-// Nor do fragments of a host take more than its share.
+// Nor do the fragments of one host take more than its share.
 TEST_F(ReassemblyTest, OneHostLeavesRoomForOthers) {
   const auto theirs = fragments_of(v4(), {.identification = 1});
   ASSERT_EQ(add(theirs[0]), Addition::kHeld);
@@ -374,7 +375,8 @@ TEST_F(ReassemblyTest, OneHostLeavesRoomForOthers) {
   EXPECT_EQ(add(theirs[2]), Addition::kWhole);
 }
 
-// Many sources, each within its share: who is complete at once gets through.
+// There are many sources, each within its share. A datagram with fragments that follow each other
+// at once gets through.
 TEST_F(ReassemblyTest, AFloodFromEverywhereStopsNobodyWhoseFragmentsFollowEachOther) {
   for (std::uint32_t i = 0; i < 5'000; ++i) {
     const std::string source =
@@ -415,7 +417,8 @@ TEST_F(ReassemblyTest, FragmentsThatWaitToBeSentAreNotTakenBack) {
   EXPECT_TRUE(is_empty());
 }
 
-// Whatever comes, the accounts agree, and a whole is made of what was sent.
+// Whatever arrives, the accounts agree, and a whole datagram consists of the fragments that were
+// sent.
 TEST_F(ReassemblyTest, RandomFragmentsKeepTheAccountsRight) {
   std::mt19937 random(11);
   const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
