@@ -288,7 +288,7 @@ void Endpoint::on_own_fin_acknowledged(Instant now) {
   } else if (state_ == State::kClosing) {
     enter_time_wait(now);
   } else if (state_ == State::kLastAck && !receiver_.holds_fin()) {
-    reset_is_ours_ ? enter_time_wait(now) : fail(CloseReason::kNone);
+    last_ack_is_ours_ ? enter_time_wait(now) : fail(CloseReason::kNone);
   }
 }
 
@@ -307,7 +307,7 @@ void Endpoint::release_fin(Instant now) {
 // In LAST-ACK, our ACK of the peer's FIN is the last segment of the connection and may be lost.
 // TIME-WAIT follows, so that a repeated FIN is acknowledged again.
 void Endpoint::on_fin_released(Instant now) {
-  reset_is_ours_ = state_ == State::kLastAck;
+  last_ack_is_ours_ = state_ == State::kLastAck;
   if (state_ == State::kLastAck && sender_.fin_acknowledged()) enter_time_wait(now);
   if (state_ == State::kTimeWait) timers().arm(Timer::kClose, now + profile().time_wait);
 }

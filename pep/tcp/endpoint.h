@@ -364,7 +364,7 @@ class Endpoint {
   bool path_error_heard_ : 1 = false;  // a passing error, in SYN-SENT
   bool syn_held_ : 1 = false;          // until answer()
   // Our ACK of the peer's FIN leaves behind our own FIN, as it was held: TIME-WAIT must follow.
-  bool reset_is_ours_ : 1 = false;
+  bool last_ack_is_ours_ : 1 = false;
   bool peer_scales_windows_ : 1 = false;
   bool leaves_questions_ : 1 = false;
   Question question_ = Question::kNone;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """clang-tidy over the compile database, with results cached by content. See clang_tidy.sh.
 
-With SATRELAY_ROTATION=N, as tests/run.sh sets it, only two sets of files are checked: files that have changed since the
-base revision, and the N-th eighth of all other files. The base revision is the first of these that exists:
+With SATRELAY_ROTATION=N, as tests/run.sh sets it, only two sets of files are checked: files whose code has changed since
+the base revision, and the N-th eighth of all other files. The base revision is the first of these that exists:
 
 - SATRELAY_BASE;
 - the commit at which the branch left its upstream, unless that is HEAD;
@@ -180,11 +180,35 @@ def base_revision(root, named):
     return git(root, "rev-list", "--first-parent", "-1", f"--before={before}", "HEAD") or None
 
 
+# A comment that clang-tidy does not read, and an include, whose path changes when a file is moved.
+UNREAD = re.compile(r'("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\')|//(?![^\n]*NOLINT)[^\n]*|^\s*#\s*include\s*"[^"]*"',
+                    re.MULTILINE)
+
+
+def code_of(text):
+    """The text without comments, includes of this repository and white space: equal code has equal findings."""
+    return re.sub(r"\s+", "", UNREAD.sub(lambda match: match.group(1) or "", text))
+
+
+def same_code(root, base, before, after):
+    old = git(root, "show", f"{base}:{before}")
+    return old is not None and code_of(old) == code_of((root / after).read_text(errors="replace"))
+
+
 def changed_files(root, base):
-    """Paths below `root` that differ from `base`: committed, not yet committed, or unknown to git."""
-    names = git(root, "diff", "--name-only", "-z", base).split("\0")
-    names += git(root, "ls-files", "--others", "--exclude-standard", "-z").split("\0")
-    return {root / name for name in names if name}
+    """Paths below `root` whose code differs from `base`: committed, not yet committed, or unknown to git."""
+    names = git(root, "diff", "--name-status", "-z", "-M", "-l0", base).split("\0")
+    changed = set()
+    at = 0
+    while at + 1 < len(names):
+        moved = names[at][0] in "RC"
+        before, after = names[at + 1], names[at + 2 if moved else at + 1]
+        at += 3 if moved else 2
+        is_code = repository.is_cpp(after) and (root / after).is_file()
+        if not is_code or not same_code(root, base, before, after):
+            changed.add(root / after)
+    changed |= {root / name for name in git(root, "ls-files", "--others", "--exclude-standard", "-z").split("\0") if name}
+    return changed
 
 
 def compiled_with(path, inputs):

@@ -153,6 +153,18 @@ class ClangTidyTest(unittest.TestCase):
             changes("c.cc", "d.cc", base="v1")
             with self.assertRaises(SystemExit):
                 checked(0, "nonsense")
+            git("tag", "v2")
+            files[4].write_text("int  x;  // a comment\n")
+            (root / "a.h").write_text("int a2; // NOLINT")
+            changes("a.cc", "c.cc", "d.cc", base="v1^")
+            changes("a.cc", base="v2")
+
+    def test_the_code_of_a_file(self):
+        code = clang_tidy.code_of
+        self.assertEqual(code('#include "a/b.h"\nint a;  // one\n// two\n'), code('#include "c.h"\nint a;\n'))
+        self.assertNotEqual(code("int a;  // NOLINT"), code("int a;"))
+        self.assertNotEqual(code('f("// x");'), code('f("// y");'))
+        self.assertNotEqual(code("#include <map>"), code("#include <set>"))
 
     def test_reads_a_trained_build(self):
         trained = {"directory": "/b", "file": "a.cc",

@@ -68,17 +68,18 @@ class CaseQueue {
   // Adds the progress of one run to the progress of all runs.
   class Reporter final : public Observer {
    public:
-    Reporter(CaseQueue& workshop, std::string what) : workshop_(workshop), what_(std::move(what)) {}
-    ~Reporter() override { workshop_.finish(duration_ - done_); }
+    Reporter(CaseQueue& case_queue, std::string what)
+        : case_queue_(case_queue), what_(std::move(what)) {}
+    ~Reporter() override { case_queue_.finish(duration_ - done_); }
     bool on_progress(Duration at, Duration duration) override {
       const double step = at.to_seconds() - done_;
       done_ = at.to_seconds();
       duration_ = duration.to_seconds();
-      return workshop_.advance(step, what_);
+      return case_queue_.advance(step, what_);
     }
 
    private:
-    CaseQueue& workshop_;
+    CaseQueue& case_queue_;
     std::string what_;
     double done_ = 0;
     double duration_ = 0;
@@ -148,14 +149,14 @@ std::optional<bool> meets(const RowSpec& row, std::optional<double> figure) {
 }
 
 PaperResult run_paper(const Paper& paper, const PaperRun& run, PaperObserver* observer) {
-  CaseQueue workshop(paper, run, observer);
+  CaseQueue case_queue(paper, run, observer);
   std::vector<std::thread> threads;
   for (std::size_t i = 1; i < run.jobs; ++i) {
-    threads.emplace_back([&workshop] { workshop.work(); });
+    threads.emplace_back([&case_queue] { case_queue.work(); });
   }
-  workshop.work();
+  case_queue.work();
   for (std::thread& thread : threads) thread.join();
-  return workshop.result();
+  return case_queue.result();
 }
 
 }  // namespace satrelay::satlab

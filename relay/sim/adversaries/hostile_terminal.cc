@@ -275,12 +275,12 @@ void HostileTerminal::greet_as_another(Instant now) {
   ForgedHello hello{.from = config_.honest, .to = config_.victim};
   for (std::uint64_t left = random_.chance(0.1) ? 300 : 1; left > 0; --left) {
     hello.epoch =
-        random_.chance(0.2) ? 1 + random_.below(1'000) : ++handshake_budgets_ | 1ULL << 62;
+        random_.chance(0.2) ? 1 + random_.below(1'000) : ++greetings_ | 1ULL << 62;
     if (config_.psk) {
       hello.offer.resize(103);
       for (std::byte& octet : hello.offer) octet = static_cast<std::byte>(random_.next());
     }
-    hello.lane = {.number = static_cast<std::uint8_t>(handshake_budgets_ % config_.honest_lanes),
+    hello.lane = {.number = static_cast<std::uint8_t>(greetings_ % config_.honest_lanes),
                   .count = config_.honest_lanes};
     queue(write_forged_hello(hello), now);
   }

@@ -82,7 +82,7 @@ class HostileTerminal final : public Actor, public FrameSink {
   std::optional<StpSpeaker> speaker_;
   bool behaves_ = false;  // true from end() on
   std::uint32_t made_ = 0;
-  std::uint64_t handshake_budgets_ = 0;  // forged HELLOs with rising epochs
+  std::uint64_t greetings_ = 0;  // forged HELLOs with rising epochs
   Instant next_trouble_;
   Instant report_at_ = Instant::never();
   Instant last_report_;
