@@ -6,8 +6,8 @@ from .units import show_duration, show_rate
 
 ETHERNET_OVERHEAD = 38  # preamble, header, FCS and gap: counted for each packet by `overhead: ethernet`
 IP_PACKET = 1500
-# Headers of a packet in a bulk transfer between the gateways (docs/stp.md): IPv4, UDP, STP's header and CRC32C, and a
-# DATA frame's type, stream and offset. Only this place has these figures.
+# Headers of a packet in a bulk transfer between the gateways (docs/stp-wire.md): IPv4, UDP, STP's header and CRC32C,
+# and a DATA frame's type, stream and offset. Only this place has these figures.
 HEADERS = 20 + 8 + (8 + 4) + (1 + 1 + 4)
 PAYLOAD_SHARE = (IP_PACKET - HEADERS) / (IP_PACKET + ETHERNET_OVERHEAD)
 

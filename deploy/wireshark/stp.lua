@@ -1,4 +1,4 @@
--- STP, the protocol between satrelay's gateways (docs/stp.md), for Wireshark and tshark 4.0 or later.
+-- STP, the protocol between satrelay's gateways (docs/stp-wire.md), for Wireshark and tshark 4.0 or later.
 -- Its filter names begin with "satstp", as Wireshark's "stp" is the Spanning Tree Protocol.
 -- docs/guide.md says how to install it: this file and the folder satstp beside it.
 

@@ -23,9 +23,9 @@
 // - Kind 5, reset: one octet, 0. The sending host has reset its connection behind the bytes before
 //   this block, which is the last one.
 //
-// Kinds 4 and 5 are sent only if both ends have offered their capability (docs/stp.md section 4).
-// Encoded length: 1 to kMaxPlainBlock, of marks 2, of an urgent mark 4, of a reset 1. Anything else
-// is malformed and ends the stream.
+// Kinds 4 and 5 are sent only if both ends have offered their capability (docs/stp-wire.md section
+// 4). Encoded length: 1 to kMaxPlainBlock, of marks 2, of an urgent mark 4, of a reset 1. Anything
+// else is malformed and ends the stream.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// One STP session: one lane of one peer, both directions. Wire format: docs/stp.md.
+// One STP session: one lane of one peer, both directions. Wire format: docs/stp-wire.md.
 //
 // Verbs: handle_* take input, mutators act for the relay, poll_* give output, getters only look.
 // After any handle_* or mutator, call poll_packet() until it returns 0 and poll_event() until it

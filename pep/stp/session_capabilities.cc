@@ -1,5 +1,5 @@
-// Tells which messages and frames both relays understand beyond those of every version (docs/stp.md
-// section 5).
+// Tells which messages and frames both relays understand beyond those of every version
+// (docs/stp-wire.md section 4).
 #include "pep/stp/session_impl.h"
 
 namespace satrelay::stp {

@@ -1,6 +1,6 @@
-// The best that a link allows, calculated from its conditions and the header sizes of docs/stp.md:
-// the erasure capacity (1 - p) x rate x payload share, and the earliest instant at which the last
-// byte of a transfer can arrive.
+// The best that a link allows, calculated from its conditions and the header sizes of
+// docs/stp-wire.md: the erasure capacity (1 - p) x rate x payload share, and the earliest instant
+// at which the last byte of a transfer can arrive.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 """The daemon of an older revision with keys against ours, in both roles. All works as between two older daemons.
 
 The older daemon is built once, in the folder older/ of a build folder. Later additions to the protocol are used only if
-both ends offer them (docs/stp.md). So none of this may fail, and no packet may be malformed.
+both ends offer them (docs/stp-wire.md). So none of this may fail, and no packet may be malformed.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
--- The frames of version 1 (docs/stp.md section 5): each adds its fields behind the type, and answers
+-- The frames of version 1 (docs/stp-wire.md section 5): each adds its fields behind the type, and answers
 -- with a few words for the info column.
 local names, read, streams = ...
 if not names then return end  -- Wireshark runs every file of its plugin folder

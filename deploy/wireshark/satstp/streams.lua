@@ -1,4 +1,4 @@
--- OPEN's metadata (relay/gateway/frames/open_metadata.h, docs/stp.md section 15), and the headers of what
+-- OPEN's metadata (relay/gateway/frames/open_metadata.h, docs/stp-wire.md section 15), and the headers of what
 -- streams carry (pep/compress/block_codec.h).
 local names, crc32c, read = ...
 if not names then return end  -- Wireshark runs every file of its plugin folder

@@ -1,6 +1,6 @@
 // The MAC at the end of a HELLO. It shows the receiver, at the cost of a checksum, that a holder of
 // the secret has written the HELLO. The receiver checks it before it spends a hash, a random number
-// or a curve on the HELLO (docs/stp.md section 16).
+// or a curve on the HELLO (docs/stp-wire.md section 16).
 //
 // The MAC covers the whole packet except itself and the checksum. So it covers the lane, both boot
 // epochs and which offer is accepted. Its key belongs to this pair of gateways and has no other

@@ -1,4 +1,4 @@
-// How the packets of a session are closed and opened (docs/stp.md sections 3 and 16): with a
+// How the packets of a session are closed and opened (docs/stp-wire.md sections 3 and 16): with a
 // checksum, or with keys in a session that encrypts.
 #pragma once
 

@@ -1,6 +1,6 @@
 // FEEDBACK: one report, or one part of a long report. It says which of the packets [begin, end)
-// have arrived (docs/stp.md section 7). Its list of ranges or its bitmap, whichever is shorter, is
-// kept as it stands in the packet.
+// have arrived (docs/stp-wire.md section 7). Its list of ranges or its bitmap, whichever is
+// shorter, is kept as it stands in the packet.
 #pragma once
 
 #include <algorithm>

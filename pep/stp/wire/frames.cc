@@ -19,7 +19,7 @@ constexpr std::uint16_t kHelloBodySize = kHelloFrameSize - 3;
 
 std::uint8_t type_byte(FrameType type) { return static_cast<std::uint8_t>(type); }
 
-// The ICMP error in a RESET with reason 14 (docs/stp.md section 5).
+// The ICMP error in a RESET with reason 14 (docs/stp-wire.md section 5).
 //
 //   +------+------+------------------------+---------+
 //   | Type | Code | Size of the address: 0, | Sender  |
@@ -50,7 +50,7 @@ void write_icmp_refusal(ByteWriter& out, const IcmpRefusal& refusal) {
 
 }  // namespace
 
-// HELLO: its fields have the same positions in every version (docs/stp.md section 4).
+// HELLO: its fields have the same positions in every version (docs/stp-wire.md section 4).
 //
 //   +------+---------+-----+-----+-------+-------+--------------+
 //   | 0x09 | Length  | Min | Max | Flags | Lanes | Capabilities |

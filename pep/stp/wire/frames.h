@@ -1,5 +1,5 @@
-// The frames of STP version 1: value types, parsers and writers (docs/stp.md section 5). A parser
-// accepts only what the specification allows, so the code behind it sees valid values.
+// The frames of STP version 1: value types, parsers and writers (docs/stp-wire.md section 5). A
+// parser accepts only what the specification allows, so the code behind it sees valid values.
 #pragma once
 
 #include <cstddef>
@@ -56,8 +56,8 @@ struct HelloFrame {
   friend bool operator==(const HelloFrame&, const HelloFrame&) = default;
 };
 inline constexpr std::size_t kHelloFrameSize = 51;
-// Follows in the HELLO of an end that encrypts: messages of Noise handshakes (docs/stp.md section
-// 16).
+// Follows in the HELLO of an end that encrypts: messages of Noise handshakes (docs/stp-wire.md
+// section 16).
 struct HelloKeys {
   ConstBytes offer;   // message 1 of the sender's own handshake; empty: none
   ConstBytes accept;  // message 2, which answers the receiver's newest offer; empty: none

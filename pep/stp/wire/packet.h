@@ -1,4 +1,5 @@
-// The header that starts every STP packet and the checksum that ends it (docs/stp.md section 3).
+// The header that starts every STP packet and the checksum that ends it (docs/stp-wire.md section
+// 3).
 //
 //    0                   1                   2                   3
 //    0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1

@@ -1,4 +1,4 @@
-// CODED and REPAIR: forward error correction by random linear codes over packets (docs/stp.md
+// CODED and REPAIR: forward error correction by random linear codes over packets (docs/stp-wire.md
 // section 11). A code numbers the packets that it covers. A repair covers consecutive ones.
 #pragma once
 

@@ -1,5 +1,5 @@
 // A message to the peer: a host of the peer's LAN has answered on the sender's LAN, with this MAC
-// (docs/stp.md section 15).
+// (docs/stp-wire.md section 15).
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // A message to the peer about one end of a connection that neither gateway relays: the numbers that
-// the host on the sender's LAN has given when it was asked (docs/stp.md section 15).
+// the host on the sender's LAN has given when it was asked (docs/stp-wire.md section 15).
 #pragma once
 
 #include <cstddef>

@@ -18,8 +18,8 @@ constexpr Duration kReportInterval = Duration::milliseconds(200);
 constexpr std::size_t kRoom = StpSpeaker::kDatagramSize - stp::kHeaderSize - 16;
 constexpr std::uint64_t kLaneCredit = 1 << 20, kStreamCredit = 1 << 18;
 
-// Returns the two addresses as text, the lower one first, each followed by a space (docs/stp.md
-// section 16).
+// Returns the two addresses as text, the lower one first, each followed by a space
+// (docs/stp-wire.md section 16).
 std::vector<std::byte> names_of(const IpAddress& one, const IpAddress& other) {
   std::vector<std::byte> names;
   for (const IpAddress& address : {std::min(one, other), std::max(one, other)}) {

@@ -36,7 +36,7 @@ double payload_share(std::uint32_t stp_header_bytes) {
   return (kIpPacket - kIpAndUdp - stp_header_bytes) / (kIpPacket + kEthernet);
 }
 
-// Header and CRC of a packet; type, stream and offset of its DATA frame (docs/stp.md).
+// Header and CRC of a packet; type, stream and offset of its DATA frame (docs/stp-wire.md).
 constexpr std::uint32_t kStpHeaders = stp::kHeaderSize + stp::kTrailerSize + 1 + 1 + 4;
 
 Measured measure(const Row& row, Side client_side, std::uint64_t seed) {

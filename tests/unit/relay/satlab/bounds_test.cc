@@ -19,7 +19,7 @@ TEST(Bounds, HpFpWith64BytesOfHeaders) {
   EXPECT_NEAR(gigabits(0.1), 8.898, 0.0005);
 }
 
-// docs/stp.md: 20 IP, 8 UDP, 8 header, 4 CRC; DATA: type, stream, and the offset as a varint.
+// docs/stp-wire.md: 20 IP, 8 UDP, 8 header, 4 CRC; DATA: type, stream, and the offset as a varint.
 TEST(Bounds, HeadersFollowTheWireFormat) {
   EXPECT_EQ(packet_headers(1), 43U);
   EXPECT_EQ(packet_headers(64), 43U);

@@ -1,5 +1,5 @@
-// The codec, checked against the field and the hash of docs/stp.md section 11, which are computed
-// without tables.
+// The codec, checked against the field and the hash of docs/stp-wire.md section 11, which are
+// computed without tables.
 #include "pep/stp/fec/fec_codec.h"
 
 #include <gtest/gtest.h>

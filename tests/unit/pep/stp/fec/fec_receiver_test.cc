@@ -1,4 +1,4 @@
-// Which packets repairs give back. They are made by docs/stp.md section 11, not by our sender.
+// Which packets repairs give back. They are made by docs/stp-wire.md section 11, not by our sender.
 #include "pep/stp/fec/fec_receiver.h"
 
 #include <gtest/gtest.h>

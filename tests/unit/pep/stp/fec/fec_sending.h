@@ -54,7 +54,7 @@ class FecSending : public ::testing::Test {
     now += later;
     return out.advance(waiting, next, kRoundTrip, now);
   }
-  // Sends the next repair, and checks that it is as docs/stp.md says.
+  // Sends the next repair, and checks that it is as docs/stp-wire.md says.
   RepairFrame take() {
     room.assign(kDatagram - 12, {});
     ByteWriter writer(room);

@@ -1,4 +1,4 @@
-// The code of docs/stp.md section 11, computed without tables, a bit at a time.
+// The code of docs/stp-wire.md section 11, computed without tables, a bit at a time.
 #pragma once
 
 #include <algorithm>
