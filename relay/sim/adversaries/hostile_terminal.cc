@@ -274,8 +274,7 @@ void HostileTerminal::send_garbage(Instant now) {
 void HostileTerminal::greet_as_another(Instant now) {
   ForgedHello hello{.from = config_.honest, .to = config_.victim};
   for (std::uint64_t left = random_.chance(0.1) ? 300 : 1; left > 0; --left) {
-    hello.epoch =
-        random_.chance(0.2) ? 1 + random_.below(1'000) : ++greetings_ | 1ULL << 62;
+    hello.epoch = random_.chance(0.2) ? 1 + random_.below(1'000) : ++greetings_ | 1ULL << 62;
     if (config_.psk) {
       hello.offer.resize(103);
       for (std::byte& octet : hello.offer) octet = static_cast<std::byte>(random_.next());
