@@ -85,12 +85,16 @@ struct Session::Impl::FrameHandler {
   }
 
  private:
-  enum class Id : std::uint8_t { kPresent, kNew, kClosed, kImpossible };
-  Id classify(std::uint64_t id, Stream*& stream) const {
-    stream = s.streams->find(id);
-    if (stream != nullptr) return Id::kPresent;
-    if (s.own_ids.is_ours(id)) return s.own_ids.was_used(id) ? Id::kClosed : Id::kImpossible;
-    return s.streams->peer_ids().is_new(id >> 1) ? Id::kNew : Id::kClosed;
+  // The stream of a frame. `make_new` answers for a stream of the peer that is new: it makes the
+  // stream, or returns nullptr. nullptr also if the stream is gone, or cannot be.
+  template <typename MakeNew>
+  Stream* stream_of(std::uint64_t id, MakeNew&& make_new) {
+    if (Stream* stream = s.streams->find(id)) return stream;
+    if (s.own_ids.is_ours(id)) {
+      if (!s.own_ids.was_used(id)) ++s.counters.malformed;
+      return nullptr;
+    }
+    return s.streams->peer_ids().is_new(id >> 1) ? make_new() : nullptr;
   }
   // A slot for a new stream of the peer, for which there is a place. accept_to_reset(): a slot
   // without memory, for a stream that is reset at once.
@@ -133,53 +137,34 @@ struct Session::Impl::FrameHandler {
 
 void Session::Impl::FrameHandler::operator()(const OpenFrame& frame) {
   eliciting = true;
-  Stream* stream = nullptr;
-  switch (classify(frame.stream, stream)) {
-    case Id::kImpossible:
-      ++s.counters.malformed;
-      return;
-    case Id::kClosed:
-      return;
-    case Id::kPresent:
-      if (stream->phase != Stream::Phase::kAwaitingOpen) return;  // a copy of an earlier OPEN
-      break;
-    case Id::kNew: {
-      if (!s.streams->has_place()) {
-        stream = accept_to_reset(frame.stream, ResetReason::kNoResources);
-        if (stream != nullptr) ++s.counters.streams_refused;
-        return;
-      }
-      stream = accept(frame.stream, Stream::Phase::kOpen);
-      if (stream == nullptr) return;
-      break;
+  bool is_new = false;
+  Stream* const stream = stream_of(frame.stream, [&]() -> Stream* {
+    is_new = true;
+    if (s.streams->has_place()) return accept(frame.stream, Stream::Phase::kOpen);
+    if (accept_to_reset(frame.stream, ResetReason::kNoResources) != nullptr) {
+      ++s.counters.streams_refused;
     }
-  }
+    return nullptr;
+  });
+  if (stream == nullptr) return;
+  if (!is_new && stream->phase != Stream::Phase::kAwaitingOpen)
+    return;  // a copy of an earlier OPEN
   ++s.counters.streams_accepted;
   s.streams->on_opened(*stream, frame.metadata);
 }
 
 void Session::Impl::FrameHandler::operator()(const ResetFrame& frame) {
   eliciting = true;
-  Stream* stream = nullptr;
-  switch (classify(frame.stream, stream)) {
-    case Id::kImpossible:
-      ++s.counters.malformed;
-      return;
-    case Id::kClosed:
-      return;
-    case Id::kNew:
-      // The stream was opened and reset before we saw either. Settle the accounts without an event.
-      stream = accept_to_reset(frame.stream, ResetReason::kNone);
-      if (stream == nullptr) return;
-      break;
-    case Id::kPresent:
-      if (stream->phase != Stream::Phase::kResetting) {
-        ++s.counters.streams_reset_in;
-        s.streams->fail(*stream, ResetReason::kNone, s.now);
-        stream->heat().event_reason = frame.reason;
-        stream->heat().icmp = frame.icmp;
-      }
-      break;
+  Stream* const stream = stream_of(frame.stream, [&] {
+    // The stream was opened and reset before we saw either. Settle the accounts without an event.
+    return accept_to_reset(frame.stream, ResetReason::kNone);
+  });
+  if (stream == nullptr) return;
+  if (stream->phase != Stream::Phase::kResetting) {
+    ++s.counters.streams_reset_in;
+    s.streams->fail(*stream, ResetReason::kNone, s.now);
+    stream->heat().event_reason = frame.reason;
+    stream->heat().icmp = frame.icmp;
   }
   drain_resetting(*stream, frame.final_size, true);
 }
@@ -187,19 +172,11 @@ void Session::Impl::FrameHandler::operator()(const ResetFrame& frame) {
 void Session::Impl::FrameHandler::operator()(const ConfirmFrame& frame) {
   eliciting = true;
   ++s.counters.confirmations_in;
-  Stream* stream = nullptr;
-  switch (classify(frame.stream, stream)) {
-    case Id::kImpossible:
-      ++s.counters.malformed;
-      return;
-    case Id::kNew:  // the OPEN must come first
-      refused = true;
-      return;
-    case Id::kClosed:
-      return;
-    case Id::kPresent:
-      break;
-  }
+  Stream* const stream = stream_of(frame.stream, [&]() -> Stream* {
+    refused = true;  // the OPEN must come first
+    return nullptr;
+  });
+  if (stream == nullptr) return;
   if (stream->phase == Stream::Phase::kResetting) return;
   if (stream->confirmations.hear(frame.sequence, frame.confirmation) && stream->visible()) {
     s.streams->notify(*stream, &Stream::Pending::confirmed);
@@ -208,26 +185,14 @@ void Session::Impl::FrameHandler::operator()(const ConfirmFrame& frame) {
 
 void Session::Impl::FrameHandler::operator()(const DataFrame& frame) {
   eliciting = true;
-  Stream* stream = nullptr;
-  switch (classify(frame.stream, stream)) {
-    case Id::kImpossible:
-      ++s.counters.malformed;
-      return;
-    case Id::kClosed:
-      return;
-    case Id::kNew:
-      // The OPEN of the stream is late or lost. The bytes are stored, and the relay gets them after
-      // the OPEN.
-      if (!s.streams->has_place()) {
-        refused = true;
-        return;
-      }
-      stream = accept(frame.stream, Stream::Phase::kAwaitingOpen);
-      if (stream == nullptr) return;
-      break;
-    case Id::kPresent:
-      break;
-  }
+  Stream* const stream = stream_of(frame.stream, [&]() -> Stream* {
+    // The OPEN of the stream is late or lost. The bytes are stored, and the relay gets them after
+    // the OPEN.
+    if (s.streams->has_place()) return accept(frame.stream, Stream::Phase::kAwaitingOpen);
+    refused = true;
+    return nullptr;
+  });
+  if (stream == nullptr) return;
   const std::uint64_t end = frame.offset + frame.bytes.size();
   if (stream->phase == Stream::Phase::kResetting) {
     drain_resetting(*stream, end, frame.fin);

@@ -68,7 +68,7 @@ LateSegment handle_late_segment(TimeWait& connection, const wire::TcpHeader& hea
   const std::int64_t end = std::int64_t{begin} + static_cast<std::int64_t>(payload) + (fin ? 1 : 0);
   // Only a segment that ends at RCV.NXT can be the last one that the peer sent. Take TS.Recent from
   // such a segment alone: others may be older, or forged.
-  const bool is_last = begin == 0 ? !occupies : end == 0;
+  const bool is_last = end == 0;
   if (is_last && stamped) {
     connection.recent_timestamp = header.options.timestamps->value;
   }

@@ -171,10 +171,6 @@ bool Coalescer::add(ConstBytes frame, Origin origin) {
   return true;
 }
 
-std::size_t Coalescer::payload_size_of(ConstBytes frame) const {
-  return frame.size() - first_.payload_at;
-}
-
 void Coalescer::write_header(MutableBytes out) const {
   std::copy_n(frame_.begin(), first_.payload_at, out.begin());
   std::byte* ip = out.data() + first_.ip_at;

@@ -45,7 +45,6 @@ class Coalescer {
   void write_header(MutableBytes out) const;
   // Offset of the payload in the frame of a piece: the same in all frames.
   std::size_t payload_at() const { return first_.payload_at; }
-  std::size_t payload_size_of(ConstBytes frame) const;
 
  private:
   struct View {

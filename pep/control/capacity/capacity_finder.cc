@@ -466,7 +466,7 @@ void CapacityFinder::look_for_room(Instant now) {
   if (rate_ < all) {
     alone_since_ = Instant::never();
     if (now < next_step_) return;
-    left_ = std::min(std::max(left_, rate_).scaled(1, 1), all);
+    left_ = std::min(std::max(left_, rate_), all);
     left_ = std::min(from_double(bits(left_) + bits(capacity_.scaled(step_, 1000))), all);
     step_ = std::min(step_ * 2, kLargestStep);
     next_step_ = now + rtt_ + Duration::milliseconds(250);

@@ -20,8 +20,6 @@ class StandingQueue {
   void add(const DelayTrend::Point& point, Duration span);
   // The least delay of a span, less the delay of the path; zero without a queue.
   Duration length() const { return length_; }
-  // Whether any packet was seen.
-  bool is_known() const { return known_; }
   // The path has become longer by `by`.
   void lengthen_path(Duration by) { path_ = path_ + by; }
   Duration path() const { return path_; }

@@ -115,7 +115,7 @@ bool ReceivedPackets::write_report(ByteWriter& out, const ReportContext& context
   write_varint(out, next_ - cursor_);
   write_varint(out, context.bytes_received);
   write_varint(out, context.stored);
-  write_varint(out, 0);  // no host passes on ECN marks yet
+  write_varint(out, 0);  // the program around the session does not report ECN marks yet
   write_varint(out, context.repaired);
   write_varint(out, static_cast<std::uint64_t>(order_.lateness(now).to_microseconds()));
   write_varint(out, cursor_ - report_begin_);

@@ -45,11 +45,6 @@ class RuleIndex {
     RuleSets::SetId any = RuleSets::kEmpty;
     AddressSteps of_address;
   };
-  struct Range {
-    std::size_t first;
-    std::size_t last;
-    std::uint32_t rule;
-  };
   class Collector;
 
   template <typename List>

@@ -77,7 +77,6 @@ class RateShares {
   double hold_queue(double sent, double booked);
   void divide_between_classes(double rate);
   void fill_by_weight(double& left);
-  void divide_between_workers(schedule::ClassId id);
   void write_worker(const Worker& worker, double spare, unsigned active, LinkShare& share) const;
   void write_classes(const Worker& worker, LinkShare& share) const;
   void divide_reports(std::size_t link, std::span<Shares> shares) const;

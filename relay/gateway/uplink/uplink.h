@@ -149,7 +149,7 @@ class Uplink final : public OwnFrames {
   const TrafficClasses& classes() const { return classes_; }
   ClassResult set_class(std::string_view name, const ClassChange& change, Instant now);
   std::size_t waiting_hosts(schedule::ClassId id) const;
-  // Bridged frames of the class that wait.
+  // Bridged frames that wait in this class.
   std::size_t held_frames(schedule::ClassId id) const;
   std::uint64_t held_bytes(schedule::ClassId id) const;
   // Takes over the settings of links and classes that can change at run time.

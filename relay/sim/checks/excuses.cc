@@ -68,7 +68,7 @@ bool is_caught_by(const Loss& loss, const Scenario& scenario, const FlowSpec& sp
 // Whether too many of the client's SYNs were lost. A client sends a SYN that crosses the link eight
 // times, at growing intervals. Three of them may be lost by chance.
 bool are_syns_in_vain(const Scenario& scenario, const FlowResult& flow) {
-  constexpr Duration kPath = Duration::seconds(2);  // round trip, and asking for neighbors again
+  constexpr Duration kPath = Duration::seconds(2);  // round trip, and asking for neighbours again
   int in_vain = 0;
   for (int i = 0; i < kSyns; ++i) {
     const Instant sent = flow.client.started_at + Duration::seconds((1 << i) - 1);

@@ -1,4 +1,4 @@
-// The answer of a neighbor on the WAN to a gateway that asks for its MAC.
+// The answer of a neighbour on the WAN to a gateway that asks for its MAC.
 #pragma once
 
 #include <cstddef>

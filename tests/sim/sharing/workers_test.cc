@@ -73,7 +73,7 @@ TEST(Workers, EachFlowIsAtTheOneThatItsHashNames) {
   for (const Workers& workers : {Workers{2, 2}, Workers{1, 4}, Workers{4, 2}, Workers{8, 8}}) {
     SCOPED_TRACE(std::to_string(workers.a) + " and " + std::to_string(workers.b));
     Scenario scenario = transfers(workers, 8);
-    // A neighbor that one worker learns must reach all workers.
+    // A neighbour that one worker learns must reach all workers.
     scenario.static_neighbours = false;
     Tracer tracer;
     Network network(scenario, tracer);

@@ -82,8 +82,7 @@ std::uint64_t HostWindows::first(const Arena& part, LanHosts::Index host) const 
 // Never more than a quarter of the spare memory, nor than the host's part of it.
 std::uint64_t HostWindows::limit(const Flow& f, const Means& there) const {
   const std::uint64_t most = beyond(there.spare, there.kept_for_streams) / 4;
-  return std::min(std::max(first(there, f.host), std::min(host_window_, most)),
-                  f.endpoint.received().stored() + available(there, f.host));
+  return std::min({host_window_, most, f.endpoint.received().stored() + available(there, f.host)});
 }
 
 void HostWindows::adjust(Flow& f, const Means& there, std::uint64_t ahead, Instant now) {

@@ -102,7 +102,6 @@ TEST(GoodputTest, LostPartsOfALongReportAreNotAskedFor) {
   net.apps[0].open(1ULL << 40, 0, net.now);
   net.run(Duration::milliseconds(1500));
   net.channels[1].set_faults({});
-  net.channels[1].set_faults({});
   net.run(Duration::milliseconds(300));
   int parts = 0;
   int pings = 0;

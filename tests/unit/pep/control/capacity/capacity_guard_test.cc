@@ -183,8 +183,8 @@ TEST(CapacityGuard, ACutIsTakenBackWithTheNewsOfAMachine) {
   EXPECT_EQ(controller.rate(), kTenMegabit.scaled(995, 1000));
 }
 
-// The lateness that a machine reports excuses a queue for a while only. After that the queue
-// counts, whatever makes it.
+// The lateness of a machine that is always late excuses a queue for a while only. After that the
+// queue counts, whatever makes it.
 TEST(CapacityGuard, AMachineThatIsNeverInTimeHidesAFadeForAWhileOnly) {
   FixedRate controller(kTenMegabit);
   Model model(controller, {});

@@ -1,4 +1,4 @@
-// The gateway among its neighbors on the WAN: its answers, its questions, and the frames that it
+// The gateway among its neighbours on the WAN: its answers, its questions, and the frames that it
 // believes.
 #include "relay/gateway/addresses/wan_node.h"
 

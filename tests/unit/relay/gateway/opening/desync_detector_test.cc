@@ -139,7 +139,7 @@ TEST_F(DesyncDetectorTest, AHostThatRepeatsItselfIsAskedAndItsPeerTold) {
   EXPECT_TRUE(desync_detector.next_timeout().is_never());
 }
 
-// The neighbor sends all segments with its own MAC, and the host sends none. Only the host is
+// The neighbour sends all segments with its own MAC, and the host sends none. Only the host is
 // asked.
 TEST_F(DesyncDetectorTest, ANeighbourWithAMacOfItsOwnProvesNothing) {
   host_says(kSends, kExpects);
