@@ -1,0 +1,55 @@
+// The side of a gateway that reports: the board of snapshots, events, the history, the stats
+// socket, and the threads that keep them.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "relay/dpdk/loop/control_thread.h"
+#include "relay/ops/events/event_log.h"
+#include "relay/ops/events/event_ring.h"
+#include "relay/ops/events/watch.h"
+#include "relay/ops/stats/history.h"
+#include "relay/ops/stats/snapshot_board.h"
+#include "relay/ops/stats/telemetry.h"
+#include "relay/records/records_report.h"
+#include "relay/satrelayd/reporting/reports.h"
+#include "relay/satrelayd/startup/devices.h"
+#include "relay/satrelayd/workers/worker_set.h"
+
+namespace satrelay::satrelayd {
+
+class Reporting {
+ public:
+  using ReportOfRecords = std::function<records::RecordsReport()>;
+
+  // All must outlive it. `boot_epoch`: names the run in the numbers of events.
+  Reporting(WorkerSet& workers, const Devices& devices, std::uint64_t boot_epoch,
+            ReportOfRecords report_of_records);
+
+  ops::SnapshotBoard& board() { return board_; }
+  // Any thread.
+  void tell(ops::Event event) { events_.tell(std::move(event)); }
+
+ private:
+  // Finds events on the board since the last look, and writes all events that wait.
+  void look_for_events();
+  // Adds to the history if that is due. Does nothing while the gateway stops, since no worker
+  // answers then.
+  void keep_history();
+
+  ReportOfRecords report_of_records_;
+  Reports reports_;
+  ops::SnapshotBoard board_;
+  ops::EventRing latest_events_;
+  ops::EventLog events_;
+  ops::History history_;
+  const ops::Telemetry telemetry_;
+  ops::Watch watch_;
+  Instant next_history_;
+  // The log may be slow, so that no worker writes it.
+  const dpdk::ControlThread watcher_;
+  const dpdk::ControlThread historian_;
+};
+
+}  // namespace satrelay::satrelayd

@@ -1,0 +1,40 @@
+// The machine's part of a gateway, in the order in which it is taken: the EAL, packets, both ports
+// and the memory for stored bytes.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "config/model/schema.h"
+#include "relay/dpdk/device/eal.h"
+#include "relay/dpdk/device/memory.h"
+#include "relay/dpdk/device/packet_pool.h"
+#include "relay/dpdk/device/port.h"
+#include "relay/satrelayd/startup/start_memory.h"
+
+namespace satrelay::satrelayd {
+
+// Thrown if SIGTERM came before the gateway was ready.
+struct StoppedAtStart {};
+
+// The memory that the gateway takes at its start, packets included.
+StartMemory memory_of(const config::Gateway& config);
+
+struct Devices {
+  // Logs each step. Throws StoppedAtStart, or std::runtime_error if the machine lacks something.
+  explicit Devices(const config::Gateway& config);
+
+  // The CPUs of this process, less those of the workers: for threads that must take no time from
+  // them. The EAL pins the main thread, so they are noted before.
+  const std::vector<unsigned> other_cpus;
+  const dpdk::Eal eal;
+  dpdk::PacketPool pool;
+  dpdk::Port lan;
+  dpdk::Port wan;
+  const std::array<dpdk::Port*, 2> ports{&lan, &wan};
+  const Instant touching;  // when the memory began to be touched
+  dpdk::LargeMemory memory;
+};
+
+}  // namespace satrelay::satrelayd

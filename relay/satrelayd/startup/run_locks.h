@@ -1,0 +1,33 @@
+// Locks on what two gateways must not share.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include "config/model/schema.h"
+#include "relay/ops/process/run_lock.h"
+
+namespace satrelay::satrelayd {
+
+class RunLocks {
+ public:
+  // Throws ops::AlreadyRunning, or std::system_error.
+  explicit RunLocks(const config::Gateway& config) {
+    const std::filesystem::path folder = ops::runtime_folder(config.stats_socket_prefix);
+    ops::make_runtime_folder(folder);
+    runtime_.emplace(folder / "lock", "stats_socket_prefix " + config.stats_socket_prefix);
+    if (config.journal == config::kNoJournal || config.journal.empty()) return;
+    try {
+      journal_.emplace(config.journal + ".lock", "journal " + config.journal);
+    } catch (const std::system_error&) {
+      // Opening the journal will fail as well, and log the reason.
+    }
+  }
+
+ private:
+  std::optional<ops::RunLock> runtime_;
+  std::optional<ops::RunLock> journal_;
+};
+
+}  // namespace satrelay::satrelayd
