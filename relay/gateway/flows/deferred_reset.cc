@@ -20,7 +20,8 @@ std::optional<Stage> first_stage(const Flow& f, const stp::Session& session) {
   // No block follows the end of a stream. The far host must also learn of that end.
   const bool has_ended = f.endpoint.peer_finished();
   if (!has_ended && session.reset_marks()) return Stage::kToStream;
-  const bool is_there = has_ended ? f.delivered : session.unacknowledged(f.stream) == 0;
+  const bool is_there =
+      has_ended ? f.host_end == Flow::HostEnd::kDelivered : session.unacknowledged(f.stream) == 0;
   if (waits == 0 && is_there) return std::nullopt;
   return Stage::kHeld;
 }
@@ -38,8 +39,9 @@ std::uint64_t left_before_reset(const Flow& f, const stp::Session& session) {
     const bool owes_end = f.closed_to_host && !f.endpoint.finished_sending();
     return f.endpoint.unacknowledged() + (owes_end ? 1U : 0U);
   }
-  const bool owes_end =
-      stage == Stage::kHeld ? f.endpoint.peer_finished() && !f.delivered : !f.delivered;
+  const bool owes_end = stage == Stage::kHeld
+                            ? f.endpoint.peer_finished() && f.host_end != Flow::HostEnd::kDelivered
+                            : f.host_end != Flow::HostEnd::kDelivered;
   return f.endpoint.received().readable() + session.unacknowledged(f.stream) + (owes_end ? 1U : 0U);
 }
 

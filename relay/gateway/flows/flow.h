@@ -21,6 +21,7 @@
 #include "pep/wire/ethernet.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/flows/bytes/departures.h"
+#include "relay/gateway/flows/flow_state.h"
 #include "relay/gateway/flows/origin.h"
 #include "relay/gateway/flows/table/flow_table.h"
 #include "relay/gateway/flows/wait_sample.h"
@@ -33,13 +34,6 @@
 #include "relay/gateway/rules/rule_use.h"
 
 namespace satrelay::gateway {
-
-// The STP half of a flow.
-enum class StreamState : std::uint8_t {
-  kNone,  // not opened: the local handshake is not complete, or the peer is being greeted anew
-  kOpen,
-  kOver,  // released or reset; the session no longer knows it
-};
 
 // State that a flow needs only while bytes come from its host. An idle flow has none of it.
 struct FlowHot {
@@ -170,8 +164,7 @@ struct Flow {
   }
   // The host believes that it is connected, but the peer knows nothing of the connection yet.
   bool awaits_stream() const {
-    return origin == Origin::kLan && established && stream_state == StreamState::kNone &&
-           !endpoint.is_closed();
+    return origin == Origin::kLan && state == FlowState::kAwaitsPeer && !endpoint.is_closed();
   }
   std::optional<stp::StreamId> inbound() const { return rare().inbound; }
   stp::StreamId inbound_stream() const { return rare_ ? inbound().value_or(stream) : stream; }
@@ -211,24 +204,28 @@ struct Flow {
   // The flow has ended, or only its TIME-WAIT is left.
   bool is_over() const {
     const bool closed = endpoint.is_closed() || endpoint.state() == tcp::State::kTimeWait;
-    return closed && stream_state != StreamState::kOpen;
+    return closed && !state.has_stream();
   }
 
   // --- used with each frame --------------------------------------------------------------------
   FlowKey key;
   Origin origin;
-  StreamState stream_state = StreamState::kNone;
+  FlowState state;
   schedule::ClassId traffic_class = 0;  // of the stream
-  bool established = false;             // the handshake with the host was completed
-  bool finish_sent = false;             // session.finish() called
-  bool delivered = false;               // the peer's session has all bytes and the end
-  bool close_handled = false;           // the end of the endpoint was handled
-  bool closed_to_host = false;          // endpoint.close() called
-  Counter end = Counter::kCount;        // why this flow ended; kCount: it has not
-  bool counted_over : 1 = false;        // counted as over
-  bool half_open : 1 = false;           // counted against limits.half_open
-  bool seeks_host : 1 = false;          // not sure which MAC reaches its host
-  bool trimmed = true;                  // it holds no memory that a quiet flow can do without
+  // How far the end of our host's bytes has come.
+  enum class HostEnd : std::uint8_t {
+    kOpen,       // the host may send more
+    kInStream,   // session.finish() called
+    kDelivered,  // the peer's session has all bytes and the end
+  };
+  HostEnd host_end = HostEnd::kOpen;
+  bool close_handled = false;     // the end of the endpoint was handled
+  bool closed_to_host = false;    // endpoint.close() called
+  Counter end = Counter::kCount;  // why this flow ended; kCount: it has not
+  bool counted_over : 1 = false;  // counted as over
+  bool half_open : 1 = false;     // counted against limits.half_open
+  bool seeks_host : 1 = false;    // not sure which MAC reaches its host
+  bool trimmed = true;            // it holds no memory that a quiet flow can do without
   config::FlowModes modes;
   // The kind of the encoded block that is being passed to the host.
   compress::BlockKind block_kind = compress::BlockKind::kRaw;
@@ -271,7 +268,7 @@ struct Flow {
   // the marks before it answers the client's SYN.
   bool owes_marks() const {
     return origin == Origin::kPeer && modes.handshake == config::HandshakeMode::kRemote &&
-           established && told_marks != host_marks;
+           state.is_established() && told_marks != host_marks;
   }
 
   // --- used seldom -----------------------------------------------------------------------------

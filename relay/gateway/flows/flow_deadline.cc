@@ -17,12 +17,12 @@ constexpr Duration kLongestOpening = Duration::seconds(200);
 
 bool only_owes(const Flow& f, const stp::Session& session) {
   if (!f.endpoint.peer_finished()) return false;
-  return f.stream_state == StreamState::kOver ||
-         (f.stream_state == StreamState::kOpen && session.received_end(f.inbound_stream()));
+  return f.state.has_lost_stream() ||
+         (f.state.has_stream() && session.received_end(f.inbound_stream()));
 }
 
 bool awaits_host(const Flow& f, const stp::Session& session) {
-  if (!f.established || f.endpoint.is_closed()) return false;
+  if (!f.state.is_established() || f.endpoint.is_closed()) return false;
   if (f.endpoint.state() == tcp::State::kTimeWait) return false;
   if (only_owes(f, session)) return true;
   const bool half_closed = f.endpoint.peer_finished() != f.closed_to_host;
@@ -39,24 +39,24 @@ Duration quiet_limit(const Flow& f, const stp::Session& session, const config::L
 
 bool owes_peer(const Flow& f, const stp::Session& session) {
   if (f.awaits_stream()) return true;
-  if (f.stream_state != StreamState::kOpen) return false;
+  if (!f.state.has_stream()) return false;
   // The host needs nothing more. Only the peer keeps the flow from its end.
   if (f.endpoint.is_closed() || f.endpoint.state() == tcp::State::kTimeWait) return true;
-  return !f.established || f.endpoint.received().readable() > 0 ||
-         session.unacknowledged(f.stream) > 0 || (f.finish_sent && !f.delivered);
+  return !f.state.is_established() || f.endpoint.received().readable() > 0 ||
+         session.unacknowledged(f.stream) > 0 || f.host_end == Flow::HostEnd::kInStream;
 }
 
 Instant still_since(const Flow& f, const stp::Session& session) {
-  if (!f.established || f.is_over()) return Instant::never();
+  if (!f.state.is_established() || f.is_over()) return Instant::never();
   const bool host_takes_nothing = f.endpoint.sends_in_vain() || only_owes(f, session);
   return host_takes_nothing ? earlier(f.last_activity, f.owes_since()) : f.owes_since();
 }
 
 Instant end_of_wait(const Flow& f, Duration patience) {
-  const Instant end =
-      f.owes_since() + (f.established ? patience : std::min(patience, kLongestHandshake));
-  const bool awaits_server = f.origin == Origin::kLan && !f.established &&
-                             f.stream_state == StreamState::kOpen && f.endpoint.owes_syn();
+  const Instant end = f.owes_since() +
+                      (f.state.is_established() ? patience : std::min(patience, kLongestHandshake));
+  const bool awaits_server = f.origin == Origin::kLan && !f.state.is_established() &&
+                             f.state.has_stream() && f.endpoint.owes_syn();
   return awaits_server ? earlier(end, f.created + kLongestOpening) : end;
 }
 

@@ -70,7 +70,7 @@ FlowRecord FlowEnds::record_of(const Flow& f, std::uint32_t peer, Instant now) c
   record.vlans = f.key.vlans;
   record.origin = f.origin;
   record.end = f.end;
-  record.established = f.established;
+  record.established = f.state.is_established();
   record.peer = peer;
   record.rule = f.rule->number;
   record.rule_name = RecordedName(f.rule->rule.name);

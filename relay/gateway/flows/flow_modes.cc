@@ -27,11 +27,11 @@ void confirm(Flow& f, stp::Session& session, Instant now) {
   FlowRare& told = f.make_rare();
   told.host_acknowledged = std::max(told.host_acknowledged, f.endpoint.acknowledged());
   // The peer answers its host with our host's marks, so the marks must get there first.
-  ours.answered = f.established && !f.owes_marks();
+  ours.answered = f.state.is_established() && !f.owes_marks();
   ours.ended = f.endpoint.finished_sending();
   // Fields that no mode asks for stay 0, so that they cost nothing.
   if (f.modes.ack == AckMode::kEndToEnd) ours.delivered = told.host_acknowledged;
-  if (f.modes.window == WindowMode::kMirror && f.established) {
+  if (f.modes.window == WindowMode::kMirror && f.state.is_established()) {
     ours.window = f.endpoint.is_closed() ? told.confirmed_window : f.endpoint.peer_window();
     told.confirmed_window = ours.window;
   }
@@ -40,7 +40,7 @@ void confirm(Flow& f, stp::Session& session, Instant now) {
 
 void follow(Flow& f, const stp::Session& session, const stp::Confirmation& far, Instant now) {
   follow_questions(f, session, far, now);
-  if (far.answered && !f.established) f.assume_usual_marks();
+  if (far.answered && !f.state.is_established()) f.assume_usual_marks();
   if (far.answered) f.endpoint.answer(now);
   if (f.modes.ack == AckMode::kEndToEnd) {
     f.endpoint.hold_acknowledgments(far.ended ? tcp::Endpoint::kNoHold : far.delivered, now);

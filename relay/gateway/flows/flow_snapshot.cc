@@ -19,7 +19,7 @@ FlowSnapshot describe(const Flow& f, const Peer& peer, Instant now) {
   s.bytes_from_lan = f.bytes_from_lan;
   s.bytes_to_lan = f.bytes_to_lan;
   s.lan_stored = f.endpoint.received().stored();
-  if (f.stream_state == StreamState::kOpen) {
+  if (f.state.has_stream()) {
     s.stp_unacknowledged = peer.session.unacknowledged(f.stream);
     s.stp_unsent = peer.session.unsent(f.stream);
     s.stp_credit = peer.session.credit(f.stream);

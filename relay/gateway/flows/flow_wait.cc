@@ -29,10 +29,10 @@ std::string_view to_string(Wait wait) {
 
 Wait wait_towards_peer(const Flow& f, const Peer& peer) {
   const bool is_mute = f.endpoint.is_closed() && !f.rare().deferred_reset;
-  if (is_mute || f.stream_state == StreamState::kOver) return Wait::kNothing;
-  if (!f.established) return Wait::kHandshake;
-  if (f.delivered) return Wait::kNothing;
-  if (f.stream_state == StreamState::kNone || !is_heard(peer)) return Wait::kPeer;
+  if (is_mute || f.state.has_lost_stream()) return Wait::kNothing;
+  if (!f.state.is_established()) return Wait::kHandshake;
+  if (f.host_end == Flow::HostEnd::kDelivered) return Wait::kNothing;
+  if (!f.state.has_stream() || !is_heard(peer)) return Wait::kPeer;
   const stp::Session& session = peer.session;
   if (session.unsent(f.stream) > 0) {
     return session.credit(f.stream) == 0 ? Wait::kCredit : Wait::kLink;
@@ -41,14 +41,15 @@ Wait wait_towards_peer(const Flow& f, const Peer& peer) {
     return session.send_room(f.stream) == 0 ? Wait::kStore : Wait::kLink;
   }
   if (f.endpoint.received().stored() > 0) return Wait::kLostBytes;
-  if (session.unacknowledged(f.stream) > 0 || f.finish_sent) return Wait::kAcknowledgment;
+  if (session.unacknowledged(f.stream) > 0 || f.host_end != Flow::HostEnd::kOpen)
+    return Wait::kAcknowledgment;
   return f.endpoint.receive_window() < f.endpoint.send_mss() ? Wait::kOurWindow : Wait::kSource;
 }
 
 Wait wait_towards_host(const Flow& f, const Peer& peer) {
   if (f.endpoint.is_closed() || f.endpoint.finished_sending()) return Wait::kNothing;
-  if (!f.established) return Wait::kHandshake;
-  const bool open = f.stream_state == StreamState::kOpen;
+  if (!f.state.is_established()) return Wait::kHandshake;
+  const bool open = f.state.has_stream();
   const Reassembler* const stored = open ? peer.session.received(f.inbound_stream()) : nullptr;
   const std::uint64_t ready = stored != nullptr ? stored->readable() : 0;
   const std::uint64_t queued = f.endpoint.unacknowledged();

@@ -65,7 +65,7 @@ StreamSide::Opening StreamSide::open(std::uint32_t slot, Flow& f, Instant now) {
     return peer == stp::PeerState::kAlive ? Opening::kNoResources : Opening::kPeerGone;
   }
   f.stream = *stream;
-  f.stream_state = StreamState::kOpen;
+  f.state.open_stream();
   join_class(f);
   return Opening::kOpen;
 }
@@ -90,24 +90,26 @@ void StreamSide::join_class(Flow& f) {
 }
 
 void StreamSide::reset(Flow& f, stp::ResetReason reason, Instant now) {
-  if (f.stream_state == StreamState::kOpen) {
+  if (f.state.has_stream()) {
     session_of(f).reset(f.stream, reason, now);
     if (f.inbound()) session_of(f).reset(*f.inbound(), reason, now);
   }
-  f.stream_state = StreamState::kOver;
+  f.state.end_stream();
   f.forget_inbound();
   count_waiting(f, 0);
 }
 
 void StreamSide::reset(Flow& f, const stp::IcmpRefusal& refusal, Instant now) {
-  if (f.stream_state == StreamState::kOpen) session_of(f).reset(f.stream, refusal, now);
+  if (f.state.has_stream()) session_of(f).reset(f.stream, refusal, now);
   reset(f, stp::ResetReason::kNone, now);  // the second stream, if both hosts opened
 }
 
 void StreamSide::release_if_done(Flow& f, Instant now) {
   stp::Session& session = session_of(f);
   const stp::StreamId inbound = f.inbound_stream();
-  if (!f.delivered || !session.received_end(inbound) || !all_confirmed(f, session)) return;
+  if (f.host_end != Flow::HostEnd::kDelivered || !session.received_end(inbound) ||
+      !all_confirmed(f, session))
+    return;
   if (f.rare().deferred_reset) return;  // a RESET of either gateway ends it
   if (session.received(inbound)->readable() > 0) return;
   session.release(f.stream, now);
@@ -117,14 +119,14 @@ void StreamSide::release_if_done(Flow& f, Instant now) {
     session.release(inbound, now);
     f.forget_inbound();
   }
-  f.stream_state = StreamState::kOver;
+  f.state.end_stream();
 }
 
 void StreamSide::feed(Flow& f, Instant now) {
   const std::uint64_t readable = f.endpoint.received().readable();
   if (readable > 0 && f.hot() == nullptr) f.heat(now);
   count_waiting(f, readable);
-  if (f.finish_sent) return;
+  if (f.host_end != Flow::HostEnd::kOpen) return;
   stp::Session& session = session_of(f);
   if (f.endpoint.received().readable() > 0) {
     // If there is too little room for a block, the session waits for more, and calls again.
@@ -134,7 +136,7 @@ void StreamSide::feed(Flow& f, Instant now) {
     session.set_ready(f.stream, true);
   } else if (f.endpoint.peer_finished() || has_told_reset(f)) {
     session.finish(f.stream);
-    f.finish_sent = true;
+    f.host_end = Flow::HostEnd::kInStream;
   }
 }
 

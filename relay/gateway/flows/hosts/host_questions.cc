@@ -92,7 +92,7 @@ bool go_on_for_far_host(Flow& f, HostQuestions& q, Instant now) {
 }  // namespace
 
 bool may_ask(const Flow& f, const stp::Session& session) {
-  return f.established && f.stream_state == StreamState::kOpen && session.host_words();
+  return f.state.is_established() && f.state.has_stream() && session.host_words();
 }
 
 void hear_question(Flow& f, const stp::Session& session, Counters& counters, Instant now) {

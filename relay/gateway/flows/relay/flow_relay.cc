@@ -63,7 +63,7 @@ std::uint64_t owed_by(const Flow& f) {
 
 // Both hosts have sent something through the gateways. A client does not count before its handshake
 // is complete, as its SYN may be forged.
-bool has_heard_both_hosts(const Flow& f) { return f.established && f.bytes_to_lan > 0; }
+bool has_heard_both_hosts(const Flow& f) { return f.state.is_established() && f.bytes_to_lan > 0; }
 
 bool has_stray_answer(const Flow& f) {
   return static_cast<std::uint16_t>(f.endpoint.stray_answers()) != f.stray_answers;
@@ -265,7 +265,7 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
   catch_up(slot, now);
   Flow& f = flow(slot);
   const bool known = f.stream == event.stream || f.inbound_stream() == event.stream;
-  if (f.stream_state != StreamState::kOpen || !known || f.peer != peer) return;
+  if (!f.state.has_stream() || !known || f.peer != peer) return;
   if (event.kind == Kind::kReadable || event.kind == Kind::kConfirmed) hear_far_host(f, now);
   if (event.kind == Kind::kReset) {
     const stp::ResetReason reason = reason_of(f, event);
@@ -282,10 +282,10 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
       abort_or_abandon(f, reason, now);
     }
   } else if (event.kind == Kind::kDelivered) {
-    if (f.stream == event.stream) f.delivered = true;
+    if (f.stream == event.stream) f.host_end = Flow::HostEnd::kDelivered;
   } else if (event.kind == Kind::kConfirmed) {
     const stp::Confirmation far = session_of(f).confirmation(event.stream);
-    if (far.answered && !f.established) note_answer(f, now);
+    if (far.answered && !f.state.is_established()) note_answer(f, now);
     follow(f, session_of(f), far, now);
     hear_urgent(f, far.urgent, tcp_counters_);
     windows_.adjust(f, ahead_of(f, now), now);
@@ -370,7 +370,7 @@ void FlowRelay::produce(stp::StreamId stream, std::uint32_t number, Instant now)
   const std::uint32_t slot = context.index();
   catch_up(slot, now);
   Flow& f = flow(slot);
-  if (f.stream_state != StreamState::kOpen || f.stream != stream) return;  // given up meanwhile
+  if (!f.state.has_stream() || f.stream != stream) return;  // given up meanwhile
   const bool owed_marks = f.owes_marks();
   streams_.produce(f, windows_, now);
   if (owed_marks && !f.owes_marks()) confirm(f, session_of(f), now);
@@ -382,7 +382,7 @@ void FlowRelay::trim(Flow& f) {
   f.trimmed = true;
   f.cool();
   f.endpoint.trim();
-  if (f.stream_state != StreamState::kOpen) return;
+  if (!f.state.has_stream()) return;
   session_of(f).trim(f.stream);
   if (f.inbound()) session_of(f).trim(*f.inbound());
 }
@@ -391,21 +391,21 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
   work_.add();
   Flow& f = flow(slot);
   const bool had_heard_both = has_heard_both_hosts(f);
-  if (!f.established && f.endpoint.is_synchronised()) {
-    f.established = true;
+  if (!f.state.is_established() && f.endpoint.is_synchronised()) {
+    f.state.complete_handshake();
     if (f.half_open) quotas_.count_answered(f, configured(f.peer));
     flows_.count_answered(f);
-    if (f.origin == Origin::kLan && f.stream_state == StreamState::kOpen) {
+    if (f.origin == Origin::kLan && f.state.has_stream()) {
       counters_.add(Counter::kFlowsEstablished);
     }
   }
   // If the peer may have been started anew, the flow waits until that is settled.
   if (f.awaits_stream() && !session_of(f).doubts_peer()) {
     open_stream(slot, now);
-    if (f.stream_state == StreamState::kOpen) counters_.add(Counter::kFlowsEstablished);
+    if (f.state.has_stream()) counters_.add(Counter::kFlowsEstablished);
   }
-  if (f.stream_state == StreamState::kOpen) streams_.feed(f, now);
-  if (f.stream_state == StreamState::kOpen) {
+  if (f.state.has_stream()) streams_.feed(f, now);
+  if (f.state.has_stream()) {
     const std::uint64_t before = f.bytes_to_lan;
     const PathMarks marks = f.far_marks;
     const StreamSide::Delivery delivery = streams_.deliver(f, windows_, now);
@@ -430,19 +430,19 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
   if (f.rare().questions && go_on_with_questions(f, session_of(f), counters_, now)) [[unlikely]] {
     seek_host(f, now);
   }
-  if (f.stream_state == StreamState::kOpen) confirm(f, session_of(f), now);
+  if (f.state.has_stream()) confirm(f, session_of(f), now);
   if (f.endpoint.is_closed() && !f.close_handled) handle_closed_endpoint(f, now);
   if (f.rare().deferred_reset) [[unlikely]]
     continue_deferred_reset(slot, now);
-  if (f.stream_state == StreamState::kOpen) streams_.release_if_done(f, now);
-  if (f.stream_state == StreamState::kOver && awaits_report(f) && !f.rare().far_awaited) {
+  if (f.state.has_stream()) streams_.release_if_done(f, now);
+  if (f.state.has_lost_stream() && awaits_report(f) && !f.rare().far_awaited) {
     f.make_rare().far_awaited = true;
     ends_.expect_report(stream_of(f), slot, now);
   }
   quotas_.note_stored(f);
   // Usually only the timer must be set. If the stream is over, settle() may remove the flow, but
   // callers still use it. So such a flow is queued, and settle() handles it at its turn.
-  if (f.stream_state != StreamState::kOpen || f.endpoint.may_have_segment()) {
+  if (!f.state.has_stream() || f.endpoint.may_have_segment()) {
     queue(slot);
   } else if (!flows_.ring().has(slot)) {
     settle(slot, now);
@@ -550,7 +550,7 @@ const FlowKey* FlowRelay::key_of(std::size_t peer, const stp::Event& event) cons
     return nullptr;
   }
   const Flow& f = flows_[context.index()];
-  const bool same = f.stream_state == StreamState::kOpen && f.stream == event.stream;
+  const bool same = f.state.has_stream() && f.stream == event.stream;
   return same && f.peer == peer && !is_behind(f) ? &f.key : nullptr;
 }
 

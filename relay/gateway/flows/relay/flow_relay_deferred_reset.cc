@@ -16,7 +16,7 @@ bool FlowRelay::gives_memory_back(const Flow& f, Instant now) {
 
 // Our host has reset its connection. False: none of its bytes are in flight.
 bool FlowRelay::begin_deferred_reset(Flow& f, Instant now) {
-  if (f.stream_state != StreamState::kOpen) return false;
+  if (!f.state.has_stream()) return false;
   const auto stage = first_stage(f, session_of(f));
   if (!stage) return false;
   f.make_rare().deferred_reset = std::make_unique<DeferredReset>(
@@ -50,14 +50,14 @@ void FlowRelay::continue_deferred_reset(std::uint32_t slot, Instant now) {
   } else {
     follow_to_peer(slot, word, now);
   }
-  const bool is_over = f.endpoint.is_closed() && f.stream_state != StreamState::kOpen;
+  const bool is_over = f.endpoint.is_closed() && !f.state.has_stream();
   if (is_over) f.make_rare().deferred_reset.reset();
 }
 
 // Drops the bytes for our host, which has closed the connection.
 void FlowRelay::follow_to_peer(std::uint32_t slot, DeferredReset& word, Instant now) {
   Flow& f = flow(slot);
-  if (f.stream_state != StreamState::kOpen) return;
+  if (!f.state.has_stream()) return;
   using Delivery = StreamSide::Delivery;
   switch (streams_.drop(f, now)) {
     case Delivery::kDone:
@@ -111,7 +111,7 @@ void FlowRelay::end_deferred_reset(Flow& f, Instant now) {
 void FlowRelay::cut_short_deferred_reset(Flow& f, Instant now) {
   const DeferredReset* const word = f.rare().deferred_reset.get();
   if (word == nullptr || word->stage == DeferredReset::Stage::kToHost) return;
-  if (f.stream_state == StreamState::kOpen) counters_.add(Counter::kResetsCutShort);
+  if (f.state.has_stream()) counters_.add(Counter::kResetsCutShort);
   streams_.reset(f, stp::ResetReason::kHostReset, now);
 }
 

@@ -11,7 +11,7 @@ constexpr Duration kDoubtAfter = Duration::seconds(1);
 
 // The client is in SYN-SENT: only the server's answer completes its handshake.
 bool waits_for_server(const Flow& f) {
-  return f.origin == Origin::kLan && !f.established &&
+  return f.origin == Origin::kLan && !f.state.is_established() &&
          f.modes.handshake == config::HandshakeMode::kRemote;
 }
 
@@ -38,8 +38,9 @@ void FlowRelay::handle_closed_endpoint(Flow& f, Instant now) {
       count_end(f, Counter::kFlowsUnreachable);
       break;
     case tcp::CloseReason::kTimeout:
-      reason = f.established ? stp::ResetReason::kTimeout : stp::ResetReason::kUnreachable;
-      count_end(f, f.established               ? Counter::kFlowsResetTimeout
+      reason =
+          f.state.is_established() ? stp::ResetReason::kTimeout : stp::ResetReason::kUnreachable;
+      count_end(f, f.state.is_established()    ? Counter::kFlowsResetTimeout
                    : f.origin == Origin::kPeer ? Counter::kFlowsUnreachable
                                                : Counter::kFlowsHandshakeTimeout);
       break;
@@ -52,7 +53,7 @@ void FlowRelay::handle_closed_endpoint(Flow& f, Instant now) {
 // own MAC, and resets the near host from that MAC too. Both hosts are on this LAN, and its switches
 // must not learn either host at the gateway's port. False if the far host has not moved.
 bool FlowRelay::take_in_arrived(Flow& f, stp::ResetReason reason, Instant now) {
-  if (reason != stp::ResetReason::kTimeout || !f.established) return false;
+  if (reason != stp::ResetReason::kTimeout || !f.state.is_established()) return false;
   const auto* const check =
       arrivals_.find({f.key.remote, f.key.vlans}, f.to_host.source, configured(f.peer), now);
   if (check == nullptr || check->state != PresenceChecks::State::kHere) return false;
@@ -163,7 +164,7 @@ std::uint32_t FlowRelay::asked_in_other_vlan(const FlowKey& key,
   const std::uint32_t slot = asked_.find(key);
   if (slot == kNoSlot || !flows_.contains(slot)) return kNoSlot;
   const Flow& f = flows_[slot];
-  const bool waits = f.origin == Origin::kPeer && f.stream_state == StreamState::kOpen &&
+  const bool waits = f.origin == Origin::kPeer && f.state.has_stream() &&
                      f.endpoint.state() == tcp::State::kSynSent && !is_behind(f);
   const bool is_its =
       untagged(f.key) == untagged(key) && !f.endpoint.shows_another_connection(header);
@@ -225,7 +226,7 @@ void FlowRelay::count_end(Flow& f, Counter counter) {
 void FlowRelay::remove(std::uint32_t slot, Instant now) {
   Flow& f = flow(slot);
   count_end(f, Counter::kFlowsFinished);
-  if (f.established) records_.ended.remember(f.key, 0, now);
+  if (f.state.is_established()) records_.ended.remember(f.key, 0, now);
   journal_.release(f.journal_place);
   release_slot(slot, now);
 }
@@ -284,7 +285,7 @@ void FlowRelay::handle_report(std::size_t session, const LanReport& report) {
 
 void FlowRelay::settle(std::uint32_t slot, Instant now) {
   Flow& f = flow(slot);
-  if (f.stream_state != StreamState::kOpen) {
+  if (!f.state.has_stream()) {
     if (f.endpoint.is_closed()) return remove(slot, now);
     if (const auto state = f.endpoint.time_wait()) return retire(slot, *state, now);
   }
@@ -381,7 +382,7 @@ void FlowRelay::write_down(Flow& f) {
 void FlowRelay::doubt(Flow& f, Instant now) {
   f.stray_answers = static_cast<std::uint16_t>(f.endpoint.stray_answers());
   const bool far_host_spoke = f.bytes_to_lan > 0 || f.rare().far_window;
-  if (f.origin != Origin::kLan || f.stream_state != StreamState::kOpen || far_host_spoke) return;
+  if (f.origin != Origin::kLan || !f.state.has_stream() || far_host_spoke) return;
   peers_[f.peer]->control_messages.doubt(f.stream, now);
 }
 
@@ -392,7 +393,7 @@ std::uint32_t FlowRelay::find_open(std::size_t peer, stp::StreamId stream, Insta
   if (!flows_.contains(slot)) return kNoSlot;
   catch_up(slot, now);
   const Flow& f = flow(slot);
-  const bool is_open = f.stream_state == StreamState::kOpen && f.stream == stream;
+  const bool is_open = f.state.has_stream() && f.stream == stream;
   return f.peer == peer && is_open ? slot : kNoSlot;
 }
 

@@ -11,19 +11,19 @@ bool FlowRelay::meet(std::uint32_t slot, std::size_t peer, stp::StreamId stream,
   catch_up(slot, now);
   Flow& f = flow(slot);
   if (f.origin != Origin::kLan || f.peer != peer || f.inbound() || f.endpoint.is_closed() ||
-      f.stream_state == StreamState::kOver || f.modes.any() || metadata.modes.any()) {
+      f.state.has_lost_stream() || f.modes.any() || metadata.modes.any()) {
     return false;
   }
   stp::Session& session = session_of(f);
   f.make_rare().marks_told = true;
   f.far_marks = {.traffic_class = static_cast<std::uint8_t>(metadata.traffic_class & 0xfcU),
                  .hop_limit = metadata.hop_limit};
-  if (f.stream_state == StreamState::kNone) {
+  if (!f.state.has_stream()) {
     // Our stream is not opened yet, so the flow uses the peer's stream in both directions.
     f.stream = stream;
-    f.stream_state = StreamState::kOpen;
+    f.state.open_stream();
     f.told_marks = PathMarks{.traffic_class = f.far_marks.traffic_class};
-    if (f.established) counters_.add(Counter::kFlowsEstablished);
+    if (f.state.is_established()) counters_.add(Counter::kFlowsEstablished);
   } else {
     // nullptr: the peer has already reset our stream.
     const Reassembler* const stored = session.received(f.stream);
@@ -54,7 +54,7 @@ void FlowRelay::supersede(std::uint32_t slot, std::size_t peer, Instant now) {
   cut_short_deferred_reset(f, now);
   const bool same_client = f.origin == Origin::kPeer && f.peer == peer;
   if ((!f.is_over() && !same_client) || final_segments_.full()) return;
-  if (f.stream_state == StreamState::kOpen) count_end(f, Counter::kFlowsResetByPeer);
+  if (f.state.has_stream()) count_end(f, Counter::kFlowsResetByPeer);
   streams_.reset(f, stp::ResetReason::kNone, now);
   send_final_segment(f, now);
   remove(slot, now);

@@ -47,7 +47,7 @@ void FlowRelay::tell_destination(const Flow& f, const wire::EthernetHeader& seen
   LanDestinations& destinations = peer.control_messages.destinations();
   const HostPair pair = host_pair(f.key);
   const AnnouncedDestinations::Listener listener{f.peer, peer.epoch_log.count()};
-  if (f.stream_state != StreamState::kOpen || lan_.is_routed(peer.lane.peer) ||
+  if (!f.state.has_stream() || lan_.is_routed(peer.lane.peer) ||
       !lan_.may_be_host(seen.destination) || !destinations.are_understood() ||
       !announced_destinations_.is_news(listener, pair, seen.destination, now)) {
     return;
@@ -154,7 +154,7 @@ void FlowRelay::seek_host(Flow& f, Instant now) {
     // This MAC has reached the host for sure. One repeat may only mean a loss, so the sender's MAC
     // is tried at the next repeat.
     rare.other_mac = rare.sender_mac;
-  } else if (f.origin == Origin::kLan && !f.established) {
+  } else if (f.origin == Origin::kLan && !f.state.is_established()) {
     // A server is reached by the MAC that the far host uses.
     lan_.ask_for_owner({f.key.local, f.key.vlans}, f.to_host, now);
   }
@@ -229,7 +229,7 @@ void FlowRelay::try_mac(Flow& f, const MacAddress& mac) {
   FlowRare& rare = f.make_rare();
   if (!f.seeks_host) {
     rare.known_mac = f.to_host.destination;
-    rare.may_go_home = f.established;
+    rare.may_go_home = f.state.is_established();
   }
   f.seeks_host = true;
   rare.other_mac = mac;

@@ -202,7 +202,7 @@ void FlowRelay::handle_opened(std::size_t peer, stp::StreamId stream, Instant no
   note_far_marks(f, now);
   f.host_marks.traffic_class = f.told_marks.traffic_class = f.far_marks.traffic_class;
   f.stream = stream;
-  f.stream_state = StreamState::kOpen;
+  f.state.open_stream();
   streams_.adopt(slot, f, stream);
   asked_.add(key, slot);
   counters_.add(Counter::kFlowsFromPeer);
@@ -222,7 +222,7 @@ void FlowRelay::open_stream(std::uint32_t slot, Instant now) {
   // The host must not believe that it is connected.
   const bool gone = opening == StreamSide::Opening::kPeerGone;
   count_end(f, gone ? Counter::kFlowsResetPeerClosed : Counter::kFlowsResetNoResources);
-  f.stream_state = StreamState::kOver;
+  f.state.end_stream();
   abort_or_abandon(f, gone ? stp::ResetReason::kShutdown : stp::ResetReason::kNoResources, now);
 }
 

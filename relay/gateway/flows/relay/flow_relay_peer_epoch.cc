@@ -43,7 +43,7 @@ void FlowRelay::lose_stream(std::uint32_t slot, PeerEpochLog::Kind kind, Instant
   Flow& f = flow(slot);
   // If the stream was already over, the flow has all that it needs from the peer, and ends by
   // itself.
-  if (f.stream_state != StreamState::kOpen) return;
+  if (!f.state.has_stream()) return;
   const bool restarted = kind == PeerEpochLog::Kind::kRestarted;
   if (restarted) remember(f);
   end_without_stream(
@@ -52,7 +52,7 @@ void FlowRelay::lose_stream(std::uint32_t slot, PeerEpochLog::Kind kind, Instant
 
 void FlowRelay::end_without_stream(std::uint32_t slot, Counter reason, Instant now) {
   Flow& f = flow(slot);
-  f.stream_state = StreamState::kOver;
+  f.state.end_stream();
   f.forget_inbound();
   if (f.endpoint.state() == tcp::State::kTimeWait && !f.endpoint.holds_fin()) return;
   if (!f.endpoint.is_closed()) {
@@ -66,7 +66,7 @@ void FlowRelay::end_without_stream(std::uint32_t slot, Counter reason, Instant n
 // silent, it may have been started anew, so the flow is remembered for it.
 void FlowRelay::give_up(std::uint32_t slot, Instant now) {
   Flow& f = flow(slot);
-  const bool is_known = f.stream_state == StreamState::kOpen;
+  const bool is_known = f.state.has_stream();
   if (is_known && session_of(f).peer_state() != stp::PeerState::kAlive) remember(f);
   reset_flow(slot, stp::ResetReason::kTimeout, Counter::kFlowsResetPeerLost, now);
 }
@@ -99,7 +99,7 @@ void FlowRelay::look_at(std::uint32_t slot, Instant now) {
   if (f.configurations == configurations_) return;
   f.configurations = configurations_;
   // The flow's timers may now be earlier, and its class may have changed.
-  if (f.stream_state == StreamState::kOpen) streams_.join_class(f);
+  if (f.state.has_stream()) streams_.join_class(f);
   queue(slot);
 }
 

@@ -29,7 +29,7 @@ class HostedFlow {
     flow.endpoint.accept(syn, now);
     listen(now);
     say({}, now);
-    flow.established = true;
+    flow.state.complete_handshake();
     flow.to_host = host_to_server().reversed();
     EXPECT_TRUE(flow.endpoint.is_synchronised());
   }

@@ -17,7 +17,7 @@ class FlowDeadlineTest : public testing::Test {
     limits_.idle_timeout = Duration::seconds(7200);
     limits_.half_close_timeout = Duration::seconds(10);
     f_.stream = *session().open_stream({}, 0, now_);
-    f_.stream_state = StreamState::kOpen;
+    f_.state.open_stream();
     f_.last_activity = now_;
   }
   stp::Session& session() { return peer_.session(); }
@@ -95,7 +95,7 @@ TEST_F(FlowDeadlineTest, AHostThatTakesNothingOfAClosedConnectionIsNotWaitedForL
 
 TEST_F(FlowDeadlineTest, WithoutItsStreamAClosedHostIsOnlyOwed) {
   host_.close(now_);
-  f_.stream_state = StreamState::kOver;
+  f_.state.end_stream();
   f_.closed_to_host = true;
   EXPECT_TRUE(only_owes());
   EXPECT_EQ(quiet_limit(), limits_.half_close_timeout);
@@ -104,7 +104,7 @@ TEST_F(FlowDeadlineTest, WithoutItsStreamAClosedHostIsOnlyOwed) {
 TEST_F(FlowDeadlineTest, NothingIsOnlyOwedBeforeThereIsAStream) {
   end(f_.stream);
   host_.close(now_);
-  f_.stream_state = StreamState::kNone;
+  f_.state = FlowState::kAwaitsPeer;
   EXPECT_FALSE(only_owes()) << "the number is another's";
 }
 
@@ -148,7 +148,7 @@ TEST_F(FlowDeadlineTest, AClosedEndpointWaitsForNoHost) {
 }
 
 TEST_F(FlowDeadlineTest, AFlowOwesThePeerWhatIsNotKnownToHaveArrived) {
-  f_.established = true;
+  f_.state.complete_handshake();
   exchange();
   EXPECT_FALSE(owes_peer(f_, session()));
   const std::vector<std::byte> said(100);
@@ -157,14 +157,14 @@ TEST_F(FlowDeadlineTest, AFlowOwesThePeerWhatIsNotKnownToHaveArrived) {
   exchange();
   EXPECT_FALSE(owes_peer(f_, session()));
   session().finish(f_.stream);
-  f_.finish_sent = true;
+  f_.host_end = Flow::HostEnd::kInStream;
   EXPECT_TRUE(owes_peer(f_, session())) << "the end";
-  f_.delivered = true;
+  f_.host_end = Flow::HostEnd::kDelivered;
   EXPECT_FALSE(owes_peer(f_, session()));
 }
 
 TEST_F(FlowDeadlineTest, WhatWaitsForASilentPeerWaitsAsLongAsItIsToldTo) {
-  f_.established = true;
+  f_.state.complete_handshake();
   EXPECT_TRUE(end_of_wait(f_, kPatience).is_never());
   EXPECT_TRUE(still_since(f_, session()).is_never());
   f_.heat(now_).owes_since = now_ + Duration::seconds(5);
@@ -175,7 +175,7 @@ TEST_F(FlowDeadlineTest, WhatWaitsForASilentPeerWaitsAsLongAsItIsToldTo) {
 }
 
 TEST_F(FlowDeadlineTest, AClientWithoutAnAnswerHasGivenUpSooner) {
-  f_.established = false;
+  f_.state = FlowState::kOpening;
   f_.heat(now_).owes_since = now_;
   EXPECT_EQ(end_of_wait(f_, kPatience), now_ + Duration::seconds(127));
   EXPECT_EQ(end_of_wait(f_, Duration::seconds(60)), now_ + Duration::seconds(60));
@@ -192,7 +192,7 @@ TEST_F(FlowDeadlineTest, AnOpeningOfWhichAPeerThatIsHeardSaysNothingHasALimit) {
   syn.options.mss = 1460;
   opening.endpoint.accept(syn, now_, tcp::Endpoint::Answer::kLater);
   EXPECT_TRUE(end_of_wait(opening, kPatience).is_never()) << "the peer has not been asked";
-  opening.stream_state = StreamState::kOpen;
+  opening.state.open_stream();
   EXPECT_EQ(end_of_wait(opening, kPatience), opening.created + Duration::seconds(200));
   opening.heat(now_).owes_since = now_;
   EXPECT_EQ(end_of_wait(opening, kPatience), now_ + Duration::seconds(127)) << "it is silent, too";
@@ -227,7 +227,7 @@ TEST_F(FlowDeadlineTest, TimeWaitHasALimitOfItsOwn) {
   host_.close(now_);
   host_.listen(now_);
   ASSERT_EQ(f_.endpoint.state(), tcp::State::kTimeWait);
-  f_.delivered = true;
+  f_.host_end = Flow::HostEnd::kDelivered;
   EXPECT_TRUE(owes_peer(f_, session())) << "else a silent peer would keep it for ever";
   ASSERT_LT(f_.last_activity + quiet_limit(), f_.endpoint.next_timeout());
   EXPECT_EQ(deadline(), f_.endpoint.next_timeout());

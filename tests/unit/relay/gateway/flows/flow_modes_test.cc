@@ -28,9 +28,9 @@ class FlowModesTest : public testing::Test {
     flow_->endpoint.accept(syn, now_);
     acknowledgment_ = flow_->endpoint.poll_segment(now_)->header.sequence + 1;
     speak(segment(0, wire::TcpFlags::kAck));
-    flow_->established = true;
+    flow_->state.complete_handshake();
     flow_->stream = *peer_.session().open_stream({}, 0, now_);
-    flow_->stream_state = StreamState::kOpen;
+    flow_->state.open_stream();
   }
   wire::TcpHeader segment(std::uint32_t offset, std::uint8_t flags) const {
     wire::TcpHeader header;

@@ -107,7 +107,7 @@ class SpliceTest : public testing::Test, public stp::StreamSource {
     ASSERT_TRUE(answer);
     acknowledged_ = answer->header.sequence + 1;
     flow_->stream = *session_.open_stream({}, 0, now_);
-    flow_->stream_state = StreamState::kOpen;
+    flow_->state.open_stream();
     speak({});
     ASSERT_TRUE(flow_->endpoint.is_synchronised());
   }

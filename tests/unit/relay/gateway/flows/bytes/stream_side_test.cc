@@ -21,7 +21,7 @@ using Bytes = std::vector<std::byte>;
 
 TEST_F(StreamSideTest, TheFarGatewayLearnsOfAFlowWhenItsStreamOpens) {
   open();
-  EXPECT_EQ(f_.stream_state, StreamState::kOpen);
+  EXPECT_TRUE(f_.state.has_stream());
   EXPECT_EQ(session().context(f_.stream), StreamContext::of_flow(kSlot).number());
   exchange();
   const auto opened = far_events(stp::Event::Kind::kOpened);
@@ -42,25 +42,25 @@ TEST_F(StreamSideTest, AFlowWaitsForAPeerThatHasYetToAnswer) {
                                                peer_, peer_, 1, Lane{}, 16, now_));
   f_.peer = 1;
   EXPECT_EQ(side_->open(kSlot, f_, now_), Opening::kLater);
-  EXPECT_EQ(f_.stream_state, StreamState::kNone);
+  EXPECT_EQ(f_.state, FlowState::kHandshake);
 }
 
 TEST_F(StreamSideTest, ThereIsNoStreamToAPeerThatHasStopped) {
   peer_.far().close(now_);
   exchange();
   EXPECT_EQ(side_->open(kSlot, f_, now_), Opening::kPeerGone);
-  EXPECT_EQ(f_.stream_state, StreamState::kNone);
+  EXPECT_EQ(f_.state, FlowState::kHandshake);
 }
 
 TEST_F(StreamSideTest, WithoutPlaceForAStreamResourcesAreToBlameAndNotThePeer) {
   while (session().open_stream({}, 0, now_)) continue;
   EXPECT_EQ(side_->open(kSlot, f_, now_), Opening::kNoResources);
-  EXPECT_EQ(f_.stream_state, StreamState::kNone);
+  EXPECT_EQ(f_.state, FlowState::kHandshake);
 }
 
 TEST_F(StreamSideTest, AStreamOfThePeerBecomesTheFlows) {
   f_.stream = opened_by_far();
-  f_.stream_state = StreamState::kOpen;
+  f_.state.open_stream();
   side_->adopt(kSlot, f_, f_.stream);
   EXPECT_EQ(session().context(f_.stream), StreamContext::of_flow(kSlot).number());
   EXPECT_EQ(f_.traffic_class, *classes_.find("b"));
@@ -189,19 +189,19 @@ TEST_F(StreamSideTest, TheStreamEndsBehindTheLastByteOfTheHost) {
   host_.say_some(100, now_);
   host_.close(now_);
   side_->feed(f_, now_);
-  EXPECT_FALSE(f_.finish_sent) << "it has more";
+  EXPECT_EQ(f_.host_end, Flow::HostEnd::kOpen) << "it has more";
   EXPECT_EQ(far_heard().size(), compress::kBlockHeaderSize + 100);
-  EXPECT_TRUE(f_.finish_sent);
+  EXPECT_EQ(f_.host_end, Flow::HostEnd::kInStream);
   EXPECT_TRUE(peer_.far().received_end(f_.stream));
 }
 
 TEST_F(StreamSideTest, AHostThatHasSaidAllEndsTheStreamAtOnce) {
   open();
   side_->feed(f_, now_);
-  EXPECT_FALSE(f_.finish_sent);
+  EXPECT_EQ(f_.host_end, Flow::HostEnd::kOpen);
   host_.close(now_);
   side_->feed(f_, now_);
-  EXPECT_TRUE(f_.finish_sent);
+  EXPECT_EQ(f_.host_end, Flow::HostEnd::kInStream);
   exchange();
   EXPECT_TRUE(peer_.far().received_end(f_.stream));
 }
@@ -467,7 +467,7 @@ class EndOfAStream : public StreamSideTest {
     side_->feed(f_, now_);
     far_says(sample(200));
     far_ends();
-    f_.delivered = true;
+    f_.host_end = Flow::HostEnd::kDelivered;
   }
   bool is_known(stp::StreamId stream) { return session().context(stream).has_value(); }
 };
@@ -478,7 +478,7 @@ TEST_F(EndOfAStream, ResetEndsBothStreamsAndTheFarGatewayIsToldWhy) {
   static_cast<void>(far_events(stp::Event::Kind::kOpened));
   const std::vector<stp::StreamId> streams{f_.stream, *f_.inbound()};
   side_->reset(f_, stp::ResetReason::kHostReset, now_);
-  EXPECT_EQ(f_.stream_state, StreamState::kOver);
+  EXPECT_TRUE(f_.state.has_lost_stream());
   EXPECT_FALSE(f_.inbound());
   exchange();
   const auto resets = far_events(stp::Event::Kind::kReset);
@@ -492,10 +492,10 @@ TEST_F(EndOfAStream, ResetEndsBothStreamsAndTheFarGatewayIsToldWhy) {
 
 TEST_F(EndOfAStream, OfAStreamThatIsNotTheFlowsTheSessionIsToldNothing) {
   open();
-  for (const StreamState state : {StreamState::kNone, StreamState::kOver}) {
-    f_.stream_state = state;
+  for (const FlowState state : {FlowState::kHandshake, FlowState::kRefused}) {
+    f_.state = state;
     side_->reset(f_, stp::ResetReason::kHostReset, now_);
-    EXPECT_EQ(f_.stream_state, StreamState::kOver);
+    EXPECT_TRUE(f_.state.has_lost_stream());
     EXPECT_TRUE(is_known(f_.stream));
   }
 }
@@ -505,7 +505,7 @@ TEST_F(EndOfAStream, ItIsReleasedWhenAllIsDone) {
   end_both();
   EXPECT_TRUE(deliver());
   side_->release_if_done(f_, now_);
-  EXPECT_EQ(f_.stream_state, StreamState::kOver);
+  EXPECT_TRUE(f_.state.has_lost_stream());
   EXPECT_FALSE(is_known(f_.stream));
 }
 
@@ -513,9 +513,9 @@ TEST_F(EndOfAStream, ItIsKeptUntilThePeerHasEverything) {
   open();
   end_both();
   EXPECT_TRUE(deliver());
-  f_.delivered = false;
+  f_.host_end = Flow::HostEnd::kInStream;
   side_->release_if_done(f_, now_);
-  EXPECT_EQ(f_.stream_state, StreamState::kOpen);
+  EXPECT_TRUE(f_.state.has_stream());
   EXPECT_TRUE(is_known(f_.stream));
 }
 
@@ -524,19 +524,19 @@ TEST_F(EndOfAStream, ItIsKeptUntilTheFarHostHasSaidAll) {
   host_.close(now_);
   side_->feed(f_, now_);
   exchange();
-  f_.delivered = true;
+  f_.host_end = Flow::HostEnd::kDelivered;
   side_->release_if_done(f_, now_);
-  EXPECT_EQ(f_.stream_state, StreamState::kOpen);
+  EXPECT_TRUE(f_.state.has_stream());
 }
 
 TEST_F(EndOfAStream, ItIsKeptUntilTheHostHasBeenHandedEverything) {
   open();
   end_both();
   side_->release_if_done(f_, now_);
-  ASSERT_EQ(f_.stream_state, StreamState::kOpen);
+  ASSERT_TRUE(f_.state.has_stream());
   EXPECT_TRUE(deliver());
   side_->release_if_done(f_, now_);
-  EXPECT_EQ(f_.stream_state, StreamState::kOver);
+  EXPECT_TRUE(f_.state.has_lost_stream());
 }
 
 TEST_F(EndOfAStream, WhereACloseIsConfirmedItIsKeptUntilBothHostsHaveEverything) {
@@ -545,12 +545,12 @@ TEST_F(EndOfAStream, WhereACloseIsConfirmedItIsKeptUntilBothHostsHaveEverything)
   end_both();
   EXPECT_TRUE(deliver());
   side_->release_if_done(f_, now_);
-  EXPECT_EQ(f_.stream_state, StreamState::kOpen);
+  EXPECT_TRUE(f_.state.has_stream());
   host_.say({}, now_);  // the host acknowledges
   peer_.far().confirm(f_.stream, {.answered = true, .ended = true}, now_);
   exchange();
   side_->release_if_done(f_, now_);
-  EXPECT_EQ(f_.stream_state, StreamState::kOver);
+  EXPECT_TRUE(f_.state.has_lost_stream());
 }
 
 TEST_F(EndOfAStream, WhereBothHaveOpenedTheInboundStreamIsFinishedLast) {
@@ -561,7 +561,7 @@ TEST_F(EndOfAStream, WhereBothHaveOpenedTheInboundStreamIsFinishedLast) {
   exchange();
   EXPECT_FALSE(peer_.far().received_end(inbound));
   side_->release_if_done(f_, now_);
-  EXPECT_EQ(f_.stream_state, StreamState::kOver);
+  EXPECT_TRUE(f_.state.has_lost_stream());
   EXPECT_FALSE(f_.inbound());
   EXPECT_FALSE(is_known(f_.stream));
   EXPECT_FALSE(is_known(inbound));

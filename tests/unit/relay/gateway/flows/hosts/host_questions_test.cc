@@ -20,7 +20,7 @@ class HostQuestionsTest : public testing::Test {
   explicit HostQuestionsTest(Speaks speaks = Speaks::kHostWords)
       : peer_(carrier_, now_, stp::FecMode::kAuto, speaks) {
     f_.stream = *session().open_stream({}, 0, now_);
-    f_.stream_state = StreamState::kOpen;
+    f_.state.open_stream();
     exchange();
   }
   stp::Session& session() { return peer_.session(); }
@@ -202,7 +202,7 @@ TEST_F(HostQuestionsTest, AByteLongAfterTheLastOneAsks) {
 TEST_F(HostQuestionsTest, WithoutAStreamTheGatewayAnswers) {
   ask();
   EXPECT_FALSE(speaks());
-  f_.stream_state = StreamState::kOver;
+  f_.state.end_stream();
   EXPECT_FALSE(go_on_with_questions(f_, session(), counters_, now_));
   EXPECT_TRUE(speaks()) << "nobody will";
   ask();
