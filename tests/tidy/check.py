@@ -197,6 +197,22 @@ def check_test_namespace(path, text):
         yield f"{path}: a file of tests has a namespace of its own, namespace satrelay::...::{name}"
 
 
+def check_editor_settings(path, data):
+    """What .editorconfig asks of every file."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        yield f"{path}: byte {error.start} is not UTF-8"
+        return
+    if text and not text.endswith("\n"):
+        yield f"{path}: the last line has no end; .editorconfig asks for it"
+    for number, line in enumerate(text.split("\n"), 1):
+        if line != line.rstrip():
+            yield f"{path}:{number}: ends with a blank or a carriage return; .editorconfig forbids both"
+        if line.startswith("\t"):
+            yield f"{path}:{number}: is indented with a tab; .editorconfig asks for blanks"
+
+
 def check_text(path, text):
     lines = text.count("\n")
     if lines > MAX_LINES and not path.startswith("docs/") and not path.endswith("-MIB.txt"):
@@ -222,6 +238,7 @@ def check(root):
         if b"\0" in data:
             continue
         text = data.decode("utf-8", errors="replace")
+        findings += check_editor_settings(path, data)
         findings += check_text(path, text)
         if repository.is_cpp(path):
             findings += check_includes(path, text, files)

@@ -17,7 +17,7 @@ class StructureTest(unittest.TestCase):
             root = pathlib.Path(folder)
             for name, text in files.items():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
-                (root / name).write_text(text)
+                (root / name).write_bytes(text if isinstance(text, bytes) else text.encode())
             return check.check(root)
 
     def include(self, includer, included):
@@ -108,6 +108,12 @@ class StructureTest(unittest.TestCase):
     def test_sizes(self):
         self.assertEqual(self.findings({"pep/base/a.cc": "\n" * 600}), [])
         self.assertEqual(len(self.findings({"pep/base/a.cc": "\n" * 601})), 1)
+
+    def test_editor_settings(self):
+        for good in [b"", b"one\n", "grün\n".encode(), b"a\tb\n", b"picture\0\r \xff"]:
+            self.assertEqual(self.findings({"deploy/a.sh": good}), [], good)
+        for bad in [b"one", b"one\r\n", b"one \n", b"one\t\ntwo\n", b"\tone\n", "grün\n".encode("latin1")]:
+            self.assertEqual(len(self.findings({"deploy/a.sh": bad})), 1, bad)
 
     def test_leftovers(self):
         self.assertEqual(len(self.findings({"pep/base/a.cc": "// TO" + "DO: more\n"})), 1)
