@@ -36,19 +36,19 @@ trained=yes
 for argument in "$@"; do
   case $argument in
   --lab)
-    build=build-lab
+    build="build-lab"
     targets=(lab)
     ;;
   --programs) targets=(programs) ;;
   --untrained) trained=no ;;
   --sanitize)
-    build=build-sanitize
+    build="build-sanitize"
     trained=no
     # Slightly optimized and with line numbers only: both halve the time to compile, and the runs take no longer. Half
     # of UBSan's cost was its checks of each pointer for null and for alignment. AddressSanitizer finds null pointers
     # where they are used (docs/testing.md). The benchmarks are built, too. Here they are not optimized as a whole, and
     # their quick runs are tests.
-    options+=(-Db_sanitize=address,undefined -Db_lundef=false -Ddebug=false -Doptimization=1
+    options+=('-Db_sanitize=address,undefined' -Db_lundef=false -Ddebug=false -Doptimization=1
       -Dbenchmarks=true)
     arguments="'-g1', '-fno-sanitize=null,alignment', $paths"
     ;;

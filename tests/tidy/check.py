@@ -4,7 +4,6 @@
 Usage: check.py [ROOT]. Prints one line for each finding, and exits 1 if there is any.
 """
 
-import pathlib
 import re
 import sys
 
@@ -28,7 +27,8 @@ COUNTERS = ["pep/stp/counters.h", "pep/tcp/counters.h", "pep/compress/codec_coun
 # Headers of the house that concern every room, and what each room may include.
 GATEWAY = ENGINES + SCHEMA + ["relay/gateway/counters.h"]
 SESSION = ["pep/base", "pep/schedule", "pep/control", "pep/stp/types.h"]
-OUTSIDE = COUNTERS + ["pep/base", "relay/client", "relay/ops/control/control_client.h", "relay/ops/control/control_grammar.h"]
+OUTSIDE = COUNTERS + ["pep/base", "relay/client", "relay/ops/control/control_client.h",
+                      "relay/ops/control/control_grammar.h"]
 MAY_INCLUDE = {
     "pep/base": [],
     "pep/schedule": ["pep/base"],
@@ -75,8 +75,9 @@ MAY_INCLUDE = {
     "relay/sim": ENGINES + ["config/model/link_model.h", "config/model/schema.h", "relay/gateway", "relay/link"],
     "relay/text": [],
     "relay/dpdk": ["pep/base", "pep/wire", "config/model/schema.h"],
-    "relay/ops": ENGINES + SCHEMA + ["config/text/units.h", "config/text/ip_words.h", "relay/gateway", "relay/link", "relay/dpdk/device/port_stats.h",
-                                      "relay/records/record_counters.h", "relay/records/records_report.h"],
+    "relay/ops": ENGINES + SCHEMA + ["config/text/units.h", "config/text/ip_words.h", "relay/gateway", "relay/link",
+                                     "relay/dpdk/device/port_stats.h", "relay/records/record_counters.h",
+                                     "relay/records/records_report.h"],
     # Records of flows.
     "relay/records": ["pep/base", "config/model/schema.h", "relay/gateway/counters.h",
                       "relay/gateway/flows/flow_record.h", "relay/gateway/flows/origin.h"],
@@ -96,8 +97,8 @@ MAY_INCLUDE = {
                                  "config/text/ip_words.h", "config/text/text_file.h", "relay/ops/events/event.h",
                                  "relay/ops/log/log.h", "relay/ops/control/nearest_word.h",
                                  "relay/ops/events/severity.h"],
-    "tests": ON_TOP + ["relay/sim", "relay/records", "relay/satrelayd", "relay/satlink", "relay/satperf", "relay/satlab",
-                       "relay/client", "relay/metrics", "relay/satrelayctl", "relay/satpanel"],
+    "tests": ON_TOP + ["relay/sim", "relay/records", "relay/satrelayd", "relay/satlink", "relay/satperf",
+                       "relay/satlab", "relay/client", "relay/metrics", "relay/satrelayctl", "relay/satpanel"],
 }
 
 # Folders with code that knows no clock, socket, thread, file or stream; tidy-purity checks the objects.
@@ -110,7 +111,9 @@ IMPURE_HEADERS = re.compile(
 
 # The only code that may name DPDK.
 DPDK_PLACES = re.compile(r"^(relay/dpdk/|relay/ops/|relay/[a-z]+/main\.cc$|"
-                         r"tests/unit/relay/(dpdk|ops)/|tests/unit/relay/satrelayd/workers/worker_(fixture\.h|test\.cc)$|tests/bench/bench_(policy|workers)\.cc$)")
+                         r"tests/unit/relay/(dpdk|ops)/|"
+                         r"tests/unit/relay/satrelayd/workers/worker_(fixture\.h|test\.cc)$|"
+                         r"tests/bench/bench_(policy|workers)\.cc$)")
 
 # Unit tests have the path and the name of the unit or folder that they test: config/units_test.cc tests
 # config/text/units.h. These test something else:
@@ -120,7 +123,7 @@ TESTS_OF_NO_UNIT = {
 }
 # Tests of a whole session, endpoint or gateway may be directly in these folders.
 TESTED_AS_A_WHOLE = ["tests/unit/pep/stp", "tests/unit/pep/tcp", "tests/unit/relay/gateway",
-                      "tests/unit/relay/gateway/devices"]
+                     "tests/unit/relay/gateway/devices"]
 
 # Text of the programs is made with {fmt}, which knows the types of its arguments.
 SPRINTF = re.compile(r"\bv?sn?printf\s*\(")
