@@ -37,8 +37,8 @@ packages=(
 )
 test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev clang-tidy clang-format python3-pytest
-  # linters of scripts (tests/tidy/lint.py)
-  shellcheck shfmt flake8 node-typescript
+  # linters of scripts (tests/tidy/lint.py), and the test runner of the panel's modules
+  shellcheck shfmt flake8 node-typescript nodejs
   # so that nothing is compiled twice
   ccache
   # clang-tidy's plugin

@@ -182,13 +182,13 @@ def check_header(path, text):
 
 def check_unit_test(path, files):
     folder, _, name = path.rpartition("/")
-    if not path.startswith("tests/unit/") or not name.endswith("_test.cc"):
+    if not path.startswith("tests/unit/") or not name.endswith(("_test.cc", ".test.mjs")):
         return
     if path in TESTS_OF_NO_UNIT or folder in TESTED_AS_A_WHOLE:
         return
-    unit = path.removeprefix("tests/unit/").removesuffix("_test.cc")
+    unit = path.removeprefix("tests/unit/").removesuffix("_test.cc").removesuffix(".test.mjs")
     if not any(name.startswith((unit + ".", unit + "/")) for name in files):
-        yield f"{path}: there is no {unit}.h or .cc; a test has the path and the name of its unit"
+        yield f"{path}: there is no {unit}.h, .cc or .js; a test has the path and the name of its unit"
 
 
 def check_test_namespace(path, text):
@@ -243,9 +243,9 @@ def check(root):
         text = data.decode("utf-8", errors="replace")
         findings += check_editor_settings(path, data)
         findings += check_text(path, text)
+        findings += check_unit_test(path, files)
         if repository.is_cpp(path):
             findings += check_includes(path, text, files)
-            findings += check_unit_test(path, files)
             findings += check_test_namespace(path, text)
         if path.endswith(".h"):
             findings += check_header(path, text)

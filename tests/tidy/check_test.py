@@ -96,6 +96,9 @@ class StructureTest(unittest.TestCase):
                                         "config/samples/one.yaml": ""}), [])
         for unit in "config/readers/loader.h", "config/units_more.h", "pep/base/units.h":
             self.assertEqual(len(self.findings({test: "", unit: HEADER})), 1, unit)
+        page = "tests/unit/relay/satpanel/assets/units.test.mjs"
+        self.assertEqual(self.findings({page: "", "relay/satpanel/assets/units.js": ""}), [])
+        self.assertEqual(len(self.findings({page: "", "relay/satpanel/assets/other.js": ""})), 1)
         self.assertEqual(self.findings({"tests/unit/pep/stp/recovery_test.cc": ""}), [])
         self.assertEqual(len(self.findings({"tests/unit/pep/stp/fec/recovery_test.cc": ""})), 1)
 
