@@ -63,6 +63,7 @@
 #include "relay/satrelayd/workers/worker.h"
 #include "relay/satrelayd/workers/worker_pool.h"
 #include "relay/satrelayd/workers/worker_report.h"
+#include "relay/version/version.h"
 
 namespace satrelay::satrelayd {
 namespace {
@@ -386,7 +387,7 @@ int run(config::Gateway config, const std::string& file) {
     return records ? records->report() : records::RecordsReport();
   };
   const ops::Telemetry telemetry(board, latest_events, history, report_of_records,
-                                 std::string(satrelayd::version()));
+                                 std::string(version()));
   ops::Watch watch([&](ops::Event event) { events.tell(std::move(event)); });
   // A thread of its own, since the log may be slow.
   const dpdk::ControlThread watcher("events", kWatchInterval, [&] {

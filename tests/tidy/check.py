@@ -17,7 +17,7 @@ ENGINES = ["pep/base", "pep/schedule", "pep/wire", "pep/control", "pep/compress"
            "pep/stp"]
 # Plain values and the words for them.
 SCHEMA = ["config/model"]
-ON_TOP = ENGINES + ["config", "relay/gateway", "relay/link", "relay/dpdk", "relay/ops", "relay/text"]
+ON_TOP = ENGINES + ["config", "relay/gateway", "relay/link", "relay/dpdk", "relay/ops", "relay/text", "relay/version"]
 IN_VIRTUAL_TIME = ENGINES + ["config", "relay/gateway", "relay/link", "relay/sim", "relay/text"]
 # Counters, for the programs that show them.
 COUNTERS = ["pep/stp/counters.h", "pep/tcp/counters.h", "pep/compress/codec_counters.h",
@@ -28,7 +28,7 @@ COUNTERS = ["pep/stp/counters.h", "pep/tcp/counters.h", "pep/compress/codec_coun
 GATEWAY = ENGINES + SCHEMA + ["relay/gateway/counters.h"]
 SESSION = ["pep/base", "pep/schedule", "pep/control", "pep/stp/types.h"]
 OUTSIDE = COUNTERS + ["pep/base", "relay/client", "relay/ops/control/control_client.h",
-                      "relay/ops/control/control_grammar.h"]
+                      "relay/ops/control/control_grammar.h", "relay/version"]
 MAY_INCLUDE = {
     "pep/base": [],
     "pep/schedule": ["pep/base"],
@@ -74,6 +74,7 @@ MAY_INCLUDE = {
                    "config/model/schema.h"],
     "relay/sim": ENGINES + ["config/model/link_model.h", "config/model/schema.h", "relay/gateway", "relay/link"],
     "relay/text": [],
+    "relay/version": [],
     "relay/dpdk": ["pep/base", "pep/wire", "config/model/schema.h"],
     "relay/ops": ENGINES + SCHEMA + ["config/text/units.h", "config/text/ip_words.h", "relay/gateway", "relay/link",
                                      "relay/dpdk/device/port_stats.h", "relay/records/record_counters.h",
@@ -83,8 +84,8 @@ MAY_INCLUDE = {
                       "relay/gateway/flows/flow_record.h", "relay/gateway/flows/origin.h"],
     "relay/satrelayd": ON_TOP + ["relay/records"],
     "relay/satlink": ON_TOP,
-    "relay/satperf": ENGINES + ["config", "relay/text"],
-    "relay/satlab": IN_VIRTUAL_TIME,
+    "relay/satperf": ENGINES + ["config", "relay/text", "relay/version"],
+    "relay/satlab": IN_VIRTUAL_TIME + ["relay/version"],
     # Programs that look at a gateway from outside.
     "relay/client": ["pep/base", "relay/text", "config/text/ip_words.h", "config/model/words.h",
                      "relay/ops/control/control_client.h", "relay/ops/stats/capture_format.h"],
@@ -229,10 +230,22 @@ def check_text(path, text):
             yield f"{path}:{number}: names a path of one machine"
 
 
+def check_version(path, text, version):
+    """A second place would have another version one day."""
+    if path == "meson.build" or path.startswith("docs/"):
+        return
+    stated = re.compile(rf"(?i)(version|satrelay).*(?<![\d.]){re.escape(version)}(?![\d.])")
+    for number, line in enumerate(text.splitlines(), 1):
+        if stated.search(line):
+            yield f"{path}:{number}: states the version, which only meson.build does; use relay/version"
+
+
 def check(root):
     """All findings, as lines."""
     names = repository.tracked_files(root)
     files = set(names)
+    project = (root / "meson.build").read_text() if "meson.build" in files else ""
+    version = re.search(r"version: '([\d.]+)'", project)
     findings = []
     for path in names:
         if path in FOREIGN:
@@ -244,6 +257,8 @@ def check(root):
         findings += check_editor_settings(path, data)
         findings += check_text(path, text)
         findings += check_unit_test(path, files)
+        if version is not None:
+            findings += check_version(path, text, version.group(1))
         if repository.is_cpp(path):
             findings += check_includes(path, text, files)
             findings += check_test_namespace(path, text)

@@ -118,6 +118,12 @@ class StructureTest(unittest.TestCase):
         for bad in [b"one", b"one\r\n", b"one \n", b"one\t\ntwo\n", b"\tone\n", "grün\n".encode("latin1")]:
             self.assertEqual(len(self.findings({"deploy/a.sh": bad})), 1, bad)
 
+    def test_the_version_is_in_one_place(self):
+        project = {"meson.build": "project('satrelay', 'cpp',\n  version: '4.1.0',\n  meson_version: '>=1.0.0')\n"}
+        others = "version 14.1.0.5 4.1.01 10.4.1.0 4.1.0.1\nraft 4.1.0\n"
+        self.assertEqual(self.findings(project | {"deploy/a.sh": others}), [])
+        self.assertEqual(len(self.findings(project | {"deploy/a.sh": "satrelay-4.1.0\n"})), 1)
+
     def test_leftovers(self):
         self.assertEqual(len(self.findings({"pep/base/a.cc": "// TO" + "DO: more\n"})), 1)
         self.assertEqual(len(self.findings({"deploy/a.sh": "# FIX" + "ME\n"})), 1)
