@@ -149,7 +149,7 @@ uses_of() {
   local interface=$1 path text
   text=$(ip -o address show dev "$interface" | awk '$0 !~ /scope link/ {print $4}' | paste -sd' ')
   if [ -n "$text" ]; then echo "it has the address $text"; fi
-  if [ -n "$(ip -4 route show default dev "$interface"; ip -6 route show default dev "$interface")" ]; then
+  if [ -n "$(ip -4 route show default dev "$interface")$(ip -6 route show default dev "$interface")" ]; then
     echo "the default route leads through it"
   fi
   if [ -e "/sys/class/net/$interface/master" ]; then

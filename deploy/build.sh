@@ -6,18 +6,22 @@ source "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/progress.sh"
 
 usage() {
   cat <<'END'
-usage: deploy/build.sh [--lab | --programs | --sanitize] [--untrained]
+usage: deploy/build.sh [--lab [--panel] | --programs | --sanitize] [--trained | --untrained]
 
 Configures and compiles programs and tests into build/, without the benchmarks.
 
-  --lab       only what the lab and the demo run: satrelayd, satlink, satrelayctl and satpanel, into
-              build-lab/
-  --programs  only what is installed: these, satlab and satperf
-  --untrained a new folder is compiled at once, without training the compiler before (deploy/train.sh)
+  --lab       only what the lab and the demo run: satrelayd, satlink and satrelayctl, into build-lab/,
+              without link-time optimization
+  --panel     with --lab: satpanel, too
+  --programs  only what is installed: satrelayd, satlink, satrelayctl, satpanel, satlab and satperf;
+              trained, unless --untrained is given
   --sanitize  programs, tests and benchmarks with AddressSanitizer and UBSan, into build-sanitize/
+  --trained   trains the compiler before (deploy/train.sh), unless it has been for this folder: a minute
+              more, everything is compiled anew, and a frame takes a seventh less time
+  --untrained the default for all others: compiles at once. A folder that is trained stays so
 
-What one of them has compiled in build/ the next one does not compile again. A folder that an
-interrupted call has left is completed, or begun anew.
+What one of them has compiled in build/ the next one does not compile again, unless it trains. A
+folder that an interrupted call has left is completed, or begun anew.
 END
 }
 
@@ -32,23 +36,25 @@ arguments=$paths
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_IGNOREOPTIONS='-ffile-prefix-map=*'
 export CCACHE_SLOPPINESS=include_file_mtime,include_file_ctime,time_macros
 targets=()
-trained=yes
+trained="" panel=no
 for argument in "$@"; do
   case $argument in
   --lab)
-    build=build-lab
+    build="build-lab"
     targets=(lab)
+    options+=(-Dlto=false)
     ;;
+  --panel) panel=yes ;;
   --programs) targets=(programs) ;;
+  --trained) trained=yes ;;
   --untrained) trained=no ;;
   --sanitize)
-    build=build-sanitize
-    trained=no
+    build="build-sanitize"
     # Slightly optimized and with line numbers only: both halve the time to compile, and the runs take no longer. Half
     # of UBSan's cost was its checks of each pointer for null and for alignment. AddressSanitizer finds null pointers
     # where they are used (docs/testing.md). The benchmarks are built, too. Here they are not optimized as a whole, and
     # their quick runs are tests.
-    options+=(-Db_sanitize=address,undefined -Db_lundef=false -Ddebug=false -Doptimization=1
+    options+=('-Db_sanitize=address,undefined' -Db_lundef=false -Ddebug=false -Doptimization=1
       -Dbenchmarks=true)
     arguments="'-g1', '-fno-sanitize=null,alignment', $paths"
     ;;
@@ -63,6 +69,18 @@ for argument in "$@"; do
   esac
 done
 
+if [ $panel = yes ]; then
+  [ $build = build-lab ] || die "--panel goes with --lab; the others build satpanel anyway"
+  targets+=(panel)
+fi
+if [ "$trained" = yes ] && [ $build = build-sanitize ]; then
+  die "sanitizers and training do not go together: leave out --trained"
+fi
+# What is installed is worth a minute of training. What is built again and again is not, and only in an untrained folder
+# are warnings errors.
+if [ -z "$trained" ]; then
+  if [ "${targets[*]}" = programs ]; then trained=yes; else trained=no; fi
+fi
 options+=("-Dcpp_args=[$arguments]")
 
 for tool in meson ninja g++; do
@@ -79,7 +97,8 @@ as_invoker mkdir -p "$build" || die "$PWD cannot be written to by ${SUDO_USER:-$
 log=$(as_invoker mktemp --tmpdir satrelay-build.XXXXXX.log)
 # Meson knows what a folder is for. Its files say little: the training leaves build/tests without a test in it, and a
 # call may have been interrupted anywhere.
-if [ -f "$build/build.ninja" ] && [ "$(meson_option "$build" b_pgo)" = generate ]; then
+training=$(meson_option "$build" b_pgo)
+if [ -f "$build/build.ninja" ] && [ "$training" = generate ]; then
   say "$build/: its training was interrupted; it is begun anew"
   as_invoker rm -rf -- "$build"
   as_invoker mkdir -p "$build"
@@ -89,16 +108,17 @@ if [ ! -f "$build/build.ninja" ]; then
   # Meson would take the remains of an interrupted set-up for a configured folder.
   as_invoker rm -rf -- "$build/meson-private" "$build/meson-info"
   run_with_progress "$log" as_invoker meson setup "${options[@]}" "$build" .
-  if [ $trained = yes ]; then
-    say "training the compiler"
-    # If the folder were left, the next call would compile it as it is.
-    trap 'as_invoker rm -rf -- "$build"' EXIT
-    status=0
-    as_invoker deploy/train.sh "$build" || status=$?
-    if ((status >= 128)); then exit "$status"; fi # interrupted
-    ((status == 0)) || die "the training failed; deploy/build.sh --untrained builds without it"
-    trap - EXIT
-  fi
+  training=off
+fi
+if [ "$training" = use ] && [ $trained = no ]; then
+  say "$build/ is trained and stays so; in it warnings are no errors"
+elif [ "$training" != use ] && [ $trained = yes ]; then
+  say "training the compiler"
+  # If this fails or is interrupted, the folder is left untrained, and the next call trains it.
+  status=0
+  as_invoker deploy/train.sh "$build" || status=$?
+  if ((status >= 128)); then exit "$status"; fi # interrupted
+  ((status == 0)) || die "the training failed; deploy/build.sh --untrained builds without it"
 fi
 if ((${#targets[@]} == 0)) && [ "$(meson_option "$build" tests)" != true ]; then
   say "adding the tests to $build/"

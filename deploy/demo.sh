@@ -23,8 +23,8 @@ satrelay, checks every SHA-256 and ends with a table. Installs and builds what i
   --down TAG          takes a lab down that --keep or --panel left up
   --help              this text
 
-A direct run stops after 30 s and reports what arrived: the runs take two minutes. On two idle cores a
-first start takes four more, as it installs and compiles what it runs.
+A direct run stops after 30 s and reports what arrived: the runs take two minutes. A first start takes
+some minutes more, as it installs and compiles what it runs.
 TEXT
 }
 
@@ -50,7 +50,10 @@ case " $* " in
 *)
   "$here/setup.sh"
   check_arguments "$@"
-  "$here/build.sh" --lab
+  case " $* " in
+  *" --panel "*) "$here/build.sh" --lab --panel ;;
+  *) "$here/build.sh" --lab ;;
+  esac
   ;;
 esac
 exec python3 "$here/lab/demo.py" "$@"

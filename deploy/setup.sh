@@ -37,6 +37,8 @@ packages=(
 )
 test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev clang-tidy clang-format python3-pytest
+  # linters of scripts (tests/tidy/lint.py), and the test runner of the panel's modules
+  shellcheck shfmt flake8 node-typescript nodejs
   # so that nothing is compiled twice
   ccache
   # clang-tidy's plugin
@@ -65,10 +67,10 @@ guest_modules=(
 )
 # Packages with a server that Debian starts at installation, and the names of those services.
 declare -A services=(
-  [openssh-server]=ssh [vsftpd]=vsftpd [nginx]=nginx
-  [prometheus]=prometheus [prometheus-alertmanager]=prometheus-alertmanager
-  [bird2]=bird [redis-server]=redis-server [mosquitto]=mosquitto
-  [snmpd]=snmpd [snmptrapd]=snmptrapd [nfdump]=nfdump
+  ["openssh-server"]=ssh ["vsftpd"]=vsftpd ["nginx"]=nginx
+  ["prometheus"]=prometheus ["prometheus-alertmanager"]=prometheus-alertmanager
+  ["bird2"]=bird ["redis-server"]=redis-server ["mosquitto"]=mosquitto
+  ["snmpd"]=snmpd ["snmptrapd"]=snmptrapd ["nfdump"]=nfdump
 )
 
 missing_packages() {

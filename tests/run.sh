@@ -168,7 +168,7 @@ run_meson() {
   local log=$1/meson-logs/$base-python3
   if [ -z "$3" ]; then return; fi
   mapfile -t names < <(cut -d' ' -f2 <<<"$3")
-  for suite in $(cut -d' ' -f1 <<<"$3" | sort -u); do options+=(--suite "$suite"); done
+  while read -r suite; do options+=(--suite "$suite"); done < <(cut -d' ' -f1 <<<"$3" | sort -u)
   rm -f "$log".*
   run "${invoker[@]}" meson test -C "$folder" --no-rebuild --logbase "$base" --print-errorlogs \
     --wrapper "/usr/bin/python3 -SE $here/processor_time.py" --timeout-multiplier "$2" "${options[@]}" "${names[@]}"

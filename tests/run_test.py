@@ -7,6 +7,7 @@ with the real programs.
 """
 
 import itertools
+import json
 import os
 import shutil
 import subprocess
@@ -25,10 +26,11 @@ COPIED = (
     "tests/summary.py",
 )
 BUILDS = ((), ("--lab",), ("--programs",), ("--sanitize",))
+TRAINED = (("--programs",), ("--trained",), ("--lab", "--trained"))
 # Points where a build may be interrupted, and the builds that reach them.
 POINTS = {
     "setup": BUILDS,
-    "training": BUILDS[:3],
+    "training": TRAINED,
     "compiling": BUILDS,
 }
 SUITES = ("--suite", "unit", "--suite", "sim", "--suite", "tidy")
@@ -98,7 +100,9 @@ class Run(unittest.TestCase):
                     self.all_tests_run((words, point))
 
     def test_after_a_build_that_completed_an_interrupted_one(self):
-        for point, words in itertools.product(POINTS, ((), ("--programs",))):
+        for point, words in itertools.product(POINTS, ((), ("--programs",), ("--trained",))):
+            if words == () and point == "training":
+                continue
             with self.subTest(point=point, words=words):
                 self.new_tree()
                 self.build(words, point)
@@ -113,6 +117,54 @@ class Run(unittest.TestCase):
             self.all_tests_run(point)
             self.new_tree()
             self.build(("--programs",))
+
+    def folder_has(self, build: str, file: str):
+        with open(os.path.join(self.root, build, file), encoding="utf-8") as text:
+            return json.load(text)
+
+    def training_of(self, build: str) -> str:
+        return self.folder_has(build, "build.ninja")["b_pgo"]
+
+    def test_only_what_is_installed_is_trained_by_default(self):
+        for words, build, training in (
+            ((), "build", "off"),
+            (("--untrained",), "build", "off"),
+            (("--trained",), "build", "use"),
+            (("--programs",), "build", "use"),
+            (("--programs", "--untrained"), "build", "off"),
+            (("--lab",), "build-lab", "off"),
+            (("--lab", "--trained"), "build-lab", "use"),
+            (("--sanitize",), "build-sanitize", "off"),
+        ):
+            with self.subTest(words=words):
+                self.new_tree()
+                self.build(words)
+                self.assertEqual(self.training_of(build), training)
+
+    def test_a_folder_is_trained_later_and_stays_so(self):
+        for words, training in ((), "off"), (("--programs",), "use"), ((), "use"), (("--untrained",), "use"):
+            self.build(words)
+            self.assertEqual(self.training_of("build"), training, words)
+        self.all_tests_run("trained later")
+
+    def test_training_that_fails_is_tried_again(self):
+        for words in TRAINED[:2]:
+            self.new_tree()
+            done = self.call("deploy/build.sh", *words, STUB_UNCOUNTED="1")
+            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertIn("deploy/build.sh --untrained builds without it", done.stdout)
+            self.build(words)
+            self.assertEqual(self.training_of("build"), "use")
+
+    def test_the_lab_has_what_the_demo_asks_for(self):
+        self.build(("--lab",))
+        self.assertEqual(self.folder_has("build-lab", "targets"), ["lab"])
+        self.assertFalse(self.folder_has("build-lab", "build.ninja")["lto"])
+        self.build(("--lab", "--panel"))
+        self.assertEqual(self.folder_has("build-lab", "targets"), ["lab", "panel"])
+        for words in ("--panel",), ("--programs", "--panel"), ("--sanitize", "--trained"):
+            done = self.call("deploy/build.sh", *words)
+            self.assertEqual(done.returncode, 1, f"{words}: {done.stdout}")
 
     def test_a_lab_and_tests_do_not_share_a_folder(self):
         self.build(("--lab",))

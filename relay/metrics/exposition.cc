@@ -26,6 +26,7 @@
 #include "relay/ops/stats/histogram_list.h"
 #include "relay/ops/stats/worker_counters.h"
 #include "relay/records/record_counters.h"
+#include "relay/version/version.h"
 
 namespace satrelay::metrics {
 namespace {
@@ -358,7 +359,7 @@ void write_about_us(ExpositionWriter& out, bool up) {
   out.begin({"up", FamilyKind::kGauge, "", "1 if the gateway has answered, 0 if it has not"});
   out.sample({}, up);
   out.begin({"build", FamilyKind::kInfo, "", "the version of the program that tells all this"});
-  out.sample(Labels("version", SATRELAY_VERSION), true);
+  out.sample(Labels("version", version()), true);
 }
 
 void write_peers_by_state(ExpositionWriter& out, const Json& counts) {

@@ -8,10 +8,12 @@
 #include "relay/satlab/papers/paper_command.h"
 #include "relay/satlab/run_command.h"
 #include "relay/satlab/soak_command.h"
+#include "relay/version/version.h"
 
 int main(int argc, char** argv) {
   namespace lab = satrelay::satlab;
   CLI::App app("A satellite link, two gateways and their hosts, in virtual time.", "satlab");
+  app.set_version_flag("--version", "satlab " + satrelay::version_and_commit());
   app.require_subcommand(1);
   lab::RunOptions run;
   CLI::App* run_app = app.add_subcommand("run", "Runs a scenario and measures it");

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "relay/satlink/control_command.h"
+#include "relay/version/version.h"
 
 namespace satrelay::satlink {
 
@@ -17,6 +18,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
                  "send COMMAND to the satlink with this control socket")
       ->excludes(config_option);
   app.add_option("COMMAND", options.words, "for --control, as below");
+  app.set_version_flag("--version", "satlink " + version_and_commit());
   app.footer(
       std::string("Control socket: a command a line, answered with \"ok\", \"error: ...\" or "
                   "what was asked for:\n") +

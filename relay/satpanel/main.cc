@@ -34,6 +34,7 @@
 #include "relay/satpanel/users/user_file.h"
 #include "relay/satpanel/webhooks/hook.h"
 #include "relay/satpanel/webhooks/webhooks.h"
+#include "relay/version/version.h"
 
 namespace satrelay::panel {
 namespace {
@@ -140,7 +141,7 @@ int serve(const ServeOptions& options) {
   const Listeners::Listener agent_listens(listeners, [&] {
     if (agent != nullptr) agent->take_news();
   });
-  Service service({.version = SATRELAY_VERSION,
+  Service service({.version = std::string(version()),
                    .is_tls = is_tls,
                    .hosts = known_hosts(options),
                    .webhooks = [&] { return webhooks.counters(); }},

@@ -8,6 +8,7 @@
 
 #include "config/text/ip_words.h"
 #include "relay/satpanel/snmp/agent.h"
+#include "relay/version/version.h"
 
 namespace satrelay::panel {
 namespace {
@@ -109,7 +110,7 @@ std::string object_to(const ServeOptions& options) {
 ParsedOptions parse_options(int argc, const char* const* argv) {
   CLI::App app("satpanel: a satrelay gateway in the browser, and its metrics for Prometheus",
                "satpanel");
-  app.set_version_flag("--version", SATRELAY_VERSION);
+  app.set_version_flag("--version", "satpanel " + version_and_commit());
   app.require_subcommand(0, 1);
   ServeOptions serve;
   std::string listen = "127.0.0.1:8440";

@@ -6,6 +6,7 @@
 
 #include "config/text/format.h"
 #include "config/text/units.h"
+#include "relay/version/version.h"
 
 namespace satrelay::satperf {
 namespace {
@@ -256,7 +257,7 @@ ParsedOptions parse_options(int argc, const char* const* argv, std::ostream& out
   std::optional<BitRate> return_rate;
   CLI::App app("Measures a path with STP over UDP: throughput, round-trip time, loss.", "satperf");
   app.footer(std::string(kExamples));
-  app.set_version_flag("--version", SATRELAY_VERSION);
+  app.set_version_flag("--version", "satperf " + version_and_commit());
   app.require_subcommand(1);
   CLI::App* const server = app.add_subcommand("server", "Wait for clients, one after another");
   add_common(*server, options);

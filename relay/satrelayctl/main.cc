@@ -39,6 +39,7 @@
 #include "relay/satrelayctl/views/screen.h"
 #include "relay/satrelayctl/views/views.h"
 #include "relay/text/table.h"
+#include "relay/version/version.h"
 
 namespace satrelay::ctl {
 namespace {
@@ -145,7 +146,7 @@ class Program {
 };
 
 Program::Program() {
-  app_.set_version_flag("--version", SATRELAY_VERSION);
+  app_.set_version_flag("--version", "satrelayctl " + version_and_commit());
   takes_file(
       *app_.add_option("--socket", socket_,
                        "Stats socket: a path, or the gateway's stats_socket_prefix; needed only "
@@ -341,7 +342,7 @@ void Program::add_tech_support() {
   CLI::App* command =
       add("tech-support", "Writes what somebody who helps needs to know into one archive", kOthers,
           [this] {
-            support_.version = SATRELAY_VERSION;
+            support_.version = version_and_commit();
             support_.existing = replace_ ? Existing::kReplace : Existing::kKeep;
             // If there are several gateways, the user must name one. If none answers, the archive
             // says so.

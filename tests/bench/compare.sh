@@ -17,8 +17,11 @@ themselves are those of the working tree in both: REV is only what they measure.
   --runs N      of each, in turn; 9 unless told otherwise
   --only TEXT   only the row of bench_gateway with this name, or all whose names contain it
   --quick       short runs, 3 of each: whether it works, and not how fast it is
-  --keep        leaves REV's build in build/compare/, so that the next comparison begins at once
+  --keep        leaves REV's build, so that the next comparison begins at once
   --help        this
+
+Both builds are trained and in build-compare/. That of the working tree is always left there: remove
+build-compare/build to train it anew by its present code.
 
 All rows take some two minutes a run. On a machine with other work only ratios mean something.
 END
@@ -59,13 +62,13 @@ cd "$root"
 commit=$(git rev-parse --verify --quiet "$rev^{commit}") || die "there is no revision $rev"
 short=$(git rev-parse --short "$commit")
 
-before=$root/build/compare/$short
+folder=$root/build-compare
+before=$folder/$short
 figures=$(mktemp --directory --tmpdir satrelay-compare.XXXXXX)
 clean() {
   rm -rf -- "$figures"
   if [ $keep = no ] && [ -d "$before" ]; then
     git worktree remove --force "$before"
-    rmdir --ignore-fail-on-non-empty "$root/build/compare"
   fi
 }
 trap clean EXIT
@@ -73,25 +76,20 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 
 targets=(tests/bench/bench_gateway tests/bench/bench_flows)
-# Builds the sources in FOLDER into FOLDER/build.
+# build SOURCES BUILD: builds them as they are released.
 build() {
-  local folder=$1
-  if [ ! -f "$folder/build/build.ninja" ]; then
-    run_with_progress "$figures/setup.log" meson setup -Dbuildtype=release "$folder/build" "$folder" ||
-      return 1
-    # Trained as for a release, if the revision has that script.
-    if [ -x "$folder/deploy/train.sh" ]; then
-      run_with_progress "$figures/train.log" "$folder/deploy/train.sh" "$folder/build" || return 1
-    fi
+  local sources=$1 build=$2
+  if [ ! -f "$build/build.ninja" ]; then
+    run_with_progress "$figures/setup.log" meson setup -Dbuildtype=release "$build" "$sources" || return 1
   fi
-  # deploy/build.sh leaves out benchmarks, and also tests if it builds programs only.
-  if [ "$(meson_option "$folder/build" benchmarks)$(meson_option "$folder/build" tests)" != truetrue ]; then
-    meson configure -Dtests=true -Dbenchmarks=true "$folder/build" || return 1
+  # An interrupted training leaves the folder untrained. Old revisions cannot be trained.
+  if [ -x "$sources/deploy/train.sh" ] && [ "$(meson_option "$build" b_pgo)" != use ]; then
+    run_with_progress "$figures/train.log" "$sources/deploy/train.sh" "$build" || return 1
   fi
-  run_with_progress "$figures/build.log" ninja -C "$folder/build" "${targets[@]}"
+  run_with_progress "$figures/build.log" ninja -C "$build" "${targets[@]}"
 }
 
-mkdir -p "$root/build/compare"
+mkdir -p "$folder"
 if [ ! -d "$before" ]; then
   git worktree prune
   git worktree add --quiet --detach "$before" "$commit"
@@ -99,16 +97,9 @@ fi
 rm -rf -- "$before/tests/bench"
 cp -r -- "$here" "$before/tests/bench"
 say "building $short"
-build "$before" || die "$short does not build with the benchmarks of the working tree"
+build "$before" "$before/build" || die "$short does not build with the benchmarks of the working tree"
 say "building the working tree"
-build "$root" || die "the working tree does not build"
-for folder in "$before" "$root"; do
-  meson introspect --buildoptions "$folder/build" |
-    python3 -c 'import json, sys
-values = {option["name"]: option["value"] for option in json.load(sys.stdin)}
-sys.exit(values["buildtype"] != "release" or values["b_sanitize"] != "none")' ||
-    die "$folder/build is no release build: its figures would be those of another program"
-done
+build "$root" "$folder/build" || die "the working tree does not build"
 
 options=()
 flow_options=()
@@ -117,26 +108,26 @@ if [ $quick = yes ]; then
   flow_options+=(--quick)
 fi
 if [ -n "$only" ]; then options+=(--only "$only"); fi
-# run SIDE NUMBER FOLDER
+# run SIDE NUMBER BUILD
 run() {
-  "$3/build/tests/bench/bench_gateway" "${options[@]}" --json "$figures/$1-$2.json" \
+  "$3/tests/bench/bench_gateway" "${options[@]}" --json "$figures/$1-$2.json" \
     >"$figures/output" || die "bench_gateway of $3 failed: $(tail -n 3 "$figures/output")"
 }
 for ((i = 1; i <= runs; ++i)); do
   say "run $i of $runs"
   # Each side is first as often as second, so that neither gains from a machine that is warmed up.
   if ((i % 2 == 1)); then
-    run before "$i" "$before"
-    run after "$i" "$root"
+    run before "$i" "$before/build"
+    run after "$i" "$folder/build"
   else
-    run after "$i" "$root"
-    run before "$i" "$before"
+    run after "$i" "$folder/build"
+    run before "$i" "$before/build"
   fi
 done
 if [ -z "$only" ]; then
   for side in before after; do
-    if [ $side = before ]; then folder=$before; else folder=$root; fi
-    "$folder/build/tests/bench/bench_flows" "${flow_options[@]}" --json "$figures/flows-$side.json" \
+    if [ $side = before ]; then build=$before/build; else build=$folder/build; fi
+    "$build/tests/bench/bench_flows" "${flow_options[@]}" --json "$figures/flows-$side.json" \
       >/dev/null
   done
 fi

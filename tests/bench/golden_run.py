@@ -87,7 +87,8 @@ def parse(arguments):
     parser.add_argument("after")
     parser.add_argument("--seeds", type=int, default=500, help="of each profile (500)")
     parser.add_argument("--first", type=int, default=1, help="the first of them (1)")
-    parser.add_argument("--profile", action="append", choices=PROFILES, help="all unless told otherwise; may be repeated")
+    parser.add_argument("--profile", action="append", choices=PROFILES,
+                        help="all unless told otherwise; may be repeated")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="seeds at a time")
     given = parser.parse_args(arguments)
     if given.seeds < 1 or given.jobs < 1:

@@ -25,8 +25,8 @@ sys.path.insert(0, os.path.join(REPOSITORY, "deploy"))
 from lab.daemon import Daemon, DaemonFailed  # noqa: E402
 from lab.lab import Lab, Programs  # noqa: E402
 from lab.link import Link  # noqa: E402
-from lab.settings import ACCELERATED_PORT, BRIDGED_PORT, GatewayOptions  # noqa: E402
-from lab.topology import CLIENT, SERVER  # noqa: E402
+from lab.settings import ACCELERATED_PORT, BRIDGED_PORT, GatewayOptions  # noqa: E402, F401
+from lab.topology import CLIENT, SERVER  # noqa: E402, F401
 
 from interference import Interference  # noqa: E402
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from guest import CommandFailed, Guest, Nic, need_guest, open_taps
 from harness import GatewayOptions, Lab, Link, build_folder, programs
-from lab import kernel, settings, telemetry, topology
+from lab import kernel, telemetry
 from lab.daemon import DaemonFailed
 from lab.topology import (
     CLIENT,

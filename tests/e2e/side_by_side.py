@@ -49,7 +49,8 @@ class Interrupted(Exception):
 
 def collect(options: list[str], folder: str) -> list[str]:
     """The files that have a test, in the order in which they are to begin."""
-    done = subprocess.run([*PYTEST, folder, *options, "--collect-only", "--verbosity=-1"], stdout=subprocess.PIPE, text=True)
+    command = [*PYTEST, folder, *options, "--collect-only", "--verbosity=-1"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if done.returncode not in (PASSED, NO_TEST):
         print(done.stdout)
         sys.exit(done.returncode)

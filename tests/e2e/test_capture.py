@@ -13,7 +13,6 @@ import pytest
 from harness import (
     ACCELERATED_PORT,
     CLIENT,
-    SERVER,
     GatewayOptions,
     Lab,
     Link,

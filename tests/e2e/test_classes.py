@@ -125,8 +125,9 @@ def speech_and_shares(lab: Lab) -> None:
         lost = sent[0] - len(delays)
         note(
             f"Mbit/s: {', '.join(f'{name} {rate:.2f}' for name, rate in shares.items())}; speech is later than on an "
-            f"idle link by {late[len(late) // 2] * 1e3:.1f} ms (half), {late[len(late) * 95 // 100] * 1e3:.1f} ms (95%), "
-            f"{late[-1] * 1e3:.1f} ms (all), of {sent[0]} datagrams {lost} are missing or under way"
+            f"idle link by {late[len(late) // 2] * 1e3:.1f} ms (half), "
+            f"{late[len(late) * 95 // 100] * 1e3:.1f} ms (95%), {late[-1] * 1e3:.1f} ms (all), "
+            f"of {sent[0]} datagrams {lost} are missing or under way"
         )
         # A busy machine delays some datagrams by itself. Behind the other traffic all would be late.
         judge(late[len(late) // 2] < 0.030, "speech waits")

@@ -137,7 +137,8 @@ def small_objects(lab: Lab, configuration: Configuration, folder: str) -> None:
             f"{what} of {new['plain_bytes'] / len(asked):.0f} bytes became {old['encoded_bytes'] / len(asked):.0f} "
             f"without and {new['encoded_bytes'] / len(asked):.0f} with a dictionary, "
             f"{old['encoded_bytes'] / new['encoded_bytes']:.1f} times less; "
-            f"compressing took {old['time_ns'] / len(asked) / 1e3:.0f} and {new['time_ns'] / len(asked) / 1e3:.0f} microseconds each"
+            f"compressing took {old['time_ns'] / len(asked) / 1e3:.0f} and "
+            f"{new['time_ns'] / len(asked) / 1e3:.0f} microseconds each"
         )
         check(2 * new["encoded_bytes"] < old["encoded_bytes"], f"{what} do not shrink by half")
 

@@ -433,6 +433,7 @@ def overflow(lab: Lab, folder: str) -> None:
             check(server.recv(100) == b"hosts notice nothing", "the flow stands still, too")
             note(f"full after {time.monotonic() - began:.1f} s: {lost['detail']}")
         eventually(lambda: near.query("records")["waiting"] == 0, 10, "it is emptied")
+
         # Flows that the client's kernel resets late end while the file is read.
         def all_written() -> bool:
             return ROOM <= near.query("records")["written"] == len(lines(folder, near))

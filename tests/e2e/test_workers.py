@@ -198,7 +198,8 @@ def test_reload_and_drain() -> None:
                 converse(lab, 9003)
             # A repeated SYN counts twice.
             bridged = near.counter("bridged_by_rule")
-            check(bridged >= 8 and near.counter("flows_accepted") == relayed, f"some worker has the old rules: {bridged}")
+            accepted = near.counter("flows_accepted")
+            check(bridged >= 8 and accepted == relayed, f"some worker has the old rules: {bridged}")
             tell(lab, far, "bypass", "on")
             eventually(lambda: near.peer()["new_flows"] == "bypass", 5, "A hears of the bypass")
             tell(lab, far, "bypass", "off")

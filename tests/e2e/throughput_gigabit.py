@@ -16,7 +16,7 @@ import time
 from harness import GatewayOptions, Lab, Link, build_folder, programs
 from harness import ACCELERATED_PORT
 from lab import units
-from lab.progress import Progress, follow
+from lab.progress import Progress
 from lab.web import Web
 
 

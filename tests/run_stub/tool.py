@@ -3,7 +3,7 @@
 
 The options and the files generated from them are two files in the folder, as with Meson. If `meson configure` changes
 options, ninja generates the second file anew. STUB_STOP=POINT ends the caller, as a power cut would. STUB_EMPTY=SUITE
-is a suite without a test.
+is a suite without a test. With STUB_UNCOUNTED a training counts nothing.
 """
 
 import json
@@ -109,10 +109,11 @@ def ninja(words: list[str]) -> int:
         stop_at("training")
         bench = path(folder, "tests", "bench", "bench_gateway")
         with open(bench, "w", encoding="utf-8") as script:
-            script.write("#!/bin/sh\ntouch counts.gcda\n")
+            script.write("#!/bin/sh\n" + ("" if "STUB_UNCOUNTED" in os.environ else "touch counts.gcda\n"))
         os.chmod(bench, 0o755)
         return 0
     stop_at("compiling")
+    write(path(folder, "targets"), words[words.index("-C") + 2 :])
     if options["tests"] and words[-1] == folder:
         write(path(folder, "compiled"), True)
     return 0

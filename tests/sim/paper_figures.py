@@ -14,7 +14,8 @@ import sys
 import tempfile
 
 # One row: | `paper` | case | bound | measured | goal |
-ROW = re.compile(r"\| `(?P<paper>[a-z]+)` \| (?P<case>[^|]+) \| (?P<bound>[^|]*) \| (?P<ours>[^|]*) \| (?P<target>[^|]*) \|")
+ROW = re.compile(r"\| `(?P<paper>[a-z]+)` \| (?P<case>[^|]+) \| (?P<bound>[^|]*) "
+                 r"\| (?P<ours>[^|]*) \| (?P<target>[^|]*) \|")
 NUMBER = re.compile(r"-?[0-9]+(?:\.([0-9]+))?")
 
 

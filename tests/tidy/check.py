@@ -4,7 +4,6 @@
 Usage: check.py [ROOT]. Prints one line for each finding, and exits 1 if there is any.
 """
 
-import pathlib
 import re
 import sys
 
@@ -18,7 +17,7 @@ ENGINES = ["pep/base", "pep/schedule", "pep/wire", "pep/control", "pep/compress"
            "pep/stp"]
 # Plain values and the words for them.
 SCHEMA = ["config/model"]
-ON_TOP = ENGINES + ["config", "relay/gateway", "relay/link", "relay/dpdk", "relay/ops", "relay/text"]
+ON_TOP = ENGINES + ["config", "relay/gateway", "relay/link", "relay/dpdk", "relay/ops", "relay/text", "relay/version"]
 IN_VIRTUAL_TIME = ENGINES + ["config", "relay/gateway", "relay/link", "relay/sim", "relay/text"]
 # Counters, for the programs that show them.
 COUNTERS = ["pep/stp/counters.h", "pep/tcp/counters.h", "pep/compress/codec_counters.h",
@@ -28,7 +27,8 @@ COUNTERS = ["pep/stp/counters.h", "pep/tcp/counters.h", "pep/compress/codec_coun
 # Headers of the house that concern every room, and what each room may include.
 GATEWAY = ENGINES + SCHEMA + ["relay/gateway/counters.h"]
 SESSION = ["pep/base", "pep/schedule", "pep/control", "pep/stp/types.h"]
-OUTSIDE = COUNTERS + ["pep/base", "relay/client", "relay/ops/control/control_client.h", "relay/ops/control/control_grammar.h"]
+OUTSIDE = COUNTERS + ["pep/base", "relay/client", "relay/ops/control/control_client.h",
+                      "relay/ops/control/control_grammar.h", "relay/version"]
 MAY_INCLUDE = {
     "pep/base": [],
     "pep/schedule": ["pep/base"],
@@ -74,16 +74,18 @@ MAY_INCLUDE = {
                    "config/model/schema.h"],
     "relay/sim": ENGINES + ["config/model/link_model.h", "config/model/schema.h", "relay/gateway", "relay/link"],
     "relay/text": [],
+    "relay/version": [],
     "relay/dpdk": ["pep/base", "pep/wire", "config/model/schema.h"],
-    "relay/ops": ENGINES + SCHEMA + ["config/text/units.h", "config/text/ip_words.h", "relay/gateway", "relay/link", "relay/dpdk/device/port_stats.h",
-                                      "relay/records/record_counters.h", "relay/records/records_report.h"],
+    "relay/ops": ENGINES + SCHEMA + ["config/text/units.h", "config/text/ip_words.h", "relay/gateway", "relay/link",
+                                     "relay/dpdk/device/port_stats.h", "relay/records/record_counters.h",
+                                     "relay/records/records_report.h"],
     # Records of flows.
     "relay/records": ["pep/base", "config/model/schema.h", "relay/gateway/counters.h",
                       "relay/gateway/flows/flow_record.h", "relay/gateway/flows/origin.h"],
     "relay/satrelayd": ON_TOP + ["relay/records"],
     "relay/satlink": ON_TOP,
-    "relay/satperf": ENGINES + ["config", "relay/text"],
-    "relay/satlab": IN_VIRTUAL_TIME,
+    "relay/satperf": ENGINES + ["config", "relay/text", "relay/version"],
+    "relay/satlab": IN_VIRTUAL_TIME + ["relay/version"],
     # Programs that look at a gateway from outside.
     "relay/client": ["pep/base", "relay/text", "config/text/ip_words.h", "config/model/words.h",
                      "relay/ops/control/control_client.h", "relay/ops/stats/capture_format.h"],
@@ -96,8 +98,8 @@ MAY_INCLUDE = {
                                  "config/text/ip_words.h", "config/text/text_file.h", "relay/ops/events/event.h",
                                  "relay/ops/log/log.h", "relay/ops/control/nearest_word.h",
                                  "relay/ops/events/severity.h"],
-    "tests": ON_TOP + ["relay/sim", "relay/records", "relay/satrelayd", "relay/satlink", "relay/satperf", "relay/satlab",
-                       "relay/client", "relay/metrics", "relay/satrelayctl", "relay/satpanel"],
+    "tests": ON_TOP + ["relay/sim", "relay/records", "relay/satrelayd", "relay/satlink", "relay/satperf",
+                       "relay/satlab", "relay/client", "relay/metrics", "relay/satrelayctl", "relay/satpanel"],
 }
 
 # Folders with code that knows no clock, socket, thread, file or stream; tidy-purity checks the objects.
@@ -110,7 +112,9 @@ IMPURE_HEADERS = re.compile(
 
 # The only code that may name DPDK.
 DPDK_PLACES = re.compile(r"^(relay/dpdk/|relay/ops/|relay/[a-z]+/main\.cc$|"
-                         r"tests/unit/relay/(dpdk|ops)/|tests/unit/relay/satrelayd/workers/worker_(fixture\.h|test\.cc)$|tests/bench/bench_(policy|workers)\.cc$)")
+                         r"tests/unit/relay/(dpdk|ops)/|"
+                         r"tests/unit/relay/satrelayd/workers/worker_(fixture\.h|test\.cc)$|"
+                         r"tests/bench/bench_(policy|workers)\.cc$)")
 
 # Unit tests have the path and the name of the unit or folder that they test: config/units_test.cc tests
 # config/text/units.h. These test something else:
@@ -120,7 +124,7 @@ TESTS_OF_NO_UNIT = {
 }
 # Tests of a whole session, endpoint or gateway may be directly in these folders.
 TESTED_AS_A_WHOLE = ["tests/unit/pep/stp", "tests/unit/pep/tcp", "tests/unit/relay/gateway",
-                      "tests/unit/relay/gateway/devices"]
+                     "tests/unit/relay/gateway/devices"]
 
 # Text of the programs is made with {fmt}, which knows the types of its arguments.
 SPRINTF = re.compile(r"\bv?sn?printf\s*\(")
@@ -179,13 +183,13 @@ def check_header(path, text):
 
 def check_unit_test(path, files):
     folder, _, name = path.rpartition("/")
-    if not path.startswith("tests/unit/") or not name.endswith("_test.cc"):
+    if not path.startswith("tests/unit/") or not name.endswith(("_test.cc", ".test.mjs")):
         return
     if path in TESTS_OF_NO_UNIT or folder in TESTED_AS_A_WHOLE:
         return
-    unit = path.removeprefix("tests/unit/").removesuffix("_test.cc")
+    unit = path.removeprefix("tests/unit/").removesuffix("_test.cc").removesuffix(".test.mjs")
     if not any(name.startswith((unit + ".", unit + "/")) for name in files):
-        yield f"{path}: there is no {unit}.h or .cc; a test has the path and the name of its unit"
+        yield f"{path}: there is no {unit}.h, .cc or .js; a test has the path and the name of its unit"
 
 
 def check_test_namespace(path, text):
@@ -195,6 +199,22 @@ def check_test_namespace(path, text):
         return
     if not re.search(rf"^namespace [\w:]+::{name} {{$", text, re.MULTILINE):
         yield f"{path}: a file of tests has a namespace of its own, namespace satrelay::...::{name}"
+
+
+def check_editor_settings(path, data):
+    """What .editorconfig asks of every file."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        yield f"{path}: byte {error.start} is not UTF-8"
+        return
+    if text and not text.endswith("\n"):
+        yield f"{path}: the last line has no end; .editorconfig asks for it"
+    for number, line in enumerate(text.split("\n"), 1):
+        if line != line.rstrip():
+            yield f"{path}:{number}: ends with a blank or a carriage return; .editorconfig forbids both"
+        if line.startswith("\t"):
+            yield f"{path}:{number}: is indented with a tab; .editorconfig asks for blanks"
 
 
 def check_text(path, text):
@@ -210,10 +230,22 @@ def check_text(path, text):
             yield f"{path}:{number}: names a path of one machine"
 
 
+def check_version(path, text, version):
+    """A second place would have another version one day."""
+    if path == "meson.build" or path.startswith("docs/"):
+        return
+    stated = re.compile(rf"(?i)(version|satrelay).*(?<![\d.]){re.escape(version)}(?![\d.])")
+    for number, line in enumerate(text.splitlines(), 1):
+        if stated.search(line):
+            yield f"{path}:{number}: states the version, which only meson.build does; use relay/version"
+
+
 def check(root):
     """All findings, as lines."""
     names = repository.tracked_files(root)
     files = set(names)
+    project = (root / "meson.build").read_text() if "meson.build" in files else ""
+    version = re.search(r"version: '([\d.]+)'", project)
     findings = []
     for path in names:
         if path in FOREIGN:
@@ -222,10 +254,13 @@ def check(root):
         if b"\0" in data:
             continue
         text = data.decode("utf-8", errors="replace")
+        findings += check_editor_settings(path, data)
         findings += check_text(path, text)
+        findings += check_unit_test(path, files)
+        if version is not None:
+            findings += check_version(path, text, version.group(1))
         if repository.is_cpp(path):
             findings += check_includes(path, text, files)
-            findings += check_unit_test(path, files)
             findings += check_test_namespace(path, text)
         if path.endswith(".h"):
             findings += check_header(path, text)

@@ -17,7 +17,7 @@ class StructureTest(unittest.TestCase):
             root = pathlib.Path(folder)
             for name, text in files.items():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
-                (root / name).write_text(text)
+                (root / name).write_bytes(text if isinstance(text, bytes) else text.encode())
             return check.check(root)
 
     def include(self, includer, included):
@@ -96,6 +96,9 @@ class StructureTest(unittest.TestCase):
                                         "config/samples/one.yaml": ""}), [])
         for unit in "config/readers/loader.h", "config/units_more.h", "pep/base/units.h":
             self.assertEqual(len(self.findings({test: "", unit: HEADER})), 1, unit)
+        page = "tests/unit/relay/satpanel/assets/units.test.mjs"
+        self.assertEqual(self.findings({page: "", "relay/satpanel/assets/units.js": ""}), [])
+        self.assertEqual(len(self.findings({page: "", "relay/satpanel/assets/other.js": ""})), 1)
         self.assertEqual(self.findings({"tests/unit/pep/stp/recovery_test.cc": ""}), [])
         self.assertEqual(len(self.findings({"tests/unit/pep/stp/fec/recovery_test.cc": ""})), 1)
 
@@ -108,6 +111,18 @@ class StructureTest(unittest.TestCase):
     def test_sizes(self):
         self.assertEqual(self.findings({"pep/base/a.cc": "\n" * 600}), [])
         self.assertEqual(len(self.findings({"pep/base/a.cc": "\n" * 601})), 1)
+
+    def test_editor_settings(self):
+        for good in [b"", b"one\n", "grün\n".encode(), b"a\tb\n", b"picture\0\r \xff"]:
+            self.assertEqual(self.findings({"deploy/a.sh": good}), [], good)
+        for bad in [b"one", b"one\r\n", b"one \n", b"one\t\ntwo\n", b"\tone\n", "grün\n".encode("latin1")]:
+            self.assertEqual(len(self.findings({"deploy/a.sh": bad})), 1, bad)
+
+    def test_the_version_is_in_one_place(self):
+        project = {"meson.build": "project('satrelay', 'cpp',\n  version: '4.1.0',\n  meson_version: '>=1.0.0')\n"}
+        others = "version 14.1.0.5 4.1.01 10.4.1.0 4.1.0.1\nraft 4.1.0\n"
+        self.assertEqual(self.findings(project | {"deploy/a.sh": others}), [])
+        self.assertEqual(len(self.findings(project | {"deploy/a.sh": "satrelay-4.1.0\n"})), 1)
 
     def test_leftovers(self):
         self.assertEqual(len(self.findings({"pep/base/a.cc": "// TO" + "DO: more\n"})), 1)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """clang-tidy over the compile database, with results cached by content. See clang_tidy.sh.
 
-With SATRELAY_ROTATION=N, as tests/run.sh sets it, only two sets of files are checked: files whose code has changed since
-the base revision, and the N-th eighth of all other files. The base revision is the first of these that exists:
+With SATRELAY_ROTATION=N, as tests/run.sh sets it, only two sets of files are checked: files whose code has changed
+since the base revision, and the N-th eighth of all other files. The base revision is the first of these that exists:
 
 - SATRELAY_BASE;
 - the commit at which the branch left its upstream, unless that is HEAD;
@@ -51,7 +51,8 @@ def plugin(tool, folder):
     if not (headers / "clang/Frontend/FrontendPluginRegistry.h").exists() or not (headers / "llvm").exists():
         print("without clang's headers (libclang-14-dev, llvm-14-dev) this takes three times as long", flush=True)
         return []
-    built = folder / f"own_declarations-{hashlib.sha256(PLUGIN.read_bytes() + str(headers).encode()).hexdigest()[:16]}.so"
+    version = hashlib.sha256(PLUGIN.read_bytes() + str(headers).encode()).hexdigest()[:16]
+    built = folder / f"own_declarations-{version}.so"
     if not built.exists():
         made = built.with_suffix(f".{os.getpid()}")
         subprocess.run(["g++", "-std=c++17", "-O1", "-fPIC", "-shared", "-fno-rtti", "-isystem", str(headers),
@@ -207,7 +208,8 @@ def changed_files(root, base):
         is_code = repository.is_cpp(after) and (root / after).is_file()
         if not is_code or not same_code(root, base, before, after):
             changed.add(root / after)
-    changed |= {root / name for name in git(root, "ls-files", "--others", "--exclude-standard", "-z").split("\0") if name}
+    untracked = git(root, "ls-files", "--others", "--exclude-standard", "-z")
+    changed |= {root / name for name in untracked.split("\0") if name}
     return changed
 
 

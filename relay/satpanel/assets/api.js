@@ -34,11 +34,14 @@ async function problemOf(response) {
   return new ApiError(response.status, detail, Number(response.headers.get("Retry-After")) || 0);
 }
 
+// Aborts a request in time. TypeScript 4.8, which checks these modules, does not know timeout().
+const signalAfter = (milliseconds) => /** @type {any} */ (AbortSignal).timeout(milliseconds);
+
 async function ask(method, path, body, signal) {
-  const headers = {};
+  const headers = new Headers();
   if (method !== "GET") {
-    headers["Content-Type"] = "application/json";
-    if (session.csrf) headers["X-CSRF-Token"] = session.csrf;
+    headers.set("Content-Type", "application/json");
+    if (session.csrf) headers.set("X-CSRF-Token", session.csrf);
   }
   let response;
   try {
@@ -46,7 +49,7 @@ async function ask(method, path, body, signal) {
       method,
       headers,
       body: body === undefined ? undefined : JSON.stringify(body),
-      signal: signal ?? AbortSignal.timeout(PATIENCE_MS),
+      signal: signal ?? signalAfter(PATIENCE_MS),
       credentials: "same-origin",
     });
   } catch (error) {
@@ -75,7 +78,7 @@ export async function get(path, parameters = {}) {
 }
 
 export async function post(path, body, patienceMs = PATIENCE_MS) {
-  return jsonOf(await ask("POST", path, body, AbortSignal.timeout(patienceMs)));
+  return jsonOf(await ask("POST", path, body, signalAfter(patienceMs)));
 }
 
 // Returns a file. `signal` aborts the request.

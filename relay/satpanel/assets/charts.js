@@ -33,11 +33,12 @@ export class TimeChart {
     });
     this.element = make("div", {class: "chart"}, this.canvas);
     this.settings = {text, clock, stacked, isWhole};
+    this.chart = null;
   }
 
   // `data`: the points of each line. At the first call the element must be in the page.
   update(data, from, to) {
-    this.chart ??= new window.Chart(this.canvas, this.configuration());
+    this.chart ??= new /** @type {any} */ (window).Chart(this.canvas, this.configuration());
     data.forEach((points, i) => {
       this.chart.data.datasets[i].data = points;
     });

@@ -45,7 +45,12 @@ function itemOf(event) {
 // The stream of events, open while the page is visible. It continues where it ended.
 class Stream {
   constructor(position, onevent, onmissed, onstate) {
-    Object.assign(this, {position, onevent, onmissed, onstate, retry: 0, source: null});
+    this.position = position;
+    this.onevent = onevent;
+    this.onmissed = onmissed;
+    this.onstate = onstate;
+    this.retry = 0;
+    this.source = null;
     this.onVisible = () => (document.hidden ? this.pause() : this.open());
     document.addEventListener("visibilitychange", this.onVisible);
     if (!document.hidden) this.open();

@@ -216,7 +216,9 @@ export function open({query}) {
 
   async function ask(event) {
     event?.preventDefault();
-    const given = Object.fromEntries(new FormData(form));
+    const given = Object.fromEntries(
+      [...new FormData(form)].map(([name, value]) => [name, String(value)]),
+    );
     window.history.replaceState(null, "", `#/explain?${new URLSearchParams(given)}`);
     show(place, loading("the answer"));
     try {

@@ -347,7 +347,8 @@ export function open({monitor}) {
         ? new TargetCard(command, target, {told, trail})
         : new PlainCard(command, {told, trail});
     });
-    cards.sort((a, b) => (a instanceof TargetCard) - (b instanceof TargetCard));
+    const isOfTarget = (card) => Number(card instanceof TargetCard);
+    cards.sort((a, b) => isOfTarget(a) - isOfTarget(b));
     const plain = cards.filter((card) => card instanceof PlainCard).map(({element}) => element);
     const others = cards.filter((card) => card instanceof TargetCard).map(({element}) => element);
     show(

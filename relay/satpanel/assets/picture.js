@@ -16,7 +16,7 @@ function box(x, y, width, height, tone, title, lines) {
     makeSvg("text", {x: x + 12, y: y + 23, class: "title"}, title),
   ];
   lines.forEach((line, i) => {
-    const {text, tone: toneOfLine} = typeof line === "string" ? {text: line} : line;
+    const {text, tone: toneOfLine} = typeof line === "string" ? {text: line, tone: null} : line;
     parts.push(
       makeSvg(
         "text",
@@ -50,14 +50,13 @@ function portWords(port) {
 }
 
 function gatewayLines(status) {
-  const lines = [
+  const isOpen = status.new_flows === "open";
+  return [
     `up ${units.milliseconds(status.uptime_ms)}`,
     `${units.count(status.flows)} flows`,
     `memory ${units.percent(status.arena_used_bytes / status.arena_bytes)}`,
+    ...(isOpen ? [] : [{text: `new flows: ${status.new_flows}`, tone: "warn"}]),
   ];
-  if (status.new_flows !== "open")
-    lines.push({text: `new flows: ${status.new_flows}`, tone: "warn"});
-  return lines;
 }
 
 function peerLines(peer, rates) {
@@ -115,7 +114,7 @@ function wide(overview, rates, peers, more) {
     box(650, middle - 30, 130, 60, "quiet", "link", [linkWords(peers)]),
   );
   if (more) parts.push(label(840, height - 8, more, "start"));
-  return [1180, height, parts];
+  return {width: 1180, height, parts};
 }
 
 function narrow(overview, rates, peers, more) {
@@ -148,7 +147,7 @@ function narrow(overview, rates, peers, more) {
     );
   });
   if (more) parts.push(label(34, height - 4, more, "start"));
-  return [360, height, parts];
+  return {width: 360, height, parts};
 }
 
 // Draws GET /overview of a gateway that answers. `rates`: a RateMeter.
@@ -157,7 +156,7 @@ export function picture(overview, rates, isNarrow) {
   const peers = all.slice(0, MOST_PEERS);
   const more =
     all.length > peers.length ? `and ${all.length - peers.length} more: see the table` : "";
-  const [width, height, parts] = (isNarrow ? narrow : wide)(overview, rates, peers, more);
+  const {width, height, parts} = (isNarrow ? narrow : wide)(overview, rates, peers, more);
   return makeSvg(
     "svg",
     {

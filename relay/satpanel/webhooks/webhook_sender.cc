@@ -6,6 +6,8 @@
 #include <array>
 #include <stdexcept>
 
+#include "relay/version/version.h"
+
 namespace satrelay::panel {
 namespace {
 
@@ -75,7 +77,8 @@ WebhookSender::WebhookSender(const std::string& url, const std::string& ca_file,
   handle_->set(CURLOPT_NOSIGNAL, 1L);
   // The program may end while a name is still being resolved.
   handle_->set(CURLOPT_QUICK_EXIT, 1L);
-  handle_->set(CURLOPT_USERAGENT, "satpanel/" SATRELAY_VERSION);
+  const std::string agent = "satpanel/" + std::string(version());
+  handle_->set(CURLOPT_USERAGENT, agent.c_str());
   handle_->set(CURLOPT_ERRORBUFFER, handle_->error.data());
   handle_->set(CURLOPT_WRITEFUNCTION, &ignore);
   handle_->set(CURLOPT_XFERINFOFUNCTION, &tell_whether_over);

@@ -4,10 +4,9 @@
 #include <iostream>
 
 #include "config/keys/all_keys.h"
+#include "relay/version/version.h"
 
 namespace satrelay::satrelayd {
-
-std::string_view version() { return SATRELAY_VERSION; }
 
 namespace {
 
@@ -35,7 +34,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
                      "print the keys of gateway.yaml, or those below PATH, like stp")
           ->type_name("PATH")
           ->expected(0, 1);
-  app.set_version_flag("--version", std::string(version()));
+  app.set_version_flag("--version", "satrelayd " + version_and_commit());
   try {
     app.parse(argc, argv);
     if (keys->count() == 0 && options.file.empty()) throw CLI::RequiredError("--config");

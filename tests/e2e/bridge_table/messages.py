@@ -81,7 +81,8 @@ _MQTT_NEEDS = ("mosquitto", "mosquitto_pub", "mosquitto_sub")
 def _mqtt(site: Site, quality: str, wait: float, address: str = SERVER.ipv4) -> Seen:
     topic = f"topic{quality}/{wait}/{address}"
     began = time.monotonic()
-    subscriber = start(site.client, *("mosquitto_sub", "-h", address, "-q", quality, "-k", "5", "-t", topic), *("-C", "3", "-W", "70"))
+    words = ("mosquitto_sub", "-h", address, "-q", quality, "-k", "5", "-t", topic, "-C", "3", "-W", "70")
+    subscriber = start(site.client, *words)
     time.sleep(3 + wait)
     for n in range(3):
         sent = run(site.client, "mosquitto_pub", "-h", address, "-q", quality, "-t", topic, "-m", f"message {n}")

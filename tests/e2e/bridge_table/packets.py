@@ -25,7 +25,8 @@ def _ping(site: Site, *argv: str, right: str = "0% packet loss") -> Seen:
     done = run(site.client, "ping", "-n", *argv)
     sums = re.search(r"(\d+) packets transmitted, (\d+) received.*?([\d.]+% packet loss)", done.out)
     times = re.search(r"= [\d.]+/([\d.]+)/", done.out)
-    errors = "".join(dict.fromkeys(f", {text}" for text in re.findall(r"(?m)^From .*?(?:icmp_seq=\d+ |: )(.*)$", done.out)))
+    told = re.findall(r"(?m)^From .*?(?:icmp_seq=\d+ |: )(.*)$", done.out)
+    errors = "".join(dict.fromkeys(f", {text}" for text in told))
     what = f"exit {done.status}, {sums[2]} of {sums[1]} answers{errors}" if sums else done.last_words
     return Seen(what, right in done.out + done.err, float(times[1]) / 1000 if times else None)
 
@@ -113,7 +114,13 @@ def _udp(site: Site, size: int, version: int = 4) -> Seen:
     return Seen(f"{len(answer):,} bytes and back", answer[::-1] == NOISE[:size], seconds)
 
 
-for _size, _label in ((1, "1 byte"), (1472, "1,472 bytes"), (8_000, "8,000 bytes: fragments"), (60_000, "60,000 bytes: fragments")):
+_SIZES = (
+    (1, "1 byte"),
+    (1472, "1,472 bytes"),
+    (8_000, "8,000 bytes: fragments"),
+    (60_000, "60,000 bytes: fragments"),
+)
+for _size, _label in _SIZES:
     condition(f"UDP: {_label}")(lambda site, size=_size: _udp(site, size))
 for _size, _label in ((1452, "1,452 bytes"), (8_000, "8,000 bytes: fragments")):
     condition(f"UDP over IPv6: {_label}")(lambda site, size=_size: _udp(site, size, 6))
@@ -136,7 +143,10 @@ def _(site):
 @condition("UDP: multicast")
 def _(site):
     group, port = "239.1.2.3", site.port()
-    with site.server.socket(socket.AF_INET, socket.SOCK_DGRAM) as far, site.client.socket(socket.AF_INET, socket.SOCK_DGRAM) as near:
+    with (
+        site.server.socket(socket.AF_INET, socket.SOCK_DGRAM) as far,
+        site.client.socket(socket.AF_INET, socket.SOCK_DGRAM) as near,
+    ):
         far.bind(("", port))
         far.settimeout(20)
         member = socket.inet_aton(group) + socket.inet_aton(SERVER.ipv4)
@@ -149,7 +159,10 @@ def _(site):
 @condition("UDP: broadcast")
 def _(site):
     port = site.port()
-    with site.server.socket(socket.AF_INET, socket.SOCK_DGRAM) as far, site.client.socket(socket.AF_INET, socket.SOCK_DGRAM) as near:
+    with (
+        site.server.socket(socket.AF_INET, socket.SOCK_DGRAM) as far,
+        site.client.socket(socket.AF_INET, socket.SOCK_DGRAM) as near,
+    ):
         far.bind(("", port))
         far.settimeout(20)
         near.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
@@ -207,7 +220,8 @@ def _(site):
 def _(site):
     script = site.write(site.folder(), "told", "#!/bin/sh\necho $1 $ip $router\n")
     os.chmod(script, 0o755)
-    done = run(site.client, "busybox", "udhcpc", "-n", "-q", "-f", "-t", "5", "-T", "3", "-i", CLIENT.interface, "-s", script)
+    words = ("udhcpc", "-n", "-q", "-f", "-t", "5", "-T", "3", "-i", CLIENT.interface, "-s", script)
+    done = run(site.client, "busybox", *words)
     leased = re.search(r"lease of (\S+)", done.out + done.err)
     right = bool(leased) and leased[1] == DHCP_ADDRESS
     return Seen(f"exit {done.status}, {leased[1] if leased else done.last_words}", right, done.seconds)
@@ -215,8 +229,10 @@ def _(site):
 
 @condition("IPv6: an address from a router's advertisement", "dnsmasq")
 def _(site):
-    has = lambda: SLAAC_PREFIX.rstrip(":") in site.client.ip("-6", "addr", "show", "dev", CLIENT.interface)  # noqa: E731
-    wait_until(has, 30, "the address is there")
+    def has_address() -> bool:
+        return SLAAC_PREFIX.rstrip(":") in site.client.ip("-6", "addr", "show", "dev", CLIENT.interface)
+
+    wait_until(has_address, 30, "the address is there")
     return Seen(f"an address of {SLAAC_PREFIX}/64")
 
 
@@ -282,8 +298,12 @@ def _(site):
     keys = {}
     for letter in "ab":
         private = run(site.client, "wg", "genkey").out
-        keys[letter] = (site.write(folder, letter, private), run(site.client, "wg", "pubkey", given=private.encode()).out.strip())
-    ends = ((site.client, "a", "b", SERVER, "10.8.0.1", "10.8.0.2"), (site.server, "b", "a", CLIENT, "10.8.0.2", "10.8.0.1"))
+        public = run(site.client, "wg", "pubkey", given=private.encode()).out.strip()
+        keys[letter] = (site.write(folder, letter, private), public)
+    ends = (
+        (site.client, "a", "b", SERVER, "10.8.0.1", "10.8.0.2"),
+        (site.server, "b", "a", CLIENT, "10.8.0.2", "10.8.0.1"),
+    )
     # WireGuard's control socket is visible on the whole machine, so each lab needs names of its own.
     name = f"wg{site.lab.tag.replace('-', '')[-12:]}"
     started = []

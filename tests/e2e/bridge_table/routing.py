@@ -33,7 +33,10 @@ _OSPF = """protocol ospf v2 far {{
   ipv4 {{ import all; export all; }};
   area 0 {{ interface "{interface}" {{ hello 2; dead 8; wait 5; type broadcast; }}; }};
 }}"""
-_BFD = """protocol bfd {{ interface "*" {{ min rx interval 500 ms; min tx interval 500 ms; multiplier 5; }}; neighbor {other} dev "{interface}" local {own}; }}"""
+_BFD = """protocol bfd {{
+  interface "*" {{ min rx interval 500 ms; min tx interval 500 ms; multiplier 5; }};
+  neighbor {other} dev "{interface}" local {own};
+}}"""
 
 
 class Routers:
@@ -55,7 +58,8 @@ class Routers:
             space.run("ip", "addr", "add", f"{own}/{length}", "dev", host.interface, *options, check=False)
             config = site.write(folder, f"bird-{at}.conf", _config(own, other, host.interface, body, at + 1))
             self._sockets.append(f"{folder}/{at}.ctl")
-            self._started.append(running(space, "bird", "-f", "-c", config, "-s", self._sockets[at], "-P", f"{folder}/{at}.pid"))
+            words = ("bird", "-f", "-c", config, "-s", self._sockets[at], "-P", f"{folder}/{at}.pid")
+            self._started.append(running(space, *words))
 
     def __enter__(self):
         self._processes = [each.__enter__() for each in self._started]

@@ -212,4 +212,3 @@ def _dnsmasq(site: Site) -> list[str]:
         *("--enable-ra", f"--ra-param={SERVER.interface},10,0"),
         f"--dhcp-range={SLAAC_PREFIX},ra-only,64,1h",
     ]
-

@@ -53,7 +53,8 @@ def fetch(site: Site, *argv: str, right: int = 0) -> Seen:
     last = told[-1]
     what = f"exit {done.status}, {last['http_code']}, {last['size_download']:,} bytes"
     if done.status != 0:
-        words = re.sub(r" after \d+ (ms|milliseconds)| port \d+", "", done.last_words.removeprefix(f"curl: ({done.status}) "))
+        words = done.last_words.removeprefix(f"curl: ({done.status}) ")
+        words = re.sub(r" after \d+ (ms|milliseconds)| port \d+", "", words)
         what = f"exit {done.status}: {words}"
     return Seen(what, done.status == right, sum(each["time_total"] for each in told))
 

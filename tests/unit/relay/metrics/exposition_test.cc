@@ -11,6 +11,7 @@
 #include "pep/stp/types.h"
 #include "relay/gateway/admission.h"
 #include "relay/metrics/reply_fields.h"
+#include "relay/version/version.h"
 #include "tests/unit/relay/metrics/sample_readings.h"
 
 namespace satrelay::metrics::exposition_test {
@@ -73,7 +74,8 @@ TEST(Exposition, HasHelpAndTypeBeforeTheSamplesOfAFamily) {
                "satrelay_port_rx_frames_total{port=\"wan\"} 1\n");
   expect_lines(text,
                "# TYPE satrelay_build_info gauge\n"
-               "satrelay_build_info{version=\"" SATRELAY_VERSION "\"} 1\n");
+               "satrelay_build_info{version=\"" +
+                   std::string(version()) + "\"} 1\n");
 }
 
 TEST(Exposition, FollowsOpenMetrics) {
