@@ -16,8 +16,8 @@ Configures and compiles programs and tests into build/, without the benchmarks.
   --untrained a new folder is compiled at once, without training the compiler before (deploy/train.sh)
   --sanitize  programs, tests and benchmarks with AddressSanitizer and UBSan, into build-sanitize/
 
-What one of them has compiled in build/ the next one does not compile again. A folder that an
-interrupted call has left is completed, or begun anew.
+A call does not compile again what an earlier call has compiled in build/. A folder that an
+interrupted call has left is completed, or started again.
 END
 }
 
@@ -80,7 +80,7 @@ log=$(as_invoker mktemp --tmpdir satrelay-build.XXXXXX.log)
 # Meson knows what a folder is for. Its files say little: the training leaves build/tests without a test in it, and a
 # call may have been interrupted anywhere.
 if [ -f "$build/build.ninja" ] && [ "$(meson_option "$build" b_pgo)" = generate ]; then
-  say "$build/: its training was interrupted; it is begun anew"
+  say "$build/: its training was interrupted; starting it again"
   as_invoker rm -rf -- "$build"
   as_invoker mkdir -p "$build"
 fi
