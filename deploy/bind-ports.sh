@@ -20,7 +20,7 @@ usage: deploy/bind-ports.sh [OPTION]... [status]
 A PORT is the name of an interface, or a PCI address: 0000:01:00.0 or 01:00.0.
 
   --hugepages MIB  pages of 2 MiB to have, on the NUMA nodes of the ports (default 1024; 0: none)
-  --dry-run        only say what would be done
+  --dry-run        only say what the command would do
   --force          bind a port that is in use: it has an address, a default route, something on top
                    of it, or carries the ssh connection that you type in
   --help           this text
@@ -126,7 +126,7 @@ resolve() {
   fi
   case $(content "$devices/$address/class") in
   0x02*) ;;
-  *) die "$name: $address is no network device" ;;
+  *) die "$name: $address is not a network device" ;;
   esac
   echo "$address"
 }
@@ -157,7 +157,7 @@ uses_of() {
   fi
   for path in "/sys/class/net/$interface"/upper_*; do
     if [ -e "$path" ] && [ ! -e "/sys/class/net/$interface/master" ]; then
-      echo "${path##*/upper_} stands upon it"
+      echo "${path##*/upper_} is built on top of it"
     fi
   done
   text=$(content "/sys/class/net/$interface/device/sriov_numvfs")

@@ -99,7 +99,7 @@ log=$(as_invoker mktemp --tmpdir satrelay-build.XXXXXX.log)
 # call may have been interrupted anywhere.
 training=$(meson_option "$build" b_pgo)
 if [ -f "$build/build.ninja" ] && [ "$training" = generate ]; then
-  say "$build/: its training was interrupted; it is begun anew"
+  say "$build/: its training was interrupted; starting it again"
   as_invoker rm -rf -- "$build"
   as_invoker mkdir -p "$build"
 fi

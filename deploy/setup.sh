@@ -15,7 +15,7 @@ usage: deploy/setup.sh [--check] [--no-hugepages] [--test-programs]
                    tests/e2e/test_programs.py and tests/e2e/as_a_bridge drive, and QEMU with a kernel
                    for its guest (in /var/cache/satrelay); no server that this installs is started,
                    now or at boot
-  --no-hugepages   leave hugepages alone
+  --no-hugepages   do not change hugepages
 
 SATRELAY_HUGEPAGES is the memory to reserve as hugepages, in MiB (default 512, at most a quarter of
 what is free; 0: none). satrelay runs without them, a little slower.
@@ -188,7 +188,7 @@ fetch_guest_kernel() {
 make_user() {
   if getent passwd satrelay >/dev/null; then return; fi
   if ((EUID != 0)); then
-    say "user satrelay: left alone, that takes root; satrelayd runs as nobody"
+    say "user satrelay: unchanged, because that needs root; satrelayd runs as nobody"
   elif useradd --system --user-group --no-create-home --home-dir /nonexistent \
     --shell /usr/sbin/nologin --comment "satrelay gateway" satrelay; then
     say "user satrelay: made"
@@ -244,6 +244,6 @@ if [ "$hugepages" = yes ]; then
   if ((EUID == 0)); then
     reserve_hugepages
   else
-    say "hugepages: left alone, that takes root; satrelay runs without them"
+    say "hugepages: unchanged, because that needs root; satrelay runs without them"
   fi
 fi

@@ -26,7 +26,7 @@ if (($# != 1)) || [[ $1 == -* ]]; then
   exit 2
 fi
 build=$1
-[ -f "$build/build.ninja" ] || die "$build is no build folder: meson setup has not been there"
+[ -f "$build/build.ninja" ] || die "$build is not a build folder: run meson setup first"
 cd "$build"
 
 # Whatever happens, the folder stays usable.

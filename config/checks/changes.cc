@@ -41,7 +41,7 @@ class Differences {
       names_.push_back(path + row.text.name);
     }
   }
-  // Names the part as a whole.
+  // Names the whole part if any key in it needs a restart and differs.
   template <typename Section>
   void compare_whole(const std::string& name, const Keys<Section>& keys, const Section& started,
                      const Section& next) {
@@ -103,7 +103,7 @@ class Changes {
   std::vector<ChangedKey> list_;
 };
 
-// How many there are, and those that `others` has not.
+// The number of rules, and the rules that `others` lacks.
 std::string own_rules(const std::vector<Rule>& rules, const std::vector<Rule>& others) {
   std::string text = std::to_string(rules.size()) + (rules.size() == 1 ? " rule" : " rules");
   const char* between = ": ";

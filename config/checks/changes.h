@@ -1,4 +1,4 @@
-// Which changes of a configuration a running gateway takes over, and which need a restart.
+// Which changes of a configuration a running gateway applies, and which need a restart.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,9 @@
 
 namespace satrelay::config {
 
-// The keys in which `next` differs from what the gateway was started with although it cannot change
-// while it runs; each with the reason where it is not plain. Empty: `next` can be taken over.
+// The keys that need a restart and differ between `started`, the configuration of the start, and
+// `next`. A key has the reason behind it if the reason is not plain. Empty: a reload can apply
+// `next`.
 std::vector<std::string> needs_restart(const Gateway& started, const Gateway& next);
 
 // A key of the file, and its values as texts.
@@ -21,14 +22,14 @@ struct ChangedKey {
   friend bool operator==(const ChangedKey&, const ChangedKey&) = default;
 };
 
-// What of a configuration a running gateway takes over, to compare with later ones. Of keys and
-// dictionaries it keeps 64 bits that tell whether they are the same: who keeps it keeps no keys.
+// A configuration that is kept to find the keys that the next reload changes. It holds no secrets:
+// it has a hash of 64 bits for the keys of each peer, and one for each dictionary.
 class Changeable {
  public:
   explicit Changeable(const Gateway& config);
 
-  // The keys of the file whose values are others than in `before`. Of secrets the texts say only
-  // that they are others.
+  // The keys of the file that have another value in `before`. The texts do not show secrets, only
+  // that they differ.
   std::vector<ChangedKey> changes_since(const Changeable& before) const;
 
  private:

@@ -1,12 +1,12 @@
-// What stands in the way of a file that is to be made while the gateway runs. No mistake of the
-// configuration: a disk may be mounted later.
+// Whether the gateway can make a file while it runs. A missing folder is only a doubt, and not a
+// mistake of the configuration: a disk may be mounted later.
 #pragma once
 
 #include <string>
 
 namespace satrelay::config {
 
-// A sentence without its subject; "": nothing.
+// A message to the operator. "": no doubt.
 std::string doubt_about_file(const std::string& file);
 
 }  // namespace satrelay::config

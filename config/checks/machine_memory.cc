@@ -27,13 +27,13 @@ std::optional<std::uint64_t> number_in(std::string_view text) {
                                                                   : std::nullopt;
 }
 
-// The first word of a file that has one number; "max", and no file, are none.
+// The number in a file that has one number. nullopt: the file is missing or says "max".
 std::optional<std::uint64_t> read_number(const fs::path& file) {
   std::string word;
   return std::ifstream(file) >> word ? number_in(word) : std::nullopt;
 }
 
-// The number behind a key, as in /proc/meminfo ("MemTotal:") and memory.stat.
+// The numbers of a file by their keys, as in /proc/meminfo ("MemTotal:") and memory.stat.
 class Table {
  public:
   explicit Table(const fs::path& file) {
@@ -56,18 +56,18 @@ class Table {
   std::vector<Entry> entries_;
 };
 
-// How the files of a version are called.
+// The names of files, and of keys in memory.stat, in a version of control groups.
 struct Names {
   const char* limit;
   const char* usage;
-  const char* inactive;  // in memory.stat, with all groups below
+  const char* inactive;  // keys in memory.stat; they count all groups below too
   const char* active;
 };
 constexpr Names kVersion1{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file",
                           "total_active_file"};
 constexpr Names kVersion2{"memory.max", "memory.current", "inactive_file", "active_file"};
 
-// A mounted hierarchy that counts memory: which part of it is mounted where.
+// A mounted hierarchy of control groups that counts memory. `part` of it is mounted at `where`.
 struct Hierarchy {
   const Names* names;
   fs::path part;
@@ -106,7 +106,7 @@ std::vector<Hierarchy> hierarchies(const fs::path& root) {
   return found;
 }
 
-// The process's group in the hierarchy, as /proc/self/cgroup has it ("4:memory:/a/b", "0::/a/b").
+// The process's group in the hierarchy, from /proc/self/cgroup ("4:memory:/a/b", "0::/a/b").
 std::optional<fs::path> group_in(const Hierarchy& hierarchy, const fs::path& root) {
   std::ifstream groups(root / "proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
@@ -139,7 +139,8 @@ void look_at_group(const fs::path& folder, const std::string& group, const Names
   lower(memory.available, *limit - std::min(*limit, used));
 }
 
-// From the process's group up to the root of what is mounted: each limit holds for all below it.
+// Looks at each group from the process's own up to the root of the mount, because the limit of a
+// group holds for all groups below it.
 void look_at(const Hierarchy& hierarchy, const fs::path& root, MachineMemory& memory) {
   const auto group = group_in(hierarchy, root);
   if (!group) return;

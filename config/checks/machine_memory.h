@@ -1,4 +1,4 @@
-// What this machine, and the control groups that the process is in, have of memory.
+// The memory of this machine, and the limits of the control groups that the process is in.
 #pragma once
 
 #include <filesystem>
@@ -9,23 +9,25 @@
 namespace satrelay::config {
 
 struct MachineMemory {
-  // Without hugepages: the least of what the kernel manages and of the limits of all control
-  // groups of the process (versions 1 and 2, up to the root of what is mounted).
+  // Without hugepages: the memory that the kernel manages, or the lowest limit of the process's
+  // control groups if that is less (versions 1 and 2, up to the root of the mount).
   ByteCount total = ByteCount(0);
-  std::string total_of;  // whose that is: "this machine has", "control group /a/b allows"
-  // Of that, what nobody uses now; caches that the kernel would give up count as unused.
+  std::string total_of;  // its origin: "this machine has", "control group /a/b allows"
+  // The part of `total` that is unused now. Caches that the kernel would give up count as unused.
   ByteCount available = ByteCount(0);
-  // Set aside as hugepages of the usual size, and of these unused.
+  // Hugepages of the default size: all that the kernel has set aside, and the unused part of them.
   ByteCount huge_total = ByteCount(0);
   ByteCount huge_available = ByteCount(0);
 };
 
-// Read below `root`, for tests. A machine that does not say what it has is taken to have enough.
+// Reads the files below `root`, which tests set. If the kernel does not tell how much memory there
+// is, it is assumed to be enough.
 MachineMemory machine_memory(const std::filesystem::path& root = "/");
 
-// "more than this machine has (23593MiB)", of a program that needs so much; "": there is enough.
+// Why `needed` is too much: "more than this machine has (23593MiB)". "": the memory or the
+// hugepages suffice.
 std::string exceeds_total(ByteCount needed, const MachineMemory& machine);
-// The same of what is unused now: "more than is unused of what this machine has (300MiB of ...)".
+// The same for unused memory: "more than is unused of what this machine has (300MiB of ...)".
 std::string exceeds_available(ByteCount needed, const MachineMemory& machine);
 
 }  // namespace satrelay::config

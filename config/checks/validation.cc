@@ -133,8 +133,10 @@ Result check_peer_address(const GatewayAddress& gateway, const Peer& peer,
       near ? not_a_host_of(gateway.address, peer.address) : not_a_host(peer.address);
   if (!why.empty()) return refuse(path, text + " " + why + "; write the far gateway's address");
   if (!near && !gateway.next_hop) {
-    return refuse(path, text + " is not in the gateway's subnet " + gateway.address.to_string() +
-                            " and gateway.next_hop is missing; write one that is, or the next hop");
+    return refuse(
+        path,
+        text + " is not in the gateway's subnet " + gateway.address.to_string() +
+            " and gateway.next_hop is missing; write an address in that subnet, or the next hop");
   }
   return std::nullopt;
 }
@@ -277,7 +279,7 @@ Result check_limits(const Limits& limits) {
     return refuse("limits.half_open", std::to_string(limits.half_open) + " exceeds limits.flows " +
                                           std::to_string(limits.flows) + "; write at most that");
   }
-  // 0: chosen by the gateway, never more than it has.
+  // 0: the gateway chooses the value, which is never more than its memory.
   const bool memory_given = limits.memory != ByteCount(0);
   const bool flow_memory_given = limits.flow_memory != ByteCount(0);
   if (memory_given && limits.flow_memory > limits.memory) {
@@ -301,7 +303,7 @@ Result check_records(const Records& records) {
   const IpAddress& collector = records.ipfix->address;
   const auto refused = [&](const char* what) {
     return refuse("records.ipfix.collector",
-                  collector.to_string() + what + "; write that of the collector");
+                  collector.to_string() + what + "; write the address of the collector");
   };
   if (is_unspecified(collector)) return refused(" is the unspecified address");
   if (collector.is_multicast() && records.ipfix->transport == IpfixTransport::kTcp) {

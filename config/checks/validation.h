@@ -1,4 +1,5 @@
-// Contradictions: values that are each allowed, but not together; and values that are better not.
+// Checks of a whole configuration: contradictions (values that are allowed alone but not together),
+// doubtful values, and consequences that the file does not state.
 #pragma once
 
 #include <optional>
@@ -15,14 +16,14 @@ struct Contradiction {
   std::string message;  // what contradicts what, and what to do
 };
 
-// The first one found, or nullopt.
+// The first contradiction, or nullopt.
 std::optional<Contradiction> find_contradiction(const Gateway& config);
 std::optional<Contradiction> find_contradiction(const SatLink& config);
 
-// What is allowed and seldom meant, of the same form.
+// Values that are allowed but seldom intended, in the same form.
 std::vector<Contradiction> find_doubtful(const Gateway& config);
 
-// What follows from the configuration and does not stand in it, of the same form.
+// Consequences of the configuration that it does not state, in the same form.
 std::vector<Contradiction> find_consequences(const Gateway& config);
 
 }  // namespace satrelay::config

@@ -26,7 +26,7 @@ class List {
     for (const Key<Section>& row : keys) {
       const KeyText& text = row.text;
       const bool is_part = text.allowed.empty();
-      if (is_part) continue;  // its own keys are listed
+      if (is_part) continue;  // add() is called for the keys of the part itself
       const bool required = !text.required.empty();
       list_.push_back({.path = path + text.name,
                        .fallback = required                ? ""

@@ -26,7 +26,7 @@ struct ListedKey {
 // In the order of the file.
 std::vector<ListedKey> gateway_key_list();
 
-// A table for people. `under`: only keys whose path begins so.
+// The keys with a path that begins with `under`, as a table for people.
 std::string key_table(const std::vector<ListedKey>& keys, std::string_view under);
 
 }  // namespace satrelay::config

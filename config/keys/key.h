@@ -1,6 +1,6 @@
-// A key of a configuration file as one row: how it is read and written, the values it takes, and
-// what a reload does with it. Readers, lists of allowed keys, the comparison of two configurations
-// and the check of docs/configuration.md all walk the rows.
+// A key of a configuration file as one row: how it is read and written, its allowed values, and the
+// effect of a reload on it. Readers, lists of allowed keys, the comparison of two configurations
+// and the check of docs/configuration.md all use the rows.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace satrelay::config {
 
-// Whether a running gateway takes a new value over, or must be started again for it.
+// Whether a reload applies a new value to the running gateway, or the gateway must be restarted.
 enum class Reload : std::uint8_t { kLive, kRestart };
 constexpr const char* to_string(Reload reload) {
   return reload == Reload::kLive ? "live" : "restart";
@@ -30,9 +30,9 @@ struct KeyText {
   std::string name;
   Reload reload = Reload::kRestart;
   std::string help;  // one sentence
-  // For a value that the shape of the section does not say: "the address".
+  // The default in words, if a section with all defaults does not show it: "the address".
   std::string fallback = {};
-  std::string allowed = {};   // "": as its kind says
+  std::string allowed = {};   // "": as the kind says, or a part with keys of its own
   std::string required = {};  // what to write if the key is missing; "": it may be missing
   std::string since = kFirstVersion;
 };
@@ -42,17 +42,17 @@ template <typename T>
 struct Kind {
   std::function<T(const Value&)> read;
   std::function<std::string(const T&)> show;
-  std::string allowed;  // behind the default: "1 to 65535", "unit: none" is no part of it
-  std::string unit;     // "rate", "time", "size", "share", "packets"; "": none
+  std::string allowed;  // the text that follows the default: "1 to 65535"
+  std::string unit;     // "rate", "time", "size", "share", "bytes a packet"; "": none
 };
 
 template <typename Section>
 struct Key {
   KeyText text;
   std::string unit;
-  // Empty where the value depends on other keys: the reader of the section reads it then.
+  // Empty if the value depends on other keys. Then the reader of the section reads the value.
   std::function<void(const Value&, Section&)> read;
-  // The value as a configuration says it. Two values are the same if their texts are.
+  // The value as text. Two values are equal if their texts are equal.
   std::function<std::string(const Section&)> show;
 };
 
@@ -91,14 +91,14 @@ class Keys {
 
   // Refuses keys that have no row.
   Fields fields(const Value& map) const { return map.fields(names_); }
-  // Reads each key that is there and whose row has a reader.
+  // Reads each key that the map has, if the row of the key has a reader.
   void read(const Fields& fields, Section& section) const {
     for (const Key<Section>& row : rows_) {
       if (!row.read) continue;
       if (const Value* value = fields.find(row.text.name)) row.read(*value, section);
     }
   }
-  // Throws ConfigError at the map if the key is missing, with the hint of its row.
+  // Throws ConfigError at the map, with the hint of the row, if the key is missing.
   const Value& require(const Fields& fields, const std::string& name) const {
     const auto row =
         std::ranges::find_if(rows_, [&](const auto& r) { return r.text.name == name; });

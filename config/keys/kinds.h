@@ -11,7 +11,7 @@
 
 namespace satrelay::config {
 
-// `zero`: what a zero stands for; "": a rate like others.
+// `zero`: the text that is shown for zero. "": zero is shown as a number with its unit.
 Kind<BitRate> rate(Bounds<BitRate> bounds, std::string zero = "");
 Kind<Duration> duration(Bounds<Duration> bounds);
 Kind<ByteCount> size(Bounds<ByteCount> bounds, std::string zero = "");
@@ -31,11 +31,10 @@ Kind<T> whole(Bounds<std::uint64_t> bounds, std::string unit = "", std::string z
   };
 }
 
-// "a, b or c", without `but`; "or a" of a single one.
+// "a, b or c": the words except `but`. "or a" if only one word is left.
 std::string alternatives(const std::vector<std::string>& words, std::string_view but);
 
-// One of the words by which the switch is known everywhere (config/model/words.h). `standard`: the
-// one that holds without the key.
+// A word of the switch, from its table in config/model/words.h. `standard`: the default.
 template <typename Enum>
 Kind<Enum> word(Enum standard) {
   std::vector<std::string> words;
@@ -51,10 +50,10 @@ Kind<Enum> word(Enum standard) {
 // A switch with two words.
 Kind<bool> either(std::string yes, std::string no, bool standard);
 
-// The shortest text that is read as this share again.
+// The shortest text that parses to this share.
 std::string share_text(double share);
 
-// Any text, as it stands. `show_empty`: what the empty one stands for.
+// Any text, unchanged. `show_empty`: the text that is shown for an empty value.
 Kind<std::string> text(std::string hint, std::string show_empty, std::string allowed);
 
 }  // namespace satrelay::config

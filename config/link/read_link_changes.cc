@@ -15,7 +15,7 @@ constexpr Bounds<Duration> kDelay{Duration::zero(), Duration::seconds(10)};
 constexpr Bounds<BitRate> kRate{BitRate::bits_per_second(1'000),
                                 BitRate::bits_per_second(100'000'000'000)};
 
-// The values of a key, taken in turn each time the change happens.
+// The values of a key. Each time the change happens, the next value takes its turn.
 template <typename T, typename Read>
 std::vector<T> read_list(const Value* value, Read&& read) {
   std::vector<T> list;
@@ -31,7 +31,7 @@ std::optional<T> in_turn(const std::vector<T>& list, std::size_t turn) {
   return list[turn % list.size()];
 }
 
-// The directions that are meant.
+// The directions that `ways` names.
 std::vector<LinkDirection*> chosen(LinkDirections& directions, LinkWays ways) {
   std::vector<LinkDirection*> list;
   if (ways != LinkWays::kBToA) list.push_back(&directions.a_to_b);
@@ -39,7 +39,7 @@ std::vector<LinkDirection*> chosen(LinkDirections& directions, LinkWays ways) {
   return list;
 }
 
-// What was recorded of one direction, or of both.
+// Reads the traces of one direction, or of both.
 void read_traces_of(const Value& value, LinkWays ways, const std::filesystem::path& folder,
                     LinkDirections& directions, std::vector<LinkChange>& changes) {
   const Fields fields = value.fields({"loss", "delay"});
@@ -99,7 +99,7 @@ ChangeEntry read_link_change(const Value& value, AnnouncedKey announced) {
   }
   if (const Value* period = fields.find("every")) entry.every = period->duration(kPeriod);
   if (const Value* end = fields.find("until")) {
-    if (entry.every.is_infinite()) end->fail("says nothing without every; write how often");
+    if (entry.every.is_infinite()) end->fail("has no effect without every; write how often");
     entry.until = end->duration(kTime);
   }
   if (entry.outage && *entry.outage >= entry.every) {
@@ -162,7 +162,7 @@ void read_timed_link(const Fields& fields, const std::filesystem::path& folder,
   if (const Value* list = fields.find("changes")) {
     for (const Value& value : list->items("write a list of changes")) {
       const ChangeEntry entry = read_link_change(value, AnnouncedKey::kUnknown);
-      // A last one may be at the very end of the day.
+      // The end is exclusive, and a change may happen at exactly 24 h.
       const auto more = occurrences(value, entry, kDay + Duration::nanoseconds(1), changes.size());
       changes.insert(changes.end(), more.begin(), more.end());
     }

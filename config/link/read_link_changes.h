@@ -1,5 +1,5 @@
-// What happens to a link over time: `changes`, `traces` and `discipline`, as link.yaml and satlab's
-// scenarios have them.
+// The changes of a link over time: `changes`, `traces` and `discipline` of link.yaml and of
+// satlab's scenarios.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@
 
 namespace satrelay::config {
 
-// What an absent member leaves as it is.
+// A change at one time. An absent member leaves its property unchanged.
 struct LinkChange {
   Duration at;
   LinkWays ways = LinkWays::kBoth;
   std::optional<BitRate> rate = std::nullopt;
   std::optional<Duration> delay = std::nullopt;
   std::optional<double> loss = std::nullopt;
-  std::optional<Duration> outage = std::nullopt;  // begins, for so long
+  std::optional<Duration> outage = std::nullopt;  // one of this length begins
 };
 
 inline constexpr std::size_t kMostLinkChanges = 100'000;
 
-// One entry of `changes`: values that take turns, each time it happens.
+// One entry of `changes`. Each time it happens, the next value of each list takes its turn.
 struct ChangeEntry {
   Fields fields;
   Duration at;
@@ -38,23 +38,24 @@ struct ChangeEntry {
   Duration every = Duration::infinite();
   Duration until = Duration::infinite();
 };
-// Whether the key `announced` may be there, which the caller reads.
+// Whether an entry may have the key `announced`. The caller reads that key.
 enum class AnnouncedKey : std::uint8_t { kUnknown, kKnown };
 ChangeEntry read_link_change(const Value& value, AnnouncedKey announced);
 
-// Each time before `end` at which the entry happens. `already`: changes there are without it.
+// The changes of an entry before `end`. `already`: the number of other changes, for the limit of
+// kMostLinkChanges.
 std::vector<LinkChange> occurrences(const Value& value, const ChangeEntry& entry, Duration end,
                                     std::size_t already);
 
-// Reads `traces`: the losses go into `directions`, the steps of the delay are the answer. `folder`:
-// where the files are looked for.
+// Reads `traces`. Puts the losses into `directions`, and returns the steps of the delay. `folder`:
+// the folder of the trace files.
 std::vector<LinkChange> read_link_traces(const Value& value, const std::filesystem::path& folder,
                                          LinkDirections& directions);
 
 QueueDiscipline read_queue_discipline(const Value& value);
 
-// All three, out of the fields of link.yaml, as steps of the directions. What repeats without an
-// end goes on for a day.
+// Reads `discipline`, `traces` and `changes` from the fields of link.yaml into `directions`. A
+// change that repeats without an end goes on for a day.
 void read_timed_link(const Fields& fields, const std::filesystem::path& folder,
                      LinkDirections& directions);
 

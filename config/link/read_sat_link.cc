@@ -34,8 +34,8 @@ GilbertElliott read_gilbert_elliott(const Value& value) {
   return model;
 }
 
-// A size, or the time that the link takes for it at `rate`, the one it is configured with: a queue
-// is memory, so that a later change of the rate leaves its size as it is.
+// A size, or the time that the link takes to send it at `rate`, the configured rate. A queue is
+// memory, so a later change of the rate does not change its size.
 ByteCount read_queue(const Value& value, BitRate rate) {
   const std::string text = value.text("write a size, like 625kB, or a time, like 100ms");
   if (!parse_duration(text)) {
@@ -83,7 +83,7 @@ LinkDirection read_direction(const Value& value) {
   if (const Value* reorder = fields.find("reorder")) direction.reorder = reorder->share();
   if (const Value* by = fields.find("reorder_by")) {
     if (fields.find("reorder") == nullptr) {
-      by->fail("says nothing without reorder; write the share of frames to reorder, like 0.1%");
+      by->fail("has no effect without reorder; write the share of frames to reorder, like 0.1%");
     }
     direction.reorder_by = by->duration(kDirectionDelay);
   }

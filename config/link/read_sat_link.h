@@ -1,4 +1,4 @@
-// The YAML tree of link.yaml turned into schema.h's values.
+// Turns the YAML tree of link.yaml into the values of link_model.h.
 #pragma once
 
 #include <filesystem>
@@ -9,16 +9,16 @@
 
 namespace satrelay::config {
 
-// The values of link.yaml with every default filled in. Throws ConfigError. What contradicts
-// something else in the file is left to validation.h. `folder`: where the files of traces are.
+// The values of link.yaml, with every default filled in. Throws ConfigError. validation.h finds
+// most contradictions between the parts of the file. `folder`: the folder of the trace files.
 SatLink read_sat_link(const Value& document, const std::filesystem::path& folder);
 
 struct LinkDirections {
   LinkDirection a_to_b;
   LinkDirection b_to_a;
 };
-// Its part `both`, or `a_to_b` and `b_to_a`, out of the fields of `map`, for other files that
-// describe links.
+// Reads `both`, or `a_to_b` and `b_to_a`, from `fields`, the fields of `document`. Readers of other
+// files that describe links use this too.
 LinkDirections read_directions(const Value& document, const Fields& fields);
 
 }  // namespace satrelay::config

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMostTraceBytes = std::size_t{64} << 20;
 
-// One line's words, with where they stand.
+// The words of a line, with their place for messages.
 struct Line {
   const std::filesystem::path& file;
   std::size_t number;
@@ -53,7 +53,7 @@ LossTrace read_loss_trace(const std::filesystem::path& file) {
     const bool is_period = line.words.size() == 2 && line.words[0] == "period";
     const auto number = parse_number(line.words.back());
     if (!number || (line.words.size() != 1 && !is_period)) {
-      line.fail("is no frame number; write a whole number, or period and one");
+      line.fail("is not a frame number; write a whole number, or period and one");
     }
     if (is_period) {
       if (*number == 0 || trace.period != 0) line.fail("write one period, of at least one frame");
@@ -76,11 +76,11 @@ LossTrace read_loss_trace(const std::filesystem::path& file) {
 std::vector<DelayStep> read_delay_trace(const std::filesystem::path& file) {
   std::vector<DelayStep> steps;
   for_each_line(file, [&](const Line& line) {
-    if (line.words.size() != 2) line.fail("is no step; write a time and a delay, like 15s 30ms");
+    if (line.words.size() != 2) line.fail("is not a step; write a time and a delay, like 15s 30ms");
     const auto at = parse_duration(line.words[0]);
     const auto delay = parse_duration(line.words[1]);
     if (!at || !delay) {
-      line.fail("\"" + line.words[at ? 1 : 0] + "\" is no time; " + std::string(kDurationHint));
+      line.fail("\"" + line.words[at ? 1 : 0] + "\" is not a time; " + std::string(kDurationHint));
     }
     if (*delay > Duration::seconds(10)) line.fail("is a delay above 10s; write a shorter one");
     if (!steps.empty() && *at <= steps.back().at) {

@@ -1,9 +1,9 @@
-// Traces of a link, recorded elsewhere: which frames it lost, and how its delay went. Text files, a
-// line each, at most 64 MiB; empty lines and what follows a # do not count. Errors are ConfigError
-// with file and line.
+// Traces of a link that were recorded elsewhere: the frames that it lost, and the steps of its
+// delay. Traces are text files of at most 64 MiB, with one entry on each line. Empty lines and the
+// text after a # are ignored. Errors are ConfigError with file and line.
 //
-//   loss:   the number of a lost frame, from 0, ascending; `period N` anywhere: then anew
-//   delay:  TIME DELAY, like `15s 30ms`, times ascending from the start of the run
+//   loss:   the number of a lost frame, from 0, ascending; `period N` anywhere: the trace repeats
+//   delay:  TIME DELAY, like `15s 30ms`; times ascend, and count from the start of the run
 #pragma once
 
 #include <filesystem>

@@ -13,16 +13,16 @@
 namespace satrelay::config {
 
 struct GilbertElliott {
-  double good_to_bad = 0;  // per frame
+  double good_to_bad = 0;  // probability per frame of a change of state
   double bad_to_good = 1;
-  double loss_good = 0;
+  double loss_good = 0;  // probability per frame of a loss in that state
   double loss_bad = 1;
 };
 
 enum class LinkWays : std::uint8_t { kBoth, kAToB, kBToA };
 
-// Steps of a link's properties: `at` counts from the start of the program, or of the virtual time.
-// They stand in order of `at`.
+// Steps of a link's properties, in order of `at`. `at` counts from the start of the program, or of
+// the virtual time.
 struct RateStep {
   Duration at;
   BitRate rate;
@@ -40,32 +40,33 @@ struct LinkOutage {
   Duration length;
 };
 
-// Which frames are lost, by their number among those that are sent over the link, from 0.
+// The frames to lose. Frames are numbered from 0 in the order in which they leave the sender.
+// Frames that an outage takes have no number.
 struct LossTrace {
   std::vector<std::uint64_t> lost;  // in order
-  std::uint64_t period = 0;         // the trace starts anew after so many frames; 0: it ends
+  std::uint64_t period = 0;         // the trace repeats after this many frames; 0: it ends
 };
 
 enum class QueueDiscipline : std::uint8_t {
-  kTailDrop,  // a frame that finds no room is dropped
-  kPriority,  // TP-S section 2.4: frames leave in order of arrival; of a full queue the lowest
-              // class loses its newest frames first: start/low, start/high, low, high
+  kTailDrop,  // a frame that arrives at a full queue is dropped
+  kPriority,  // TP-S section 2.4: frames leave in order of arrival. If the queue is full, the
+              // lowest class loses its newest frames first: start/low, start/high, low, high
 };
 
-// What a shorter delay does to frames that were sent before.
+// Whether frames that are sent after a delay has become shorter may overtake earlier frames.
 enum class DelayOrder : std::uint8_t {
   kOvertaking,  // later frames may arrive first, as over a path that has become shorter
-  kKept,        // no frame arrives before those sent earlier
+  kKept,        // no frame arrives before an earlier frame
 };
 
 struct LinkDirection {
   BitRate rate;                    // zero: unlimited
   Duration delay;                  // one way
-  ByteCount queue = ByteCount(0);  // tail drop beyond; 0: rate x 100 ms, at least 64 KiB
+  ByteCount queue = ByteCount(0);  // limit; 0: rate x 100 ms, at least 64 KiB
   std::uint16_t mtu = 0;           // longer IP packets vanish on the link; 0: none do
   double loss = 0;                 // 0 to 1, per frame
   std::optional<GilbertElliott> gilbert_elliott;  // instead of `loss`
-  std::optional<LossTrace> loss_trace;            // instead of either
+  std::optional<LossTrace> loss_trace;            // instead of both
   Duration jitter;                                // uniform in [0, jitter], order kept
   double reorder = 0;                             // share of frames delivered `reorder_by` late
   Duration reorder_by = Duration::milliseconds(10);
@@ -73,9 +74,9 @@ struct LinkDirection {
   double corrupt = 0;                  // share of frames with one flipped bit
   std::vector<RateStep> rate_steps;    // replace `rate`
   std::vector<DelayStep> delay_steps;  // replace `delay`
-  std::vector<LossStep> loss_steps;    // replace `loss` and what stands instead of it
+  std::vector<LossStep> loss_steps;    // replace `loss`, `gilbert_elliott` and `loss_trace`
   DelayOrder delay_order = DelayOrder::kOvertaking;
-  std::vector<LinkOutage> outages;  // what leaves the sender then is lost
+  std::vector<LinkOutage> outages;  // frames that leave the sender meanwhile are lost
   QueueDiscipline discipline = QueueDiscipline::kTailDrop;
 };
 

@@ -1,11 +1,11 @@
-// Which switches of a rule go together.
+// Which modes of a rule contradict each other.
 #pragma once
 
 #include "config/model/schema.h"
 
 namespace satrelay::config {
 
-// nullptr: nothing is wrong with them; else what, for the operator.
+// Describes the contradiction for the operator. nullptr: there is none.
 constexpr const char* contradiction_in(const FlowModes& modes) {
   if (modes.ack == AckMode::kEndToEnd && modes.handshake != HandshakeMode::kRemote) {
     return "needs handshake: remote; otherwise the host learns the round trip of its own LAN and "

@@ -1,4 +1,4 @@
-// What names in a configuration may be made of.
+// The characters of names in a configuration, and the greatest length of a name.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Where the peers of a gateway are.
+// Whether the peers of a gateway are on its own subnet or behind a router.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace satrelay::config {
 
-// It is not on the gateway's own network.
+// Whether the peer is outside the gateway's own subnet.
 inline bool is_behind_router(const Gateway& config, const Peer& peer) {
   return !config.gateway.address.contains(peer.address);
 }

@@ -1,5 +1,5 @@
-// The configuration as plain values: what config/readers/loader.h reads from YAML and the engines
-// take. Every member but ports, peer addresses and link rates has its default here.
+// The configuration as plain values. config/readers/loader.h reads them from YAML, and the engines
+// take them. Every member but ports, peer addresses and link rates has its default here.
 #pragma once
 
 #include <cstddef>
@@ -24,90 +24,95 @@ struct Port {
   std::string socket;         // memif: path of the UNIX socket
   bool memif_server = false;  // memif: one end is `role: server`
   std::uint16_t mtu = 1500;   // IP bytes a frame, up to 9000
-  bool large_frames = true;   // af_packet, pci: the port cuts segments, and sums them up
+  bool large_frames = true;   // af_packet, pci: the port cuts segments and writes checksums
 };
 
 enum class Polling : std::uint8_t { kAdaptive, kBusy };
 
-// Threads that forward, each with its part of the connections: a power of two.
+// The most workers of a gateway. A worker is a thread that forwards its part of the connections.
+// The number of workers is a power of two.
 inline constexpr unsigned kMostWorkers = 16;
 
 struct Worker {
   unsigned count = 1;
   Polling polling = Polling::kAdaptive;
-  std::vector<unsigned> cpus;  // one for each, pinned there; none: wherever the kernel runs them
-  // The core of one worker.
+  std::vector<unsigned> cpus;  // the core of each worker; none: the kernel chooses
+  // The core that the worker is pinned to.
   std::optional<unsigned> cpu_of(unsigned worker) const {
     return cpus.empty() ? std::nullopt : std::optional(cpus[worker]);
   }
 };
 
-// How a modem counts bytes: those of the IP packet plus this many a packet.
+// How a modem counts a packet: its IP bytes plus this many bytes.
 inline constexpr std::uint32_t kOverheadIp = 0;
 inline constexpr std::uint32_t kOverheadEthernet = 38;
 
-// kFind is `capacity: find`; the others are words of `controller`.
+// kFind is `capacity: find`. The other values are words of `controller`.
 enum class Controller : std::uint8_t { kFixedRate, kHpfp, kTps, kStp, kFind };
 constexpr const char* to_string(Controller controller) {
   constexpr const char* kNames[] = {"fixed_rate", "hpfp", "tps", "stp", "find"};
   return kNames[static_cast<std::size_t>(controller)];
 }
 
-// What chooses the rate towards a link, and its parameters (docs/configuration.md).
+// The controller that chooses the rate towards a link, and its parameters (docs/configuration.md).
 struct RateControl {
   Controller controller = Controller::kFixedRate;
-  BitRate target;                                 // hpfp; zero: the link's rate
+  BitRate target;                                 // hpfp; zero: the link's send rate
   Duration period = Duration::milliseconds(250);  // hpfp
   std::uint32_t window = 0;                       // tps, packets; 0: from rate and round trip
   std::uint32_t initial_window = 6;               // stp, packets
   std::uint32_t threshold = 0;                    // stp, packets; 0: none
-  std::uint32_t growth = 10;                      // stp, packets an ACK in slow start
-  std::uint32_t avoidance_growth = 1;             // stp, packets a round trip behind it
+  std::uint32_t growth = 10;                      // stp, packets for each ACK in slow start
+  std::uint32_t avoidance_growth = 1;             // stp, packets for each round trip after it
   ByteCount buffer = ByteCount(0);                // stp; 0: from rate and round trip
 };
 
-// Of any link; and what memory is planned for where no rate was told.
+// The highest rate of a link, and the rate that memory is planned for if the file gives no rate
+// with `capacity: find`.
 inline constexpr BitRate kMostLinkRate = BitRate::bits_per_second(100'000'000'000);
 inline constexpr BitRate kAssumedRate = BitRate::bits_per_second(500'000'000);
 
 struct Link {
   std::string name;
-  BitRate send_rate;     // with Controller::kFind a ceiling; kMostLinkRate: none was told
-  BitRate receive_rate;  // with Controller::kFind only planned for
+  BitRate send_rate;     // with Controller::kFind a ceiling; kMostLinkRate: no ceiling
+  BitRate receive_rate;  // with Controller::kFind only for planning memory
   std::uint32_t overhead = kOverheadEthernet;
   RateControl control = {};
-  // Bridged frames without a class are guaranteed this share of the link, and get no more while
-  // others want the rest. nullopt: their hosts share with those of relayed streams alike.
+  // Bridged frames without a class are guaranteed this share of the link. They get no more while
+  // other classes want the rest. nullopt: the hosts of these frames and of relayed connections
+  // without a class share alike.
   std::optional<double> bridged_share = {};
-  Duration bridged_queue = Duration::milliseconds(100);  // that may stand for long
+  Duration bridged_queue = Duration::milliseconds(100);  // longest standing queue (CoDel)
 
   bool finds_capacity() const { return control.controller == Controller::kFind; }
-  // What it sends, for who must plan ahead.
+  // The send rate that memory is planned for.
   BitRate planned_rate() const {
     return finds_capacity() && send_rate == kMostLinkRate ? kAssumedRate : send_rate;
   }
 };
 
 struct GatewayAddress {
-  IpPrefix address;  // own address with the length of its subnet
-  IpAddress own;     // the address itself
+  IpPrefix address;  // the subnet of `own`
+  IpAddress own;     // the gateway's own address
   std::optional<std::uint16_t> vlan;
   std::optional<IpAddress> next_hop;  // for peers outside the subnet
 };
 
-// Of a file that `satrelayctl keygen` makes (config/readers/psk_file.h).
+// Size of a key in bytes, and the keys of a file that `satrelayctl keygen` makes
+// (config/readers/psk_file.h).
 inline constexpr std::size_t kPskSize = 32;
 struct PresharedKeys {
-  Secret<kPskSize> current;               // what we speak with
-  std::optional<Secret<kPskSize>> other;  // understood too, while two gateways change over
+  Secret<kPskSize> current;               // the gateway greets with it
+  std::optional<Secret<kPskSize>> other;  // accepted too, while two gateways change keys
 };
 
-// How what travels between two gateways is protected.
+// The protection of packets between two gateways.
 struct Security {
   std::string psk_file;
-  std::optional<PresharedKeys> keys;  // nullopt: `none`, neither secret nor safe from forgery
+  std::optional<PresharedKeys> keys;  // nullopt: `none`, packets can be read and forged
 
-  // Wipes them; that there are some stays known. Whoever keeps a configuration keeps no keys.
+  // Wipes the keys. `keys` stays set, so it is still known that there are keys. Code that keeps a
+  // configuration calls this, so that the configuration holds no copies of the keys.
   void forget_keys() {
     if (!keys) return;
     keys->current = Secret<kPskSize>();
@@ -118,38 +123,40 @@ struct Security {
 struct Peer {
   std::string name;
   IpAddress address;
-  std::vector<IpPrefix> prefixes;  // hosts behind that gateway
-  std::string link;                // name of a Link
+  std::vector<IpPrefix> prefixes;  // of the hosts behind that gateway
+  std::string link;                // Link::name
   Security security = {};
-  unsigned workers = 0;  // of that gateway; 0: as many as this one has
+  unsigned workers = 0;  // of that gateway; 0: as many as this gateway has
 };
 
-// What a rule does: kAccelerate concerns TCP connections, and bridges all else. kDrop and kReset
-// concern every packet that is not a relayed connection's; kReset answers TCP with RST.
+// The action of a rule. kAccelerate relays TCP connections, and bridges all other packets. kDrop
+// and kReset concern every packet that does not belong to a relayed connection. kReset answers TCP
+// with RST, and drops all other packets.
 enum class Action : std::uint8_t { kAccelerate, kBridge, kDrop, kReset };
 enum class Compress : std::uint8_t { kOff, kAuto, kOn };
 
-// How much of what a host sees is the far host's doing, per rule (docs/configuration.md). The
-// default of each is the one that costs no round trip.
+// The modes of a rule: which parts of a connection depend on the far host (docs/configuration.md).
+// The default of each mode costs no round trip.
 enum class HandshakeMode : std::uint8_t {  // when a SYN is answered
   kLocal,
   kRemote,
-  kAuto,  // as kLocal if the server has answered lately, else as kRemote; a rule's only
+  kAuto,  // kLocal if the server has answered lately, else kRemote; only in rules, not in flows
 };
 enum class AckMode : std::uint8_t { kLocal, kEndToEnd };     // when data is acknowledged
 enum class CloseMode : std::uint8_t { kLocal, kConfirmed };  // when a FIN is acknowledged
 enum class WindowMode : std::uint8_t { kRewrite, kMirror };  // which window is advertised
-// Whether the link carries repairs all along, so that a loss delays the bytes behind it little.
+// Whether the sender sends repairs throughout a flow. A loss then delays later bytes only a little.
 enum class DeliveryMode : std::uint8_t { kOrdinary, kPrompt };
-// The TTL and DSCP of what is sent in a host's name before its first packet of a connection.
+// The TTL and DSCP of packets in a host's name, until the host's first packet of the connection is
+// known.
 enum class TtlMode : std::uint8_t {
-  kLast,      // those of its latest packet that is known; else 64, and the client's DSCP
-  kPreserve,  // the same, but where none is known the answer to a SYN is the server's own
+  kLast,      // the host's latest known TTL and DSCP; without them, 64 and the client's DSCP
+  kPreserve,  // those of the server's port; without them, the gateway awaits the server's answer
 };
-// A connection whose client offers Multipath TCP (RFC 8684).
+// How the gateway treats a connection if its client offers Multipath TCP (RFC 8684).
 enum class MptcpMode : std::uint8_t {
-  kFallback,  // is relayed as plain TCP, over its first path only
-  kBridge,    // is bridged with all its paths, as its two hosts agree on them
+  kFallback,  // relays it as plain TCP, over its first path only
+  kBridge,    // bridges it with all paths that its two hosts agree on
 };
 struct FlowModes {
   HandshakeMode handshake = HandshakeMode::kLocal;
@@ -158,7 +165,7 @@ struct FlowModes {
   WindowMode window = WindowMode::kRewrite;
   DeliveryMode delivery = DeliveryMode::kOrdinary;
   friend bool operator==(const FlowModes&, const FlowModes&) = default;
-  // Whether the gateways must tell each other how far their hosts are.
+  // Whether the gateways must report the progress of their hosts to each other.
   bool any() const {
     return handshake != HandshakeMode::kLocal || ack != AckMode::kLocal ||
            close != CloseMode::kLocal || window != WindowMode::kRewrite;
@@ -171,10 +178,10 @@ struct PortRange {
   friend bool operator==(const PortRange&, const PortRange&) = default;
 };
 
-// kOutbound: from a host of this gateway's LAN; kInbound: from a host behind a peer.
+// kOutbound: from a host of this gateway's LAN. kInbound: from a host behind a peer.
 enum class Direction : std::uint8_t { kOutbound, kInbound };
 
-// Of IP, as in pep/wire, which this folder does not know.
+// Protocol numbers of IP, as in pep/wire. This folder may not include pep/wire.
 inline constexpr std::uint8_t kProtocolIcmp = 1;
 inline constexpr std::uint8_t kProtocolTcp = 6;
 inline constexpr std::uint8_t kProtocolUdp = 17;
@@ -183,43 +190,45 @@ inline constexpr std::uint16_t kUntagged = 0;  // as a VLAN id
 inline constexpr std::uint16_t kMostVlanId = 4094;
 inline constexpr std::uint8_t kMostDscp = 63;
 
-// First match wins; an absent criterion matches everything. A connection is matched as its SYN is,
-// all else packet by packet.
+// The first rule that matches decides. An absent criterion matches everything. A connection is
+// matched by its SYN, all other traffic packet by packet.
 struct Match {
   std::vector<IpPrefix> source;
   std::vector<IpPrefix> destination;
-  std::vector<PortRange> port;         // destination, of TCP or UDP: the server's, of a SYN
+  std::vector<PortRange> port;         // destination port of TCP or UDP; of a SYN: the server's
   std::vector<std::uint8_t> protocol;  // of IP
   std::vector<std::uint16_t> vlan;     // the outermost tag, or kUntagged
   std::vector<std::uint8_t> dscp;
   std::optional<Direction> direction;
-  std::vector<std::string> peer;  // names: the far host is behind one of them
+  std::vector<std::string> peer;  // names of peers; the far host is behind one of them
   friend bool operator==(const Match&, const Match&) = default;
 };
 
-// What shares each link's capacity with other classes, relayed connections and bridged packets
-// alike. What rules give no class is in one of two: relayed connections, of weight 1, and bridged
-// packets. These two are one, but on links that have a bridged_share.
+// A traffic class shares each link with the other classes. Relayed connections and bridged packets
+// of a class count together. Two more classes have the traffic that no rule gives a class: relayed
+// connections, of weight 1, and bridged packets. If no link has a bridged_share, these two share as
+// one class. Otherwise bridged packets have their share of each link, or weight 1 on a link without
+// one.
 struct TrafficClass {
   std::string name;
-  std::uint8_t weight = 1;  // of what guaranteed rates leave
-  BitRate guaranteed = {};  // zero: nothing
-  BitRate maximum = {};     // zero: all there is
-  // What its connections are compressed with towards peers that have it too: a dictionary in
-  // zstd's format; empty: nothing.
+  std::uint8_t weight = 1;  // share of the rate beyond all guarantees
+  BitRate guaranteed = {};  // zero: no guarantee
+  BitRate maximum = {};     // zero: no limit
+  // A dictionary in zstd's format, for compression towards peers that have the same dictionary.
+  // Empty: none.
   std::vector<std::byte> dictionary = {};
   friend bool operator==(const TrafficClass&, const TrafficClass&) = default;
 };
 inline constexpr std::size_t kMostClasses = 15;
 
-// As a level of compression: what the link and the processor justify.
+// A level of compression: the gateway chooses the level that the link and the processor justify.
 inline constexpr int kAutoLevel = 0;
 
-// Between which hosts a class is shared alike: those of this gateway's LAN or those behind peers.
+// The hosts that share a class alike: hosts of this gateway's LAN, or hosts behind peers.
 enum class FairHosts : std::uint8_t { kLocal, kRemote };
 
 struct Rule {
-  std::string name;  // "": its place is its name
+  std::string name;  // "": the rule is named by its place in the list
   Match match;
   Action action = Action::kAccelerate;
   Compress compress = Compress::kAuto;
@@ -236,47 +245,49 @@ enum class Fec : std::uint8_t { kAuto, kOff };
 
 struct Feedback {
   FeedbackMode mode = FeedbackMode::kAdaptive;
-  // Of all peers on a link together; zero: kReportPercent of what it sends, and for each peer
-  // max(50 kbit/s, 0.05% of what it receives).
+  // The most that reports of all peers on a link take together. Zero: kReportPercent of the link's
+  // sending rate, and for each peer max(50 kbit/s, 0.05% of the link's receiving rate).
   BitRate budget;
 };
 inline constexpr BitRate kLeastReportBudget = BitRate::bits_per_second(1'000);
-// Of what a link sends, in which hosts hardly notice reports.
+// The share of a link's sending rate at which hosts hardly notice reports.
 inline constexpr std::uint64_t kReportPercent = 5;
 
-// kDiscover: starts at 1200 and searches up to the MTU; kKnown: starts at the MTU.
+// kDiscover: the session starts at 1200 bytes and searches up to the MTU. kKnown: it starts at the
+// MTU.
 enum class PathMtu : std::uint8_t { kDiscover, kKnown };
 
 inline constexpr double kLeastPromptOverhead = 0.01;
 
 struct Stp {
-  std::uint16_t port = 7878;  // UDP, both ends; lane n is sent to port + n
-  std::uint16_t mtu = 1500;   // of STP's IP packets; at most the WAN port's
+  std::uint16_t port = 7878;  // UDP port of both gateways; lane n is sent to port + n
+  std::uint16_t mtu = 1500;   // of STP's IP packets; at most the MTU of the WAN port
   PathMtu path_mtu = PathMtu::kDiscover;
   Duration ping_after = Duration::seconds(1);
   Duration suspect_after = Duration::seconds(3);
-  // A flow waits so long for a suspect peer: as long as Linux sends again (tcp_retries2).
+  // A peer that is suspect for so long is given up. A flow that has had bytes for a silent peer for
+  // so long is reset. The default is the time for which Linux retransmits (tcp_retries2).
   Duration give_up_after = Duration::seconds(900);
   Feedback feedback;
-  Fec fec = Fec::kAuto;        // forward error correction, if the peer takes part
-  double prompt_overhead = 0;  // of `delivery: prompt`, to a byte of its flows; 0: from the loss
+  Fec fec = Fec::kAuto;        // forward error correction, if the peer allows it too
+  double prompt_overhead = 0;  // repair bytes for each byte of `delivery: prompt`; 0: from the loss
 };
 
-// Hosts that keep a silent connection alive ask every two hours (RFC 1122 section 4.2.3.6); who
-// stands between them waits four minutes longer at least (RFC 5382, REQ-5).
+// Hosts that keep a silent connection alive probe every two hours (RFC 1122 section 4.2.3.6). A
+// device between them waits at least four minutes longer (RFC 5382, REQ-5).
 inline constexpr Duration kLeastIdle = Duration::seconds(2 * 3600 + 4 * 60);
 
-// What a relayed flow takes of `limits.memory` at least: what it has to itself, and as much of what
-// flows share.
+// The least part of `limits.memory` for each relayed flow: half is the reserves of the flow, half
+// is its part of the memory that flows share.
 inline constexpr ByteCount kMemoryOfAFlow = ByteCount(4096);
 
 struct Limits {
   std::uint32_t flows = 65536;
-  std::uint32_t half_open = 4096;     // SYN answered, handshake not complete
-  std::uint32_t time_wait = 262'144;  // connections of hosts that are over, but for late segments
-  ByteCount memory = ByteCount(0);    // arena for stored bytes; 0: from the links' rates
-  ByteCount flow_memory = ByteCount(0);  // most one flow may store, each way; 0: from `memory`
-  ByteCount host_window = ByteCount(0);  // largest advertised to a host; 0: from the links
+  std::uint32_t half_open = 4096;        // SYN answered, handshake not complete
+  std::uint32_t time_wait = 262'144;     // closed connections, kept to answer late segments
+  ByteCount memory = ByteCount(0);       // for stored bytes; 0: from the links' rates and `flows`
+  ByteCount flow_memory = ByteCount(0);  // most that a flow stores each way; 0: from `memory`
+  ByteCount host_window = ByteCount(0);  // largest window advertised to a host; 0: from the links
   Duration idle_timeout = kLeastIdle;
   Duration half_close_timeout = Duration::seconds(600);
 };
@@ -286,16 +297,16 @@ enum class Congestion : std::uint8_t { kCubic, kNewReno };
 
 struct Tcp {
   Congestion congestion = Congestion::kCubic;
-  bool ecn = true;  // RFC 3168, with hosts that ask for it
+  bool ecn = true;  // RFC 3168, with hosts that request it
 };
 
 inline constexpr const char* kNoSocket = "none";
 inline constexpr const char* kNoJournal = "none";
 
-// Who else than the user of the gateway, and root, may use a socket of it.
+// The access to a socket of the gateway for users other than root and the gateway's user.
 struct Access {
   std::string group;          // "": none
-  std::uint16_t mode = 0600;  // of the socket: 0600, 0660 or (to read) 0666
+  std::uint16_t mode = 0600;  // of the socket: 0600, 0660, or 0666 for the stats socket
 };
 
 // ---- records of flows ------------------------------------------------------------------------
@@ -303,7 +314,7 @@ struct Access {
 enum class IpfixTransport : std::uint8_t { kUdp, kTcp };
 inline constexpr std::uint16_t kIpfixPort = 4739;  // RFC 7011 section 10.2.3
 
-// Who collects them as IPFIX.
+// The program that collects the records as IPFIX.
 struct IpfixCollector {
   IpAddress address;
   std::uint16_t port = kIpfixPort;
@@ -312,11 +323,11 @@ struct IpfixCollector {
   friend bool operator==(const IpfixCollector&, const IpfixCollector&) = default;
 };
 
-// Of each flow that has ended; off without a file and a collector.
+// The records of flows that have ended. Without a file and a collector there are none.
 struct Records {
   std::string file;                                // "": none
-  ByteCount rotate_size = ByteCount(100'000'000);  // of the file, before the next one is begun
-  unsigned keep = 10;                              // older files beside it
+  ByteCount rotate_size = ByteCount(100'000'000);  // size at which the next file begins
+  unsigned keep = 10;                              // number of older files
   std::optional<IpfixCollector> ipfix;
   bool wanted() const { return !file.empty() || ipfix.has_value(); }
   friend bool operator==(const Records&, const Records&) = default;
@@ -347,16 +358,17 @@ struct Gateway {
   std::string control_socket;
   Access stats_access;
   Access control_access;
-  // What root becomes once the ports are open; "": kGatewayUser, or else kNobody.
+  // The user that the gateway becomes once the ports are open, if root has started it. "":
+  // kGatewayUser, or kNobody if there is no such user.
   std::string user;
-  // The flows are written down in a file beside the stats socket, and copied to this path; "": no
-  // copy; kNoJournal: not written down.
+  // The path to which the journal of the flows is copied. The journal itself is a file beside the
+  // stats socket. "": no copy. kNoJournal: no journal.
   std::string journal;
   Records records;
   LogLevel log_level = LogLevel::kInfo;
-  // What is allowed and seldom meant, each with its place in the file.
+  // Messages about values that are allowed but doubtful, each with its place in the file.
   std::vector<std::string> warnings;
-  // What follows from it and does not stand in it, the same.
+  // Messages about consequences that the file does not state, each with its place in the file.
   std::vector<std::string> notes;
 };
 

@@ -1,4 +1,4 @@
-// What the rates of classes must be to make sense.
+// Checks of the rates of traffic classes, and the names of the two classes that are always there.
 #pragma once
 
 #include <cmath>
@@ -9,19 +9,21 @@
 
 namespace satrelay::config {
 
-// What rules give no class is in one of these, which no other class may be called.
+// The classes of connections and packets that no rule gives a class. No other class may have these
+// names.
 inline constexpr const char* kRelayedName = "relayed";
 inline constexpr const char* kBridgedName = "bridged";
 
-// Of a link, at most, bridged_share included: what is left keeps all else alive.
+// The most that all guarantees, `bridged_share` included, may take of a link. The rest keeps all
+// other traffic alive.
 inline constexpr std::uint64_t kMostGuaranteedPercent = 95;
-// A link without bridged_share keeps this share for what has no class.
+// A link without `bridged_share` keeps this share for traffic without a class.
 inline constexpr double kKeptShare = 0.1;
 
 inline BitRate share_of(BitRate rate, double share) {
   return rate.scaled(static_cast<std::uint64_t>(std::lround(share * 1000)), 1000);
 }
-// Zero: nothing.
+// Zero: bridged frames have no guarantee.
 inline BitRate bridged_guarantee(const Link& link, BitRate rate) {
   return share_of(rate, link.bridged_share.value_or(0));
 }
@@ -33,7 +35,7 @@ inline bool guarantees_fit(const std::vector<TrafficClass>& classes, const Link&
   return sum <= link.send_rate.scaled(kMostGuaranteedPercent, 100).to_bits_per_second();
 }
 
-// Not the maximum less than what is guaranteed.
+// Whether the maximum, if there is one, is at least the guaranteed rate.
 inline bool rates_agree(const TrafficClass& c) {
   return c.maximum.is_zero() || c.maximum >= c.guaranteed;
 }

@@ -1,5 +1,5 @@
-// The words by which a rule's switches are written in a configuration, said on the control socket
-// and shown: one table for each.
+// The words for the values of switches, one table for each switch. A configuration, the control
+// socket and the messages all use them.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace satrelay::config {
 template <typename Enum>
 using Word = std::pair<std::string_view, Enum>;
 
-// In the order of their values.
+// In the order of the enumerators, which word_of() relies on.
 template <typename Enum>
 inline constexpr Word<Enum> kWords[] = {};
 template <>

@@ -107,7 +107,7 @@ Fields Value::fields(std::span<const std::string> known) const {
   std::map<std::string, Value> values;
   for (auto& [name, value] : named_entries("write a map; allowed keys: " + keys)) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      // Point at the key: it is the key that is wrong, not what follows it.
+      // The message points at the key, because the key is wrong and not its value.
       for (const auto& entry : node_) {
         if (entry.first.Scalar() == name) {
           places_->record(value.path(), place_of(entry.first.Mark()));
@@ -138,7 +138,7 @@ std::vector<std::pair<std::string, Value>> Value::named_entries(std::string_view
                               "; give it once");
     }
     entries.emplace_back(name, Value(*places_, entry.second, path));
-    // Nothing after the colon has no place of its own.
+    // An empty value has no place of its own.
     if (entry.second.IsNull()) places_->record(path, place);
   }
   return entries;

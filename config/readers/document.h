@@ -1,6 +1,6 @@
-// A YAML document as this project reads it: every value knows its path ("links.sat.send_rate") and
-// its place, every mistake ends in one ConfigError that names both, and nothing in the file stays
-// unread by accident.
+// A YAML document as this project reads it. Every value knows its path ("links.sat.send_rate") and
+// its place. Every mistake leads to one ConfigError that names both. Unknown keys are refused, so
+// nothing in the file stays unread by accident.
 #pragma once
 
 #include <yaml-cpp/yaml.h>
@@ -27,16 +27,16 @@ struct Place {
   int column = 0;
 };
 
-// Where each path was found, so that a contradiction found later can still be pointed at.
+// The place of each path in the file, for messages about contradictions that are found later.
 class Places {
  public:
   explicit Places(std::string file) : file_(std::move(file)) {}
   void record(const std::string& path, Place place) { places_[path] = place; }
   bool has(const std::string& path) const { return places_.contains(path); }
-  // "file:line:column: path: message". A path that is not in the file is shown at its nearest
-  // parent that is.
+  // "file:line:column: path: message". If the path is not in the file, the place belongs to its
+  // nearest parent in the file.
   std::string point_at(const std::string& path, const std::string& message) const;
-  // Throws ConfigError that says so.
+  // Throws ConfigError with the text of point_at().
   [[noreturn]] void fail(const std::string& path, const std::string& message) const;
 
  private:
@@ -59,16 +59,16 @@ class Value {
   const std::string& path() const { return path_; }
   // Throws ConfigError about this value.
   [[noreturn]] void fail(const std::string& message) const;
-  // Throws ConfigError about the field `key` of this map, which need not be there.
+  // Throws ConfigError about the field `key` of this map. The map may lack the field.
   [[noreturn]] void fail_at(const std::string& key, const std::string& message) const;
-  // As fail(), with the text of the value in front: "50Mb" is not a rate; ...
+  // As fail(), with the text of the value first: "50Mb" is not a rate; ...
   [[noreturn]] void refuse(std::string_view what, std::string_view hint) const;
 
   // --- shapes ---------------------------------------------------------------------------------
   // Refuses keys that are not `known`.
   Fields fields(std::span<const std::string> known) const;
   Fields fields(std::initializer_list<std::string_view> known) const;
-  // A map whose keys are names; in file order.
+  // The entries of a map by key, in the order of the file.
   std::vector<std::pair<std::string, Value>> named_entries(std::string_view hint) const;
   std::vector<Value> items(std::string_view hint) const;
   std::vector<Value> items_or_single() const;  // a scalar is a list of one
@@ -83,7 +83,7 @@ class Value {
   double share() const;
   IpAddress address() const;
   IpPrefix prefix() const;
-  // One of the words by which the switch is known everywhere (config/model/words.h).
+  // A word of the switch, from its table in config/model/words.h.
   template <typename Enum>
   Enum word() const {
     const auto value = from_word<Enum>(text("write one word"));
@@ -107,7 +107,7 @@ class Value {
   std::string path_;
 };
 
-// The fields of a map, unknown and double keys refused already.
+// The fields of a map. The map has no unknown or double keys.
 class Fields {
  public:
   Fields(Value map, std::map<std::string, Value> values)
@@ -116,7 +116,7 @@ class Fields {
     const auto found = values_.find(key);
     return found == values_.end() ? nullptr : &found->second;
   }
-  // Throws ConfigError "... is missing; <hint>" at the map if there is none.
+  // Throws ConfigError "... is missing; <hint>" at the map if the map lacks the key.
   const Value& require(const std::string& key, std::string_view hint) const;
 
  private:
@@ -126,8 +126,8 @@ class Fields {
 
 inline constexpr std::size_t kMostDocumentBytes = std::size_t{8} << 20;
 
-// The one document in `text`. Throws ConfigError for what is not YAML, for an empty text, for more
-// than one document and for one that is longer.
+// The only document in `text`. Throws ConfigError if the text is not YAML, is empty, has more than
+// one document or is longer than kMostDocumentBytes.
 Value parse_document(const std::string& text, Places& places, const std::string& file);
 
 }  // namespace satrelay::config

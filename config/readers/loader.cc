@@ -17,7 +17,7 @@ void warn(Gateway& config, const Places& places) {
   }
 }
 
-void warn(SatLink&, const Places&) {}  // nothing of it is doubtful
+void warn(SatLink&, const Places&) {}  // no check for doubtful values
 
 template <typename Read, typename Object>
 auto parse(const std::string& text, const std::string& file, Read&& read, const Object& objection) {

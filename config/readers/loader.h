@@ -1,5 +1,5 @@
-// gateway.yaml and link.yaml as the values of schema.h. Everything wrong with a file ends in a
-// ConfigError (the first mistake only) that reads "file:line:column: path: what; what is allowed".
+// Reads gateway.yaml and link.yaml into the values of schema.h and link_model.h. The first mistake
+// in a file leads to a ConfigError: "file:line:column: path: what is wrong; what is allowed".
 #pragma once
 
 #include <filesystem>
@@ -14,14 +14,16 @@
 
 namespace satrelay::config {
 
-// What else speaks against a configuration that is right in itself: this machine.
+// The caller's check of a configuration that has no contradictions: for example, this machine may
+// have too little memory for it.
 template <typename Config>
 using Objection = std::function<std::optional<Contradiction>(const Config&)>;
 
 Gateway load_gateway(const std::filesystem::path& file, const Objection<Gateway>& objection = {});
 SatLink load_sat_link(const std::filesystem::path& file, const Objection<SatLink>& objection = {});
 
-// As above, from text; `file` appears in messages.
+// As above, from text. Messages name `file`. Trace files of link.yaml are relative to the folder of
+// `file`.
 Gateway parse_gateway(const std::string& text, const std::string& file,
                       const Objection<Gateway>& objection = {});
 SatLink parse_sat_link(const std::string& text, const std::string& file,

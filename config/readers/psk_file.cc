@@ -17,7 +17,8 @@ namespace satrelay::config {
 namespace {
 
 constexpr std::size_t kDigits = 2 * kPskSize;
-// Two keys, each with the end of its line; one more shows that there is more.
+// Two keys, each with the end of its line. `Text` has room for one more byte, which shows that the
+// file is too long.
 constexpr std::size_t kLongest = 2 * (kDigits + 1);
 using Text = Secret<kLongest + 1>;
 
@@ -41,8 +42,8 @@ std::string octal(::mode_t mode) {
   return digits;
 }
 
-// The group that may read what belongs to root: that of the user, or, once root is that user, this
-// process's.
+// The group that may read a file that belongs to root: the group of the user that this process
+// becomes or, if it does not run as root, the group of the process.
 std::optional<::gid_t> group_of(const std::string& reader) {
   if (::geteuid() != 0) return ::getegid();
   const ::passwd* found = ::getpwnam(reader.empty() ? kGatewayUser : reader.c_str());
@@ -50,12 +51,13 @@ std::optional<::gid_t> group_of(const std::string& reader) {
   return found != nullptr && found->pw_uid != 0 ? std::optional(found->pw_gid) : std::nullopt;
 }
 
-// Of the opened file, so that nobody can put another in its place in between.
+// Checks the opened file and not its path, so that no other file can take its place before it is
+// read.
 void check_who_may_read(const std::filesystem::path& file, const Descriptor& descriptor,
                         const std::string& reader) {
   struct stat status {};
   if (::fstat(descriptor.number(), &status) != 0) fail_to_read(file);
-  if (!S_ISREG(status.st_mode)) fail(file, "is no regular file");
+  if (!S_ISREG(status.st_mode)) fail(file, "is not a regular file");
   if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
     fail(file, "belongs to user " + std::to_string(status.st_uid) +
                    "; it must belong to root or to the user that satrelayd runs as");

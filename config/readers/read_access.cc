@@ -33,7 +33,8 @@ Access read_access(const Value& value, Others others) {
   }
   const Value* mode = fields.find("mode");
   if (mode == nullptr) return access;
-  // Connecting needs the right to write; a socket has nothing to execute.
+  // To connect, a program needs the right to write. The right to execute has no meaning for a
+  // socket.
   const bool public_too = others == Others::kMayRead;
   const std::string hint = public_too ? "write 0600, 0660 or 0666" : "write 0600 or 0660";
   const std::string text = mode->text(hint);

@@ -1,4 +1,4 @@
-// Who may use a socket of the gateway.
+// The access to a socket of the gateway: its group and its mode.
 #pragma once
 
 #include "config/keys/key.h"
@@ -8,7 +8,7 @@ namespace satrelay::config {
 
 const Keys<Access>& access_keys();
 
-enum class Others : bool { kMayNot, kMayRead };  // what `mode` may allow everybody on the machine
+enum class Others : bool { kMayNot, kMayRead };  // whether `mode` may be 0666
 
 Access read_access(const Value& value, Others others);
 

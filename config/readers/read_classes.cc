@@ -25,15 +25,15 @@ std::vector<std::byte> load_dictionary(const std::filesystem::path& file) {
   const ConstBytes bytes = std::as_bytes(std::span(content));
   if (compress::Dictionary::make(bytes) == nullptr) {
     throw ConfigError(file.string() +
-                      ": is no dictionary of zstd; make one of samples of the "
-                      "traffic with `zstd --train SAMPLES -o FILE`");
+                      ": is not a dictionary of zstd; make one of samples of the traffic with "
+                      "`zstd --train SAMPLES -o FILE`");
   }
   return {bytes.begin(), bytes.end()};
 }
 
 std::vector<std::byte> read_dictionary(const Value& value) {
   const std::string file = value.text("write the absolute path of a dictionary of zstd");
-  if (!file.starts_with('/')) value.refuse("is no absolute path", "begin with a slash");
+  if (!file.starts_with('/')) value.refuse("is not an absolute path", "begin with a slash");
   try {
     return load_dictionary(file);
   } catch (const ConfigError& error) {
@@ -57,7 +57,7 @@ const Keys<TrafficClass>& class_keys() {
                          .help = "The most that is sent.",
                          .allowed = "1kbit to 100Gbit, at least guaranteed"},
                         &TrafficClass::maximum, rate(kClassRate, "none")),
-      // A dictionary is compared by its octets (changes.cc).
+      // changes.cc compares dictionaries by a hash of their octets.
       key_of_section<TrafficClass>({.name = "dictionary",
                                     .reload = Reload::kLive,
                                     .help = "The file of a zstd dictionary for small objects.",
@@ -77,7 +77,7 @@ std::vector<TrafficClass> read_classes(const Value& value) {
   for (const auto& [name, entry] : value.named_entries(kHint)) {
     check_name(entry, name);
     if (name == kRelayedName || name == kBridgedName) {
-      entry.fail("is the name of what has no class; write another one");
+      entry.fail("is the name for traffic without a class; write another one");
     }
     if (classes.size() == kMostClasses) entry.fail("is one too many; there may be 15 classes");
     const Fields fields = class_keys().fields(entry);

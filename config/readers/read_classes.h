@@ -10,7 +10,8 @@ namespace satrelay::config {
 
 const Keys<TrafficClass>& class_keys();
 
-// Dictionaries are read too, and made ready for `compress_level`. Throws ConfigError.
+// Also reads the files of dictionaries, and refuses a file that is no dictionary of zstd. Throws
+// ConfigError.
 std::vector<TrafficClass> read_classes(const Value& value);
 
 }  // namespace satrelay::config

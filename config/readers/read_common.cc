@@ -45,7 +45,7 @@ std::string read_pci(const Value& value) {
   return text;
 }
 
-// The field that says which device it is; a driver has exactly one.
+// The key that names the device. A driver has exactly one such key.
 const char* device_key(Driver driver) {
   switch (driver) {
     case Driver::kPci:
@@ -93,7 +93,7 @@ std::string read_socket_path(const Value& value) {
 const Keys<Port>& port_keys() {
   static const Keys<Port> kKeys({
       key_of_section<Port>({.name = "driver",
-                            .help = "What the port is opened with.",
+                            .help = "The driver that opens the port.",
                             .fallback = "by the device key",
                             .allowed = "af_packet, af_xdp, pci or memif"},
                            [](const Port& port) { return std::string(word_of(port.driver)); }),
@@ -174,7 +174,7 @@ namespace {
 unsigned read_count(const Value& value, unsigned most) {
   const auto count = static_cast<unsigned>(value.integer({1, most}));
   if (!std::has_single_bit(count)) {
-    value.refuse("is no power of two, by which connections are divided",
+    value.refuse("is not a power of two, which the division of connections needs",
                  "write 1, 2, 4 or another power of two");
   }
   return count;
@@ -185,7 +185,7 @@ unsigned read_cpu(const Value& value) { return static_cast<unsigned>(value.integ
 void read_cpus(const Fields& fields, Worker& worker) {
   const Value* cpu = fields.find("cpu");
   const Value* cpus = fields.find("cpus");
-  if (cpu != nullptr && cpus != nullptr) cpus->fail("stands beside cpu; write one of the two");
+  if (cpu != nullptr && cpus != nullptr) cpus->fail("contradicts cpu; write one of the two");
   if (cpu != nullptr) {
     if (worker.count > 1) cpu->fail("is one core for several workers; write cpus, one for each");
     worker.cpus = {read_cpu(*cpu)};
@@ -194,7 +194,7 @@ void read_cpus(const Fields& fields, Worker& worker) {
   for (const Value& item : cpus->items_or_single()) {
     const unsigned number = read_cpu(item);
     if (std::ranges::find(worker.cpus, number) != worker.cpus.end()) {
-      item.refuse("stands there twice", "write a core of its own for each worker");
+      item.refuse("is listed twice", "write a core of its own for each worker");
     }
     worker.cpus.push_back(number);
   }

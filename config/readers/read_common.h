@@ -11,22 +11,22 @@
 namespace satrelay::config {
 
 const Keys<Port>& port_keys();
-// Of a program that may have several workers.
+// For a program that may have several workers.
 const Keys<Worker>& worker_keys();
 
 Port read_port(const Value& value);
-// `most`: the most workers that the program may have; 1: their number is no key.
+// `most`: the most workers that the program may have. 1: `count` and `cpus` are not allowed.
 Worker read_worker(const Value& value, unsigned most = 1);
 
-// The number of workers of another gateway; 0: as many as this one has.
+// The number of workers of another gateway. 0: as many as this gateway has.
 Kind<unsigned> workers();
 Kind<std::uint32_t> overhead();
-// DPDK's --file-prefix, which is a folder's name too.
+// DPDK's --file-prefix, which is also the name of a folder.
 Kind<std::string> stats_socket_prefix();
 // An absolute path that fits sockaddr_un.
 std::string read_socket_path(const Value& value);
 
-// A name of a link or a peer: letters, digits, '_', '-', at most 32.
+// Throws ConfigError at `place` if `name` is not 1 to 32 letters, digits, '_' or '-'.
 void check_name(const Value& place, const std::string& name);
 
 }  // namespace satrelay::config

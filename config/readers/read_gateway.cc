@@ -160,7 +160,7 @@ const Keys<Gateway>& gateway_access_keys() {
   static const Keys<Gateway> kKeys({
       key<Gateway>({.name = "user",
                     .help = "The user that satrelayd becomes once its ports are open.",
-                    .fallback = "satrelay, or where there is none nobody"},
+                    .fallback = "satrelay, or nobody if there is no such user"},
                    &Gateway::user,
                    text("write the name of a user of this machine, like satrelay", "satrelay",
                         "or the name of a user")),

@@ -1,4 +1,4 @@
-// The YAML tree of gateway.yaml turned into schema.h's values.
+// Turns the YAML tree of gateway.yaml into the values of schema.h.
 #pragma once
 
 #include "config/keys/key.h"
@@ -8,12 +8,12 @@ namespace satrelay::config {
 
 // The keys at the top of the file.
 const Keys<Gateway>& gateway_keys();
-// The keys of its part `access`.
+// The keys of the part `access`.
 const Keys<Gateway>& gateway_access_keys();
 const Keys<GatewayAddress>& address_keys();
 
-// The values of gateway.yaml with every default filled in. Throws ConfigError. Contradictions
-// between keys are left to validation.h.
+// The values of gateway.yaml, with every default filled in. Throws ConfigError. validation.h finds
+// most contradictions between the parts of the file.
 Gateway read_gateway(const Value& document);
 
 }  // namespace satrelay::config

@@ -22,14 +22,15 @@ const Keys<Limits>& limits_keys() {
                    .help = "Relayed connections at a time; more are bridged.",
                    .fallback = "65536, or fewer if a memory that is given serves fewer"},
                   &Limits::flows, whole<std::uint32_t>(kFlows)),
-      key<Limits>({.name = "half_open",
-                   .reload = Reload::kLive,
-                   .help = "Connections whose handshake is not complete; more are sent cookies.",
-                   .fallback = "4096, at most flows",
-                   .allowed = "1 to flows"},
-                  &Limits::half_open, whole<std::uint32_t>(kFlows)),
+      key<Limits>(
+          {.name = "half_open",
+           .reload = Reload::kLive,
+           .help = "Connections with an incomplete handshake; more SYNs are answered with cookies.",
+           .fallback = "4096, at most flows",
+           .allowed = "1 to flows"},
+          &Limits::half_open, whole<std::uint32_t>(kFlows)),
       key<Limits>({.name = "time_wait",
-                   .help = "Closed connections whose late segments are answered for 30 s."},
+                   .help = "Closed connections that are kept for 30 s, to answer late segments."},
                   &Limits::time_wait, whole<std::uint32_t>({1, 100'000'000})),
       key<Limits>(
           {.name = "memory",
@@ -77,7 +78,7 @@ Limits read_limits(const Value& value) {
   const Fields fields = limits_keys().fields(value);
   Limits limits;
   limits_keys().read(fields, limits);
-  // Defaults never contradict a smaller limit that was given.
+  // A default must not contradict a smaller limit that the file gives.
   if (fields.find("memory") != nullptr && fields.find("flows") == nullptr) {
     const std::uint64_t served = limits.memory.value() / kMemoryOfAFlow.value();
     limits.flows = static_cast<std::uint32_t>(std::min<std::uint64_t>(limits.flows, served));

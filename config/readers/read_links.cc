@@ -36,7 +36,8 @@ std::string send_rate_of(const Link& link) {
                                                                   : to_text(link.send_rate);
 }
 
-// The rates of a link: the capacity of its modems. With `capacity: find` they are ceilings.
+// The rates of a link: the capacity of its modems. With `capacity: find`, `send_rate` is a ceiling,
+// and memory is planned for `receive_rate`.
 void read_rates(const Fields& fields, Link& link) {
   if (finds_capacity(fields)) {
     link.send_rate = kMostLinkRate;
@@ -59,14 +60,14 @@ const Keys<Link>& link_keys() {
            .reload = Reload::kLive,
            .help = "The rate that the modem can send; with capacity: find a ceiling.",
            .allowed = "1kbit to 100Gbit",
-           .required =
-               "write what the modem can send, like 50Mbit, or capacity: find if nobody knows"},
+           .required = "write the rate that the modem can send, like 50Mbit, or capacity: find if "
+                       "it is not known"},
           send_rate_of, "rate"),
       key_of_section<Link>(
           {.name = "receive_rate",
            .help = "The rate that the far modem can send.",
            .allowed = "1kbit to 100Gbit",
-           .required = "write what the far modem can send, like 50Mbit"},
+           .required = "write the rate that the far modem can send, like 50Mbit"},
           [](const Link& link) { return to_text(link.receive_rate); }, "rate"),
       key<Link>({.name = "overhead",
                  .help = "Bytes that each packet costs on the link beyond its IP bytes."},

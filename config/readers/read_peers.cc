@@ -56,7 +56,7 @@ Peer read_peer(const Value& value, const std::vector<Link>& links,
   } else {
     value.fail_at("security",
                   "is missing; write {psk_file: /etc/satrelay/psk}, here or for all peers at the "
-                  "top, or none, where nobody else can reach the link");
+                  "top, or none if no other machine can reach the link");
   }
   return peer;
 }
@@ -89,7 +89,7 @@ const Keys<Peer>& peer_keys() {
                  .help = "The worker.count of that gateway.",
                  .fallback = "as many as this gateway has"},
                 &Peer::workers, workers()),
-      // The keys themselves may change; whether there are any may not.
+      // A reload may change the keys of a peer, but not whether there are keys.
       key_of_section<Peer>(
           {.name = "security",
            .help = "The protection of packets of this peer.",

@@ -14,7 +14,7 @@ constexpr Bounds<std::uint64_t> kWindow{4, 1'000'000};
 constexpr Bounds<std::uint64_t> kPackets{1, 1'000'000};
 constexpr Bounds<ByteCount> kBuffer{ByteCount(4096), ByteCount(16ULL << 30)};
 
-// A number of packets; `zero`: what none stands for.
+// Shows a number of packets. `zero`: the text for 0.
 auto packets_of(std::uint32_t RateControl::*member, const char* zero = "0") {
   return [member, zero](const RateControl& control) {
     const std::uint32_t packets = control.*member;
@@ -31,7 +31,7 @@ std::string controller_of(const RateControl& control) {
 
 const Keys<RateControl>& control_keys() {
   constexpr const char* kFromRates = "from rate and round trip";
-  // The reader below reads them all: a parameter belongs to one controller.
+  // read_rate_control() reads all of these keys, because a parameter belongs to one controller.
   static const Keys<RateControl> kKeys({
       key_of_section<RateControl>(
           {.name = "capacity",

@@ -9,14 +9,14 @@ namespace satrelay::config {
 
 const Keys<RateControl>& control_keys();
 
-// What no target may exceed, and what the file calls it.
+// The highest allowed `target`, and its name in messages.
 struct MostRate {
   BitRate rate;
   const char* name = "send_rate";
 };
-// `capacity: find`, which takes the place of a controller.
+// Whether the link has `capacity: find`, which takes the place of a controller.
 bool finds_capacity(const Fields& link);
-// A parameter of another controller is refused at its place.
+// Throws ConfigError at a parameter that belongs to another controller.
 RateControl read_rate_control(const Fields& link, MostRate most);
 
 }  // namespace satrelay::config

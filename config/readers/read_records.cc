@@ -22,7 +22,7 @@ std::optional<std::uint16_t> parse_port(std::string_view digits) {
   return whole && port > 0 ? std::optional(port) : std::nullopt;
 }
 
-// No name: to look one up takes as long as a server of names likes.
+// A host name is refused, because a look-up may take as long as a name server needs.
 void read_collector(const Value& value, IpfixCollector& collector) {
   const std::string text = value.text(kCollectorHint);
   std::string_view address = text;
@@ -120,7 +120,8 @@ Records read_records(const Value& value) {
   }
   records_keys().read(fields, records);
   if (const Value* ipfix = fields.find("ipfix")) records.ipfix = read_ipfix(*ipfix);
-  if (!records.wanted()) value.fail("says neither file nor ipfix: there is nobody to write for");
+  if (!records.wanted())
+    value.fail("names neither file nor ipfix, so no record is written; name one of them");
   return records;
 }
 

@@ -1,4 +1,4 @@
-// records: what is written down of flows that have ended.
+// `records`: where the gateway writes its records of flows that have ended.
 #pragma once
 
 #include "config/keys/key.h"

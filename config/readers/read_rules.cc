@@ -105,7 +105,7 @@ void read_class(const Value& value, const std::vector<TrafficClass>& classes, Ru
                known.empty() ? "there are none; describe it in classes" : "there are: " + known);
 }
 
-// A switch of a rule, which only connections that are accelerated have.
+// A switch of a rule that is allowed only with `action: accelerate`.
 template <typename Enum, typename Member>
 Key<Rule> key_of_relayed(KeyText text, Member member, Enum standard) {
   const Kind<Enum> kind = word(standard);
@@ -165,7 +165,7 @@ Rule read_rule(const Value& value, const std::vector<TrafficClass>& classes) {
   return rule;
 }
 
-// A criterion of a rule, as the texts of rules show it.
+// A criterion of a rule. Its text comes from rule_text.h.
 Key<Match> criterion(std::string name, std::string help, std::string allowed) {
   return key_of_section<Match>({.name = name,
                                 .reload = Reload::kLive,
@@ -186,7 +186,7 @@ const Keys<Match>& match_keys() {
       criterion("protocol", "The protocol of the IP header.",
                 "tcp, udp, icmp (of both versions), a number, or a list"),
       criterion("vlan", "The outermost tag.", "an id from 1 to 4094, untagged, or a list"),
-      criterion("dscp", "The DSCP; of a connection that of its SYN.",
+      criterion("dscp", "The DSCP; for a connection, the DSCP of its SYN.",
                 "0 to 63, EF, VA, LE, CS0 to CS7, AF11 to AF43, or a list"),
       criterion("direction", "Whether the client is a host of this LAN or is behind a peer.",
                 "outbound or inbound"),
@@ -202,7 +202,7 @@ const Keys<Rule>& rule_keys() {
       key_of_section<Rule>({.name = "name",
                             .reload = Reload::kLive,
                             .help = "The name of the rule in tables and commands.",
-                            .allowed = "or a name that is no number"},
+                            .allowed = "or a name that is not a number"},
                            [](const Rule& rule) { return rule.name.empty() ? "none" : rule.name; }),
       key_of_section<Rule>({.name = "match",
                             .reload = Reload::kLive,
@@ -215,7 +215,7 @@ const Keys<Rule>& rule_keys() {
                            }),
       key_of_section<Rule>({.name = "action",
                             .reload = Reload::kLive,
-                            .help = "What is done with the packets.",
+                            .help = "The action for the packets.",
                             .allowed = "accelerate, bridge, drop or reset",
                             .required = "write one of: " + known_words<Action>()},
                            [](const Rule& rule) { return std::string(word_of(rule.action)); }),
@@ -240,7 +240,7 @@ const Keys<Rule>& rule_keys() {
                      mode<&FlowModes::delivery>, standard.modes.delivery),
       key_of_relayed({.name = "ttl", .help = "The TTL and the DSCP of a SYN-ACK."}, &Rule::ttl,
                      standard.ttl),
-      key_of_relayed({.name = "mptcp", .help = "What becomes of a Multipath TCP connection."},
+      key_of_relayed({.name = "mptcp", .help = "The treatment of Multipath TCP connections."},
                      &Rule::mptcp, standard.mptcp),
   });
   return kKeys;

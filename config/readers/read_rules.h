@@ -1,4 +1,4 @@
-// The rules of gateway.yaml: what they match, and what they do.
+// The rules of gateway.yaml: their criteria and their actions.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,8 @@ namespace satrelay::config {
 const Keys<Rule>& rule_keys();
 const Keys<Match>& match_keys();
 
-// Throws ConfigError, also where the parts of one rule contradict each other. What contradicts
-// other rules or peers is left to validation.h.
+// Throws ConfigError, also if the parts of one rule contradict each other. validation.h finds
+// contradictions with other rules and with peers.
 std::vector<Rule> read_rules(const Value& value, const std::vector<TrafficClass>& classes);
 
 }  // namespace satrelay::config

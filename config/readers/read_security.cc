@@ -28,7 +28,8 @@ Security read_security(const Value& value, const std::string& reader) {
   const Fields fields = security_keys().fields(value);
   const Value& file = security_keys().require(fields, "psk_file");
   security.psk_file = file.text("write an absolute path");
-  if (!security.psk_file.starts_with('/')) file.refuse("is no absolute path", "begin with a slash");
+  if (!security.psk_file.starts_with('/'))
+    file.refuse("is not an absolute path", "begin with a slash");
   try {
     security.keys = read_psk_file(security.psk_file, reader);
   } catch (const ConfigError& error) {

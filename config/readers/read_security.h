@@ -1,4 +1,4 @@
-// `security`: how what travels between two gateways is protected.
+// `security`: the protection of packets between two gateways.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace satrelay::config {
 
 const Keys<Security>& security_keys();
 
-// `none`, or {psk_file: PATH}, which is read here. Throws ConfigError.
+// Reads `none` or {psk_file: PATH}, and the keys from that file. Throws ConfigError.
 // `reader`: as for read_psk_file().
 Security read_security(const Value& value, const std::string& reader);
 

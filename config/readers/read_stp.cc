@@ -66,7 +66,8 @@ const Keys<Stp>& stp_keys() {
       key<Stp>({.name = "fec", .help = "Whether losses are repaired by forward error correction."},
                &Stp::fec, word(Stp().fec)),
       key<Stp>({.name = "prompt_overhead",
-                .help = "What repairs of flows with delivery: prompt take, to a byte of theirs."},
+                .help = "The most that repairs of flows with delivery: prompt take, as a share of "
+                        "their bytes."},
                &Stp::prompt_overhead, overhead_of_repairs()),
   });
   return kKeys;

@@ -1,4 +1,4 @@
-// A descriptor of a file that closes itself.
+// A file descriptor that closes itself.
 #pragma once
 
 #include <fcntl.h>
@@ -17,14 +17,14 @@ class Descriptor {
   ~Descriptor() {
     if (number_ >= 0) ::close(number_);
   }
-  int number() const { return number_; }  // -1: could not be opened, and errno says why
+  int number() const { return number_; }  // -1: the file could not be opened; see errno
 
  private:
   int number_;
 };
 
-// For reading a file that somebody else has named: a pipe without a writer must not keep us
-// waiting, and a terminal must not become ours.
+// Opens a file to read it. A user may have named any file: a pipe without a writer must not block
+// the process, and a terminal must not become its controlling terminal.
 inline Descriptor open_to_read(const std::filesystem::path& file) {
   return Descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
 }

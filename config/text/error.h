@@ -1,4 +1,4 @@
-// What is wrong with a configuration file, and where.
+// A mistake in a configuration file, and its place.
 #pragma once
 
 #include <stdexcept>
@@ -7,7 +7,7 @@
 namespace satrelay::config {
 
 // what() reads "file:line:column: path: what is wrong; what is allowed". Line and column count
-// from 1; a file that cannot be read has neither.
+// from 1. They are missing if the file cannot be read.
 class ConfigError : public std::runtime_error {
  public:
   explicit ConfigError(const std::string& message) : std::runtime_error(message) {}

@@ -14,7 +14,8 @@ std::string to_text(BitRate rate);
 std::string to_text(Duration duration);
 std::string to_text(ByteCount size);
 
-// Control characters replaced by '?', long text cut: fit for a terminal.
+// Text that is safe for a terminal: '?' replaces each control character, and the text is cut after
+// 60 bytes.
 std::string printable(std::string_view text);
 std::string in_quotes(std::string_view text);
 

@@ -1,4 +1,4 @@
-// An address with its subnet, as it is written for interfaces.
+// An address with its subnet, as interfaces have it.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace satrelay::config {
 
-// An address with the length of its subnet, as interfaces have them: "192.0.2.1/30".
+// The parts of an address with the length of its subnet: "192.0.2.1/30".
 struct InterfaceAddress {
   IpAddress own;
   IpPrefix subnet;

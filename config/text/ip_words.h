@@ -1,4 +1,4 @@
-// What of an IP packet rules and operators name: protocol, DSCP and VLAN.
+// Parses protocol, DSCP and VLAN of an IP packet, as rules and operators write them.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace satrelay::config {
 
-// "tcp", "udp", "icmp" (both versions) or a number; empty if it is neither.
+// "tcp", "udp", "icmp" (both versions) or a number. Empty for any other text.
 std::vector<std::uint8_t> parse_protocol(std::string_view text);
 inline constexpr std::string_view kProtocolHint =
     "write tcp, udp, icmp or a protocol's number, 0 to 255";

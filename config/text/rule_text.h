@@ -8,9 +8,9 @@
 
 namespace satrelay::config {
 
-// The value of a criterion, "9003,9100-9200"; "" if it is absent.
+// The value of a criterion, "9003,9100-9200". "": the rule does not have it.
 std::string criterion_of(const Match& match, std::string_view key);
-// All criteria that are there, "port=9003,9100-9200 peer=north"; "" if there are none.
+// All criteria of a rule, "port=9003,9100-9200 peer=north". "": none.
 std::string text_of(const Match& match);
 // "bridge port=9003,9100-9200 peer=north"
 std::string summary_of(const Rule& rule);

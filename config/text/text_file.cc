@@ -25,12 +25,13 @@ constexpr std::size_t kPiece = 64 << 10;
   refuse_file(file, std::string("cannot be read: ") + std::strerror(error));
 }
 
-// Of the opened file, so that nobody can put another in its place in between.
+// Checks the opened file and not its path, so that no other file can take its place before it is
+// read.
 void check_kind(const std::filesystem::path& file, const Descriptor& descriptor, std::size_t most) {
   struct stat status {};
   if (::fstat(descriptor.number(), &status) != 0) fail_to_read(file, errno);
   if (S_ISDIR(status.st_mode)) refuse_file(file, "cannot be read: it is a directory");
-  if (!S_ISREG(status.st_mode)) refuse_file(file, "is no regular file");
+  if (!S_ISREG(status.st_mode)) refuse_file(file, "is not a regular file");
   if (static_cast<std::uintmax_t>(status.st_size) > most) {
     refuse_file(file, "is larger than " + to_text(ByteCount(most)));
   }
@@ -43,7 +44,7 @@ std::string read_text_file(const std::filesystem::path& file, std::size_t most) 
   if (descriptor.number() < 0) fail_to_read(file, errno);
   check_kind(file, descriptor, most);
   std::string text;
-  // A file may grow while it is read, and those of /proc say nothing of their length.
+  // A file may grow while it is read, and files of /proc do not tell their length.
   while (text.size() <= most) {
     const std::size_t before = text.size();
     text.resize(before + std::min(kPiece, most + 1 - before));

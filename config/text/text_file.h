@@ -1,4 +1,4 @@
-// A whole file as text, however long it claims to be.
+// Reads a whole file as text, even if the file system tells a wrong length for it.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace satrelay::config {
 
-// Never reads more than `most` bytes, and never waits: a device, a pipe and a file that is longer
-// are refused before that. Throws ConfigError "file: what is wrong".
+// Refuses devices, pipes and files of more than `most` bytes, so that it neither waits for a writer
+// nor reads without an end. Throws ConfigError "file: what is wrong".
 std::string read_text_file(const std::filesystem::path& file, std::size_t most);
 
 }  // namespace satrelay::config

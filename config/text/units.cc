@@ -20,8 +20,8 @@ constexpr std::uint64_t kLargest = std::uint64_t{1} << 62;
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Splits "1.5Gbit" into its number and its unit, and multiplies exactly: binary fractions would
-// turn 0.1Gbit into something else.
+// Splits "1.5Gbit" into its number and its unit, and multiplies them as integers, because a binary
+// fraction cannot hold 0.1 exactly.
 std::optional<std::uint64_t> parse_with_unit(std::string_view text,
                                              std::span<const NamedUnit> units) {
   std::size_t at = 0;

@@ -16,17 +16,17 @@ struct CodecCounters {
   std::uint64_t time_ns = 0;  // 0 if it is not measured
 
   static constexpr std::array<CounterField<CodecCounters>, 7> kFields{{
-      {"plain_bytes", &CodecCounters::plain_bytes, "offered to the encoder", CounterUnit::kBytes},
-      {"encoded_bytes", &CodecCounters::encoded_bytes, "came out of it, headers included",
+      {"plain_bytes", &CodecCounters::plain_bytes, "bytes before compression", CounterUnit::kBytes},
+      {"encoded_bytes", &CodecCounters::encoded_bytes, "bytes after compression, headers included",
        CounterUnit::kBytes},
       {"skipped_blocks", &CodecCounters::skipped_blocks,
-       "blocks left alone by the entropy probe, the mode or the size"},
+       "blocks not compressed: for the entropy probe, the mode or the size"},
       {"compressed_blocks", &CodecCounters::compressed_blocks, "blocks that became smaller"},
       {"dictionary_blocks", &CodecCounters::dictionary_blocks,
        "blocks that became smaller with a dictionary"},
       {"expanded_blocks", &CodecCounters::expanded_blocks,
-       "blocks compressed in vain, and sent raw"},
-      {"time_ns", &CodecCounters::time_ns, "what compressing took", CounterUnit::kNanoseconds},
+       "blocks that compression did not make smaller, sent raw"},
+      {"time_ns", &CodecCounters::time_ns, "time spent on compression", CounterUnit::kNanoseconds},
   }};
 };
 static_assert(lists_every_counter<CodecCounters>());
@@ -37,7 +37,7 @@ inline constexpr std::array<std::uint64_t, 12> kBlockCompressionBounds = {
     500'000, 1'000'000, 2'500'000, 5'000'000, 10'000'000, 25'000'000};
 inline constexpr HistogramField kBlockCompression = {.name = "block_compression_ns",
                                                      .label = "",
-                                                     .help = "what compressing one block took",
+                                                     .help = "time to compress one block",
                                                      .unit = CounterUnit::kNanoseconds,
                                                      .bounds = kBlockCompressionBounds};
 

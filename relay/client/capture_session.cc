@@ -163,7 +163,7 @@ CaptureSession::CaptureSession(const std::filesystem::path& socket, CaptureReque
       longest_(wish_.longest == 0 ? ops::kLongestCapture : wish_.longest) {
   if (wish_.decrypted && wish_.port != "wan") {
     throw std::runtime_error(
-        "decrypted frames are those of the WAN: nothing is encrypted on the LAN");
+        "decrypted frames exist on the WAN only: nothing is encrypted on the LAN");
   }
   connection_ = std::make_unique<Connection>(socket_.string());
   ask(longest_);
@@ -191,10 +191,12 @@ CaptureCount CaptureSession::write_to(std::ostream& out,
       finished_at = Clock::now();
     }
     if (finished_at && Clock::now() - *finished_at > kPatience) {
-      throw std::runtime_error("the gateway does not end the capture; what has come is written");
+      throw std::runtime_error(
+          "the gateway does not end the capture; the frames received so far are written");
     }
     if (!connection_->fill()) {
-      throw std::runtime_error("the gateway has ended the capture; what has come is written");
+      throw std::runtime_error(
+          "the gateway has ended the capture; the frames received so far are written");
     }
   }
   const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(

@@ -103,7 +103,7 @@ std::string StatsClient::receive() {
   if (size < 0) throw StatsError(socket_ + ": " + std::strerror(errno));
   if (size == 0) throw StatsError(socket_ + " closed the connection; too many clients?");
   if (static_cast<std::size_t>(size) == buffer.size()) {
-    throw StatsError(socket_ + " answers with more than it promised");
+    throw StatsError(socket_ + " sent a longer answer than it announced");
   }
   buffer.resize(static_cast<std::size_t>(size));
   return buffer;
@@ -119,7 +119,7 @@ nlohmann::ordered_json StatsClient::query(const std::string& command) {
   nlohmann::ordered_json reply = parse(receive(), socket_);
   const auto value = reply.find(command.substr(0, command.find(',')));
   if (value == reply.end() || value->is_null()) {
-    throw StatsError(socket_ + " answers nothing to " + command +
+    throw StatsError(socket_ + " gives no answer to " + command +
                      "; the gateway is stuck, still starting, or not a satrelayd");
   }
   return std::move(*value);

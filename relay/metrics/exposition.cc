@@ -38,19 +38,21 @@ using ctl::number;
 // --- counters by reason -------------------------------------------------------------------------
 
 constexpr ReasonGroup kReasonsOfGateway[] = {
-    {.prefix = "bridged_", .family = "bridged_frames", .help = "frames passed on untouched"},
+    {.prefix = "bridged_", .family = "bridged_frames", .help = "frames passed on unchanged"},
     {.prefix = "dropped_",
      .family = "dropped_frames",
      .help = "frames not passed on",
      .exception = gateway::name(gateway::Counter::kDroppedLateAnswers)},
-    {.prefix = "flows_reset_", .family = "flows_reset", .help = "flows that ended by a reset"},
+    {.prefix = "flows_reset_", .family = "flows_reset", .help = "flows that ended with a reset"},
     {.prefix = "flows_refused",
      .family = "flows_refused",
      .help = "flows that were refused",
      .bare_reason = "by_server"},
 };
 constexpr ReasonGroup kReasonsOfPeer[] = {
-    {.prefix = "rate_cuts_", .family = "peer_rate_cuts", .help = "cuts of the rate towards it"},
+    {.prefix = "rate_cuts_",
+     .family = "peer_rate_cuts",
+     .help = "cuts of the send rate to the peer"},
 };
 
 // --- figures and states beside the counters ------------------------------------------------------
@@ -83,58 +85,62 @@ constexpr Scale kMillionths = {.over = 1e6};
 constexpr Scale kMilliseconds = {.over = 1e3};
 
 constexpr Figure kFiguresOfStatus[] = {
-    {"age_ms", "snapshot_age_seconds", "since the worker has last told its figures", kSeconds,
+    {"age_ms", "snapshot_age_seconds", "time since the last report of the worker", kSeconds,
      kMilliseconds},
-    {"uptime_ms", "uptime_seconds", "since the gateway started", kSeconds, kMilliseconds},
+    {"uptime_ms", "uptime_seconds", "time since the gateway started", kSeconds, kMilliseconds},
     {"flows", "flows", "relayed connections"},
-    {"half_open", "half_open_flows", "flows whose handshake is not complete"},
-    {"time_wait", "time_wait_connections",
-     "connections that are over, but for late segments of their hosts"},
+    {"half_open", "half_open_flows", "flows with an incomplete handshake"},
+    {"time_wait", "time_wait_connections", "closed connections kept to answer late segments"},
     {"arena_bytes", "memory_limit_bytes", "limits.memory", kBytes},
     {"arena_used_bytes", "memory_used_bytes",
-     "what stored bytes and the reserves of flows take of limits.memory", kBytes},
+     "memory that stored bytes and the reserves of flows take, of limits.memory", kBytes},
 };
 constexpr Figure kFiguresOfWorker[] = {
-    {"flows", "worker_flows", "its part of the gateway's flows"},
+    {"flows", "worker_flows", "flows of the worker"},
 };
 constexpr Figure kFiguresOfPort[] = {
     {"mtu_bytes", "port_mtu_bytes", "largest IP packet", kBytes},
-    {"link_mbit_per_s", "port_speed_bytes_per_second", "speed of its link, if it is told", kRate,
-     kMegabits, Zero::kUnknown},
+    {"link_mbit_per_s", "port_speed_bytes_per_second",
+     "speed of the port's link, if the device reports it", kRate, kMegabits, Zero::kUnknown},
 };
 constexpr Figure kFiguresOfPeer[] = {
-    {"send_rate_bps", "peer_send_rate_bytes_per_second", "what is sent at most", kRate, kBits},
+    {"send_rate_bps", "peer_send_rate_bytes_per_second", "highest rate that is sent to the peer",
+     kRate, kBits},
     {"announced_bps", "peer_announced_rate_bytes_per_second",
-     "what the peer says that the link to it carries, if it does", kRate, kBits, Zero::kUnknown},
-    {"path_mtu_bytes", "peer_path_mtu_bytes", "largest IP packet that is known to pass", kBytes},
+     "capacity of the link to the peer, if the peer announced one", kRate, kBits, Zero::kUnknown},
+    {"path_mtu_bytes", "peer_path_mtu_bytes", "largest IP packet that is known to cross the path",
+     kBytes},
     {"rtt_us", "peer_rtt_seconds", "round trip of the link", kSeconds, kMillionths},
     {"loss_ppm", "peer_loss_ratio", "share of lost packets, over about the last 10,000", kRatio,
      kMillionths},
     {"streams", "peer_streams", "open streams"},
     {"packets_in_flight", "peer_in_flight_packets", "packets not reported on yet"},
-    {"stored_bytes", "peer_stored_bytes", "received and not yet passed on", kBytes},
-    {"flows", "peer_flows", "its flows, and those of hosts here with hosts behind it"},
-    {"arena_used_bytes", "peer_memory_bytes", "what its flows and streams take of limits.memory",
+    {"stored_bytes", "peer_stored_bytes", "bytes received from the peer and not yet passed on",
      kBytes},
+    {"flows", "peer_flows", "flows with hosts behind the peer, opened by either side"},
+    {"arena_used_bytes", "peer_memory_bytes",
+     "memory that the peer's flows and streams take, of limits.memory", kBytes},
     {"dictionaries", "peer_dictionaries", "classes compressed with a dictionary"},
 };
 constexpr Figure kFiguresOfLink[] = {
-    {"peers", "link_peers", "peers that are reached over it"},
+    {"peers", "link_peers", "peers that are reached over the link"},
     {"send_capacity_bps", "link_send_capacity_bytes_per_second",
-     "what it is taken to carry: the least of what is configured, commanded, announced and found",
-     kRate, kBits},
-    {"send_configured_bps", "link_send_configured_bytes_per_second", "as configured", kRate, kBits},
+     "assumed capacity: the lowest of the configured, commanded, announced and found rates", kRate,
+     kBits},
+    {"send_configured_bps", "link_send_configured_bytes_per_second", "configured rate", kRate,
+     kBits},
     {"receive_capacity_bps", "link_receive_capacity_bytes_per_second",
-     "what is told the peers that it carries to this gateway", kRate, kBits},
-    {"receive_configured_bps", "link_receive_configured_bytes_per_second", "as configured", kRate,
+     "capacity towards this gateway that is announced to the peers", kRate, kBits},
+    {"receive_configured_bps", "link_receive_configured_bytes_per_second", "configured rate", kRate,
      kBits},
 };
 constexpr Figure kFiguresOfClass[] = {
-    {"weight", "class_weight", "its weight, 0 of what has none"},
-    {"guaranteed_bps", "class_guaranteed_bytes_per_second", "its guarantee, 0 for none", kRate,
-     kBits},
-    {"maximum_bps", "class_maximum_bytes_per_second", "its maximum, 0 for none", kRate, kBits},
-    {"hosts", "class_hosts", "hosts that have something to send"},
+    {"weight", "class_weight", "weight of the class, 0 for none"},
+    {"guaranteed_bps", "class_guaranteed_bytes_per_second",
+     "guaranteed rate of the class, 0 for none", kRate, kBits},
+    {"maximum_bps", "class_maximum_bytes_per_second", "maximum rate of the class, 0 for none",
+     kRate, kBits},
+    {"hosts", "class_hosts", "hosts with bytes or frames to send"},
     {"held_frames", "class_held_frames", "bridged frames that wait"},
     {"held_bytes", "class_held_bytes", "bridged bytes that wait", kBytes},
     {"waiting_bytes", "class_waiting_bytes", "relayed bytes that wait", kBytes},
@@ -157,16 +163,17 @@ constexpr State kNewFlows = {"new_flows", "new_flows_state",
                              "1 for open: relayed; bypass, draining: bridged, as commanded",
                              kAdmissionWords};
 constexpr State kStatesOfPort[] = {
-    {"link", "port_link_state", "1 for what its link is", kPortLinkWords}};
+    {"link", "port_link_state", "1 for the present state of the port's link", kPortLinkWords}};
 constexpr State kStatesOfRecords[] = {
-    {"file", "records_file_state", "1 for how the file of records of flows fares",
+    {"file", "records_file_state", "1 for the present state of the file of records of flows",
      kRecordsFileWords},
-    {"ipfix", "records_ipfix_state", "1 for how the way to the IPFIX collector is",
-     kRecordsIpfixWords},
+    {"ipfix", "records_ipfix_state",
+     "1 for the present state of the connection to the IPFIX collector", kRecordsIpfixWords},
 };
 constexpr State kStatesOfPeer[] = {
-    {"state", "peer_state", "1 for the state that it is in", kPeerStateWords},
-    {"new_flows", "peer_new_flows_state", "1 for whether it takes new flows", kAdmissionWords},
+    {"state", "peer_state", "1 for the present state of the peer", kPeerStateWords},
+    {"new_flows", "peer_new_flows_state", "1 for the peer's present handling of new flows",
+     kAdmissionWords},
 };
 
 // A word of a reply that becomes 1 or 0.
@@ -178,16 +185,19 @@ struct Flag {
 };
 constexpr Flag kFlagsOfPeer[] = {
     {"next_hop", "resolved", "peer_next_hop_resolved",
-     "1 if the MAC towards it is known, 0 if nobody answers"},
+     "1 if the MAC of the next hop to the peer is known, 0 if it does not answer"},
 };
 constexpr Flag kFlagsOfRule[] = {
-    {"changed", "yes", "rule_changed", "1 if the operator has set something since it was read"},
+    {"changed", "yes", "rule_changed",
+     "1 if the operator has changed a setting since the configuration was read"},
 };
 constexpr Flag kFlagsOfLink[] = {
-    {"finds_capacity", "yes", "link_finds_capacity", "1 if what it carries is found, not told"},
+    {"finds_capacity", "yes", "link_finds_capacity",
+     "1 if the gateway finds the capacity of the link by itself"},
 };
 constexpr Flag kFlagsOfClass[] = {
-    {"changed", "yes", "class_changed", "1 if the operator has set something since it was read"},
+    {"changed", "yes", "class_changed",
+     "1 if the operator has changed a setting since the configuration was read"},
 };
 
 // Words about a thing, which become labels of one sample.
@@ -200,10 +210,10 @@ constexpr const char* kWordsOfPort[] = {"device", "mac"};
 constexpr const char* kWordsOfPeer[] = {"address", "link", "controller", "security"};
 constexpr const char* kWordsOfRule[] = {"name", "action", "compress"};
 constexpr const char* kWordsOfClass[] = {"dictionary"};
-constexpr Information kPort = {"port", "how it was configured and found", kWordsOfPort};
-constexpr Information kPeer = {"peer", "how it was configured", kWordsOfPeer};
-constexpr Information kRule = {"rule", "what it is called and does", kWordsOfRule};
-constexpr Information kClass = {"class", "what it is compressed with", kWordsOfClass};
+constexpr Information kPort = {"port", "device and address of the port", kWordsOfPort};
+constexpr Information kPeer = {"peer", "configuration of the peer", kWordsOfPeer};
+constexpr Information kRule = {"rule", "name and action of the rule", kWordsOfRule};
+constexpr Information kClass = {"class", "dictionary of the class", kWordsOfClass};
 
 // --- writing the kinds of metrics ----------------------------------------------------------------
 
@@ -358,12 +368,12 @@ Entries entries_by_name(const Json& object, const char* label) {
 void write_about_us(ExpositionWriter& out, bool up) {
   out.begin({"up", FamilyKind::kGauge, "", "1 if the gateway has answered, 0 if it has not"});
   out.sample({}, up);
-  out.begin({"build", FamilyKind::kInfo, "", "the version of the program that tells all this"});
+  out.begin({"build", FamilyKind::kInfo, "", "version of the program that exports these metrics"});
   out.sample(Labels("version", version()), true);
 }
 
 void write_peers_by_state(ExpositionWriter& out, const Json& counts) {
-  out.begin({"peers", FamilyKind::kGauge, "", "peers in this state"});
+  out.begin({"peers", FamilyKind::kGauge, "", "number of peers in this state"});
   if (!counts.is_object()) return;
   for (const std::string_view state : kPeerStateWords) {
     out.sample(Labels("state", state), number(counts, std::string(state).c_str()).value_or(0));
@@ -449,7 +459,7 @@ void write_links(ExpositionWriter& out, const Json& listing) {
   write_flags(out, links, kFlagsOfLink);
   write_figures(out, links, kFiguresOfLink);
   out.begin({"link_sent_bytes", FamilyKind::kCounter, "bytes",
-             "what was sent over it, bridged frames too, as the link counts"});
+             "bytes sent over the link, bridged frames included, as the link counts them"});
   for (const Entry& link : links) {
     if (const auto sent = number(*link.reply, "sent_bytes")) out.sample(link.labels, *sent);
   }
@@ -470,7 +480,7 @@ std::string expose(const Readings& readings, ExpositionFormat format, const Json
   const Entries peers = entries_of(readings.peers, "peer", kMostExposedPeers);
   const Entries rules = entries_of(readings.rules, "rule", kMostExposedRules);
   out.begin({"entries_left_out", FamilyKind::kGauge, "",
-             "peers or rules beyond the most of which metrics are told"});
+             "peers or rules without metrics, because there are too many"});
   out.sample(Labels("listing", "peers"), readings.peers.size() - peers.size());
   out.sample(Labels("listing", "rules"), readings.rules.size() - rules.size());
   write_peers(out, peers);

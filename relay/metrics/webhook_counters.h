@@ -14,16 +14,15 @@ struct WebhookCounters {
   std::uint64_t waiting_events = 0, is_failing = 0;
 
   static constexpr std::array<CounterField<WebhookCounters>, 6> kFields{{
-      {"delivered_events", &WebhookCounters::delivered_events,
-       "events that the receiver has taken"},
-      {"failed_tries", &WebhookCounters::failed_tries, "tries that are made again"},
+      {"delivered_events", &WebhookCounters::delivered_events, "events that the receiver accepted"},
+      {"failed_tries", &WebhookCounters::failed_tries, "failed attempts, which are repeated"},
       {"refused_events", &WebhookCounters::refused_events,
-       "events given up, as the receiver refuses them"},
+       "events given up, because the receiver refused them"},
       {"dropped_events", &WebhookCounters::dropped_events,
-       "events dropped, as too many waited, or one for too long"},
+       "events dropped, because too many waited, or one for too long"},
       {"waiting_events", &WebhookCounters::waiting_events, "events that wait", CounterUnit::kNumber,
        CounterKind::kGauge},
-      {"is_failing", &WebhookCounters::is_failing, "1 if the last try has failed",
+      {"is_failing", &WebhookCounters::is_failing, "1 if the last attempt has failed",
        CounterUnit::kNumber, CounterKind::kGauge},
   }};
 };

@@ -15,16 +15,21 @@ struct RecordCounters {
   std::uint64_t connections = 0;
 
   static constexpr std::array<CounterField<RecordCounters>, 9> kFields{{
-      {"written", &RecordCounters::written, "lines in the file"},
-      {"written_bytes", &RecordCounters::written_bytes, "of those lines", CounterUnit::kBytes},
-      {"unwritten", &RecordCounters::unwritten, "lost: the file could not be written"},
+      {"written", &RecordCounters::written, "records written to the file, a line each"},
+      {"written_bytes", &RecordCounters::written_bytes, "bytes of those lines",
+       CounterUnit::kBytes},
+      {"unwritten", &RecordCounters::unwritten, "records lost: the file could not be written"},
       {"rotations", &RecordCounters::rotations, "files that were full"},
-      {"exported", &RecordCounters::exported, "given to the kernel for the IPFIX collector"},
-      {"exported_messages", &RecordCounters::exported_messages, "IPFIX messages with those"},
-      {"exported_bytes", &RecordCounters::exported_bytes, "of those messages", CounterUnit::kBytes},
+      {"exported", &RecordCounters::exported,
+       "records given to the kernel for the IPFIX collector"},
+      {"exported_messages", &RecordCounters::exported_messages,
+       "IPFIX messages with those records"},
+      {"exported_bytes", &RecordCounters::exported_bytes, "bytes of those messages",
+       CounterUnit::kBytes},
       {"unexported", &RecordCounters::unexported,
-       "lost: the IPFIX collector was away, or too slow"},
-      {"connections", &RecordCounters::connections, "times that a way to the collector was open"},
+       "records lost: the IPFIX collector was away, or too slow"},
+      {"connections", &RecordCounters::connections,
+       "times that a connection to the collector was opened"},
   }};
 };
 static_assert(lists_every_counter<RecordCounters>());

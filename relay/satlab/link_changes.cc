@@ -23,11 +23,11 @@ BitRate configured_rate(const sim::Scenario& scenario, Ways ways) {
 Announced read_announced(const config::ChangeEntry& entry, const sim::Scenario& scenario) {
   const Value* value = entry.fields.find("announced");
   if (value == nullptr) return Announced::kNo;
-  if (entry.rates.empty()) value->fail("says nothing without rate; write the new rate");
+  if (entry.rates.empty()) value->fail("has no effect without rate; write the new rate");
   const auto announced = value->word<Announced>({{"yes", Announced::kYes}, {"no", Announced::kNo}});
   const BitRate configured = configured_rate(scenario, entry.ways);
   if (announced == Announced::kYes && std::ranges::max(entry.rates) > configured) {
-    value->fail("says a rate above the link's own " + config::to_text(configured) +
+    value->fail("is a rate above the link's own " + config::to_text(configured) +
                 ", which no gateway obeys; write a lower one, or a faster link");
   }
   return announced;

@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"hpfp", "tps", "stp"}));
   paper_app->add_option("--json", paper.json, "Write the rows as JSON")->type_name("FILE");
   paper_app->add_flag("--list", paper.list, "Only list the cases and their targets");
-  paper_app->add_flag("--short", paper.short_runs, "hpfp: leave out what takes 85 s");
+  paper_app->add_flag("--short", paper.short_runs, "hpfp: leave out the runs that take 85 s");
   paper_app->add_flag("--quiet", paper.quiet, "Neither table nor progress");
   lab::SoakOptions soak;
   CLI::App* soak_app = app.add_subcommand(
@@ -53,16 +53,18 @@ int main(int argc, char** argv) {
           CLI::IsMember({"usual", "memory", "hostile-peer", "hostile-lan", "mixed", "workers"}));
   soak_app
       ->add_option("--workers", soak.workers,
-                   "Of both gateways: 1, 2, 4 or 8; otherwise as the profile has them")
+                   "Workers of both gateways: 1, 2, 4 or 8; by default as the profile has them")
       ->check(CLI::IsMember({1, 2, 4, 8}));
   soak_app->add_option("--seeds", soak.seeds, "How many (1000)");
   soak_app->add_option("--first", soak.first, "The first of them (1)");
   soak_app->add_option("--seed", soak.seed, "Only this one");
-  soak_app->add_option("--without", soak.without,
-                       "With --seed: what to take away, as the report of a failure says");
+  soak_app->add_option(
+      "--without", soak.without,
+      "With --seed: the parts to leave out, as the report of a failure lists them");
   soak_app->add_flag("--trace", soak.trace, "With --seed: print every frame");
-  soak_app->add_option("--churn", soak.churn,
-                       "Instead: so many short connections, of which nothing may be left");
+  soak_app->add_option(
+      "--churn", soak.churn,
+      "Instead: run so many short connections, and check that none leaves anything behind");
   soak_app->add_option("--json", soak.json, "Write what failed as JSON")->type_name("FILE");
   soak_app->add_flag("--quiet", soak.quiet, "Only failures");
   try {

@@ -233,7 +233,7 @@ void read_flow(const Value& value, std::size_t index, Experiment& experiment) {
     request.count = static_cast<std::size_t>(count->integer({1, kMostFlows}));
   }
   if (const Value* spacing = fields.find("spacing")) {
-    if (request.count == 1) spacing->fail("says nothing with one flow; write count too");
+    if (request.count == 1) spacing->fail("has no effect with one flow; write count too");
     request.spacing = spacing->duration(kTime);
   }
   if (const Value* content = fields.find("content")) {

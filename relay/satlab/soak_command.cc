@@ -84,7 +84,7 @@ nlohmann::ordered_json to_json(const SoakOptions& options, const SoakResult& res
 int run_one(std::uint64_t seed, const SoakOptions& options) {
   const auto steps = sim::parse_reductions(options.without);
   if (!steps) {
-    fmt::print(stderr, "satlab: --without: \"{}\" is no list of reductions\n", options.without);
+    fmt::print(stderr, "satlab: --without: \"{}\" is not a list of reductions\n", options.without);
     return 2;
   }
   sim::Scenario scenario = scenario_of(name_of(options, seed));

@@ -129,15 +129,14 @@ bool History::read_file(const std::filesystem::path& file) {
     }
     if (!is_before) return true;
     notice_ = fmt::format(
-        "history {}: taken over from an earlier version, whose queue has bridged bytes only, and "
-        "whose classes have neither queue nor compression",
+        "history {}: read from the format of an earlier version: its queue counts bridged bytes "
+        "only, and its classes have neither queue nor compression",
         file.string());
   } else if (status.st_size != 0) {
     const auto aside = set_aside(file);
     if (!aside) throw cannot("cannot be set aside");
     notice_ = fmt::format(
-        "history {}: not one of this program's; it is kept as {}, and a new one "
-        "begun",
+        "history {}: the file is not from this program; it was kept as {}, and a new one was begun",
         file.string(), aside->string());
   }
   ::close(std::exchange(descriptor_, -1));
@@ -154,7 +153,7 @@ void History::make_file(const std::filesystem::path& file) {
   descriptor_ = ::open(fresh.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (descriptor_ < 0) {
     throw std::runtime_error(
-        fmt::format("history {}: cannot be made: {}", file.string(), std::strerror(errno)));
+        fmt::format("history {}: cannot be created: {}", file.string(), std::strerror(errno)));
   }
   int error = ::posix_fallocate(descriptor_, 0, size_of_file(kHeader));
   if (error == 0 &&

@@ -114,7 +114,7 @@ class Listeners {
 int serve(const ServeOptions& options) {
   const sigset_t signals = block_signals();
   if (::geteuid() == 0) {
-    ops::log_warning("runs as root, which it need not; give it a user of its own");
+    ops::log_warning("runs as root, without need; give it a user of its own");
   }
   ServerOptions server_options = options.server;
   const bool is_tls = !server_options.certificate.empty();
@@ -160,7 +160,7 @@ int serve(const ServeOptions& options) {
     if (users.refresh([](const std::string& what) { ops::log_error(what); })) {
       sessions.keep(*users.current());
       server.wake_streams();  // some streams may have to end
-      ops::log_info("who may log in has changed");
+      ops::log_info("the list of users has changed");
     }
   }
   ops::log_info("ends");

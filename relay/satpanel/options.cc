@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kUsersHelp = "The file of users, as `satpanel user` writes it";
 
 void add_serve_options(CLI::App& app, ServeOptions& options, std::string& listen) {
-  app.add_option("--listen", listen, "ADDRESS:PORT to listen at; of IPv6 [ADDRESS]:PORT")
+  app.add_option("--listen", listen, "ADDRESS:PORT to listen at; for IPv6 [ADDRESS]:PORT")
       ->capture_default_str();
   app.add_option("--socket", options.gateway.stats,
                  "Stats socket: a path, or the gateway's stats_socket_prefix; needed only if "
@@ -27,26 +27,27 @@ void add_serve_options(CLI::App& app, ServeOptions& options, std::string& listen
   app.add_option("--users", options.users, kUsersHelp);
   app.add_option("--state", options.state, "A folder for the history, kept over restarts");
   app.add_option("--certificate", options.server.certificate,
-                 "PEM with the certificate and those above it: HTTPS");
-  app.add_option("--key", options.server.key, "PEM with its key");
+                 "PEM file with the certificate and its chain; turns HTTPS on");
+  app.add_option("--key", options.server.key, "PEM file with the key of the certificate");
   app.add_option("--host", options.hosts,
-                 "A further name by which browsers call the panel, as behind a proxy");
+                 "Another name by which browsers reach the panel, for example behind a proxy");
   app.add_option("--webhook", options.webhooks,
                  "A file of URLs to which events are sent (docs/alarms.md)")
       ->type_name("FILE");
   app.add_option("--agentx", options.agentx,
                  fmt::format("Answers for SATRELAY-MIB, as a subagent of the snmpd that listens "
-                             "there ({} if nothing else is said)",
+                             "there (default: {})",
                              SnmpAgent::kUsualSocket))
       ->type_name("[SOCKET]")
       ->expected(0, 1);
-  app.add_option("--traps", options.traps,
-                 "What SNMP notifies of: alarms and their end, or events of severity info, too")
+  app.add_option(
+         "--traps", options.traps,
+         "SNMP notifications: alarms and their end only, or all events, severity info included")
       ->transform(CLI::CheckedTransformer(std::map<std::string, SnmpAgent::Traps>{
           {"alarms", SnmpAgent::Traps::kOnlyAlarms}, {"events", SnmpAgent::Traps::kAllEvents}}))
       ->type_name("alarms|events");
   app.add_option("--name", options.name,
-                 "What alarms call the gateway; by default the name of this machine");
+                 "Name of the gateway in alarms; by default the name of this machine");
 }
 
 CLI::App* add_user_command(CLI::App& parent, const char* name, const char* help,
@@ -54,14 +55,14 @@ CLI::App* add_user_command(CLI::App& parent, const char* name, const char* help,
   CLI::App* command = parent.add_subcommand(name, help);
   command->add_option("--users", options.users, kUsersHelp)->required();
   if (action != UserOptions::Action::kList) {
-    command->add_option("NAME", options.name, "Of the user")->required();
+    command->add_option("NAME", options.name, "Name of the user or the token")->required();
   }
   command->callback([&options, action] { options.action = action; });
   return command;
 }
 
 void add_role(CLI::App& command, std::string& role) {
-  command.add_option("--role", role, "What may be done")
+  command.add_option("--role", role, "Role of the user or the token")
       ->check(CLI::IsMember({"viewer", "operator", "administrator"}))
       ->capture_default_str();
 }
@@ -101,7 +102,8 @@ std::string object_to(const ServeOptions& options) {
     return "--certificate and --key belong together";
   }
   if (is_loopback(options.server.address)) return "";
-  const std::string begin = "to listen at " + options.server.address + ", where others reach it, ";
+  const std::string begin =
+      "to listen at " + options.server.address + ", which other machines can reach, ";
   if (options.users.empty()) return begin + "the panel needs --users";
   if (options.server.certificate.empty()) return begin + "it needs --certificate and --key";
   return "";
@@ -118,17 +120,19 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   UserOptions user;
   std::string role = "viewer";
   using Action = UserOptions::Action;
-  CLI::App* users = app.add_subcommand("user", "Who may log in")->require_subcommand(1);
+  CLI::App* users = app.add_subcommand("user", "Users that may log in")->require_subcommand(1);
   add_role(*add_user_command(*users, "add",
                              "Adds a user, or changes one; the password is asked for, or read "
                              "from standard input",
                              user, Action::kAddUser),
            role);
   add_user_command(*users, "remove", "Removes a user, or a token", user, Action::kRemove);
-  add_user_command(*users, "list", "Lists them", user, Action::kList);
-  CLI::App* token = app.add_subcommand("token", "What may ask without logging in, as Prometheus")
-                        ->require_subcommand(1);
-  add_role(*add_user_command(*token, "add", "Adds a token, and prints it this once", user,
+  add_user_command(*users, "list", "Lists the users and tokens", user, Action::kList);
+  CLI::App* token =
+      app.add_subcommand("token",
+                         "Tokens for programs, such as Prometheus, that ask without logging in")
+          ->require_subcommand(1);
+  add_role(*add_user_command(*token, "add", "Adds a token, and prints it only this once", user,
                              Action::kAddToken),
            role);
   try {

@@ -116,10 +116,10 @@ Service::Call Service::identify(const Request& request) {
 Response Service::refuse_role(Role needed, const Call& call) const {
   if (users_.is_open_to_all()) {
     return problem(403,
-                   "This panel has no users, so that everybody may look and nobody may change "
-                   "anything. Start satpanel with --users.");
+                   "This panel has no users: every client may look, and none may change anything. "
+                   "Start satpanel with --users, and add a user.");
   }
-  return problem(403, fmt::format("This takes the role {}; you are {}.", to_string(needed),
+  return problem(403, fmt::format("This needs the role {}; your role is {}.", to_string(needed),
                                   to_string(*call.role)));
 }
 
@@ -142,7 +142,7 @@ std::optional<Response> Service::refuse(const Endpoint& endpoint, const Call& ca
   // A browser sends the cookie with requests of any page, but only our own pages know this token.
   if (changes && !call.session_token.empty() &&
       !are_equal(call.request.header("x-csrf-token"), call.csrf)) {
-    return problem(403, "The header X-CSRF-Token is missing or wrong. Load the page anew.");
+    return problem(403, "The header X-CSRF-Token is missing or wrong. Reload the page.");
   }
   return std::nullopt;
 }
@@ -172,15 +172,15 @@ Response Service::dispatch(Call& call) {
   if (method == "GET") {
     if (auto asset = find_asset(request.path)) return std::move(*asset);
   }
-  return problem(404, "There is nothing here. GET /api/v1/openapi.json lists what there is.");
+  return problem(404, "Nothing has this address. GET /api/v1/openapi.json lists the addresses.");
 }
 
 Response Service::answer(const Request& request) {
   Response response;
   try {
     if (!is_host_known(request)) {
-      response = problem(
-          421, "This panel is not called " + request.header("host") + ". Name it with --host.");
+      response = problem(421, "This panel does not have the name " + request.header("host") +
+                                  ". Start satpanel with --host to add the name.");
     } else {
       Call call = identify(request);
       response = dispatch(call);

@@ -40,11 +40,11 @@ constexpr Parameter kQuestion[] = {
 };
 constexpr Parameter kSpan[] = {
     {"span", "hour (by default) or day"},
-    {"since", "Only what is later than this; UTC, seconds"},
+    {"since", "Only samples later than this; UTC, seconds"},
 };
 constexpr Parameter kGatewayHistory[] = {
     {"of", "gateway (by default), link, peer or class"},
-    {"name", "Of the link, the peer or the class"},
+    {"name", "Name of the link, the peer or the class"},
     kPage[0],
     kPage[1],
     kPage[2],
@@ -54,17 +54,17 @@ constexpr Parameter kEvents[] = {
     {"from", "A position, as `next` of an earlier answer; left out: the latest"},
     {"before", "A position, as `first` of an earlier answer: the latest before it"},
     {"count", "How many at most, up to 500; 100 by default"},
-    {"severity", "info (by default), warning or error: such and worse ones"},
+    {"severity", "info (by default), warning or error: events of this severity and worse"},
     {"filter", "Only events with this text in one of their fields"},
 };
-constexpr Parameter kStream[] = {{"from", "A position; left out: what happens from now on"}};
+constexpr Parameter kStream[] = {{"from", "A position; left out: new events only"}};
 
 // Parses a body that must be an object. Throws BadRequest. The default type is for bodies from any
 // client: an ordered object compares each new key with all of its keys.
 template <typename Object = nlohmann::json>
 Object object_from(const Request& request) {
   Object body = Object::parse(request.body, nullptr, false);
-  if (!body.is_object()) throw BadRequest("The body is no JSON object.");
+  if (!body.is_object()) throw BadRequest("The body is not a JSON object.");
   return body;
 }
 
@@ -82,7 +82,7 @@ std::span<const Endpoint> Service::endpoints() {
   static constexpr Role kLook = Role::kViewer;
   static constexpr Answer::Form kMany = Answer::Form::kPage;
   static constexpr Endpoint kEndpoints[] = {
-      {"GET", "/api/v1/session", std::nullopt, "Who is logged in", {}, &Service::session},
+      {"GET", "/api/v1/session", std::nullopt, "The user that is logged in", {}, &Service::session},
       {"POST",
        "/api/v1/session",
        std::nullopt,
@@ -96,8 +96,7 @@ std::span<const Endpoint> Service::endpoints() {
        "State, ports, peers, classes and alarms",
        {},
        &Service::overview},
-      {"GET", "/api/v1/alarms", kLook, "What is wrong now, and what to do", kPage,
-       &Service::alarms},
+      {"GET", "/api/v1/alarms", kLook, "The open alarms, with advice", kPage, &Service::alarms},
       {"GET",
        "/api/v1/status",
        kLook,
@@ -122,31 +121,31 @@ std::span<const Endpoint> Service::endpoints() {
       {"GET",
        "/api/v1/records",
        kLook,
-       "How the records of flows fare",
+       "State of the records of flows",
        {},
        &Service::records,
        {"records"}},
-      {"GET", "/api/v1/histograms", kLook, "How long things take, and how large they are", kPage,
+      {"GET", "/api/v1/histograms", kLook, "Histograms of durations and sizes", kPage,
        &Service::histograms},
       {"GET", "/api/v1/peers", kLook, "The far gateways", kPage, &Service::peers, {"peer", kMany}},
       {"GET",
        "/api/v1/links",
        kLook,
-       "What each link carries",
+       "The links and their rates",
        kPage,
        &Service::links,
        {"link", kMany}},
       {"GET",
        "/api/v1/classes",
        kLook,
-       "What shares the links",
+       "The traffic classes",
        kPage,
        &Service::classes,
        {"class", kMany}},
       {"GET",
        "/api/v1/rules",
        kLook,
-       "What fell under each rule",
+       "The rules, with their connections and bytes",
        kPage,
        &Service::rules,
        {"rule", kMany}},
@@ -160,7 +159,7 @@ std::span<const Endpoint> Service::endpoints() {
       {"GET",
        "/api/v1/flows/{id}",
        kLook,
-       "One of them, and what it waits for",
+       "One relayed TCP connection, and what it waits for",
        {},
        &Service::flow,
        {"flow"}},
@@ -182,23 +181,23 @@ std::span<const Endpoint> Service::endpoints() {
       {"GET", "/api/v1/history", kLook, "An hour of every second, a day of every minute", kSpan,
        &Service::history},
       {"GET", "/api/v1/history/gateway", kLook,
-       "The last hour as the gateway itself keeps it, each ten seconds, the latest first",
+       "The last hour as the gateway keeps it, in steps of ten seconds, the latest first",
        kGatewayHistory, &Service::gateway_history},
-      {"GET", "/api/v1/events", kLook, "What has happened", kEvents, &Service::events},
-      {"GET", "/api/v1/events/stream", kLook, "The same as it happens (text/event-stream)", kStream,
-       &Service::event_stream},
-      {"GET", "/api/v1/commands", kLook, "What the gateway can be told", {}, &Service::commands},
+      {"GET", "/api/v1/events", kLook, "The events", kEvents, &Service::events},
+      {"GET", "/api/v1/events/stream", kLook, "The events as they happen (text/event-stream)",
+       kStream, &Service::event_stream},
+      {"GET", "/api/v1/commands", kLook, "The commands of the gateway", {}, &Service::commands},
       {"POST",
        "/api/v1/commands/{name}",
        kLook,
-       "Tells it: {\"arguments\": {...}}",
+       "Gives the command: {\"arguments\": {...}}",
        {},
        &Service::command},
       {"POST",
        "/api/v1/capture",
        Role::kOperator,
-       "A file for Wireshark of what passes a port: {\"port\", \"decrypted\", \"filter\", "
-       "\"packets\", \"seconds\"}",
+       "Captures the frames of a port into a file for Wireshark: {\"port\", \"decrypted\", "
+       "\"filter\", \"packets\", \"seconds\"}",
        {},
        &Service::capture},
       {"GET", "/api/v1/openapi.json", std::nullopt, "This description", {}, &Service::openapi},
@@ -292,15 +291,14 @@ Response Service::command(const Call& call) {
   }
   while (answer.ends_with('\n')) answer.pop_back();
   if (answer.empty()) {
-    return problem(
-        502,
-        "The gateway has ended the connection without an answer. It is not known whether "
-        "it has done that; look at its state.");
+    return problem(502,
+                   "The gateway closed the connection without an answer. It may or may not have "
+                   "executed the command: check its state.");
   }
   if (answer == "reading") {
     return problem(504,
-                   "The gateway is still reading its configuration. An event tells what comes of "
-                   "it: reload_done or reload_refused.");
+                   "The gateway is still reading its configuration. An event will report the "
+                   "result: reload_done or reload_refused.");
   }
   constexpr std::string_view kError = "error: ";
   if (answer != "ok") {
@@ -338,7 +336,8 @@ Response Service::capture(const Call& call) {
   wish.on_behalf_of = std::string(ops::kPanelPrefix) + call.user;
   expect_answer();
   const std::unique_lock lock(capture_mutex_, std::try_to_lock);
-  if (!lock) return problem(409, "Somebody else captures here now.");
+  if (!lock)
+    return problem(409, "Another capture is running on this panel. Try again when it has ended.");
   std::ostringstream file;
   try {
     ctl::CaptureSession session(link_.stats_socket().parent_path() / "capture.sock", wish);
@@ -368,7 +367,7 @@ Response Service::openapi(const Call& /*call*/) {
                            [](char c) { return static_cast<char>(c | 32); });
     Json operation{{"summary", endpoint.help},
                    {"responses",
-                    {{"200", {{"description", "as docs/panel.md has it"}}},
+                    {{"200", {{"description", "described in docs/panel.md"}}},
                      {"default", {{"description", "RFC 9457: problem+json"}}}}}};
     if (!endpoint.answer.shape.empty()) {
       operation["responses"]["200"]["content"]["application/json"]["schema"] =

@@ -47,7 +47,7 @@ ListQuery list_query(const Request& request) {
 // A part of the latest readings. Throws ctl::StatsError if there is no such part.
 const Json& seen(const metrics::Readings& readings, const Json& part) {
   if (part.is_null()) {
-    throw ctl::StatsError(readings.error.empty() ? "the gateway was not asked yet"
+    throw ctl::StatsError(readings.error.empty() ? "satpanel has not asked the gateway yet"
                                                  : readings.error);
   }
   return part;
@@ -183,12 +183,13 @@ Response Service::flows(const Call& call) {
     return json({{"total", number}, {"first", query.first}, {"entries", std::move(entries)}});
   }
   if (number > kMostFlowsToSort) {
-    return problem(409, fmt::format("There are {} flows, and up to {} are sorted or searched. Ask "
-                                    "without sort and filter, page by page.",
+    return problem(409, fmt::format("There are {} flows, too many to sort or search: the limit is "
+                                    "{}. Ask without sort and filter, page by page.",
                                     number, kMostFlowsToSort));
   }
   const auto all = all_flows();
-  if (all == nullptr) return problem(503, "Somebody else has just asked for all flows.");
+  if (all == nullptr)
+    return problem(503, "Another client has just asked for all flows. Try again in a few seconds.");
   return json(page_of(*all, query));
 }
 
@@ -196,7 +197,7 @@ Response Service::flow(const Call& call) {
   const std::uint64_t id = number_from(call.argument, "id");
   expect_answer();
   Json flow = link_.query("/satrelay/flow," + std::to_string(id));
-  if (flow.empty()) return problem(404, fmt::format("There is no flow {} any more.", id));
+  if (flow.empty()) return problem(404, fmt::format("Flow {} has ended, or never existed.", id));
   ctl::name_unmeasured("flow", flow);
   return json(flow);
 }
@@ -303,12 +304,13 @@ Response Service::gateway_history(const Call& call) {
     throw BadRequest("of: gateway, link, peer or class");
   }
   if ((of == "gateway") != name.empty()) {
-    throw BadRequest("name: write it of a link, a peer or a class, and of nothing else");
+    throw BadRequest("name: write the name of a link, a peer or a class; the gateway has none");
   }
   // A comma ends a parameter on the stats socket.
   const bool is_name =
       std::ranges::all_of(name, [](unsigned char c) { return c > ' ' && c < 127 && c != ','; });
-  if (!is_name || name.size() > ops::kMostEventText) throw BadRequest("name: that is none");
+  if (!is_name || name.size() > ops::kMostEventText)
+    throw BadRequest("name: write a name without spaces and commas");
   expect_answer();
   return json(page_of(link_.query_all("/satrelay/history," + of + (name.empty() ? "" : "," + name)),
                       query));

@@ -57,8 +57,8 @@ class Client {
     if (mtu > 0 && mtu < options_.plan.segment && options_.plan.sender() == End::kClient) {
       exit_ = Exit::kBadOptions;
       return "--segment: packets of " + std::to_string(options_.plan.segment) +
-             " bytes do not leave towards " + address.to_string() + ": the interface carries " +
-             std::to_string(mtu);
+             " bytes are too large for the interface towards " + address.to_string() +
+             ", which has an MTU of " + std::to_string(mtu);
     }
     try {
       connect(address);
@@ -133,11 +133,11 @@ class Client {
       case Verdict::kBusy:
         return server + " is busy with another client";
       case Verdict::kVersion:
-        return server + " is a satperf of another version";
+        return server + " runs another version of satperf";
       case Verdict::kImpossible:
-        return server + " does not do what was asked for";
+        return server + " does not support what was asked for";
       case Verdict::kTooLarge:
-        return server + " has an interface that does not carry packets of " +
+        return server + " has an interface that cannot carry packets of " +
                std::to_string(options_.plan.segment) + " bytes; see --segment";
     }
     return server + " refuses";
@@ -187,7 +187,7 @@ class Client {
       if (host.run().state() == Run::State::kEnded) {
         why = host.run().why();
       } else if (errors.refused) {
-        why = "the server is gone: nobody listens at " + address.to_string();
+        why = "the server is gone: no program listens at " + address.to_string();
       } else if (host.silence(now) >= options_.timeout) {
         why = "nothing heard from " + address.to_string() + " for " +
               config::to_text(options_.timeout);

@@ -50,7 +50,7 @@ Exit find_link(const Options& options, Output& output) {
     if (exit != Exit::kComplete) return exit;
     if (!rate.is_found()) rate.add(early);
     if (!rate.is_found()) {
-      const std::string why = "what the path carries was not found: too little has arrived";
+      const std::string why = "the capacity of the path was not found: too little has arrived";
       output.write(options.format == Format::kJson ? report.notice(why) : "");
       std::cerr << "satperf: " << why << '\n';
       return Exit::kFailed;

@@ -37,7 +37,7 @@ std::string direction_text(const char* name, const FoundRate& rate, BitRate ceil
                         text::bit_rate(static_cast<double>(rate.least().to_bits_per_second())),
                         text::bit_rate(static_cast<double>(rate.most().to_bits_per_second())));
   }
-  if (rate.most() >= ceiling) text += ", as much as was tried: it may be more (--rate)";
+  if (rate.most() >= ceiling) text += ", the most that was tried: the path may carry more (--rate)";
   return text + "\n";
 }
 
@@ -84,8 +84,8 @@ std::string describe(const FoundLink& link, Format format) {
                      direction_text("down", link.received, link.ceiling) +
                      fmt::format("RTT       {:.1f} ms\n\n", static_cast<double>(link.rtt_us) / 1e3);
   text += "For gateway.yaml here; at the far end send_rate and receive_rate change places.\n";
-  text += varies(link) ? "The rate varies, so the gateway shall go on finding it.\n"
-                       : "Where it may fade or is shared with others, add capacity: find.\n";
+  text += varies(link) ? "The rate varies, so let the gateway find it all the time.\n"
+                       : "If the link may fade, or others share it, add capacity: find.\n";
   return text + "\n" + links_section(link);
 }
 

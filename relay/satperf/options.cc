@@ -97,7 +97,7 @@ stp::FeedbackMode feedback(const std::string& text) {
   if (text == "hpfp") return stp::FeedbackMode::kHpfp;
   if (text == "m-nack") return stp::FeedbackMode::kMNack;
   complain("--feedback",
-           config::in_quotes(text) + " is no mode of reports; write adaptive, hpfp or m-nack");
+           config::in_quotes(text) + " is not a mode of reports; write adaptive, hpfp or m-nack");
 }
 
 config::Controller controller(const std::string& text) {
@@ -106,8 +106,8 @@ config::Controller controller(const std::string& text) {
                                Controller::kStp, Controller::kFind}) {
     if (text == config::to_string(one)) return one;
   }
-  complain("--controller",
-           config::in_quotes(text) + " is no controller; write fixed_rate, hpfp, tps, stp or find");
+  complain("--controller", config::in_quotes(text) +
+                               " is not a controller; write fixed_rate, hpfp, tps, stp or find");
 }
 
 using Text = const std::string&;
@@ -137,7 +137,7 @@ void add_common(CLI::App& app, Options& options) {
          [&](Text text) {
            options.timeout = duration("--timeout", text, Duration::milliseconds(100), kLongest);
          },
-         "How long the other end may be silent; default 10s")
+         "Longest silence of the other end; default 10s")
       ->type_name("TIME");
   app.add_option_function<std::string>(
          "--cpu",
@@ -146,10 +146,10 @@ void add_common(CLI::App& app, Options& options) {
       ->type_name("N");
   app.add_option("--output", options.output, "Write the report to FILE as well")->type_name("FILE");
   app.add_flag_callback(
-      "--json", [&] { options.format = Format::kJson; }, "Report as JSON, an object a line");
+      "--json", [&] { options.format = Format::kJson; }, "Report as JSON, one object a line");
   app.add_flag_callback(
       "--loss-report", [&] { options.losses = LossReport::kOn; },
-      "Also say what was lost where, at the end");
+      "Also report the losses of both ends, at the end");
 }
 
 void add_amount(CLI::App& app, Plan& plan) {
@@ -158,14 +158,14 @@ void add_amount(CLI::App& app, Plan& plan) {
       [&](Text text) {
         plan.bytes = size("--bytes", text, ByteCount(1), ByteCount(1ULL << 60)).value();
       },
-      "Send so much payload, over all streams");
+      "Amount of payload to send, over all streams");
   app.add_option_function<std::string>(
          "--seconds",
          [&](Text text) {
            const std::string with_unit = parse_whole(text) ? text + "s" : text;
            plan.duration = duration("--seconds", with_unit, Duration::milliseconds(100), kLongest);
          },
-         "Send for so long: 10, 500ms, 2min; default 10")
+         "Time to send: 10, 500ms, 2min; default 10")
       ->type_name("TIME")
       ->excludes(bytes->type_name("SIZE"));
 }
@@ -174,16 +174,16 @@ void add_path(CLI::App& app, Plan& plan, std::optional<BitRate>& budget,
               std::optional<BitRate>& return_rate) {
   app.add_option_function<std::string>(
          "--rate", [&](Text text) { plan.rate = rate("--rate", text); },
-         "What the path carries, from sender to receiver; paced to it from the first packet on. "
-         "Required, but with --find")
+         "Capacity of the path from sender to receiver; the sender paces to it from the first "
+         "packet on. Required without --find")
       ->type_name("RATE");
   app.add_option_function<std::string>(
          "--return-rate", [&](Text text) { return_rate = rate("--return-rate", text); },
-         "What the way back carries; default as --rate")
+         "Capacity of the path from receiver to sender; default as --rate")
       ->type_name("RATE");
   app.add_option_function<std::string>(
          "--controller", [&](Text text) { plan.controller = controller(text); },
-         "What chooses the sender's rate, up to --rate (docs/stp.md section 12); default "
+         "Controller of the sender's rate, up to --rate (docs/stp.md section 12); default "
          "fixed_rate")
       ->type_name("fixed_rate|hpfp|tps|stp|find");
   app.add_option_function<std::string>(
@@ -192,11 +192,12 @@ void add_path(CLI::App& app, Plan& plan, std::optional<BitRate>& budget,
       ->type_name("adaptive|hpfp|m-nack");
   app.add_option_function<std::string>(
          "--feedback-budget", [&](Text text) { budget = rate("--feedback-budget", text); },
-         "Most that reports of the receiver may cost; default 50kbit or 0.05% of --rate")
+         "Highest rate of the receiver's reports; default 50kbit or 0.05% of --rate")
       ->type_name("RATE");
   app.add_option_function<std::string>(
          "--overhead", [&](Text text) { plan.overhead = overhead(text); },
-         "What the link counts beyond IP packets: ip (0), ethernet (38), bytes; default ethernet")
+         "Bytes that the link adds to each IP packet: ip (0), ethernet (38), or a number; default "
+         "ethernet")
       ->type_name("ip|ethernet|N");
   app.add_option_function<std::string>(
          "--segment",
@@ -217,9 +218,9 @@ void add_client(CLI::App& app, Options& options, std::optional<BitRate>& budget,
   add_path(app, plan, budget, return_rate);
   add_amount(app, plan);
   app.add_flag("--find", options.find,
-               "Find what the path carries, up and down, in a minute, and print the links: section "
-               "of gateway.yaml; --rate is the most that is tried, 1Gbit by default; --seconds is "
-               "for each direction, 25 by default")
+               "Find the capacity of the path, up and down, in a minute, and print the links: "
+               "section of gateway.yaml; --rate is the highest rate that is tried, 1Gbit by "
+               "default; --seconds is for each direction, 25 by default")
       ->excludes("--controller", "--return-rate", "--bytes");
   app.add_flag_callback(
          "--reverse", [&] { plan.direction = Direction::kReverse; }, "The server sends")
@@ -236,7 +237,7 @@ void add_client(CLI::App& app, Options& options, std::optional<BitRate>& budget,
          [&](Text text) {
            plan.interval = duration("--interval", text, Duration::milliseconds(10), kLongest);
          },
-         "Report so often, at both ends; default 1s")
+         "Time between two reports, at both ends; default 1s")
       ->type_name("TIME");
   app.add_option_function<std::string>(
          "--crc-interval",
@@ -261,7 +262,7 @@ ParsedOptions parse_options(int argc, const char* const* argv, std::ostream& out
   app.require_subcommand(1);
   CLI::App* const server = app.add_subcommand("server", "Wait for clients, one after another");
   add_common(*server, options);
-  server->add_flag("--once", options.once, "End behind the first run, with its exit status");
+  server->add_flag("--once", options.once, "End after the first run, with its exit status");
   CLI::App* const client = app.add_subcommand("client", "Measure the path to a server");
   add_client(*client, options, budget, return_rate);
   add_common(*client, options);

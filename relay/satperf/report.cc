@@ -102,7 +102,7 @@ std::string cpu_text(const Snapshot& end, std::uint64_t bytes) {
 std::string sender_text(const Snapshot& s) {
   std::string text = "sender    " + text::decimal_bytes(s.sent_bytes) + " of payload, " +
                      text::decimal_bytes(s.acknowledged_bytes) + " acknowledged, " +
-                     text::decimal_bytes(s.retransmitted_bytes) + " sent again; ";
+                     text::decimal_bytes(s.retransmitted_bytes) + " retransmitted; ";
   const double share = s.packets_out == 0 ? 0
                                           : static_cast<double>(s.packets_lost) * 100 /
                                                 static_cast<double>(s.packets_out);
@@ -129,7 +129,7 @@ std::string losses_text(const char* name, const Snapshot& s) {
   };
   constexpr std::array<Shown, 11> kShown{{
       {"lost", &Snapshot::packets_lost},
-      {"of these found again", &Snapshot::spurious_losses},
+      {"of these received after all", &Snapshot::spurious_losses},
       {"probes of silence", &Snapshot::tail_probes},
       {"duplicates", &Snapshot::duplicate_packets},
       {"bad CRC", &Snapshot::bad_crc_packets},

@@ -121,7 +121,7 @@ void Run::handle(const stp::Event& event, Instant now) {
     case Kind::kConfirmed:  // or confirms bytes
       return;
     case Kind::kPeerRestarted:
-      return end("the other end was started anew");
+      return end("the other end restarted");
     case Kind::kPeerClosed:
       return end("the other end has stopped");
     case Kind::kOpened:
@@ -152,13 +152,13 @@ void Run::begin(Instant now) {
   std::array<std::byte, 4> metadata{};
   store_u32(metadata.data(), kRecordsContext);
   records_ = session_.open_stream(metadata, kRecordsContext, now);
-  if (!records_) return end("the session takes no streams");
+  if (!records_) return end("the session accepts no streams");
   session_.finish(*records_);
   std::uint32_t context = kRecordsContext;
   for (Flow& flow : flows_) {
     store_u32(metadata.data(), ++context);
     const auto stream = session_.open_stream(metadata, context, now);
-    if (!stream) return end("the session takes no more streams");
+    if (!stream) return end("the session accepts no more streams");
     flow.stream = *stream;
     start_sending(flow);
   }

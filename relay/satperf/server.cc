@@ -93,7 +93,7 @@ class Server {
       refused_[next_refused_++ % refused_.size()] = run;
       return answer(run, Verdict::kBusy, from);
     }
-    if (host_) finish(Outcome::kFailed, "the client is gone and another asks", now);
+    if (host_) finish(Outcome::kFailed, "the client is gone, and another one asks", now);
     begin(parse.request, from, now);
   }
 
@@ -129,7 +129,7 @@ class Server {
     } else if (silent && run.state() == Run::State::kComplete) {
       finish(Outcome::kComplete, "", now);
     } else if (silent) {
-      finish(Outcome::kFailed, "nothing heard from the client any more", now);
+      finish(Outcome::kFailed, "the client has gone silent", now);
     }
   }
 

@@ -46,9 +46,9 @@ namespace {
 
 constexpr std::chrono::milliseconds kPatienceOfCompletion(300);
 
-constexpr const char* kLooks = "To look";
-constexpr const char* kTells = "To tell the gateway";
-constexpr const char* kOthers = "Besides";
+constexpr const char* kLooks = "Show the state";
+constexpr const char* kTells = "Command the gateway";
+constexpr const char* kOthers = "Other commands";
 
 int print(const std::string& text) {
   std::cout << text << std::flush;
@@ -119,7 +119,7 @@ class Program {
   }
   ControlTarget target() const;
 
-  CLI::App app_{"Shows what a satrelay gateway is doing, and tells it what to do.", "satrelayctl"};
+  CLI::App app_{"Shows the state of a satrelay gateway, and gives it commands.", "satrelayctl"};
   std::vector<std::pair<CLI::App*, Run>> commands_;
   std::list<ControlArguments> control_arguments_;  // parsed into, so their addresses must stay
   std::string socket_;
@@ -193,15 +193,14 @@ void Program::add_view(const View& view) {
   if (view.name == "counters") {
     command->add_flag("--all", all_, "Show the counters that are 0, too");
   }
-  command->add_flag("--wide", wide_, "On a terminal: all columns, however long the lines are");
+  command->add_flag("--wide", wide_,
+                    "On a terminal: all columns, even if the lines are longer than it is wide");
   if (view.subject != Subject::kOne) add_watch(*command);
 }
 
 // The number stands behind '=': after a blank it would be a word of its own.
 void Program::add_watch(CLI::App& command) {
-  command
-      .add_flag("--watch{2}", watch_,
-                "Anew every 2 s, or as many as --watch=SECONDS says, until Ctrl-C")
+  command.add_flag("--watch{2}", watch_, "Repeat every 2 s, or every SECONDS, until Ctrl-C")
       ->check(CLI::Range(0.2, 3600.0))
       ->option_text("[=SECONDS]");
 }
@@ -218,11 +217,12 @@ void Program::add_explain_options(CLI::App& command) {
       ->capture_default_str();
   command.add_option("--dscp", packet_.dscp, "0 to 63, or a name like EF or AF41")
       ->capture_default_str();
-  only_words(*command
-                  .add_option("--direction", packet_.direction,
-                              "outbound: from a host of this LAN; inbound: from one behind a peer")
-                  ->capture_default_str(),
-             {"outbound", "inbound"});
+  only_words(
+      *command
+           .add_option("--direction", packet_.direction,
+                       "outbound: from a host of this LAN; inbound: from a host behind a peer")
+           ->capture_default_str(),
+      {"outbound", "inbound"});
 }
 
 // Checks words here, so that a mistake is reported without a gateway. The gateway checks all other
@@ -256,7 +256,7 @@ void Program::add_control(const ops::ControlCommandSpec& spec) {
 
 void Program::add_top() {
   CLI::App* command =
-      add("top", "Peers, rules, classes and the busiest flows, anew every second; q ends it",
+      add("top", "Peers, rules, classes and the busiest flows, updated every second; q ends it",
           kLooks, [this] { return top(stats_socket(), top_); });
   command->add_option("--interval", top_.interval, "Seconds between two screens")
       ->check(CLI::Range(0.2, 3600.0))
@@ -272,8 +272,9 @@ void Program::add_history() {
   const auto add_name = [&](ops::HistoryOf of, const ops::NamesIn& names) {
     const auto place = static_cast<std::size_t>(of);
     const std::string word(ops::to_word(of));
-    CLI::Option* option = command->add_option("--" + word, history_of_[place],
-                                              "Of this " + word + "; else of the whole gateway");
+    CLI::Option* option =
+        command->add_option("--" + word, history_of_[place],
+                            "History of this " + word + "; without it, of the gateway");
     option->type_name("NAME");
     candidates_[option].names = names;
     return option;
@@ -284,36 +285,38 @@ void Program::add_history() {
   link->excludes(peer)->excludes(of_class);
   peer->excludes(of_class);
   command
-      ->add_option("--last", history_last_,
-                   "10min: no more than that; 14:30: from then on, by the clock of this machine")
+      ->add_option(
+          "--last", history_last_,
+          "10min: the last 10 minutes; 14:30: from that time on, by the clock of this machine")
       ->type_name("DURATION|TIME")
       ->capture_default_str();
-  command->add_flag("--wide", wide_, "On a terminal: longer lines than it has");
+  command->add_flag("--wide", wide_, "On a terminal: lines longer than it is wide");
   add_watch(*command);
 }
 
 void Program::add_events() {
-  CLI::App* command =
-      add("events", "What has happened, newest last: peers, ports, commands and who gave them",
-          kLooks, [this] {
-            events_.json = json_;
-            return events(stats_socket(), events_);
-          });
-  command->add_flag("--follow", events_.follow, "Goes on with what happens, until Ctrl-C");
+  CLI::App* command = add(
+      "events", "The events, newest last: peers, ports, commands and their users", kLooks, [this] {
+        events_.json = json_;
+        return events(stats_socket(), events_);
+      });
+  command->add_flag("--follow", events_.follow, "Continues with new events, until Ctrl-C");
   command
-      ->add_option("--since", events_.since,
-                   "10min: since then; 14:30 or \"2026-11-25 14:30\": by the clock of this machine")
+      ->add_option(
+          "--since", events_.since,
+          "10min: the last 10 minutes; 14:30 or \"2026-11-25 14:30\": by the clock of this machine")
       ->type_name("TIME|DURATION");
-  only_words(*command->add_option("--severity", events_.severity, "Only what is so bad, or worse")
-                  ->type_name("LEVEL"),
-             {ops::kSeverityWords.begin(), ops::kSeverityWords.end()});
-  command->add_option("--last", events_.last, "No more than so many; without --since 50")
+  only_words(
+      *command->add_option("--severity", events_.severity, "Only events of this severity or worse")
+           ->type_name("LEVEL"),
+      {ops::kSeverityWords.begin(), ops::kSeverityWords.end()});
+  command->add_option("--last", events_.last, "At most so many events; 50 without --since")
       ->check(CLI::PositiveNumber)
       ->type_name("COUNT");
 }
 
 void Program::add_metrics() {
-  CLI::App* command = add("metrics", "What the gateway tells, for Prometheus", kLooks,
+  CLI::App* command = add("metrics", "The metrics of the gateway, for Prometheus", kLooks,
                           [this] { return show_metrics(); });
   command->add_flag("--openmetrics", open_metrics_, "OpenMetrics 1.0 instead of the text format");
 }
@@ -325,22 +328,23 @@ void Program::add_capture() {
   only_words(*command->add_option("--port", capture_.wish.port, "lan or wan")->required(),
              {"lan", "wan"});
   command->add_flag("--decrypted", capture_.wish.decrypted,
-                    "Of the WAN: STP before it is encrypted and after it was decrypted");
+                    "For the WAN: STP before encryption and after decryption");
   command->add_option("--filter", capture_.wish.filter, "As for tcpdump: 'tcp port 80'");
   takes_file(*command->add_option("--write", capture_.file, "FILE.pcapng, or - for standard output")
                   ->required());
-  command->add_option("--packets", capture_.wish.packets, "Ends after so many")
+  command->add_option("--packets", capture_.wish.packets, "Ends after so many packets")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--seconds", capture_.wish.seconds, "Ends after so long")
+  command->add_option("--seconds", capture_.wish.seconds, "Ends after so many seconds")
       ->check(CLI::PositiveNumber);
-  command->add_option("--snaplen", capture_.wish.longest, "Keeps so many bytes of each frame")
+  command->add_option("--snaplen", capture_.wish.longest, "Keeps only so many bytes of each frame")
       ->check(CLI::Range(1, 16384));
 }
 
 void Program::add_tech_support() {
   CLI::App* command =
-      add("tech-support", "Writes what somebody who helps needs to know into one archive", kOthers,
+      add("tech-support",
+          "Collects the state of the gateway and the machine in one archive, for support", kOthers,
           [this] {
             support_.version = version_and_commit();
             support_.existing = replace_ ? Existing::kReplace : Existing::kKeep;
@@ -354,8 +358,9 @@ void Program::add_tech_support() {
            ->required());
   takes_file(
       *command
-           ->add_option("--config", support_.configuration,
-                        "The gateway's configuration; what looks like a secret is left out of it")
+           ->add_option(
+               "--config", support_.configuration,
+               "The gateway's configuration; the archive leaves out what looks like a secret")
            ->capture_default_str());
   const TechSupportOptions::Capture usual = support_.capture;
   CLI::Option* whole_frames =
@@ -365,33 +370,34 @@ void Program::add_tech_support() {
               [this](std::uint64_t packets) {
                 support_.capture = {.packets = packets, .longest = 0};
               },
-              "So many frames of each port as a whole, which show what hosts say; else " +
-                  std::to_string(usual.packets) + ", and of each the first " +
-                  std::to_string(usual.longest) + " bytes; in either case those of 5 s at most")
+              "Captures so many whole frames of each port, with the data of hosts; without it, " +
+                  std::to_string(usual.packets) + " frames, and of each the first " +
+                  std::to_string(usual.longest) + " bytes; in both cases for 5 s at most")
           ->check(CLI::Range(1, 100'000))
           ->type_name("COUNT");
   command
       ->add_flag_callback(
-          "--no-capture", [this] { support_.capture.packets = 0; }, "No frames at all")
+          "--no-capture", [this] { support_.capture.packets = 0; }, "Captures no frames")
       ->excludes(whole_frames);
-  command->add_flag("--force", replace_, "Replaces the file if it is there already");
+  command->add_flag("--force", replace_, "Replaces the file if it exists");
 }
 
 void Program::add_keygen() {
   CLI::App* command =
-      add("keygen", "Makes the secret that two gateways share; asks no gateway for anything",
-          kOthers, [this] {
+      add("keygen", "Makes the secret that two gateways share; needs no running gateway", kOthers,
+          [this] {
             if (key_file_.empty()) return print(make_key());
             write_key_file(key_file_);
             return 0;
           });
-  takes_file(*command->add_option("FILE", key_file_,
-                                  "A new file, which only its owner may read; else printed"));
+  takes_file(*command->add_option(
+      "FILE", key_file_,
+      "A new file, which only its owner may read; without it, the secret is printed"));
 }
 
 void Program::add_completion() {
   CLI::App* command =
-      add("completion", "Prints a script with which a shell completes the words", kOthers, [this] {
+      add("completion", "Prints a script that lets a shell complete the words", kOthers, [this] {
         return print(
             completion_script(app_, candidates_, shell_ == "zsh" ? Shell::kZsh : Shell::kBash));
       });
@@ -411,7 +417,7 @@ void Program::add_completion() {
 }
 
 void Program::add_help() {
-  CLI::App* command = add("help", "This list, or how a command is used", kOthers,
+  CLI::App* command = add("help", "This list, or the help of a command", kOthers,
                           [this] { return help_about(help_command_); });
   command->add_option("COMMAND", help_command_, "A command of this list");
 }

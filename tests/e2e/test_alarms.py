@@ -120,7 +120,7 @@ def test_webhooks(lab: Lab) -> None:
             check_busy(lab, receiver)
             check_away(lab, receiver, panel)
             check_certificates(private, panel)
-            check("webhook all: takes events again" in panel.log(), panel.log())
+            check("webhook all: accepts events again" in panel.log(), panel.log())
             check(SECRET.decode() not in panel.log(), "the log has the secret")
     finally:
         receiver.close()
@@ -346,7 +346,7 @@ def test_snmp(lab: Lab) -> None:
         try:
             snmp.start_snmpd()
             with panel_of(lab.gateway_a, users=False, options=options) as panel:
-                eventually(lambda: "snmpd is there" in panel.log(), 10, "the panel finds snmpd")
+                eventually(lambda: "connected to snmpd" in panel.log(), 10, "the panel finds snmpd")
                 check_tables(lab, snmp)
                 check_events(lab, snmp)
                 check_peer_lost(lab, snmp)
@@ -422,7 +422,7 @@ def check_peer_lost(lab: Lab, snmp: Snmp) -> None:
 
 def check_snmpd_away(lab: Lab, snmp: Snmp, panel) -> None:
     snmp.stop("snmpd")
-    eventually(lambda: "snmpd has gone" in panel.log(), 10, "the panel misses snmpd")
+    eventually(lambda: "snmpd is gone" in panel.log(), 10, "the panel misses snmpd")
     since = lab.gateway_a.events()[-1]["number"]
     lab.client.ip("link", "set", CLIENT.interface, "down")
     eventually(lambda: lab.gateway_a.query("ports")["lan"]["link"] == "down", 5, "the port is down")

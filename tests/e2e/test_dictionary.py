@@ -167,7 +167,7 @@ def refusals(lab: Lab, configuration: Configuration, folder: str) -> None:
     plain = os.path.join(folder, "plain")
     with open(plain, "w", encoding="ascii") as file:
         file.write("no dictionary")
-    for path, says in ((plain, "is no dictionary of zstd; make one of samples"), (f"{folder}/none", "No such file")):
+    for path, says in ((plain, "is not a dictionary of zstd; make one of samples"), (f"{folder}/none", "No such file")):
         configuration.write(near, path)
         refused = control(lab, near, "reload")
         check(refused.returncode == 1 and "classes.web.dictionary" in refused.stderr, refused.stderr)

@@ -202,7 +202,7 @@ def test_who_has_changed_what() -> None:
         check(max(map(len, table.splitlines())) <= 80, "the table is wider than 80 columns")
         with Follower(lab, near) as follower:
             check(control(lab, near, "drain", "--timeout", "10s").returncode == 0, "it drains not")
-            follower.wait_for("(10 s at the most, from open to draining, by root) [drain_begun]")
+            follower.wait_for("(10 s at most, from open to draining, by root) [drain_begun]")
         check("[drain_over]" in near.daemon.log(400), "its end is not told")
 
 
@@ -286,10 +286,10 @@ def test_events_are_followed(lab: Lab) -> None:
         far.start()
         table.wait_for("[peer_restarted]")
         near.daemon.kill()
-        table.wait_for("waiting for it --")
+        table.wait_for("trying again --")
         near.forget_runtime_files()
         near.start()
-        table.wait_for("-- the gateway was started anew; its events begin with 1 again --")
+        table.wait_for("-- the gateway restarted; its events begin with 1 again --")
         lab.wait_for_peers()
         tell(lab, near, "bypass", "on")
         for follower in (table, lines):

@@ -198,13 +198,13 @@ def test_reload(nics: NicLab) -> None:
     near = nics.gateway_a
     with connection(nics, 9001) as (client, server):
         echo(client, server, b"before")
-        taken_over = near.daemon.log(400).count("reload: taken over")
+        taken_over = near.daemon.log(400).count("reload: done")
         rule = "rules:\n  - {match: {port: 9003}, action: bridge}"
         for number, yaml in enumerate((near.yaml.replace("rules:", rule, 1), near.yaml), 1):
             near.write_config(yaml)
             near.daemon.signal("HUP")
             eventually(
-                lambda: near.daemon.log(400).count("reload: taken over") == taken_over + number,
+                lambda: near.daemon.log(400).count("reload: done") == taken_over + number,
                 10,
                 "SIGHUP reloads",
             )

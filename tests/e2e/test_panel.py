@@ -33,7 +33,7 @@ PAGES = {
     ),
     "switches": ("Bypass", "Functions of rules", "Capacity of links", "accelerate"),
     "events": ("peer_alive", "Live: new events appear by themselves."),
-    "capture": ("What to capture",),
+    "capture": ("Capture settings",),
 }
 NAMES = {QUESTION: "explain", "": "overview"}
 MOST_BYTES = 200_000  # for a first visit, without charts
@@ -129,7 +129,7 @@ def test_without_data(lab: Lab, panel: Panel, browser: Browser) -> None:
         "flows?filter=nobody": "No flow has this text.",
         "flow/999999": "This flow is over.",
         "link?span=day": "There is no history yet.",
-        "switches": "Nobody has changed anything",
+        "switches": "The events that are kept contain no change by a user.",
     }.items():
         browser.go(page)
         browser.wait_for(words)
@@ -137,7 +137,7 @@ def test_without_data(lab: Lab, panel: Panel, browser: Browser) -> None:
     browser.go("events")
     browser.wait_for("peer_alive")
     browser.find("input[type=search]").send_keys("no such words")
-    browser.wait_for("No event is like that.")
+    browser.wait_for("No event matches.")
     must_be_silent(browser, "status of 404")
 
 
@@ -204,7 +204,7 @@ def one_flow(lab: Lab, browser: Browser) -> None:
         "it is sorted",
     )
     browser.press(f"a[href='#/flow/{slow['id']}']")
-    browser.wait_for("the host does not read, or more slowly than bytes come", "peer remote")
+    browser.wait_for("the host does not read, or reads more slowly than bytes arrive", "peer remote")
     browser.wait_until(lambda: "now -" not in browser.text(), "it has rates")
     browser.judge_at_both_widths("one flow")
     browser.screenshot("panel-flow", WIDE)
@@ -214,7 +214,7 @@ def one_flow(lab: Lab, browser: Browser) -> None:
 def test_too_many_flows_to_sort(lab: Lab, panel: Panel, browser: Browser) -> None:
     """satpanel answers so above 20,000 flows: the list still works, and the page says why it is not sorted."""
     log_in(browser, "vera", "explain")
-    browser.wait_for("What is bridged")
+    browser.wait_for("Bridged frames")
     browser.run("""
       const fetch_ = window.fetch;
       window.fetch = (address, ...more) => {
@@ -227,7 +227,7 @@ def test_too_many_flows_to_sort(lab: Lab, panel: Panel, browser: Browser) -> Non
         browser.go("flows")
         browser.wait_for("There are too many flows to sort or to search.", "203.0.113.130:8080")
         check(browser.run("return window.refused") >= 1, "it did not ask for them sorted")
-        check("did not work" not in browser.text(), "an error")
+        check("request failed" not in browser.text(), "an error")
         check(not browser.run("return document.querySelector('[aria-sort]')"), "called sorted")
         browser.judge_at_both_widths("flows without order")
     must_be_silent(browser)
@@ -321,9 +321,9 @@ def test_switches_by_keyboard(lab: Lab, panel: Panel, browser: Browser) -> None:
     check(browser.run("return document.activeElement.id") == "content", "nothing is skipped")
     browser.load()
     browser.wait_for("All is well.")
-    browser.tab_to("Switches")
+    browser.tab_to("Controls")
     browser.type(Keys.ENTER)
-    browser.wait_for("New flows are bridged while it is on")
+    browser.wait_for("New flows are bridged while bypass is on")
     note(f"{browser.tab_to('Bypass on')} times Tab to the switch")
     before = near.counter("bridged_bypass")
     browser.type(Keys.SPACE)
@@ -335,7 +335,7 @@ def test_switches_by_keyboard(lab: Lab, panel: Panel, browser: Browser) -> None:
     browser.go("")
     browser.wait_for("Bypass is on: new connections are bridged")
     browser.go("switches")
-    browser.wait_for("New flows are bridged while it is on")
+    browser.wait_for("New flows are bridged while bypass is on")
     browser.press("[aria-label='Bypass off']")
     browser.wait_for("Bypass off: ok")
     accepted = near.counter("flows_accepted")
@@ -348,7 +348,7 @@ def test_switches_of_rules(lab: Lab, panel: Panel, browser: Browser) -> None:
     log_in(browser, "otto", "switches")
     browser.wait_for("accelerate")
     browser.press("[aria-label='Change rule 2']")
-    browser.wait_for("What changes; the rest stays as it is")
+    browser.wait_for("New values; the others stay unchanged")
     browser.judge_at_both_widths("the dialogue")
     browser.choose("compress", "off")
     browser.screenshot("panel-change", WIDE)
@@ -362,7 +362,7 @@ def test_switches_of_rules(lab: Lab, panel: Panel, browser: Browser) -> None:
     browser.press("[aria-label='Change link sat']")
     browser.fill("RATE", "90Mbit")
     browser.press("dialog button.main")
-    browser.wait_for("That did not work.")
+    browser.wait_for("The request failed.")
     browser.judge("a refusal")
     browser.type(Keys.ESCAPE)
     browser.wait_until(
@@ -421,7 +421,7 @@ def test_asks_before_what_interrupts(lab: Lab, panel: Panel, browser: Browser) -
     log_in(browser, "ann", "switches")
     browser.wait_for("accelerate")
     browser.press("[data-command=drain] button")
-    browser.wait_for("This interrupts what runs.", "Yes, drain")
+    browser.wait_for("This interrupts connections.", "Yes, drain")
     check(browser.run("return document.activeElement.textContent") == "Cancel", "Enter would drain")
     browser.type(Keys.ENTER)
     browser.wait_until(
@@ -442,12 +442,12 @@ def test_roles(lab: Lab, panel: Panel, browser: Browser) -> None:
     browser.wait_for("Not logged in.")
     log_in(browser, "vera", "capture")
     browser.wait_for(
-        "You may look, not change.", "This takes the role operator; vera has the role viewer."
+        "View only.", "This needs the role operator; vera has the role viewer."
     )
     check(not browser.find("main button[type=submit]").is_enabled(), "vera may capture")
     browser.judge_at_both_widths("capture of a viewer")
     browser.go("switches")
-    browser.wait_for("You may look, not change.", "accelerate")
+    browser.wait_for("View only.", "accelerate")
     check(
         not browser.run(
             "return [...document.querySelectorAll('main button')].some((b) => !b.disabled"
@@ -462,7 +462,7 @@ def test_roles(lab: Lab, panel: Panel, browser: Browser) -> None:
     browser.press("#logout")
     browser.wait_for("Password")
     log_in(browser, "otto", "switches")
-    browser.wait_for("This takes the role administrator; otto has the role operator.")
+    browser.wait_for("This needs the role administrator; otto has the role operator.")
     check(not browser.find("[data-command=drain] button").is_enabled(), "otto may drain")
     check(browser.find("[aria-label='Bypass on']").is_enabled(), "otto may not bypass")
 
@@ -507,7 +507,7 @@ def test_events_as_they_happen(lab: Lab, panel: Panel, browser: Browser) -> None
     check("peer_alive" not in browser.text(), "all are there at once")
     # A value from before, older than the events that are shown.
     browser.find("main input[type=search]").send_keys("configured 19001kbit")
-    browser.wait_for("No event is like that.")
+    browser.wait_for("No event matches.")
     browser.press("section[aria-label='List of events'] > button")
     browser.wait_for("configured → 19001kbit")
     browser.judge_at_both_widths("older events")
@@ -526,7 +526,7 @@ def test_an_alarm_takes_away_all_is_well(lab: Lab, panel: Panel, browser: Browse
     browser.wait_for("All is well.")
     tell(lab, lab.gateway_a, "capacity", "sat", "send", "5Mbit")
     cut = (
-        "Peer remote: less is sent than the link is configured for (5.0 Mbit/s of 20.0 Mbit/s",
+        "Peer remote: the send rate stays below the configured rate of the link (5.0 Mbit/s of 20.0 Mbit/s",
         "Check the modem; satrelayctl peers shows the rate.",
     )
     browser.wait_for(*cut, timeout=10)
@@ -552,7 +552,7 @@ def test_an_alarm_takes_away_all_is_well(lab: Lab, panel: Panel, browser: Browse
 
 def test_asks_nothing_unseen(panel: Panel, browser: Browser) -> None:
     log_in(browser, "vera", "explain")
-    browser.wait_for("gateway up", "What is bridged")
+    browser.wait_for("gateway up", "Bridged frames")
     asked = (
         "return performance.getEntriesByType('resource')"
         ".filter(({name}) => name.includes('/api/')).length"
@@ -574,14 +574,14 @@ def test_capture(lab: Lab, panel: Panel, browser: Browser) -> None:
     log_in(browser, "otto", "capture")
     browser.fill("filter", "tcp port 8080 and")
     browser.press("main button[type=submit]")
-    browser.wait_for("That did not work.")
+    browser.wait_for("The request failed.")
     browser.fill("filter", "tcp port 8080")
     browser.fill("seconds", "3")
     measured = RealTime()  # the conversation must end within these seconds
     browser.press("main button[type=submit]")
     browser.wait_for("Capturing at port lan")
     converse(lab, 8080)
-    browser.wait_for("The browser has it.")
+    browser.wait_for("The file was downloaded.")
     browser.wait_until(lambda: browser.downloads(".pcapng"), "the file is there", 5)
     content = pathlib.Path(browser.downloads(".pcapng")[0]).read_bytes()
     check(content[:4] == b"\n\r\r\n", f"no pcapng: {content[:16]}")

@@ -33,7 +33,7 @@ def test_no_gateway(browser: Browser) -> None:
     """A panel that has never seen a gateway says so on every page."""
     for page in PAGES:
         browser.load(page)
-        browser.wait_for("everybody may look", "The gateway does not answer since")
+        browser.wait_for("view only", "The gateway does not answer since")
         browser.judge_at_both_widths(f"{page} of no gateway")
     must_be_silent(browser, "status of 502")
 

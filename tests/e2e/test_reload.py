@@ -36,7 +36,7 @@ def test_reload(lab: Lab) -> None:
             file.write(yaml)
         os.kill(near.daemon.pid, signal.SIGHUP)
         eventually(
-            lambda: near.daemon.log(400).count("reload: taken over") == 2, 5, "SIGHUP reloads"
+            lambda: near.daemon.log(400).count("reload: done") == 2, 5, "SIGHUP reloads"
         )
         converse(lab, 9003)
         check(near.counter("flows_accepted") == reconfigured + 1, "the old rules do not hold")

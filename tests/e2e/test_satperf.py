@@ -111,7 +111,7 @@ def nobody_there(path: Path) -> None:
     check(unknown.status == NO_SERVER, f"unknown name: exit status {unknown.status}")
     check("cannot resolve nosuch.invalid" in unknown.error, unknown.error)
     large = Outcome(client(path, "--segment", "9000"))
-    check(large.status == 2 and "the interface carries 1508" in large.error, large.error)
+    check(large.status == 2 and "has an MTU of 1508" in large.error, large.error)
 
 
 def server_dies(path: Path) -> None:

@@ -75,7 +75,7 @@ def test_lan_vanishes_and_returns(lab: Lab) -> None:
         echo(*ends, b"before")
         near.space.ip("link", "del", LAN)
         wait_for_link(near, "lan", "gone")
-        wait_for_log(near, f"port lan: its device has gone, nothing passes ({LAN})")
+        wait_for_log(near, f"port lan: its device is gone, nothing passes ({LAN})")
         ends[1].sendall(b"while it is gone")
         time.sleep(1)
         put_client_back(lab)

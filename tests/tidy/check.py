@@ -24,7 +24,8 @@ COUNTERS = ["pep/stp/counters.h", "pep/tcp/counters.h", "pep/compress/codec_coun
             "relay/gateway/counters.h", "relay/gateway/rules/rule_counters.h",
             "relay/gateway/uplink/class_counters.h", "relay/dpdk/device/port_stats.h",
             "relay/records/record_counters.h"]
-# Headers of the house that concern every room, and what each room may include.
+# Includes that several folders below may have: the rooms of relay/gateway, the rooms of pep/stp, and the programs that
+# look at a gateway from outside.
 GATEWAY = ENGINES + SCHEMA + ["relay/gateway/counters.h"]
 SESSION = ["pep/base", "pep/schedule", "pep/control", "pep/stp/types.h"]
 OUTSIDE = COUNTERS + ["pep/base", "relay/client", "relay/ops/control/control_client.h",

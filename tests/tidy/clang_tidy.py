@@ -6,8 +6,8 @@ since the base revision, and the N-th eighth of all other files. The base revisi
 
 - SATRELAY_BASE;
 - the commit at which the branch left its upstream, unless that is HEAD;
-- the last tag, unless it is that of HEAD;
-- the last commit that is a day older than HEAD, on the way that `git log --first-parent` shows.
+- the last tag, unless it is on HEAD;
+- the last commit that is at least a day older than HEAD, among the commits of `git log --first-parent`.
 
 Without git, or without such a revision, all files count as changed.
 """
@@ -24,7 +24,7 @@ import sys
 
 import repository
 
-# A file that Meson compiles for several (unity builds): it consists of such lines.
+# A line of a file that Meson makes for a unity build. Such a file includes several source files.
 UNITY_INCLUDE = re.compile(r"^\s*#\s*include\s*<([^>]+)>", re.MULTILINE)
 # Options of a trained build (deploy/train.sh) that g++ knows and clang does not.
 TRAINING = re.compile(r" -(?:fprofile-|mmemcpy-strategy=)\S*")
@@ -46,7 +46,7 @@ def tool_of_environment():
 
 def plugin(tool, folder):
     """The options that load own_declarations.cc, compiled into `folder`. If this version of clang has no headers here,
-    there are none, and a line says so. The findings are then the same, but take three times as long."""
+    there are no options, and a line says so. The findings are then the same, but take three times as long."""
     headers = pathlib.Path(os.path.realpath(tool)).parent.parent / "include"
     if not (headers / "clang/Frontend/FrontendPluginRegistry.h").exists() or not (headers / "llvm").exists():
         print("without clang's headers (libclang-14-dev, llvm-14-dev) this takes three times as long", flush=True)
@@ -120,8 +120,8 @@ def untrained(database):
 
 
 def one_by_one(database):
-    """The database with an entry for each of the files that are compiled together. Read alone, a file lacks what it
-    takes from the others."""
+    """The database with an entry for each of the files that are compiled together. A file that is read alone lacks the
+    declarations that it uses from the other files."""
     entries = []
     for entry in database:
         path = pathlib.Path(entry["directory"], entry["file"])
@@ -181,7 +181,7 @@ def base_revision(root, named):
     return git(root, "rev-list", "--first-parent", "-1", f"--before={before}", "HEAD") or None
 
 
-# A comment that clang-tidy does not read, and an include, whose path changes when a file is moved.
+# Comments that clang-tidy does not read, and includes, because their paths change when a file is moved.
 UNREAD = re.compile(r'("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\')|//(?![^\n]*NOLINT)[^\n]*|^\s*#\s*include\s*"[^"]*"',
                     re.MULTILINE)
 
@@ -197,7 +197,7 @@ def same_code(root, base, before, after):
 
 
 def changed_files(root, base):
-    """Paths below `root` whose code differs from `base`: committed, not yet committed, or unknown to git."""
+    """Paths below `root` with code that differs from `base`: committed, not yet committed, or unknown to git."""
     names = git(root, "diff", "--name-status", "-z", "-M", "-l0", base).split("\0")
     changed = set()
     at = 0
@@ -224,12 +224,12 @@ def compiled_with(path, inputs):
 
 
 def turn_of(path, root):
-    """The part of the files that `path` is in. It stays the same when other files come or go."""
+    """The part of the files that `path` is in. Adding or removing other files does not change it."""
     return int(hashlib.sha256(str(path.relative_to(root)).encode()).hexdigest(), 16) % PARTS
 
 
 def part(commands, inputs, root, rotation, named):
-    """The commands of changed files and of the part that is due, and a line that says so."""
+    """The commands of changed files and of the part that is due, and a line with the number of both."""
     base = base_revision(root, named)
     if base is None:
         if named:

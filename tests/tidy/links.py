@@ -18,7 +18,7 @@ ELSEWHERE = re.compile(r"[a-z]+:")  # https:, mailto:
 
 
 def prose(text):
-    """Numbered lines that are no code."""
+    """The lines that are not code, with their numbers."""
     is_list = False  # indented lines below a list item are its text, or code if they are indented further
     for number, line in enumerate(text.splitlines(), 1):
         if re.match(r"\s*([-*]|\d+\.) ", line):

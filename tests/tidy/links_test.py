@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""links.py finds links that lead nowhere in a small tree made for it, and accepts the others."""
+"""links.py finds links that lead nowhere in a small tree made for it, and accepts all other links."""
 
 import pathlib
 import tempfile

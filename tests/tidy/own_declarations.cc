@@ -1,6 +1,6 @@
 // A plugin for clang-tidy. The tool's checks look at every declaration of a translation unit, but
-// report findings in our own only. Nine in ten declarations are of system headers, and take two
-// thirds of the time. So the plugin limits which declarations clang looks at
+// report findings only outside system headers. Nine in ten declarations are from system headers,
+// and they take two thirds of the time. So the plugin limits the declarations that clang looks at
 // (ASTContext::setTraversalScope). tests/tidy/clang_tidy.py compiles and loads it.
 
 #include <clang/AST/ASTConsumer.h>

@@ -4,8 +4,8 @@
 Usage: purity.py [--expect-impure SYMBOL] READELF LIBRARY...
 
 The given libraries may define symbols for each other. Any other undefined symbol must be in ALLOWED, so that a new
-dependency is a decision and not an accident. FORBIDDEN only names the reason for common ones. With --expect-impure the
-check succeeds if it catches SYMBOL: that is its own test.
+dependency is a decision and not an accident. FORBIDDEN only gives the reasons for common symbols. With --expect-impure
+the check succeeds if it catches SYMBOL: this tests the check itself.
 """
 
 import re

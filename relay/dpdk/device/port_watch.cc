@@ -36,9 +36,9 @@ std::string to_text(const Port& port, const PortChange& change) {
              " is back, and the port is bound to it; only a restart of the gateway keeps the "
              "kernel's own traffic off it, as at the start";
     case PortChangeKind::kRenamed:
-      return subject + ", and is still the port; the configuration names it as before";
+      return subject + ", the port still uses it; the configuration has the old name";
     case PortChangeKind::kUnfit:
-      return subject + ": only a new start can put that right";
+      return subject + ": only a restart of the gateway can correct this";
   }
   return subject;
 }

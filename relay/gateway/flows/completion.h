@@ -21,8 +21,8 @@ inline constexpr std::array<std::uint64_t, 12> kCompletionBounds = {
 
 inline constexpr HistogramField kFlowCompletion = {
     "flow_completion_us", "size",
-    "how long flows took that finished, by the bytes of both directions",
-    CounterUnit::kMicroseconds, kCompletionBounds};
+    "duration of flows that finished, by the bytes of both directions", CounterUnit::kMicroseconds,
+    kCompletionBounds};
 
 class Completions {
  public:

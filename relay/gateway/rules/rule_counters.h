@@ -17,14 +17,15 @@ struct RuleUse {
   compress::CodecCounters codec;
 
   static constexpr std::array<CounterField<RuleUse>, 6> kFields{{
-      {"connections", &RuleUse::connections, "connections opened, whatever became of them"},
-      {"from_lan_bytes", &RuleUse::bytes_from_lan, "relayed from the LAN, plain",
+      {"connections", &RuleUse::connections, "connections opened, relayed or not"},
+      {"from_lan_bytes", &RuleUse::bytes_from_lan, "bytes relayed from the LAN, before compression",
        CounterUnit::kBytes},
-      {"to_lan_bytes", &RuleUse::bytes_to_lan, "relayed to the LAN, plain", CounterUnit::kBytes},
-      {"bridged_frames", &RuleUse::bridged_frames, "bridged, from both ports"},
-      {"bridged_bytes", &RuleUse::bridged_bytes, "bridged, from the Ethernet header on",
+      {"to_lan_bytes", &RuleUse::bytes_to_lan, "bytes relayed to the LAN, before compression",
        CounterUnit::kBytes},
-      {"dropped_frames", &RuleUse::dropped_frames, "dropped by drop and reset"},
+      {"bridged_frames", &RuleUse::bridged_frames, "frames bridged, from both ports"},
+      {"bridged_bytes", &RuleUse::bridged_bytes, "bytes bridged, from the Ethernet header on",
+       CounterUnit::kBytes},
+      {"dropped_frames", &RuleUse::dropped_frames, "frames dropped by the actions drop and reset"},
   }};
 };
 static_assert(lists_every_counter<RuleUse>(sizeof(RuleUse::codec)));

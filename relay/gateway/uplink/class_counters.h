@@ -18,14 +18,16 @@ struct ClassUse {
 
   static constexpr std::array<CounterField<ClassUse>, 7> kFields{{
       {"relayed_bytes", &ClassUse::relayed_bytes,
-       "packets to peers, shared among the classes of what is in them", CounterUnit::kBytes},
-      {"bridged_frames", &ClassUse::bridged_frames, "bridged from LAN to WAN"},
-      {"bridged_bytes", &ClassUse::bridged_bytes, "bridged from LAN to WAN", CounterUnit::kBytes},
+       "packets to peers, divided among the classes of their bytes", CounterUnit::kBytes},
+      {"bridged_frames", &ClassUse::bridged_frames, "frames bridged from LAN to WAN"},
+      {"bridged_bytes", &ClassUse::bridged_bytes, "frames bridged from LAN to WAN",
+       CounterUnit::kBytes},
       {"waited_frames", &ClassUse::waited_frames, "bridged frames that had to wait"},
       {"dropped_frames", &ClassUse::dropped_frames,
-       "bridged frames that found no room to wait, or waited too long"},
-      {"plain_bytes", &ClassUse::plain_bytes, "of hosts, relayed to peers", CounterUnit::kBytes},
-      {"encoded_bytes", &ClassUse::encoded_bytes, "what compression has made of plain_bytes",
+       "bridged frames dropped: the queue was full, or they waited too long"},
+      {"plain_bytes", &ClassUse::plain_bytes, "bytes of hosts that were relayed to peers",
+       CounterUnit::kBytes},
+      {"encoded_bytes", &ClassUse::encoded_bytes, "plain_bytes after compression",
        CounterUnit::kBytes},
   }};
 };
@@ -38,13 +40,13 @@ inline constexpr std::array<std::uint64_t, 15> kQueueWaitBounds = {
 inline constexpr HistogramField kRelayedWait = {
     .name = "class_relayed_wait_us",
     .label = "class",
-    .help = "how long bytes of hosts wait for the link, of each flow one byte at a time",
+    .help = "wait of hosts' bytes for the link, measured for one byte at a time of each flow",
     .unit = CounterUnit::kMicroseconds,
     .bounds = kQueueWaitBounds};
 inline constexpr HistogramField kBridgedWait = {
     .name = "class_bridged_wait_us",
     .label = "class",
-    .help = "how long bridged frames wait for the link, 0 of those that leave at once",
+    .help = "wait of bridged frames for the link, 0 for frames sent at once",
     .unit = CounterUnit::kMicroseconds,
     .bounds = kQueueWaitBounds};
 

@@ -256,7 +256,7 @@ std::string control_help() {
   }
   std::string line = "as panel:NAME COMMAND";
   line.resize(width + 2, ' ');
-  return text + line + "The same for somebody who has logged in at the panel\n";
+  return text + line + "The same command, on behalf of a user of the panel\n";
 }
 
 }  // namespace satrelay::ops

@@ -15,7 +15,7 @@ namespace {
 void remove_stale(const std::string& path, const sockaddr_un& address) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) return;
-  if (!S_ISSOCK(status.st_mode)) fail_control(path, "the file is there and is no socket", EEXIST);
+  if (!S_ISSOCK(status.st_mode)) fail_control(path, "the file exists, and is not a socket", EEXIST);
   const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   const bool is_served = connect_control(probe, address) || errno == EAGAIN;
   ::close(probe);

@@ -6,7 +6,7 @@ namespace satrelay::ops {
 namespace {
 
 std::string words_of(const EventLimit::LeftOut& left_out) {
-  return left_out.last_subject.empty() ? "" : ", the last of " + left_out.last_subject;
+  return left_out.last_subject.empty() ? "" : ", the last one about " + left_out.last_subject;
 }
 
 std::vector<LogField> fields_of(const NumberedEvent& told, std::uint64_t boot_epoch) {

@@ -57,25 +57,25 @@ std::string cause_of(const gateway::PeerSnapshot& peer) {
   const auto limits = [&](BitRate limit) {
     return !limit.is_zero() && limit <= peer.send_rate.scaled(102, 100);
   };
-  if (limits(peer.announced)) return "the far gateway says that no more arrives";
-  if (limits(peer.commanded)) return "as commanded here";
-  return "rate control found less";
+  if (limits(peer.announced)) return "the far gateway announced a lower capacity";
+  if (limits(peer.commanded)) return "commanded here";
+  return "rate control found a lower rate";
 }
 
 const char* text_of(control::CutCause cause) {
   switch (cause) {
     case control::CutCause::kDelay:
-      return "a queue grew on the way";
+      return "a queue grew on the path";
     case control::CutCause::kLoss:
-      return "too much was lost on the way";
+      return "too many packets were lost";
     case control::CutCause::kController:
-      return "as rate control goes";
+      return "decided by rate control";
     case control::CutCause::kAnnounced:
-      return "the far gateway says that no more arrives";
+      return "the far gateway announced a lower capacity";
     case control::CutCause::kCommanded:
-      return "as commanded here";
+      return "commanded here";
     case control::CutCause::kConfigured:
-      return "the configuration has changed";
+      return "the configuration changed";
   }
   return "";
 }
@@ -121,8 +121,8 @@ void Watch::look_at(const gateway::PeerSnapshot& now_is, Peer& before, Instant n
   const stp::Counters& counters = now_is.counters;
   if (before.keys.look(counters.keys_out + counters.keys_in, now)) {
     tell_({EventKind::kKeyChanged, "peer " + now_is.name,
-           std::to_string(counters.keys_out) + " of ours, " + std::to_string(counters.keys_in) +
-               " of the peer's until now"});
+           "keys so far: " + std::to_string(counters.keys_out) + " of ours, " +
+               std::to_string(counters.keys_in) + " of the peer's"});
   }
 }
 
@@ -159,7 +159,7 @@ void Watch::look_at_state(const gateway::PeerSnapshot& now_is, Peer& before, Ins
   if (now_is.wrong_key && !before.wrong_key) tell(EventKind::kPeerWrongKey);
   const bool unheard = now_is.state == PeerState::kConnecting && now >= *began_ + kUnheardAfter;
   if (unheard && !before.unheard_told && before.restarts == 0 && !now_is.wrong_key) {
-    tell(EventKind::kPeerUnheard, now_is.resolved ? "" : "nobody answers for its next hop");
+    tell(EventKind::kPeerUnheard, now_is.resolved ? "" : "its next hop does not answer");
   }
   before.unheard_told |= unheard || now_is.state != PeerState::kConnecting;
   before.state = now_is.state;
@@ -185,7 +185,7 @@ void Watch::look_at_cuts(const gateway::PeerSnapshot& now_is, Peer& before, Inst
   before.next_lowered = now + kLoweredInterval;
   const stp::RateCut& cut = *now_is.last_cut;
   std::string detail = rate(cut.from) + " to " + rate(cut.to) + ", " + text_of(cut.cause);
-  if (more > 0) detail += "; " + counted(more, "cut") + " before it";
+  if (more > 0) detail += "; " + counted(more, "more cut") + " since the last report";
   tell_({EventKind::kRateLowered, "peer " + now_is.name, std::move(detail)});
 }
 
@@ -259,7 +259,7 @@ void Watch::look_at_memory(const Snapshot& snapshot, Instant now) {
   if (low == memory_low_) return;
   memory_low_ = low;
   const std::string used = std::to_string(status.arena_used >> 20) + " of " +
-                           std::to_string(status.arena_bytes >> 20) + " MiB taken";
+                           std::to_string(status.arena_bytes >> 20) + " MiB used";
   tell_({low ? EventKind::kMemoryLow : EventKind::kMemoryNormal, "gateway", used});
 }
 

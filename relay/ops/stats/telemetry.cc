@@ -262,34 +262,34 @@ constexpr Command kCommands[] = {
     {"/satrelay/ports", ports, "The LAN and the WAN port, by name. No parameters."},
     {"/satrelay/peers", peers, "The far gateways, by position, paged. Parameters: first,count"},
     {"/satrelay/links", links,
-     "What each link carries, by position, paged. Parameters: first,count"},
-    {"/satrelay/rules", rules, "What fell under each rule, paged. Parameters: first,count"},
+     "The rates of each link, by position, paged. Parameters: first,count"},
+    {"/satrelay/rules", rules,
+     "The connections and bytes of each rule, paged. Parameters: first,count"},
     {"/satrelay/classes", classes,
-     "What shares the links, and what was sent in each class, paged. Parameters: first,count"},
+     "The traffic classes: settings, queues and sent bytes, paged. Parameters: first,count"},
     {"/satrelay/histograms", histograms,
-     "How long things take, of each class or worker, paged. Parameters: first,count"},
+     "Histograms of waits and durations, by class or worker, paged. Parameters: first,count"},
     {"/satrelay/explain", explain,
      "Which rule holds for a packet, and why. Parameters: "
      "source,destination,port,protocol,vlan,dscp,outbound|inbound"},
     {"/satrelay/flows", flows,
      "The relayed TCP connections, by position, paged. Parameters: first,count"},
     {"/satrelay/flow", flow,
-     "One relayed TCP connection, all of it; empty if it is gone. Parameter: its id in "
+     "All fields of one relayed TCP connection; empty if it has ended. Parameter: its id in "
      "/satrelay/flows"},
     {"/satrelay/bridged", bridged,
      "The latest connections that were bridged instead of relayed, newest first, paged. "
      "Parameters: first,count"},
     {"/satrelay/counters", counters,
      "Why frames were bridged or dropped and flows ended. No parameters."},
-    {"/satrelay/records", records,
-     "How the records of flows fare: written, exported, lost. No parameters."},
+    {"/satrelay/records", records, "Records of flows: written, exported, lost. No parameters."},
     {"/satrelay/events", events,
-     "What has happened, by number, oldest first, paged. Parameters: first,count"},
+     "The events, by number, oldest first, paged. Parameters: first,count"},
     {"/satrelay/history", history,
      "The last hour in steps of ten seconds, newest first, paged. "
      "Parameters: gateway,first,count or link|peer|class,name,first,count"},
     {"/satrelay/event_numbers", event_numbers,
-     "Which events are kept, and of which run of the gateway. No parameters."},
+     "The numbers of the events that are kept, and the run of the gateway. No parameters."},
 };
 
 }  // namespace

@@ -18,16 +18,17 @@ struct WorkerCounters {
   std::uint64_t records_lost = 0;
 
   static constexpr std::array<CounterField<WorkerCounters>, 7> kFields{{
-      {"frames", &WorkerCounters::frames, "received by its queues"},
-      {"given", &WorkerCounters::given, "given to another worker, whose flow it is"},
-      {"given_dropped", &WorkerCounters::given_dropped, "dropped: the other worker is behind"},
-      {"taken", &WorkerCounters::taken, "taken from other workers"},
+      {"frames", &WorkerCounters::frames, "frames received by its queues"},
+      {"given", &WorkerCounters::given, "frames given to the worker that owns their flow"},
+      {"given_dropped", &WorkerCounters::given_dropped,
+       "frames dropped: the other worker is behind"},
+      {"taken", &WorkerCounters::taken, "frames taken from other workers"},
       {"fragments_dropped", &WorkerCounters::fragments_dropped,
-       "fragments of TCP whose first one has not come in time"},
+       "fragments of TCP dropped: the first fragment did not arrive in time"},
       {"neighbours_not_overheard", &WorkerCounters::neighbours_not_overheard,
-       "ARP and neighbour discovery of the LAN that the other workers have not heard"},
+       "ARP and neighbour discovery of the LAN that did not reach the other workers"},
       {"records_lost", &WorkerCounters::records_lost,
-       "records of flows lost: their writer is behind"},
+       "records of flows lost: the writer is behind"},
   }};
 };
 static_assert(lists_every_counter<WorkerCounters>());
@@ -39,7 +40,7 @@ inline constexpr std::array<std::uint64_t, 15> kWorkerRoundBounds = {
 inline constexpr HistogramField kWorkerRound = {
     .name = "worker_round_ns",
     .label = "worker",
-    .help = "what one round of the worker took, rests between rounds left out",
+    .help = "duration of a round of the worker, without the pauses between rounds",
     .unit = CounterUnit::kNanoseconds,
     .bounds = kWorkerRoundBounds};
 

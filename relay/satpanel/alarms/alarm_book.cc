@@ -145,7 +145,7 @@ std::vector<AlarmNotice> AlarmBook::handle_event(const Json& event) {
     boot_epoch_ = epoch;
     while (!alarms_.empty()) {
       Alarm over = alarms_.begin()->second;
-      over.text = "the gateway was started anew";
+      over.text = "the gateway restarted";
       over.detail = over.advice = "";
       end(alarms_.begin()->first, std::move(over), notices);
     }
@@ -188,7 +188,7 @@ void AlarmBook::look_at_gateway(const metrics::Readings& readings, std::uint64_t
               .subject = kGateway,
               .text = readings.up ? "it answers again" : "it does not answer",
               .detail = readings.error,
-              .advice = readings.up ? "" : "its log and its supervisor tell why",
+              .advice = readings.up ? "" : "read its log, and the log of its supervisor",
               .since_ms = now_ms,
               .told_ms = now_ms};
   compare({kGateway, kAnswers}, std::move(found), !readings.up, now_ms, notices);
@@ -205,7 +205,7 @@ std::vector<AlarmNotice> AlarmBook::handle_readings(const metrics::Readings& rea
   }
   for (const Key& key : forgotten) {
     Alarm over = alarms_.at(key);
-    over.text = "not told again";
+    over.text = "not reported again";
     over.detail = over.advice = "";
     end(key, std::move(over), notices);
   }

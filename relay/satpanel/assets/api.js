@@ -66,7 +66,7 @@ async function jsonOf(response) {
   try {
     return await response.json();
   } catch {
-    throw new ApiError(0, "satpanel's answer ended in the middle");
+    throw new ApiError(0, "satpanel's answer was cut off");
   }
 }
 

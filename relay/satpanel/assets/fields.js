@@ -11,7 +11,7 @@ const SHAPES = {
 function hintOf(spec) {
   const shape = spec.type === "number" ? `1 to ${spec.most}` : (SHAPES[spec.type] ?? "");
   const instead = spec.instead ? `, or ${spec.instead}` : "";
-  const optional = spec.required === false ? " (may be left empty)" : "";
+  const optional = spec.required === false ? " (optional)" : "";
   return [shape + instead + optional, spec.help].filter(Boolean).join(". ");
 }
 
@@ -35,7 +35,7 @@ function control(spec, entry) {
     const select = make(
       "select",
       {name: spec.name},
-      now === undefined && spec.required !== true ? make("option", {value: ""}, "as it is") : null,
+      now === undefined && spec.required !== true ? make("option", {value: ""}, "unchanged") : null,
       options(spec.words, now),
     );
     return {
@@ -79,7 +79,7 @@ function settingsControl(argument, entry) {
     element: make(
       "fieldset",
       {},
-      make("legend", {}, "What changes; the rest stays as it is"),
+      make("legend", {}, "New values; the others stay unchanged"),
       make(
         "div",
         {class: "stack"},
@@ -99,7 +99,7 @@ function settingsControl(argument, entry) {
       const changed = controls
         .map(([name, {value}]) => [name, value()])
         .filter(([, value]) => value !== undefined);
-      if (changed.length === 0) throw new RangeError("Nothing is changed yet.");
+      if (changed.length === 0) throw new RangeError("Change at least one value.");
       return Object.fromEntries(changed);
     },
   };

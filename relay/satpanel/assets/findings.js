@@ -15,30 +15,32 @@ function ofStatus(status) {
   if (status.age_ms > STALE_MS) {
     found.push({
       tone: "bad",
-      what: `The worker has told nothing for ${units.milliseconds(status.age_ms)}.`,
-      todo: "Look for what takes its core. If it stays so, restart the gateway.",
+      what: `The worker has not reported for ${units.milliseconds(status.age_ms)}.`,
+      todo: "Find what uses its core. If the worker stays stuck, restart the gateway.",
       covers: ["gateway worker"],
     });
   }
   if (status.new_flows === "bypass") {
     found.push({
       tone: "warn",
-      what: "Bypass is on: new connections are bridged, so nothing new is accelerated.",
-      todo: "Switch it off on the page Switches when it is no longer needed.",
+      what: "Bypass is on: new connections are bridged, not accelerated.",
+      todo: "Switch it off on the page Controls when it is no longer needed.",
     });
   }
   if (status.new_flows === "draining") {
     found.push({
       tone: "warn",
-      what: `The gateway drains: it stops behind its last flow of ${units.count(status.flows)}.`,
-      todo: "Nothing, if that is wanted. Start it again when it has stopped.",
+      what:
+        "The gateway is draining: it stops when its last flow has ended. " +
+        `Open flows: ${units.count(status.flows)}.`,
+      todo: "If this is not intended, start the gateway again when it has stopped.",
     });
   }
   const used = status.arena_used_bytes / status.arena_bytes;
   if (used > MEMORY_LOW) {
     found.push({
       tone: "warn",
-      what: `Memory is low: ${units.percent(used)} of it are taken.`,
+      what: `Memory is low: ${units.percent(used)} of it is used.`,
       todo: "Raise limits.memory.",
       covers: ["gateway memory"],
     });
@@ -57,7 +59,7 @@ function ofPorts(ports) {
       todo:
         port.link === "gone"
           ? "Bring the device back."
-          : "Check the cable and the device before it.",
+          : "Check the cable and the device at its other end.",
       covers: [`port ${port.name} link`],
     }));
 }
@@ -68,7 +70,7 @@ function ofPeers(peers) {
     found.push({
       tone: "warn",
       what: "No peer is configured: everything is bridged.",
-      todo: "Write peers into the configuration and reload.",
+      todo: "Add peers to the configuration, and reload it.",
     });
   }
   const wrong = worstFirst(peers).filter((peer) => stateOf(peer).tone !== "good");
@@ -76,7 +78,7 @@ function ofPeers(peers) {
     const {tone, what, todo} = stateOf(peer);
     const hop =
       peer.next_hop === "unresolved"
-        ? " Nobody answers for its next hop: check gateway in the configuration, and the modem."
+        ? " Its next hop does not answer: check gateway in the configuration, and the modem."
         : "";
     found.push({
       tone,
@@ -90,15 +92,17 @@ function ofPeers(peers) {
     found.push({
       tone: "warn",
       what: `${more.length} more peers are not alive.`,
-      todo: "The table below has them.",
+      todo: "The table below lists them.",
       covers: more.map((peer) => `peer ${peer.name} heard`),
     });
   }
   for (const peer of peers.filter((each) => each.new_flows && each.new_flows !== "open")) {
     found.push({
       tone: "warn",
-      what: `Peer ${peer.name} takes no new flows (${peer.new_flows}); ours are bridged.`,
-      todo: "Ask who runs the far gateway.",
+      what:
+        `Peer ${peer.name} accepts no new flows (${peer.new_flows}): ` +
+        "new connections to it are bridged.",
+      todo: "Ask the operator of the far gateway.",
     });
   }
   return found;
@@ -117,8 +121,8 @@ function ofAlarms(alarms, covered) {
   if (others.length > MOST_ALARMS) {
     found.push({
       tone: "warn",
-      what: `${others.length - MOST_ALARMS} more things are wrong.`,
-      todo: "The page Events has them.",
+      what: `${others.length - MOST_ALARMS} more alarms are open.`,
+      todo: "The page Events lists them.",
     });
   }
   return found;
@@ -129,6 +133,7 @@ function ofAlarms(alarms, covered) {
 export function findingsOf({status, ports, peers, alarms, error}) {
   const found = [...ofStatus(status), ...ofPorts(ports ?? {}), ...(peers ? ofPeers(peers) : [])];
   found.push(...ofAlarms(alarms, new Set(found.flatMap(({covers = []}) => covers))));
-  if (error) found.push({tone: "bad", what: `It does not answer all: ${error}.`, todo: ""});
+  if (error)
+    found.push({tone: "bad", what: `The gateway did not answer all requests: ${error}.`, todo: ""});
   return found.sort((a, b) => (a.tone === b.tone ? 0 : a.tone === "bad" ? -1 : 1));
 }

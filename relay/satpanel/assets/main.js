@@ -65,7 +65,7 @@ function showWho() {
       make("button", {type: "button", id: "logout", onclick: leave}, "Log out"),
     );
   } else {
-    show(place("who"), canLogIn ? "" : "everybody may look");
+    show(place("who"), canLogIn ? "" : "view only");
   }
 }
 

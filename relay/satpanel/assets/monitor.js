@@ -88,7 +88,7 @@ export class Monitor {
             ),
             ` since ${units.clock(this.goneSince)}. `,
             isPanelGone ? "" : `${sentence(error)} `,
-            "What this page shows is what was seen before. It goes on by itself.",
+            "This page shows the last known state, and updates when the connection is back.",
           ),
     );
   }

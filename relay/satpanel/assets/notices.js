@@ -17,8 +17,8 @@ export const loading = (what) => block("loading", `Fetching ${what} ...`);
 export const nothing = (title, ...texts) => block("empty", title, ...texts);
 
 const GONE_ADVICE =
-  "Look whether it runs (systemctl status satrelayd) and what its log says last. " +
-  "If it runs, satpanel looks at another socket: see its option --socket.";
+  "Check that it runs (systemctl status satrelayd), and read its log. " +
+  "If it runs, satpanel uses another socket: see the option --socket of satpanel.";
 
 // Makes a sentence of another program's text.
 export function sentence(text) {
@@ -35,12 +35,12 @@ export function failure(error) {
     return block(
       "gone",
       `${error.message}.`,
-      "The page goes on by itself as soon as it does. " +
-        "Look whether satpanel runs, and whether this device still reaches it.",
+      "Check that satpanel runs, and that this device can reach it. " +
+        "The page continues by itself when satpanel answers.",
     );
   }
   if (error.status === 403)
-    return block("right", "You have no right to this.", sentence(error.message));
+    return block("right", "You are not allowed to do this.", sentence(error.message));
   if (error.status === 401)
     return block("right", "You are not logged in.", sentence(error.message));
   if (error.status === 503 || error.status === 429) {
@@ -48,24 +48,24 @@ export function failure(error) {
       "busy",
       "satpanel is busy.",
       sentence(error.message),
-      "The page asks again by itself.",
+      "The page tries again by itself.",
     );
   }
-  return block("failed", "That did not work.", sentence(error.message));
+  return block("failed", "The request failed.", sentence(error.message));
 }
 
 // Why the user may not do something that takes `role`: a note beside disabled controls.
 export function missingRight(role) {
   if (!session.login_required) {
     return (
-      "Nobody can log in here, so everybody only looks. To let somebody change something, " +
-      "start satpanel with --users and add a user."
+      "This panel has no users, so it is view only. To change settings, start satpanel with " +
+      "--users and add a user."
     );
   }
-  return `This takes the role ${role}; ${session.user} has the role ${session.role}.`;
+  return `This needs the role ${role}; ${session.user} has the role ${session.role}.`;
 }
 
-export const rightNote = (role) => block("right", "You may look, not change.", missingRight(role));
+export const rightNote = (role) => block("right", "View only.", missingRight(role));
 
 // A place for one notice, or for none.
 export class NoticePlace {

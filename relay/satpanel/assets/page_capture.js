@@ -27,8 +27,8 @@ export function open() {
     "select",
     {name: "port", onchange: followPort},
     options([
-      ["lan", "lan: what hosts send and get"],
-      ["wan", "wan: what crosses the link"],
+      ["lan", "lan: the traffic of the hosts"],
+      ["wan", "wan: the traffic of the link"],
     ]),
   );
   const decrypted = make("input", {type: "checkbox", id: newId("decrypted")});
@@ -55,18 +55,18 @@ export function open() {
     required: true,
   });
   const start = make("button", {class: "main", type: "submit"}, "Capture");
-  const stop = make("button", {type: "button", disabled: true}, "Give up");
+  const stop = make("button", {type: "button", disabled: true}, "Cancel");
   const controls = make(
     "fieldset",
     {disabled: !mayCapture, class: "plain"},
-    make("legend", {}, "What to capture"),
+    make("legend", {}, "Capture settings"),
     make(
       "div",
       {class: "form"},
       labelled("Port", port),
-      labelled("Filter", filter, "As tcpdump has it; empty: everything"),
-      labelled("Packets", packets, `At most, up to ${units.count(MOST_PACKETS)}`),
-      labelled("Seconds", seconds, `At most, up to ${MOST_SECONDS}`),
+      labelled("Filter", filter, "As for tcpdump; if empty, all frames"),
+      labelled("Packets", packets, `Ends after so many, up to ${units.count(MOST_PACKETS)}`),
+      labelled("Seconds", seconds, `Ends after so many, up to ${MOST_SECONDS}`),
     ),
     make(
       "p",
@@ -76,7 +76,7 @@ export function open() {
       make(
         "label",
         {for: decrypted.id},
-        "decrypted: what STP carries can be read by who has the file",
+        "decrypted: anyone with the file can read the data that STP carries",
       ),
     ),
     make("p", {class: "row"}, start, stop),
@@ -132,14 +132,14 @@ export function open() {
           make(
             "p",
             {},
-            "The browser has it. Wireshark opens it; with our dissector it reads STP too.",
+            "The file was downloaded. Open it in Wireshark; satrelay's dissector shows STP too.",
           ),
         ),
       );
     } catch (error) {
       show(
         place,
-        error.name === "AbortError" ? nothing("Given up; nothing was kept.") : failure(error),
+        error.name === "AbortError" ? nothing("Cancelled; nothing was saved.") : failure(error),
       );
     } finally {
       setWaiting(null);
@@ -151,8 +151,8 @@ export function open() {
       make(
         "p",
         {class: "lead"},
-        "A file with what passes a port of the gateway. It holds what hosts have sent: treat it " +
-          "as what it holds.",
+        "Captures the frames of a port into a file. The file contains data of the hosts: treat " +
+          "it as confidential.",
       ),
       mayCapture ? null : rightNote("operator"),
       make("section", {class: "card", "aria-label": "Capture"}, form, place),

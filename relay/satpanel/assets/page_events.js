@@ -145,7 +145,7 @@ export function open() {
         notices.show(
           nothing(
             "Some events are missing.",
-            "They came faster than they could be kept; the gateway's log " + "has them.",
+            "They came too fast to be kept; the gateway's log has them.",
           ),
           "missed",
         );
@@ -153,9 +153,9 @@ export function open() {
         notices.clear();
       }
     } else if (shown.length) {
-      notices.show(nothing("No event is like that."), "filtered");
+      notices.show(nothing("No event matches."), "filtered");
     } else {
-      notices.show(nothing("Nothing has happened since satpanel began to look."), "none");
+      notices.show(nothing("There are no events yet."), "none");
     }
   }
 
@@ -206,7 +206,7 @@ export function open() {
       state,
       isConnected
         ? "Live: new events appear by themselves."
-        : "The stream is interrupted; it is tried again every few seconds.",
+        : "The connection is interrupted; the page tries again every few seconds.",
     );
   }
 
@@ -244,12 +244,12 @@ export function open() {
 
   return {
     element: [
-      make("p", {class: "lead"}, "What has changed at the gateway, and what to do about it."),
+      make("p", {class: "lead"}, "The changes of the gateway's state, with advice."),
       make(
         "form",
         {class: "form", onsubmit: (event) => event.preventDefault()},
         labelled("Show", severity),
-        labelled("Only with this text", search),
+        labelled("Filter by text", search),
       ),
       state,
       notices.element,

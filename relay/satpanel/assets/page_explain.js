@@ -6,7 +6,7 @@ import {Poll} from "./poll.js";
 import {Table} from "./table.js";
 import * as units from "./units.js";
 
-export const title = "Why not?";
+export const title = "Diagnose";
 
 const EVERY_MS = 1000;
 const LATEST_EVERY_MS = 2000;
@@ -36,11 +36,11 @@ function verdict(answer) {
 
 const WHY_SERVER_ANSWERS = {
   rule: "as the rule says",
-  service_refused: "since it refused, or did not answer, the latest one",
-  service_unknown: "since it has answered none for a day",
-  family_silent: "since no server there answers by this family of addresses",
-  peer_refused: "since the peer refused this host, or had no room for the server",
-  ttl_unknown: "since its TTL is not known",
+  service_refused: "because it refused the latest connection, or did not answer",
+  service_unknown: "because it has answered no connection for a day",
+  family_silent: "because no server there answers over this version of IP",
+  peer_refused: "because the peer refused this host, or had no room for the server",
+  ttl_unknown: "because its TTL is not known",
 };
 
 function handshakeOf(answer) {
@@ -55,7 +55,7 @@ function answerOf(answer, meaning) {
     make("li", {}, `${nameOf(rule, name)} does not match: another ${criterion}.`),
   );
   if (answer.more_misses > 0)
-    misses.push(make("li", {}, `${answer.more_misses} more do not match.`));
+    misses.push(make("li", {}, `${answer.more_misses} more rules do not match.`));
   return make(
     "div",
     {id: "answer"},
@@ -66,7 +66,7 @@ function answerOf(answer, meaning) {
         "li",
         {"data-tone": tone},
         make("p", {class: "what"}, sentence),
-        answer.bridged_as && meaning && make("p", {}, `That means: ${meaning}.`),
+        answer.bridged_as && meaning && make("p", {}, `Meaning: ${meaning}.`),
         handshakeOf(answer) && make("p", {}, handshakeOf(answer)),
       ),
     ),
@@ -88,7 +88,7 @@ function answerOf(answer, meaning) {
       {},
       answer.peer
         ? `The far host is behind peer ${answer.peer}, by its prefix ${answer.prefix}.`
-        : "The far host is behind no peer: no peer's prefix holds its address.",
+        : "The far host is behind no peer: no peer's prefix contains its address.",
     ),
   );
 }
@@ -186,7 +186,11 @@ function pollOfLatest(table, notices) {
       table.element.hidden = entries.length === 0;
       table.element.classList.remove("stale");
       if (entries.length) notices.clear();
-      else notices.show(nothing("No connection was bridged yet.", "Each was relayed."), "none");
+      else
+        notices.show(
+          nothing("No connection was bridged yet.", "Every connection was relayed."),
+          "none",
+        );
     },
     (error) => {
       table.element.classList.add("stale");
@@ -201,7 +205,7 @@ export function open({query}) {
   const notices = new NoticePlace();
   const meanings = new Map();
   const rates = new CountRates();
-  notices.show(loading("what was bridged"), "loading");
+  notices.show(loading("the bridged frames"), "loading");
   const table = new Table(
     "Frames that were bridged, by reason",
     [
@@ -246,7 +250,7 @@ export function open({query}) {
         notices.show(
           nothing(
             "Nothing was bridged yet.",
-            "Every frame since the start was relayed, dropped, or " + "for the gateway itself.",
+            "Every frame since the start was relayed, dropped, or for the gateway itself.",
           ),
           "none",
         );
@@ -268,27 +272,27 @@ export function open({query}) {
       make(
         "p",
         {class: "lead"},
-        "Why a connection is not accelerated: the gateway says which of its rules holds " +
-          "and what becomes of it now.",
+        "Find out why a connection is not accelerated. The gateway says which of its rules " +
+          "applies, and how it treats the connection now.",
       ),
       make(
         "section",
         {class: "card", "aria-label": "Ask"},
-        make("h2", {}, "What becomes of this connection?"),
+        make("h2", {}, "How is this connection treated?"),
         form,
         place,
       ),
       make(
         "section",
         {class: "card", "aria-label": "Bridged"},
-        make("h2", {}, "What is bridged"),
+        make("h2", {}, "Bridged frames"),
         notices.element,
         table.element,
       ),
       make(
         "section",
         {class: "card", "aria-label": "Latest bridged connections"},
-        make("h2", {}, "The latest connections"),
+        make("h2", {}, "Latest bridged connections"),
         latestNotices.element,
         latest.element,
       ),

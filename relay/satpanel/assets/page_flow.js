@@ -8,7 +8,7 @@ import {Pairs} from "./table.js";
 import * as units from "./units.js";
 import {waitTowardsHost, waitTowardsPeer} from "./waits.js";
 
-export const title = "One flow";
+export const title = "Flow";
 
 const EVERY_MS = 1000;
 const bytes = units.binaryBytes;
@@ -95,14 +95,14 @@ export function open({argument}) {
   const towardsHost = new Pairs(["carried", "from the peer", "to the host"]);
   const peerWait = make("p", {class: "waits"});
   const hostWait = make("p", {class: "waits"});
-  const explain = make("a", {}, "Which rule holds for such a connection now?");
+  const explain = make("a", {}, "Which rule applies to such a connection now?");
   const rates = new FlowRates();
   const half = (name, wait, pairs) =>
     make(
       "section",
       {class: "card", "aria-label": name},
       make("h2", {}, name),
-      make("h3", {}, "It waits for"),
+      make("h3", {}, "Why it waits"),
       wait,
       pairs.element,
     );
@@ -149,7 +149,7 @@ export function open({argument}) {
       notices.show(
         nothing(
           "This flow is over.",
-          whole.hidden ? error.message : "What is below is what was seen last of it.",
+          whole.hidden ? error.message : "This page shows its last known state.",
         ),
         "over",
       );

@@ -7,7 +7,7 @@ import {FlowRates} from "./rates.js";
 import {Pager, Table} from "./table.js";
 import * as units from "./units.js";
 
-export const title = "Who?";
+export const title = "Flows";
 
 const EVERY_MS = 3000; // satpanel asks for all flows no more often
 const PAGE = 25;
@@ -147,8 +147,8 @@ export function open({query}) {
         notices.show(
           nothing(
             "There are too many flows to sort or to search.",
-            `They are ${units.count(page.total)}, listed in the order in which the gateway has ` +
-              "them. One connection is found with Why not? or satrelayctl flows.",
+            `There are ${units.count(page.total)} flows, listed in the gateway's order. To find ` +
+              "one connection, use the page Diagnose, or satrelayctl flows.",
           ),
           "as it comes",
         );
@@ -158,8 +158,8 @@ export function open({query}) {
         notices.show(
           nothing(
             "No flow has this text.",
-            "Addresses, ports, the peer and the state are searched. " +
-              "What is not relayed is no flow: see Why not?",
+            "The search covers addresses, ports, the peer and the state. " +
+              "The page Diagnose has the connections that are not relayed.",
           ),
           `none of ${search.value}`,
         );
@@ -167,7 +167,7 @@ export function open({query}) {
         notices.show(
           nothing(
             "No connection is relayed now.",
-            "If there should be one, ask Why not? with its " + "addresses.",
+            "If you expect one, enter its addresses on the page Diagnose.",
           ),
           "none",
         );
@@ -184,13 +184,13 @@ export function open({query}) {
       make(
         "p",
         {class: "lead"},
-        "Each connection that is relayed. Open one to see what it waits for.",
+        "All connections that are relayed. Open a flow to see what it waits for.",
       ),
       make(
         "form",
         {class: "form", role: "search", onsubmit: (event) => event.preventDefault()},
-        labelled("Only with this text", search),
-        labelled("First", orderChoice),
+        labelled("Filter by text", search),
+        labelled("Sort by", orderChoice),
       ),
       notices.element,
       make("div", {class: "card"}, list, pager.element),

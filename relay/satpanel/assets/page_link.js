@@ -8,7 +8,7 @@ import {joined, latest, points} from "./series.js";
 import {Table} from "./table.js";
 import * as units from "./units.js";
 
-export const title = "What uses the link?";
+export const title = "Link";
 
 // `every_ms`: how often to ask. `row_s`: seconds over which a row of the table is a mean.
 const SPANS = {
@@ -120,14 +120,14 @@ function classRows({classes, samples}) {
 
 function classTable(words) {
   return new Table(
-    `What each class sent in ${words}`,
+    `Rates of each class in ${words}`,
     [
       {title: "class", head: true, cell: ({name}) => name},
       {title: "now", numeric: true, cell: ({now}) => units.bitRate(now)},
       {title: "mean", numeric: true, cell: ({mean}) => units.bitRate(mean)},
-      {title: "part", numeric: true, cell: ({part}) => units.percent(part, 1)},
-      {title: "most", numeric: true, cell: ({most}) => units.bitRate(most)},
-      {title: "waits now", numeric: true, cell: ({queued}) => units.binaryBytes(queued)},
+      {title: "share", numeric: true, cell: ({part}) => units.percent(part, 1)},
+      {title: "highest", numeric: true, cell: ({most}) => units.bitRate(most)},
+      {title: "queue now", numeric: true, cell: ({queued}) => units.binaryBytes(queued)},
       {title: "compression, mean", numeric: true, cell: ({ratio}) => units.ratio(ratio)},
     ],
     {key: ({name}) => name},
@@ -273,7 +273,7 @@ export function open({query}) {
   const withoutCharts = make(
     "p",
     {class: "note", hidden: true},
-    "There are no charts, as the package libjs-chart.js is not installed beside satpanel; the " +
+    "There are no charts: the package libjs-chart.js is not installed on satpanel's machine. The " +
       "tables have all figures.",
   );
   notices.show(loading("the history"), "loading");
@@ -291,8 +291,8 @@ export function open({query}) {
       notices.show(
         nothing(
           "There is no history yet.",
-          "satpanel looks once a second while it runs and the " +
-            "gateway answers: the first figures come in a few seconds, of a day in a few minutes.",
+          "satpanel records the gateway once a second. The first figures of the hour appear in a " +
+            "few seconds, the first of the day in a few minutes.",
         ),
         "empty",
       );
@@ -332,8 +332,8 @@ export function open({query}) {
       make(
         "p",
         {class: "lead"},
-        "What satpanel has seen, whether or not somebody looked: an hour of every " +
-          "second, a day of every minute.",
+        "The traffic that satpanel has recorded, also while no browser was open: every second of " +
+          "an hour, every minute of a day.",
       ),
       make("p", {class: "tabs"}, link("hour"), link("day")),
       withoutCharts,

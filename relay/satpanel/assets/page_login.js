@@ -9,7 +9,7 @@ function problemOf(error) {
   if (error.status === 401) return nothing("Not logged in.", error.message);
   if (error.status !== 429) return failure(error);
   return nothing(
-    "Too many tries.",
+    "Too many attempts.",
     error.retryAfter ? `Try again in ${error.retryAfter} s.` : error.message,
   );
 }
@@ -52,9 +52,9 @@ export function open({enter}) {
   if (!session.login_required) {
     return {
       element: nothing(
-        "Nobody needs to log in here.",
-        "satpanel was started without users: everybody may look, and " +
-          "nobody may change anything.",
+        "No login is needed.",
+        "satpanel was started without users: every client may look, and none may change " +
+          "anything.",
       ),
       close() {},
     };
@@ -74,7 +74,7 @@ export function open({enter}) {
       make(
         "p",
         {class: "note"},
-        "Users are those of satpanel's own file; an administrator adds them with ",
+        "satpanel has a list of users of its own; an administrator adds users with ",
         make("code", {}, "satpanel user"),
         ".",
       ),

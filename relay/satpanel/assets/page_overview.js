@@ -9,7 +9,7 @@ import {Poll} from "./poll.js";
 import {Pager, Table} from "./table.js";
 import * as units from "./units.js";
 
-export const title = "Is all well?";
+export const title = "Overview";
 
 const EVENTS_EVERY_MS = 5000;
 const RECENT_MS = 15 * 60_000;
@@ -27,7 +27,7 @@ function findingItem({tone, what, todo}) {
 function peerTable(rates) {
   const rate = (way) => (peer) => units.bitRate(rates().of(`peer ${peer.name} ${way}`));
   return new Table(
-    "Peers: what is sent to each, and how the way to it is",
+    "Peers: state, rates, round trip and loss",
     [
       {title: "peer", head: true, cell: (peer) => peer.name},
       {title: "state", cell: (peer) => ({text: stateWords(peer), tone: stateOf(peer).tone})},
@@ -62,7 +62,7 @@ export function open({monitor}) {
   notices.show(loading("the state of the gateway"), "loading");
   const table = peerTable(() => rates);
   const search = make("input", {type: "search", oninput: () => drawPeers()});
-  const searchField = labelled("Only with this text", search);
+  const searchField = labelled("Filter by text", search);
   const pager = new Pager(20, () => drawPeers());
   const noPeers = new NoticePlace();
   const troubles = make("ul", {class: "findings"});
@@ -111,7 +111,7 @@ export function open({monitor}) {
     if (found.length === 0) {
       const why = wanted
         ? `No peer has “${search.value}” in its name, address, link or state.`
-        : "The configuration names none, so everything is bridged.";
+        : "The configuration names no peer, so everything is bridged.";
       noPeers.show(nothing("No peers to show.", why), why);
     } else {
       noPeers.clear();
@@ -188,7 +188,7 @@ export function open({monitor}) {
       make(
         "p",
         {class: "lead"},
-        "What stands between the hosts and the satellite, and what is " + "wrong with it.",
+        "The state of the gateway, its ports and its peers, with all open problems.",
       ),
       notices.element,
       whole,

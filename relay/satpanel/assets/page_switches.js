@@ -1,4 +1,4 @@
-// Switches: all commands of the gateway, made from GET /commands, beside the current settings.
+// Controls: all commands of the gateway, made from GET /commands, beside the current settings.
 import {get, post, session} from "./api.js";
 import {closeDialogue, openDialogue} from "./dialogue.js";
 import {labelled, make, newId, setAttribute, setText, show} from "./dom.js";
@@ -10,7 +10,7 @@ import {Pager, Table} from "./table.js";
 import {Trail, whatChanged} from "./trail.js";
 import * as units from "./units.js";
 
-export const title = "Switches";
+export const title = "Controls";
 
 const EVERY_MS = 2000;
 const PAGE = 20;
@@ -36,7 +36,7 @@ const TARGETS = {
     text: ruleName,
     subjects: ({rule, name}) => [`rule ${rule}`, `rule ${name}`],
     refusal: ({action}) =>
-      action === "accelerate" ? "" : "only a rule that accelerates has functions",
+      action === "accelerate" ? "" : "only rules that accelerate have functions",
     isShown: ({rule}) => rule !== 0,
     columns: [{title: "action", cell: ({action}) => action}],
   },
@@ -46,7 +46,8 @@ const TARGETS = {
     word: ({name}) => name,
     text: ({name}) => name,
     subjects: ({name}) => [`class ${name}`],
-    refusal: ({name}) => (["relayed", "bridged"].includes(name) ? "holds what has no class" : ""),
+    refusal: ({name}) =>
+      ["relayed", "bridged"].includes(name) ? "for traffic without a class" : "",
     columns: [],
   },
   "rate PEER": {
@@ -57,7 +58,7 @@ const TARGETS = {
     subjects: ({name}) => [`peer ${name}`],
     columns: [
       {title: "state", cell: stateWords},
-      {title: "may be sent", numeric: true, cell: (peer) => units.bitRate(peer.send_rate_bps)},
+      {title: "may send", numeric: true, cell: (peer) => units.bitRate(peer.send_rate_bps)},
     ],
   },
   "capacity LINK": {
@@ -100,7 +101,7 @@ class CommandCard {
           "p",
           {class: "note", id: newId("right")},
           session.role === "viewer"
-            ? `This takes the role ${command.role}.`
+            ? `This needs the role ${command.role}.`
             : missingRight(command.role),
         );
   }
@@ -148,7 +149,7 @@ class CommandCard {
           make(
             "p",
             {class: "notice", "data-kind": "right"},
-            `This interrupts what runs. ${command.help}.`,
+            `This interrupts connections. ${command.help}.`,
           ),
         form.element,
       ],
@@ -218,7 +219,7 @@ class TargetCard extends CommandCard {
     this.notices.show(loading(target.title.toLowerCase()), "loading");
     const [{settings = []} = {}] = command.arguments.filter(({type}) => type === "settings");
     this.table = new Table(
-      `${target.title}, as they are now`,
+      `${target.title}: present settings`,
       [
         {title: "name", head: true, cell: target.text},
         ...target.columns,
@@ -245,7 +246,7 @@ class TargetCard extends CommandCard {
         this.refresh();
       },
     });
-    this.searchField = labelled("Only with this text", this.search);
+    this.searchField = labelled("Filter by text", this.search);
     this.searchField.hidden = true;
     this.pager = new Pager(PAGE, () => this.refresh());
     this.element = this.card(
@@ -299,11 +300,11 @@ class TargetCard extends CommandCard {
 
 function changesTable() {
   return new Table(
-    "What somebody has changed, the latest first",
+    "Changes by users, the latest first",
     [
       {title: "when", head: true, cell: (change) => units.dateAndClock(change.time_ms)},
-      {title: "who", cell: ({user}) => user},
-      {title: "of what", cell: ({subject}) => subject},
+      {title: "user", cell: ({user}) => user},
+      {title: "subject", cell: ({subject}) => subject},
       {title: "change", cell: whatChanged},
     ],
     {key: ({boot_epoch: epoch, number}) => `${epoch} ${number}`},
@@ -312,7 +313,7 @@ function changesTable() {
 
 export function open({monitor}) {
   const notices = new NoticePlace();
-  notices.show(loading("what can be switched"), "loading");
+  notices.show(loading("the commands"), "loading");
   const trail = new Trail();
   const result = make("div", {role: "status", id: "result"});
   const place = make("div", {});
@@ -320,7 +321,7 @@ export function open({monitor}) {
   const noChanges = make(
     "p",
     {class: "note"},
-    "Nobody has changed anything that is still remembered.",
+    "The events that are kept contain no change by a user.",
   );
   let cards = null;
 
@@ -384,9 +385,9 @@ export function open({monitor}) {
       make(
         "p",
         {class: "lead"},
-        "What the gateway can be told while it runs. Functions of rules and classes hold until " +
-          "the next reload of its configuration. Bypass, rates of peers and capacities of links " +
-          "outlast it: they hold until they are set otherwise, or the gateway is started anew.",
+        "Commands to the running gateway. Functions of rules and classes hold until the next " +
+          "reload of the configuration. Bypass, rates of peers and capacities of links outlast a " +
+          "reload: they hold until they are set again, or until the gateway restarts.",
       ),
       result,
       notices.element,
@@ -394,7 +395,7 @@ export function open({monitor}) {
       make(
         "section",
         {class: "card", "aria-label": "Changes"},
-        make("h2", {}, "Who changed what"),
+        make("h2", {}, "Changes"),
         noChanges,
         changes.element,
       ),

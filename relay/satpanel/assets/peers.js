@@ -17,28 +17,28 @@ const STATES = {
   refused: {
     tone: "bad",
     words: "refused",
-    what: "speaks, but not as this gateway does",
-    todo: "Run the same version at both ends, and set security and workers alike.",
+    what: "does not match this gateway: nothing is relayed",
+    todo: "Run the same version at both ends, and set security and workers to match.",
   },
   closed: {
     tone: "warn",
     words: "closed",
-    what: "has stopped in order: connections are bridged",
+    what: "was shut down: new connections are bridged",
     todo: "Start the far gateway again.",
   },
   wrong_key: {
     tone: "bad",
     words: "wrong key?",
-    what: "greets with a key that is not ours",
+    what: "sends packets that fail authentication with our key",
     todo:
       "Compare psk_file at both ends, then reload the gateway that has the wrong one. " +
-      "A forger can feign this.",
+      "An attacker can imitate this.",
   },
 };
 
 export function stateOf(peer) {
   return (
-    STATES[peer.state] ?? {tone: "warn", words: String(peer.state), what: "is in another state"}
+    STATES[peer.state] ?? {tone: "warn", words: String(peer.state), what: "is in an unknown state"}
   );
 }
 

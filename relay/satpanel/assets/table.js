@@ -122,8 +122,8 @@ export class Pager {
       onchange();
     };
     this.text = make("span", {"aria-live": "polite"});
-    this.back = make("button", {type: "button", onclick: step(-1)}, "Back");
-    this.on = make("button", {type: "button", onclick: step(1)}, "On");
+    this.back = make("button", {type: "button", onclick: step(-1)}, "Previous");
+    this.on = make("button", {type: "button", onclick: step(1)}, "Next");
     this.element = make(
       "div",
       {class: "pager", role: "group", "aria-label": "Pages of the list"},

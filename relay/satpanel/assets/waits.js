@@ -2,29 +2,29 @@
 // them, which are those of satrelayctl.
 
 const TOWARDS_PEER = {
-  handshake: "the connection with the host does not stand yet",
-  peer: "the peer is silent, or is being greeted after a restart",
-  source: "the host sends nothing more at present",
-  our_window: "the host may not send: memory is low, or the far side takes no more",
-  credit: "the far host reads more slowly than this one writes: no credit is left",
-  store: "as much as may be stored is under way, and waits to be acknowledged",
-  link: "it waits for its turn on the link",
-  acknowledgment: "all has left, and the peer is yet to say that it has come",
-  lost_bytes: "the LAN has lost a segment, which the host is to send again",
-  nothing: "over: all has arrived, or the flow has ended",
+  handshake: "the handshake with the host is not complete",
+  peer: "the peer is silent, or the session is set up again after a restart",
+  source: "the host sends no data at present",
+  our_window: "the window to the host is closed: memory is low, or the far side accepts no more",
+  credit: "the far host reads more slowly than this host sends: no credit is left",
+  store: "the store is full: the most that may be stored waits to be acknowledged",
+  link: "the flow waits for its turn on the link",
+  acknowledgment: "all bytes are sent, the peer has not acknowledged them yet",
+  lost_bytes: "the LAN has lost a segment, the host has not retransmitted it yet",
+  nothing: "this direction is over: all bytes have arrived, or the flow has ended",
 };
 
 const TOWARDS_HOST = {
-  handshake: "the connection with the host does not stand yet",
-  peer: "the peer is silent, or is being greeted after a restart",
-  source: "nothing more has come from the peer",
-  lost_bytes: "the link has lost bytes before those that have come; they come again",
+  handshake: "the handshake with the host is not complete",
+  peer: "the peer is silent, or the session is set up again after a restart",
+  source: "the peer sends no data at present",
+  lost_bytes: "the link has lost earlier bytes, the peer retransmits them",
   rest_of_block: "a compressed block is not complete yet",
-  host_window: "the host does not read, or more slowly than bytes come",
-  host_path: "congestion control on the LAN: the host is yet to acknowledge",
+  host_window: "the host does not read, or reads more slowly than bytes arrive",
+  host_path: "congestion control on the LAN: the host has not acknowledged enough yet",
   memory: "the gateway's memory is low",
-  acknowledgment: "all has left, and the host is yet to acknowledge it",
-  nothing: "over: the host has all of it, or the flow has ended",
+  acknowledgment: "all bytes are sent, the host has not acknowledged them yet",
+  nothing: "this direction is over: the host has all bytes, or the flow has ended",
 };
 
 // A word of another version is shown unchanged.

@@ -42,7 +42,7 @@ sockaddr_storage address_of(const ServerOptions& options) {
     v6->sin6_family = AF_INET6;
     v6->sin6_port = htons(options.port);
   } else {
-    throw std::runtime_error(options.address + " is no address of IPv4 or IPv6 to listen at");
+    throw std::runtime_error(options.address + " is not an IPv4 or IPv6 address to listen at");
   }
   return storage;
 }
@@ -214,7 +214,7 @@ HttpServer::Impl::Impl(const ServerOptions& options, Handler handler)
     const std::string why =
         errno == EADDRINUSE || errno == EACCES || errno == EADDRNOTAVAIL ? std::strerror(errno)
         : options.certificate.empty()                                    ? "no socket, or no thread"
-                                      : "the certificate and the key are no PEM of one another";
+                                      : "the certificate and the key are not a pair of PEM files";
     throw std::runtime_error(
         fmt::format("cannot listen at {} port {}: {}", options.address, options.port, why));
   }
@@ -403,7 +403,7 @@ MHD_Response* HttpServer::Impl::make_response(Exchange& exchange) {
   // Some clients do not read the answers that they asked for.
   if (response.body.size() > kSmallBody && unread_ + response.body.size() > limits_.unread) {
     ++refused_busy_;
-    response = problem(503, "Too many answers are being read. Try again in a few seconds.");
+    response = problem(503, "Too many clients are reading answers. Try again in a few seconds.");
   }
   if (response.stream != nullptr) {
     auto open = std::make_unique<OpenStream>();

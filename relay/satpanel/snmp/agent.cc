@@ -136,7 +136,7 @@ class SnmpAgent::Loop {
     init_snmp("satpanel");
     register_root();
     if (!is_connected_) {
-      ops::log_warning("snmpd is not there at " + socket_ + "; it is looked for");
+      ops::log_warning("no snmpd answers at " + socket_ + "; trying again");
     }
     while (!is_over_) {
       send_notices();
@@ -282,9 +282,9 @@ class SnmpAgent::Loop {
     return static_cast<Self*>(self)->loop->set_connected(false);
   }
   int set_connected(bool is) {
-    if (is && !is_connected_) ops::log_info("snmpd is there, at " + socket_);
+    if (is && !is_connected_) ops::log_info("connected to snmpd at " + socket_);
     if (!is && is_connected_ && !is_over_) {
-      ops::log_warning("snmpd has gone from " + socket_ + "; it is looked for");
+      ops::log_warning("snmpd is gone at " + socket_ + "; trying again");
     }
     is_connected_ = is;
     return 0;

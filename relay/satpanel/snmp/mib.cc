@@ -18,20 +18,19 @@ constexpr std::array<std::string_view, 2> kUpWords = {"up", "down"};
 
 constexpr MibObject kScalars[] = {
     {1, "satrelayGatewayState", kInteger, "", "whether the gateway answers", 1, kUpWords},
-    {2, "satrelayGatewayName", kText, "", "what satpanel calls the gateway"},
+    {2, "satrelayGatewayName", kText, "", "the name that satpanel gives the gateway"},
     {3, "satrelayUpTime", kTicks, "uptime_ms",
-     "since the gateway started; no counter begins before"},
+     "time since the gateway started; no counter begins before"},
     {4, "satrelaySnapshotAge", kGauge, "age_ms",
-     "since the worker has last told its figures, in milliseconds; above 2000 it is stuck"},
+     "time since the last report of the worker, in milliseconds; above 2000 it is stuck"},
     {5, "satrelayNewFlows", kInteger, "new_flows",
      "whether new connections are relayed, or bridged as commanded", 1, metrics::kAdmissionWords},
     {6, "satrelayFlows", kGauge, "flows", "relayed connections"},
-    {7, "satrelayHalfOpenFlows", kGauge, "half_open", "flows whose handshake is not complete"},
-    {8, "satrelayTimeWait", kGauge, "time_wait",
-     "connections that are over, but for late segments of their hosts"},
+    {7, "satrelayHalfOpenFlows", kGauge, "half_open", "flows with an incomplete handshake"},
+    {8, "satrelayTimeWait", kGauge, "time_wait", "closed connections kept to answer late segments"},
     {9, "satrelayMemoryLimit", kGauge, "arena_bytes", "limits.memory, in KiB", kKibi},
     {10, "satrelayMemoryUsed", kGauge, "arena_used_bytes",
-     "what stored bytes and the reserves of flows take of it, in KiB", kKibi},
+     "memory that stored bytes and the reserves of flows take, in KiB", kKibi},
     {11, "satrelayPeers", kGauge, "", "peers"},
     {12, "satrelayPeersAlive", kGauge, "", "peers to which new connections are relayed"},
     {13, "satrelayAlarms", kGauge, "", "rows of satrelayAlarmTable"},
@@ -40,11 +39,11 @@ constexpr MibObject kScalars[] = {
 using Port = dpdk::PortStats;
 constexpr MibObject kPortColumns[] = {
     {2, "satrelayPortDevice", kText, "device", "the device, as configured"},
-    {3, "satrelayPortMac", kText, "mac", "its MAC address"},
-    {4, "satrelayPortLink", kInteger, "link", "its link, or that the device has gone", 1,
+    {3, "satrelayPortMac", kText, "mac", "the MAC address of the port"},
+    {4, "satrelayPortLink", kInteger, "link", "the state of the link; gone: the device is gone", 1,
      metrics::kPortLinkWords},
     {5, "satrelayPortSpeed", kGauge, "link_mbit_per_s",
-     "speed of its link in Mbit/s; 0 where the device does not tell"},
+     "speed of the port's link in Mbit/s; 0 if the device does not report it"},
     {6, "satrelayPortMtu", kGauge, "mtu_bytes", "largest IP packet, in bytes"},
 };
 constexpr MibObject kPortCounters[] = {
@@ -65,25 +64,27 @@ constexpr MibObject kPortCounters[] = {
 
 using Peer = stp::Counters;
 constexpr MibObject kPeerColumns[] = {
-    {2, "satrelayPeerAddress", kText, "address", "its address, as configured"},
-    {3, "satrelayPeerLink", kText, "link", "the link by which it is reached"},
+    {2, "satrelayPeerAddress", kText, "address", "the address of the peer, as configured"},
+    {3, "satrelayPeerLink", kText, "link", "the link by which the peer is reached"},
     {4, "satrelayPeerState", kInteger, "state",
-     "the state that it is in; new connections are relayed if it is alive", 1,
+     "the state of the peer; new connections are relayed if it is alive", 1,
      metrics::kPeerStateWords},
-    {5, "satrelayPeerNewFlows", kInteger, "new_flows", "whether it takes new flows", 1,
+    {5, "satrelayPeerNewFlows", kInteger, "new_flows", "whether the peer accepts new flows", 1,
      metrics::kAdmissionWords},
-    {6, "satrelayPeerSendRate", kGauge, "send_rate_bps", "what is sent at most, in kbit/s", kKilo},
+    {6, "satrelayPeerSendRate", kGauge, "send_rate_bps",
+     "highest rate that is sent to the peer, in kbit/s", kKilo},
     {7, "satrelayPeerAnnouncedRate", kGauge, "announced_bps",
-     "what the peer says that the link to it carries, in kbit/s; 0: nothing", kKilo},
+     "capacity of the link to the peer, as the peer announced it, in kbit/s; 0: not announced",
+     kKilo},
     {8, "satrelayPeerPathMtu", kGauge, "path_mtu_bytes",
-     "largest IP packet that is known to pass, in bytes"},
+     "largest IP packet that is known to cross the path, in bytes"},
     {9, "satrelayPeerRoundTrip", kGauge, "rtt_us", "round trip of the link, in microseconds"},
     {10, "satrelayPeerLoss", kGauge, "loss_ppm",
      "share of lost packets, over about the last 10,000, in millionths"},
     {11, "satrelayPeerStreams", kGauge, "streams", "open streams"},
     {12, "satrelayPeerPacketsInFlight", kGauge, "packets_in_flight", "packets not reported on yet"},
-    {13, "satrelayPeerStored", kGauge, "stored_bytes", "received and not yet passed on, in KiB",
-     kKibi},
+    {13, "satrelayPeerStored", kGauge, "stored_bytes",
+     "bytes received from the peer and not yet passed on, in KiB", kKibi},
 };
 constexpr MibObject kPeerCounters[] = {
     counter(14, "satrelayPeerInPackets", field_of(&Peer::packets_in)),
@@ -102,24 +103,25 @@ constexpr MibObject kPeerCounters[] = {
 };
 
 constexpr MibObject kLinkColumns[] = {
-    {2, "satrelayLinkPeers", kGauge, "peers", "peers that are reached by it"},
-    {3, "satrelayLinkPeersAlive", kGauge, "alive", "those of them that are alive"},
+    {2, "satrelayLinkPeers", kGauge, "peers", "peers that are reached over the link"},
+    {3, "satrelayLinkPeersAlive", kGauge, "alive", "peers on the link that are alive"},
     {4, "satrelayLinkRoundTrip", kGauge, "rtt_us",
-     "the longest round trip of these, in microseconds; 0: not known"},
+     "the longest round trip of these peers, in microseconds; 0: not known"},
     {5, "satrelayLinkLoss", kGauge, "loss_ppm",
-     "the largest share of lost packets of these, in millionths"},
-    {6, "satrelayLinkStreams", kGauge, "streams", "open streams of all of them"},
+     "the largest share of lost packets of these peers, in millionths"},
+    {6, "satrelayLinkStreams", kGauge, "streams", "open streams of all these peers"},
     {7, "satrelayLinkPacketsInFlight", kGauge, "packets_in_flight",
-     "packets not reported on yet, of all of them"},
+     "packets not reported on yet, of all these peers"},
 };
 
 using Class = gateway::ClassUse;
 constexpr MibObject kClassColumns[] = {
-    {2, "satrelayClassWeight", kGauge, "weight", "its weight, 0 of what has none"},
-    {3, "satrelayClassGuaranteed", kGauge, "guaranteed_bps", "its guarantee in kbit/s, 0 for none",
-     kKilo},
-    {4, "satrelayClassMaximum", kGauge, "maximum_bps", "its maximum in kbit/s, 0 for none", kKilo},
-    {5, "satrelayClassHosts", kGauge, "hosts", "hosts that have something to send"},
+    {2, "satrelayClassWeight", kGauge, "weight", "weight of the class, 0 for none"},
+    {3, "satrelayClassGuaranteed", kGauge, "guaranteed_bps",
+     "guaranteed rate of the class in kbit/s, 0 for none", kKilo},
+    {4, "satrelayClassMaximum", kGauge, "maximum_bps",
+     "maximum rate of the class in kbit/s, 0 for none", kKilo},
+    {5, "satrelayClassHosts", kGauge, "hosts", "hosts with bytes or frames to send"},
     {6, "satrelayClassHeldFrames", kGauge, "held_frames", "bridged frames that wait"},
     {7, "satrelayClassHeldBytes", kGauge, "held_bytes", "bridged bytes that wait"},
 };
@@ -133,24 +135,27 @@ constexpr MibObject kClassCounters[] = {
 
 constexpr MibObject kAlarmColumns[] = {
     {2, "satrelayAlarmName", kText, "name", "name of the event, as docs/statistics.md lists them"},
-    {3, "satrelayAlarmSeverity", kInteger, "severity", "how bad it is", 1, ops::kSeverityWords},
-    {4, "satrelayAlarmSubject", kText, "subject", "what it is about: peer hub, port lan, gateway"},
-    {5, "satrelayAlarmText", kText, "text", "what has happened to it"},
+    {3, "satrelayAlarmSeverity", kInteger, "severity", "severity of the event", 1,
+     ops::kSeverityWords},
+    {4, "satrelayAlarmSubject", kText, "subject",
+     "subject of the event: peer hub, port lan, gateway"},
+    {5, "satrelayAlarmText", kText, "text", "what has happened to the subject"},
     {6, "satrelayAlarmDetail", kText, "detail", "figures"},
     {7, "satrelayAlarmAdvice", kText, "advice", "what to do"},
-    {8, "satrelayAlarmSince", kDateAndTime, "since_ms", "when it began, UTC"},
+    {8, "satrelayAlarmSince", kDateAndTime, "since_ms", "when the alarm began, UTC"},
 };
 
 constexpr MibObject kEvent[] = {
     {1, "satrelayEventName", kText, "name", "name of the event"},
-    {2, "satrelayEventSeverity", kInteger, "severity", "how bad it is", 1, ops::kSeverityWords},
-    {3, "satrelayEventSubject", kText, "subject", "what it is about"},
-    {4, "satrelayEventText", kText, "text", "what has happened to it"},
+    {2, "satrelayEventSeverity", kInteger, "severity", "severity of the event", 1,
+     ops::kSeverityWords},
+    {3, "satrelayEventSubject", kText, "subject", "subject of the event"},
+    {4, "satrelayEventText", kText, "text", "what has happened to the subject"},
     {5, "satrelayEventDetail", kText, "detail", "figures"},
     {6, "satrelayEventAdvice", kText, "advice", "what to do"},
-    {7, "satrelayEventTime", kDateAndTime, "told_ms", "when it was found, UTC"},
+    {7, "satrelayEventTime", kDateAndTime, "told_ms", "when the event was found, UTC"},
     {8, "satrelayEventNumber", kGauge, "number",
-     "its number in the stream of events; 0: found by satpanel itself"},
+     "number in the stream of events; 0: found by satpanel itself"},
     {9, "satrelayEventAlarm", kGauge, "index", "index of the alarm in satrelayAlarmTable"},
 };
 

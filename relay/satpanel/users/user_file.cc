@@ -32,17 +32,17 @@ bool UserFile::refresh(const std::function<void(const std::string&)>& complain) 
     users_ = std::move(users);
     return true;
   } catch (const std::runtime_error& wrong) {
-    complain(std::string(wrong.what()) + "; the users stay as they were");
+    complain(std::string(wrong.what()) + "; the users did not change");
     return false;
   }
 }
 
 bool UserFile::miss(const std::function<void(const std::string&)>& complain) {
   if (trouble_ != std::errc::no_such_file_or_directory) {
-    complain(file_.string() + ": " + trouble_.message() + "; the users stay as they were");
+    complain(file_.string() + ": " + trouble_.message() + "; the users did not change");
     return false;
   }
-  complain(file_.string() + " is not there any more; nobody is a user until it is back");
+  complain(file_.string() + " is gone; there are no users until it is back");
   auto nobody = std::make_shared<const Users>();
   const std::lock_guard lock(mutex_);
   users_ = std::move(nobody);

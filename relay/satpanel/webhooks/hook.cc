@@ -57,9 +57,9 @@ std::string check_url(const Place& at, const std::string& text) {
     fail(at, "url: write one like https://alarms.example/satrelay");
   }
   const std::string scheme = part_of(url.get(), CURLUPART_SCHEME);
-  if (scheme != "https" && scheme != "http") fail(at, "url: of https or http, not " + scheme);
+  if (scheme != "https" && scheme != "http") fail(at, "url: write https or http, not " + scheme);
   if (!part_of(url.get(), CURLUPART_USER).empty()) {
-    fail(at, "url: without a user; what comes is known by its signature");
+    fail(at, "url: remove the user; the signature authenticates the events");
   }
   return part_of(url.get(), CURLUPART_HOST);
 }

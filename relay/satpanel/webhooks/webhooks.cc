@@ -110,10 +110,10 @@ class Webhooks::Courier {
       ops::log_error(fmt::format("webhook {}: event {} is refused: {}", hook_.name, delivery.key,
                                  answer.reason));
     } else if (answer.kind == Answer::Kind::kFailed && !was_failing) {
-      ops::log_warning(fmt::format("webhook {}: {}; events wait, and are tried again", hook_.name,
-                                   answer.reason));
+      ops::log_warning(fmt::format("webhook {}: {}; events wait, and will be sent again",
+                                   hook_.name, answer.reason));
     } else if (answer.kind == Answer::Kind::kTaken && was_failing) {
-      ops::log_info(fmt::format("webhook {}: takes events again", hook_.name));
+      ops::log_info(fmt::format("webhook {}: accepts events again", hook_.name));
     }
   }
 

@@ -41,7 +41,7 @@ int capture(const std::filesystem::path& socket, const CaptureOptions& options) 
   out.flush();
   if (!out) throw std::runtime_error(options.file + ": not all could be written");
   std::cerr << count.packets << " packets written";
-  if (count.lost != 0) std::cerr << ", " << count.lost << " lost for want of room";
+  if (count.lost != 0) std::cerr << ", " << count.lost << " lost for lack of room";
   std::cerr << '\n';
   return 0;
 }

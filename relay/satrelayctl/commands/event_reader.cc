@@ -13,7 +13,8 @@ EventReader::Numbers EventReader::numbers(StatsClient& client) const {
   const auto oldest = number(reply, "oldest");
   const auto latest = number(reply, "latest");
   if (!boot_epoch || !oldest || !latest) {
-    throw StatsError(socket_.string() + " does not tell its events as this satrelayctl reads them");
+    throw StatsError(socket_.string() +
+                     " reports its events in a form that this satrelayctl cannot read");
   }
   return {*boot_epoch, *oldest, *latest};
 }
@@ -31,8 +32,7 @@ void EventReader::read_new() {
   try {
     follow_up();
   } catch (const StatsError& error) {
-    if (!std::exchange(is_gone_, true))
-      sink_.notice(std::string(error.what()) + "; waiting for it");
+    if (!std::exchange(is_gone_, true)) sink_.notice(std::string(error.what()) + "; trying again");
   }
 }
 
@@ -45,7 +45,7 @@ void EventReader::follow_up() {
   if (kept.boot_epoch != boot_epoch_) {
     boot_epoch_ = kept.boot_epoch;
     next_ = 1;
-    sink_.notice("the gateway was started anew; its events begin with 1 again");
+    sink_.notice("the gateway restarted; its events begin with 1 again");
   } else if (was_gone) {
     sink_.notice("the gateway answers again");
   }
@@ -61,11 +61,11 @@ void EventReader::read(StatsClient& client, const Numbers& kept) {
     for (Json event : page) {
       const auto its_number = number(event, "number");
       if (!its_number || *its_number < next_) {
-        throw StatsError(socket_.string() + " does not count its events");
+        throw StatsError(socket_.string() + " does not number its events in order");
       }
       if (*its_number > next_) {
         sink_.notice(std::to_string(*its_number - next_) +
-                     " events were forgotten before they could be read");
+                     " events were dropped before they could be read");
       }
       next_ = *its_number + 1;
       event["boot_epoch"] = boot_epoch_;

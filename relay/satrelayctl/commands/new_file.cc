@@ -28,7 +28,7 @@ int rename_without_replacing(const char* from, const char* to) {
   return 0;
 }
 
-constexpr const char* kThere = "is there already; --force replaces it";
+constexpr const char* kThere = "exists; --force replaces it";
 
 }  // namespace
 
@@ -39,7 +39,7 @@ NewFile::NewFile(std::filesystem::path path, Existing existing)
   // folders.
   const bool is_there = ::lstat(path_.c_str(), &status) == 0;
   if (is_there && existing_ == Existing::kKeep) fail(path_, kThere);
-  if (is_there && !S_ISREG(status.st_mode)) fail(path_, "is no regular file");
+  if (is_there && !S_ISREG(status.st_mode)) fail(path_, "is not a regular file");
   descriptor_ = ::mkostemp(temporary_.data(), O_CLOEXEC);
   if (descriptor_ < 0) fail(path_, std::string("cannot be made: ") + std::strerror(errno));
 }

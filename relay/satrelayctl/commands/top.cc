@@ -54,7 +54,7 @@ int top(const std::filesystem::path& stats_socket, const TopOptions& options) {
     return std::cout ? 0 : 1;
   }
   const Screen screen;
-  Screen::show("The first figures come in a moment; q ends.\n");
+  Screen::show("The first figures appear in a moment; q ends the program.\n");
   while (!screen.quits_within(options.interval)) {
     TopSample now = take_sample(client);
     Screen::show(render_top(before, now, Screen::size()));

@@ -36,7 +36,7 @@ int watch_on_screen(const WatchOptions& options,
       state = clock_time();
     } catch (const StatsError& error) {
       // Stands above the last listing, which may be the reason why the user watches.
-      state = std::string(error.what()) + "; waiting for it";
+      state = std::string(error.what()) + "; trying again";
     }
     Screen::show(first_lines(options.title + "  " + state + "\n\n" + shown, Screen::size().rows));
   } while (!screen.quits_within(options.seconds));
@@ -53,7 +53,7 @@ int watch_on_pipe(const WatchOptions& options,
       std::cout << look(text::kAnyWidth) << std::flush;
       is_gone = false;
     } catch (const StatsError& error) {
-      if (!is_gone) std::cerr << "satrelayctl: " << error.what() << "; waiting for it\n";
+      if (!is_gone) std::cerr << "satrelayctl: " << error.what() << "; trying again\n";
       is_gone = true;
     }
   }

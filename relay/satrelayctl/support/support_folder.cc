@@ -43,9 +43,8 @@ void SupportFolder::lacks(const std::string& name, const std::string& why) {
 }
 
 void SupportFolder::write_manifest(const std::string& heading) {
-  std::string text = heading + "\nWhat is here:\n" + listed(there_);
-  text += missing_.empty() ? "\nAll was to be had.\n"
-                           : "\nWhat was not to be had, and why:\n" + listed(missing_);
+  std::string text = heading + "\nContents:\n" + listed(there_);
+  text += missing_.empty() ? "\nNothing is missing.\n" : "\nMissing, and why:\n" + listed(missing_);
   write(path_of("MANIFEST"), text);
 }
 

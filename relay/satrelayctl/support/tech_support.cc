@@ -114,8 +114,8 @@ class Collection {
     if (silence_.empty()) {
       add_gateway();
     } else {
-      say(silence_ + "; the archive goes on without");
-      folder_.lacks("all that the gateway tells", silence_);
+      say(silence_ + "; the archive continues without the gateway");
+      folder_.lacks("all listings of the gateway", silence_);
     }
     folder_.write_manifest(heading());
   }
@@ -167,8 +167,9 @@ class Collection {
     if (!version_.empty()) text += "satrelayd    " + version_ + ", as it runs\n";
     if (!dpdk_.empty()) text += "gateway's    " + dpdk_ + '\n';
     folder_.add("versions.txt", "of the programs, DPDK, the kernel and the system", text);
-    if (version_.empty()) folder_.lacks("version of satrelayd", "only a running gateway tells it");
-    if (dpdk_.empty()) folder_.lacks("version of DPDK", "only a running gateway tells it");
+    if (version_.empty())
+      folder_.lacks("version of satrelayd", "only a running gateway reports it");
+    if (dpdk_.empty()) folder_.lacks("version of DPDK", "only a running gateway reports it");
   }
 
   void add_network() {
@@ -205,17 +206,17 @@ class Collection {
         return add_journal(kUsualUnit,
                            "satrelayd logs to " + output.words + ", which cannot be read again; ");
       case LogOutput::Kind::kUnknown:
-        return add_journal(kUsualUnit,
-                           "where satrelayd logs to is not to be seen (" + output.words + "); ");
+        return add_journal(
+            kUsualUnit, "the place that satrelayd logs to is not known (" + output.words + "); ");
     }
   }
 
   void add_log_file(const LogOutput& output) {
     try {
-      folder_.add(kLog, "the last lines of " + output.words + ", where satrelayd logs to",
+      folder_.add(kLog, "the last lines of " + output.words + ", the place that satrelayd logs to",
                   last_lines(output.file, kLogLines, kMostOfLog));
     } catch (const std::runtime_error& error) {
-      folder_.lacks(kLog, output.words + ", where satrelayd logs to: " + error.what());
+      folder_.lacks(kLog, output.words + ", the place that satrelayd logs to: " + error.what());
     }
   }
 
@@ -277,7 +278,8 @@ class Collection {
         changes[name] = difference(first[name], second[name]);
       }
     }
-    folder_.add("difference.json", "what has changed between the two readings, and their distance",
+    folder_.add("difference.json",
+                "the changes between the two readings, and the time between them",
                 json_text(changes));
   }
 
@@ -303,7 +305,7 @@ class Collection {
                          {.event = [&](const Json& event) { lines += json_text(event, -1); },
                           .notice = [](const std::string&) {}});
       reader.read_kept(std::nullopt);
-      folder_.add(name, "what the gateway has told since its start, an event a line", lines);
+      folder_.add(name, "the events of the gateway since its start, one a line", lines);
     } catch (const StatsError& error) {
       folder_.lacks(name, error.what());
     }
@@ -352,19 +354,19 @@ class Collection {
   std::string heading() const {
     struct utsname machine {};
     ::uname(&machine);
-    return "What satrelayctl tech-support found at " + utc_now() + " on " + machine.nodename +
-           (::geteuid() == 0 ? ", as root" : ", not as root: some of it may be for root alone") +
-           ".\nIt shows names, addresses of interfaces and peers, and the rules. Secrets are left"
-           " out;\nlook at configuration.yaml yourself before you give it away." +
+    return "The findings of satrelayctl tech-support at " + utc_now() + " on " + machine.nodename +
+           (::geteuid() == 0 ? ", as root" : ", not as root: some findings may need root") +
+           ".\nThey contain names, addresses of interfaces and peers, and the rules. Secrets are "
+           "left out;\ncheck configuration.yaml yourself before you pass the archive on." +
            (options_.capture.packets == 0
                 ? ""
-                : "\nThe captures show who speaks with whom: " + captured_part() + ".") +
+                : "\nThe captures show which hosts communicate: " + captured_part() + ".") +
            "\n";
   }
 
   std::string captured_part() const {
     return options_.capture.longest == 0
-               ? "frames as a whole, with what hosts say,"
+               ? "whole frames, with the data of hosts,"
                : fmt::format("the first {} bytes of frames", options_.capture.longest);
   }
 
@@ -388,10 +390,11 @@ int tech_support(const TechSupportOptions& options,
     collection.collect();
     collection.publish();
   } catch (const Interrupted&) {
-    say("interrupted; nothing is left");
+    say("interrupted; no archive was written");
     return 128 + SIGINT;
   }
-  say(options.file.string() + " is written; its MANIFEST says what is in it, and what is not");
+  say(options.file.string() +
+      " is written; its MANIFEST lists the contents, and the parts that are missing");
   return 0;
 }
 

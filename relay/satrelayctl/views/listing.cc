@@ -35,7 +35,7 @@ std::string notice_of(const text::FittedTable& table, std::size_t width) {
   for (const std::string& title : table.left_out) titles += (titles.empty() ? "" : ", ") + title;
   std::string notice;
   for (const std::string& line :
-       text::fold("Left out: " + titles + ". --wide shows all, or a terminal of " +
+       text::fold("Left out: " + titles + ". Use --wide, or a terminal of " +
                       std::to_string(table.needed) + " columns.",
                   width)) {
     notice += line + '\n';

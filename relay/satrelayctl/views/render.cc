@@ -121,7 +121,7 @@ void add_workers(const Json& workers, std::vector<text::Row>& rows) {
     rows.push_back({"worker " + number_of,
                     shown(worker, "flows", text::count) + " flows, " +
                         shown(worker, "frames", text::count) + " frames in, " +
-                        shown(worker, "given", text::count) + " of them given to others"});
+                        shown(worker, "given", text::count) + " of them given to other workers"});
   }
 }
 
@@ -143,7 +143,7 @@ std::string render_status(const Json& status, std::size_t width) {
     rows.insert(rows.begin() + 3, {"new flows", "bridged (" + admission + ")"});
   }
   if (number(status, "age_ms").value_or(0) > kStaleMilliseconds) {
-    rows.push_back({"WARNING", "the worker has told nothing for " +
+    rows.push_back({"WARNING", "the worker has not reported for " +
                                    shown(status, "age_ms", milliseconds) + ": it is stuck"});
   }
   return text::format_pairs(rows, width);

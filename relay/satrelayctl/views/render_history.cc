@@ -144,7 +144,7 @@ Json history_in_order(const Json& points, std::uint64_t since_ms) {
 }
 
 std::string render_history(const Json& points, const HistoryLook& look) {
-  if (points.empty()) return look.subject + ": nothing is kept of it, or not yet.\n";
+  if (points.empty()) return look.subject + ": there is no history, or not yet.\n";
   const std::size_t room = look.width > kNumbers ? look.width - kNumbers : 0;
   const std::size_t marks = std::clamp(room, kFewestMarks, kMostMarks);
   const std::size_t each = (points.size() + marks - 1) / marks;

@@ -66,12 +66,13 @@ std::string optional_text(const Json& object, const char* key) {
 // Why the server answers a SYN instead of the gateway.
 std::string_view why_server_answers(std::string_view cause) {
   if (cause == "rule") return "as the rule says";
-  if (cause == "service_refused") return "since it refused, or did not answer, the latest one";
-  if (cause == "service_unknown") return "since it has answered none for a day";
-  if (cause == "family_silent") return "since no server there answers by this family of addresses";
+  if (cause == "service_refused")
+    return "because it refused the latest connection, or did not answer";
+  if (cause == "service_unknown") return "because it has answered no connection for a day";
+  if (cause == "family_silent") return "because no server there answers over this version of IP";
   if (cause == "peer_refused")
-    return "since the peer refused this host, or had no room for the server";
-  if (cause == "ttl_unknown") return "since its TTL is not known";
+    return "because the peer refused this host, or had no room for the server";
+  if (cause == "ttl_unknown") return "because its TTL is not known";
   return "";
 }
 

@@ -89,7 +89,7 @@ ControlParse parse_control_command(std::string_view text) {
 
 std::string apply(const SetPeerRate& command, Engines& engines, Instant now) {
   if (engines.set_peer_rate(command.peer, command.most, now)) return "ok\n";
-  return "error: no such peer; write the name of one, see satrelayctl peers\n";
+  return "error: no such peer; write the name of a peer, see satrelayctl peers\n";
 }
 
 std::string apply(const SetRule& command, Engines& engines) {
@@ -104,8 +104,8 @@ std::string apply(const SetRule& command, Engines& engines) {
     case Result::kContradiction:
       break;
   }
-  return "error: ack=end-to-end needs handshake=remote; otherwise the host sends everything again "
-         "before an acknowledgment can be there\n";
+  return "error: ack=end-to-end needs handshake=remote; otherwise the host retransmits everything "
+         "before an acknowledgment can arrive\n";
 }
 
 std::string apply(const SetClass& command, Engines& engines, Instant now) {
@@ -121,14 +121,14 @@ std::string apply(const SetClass& command, Engines& engines, Instant now) {
     case Result::kAboveLink:
       break;
   }
-  return "error: all classes together would be guaranteed more than " +
+  return "error: the guarantees of all classes together would exceed " +
          std::to_string(config::kMostGuaranteedPercent) +
-         "% of a link, whose bridged_share counts too; guarantee less\n";
+         "% of a link, its bridged_share included; guarantee less\n";
 }
 
 std::string apply(const SetBypass& command, Engines& engines, Instant now) {
   if (engines.admission(now) == gateway::Admission::kDraining) {
-    return "error: the gateway drains already, and will stop\n";
+    return "error: the gateway is draining, and will stop\n";
   }
   engines.set_admission(command.admission, now);
   return "ok\n";
@@ -147,9 +147,9 @@ std::string apply(const SetCapacity& command, Engines& engines, Instant now) {
     case Result::kAboveConfigured:
       break;
   }
-  return std::string("error: more than ") +
+  return std::string("error: the rate exceeds ") +
          (command.way == gateway::LinkWay::kSend ? "send_rate" : "receive_rate") +
-         " of the link; configure the most that it can carry\n";
+         " of the link; configure the highest rate that it can carry\n";
 }
 
 }  // namespace satrelay::satrelayd

@@ -63,7 +63,7 @@ ops::Event event_of(Setting before, Setting after, const ControlCommand& command
     event.kind = ops::EventKind::kDrainOver;
     event.detail = "a second drain";
   } else if (!drain->timeout.is_infinite()) {
-    event.detail = std::to_string(drain->timeout.to_milliseconds() / 1000) + " s at the most";
+    event.detail = std::to_string(drain->timeout.to_milliseconds() / 1000) + " s at most";
   }
   return event;
 }

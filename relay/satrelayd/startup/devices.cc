@@ -46,7 +46,7 @@ void tell_of(const dpdk::Port& port, unsigned workers) {
   if (port.queues() != workers) {
     ops::log_warning("port " + port.name() + ": the device has one queue for " +
                      std::to_string(workers) +
-                     " workers: the first one receives and sends for all");
+                     " workers: the first worker receives and sends for all");
   }
   ops::log_info(port.description() + ", MTU " + std::to_string(port.mtu()) + ", " +
                 port.mac().to_string());

@@ -86,7 +86,7 @@ gateway::JournalSlices deal_out(JournalFile* journal, unsigned workers) {
       gateway::deal_out(journal != nullptr ? journal->records() : MutableBytes(), workers);
   if (slices.dropped > 0) {
     ops::log_warning("journal of the flows: no room for " + std::to_string(slices.dropped) +
-                     " flows of an earlier run, as there are other workers now");
+                     " flows of an earlier run, because the number of workers has changed");
   }
   return slices;
 }

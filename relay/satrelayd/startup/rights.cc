@@ -57,10 +57,11 @@ std::optional<ops::RunUser> find_run_user(const config::Gateway& config) {
 
 void warn_of_user(const config::Gateway& config, const std::optional<ops::RunUser>& user) {
   if (user && config.user.empty() && user->name != config::kGatewayUser) {
-    ops::log_warning("runs as " + user->name + ", which other programs may run as too: " +
+    ops::log_warning("runs as " + user->name + ", a user that other programs may have too: " +
                      ops::no_such_user(config::kGatewayUser));
   } else if (!user && ::geteuid() == 0) {
-    ops::log_warning("access.user: root; who breaks into the gateway reads root's files");
+    ops::log_warning(
+        "access.user is root: an attacker that breaks into the gateway can read root's files");
   } else if (!user && !config.user.empty()) {
     ops::log_warning("access.user has no effect: only root can become another user");
   }
@@ -85,7 +86,7 @@ void warn_of_reload(const config::Gateway& config, const std::string& file) {
   }
   for (const std::string& each : files) {
     if (::access(each.c_str(), R_OK) == 0) continue;
-    ops::log_warning(each + " cannot be read any more (" + std::strerror(errno) +
+    ops::log_warning(each + " can no longer be read (" + std::strerror(errno) +
                      "), so that a reload will be refused; let the group of the gateway's user "
                      "read it: chgrp, chmod 0640");
   }

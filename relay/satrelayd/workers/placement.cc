@@ -63,14 +63,14 @@ void advise_of_core(const config::Worker& worker, const CpuTopology& topology,
                     std::vector<std::string>& advice) {
   if (worker.cpus.empty() && worker.polling == config::Polling::kBusy) {
     advice.push_back("polling: busy without " + key_of(worker) +
-                     ": the worker takes a whole core, each time another one");
+                     ": the worker uses a whole core, and moves from core to core");
   }
   for (const unsigned number : worker.cpus) {
     const std::string cpu = std::to_string(number);
     const std::string core = text_of({"core ", cpu, " (", key_of(worker), ")"});
     if (!topology.isolated.contains(number)) {
       advice.push_back(
-          text_of({core, " is not isolated: others run on it too, and the worker waits ",
+          text_of({core, " is not isolated: other programs run on it too, and the worker waits ",
                    "for them; isolcpus=", cpu, " nohz_full=", cpu,
                    " on the kernel's command line keeps it free"}));
     } else if (!topology.tickless.contains(number)) {
@@ -82,7 +82,7 @@ void advise_of_core(const config::Worker& worker, const CpuTopology& topology,
   if (worker.count > topology.nodes.size() && !topology.nodes.empty()) {
     advice.push_back("worker.count " + std::to_string(worker.count) + " is more than the " +
                      std::to_string(topology.nodes.size()) +
-                     " cores of this machine: workers take turns, which gains nothing");
+                     " cores of this machine: workers share cores, which gains nothing");
   }
 }
 
@@ -96,7 +96,7 @@ std::vector<std::string> advise(const config::Worker& worker, const std::vector<
   for (const PortPlace& port : ports) {
     if (port.missing_offloads.empty()) continue;
     advice.push_back("port " + port.name + ": the device lacks " + joined(port.missing_offloads) +
-                     "; the worker does it");
+                     "; the worker does this work itself");
   }
   return advice;
 }

@@ -78,7 +78,8 @@ void WorkerPool::join() {
     }
     if (!thread->has_ended.load(std::memory_order_acquire)) {
       // The objects that this worker uses cannot be destroyed.
-      ops::log_error("worker " + std::to_string(thread->index) + " does not end; the program does");
+      ops::log_error("worker " + std::to_string(thread->index) +
+                     " does not end; the program exits");
       std::_Exit(EXIT_FAILURE);
     }
     ::pthread_join(thread->id, nullptr);

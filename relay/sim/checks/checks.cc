@@ -81,7 +81,7 @@ class FlowCheck {
       const Outcome& other = spec_.client_plan.dead_after ? server_ : client_;
       const bool is_gone = other.closed && other.reason == tcp::CloseReason::kNone;
       expect(!dead.gave_up || is_gone || may_miss_reset(dead),
-             "nobody told the host of a program that hangs that its peer had gone");
+             "the host of a program that hangs did not learn that its peer had gone");
     } else if (client_.vanished || server_.vanished) {
       one_side_vanished();
     } else if (spec_.server == Server::kRefuses) {
@@ -90,15 +90,18 @@ class FlowCheck {
       if (client_.aborted) reset_reaches(client_, server_, "client", "server");
       if (server_.aborted) reset_reaches(server_, client_, "server", "client");
     } else if (was_never_opened()) {
-      expect(!client_.saw_end && !server_.saw_end, "an end of what was never opened");
+      expect(!client_.saw_end && !server_.saw_end,
+             "a host saw the end of a connection that was never opened");
     } else if (excuses_.far_table_may_be_full && !server_.started &&
                (client_.was_reset() || (client_.gave_up && excuses_.client_may_miss_reset))) {
       refused_for_want_of_room_ = true;
-      expect(client_.received == 0 && !client_.saw_end, "heard something although it was refused");
+      expect(client_.received == 0 && !client_.saw_end,
+             "received something although it was refused");
     } else if (excuses_.may_end_for_room && (client_.was_reset() || server_.was_reset())) {
       ended_for_room_ = true;
     } else if (excuses_.link_is_overfull && (has_timed_out(client_) || has_timed_out(server_))) {
-      expect(!client_.saw_end && !server_.saw_end, "an end of what has timed out");
+      expect(!client_.saw_end && !server_.saw_end,
+             "a host saw the end of a connection that timed out");
     } else {
       clean(client_, spec_.server_plan, "client");
       expect(server_.started, "server saw no connection");
@@ -125,7 +128,7 @@ class FlowCheck {
     expect(!o.first_early_byte, who + " got what was not sent yet");
     expect(!o.end_came_early, who + " saw an end that was not there");
     expect(!excuses_.end_to_end || !o.first_early_acknowledgment,
-           who + " had acknowledged what had not arrived, against the rule");
+           who + " got an acknowledgment for bytes that had not arrived, against the rule");
   }
   // Whether neither end accepted the other's SYN in time. If the client accepted it at the last
   // moment, the server may have given up without the client's knowledge, or may refuse the client.
@@ -151,7 +154,7 @@ class FlowCheck {
   void clean(const Outcome& o, const Plan& peer, const std::string& who) {
     const bool outlived = has_outlived_time_wait(network_, index_, o);
     expect(o.reason == tcp::CloseReason::kNone || outlived,
-           who + " of a clean flow did not end clean");
+           who + " of a flow without faults did not close in order");
     expect(o.received == peer.send_bytes, who + " did not get every byte");
     expect(o.saw_end && (o.sent_all || outlived), who + " did not see both directions close");
   }
@@ -176,7 +179,7 @@ class FlowCheck {
     const bool in_vain = excuses_.syns_in_vain && client_.reason == tcp::CloseReason::kTimeout;
     expect(client_.was_reset() || client_.aborted || in_vain || excuses_.client_may_miss_reset,
            "refusal did not reach the client as a reset");
-    expect(client_.received == 0 && !client_.saw_end, "a refused client heard something");
+    expect(client_.received == 0 && !client_.saw_end, "a refused client received something");
   }
   void reset_reaches(const Outcome& who, const Outcome& peer, const std::string& name,
                      const std::string& peer_name) {
@@ -194,7 +197,8 @@ class FlowCheck {
     const Outcome& left = client_.vanished ? server_ : client_;
     if (left.vanished || !left.started) return;
     if (!gone.closed) expect(!left.saw_end, "a vanished host seemed to close in order");
-    expect(!left.gave_up || may_miss_reset(left), "nobody told that the host had vanished");
+    expect(!left.gave_up || may_miss_reset(left),
+           "the other host did not learn that this host had vanished");
   }
 
   Network& network_;
@@ -257,18 +261,18 @@ std::vector<std::string> check_flows(Network& network) {
   // If a cookie answered the host's SYN, the gateway resets the host when its ACK finds no room.
   if (without_room > network.counted(Counter::kFlowsResetNoResources) +
                          network.counted(Counter::kResetAfterCookie)) {
-    broken.emplace_back("more flows were refused for want of room than the gateways say");
+    broken.emplace_back("more flows were refused for lack of room than the gateways count");
   }
   if (ended_for_room > network.counted(Counter::kFlowsResetForRoom)) {
-    broken.emplace_back("more flows were ended for others than the gateways say");
+    broken.emplace_back("more flows were ended to make room than the gateways count");
   }
   if (network.impostors() > 0 && network.scenario().hostile_peer) {
-    broken.emplace_back("a gateway was talked into speaking for a host of another");
+    broken.emplace_back("a gateway sent in the name of a host behind another gateway");
   }
   // The hostile peer may send unreadable bytes in its own flows, and the gateway may give it up.
   const bool hostile = network.scenario().hostile_peer.has_value();
   if (!hostile && network.counted(Counter::kFlowsResetProtocol) != 0) {
-    broken.emplace_back("a gateway could not read what the other said");
+    broken.emplace_back("a gateway could not parse messages of the other gateway");
   }
   if (!hostile && network.counted(Counter::kFlowsResetPeerLost) != 0 && !handshakes_outlasted &&
       peers_are_never_given_up(network.scenario())) {

@@ -105,7 +105,7 @@ TEST_F(Events, ALinkThatCarriesLessThanConfigured) {
   run_for(Duration::seconds(20));
   const Names names = take();
   EXPECT_EQ(std::ranges::count(names, "rate_cut"), 1) << testing::PrintToString(names);
-  EXPECT_NE(last_detail.find("rate control found less"), std::string::npos) << last_detail;
+  EXPECT_NE(last_detail.find("rate control found a lower rate"), std::string::npos) << last_detail;
 }
 
 // For "49.6 Mbit/s, ...": 49.6

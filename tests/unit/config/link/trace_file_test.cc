@@ -44,8 +44,8 @@ TEST_F(TraceFile, ReadsLostFrames) {
 
 TEST_F(TraceFile, RefusesWhatIsNoLossTrace) {
   const auto error = [this](const std::string& text) { return error_of(text, read_loss_trace); };
-  EXPECT_EQ(error("1\nx\n"), ":2: is no frame number; write a whole number, or period and one");
-  EXPECT_EQ(error("-1\n"), ":1: is no frame number; write a whole number, or period and one");
+  EXPECT_EQ(error("1\nx\n"), ":2: is not a frame number; write a whole number, or period and one");
+  EXPECT_EQ(error("-1\n"), ":1: is not a frame number; write a whole number, or period and one");
   EXPECT_EQ(error("5\n5\n"),
             ":2: is not above the number before it; write them in ascending order");
   EXPECT_EQ(error("period 0\n"), ":1: write one period, of at least one frame");
@@ -62,8 +62,8 @@ TEST_F(TraceFile, ReadsDelays) {
 TEST_F(TraceFile, RefusesWhatIsNoDelayTrace) {
   const auto error = [this](const std::string& text) { return error_of(text, read_delay_trace); };
   EXPECT_EQ(error(""), ": has no step; write lines like 15s 30ms");
-  EXPECT_EQ(error("15s\n"), ":1: is no step; write a time and a delay, like 15s 30ms");
-  EXPECT_EQ(error("15s 30\n").substr(0, 20), ":1: \"30\" is no time;");
+  EXPECT_EQ(error("15s\n"), ":1: is not a step; write a time and a delay, like 15s 30ms");
+  EXPECT_EQ(error("15s 30\n").substr(0, 20), ":1: \"30\" is not a time;");
   EXPECT_EQ(error("1s 20ms\n1s 30ms\n"),
             ":2: is not later than the step before it; write them in ascending order");
   EXPECT_EQ(error("1s 20s\n"), ":1: is a delay above 10s; write a shorter one");
@@ -105,7 +105,8 @@ TEST_F(TraceFile, AMistakeIsToldWithThePlaceWhereItIs) {
       error("loss"),
       "/l.yaml:3:23: traces.both.loss: contradicts the direction's loss; write one of the two");
   write("loss", "x\n");
-  EXPECT_EQ(error("loss"), "/loss:1: is no frame number; write a whole number, or period and one");
+  EXPECT_EQ(error("loss"),
+            "/loss:1: is not a frame number; write a whole number, or period and one");
   EXPECT_EQ(error("gone"), "/gone: cannot be read: No such file or directory");
 }
 

@@ -55,8 +55,9 @@ TEST(ScheduleKeys, ClassesHaveAWeightAndRates) {
 
 TEST(ScheduleKeys, RatesOfClassesMustBeThere) {
   const std::string link = kLink;
-  EXPECT_EQ(error_of(link + "classes: {relayed: {weight: 2}}\n"),
-            "g.yaml:5:20: classes.relayed: is the name of what has no class; write another one");
+  EXPECT_EQ(
+      error_of(link + "classes: {relayed: {weight: 2}}\n"),
+      "g.yaml:5:20: classes.relayed: is the name for traffic without a class; write another one");
   EXPECT_EQ(error_of(link + "classes: {a: {guaranteed: 2Mbit, maximum: 1Mbit}}\n"),
             "g.yaml:5:43: classes.a.maximum: is less than what is guaranteed");
   EXPECT_EQ(error_of(link + "classes: {a: {guaranteed: 20Mbit}, b: {guaranteed: 23Mbit}}\n"),

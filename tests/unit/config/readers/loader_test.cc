@@ -250,8 +250,8 @@ TEST(Keys, MissingOnesAreNamed) {
       {", wan: {interface: eth2}", "",
        "g.yaml:1:8: ports.wan: is missing; name the device towards the modem"},
       {", receive_rate: 10Mbit", "",
-       "g.yaml:3:14: links.sat.receive_rate: is missing; write what the far modem can send, like "
-       "50Mbit"},
+       "g.yaml:3:14: links.sat.receive_rate: is missing; write the rate that the far modem can "
+       "send, like 50Mbit"},
       {"address: 192.0.2.2", "name: b",
        "g.yaml:4:9: peers[0].address: is missing; write the address of the far gateway, like "
        "192.0.2.2"},
@@ -487,7 +487,7 @@ TEST(Contradictions, Peers) {
        "gateway's"},
       {"192.0.2.2", "203.0.113.1",
        "g.yaml:4:19: peers[0].address: 203.0.113.1 is not in the gateway's subnet 192.0.2.0/30 and "
-       "gateway.next_hop is missing; write one that is, or the next hop"},
+       "gateway.next_hop is missing; write an address in that subnet, or the next hop"},
       {"192.0.2.2", "\"2001:db8::2\"",
        "g.yaml:4:19: peers[0].address: 2001:db8::2 is not of the same family as the gateway's "
        "address 192.0.2.1; write one family"},
@@ -579,7 +579,7 @@ TEST(Contradictions, SatLink) {
        "l.yaml:2:72: both.gilbert_elliott.bad_to_good: is 0, so the link would never leave its bad "
        "state; write a probability"},
       {"50Mbit", "50Mbit, reorder_by: 5ms",
-       "l.yaml:2:34: both.reorder_by: says nothing without reorder; write the share of frames to "
+       "l.yaml:2:34: both.reorder_by: has no effect without reorder; write the share of frames to "
        "reorder, like 0.1%"},
       {"", "a_to_b: {rate: 1Mbit}\n",
        "l.yaml:3:9: a_to_b: contradicts both; write both, or a_to_b and b_to_a"},

@@ -141,11 +141,11 @@ TEST_F(PskFileTest, TheGroupOfTheGatewaysUserMayRead) {
 
 TEST_F(PskFileTest, RefusesWhatIsNoRegularFile) {
   ::chmod(folder_.c_str(), 0700);
-  EXPECT_EQ(error_of(folder_), ": is no regular file");
+  EXPECT_EQ(error_of(folder_), ": is not a regular file");
   const std::filesystem::path pipe = folder_ / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_EQ(error_of(pipe), ": is no regular file");
-  EXPECT_EQ(error_of("/dev/null"), ": is no regular file");
+  EXPECT_EQ(error_of(pipe), ": is not a regular file");
+  EXPECT_EQ(error_of("/dev/null"), ": is not a regular file");
   EXPECT_EQ(error_of(folder_ / "gone"), ": cannot be read: No such file or directory");
 }
 

@@ -41,18 +41,17 @@ TEST_F(DictionaryKey, NamesTheFileThatIsRead) {
 TEST_F(DictionaryKey, MistakesHaveTheirPlace) {
   EXPECT_EQ(error(), "cannot be read: No such file or directory");
   write(compress::bytes_of("no dictionary"));
-  EXPECT_EQ(
-      error(),
-      "is no dictionary of zstd; make one of samples of the traffic with `zstd --train SAMPLES "
-      "-o FILE`");
+  EXPECT_EQ(error(),
+            "is not a dictionary of zstd; make one of samples of the traffic with `zstd --train "
+            "SAMPLES -o FILE`");
   write(compress::Bytes(300'000));
   EXPECT_EQ(error(), "is larger than 128KiB");
   std::filesystem::remove(file_);
   ASSERT_EQ(::mkfifo(file_.c_str(), 0600), 0);
-  EXPECT_EQ(error(), "is no regular file");
+  EXPECT_EQ(error(), "is not a regular file");
   EXPECT_EQ(error_with_line("classes: {web: {dictionary: web.dict}}"),
-            "g.yaml:5:29: classes.web.dictionary: \"web.dict\" is no absolute path; begin with a "
-            "slash");
+            "g.yaml:5:29: classes.web.dictionary: \"web.dict\" is not an absolute path; begin with "
+            "a slash");
 }
 
 }  // namespace

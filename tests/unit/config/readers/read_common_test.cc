@@ -74,9 +74,8 @@ TEST(Workers, WhatContradictsThemIsRefused) {
        "g.yaml:6:7: stp.lanes: unknown key; allowed here: port, mtu, path_mtu, ping_after, "
        "suspect_after, give_up_after, feedback, fec, prompt_overhead"},
       {"worker: {count: 3}\n",
-       "g.yaml:6:17: worker.count: \"3\" is no power of two, by which connections are divided; "
-       "write "
-       "1, 2, 4 or another power of two"},
+       "g.yaml:6:17: worker.count: \"3\" is not a power of two, which the division of connections "
+       "needs; write 1, 2, 4 or another power of two"},
       {"worker: {count: 32}\n",
        "g.yaml:6:17: worker.count: \"32\" is out of range; write a whole number from 1 to 16"},
       {"worker: {count: 2, cpu: 1}\n",
@@ -85,10 +84,10 @@ TEST(Workers, WhatContradictsThemIsRefused) {
        "g.yaml:6:26: worker.cpus: has 1 cores for 2 workers; write one for each, or leave cpus "
        "out"},
       {"worker: {count: 2, cpus: [1, 1]}\n",
-       "g.yaml:6:30: worker.cpus[1]: \"1\" stands there twice; write a core of its own for each "
+       "g.yaml:6:30: worker.cpus[1]: \"1\" is listed twice; write a core of its own for each "
        "worker"},
       {"worker: {cpu: 1, cpus: [1]}\n",
-       "g.yaml:6:24: worker.cpus: stands beside cpu; write one of the two"},
+       "g.yaml:6:24: worker.cpus: contradicts cpu; write one of the two"},
       {"worker: {count: 2}\nstp: {port: 65535}\n",
        "g.yaml:7:13: stp.port: 65535 leaves no room for the 2 lanes to peer 192.0.2.2, a port "
        "each; "

@@ -58,8 +58,8 @@ TEST(Capacity, MistakesAreToldWithTheirPlace) {
       {"capacity: guess",
        "g.yaml:3:25: links.sat.capacity: \"guess\" is not known here; allowed: known, find"},
       {"receive_rate: 10Mbit",
-       "g.yaml:3:14: links.sat.send_rate: is missing; write what the modem can send, like 50Mbit, "
-       "or capacity: find if nobody knows"},
+       "g.yaml:3:14: links.sat.send_rate: is missing; write the rate that the modem can send, like "
+       "50Mbit, or capacity: find if it is not known"},
       {"capacity: find, send_rate: 0bit",
        "g.yaml:3:42: links.sat.send_rate: \"0bit\" is out of range; allowed: 1kbit to 100Gbit"},
       {"send_rate: 50Mbit, receive_rate: 10Mbit, controller: find",

@@ -52,7 +52,8 @@ TEST(RecordsKey, ACollectorIsAnAddressWithAPortOrWithout) {
 
 TEST(RecordsKey, WhatIsWrongIsSaidWithItsPlace) {
   EXPECT_EQ(error_of("{}"),
-            "g.yaml:5:10: records: says neither file nor ipfix: there is nobody to write for");
+            "g.yaml:5:10: records: names neither file nor ipfix, so no record is written; name one "
+            "of them");
   EXPECT_EQ(error_of("{file: flows.json}"),
             "g.yaml:5:17: records.file: \"flows.json\" is not the path of a file; write the "
             "absolute path of a file, like /var/log/satrelay/flows.json");
@@ -71,12 +72,12 @@ TEST(RecordsKey, WhatIsWrongIsSaidWithItsPlace) {
             "g.yaml:5:52: records.ipfix.transport: \"sctp\" is not known here; allowed: udp, tcp");
   EXPECT_NE(error_of("{file: /f, rotate_size: 1kB}"), "no error");
   EXPECT_EQ(error_of("{ipfix: {collector: '::'}}"),
-            "g.yaml:5:30: records.ipfix.collector: :: is the unspecified address; write that of "
-            "the collector");
+            "g.yaml:5:30: records.ipfix.collector: :: is the unspecified address; write the "
+            "address of the collector");
   EXPECT_EQ(error_of("{ipfix: {collector: 239.0.0.1}}"), "no error");
   EXPECT_EQ(error_of("{ipfix: {collector: 239.0.0.1, transport: tcp}}"),
             "g.yaml:5:30: records.ipfix.collector: 239.0.0.1 is a multicast address, to which TCP "
-            "cannot connect; write that of the collector");
+            "cannot connect; write the address of the collector");
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ class SecurityKeyTest : public ::testing::Test {
 TEST_F(SecurityKeyTest, MustBeSaid) {
   EXPECT_EQ(error(""),
             "g.yaml:4:9: peers[0].security: is missing; write {psk_file: /etc/satrelay/psk}, here "
-            "or for all peers at the top, or none, where nobody else can reach the link");
+            "or for all peers at the top, or none if no other machine can reach the link");
 }
 
 TEST_F(SecurityKeyTest, IsNoneOnlyWhereItIsSaid) {
@@ -86,7 +86,7 @@ TEST_F(SecurityKeyTest, MistakesAreToldWithTheirPlace) {
             "g.yaml:4:11: security.psk_file: is missing; name the file that `satrelayctl keygen` "
             "has made");
   EXPECT_EQ(error("security: {psk_file: psk}\n"),
-            "g.yaml:4:22: security.psk_file: \"psk\" is no absolute path; begin with a slash");
+            "g.yaml:4:22: security.psk_file: \"psk\" is not an absolute path; begin with a slash");
   EXPECT_EQ(error("security: " + psk("absent") + "\n"),
             "g.yaml:4:22: security.psk_file: " + path("absent") +
                 ": cannot be read: No such file or directory");

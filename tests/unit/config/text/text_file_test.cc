@@ -65,8 +65,8 @@ TEST_F(TextFile, EveryReaderRefusesWhatNeverEnds) {
     EXPECT_EQ(error_of([&] { read_loss_trace(file); }), file + ": " + message);
     EXPECT_EQ(error_of([&] { read_delay_trace(file); }), file + ": " + message);
   };
-  each(file_, "is no regular file");
-  each("/dev/zero", "is no regular file");
+  each(file_, "is not a regular file");
+  each("/dev/zero", "is not a regular file");
   each(folder_.path().string(), "cannot be read: it is a directory");
 }
 

@@ -79,7 +79,7 @@ TEST_F(StatsClientTest, NoticesAServerThatIsNoGateway) {
   StatsClient client(socket_, 2s);
   for (const char* command : {"/null", "/satrelay/status"}) {
     EXPECT_EQ(error_of([&] { client.query(command); }),
-              socket_.string() + " answers nothing to " + command +
+              socket_.string() + " gives no answer to " + command +
                   "; the gateway is stuck, still starting, or not a satrelayd");
   }
 }
@@ -102,7 +102,7 @@ TEST_F(StatsClientTest, SurvivesRubbish) {
   EXPECT_EQ(error_of([&] { client.query("/x"); }),
             socket_.string() + " does not speak DPDK telemetry");
   EXPECT_EQ(error_of([&] { client.query("/long"); }),
-            socket_.string() + " answers with more than it promised");
+            socket_.string() + " sent a longer answer than it announced");
 }
 
 TEST_F(StatsClientTest, RefusesAPathThatFitsNoSocket) {

@@ -85,7 +85,7 @@ TEST(Exposition, FollowsOpenMetrics) {
                "# TYPE satrelay_port_rx_frames counter\n"
                "satrelay_port_rx_frames_total{port=\"lan\"} 1\n");
   expect_lines(text,
-               "# HELP satrelay_compression_time_seconds what compressing took\n"
+               "# HELP satrelay_compression_time_seconds time spent on compression\n"
                "# TYPE satrelay_compression_time_seconds counter\n"
                "# UNIT satrelay_compression_time_seconds seconds\n"
                "satrelay_compression_time_seconds_total 7e-09\n");
@@ -190,7 +190,7 @@ TEST(Exposition, TellsOfThingsByTheirWords) {
 TEST(Exposition, EscapesLabels) {
   Readings readings = sample_readings();
   readings.rules = Json::array({sample_rule(1, "a \"b\" \\ c\nd")});
-  expect_lines(text_of(readings), R"(# HELP satrelay_rule_info what it is called and does)");
+  expect_lines(text_of(readings), R"(# HELP satrelay_rule_info name and action of the rule)");
   EXPECT_NE(text_of(readings).find(R"(satrelay_rule_info{rule="1",name="a \"b\" \\ c\nd",)"),
             std::string::npos);
 }

@@ -230,7 +230,7 @@ TEST(ScenarioFile, MistakesAreToldWithTheirPlace) {
        "s.yaml:2:9: flows[0]: begins its last flow at 60s, not within duration 60s; raise "
        "duration"},
       {"20MB", "20MB, spacing: 1s",
-       "s.yaml:2:46: flows[0].spacing: says nothing with one flow; write count too"},
+       "s.yaml:2:46: flows[0].spacing: has no effect with one flow; write count too"},
       {"20MB", "20MB, client_host: 1",
        "s.yaml:2:50: flows[0].client_host: station a has hosts 0 to 0; write one of them, or raise "
        "hosts"},
@@ -247,12 +247,12 @@ TEST(ScenarioFile, MistakesAreToldWithTheirPlace) {
        "s.yaml:1:90: link.changes[0].outage: contradicts direction: an outage takes both; remove "
        "direction"},
       {"}}\n", "}, changes: [{at: 1s, loss: 1%, until: 5s}]}\n",
-       "s.yaml:1:80: link.changes[0].until: says nothing without every; write how often"},
+       "s.yaml:1:80: link.changes[0].until: has no effect without every; write how often"},
       {"}}\n", "}, changes: [{at: 1s, rate: [5Mbit, 51Mbit], announced: yes}]}\n",
-       "s.yaml:1:97: link.changes[0].announced: says a rate above the link's own 50Mbit, which no "
+       "s.yaml:1:97: link.changes[0].announced: is a rate above the link's own 50Mbit, which no "
        "gateway obeys; write a lower one, or a faster link"},
       {"}}\n", "}, changes: [{at: 1s, loss: 1%, announced: yes}]}\n",
-       "s.yaml:1:84: link.changes[0].announced: says nothing without rate; write the new rate"},
+       "s.yaml:1:84: link.changes[0].announced: has no effect without rate; write the new rate"},
       {"}}\n", "}}\ngateways: {stp: {mtu: 1501}}\n",
        "s.yaml:2:23: gateways.stp.mtu: 1501 exceeds the scenario's mtu 1500; write at most that"},
       {"}}\n", "}}\nmtu: 1400\ngateways: {stp: {mtu: 1500}}\n",

@@ -128,7 +128,7 @@ TEST_F(ObserverTest, GoesOnAtTheEndForWhoKnowsAnEarlierPanel) {
 
 TEST_F(ObserverTest, HasWhatIsWrongWithoutBeingAskedForIt) {
   EXPECT_TRUE(observer_.alarms().alarms()->empty());
-  gateway_.tell("table_full", 1, "as many connections as there may be", "warning");
+  gateway_.tell("table_full", 1, "the limit of connections is reached", "warning");
   observer_.catch_up();
   observer_.catch_up();
   ASSERT_EQ(observer_.alarms().alarms()->size(), 1U);

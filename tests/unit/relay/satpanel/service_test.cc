@@ -244,7 +244,7 @@ TEST_F(LookingServiceTest, RefusesAParameterThatItDoesNotKnow) {
 
 TEST_F(LookingServiceTest, TellsEventsByWhatTheyAreAndWhen) {
   gateway_.tell("bypass_set", 3, "bypass");
-  gateway_.tell("table_full", 1, "as many connections as there may be", "warning");
+  gateway_.tell("table_full", 1, "the limit of connections is reached", "warning");
   gateway_.tell("port_down", 1, "Link down", "error");
   for (int i = 0; i < 100 && observer_.events(0, 0).next < 6; ++i) observer_.catch_up();
   const auto numbers = [&](std::map<std::string, std::string> query) {

@@ -29,12 +29,10 @@ TEST(ControlGrammar, ASynopsisIsWhatIsWritten) {
 TEST(ControlGrammar, SettingsSayTheirValues) {
   EXPECT_EQ(settings_help(kClassSettings),
             "weight=1 to 255, guaranteed=RATE|none, maximum=RATE|none");
-  EXPECT_EQ(
-      settings_help(kRuleSettings),
-      "compress=off|auto|on (also for connections that are there), handshake=local|remote|auto, "
-      "ack=local|end-to-end, close=local|confirmed, window=rewrite|mirror, "
-      "delivery=ordinary|prompt, ttl=last|preserve, "
-      "mptcp=fallback|bridge");
+  EXPECT_EQ(settings_help(kRuleSettings),
+            "compress=off|auto|on (also for open connections), handshake=local|remote|auto, "
+            "ack=local|end-to-end, close=local|confirmed, window=rewrite|mirror, "
+            "delivery=ordinary|prompt, ttl=last|preserve, mptcp=fallback|bridge");
 }
 
 TEST(ControlGrammar, TheLongestNameHolds) {

@@ -113,8 +113,8 @@ TEST_F(EventLogTest, WhoAsksForSomebodyElseIsSaidToo) {
              .detail = "rules",
              .caller = Caller{.user = 0, .on_behalf_of = "panel:bob"}});
   EXPECT_EQ(write(),
-            std::vector<std::string>{
-                "gateway: reload: taken over (rules, through root, by panel:bob) [reload_done]"});
+            std::vector<std::string>{"gateway: reload: done, the new configuration applies (rules, "
+                                     "through root, by panel:bob) [reload_done]"});
   EXPECT_EQ(kept()[0].user, "panel:bob");
 }
 
@@ -125,9 +125,9 @@ TEST_F(EventLogTest, AStormOfOneKindIsCountedAndHidesNoOther) {
   tell(EventKind::kPortDown, "port wan");
   EXPECT_EQ(write().size(), 1U);
   EXPECT_TRUE(write(EventLog::kLines.say_after - Duration::seconds(1)).empty());
-  EXPECT_EQ(
-      write(Duration::seconds(1)),
-      std::vector<std::string>{"peer_silent: 290 more were not written, the last of peer 299"});
+  EXPECT_EQ(write(Duration::seconds(1)),
+            std::vector<std::string>{
+                "peer_silent: 290 more were not written, the last one about peer 299"});
   EXPECT_TRUE(write(EventLog::kLines.say_after).empty());
 }
 
@@ -138,7 +138,7 @@ TEST_F(EventLogTest, LinesComeBackOneAnInterval) {
   tell(EventKind::kPeerSilent, "peer c");
   const auto lines = write(EventLog::kLines.interval);
   ASSERT_EQ(lines.size(), 2U);
-  EXPECT_EQ(lines[0], "peer_silent: 2 more were not written, the last of peer a");
+  EXPECT_EQ(lines[0], "peer_silent: 2 more were not written, the last one about peer a");
   EXPECT_EQ(lines[1].substr(0, 7), "peer b:");
   for (std::uint32_t i = 0; i < kBurst; ++i) tell(EventKind::kPeerSilent, "peer d");
   // After a long silence there is room for a burst again.
@@ -156,7 +156,7 @@ TEST_F(EventLogTest, AFloodOfOneKindDoesNotWashOutTheOthers) {
   const NumberedEvent said = kept().back();
   EXPECT_EQ(said.event.kind, EventKind::kEventsLeftOut);
   // The log keeps no subject for an event that found no room to wait.
-  EXPECT_EQ(said.event.detail, "rate_lowered: 4000, the last of peer 2046");
+  EXPECT_EQ(said.event.detail, "rate_lowered: 4000, the last one about peer 2046");
   for (int second = 0; second < 86'400; ++second) {
     tell(EventKind::kRateLowered, "peer b");
     write(Duration::seconds(1));

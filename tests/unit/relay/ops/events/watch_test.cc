@@ -85,7 +85,7 @@ TEST_F(WatchTest, APeerThatIsNeverHeardIsToldOfOnce) {
   peer().resolved = false;
   EXPECT_EQ(look(Duration::seconds(9)), Lines{});
   EXPECT_EQ(look(Duration::seconds(2)),
-            Lines{"peer_unheard peer hub, nobody answers for its next hop"});
+            Lines{"peer_unheard peer hub, its next hop does not answer"});
   EXPECT_EQ(look(Duration::seconds(600)), Lines{});
 }
 
@@ -112,24 +112,23 @@ TEST_F(WatchTest, ARateThatIsCutIsToldWithItsCause) {
   look_at(PeerState::kAlive, Duration::seconds(10));
   peer().send_rate = BitRate::bits_per_second(12'000'000);
   EXPECT_EQ(look(Duration::milliseconds(1'900)), Lines{}) << "a moment is not worth a word";
-  EXPECT_EQ(look(Duration::seconds(60)),
-            Lines{"rate_cut peer hub, 12.0 Mbit/s of 50.0 Mbit/s, rate control found less"});
+  EXPECT_EQ(
+      look(Duration::seconds(60)),
+      Lines{"rate_cut peer hub, 12.0 Mbit/s of 50.0 Mbit/s, rate control found a lower rate"});
   peer().send_rate = full;
   EXPECT_EQ(look(), Lines{"rate_restored peer hub, 49.8 Mbit/s"});
 
   peer().send_rate = BitRate::bits_per_second(11'940'000);
   peer().commanded = BitRate::bits_per_second(12'000'000);
   EXPECT_EQ(look(Duration::seconds(3)),
-            Lines{"rate_cut peer hub, 11.9 Mbit/s of 50.0 Mbit/s, as commanded here"});
+            Lines{"rate_cut peer hub, 11.9 Mbit/s of 50.0 Mbit/s, commanded here"});
   peer().send_rate = full;
   peer().commanded = BitRate();
   look();
   peer().send_rate = peer().announced = BitRate::bits_per_second(4'000'000);
-  EXPECT_EQ(
-      look(Duration::seconds(3)),
-      (Lines{"rate_cut peer hub, 4.0 Mbit/s of 50.0 Mbit/s, the far gateway says that no more "
-             "arrives",
-             "capacity_told peer hub, 4.0 Mbit/s"}));
+  EXPECT_EQ(look(Duration::seconds(3)), (Lines{"rate_cut peer hub, 4.0 Mbit/s of 50.0 Mbit/s, the "
+                                               "far gateway announced a lower capacity",
+                                               "capacity_told peer hub, 4.0 Mbit/s"}));
 }
 
 TEST_F(WatchTest, AControllerThatBeginsWithLittleIsNotCut) {
@@ -182,15 +181,15 @@ TEST_F(WatchTest, MemoryIsLowWhenItRanOutAndNormalAfterAWhile) {
   look_at(PeerState::kAlive);
   snapshot_.status.arena_used = 32U << 20;
   snapshot_.counters.add(Counter::kDroppedMemoryLow);
-  EXPECT_EQ(look(), Lines{"memory_low gateway, 32 of 64 MiB taken"});
+  EXPECT_EQ(look(), Lines{"memory_low gateway, 32 of 64 MiB used"});
   EXPECT_EQ(look(Duration::seconds(9)), Lines{});
-  EXPECT_EQ(look(Duration::seconds(1)), Lines{"memory_normal gateway, 32 of 64 MiB taken"});
+  EXPECT_EQ(look(Duration::seconds(1)), Lines{"memory_normal gateway, 32 of 64 MiB used"});
   snapshot_.status.arena_used = 58U << 20;
-  EXPECT_EQ(look(), Lines{"memory_low gateway, 58 of 64 MiB taken"});
+  EXPECT_EQ(look(), Lines{"memory_low gateway, 58 of 64 MiB used"});
   snapshot_.status.arena_used = 50U << 20;
   EXPECT_EQ(look(Duration::seconds(60)), Lines{}) << "between the two";
   snapshot_.status.arena_used = 0;
-  EXPECT_EQ(look(), Lines{"memory_normal gateway, 0 of 64 MiB taken"});
+  EXPECT_EQ(look(), Lines{"memory_normal gateway, 0 of 64 MiB used"});
 }
 
 TEST_F(WatchTest, CountersThatOughtToStandStillAreTold) {
@@ -317,12 +316,12 @@ TEST_F(WatchTest, AWayThatIsNotOpenYetMayBeAboutToFail) {
 TEST_F(WatchTest, NewKeysAreToldOnceAMinuteAtMost) {
   look_at(PeerState::kAlive);
   ++peer().counters.keys_out;
-  EXPECT_EQ(look(), Lines{"key_changed peer hub, 1 of ours, 0 of the peer's until now"});
+  EXPECT_EQ(look(), Lines{"key_changed peer hub, keys so far: 1 of ours, 0 of the peer's"});
   ++peer().counters.keys_in;
   EXPECT_EQ(look(Duration::seconds(50)), Lines{});
   ++peer().counters.keys_out;
   EXPECT_EQ(look(Duration::seconds(20)),
-            Lines{"key_changed peer hub, 2 of ours, 1 of the peer's until now"});
+            Lines{"key_changed peer hub, keys so far: 2 of ours, 1 of the peer's"});
 }
 
 TEST_F(WatchTest, EachCutOfTheRateIsALineOnceASecondAtMost) {
@@ -333,8 +332,8 @@ TEST_F(WatchTest, EachCutOfTheRateIsALineOnceASecondAtMost) {
                                    BitRate::bits_per_second(62'200'000)};
   };
   cut(control::CutCause::kDelay, &stp::Counters::rate_cuts_delay);
-  EXPECT_EQ(look(), Lines{"rate_lowered peer hub, 995.0 Mbit/s to 62.2 Mbit/s, a queue grew on "
-                          "the way"});
+  EXPECT_EQ(look(),
+            Lines{"rate_lowered peer hub, 995.0 Mbit/s to 62.2 Mbit/s, a queue grew on the path"});
   EXPECT_EQ(look(Duration::seconds(60)), Lines{});
   cut(control::CutCause::kLoss, &stp::Counters::rate_cuts_loss);
   look();
@@ -342,8 +341,8 @@ TEST_F(WatchTest, EachCutOfTheRateIsALineOnceASecondAtMost) {
   EXPECT_EQ(look(Duration::milliseconds(800)), Lines{});
   cut(control::CutCause::kAnnounced, &stp::Counters::rate_cuts_announced);
   EXPECT_EQ(look(Duration::seconds(10)),
-            Lines{"rate_lowered peer hub, 995.0 Mbit/s to 62.2 Mbit/s, the far gateway says that "
-                  "no more arrives; 1 cut before it"});
+            Lines{"rate_lowered peer hub, 995.0 Mbit/s to 62.2 Mbit/s, the far gateway announced a "
+                  "lower capacity; 1 more cut since the last report"});
 }
 
 TEST_F(WatchTest, WhatTheLinkCarriesIsToldOnceItIsToldOrFound) {

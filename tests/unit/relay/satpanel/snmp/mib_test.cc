@@ -95,7 +95,7 @@ std::string text_of(const MibTable& table, const char* help, const char* index,
   std::vector<std::string> members{fmt::format("{}{} {}", prefix, index, index_syntax)};
   std::string objects = fmt::format(
       "{}{} OBJECT-TYPE\n    SYNTAX      {}\n    MAX-ACCESS  not-accessible\n"
-      "    STATUS      current\n    DESCRIPTION\n        \"what tells it from the others\"\n"
+      "    STATUS      current\n    DESCRIPTION\n        \"the key of the row\"\n"
       "    ::= {{ {} 1 }}\n\n",
       prefix, index, index_syntax, entry);
   for (const MibObject& column : columns_of(table)) {
@@ -118,7 +118,7 @@ std::string objects() {
   text += text_of(kPeerTable, "the far gateways; the first 500", "Name", kNameSyntax);
   text += text_of(kLinkTable, "the links by which peers are reached", "Name", kNameSyntax);
   text += text_of(kClassTable, "the classes of traffic", "Name", kNameSyntax);
-  text += text_of(kAlarmTable, "what is wrong now", "Index", "Unsigned32 (1..4294967295)");
+  text += text_of(kAlarmTable, "the open alarms", "Index", "Unsigned32 (1..4294967295)");
   for (const MibObject& each : kEventObjects) {
     text += text_of(each, "satrelayEvent", "accessible-for-notify");
   }

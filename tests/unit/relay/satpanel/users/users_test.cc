@@ -113,7 +113,8 @@ TEST_F(UsersTest, OfAFileThatIsGoneAreNobodyUntilItIsBack) {
   EXPECT_EQ(users.current()->find("ann"), nullptr);
   EXPECT_FALSE(users.is_open_to_all());
   ASSERT_EQ(diagnostics.size(), 1U);
-  EXPECT_NE(diagnostics[0].find("not there any more"), std::string::npos) << diagnostics[0];
+  EXPECT_NE(diagnostics[0].find("is gone; there are no users"), std::string::npos)
+      << diagnostics[0];
   // The same file comes back, with its old modification time.
   std::filesystem::rename(away, file_);
   EXPECT_TRUE(users.refresh(complain));
@@ -132,7 +133,7 @@ TEST_F(UsersTest, OfAFileThatCannotBeLookedAtStay) {
   EXPECT_FALSE(users.refresh(complain));
   EXPECT_NE(users.current()->find("ann"), nullptr);
   ASSERT_EQ(diagnostics.size(), 1U);
-  EXPECT_NE(diagnostics[0].find("stay as they were"), std::string::npos) << diagnostics[0];
+  EXPECT_NE(diagnostics[0].find("the users did not change"), std::string::npos) << diagnostics[0];
   std::filesystem::remove(file_);
   write("users:\n- {name: bob}\n");
   EXPECT_TRUE(users.refresh(complain));

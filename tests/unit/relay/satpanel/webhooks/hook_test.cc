@@ -67,12 +67,13 @@ TEST_F(HookTest, IsRefusedWithTheLine) {
       complaint(good + "  retries: 3\n"),
       "hooks:3: unknown key retries; write name, url, ca_file, secret_file, severity or events");
   EXPECT_EQ(complaint(good + good), "hooks:3: there is a hook a.example already; give each a name");
-  EXPECT_EQ(complaint("- url: 'ftp://a.example/'\n"), "hooks:1: url: of https or http, not ftp");
-  EXPECT_EQ(complaint("- url: 'file:///etc/passwd'\n"), "hooks:1: url: of https or http, not file");
+  EXPECT_EQ(complaint("- url: 'ftp://a.example/'\n"), "hooks:1: url: write https or http, not ftp");
+  EXPECT_EQ(complaint("- url: 'file:///etc/passwd'\n"),
+            "hooks:1: url: write https or http, not file");
   EXPECT_EQ(complaint("- url: alarms\n"),
             "hooks:1: url: write one like https://alarms.example/satrelay");
   EXPECT_EQ(complaint("- url: 'https://bob:word@a.example/'\n"),
-            "hooks:1: url: without a user; what comes is known by its signature");
+            "hooks:1: url: remove the user; the signature authenticates the events");
   EXPECT_EQ(complaint(good + "  ca_file: nobody.pem\n"),
             "hooks:3: ca_file: nobody.pem cannot be read");
   EXPECT_EQ(complaint("- {secret_file: secret}\n"), "hooks:1: a hook without a url");

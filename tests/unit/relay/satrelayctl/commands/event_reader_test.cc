@@ -93,7 +93,7 @@ TEST_F(EventReaderTest, SaysWhatWasForgottenBeforeItCouldBeRead) {
   has(8, 9);
   seen();
   reader_.read_new();
-  EXPECT_EQ(seen(), (Seen{"5 events were forgotten before they could be read", "9:8", "9:9"}));
+  EXPECT_EQ(seen(), (Seen{"5 events were dropped before they could be read", "9:8", "9:9"}));
 }
 
 TEST_F(EventReaderTest, WaitsForAGatewayAndSeesThatItIsAnotherRun) {
@@ -104,7 +104,7 @@ TEST_F(EventReaderTest, WaitsForAGatewayAndSeesThatItIsAnotherRun) {
   stop();
   reader_.read_new();
   EXPECT_EQ(seen(), Seen{"no gateway runs at " + socket_.string() +
-                         "; is satrelayd started?; waiting for it"});
+                         "; is satrelayd started?; trying again"});
   reader_.read_new();
   EXPECT_EQ(seen(), Seen{}) << "once is enough";
   start(9);
@@ -115,7 +115,7 @@ TEST_F(EventReaderTest, WaitsForAGatewayAndSeesThatItIsAnotherRun) {
   start(10);
   has(1, 1);
   reader_.read_new();
-  EXPECT_EQ(seen(), (Seen{"the gateway was started anew; its events begin with 1 again", "10:1"}));
+  EXPECT_EQ(seen(), (Seen{"the gateway restarted; its events begin with 1 again", "10:1"}));
 }
 
 TEST_F(EventReaderTest, AGatewayWithoutEventsIsAMistakeToTellOf) {

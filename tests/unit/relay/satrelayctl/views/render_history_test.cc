@@ -60,7 +60,7 @@ TEST_F(RenderHistory, AGapIsBlank) {
 
 TEST_F(RenderHistory, SaysThatThereIsNone) {
   EXPECT_EQ(render_history(Json::array(), {.subject = "peer remote"}),
-            "peer remote: nothing is kept of it, or not yet.\n");
+            "peer remote: there is no history, or not yet.\n");
 }
 
 // The pages were read one after the other, while a point was added.

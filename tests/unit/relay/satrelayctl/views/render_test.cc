@@ -60,7 +60,7 @@ TEST(RenderStatus, SaysThatNewFlowsAreBridged) {
 
 TEST(RenderStatus, WarnsOfASilentWorker) {
   const std::string text = render_status(Json::parse(R"({"age_ms": 61000})"));
-  EXPECT_NE(text.find("WARNING      the worker has told nothing for 1 min 01 s"), std::string::npos)
+  EXPECT_NE(text.find("WARNING      the worker has not reported for 1 min 01 s"), std::string::npos)
       << text;
 }
 
@@ -90,7 +90,7 @@ TEST(RenderPeers, SaysWhichColumnsDoNotFit) {
             "peer    address    state  link         rate  path mtu  rtt  loss  streams\n"
             "remote  192.0.2.2  alive  sat   50.0 Mbit/s         -    -     -        -\n"
             "Left out: in flight, stored, sent, received, lost, sent again, flows, refused,\n"
-            "memory. --wide shows all, or a terminal of 150 columns.\n");
+            "memory. Use --wide, or a terminal of 150 columns.\n");
 }
 
 TEST(Render, FitsItsLines) {

@@ -146,8 +146,8 @@ TEST(ControlCommand, AClassIsSetOrTheReasonIsTold) {
   }
   // The limit is 9.5 Mbit/s. voice has 2 and bridged frames have 1, so 6.5 are left.
   EXPECT_EQ(say("bulk guaranteed=6501kbit"),
-            "error: all classes together would be guaranteed more than 95% of a link, whose "
-            "bridged_share counts too; guarantee less\n");
+            "error: the guarantees of all classes together would exceed 95% of a link, its "
+            "bridged_share included; guarantee less\n");
   EXPECT_EQ(say("bulk guaranteed=6500kbit"), "ok\n");
   EXPECT_EQ(say("voice configured"), "ok\n");
   EXPECT_EQ(gateway.classes()[0].in_force.weight, 1);

@@ -10,7 +10,7 @@ using dpdk::PortChangeKind;
 TEST(PortEvent, EachChangeOfADeviceIsOne) {
   EXPECT_EQ(ops::to_line(event_of("lan", {PortChangeKind::kDown, "lan0 has no carrier"})),
             "port lan: link down, nothing passes (lan0 has no carrier); check the cable and the "
-            "device before it [port_down]");
+            "device at its other end [port_down]");
   EXPECT_EQ(ops::to_line(event_of("wan", {PortChangeKind::kReturned, "wan0"})),
             "port wan: its device is back (wan0) [port_returned]");
   for (const auto& [kind, name] : {std::pair{PortChangeKind::kUp, "port_up"},

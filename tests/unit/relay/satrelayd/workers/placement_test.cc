@@ -89,7 +89,7 @@ TEST(Placement, WhatADeviceLacksIsTold) {
   EXPECT_THAT(
       advise(on(3), {{"wan", 1, {"TCP checksums on receive", "on sending"}}}, two_sockets()),
       ElementsAre("port wan: the device lacks TCP checksums on receive, on sending; the worker "
-                  "does it"));
+                  "does this work itself"));
 }
 
 }  // namespace
