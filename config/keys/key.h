@@ -73,8 +73,8 @@ Key<Section> key(KeyText text, Member member, Kind<T> kind) {
 
 // A key that the reader of its section reads. `show`: as above.
 template <typename Section, typename Show>
-Key<Section> key_of_section(KeyText text, Show show, std::string unit = "") {
-  return {.text = std::move(text), .unit = std::move(unit), .read = {}, .show = std::move(show)};
+Key<Section> key_of_section(const KeyText& text, Show show, const std::string& unit = "") {
+  return {.text = text, .unit = unit, .read = {}, .show = std::move(show)};
 }
 
 // The keys of one map, in the order in which they are read.

@@ -18,7 +18,7 @@ Kind<ByteCount> size(Bounds<ByteCount> bounds, std::string zero = "");
 Kind<IpAddress> address();
 
 template <typename T>
-Kind<T> whole(Bounds<std::uint64_t> bounds, std::string unit = "", std::string zero = "") {
+Kind<T> whole(Bounds<std::uint64_t> bounds, const std::string& unit = "", std::string zero = "") {
   return {
       .read = [bounds](const Value& value) { return static_cast<T>(value.integer(bounds)); },
       .show =

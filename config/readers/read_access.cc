@@ -5,7 +5,7 @@
 namespace satrelay::config {
 
 const Keys<Access>& access_keys() {
-  static const Keys<Access> kKeys({
+  static const Keys<Access> keys({
       key_of_section<Access>({.name = "group",
                               .help = "The group of this machine that may use the socket.",
                               .fallback = "none",
@@ -21,7 +21,7 @@ const Keys<Access>& access_keys() {
                                                             : std::string("0666");
                              }),
   });
-  return kKeys;
+  return keys;
 }
 
 Access read_access(const Value& value, Others others) {

@@ -44,7 +44,7 @@ std::vector<std::byte> read_dictionary(const Value& value) {
 }  // namespace
 
 const Keys<TrafficClass>& class_keys() {
-  static const Keys<TrafficClass> kKeys({
+  static const Keys<TrafficClass> keys({
       key<TrafficClass>({.name = "weight",
                          .reload = Reload::kLive,
                          .help = "The part of the rest of a link, behind the guaranteed rates."},
@@ -67,7 +67,7 @@ const Keys<TrafficClass>& class_keys() {
                                                                   : std::string("a dictionary");
                                    }),
   });
-  return kKeys;
+  return keys;
 }
 
 std::vector<TrafficClass> read_classes(const Value& value) {

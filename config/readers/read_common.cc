@@ -91,7 +91,7 @@ std::string read_socket_path(const Value& value) {
 }
 
 const Keys<Port>& port_keys() {
-  static const Keys<Port> kKeys({
+  static const Keys<Port> keys({
       key_of_section<Port>({.name = "driver",
                             .help = "The driver that opens the port.",
                             .fallback = "by the device key",
@@ -124,7 +124,7 @@ const Keys<Port>& port_keys() {
            .allowed = "or no"},
           [](const Port& port) { return std::string(port.large_frames ? "yes" : "no"); }),
   });
-  return kKeys;
+  return keys;
 }
 
 Port read_port(const Value& value) {
@@ -207,7 +207,7 @@ void read_cpus(const Fields& fields, Worker& worker) {
 }  // namespace
 
 const Keys<Worker>& worker_keys() {
-  static const Keys<Worker> kKeys({
+  static const Keys<Worker> keys({
       key_of_section<Worker>({.name = "count",
                               .help = "Threads that carry traffic.",
                               .fallback = "1",
@@ -235,7 +235,7 @@ const Keys<Worker>& worker_keys() {
                                return text.empty() ? "none" : text;
                              }),
   });
-  return kKeys;
+  return keys;
 }
 
 Worker read_worker(const Value& value, unsigned most) {

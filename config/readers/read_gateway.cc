@@ -118,7 +118,7 @@ void check_guarantees(const Value& classes, const Gateway& config) {
 }  // namespace
 
 const Keys<GatewayAddress>& address_keys() {
-  static const Keys<GatewayAddress> kKeys({
+  static const Keys<GatewayAddress> keys({
       key_of_section<GatewayAddress>(
           {.name = "address",
            .help = "The gateway's own address with the length of its subnet.",
@@ -153,11 +153,11 @@ const Keys<GatewayAddress>& address_keys() {
               .allowed = "an address in that subnet",
               .unit = ""}),
   });
-  return kKeys;
+  return keys;
 }
 
 const Keys<Gateway>& gateway_access_keys() {
-  static const Keys<Gateway> kKeys({
+  static const Keys<Gateway> keys({
       key<Gateway>({.name = "user",
                     .help = "The user that satrelayd becomes once its ports are open.",
                     .fallback = "satrelay, or nobody if there is no such user"},
@@ -175,12 +175,12 @@ const Keys<Gateway>& gateway_access_keys() {
                                .allowed = "or {group: NAME, mode: MODE}"},
                               [](const Gateway& config) { return text_of(config.control_access); }),
   });
-  return kKeys;
+  return keys;
 }
 
 const Keys<Gateway>& gateway_keys() {
   const Gateway standard;
-  static const Keys<Gateway> kKeys({
+  static const Keys<Gateway> keys({
       part("ports", "The devices towards the hosts and towards the modem.",
            "write {lan: {interface: ...}, wan: {interface: ...}}"),
       part("gateway", "The gateway's own address.",
@@ -217,7 +217,7 @@ const Keys<Gateway>& gateway_keys() {
                     .help = "Lines of this level and worse are written."},
                    &Gateway::log_level, word(standard.log_level)),
   });
-  return kKeys;
+  return keys;
 }
 
 Gateway read_gateway(const Value& document) {

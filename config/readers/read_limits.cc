@@ -17,7 +17,7 @@ constexpr Bounds<std::uint64_t> kFlows{1, 10'000'000};
 }  // namespace
 
 const Keys<Limits>& limits_keys() {
-  static const Keys<Limits> kKeys({
+  static const Keys<Limits> keys({
       key<Limits>({.name = "flows",
                    .help = "Relayed connections at a time; more are bridged.",
                    .fallback = "65536, or fewer if a memory that is given serves fewer"},
@@ -57,11 +57,11 @@ const Keys<Limits>& limits_keys() {
                    .fallback = "10min"},
                   &Limits::half_close_timeout, duration(kFlowTimeout)),
   });
-  return kKeys;
+  return keys;
 }
 
 const Keys<Tcp>& tcp_keys() {
-  static const Keys<Tcp> kKeys({
+  static const Keys<Tcp> keys({
       key<Tcp>({.name = "congestion",
                 .reload = Reload::kLive,
                 .help = "Congestion control of what is sent to hosts."},
@@ -71,7 +71,7 @@ const Keys<Tcp>& tcp_keys() {
                 .help = "Explicit congestion notification with hosts that ask for it."},
                &Tcp::ecn, either("on", "off", Tcp().ecn)),
   });
-  return kKeys;
+  return keys;
 }
 
 Limits read_limits(const Value& value) {

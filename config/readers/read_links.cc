@@ -54,7 +54,7 @@ void read_rates(const Fields& fields, Link& link) {
 }  // namespace
 
 const Keys<Link>& link_keys() {
-  static const Keys<Link> kKeys({
+  static const Keys<Link> keys({
       key_of_section<Link>(
           {.name = "send_rate",
            .reload = Reload::kLive,
@@ -81,7 +81,7 @@ const Keys<Link>& link_keys() {
                  .help = "How long a queue of bridged frames may stand."},
                 &Link::bridged_queue, duration(kBridgedQueue)),
   });
-  return kKeys;
+  return keys;
 }
 
 std::vector<Link> read_links(const Value& value) {

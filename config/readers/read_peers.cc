@@ -64,7 +64,7 @@ Peer read_peer(const Value& value, const std::vector<Link>& links,
 }  // namespace
 
 const Keys<Peer>& peer_keys() {
-  static const Keys<Peer> kKeys({
+  static const Keys<Peer> keys({
       key_of_section<Peer>({.name = "name",
                             .help = "The name of the peer in statistics and logs.",
                             .fallback = "the address",
@@ -97,7 +97,7 @@ const Keys<Peer>& peer_keys() {
            .allowed = "or as above"},
           [](const Peer& peer) { return std::string(peer.security.keys ? "keys" : "none"); }),
   });
-  return kKeys;
+  return keys;
 }
 
 std::vector<Peer> read_peers(const Value& value, const std::vector<Link>& links,

@@ -32,7 +32,7 @@ std::string controller_of(const RateControl& control) {
 const Keys<RateControl>& control_keys() {
   constexpr const char* kFromRates = "from rate and round trip";
   // read_rate_control() reads all of these keys, because a parameter belongs to one controller.
-  static const Keys<RateControl> kKeys({
+  static const Keys<RateControl> keys({
       key_of_section<RateControl>(
           {.name = "capacity",
            .help = "Whether the gateway finds the rate of the link by itself.",
@@ -87,7 +87,7 @@ const Keys<RateControl>& control_keys() {
           },
           "size"),
   });
-  return kKeys;
+  return keys;
 }
 
 bool finds_capacity(const Fields& link) {

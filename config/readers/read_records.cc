@@ -60,7 +60,7 @@ IpfixCollector read_ipfix(const Value& value) {
 }  // namespace
 
 const Keys<IpfixCollector>& ipfix_keys() {
-  static const Keys<IpfixCollector> kKeys({
+  static const Keys<IpfixCollector> keys({
       key_of_section<IpfixCollector>({.name = "collector",
                                       .help = "The address and the port of the collector.",
                                       .allowed = "an address, and a port unless it is 4739",
@@ -72,11 +72,11 @@ const Keys<IpfixCollector>& ipfix_keys() {
           {.name = "observation_domain", .help = "The number of this gateway at the collector."},
           &IpfixCollector::observation_domain, whole<std::uint32_t>({0, 0xffffffffU})),
   });
-  return kKeys;
+  return keys;
 }
 
 const Keys<Records>& records_keys() {
-  static const Keys<Records> kKeys({
+  static const Keys<Records> keys({
       key<Records>(
           {.name = "file", .help = "The file in which each flow that has ended is a line of JSON."},
           &Records::file,
@@ -107,7 +107,7 @@ const Keys<Records>& records_keys() {
             return text;
           }),
   });
-  return kKeys;
+  return keys;
 }
 
 Records read_records(const Value& value) {

@@ -166,7 +166,7 @@ Rule read_rule(const Value& value, const std::vector<TrafficClass>& classes) {
 }
 
 // A criterion of a rule. Its text comes from rule_text.h.
-Key<Match> criterion(std::string name, std::string help, std::string allowed) {
+Key<Match> criterion(const std::string& name, std::string help, std::string allowed) {
   return key_of_section<Match>({.name = name,
                                 .reload = Reload::kLive,
                                 .help = std::move(help),
@@ -178,7 +178,7 @@ Key<Match> criterion(std::string name, std::string help, std::string allowed) {
 }  // namespace
 
 const Keys<Match>& match_keys() {
-  static const Keys<Match> kKeys({
+  static const Keys<Match> keys({
       criterion("source", "The client.", "a prefix or a list"),
       criterion("destination", "The server.", "a prefix or a list"),
       criterion("port", "The server's port, of TCP or UDP.",
@@ -193,12 +193,12 @@ const Keys<Match>& match_keys() {
       criterion("peer", "The far host is in the prefixes of this peer.",
                 "a name from peers, or a list"),
   });
-  return kKeys;
+  return keys;
 }
 
 const Keys<Rule>& rule_keys() {
   const Rule standard;
-  static const Keys<Rule> kKeys({
+  static const Keys<Rule> keys({
       key_of_section<Rule>({.name = "name",
                             .reload = Reload::kLive,
                             .help = "The name of the rule in tables and commands.",
@@ -243,7 +243,7 @@ const Keys<Rule>& rule_keys() {
       key_of_relayed({.name = "mptcp", .help = "The treatment of Multipath TCP connections."},
                      &Rule::mptcp, standard.mptcp),
   });
-  return kKeys;
+  return keys;
 }
 
 std::vector<Rule> read_rules(const Value& value, const std::vector<TrafficClass>& classes) {

@@ -8,14 +8,14 @@
 namespace satrelay::config {
 
 const Keys<Security>& security_keys() {
-  static const Keys<Security> kKeys({
+  static const Keys<Security> keys({
       key_of_section<Security>({.name = "psk_file",
                                 .help = "The file of the secret that both gateways share.",
                                 .allowed = "an absolute path",
                                 .required = "name the file that `satrelayctl keygen` has made"},
                                [](const Security& security) { return security.psk_file; }),
   });
-  return kKeys;
+  return keys;
 }
 
 Security read_security(const Value& value, const std::string& reader) {

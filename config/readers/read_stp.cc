@@ -28,18 +28,18 @@ Kind<double> overhead_of_repairs() {
 }  // namespace
 
 const Keys<Feedback>& feedback_keys() {
-  static const Keys<Feedback> kKeys({
+  static const Keys<Feedback> keys({
       key<Feedback>({.name = "mode", .help = "When received packets are reported."},
                     &Feedback::mode, word(Feedback().mode)),
       key<Feedback>({.name = "budget",
                      .help = "The most of a link's send_rate that reports of all its peers take."},
                     &Feedback::budget, rate(kReportBudget, "from the rates")),
   });
-  return kKeys;
+  return keys;
 }
 
 const Keys<Stp>& stp_keys() {
-  static const Keys<Stp> kKeys({
+  static const Keys<Stp> keys({
       key<Stp>(
           {.name = "port", .help = "The UDP port of both gateways; lane n is sent to port + n."},
           &Stp::port, whole<std::uint16_t>({1, 65535})),
@@ -70,7 +70,7 @@ const Keys<Stp>& stp_keys() {
                         "their bytes."},
                &Stp::prompt_overhead, overhead_of_repairs()),
   });
-  return kKeys;
+  return keys;
 }
 
 Stp read_stp(const Value& value, std::uint16_t default_mtu) {

@@ -203,7 +203,7 @@ def check_test_namespace(path, text):
 
 
 def check_editor_settings(path, data):
-    """What .editorconfig asks of every file."""
+    """The rules of .editorconfig that hold for every file."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """clang-tidy over the compile database, with results cached by content. See clang_tidy.sh.
 
-With SATRELAY_ROTATION=N, as tests/run.sh sets it, only two sets of files are checked: files whose code has changed
+With SATRELAY_ROTATION=N, as tests/run.sh sets it, only two sets of files are checked: files with code that has changed
 since the base revision, and the N-th eighth of all other files. The base revision is the first of these that exists:
 
 - SATRELAY_BASE;

@@ -42,7 +42,7 @@ def scripts(root, language):
 
 
 def check(root, language):
-    """What the tools print of the tree, as lines."""
+    """The output of the tools, as lines."""
     names = list(scripts(root, language))
     if not names:
         return [f"{root} has no {language}"]

@@ -43,7 +43,7 @@ BAD = {
 
 class LintTest(unittest.TestCase):
     def run_on(self, language, files):
-        """What lint.py finds in a tree with these files."""
+        """The findings of lint.py in a tree with these files."""
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
             for name, text in files.items():
