@@ -12,7 +12,6 @@ status 1 if a limit is passed.
 import collections
 import io
 import math
-import pathlib
 import re
 import sys
 import tokenize
@@ -21,8 +20,8 @@ import repository
 
 Limit = collections.namedtuple("Limit", "name pattern share")
 
-# Shares of all sentences. The words of the third row stand in place of an actor's name. The words of the fourth row often
-# replace them, so their share may not exceed the one that was measured before the tree was rewritten.
+# Shares of all sentences. The words of the third row stand in place of an actor's name. The words of the fourth row
+# often replace them, so their share may not exceed the one that was measured before the tree was rewritten.
 LIMITS = [
     Limit("begin with Of", re.compile(r"^Of\b"), 0.003),
     Limit("begin with What or Who", re.compile(r"^Wh(at|o|oever|om|ose)\b"), 0.005),
@@ -42,6 +41,7 @@ LETTERS = re.compile(r"[A-Za-z]{2}")
 
 Text = collections.namedtuple("Text", "path line kind text")
 
+
 def sentences(text):
     """The sentences of a text, without the marks at their ends. A question keeps its mark."""
     flat = re.sub(r"`[^`]*`", "X", " ".join(text.split()))
@@ -50,9 +50,10 @@ def sentences(text):
         if len(LETTERS.findall(part)) >= 2:
             yield part
 
+
 def cpp_texts(path, text):
     """Comments, as blocks of adjacent lines, and strings of several words."""
-    block, first = [], 0
+    block, first, block_trails = [], 0, False
     lines = text.splitlines()
     for number, line in enumerate(lines + [""], 1):
         bare = re.sub(r'"(?:\\.|[^"\\])*"', '""', line)
@@ -82,9 +83,11 @@ def cpp_texts(path, text):
         if len(value.split()) >= 3:
             yield Text(path, without.count("\n", 0, match.start()) + 1, "strings", value.replace("\\n", " "))
 
+
 def continues(lines, number):
     """Whether the line after line `number` goes on with a comment behind code."""
     return number < len(lines) and bool(re.match(r"^\s{12,}//", lines[number]))
+
 
 def python_texts(path, text):
     block, first, last = [], 0, -1
@@ -112,6 +115,7 @@ def python_texts(path, text):
     if block:
         yield Text(path, first, "comments", " ".join(block))
 
+
 def hash_texts(path, text, mark):
     block, first = [], 0
     for number, line in enumerate(text.splitlines() + [""], 1):
@@ -125,6 +129,7 @@ def hash_texts(path, text, mark):
         elif block:
             yield Text(path, first, "comments", " ".join(block))
             block = []
+
 
 def markdown_texts(path, text):
     paragraph, first, fenced = [], 0, False
@@ -149,6 +154,7 @@ def markdown_texts(path, text):
                 first = number
             paragraph.append(re.sub(r"^([-*+]|\d+\.|#+|>)\s+", "", bare))
 
+
 def texts(path, text):
     if path.endswith((".h", ".cc")):
         return cpp_texts(path, text)
@@ -162,6 +168,7 @@ def texts(path, text):
         return markdown_texts(path, text)
     return iter(())
 
+
 def room_of(path):
     """The folder that counts by itself."""
     parts = path.split("/")[:-1]
@@ -169,6 +176,7 @@ def room_of(path):
         return "."
     depth = {"pep": 2, "relay": 3 if parts[1:2] == ["gateway"] else 2, "tests": 2}.get(parts[0], 1)
     return "/".join(parts[:depth])
+
 
 class Count:
     def __init__(self):
@@ -178,6 +186,7 @@ class Count:
     def allowed(self, limit, kind):
         share = SUBSTITUTES[kind] if limit.share is None else limit.share
         return math.ceil(share * self.sentences)
+
 
 def measure(root):
     """Counts by (kind, room) and by (kind, None), and every sentence that was counted."""
@@ -202,6 +211,7 @@ def measure(root):
                         places.append(f"{part.path}:{part.line}: {limit.name}: {sentence[:120]}")
     return counts, places
 
+
 def check(root):
     counts, _ = measure(root)
     findings = []
@@ -214,6 +224,7 @@ def check(root):
                 findings.append(f"{kind} in {room or 'all rooms'}: {found} of {count.sentences} sentences "
                                 f"{limit.name}; at most {allowed}")
     return findings
+
 
 def main():
     if "--sentences" in sys.argv:
@@ -230,6 +241,7 @@ def main():
             print(f"{kind:9} {room or 'all':24} {count.sentences:6} sentences: {shown}")
         return 0
     return repository.report(check)
+
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -39,7 +39,8 @@ class ProseTest(unittest.TestCase):
                          [["Says", "what.", "More."], ["a", "comment", "here", "and", "one", "there"]])
         self.assertEqual([text.text for text in prose.texts("x.sh", "#!/bin/sh\n# first line\n# second\necho # no\n")],
                          ["first line second"])
-        document = "# A heading\n\n- One entry\n  goes on.\n- Another\n\n    code is left out of it\n\n| a cell of words | b |\n"
+        document = ("# A heading\n\n- One entry\n  goes on.\n- Another\n\n    code is left out of it\n\n"
+                    "| a cell of words | b |\n")
         self.assertEqual([text.text for text in prose.texts("x.md", document)],
                          ["A heading", "One entry goes on.", "Another", "code is left out of it", " a cell of words "])
 

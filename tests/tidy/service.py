@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that systemd accepts the unit: `service.py UNIT PROGRAM...`. Built programs stand in for the installed ones."""
+"""Checks that systemd accepts the unit: `service.py UNIT PROGRAM...`. Built programs replace the installed ones."""
 
 import pathlib
 import shutil

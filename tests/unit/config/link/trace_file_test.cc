@@ -63,7 +63,7 @@ TEST_F(TraceFile, RefusesWhatIsNoDelayTrace) {
   const auto error = [this](const std::string& text) { return error_of(text, read_delay_trace); };
   EXPECT_EQ(error(""), ": has no step; write lines like 15s 30ms");
   EXPECT_EQ(error("15s\n"), ":1: is not a step; write a time and a delay, like 15s 30ms");
-  EXPECT_EQ(error("15s 30\n").substr(0, 20), ":1: \"30\" is not a time;");
+  EXPECT_EQ(error("15s 30\n").substr(0, 23), ":1: \"30\" is not a time;");
   EXPECT_EQ(error("1s 20ms\n1s 30ms\n"),
             ":2: is not later than the step before it; write them in ascending order");
   EXPECT_EQ(error("1s 20s\n"), ":1: is a delay above 10s; write a shorter one");

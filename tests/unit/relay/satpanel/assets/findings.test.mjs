@@ -27,9 +27,9 @@ test("a gateway that is well has no finding", () => {
 test("each thing that is wrong is found", () => {
   const found = (part, more) => texts({...well(), [part]: more});
   const status = (more) => found("status", {...well().status, ...more});
-  assert.match(status({age_ms: 3000})[0], /^The worker has told nothing for 3\.00 s\.$/);
+  assert.match(status({age_ms: 3000})[0], /^The worker has not reported for 3\.00 s\.$/);
   assert.match(status({new_flows: "bypass"})[0], /^Bypass is on/);
-  assert.match(status({new_flows: "draining"})[0], /its last flow of 3\.$/);
+  assert.match(status({new_flows: "draining"})[0], /Open flows: 3\.$/);
   assert.match(status({arena_used_bytes: 91})[0], /^Memory is low: 91\.00%/);
   assert.deepEqual(status({arena_used_bytes: 90}), []);
   const port = (link) => found("ports", {lan: {name: "lan", link}});
@@ -40,7 +40,7 @@ test("each thing that is wrong is found", () => {
     "Peer far is silent: new connections are bridged, open ones wait.",
   ]);
   assert.match(found("peers", [peer("far", "alive", {new_flows: "bypass"})])[0], /no new flows/);
-  assert.deepEqual(found("error", "no flows"), ["It does not answer all: no flows."]);
+  assert.deepEqual(found("error", "no flows"), ["The gateway did not answer all requests: no flows."]);
 });
 
 test("five peers are named, and the others are counted", () => {
@@ -66,7 +66,7 @@ test("twenty alarms are shown, and the others are counted", () => {
   const alarms = Array.from({length: 23}, (_, i) => alarm(`rule ${i}`, "match"));
   const found = texts({...well(), alarms});
   assert.equal(found.length, 21);
-  assert.equal(found[20], "3 more things are wrong.");
+  assert.equal(found[20], "3 more alarms are open.");
 });
 
 test("the worst findings are first", () => {

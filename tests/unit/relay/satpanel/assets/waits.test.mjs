@@ -11,7 +11,7 @@ function rowsOf(table) {
     "utf8",
   );
   const body = source.split(`constexpr Reason ${table}[] = {`)[1].split("\n};")[0];
-  return [...body.matchAll(/\{"(\w+)", "([^"]*)"\}/g)].map((match) => match.slice(1));
+  return [...body.matchAll(/\{"(\w+)",\s+"([^"]*)"\}/g)].map((match) => match.slice(1));
 }
 
 test("the sentences are those of satrelayctl", () => {

@@ -166,7 +166,8 @@ TEST(RenderFlow, SaysWhatEachDirectionWaitsFor) {
                            "window: mirror", "peer remote, RTT 551 ms, loss 1.04%, 50.0 Mbit/s",
                            "auto, dictionary 0123456789abcdef, 2.00 MiB became 512 KiB",
                            "unsent 4.00 KiB, not acknowledged -, credit 0",
-                           "waits          the far host reads more slowly than this one writes",
+                           "waits          the far host reads more slowly than this host sends: "
+                           "no credit is left",
                            "waits          of a later version"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
   }

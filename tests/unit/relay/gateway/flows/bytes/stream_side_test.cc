@@ -42,20 +42,20 @@ TEST_F(StreamSideTest, AFlowWaitsForAPeerThatHasYetToAnswer) {
                                                peer_, peer_, 1, Lane{}, 16, now_));
   f_.peer = 1;
   EXPECT_EQ(side_->open(kSlot, f_, now_), Opening::kLater);
-  EXPECT_EQ(f_.state, FlowState::kHandshake);
+  EXPECT_EQ(f_.state, FlowState::kAwaitsPeer);
 }
 
 TEST_F(StreamSideTest, ThereIsNoStreamToAPeerThatHasStopped) {
   peer_.far().close(now_);
   exchange();
   EXPECT_EQ(side_->open(kSlot, f_, now_), Opening::kPeerGone);
-  EXPECT_EQ(f_.state, FlowState::kHandshake);
+  EXPECT_EQ(f_.state, FlowState::kAwaitsPeer);
 }
 
 TEST_F(StreamSideTest, WithoutPlaceForAStreamResourcesAreToBlameAndNotThePeer) {
   while (session().open_stream({}, 0, now_)) continue;
   EXPECT_EQ(side_->open(kSlot, f_, now_), Opening::kNoResources);
-  EXPECT_EQ(f_.state, FlowState::kHandshake);
+  EXPECT_EQ(f_.state, FlowState::kAwaitsPeer);
 }
 
 TEST_F(StreamSideTest, AStreamOfThePeerBecomesTheFlows) {
