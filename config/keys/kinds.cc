@@ -84,7 +84,8 @@ std::string share_text(double share) {
   return {buffer.data(), end};
 }
 
-Kind<std::string> text(std::string hint, std::string show_empty, std::string allowed) {
+Kind<std::string> text(const std::string& hint, const std::string& show_empty,
+                       std::string allowed) {
   return {
       .read = [hint](const Value& value) { return value.text(hint); },
       .show = [show_empty](const std::string& value) { return value.empty() ? show_empty : value; },

@@ -54,6 +54,6 @@ Kind<bool> either(std::string yes, std::string no, bool standard);
 std::string share_text(double share);
 
 // Any text, unchanged. `show_empty`: the text that is shown for an empty value.
-Kind<std::string> text(std::string hint, std::string show_empty, std::string allowed);
+Kind<std::string> text(const std::string& hint, const std::string& show_empty, std::string allowed);
 
 }  // namespace satrelay::config
