@@ -177,7 +177,7 @@ TEST_F(Events, KeysThatAreChangedAfterTheirTime) {
   EXPECT_EQ(take(), Names{"peer_alive"});
   run_for(stp::Security().time_per_key + Duration::seconds(10));
   EXPECT_EQ(take(), Names{"key_changed"});
-  EXPECT_EQ(last_detail.substr(0, 9), "1 of ours") << last_detail;
+  EXPECT_EQ(last_detail.substr(0, 22), "keys so far: 1 of ours") << last_detail;
 }
 
 TEST_F(Events, ATableThatIsFull) {
