@@ -20,7 +20,7 @@ Configures and compiles programs and tests into build/, without the benchmarks.
               more, everything is compiled anew, and a frame takes a seventh less time
   --untrained the default for all others: compiles at once. A folder that is trained stays so
 
-What one of them has compiled in build/ the next one does not compile again, unless it trains. A
+A call does not compile again what an earlier call has compiled in build/, unless it trains. A
 folder that an interrupted call has left is completed, or begun anew.
 END
 }
@@ -76,8 +76,8 @@ fi
 if [ "$trained" = yes ] && [ $build = build-sanitize ]; then
   die "sanitizers and training do not go together: leave out --trained"
 fi
-# What is installed is worth a minute of training. What is built again and again is not, and only in an untrained folder
-# are warnings errors.
+# Installed programs are worth a minute of training. A developer builds too often for that, and needs warnings to be
+# errors, which they are in an untrained folder only.
 if [ -z "$trained" ]; then
   if [ "${targets[*]}" = programs ]; then trained=yes; else trained=no; fi
 fi

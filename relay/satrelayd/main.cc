@@ -68,7 +68,7 @@ std::optional<config::Contradiction> object(const config::Gateway& config) {
   return find_excess(config, memory_of(config), config::machine_memory());
 }
 
-// Who may use the sockets.
+// The users and groups that may use the sockets.
 struct Accesses {
   ops::SocketAccess stats;
   ops::SocketAccess control;

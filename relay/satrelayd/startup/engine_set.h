@@ -26,7 +26,7 @@ class EngineSet {
   EngineSet(const config::Gateway& config, Devices& devices);
 
   Engines& engines() { return *engines_; }
-  // Of the last worker; all but the share is the same for all.
+  // The identity of the last worker. All workers have the same one, except for the share.
   const gateway::Identity& identity() const { return identity_; }
 
  private:

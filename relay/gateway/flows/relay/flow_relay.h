@@ -229,7 +229,7 @@ class FlowRelay final : public stp::StreamSource, public FlowCapacity, public La
   void share_with_endpoints();
 
   // (flow_relay_moving.cc)
-  // What an accepted segment shows about the MAC in use.
+  // The evidence of an accepted segment about the MAC in use.
   enum class MacObservation : std::uint8_t {
     kAcknowledges,  // new bytes: frames to this MAC reach the host
     kBrings,        // new data
