@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "pep/base/image/image.h"
+
 namespace satrelay {
 
 struct MacAddress {
@@ -63,6 +65,8 @@ class IpAddress {
     const auto of_b = std::bit_cast<Words>(b.octets_);
     return ((of_a[0] ^ of_b[0]) | (of_a[1] ^ of_b[1])) == 0 && a.version_ == b.version_;
   }
+
+  void image(Image& image) { image(octets_, version_); }
 
  private:
   std::array<std::uint8_t, 16> octets_{};

@@ -21,6 +21,7 @@
 #include "pep/base/bytes.h"
 #include "pep/base/check.h"
 #include "pep/base/equal_parts.h"
+#include "pep/base/image/image.h"
 
 namespace satrelay {
 
@@ -138,6 +139,13 @@ class Arena {
   // For an arena that is not a part.
   void set_promised(std::uint64_t bytes) { kept_for_.promised = bytes; }
 
+  // The accounts: which blocks and reserves are taken, and by which part. The memory itself, and the
+  // sizes, are no part of it. A whole arena comes before its parts.
+  void image(Image& image) {
+    if (own_pool_) image(*own_pool_);
+    image(held_, reserves_held_, blocks_of_reserves_, partly_taken_, promise_used_, kept_);
+  }
+
   // To check the accounts: bytes kept for this part, and for all parts.
   std::uint64_t kept() const { return kept_; }
   std::uint64_t kept_for_all() const { return pool_->kept; }
@@ -148,6 +156,7 @@ class Arena {
     std::uint16_t taken = 0;  // one bit for each of its reserves
     // Links of the owner's list of blocks with room for another reserve, while the block is listed.
     BlockIndex previous = kNoBlock, next = kNoBlock;
+    void image(Image& image) { image(taken, previous, next); }
   };
   // State that the parts share.
   struct Pool {
@@ -159,6 +168,9 @@ class Arena {
     std::uint64_t promised = 0;                 // bytes, of all parts
     std::uint64_t kept = 0;                     // bytes, for all parts
     std::uint64_t kept_blocks_of_reserves = 0;  // blocks kept for reserves, of all parts
+    void image(Image& image) {
+      image(free, blocks_of_reserves, reserves_taken, divisions, kept);
+    }
   };
 
   BlockIndex take_free_block() {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "pep/base/image/image.h"
 #include "pep/base/time.h"
 
 namespace satrelay {
@@ -39,6 +40,8 @@ class RecentCount {
     current_ -= taken - old;
     return taken;
   }
+
+  void image(Image& image) { image(previous_, current_, begun_); }
 
  private:
   void turn(Duration period, Instant now) {

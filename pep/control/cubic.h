@@ -4,6 +4,7 @@
 // at the host's window.
 #pragma once
 
+#include "pep/base/image/image.h"
 #include "pep/control/window_controller.h"
 
 namespace satrelay::control {
@@ -21,6 +22,11 @@ class Cubic final : public WindowController {
   std::uint64_t window() const override { return window_; }
   std::uint64_t slow_start_threshold() const override { return threshold_; }
 
+  void image(Image& image) override {
+    image(segment_, initial_, window_, threshold_, prior_window_, largest_window_, credit_, epoch_,
+          last_ack_, after_timeout_);
+  }
+
  private:
   // The congestion avoidance stage since the last reduction, in segments and seconds.
   struct Epoch {
@@ -29,6 +35,7 @@ class Cubic final : public WindowController {
     double k = 0;         // when the cubic reaches `origin`
     double origin = 0;    // W_max
     double friendly = 0;  // W_est
+    void image(Image& image) { image(begun, length, k, origin, friendly); }
   };
   std::uint64_t reduced(std::uint64_t flight) const;
   void begin_epoch();

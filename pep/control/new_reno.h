@@ -3,6 +3,7 @@
 // needs no window inflation: the sender's pipe (RFC 6675) does that work.
 #pragma once
 
+#include "pep/base/image/image.h"
 #include "pep/control/window_controller.h"
 
 namespace satrelay::control {
@@ -19,6 +20,10 @@ class NewReno final : public WindowController {
   void set_segment_size(std::uint32_t segment_size) override;
   std::uint64_t window() const override { return window_; }
   std::uint64_t slow_start_threshold() const override { return threshold_; }
+
+  void image(Image& image) override {
+    image(segment_, initial_, window_, threshold_, credit_, after_timeout_);
+  }
 
  private:
   std::uint64_t halved(std::uint64_t flight) const;

@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 
+#include "pep/base/image/image.h"
 #include "pep/base/time.h"
 
 namespace satrelay::control {
@@ -41,6 +42,7 @@ class WindowController {
   // Bytes. kNoThreshold: no loss is known, so after on_idle_restart() the controller equals a new
   // one.
   virtual std::uint64_t slow_start_threshold() const = 0;
+  virtual void image(Image& image) = 0;
 };
 
 // Larger than any window a peer can announce; keeps the arithmetic far from overflow.

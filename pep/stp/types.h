@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "pep/base/address.h"
+#include "pep/base/image/image.h"
 
 namespace satrelay::stp {
 
@@ -61,6 +62,7 @@ struct IcmpRefusal {
   std::uint8_t code = 0;
   // nullopt: the error is the far gateway's own, as it has not found the host on its LAN.
   std::optional<IpAddress> sender = {};
+  void image(Image& image) { image(type, code, sender); }
   friend bool operator==(const IcmpRefusal&, const IcmpRefusal&) = default;
 };
 
@@ -73,6 +75,7 @@ enum class FecMode : std::uint8_t { kAuto, kOff };
 struct UrgentNotice {
   std::uint64_t after = 0;
   std::uint64_t mark = 0;  // 0: there is no mark
+  void image(Image& image) { image(after, mark); }
   friend bool operator==(const UrgentNotice&, const UrgentNotice&) = default;
 };
 
@@ -80,6 +83,7 @@ struct UrgentNotice {
 struct HostAnswer {
   std::uint64_t question = 0;  // the latest question that this answers; 0: none was answered
   bool silent = false;         // the host did not answer
+  void image(Image& image) { image(question, silent); }
   friend bool operator==(const HostAnswer&, const HostAnswer&) = default;
 };
 
@@ -93,6 +97,9 @@ struct Confirmation {
   std::uint64_t keep_alives = 0;
   UrgentNotice urgent = {};  // needs its capability
   HostAnswer word = {};      // needs its capability
+  void image(Image& image) {
+    image(answered, ended, delivered, window, keep_alives, urgent, word);
+  }
   friend bool operator==(const Confirmation&, const Confirmation&) = default;
 };
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "pep/base/image/image.h"
 #include "pep/base/time.h"
 
 namespace satrelay::tcp {
@@ -18,6 +19,8 @@ class ChallengeLimit {
     }
     return sent_ < kMostPerSecond && ++sent_ > 0;
   }
+
+  void image(Image& image) { image(second_, sent_); }
 
  private:
   static constexpr std::uint8_t kMostPerSecond = 10;

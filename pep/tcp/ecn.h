@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "pep/base/image/image.h"
 #include "pep/wire/tcp.h"
 
 namespace satrelay::tcp {
@@ -44,6 +45,8 @@ class Ecn {
     return true;
   }
   bool echo() const { return echo_; }
+
+  void image(Image& image) { image(offered_, agreed_, echo_); }
 
  private:
   bool offered_ = false;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "pep/base/image/image.h"
 #include "pep/base/time.h"
 
 namespace satrelay::tcp {
@@ -47,6 +48,12 @@ class KeepAlive {
     const bool owed = owed_;
     owed_ = false;
     return owed;
+  }
+
+  void image(Image& image) {
+    unanswered_ = image.same(unanswered_) & 0x3fU;
+    owed_ = image.same(owed_);
+    listening_ = image.same(listening_);
   }
 
  private:

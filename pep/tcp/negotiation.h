@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "pep/base/image/image.h"
 #include "pep/tcp/types.h"
 #include "pep/wire/tcp.h"
 
@@ -26,6 +27,9 @@ struct Negotiation {
   bool selective = false;
   bool timestamps = false;
 
+  void image(Image& image) {
+    image(segment_limit, send_scale, receive_scale, selective, timestamps);
+  }
   // Payload of a segment without SACK blocks.
   std::uint16_t segment_size() const {
     return static_cast<std::uint16_t>(segment_limit - (timestamps ? kTimestampsSize : 0));
@@ -39,6 +43,8 @@ struct Offer {
   std::optional<std::uint8_t> window_scale;
   bool sack_permitted = false;
   bool timestamps = false;
+
+  void image(Image& image) { image(mss, window_scale, sack_permitted, timestamps); }
 };
 
 // The part of the configuration that our SYN announces.

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "pep/base/image/image.h"
 #include "pep/base/sequence.h"
 
 namespace satrelay::tcp {
@@ -24,6 +25,8 @@ class SequenceSpace {
     const std::uint32_t truncated = sequence - base_;
     return static_cast<std::int64_t>(unwrap_sequence<32>(truncated, reference + kLead) - kLead);
   }
+
+  void image(Image& image) { image(base_); }
 
  private:
   std::uint32_t base_ = 0;

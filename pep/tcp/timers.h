@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "pep/base/image/image.h"
 #include "pep/base/time.h"
 
 namespace satrelay::tcp {
@@ -57,6 +58,8 @@ class Timers {
   void trim() {
     if (next().is_never()) deadlines_.reset();
   }
+
+  void image(Image& image) { image(deadlines_); }
 
  private:
   using Deadlines = std::array<Instant, static_cast<std::size_t>(Timer::kCount)>;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "pep/base/image/image.h"
 #include "pep/base/time.h"
 #include "pep/wire/tcp.h"
 
@@ -40,6 +41,13 @@ class Timestamps {
     if (echo == 0 || elapsed > kOldestEcho) return Instant::never();
     const std::int64_t ticks = now.to_nanoseconds() / 1'000'000 - elapsed + 1;
     return Instant::from_nanoseconds(ticks * 1'000'000);
+  }
+
+  // The clock goes on as its peer knows it, though the epoch of Instant may be another.
+  void image(Image& image) {
+    std::uint32_t clock = value(image.now());
+    image(clock, recent_);
+    if (image.reads()) offset_ += clock - value(image.now());
   }
 
  private:

@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "pep/base/image/image.h"
+
 namespace satrelay::tcp {
 
 class UrgentMarks {
@@ -54,6 +56,8 @@ class UrgentMarks {
     return 0;
   }
   std::uint64_t passed() const { return passed_; }  // the last mark that pass() removed; 0: none
+
+  void image(Image& image) { image(marks_, count_, passed_); }
 
  private:
   std::uint64_t last() const { return count_ == 0 ? 0 : marks_[count_ - 1]; }

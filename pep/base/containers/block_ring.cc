@@ -136,6 +136,33 @@ void BlockRing::grow(std::uint64_t keys) {
   ring_ = std::move(larger);
 }
 
+void BlockRing::image(Image& image) {
+  image(base_, reserve_, reserve_used_);
+  std::uint64_t first = has_keys() ? ring_->first : 0;
+  image(first);
+  const std::size_t keys = image.count(has_keys() ? ring_->keys : 0);
+  if (image.reads()) {
+    ring_.reset();
+    if (keys > 0) {
+      grow(keys);
+      ring_->first = first;
+      ring_->keys = static_cast<std::uint32_t>(keys);
+    }
+  }
+  for (std::uint64_t key = first; key < first + keys; ++key) {
+    BlockIndex& block = ring_->place(key);
+    image(block);
+    if (block == kNoBlock || block < arena_->total_blocks()) continue;
+    block = kNoBlock;
+    image.fail();
+  }
+  if (image.reads()) return;
+  ring_.reset();
+  base_ = 0;
+  reserve_ = kNoReserve;
+  reserve_used_ = 0;
+}
+
 BlockRing::RingPtr BlockRing::make_ring(std::uint64_t places) {
   void* memory = ::operator new(sizeof(Ring) + places * sizeof(BlockIndex));
   RingPtr ring(new (memory) Ring);

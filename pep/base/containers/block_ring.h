@@ -18,6 +18,7 @@
 #include "pep/base/arena.h"
 #include "pep/base/check.h"
 #include "pep/base/containers/range_set.h"
+#include "pep/base/image/image.h"
 
 namespace satrelay {
 
@@ -80,6 +81,10 @@ class BlockRing {
   void trim() {
     if (!has_keys()) ring_.reset();
   }
+
+  // The numbers of the blocks and of the reserve. A ring that was written has none of them any
+  // more: the image holds them. A ring that is read must be empty.
+  void image(Image& image);
 
   // Both count one by one: O(keys).
   std::size_t blocks_held() const;

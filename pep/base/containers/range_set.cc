@@ -13,6 +13,9 @@ namespace {
 constexpr std::size_t kHalfInFront = 2;
 constexpr std::size_t kQuarterInFront = 4;
 
+// No image has a set with more room than this, in ranges.
+constexpr std::size_t kMostRoom = std::size_t{1} << 24;
+
 }  // namespace
 
 RangeSet::StorePtr RangeSet::make_store(std::size_t room) {
@@ -173,6 +176,35 @@ void RangeSet::clear() {
   store_->head = 0;
   store_->tail = 0;
   store_->total = 0;
+}
+
+void RangeSet::image(Image& image) {
+  if (!image.same(store_ != nullptr)) return store_.reset();
+  std::size_t head = 0, room = 0;
+  std::uint64_t moved = 0;
+  if (!image.reads()) {
+    head = store_->head;
+    room = store_->room;
+    moved = store_->moved;
+  }
+  image(head, room, moved);
+  const std::size_t count = image.count(range_count());
+  if (image.reads()) {
+    if (room > kMostRoom || head > room || count > room - head) image.fail();
+    if (image.failed()) return store_.reset();
+    store_ = make_store(room);
+    store_->head = head;
+    store_->tail = head + count;
+    store_->moved = moved;
+  }
+  std::uint64_t before = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    Range& range = *at(i);
+    image(range);
+    if (range.end <= range.begin || (i > 0 && range.begin <= before)) image.fail();
+    before = range.end;
+    if (image.reads()) store_->total += range.size();
+  }
 }
 
 }  // namespace satrelay

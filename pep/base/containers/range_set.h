@@ -12,11 +12,15 @@
 #include <new>
 #include <span>
 
+#include "pep/base/image/image.h"
+
 namespace satrelay {
 
 struct Range {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;  // exclusive
+
+  void image(Image& image) { image(begin, end); }
 
   std::uint64_t size() const { return end - begin; }
   friend bool operator==(const Range&, const Range&) = default;
@@ -56,6 +60,7 @@ class RangeSet {
   void trim() {
     if (empty()) store_.reset();
   }
+  void image(Image& image);  // with the places of the ranges, on which the cost of edits depends
 
  private:
   // Header of the store. Its slots follow in the same piece of memory.

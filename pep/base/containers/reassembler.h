@@ -73,6 +73,8 @@ class Reassembler {
     blocks_.trim();
     out_of_order_.trim();
   }
+  // Takes the blocks, as in BlockRing. `bytes_a_piece` is no part of it.
+  void image(Image& image) { image(blocks_, out_of_order_, in_order_); }
   const Arena& arena() const { return blocks_.arena(); }
 
   // To check the accounts, O(stored()): the blocks of the arena, counted one by one; and whether

@@ -48,6 +48,8 @@ class ConfirmationExchange {
   }
   const Confirmation& theirs() const { return state_ ? state_->theirs : kNothing; }
 
+  void image(Image& image) { image(state_); }
+
  private:
   static constexpr Confirmation kNothing{};
   struct State {
@@ -56,6 +58,7 @@ class ConfirmationExchange {
     std::uint64_t sent = 0;
     std::uint64_t acknowledged = 0;
     std::uint64_t heard = 0;
+    void image(Image& image) { image(ours, theirs, sent, acknowledged, heard); }
   };
   State& state() {
     if (!state_) state_ = std::make_unique<State>();

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "pep/base/image/image.h"
 #include "pep/base/time.h"
 
 namespace satrelay::stp {
@@ -43,6 +44,8 @@ class DrainPrediction {
     const auto predicted = static_cast<std::uint64_t>(static_cast<double>(taken_) * shares * 4);
     return std::min(limit, std::max(predicted, kSmallestWindow));
   }
+
+  void image(Image& image) { image(since_, taken_); }
 
  private:
   Instant since_ = Instant::never();  // since then there has been a backlog

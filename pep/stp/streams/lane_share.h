@@ -8,12 +8,16 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "pep/base/image/image.h"
+
 namespace satrelay::stp {
 
 // The share of one stream.
 struct LaneShare {
   std::uint64_t base = 0;  // offset from which on the share is used
   std::uint16_t left = 0;
+
+  void image(Image& image) { image(base, left); }
 };
 
 class LaneShares {

@@ -60,6 +60,8 @@ class LostRanges {
     for (RangeSet& set : *by_losses_) set.clear();
   }
 
+  void image(Image& image) { image(by_losses_); }
+
  private:
   using Sets = std::array<RangeSet, kMaxLosses>;
   std::unique_ptr<Sets> by_losses_;  // allocated with the first loss

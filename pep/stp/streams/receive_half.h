@@ -90,11 +90,16 @@ class ReceiveHalf {
     if (bytes_.readable() == 0) pace_.reset();
   }
 
+  void image(Image& image) {
+    image(pace_, charged_, granted_, told_, told_at_, final_size_, bytes_);
+  }
+
  private:
   bool holds(std::uint64_t begin, std::uint64_t end) const;
   struct Pace {
     DrainPrediction drain;
     RecentCount taken;
+    void image(Image& image) { image(drain, taken); }
   };
   Pace& pace() {
     if (!pace_) [[unlikely]]

@@ -79,6 +79,8 @@ class SendHalf {
   std::uint64_t moved() const { return acknowledged_.moved() + lost_.moved(); }
   std::size_t blocks_held() const { return queue_.blocks_held(); }  // counted anew
 
+  void image(Image& image) { image(queue_, sent_, limit_, acknowledged_, lost_, fin_); }
+
  private:
   enum class Fin : std::uint8_t { kOpen, kPending, kSent, kAcknowledged };
   bool was_sent(std::uint64_t offset, std::uint64_t length, bool fin) const {

@@ -27,7 +27,7 @@ namespace satrelay::stp {
 
 struct Stream {
   enum class Phase : std::uint8_t { kFree, kAwaitingOpen, kOpen, kResetting };
-  using Level = StreamHot::Level;
+  using Level = StreamPlaces::Level;
   using Pending = StreamHot::Pending;
 
   static constexpr std::uint16_t kGenerationMask = 0x1ff;  // as many bits as packets remember
@@ -85,9 +85,8 @@ struct Stream {
   std::unique_ptr<std::byte[]> metadata_bytes;
   ConstBytes metadata() const { return {metadata_bytes.get(), metadata_size}; }
   void set_metadata(ConstBytes bytes) {
-    metadata_bytes = std::make_unique_for_overwrite<std::byte[]>(bytes.size());
+    make_metadata(bytes.size());
     std::copy(bytes.begin(), bytes.end(), metadata_bytes.get());
-    metadata_size = static_cast<std::uint16_t>(bytes.size());
   }
   void forget_metadata() {
     metadata_bytes.reset();
@@ -101,6 +100,10 @@ struct Stream {
     send.disown();
     return false;
   }
+  // Both halves and their state, without the places in lists and in the schedule, which belong to
+  // Streams. A stream that was written has no blocks any more. A stream that is read has the same
+  // slot, and its places are put back afterwards.
+  void image(Image& image);
   void drop_memory() {
     send.reset();
     send.disown();
@@ -118,27 +121,31 @@ struct Stream {
   bool has_more() const { return !send.finished() && behind_rest == Behind::kMore; }
 
  private:
+  void make_metadata(std::size_t size) {
+    metadata_bytes = std::make_unique_for_overwrite<std::byte[]>(size);
+    metadata_size = static_cast<std::uint16_t>(size);
+  }
   static constexpr StreamHot kIdle{};
   std::unique_ptr<StreamHot> hot_;
 };
 
-template <ListHook<Stream> StreamHot::*Hook>
+template <ListHook<Stream> StreamPlaces::*Hook>
 struct HotHook {
-  static const ListHook<Stream>* find(const Stream& stream) { return &(stream.hot().*Hook); }
-  static ListHook<Stream>& of(Stream& stream) { return stream.heat().*Hook; }
+  static const ListHook<Stream>* find(const Stream& stream) { return &(stream.hot().places.*Hook); }
+  static ListHook<Stream>& of(Stream& stream) { return stream.heat().places.*Hook; }
 };
 
-using NewList = HookedList<Stream, HotHook<&StreamHot::new_hook>>;
-using LostList = HookedList<Stream, HotHook<&StreamHot::lost_hook>>;
-using OpenList = HookedList<Stream, HotHook<&StreamHot::open_hook>>;
-using FinList = HookedList<Stream, HotHook<&StreamHot::fin_hook>>;
-using ResetList = HookedList<Stream, HotHook<&StreamHot::reset_hook>>;
-using CreditList = HookedList<Stream, HotHook<&StreamHot::credit_hook>>;
-using ConfirmList = HookedList<Stream, HotHook<&StreamHot::confirm_hook>>;
-using EventList = HookedList<Stream, HotHook<&StreamHot::event_hook>>;
-using LingerList = HookedList<Stream, HotHook<&StreamHot::linger_hook>>;
-using MemoryList = HookedList<Stream, HotHook<&StreamHot::memory_hook>>;
-using LaneList = HookedList<Stream, HotHook<&StreamHot::lane_hook>>;
-using UnreadList = HookedList<Stream, HotHook<&StreamHot::unread_hook>>;
+using NewList = HookedList<Stream, HotHook<&StreamPlaces::new_hook>>;
+using LostList = HookedList<Stream, HotHook<&StreamPlaces::lost_hook>>;
+using OpenList = HookedList<Stream, HotHook<&StreamPlaces::open_hook>>;
+using FinList = HookedList<Stream, HotHook<&StreamPlaces::fin_hook>>;
+using ResetList = HookedList<Stream, HotHook<&StreamPlaces::reset_hook>>;
+using CreditList = HookedList<Stream, HotHook<&StreamPlaces::credit_hook>>;
+using ConfirmList = HookedList<Stream, HotHook<&StreamPlaces::confirm_hook>>;
+using EventList = HookedList<Stream, HotHook<&StreamPlaces::event_hook>>;
+using LingerList = HookedList<Stream, HotHook<&StreamPlaces::linger_hook>>;
+using MemoryList = HookedList<Stream, HotHook<&StreamPlaces::memory_hook>>;
+using LaneList = HookedList<Stream, HotHook<&StreamPlaces::lane_hook>>;
+using UnreadList = HookedList<Stream, HotHook<&StreamPlaces::unread_hook>>;
 
 }  // namespace satrelay::stp

@@ -10,7 +10,7 @@
 
 namespace satrelay::stp {
 
-inline RoundPlace& round_place(Stream& stream) { return stream.heat().round; }
+inline RoundPlace& round_place(Stream& stream) { return stream.heat().places.round; }
 
 // A host's place on one level: its streams with new bytes, and the rest of its turn.
 struct HostTurn {

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "pep/base/containers/intrusive_list.h"
+#include "pep/base/image/image.h"
 #include "pep/base/time.h"
 #include "pep/stp/streams/round.h"
 #include "pep/stp/types.h"
@@ -15,21 +16,11 @@ namespace satrelay::stp {
 struct Stream;
 struct StreamGroup;
 
-struct StreamHot {
+// The places of a stream in the lists and in the schedule of Streams. They belong to these, and are
+// no part of a stream's image.
+struct StreamPlaces {
   // For the schedule: the first bytes of a stream go ahead of the rest.
   enum class Level : std::uint8_t { kYoung, kOlder };
-
-  // For the writer.
-  std::uint64_t rest = 0;         // bytes that the writer has beyond those it has written
-  std::uint32_t room_needed = 1;  // bytes of room before the writer is asked again
-
-  // Events not yet polled.
-  struct Pending {
-    bool opened = false, readable = false, writable = false, delivered = false, confirmed = false,
-         reset = false;
-    bool any() const { return opened || readable || writable || delivered || confirmed || reset; }
-  } pending;
-  ResetReason event_reason = ResetReason::kNone;
 
   // For the schedule (stream_schedule.h).
   Level new_level = Level::kYoung;  // valid while in a list
@@ -37,18 +28,6 @@ struct StreamHot {
   StreamGroup* group = nullptr;  // group of its class and host, while the stream counts there
   std::int64_t deficit = 0;      // bytes left of its turn
   RoundPlace round;              // place among the streams of its host
-
-  // For bytes that the reader has not taken (parked_bytes.h).
-  std::uint64_t reader_needs = 0;  // the reader takes at least so many at once, or none
-  std::uint64_t parked = 0;
-  Instant unread_since;
-
-  bool is_brief = false;  // created only for a frame to the peer, for an idle stream
-
-  // For its end.
-  std::uint64_t reset_final_size = 0;
-  IcmpRefusal icmp;  // of the RESET that is due, or of the event: only one side has sent one
-  Instant linger_deadline;
 
   // Hooks that bytes in progress need come first, so that they share cache lines.
   ListHook<Stream> new_hook;  // new bytes to send, or ready to produce them
@@ -64,19 +43,53 @@ struct StreamHot {
   ListHook<Stream> reset_hook;    // RESET due
   ListHook<Stream> linger_hook;
 
-  bool in_a_list() const {
+  bool any() const {
     for (const ListHook<Stream>* hook :
          {&new_hook, &event_hook, &unread_hook, &credit_hook, &lane_hook, &memory_hook, &lost_hook,
           &fin_hook, &confirm_hook, &open_hook, &reset_hook, &linger_hook}) {
       if (hook->linked()) return true;
     }
-    return false;
+    return group != nullptr;
   }
+};
+
+struct StreamHot {
+  // For the writer.
+  std::uint64_t rest = 0;         // bytes that the writer has beyond those it has written
+  std::uint32_t room_needed = 1;  // bytes of room before the writer is asked again
+
+  // Events not yet polled.
+  struct Pending {
+    bool opened = false, readable = false, writable = false, delivered = false, confirmed = false,
+         reset = false;
+    bool any() const { return opened || readable || writable || delivered || confirmed || reset; }
+    void image(Image& image) { image(opened, readable, writable, delivered, confirmed, reset); }
+  } pending;
+  ResetReason event_reason = ResetReason::kNone;
+  bool is_brief = false;  // created only for a frame to the peer, for an idle stream
+
+  // For bytes that the reader has not taken (parked_bytes.h).
+  std::uint64_t reader_needs = 0;  // the reader takes at least so many at once, or none
+  std::uint64_t parked = 0;
+  Instant unread_since;
+
+  // For its end.
+  std::uint64_t reset_final_size = 0;
+  IcmpRefusal icmp;  // of the RESET that is due, or of the event: only one side has sent one
+  Instant linger_deadline;
+
+  StreamPlaces places;
+
   // Whether nothing of value is lost if this is freed. A stream that was quiet for long is forgiven
   // what it has overdrawn of its turn.
   bool is_idle() const {
-    return !in_a_list() && group == nullptr && !pending.any() && rest == 0 && room_needed == 1 &&
-           reader_needs == 0 && parked == 0;
+    return !places.any() && !pending.any() && rest == 0 && room_needed == 1 && reader_needs == 0 &&
+           parked == 0;
+  }
+  // Without the places.
+  void image(Image& image) {
+    image(rest, room_needed, pending, event_reason, is_brief, reader_needs, parked, unread_since,
+          reset_final_size, icmp, linger_deadline);
   }
 };
 

@@ -58,14 +58,14 @@ StreamGroup& StreamSchedule::enter_group(Stream& stream) {
     if (shares_ != nullptr) group->share = shares_->join(stream.stream_class, stream.host);
   }
   ++group->streams;
-  hot.group = group.get();
-  hot.round = {};
+  hot.places.group = group.get();
+  hot.places.round = {};
   return *group;
 }
 
 void StreamSchedule::leave(Stream& stream) {
-  if (stream.hot().group == nullptr) return;
-  StreamGroup& group = *std::exchange(stream.heat().group, nullptr);
+  if (stream.hot().places.group == nullptr) return;
+  StreamGroup& group = *std::exchange(stream.heat().places.group, nullptr);
   if (--group.streams > 0) return;
   if (group.is_counted) --group.share->places;
   if (shares_ != nullptr) shares_->leave(group.share);
@@ -107,7 +107,7 @@ void StreamSchedule::go_on(WorkCount& work) {
 
 void StreamSchedule::list_new(Stream& stream) {
   StreamGroup& group = group_of(stream);
-  const Stream::Level level = stream.heat().new_level = level_of(stream.send.sent());
+  const Stream::Level level = stream.heat().places.new_level = level_of(stream.send.sent());
   HostTurn& turn = group.turn(level);
   turn.streams.add(stream, std::uint64_t{turn.count} * turn_);
   ++turn.count;
@@ -122,8 +122,8 @@ void StreamSchedule::list_new(Stream& stream) {
 }
 
 void StreamSchedule::unlist_new(Stream& stream) {
-  StreamGroup& group = *stream.hot().group;
-  const Stream::Level level = stream.hot().new_level;
+  StreamGroup& group = *stream.hot().places.group;
+  const Stream::Level level = stream.hot().places.new_level;
   HostTurn& turn = group.turn(level);
   turn.streams.remove(stream);
   --turn.count;
@@ -142,7 +142,7 @@ void StreamSchedule::unlist_new(Stream& stream) {
 void StreamSchedule::set_new(Stream& stream, bool has_new) {
   if (!has_new) {
     if (NewList::contains(stream)) unlist_new(stream);
-    if (stream.hot().deficit > 0) stream.heat().deficit = 0;
+    if (stream.hot().places.deficit > 0) stream.heat().places.deficit = 0;
   } else if (!NewList::contains(stream)) {
     list_new(stream);
   }
@@ -158,7 +158,7 @@ const Stream* StreamSchedule::only_new() const {
 }
 
 std::uint64_t StreamSchedule::sharers(const Stream& stream) const {
-  const StreamGroup* group = stream.hot().group;
+  const StreamGroup* group = stream.hot().places.group;
   const std::uint64_t waiting = std::max<std::uint64_t>(hosts(stream.stream_class), 1);
   const std::uint64_t of_host = group == nullptr ? 0 : group->young.count + group->older.count;
   return waiting * std::max<std::uint64_t>(of_host, 1);
@@ -168,11 +168,11 @@ std::uint64_t StreamSchedule::turn_left(const Stream& stream) const {
   if (!NewList::contains(stream) || !others_wait(stream)) return kNoLimit;
   const Class& c = classes_[stream.stream_class];
   const StreamHot& hot = stream.hot();
-  const HostTurn& turn = hot.group->turn(hot.new_level);
-  const auto& hosts = hot.new_level == Stream::Level::kYoung ? c.young : c.older;
+  const HostTurn& turn = hot.places.group->turn(hot.places.new_level);
+  const auto& hosts = hot.places.new_level == Stream::Level::kYoung ? c.young : c.older;
   std::int64_t left = turn_;  // streams of the other level wait
-  if (hosts.front() != hosts.back()) left = turn.deficit / hot.group->factor();
-  if (turn.streams.front() != turn.streams.back()) left = std::min(left, hot.deficit);
+  if (hosts.front() != hosts.back()) left = turn.deficit / hot.places.group->factor();
+  if (turn.streams.front() != turn.streams.back()) left = std::min(left, hot.places.deficit);
   return left > 0 ? static_cast<std::uint64_t>(left) : turn_;
 }
 
@@ -187,13 +187,13 @@ Stream* StreamSchedule::next_new(schedule::ClassId stream_class) {
   // A host that waits elsewhere too overdraws by more than a turn. If very many hosts do so, a host
   // that still owes bytes gets the turn. Its debt is remembered.
   for (int passed = 0; !begin(*turn) && passed < kMostPassed; ++passed) {
-    auto& hosts = c.round(turn->streams.front()->hot().new_level);
+    auto& hosts = c.round(turn->streams.front()->hot().places.new_level);
     hosts.move_to_back(*turn);
     turn = hosts.front();
   }
   Stream* stream = turn->streams.front();
   StreamHot& hot = stream->heat();
-  if (hot.deficit <= 0) hot.deficit += turn_;
+  if (hot.places.deficit <= 0) hot.places.deficit += turn_;
   return stream;
 }
 
@@ -206,36 +206,36 @@ void StreamSchedule::on_new_sent(Stream& stream, std::size_t bytes, double loss_
     c.repair_share.on_other(bytes, repair_share(loss_ratio));
   }
   if (!c.young.empty() && !c.older.empty()) {
-    if (hot.new_level == Stream::Level::kYoung) {
+    if (hot.places.new_level == Stream::Level::kYoung) {
       c.young_share.on_preferred(bytes, kYoungShare);
     } else {
       c.young_share.on_other(bytes, kYoungShare);
     }
   }
-  HostTurn& turn = group.turn(hot.new_level);
-  c.round(hot.new_level).on_served(turn, bytes);
+  HostTurn& turn = group.turn(hot.places.new_level);
+  c.round(hot.places.new_level).on_served(turn, bytes);
   turn.streams.on_served(stream, bytes);
   const std::int64_t factor = group.factor();
   // A host that is promoted again and again would owe more than it can pay back.
   turn.deficit = std::max(turn.deficit - sent * factor, -std::int64_t{turn_} * factor);
   turn.is_promoted = false;
-  hot.deficit -= sent;
-  if (turn.deficit <= 0) c.round(hot.new_level).move_to_back(turn);
-  if (level_of(stream.send.sent()) != hot.new_level) {
+  hot.places.deficit -= sent;
+  if (turn.deficit <= 0) c.round(hot.places.new_level).move_to_back(turn);
+  if (level_of(stream.send.sent()) != hot.places.new_level) {
     unlist_new(stream);
-    hot.round = {};  // it was a place in another round
+    hot.places.round = {};  // it was a place in another round
     list_new(stream);
-  } else if (hot.deficit <= 0) {
+  } else if (hot.places.deficit <= 0) {
     turn.streams.move_to_back(stream);
   }
 }
 
 void StreamSchedule::promote(Stream& stream) {
   if (!NewList::contains(stream)) return;
-  HostTurn& turn = stream.hot().group->turn(stream.hot().new_level);
+  HostTurn& turn = stream.hot().places.group->turn(stream.hot().places.new_level);
   turn.is_promoted = true;
   turn.streams.move_to_front(stream);
-  class_of(stream).round(stream.hot().new_level).move_to_front(turn);
+  class_of(stream).round(stream.hot().places.new_level).move_to_front(turn);
 }
 
 // --- lost bytes ----------------------------------------------------------------------------------
@@ -257,11 +257,11 @@ void StreamSchedule::update_lost(Stream& stream) {
   }
   const Stream::Level level = level_of(stream.send.first_lost().range.begin);
   if (LostList::contains(stream)) {
-    if (level == stream.hot().lost_level) return;
+    if (level == stream.hot().places.lost_level) return;
     unlist_lost(stream);
   }
   group_of(stream);
-  stream.heat().lost_level = level;
+  stream.heat().places.lost_level = level;
   lost_list(stream).push_back(stream);
   if (NewList::contains(stream)) --class_of(stream).whole;
   has_lost_ |= schedule::class_bit(stream.stream_class);

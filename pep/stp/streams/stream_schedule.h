@@ -101,7 +101,7 @@ class StreamSchedule {
   void promote(Stream& stream);
   // How often new bytes of the stream are booked.
   static std::uint32_t factor(const Stream& stream) {
-    const StreamGroup* group = stream.hot().group;
+    const StreamGroup* group = stream.hot().places.group;
     return group == nullptr ? 1 : group->factor();
   }
   // The hosts of the class that have new bytes.
@@ -175,10 +175,10 @@ class StreamSchedule {
   Class& class_of(const Stream& stream) { return classes_[stream.stream_class]; }
   LostList& lost_list(Stream& stream) {
     Class& c = class_of(stream);
-    return stream.hot().lost_level == Stream::Level::kYoung ? c.lost_young : c.lost_older;
+    return stream.hot().places.lost_level == Stream::Level::kYoung ? c.lost_young : c.lost_older;
   }
   StreamGroup& group_of(Stream& stream) {
-    StreamGroup* const group = stream.hot().group;
+    StreamGroup* const group = stream.hot().places.group;
     return group != nullptr ? *group : enter_group(stream);
   }
   void change_rate(BitRate rate);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "pep/base/image/image.h"
 #include "pep/tcp/timers.h"
 
 namespace satrelay::tcp {
@@ -39,6 +40,8 @@ class AckPolicy {
     unacknowledged_ = 0;
     if (timers.armed(Timer::kDelayedAck)) timers.cancel(Timer::kDelayedAck);
   }
+
+  void image(Image& image) { image(unacknowledged_, full_segment_, quick_left_, now_); }
 
  private:
   // While the peer's congestion window is small, each delayed ACK would cost it a round trip.

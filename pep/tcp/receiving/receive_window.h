@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "pep/base/image/image.h"
+
 namespace satrelay::tcp {
 
 class ReceiveWindow {
@@ -36,6 +38,8 @@ class ReceiveWindow {
 
   std::uint64_t edge() const { return promised_; }  // data below is accepted
   std::uint64_t told() const { return told_; }      // edge of the last field sent
+
+  void image(Image& image) { image(limit_, promised_, told_, segment_size_, shift_); }
 
  private:
   std::uint64_t best_edge(const Memory& memory) const;

@@ -8,6 +8,7 @@
 
 #include "pep/base/arena.h"
 #include "pep/base/containers/reassembler.h"
+#include "pep/base/image/image.h"
 #include "pep/tcp/environment.h"
 #include "pep/tcp/receiving/ack_policy.h"
 #include "pep/tcp/receiving/receive_window.h"
@@ -94,6 +95,10 @@ class Receiver {
   void on_ack_sent() { acks_.on_sent(around_.timers); }
   const Reassembler& stream() const { return stream_; }
   bool fin_taken() const { return fin_taken_; }
+
+  void image(Image& image) {
+    image(report_, fin_, hold_from_, stream_, acks_, window_, fin_held_, fin_taken_, window_check_, frugal_);
+  }
 
  private:
   ReceiveWindow::Memory memory() const {

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "pep/base/containers/range_set.h"
+#include "pep/base/image/image.h"
 
 namespace satrelay::tcp {
 
@@ -27,12 +28,15 @@ class SackReport {
     if (memory_ && memory_->count == 0 && !memory_->duplicate) memory_.reset();
   }
 
+  void image(Image& image) { image(memory_); }
+
  private:
   static constexpr std::size_t kRemembered = 4;
   struct Memory {
     std::array<std::uint64_t, kRemembered> recent{};  // most recent first
     std::size_t count = 0;
     std::optional<Range> duplicate;
+    void image(Image& image) { image(recent, count, duplicate); }
   };
   Memory& memory() {
     if (!memory_) memory_ = std::make_unique<Memory>();

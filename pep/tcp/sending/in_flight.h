@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "pep/base/image/image.h"
 #include "pep/base/time.h"
 #include "pep/tcp/sending/rack.h"
 #include "pep/tcp/sending/tail_loss_probe.h"
@@ -24,6 +25,11 @@ struct InFlight {
   Duration persist_interval;
   std::uint32_t duplicates = 0;         // duplicate ACKs, without SACK
   std::unique_ptr<UrgentMarks> urgent;  // while the peer must be told of any
+
+  void image(Image& image) {
+    image(rack, probe, recovery_point, echo_point, timed_end, timed_at, persist_interval,
+          duplicates, urgent);
+  }
 };
 
 }  // namespace satrelay::tcp

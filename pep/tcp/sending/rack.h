@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "pep/base/image/image.h"
 #include "pep/tcp/sending/sent_segments.h"
 
 namespace satrelay::tcp {
@@ -73,6 +74,11 @@ class Rack {
   // Whether a new Rack would know as much of the path after its first round trip.
   bool is_plain() const {
     return segments_.empty() && !reordering_seen_ && !duplicate_round_ && multiple_ == 1;
+  }
+
+  void image(Image& image) {
+    image(segments_, newest_sent_at_, newest_end_, rtt_, minimum_rtt_, minimum_rtt_expires_,
+          highest_delivered_, reordering_seen_, duplicate_round_, multiple_, multiple_left_);
   }
 
  private:

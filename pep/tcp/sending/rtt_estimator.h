@@ -3,6 +3,7 @@
 // cause a timeout each time.
 #pragma once
 
+#include "pep/base/image/image.h"
 #include "pep/base/time.h"
 
 namespace satrelay::tcp {
@@ -27,6 +28,8 @@ class RttEstimator {
   Duration rto() const { return rto_; }
   Duration smoothed() const { return smoothed_; }  // zero before the first sample
   bool has_sample() const { return smoothed_ > Duration::zero(); }
+
+  void image(Image& image) { image(rto_, smoothed_, variance_); }
 
  private:
   Duration rto_;  // with backoff

@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "pep/base/containers/range_set.h"
+#include "pep/base/image/image.h"
 
 namespace satrelay::tcp {
 
@@ -91,6 +92,8 @@ class Scoreboard {
   }
   bool is_consistent() const;
 
+  void image(Image& image) { image(una_, next_, reports_); }
+
  private:
   template <typename Visitor>
   void for_each_hole(Range range, Visitor&& visit) const {
@@ -112,6 +115,7 @@ class Scoreboard {
     RangeSet sacked;
     RangeSet lost;
     std::uint64_t duplicate_credit = 0;
+    void image(Image& image) { image(sacked, lost, duplicate_credit); }
   };
   Reports& reports() {
     if (!reports_) reports_ = std::make_unique<Reports>();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "pep/base/containers/range_set.h"
+#include "pep/base/image/image.h"
 #include "pep/base/time.h"
 
 namespace satrelay::tcp {
@@ -86,6 +87,10 @@ class SentSegments {
 
   bool is_consistent() const;
 
+  void image(Image& image) {
+    image.owned(ring_, [] { return std::make_unique<Ring>(0); });
+  }
+
  private:
   struct Record {
     std::uint64_t begin = 0;
@@ -95,6 +100,9 @@ class SentSegments {
     bool in_flight = false;
     bool retransmitted = false;
     bool sacked = false;
+    void image(Image& image) {
+      image(begin, sent_at, older, newer, in_flight, retransmitted, sacked);
+    }
   };
   struct Ring {
     explicit Ring(std::size_t room) : records(room) {}
@@ -107,6 +115,9 @@ class SentSegments {
     std::uint32_t newest = 0;
     std::size_t in_flight = 0;
     std::size_t sacked = 0;
+    void image(Image& image) {
+      image(records, front, back, end, oldest, newest, in_flight, sacked);
+    }
   };
   // Only if there is a ring.
   Record& at(std::uint32_t id) { return ring_->records[id & (ring_->records.size() - 1)]; }

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "pep/base/containers/range_set.h"
+#include "pep/base/image/image.h"
 #include "pep/base/time.h"
 
 namespace satrelay::tcp {
@@ -54,6 +55,8 @@ class TailLossProbe {
     end_.reset();
     return Finding::kRepaired;
   }
+
+  void image(Image& image) { image(end_, retransmission_); }
 
  private:
   std::optional<std::uint64_t> end_;  // TLP.end_seq
