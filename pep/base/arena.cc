@@ -13,7 +13,7 @@ Arena::Arena(MutableBytes memory, std::size_t block_size, std::size_t reserve_si
       total_(0),
       reserve_size_(reserve_size),
       reserves_of_a_block_(reserve_size == 0 ? 0 : block_size / reserve_size),
-      own_pool_(std::make_unique<Pool>()),
+      own_pool_(std::make_unique<ArenaPool>()),
       pool_(own_pool_.get()),
       is_part_(false) {
   SATRELAY_CHECK(std::has_single_bit(block_size));
@@ -71,33 +71,33 @@ std::size_t Arena::sure_reserves() const {
 ReserveIndex Arena::take_reserve() {
   if (reserve_size_ == 0 || free_reserves() == 0) return kNoReserve;
   if (partly_taken_ == kNoBlock) {
-    const BlockIndex fresh = take_free_block();
+    const BlockIndex fresh = pool_->take_free_block();
     pool_->divisions[fresh] = {};
-    list_partly_taken(fresh);
+    pool_->list(partly_taken_, fresh);
     count_blocks_of_reserves(blocks_of_reserves_ + 1);
     count(block_size());
   }
   const BlockIndex block = partly_taken_;
-  Division& division = pool_->divisions[block];
+  ArenaPool::Division& division = pool_->divisions[block];
   const auto within = static_cast<std::size_t>(std::countr_one(division.taken));
   division.taken = static_cast<std::uint16_t>(division.taken | 1U << within);
   ++pool_->reserves_taken;
   ++reserves_held_;
-  if (is_full(division)) unlist_partly_taken(block);
+  if (is_full(division)) pool_->unlist(partly_taken_, block);
   return static_cast<ReserveIndex>(block * reserves_of_a_block_ + within);
 }
 
 void Arena::return_reserve(ReserveIndex reserve) {
   const auto block = static_cast<BlockIndex>(reserve / reserves_of_a_block_);
-  Division& division = pool_->divisions[block];
+  ArenaPool::Division& division = pool_->divisions[block];
   const unsigned bit = 1U << (reserve % reserves_of_a_block_);
   SATRELAY_CHECK((division.taken & bit) != 0);
-  if (is_full(division)) list_partly_taken(block);
+  if (is_full(division)) pool_->list(partly_taken_, block);
   division.taken = static_cast<std::uint16_t>(division.taken & ~bit);
   --pool_->reserves_taken;
   --reserves_held_;
   if (division.taken != 0) return;
-  unlist_partly_taken(block);
+  pool_->unlist(partly_taken_, block);
   pool_->free.push_back(block);
   // Last, after the block is free: no more is kept for this part than is free.
   count_blocks_of_reserves(blocks_of_reserves_ - 1);
@@ -111,26 +111,8 @@ void Arena::count_blocks_of_reserves(std::uint64_t held) {
   pool_->kept_blocks_of_reserves += kept_blocks_of_reserves() - before;
 }
 
-bool Arena::is_full(const Division& division) const {
+bool Arena::is_full(const ArenaPool::Division& division) const {
   return std::popcount(division.taken) == static_cast<int>(reserves_of_a_block_);
-}
-
-void Arena::list_partly_taken(BlockIndex block) {
-  Division& division = pool_->divisions[block];
-  division.previous = kNoBlock;
-  division.next = partly_taken_;
-  if (partly_taken_ != kNoBlock) pool_->divisions[partly_taken_].previous = block;
-  partly_taken_ = block;
-}
-
-void Arena::unlist_partly_taken(BlockIndex block) {
-  const Division& division = pool_->divisions[block];
-  if (division.next != kNoBlock) pool_->divisions[division.next].previous = division.previous;
-  if (division.previous == kNoBlock) {
-    partly_taken_ = division.next;
-  } else {
-    pool_->divisions[division.previous].next = division.next;
-  }
 }
 
 }  // namespace satrelay

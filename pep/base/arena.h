@@ -18,15 +18,13 @@
 #include <memory>
 #include <vector>
 
+#include "pep/base/arena_pool.h"
 #include "pep/base/bytes.h"
 #include "pep/base/check.h"
 #include "pep/base/equal_parts.h"
 #include "pep/base/image/image.h"
 
 namespace satrelay {
-
-using BlockIndex = std::uint32_t;
-inline constexpr BlockIndex kNoBlock = 0xffff'ffffU;
 
 using ReserveIndex = std::uint32_t;
 inline constexpr ReserveIndex kNoReserve = ~ReserveIndex{0};
@@ -56,7 +54,7 @@ class Arena {
   // kNoBlock if no block is left. Block contents are undefined.
   [[nodiscard]] BlockIndex allocate() {
     if (free_blocks() == 0) return kNoBlock;
-    const BlockIndex block = take_free_block();
+    const BlockIndex block = pool_->take_free_block();
     count(block_size());
     return block;
   }
@@ -139,8 +137,8 @@ class Arena {
   // For an arena that is not a part.
   void set_promised(std::uint64_t bytes) { kept_for_.promised = bytes; }
 
-  // The accounts: which blocks and reserves are taken, and by which part. The memory itself, and the
-  // sizes, are no part of it. A whole arena comes before its parts.
+  // The accounts: which blocks and reserves are taken, and by which part. The memory itself, and
+  // the sizes, are no part of it. A whole arena comes before its parts.
   void image(Image& image) {
     if (own_pool_) image(*own_pool_);
     image(held_, reserves_held_, blocks_of_reserves_, partly_taken_, promise_used_, kept_);
@@ -151,33 +149,6 @@ class Arena {
   std::uint64_t kept_for_all() const { return pool_->kept; }
 
  private:
-  // State of a block that is divided into reserves.
-  struct Division {
-    std::uint16_t taken = 0;  // one bit for each of its reserves
-    // Links of the owner's list of blocks with room for another reserve, while the block is listed.
-    BlockIndex previous = kNoBlock, next = kNoBlock;
-    void image(Image& image) { image(taken, previous, next); }
-  };
-  // State that the parts share.
-  struct Pool {
-    std::vector<BlockIndex> free;  // last released is first reused: its lines are still in cache
-    std::size_t blocks_of_reserves = 0;
-    std::size_t reserves_taken = 0;
-    std::vector<Division> divisions;  // by block
-    std::size_t parts = 0;
-    std::uint64_t promised = 0;                 // bytes, of all parts
-    std::uint64_t kept = 0;                     // bytes, for all parts
-    std::uint64_t kept_blocks_of_reserves = 0;  // blocks kept for reserves, of all parts
-    void image(Image& image) {
-      image(free, blocks_of_reserves, reserves_taken, divisions, kept);
-    }
-  };
-
-  BlockIndex take_free_block() {
-    const BlockIndex block = pool_->free.back();
-    pool_->free.pop_back();
-    return block;
-  }
   void count(std::uint64_t bytes) {
     held_ += bytes;
     keep();
@@ -214,9 +185,7 @@ class Arena {
            static_cast<std::size_t>(reserves_held_);
   }
   void count_blocks_of_reserves(std::uint64_t held);
-  bool is_full(const Division& division) const;
-  void list_partly_taken(BlockIndex block);
-  void unlist_partly_taken(BlockIndex block);
+  bool is_full(const ArenaPool::Division& division) const;
   std::size_t most_for_reserves() const { return (total_ + 1) / 2; }
 
   MutableBytes memory_;
@@ -224,8 +193,8 @@ class Arena {
   std::size_t total_;
   std::size_t reserve_size_;
   std::size_t reserves_of_a_block_;
-  const std::unique_ptr<Pool> own_pool_;  // nullptr in a part
-  Pool* const pool_;
+  const std::unique_ptr<ArenaPool> own_pool_;  // nullptr in a part
+  ArenaPool* const pool_;
 
   const bool is_part_;
   Kept kept_for_;

@@ -97,9 +97,7 @@ struct Confirmation {
   std::uint64_t keep_alives = 0;
   UrgentNotice urgent = {};  // needs its capability
   HostAnswer word = {};      // needs its capability
-  void image(Image& image) {
-    image(answered, ended, delivered, window, keep_alives, urgent, word);
-  }
+  void image(Image& image) { image(answered, ended, delivered, window, keep_alives, urgent, word); }
   friend bool operator==(const Confirmation&, const Confirmation&) = default;
 };
 

@@ -42,7 +42,7 @@ class ByteQueue {
   void forget(Range range);
   // Drops all bytes and restarts at offset zero.
   void reset();
-  void trim() { blocks_.trim(); }  // as in BlockRing
+  void trim() { blocks_.trim(); }                     // as in BlockRing
   void image(Image& image) { image(blocks_, end_); }  // takes the blocks, as in BlockRing
   const Arena& arena() const { return blocks_.arena(); }
   std::size_t blocks_held() const { return blocks_.blocks_held(); }  // counted: O(size())

@@ -48,9 +48,7 @@ void Image::visit(Instant& part) {
   part = now_ + since;
 }
 
-void Image::visit(Duration& part) {
-  part = Duration::nanoseconds(same(part.to_nanoseconds()));
-}
+void Image::visit(Duration& part) { part = Duration::nanoseconds(same(part.to_nanoseconds())); }
 
 void Image::visit(BitRate& part) {
   part = BitRate::bits_per_second(same(part.to_bits_per_second()));

@@ -97,7 +97,8 @@ class Receiver {
   bool fin_taken() const { return fin_taken_; }
 
   void image(Image& image) {
-    image(report_, fin_, hold_from_, stream_, acks_, window_, fin_held_, fin_taken_, window_check_, frugal_);
+    image(report_, fin_, hold_from_, stream_, acks_, window_, fin_held_, fin_taken_, window_check_,
+          frugal_);
   }
 
  private:

@@ -1,0 +1,61 @@
+// The blocks of an arena that are free, and how the others are divided into reserves: the state
+// that the parts of one memory share (arena.h).
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "pep/base/image/image.h"
+
+namespace satrelay {
+
+using BlockIndex = std::uint32_t;
+inline constexpr BlockIndex kNoBlock = 0xffff'ffffU;
+
+struct ArenaPool {
+  // State of a block that is divided into reserves.
+  struct Division {
+    std::uint16_t taken = 0;  // one bit for each of its reserves
+    // Links of the owner's list of blocks with room for another reserve, while the block is listed.
+    BlockIndex previous = kNoBlock, next = kNoBlock;
+    void image(Image& image) { image(taken, previous, next); }
+  };
+
+  BlockIndex take_free_block() {
+    const BlockIndex block = free.back();
+    free.pop_back();
+    return block;
+  }
+  // The list of blocks with room for another reserve that begins with `first`.
+  void list(BlockIndex& first, BlockIndex block) {
+    Division& division = divisions[block];
+    division.previous = kNoBlock;
+    division.next = first;
+    if (first != kNoBlock) divisions[first].previous = block;
+    first = block;
+  }
+  void unlist(BlockIndex& first, BlockIndex block) {
+    const Division& division = divisions[block];
+    if (division.next != kNoBlock) divisions[division.next].previous = division.previous;
+    if (division.previous == kNoBlock) {
+      first = division.next;
+    } else {
+      divisions[division.previous].next = division.next;
+    }
+  }
+  // The sizes, and what is kept by configuration, are no part of it.
+  void image(Image& image) { image(free, blocks_of_reserves, reserves_taken, divisions, kept); }
+
+  std::vector<BlockIndex> free;  // last released is first reused: its lines are still in cache
+  std::size_t blocks_of_reserves = 0;
+  std::size_t reserves_taken = 0;
+  std::vector<Division> divisions;  // by block
+  std::size_t parts = 0;
+  std::uint64_t promised = 0;                 // bytes, of all parts
+  std::uint64_t kept = 0;                     // bytes, for all parts
+  std::uint64_t kept_blocks_of_reserves = 0;  // blocks kept for reserves, of all parts
+};
+
+}  // namespace satrelay
