@@ -12,7 +12,7 @@ usage: deploy/setup.sh [--check] [--no-hugepages] [--test-programs]
 
   --check          only print what is missing; exit status 1 if anything is
   --test-programs  also what the tests need: their libraries and tools, the clients and servers that
-                   tests/e2e/test_programs.py and tests/e2e/as_a_bridge drive, and QEMU with a kernel
+                   tests/e2e/hosts/test_programs.py and tests/e2e/as_a_bridge drive, and QEMU with a kernel
                    for its guest (in /var/cache/satrelay); no server that this installs is started,
                    now or at boot
   --no-hugepages   do not change hugepages
@@ -157,7 +157,7 @@ reserve_hugepages() {
   fi
 }
 
-# Without it tests/e2e/test_nics.py is skipped, so every failure here ends in a message.
+# Without it tests/e2e/ports/test_nics.py is skipped, so every failure here ends in a message.
 fetch_guest_kernel() {
   if [ -e "$guest_kernel/complete" ]; then return; fi
   local package folder log version

@@ -49,16 +49,17 @@ class Interrupted(Exception):
 
 def collect(options: list[str], folder: str) -> list[str]:
     """The files that have a test, in the order in which they are to begin."""
-    command = [*PYTEST, folder, *options, "--collect-only", "--verbosity=-1"]
+    command = [*PYTEST, folder, *options, "--rootdir", folder, "--collect-only", "--verbosity=-1"]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if done.returncode not in (PASSED, NO_TEST):
         print(done.stdout)
         sys.exit(done.returncode)
+    # Relative to the folder, since that is pytest's root here.
     tests = [line.partition("::")[0] for line in done.stdout.splitlines() if "::" in line]
-    names = dict.fromkeys(os.path.basename(file) for file in tests)
     rank = {name: number for number, name in enumerate(LONGEST)}
     return [
-        os.path.join(folder, name) for name in sorted(names, key=lambda name: rank.get(name, len(rank)))
+        os.path.join(folder, file)
+        for file in sorted(dict.fromkeys(tests), key=lambda file: rank.get(os.path.basename(file), len(rank)))
     ]
 
 

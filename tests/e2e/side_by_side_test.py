@@ -46,6 +46,7 @@ class SideBySide(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def write(self, name: str, text: str):
+        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
         with open(self.path(name), "w", encoding="utf-8") as file:
             file.write(text)
 
@@ -72,6 +73,13 @@ class SideBySide(unittest.TestCase):
     def test_two_files_meet(self):
         for own, other in (("a", "b"), ("b", "a")):
             self.write(f"test_{own}.py", MEETS.format(own=self.path(own), other=self.path(other)))
+        status, output = self.run_all()
+        self.assertEqual(status, 0, output)
+        self.assertEqual(self.results(), [("test_meets", "passed")] * 2)
+
+    def test_files_of_rooms_meet(self):
+        for own, other in (("a", "b"), ("b", "a")):
+            self.write(f"{own}/test_{own}.py", MEETS.format(own=self.path(own + ".up"), other=self.path(other + ".up")))
         status, output = self.run_all()
         self.assertEqual(status, 0, output)
         self.assertEqual(self.results(), [("test_meets", "passed")] * 2)

@@ -4,12 +4,16 @@
 Usage: check.py [ROOT]. Prints one line for each finding, and exits 1 if there is any.
 """
 
+import collections
 import re
 import sys
 
 import repository
 
 MAX_LINES = 600
+# Of the source files directly in a folder.
+MAX_FILES = 30
+SOURCE_ENDINGS = (".cc", ".h", ".py", ".sh", ".js", ".mjs", ".css", ".html")
 
 # The includes that a folder may have besides its own: folders, or single headers. See "Dependencies run one way" in
 # docs/architecture.md.
@@ -125,7 +129,7 @@ TESTS_OF_NO_UNIT = {
 }
 # Tests of a whole session, endpoint or gateway may be directly in these folders.
 TESTED_AS_A_WHOLE = ["tests/unit/pep/stp", "tests/unit/pep/tcp", "tests/unit/relay/gateway",
-                     "tests/unit/relay/gateway/devices"]
+                     "tests/unit/relay/gateway/devices", "tests/unit/relay/gateway/forgery"]
 
 # Text of the programs is made with {fmt}, which knows the types of its arguments.
 SPRINTF = re.compile(r"\bv?sn?printf\s*\(")
@@ -231,6 +235,13 @@ def check_text(path, text):
             yield f"{path}:{number}: names a path of one machine"
 
 
+def check_folders(names):
+    count = collections.Counter(name.rpartition("/")[0] for name in names if name.endswith(SOURCE_ENDINGS))
+    for folder, files in count.items():
+        if files > MAX_FILES:
+            yield f"{folder}: {files} source files; look for the rooms in it (at most {MAX_FILES})"
+
+
 def check_version(path, text, version):
     """A second place would have another version one day."""
     if path == "meson.build" or path.startswith("docs/"):
@@ -247,7 +258,7 @@ def check(root):
     files = set(names)
     project = (root / "meson.build").read_text() if "meson.build" in files else ""
     version = re.search(r"version: '([\d.]+)'", project)
-    findings = []
+    findings = list(check_folders(names))
     for path in names:
         if path in FOREIGN:
             continue

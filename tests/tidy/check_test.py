@@ -112,6 +112,11 @@ class StructureTest(unittest.TestCase):
         self.assertEqual(self.findings({"pep/base/a.cc": "\n" * 600}), [])
         self.assertEqual(len(self.findings({"pep/base/a.cc": "\n" * 601})), 1)
 
+    def test_folders(self):
+        thirty = {f"tests/e2e/test_{number}.py": "" for number in range(30)}
+        self.assertEqual(self.findings(thirty | {"tests/e2e/meson.build": "", "tests/e2e/hosts/test_30.py": ""}), [])
+        self.assertEqual(len(self.findings(thirty | {"tests/e2e/test_30.py": ""})), 1)
+
     def test_editor_settings(self):
         for good in [b"", b"one\n", "grün\n".encode(), b"a\tb\n", b"picture\0\r \xff"]:
             self.assertEqual(self.findings({"deploy/a.sh": good}), [], good)

@@ -1,5 +1,5 @@
-// The blocks, octet by octet, as the description of the format has them. tests/e2e/test_capture.py
-// reads such files with tshark.
+// The blocks, octet by octet, as the description of the format has them.
+// tests/e2e/observation/test_capture.py reads such files with tshark.
 #include "relay/client/pcapng.h"
 
 #include <gtest/gtest.h>

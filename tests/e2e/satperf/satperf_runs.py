@@ -5,14 +5,10 @@ import json
 import os
 import signal
 import subprocess
-import sys
 
 from harness import Failed, Link, build_folder, check
-
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from satlink.path import Path  # noqa: E402
-
-from lab.machine import DeepBacklog  # noqa: E402
+from lab.machine import DeepBacklog
+from satlink.path import Path
 
 PROGRAM = os.path.join(build_folder(), "relay", "satperf", "satperf")
 SERVER = "10.77.0.2"

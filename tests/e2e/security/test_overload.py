@@ -48,7 +48,7 @@ def syn_flood(lab, rate: int):
         path = f"/sys/class/net/{CLIENT.interface}/statistics/tx_packets"
         return int(space.run("cat", path))
 
-    program = os.path.join(build_folder(), "tests", "e2e", "overload", "syn_flood")
+    program = os.path.join(build_folder(), "tests", "e2e", "security", "syn_flood")
     arguments = (CLIENT.interface, source, target, SERVER.ipv4, str(ACCELERATED_PORT), SOURCES, str(rate))
     flood = space.popen(program, *arguments)
     try:

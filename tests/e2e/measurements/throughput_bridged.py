@@ -3,7 +3,7 @@
 
     client [cl0]--------[lan0  satrelayd  wan0]--------[sv0] server
 
-Not part of tests/run.sh. As root:  tests/e2e/throughput_bridged.py [--offloads off] [--seconds 5] [...]
+Not part of tests/run.sh. As root:  tests/e2e/measurements/throughput_bridged.py [--offloads off] [--seconds 5] [...]
 To compare builds, run it in turn with SATRELAY_BUILD set to each.
 """
 
@@ -13,7 +13,10 @@ import os
 import shutil
 import statistics
 import subprocess
+import sys
 import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from harness import build_folder
 from lab import kernel

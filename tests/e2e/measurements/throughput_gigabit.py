@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """1 Gbit/s, 550 ms, 1% loss, 500 MB through the real ports: the rate, and where the CPU time goes.
 
-Not part of tests/run.sh. As root:  tests/e2e/throughput_gigabit.py [--polling busy] [...]
+Not part of tests/run.sh. As root:  tests/e2e/measurements/throughput_gigabit.py [--polling busy] [...]
 
 With --starve a gateway does not run now and then during each transfer. That costs the time that it is away, but no cut
 of the rate (rate_cuts_delay).
@@ -10,8 +10,11 @@ of the rate (rate_cuts_delay).
 import argparse
 import os
 import signal
+import sys
 import threading
 import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from harness import GatewayOptions, Lab, Link, build_folder, programs
 from harness import ACCELERATED_PORT

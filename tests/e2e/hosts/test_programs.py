@@ -16,6 +16,8 @@ import time
 import traceback
 from dataclasses import dataclass
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
 import frames
 from harness import (
     SERVER,

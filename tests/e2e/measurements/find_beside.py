@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """Gateways with `capacity: find` and the kernel's own TCP on one satlink, alone and beside each other.
 
-Not part of tests/run.sh. As root:  tests/e2e/find_beside.py [--congestion bbr] [--case fade] [...]
+Not part of tests/run.sh. As root:  tests/e2e/measurements/find_beside.py [--congestion bbr] [--case fade] [...]
 The other flow runs between two hosts beside the gateways, each on a switch before a modem.
 """
 
 import argparse
 import os
 import socket
+import sys
 import threading
 import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from harness import ACCELERATED_PORT, GatewayOptions, Lab, Link, build_folder, programs
 from lab import kernel

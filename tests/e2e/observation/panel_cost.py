@@ -1,6 +1,6 @@
 """The cost of satpanel beside a gateway with 300 peers and 10,000 flows, scraped each second.
 
-    SATRELAY_BUILD=build /usr/bin/python3 tests/e2e/panel_cost.py
+    SATRELAY_BUILD=build /usr/bin/python3 tests/e2e/observation/panel_cost.py
 
 Prints satpanel's share of a core and its memory, the gateway's share of a core with and without it, and the slowest
 scrape. Takes two minutes.
@@ -14,13 +14,12 @@ import signal
 import sys
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "deploy"))
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-import harness  # noqa: E402
-from harness import SERVER, GatewayOptions, make_lab, note  # noqa: E402
-from lab import settings  # noqa: E402
-from panel import Client, panel_of  # noqa: E402
+import harness
+from harness import SERVER, GatewayOptions, make_lab, note
+from lab import settings
+from panel import Client, panel_of
 
 PEERS = 300
 FLOWS = 10_000

@@ -8,18 +8,14 @@ import socket
 import stat
 import struct
 import subprocess
-import sys
 import time
 
+import frames
 import pytest
+from frames import Tap, checksum
 from harness import Failed, RealTime, check, eventually, needs_root, note, promptly
-
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import frames  # noqa: E402
-from frames import Tap, checksum  # noqa: E402
-from satlink.path import Path, finish  # noqa: E402
-
-from lab import telemetry  # noqa: E402
+from lab import telemetry
+from satlink.path import Path, finish
 
 pytestmark = [needs_root, pytest.mark.alone]
 

@@ -1,6 +1,6 @@
 """The cost of all observation together for the worker of a gateway that has 10,000 flows.
 
-    SATRELAY_BUILD=build /usr/bin/python3 tests/e2e/observation_cost.py [--peers 300] [--labs 3]
+    SATRELAY_BUILD=build /usr/bin/python3 tests/e2e/observation/observation_cost.py [--peers 300] [--labs 3]
         [--pairs 3] [--only PART]
 
 In some labs the gateway writes records of flows and exports them by IPFIX. That needs a start with another
@@ -46,15 +46,14 @@ import tempfile
 import threading
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "deploy"))
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-import harness  # noqa: E402
-import panel_cost  # noqa: E402
-import test_alarms  # noqa: E402
-from harness import SERVER, GatewayOptions, Link, check, make_lab, note  # noqa: E402
-from lab import settings  # noqa: E402
-from panel import Client, panel_of  # noqa: E402
+import harness
+import panel_cost
+import test_alarms
+from harness import SERVER, GatewayOptions, Link, check, make_lab, note
+from lab import settings
+from panel import Client, panel_of
 
 SECONDS = 12
 BESIDE_PANEL = ("panel", "scrape", "stream", "flows", "snmp", "webhook")

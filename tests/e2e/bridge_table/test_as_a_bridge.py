@@ -7,7 +7,7 @@ import sys
 import pytest
 from harness import Failed, Skip, needs_root
 
-PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "as_a_bridge")
+PROGRAM = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "as_a_bridge")
 MOST_SECONDS = 1500
 WORSE, SOME_NOT_RUN = 1, 2  # its exit status
 

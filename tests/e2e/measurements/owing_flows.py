@@ -1,6 +1,6 @@
 """The memory that gateways hold for flows with undelivered bytes during an outage, and what is left afterwards.
 
-    SATRELAY_BUILD=build /usr/bin/python3 tests/e2e/owing_flows.py [--flows 10000] [--outage 60]
+    SATRELAY_BUILD=build /usr/bin/python3 tests/e2e/measurements/owing_flows.py [--flows 10000] [--outage 60]
 
 Every client sends 1,000 octets and its end while the link is away. The server is a process of its own, since one
 process may not have so many sockets.
@@ -8,9 +8,13 @@ process may not have so many sockets.
 
 import argparse
 import multiprocessing
+import os
 import select
 import socket
+import sys
 import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from harness import ACCELERATED_PORT, SERVER, Link, check, check_memory_returns, make_lab, note
 

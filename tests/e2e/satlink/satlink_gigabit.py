@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Longer check, not part of tests/run.sh: how much satlink carries on this machine, and at what cost.
 
-    sudo tests/e2e/satlink_gigabit.py [--rate 1000] [--delay 550] [--size 1514] [--seconds 15]
+    sudo tests/e2e/satlink/satlink_gigabit.py [--rate 1000] [--delay 550] [--size 1514] [--seconds 15]
         [--both] [--driver af_packet|af_xdp] [--polling adaptive|busy]
 
 Sends full-size frames at 98% of the link's rate, one way or both. Prints what arrived, how late, and the share of one
@@ -13,10 +13,10 @@ import os
 import sys
 import time
 
-from harness import check, note
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from satlink.path import Path, finish  # noqa: E402
+from harness import check, note
+from satlink.path import Path, finish
 
 
 def options() -> argparse.Namespace:

@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
 """The delay of a ping through two gateways while hundreds of hosts send text, which the gateways compress.
 
-Not part of tests/run.sh. As root:  tests/e2e/ping_beside_text.py [--hosts 500] [--rate 100Mbit] [...]
+Not part of tests/run.sh. As root:  tests/e2e/measurements/ping_beside_text.py [--hosts 500] [--rate 100Mbit] [...]
 Each host sends a block each second, at an instant of its own. The link is never full. So a ping waits for the gateways'
 work, and for the processors that all of the lab shares.
 """
 
 import argparse
+import os
 import random
 import re
 import selectors
 import socket
+import sys
 import threading
 import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from harness import ACCELERATED_PORT, GatewayOptions, Lab, Link, build_folder, check, eventually, make_lab
 from lab.topology import CLIENT, SERVER
