@@ -21,6 +21,7 @@ struct MacAddress {
   static constexpr MacAddress broadcast() { return {{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}}; }
   static std::optional<MacAddress> parse(std::string_view text);
   std::string to_string() const;
+  void image(Image& image) { image(octets); }
   friend constexpr auto operator<=>(const MacAddress&, const MacAddress&) = default;
   friend constexpr bool operator==(const MacAddress& a, const MacAddress& b) {
     using Words = std::array<std::uint16_t, 3>;

@@ -13,6 +13,7 @@
 
 #include "pep/base/address.h"
 #include "pep/base/bytes.h"
+#include "pep/base/image/image.h"
 
 namespace satrelay::wire {
 
@@ -38,6 +39,7 @@ struct VlanTag {
   std::uint16_t tci = 0;   // priority, drop eligibility, VLAN id
 
   constexpr std::uint16_t vlan_id() const { return tci & 0x0fffU; }
+  void image(Image& image) { image(tpid, tci); }
   friend constexpr auto operator<=>(const VlanTag&, const VlanTag&) = default;
 };
 
@@ -60,6 +62,7 @@ struct EthernetHeader {
     header.destination = source;
     return header;
   }
+  void image(Image& image) { image(destination, source, tags, tag_count, type); }
   friend bool operator==(const EthernetHeader&, const EthernetHeader&) = default;
 };
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "pep/base/image/image.h"
 #include "pep/base/time.h"
 
 namespace satrelay::gateway {
@@ -25,6 +26,8 @@ class WaitSample {
     end_ = kNone;
     return now - since_;
   }
+
+  void image(Image& image) { image(end_, since_); }
 
  private:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "pep/base/address.h"
+#include "pep/base/image/image.h"
 #include "pep/wire/ethernet.h"
 
 namespace satrelay::gateway {
@@ -18,6 +19,7 @@ struct FlowKey {
   std::uint16_t remote_port = 0;
   std::array<std::uint16_t, wire::kMaxVlanTags> vlans{};  // ids, outermost first; 0: untagged
 
+  void image(Image& image) { image(local, remote, local_port, remote_port, vlans); }
   friend bool operator==(const FlowKey&, const FlowKey&) = default;
 };
 

@@ -51,6 +51,17 @@ OpenMetadata PackedMetadata::unpack(const Ends& ends) const {
   return parse_open_metadata(whole).value_or(OpenMetadata{});
 }
 
+void PackedMetadata::image(Image& image) {
+  if (!image.same(octets_ != nullptr)) return octets_.reset();
+  const std::size_t size = image.count(image.reads() ? 0 : static_cast<std::size_t>(octets_[0]));
+  if (image.reads()) {
+    if (size > kMaxOpenMetadata) return image.fail();
+    octets_ = std::make_unique_for_overwrite<std::byte[]>(1 + size);
+    octets_[0] = static_cast<std::byte>(size);
+  }
+  image.octets({&octets_[1], size});
+}
+
 std::string_view PackedMetadata::class_name() const {
   constexpr std::byte kHasClass{16};
   constexpr std::byte kHasModes{32};

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string_view>
 
+#include "pep/base/image/image.h"
 #include "relay/gateway/frames/open_metadata.h"
 
 namespace satrelay::gateway {
@@ -26,6 +27,8 @@ class PackedMetadata {
   OpenMetadata unpack(const Ends& ends) const;
   // Only the name of the class: a listing of flows reads it for very many flows.
   std::string_view class_name() const;
+
+  void image(Image& image);
 
  private:
   // The number of octets, then the octets.

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "pep/base/image/image.h"
+
 namespace satrelay::gateway {
 
 // Hosts begin with 64 or more, and the LAN's routers subtract little. Traceroute counts from 1 up
@@ -17,6 +19,7 @@ struct PathMarks {
 
   std::uint8_t traffic_class = 0;  // DSCP; the ECN bits are 0, since each hop has its own
   std::uint8_t hop_limit = 64;
+  void image(Image& image) { image(traffic_class, hop_limit); }
   friend bool operator==(const PathMarks&, const PathMarks&) = default;
 };
 

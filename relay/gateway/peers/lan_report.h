@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "pep/base/image/image.h"
 #include "pep/stp/types.h"
 
 namespace satrelay::gateway {
@@ -13,6 +14,7 @@ namespace satrelay::gateway {
 struct LanFigures {
   std::uint32_t retransmitted = 0;  // segments to the host
   std::uint32_t repeated = 0;       // segments of the host with bytes that had arrived before
+  void image(Image& image) { image(retransmitted, repeated); }
   friend bool operator==(const LanFigures&, const LanFigures&) = default;
 };
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "pep/base/image/image.h"
 #include "pep/base/recent_count.h"
 #include "pep/base/time.h"
 
@@ -65,6 +66,10 @@ class Departures {
   std::uint64_t encoded_of(std::uint64_t plain) const {
     return static_cast<std::uint64_t>(static_cast<double>(plain) * static_cast<double>(encoded_) /
                                       static_cast<double>(plain_));
+  }
+
+  void image(Image& image) {
+    image(left_, leaving_, plain_, encoded_, rest_waits_, busy_since_, since_);
   }
 
  private:
