@@ -1,5 +1,7 @@
 #include "pep/stp/streams/streams.h"
 
+#include <cstring>
+#include <memory>
 #include <utility>
 
 #include "pep/base/check.h"
@@ -192,6 +194,16 @@ std::size_t Streams::run_linger(const PathSince& path, Instant now) {
 }
 
 // --- events --------------------------------------------------------------------------------------
+
+void Streams::read_image(Stream& stream, Image& image) {
+  const StreamPlaces places = stream.hot().places;
+  std::destroy_at(&stream);
+  // A pointer that the image has forgotten must not find the former stream.
+  std::memset(static_cast<void*>(&stream), 0xa5, sizeof(stream));
+  std::construct_at(&stream, arena_);
+  stream.image(image);
+  if (stream.is_hot()) stream.heat().places = places;
+}
 
 void Streams::notify(Stream& stream, bool Stream::Pending::*event) {
   if (stream.released) return;

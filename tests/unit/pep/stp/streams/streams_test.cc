@@ -107,6 +107,46 @@ TEST_F(StreamsTest, AnIdleStreamHasNothingThatOnlyBytesUnderWayNeed) {
   EXPECT_EQ(streams_->schedule().next_new(0), &stream);
 }
 
+TEST_F(StreamsTest, AStreamGoesOnFromItsImage) {
+  Stream& stream = open();
+  Stream& other = open();
+  std::vector<std::byte> bytes(9'000, std::byte{7});
+  ASSERT_EQ(streams_->write(stream, bytes, now_), bytes.size());
+  ASSERT_EQ(streams_->write(other, bytes, now_), bytes.size());
+  stream.send.take(0, std::span(bytes).first(6'000));
+  stream.send.on_lost(1'000, 2'000, false, 1);
+  ASSERT_EQ(stream.receive.store(500, std::span(bytes).first(700), 0).bytes, 700U);
+  EXPECT_TRUE(stream.confirmations.hear(1, {.answered = true}));
+  stream.set_metadata(std::span(bytes).first(20));
+  streams_->notify(stream, &Stream::Pending::confirmed);
+  streams_->notify(other, &Stream::Pending::confirmed);
+  streams_->owe_credit(stream);
+  const std::size_t used = arena_.used_blocks();
+  const auto id = static_cast<StreamId>(stream.id);
+
+  std::vector<std::byte> octets;
+  Image written = Image::writer(octets, now_);
+  Streams::write_image(stream, written);
+  EXPECT_EQ(arena_.used_blocks(), used);
+  now_ += Duration::seconds(5);
+  Image image = Image::reader(octets, now_);
+  streams_->read_image(stream, image);
+  ASSERT_TRUE(image.complete());
+
+  EXPECT_EQ(streams_->visible(id), &stream);
+  EXPECT_EQ(streams_->schedule().next_new(0), &stream);
+  EXPECT_EQ(streams_->due().credits.front(), &stream);
+  EXPECT_EQ(streams_->poll_event()->stream, id);
+  EXPECT_EQ(stream.send.unsent(), 3'000U);
+  EXPECT_EQ(stream.send.first_lost().range, (Range{1'000, 3'000}));
+  EXPECT_EQ(stream.receive.bytes().out_of_order().total(), 700U);
+  EXPECT_TRUE(stream.confirmations.theirs().answered);
+  EXPECT_EQ(stream.metadata().size(), 20U);
+  std::vector<std::byte> again(2'000);
+  stream.send.take(1'000, again);
+  EXPECT_EQ(again, std::vector<std::byte>(2'000, std::byte{7}));
+}
+
 // As in an outage: the stream falls quiet while bytes are in flight. They are lost, sent again, and
 // arrive.
 TEST_F(StreamsTest, AStreamThatWasRepairedWhileQuietIsIdleAgain) {
