@@ -124,7 +124,7 @@ struct FlowRare {
   std::unique_ptr<DeferredReset>
       deferred_reset;                        // from a host's RST on, until its bytes have arrived
   std::unique_ptr<HostQuestions> questions;  // from the first question on
-  // Where its host may be on the LAN (flow_relay_moving.cc).
+  // Where its host may be on the LAN (host_tracker.h).
   MacAddress known_mac;           // while Flow::seeks_host: the MAC that last reached the host
   MacAddress other_mac;           // MAC to try next if the host does not acknowledge; zero: none
   MacAddress sender_mac;          // source of its latest frames, if another MAC reached it
@@ -236,7 +236,7 @@ struct Flow {
   Instant last_activity;
   Instant retry_at = Instant::never();  // memory ran out: try again then
   Instant armed = Instant::never();     // when the timer table calls: at the deadline or earlier
-  wire::EthernetHeader to_host;         // L2 header of our frames (flow_relay_moving.cc)
+  wire::EthernetHeader to_host;         // L2 header of our frames (host_tracker.h)
   PathMarks host_marks;                 // of our host's latest data
   PathMarks told_marks;                 // our host's marks as the far gateway knows them
   PathMarks far_marks;                  // of the far host: our frames to this host have them

@@ -72,31 +72,23 @@ bool has_stray_answer(const Flow& f) {
 }  // namespace
 
 FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
-                     const Environment& around, const Stopwatch* stopwatch, TcpFrames::Sums sums)
-    : limits_(config.limits),
-      give_up_after_(config.stp.give_up_after),
-      host_side_(config, plan, secret),
+                     const RelayEnvironment& around, const Stopwatch* stopwatch,
+                     TcpFrames::Sums sums)
+    : parts_(config, plan, secret, around, stopwatch),
+      hosts_(parts_, secret),
       policy_(around.policy),
       claims_(around.claims),
       lan_(around.lan),
       arrivals_(around.arrivals),
       departures_(around.departures),
       common_(around.common),
-      announced_destinations_(secret),
-      arenas_(around.arenas),
       peers_(around.peers),
       records_(around.records),
       journal_(around.journal),
       orphans_(around.orphans),
       counters_(around.counters),
       budget_(around.budget),
-      flows_(config.limits.flows, secret),
-      unheard_(config.limits.flows, secret),
       asked_(secret),
-      quotas_(config.limits, config.peers.size(), secret),
-      windows_(plan, flows_, quotas_.hosts()),
-      streams_(config, plan, secret, around.classes, peers_, budget_, stopwatch),
-      unfinished_(config.limits.flows),
       ends_(around.classes, secret),
       time_waits_(config.limits.time_wait, secret),
       frames_(sums) {
@@ -105,7 +97,7 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
 
 void FlowRelay::share_with_endpoints() {
   of_endpoints_.clear();
-  for (const auto& arena : arenas_) {
+  for (const auto& arena : parts_.arenas) {
     of_endpoints_.push_back(std::make_shared<const tcp::Common>(
         tcp::Common{*host_side_.profile(), tcp_counters_, *arena}));
   }
@@ -123,7 +115,7 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   if (makes_way(slot, header, now)) return;
   const std::uint64_t owed = f.endpoint.unacknowledged();
   const MacAddress used = f.to_host.destination;
-  const bool elsewhere = is_elsewhere(f, frame);
+  const bool elsewhere = hosts_.is_elsewhere(f, frame);
   const std::uint64_t owed_in_all = elsewhere ? owed_by(f) : 0;
   const std::uint64_t in_order = f.endpoint.received().in_order_end();
   const HostWindows::Means means = windows_.means(f);
@@ -155,19 +147,19 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   if (is_accepted) {
     if (elsewhere) [[unlikely]] {
       const bool brings = f.endpoint.received().in_order_end() > in_order;
-      follow_to(f, frame.ethernet,
-                owed_by(f) < owed_in_all ? MacObservation::kAcknowledges
-                : brings                 ? MacObservation::kBrings
-                                         : MacObservation::kNone,
-                now);
+      hosts_.follow_to(f, frame.ethernet,
+                       owed_by(f) < owed_in_all ? HostTracker::MacObservation::kAcknowledges
+                       : brings                 ? HostTracker::MacObservation::kBrings
+                                                : HostTracker::MacObservation::kNone,
+                       now);
     }
-    if (repeats) note_repeat(f, now);
+    if (repeats) hosts_.note_repeat(f, now);
     hear_question(f, session_of(f), counters_, now);
     // The host repeats its SYN. Its first SYN was answered at once, so that answer did not reach
     // it.
     const bool is_answered = f.modes.handshake == config::HandshakeMode::kLocal;
     if (header.opens_connection() && is_answered && f.to_host.destination == used) {
-      seek_host(f, now);
+      hosts_.seek_host(f, now);
     }
     f.trimmed = false;
     if (!payload.empty()) note_payload(f, f.heat(now), now);
@@ -200,7 +192,7 @@ std::size_t FlowRelay::handle_in_order(std::uint32_t slot, const Frame& frame,
   if (taken == 0) return 0;
   if (tcp_counters_.unstored_bytes_in > unstored) counters_.add(Counter::kDroppedMemoryLow);
   if (has_stray_answer(f)) doubt(f, now);
-  follow_host(f, frame, MacObservation::kBrings, now);
+  hosts_.follow_host(f, frame, HostTracker::MacObservation::kBrings, now);
   note_payload(f, f.heat(now), now);
   f.host_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
   note_activity(f, now);
@@ -218,7 +210,7 @@ std::size_t FlowRelay::handle_acknowledgments(std::uint32_t slot, const Frame& f
   const HostWindows::Means means = windows_.means(f);
   if (moving_ != slot) windows_.adjust(f, means, ahead_of(f, now), now);
   f.endpoint.set_frugal(windows_.crowds_streams(f, means, 0));
-  follow_host(f, frame, MacObservation::kAcknowledges, now);
+  hosts_.follow_host(f, frame, HostTracker::MacObservation::kAcknowledges, now);
   f.heat(now);
   note_activity(f, now);
   moving_ = slot;
@@ -275,7 +267,7 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
     streams_.reset(f, stp::ResetReason::kNone, now);
     count_end(f, has_moved ? Counter::kFlowsResetMoved : counter_for(reason));
     if (reason == stp::ResetReason::kHostReset && has_queued(f)) {
-      owe_reset(f, now);
+      resets_.begin_to_host(f, now);
     } else if (event.reason == stp::ResetReason::kIcmp && tell_host(f, event.icmp)) {
       f.endpoint.abandon();
     } else {
@@ -317,7 +309,7 @@ void FlowRelay::handle_timeout(Instant now) {
     }
     const std::uint64_t repeats = repeats_owed();
     f.endpoint.handle_timeout(now);
-    if (repeats_owed() != repeats) seek_host(f, now);
+    if (repeats_owed() != repeats) hosts_.seek_host(f, now);
     if (f.is_unconfirmed() && !f.endpoint.is_closed() &&
         now >= f.created + LanNeighbours::kPatience) {
       if (lan_.is_silent_since(f.key.local, f.created)) {
@@ -350,11 +342,10 @@ void FlowRelay::handle_timeout(Instant now) {
 
 Instant FlowRelay::next_timeout() const {
   if (!flows_.ring().empty() || !unfinished_.empty() || flows_.scan_active() ||
-      unheard_.any_deferred() || !final_segments_.empty() || !failed_syns_.empty() ||
-      !late_answers_.empty()) {
+      parts_.unconfirmed.any_deferred() || !parts_.flowless.empty()) {
     return {};
   }
-  const Instant search = wanted_room_ ? next_search_ : Instant::never();
+  const Instant search = wanted_room_ ? parts_.room_pace.next() : Instant::never();
   return earlier(earlier(search, ends_.next_timeout()),
                  earlier(flows_.next_deadline(), time_waits_.next_expiry()));
 }
@@ -417,7 +408,7 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
     if (delivery == StreamSide::Delivery::kReset) {
       streams_.reset(f, stp::ResetReason::kNone, now);
       count_end(f, Counter::kFlowsResetByPeer);
-      owe_reset(f, now);
+      resets_.begin_to_host(f, now);
     }
     if (delivery == StreamSide::Delivery::kMalformed) {
       streams_.reset(f, stp::ResetReason::kProtocolError, now);
@@ -428,12 +419,12 @@ void FlowRelay::advance(std::uint32_t slot, Instant now) {
   if (!had_heard_both && has_heard_both_hosts(f)) common_.symmetric_paths.note_answer(f.key, now);
   if (f.first_byte_us == 0) f.note_first_byte(now);
   if (f.rare().questions && go_on_with_questions(f, session_of(f), counters_, now)) [[unlikely]] {
-    seek_host(f, now);
+    hosts_.seek_host(f, now);
   }
   if (f.state.has_stream()) confirm(f, session_of(f), now);
   if (f.endpoint.is_closed() && !f.close_handled) handle_closed_endpoint(f, now);
   if (f.rare().deferred_reset) [[unlikely]]
-    continue_deferred_reset(slot, now);
+    resets_.go_on(slot, now);
   if (f.state.has_stream()) streams_.release_if_done(f, now);
   if (f.state.has_lost_stream() && awaits_report(f) && !f.rare().far_awaited) {
     f.make_rare().far_awaited = true;
@@ -492,9 +483,10 @@ Polled FlowRelay::marked(std::size_t size, MutableBytes out, Instant now) const 
 }
 
 Polled FlowRelay::poll_frame(MutableBytes out, Instant now) {
-  if (const std::size_t size = final_segments_.poll_frame(out); size > 0)
+  if (const std::size_t size = parts_.flowless.final_segments.poll_frame(out); size > 0)
     return marked(size, out, now);
-  if (const std::size_t size = failed_syns_.poll_frame(out); size > 0) return written(size);
+  if (const std::size_t size = parts_.flowless.failed_syns.poll_frame(out); size > 0)
+    return written(size);
   FlowRing& ring = flows_.ring();
   for (int i = 0; !ring.empty() && (i < kFlowsPerCall || is_shutting_down_); ++i) {
     const std::uint32_t slot = ring.front();
@@ -509,7 +501,7 @@ Polled FlowRelay::poll_frame(MutableBytes out, Instant now) {
     }
     end_turn(slot, now);
   }
-  return marked(late_answers_.poll_frame(out), out, now);
+  return marked(parts_.flowless.late_answers.poll_frame(out), out, now);
 }
 
 Polled FlowRelay::poll_flow(std::uint32_t slot, MutableBytes out, Instant now) {
@@ -540,6 +532,10 @@ void FlowRelay::end_turn(std::uint32_t slot, Instant now) {
   } else {
     settle(slot, now);
   }
+}
+
+void FlowRelay::hear_destination(std::size_t peer, const LanDestination& told, Instant now) {
+  hosts_.hear_destination(peer, find_open(peer, told.stream, now), told, now);
 }
 
 // --- getters -----------------------------------------------------------------------------------

@@ -17,7 +17,6 @@
 #include "pep/base/work_budget.h"
 #include "pep/base/work_count.h"
 #include "pep/stp/session.h"
-#include "relay/gateway/addresses/announced_destinations.h"
 #include "relay/gateway/addresses/common_knowledge.h"
 #include "relay/gateway/addresses/lan/lan_neighbours.h"
 #include "relay/gateway/addresses/lan/presence_checks.h"
@@ -30,14 +29,14 @@
 #include "relay/gateway/flows/hosts/asked_servers.h"
 #include "relay/gateway/flows/hosts/host_side.h"
 #include "relay/gateway/flows/hosts/host_windows.h"
-#include "relay/gateway/flows/hosts/unconfirmed_flows.h"
-#include "relay/gateway/flows/table/failed_syns.h"
+#include "relay/gateway/flows/relay/deferred_resets.h"
+#include "relay/gateway/flows/relay/host_tracker.h"
+#include "relay/gateway/flows/relay/relay_parts.h"
 #include "relay/gateway/flows/table/flow_quotas.h"
 #include "relay/gateway/flows/table/flow_store.h"
 #include "relay/gateway/flows/table/time_waits.h"
 #include "relay/gateway/flows/tcp_frame.h"
 #include "relay/gateway/frames/frame.h"
-#include "relay/gateway/frames/segment_queue.h"
 #include "relay/gateway/opening/connection_records.h"
 #include "relay/gateway/opening/flow_capacity.h"
 #include "relay/gateway/peers/peer.h"
@@ -52,26 +51,8 @@ namespace satrelay::gateway {
 
 class FlowRelay final : public stp::StreamSource, public FlowCapacity, public LanReportReader {
  public:
-  // The parts of the gateway that flows use; all of them outlive the relay.
-  struct Environment {
-    const Policy& policy;
-    const Claims& claims;
-    TrafficClasses& classes;
-    LanNeighbours& lan;
-    const PresenceChecks& arrivals;    // of hosts that should be on the LAN of a peer
-    const PresenceChecks& departures;  // of hosts of this LAN that a peer has found on its own
-    CommonKnowledge& common;
-    const std::vector<std::unique_ptr<Arena>>& arenas;  // their parts, by configured peer
-    WorkBudget& budget;
-    // Filled after construction, as each session needs the relay as its source.
-    std::vector<std::unique_ptr<Peer>>& peers;
-    ConnectionRecords& records;
-    FlowJournal& journal;
-    OrphanedFlows& orphans;
-    Counters& counters;
-  };
   FlowRelay(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
-            const Environment& around, const Stopwatch* stopwatch, TcpFrames::Sums sums);
+            const RelayEnvironment& around, const Stopwatch* stopwatch, TcpFrames::Sums sums);
 
   // --- a flow begins ---------------------------------------------------------------------------
   // Accepts a flow: from the host's SYN, or, if a cookie answered that SYN, from the ACK in
@@ -145,7 +126,9 @@ class FlowRelay final : public stp::StreamSource, public FlowCapacity, public La
   // The peer says to which MAC its host addresses frames for a host of this LAN.
   void hear_destination(std::size_t peer, const LanDestination& told, Instant now);
   // LanNeighbours has learned how to reach `host` on the LAN.
-  void hear(const IpAddress& host, const wire::EthernetHeader& towards);
+  void hear(const IpAddress& host, const wire::EthernetHeader& towards) {
+    hosts_.hear(host, towards);
+  }
   void handle_timeout(Instant now);
   // stp::StreamSource: the pacer asks for the next block of a stream.
   void produce(stp::StreamId stream, std::uint32_t number, Instant now) override;
@@ -212,7 +195,7 @@ class FlowRelay final : public stp::StreamSource, public FlowCapacity, public La
   void note_answer(const Flow& f, Instant now);
   Polled marked(std::size_t size, MutableBytes out, Instant now) const;
   void trim(Flow& f);
-  stp::Session& session_of(const Flow& f) { return peers_[f.peer]->session; }
+  stp::Session& session_of(const Flow& f) { return parts_.session_of(f); }
   // Notes that the flow has begun to wait for a silent peer, or no longer does.
   void note_owing(Flow& f, Instant now) {
     const Peer& peer = *peers_[f.peer];
@@ -220,53 +203,20 @@ class FlowRelay final : public stp::StreamSource, public FlowCapacity, public La
     if (owes != f.owes_since().is_never()) return;
     f.heat(now).owes_since = owes ? now : Instant::never();
   }
-  // How many bytes the flow's host may be ahead of the link.
-  std::uint64_t ahead_of(const Flow& f, Instant now) { return most_ahead(f, session_of(f), now); }
-  // For a session: the index of its peer, and the peer's part of the arena.
-  std::size_t configured(std::size_t session) const { return peers_[session]->lane.peer; }
-  Arena& arena_of(std::size_t session) const { return *arenas_[configured(session)]; }
+  std::uint64_t ahead_of(const Flow& f, Instant now) const { return parts_.ahead_of(f, now); }
+  std::size_t configured(std::size_t session) const { return parts_.configured(session); }
+  Arena& arena_of(std::size_t session) const { return parts_.arena_of(session); }
 
   void share_with_endpoints();
 
-  // (flow_relay_moving.cc)
-  // The evidence of an accepted segment about the MAC in use.
-  enum class MacObservation : std::uint8_t {
-    kAcknowledges,  // new bytes: frames to this MAC reach the host
-    kBrings,        // new data
-    kNone,
-  };
-  void follow_host(Flow& f, const Frame& frame, MacObservation news, Instant now) {
-    if (is_elsewhere(f, frame)) [[unlikely]]
-      follow_to(f, frame.ethernet, news, now);
-  }
-  static bool is_elsewhere(const Flow& f, const Frame& frame) {
-    return f.seeks_host || frame.ethernet.reversed() != f.to_host;
-  }
-  void follow_to(Flow& f, const wire::EthernetHeader& seen, MacObservation news, Instant now);
-  void tell_destination(const Flow& f, const wire::EthernetHeader& seen, Instant now);
-  void hear_elsewhere(Flow& f, const wire::EthernetHeader& seen, bool confirms, Instant now);
-  bool goes_home(Flow& f, const MacAddress& sender);
-  enum class Certainty : std::uint8_t { kSure, kLikely };
-  void stay(Flow& f, const wire::EthernetHeader& seen, Certainty certainty);
-  void note_repeat(Flow& f, Instant now);
-  void follow_move(Flow& f, Instant now);
-  void seek_host(Flow& f, Instant now);
   std::uint64_t repeats_owed() const {
     return tcp_counters_.retransmission_timeouts + tcp_counters_.zero_window_probes;
   }
-  std::optional<LanOwners::Other> new_claim(const Flow& f, Instant now) const;
-  void try_claimed(Flow& f, const LanOwners::Other& other);
-  bool try_destination(Flow& f, Instant now);
-  bool try_new(Flow& f, Instant now);
-  bool try_again(Flow& f, Instant now);
-  void try_mac(Flow& f, const MacAddress& mac);
-  static void send_to(Flow& f, const MacAddress& mac);
 
   // (flow_relay_opening.cc)
   std::uint32_t new_flow(const FlowKey& key, const RulePtr& rule, Origin origin, std::size_t peer,
                          Instant now, std::optional<std::uint32_t> initial_sequence = std::nullopt);
   void open_stream(std::uint32_t slot, Instant now);
-  void write_down(Flow& f);  // in the journal
 
   // For a 4-tuple that is opened again. (flow_relay_meeting.cc)
   bool meet(std::uint32_t slot, std::size_t peer, stp::StreamId stream,
@@ -281,8 +231,6 @@ class FlowRelay final : public stp::StreamSource, public FlowCapacity, public La
   void settle(std::uint32_t slot, Instant now);
 
   // (flow_relay_room.cc)
-  // Connections may come faster than that. Each connection that finds no room is bridged.
-  static constexpr Duration kBetweenSearches = Duration::milliseconds(1);
   struct WantedRoom {
     std::size_t session = 0;
     IpAddress host;
@@ -296,23 +244,12 @@ class FlowRelay final : public stp::StreamSource, public FlowCapacity, public La
       bring_up_to_date(slot, now);
   }
   void bring_up_to_date(std::uint32_t slot, Instant now);
-  bool is_behind(const Flow& f) const;
+  bool is_behind(const Flow& f) const { return parts_.is_behind(f); }
   void look_at(std::uint32_t slot, Instant now);
   bool has_left(const Flow& f, Instant now) const;
-  void hear_from(std::uint32_t slot, const IpAddress& host, const wire::EthernetHeader& towards);
   void lose_stream(std::uint32_t slot, PeerEpochLog::Kind kind, Instant now);
   void end_without_stream(std::uint32_t slot, Counter reason, Instant now);
   void give_up(std::uint32_t slot, Instant now);
-
-  // (flow_relay_deferred_reset.cc)
-  bool begin_deferred_reset(Flow& f, Instant now);
-  void owe_reset(Flow& f, Instant now);
-  void continue_deferred_reset(std::uint32_t slot, Instant now);
-  void follow_to_peer(std::uint32_t slot, DeferredReset& word, Instant now);
-  void follow_to_host(Flow& f, DeferredReset& word, Instant now);
-  void cut_short_deferred_reset(Flow& f, Instant now);
-  bool gives_memory_back(const Flow& f, Instant now);
-  void end_deferred_reset(Flow& f, Instant now);
 
   // (flow_relay_ending.cc)
   bool makes_way(std::uint32_t slot, const wire::TcpHeader& header, Instant now);
@@ -338,9 +275,12 @@ class FlowRelay final : public stp::StreamSource, public FlowCapacity, public La
   void end_time_wait(const FlowKey& key, Instant now);
   void expire_time_waits(Instant now);
 
-  config::Limits limits_;
-  Duration give_up_after_;
-  HostSide host_side_;
+  RelayParts parts_;
+  DeferredResets resets_{parts_};
+  HostTracker hosts_;
+  config::Limits& limits_ = parts_.limits;
+  Duration& give_up_after_ = parts_.give_up_after;
+  HostSide& host_side_ = parts_.host_side;
   const Policy& policy_;
   const Claims& claims_;
   LanNeighbours& lan_;
@@ -348,33 +288,23 @@ class FlowRelay final : public stp::StreamSource, public FlowCapacity, public La
   const PresenceChecks& departures_;
   CommonKnowledge& common_;
   StationListener far_stations_;
-  AnnouncedDestinations announced_destinations_;
-  const std::vector<std::unique_ptr<Arena>>& arenas_;
   std::vector<std::unique_ptr<Peer>>& peers_;
   ConnectionRecords& records_;
   FlowJournal& journal_;
   OrphanedFlows& orphans_;
   Counters& counters_;
   WorkBudget& budget_;
-  WorkCount work_;
-  tcp::Counters tcp_counters_;
+  WorkCount& work_ = parts_.work;
+  tcp::Counters& tcp_counters_ = parts_.tcp_counters;
   std::vector<std::shared_ptr<const tcp::Common>> of_endpoints_;  // by configured peer
-  FlowStore flows_;
-  UnconfirmedFlows unheard_;  // flows that wait for hear()
+  FlowStore& flows_ = parts_.flows;
   AskedServers asked_;
-  FlowQuotas quotas_;
-  HostWindows windows_;
-  StreamSide streams_;
-  FlowRing unfinished_;  // flows that the budget stopped before all bytes went to their hosts
+  FlowQuotas& quotas_ = parts_.quotas;
+  HostWindows& windows_ = parts_.windows;
+  StreamSide& streams_ = parts_.streams;
+  FlowRing& unfinished_ = parts_.unfinished;
   FlowEnds ends_;
-  static constexpr std::size_t kMostFinalSegments = 256;
-  static constexpr std::size_t kMostLateAnswers = 256;
-  // Resets for the hosts of removed flows: flows that a new flow has replaced, or that were
-  // answered in another VLAN.
-  SegmentQueue final_segments_{kMostFinalSegments};
-  FailedSyns failed_syns_;  // ICMP errors for clients: their SYN has failed behind the far gateway
   TimeWaits time_waits_;
-  SegmentQueue late_answers_{kMostLateAnswers};  // of connections in TIME-WAIT; flows go first
   TcpFrames frames_;
   tcp::SegmentToSend last_sent_;
   std::uint32_t sending_ = kNoSlot;  // the flow of last_sent_, if that had data
@@ -382,7 +312,6 @@ class FlowRelay final : public stp::StreamSource, public FlowCapacity, public La
   std::uint32_t epoch_log_ = 0;      // counts epochs of all peers, and moves of hosts
   std::uint16_t configurations_ = 0;
   std::optional<WantedRoom> wanted_room_;
-  Instant next_search_;            // when the next search for a flow that can make room may begin
   std::uint32_t search_next_ = 0;  // slot
   bool is_shutting_down_ = false;
 };

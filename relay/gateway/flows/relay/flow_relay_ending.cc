@@ -26,7 +26,7 @@ void FlowRelay::handle_closed_endpoint(Flow& f, Instant now) {
       return;
     case tcp::CloseReason::kResetByPeer:
       count_end(f, Counter::kFlowsResetByHost);
-      if (begin_deferred_reset(f, now)) return;
+      if (resets_.begin_to_peer(f, now)) return;
       reason = stp::ResetReason::kHostReset;
       break;
     case tcp::CloseReason::kRefused:
@@ -99,21 +99,21 @@ void FlowRelay::hand_over(Flow& f, const stp::IcmpRefusal& refusal, Instant now)
 bool FlowRelay::tell_host(const Flow& f, const stp::IcmpRefusal& refusal) {
   const IcmpCode code{refusal.type, refusal.code};
   if (!waits_for_server(f) || !path_error(f.key.local.version(), code)) return false;
-  if (failed_syns_.full()) {
+  if (parts_.flowless.failed_syns.full()) {
     counters_.add(Counter::kIcmpToClientsUnsent);
     return false;
   }
   const bool is_the_peers = refusal.sender && refusal.sender->version() == f.key.local.version() &&
                             claims_.allow(configured(f.peer), *refusal.sender, f.key.local);
   const OpenMetadata metadata = f.metadata();
-  failed_syns_.push({.to_host = f.to_host,
-                     .sender = is_the_peers ? *refusal.sender : f.key.remote,
-                     .code = code,
-                     .syn = {.key = f.key,
-                             .sequence = f.syn_sequence,
-                             .traffic_class = metadata.traffic_class,
-                             .hop_limit = metadata.hop_limit,
-                             .options = metadata.options}});
+  parts_.flowless.failed_syns.push({.to_host = f.to_host,
+                                    .sender = is_the_peers ? *refusal.sender : f.key.remote,
+                                    .code = code,
+                                    .syn = {.key = f.key,
+                                            .sequence = f.syn_sequence,
+                                            .traffic_class = metadata.traffic_class,
+                                            .hop_limit = metadata.hop_limit,
+                                            .options = metadata.options}});
   counters_.add(Counter::kIcmpToClients);
   return true;
 }
@@ -182,8 +182,8 @@ void FlowRelay::handle_other_vlan(std::uint32_t slot, const wire::TcpHeader& ans
     streams_.reset(f, is_understood ? stp::ResetReason::kOtherVlan : stp::ResetReason::kNoRoute,
                    now);
     count_end(f, Counter::kFlowsOtherVlan);
-    if (!final_segments_.full())
-      final_segments_.push_reset(f.to_host, f.key, answer.acknowledgment);
+    if (!parts_.flowless.final_segments.full())
+      parts_.flowless.final_segments.push_reset(f.to_host, f.key, answer.acknowledgment);
   }
   f.endpoint.abandon();
   advance(slot, now);
@@ -239,7 +239,7 @@ void FlowRelay::release_slot(std::uint32_t slot, Instant now) {
   }
   const auto awaited = awaits_report(f) ? std::optional(stream_of(f)) : std::nullopt;
   ends_.handle_end(f, static_cast<std::uint32_t>(peer.lane.peer), awaited, now);
-  unheard_.remove(slot);
+  parts_.unconfirmed.remove(slot);
   streams_.leave(flow(slot));
   --peer.flows;
   quotas_.end(f, peer.lane.peer);
@@ -332,13 +332,13 @@ void FlowRelay::handle_late_segment(const FlowKey& key, const Frame& frame,
   const tcp::LateSegment late =
       tcp::handle_late_segment(*state, header, payload, tcp_counters_, now);
   time_waits_.update(key, *state);
-  if (late.answered && late_answers_.full()) {
+  if (late.answered && parts_.flowless.late_answers.full()) {
     counters_.add(Counter::kDroppedLateAnswers);
   } else if (late.answered) {
     ++tcp_counters_.segments_out;
     const std::uint32_t timestamp = tcp::Timestamps(host_side_.timestamp_offset(key)).value(now);
-    late_answers_.push(lan_.way_back(host_pair(key), frame.ethernet, now), key,
-                       tcp::answer_of(*state, timestamp));
+    parts_.flowless.late_answers.push(lan_.way_back(host_pair(key), frame.ethernet, now), key,
+                                      tcp::answer_of(*state, timestamp));
   }
   using Effect = tcp::LateSegment::Effect;
   if (late.effect == Effect::kRestarts) time_waits_.restart(key, now);
@@ -364,16 +364,6 @@ void FlowRelay::remember(const Flow& f) {
   const ClientSide client = f.origin == Origin::kPeer ? ClientSide::kHere : ClientSide::kPeer;
   peers_[f.peer]->control_messages.remember(f.metadata(), client);
   counters_.add(Counter::kFlowsListed);
-}
-
-void FlowRelay::write_down(Flow& f) {
-  if (f.journal_place != FlowJournal::kNowhere) {
-    journal_.change(f.journal_place, {f.key, f.to_host});
-    return;
-  }
-  f.journal_place = journal_.keep({f.key, f.to_host});
-  const bool full = f.journal_place == FlowJournal::kNowhere && journal_.places() > 0;
-  if (full) counters_.add(Counter::kFlowsUnjournalled);
 }
 
 // The client behaves as if a second sender answered it too. That may be the server itself, if its

@@ -38,7 +38,7 @@ bool FlowRelay::meet(std::uint32_t slot, std::size_t peer, stp::StreamId stream,
 
 bool FlowRelay::make_way(std::uint32_t slot, const wire::TcpHeader& syn, Instant now) {
   catch_up(slot, now);
-  cut_short_deferred_reset(flow(slot), now);
+  resets_.cut_short(flow(slot), now);
   const Flow& f = flow(slot);
   if (!f.is_over()) return false;
   if (!f.endpoint.is_closed() && !f.endpoint.admits_new_incarnation(syn)) return false;
@@ -51,9 +51,9 @@ bool FlowRelay::make_way(std::uint32_t slot, const wire::TcpHeader& syn, Instant
 void FlowRelay::supersede(std::uint32_t slot, std::size_t peer, Instant now) {
   catch_up(slot, now);
   Flow& f = flow(slot);
-  cut_short_deferred_reset(f, now);
+  resets_.cut_short(f, now);
   const bool same_client = f.origin == Origin::kPeer && f.peer == peer;
-  if ((!f.is_over() && !same_client) || final_segments_.full()) return;
+  if ((!f.is_over() && !same_client) || parts_.flowless.final_segments.full()) return;
   if (f.state.has_stream()) count_end(f, Counter::kFlowsResetByPeer);
   streams_.reset(f, stp::ResetReason::kNone, now);
   send_final_segment(f, now);
@@ -67,7 +67,7 @@ void FlowRelay::send_final_segment(Flow& f, Instant now) {
   if (f.endpoint.state() != tcp::State::kTimeWait) f.endpoint.abort(now);
   while (const auto segment = f.endpoint.poll_segment(now)) {
     if (segment->header.has(wire::TcpFlags::kRst)) {
-      final_segments_.push(f.to_host, f.key, segment->header);
+      parts_.flowless.final_segments.push(f.to_host, f.key, segment->header);
     }
   }
 }

@@ -120,7 +120,7 @@ void FlowRelay::accept(const FlowKey& key, const Frame& frame, const wire::TcpHe
   // Most hosts have the same marks in all connections.
   f.far_marks = common_.far_marks.guess(key.remote, key.remote_port, now)
                     .value_or(PathMarks{.traffic_class = f.host_marks.traffic_class});
-  write_down(f);
+  hosts_.write_down(f);
   flows_.count_half_open(f);
   quotas_.count_half_open(f, configured(peer));
   counters_.add(Counter::kFlowsAccepted);
@@ -196,7 +196,7 @@ void FlowRelay::handle_opened(std::size_t peer, stp::StreamId stream, Instant no
   f.modes = metadata->modes;
   hold_back(f, now);
   f.to_host = *to_host;
-  if (!unheard) write_down(f);
+  if (!unheard) hosts_.write_down(f);
   hear_far_host(f, now);
   f.far_marks = PathMarks::of(metadata->traffic_class, metadata->hop_limit);
   note_far_marks(f, now);
@@ -208,10 +208,7 @@ void FlowRelay::handle_opened(std::size_t peer, stp::StreamId stream, Instant no
   counters_.add(Counter::kFlowsFromPeer);
   f.endpoint.connect(metadata->options, now,
                      metadata->ecn_offered ? tcp::EcnOffer::kYes : tcp::EcnOffer::kNo);
-  if (unheard) {
-    lan_.ask(key.local, now);
-    unheard_.add(slot, key.local, f.to_host);
-  }
+  if (unheard) hosts_.ask(slot, now);
   advance(slot, now);
 }
 

@@ -21,14 +21,10 @@ void FlowRelay::upset(std::size_t peer, PeerEpochLog::Kind kind) {
   flows_.begin_scan();
 }
 
-bool FlowRelay::is_behind(const Flow& f) const {
-  return f.epochs_looked_at != epoch_log_ && f.epoch_log != peers_[f.peer]->epoch_log.count();
-}
-
 void FlowRelay::bring_up_to_date(std::uint32_t slot, Instant now) {
   Flow& f = flow(slot);
   f.epochs_looked_at = epoch_log_;
-  follow_move(f, now);
+  hosts_.follow_move(f, now);
   Peer& p = *peers_[f.peer];
   if (f.epoch_log == p.epoch_log.count()) return;
   const PeerEpochLog::Kind kind = p.epoch_log.first_after(f.epoch_log);
@@ -77,11 +73,7 @@ void FlowRelay::go_on(Instant now) {
     const std::uint32_t slot = flows_.step_scan();
     if (slot != kNoSlot) look_at(slot, now);
   }
-  const auto waiting = unheard_.take_deferred();
-  if (!waiting) return;
-  const auto towards = lan_.find(waiting->host, now);
-  if (!towards) return;
-  hear_from(unheard_.go_on(waiting->slot, waiting->host, *towards), waiting->host, *towards);
+  hosts_.go_on(now);
 }
 
 void FlowRelay::look_at(std::uint32_t slot, Instant now) {
@@ -110,35 +102,6 @@ bool FlowRelay::has_left(const Flow& f, Instant now) const {
       departures_.find({f.key.local, f.key.vlans}, f.to_host.destination, configured(f.peer), now);
   return check != nullptr && check->state == PresenceChecks::State::kSilent &&
          f.created < check->began && !f.endpoint.is_closed();
-}
-
-void FlowRelay::hear(const IpAddress& host, const wire::EthernetHeader& towards) {
-  hear_from(unheard_.first(host, towards), host, towards);
-}
-
-// If very many flows wait for this host, or share its hash, the rest follow in later calls.
-void FlowRelay::hear_from(std::uint32_t slot, const IpAddress& host,
-                          const wire::EthernetHeader& towards) {
-  for (int visited = 0; slot != kNoSlot; ++visited) {
-    if (visited == kFlowsPerStep) {
-      unheard_.defer(host, slot);
-      return;
-    }
-    work_.add();
-    const std::uint32_t next = unheard_.next(slot);
-    Flow& f = flow(slot);
-    if (!f.is_unconfirmed()) {
-      unheard_.remove(slot);
-    } else if (f.key.local == host && f.key.vlans == vlans_of(towards)) {
-      unheard_.remove(slot);
-      const wire::EtherType type = f.to_host.type;
-      f.to_host = towards;
-      f.to_host.type = type;
-      write_down(f);
-      queue(slot);
-    }
-    slot = next;
-  }
 }
 
 }  // namespace satrelay::gateway

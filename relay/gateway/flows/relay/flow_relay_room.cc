@@ -25,9 +25,8 @@ void FlowRelay::want_room(std::size_t session, const IpAddress& host) {
 // progress. Among these it prefers flows of the host with the most flows, and then the flow that
 // has made no progress for longest.
 void FlowRelay::make_room(Instant now) {
-  if (!wanted_room_ || now < next_search_) return;
+  if (!wanted_room_ || !parts_.room_pace.take(now)) return;
   const WantedRoom wanted = *std::exchange(wanted_room_, std::nullopt);
-  next_search_ = now + kBetweenSearches;
   const std::optional<Counter> lack = lack_of_room(wanted.session, wanted.host);
   if (!lack) return;
   std::uint32_t chosen = kNoSlot;
@@ -51,7 +50,7 @@ void FlowRelay::make_room(Instant now) {
   }
   if (chosen == kNoSlot) return;
   if (Flow& f = flow(chosen); f.rare().deferred_reset) {
-    end_deferred_reset(f, now);
+    resets_.end(f, now);
     queue(chosen);
   } else {
     reset_flow(chosen, stp::ResetReason::kTimeout, Counter::kFlowsResetForRoom, now);

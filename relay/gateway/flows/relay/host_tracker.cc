@@ -1,28 +1,20 @@
-// Chooses the MAC to which a flow's frames go on the LAN. A host may send from one MAC and receive
-// on another, for example behind a pair of routers. So the flow keeps its MAC as long as the host
-// acknowledges what goes there, whatever MAC the host's frames have. At first a flow to a server
-// uses the MAC to which the client has addressed its SYN. A flow to a client uses the MAC that
-// reached the client's address before, or the source of its SYN.
-//
-// A host that does not acknowledge has moved, or never was at that MAC. Then the flow tries the MAC
-// to which the far host addresses its frames (LearnedDestinations), the MACs that ARP and Neighbour
-// Discovery claim (LanOwners), and the MAC from which the host's frames come. After each of them it
-// goes back to the MAC by which the host was known.
-#include <utility>
+#include "relay/gateway/flows/relay/host_tracker.h"
 
-#include "relay/gateway/flows/relay/flow_relay.h"
+#include <utility>
 
 namespace satrelay::gateway {
 namespace {
 
 // Repeats that are so far apart come from a timer of the host, and not from one burst of losses.
 constexpr Duration kBetweenRepeats = Duration::milliseconds(100);
+// Flows of one host that one call visits.
+constexpr int kFlowsOfHostPerCall = 64;
 
 }  // namespace
 
-void FlowRelay::follow_to(Flow& f, const wire::EthernetHeader& seen, MacObservation news,
-                          Instant now) {
-  if (!lan_.may_be_host(seen.source)) return;
+void HostTracker::follow_to(Flow& f, const wire::EthernetHeader& seen, MacObservation news,
+                            Instant now) {
+  if (!parts_.lan.may_be_host(seen.source)) return;
   wire::EthernetHeader towards = seen.reversed();
   if (!f.is_unconfirmed()) towards.destination = f.to_host.destination;
   if (towards.source != f.to_host.source) tell_destination(f, seen, now);
@@ -42,59 +34,60 @@ void FlowRelay::follow_to(Flow& f, const wire::EthernetHeader& seen, MacObservat
 
 // The host has begun to address its frames to another MAC. If a router is between the LANs, that
 // MAC means nothing to the peer.
-void FlowRelay::tell_destination(const Flow& f, const wire::EthernetHeader& seen, Instant now) {
-  Peer& peer = *peers_[f.peer];
+void HostTracker::tell_destination(const Flow& f, const wire::EthernetHeader& seen, Instant now) {
+  Peer& peer = parts_.peer_of(f);
   LanDestinations& destinations = peer.control_messages.destinations();
   const HostPair pair = host_pair(f.key);
   const AnnouncedDestinations::Listener listener{f.peer, peer.epoch_log.count()};
-  if (!f.state.has_stream() || lan_.is_routed(peer.lane.peer) ||
-      !lan_.may_be_host(seen.destination) || !destinations.are_understood() ||
+  if (!f.state.has_stream() || parts_.lan.is_routed(peer.lane.peer) ||
+      !parts_.lan.may_be_host(seen.destination) || !destinations.are_understood() ||
       !announced_destinations_.is_news(listener, pair, seen.destination, now)) {
     return;
   }
   if (!destinations.tell(
           {.stream = f.stream, .near = f.key.local, .far = f.key.remote, .ethernet = seen}, now)) {
-    counters_.add(Counter::kDestinationsUntold);
+    parts_.counters.add(Counter::kDestinationsUntold);
     return;
   }
   announced_destinations_.note(listener, pair, seen.destination, now);
-  counters_.add(Counter::kDestinationsTold);
+  parts_.counters.add(Counter::kDestinationsTold);
   peer.bell.ring();
 }
 
-void FlowRelay::hear_destination(std::size_t peer, const LanDestination& told, Instant now) {
+void HostTracker::hear_destination(std::size_t peer, std::uint32_t slot, const LanDestination& told,
+                                   Instant now) {
   const HostPair pair{{told.far, vlans_of(told.ethernet)}, told.near};
-  const std::uint32_t slot = find_open(peer, told.stream, now);
   // Without this check a peer could fill the table with pairs of hosts that do not exist.
-  if (slot == kNoSlot || host_pair(flow(slot).key) != pair || lan_.is_routed(configured(peer)) ||
-      !lan_.may_be_host(told.ethernet.destination)) {
-    counters_.add(Counter::kDestinationsRefused);
+  if (slot == kNoSlot || host_pair(parts_.flows[slot].key) != pair ||
+      parts_.lan.is_routed(parts_.configured(peer)) ||
+      !parts_.lan.may_be_host(told.ethernet.destination)) {
+    parts_.counters.add(Counter::kDestinationsRefused);
     return;
   }
-  counters_.add(Counter::kDestinationsHeard);
-  lan_.destinations().hear(pair, told.ethernet.destination, now);
-  Flow& f = flow(slot);
+  parts_.counters.add(Counter::kDestinationsHeard);
+  parts_.lan.destinations().hear(pair, told.ethernet.destination, now);
+  Flow& f = parts_.flows[slot];
   // The client has been sent nothing yet that could show where it is.
   if (f.origin == Origin::kLan && f.endpoint.owes_syn()) try_destination(f, now);
 }
 
-void FlowRelay::hear_elsewhere(Flow& f, const wire::EthernetHeader& seen, bool confirms,
-                               Instant now) {
+void HostTracker::hear_elsewhere(Flow& f, const wire::EthernetHeader& seen, bool confirms,
+                                 Instant now) {
   FlowRare& rare = f.make_rare();
   if (std::exchange(rare.sender_mac, seen.source) == seen.source) return;
   if (confirms) {
-    lan_.note_receiver(host_pair(f.key), seen, f.to_host.destination);
+    parts_.lan.note_receiver(host_pair(f.key), seen, f.to_host.destination);
     rare.other_mac = seen.source;
     return;
   }
   if (f.seeks_host && seen.source == rare.known_mac) return;
-  lan_.note_sender(f.key.local, seen, now);
+  parts_.lan.note_sender(f.key.local, seen, now);
   if (!try_destination(f, now)) try_mac(f, seen.source);
 }
 
 // While another MAC is tried, the first answer from the known MAC may be to frames that went there
 // before. The next answer is not.
-bool FlowRelay::goes_home(Flow& f, const MacAddress& sender) {
+bool HostTracker::goes_home(Flow& f, const MacAddress& sender) {
   if (!f.seeks_host) return false;
   FlowRare& rare = f.make_rare();
   const bool is_away = f.to_host.destination != rare.known_mac;
@@ -107,7 +100,7 @@ bool FlowRelay::goes_home(Flow& f, const MacAddress& sender) {
 // The MAC in use reaches the host. That is sure once the host acknowledges bytes that were first
 // sent there. Before that, the host may have got the same bytes at the MAC before. The flow tries
 // that one again if the host falls silent.
-void FlowRelay::stay(Flow& f, const wire::EthernetHeader& seen, Certainty certainty) {
+void HostTracker::stay(Flow& f, const wire::EthernetHeader& seen, Certainty certainty) {
   FlowRare& rare = f.make_rare();
   const MacAddress here = f.to_host.destination;
   const MacAddress before = std::exchange(rare.known_mac, here);
@@ -123,12 +116,11 @@ void FlowRelay::stay(Flow& f, const wire::EthernetHeader& seen, Certainty certai
     rare.other_mac = before;
     rare.may_be_before = true;
   }
-  if (is_sure || seen.source != here) lan_.note_receiver(host_pair(f.key), seen, here);
+  if (is_sure || seen.source != here) parts_.lan.note_receiver(host_pair(f.key), seen, here);
   if (is_sure || before != here) write_down(f);
 }
 
-// The gateway has asked the owner of the MAC in use, and the owner is silent.
-void FlowRelay::follow_move(Flow& f, Instant now) {
+void HostTracker::follow_move(Flow& f, Instant now) {
   const auto other = new_claim(f, now);
   if (!other || !other->has_moved) return;
   try_claimed(f, *other);
@@ -136,10 +128,7 @@ void FlowRelay::follow_move(Flow& f, Instant now) {
       f.endpoint.unacknowledged() > 0 || !f.endpoint.is_synchronised() || f.closed_to_host;
 }
 
-// A repeat is due: the host has not acknowledged what went to the MAC in use. If the flow tries
-// another MAC, it goes back to the known one first, however many new claims there are. So a claim
-// that the host does not confirm costs the flow only one repeat.
-void FlowRelay::seek_host(Flow& f, Instant now) {
+void HostTracker::seek_host(Flow& f, Instant now) {
   if (f.is_unconfirmed()) return;
   FlowRare& rare = f.make_rare();
   const MacAddress used = f.to_host.destination;
@@ -156,11 +145,11 @@ void FlowRelay::seek_host(Flow& f, Instant now) {
     rare.other_mac = rare.sender_mac;
   } else if (f.origin == Origin::kLan && !f.state.is_established()) {
     // A server is reached by the MAC that the far host uses.
-    lan_.ask_for_owner({f.key.local, f.key.vlans}, f.to_host, now);
+    parts_.lan.ask_for_owner({f.key.local, f.key.vlans}, f.to_host, now);
   }
 }
 
-bool FlowRelay::try_new(Flow& f, Instant now) {
+bool HostTracker::try_new(Flow& f, Instant now) {
   if (try_destination(f, now)) return true;
   const auto other = new_claim(f, now);
   if (other) try_claimed(f, *other);
@@ -169,7 +158,7 @@ bool FlowRelay::try_new(Flow& f, Instant now) {
 
 // The flow has tried all MACs without an answer, each with one segment only. If it is not sure of
 // the known MAC, it tries the MAC before that one first.
-bool FlowRelay::try_again(Flow& f, Instant now) {
+bool HostTracker::try_again(Flow& f, Instant now) {
   FlowRare& rare = f.make_rare();
   if (std::exchange(rare.may_be_before, false) && rare.other_mac != f.to_host.destination) {
     try_mac(f, rare.other_mac);
@@ -185,9 +174,7 @@ bool FlowRelay::try_again(Flow& f, Instant now) {
   return try_new(f, now);
 }
 
-// The host has repeated data that had arrived. A single repeat means nothing. A host that repeats
-// by its timer does not receive our acknowledgments.
-void FlowRelay::note_repeat(Flow& f, Instant now) {
+void HostTracker::note_repeat(Flow& f, Instant now) {
   FlowRare& rare = f.make_rare();
   const std::uint64_t in_order = f.endpoint.received().in_order_end();
   if (std::exchange(rare.stalled_at, in_order) != in_order) {
@@ -199,21 +186,21 @@ void FlowRelay::note_repeat(Flow& f, Instant now) {
   }
 }
 
-std::optional<LanOwners::Other> FlowRelay::new_claim(const Flow& f, Instant now) const {
+std::optional<LanOwners::Other> HostTracker::new_claim(const Flow& f, Instant now) const {
   if (f.is_unconfirmed()) return std::nullopt;
-  return lan_.owners().other({f.key.local, f.key.vlans}, f.to_host.destination, now,
-                             f.rare().claims.last);
+  return parts_.lan.owners().other({f.key.local, f.key.vlans}, f.to_host.destination, now,
+                                   f.rare().claims.last);
 }
 
-void FlowRelay::try_claimed(Flow& f, const LanOwners::Other& other) {
+void HostTracker::try_claimed(Flow& f, const LanOwners::Other& other) {
   f.make_rare().claims.note(other.claim);
   try_mac(f, other.mac);
 }
 
 // Tries the MAC to which the far host addresses its frames, once for each change of that MAC.
-bool FlowRelay::try_destination(Flow& f, Instant now) {
+bool HostTracker::try_destination(Flow& f, Instant now) {
   if (f.is_unconfirmed()) return false;
-  const auto told = lan_.destinations().find(host_pair(f.key), now);
+  const auto told = parts_.lan.destinations().find(host_pair(f.key), now);
   if (!told || told->mac == f.to_host.destination || told->claim <= f.rare().told_claims.last) {
     return false;
   }
@@ -225,7 +212,7 @@ bool FlowRelay::try_destination(Flow& f, Instant now) {
 }
 
 // The journal gets the MAC when the host acknowledges.
-void FlowRelay::try_mac(Flow& f, const MacAddress& mac) {
+void HostTracker::try_mac(Flow& f, const MacAddress& mac) {
   FlowRare& rare = f.make_rare();
   if (!f.seeks_host) {
     rare.known_mac = f.to_host.destination;
@@ -236,11 +223,65 @@ void FlowRelay::try_mac(Flow& f, const MacAddress& mac) {
   send_to(f, mac);
 }
 
-void FlowRelay::send_to(Flow& f, const MacAddress& mac) {
+void HostTracker::send_to(Flow& f, const MacAddress& mac) {
   FlowRare& rare = f.make_rare();
   rare.sent_before = f.endpoint.sent();
   rare.owes_repeat = false;
   f.to_host.destination = mac;
+}
+
+void HostTracker::ask(std::uint32_t slot, Instant now) {
+  const Flow& f = parts_.flows[slot];
+  parts_.lan.ask(f.key.local, now);
+  parts_.unconfirmed.add(slot, f.key.local, f.to_host);
+}
+
+void HostTracker::hear(const IpAddress& host, const wire::EthernetHeader& towards) {
+  hear_from(parts_.unconfirmed.first(host, towards), host, towards);
+}
+
+// If very many flows wait for this host, or share its hash, the rest follow in later calls.
+void HostTracker::hear_from(std::uint32_t slot, const IpAddress& host,
+                            const wire::EthernetHeader& towards) {
+  for (int visited = 0; slot != kNoSlot; ++visited) {
+    if (visited == kFlowsOfHostPerCall) {
+      parts_.unconfirmed.defer(host, slot);
+      return;
+    }
+    parts_.work.add();
+    const std::uint32_t next = parts_.unconfirmed.next(slot);
+    Flow& f = parts_.flows[slot];
+    if (!f.is_unconfirmed()) {
+      parts_.unconfirmed.remove(slot);
+    } else if (f.key.local == host && f.key.vlans == vlans_of(towards)) {
+      parts_.unconfirmed.remove(slot);
+      const wire::EtherType type = f.to_host.type;
+      f.to_host = towards;
+      f.to_host.type = type;
+      write_down(f);
+      parts_.queue(slot);
+    }
+    slot = next;
+  }
+}
+
+void HostTracker::go_on(Instant now) {
+  const auto waiting = parts_.unconfirmed.take_deferred();
+  if (!waiting) return;
+  const auto towards = parts_.lan.find(waiting->host, now);
+  if (!towards) return;
+  hear_from(parts_.unconfirmed.go_on(waiting->slot, waiting->host, *towards), waiting->host,
+            *towards);
+}
+
+void HostTracker::write_down(Flow& f) {
+  if (f.journal_place != FlowJournal::kNowhere) {
+    parts_.journal.change(f.journal_place, {f.key, f.to_host});
+    return;
+  }
+  f.journal_place = parts_.journal.keep({f.key, f.to_host});
+  const bool full = f.journal_place == FlowJournal::kNowhere && parts_.journal.places() > 0;
+  if (full) parts_.counters.add(Counter::kFlowsUnjournalled);
 }
 
 }  // namespace satrelay::gateway

@@ -1,0 +1,95 @@
+// Tracks where the host of each flow is on the LAN: chooses the MAC to which the flow's frames go.
+// A host may send from one MAC and receive on another, for example behind a pair of routers. So the
+// flow keeps its MAC as long as the host acknowledges what goes there, whatever MAC the host's
+// frames have. At first a flow to a server uses the MAC to which the client has addressed its SYN.
+// A flow to a client uses the MAC that reached the client's address before, or the source of its
+// SYN.
+//
+// A host that does not acknowledge has moved, or never was at that MAC. Then the flow tries the MAC
+// to which the far host addresses its frames (LearnedDestinations), the MACs that ARP and Neighbour
+// Discovery claim (LanOwners), and the MAC from which the host's frames come. After each of them it
+// goes back to the MAC by which the host was known.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "pep/base/time.h"
+#include "pep/wire/ethernet.h"
+#include "relay/gateway/addresses/announced_destinations.h"
+#include "relay/gateway/flows/flow.h"
+#include "relay/gateway/flows/relay/relay_parts.h"
+#include "relay/gateway/frames/frame.h"
+
+namespace satrelay::gateway {
+
+class HostTracker {
+ public:
+  // `parts` must outlive it.
+  HostTracker(RelayParts& parts, HashKey secret) : parts_(parts), announced_destinations_(secret) {}
+
+  // --- segments of the host --------------------------------------------------------------------
+  // The evidence of an accepted segment about the MAC in use.
+  enum class MacObservation : std::uint8_t {
+    kAcknowledges,  // new bytes: frames to this MAC reach the host
+    kBrings,        // new data
+    kNone,
+  };
+  void follow_host(Flow& f, const Frame& frame, MacObservation news, Instant now) {
+    if (is_elsewhere(f, frame)) [[unlikely]]
+      follow_to(f, frame.ethernet, news, now);
+  }
+  static bool is_elsewhere(const Flow& f, const Frame& frame) {
+    return f.seeks_host || frame.ethernet.reversed() != f.to_host;
+  }
+  void follow_to(Flow& f, const wire::EthernetHeader& seen, MacObservation news, Instant now);
+  // The host has repeated data that had arrived. A single repeat means nothing. A host that repeats
+  // by its timer does not receive our acknowledgments.
+  void note_repeat(Flow& f, Instant now);
+
+  // --- a host that does not answer -------------------------------------------------------------
+  // A repeat is due: the host has not acknowledged what went to the MAC in use. If the flow tries
+  // another MAC, it goes back to the known one first, however many new claims there are. So a claim
+  // that the host does not confirm costs the flow only one repeat.
+  void seek_host(Flow& f, Instant now);
+  // If the gateway has asked the owner of the MAC in use, and the owner is silent, the flow goes
+  // where another MAC claims the host's address.
+  void follow_move(Flow& f, Instant now);
+
+  // --- knowledge from elsewhere ----------------------------------------------------------------
+  // The peer says to which MAC its host addresses frames for a host of this LAN. `slot`: the flow
+  // that it names; kNoSlot: there is no such flow.
+  void hear_destination(std::size_t peer, std::uint32_t slot, const LanDestination& told,
+                        Instant now);
+  // The LAN has not shown yet how to reach the flow's host: asks for it. The flow sends nothing
+  // until hear().
+  void ask(std::uint32_t slot, Instant now);
+  // LanNeighbours has learned how to reach `host` on the LAN.
+  void hear(const IpAddress& host, const wire::EthernetHeader& towards);
+  // Continues hear() for flows that an earlier call has left.
+  void go_on(Instant now);
+
+  // Writes the host's MAC down in the journal.
+  void write_down(Flow& f);
+
+ private:
+  void tell_destination(const Flow& f, const wire::EthernetHeader& seen, Instant now);
+  void hear_elsewhere(Flow& f, const wire::EthernetHeader& seen, bool confirms, Instant now);
+  bool goes_home(Flow& f, const MacAddress& sender);
+  enum class Certainty : std::uint8_t { kSure, kLikely };
+  void stay(Flow& f, const wire::EthernetHeader& seen, Certainty certainty);
+  void hear_from(std::uint32_t slot, const IpAddress& host, const wire::EthernetHeader& towards);
+  std::optional<LanOwners::Other> new_claim(const Flow& f, Instant now) const;
+  void try_claimed(Flow& f, const LanOwners::Other& other);
+  bool try_destination(Flow& f, Instant now);
+  bool try_new(Flow& f, Instant now);
+  bool try_again(Flow& f, Instant now);
+  static void try_mac(Flow& f, const MacAddress& mac);
+  static void send_to(Flow& f, const MacAddress& mac);
+
+  RelayParts& parts_;
+  AnnouncedDestinations announced_destinations_;
+};
+
+}  // namespace satrelay::gateway

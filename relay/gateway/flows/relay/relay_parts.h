@@ -1,0 +1,100 @@
+// The parts that the units of the relay share: those of the gateway that flows use, and those of
+// the relay that decide nothing about a flow's life. They keep the flows, share places and memory,
+// and fill and empty the streams. The units (flow_opening.h, flow_transfer.h, flow_ending.h and
+// others) use them, and decide.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "config/model/schema.h"
+#include "pep/base/arena.h"
+#include "pep/base/stopwatch.h"
+#include "pep/base/time.h"
+#include "pep/base/work_budget.h"
+#include "pep/base/work_count.h"
+#include "pep/stp/session.h"
+#include "relay/gateway/addresses/common_knowledge.h"
+#include "relay/gateway/addresses/lan/lan_neighbours.h"
+#include "relay/gateway/addresses/lan/presence_checks.h"
+#include "relay/gateway/counters.h"
+#include "relay/gateway/flows/bytes/stream_side.h"
+#include "relay/gateway/flows/flow.h"
+#include "relay/gateway/flows/hosts/host_side.h"
+#include "relay/gateway/flows/hosts/host_windows.h"
+#include "relay/gateway/flows/hosts/unconfirmed_flows.h"
+#include "relay/gateway/flows/relay/flowless_frames.h"
+#include "relay/gateway/flows/relay/room_pace.h"
+#include "relay/gateway/flows/table/flow_quotas.h"
+#include "relay/gateway/flows/table/flow_store.h"
+#include "relay/gateway/opening/connection_records.h"
+#include "relay/gateway/peers/peer.h"
+#include "relay/gateway/recovery/flow_journal.h"
+#include "relay/gateway/recovery/orphaned_flows.h"
+#include "relay/gateway/rules/claims.h"
+#include "relay/gateway/rules/policy.h"
+
+namespace satrelay::gateway {
+
+// The parts of the gateway that flows use; all of them outlive the relay.
+struct RelayEnvironment {
+  const Policy& policy;
+  const Claims& claims;
+  TrafficClasses& classes;
+  LanNeighbours& lan;
+  const PresenceChecks& arrivals;    // of hosts that should be on the LAN of a peer
+  const PresenceChecks& departures;  // of hosts of this LAN that a peer has found on its own
+  CommonKnowledge& common;
+  const std::vector<std::unique_ptr<Arena>>& arenas;  // their parts, by configured peer
+  WorkBudget& budget;
+  // Filled after construction, as each session needs the relay as its source.
+  std::vector<std::unique_ptr<Peer>>& peers;
+  ConnectionRecords& records;
+  FlowJournal& journal;
+  OrphanedFlows& orphans;
+  Counters& counters;
+};
+
+struct RelayParts {
+  RelayParts(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
+             const RelayEnvironment& around, const Stopwatch* stopwatch);
+
+  Peer& peer_of(const Flow& f) const { return *peers[f.peer]; }
+  stp::Session& session_of(const Flow& f) const { return peers[f.peer]->session; }
+  // The index of a session's peer in the configuration, and the peer's part of the arena.
+  std::size_t configured(std::size_t session) const { return peers[session]->lane.peer; }
+  Arena& arena_of(std::size_t session) const { return *arenas[configured(session)]; }
+  // The flow has not learned of the latest event of its peer (peer_epoch_log.h).
+  bool is_behind(const Flow& f) const { return f.epoch_log != peer_of(f).epoch_log.count(); }
+  // How many bytes the flow's host may be ahead of the link.
+  std::uint64_t ahead_of(const Flow& f, Instant now) const {
+    return most_ahead(f, session_of(f), now);
+  }
+  // The flow may have something to send to its host.
+  void queue(std::uint32_t slot) { flows.ring().add(slot); }
+
+  LanNeighbours& lan;
+  CommonKnowledge& common;
+  const std::vector<std::unique_ptr<Arena>>& arenas;
+  std::vector<std::unique_ptr<Peer>>& peers;
+  ConnectionRecords& records;
+  FlowJournal& journal;
+  Counters& counters;
+  config::Limits limits;
+  Duration give_up_after;  // a flow that waits for a silent peer
+  WorkCount work;
+  tcp::Counters tcp_counters;  // of all endpoints
+  HostSide host_side;
+  FlowStore flows;
+  FlowQuotas quotas;
+  HostWindows windows;
+  StreamSide streams;
+  UnconfirmedFlows unconfirmed;
+  FlowRing unfinished;  // flows that the budget stopped before all bytes went to their hosts
+  FlowlessFrames flowless;
+  RoomPace room_pace;
+};
+
+}  // namespace satrelay::gateway
