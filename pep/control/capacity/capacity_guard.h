@@ -11,7 +11,7 @@
 //
 // While the queue grows, packets arrive at the rate that the link carries: this is the capacity
 // found. Draining: a sixteenth of it is sent until no more is in flight than the path holds.
-// Holding: 97% of it is sent, and bursts show whether there is room for more (room_probes.h).
+// Holding: 97% of it is sent, and bursts show whether there is room for more (room_search.h).
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,10 @@
 
 #include "pep/base/time.h"
 #include "pep/base/units.h"
-#include "pep/control/capacity/delay_trend.h"
+#include "pep/control/capacity/delay_trends.h"
 #include "pep/control/capacity/hidden_growth.h"
-#include "pep/control/capacity/room_probes.h"
+#include "pep/control/capacity/path_estimate.h"
+#include "pep/control/capacity/room_search.h"
 #include "pep/control/machine_excuse.h"
 #include "pep/control/rate_controller.h"
 
@@ -42,12 +43,12 @@ class CapacityGuard {
   BitRate rate() const;            // never zero
   BitRate sustained_rate() const;  // without bursts
   // Whether a burst leaves. rate() changes when its last packet has left.
-  bool probes() const { return state_ == State::kHolding && probes_.leaves(); }
+  bool probes() const { return state_ == State::kHolding && room_.probes().leaves(); }
   // The end of the rest behind a burst.
   Instant holds_until() const {
-    return state_ == State::kHolding ? probes_.rests_until() : Instant();
+    return state_ == State::kHolding ? room_.probes().rests_until() : Instant();
   }
-  bool take_question() { return probes_.take_question(); }
+  bool take_question() { return room_.probes().take_question(); }
   // The capacity that the guard believes in, at most the announced one.
   BitRate capacity() const { return state_ == State::kTrusting ? announced_ : found_; }
   State state() const { return state_; }
@@ -65,36 +66,26 @@ class CapacityGuard {
   void refine(const FeedbackSample& sample);
   bool drained(const FeedbackSample& sample) const;
   void hold(Instant now);
-  void probe(Instant now);
-  void raise(BitRate shown, Instant now);
+  void look_for_room(const FeedbackSample& sample);
   void note_path(const FeedbackSample& sample);
-  BitRate despite_loss(BitRate arrived) const;
+  void forget_delays();
+  // The link carries more than what arrives: some packets are lost beyond the modem.
+  BitRate despite_loss(BitRate arrived) const { return path_.sent_for(arrived, announced_); }
 
   State state_ = State::kTrusting;
   BitRate announced_;
   BitRate most_;  // the part of it that is sent
   BitRate found_;
-  DelayTrend quick_{{Duration::milliseconds(20), 1, Duration::milliseconds(32)}};
-  // Finds slow growth, which quick_ does not see: a rate that is a few per mille too high.
-  DelayTrend slow_{{Duration::milliseconds(500), 3, Duration::milliseconds(40)}};
+  DelayTrends trends_;
   HiddenGrowth hidden_{{Duration::milliseconds(20), 1, Duration::milliseconds(32)}};
-  // Packets sent before the last announcement say nothing about it.
-  bool sent_since_ = false;
-  Instant trusted_since_;
-  double loss_ = 0;  // of packets, while there was no queue
-  Duration rtt_;     // shortest lately: the path without a queue
-  Duration next_rtt_;
-  Instant next_rtt_since_;
+  // Packets sent before the last announcement say nothing about it. nullopt: none was sent since.
+  std::optional<Instant> trusted_since_;
+  PathEstimate path_;
 
   Instant drain_began_;
   DelayTrend::Point measured_from_;
-  RoomProbes probes_;
+  RoomSearch room_;
   std::uint64_t sent_packets_ = 0;
-  ByteCount packet_ = ByteCount(1538);
-  Instant next_probe_;
-  Duration patience_;       // between probes
-  std::uint64_t step_ = 0;  // per cent by which the rate grows at once at most
-  Instant raised_ = Instant::never();
 
   PunctualSamples punctual_;
   bool counts_ = true;
@@ -103,8 +94,7 @@ class CapacityGuard {
   struct Before {
     bool trusting = true;
     BitRate found;
-    Duration patience;
-    std::uint64_t step = 0;
+    RoomSearch::Pace pace;
     std::optional<Duration> low = {};  // delay, before it grew
   };
   Before before_cut_;

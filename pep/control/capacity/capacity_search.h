@@ -1,7 +1,8 @@
-// Constants for the search for a link's capacity: for the guard, if the capacity was announced, and
-// for the finder, if it was not.
+// Constants and arithmetic for the search for a link's capacity: for the guard, if the capacity was
+// announced, and for the finder, if it was not.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "pep/base/time.h"
@@ -16,6 +17,11 @@ inline constexpr std::uint64_t kTrickle = 16;
 inline constexpr Duration kMeasureAtLeast = Duration::milliseconds(50);
 // A sender below 1 / kIdleShare of the capacity cannot tell whether the link carries less.
 inline constexpr std::uint64_t kIdleShare = 16;
-inline constexpr Duration kRttMemory = Duration::seconds(10);
+
+inline double bits(BitRate rate) { return static_cast<double>(rate.to_bits_per_second()); }
+// The rate of so many bits a second; zero for negative ones.
+inline BitRate rate_of(double bits) {
+  return BitRate::bits_per_second(static_cast<std::uint64_t>(std::max(bits, 0.0)));
+}
 
 }  // namespace satrelay::control

@@ -63,21 +63,14 @@ void PacketTrain::end(std::uint64_t number, Instant now) {
   give_up_ = now + kTrainPatience;
 }
 
-Duration PacketTrain::delay_before() const {
-  std::array<Duration, 3> sorted = before_;
-  const std::size_t known = std::min(known_before_, sorted.size());
-  std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(known));
-  return sorted[(known - 1) / 2];
-}
-
 // The share that arrived of the bytes sent since the last packet before the train, relative to the
 // usual. 1: no less than usual.
 double PacketTrain::arrived_share(const FeedbackSample& sample, double loss) const {
-  if (known_before_ == 0) return 1;
+  if (before_.empty()) return 1;
   const double packet =
       static_cast<double>(sent_.value()) / static_cast<double>(last_ - first_ + 1);
-  const double sent = packet * static_cast<double>(sample.number - number_before_);
-  const auto arrived = static_cast<double>((sample.received - received_before_).value());
+  const double sent = packet * static_cast<double>(sample.number - before_.number());
+  const auto arrived = static_cast<double>((sample.received - before_.received()).value());
   const double share = arrived / std::max(sent * (1 - loss), 1.0);
   return arrived + kLostByChance * packet < kFewArrived * sent * (1 - loss) ? share : 1;
 }
@@ -96,9 +89,9 @@ void PacketTrain::look_at(const FeedbackSample& sample, double loss) {
   sight.delay = sample.arrived - sample.sent - sample.lateness;
   // If no packet before the train is known, its last packet shows most, compared with one that
   // follows.
-  const bool better = known_before_ == 0 ? sight.bits > best_.bits
-                                         : finding(sight, delay_before()).rate >
-                                               finding(best_, delay_before()).rate;
+  const bool better =
+      before_.empty() ? sight.bits > best_.bits
+                      : finding(sight, delay_before()).rate > finding(best_, delay_before()).rate;
   if (better) best_ = sight;
 }
 
@@ -115,14 +108,11 @@ PacketTrain::Finding PacketTrain::finding(const Sight& sight, Duration delay_wit
 
 std::optional<PacketTrain::Finding> PacketTrain::on_feedback(const FeedbackSample& sample,
                                                              double loss) {
-  const bool is_new = sample.number > newest_ || known_before_ == 0;
+  const bool is_new = sample.number > newest_ || before_.empty();
   newest_ = std::max(newest_, sample.number);
   const bool is_before = state_ == State::kIdle || state_ == State::kReady || newest_ < first_;
   if (is_before) {
-    if (is_new) before_[known_before_++ % before_.size()] = sample.arrived - sample.sent;
-    number_before_ = sample.number;
-    received_before_ = sample.received;
-    if (known_before_ >= 2 * before_.size()) known_before_ -= before_.size();
+    before_.add(sample, is_new);
     return std::nullopt;
   }
   if (is_new && sample.number <= last_) look_at(sample, loss);
@@ -132,16 +122,13 @@ std::optional<PacketTrain::Finding> PacketTrain::on_feedback(const FeedbackSampl
   state_ = State::kIdle;
   const Duration after = sample.arrived - sample.sent;
   // A queue or a path that became shorter meanwhile must not pass for a faster link.
-  Finding found = finding(best_, known_before_ == 0 ? after : std::min(after, delay_before()));
-  if (known_before_ > 0) {
+  Finding found = finding(best_, before_.empty() ? after : std::min(after, delay_before()));
+  if (!before_.empty()) {
     const Duration growth = best_.delay - delay_before();
     const Duration change = std::max(after, delay_before()) - std::min(after, delay_before());
     found.steady = change * kSteady <= growth;
   }
-  before_[0] = after;
-  known_before_ = 1;
-  number_before_ = sample.number;
-  received_before_ = sample.received;
+  before_.restart(sample);
   return found;
 }
 

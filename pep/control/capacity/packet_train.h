@@ -11,13 +11,12 @@
 // finds the last packet of the train as the newest.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 
 #include "pep/base/time.h"
 #include "pep/base/units.h"
+#include "pep/control/capacity/packets_before.h"
 #include "pep/control/rate_controller.h"
 
 namespace satrelay::control {
@@ -57,7 +56,7 @@ class PacketTrain {
   Instant rests_until() const { return rests_until_; }
   Instant began() const { return began_; }
   // The usual delay of packets just before the train. At least one must have been seen.
-  Duration delay_before() const;
+  Duration delay_before() const { return before_.usual_delay(); }
 
  private:
   void end(std::uint64_t number, Instant now);
@@ -82,10 +81,7 @@ class PacketTrain {
   std::uint64_t newest_ = 0;
   ByteCount sent_;
   ByteCount first_packet_;
-  std::array<Duration, 3> before_{};  // delays before the train, in a ring
-  std::size_t known_before_ = 0;
-  std::uint64_t number_before_ = 0;
-  ByteCount received_before_;
+  PacketsBefore before_;
   Sight best_;
   Instant give_up_;
 };

@@ -1,0 +1,93 @@
+#include "pep/control/capacity/finder/cruising_mode.h"
+
+#include <algorithm>
+
+#include "pep/control/capacity/capacity_search.h"
+#include "pep/control/paced_rate.h"
+
+namespace satrelay::control {
+namespace {
+
+// This many trains in a row must show less before the believed capacity falls.
+constexpr std::size_t kAgree = 3;
+// A standing queue lowers the rate to this part of the capacity at most.
+constexpr std::uint64_t kLeastPercent = 80;
+// A train that shows so much more has raised the rate by much.
+constexpr std::uint64_t kLargeRisePercent = 115;
+// A rise that is taken back within this time was not the end of a fade.
+constexpr Duration kShortRise = Duration::seconds(3);
+// After a rise, other senders are the cause if less than this part of the capacity arrives.
+constexpr std::uint64_t kSharedPercent = 85;
+
+}  // namespace
+
+CruisingMode::CruisingMode(LinkModel& link, BitRate capacity) : FinderMode(link, {}) {
+  link_.capacity = std::min(capacity, link_.ceiling);
+  link_.trends.clear();
+  CruisingMode::set_rate();
+}
+
+FinderMode::Change CruisingMode::on_growth(BitRate arrived, const FeedbackSample& sample) {
+  const bool was_raised =
+      !link_.raised.is_never() && sample.now - link_.raised < std::max(kShortRise, link_.rtt() * 4);
+  if (was_raised && arrived < link_.capacity.scaled(kSharedPercent, 100)) {
+    return Next{Kind::kSharing, arrived};
+  }
+  return Next{Kind::kDraining, link_.despite_loss(arrived)};
+}
+
+FinderMode::Change CruisingMode::on_finding(const PacketTrain::Finding& finding,
+                                            const FeedbackSample& sample) {
+  // There was a queue before the train. Other senders may have changed it meanwhile, and the train
+  // cannot tell.
+  if (link_.train.delay_before() - link_.queue.path() > kLeastStanding) return std::nullopt;
+  const BitRate found = finding.rate;
+  if (finding.exact || found > link_.capacity) {
+    link_.findings.add(found);
+    ++link_.since_fall;
+  }
+  if (found > link_.capacity) {
+    if (found > link_.capacity.scaled(kLargeRisePercent, 100)) link_.raised = sample.now;
+    link_.capacity = found;
+  } else if (link_.since_fall >= kAgree) {
+    link_.capacity = std::min(link_.capacity, link_.findings.most_of_last(kAgree));
+  }
+  if (link_.capacity >= link_.ceiling.scaled(kUsedPercent, 100)) link_.capacity = link_.ceiling;
+  return std::nullopt;
+}
+
+FinderMode::Change CruisingMode::on_arrival(BitRate arrived, const FeedbackSample&) {
+  if (link_.queue.length() >= kLeastStanding) return std::nullopt;
+  const BitRate more = std::min(link_.capacity.scaled(105, 100), arrived.scaled(110, 100));
+  link_.capacity = std::min(std::max(link_.capacity, more), link_.ceiling);
+  return std::nullopt;
+}
+
+FinderMode::Change CruisingMode::on_feedback(const FeedbackSample& sample) {
+  const Duration queue = link_.queue.length();
+  const bool may_pause = link_.train.state() == PacketTrain::State::kIdle;
+  switch (test_.on_feedback(sample, {queue, link_.rtt(), may_pause})) {
+    case QueueTest::Verdict::kNone:
+      break;
+    case QueueTest::Verdict::kQueue:
+      link_.capacity = link_.capacity.scaled(kUsedPercent, 100);
+      break;
+    case QueueTest::Verdict::kLongerPath:
+      link_.queue.lengthen_path(queue);
+      break;
+  }
+  return std::nullopt;
+}
+
+void CruisingMode::set_rate() {
+  const BitRate used = link_.capacity == link_.ceiling ? paced_rate(link_.capacity)
+                                                       : link_.capacity.scaled(kUsedPercent, 100);
+  link_.rate =
+      std::max(rate_of(bits(used) - link_.excess()), link_.capacity.scaled(kLeastPercent, 100));
+}
+
+bool CruisingMode::wants_train() const {
+  return !test_.is_running() && link_.capacity != link_.ceiling;
+}
+
+}  // namespace satrelay::control

@@ -1,0 +1,62 @@
+// A mode of CapacityFinder: a part of its search, with the state that only this part needs. A mode
+// begins when it is constructed, with the sample that made the finder change to it, and ends when
+// the finder changes to another mode. What outlives a mode is in the LinkModel.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "pep/base/time.h"
+#include "pep/base/units.h"
+#include "pep/control/capacity/finder/link_model.h"
+#include "pep/control/capacity/packet_train.h"
+#include "pep/control/rate_controller.h"
+
+namespace satrelay::control {
+
+class FinderMode {
+ public:
+  enum class Kind : std::uint8_t { kStarting, kCruising, kDraining, kSharing };
+  // The mode that follows, and the rate that it begins with.
+  struct Next {
+    Kind kind;
+    BitRate rate;
+  };
+  using Change = std::optional<Next>;  // nullopt: the mode goes on
+  // How the trains of a mode differ.
+  struct TrainStyle {
+    std::uint64_t more_speed = 0;  // times the rate
+    std::uint64_t least_packets = 5;
+    Duration longest_rest = Duration::infinite();
+    Duration period = Duration::milliseconds(500);
+  };
+
+  virtual ~FinderMode() = default;
+  // The delay has grown, while packets arrived at the rate `arrived`.
+  virtual Change on_growth(BitRate arrived, const FeedbackSample& sample) = 0;
+  // A train has shown a rate, which is at most the ceiling.
+  virtual Change on_finding(const PacketTrain::Finding& finding, const FeedbackSample& sample) = 0;
+  // A train has shown nothing.
+  virtual void on_miss(const FeedbackSample&) {}
+  // Trains show nothing because reports are too rare. The link carries at least `arrived`.
+  virtual Change on_arrival(BitRate arrived, const FeedbackSample& sample) {
+    (void)arrived, (void)sample;
+    return std::nullopt;
+  }
+  // Sees each sample last.
+  virtual Change on_feedback(const FeedbackSample&) { return std::nullopt; }
+  // Follows the model.
+  virtual void set_rate() {}
+  virtual bool wants_train() const { return true; }
+  const TrainStyle& trains() const { return trains_; }
+
+ protected:
+  FinderMode(LinkModel& link, const TrainStyle& trains) : link_(link), trains_(trains) {}
+
+  LinkModel& link_;
+
+ private:
+  TrainStyle trains_;
+};
+
+}  // namespace satrelay::control

@@ -1,0 +1,48 @@
+#include "pep/control/capacity/path_estimate.h"
+
+#include <algorithm>
+
+#include "pep/control/capacity/capacity_search.h"
+
+namespace satrelay::control {
+namespace {
+
+constexpr Duration kRttMemory = Duration::seconds(10);
+// So many packets lead the loss to a new value, but a single report counts for half at most.
+constexpr double kLossMemory = 2000;
+constexpr double kMostWeight = 0.5;
+// A path that loses more than this share is not believed.
+constexpr double kMostLoss = 0.5;
+
+}  // namespace
+
+void PathEstimate::restart(Duration rtt, Instant now) {
+  rtt_ = next_rtt_ = rtt;
+  next_rtt_since_ = now;
+  loss_ = 0;
+}
+
+void PathEstimate::add_rtt(Duration rtt, Instant now) {
+  if (rtt <= Duration::zero()) return;
+  if (now - next_rtt_since_ > kRttMemory) {
+    rtt_ = next_rtt_;
+    next_rtt_ = rtt;
+    next_rtt_since_ = now;
+  }
+  next_rtt_ = std::min(next_rtt_, rtt);
+  rtt_ = std::min(rtt_, rtt);
+}
+
+void PathEstimate::add_packets(std::uint64_t packets, std::uint64_t lost) {
+  if (packets == 0) return;
+  const auto all = static_cast<double>(packets);
+  const double weight = std::min(all / kLossMemory, kMostWeight);
+  loss_ += weight * (static_cast<double>(lost) / all - loss_);
+}
+
+BitRate PathEstimate::sent_for(BitRate arrived, BitRate most) const {
+  const BitRate sent = rate_of(bits(arrived) / (1 - std::min(loss_, kMostLoss)));
+  return std::clamp(sent, kLeastCapacity, most);
+}
+
+}  // namespace satrelay::control

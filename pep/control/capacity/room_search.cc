@@ -1,0 +1,72 @@
+#include "pep/control/capacity/room_search.h"
+
+#include <algorithm>
+
+namespace satrelay::control {
+namespace {
+
+// If there is no room, a burst makes a queue of this length, or as long as its second packet takes.
+// If there is nearly enough room, it lasts for kLongestProbe at most.
+constexpr Duration kProbeQueue = Duration::milliseconds(12);
+constexpr std::uint64_t kLeastProbePackets = 2;
+constexpr Duration kLongestProbe = Duration::milliseconds(100);
+// In addition to the time of a packet.
+constexpr Duration kProbeGap = Duration::milliseconds(3);
+// A burst that shows less than this share of the found capacity changes nothing.
+constexpr std::uint64_t kNewsPercent = 103;
+constexpr Duration kBetweenProbes = Duration::milliseconds(300);
+// The limit after rises that were too large.
+constexpr Duration kMostBetweenProbes = Duration::seconds(2);
+constexpr std::uint64_t kCarefulRise = 25, kLargestRise = 10'000;
+// The least delay of this time is that of the path.
+constexpr Duration kLately = Duration::seconds(2);
+constexpr Duration kWrongRise = Duration::seconds(3);
+
+}  // namespace
+
+void RoomSearch::on_cut(bool trusted, Duration rtt, Instant now) {
+  const bool was_wrong = !raised_.is_never() && now - raised_ < std::max(kWrongRise, rtt * 4);
+  if (was_wrong) {
+    pace_.step = kCarefulRise;
+    pace_.patience = std::min(std::max(pace_.patience, kBetweenProbes) * 2, kMostBetweenProbes);
+  } else if (trusted) {
+    pace_ = {kBetweenProbes, kLargestRise};
+  }
+  clear();
+}
+
+void RoomSearch::begin(Duration rtt, Instant now) {
+  next_probe_ = now + std::max(pace_.patience, rtt);
+  clear();
+}
+
+std::optional<BitRate> RoomSearch::on_feedback(const FeedbackSample& sample, const Rates& rates,
+                                               double loss) {
+  const auto shown = probes_.on_feedback(sample, loss);
+  if (!shown) return std::nullopt;
+  const BitRate most = std::min(rates.found.scaled(100 + pace_.step, 100), rates.announced);
+  const BitRate better = std::min(*shown, most);
+  if (better < rates.found.scaled(kNewsPercent, 100)) return std::nullopt;
+  raised_ = sample.now;
+  pace_.step = std::min(pace_.step * 2, kLargestRise);
+  return better;
+}
+
+// The burst exceeds what the link carries by a short queue at most.
+void RoomSearch::probe(const Rates& rates, const DelayTrend& delays, Instant now) {
+  if (now < next_probe_) return;
+  const auto delay = delays.least_delay(now, kLately);
+  if (!delay || !probes_.is_idle(now)) return;
+  const BitRate found = rates.found, most = rates.most;
+  const auto excess = most.to_bits_per_second() - std::min(most, found).to_bits_per_second();
+  const Duration time = kProbeQueue * static_cast<std::int64_t>(found.to_bits_per_second() / 1000) /
+                        static_cast<std::int64_t>(std::max<std::uint64_t>(excess / 1000, 1));
+  probes_.order({.length = std::max(most.bytes_in(std::min(time, kLongestProbe)),
+                                    packet_ * kLeastProbePackets),
+                 .mean = found,
+                 .gap = kProbeGap + most.time_for(packet_),
+                 .delay = *delay});
+  next_probe_ = now + pace_.patience;
+}
+
+}  // namespace satrelay::control
