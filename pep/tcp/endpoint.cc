@@ -62,8 +62,8 @@ Environment Endpoint::environment(const Config& config, Arena& arena, Shared sha
 
 Endpoint::Endpoint(const Config& config, Arena& arena, Shared shared)
     : around_(environment(config, arena, std::move(shared))),
-      sender_(around_),
-      receiver_(config, around_),
+      sender_(*around_.common),
+      receiver_(config, around_.arena()),
       timestamps_(config.timestamp_offset),
       send_space_(config.initial_sequence) {}
 
@@ -140,7 +140,7 @@ void Endpoint::answer(Instant now) {
   if (!syn_held_) return;
   syn_held_ = false;
   syn_owed_ = true;
-  timers().arm(Timer::kRetransmission, now + sender_.rtt().rto());
+  timers().arm(Timer::kRetransmission, now + sender_.recovery().rtt().rto());
 }
 
 void Endpoint::connect(const wire::TcpOptions& offer, Instant now, EcnOffer ecn) {
@@ -150,7 +150,7 @@ void Endpoint::connect(const wire::TcpOptions& offer, Instant now, EcnOffer ecn)
   offer_ = offer_like(offer, announced());
   set_state(State::kSynSent);
   syn_owed_ = true;
-  timers().arm(Timer::kRetransmission, now + sender_.rtt().rto());
+  timers().arm(Timer::kRetransmission, now + sender_.recovery().rtt().rto());
 }
 
 void Endpoint::negotiate_with(const wire::TcpHeader& syn) {
@@ -164,11 +164,11 @@ void Endpoint::establish(std::uint64_t peer_window, Instant now) {
   timers().cancel(Timer::kRetransmission);
   syn_owed_ = false;
   receiver_.window().set_scale(negotiation_.receive_scale);
-  sender_.establish({negotiation_.segment_size(), peer_window, negotiation_.selective});
+  sender_.establish({negotiation_.segment_size(), peer_window, negotiation_.selective}, profile());
   if (syn_retries_ > 0) {
-    sender_.distrust_initial_rtt();
+    sender_.recovery().rtt().distrust_initial(rto_limits(profile()));
   } else if (!syn_sent_at_.is_never()) {
-    sender_.take_handshake_rtt(now - syn_sent_at_);
+    sender_.recovery().rtt().sample(now - syn_sent_at_, rto_limits(profile()));
   }
   set_state(State::kEstablished);
   if (sender_.close_called()) set_state(State::kFinWait1);
@@ -176,18 +176,9 @@ void Endpoint::establish(std::uint64_t peer_window, Instant now) {
 
 void Endpoint::handle_timeout(Instant now) {
   if (timers().expire(Timer::kDelayedAck, now)) receiver_.acks().owe_now();
-  if (timers().expire(Timer::kReordering, now)) sender_.handle_reordering_timeout(now);
-  if (timers().expire(Timer::kProbe, now)) sender_.handle_probe_timeout(now);
-  if (timers().expire(Timer::kRetransmission, now)) {
-    if (!is_synchronised()) {
-      handle_syn_timeout(now);
-    } else if (sender_.handle_retransmission_timeout(now) == TimeoutOutcome::kGivesUp) {
-      send_reset();
-      fail(CloseReason::kTimeout);
-    }
-  }
-  if (timers().expire(Timer::kPersist, now) &&
-      sender_.handle_persist_timeout(now) == TimeoutOutcome::kGivesUp) {
+  if (!is_synchronised()) {
+    if (timers().expire(Timer::kRetransmission, now)) handle_syn_timeout(now);
+  } else if (sender_.handle_timeout(around_, now) == TimeoutOutcome::kGivesUp) {
     send_reset();
     fail(CloseReason::kTimeout);
   }
@@ -218,19 +209,19 @@ void Endpoint::handle_syn_timeout(Instant now) {
   }
   ++syn_retries_;
   ++around_.counters().retransmission_timeouts;
-  sender_.back_off();
+  sender_.recovery().rtt().back_off(rto_limits(profile()));
   syn_owed_ = true;
-  timers().arm(Timer::kRetransmission, now + sender_.rtt().rto());
+  timers().arm(Timer::kRetransmission, now + sender_.recovery().rtt().rto());
 }
 
 std::size_t Endpoint::write(ConstBytes bytes) {
   if (is_over()) return 0;
-  return sender_.write(bytes);
+  return sender_.write(bytes, around_);
 }
 
 UrgentMarks::Added Endpoint::mark_urgent(std::uint64_t mark) {
   if (is_over()) return UrgentMarks::Added::kNothing;
-  return sender_.mark_urgent(mark);
+  return sender_.mark_urgent(mark, around_.counters());
 }
 
 void Endpoint::close() {

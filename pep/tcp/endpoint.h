@@ -144,7 +144,7 @@ class Endpoint {
   void give_up_own_memory();
   // Frees heap memory that is needed only while bytes are in flight: for a quiet connection.
   void trim() {
-    sender_.trim();
+    sender_.trim(around_.timers);
     receiver_.trim();
     around_.timers.trim();
   }
@@ -199,7 +199,9 @@ class Endpoint {
   bool peer_finished() const {
     return receiver_.fin_taken();
   }  // FIN received and every byte before it readable/consumed
-  std::uint64_t writable() const { return sender_.writable(); }  // bytes that send_limit allows
+  std::uint64_t writable() const {
+    return sender_.writable(profile());
+  }  // bytes that send_limit allows
   // For a segment with URG, before handle_segment(): the stream offset up to which it marks the
   // peer's data as urgent. nullopt if all of that has arrived. The mark counts only if the segment
   // is accepted.
@@ -231,7 +233,7 @@ class Endpoint {
   // does so if another device answers it, too (RFC 5961 section 4, RFC 9293 section 3.5.2).
   std::uint32_t stray_answers() const { return stray_answers_; }
   // Zero before the first sample.
-  Duration smoothed_rtt() const { return sender_.rtt().smoothed(); }
+  Duration smoothed_rtt() const { return sender_.recovery().rtt().smoothed(); }
   const Counters& counters() const { return around_.counters(); }
   // In TIME-WAIT: whether this SYN begins a new incarnation of the connection, so that the owner
   // may replace this endpoint by a new one (RFC 9293 section 3.10.7.4, RFC 6191).

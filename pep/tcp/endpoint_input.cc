@@ -68,10 +68,10 @@ std::size_t Endpoint::handle_in_order(const wire::TcpHeader& header,
   const std::uint64_t window = std::uint64_t{header.window} << negotiation_.send_scale;
   const std::uint64_t una = sender_.una();
   if (header.acknowledgment != send_space_.to_sequence(una) ||
-      !sender_.is_known(una, window, static_cast<std::int64_t>(next))) {
+      !sender_.is_known(una, window, static_cast<std::int64_t>(next), around_.timers)) {
     return 0;
   }
-  const std::size_t taken = receiver_.handle_in_order(payloads, now);
+  const std::size_t taken = receiver_.handle_in_order(payloads, around_, now);
   if (taken == 0) return 0;
   around_.counters().segments_in += taken;
   // The other segments begin beyond the last ACK that was sent, so they do not move TS.Recent.
@@ -87,7 +87,7 @@ std::size_t Endpoint::handle_in_order(const wire::TcpHeader& header,
 std::size_t Endpoint::handle_acknowledgments(std::span<const wire::TcpHeader* const> headers,
                                              Instant now) {
   if (state_ != State::kEstablished && state_ != State::kCloseWait) return 0;
-  if (keep_alive_.asking() || !sender_.misses_nothing()) return 0;
+  if (keep_alive_.asking() || !sender_.recovery().misses_nothing(around_.timers)) return 0;
   const std::uint64_t next = receiver_.next();
   const std::uint32_t sequence = receive_space_.to_sequence(next);
   std::size_t taken = 0;
@@ -109,10 +109,10 @@ std::size_t Endpoint::handle_acknowledgments(std::span<const wire::TcpHeader* co
     acknowledgment.ack = static_cast<std::uint64_t>(ack);
     acknowledgment.sequence = static_cast<std::int64_t>(next);
     acknowledgment.window = std::uint64_t{header->window} << negotiation_.send_scale;
-    sender_.handle_advance(acknowledgment, now);
+    sender_.handle_advance(acknowledgment, around_, now);
     ++taken;
   }
-  if (taken > 0) sender_.on_advanced(now);
+  if (taken > 0) sender_.recovery().on_advanced(around_, now);
   around_.counters().segments_in += taken;
   return taken;
 }
@@ -138,7 +138,7 @@ void Endpoint::handle_packet_too_big(std::uint32_t sequence, std::uint16_t segme
   if (limit >= negotiation_.segment_limit) return;
   negotiation_.segment_limit = limit;
   ++around_.counters().path_mtu_reductions;
-  sender_.handle_smaller_path(*position, negotiation_.segment_size(), now);
+  sender_.handle_smaller_path(*position, negotiation_.segment_size(), around_, now);
 }
 
 bool Endpoint::handle_path_error(std::uint32_t sequence, PathError error) {
@@ -281,7 +281,7 @@ bool Endpoint::has_plausible_ack(const wire::TcpHeader& header) const {
   const std::int64_t ack = send_space_.to_position(header.acknowledgment, sender_.una());
   return ack <= static_cast<std::int64_t>(sender_.next()) &&
          ack >= static_cast<std::int64_t>(sender_.una()) -
-                    static_cast<std::int64_t>(sender_.largest_peer_window());
+                    static_cast<std::int64_t>(sender_.peer().largest());
 }
 
 void Endpoint::handle_unacceptable(const wire::TcpHeader& header, const Placement& placement,
@@ -291,7 +291,7 @@ void Endpoint::handle_unacceptable(const wire::TcpHeader& header, const Placemen
     acceptance_ = Acceptance::kAccepted;
   }
   if (placement.end <= static_cast<std::int64_t>(receiver_.next())) {
-    receiver_.note_duplicate(placement.begin, placement.payload_end);
+    receiver_.note_duplicate(placement.begin, placement.payload_end, around_.counters());
   }
   // Take the timestamp of a keep-alive. A peer that sends nothing else for 24 days must not look
   // old to PAWS (RFC 7323 section 5.5).
@@ -410,7 +410,7 @@ bool Endpoint::handle_acknowledgment(const wire::TcpHeader& header, const Placem
     acknowledgment.timestamp_rtt = timestamps_.age(timestamps->echo_reply, now);
     acknowledgment.echoed_before = timestamps_.echoed_before(timestamps->echo_reply, now);
   }
-  sender_.handle_acknowledgment(acknowledgment, now);
+  sender_.handle_acknowledgment(acknowledgment, around_, now);
   if (ack > una && sender_.fin_acknowledged()) on_own_fin_acknowledged(now);
   return state_ != State::kClosed;
 }
@@ -421,7 +421,7 @@ void Endpoint::handle_payload(const wire::TcpHeader& header, ConstBytes payload,
     receiver_.acks().owe_now();
     return;
   }
-  if (!payload.empty()) receiver_.handle_data(placement.begin, payload, now);
+  if (!payload.empty()) receiver_.handle_data(placement.begin, payload, around_, now);
   if (header.has(TcpFlags::kFin)) receiver_.handle_fin(placement.payload_end);
   if (receiver_.take_fin()) on_peer_fin(now);
 }
@@ -443,7 +443,7 @@ void Endpoint::reset_unacceptable(const wire::TcpHeader& header) {
 void Endpoint::send_reset() {
   Reset reset;
   // The reset must lie in the peer's window, even if that has shrunk below what was sent.
-  const std::uint64_t edge = std::max(sender_.peer_edge(), sender_.una());
+  const std::uint64_t edge = std::max(sender_.peer().edge(), sender_.una());
   reset.sequence = send_space_.to_sequence(std::min(sender_.next(), edge));
   reset.acknowledgment = receive_space_.to_sequence(receiver_.next());
   reset.flags = TcpFlags::kRst | TcpFlags::kAck;

@@ -31,10 +31,10 @@ std::optional<SegmentToSend> Endpoint::poll_segment(Instant now) {
   if (owed || receiver_.take_window_update()) {
     return make_segment(sender_.next(), TcpFlags::kAck, now);
   }
-  if (sender_.take_urgent_probe()) return make_segment(sender_.una(), TcpFlags::kAck, now);
+  if (sender_.peer().take_urgent_probe()) return make_segment(sender_.una(), TcpFlags::kAck, now);
   const bool asks = keep_alive_.take_owed();
   if (asks) ++around_.counters().keep_alives_out;
-  if (sender_.take_probe() || asks) {
+  if (sender_.peer().take_probe() || asks) {
     // One below the peer's window: every stack answers such a segment with its ACK and current
     // window.
     return make_segment(sender_.una() - 1, TcpFlags::kAck, now);
@@ -44,7 +44,7 @@ std::optional<SegmentToSend> Endpoint::poll_segment(Instant now) {
 
 bool Endpoint::may_have_segment() {
   return reset_ || !is_synchronised() || receiver_.acks().owed_now() || sender_.has_work() ||
-         receiver_.owes_window_update() || keep_alive_.owed() || sender_.owes_probe();
+         receiver_.owes_window_update() || keep_alive_.owed() || sender_.peer().owes_probe();
 }
 
 std::optional<SegmentToSend> Endpoint::poll_data(Instant now) {
@@ -53,7 +53,7 @@ std::optional<SegmentToSend> Endpoint::poll_data(Instant now) {
     options += 4 + 8 * std::min(receiver_.sack_count(), most_sack_blocks());
   }
   const auto room = static_cast<std::uint16_t>(negotiation_.segment_limit - options);
-  const auto transmission = sender_.poll(room, now);
+  const auto transmission = sender_.poll(room, around_, now);
   if (!transmission) return std::nullopt;
   SegmentToSend segment = make_segment(transmission->begin, TcpFlags::kAck, now);
   fill(segment, *transmission);
@@ -77,7 +77,7 @@ std::uint16_t Endpoint::room_of_data() const {
 
 bool Endpoint::poll_next(SegmentToSend& segment, Instant now) {
   if (!goes_on_from(segment) || !sender_.has_work()) return false;
-  const auto transmission = sender_.poll(room_of_data(), now);
+  const auto transmission = sender_.poll(room_of_data(), around_, now);
   if (!transmission) return false;
   segment.header.sequence = send_space_.to_sequence(transmission->begin);
   segment.header.flags = TcpFlags::kAck;
@@ -91,7 +91,7 @@ bool Endpoint::poll_next(SegmentToSend& segment, Instant now) {
 std::size_t Endpoint::poll_run(SegmentToSend& segment, std::size_t most, Instant now) {
   if (!goes_on_from(segment)) return 0;
   const std::uint64_t begin = sender_.next();
-  const std::size_t count = sender_.poll_run(room_of_data(), most, now);
+  const std::size_t count = sender_.poll_run(room_of_data(), most, around_, now);
   if (count == 0) return 0;
   segment.header.sequence = send_space_.to_sequence(begin);
   segment.header.flags = TcpFlags::kAck;
@@ -149,7 +149,7 @@ SegmentToSend Endpoint::make_syn(Instant now) {
     header.acknowledgment = receive_space_.to_sequence(0);
     if (!negotiation_.timestamps) header.options.timestamps.reset();
     if (header.options.timestamps) header.options.timestamps->echo_reply = timestamps_.recent();
-    receiver_.on_ack_sent();
+    receiver_.on_ack_sent(around_.timers);
   }
   // The RTT is timed from the first SYN-ACK. If a duplicate SYN repeats it, the sample is too long,
   // which is safe.
@@ -190,7 +190,7 @@ SegmentToSend Endpoint::make_segment(std::uint64_t position, std::uint8_t flags,
     }
     header.options.sack_count = static_cast<std::uint8_t>(count);
   }
-  receiver_.on_ack_sent();
+  receiver_.on_ack_sent(around_.timers);
   last_ack_sent_ = receiver_.acknowledged();
   ++around_.counters().segments_out;
   return segment;

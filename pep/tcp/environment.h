@@ -1,5 +1,5 @@
-// The state that the parts of one endpoint share: each part holds one reference to it. Common holds
-// the state that very many endpoints share.
+// The state that the parts of one endpoint share: their calls get it, and no part keeps a reference
+// to it. Common holds the state that very many endpoints share.
 #pragma once
 
 #include <cstdint>

@@ -24,6 +24,9 @@ enum class Timer : std::uint8_t {
   kCount,
 };
 
+// Whether the connection goes on after a timer has expired.
+enum class TimeoutOutcome : std::uint8_t { kContinues, kGivesUp };
+
 class Timers {
  public:
   void arm(Timer timer, Instant deadline) {

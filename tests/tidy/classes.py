@@ -37,7 +37,6 @@ EXCEPTIONS = {
     "pep/stp/streams/streams.h:Streams": (84, 20, TOGETHER),
     "pep/tcp/counters.h:Counters": (45, 29, FIGURES),
     "pep/tcp/endpoint.h:Endpoint": (121, 40, TOGETHER),
-    "pep/tcp/sending/sender.h:Sender": (78, 23, TOGETHER),
     "relay/dpdk/device/port.h:Port": (45, 29, TOGETHER),
     "relay/gateway/addresses/lan/lan_neighbours.h:LanNeighbours": (45, 30, TOGETHER),
     "relay/gateway/addresses/wan_node.h:WanNode": (45, 28, TOGETHER),

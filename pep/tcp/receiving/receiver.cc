@@ -4,17 +4,19 @@
 
 namespace satrelay::tcp {
 
-Receiver::Receiver(const Config& config, Environment& around)
-    : around_(around), stream_(around.arena(), kBytesAPiece), window_(config.receive_limit) {
+Receiver::Receiver(const Config& config, Arena& arena)
+    : stream_(arena, kBytesAPiece), window_(config.receive_limit) {
   window_.set_segment_size(config.mss);
 }
 
-void Receiver::handle_data(std::int64_t position, ConstBytes payload, Instant now) {
+void Receiver::handle_data(std::int64_t position, ConstBytes payload, Environment& around,
+                           Instant now) {
   const std::uint64_t expected = stream_.in_order_end();
   bool repeats = false;
   if (position < static_cast<std::int64_t>(expected)) {
     const std::uint64_t old = expected - static_cast<std::uint64_t>(position);
-    note_duplicate(position, position + static_cast<std::int64_t>(std::min(old, payload.size())));
+    note_duplicate(position, position + static_cast<std::int64_t>(std::min(old, payload.size())),
+                   around.counters());
     acks_.owe_now();
     if (old >= payload.size()) return;
     payload = payload.subspan(old);
@@ -33,30 +35,32 @@ void Receiver::handle_data(std::int64_t position, ConstBytes payload, Instant no
     acks_.owe_now();
   }
   if (stream_.out_of_order().empty() && offset == expected) [[likely]] {
-    store_in_order(offset, payload, now);
+    store_in_order(offset, payload, around, now);
   } else {
-    store_around_gaps(offset, payload, repeats);
+    store_around_gaps(offset, payload, repeats, around);
   }
 }
 
-std::size_t Receiver::handle_in_order(std::span<const ConstBytes> payloads, Instant now) {
+std::size_t Receiver::handle_in_order(std::span<const ConstBytes> payloads, Environment& around,
+                                      Instant now) {
   if (!stream_.out_of_order().empty() || fin_ != kNoFin) return 0;
   std::size_t taken = 0;
   for (const ConstBytes payload : payloads) {
     const std::uint64_t offset = stream_.in_order_end();
     if (offset + payload.size() > window_.edge()) break;
     ++taken;
-    if (!store_in_order(offset, payload, now)) break;
+    if (!store_in_order(offset, payload, around, now)) break;
   }
   return taken;
 }
 
-bool Receiver::store_in_order(std::uint64_t offset, ConstBytes payload, Instant now) {
+bool Receiver::store_in_order(std::uint64_t offset, ConstBytes payload, Environment& around,
+                              Instant now) {
   const std::uint64_t told = acknowledged();
   const std::size_t stored = stream_.insert(offset, payload, limit());
-  around_.counters().bytes_in += stored;
+  around.counters().bytes_in += stored;
   if (stored < payload.size()) {
-    around_.counters().unstored_bytes_in += payload.size() - stored;
+    around.counters().unstored_bytes_in += payload.size() - stored;
     acks_.owe_now();
     return false;
   }
@@ -64,34 +68,35 @@ bool Receiver::store_in_order(std::uint64_t offset, ConstBytes payload, Instant 
   // last one would tell the peer of a loss.
   if (acknowledged() > told) {
     acks_.on_in_order(static_cast<std::uint32_t>(stored),
-                      {around_.mss, around_.profile().delayed_ack}, around_.timers, now);
+                      {around.mss, around.profile().delayed_ack}, around.timers, now);
   }
   return true;
 }
 
 // RFC 5681 section 4.2: data that lies beyond a gap, or fills one wholly or in part, is
 // acknowledged at once.
-void Receiver::store_around_gaps(std::uint64_t offset, ConstBytes payload, bool repeats) {
+void Receiver::store_around_gaps(std::uint64_t offset, ConstBytes payload, bool repeats,
+                                 const Environment& around) {
   acks_.owe_now();
   const std::uint64_t end = offset + payload.size();
   const bool beyond_gap = offset > stream_.in_order_end();
-  if (beyond_gap) ++around_.counters().out_of_order_segments_in;
+  if (beyond_gap) ++around.counters().out_of_order_segments_in;
   const RangeSet::Overlap held = stream_.out_of_order().overlap(offset, end);
-  around_.counters().duplicate_bytes_in += held.total;
+  around.counters().duplicate_bytes_in += held.total;
   // RFC 2883 section 4: if several pieces came again, report the first. If it lies beyond the ACK,
   // the next block is the range that holds it.
   if (held.total > 0 && !repeats) report_.on_duplicate(held.first);
   const std::size_t fresh = payload.size() - held.total;
   std::size_t stored = 0;
   if (!stream_.has_place(offset, end, limit())) {
-    around_.counters().scattered_bytes_in += fresh;
+    around.counters().scattered_bytes_in += fresh;
   } else if (beyond_gap && end > stream_.own_end() &&
-             around_.arena().free_blocks() <= around_.reserve_blocks) {
-    around_.counters().unstored_bytes_in += fresh;
+             around.arena().free_blocks() <= around.reserve_blocks) {
+    around.counters().unstored_bytes_in += fresh;
   } else {
     stored = stream_.insert(offset, payload, limit());
-    around_.counters().bytes_in += stored;
-    around_.counters().unstored_bytes_in += fresh - stored;
+    around.counters().bytes_in += stored;
+    around.counters().unstored_bytes_in += fresh - stored;
   }
   if (beyond_gap && (stored > 0 || held.total > 0)) {
     report_.on_stored(held.total > 0 ? held.first.begin : offset);
@@ -110,9 +115,9 @@ void Receiver::release_fin() {
   if (fin_taken_) acks_.owe_now();
 }
 
-void Receiver::note_duplicate(std::int64_t begin, std::int64_t end) {
+void Receiver::note_duplicate(std::int64_t begin, std::int64_t end, Counters& counters) {
   if (begin < 0 || end <= begin) return;
-  around_.counters().duplicate_bytes_in += static_cast<std::uint64_t>(end - begin);
+  counters.duplicate_bytes_in += static_cast<std::uint64_t>(end - begin);
   report_.on_duplicate({static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(end)});
 }
 

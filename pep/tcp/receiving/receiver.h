@@ -19,15 +19,15 @@ namespace satrelay::tcp {
 
 class Receiver {
  public:
-  // `around` must outlive the receiver.
-  Receiver(const Config& config, Environment& around);
+  Receiver(const Config& config, Arena& arena);
 
   // Takes a segment that overlaps the window. `position` may be negative or already received.
-  void handle_data(std::int64_t position, ConstBytes payload, Instant now);
+  void handle_data(std::int64_t position, ConstBytes payload, Environment& around, Instant now);
   // Takes segments that follow each other in order, and returns how many. Takes none if there is a
   // gap or a FIN, and none that does not fit into the window. If memory runs out, the last segment
   // taken may be stored only in part.
-  [[nodiscard]] std::size_t handle_in_order(std::span<const ConstBytes> payloads, Instant now);
+  [[nodiscard]] std::size_t handle_in_order(std::span<const ConstBytes> payloads,
+                                            Environment& around, Instant now);
   // The peer's last byte lies before `position`. Ignored if that contradicts stored data, or lies
   // beyond the window.
   void handle_fin(std::int64_t position);
@@ -38,7 +38,7 @@ class Receiver {
   // gap in each 64 KiB.
   static constexpr std::uint32_t kBytesAPiece = 65'536;
   // Data arrived that had arrived before.
-  void note_duplicate(std::int64_t begin, std::int64_t end);
+  void note_duplicate(std::int64_t begin, std::int64_t end, Counters& counters);
 
   void consume(std::uint64_t count);
   void set_limit(std::uint64_t bytes);
@@ -92,7 +92,7 @@ class Receiver {
   const ReceiveWindow& window() const { return window_; }
   AckPolicy& acks() { return acks_; }
   const AckPolicy& acks() const { return acks_; }
-  void on_ack_sent() { acks_.on_sent(around_.timers); }
+  void on_ack_sent(Timers& timers) { acks_.on_sent(timers); }
   const Reassembler& stream() const { return stream_; }
   bool fin_taken() const { return fin_taken_; }
 
@@ -103,7 +103,7 @@ class Receiver {
 
  private:
   ReceiveWindow::Memory memory() const {
-    return {next(), stream_.consumed(), stream_.room(around_.arena().free_blocks()),
+    return {next(), stream_.consumed(), stream_.room(stream_.arena().free_blocks()),
             next() - acknowledged()};
   }
   // Room of the reserve beyond the in-order data, in bytes.
@@ -118,13 +118,13 @@ class Receiver {
     return edge - stream_.consumed();
   }
   // Returns whether all of `payload` was stored.
-  bool store_in_order(std::uint64_t offset, ConstBytes payload, Instant now);
+  bool store_in_order(std::uint64_t offset, ConstBytes payload, Environment& around, Instant now);
   // `repeats`: the overlap of the segment with the in-order bytes has been reported already.
-  void store_around_gaps(std::uint64_t offset, ConstBytes payload, bool repeats);
+  void store_around_gaps(std::uint64_t offset, ConstBytes payload, bool repeats,
+                         const Environment& around);
 
   static constexpr std::uint64_t kNoFin = ~std::uint64_t{0};
 
-  Environment& around_;
   SackReport report_;
   std::uint64_t fin_ = kNoFin;
   std::uint64_t hold_from_ = kNoHold;
