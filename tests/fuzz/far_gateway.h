@@ -7,45 +7,14 @@
 #include <optional>
 #include <vector>
 
-#include "pep/base/address.h"
 #include "pep/base/arena.h"
 #include "pep/base/bytes.h"
 #include "pep/base/check.h"
 #include "pep/control/fixed_rate.h"
 #include "pep/control/pacer.h"
 #include "pep/stp/session.h"
-#include "pep/wire/ethernet.h"
-#include "pep/wire/ip.h"
-#include "pep/wire/udp.h"
 
 namespace satrelay {
-
-struct StpPath {
-  MacAddress from_mac;
-  MacAddress to_mac;
-  IpAddress from;  // An IPv4 address.
-  IpAddress to;
-  std::uint16_t port = 7878;
-};
-
-inline std::vector<std::byte> stp_frame(ConstBytes datagram, const StpPath& path) {
-  wire::EthernetHeader ethernet;
-  ethernet.source = path.from_mac;
-  ethernet.destination = path.to_mac;
-  ethernet.type = wire::EtherType::kIpv4;
-  wire::IpHeader ip;
-  ip.source = path.from;
-  ip.destination = path.to;
-  ip.protocol = wire::kProtocolUdp;
-  ip.payload_size = static_cast<std::uint16_t>(wire::kUdpHeaderSize + datagram.size());
-  std::vector<std::byte> frame(ethernet.size() + wire::kIpv4HeaderSize + ip.payload_size);
-  wire::write_ethernet(ethernet, frame);
-  const MutableBytes packet = MutableBytes(frame).subspan(ethernet.size());
-  const MutableBytes udp = packet.subspan(wire::write_ip(ip, packet));
-  wire::write_udp({path.port, path.port, ip.payload_size, 0}, udp);
-  std::copy(datagram.begin(), datagram.end(), udp.begin() + wire::kUdpHeaderSize);
-  return frame;
-}
 
 struct FarLane {
   std::uint8_t number = 0;

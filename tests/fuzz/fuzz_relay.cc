@@ -21,8 +21,12 @@
 #include "pep/stp/session.h"
 #include "pep/tcp/endpoint.h"
 #include "pep/wire/arp.h"
+#include "pep/wire/ethernet.h"
+#include "pep/wire/ip.h"
+#include "pep/wire/udp.h"
 #include "relay/gateway/flows/flow_record.h"
 #include "relay/gateway/gateway.h"
+#include "relay/sim/adversaries/forged_hello.h"
 #include "relay/sim/network/tcp_frame.h"
 #include "tests/fuzz/far_gateway.h"
 #include "tests/fuzz/far_relay.h"
@@ -241,8 +245,8 @@ class World {
     while (const std::size_t size = far_->session().poll_packet(datagram, now_)) {
       any = true;
       if (loss.wan_in) continue;
-      give(PortId::kWan, stp_frame(ConstBytes(datagram).first(size),
-                                   {kPeerMac, kGatewayMac, peer_address(), own()}));
+      give(PortId::kWan, sim::write_stp_frame({peer_address(), kPeerMac}, {own(), kGatewayMac},
+                                              ConstBytes(datagram).first(size), 0));
     }
     give_rest();
     far_->take_events(far_reads_, now_);

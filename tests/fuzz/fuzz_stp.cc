@@ -14,6 +14,7 @@
 #include "pep/stp/session.h"
 #include "pep/stp/wire/frames.h"
 #include "pep/stp/wire/packet.h"
+#include "relay/sim/adversaries/hello_packet.h"
 
 namespace satrelay::stp {
 namespace {
@@ -74,15 +75,7 @@ void greet(Session& session, Instant now) {
   hello.peer_epoch = kOurEpoch;
   hello.datagram_size = 1472;
   hello.lane_credit = hello.stream_credit = 1 << 20;
-  std::array<std::byte, kHeaderSize + kHelloFrameSize + kTrailerSize> bytes{};
-  ByteWriter out(MutableBytes(bytes).subspan(kHeaderSize));
-  write_hello(out, hello);
-  PacketHeader header;
-  header.type = PacketType::kHello;
-  header.number = 1;
-  write_header(header, bytes.data());
-  SessionSeal().close(bytes);
-  session.handle_packet(bytes, now);
+  session.handle_packet(sim::write_hello_packet({.number = 1}, hello), now);
   check(session.peer_state() == PeerState::kAlive);
 }
 

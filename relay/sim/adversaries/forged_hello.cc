@@ -2,11 +2,10 @@
 
 #include <algorithm>
 
-#include "pep/stp/wire/frames.h"
-#include "pep/stp/wire/packet.h"
 #include "pep/wire/ethernet.h"
 #include "pep/wire/ip.h"
 #include "pep/wire/udp.h"
+#include "relay/sim/adversaries/hello_packet.h"
 
 namespace satrelay::sim {
 namespace {
@@ -26,18 +25,9 @@ std::vector<std::byte> write_forged_hello(const ForgedHello& forged) {
   hello.peer_epoch = forged.peer_epoch;
   hello.datagram_size = 1472;
   hello.lane_credit = hello.stream_credit = 1 << 20;
-  std::vector<std::byte> datagram(stp::kHeaderSize + stp::kHelloFrameSize + 4 +
-                                  forged.offer.size() + stp::kTrailerSize);
-  ByteWriter frames(MutableBytes(datagram).subspan(stp::kHeaderSize));
-  stp::write_hello(frames, hello, {forged.offer, {}});
-  datagram.resize(stp::kHeaderSize + frames.written() + stp::kTrailerSize);
-  stp::PacketHeader header;
-  header.type = stp::PacketType::kHello;
-  header.lane = forged.lane.number;
-  header.number = 1;
-  stp::write_header(header, datagram.data());
-  stp::SessionSeal().close(datagram);
-  return write_stp_frame(forged.from, forged.to, datagram, forged.lane.number);
+  const auto packet = write_hello_packet({.lane = forged.lane.number, .number = 1}, hello,
+                                         {.offer = forged.offer, .accept = {}});
+  return write_stp_frame(forged.from, forged.to, packet, forged.lane.number);
 }
 
 std::vector<std::byte> write_stp_frame(const WanAddress& from, const WanAddress& to,

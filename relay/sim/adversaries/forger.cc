@@ -4,6 +4,7 @@
 #include <array>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "pep/stp/wire/frames.h"
 #include "pep/stp/wire/packet.h"
@@ -11,6 +12,7 @@
 #include "pep/wire/checksum.h"
 #include "pep/wire/icmp.h"
 #include "pep/wire/udp.h"
+#include "relay/sim/adversaries/hello_packet.h"
 
 namespace satrelay::sim {
 namespace {
@@ -325,14 +327,10 @@ void Forger::stp() {
     hello.epoch = random_.chance(0.5) ? random_.next() | 1U : 1'700'000'100'000'000'000U;
     hello.peer_epoch = random_.chance(0.5) ? 0 : random_.next();
     hello.datagram_size = 1'472;
-    ByteWriter out(packet.subspan(stp::kHeaderSize));
-    stp::write_hello(out, hello);
-    stp::PacketHeader header;
-    header.type = stp::PacketType::kHello;
-    header.number = static_cast<std::uint32_t>(1 + random_.below(100));
-    stp::write_header(header, packet.data());
-    size = stp::kHeaderSize + out.written() + stp::kTrailerSize;
-    stp::SessionSeal().close(packet.first(size));
+    const auto number = static_cast<std::uint32_t>(1 + random_.below(100));
+    const std::vector<std::byte> forged = write_hello_packet({.number = number}, hello);
+    size = forged.size();
+    std::ranges::copy(forged, packet.begin());
   } else {
     packet[0] = std::byte{0x10};  // looks like a packet of a session, by its first octet
   }

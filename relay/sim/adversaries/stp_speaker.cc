@@ -3,6 +3,7 @@
 #include "pep/base/sequence.h"
 #include "pep/stp/wire/frames.h"
 #include "pep/stp/wire/packet.h"
+#include "relay/sim/adversaries/hello_packet.h"
 
 namespace satrelay::sim {
 namespace {
@@ -117,16 +118,8 @@ std::vector<std::byte> StpSpeaker::hello(Instant now) {
     keys.has_mac = true;
     if (!keys.accept.empty()) keys.accepted = key_exchange_->accepted();
   }
-  std::vector<std::byte> datagram(kDatagramSize);
-  ByteWriter frames(MutableBytes(datagram).subspan(stp::kHeaderSize));
-  stp::write_hello(frames, hello, keys);
-  datagram.resize(stp::kHeaderSize + frames.written() + stp::kTrailerSize);
-  stp::PacketHeader header;
-  header.lane = config_.lane.number;
-  header.type = stp::PacketType::kHello;
-  header.number = handshake_.hello_number();
-  stp::write_header(header, datagram.data());
-  stp::SessionSeal().close(datagram);
+  std::vector<std::byte> datagram = write_hello_packet(
+      {.lane = config_.lane.number, .number = handshake_.hello_number()}, hello, keys);
   if (key_exchange_) key_exchange_->close(datagram);
   return datagram;
 }

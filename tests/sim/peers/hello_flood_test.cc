@@ -15,6 +15,7 @@
 #include "pep/stp/wire/frames.h"
 #include "pep/stp/wire/packet.h"
 #include "relay/sim/adversaries/forged_hello.h"
+#include "relay/sim/adversaries/hello_packet.h"
 #include "relay/sim/adversaries/stp_speaker.h"
 #include "tests/sim/options.h"
 #include "tests/sim/stations.h"
@@ -112,13 +113,7 @@ class HelloFloodSim : public ::testing::TestWithParam<std::tuple<Kind, Whose>> {
     for (std::byte& octet : offer) octet = static_cast<std::byte>(random_.next());
     keys.offer = offer;
     keys.has_mac = kind() == Kind::kForged;
-    Bytes packet(600);
-    ByteWriter out(MutableBytes(packet).subspan(stp::kHeaderSize));
-    stp::write_hello(out, frame, keys);
-    packet.resize(stp::kHeaderSize + out.written() + stp::kTrailerSize);
-    stp::write_header(*stp::parse_header(hello), packet.data());
-    stp::SessionSeal().close(packet);
-    return packet;
+    return write_hello_packet(*stp::parse_header(hello), frame, keys);
   }
   // Time from the arrival of the terminal's first packet; nullopt if the gateways do not meet.
   std::optional<Duration> time_to_meet(std::uint64_t seed) {

@@ -15,6 +15,7 @@
 #include "pep/stp/connection/key_exchange.h"
 #include "pep/stp/wire/frames.h"
 #include "pep/stp/wire/packet.h"
+#include "relay/sim/adversaries/hello_packet.h"
 #include "tests/unit/pep/stp/application.h"
 
 namespace satrelay::stp::test::admission_test {
@@ -87,13 +88,7 @@ class AdmissionTest : public ::testing::Test {
     in.u8();
     HelloKeys keys;
     const HelloFrame frame = parse_hello(in, keys);
-    Packet packet(hello.size());
-    ByteWriter out(MutableBytes(packet).subspan(kHeaderSize));
-    write_hello(out, frame, {keys.offer, keys.accept});
-    packet.resize(kHeaderSize + out.written() + kTrailerSize);
-    write_header(*parse_header(hello), packet.data());
-    SessionSeal().close(packet);
-    return packet;
+    return sim::write_hello_packet(*parse_header(hello), frame, {keys.offer, keys.accept});
   }
   static Packet forged(Packet hello, Random& random) {
     for (std::size_t i = 1; i <= 16; ++i) {
@@ -379,13 +374,9 @@ class EagerPeer {
     HelloKeys said{.offer = {}, .accept = keys_.accept(ours)};
     said.has_mac = true;
     said.accepted = keys_.accepted();
-    Packet packet(600);
-    ByteWriter out(MutableBytes(packet).subspan(kHeaderSize));
-    write_hello(out, ours, said);
-    packet.resize(kHeaderSize + out.written() + kTrailerSize);
     PacketHeader header = *parse_header(like);
     header.number = ++number_;
-    write_header(header, packet.data());
+    Packet packet = sim::write_hello_packet(header, ours, said);
     keys_.close(packet);
     return packet;
   }
@@ -497,20 +488,14 @@ TEST_P(AbsentPeers, AnswersToNobodyInParticularComeInTurn) {
   std::uint64_t epoch = 1ULL << 62;
   flood(Duration::seconds(10), Duration::milliseconds(1), [&] {
     for (std::size_t i = 0; i < kSessions; ++i) {
-      Packet packet(kHeaderSize + kHelloFrameSize + kTrailerSize);
-      write_header(
-          {.type = PacketType::kHello, .lane = static_cast<std::uint8_t>(i % kLanes), .number = 1},
-          packet.data());
-      ByteWriter out(MutableBytes(packet).subspan(kHeaderSize, kHelloFrameSize));
       HelloFrame hello;
       hello.minimum_version = hello.maximum_version = kVersion;
       hello.opens_even_streams = false;
       hello.answer_wanted = true;
       hello.epoch = ++epoch;
       hello.lane_count = kLanes;
-      write_hello(out, hello);
-      SessionSeal().close(packet);
-      session(i).handle_packet(packet, now);
+      const PacketHeader header{.lane = static_cast<std::uint8_t>(i % kLanes), .number = 1};
+      session(i).handle_packet(sim::write_hello_packet(header, hello), now);
     }
   });
   EXPECT_LE(sent - before, 10U * 200 + 64);

@@ -11,6 +11,7 @@
 #include "pep/stp/connection/handshake.h"
 #include "pep/stp/wire/frames.h"
 #include "pep/stp/wire/packet.h"
+#include "relay/sim/adversaries/hello_packet.h"
 #include "tests/unit/pep/stp/application.h"
 
 namespace satrelay::stp::test::newcomer_test {
@@ -23,12 +24,6 @@ constexpr std::uint64_t kSeeds = 20;
 
 // A HELLO that any machine can send in the name of end 1.
 Packet forged_hello(std::uint64_t epoch, std::uint64_t peer_epoch = 0) {
-  Packet packet(kHeaderSize + kHelloFrameSize + kTrailerSize);
-  PacketHeader header;
-  header.type = PacketType::kHello;
-  header.number = 1;
-  write_header(header, packet.data());
-  ByteWriter out(MutableBytes(packet).subspan(kHeaderSize, kHelloFrameSize));
   HelloFrame hello;
   hello.minimum_version = hello.maximum_version = kVersion;
   hello.opens_even_streams = false;
@@ -38,9 +33,7 @@ Packet forged_hello(std::uint64_t epoch, std::uint64_t peer_epoch = 0) {
   hello.lane_count = 1;
   hello.datagram_size = 1472;
   hello.lane_credit = hello.stream_credit = 1 << 20;
-  write_hello(out, hello);
-  SessionSeal().close(packet);
-  return packet;
+  return sim::write_hello_packet({.number = 1}, hello);
 }
 
 class NewcomerTest : public ::testing::TestWithParam<Sealed> {
@@ -408,11 +401,8 @@ class FloodTest : public ::testing::TestWithParam<std::tuple<Kind, bool>> {
     HelloKeys none;
     HelloFrame hello = parse_hello(in, none);
     hello.encrypts = true;
-    greeting.resize(600);
-    ByteWriter out(MutableBytes(greeting).subspan(kHeaderSize));
-    write_hello(out, hello, {.offer = offer, .accept = {}, .has_mac = has_mac()});
-    greeting.resize(kHeaderSize + out.written() + kTrailerSize);
-    SessionSeal().close(greeting);
+    greeting = sim::write_hello_packet({.number = 1}, hello,
+                                       {.offer = offer, .accept = {}, .has_mac = has_mac()});
   }
   std::uint64_t refused() {
     const Counters& c = net.session(0).counters();

@@ -16,6 +16,7 @@
 #include "pep/stp/session.h"
 #include "pep/stp/wire/frames.h"
 #include "pep/stp/wire/packet.h"
+#include "relay/sim/adversaries/hello_packet.h"
 #include "tests/unit/pep/stp/application.h"
 
 namespace satrelay::stp::test::session_run_test {
@@ -69,15 +70,7 @@ class Sender final : public StreamSource {
     hello.peer_epoch = kEpoch;
     hello.datagram_size = kFull;
     hello.lane_credit = hello.stream_credit = settings.credit;
-    std::vector<std::byte> bytes(kHeaderSize + kHelloFrameSize + kTrailerSize);
-    ByteWriter out(MutableBytes(bytes).subspan(kHeaderSize));
-    write_hello(out, hello, {});
-    PacketHeader header;
-    header.type = PacketType::kHello;
-    header.number = 1;
-    write_header(header, bytes.data());
-    SessionSeal().close(bytes);
-    session_.handle_packet(bytes, kNow);
+    session_.handle_packet(sim::write_hello_packet({.number = 1}, hello), kNow);
     EXPECT_EQ(session_.peer_state(), PeerState::kAlive);
     while (session_.poll_packet(room_, kNow) > 0) {
     }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "pep/stp/wire/packet.h"
+#include "relay/sim/adversaries/hello_packet.h"
 #include "tests/unit/pep/stp/application.h"
 
 namespace satrelay::stp::test::session_test {
@@ -88,15 +89,7 @@ class HandMadePeer {
     hello.peer_epoch = kSessionEpoch;
     hello.datagram_size = 1472;
     hello.lane_credit = hello.stream_credit = 1 << 20;
-    std::vector<std::byte> bytes(kHeaderSize + kHelloFrameSize + kTrailerSize);
-    ByteWriter out(MutableBytes(bytes).subspan(kHeaderSize));
-    write_hello(out, hello);
-    PacketHeader header;
-    header.type = PacketType::kHello;
-    header.number = 1;
-    write_header(header, bytes.data());
-    SessionSeal().close(bytes);
-    session_.handle_packet(bytes, now);
+    session_.handle_packet(sim::write_hello_packet({.number = 1}, hello), now);
   }
   template <typename Write>
   void say(Write&& write, const Reception& reception = {}) {

@@ -4,6 +4,7 @@
 
 #include "pep/stp/wire/frames.h"
 #include "pep/stp/wire/packet.h"
+#include "relay/sim/adversaries/hello_packet.h"
 #include "tests/unit/pep/stp/application.h"
 
 namespace satrelay::stp::test::handshake_test {
@@ -153,21 +154,13 @@ TEST_P(HandshakeTest, TwoEndsThatClaimTheSameStreamsRefuseEachOther) {
 TEST_P(HandshakeTest, APeerOfAnotherVersionIsRefused) {
   net.start(0, 1000);
   net.run(Duration::milliseconds(10));
-  std::array<std::byte, kHeaderSize + kHelloFrameSize + kTrailerSize> packet;
-  PacketHeader header;
-  header.version = 9;
-  header.type = PacketType::kHello;
-  header.number = 1;
-  write_header(header, packet.data());
-  ByteWriter out(MutableBytes(packet).subspan(kHeaderSize, kHelloFrameSize));
   HelloFrame hello;
   hello.minimum_version = 7;
   hello.maximum_version = 9;
   hello.epoch = 77;
   hello.answer_wanted = true;
-  write_hello(out, hello);
-  SessionSeal().close(packet);
-  net.session(0).handle_packet(packet, net.now);
+  net.session(0).handle_packet(sim::write_hello_packet({.version = 9, .number = 1}, hello),
+                               net.now);
   EXPECT_EQ(net.session(0).peer_state(), PeerState::kRefused);
   EXPECT_EQ(net.session(0).counters().version_mismatch, 1U);
 }

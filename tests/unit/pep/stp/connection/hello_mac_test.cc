@@ -6,6 +6,7 @@
 
 #include "pep/stp/wire/frames.h"
 #include "pep/stp/wire/packet.h"
+#include "relay/sim/adversaries/hello_packet.h"
 #include "tests/unit/pep/stp/application.h"
 
 namespace satrelay::stp::test::hello_mac_test {
@@ -21,25 +22,17 @@ Security changed(std::uint8_t secret) {
 }
 
 Packet hello_packet() {
-  Packet packet(600);
-  PacketHeader header;
-  header.type = PacketType::kHello;
-  header.number = 7;
-  ByteWriter out(MutableBytes(packet).subspan(kHeaderSize));
   HelloFrame hello;
   hello.minimum_version = hello.maximum_version = kVersion;
   hello.encrypts = true;
   hello.epoch = 1'000;
   hello.peer_epoch = 2'000;
   const Packet offer(103, std::byte{1}), accept(103, std::byte{2});
-  write_hello(out, hello,
-              {.offer = offer,
-               .accept = accept,
-               .has_mac = true,
-               .accepted = ConstBytes(offer).first(kOfferNameSize)});
-  packet.resize(kHeaderSize + out.written() + kTrailerSize);
-  write_header(header, packet.data());
-  return packet;
+  return sim::write_hello_packet({.number = 7}, hello,
+                                 {.offer = offer,
+                                  .accept = accept,
+                                  .has_mac = true,
+                                  .accepted = ConstBytes(offer).first(kOfferNameSize)});
 }
 
 struct Gateway {

@@ -8,6 +8,7 @@
 
 #include "pep/stp/wire/frames.h"
 #include "pep/stp/wire/packet.h"
+#include "relay/sim/adversaries/hello_packet.h"
 #include "tests/unit/pep/stp/application.h"
 
 namespace satrelay::stp::test::security_test {
@@ -324,22 +325,12 @@ TEST_F(SecurityTest, NobodyTalksAnEndOutOfASession) {
   // do not.
   for (const bool encrypts : {false, true}) {
     for (const std::uint8_t version : {std::uint8_t{1}, std::uint8_t{9}}) {
-      std::byte room[kHeaderSize + kHelloFrameSize + 4 + kTrailerSize];
-      PacketHeader header;
-      header.type = PacketType::kHello;
-      header.number = 1;
-      write_header(header, room);
-      ByteWriter out(MutableBytes(room).subspan(kHeaderSize));
       HelloFrame hello;
       hello.minimum_version = hello.maximum_version = version;
       hello.epoch = 9000;
       hello.peer_epoch = 1000;
       hello.encrypts = encrypts;
-      write_hello(out, hello, {});
-      const MutableBytes packet =
-          MutableBytes(room).first(kHeaderSize + out.written() + kTrailerSize);
-      SessionSeal().close(packet);
-      net.session(0).handle_packet(packet, net.now);
+      net.session(0).handle_packet(sim::write_hello_packet({.number = 1}, hello), net.now);
     }
   }
   EXPECT_EQ(net.session(0).peer_epoch(), 2000U);
