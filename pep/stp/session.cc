@@ -44,6 +44,17 @@ Streams::Config streams_config(const Config& config) {
           .hash_secret = config.hash_secret};
 }
 
+Path::Config path_config(const Config& config) {
+  return {.mtu = {.base = config.datagram_base,
+                  .floor = config.datagram_floor,
+                  .maximum = config.datagram_size,
+                  .known = config.path_mtu_known},
+          .probes = {config.ping_after, config.suspect_after},
+          .feedback = {config.feedback_minimum, config.feedback_maximum, config.feedback_budget,
+                       config.feedback_mode, config.report_budget},
+          .initial_rtt = config.initial_rtt};
+}
+
 const Config& checked(const Config& config) {
   if (config.boot_epoch == 0) throw std::invalid_argument("stp: boot_epoch must not be 0");
   if (config.datagram_size < kMinDatagram) {
@@ -65,7 +76,6 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
                     control::RateController& rate_controller, StreamSource& source, Instant start)
     : config(checked(settings)),
       arena(blocks),
-      gate(carrier, rate_controller, settings.datagram_overhead),
       now(start),
       handshake(handshake_config(settings), start),
       own_budget(settings.hello_budget == nullptr ? std::make_unique<HelloBudget>(1) : nullptr),
@@ -87,20 +97,25 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
     config.security.reset();  // a secret is kept once, and erased when another replaces it
   }
   renew_promise();
-  begin_anew();
+  begin_with(SentLedger(config.max_packets_in_flight),
+             RateGate(carrier, rate_controller, settings.datagram_overhead));
 }
 
 // Forgets everything that was agreed with the peer.
 void Session::Impl::begin_anew() {
-  if (streams) streams->leave_to(retired_streams);
+  streams->leave_to(retired_streams);
+  const bool had_capacity = !association->peer_capacity.capacity().is_zero();
+  // The debt of the gate's pacer and the counts of cuts go on.
+  RateGate gate = path().gate;
   gate.clear();
-  if (fec != nullptr) fec->clear();
-  const bool had_capacity = association && !association->peer_capacity.capacity().is_zero();
-  SentLedger unused = association ? std::move(association->ledger).renewed()
-                                  : SentLedger(config.max_packets_in_flight);
-  association.emplace(config, std::move(unused), now);
-  streams.emplace(streams_config(config), arena, work, hello_lane_credit);
+  begin_with(std::move(association->ledger).renewed(), gate);
   if (had_capacity) peer_events.push(Event::Kind::kCapacity);
+}
+
+void Session::Impl::begin_with(SentLedger unused, const RateGate& gate) {
+  if (fec != nullptr) fec->clear();
+  association.emplace(std::move(unused), Path(kFirstPath, path_config(config), gate, now));
+  streams.emplace(streams_config(config), arena, work, hello_lane_credit);
 }
 
 // Sets the lane credit that HELLO promises from now on.
@@ -134,18 +149,18 @@ void Session::Impl::establish() {
   const HelloFrame& peer = handshake.peer();
   streams->start(peer.lane_credit, peer.stream_credit, now);
   own_capacity.on_new_session();
-  association->path.start(
+  path().mtu.start(
       static_cast<std::uint16_t>(std::max<std::size_t>(peer.datagram_size, kMinDatagram)));
-  association->probes.start(now);
+  path().probes.start(now);
   peer_events.push(Event::Kind::kPeerAlive);
 }
 
 void Session::Impl::heard() {
-  if (association->probes.is_return(now)) {
-    association->note_outage(now);
-    association->probes.on_return(now);
+  if (path().probes.is_return(now)) {
+    path().note_outage(association->ledger, now);
+    path().probes.on_return(now);
   }
-  association->probes.on_heard(now);
+  path().probes.on_heard(now);
   key_mismatch.on_heard();
   const bool was_doubted = std::exchange(association->doubts_peer, false);
   if (state == PeerState::kSuspect) {
@@ -305,7 +320,7 @@ void Session::consume(StreamId stream, std::uint64_t count, Instant now) {
   Stream* s = streams.visible(stream);
   if (s == nullptr) return;
   const std::uint64_t taken = std::min(count, s->receive.bytes().readable());
-  streams.consume(*s, taken, impl_->association->reach_of_credit(), now);
+  streams.consume(*s, taken, impl_->path().reach_of_credit(), now);
 }
 
 void Session::set_reader_needs(StreamId stream, std::uint64_t bytes, Instant now) {
@@ -316,7 +331,7 @@ void Session::set_reader_needs(StreamId stream, std::uint64_t bytes, Instant now
 void Session::release(StreamId stream, Instant now) {
   Streams& streams = impl_->told(now);
   if (Stream* s = streams.visible(stream))
-    streams.release(*s, impl_->association->reach_of_credit(), now);
+    streams.release(*s, impl_->path().reach_of_credit(), now);
 }
 
 void Session::set_observer(PacketObserver* observer) {
@@ -339,10 +354,10 @@ void Session::note_late_sending(Instant began, Instant ended) {
 
 void Session::set_capacity(BitRate capacity, control::CutCause cause) {
   impl_->told(impl_->now);
-  impl_->gate.set_capacity(capacity, cause);
+  impl_->path().gate.set_capacity(capacity, cause);
 }
 
-void Session::set_share(BitRate share, Instant now) { impl_->gate.set_share(share, now); }
+void Session::set_share(BitRate share, Instant now) { impl_->path().gate.set_share(share, now); }
 
 void Session::close(Instant now) {
   impl_->told(now);
@@ -372,13 +387,13 @@ schedule::ClassSet Session::waiting() const {
   return impl_->protection.is_worn_out(impl_->association->ledger.next()) ? 0 : waiting;
 }
 
-bool Session::may_send(Instant now) const { return impl_->gate.open(now); }
+bool Session::may_send(Instant now) const { return impl_->path().gate.open(now); }
 
 bool Session::may_send_but_for_carrier(Instant now) const {
-  return impl_->gate.open_but_for_carrier(now);
+  return impl_->path().gate.open_but_for_carrier(now);
 }
 
-bool Session::shut_by_share(Instant now) const { return impl_->gate.shut_by_share(now); }
+bool Session::shut_by_share(Instant now) const { return impl_->path().gate.shut_by_share(now); }
 
 std::size_t Session::waiting_hosts(schedule::ClassId stream_class) const {
   return std::max<std::size_t>(impl_->streams->schedule().hosts(stream_class), 1);
@@ -395,18 +410,18 @@ PeerState Session::peer_state() const { return impl_->state; }
 
 std::uint64_t Session::peer_epoch() const { return impl_->handshake.peer().epoch; }
 
-Duration Session::smoothed_rtt() const { return impl_->association->rtt.smoothed(); }
+Duration Session::smoothed_rtt() const { return impl_->path().rtt.smoothed(); }
 
 std::optional<Duration> Session::measured_rtt() const {
-  if (!impl_->association->rtt.measured()) return std::nullopt;
-  return impl_->association->rtt.smoothed();
+  if (!impl_->path().rtt.measured()) return std::nullopt;
+  return impl_->path().rtt.smoothed();
 }
 
-std::optional<Duration> Session::shortest_rtt() const { return impl_->association->rtt.shortest(); }
+std::optional<Duration> Session::shortest_rtt() const { return impl_->path().rtt.shortest(); }
 
-double Session::loss_ratio() const { return impl_->association->loss_rate.ratio(); }
+double Session::loss_ratio() const { return impl_->path().loss_rate.ratio(); }
 
-bool Session::knows_loss() const { return impl_->association->loss_rate.known(); }
+bool Session::knows_loss() const { return impl_->path().loss_rate.known(); }
 
 bool Session::repairs() const { return impl_->connected() && impl_->may_repair(); }
 
@@ -422,27 +437,29 @@ std::size_t Session::datagram_limit() const { return impl_->datagram_limit(); }
 
 BitRate Session::peer_capacity() const { return impl_->association->peer_capacity.capacity(); }
 
-BitRate Session::send_rate() const { return impl_->gate.rate(); }
+BitRate Session::send_rate() const { return impl_->path().gate.rate(); }
 
 BitRate Session::share(StreamId stream) const {
   const Stream* s = impl_->streams->visible(stream);
   const std::uint64_t sharers = s == nullptr ? 1 : impl_->streams->schedule().sharers(*s);
-  return impl_->steady_rate().scaled(1, sharers);
+  return impl_->path().gate.steady_rate().scaled(1, sharers);
 }
 
 BitRate Session::share_of_new() const {
-  return impl_->steady_rate().scaled(1, impl_->streams->schedule().hosts() + 1);
+  return impl_->path().gate.steady_rate().scaled(1, impl_->streams->schedule().hosts() + 1);
 }
 
-Instant Session::unreported_since() const { return impl_->association->probes.missing_since(); }
+Instant Session::unreported_since() const { return impl_->path().probes.missing_since(); }
 
-const std::optional<RateCut>& Session::last_rate_cut() const { return impl_->gate.cuts().last(); }
-BitRate Session::found_capacity() const { return impl_->gate.found_capacity(); }
-ByteCount Session::train() const { return impl_->gate.train(); }
+const std::optional<RateCut>& Session::last_rate_cut() const {
+  return impl_->path().gate.cuts().last();
+}
+BitRate Session::found_capacity() const { return impl_->path().gate.found_capacity(); }
+ByteCount Session::train() const { return impl_->path().gate.train(); }
 
-control::Priority Session::last_priority() const { return impl_->gate.last_priority(); }
+control::Priority Session::last_priority() const { return impl_->path().gate.last_priority(); }
 
-std::uint64_t Session::packets_in_flight() const { return impl_->association->probes.in_flight(); }
+std::uint64_t Session::packets_in_flight() const { return impl_->path().probes.in_flight(); }
 
 std::uint64_t Session::bytes_stored() const {
   return impl_->streams->receive_credit().lane().outstanding();
@@ -547,7 +564,7 @@ Counters Session::counters() const {
   counters.retransmitted_bytes = sent.retransmitted_bytes;
   counters.copies_out = sent.copies;
   using enum control::CutCause;
-  const RateCuts& cuts = impl_->gate.cuts();
+  const RateCuts& cuts = impl_->path().gate.cuts();
   counters.rate_cuts_delay = cuts.count(kDelay);
   counters.rate_cuts_loss = cuts.count(kLoss);
   counters.rate_cuts_controller = cuts.count(kController);

@@ -136,13 +136,13 @@ Instant Session::Impl::next_hello() const {
   Instant at = handshake.next_hello();
   if (at.is_never()) return at;
   const control::BudgetPlace& place = hello_answers() ? answer_place : hello_place;
-  at = later(later(at, gate.control_opens_at(kHelloRoom)), place.at(hello_octets()));
+  at = later(later(at, path().gate.control_opens_at(kHelloRoom)), place.at(hello_octets()));
   return hello_is_free() ? at : in_turn(hello_turns(), at);
 }
 
 Instant Session::Impl::next_close() const {
   if (!close_sequence.due()) return Instant::never();
-  const Instant at = later(later(now, gate.control_opens_at(kCloseRoom)),
+  const Instant at = later(later(now, path().gate.control_opens_at(kCloseRoom)),
                            close_place.at(config.handshake_budgets.closes));
   return close_sequence.repeats() ? in_turn(budget.ours, at) : at;
 }
@@ -155,10 +155,10 @@ control::Budget* Session::Impl::hello_octets() const {
 // answer to an acceptance waits for a turn: otherwise a holder of the secret could accept the offer
 // in each such answer, without end.
 bool Session::Impl::hello_leaves() {
-  if (!handshake.hello_due(now) || !gate.control_open(now, kHelloRoom)) return false;
+  if (!handshake.hello_due(now) || !path().gate.control_open(now, kHelloRoom)) return false;
   control::BudgetPlace& place = hello_answers() ? answer_place : hello_place;
   control::Budget* octets = hello_octets();
-  const ByteCount size = gate.accounted(kHelloRoom);
+  const ByteCount size = path().gate.accounted(kHelloRoom);
   if (!place.has_come(octets, size, now) || !(hello_is_free() || take_turn(hello_turns())))
     return false;
   place.use(octets, size, now);
@@ -166,9 +166,9 @@ bool Session::Impl::hello_leaves() {
 }
 
 bool Session::Impl::close_leaves() {
-  if (!close_sequence.due() || !gate.control_open(now, kCloseRoom)) return false;
+  if (!close_sequence.due() || !path().gate.control_open(now, kCloseRoom)) return false;
   control::Budget* octets = config.handshake_budgets.closes;
-  const ByteCount size = gate.accounted(kCloseRoom);
+  const ByteCount size = path().gate.accounted(kCloseRoom);
   if (!close_place.has_come(octets, size, now)) return false;
   if (close_sequence.repeats() && !take_turn(budget.ours)) return false;
   close_place.use(octets, size, now);

@@ -33,13 +33,6 @@ bool Session::Impl::may_repair() const {
   return fec != nullptr && handshake.agreed(kCapabilityRepair);
 }
 
-// The bytes that the path takes until a report on the first of them is here. Bytes that are lost in
-// the last flight come a round trip after all others, unless they are repaired.
-ByteCount Session::Impl::flight() const {
-  return gate.rate().bytes_in(association->rtt.smoothed() + association->peer_feedback_interval +
-                              association->tolerance.time());
-}
-
 // Whether all that the stream has to send leaves within the time of a flight.
 bool Session::Impl::is_ending(const Stream& stream) const {
   return stream.left_is_all() && !lasts(stream);
@@ -48,7 +41,7 @@ bool Session::Impl::is_ending(const Stream& stream) const {
 // Whether it takes longer than that.
 bool Session::Impl::lasts(const Stream& stream) const {
   return stream.has_more() ||
-         stream.left() * streams->schedule().sharers(stream) > flight().value();
+         stream.left() * streams->schedule().sharers(stream) > path().flight().value();
 }
 
 bool Session::Impl::is_short(const Stream& stream) const {
@@ -58,7 +51,7 @@ bool Session::Impl::is_short(const Stream& stream) const {
 // Whether the whole stream, as far as is known, leaves within the time of a flight.
 bool Session::Impl::may_end(const Stream& stream) const {
   if (lasts(stream)) return false;
-  const std::uint64_t share = flight().value() / streams->schedule().sharers(stream);
+  const std::uint64_t share = path().flight().value() / streams->schedule().sharers(stream);
   return stream.send.sent() < std::max(share, FecPolicy::kLeastShortFlow);
 }
 
@@ -97,7 +90,7 @@ bool Session::Impl::wants_protection(const Stream* next) const {
   if (!streams->due().opens.empty()) return true;
   if (fec->policy.is_clean()) return false;
   if (next != nullptr && (is_ending(*next) || may_end(*next))) return true;
-  return streams->near_end(next) || gate.free_at() + kQuiet <= now;
+  return streams->near_end(next) || path().gate.free_at() + kQuiet <= now;
 }
 
 CodedFrame Session::Impl::coded_frame(FecCode code) const {
@@ -107,8 +100,9 @@ CodedFrame Session::Impl::coded_frame(FecCode code) const {
 // The coverage of a packet that is built next.
 Session::Impl::Coverage Session::Impl::plan_coverage(FecCode code) const {
   if (code == FecCode::kPrompt) return {.code = code};
-  const std::uint64_t packet = gate.accounted(datagram_limit()).value();
-  const std::uint64_t in_a_second = gate.rate().bytes_in(Duration::seconds(1)).value() / packet;
+  const std::uint64_t packet = path().gate.accounted(datagram_limit()).value();
+  const std::uint64_t in_a_second =
+      path().gate.rate().bytes_in(Duration::seconds(1)).value() / packet;
   Coverage coverage;
   coverage.plan.repairs = static_cast<std::size_t>(std::clamp<std::uint64_t>(
       kAdditionsInASecond / (in_a_second + 1), kLeastRepairs, FecPolicy::kMostRepairs));
@@ -158,13 +152,13 @@ bool Session::Impl::is_useful(const FecSender::Purpose& purpose) const {
 // bytes from being sent again.
 bool Session::Impl::repair_is_doubtful() const {
   const std::size_t size = fec->sender.next_size() + kHeaderSize + protection.trailer_size();
-  return association->path.is_doubtful(size);
+  return path().mtu.is_doubtful(size);
 }
 
 // Sends the next repair as a packet of its own, while the pacers are open. Returns 0 if none may
 // leave.
 std::size_t Session::Impl::send_repair(MutableBytes out) {
-  if (!may_repair() || association->probes.frozen() || !data_allowed()) return 0;
+  if (!may_repair() || path().probes.frozen() || !data_allowed()) return 0;
   if (control_waits() || report_waits()) return 0;
   if (now >= fec->prompt.due()) {
     PacketBuilder packet(out.first(std::min<std::size_t>(out.size(), next_limit())),
@@ -199,34 +193,24 @@ std::size_t Session::Impl::send_repair(MutableBytes out) {
 Instant Session::Impl::fec_timeout() const {
   if (fec == nullptr) return Instant::never();
   const FecSender& sender = fec->sender;
-  const Instant next = sender.rests() ? sender.idle_at()
-                                      : sender.next_timeout(waiting(), association->rtt.smoothed());
+  const Instant next =
+      sender.rests() ? sender.idle_at() : sender.next_timeout(waiting(), path().rtt.smoothed());
   return earlier(fec->next_expiry(), next);
 }
 
 void Session::Impl::run_fec() {
   counters.repair_dropped +=
-      fec->sender.advance(waiting(), association->ledger.next(), association->rtt.smoothed(), now);
+      fec->sender.advance(waiting(), association->ledger.next(), path().rtt.smoothed(), now);
   fec->expire(now);
 }
 
 // When a repair may leave.
 Instant Session::Impl::next_repair() const {
-  if (!may_repair() || association->probes.frozen() || !data_allowed()) return Instant::never();
+  if (!may_repair() || path().probes.frozen() || !data_allowed()) return Instant::never();
   const Instant at = fec->sender.rests() || repair_is_doubtful()
                          ? Instant::never()
                          : fec->sender.next_repair(waiting(), association->ledger.next(), now);
-  return later(earlier(at, fec->prompt.due()), gate.opens_at());
-}
-
-// The packets that `report` may call missing although repairs for them were on their way when it
-// was written. They are not lost yet.
-std::span<const Range> Session::Impl::repairable(const FeedbackFrame& report,
-                                                 Duration delay) const {
-  if (fec == nullptr) return {};
-  const SentPacket* newest = association->ledger.find(report.highest);
-  if (newest == nullptr) return {};
-  return fec->repairable(newest->sent + delay - association->tolerance.time());
+  return later(earlier(at, fec->prompt.due()), path().gate.opens_at());
 }
 
 }  // namespace satrelay::stp

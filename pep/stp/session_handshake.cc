@@ -5,8 +5,7 @@ namespace satrelay::stp {
 
 void Session::Impl::hear_hello(const ReceivedHello& received) {
   HelloFrame hello = received.frame;
-  const bool silent =
-      !connected() || (state == PeerState::kSuspect && association->probes.silent(now));
+  const bool silent = !connected() || (state == PeerState::kSuspect && path().probes.silent(now));
   std::optional<SessionKeys> session_keys;
   if (key_exchange) {
     const auto reading = read_keys(received, silent);
@@ -46,7 +45,7 @@ void Session::Impl::hear_hello(const ReceivedHello& received) {
       take_keys(session_keys);
       establish();
       // The PING is a proof for the peer, in case our next HELLO answers another newcomer.
-      if (hello.answer_wanted) association->requests.ask();
+      if (hello.answer_wanted) path().requests.ask();
       break;
     case Handshake::Outcome::kNothing:
       if (connected() && hello.epoch == handshake.peer().epoch) {
@@ -56,8 +55,8 @@ void Session::Impl::hear_hello(const ReceivedHello& received) {
       break;
   }
   if (const Duration sample = handshake.take_rtt_sample(); sample > Duration::zero()) {
-    association->rtt.on_sample(sample);
-    association->update_rtt();
+    path().rtt.on_sample(sample);
+    path().update_rtt();
   }
 }
 
@@ -71,7 +70,7 @@ void Session::Impl::bind_newcomer(std::uint64_t epoch) {
 void Session::Impl::doubt_peer() {
   if (state != PeerState::kAlive) return;
   association->doubts_peer = true;
-  association->requests.ask();
+  path().requests.ask();
 }
 
 // The counter of HELLOs with this mismatch.
@@ -146,7 +145,7 @@ void Session::Impl::greet_again() {
 }
 
 std::size_t Session::Impl::send_hello(MutableBytes out) {
-  gate.on_unlisted();
+  path().gate.on_unlisted();
   HelloFrame hello = handshake.make_hello(hello_lane_credit, config.stream_receive_limit, now);
   HelloKeys keys;
   if (key_exchange) {

@@ -26,10 +26,9 @@
 #include "pep/stp/connection/key_mismatch_timer.h"
 #include "pep/stp/connection/protection.h"
 #include "pep/stp/fec/fec.h"
-#include "pep/stp/packets/late_sendings.h"
 #include "pep/stp/packets/packet_builder.h"
-#include "pep/stp/packets/rate_gate.h"
 #include "pep/stp/packets/stream_writer.h"
+#include "pep/stp/path/late_sendings.h"
 #include "pep/stp/session.h"
 #include "pep/stp/streams/event_queue.h"
 #include "pep/stp/streams/retired_streams.h"
@@ -47,6 +46,9 @@ struct Session::Impl {
   // --- the peer (session.cc)
   bool connected() const { return state == PeerState::kAlive || state == PeerState::kSuspect; }
   void begin_anew();
+  void begin_with(SentLedger unused, const RateGate& gate);
+  Path& path() { return association->path(); }
+  const Path& path() const { return association->path(); }
   void renew_promise();
   void take_over();
   void be_alive();
@@ -72,7 +74,7 @@ struct Session::Impl {
     enough_settled = work.total() + most;
   }
   bool work_waits() const {
-    return !retired_streams.empty() || streams->work_waits() || !association->reports.empty() ||
+    return !retired_streams.empty() || streams->work_waits() || !path().reports.empty() ||
            repairs_wait();
   }
   bool repairs_wait() const { return fec != nullptr && fec->work_waits(); }
@@ -93,7 +95,7 @@ struct Session::Impl {
   void suspect_peer();
   void run_memory_check() { streams->check_memory(now); }
   void run_linger();
-  void run_path_timer() { association->path.handle_timeout(now); }
+  void run_path_timer() { path().mtu.handle_timeout(now); }
   void forget_old_key() { protection.expire(now); }
   Instant next_timeout() const;
   Instant next_departure() const;
@@ -208,8 +210,8 @@ struct Session::Impl {
   void write_next_of(ConfirmList& confirms, PacketBuilder& packet);
   bool mtu_probe_waits() const;
   bool report_waits() const {
-    return association->received.next() > 0 && now >= association->feedback.due() &&
-           gate.carrier_open(now);
+    return association->received.next() > 0 && now >= path().feedback.due() &&
+           path().gate.carrier_open(now);
   }
   // UDP payload that no HELLO and no CLOSE exceeds.
   static constexpr std::size_t kHelloRoom = 352, kCloseRoom = 64;
@@ -227,20 +229,19 @@ struct Session::Impl {
   // Whether poll_packet() would write data if the pacers allowed it.
   bool data_waits() const { return data_allowed() && !idle(); }
   // Whether poll_packet() writes data now.
-  bool data_leaves() const { return writer.turn().streams && gate.open(now) && data_waits(); }
+  bool data_leaves() const {
+    return writer.turn().streams && path().gate.open(now) && data_waits();
+  }
   // The stream that comes first in the next packet, as far as is known.
   const Stream* first_stream() const {
     return streams->first(writer.turn().open, writer.turn().first);
   }
   std::uint64_t most_in_flight() const;
   std::size_t datagram_limit() const;
-  // The rate that the controller allows at this moment, without trains.
-  BitRate steady_rate() const { return std::min(gate.rate(), gate.own_rate()); }
   std::size_t next_limit();
 
   // --- forward error correction (session_fec.cc)
   bool may_repair() const;
-  ByteCount flight() const;
   bool lasts(const Stream& stream) const;
   bool is_ending(const Stream& stream) const;
   bool is_short(const Stream& stream) const;
@@ -256,11 +257,9 @@ struct Session::Impl {
   std::size_t send_repair(MutableBytes out);
   Instant fec_timeout() const;
   Instant next_repair() const;
-  std::span<const Range> repairable(const FeedbackFrame& report, Duration delay) const;
 
   Config config;
   Arena& arena;
-  RateGate gate;
   Instant now;          // time of the last call
   Reception reception;  // of the packet that this call is about
   // The time when the last packet left, if it carried nothing but data, and no call has given the

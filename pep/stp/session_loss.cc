@@ -27,7 +27,7 @@ struct Session::Impl::Settler {
   std::uint64_t lost_packets = 0;
   std::uint64_t lost_at_peer = 0;  // those of them that were lost at the peer's port
   // Moves in the detector's sets that were counted.
-  std::uint64_t moved = s.association->losses.moved();
+  std::uint64_t moved = s.path().losses.moved();
   bool must_go_on = false;  // whatever this call has settled already
 
   // So many searches and shifts of small entries take as long as one packet.
@@ -59,7 +59,7 @@ struct Session::Impl::Settler {
   // The detector's sets change only once between two calls of looks() or lost().
   void looks() {
     s.work.add();
-    count_moved(moved, s.association->losses.moved());
+    count_moved(moved, s.path().losses.moved());
   }
   bool goes_on() const { return must_go_on || s.work.total() < s.enough_settled; }
 
@@ -68,9 +68,9 @@ struct Session::Impl::Settler {
     const SentPacket* packet = s.association->ledger.find(number);
     if (packet == nullptr) return;
     ++delivered_packets;
-    s.association->path.on_acknowledged(number, packet->bytes, s.now);
-    s.gate.on_delivered(*packet);
-    if (packet->eliciting) s.association->probes.on_settled();
+    s.path().mtu.on_acknowledged(number, packet->bytes, s.now);
+    s.path().gate.on_delivered(*packet);
+    if (packet->eliciting) s.path().probes.on_settled();
     apply_acknowledged(*packet);
     s.association->ledger.settle(number);
   }
@@ -79,27 +79,27 @@ struct Session::Impl::Settler {
     looks();
     const SentPacket* packet = s.association->ledger.find(number);
     if (packet == nullptr) return;
-    if (s.association->path.on_lost(number, packet->bytes, s.now)) {
+    if (s.path().mtu.on_lost(number, packet->bytes, s.now)) {
       ++s.counters.mtu_probes_lost;
-      s.gate.on_gone(*packet);
-    } else if (number < s.association->outage_end) {
+      s.path().gate.on_gone(*packet);
+    } else if (number < s.path().outage_end) {
       ++s.counters.packets_lost;
-      s.gate.on_gone(*packet);
+      s.path().gate.on_gone(*packet);
     } else {
-      const bool at_peer = s.association->peer_reception.on_lost(s.now);
+      const bool at_peer = s.path().peer_reception.on_lost(s.now);
       ++lost_packets;
       if (at_peer) {
         ++lost_at_peer;
       } else {
-        s.association->path.on_counted(number, packet->bytes);
+        s.path().mtu.on_counted(number, packet->bytes);
       }
-      s.gate.on_lost(*packet, at_peer);
+      s.path().gate.on_lost(*packet, at_peer);
     }
-    if (s.association->path.take_verdict() == PathMtu::Verdict::kBlackHole) {
+    if (s.path().mtu.take_verdict() == PathMtu::Verdict::kBlackHole) {
       ++s.counters.mtu_black_holes;
       if (s.fec != nullptr) s.fec->forget_runs_below(s.association->ledger.next());
     }
-    if (packet->eliciting) s.association->probes.on_settled();
+    if (packet->eliciting) s.path().probes.on_settled();
     s.association->ledger.for_each_item(*packet, [&](const SentItem& item) {
       repair(item, std::min(item.losses() + 1, LostRanges::kMaxLosses));
     });
@@ -115,7 +115,7 @@ struct Session::Impl::Settler {
     s.work.add();
     ++s.counters.spurious_losses;
     if (const SentPacket* packet = s.association->ledger.find(number)) {
-      s.gate.on_delivered_late(*packet);
+      s.path().gate.on_delivered_late(*packet);
       apply_acknowledged(*packet);
     }
   }
@@ -229,28 +229,30 @@ LossDetector::Rule Session::Impl::loss_rule(const FeedbackFrame& report) {
     return Duration::microseconds(
         static_cast<std::int64_t>(std::min<std::uint64_t>(us, 60'000'000)));
   };
-  association->tolerance.set_lateness(
-      std::min(microseconds(report.late_us), ArrivalOrder::kMaxLateness));
+  path().tolerance.set_lateness(std::min(microseconds(report.late_us), ArrivalOrder::kMaxLateness));
   const Duration delay = microseconds(report.delay_us);
   LossDetector::Rule rule;
-  rule.uncertain = association->tolerance.first_uncertain(
-      report.highest, delay, association->losses.oldest_unresolved(), association->ledger);
-  rule.wait = std::max(Duration::zero(), association->tolerance.time() - delay);
+  rule.uncertain = path().tolerance.first_uncertain(
+      report.highest, delay, path().losses.oldest_unresolved(), association->ledger);
+  rule.wait = std::max(Duration::zero(), path().tolerance.time() - delay);
   // If packets come late, the next report is more reliable than the clock.
-  if (!association->tolerance.keeps_order())
-    rule.wait = rule.wait + association->peer_feedback_interval;
-  rule.repairable = repairable(report, delay);
+  if (!path().tolerance.keeps_order()) rule.wait = rule.wait + path().peer_feedback_interval;
+  // Repairs for these packets were on their way when the report was written. They are not lost yet.
+  const SentPacket* newest = association->ledger.find(report.highest);
+  if (fec != nullptr && newest != nullptr) {
+    rule.repairable = fec->repairable(newest->sent + delay - path().tolerance.time());
+  }
   return rule;
 }
 
 // Some packets that were counted as losses of the link may have been lost at the peer's port.
 void Session::Impl::handle_reception(const ReceptionFrame& frame) {
-  const std::uint64_t late = association->peer_reception.on_told(frame.missed, now);
+  const std::uint64_t late = path().peer_reception.on_told(frame.missed, now);
   if (late == 0) return;
   counters.packets_lost_at_peer += late;
-  association->loss_rate.on_excused(late);
+  path().loss_rate.on_excused(late);
   if (fec != nullptr) fec->policy.on_excused(late);
-  gate.on_excused(late);
+  path().gate.on_excused(late);
 }
 
 void Session::Impl::handle_report(const FeedbackFrame& report, Duration waited) {
@@ -264,28 +266,27 @@ void Session::Impl::handle_report(const FeedbackFrame& report, Duration waited) 
   protection.on_reported(report.highest);
   PendingReport pending{.report = report};
   const SentPacket* const newest = association->ledger.find(report.highest);
-  if (newest != nullptr && association->losses.is_unresolved(report.highest)) {
+  if (newest != nullptr && path().losses.is_unresolved(report.highest)) {
     const auto delay_us =
         static_cast<std::int64_t>(std::min<std::uint64_t>(report.delay_us, 60'000'000));
     pending.rtt = std::max(Duration::zero(), now - newest->sent - Duration::microseconds(delay_us));
-    association->rtt.on_sample(pending.rtt);
+    path().rtt.on_sample(pending.rtt);
   }
   if (newest != nullptr) pending.lateness = waited + late_sendings.lateness(newest->sent);
-  association->peer_feedback_interval = std::clamp(
+  path().peer_feedback_interval = std::clamp(
       Duration::milliseconds(
           static_cast<std::int64_t>(std::min<std::uint64_t>(report.interval_ms, 60'000))),
       config.feedback_minimum, Duration::seconds(60));
-  association->update_rtt();
-  association->note_outage(now);
-  association->probes.on_report(now);
+  path().update_rtt();
+  path().note_outage(association->ledger, now);
+  path().probes.on_report(now);
   if (fec != nullptr) fec->note_runs(report);
-  if (association->reports.empty() && work_off(pending)) return;
-  if (!association->reports.push(pending)) ++counters.feedback_dropped;
+  if (path().reports.empty() && work_off(pending)) return;
+  if (!path().reports.push(pending)) ++counters.feedback_dropped;
 }
 
 void Session::Impl::work_off_reports() {
-  while (!association->reports.empty() && work_off(association->reports.front()))
-    association->reports.pop();
+  while (!path().reports.empty() && work_off(path().reports.front())) path().reports.pop();
 }
 
 // Applies the report until it is done, or until this call has settled enough. True if it is done.
@@ -294,31 +295,31 @@ bool Session::Impl::work_off(PendingReport& pending) {
   {
     Settler settler{*this};
     pending.from =
-        association->losses.handle_report(report, pending.from, loss_rule(report), now, settler);
+        path().losses.handle_report(report, pending.from, loss_rule(report), now, settler);
     pending.delivered += settler.delivered_packets;
     count_losses(settler.lost_packets, settler.lost_at_peer);
   }
   if (pending.from != LossDetector::kWhole) return false;
-  gate.on_report(report, association->ledger.find(report.highest),
-                 {pending.rtt, now - association->last_report, pending.lateness}, now);
-  association->last_report = now;
+  path().gate.on_report(report, association->ledger.find(report.highest),
+                        {pending.rtt, now - path().last_report, pending.lateness}, now);
+  path().last_report = now;
   // The path has lost these packets too.
   const std::uint64_t repaired = fec != nullptr ? fec->note_repaired(report.repaired) : 0;
-  association->loss_rate.on_repaired(repaired);
+  path().loss_rate.on_repaired(repaired);
   if (fec != nullptr) {
     fec->policy.on_report(pending.delivered - std::min(repaired, pending.delivered), repaired);
   }
-  association->loss_rate.on_delivered(pending.delivered);
+  path().loss_rate.on_delivered(pending.delivered);
   // Reports share the path with our packets. So the more packets are lost, the more often each
   // arrival is reported.
-  association->feedback.set_repeats(repeats_for(association->loss_rate.ratio()));
-  association->ask_for_missed_reports(report, now);
+  path().feedback.set_repeats(repeats_for(path().loss_rate.ratio()));
+  path().ask_for_missed_reports(report, now);
   return true;
 }
 
 void Session::Impl::run_loss_timer() {
   Settler settler{*this};
-  association->losses.handle_timeout(now, settler);
+  path().losses.handle_timeout(now, settler);
   count_losses(settler.lost_packets, settler.lost_at_peer);
 }
 
@@ -327,15 +328,15 @@ void Session::Impl::run_loss_timer() {
 void Session::Impl::arm_tail_probe() {
   constexpr std::uint64_t kSearch = 64;
   Settler settler{*this};
-  const std::uint64_t oldest = association->losses.oldest_unresolved();
+  const std::uint64_t oldest = path().losses.oldest_unresolved();
   for (std::uint64_t n = association->ledger.next();
        n > oldest && association->ledger.next() - n < kSearch; --n) {
     const SentPacket* packet = association->ledger.find(n - 1);
     if (packet == nullptr) return;
-    if (packet->item_count == 0 || !association->losses.is_unresolved(n - 1)) continue;
+    if (packet->item_count == 0 || !path().losses.is_unresolved(n - 1)) continue;
     association->ledger.for_each_item(
         *packet, [&](const SentItem& item) { settler.repair(item, std::max(item.losses(), 1U)); });
-    association->probes.allow_data();
+    path().probes.allow_data();
     return;
   }
 }
@@ -343,10 +344,10 @@ void Session::Impl::arm_tail_probe() {
 // The ledger is full only if a very old packet was never reported. Its content is sent again, and
 // the packet is forgotten.
 void Session::Impl::make_ledger_room() {
-  if (association->ledger.has_room(association->losses.oldest_unresolved())) return;
+  if (association->ledger.has_room(path().losses.oldest_unresolved())) return;
   Settler settler{*this};
   settler.must_go_on = true;
-  association->losses.abandon_below(association->losses.oldest_unresolved() + 1, settler);
+  path().losses.abandon_below(path().losses.oldest_unresolved() + 1, settler);
   count_losses(settler.lost_packets, settler.lost_at_peer);
 }
 
@@ -354,10 +355,10 @@ void Session::Impl::make_ledger_room() {
 void Session::Impl::count_losses(std::uint64_t packets, std::uint64_t at_peer) {
   counters.packets_lost += packets;
   counters.packets_lost_at_peer += at_peer;
-  association->loss_rate.on_lost(packets - at_peer);
-  association->loss_rate.on_delivered(at_peer);
-  const std::uint64_t too_large = association->path.take_too_large();
-  association->loss_rate.on_excused(too_large);
+  path().loss_rate.on_lost(packets - at_peer);
+  path().loss_rate.on_delivered(at_peer);
+  const std::uint64_t too_large = path().mtu.take_too_large();
+  path().loss_rate.on_excused(too_large);
   if (fec != nullptr) {
     fec->policy.on_report(at_peer, packets - at_peer);
     fec->policy.on_excused(too_large);

@@ -37,7 +37,7 @@ struct Session::Impl::FrameHandler {
   void operator()(const PingFrame& frame) {
     eliciting = true;
     s.association->received.rewind(frame.settled);
-    s.association->feedback.on_asked();
+    s.path().feedback.on_asked();
   }
   void operator()(const SettledFrame& frame) { s.association->received.settle(frame.settled); }
   void operator()(const ReceptionFrame& frame) {
@@ -223,20 +223,20 @@ void Session::Impl::FrameHandler::operator()(const DataFrame& frame) {
   const bool ended = frame.fin && !refused && !receive.final_known();
   if (ended) {
     receive.set_final_size(end);
-    s.association->feedback.on_urgent(s.now);
+    s.path().feedback.on_urgent(s.now);
   }
   const bool advanced = receive.bytes().in_order_end() > in_order;
   if (stream->released) {
     // The relay has released the stream. Bytes that still come are consumed at once, so that their
     // credit returns.
     if (const std::uint64_t left = receive.bytes().readable(); left > 0) {
-      s.streams->consume(*stream, left, s.association->reach_of_credit(), s.now);
+      s.streams->consume(*stream, left, s.path().reach_of_credit(), s.now);
     }
     s.streams->free_if_over(*stream);
   } else if ((advanced || (ended && receive.complete())) && stream->visible()) {
     if (advanced) s.streams->receive_credit().on_readable(*stream, s.now);
     s.streams->notify(*stream, &Stream::Pending::readable);
-    if (receive.complete()) s.association->feedback.on_urgent(s.now);
+    if (receive.complete()) s.path().feedback.on_urgent(s.now);
   }
 }
 
@@ -291,7 +291,7 @@ std::optional<Session::Impl::Opened> Session::Impl::open_packet(ConstBytes datag
       return std::nullopt;
     }
     const auto frames =
-        protection.open(header, number, datagram, now, association->rtt.smoothed() + kOldKeyKept);
+        protection.open(header, number, datagram, now, path().rtt.smoothed() + kOldKeyKept);
     if (frames) return Opened{number, *frames};
   }
   if (auto opened = open_of_newcomer(datagram, header)) return opened;
@@ -350,9 +350,9 @@ void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& heade
     ++counters.refused_packets_in;
     return;
   }
-  association->bytes_in += datagram.size();
+  path().bytes_in += datagram.size();
   const bool gap = association->received.record(number, now);
-  association->own_reception.on_packet(reception, number + 1 == association->received.next());
+  path().own_reception.on_packet(reception, number + 1 == association->received.next());
   const bool may_be_repaired = fec != nullptr && (header.is_protected || handler.repair);
   on_packet_recorded(number, gap, handler.eliciting,
                      may_be_repaired ? GapMay::kBeRepaired : GapMay::kBeDisorder);
@@ -445,16 +445,16 @@ void Session::Impl::use_repaired(FecReceiver& receiver) {
 }
 
 void Session::Impl::on_packet_recorded(std::uint64_t number, bool gap, bool eliciting, GapMay may) {
-  if (eliciting) association->feedback.on_arrival();
+  if (eliciting) path().feedback.on_arrival();
   ReorderTolerance disorder;  // for the order of the peer's packets
   disorder.set_lateness(association->received.lateness(now));
   if (gap && may == GapMay::kBeRepaired) {
-    association->feedback.on_gap(now + FecReceiver::kPatience + disorder.time());
-  } else if (gap && association->gap.on_gap(number)) {
-    association->feedback.on_gap(now + disorder.time());
+    path().feedback.on_gap(now + FecReceiver::kPatience + disorder.time());
+  } else if (gap && path().gap.on_gap(number)) {
+    path().feedback.on_gap(now + disorder.time());
   }
-  const bool is_certain = association->gap.on_recorded(number, association->received.next());
-  if (is_certain && disorder.keeps_order()) association->feedback.on_gap(now);
+  const bool is_certain = path().gap.on_recorded(number, association->received.next());
+  if (is_certain && disorder.keeps_order()) path().feedback.on_gap(now);
 }
 
 }  // namespace satrelay::stp

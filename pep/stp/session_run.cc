@@ -13,10 +13,10 @@ std::uint64_t Session::Impl::run_ends_before() const {
   const std::uint64_t next = association->ledger.next();
   // goes_on_at: the packet before carried nothing but data, and there is nothing else to send
   // since.
-  if (goes_on_at != now || state != PeerState::kAlive || association->probes.frozen()) return next;
-  if (association->path.doubt() != PathMtu::Doubt::kNone) return next;
+  if (goes_on_at != now || state != PeerState::kAlive || path().probes.frozen()) return next;
+  if (path().mtu.doubt() != PathMtu::Doubt::kNone) return next;
   if (next_hello() <= now || needs_keys()) return next;
-  return std::min(association->losses.oldest_unresolved() + most_in_flight(),
+  return std::min(path().losses.oldest_unresolved() + most_in_flight(),
                   protection.same_key_until(next));
 }
 
@@ -29,19 +29,19 @@ std::size_t Session::Impl::poll_run(std::span<const MutableBytes> rooms, std::si
     const MutableBytes all = rooms[i].subspan(before);
     return all.first(std::min(all.size(), limit));
   };
-  gate.update(association->rtt.smoothed(), limit, now);
-  const auto run = gate.begin_run(now);
+  path().gate.update(path().rtt.smoothed(), limit, now);
+  const auto run = path().gate.begin_run(now);
   if (!run || room(0).size() < kMinDatagram) return 0;
   const bool may_cover = may_repair() && !fec->policy.is_clean();
   const auto is_told = [&] {
     return goes_on_at != now || !peer_events.empty() || streams->has_events();
   };
   PacketBuilder packet(room(0), protection.trailer_size());
-  const StreamWriter::Job job = {packet, *streams, association->loss_rate, now};
+  const StreamWriter::Job job = {packet, *streams, path().loss_rate, now};
   schedule::ClassBytes before_it = {};  // in the earlier packets of the run, all of one class
   std::size_t count = 0;
   bool is_same = false;  // nothing has changed since the writer was last asked
-  while (gate.goes_on(*run) && (is_same || writer.only_new(*streams, now)) &&
+  while (path().gate.goes_on(*run) && (is_same || writer.only_new(*streams, now)) &&
          !(may_cover && covering_code().has_value())) {
     is_same = writer.write_only_new(job) == StreamWriter::Wrote::kMoreOfTheSame;
     if (!is_same && packet.empty()) {
@@ -60,18 +60,18 @@ std::size_t Session::Impl::poll_run(std::span<const MutableBytes> rooms, std::si
     if (room(count).size() < kMinDatagram) break;
     packet.renew(room(count));
   }
-  if (count > 0) association->requests.on_asked();
+  if (count > 0) path().requests.on_asked();
   return count;
 }
 
 void Session::Impl::finish_in_run(PacketBuilder& packet, RunPacket& done) {
-  Association& a = *association;
-  const std::size_t size = packet.close({.lane = config.lane}, a.ledger.next(), protection).size();
+  SentLedger& ledger = association->ledger;
+  const std::size_t size = packet.close({.lane = config.lane}, ledger.next(), protection).size();
   done.size = static_cast<std::uint16_t>(size);
-  done.priority = gate.on_sent_in_run(size, now);
-  a.ledger.append(now, size, true, packet.items(), a.losses.oldest_unresolved()).low_priority =
+  done.priority = path().gate.on_sent_in_run(size, now);
+  ledger.append(now, size, true, packet.items(), path().losses.oldest_unresolved()).low_priority =
       control::is_low(done.priority);
-  a.probes.on_sent(now);
+  path().probes.on_sent(now);
   ++counters.packets_out;
   counters.bytes_out += size;
 }

@@ -21,29 +21,28 @@ std::size_t room_for_reset(const Stream& stream) {
 // The largest datagram that the path is known to carry and that both ends take. HELLOs and OPENs
 // always fit.
 std::size_t Session::Impl::datagram_limit() const {
-  return connected() ? association->path.limit()
-                     : std::min(config.datagram_base, config.datagram_size);
+  return connected() ? path().mtu.limit() : std::min(config.datagram_base, config.datagram_size);
 }
 
 // The limit for the next packet, which may have to be shorter. A PING on a silent path may be as
 // long as the limit (below).
 std::size_t Session::Impl::next_limit() {
   if (!connected()) return datagram_limit();
-  Association& a = *association;
-  const bool frozen = a.probes.frozen();
-  a.path.on_silence(frozen ? PathMtu::Doubt::kGrave : a.doubt_of_large_packets(now));
-  return frozen && !a.probes.data_allowed() ? a.path.limit() : a.path.limit_for(a.ledger.next());
+  Path& way = path();
+  const SentLedger& ledger = association->ledger;
+  const bool frozen = way.probes.frozen();
+  way.mtu.on_silence(frozen ? PathMtu::Doubt::kGrave : way.doubt_of_large_packets(ledger, now));
+  return frozen && !way.probes.data_allowed() ? way.mtu.limit() : way.mtu.limit_for(ledger.next());
 }
 
 bool Session::Impl::data_allowed() const {
   if (!connected()) return false;
-  const ProbeTimer& probes = association->probes;
+  const ProbeTimer& probes = path().probes;
   if (probes.frozen() && !probes.data_allowed()) return false;
   // If the window is full of packets that no report will come for, it opens for one packet that
   // asks for a report.
-  if (!gate.window_open() && probes.in_flight() > 0 && !probes.data_allowed()) return false;
-  const std::uint64_t in_flight =
-      association->ledger.next() - association->losses.oldest_unresolved();
+  if (!path().gate.window_open() && probes.in_flight() > 0 && !probes.data_allowed()) return false;
+  const std::uint64_t in_flight = association->ledger.next() - path().losses.oldest_unresolved();
   return in_flight < most_in_flight();
 }
 
@@ -59,8 +58,8 @@ bool Session::Impl::credits_wait() const {
 }
 
 bool Session::Impl::control_waits() const {
-  return association->requests.due() || !streams->due().resets.empty() ||
-         (credits_wait() && now >= association->feedback.credits_at()) ||
+  return path().requests.due() || !streams->due().resets.empty() ||
+         (credits_wait() && now >= path().feedback.credits_at()) ||
          streams->confirmations_due(now) || own_capacity.due();
 }
 
@@ -75,19 +74,19 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
   if (connected()) greet_again();
   if (hello_leaves()) return send_hello(out);
   if (!connected() || protection.is_worn_out(association->ledger.next())) return 0;
-  gate.update(association->rtt.smoothed(), datagram_limit(), now);
+  path().gate.update(path().rtt.smoothed(), datagram_limit(), now);
   // If several sessions share the link, the part of each is not known here.
   const bool alone = writer.turn().alone;
-  streams->schedule().set_rate(alone ? steady_rate() : BitRate());
-  const bool open = gate.open(now);  // valid until a packet is finished
-  if (!open && !gate.control_open(now)) return 0;
+  streams->schedule().set_rate(alone ? path().gate.steady_rate() : BitRate());
+  const bool open = path().gate.open(now);  // valid until a packet is finished
+  if (!open && !path().gate.control_open(now)) return 0;
   if (open && !goes_on && mtu_probe_waits()) {
     if (const std::size_t size = send_mtu_probe(room); size > 0) return size;
   }
   if (open && !goes_on) {
     // A repair is as long as the longest of its packets, which may have left before large packets
     // were in doubt. A shorter limit would drop the repairs of the whole window.
-    const std::size_t limit = std::min<std::size_t>(room.size(), association->path.limit());
+    const std::size_t limit = std::min<std::size_t>(room.size(), path().mtu.limit());
     if (const std::size_t size = send_repair(room.first(limit)); size > 0) return size;
   }
   // The stream that comes first in the packet decides how the whole packet is covered.
@@ -97,29 +96,29 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
                        protection.trailer_size());
   const Coverage coverage = code ? plan_coverage(*code) : Coverage();
   if (code) packet.protect(coded_frame(*code));
-  const bool is_ping = association->requests.due();
+  const bool is_ping = path().requests.due();
   if (!goes_on) write_control(packet);
   const bool only_data = packet.empty();
   if (only_data ? has_data : open && data_waits()) {
     goes_on_at = now;  // unless the source gives the session something else to send
     const std::size_t items = packet.items().size();
-    writer.write({packet, *streams, association->loss_rate, now});
-    if (packet.items().size() > items) association->probes.on_data_sent();
+    writer.write({packet, *streams, path().loss_rate, now});
+    if (packet.items().size() > items) path().probes.on_data_sent();
   }
   if (packet.empty()) {
     goes_on_at = Instant::never();
     return 0;
   }
-  if (is_ping && association->probes.frozen() && association->path.is_raised() && gate.open(now)) {
+  if (is_ping && path().probes.frozen() && path().mtu.is_raised() && path().gate.open(now)) {
     // Small and large PINGs take turns: an outage drops both, a black hole drops only the large
     // ones.
-    association->large_ping = !association->large_ping;
-    if (association->large_ping) packet.pad();
+    path().large_ping = !path().large_ping;
+    if (path().large_ping) packet.pad();
   }
-  const std::uint64_t settled = association->losses.oldest_unresolved();
+  const std::uint64_t settled = path().losses.oldest_unresolved();
   const std::size_t size = finish_packet(packet, coverage);
   // If the ledger was full, a packet was given up, and its content may have to be sent again first.
-  const bool same = association->losses.oldest_unresolved() == settled;
+  const bool same = path().losses.oldest_unresolved() == settled;
   if (!only_data || code || !same || !(goes_on || next_may_go_on())) goes_on_at = Instant::never();
   return size;
 }
@@ -128,58 +127,56 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
 // not for more data to leave. Then nothing can become due before the next packet at this instant.
 bool Session::Impl::next_may_go_on() const {
   const bool repairs = may_repair() && !(fec->sender.rests() && now < fec->prompt.due());
-  return !repairs && !credits_wait() && association->path.probe_due() == 0 &&
-         association->probes.next_probe() > now;
+  return !repairs && !credits_wait() && path().mtu.probe_due() == 0 &&
+         path().probes.next_probe() > now;
 }
 
 std::size_t Session::Impl::finish_packet(PacketBuilder& packet, const Coverage& coverage) {
-  if (!packet.eliciting() && association->requests.on_unasked() &&
+  if (!packet.eliciting() && path().requests.on_unasked() &&
       packet.remaining() >= kMaxPingFrameSize) {
-    write_ping(packet.frames(), {association->losses.oldest_unresolved()});
+    write_ping(packet.frames(), {path().losses.oldest_unresolved()});
     packet.set_eliciting();
   }
-  if (packet.eliciting()) association->requests.on_asked();
+  if (packet.eliciting()) path().requests.on_asked();
   make_ledger_room();
   if (packet.is_protected()) cover(packet, coverage);
   PacketHeader header;
   header.lane = config.lane;
   header.is_protected = packet.is_protected();
   const MutableBytes whole = packet.close(header, association->ledger.next(), protection);
-  SentPacket& sent =
-      association->ledger.append(now, whole.size(), packet.eliciting(), packet.items(),
-                                 association->losses.oldest_unresolved());
-  sent.set_booked_before(gate.booked(now));
-  sent.low_priority = control::is_low(gate.on_sent(packet.purpose(), whole.size(), now));
-  if (gate.take_question()) association->requests.ask();
+  SentPacket& sent = association->ledger.append(now, whole.size(), packet.eliciting(),
+                                                packet.items(), path().losses.oldest_unresolved());
+  sent.set_booked_before(path().gate.booked(now));
+  sent.low_priority = control::is_low(path().gate.on_sent(packet.purpose(), whole.size(), now));
+  if (path().gate.take_question()) path().requests.ask();
   sent.covered = packet.is_protected();
   sent.prompt = sent.covered && coverage.code == FecCode::kPrompt;
-  if (packet.eliciting()) association->probes.on_sent(now);
+  if (packet.eliciting()) path().probes.on_sent(now);
   return count_out(whole);
 }
 
 bool Session::Impl::mtu_probe_waits() const {
-  return data_allowed() && !association->probes.frozen() && association->path.probe_due() > 0;
+  return data_allowed() && !path().probes.frozen() && path().mtu.probe_due() > 0;
 }
 
 // The loss of this packet costs nothing: it holds only PING and PADDING.
 std::size_t Session::Impl::send_mtu_probe(MutableBytes out) {
-  const std::size_t size = association->path.probe_due();
+  const std::size_t size = path().mtu.probe_due();
   if (size > out.size()) return 0;
   PacketBuilder packet(out.first(size), protection.trailer_size());
-  if (association->path.is_last_of_round()) {
-    write_ping(packet.frames(),
-               {association->requests.announce(association->losses.oldest_unresolved())});
+  if (path().mtu.is_last_of_round()) {
+    write_ping(packet.frames(), {path().requests.announce(path().losses.oldest_unresolved())});
   }
   packet.pad();
   packet.set_eliciting();
-  association->path.on_probe_sent(association->ledger.next());
+  path().mtu.on_probe_sent(association->ledger.next());
   ++counters.mtu_probes;
   return finish_packet(packet);
 }
 
 std::size_t Session::Impl::send_close(MutableBytes out) {
   close_sequence.on_turn(now);
-  gate.on_unlisted();
+  path().gate.on_unlisted();
   if (protection.is_worn_out(close_sequence.number())) return 0;
   PacketBuilder packet(out, protection.trailer_size());
   write_close(packet.frames(), {ResetReason::kShutdown});
@@ -192,7 +189,7 @@ std::size_t Session::Impl::send_close(MutableBytes out) {
 
 // Debits and counts a finished packet. Returns its size.
 std::size_t Session::Impl::count_out(ConstBytes packet) {
-  gate.debit(packet.size(), now);
+  path().gate.debit(packet.size(), now);
   ++counters.packets_out;
   counters.bytes_out += packet.size();
   return packet.size();
@@ -205,19 +202,19 @@ ReportCost Session::Impl::cost_of(const ByteWriter& frames, std::size_t before) 
   const std::size_t whole = bytes + kHeaderSize + protection.trailer_size();
   return {.bytes = before == 0 && !data_waits() ? whole + config.datagram_overhead : bytes,
           .carried = before == 0 && !data_leaves()
-                         ? static_cast<std::size_t>(gate.accounted(whole).value())
+                         ? static_cast<std::size_t>(path().gate.accounted(whole).value())
                          : bytes};
 }
 
 // Control leaves while gate.control_open(): it is small, and the peer waits for it.
 void Session::Impl::write_control(PacketBuilder& packet) {
   ByteWriter& frames = packet.frames();
-  if (association->requests.take()) {
-    write_ping(frames, {association->requests.announce(association->losses.oldest_unresolved())});
+  if (path().requests.take()) {
+    write_ping(frames, {path().requests.announce(path().losses.oldest_unresolved())});
     packet.set_eliciting();
   }
   // On a narrow link, packet headers cost most. So reports and credits leave together.
-  const FeedbackClock& feedback = association->feedback;
+  const FeedbackClock& feedback = path().feedback;
   const bool may_grant = now >= feedback.credits_at();
   const bool joins = association->received.next() > 0 && feedback.is_narrow() &&
                      feedback.has_news() && credits_wait() && may_grant;
@@ -242,20 +239,20 @@ void Session::Impl::write_control(PacketBuilder& packet) {
   const CreditList& credits = streams->due().credits;
   while (grants && !credits.empty() && packet.fits(kMaxStreamCreditFrameSize)) {
     Stream& stream = *credits.front();
-    const std::uint64_t limit = streams->tell_credit(stream, association->reach_of_credit(), now);
+    const std::uint64_t limit = streams->tell_credit(stream, path().reach_of_credit(), now);
     const std::size_t before = frames.written();
     write_stream_credit(frames, {stream.id, limit});
     packet.add_item(ItemKind::kStreamCredit, stream);
-    association->feedback.debit(cost_of(frames, before), now);
+    path().feedback.debit(cost_of(frames, before), now);
   }
   if (streams->confirmations_due(now)) write_confirmations(packet);
   // The peer need not report again what we know from earlier reports.
-  if (association->losses.frontier() > association->requests.announced() &&
-      (!packet.empty() || gate.open(now)) && (data_waits() || !packet.empty()) &&
+  if (path().losses.frontier() > path().requests.announced() &&
+      (!packet.empty() || path().gate.open(now)) && (data_waits() || !packet.empty()) &&
       packet.remaining() >= kMaxPingFrameSize) {
-    const std::uint64_t settled = association->losses.oldest_unresolved();
-    if (settled > association->requests.announced()) {
-      write_settled(frames, {association->requests.announce(settled)});
+    const std::uint64_t settled = path().losses.oldest_unresolved();
+    if (settled > path().requests.announced()) {
+      write_settled(frames, {path().requests.announce(settled)});
     }
   }
 }
@@ -264,23 +261,22 @@ void Session::Impl::write_report(PacketBuilder& packet) {
   ByteWriter& frames = packet.frames();
   const std::size_t before = frames.written();
   ReportContext context;
-  context.repeats = association->feedback.repeats();
+  context.repeats = path().feedback.repeats();
   context.lost_in_bursts = fec != nullptr && fec->runs.mean() >= double{ReceivedPackets::kBurst};
-  context.dear = association->feedback.is_narrow();
-  if (handshake.agreed(kCapabilityReception) &&
-      association->own_reception.has_news(context.repeats) &&
+  context.dear = path().feedback.is_narrow();
+  if (handshake.agreed(kCapabilityReception) && path().own_reception.has_news(context.repeats) &&
       packet.fits(kMaxReceptionFrameSize + ReceivedPackets::kMinReportRoom)) {
-    const ReceptionFrame reception_frame = association->own_reception.tell();
+    const ReceptionFrame reception_frame = path().own_reception.tell();
     write_reception(frames, reception_frame);
     if (reception_frame.waited_us > 0) ++counters.late_reports_out;
   }
   context.interval_ms =
-      static_cast<std::uint64_t>(association->feedback.tell_interval(now).to_milliseconds());
-  context.bytes_received = association->bytes_in;
+      static_cast<std::uint64_t>(path().feedback.tell_interval(now).to_milliseconds());
+  context.bytes_received = path().bytes_in;
   context.stored = streams->receive_credit().lane().outstanding();
   context.repaired = fec != nullptr ? fec->used_in_session() : 0;
   const bool complete = association->received.write_report(frames, context, now);
-  association->feedback.on_report(cost_of(frames, before), complete, now);
+  path().feedback.on_report(cost_of(frames, before), complete, now);
   ++counters.feedback_out;
   streams->update_credit(now);
   LaneReceiveCredit& lane = streams->receive_credit().lane();
@@ -296,7 +292,7 @@ void Session::Impl::write_credits(PacketBuilder& packet) {
     const std::size_t before = frames.written();
     write_lane_credit(frames, {lane.announce()});
     packet.add_item(SentItem::make(ItemKind::kLaneCredit, 0, 0));
-    association->feedback.debit(cost_of(frames, before), now);
+    path().feedback.debit(cost_of(frames, before), now);
   }
   StartCredit& start = streams->receive_credit().start();
   if (start.due() && packet.fits(kMaxStartCreditFrameSize)) {
@@ -313,7 +309,7 @@ void Session::Impl::write_confirmations(PacketBuilder& packet) {
   ConfirmList& questions = streams->due().questions;
   bool may_ask = true;
   while (may_ask && confirms.empty() && !questions.empty() && packet.fits(kMaxConfirmFrameSize)) {
-    const Instant at = association->feedback.questions_at();
+    const Instant at = path().feedback.questions_at();
     may_ask = now >= at;
     if (may_ask) {
       write_next_of(questions, packet);
@@ -322,8 +318,8 @@ void Session::Impl::write_confirmations(PacketBuilder& packet) {
     }
   }
   if (confirms.empty() && (questions.empty() || !may_ask)) {
-    const Duration at_most = std::max(association->rtt.smoothed(), config.feedback_minimum);
-    streams->on_all_confirmed(std::min(association->feedback.interval(), at_most), now);
+    const Duration at_most = std::max(path().rtt.smoothed(), config.feedback_minimum);
+    streams->on_all_confirmed(std::min(path().feedback.interval(), at_most), now);
   }
 }
 
@@ -335,7 +331,7 @@ void Session::Impl::write_next_of(ConfirmList& confirms, PacketBuilder& packet) 
   const std::size_t before = frames.written();
   write_confirm(frames, {stream.id, sequence, stream.confirmations.ours()});
   packet.add_item(SentItem::make(ItemKind::kConfirm, stream.index, stream.generation, sequence));
-  association->feedback.debit(cost_of(frames, before), now);
+  path().feedback.debit(cost_of(frames, before), now);
   ++counters.confirmations_out;
 }
 

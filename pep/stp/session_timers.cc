@@ -13,15 +13,15 @@ void Session::Impl::go_on() {
 // All timers of an association: when each is due, and its function.
 template <typename Visit>
 void Session::Impl::visit_timers(Visit&& visit) const {
-  visit(association->losses.deadline(), &Impl::run_loss_timer);
+  visit(path().losses.deadline(), &Impl::run_loss_timer);
   visit(fec_timeout(), &Impl::run_fec);
   // The packet that run_probe_timer() asks for must be able to leave, as it arms this timer again.
-  visit(later(association->probes.next_probe(), gate.control_opens_at()), &Impl::run_probe_timer);
-  visit(state == PeerState::kAlive ? association->probes.suspect_at() : Instant::never(),
+  visit(later(path().probes.next_probe(), path().gate.control_opens_at()), &Impl::run_probe_timer);
+  visit(state == PeerState::kAlive ? path().probes.suspect_at() : Instant::never(),
         &Impl::suspect_peer);
   visit(streams->memory_check(), &Impl::run_memory_check);
   visit(streams->next_linger(), &Impl::run_linger);
-  visit(association->path.next_timeout(), &Impl::run_path_timer);
+  visit(path().mtu.next_timeout(), &Impl::run_path_timer);
   visit(protection.next_timeout(), &Impl::forget_old_key);
 }
 
@@ -35,10 +35,10 @@ void Session::Impl::run_timers() {
 
 // The path is silent, or nothing was heard for a while.
 void Session::Impl::run_probe_timer() {
-  association->requests.ask();
-  if (!association->probes.probe_due(now)) return;
+  path().requests.ask();
+  if (!path().probes.probe_due(now)) return;
   ++counters.tail_probes;
-  if (association->probes.on_probe(now)) arm_tail_probe();
+  if (path().probes.on_probe(now)) arm_tail_probe();
 }
 
 void Session::Impl::suspect_peer() {
@@ -50,7 +50,7 @@ void Session::Impl::suspect_peer() {
 // A peer that is heard may not hear us. Then it has not received the end of the stream.
 void Session::Impl::run_linger() {
   const Instant heard_since = state == PeerState::kAlive ? alive_since : Instant::never();
-  const Instant reached_since = later(heard_since, association->probes.reported_since());
+  const Instant reached_since = later(heard_since, path().probes.reported_since());
   counters.streams_reset_out += streams->run_linger({heard_since, reached_since}, now);
 }
 
@@ -61,9 +61,9 @@ Instant Session::Impl::next_timeout() const {
   if (!held.empty()) at = earlier(at, held_turns().due(who));
   if (!connected()) return at;
   if (protection.is_worn_out(association->ledger.next())) {
-    return state == PeerState::kAlive ? earlier(at, association->probes.suspect_at()) : at;
+    return state == PeerState::kAlive ? earlier(at, path().probes.suspect_at()) : at;
   }
-  if (control_waits()) at = earlier(at, later(now, gate.control_opens_at()));
+  if (control_waits()) at = earlier(at, later(now, path().gate.control_opens_at()));
   at = earlier(at, next_departure());
   visit_timers([&at](Instant when, auto /*what*/) { at = earlier(at, when); });
   return at;
@@ -73,11 +73,11 @@ Instant Session::Impl::next_timeout() const {
 Instant Session::Impl::next_departure() const {
   Instant at = streams->next_confirm();
   if (association->received.next() > 0) {
-    at = earlier(at, later(association->feedback.due(), gate.carrier_opens_at()));
+    at = earlier(at, later(path().feedback.due(), path().gate.carrier_opens_at()));
   }
-  if (credits_wait()) at = earlier(at, association->feedback.credits_at());
-  at = earlier(later(at, gate.control_opens_at()), next_repair());
-  if (data_waits() || mtu_probe_waits()) at = earlier(at, gate.opens_at());
+  if (credits_wait()) at = earlier(at, path().feedback.credits_at());
+  at = earlier(later(at, path().gate.control_opens_at()), next_repair());
+  if (data_waits() || mtu_probe_waits()) at = earlier(at, path().gate.opens_at());
   return at;
 }
 

@@ -14,7 +14,7 @@
 
 #include "pep/base/arena.h"
 #include "pep/base/check.h"
-#include "pep/stp/packets/received_packets.h"
+#include "pep/stp/numbers/received_packets.h"
 #include "pep/tcp/endpoint.h"
 #include "tests/bench/stopwatch.h"
 

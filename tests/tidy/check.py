@@ -45,10 +45,14 @@ MAY_INCLUDE = {
     "pep/stp": ["pep/base", "pep/schedule", "pep/control", "pep/crypto"],
     # The rooms of pep/stp: each includes only the rooms above it.
     "pep/stp/wire": SESSION,
-    "pep/stp/connection": SESSION + ["pep/crypto", "pep/stp/wire"],
     "pep/stp/streams": SESSION + ["pep/stp/wire"],
-    "pep/stp/packets": SESSION + ["pep/stp/wire", "pep/stp/connection", "pep/stp/streams"],
-    "pep/stp/fec": SESSION + ["pep/stp/wire", "pep/stp/packets"],
+    "pep/stp/numbers": SESSION + ["pep/stp/wire"],
+    "pep/stp/path": SESSION + ["pep/stp/wire", "pep/stp/numbers"],
+    "pep/stp/connection": SESSION + ["pep/crypto", "pep/stp/wire", "pep/stp/path"],
+    "pep/stp/packets": SESSION + ["pep/stp/wire", "pep/stp/streams", "pep/stp/numbers", "pep/stp/path",
+                                  "pep/stp/connection"],
+    "pep/stp/fec": SESSION + ["pep/stp/wire", "pep/stp/streams", "pep/stp/numbers", "pep/stp/path",
+                              "pep/stp/packets"],
     "config": ["pep/base", "pep/compress"],
     "relay/gateway": ENGINES + SCHEMA,
     # The rooms of relay/gateway: each includes only the rooms above it.

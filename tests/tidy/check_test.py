@@ -68,7 +68,7 @@ class StructureTest(unittest.TestCase):
                 ("relay/gateway/recovery/a.cc", '"relay/gateway/peers/b.h"'),
                 ("pep/stp/wire/a.cc", '"pep/stp/session.h"'),
                 ("pep/stp/streams/a.cc", '"pep/stp/packets/b.h"'),
-                ("pep/stp/fec/a.cc", '"pep/stp/streams/b.h"'),
+                ("pep/stp/path/a.cc", '"pep/stp/streams/b.h"'),
                 ("relay/gateway/a.cc", '"relay/dpdk/b.h"'), ("relay/link/a.cc", '"pep/tcp/b.h"'),
                 ("config/a.cc", '"pep/wire/b.h"'), ("relay/dpdk/a.cc", '"relay/ops/b.h"'),
                 ("relay/satlink/a.cc", '"relay/satrelayd/b.h"'),

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "pep/base/time.h"
-#include "pep/stp/connection/probe_timer.h"
+#include "pep/stp/path/probe_timer.h"
 
 namespace satrelay::stp {
 

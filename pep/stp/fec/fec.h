@@ -18,7 +18,7 @@
 #include "pep/stp/fec/prompt_sender.h"
 #include "pep/stp/fec/repair_backlog.h"
 #include "pep/stp/fec/repair_budget.h"
-#include "pep/stp/packets/sent_ledger.h"
+#include "pep/stp/numbers/sent_ledger.h"
 
 namespace satrelay::stp {
 

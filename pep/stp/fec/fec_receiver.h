@@ -22,7 +22,7 @@
 #include "pep/stp/fec/fec_codec.h"
 #include "pep/stp/fec/repair_budget.h"
 #include "pep/stp/fec/source_symbol.h"
-#include "pep/stp/packets/received_packets.h"
+#include "pep/stp/numbers/received_packets.h"
 #include "pep/stp/wire/repair_frame.h"
 
 namespace satrelay::stp {

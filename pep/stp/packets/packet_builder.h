@@ -9,7 +9,7 @@
 
 #include "pep/control/rate_controller.h"
 #include "pep/stp/connection/protection.h"
-#include "pep/stp/packets/sent_ledger.h"
+#include "pep/stp/numbers/sent_ledger.h"
 #include "pep/stp/streams/stream.h"
 #include "pep/stp/wire/frames.h"
 #include "pep/stp/wire/packet.h"

@@ -12,8 +12,8 @@
 #include "pep/base/work_count.h"
 #include "pep/schedule/class_set.h"
 #include "pep/schedule/turn.h"
-#include "pep/stp/packets/loss_rate.h"
 #include "pep/stp/packets/packet_builder.h"
+#include "pep/stp/path/loss_rate.h"
 #include "pep/stp/streams/stream_source.h"
 #include "pep/stp/streams/streams.h"
 

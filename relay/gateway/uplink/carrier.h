@@ -12,7 +12,7 @@
 #include "pep/control/pacer.h"
 #include "pep/schedule/class_set.h"
 #include "pep/schedule/host_share.h"
-#include "pep/stp/packets/report_budget.h"
+#include "pep/stp/path/report_budget.h"
 #include "relay/gateway/shares/link_share.h"
 #include "relay/gateway/uplink/class_order.h"
 #include "relay/gateway/uplink/held_frames.h"

@@ -12,7 +12,7 @@
 #include "pep/stp/connection/key_exchange.h"
 #include "pep/stp/connection/protection.h"
 #include "pep/stp/connection/security.h"
-#include "pep/stp/packets/received_packets.h"
+#include "pep/stp/numbers/received_packets.h"
 
 namespace satrelay::sim {
 

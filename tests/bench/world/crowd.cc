@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "pep/stp/packets/received_packets.h"
+#include "pep/stp/numbers/received_packets.h"
 #include "pep/stp/wire/packet.h"
 #include "relay/gateway/frames/frame.h"
 #include "relay/gateway/frames/open_metadata.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "pep/stp/fec/fec.h"
-#include "pep/stp/packets/received_packets.h"
+#include "pep/stp/numbers/received_packets.h"
 #include "tests/unit/pep/stp/fec/fec_sending.h"
 
 namespace satrelay::stp::test::fec_sender_test {

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "pep/stp/packets/received_packets.h"
+#include "pep/stp/numbers/received_packets.h"
 
 namespace satrelay::stp::test::fec_test {
 namespace {

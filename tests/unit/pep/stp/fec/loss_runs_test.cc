@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "pep/base/random.h"
-#include "pep/stp/packets/received_packets.h"
+#include "pep/stp/numbers/received_packets.h"
 #include "pep/stp/wire/frames.h"
 
 namespace satrelay::stp::loss_runs_test {

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "pep/stp/packets/received_packets.h"
+#include "pep/stp/numbers/received_packets.h"
 #include "pep/stp/wire/frames.h"
 #include "pep/stp/wire/packet.h"
 #include "tests/unit/pep/stp/application.h"

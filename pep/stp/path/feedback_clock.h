@@ -7,7 +7,7 @@
 
 #include "pep/base/time.h"
 #include "pep/base/units.h"
-#include "pep/stp/packets/report_budget.h"
+#include "pep/stp/path/report_budget.h"
 #include "pep/stp/types.h"
 
 namespace satrelay::stp {

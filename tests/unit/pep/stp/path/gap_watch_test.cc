@@ -1,5 +1,5 @@
 // When a gap in the peer's packets is certain.
-#include "pep/stp/packets/gap_watch.h"
+#include "pep/stp/path/gap_watch.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "pep/stp/packets/received_packets.h"
+#include "pep/stp/numbers/received_packets.h"
 
 #include <algorithm>
 

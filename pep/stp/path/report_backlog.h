@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "pep/base/time.h"
-#include "pep/stp/packets/loss_detector.h"
+#include "pep/stp/path/loss_detector.h"
 #include "pep/stp/wire/feedback_frame.h"
 
 namespace satrelay::stp {

@@ -15,8 +15,8 @@
 #include "pep/base/units.h"
 #include "pep/control/pacer.h"
 #include "pep/control/rate_controller.h"
-#include "pep/stp/packets/rate_cuts.h"
-#include "pep/stp/packets/sent_ledger.h"
+#include "pep/stp/numbers/sent_ledger.h"
+#include "pep/stp/path/rate_cuts.h"
 #include "pep/stp/wire/feedback_frame.h"
 
 namespace satrelay::stp {
@@ -107,6 +107,8 @@ class RateGate {
     const BitRate rate = controller_.rate();
     return share_.is_zero() ? rate : std::min(rate, share_);
   }
+  // The rate that the controller allows at this moment, without trains.
+  BitRate steady_rate() const { return std::min(rate(), own_rate()); }
   BitRate found_capacity() const { return controller_.capacity(); }
   ByteCount train() const { return controller_.train(); }
   control::Priority last_priority() const { return seen_.last_priority; }

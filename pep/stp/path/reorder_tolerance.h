@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "pep/base/time.h"
-#include "pep/stp/packets/sent_ledger.h"
+#include "pep/stp/numbers/sent_ledger.h"
 
 namespace satrelay::stp {
 

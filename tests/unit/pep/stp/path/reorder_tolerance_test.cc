@@ -1,5 +1,5 @@
 // How a sender tells late packets from lost ones.
-#include "pep/stp/packets/reorder_tolerance.h"
+#include "pep/stp/path/reorder_tolerance.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "pep/stp/packets/reorder_tolerance.h"
+#include "pep/stp/path/reorder_tolerance.h"
 #include "pep/stp/wire/varint.h"
 
 namespace satrelay::stp {

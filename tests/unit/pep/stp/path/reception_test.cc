@@ -1,5 +1,5 @@
 // A receiver reports about its own machine, and the sender attributes losses to that machine.
-#include "pep/stp/packets/reception.h"
+#include "pep/stp/path/reception.h"
 
 #include <gtest/gtest.h>
 

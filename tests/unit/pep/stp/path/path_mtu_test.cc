@@ -1,5 +1,5 @@
 // The search for the path MTU, a state machine, against a path of a given size.
-#include "pep/stp/connection/path_mtu.h"
+#include "pep/stp/path/path_mtu.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // When a session asks the peer for a report, and what it tells the peer to report no more.
-#include "pep/stp/packets/report_requests.h"
+#include "pep/stp/path/report_requests.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The estimate of the path's loss, and how it fades.
-#include "pep/stp/packets/loss_rate.h"
+#include "pep/stp/path/loss_rate.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "pep/stp/packets/sent_ledger.h"
+#include "pep/stp/numbers/sent_ledger.h"
 
 #include <algorithm>
 #include <bit>

@@ -11,7 +11,7 @@
 
 #include "pep/base/containers/range_set.h"
 #include "pep/base/time.h"
-#include "pep/stp/packets/arrival_order.h"
+#include "pep/stp/numbers/arrival_order.h"
 #include "pep/stp/wire/feedback_frame.h"
 
 namespace satrelay::stp {

@@ -1,5 +1,5 @@
 // Which packets may have left later than their time of sending says.
-#include "pep/stp/packets/late_sendings.h"
+#include "pep/stp/path/late_sendings.h"
 
 #include <gtest/gtest.h>
 

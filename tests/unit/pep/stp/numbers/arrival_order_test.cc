@@ -1,5 +1,5 @@
 // How late packets arrive that later ones have overtaken.
-#include "pep/stp/packets/arrival_order.h"
+#include "pep/stp/numbers/arrival_order.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // When reports leave.
-#include "pep/stp/packets/feedback_clock.h"
+#include "pep/stp/path/feedback_clock.h"
 
 #include <gtest/gtest.h>
 

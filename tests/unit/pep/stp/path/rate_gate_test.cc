@@ -1,4 +1,4 @@
-#include "pep/stp/packets/rate_gate.h"
+#include "pep/stp/path/rate_gate.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The content of each packet in flight.
-#include "pep/stp/packets/sent_ledger.h"
+#include "pep/stp/numbers/sent_ledger.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "pep/stp/connection/probe_timer.h"
+#include "pep/stp/path/probe_timer.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Which falls of the rate count as cuts.
-#include "pep/stp/packets/rate_cuts.h"
+#include "pep/stp/path/rate_cuts.h"
 
 #include <gtest/gtest.h>
 

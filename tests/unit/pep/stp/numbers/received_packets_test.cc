@@ -1,5 +1,5 @@
 // The form of a report, and the packet with which it begins.
-#include "pep/stp/packets/received_packets.h"
+#include "pep/stp/numbers/received_packets.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Reports on the packets that have arrived, and the losses that the sender finds by them.
-#include "pep/stp/packets/loss_detector.h"
+#include "pep/stp/path/loss_detector.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "pep/base/random.h"
-#include "pep/stp/packets/received_packets.h"
-#include "pep/stp/packets/reorder_tolerance.h"
+#include "pep/stp/numbers/received_packets.h"
+#include "pep/stp/path/reorder_tolerance.h"
 
 namespace satrelay::stp::loss_detector_test {
 namespace {

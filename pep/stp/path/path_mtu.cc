@@ -1,4 +1,4 @@
-#include "pep/stp/connection/path_mtu.h"
+#include "pep/stp/path/path_mtu.h"
 
 #include <algorithm>
 #include <utility>
