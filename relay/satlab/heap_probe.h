@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "relay/sim/network/gateway_node.h"
+#include "relay/sim/node/gateway_node.h"
 
 namespace satrelay::satlab {
 

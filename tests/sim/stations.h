@@ -14,9 +14,9 @@
 #include "relay/sim/hosts/host.h"
 #include "relay/sim/network/event_loop.h"
 #include "relay/sim/network/frame_pool.h"
-#include "relay/sim/network/gateway_node.h"
 #include "relay/sim/network/lan.h"
 #include "relay/sim/network/satellite.h"
+#include "relay/sim/node/gateway_node.h"
 
 namespace satrelay::sim {
 

@@ -67,7 +67,6 @@ EXCEPTIONS = {
     "relay/sim/adversaries/hostile_terminal.h:HostileTerminal": (45, 23, TOGETHER),
     "relay/sim/hosts/application.h:Outcome": (45, 26, FIGURES),
     "relay/sim/hosts/host.h:SimHost": (45, 25, TOGETHER),
-    "relay/sim/network/gateway_node.h:GatewayNode": (50, 39, TOGETHER),
     "relay/sim/scenarios/scenario.h:Scenario": (45, 26, FIGURES),
 }
 

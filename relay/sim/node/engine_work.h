@@ -1,0 +1,46 @@
+// Measures the calls of an engine: what they visit, and how much they work.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "relay/gateway/gateway.h"
+
+namespace satrelay::sim {
+
+// Called before and after every call of the engine, to count or time the work inside.
+class EngineProbe {
+ public:
+  virtual ~EngineProbe() = default;
+  virtual void enter() = 0;
+  virtual void leave() = 0;
+};
+
+class EngineWork {
+ public:
+  void set_probe(EngineProbe* probe) { probe_ = probe; }
+  // Makes one call of the engine, for `frames` frames.
+  template <typename Call>
+  auto watched(const gateway::Gateway& engine, std::size_t frames, Call call) {
+    const std::uint64_t visited_before = engine.visited();
+    const Work worked_before = engine.worked();
+    if (probe_ != nullptr) probe_->enter();
+    const auto result = call();
+    if (probe_ != nullptr) probe_->leave();
+    const std::uint64_t visited = engine.visited() - visited_before;
+    most_visited_ = std::max(most_visited_, (visited + frames - 1) / frames);
+    most_worked_ = std::max(most_worked_, engine.worked() - worked_before);
+    return result;
+  }
+  // The most objects that one call visited for each of its frames.
+  std::uint64_t most_visited() const { return most_visited_; }
+  Work most_worked() const { return most_worked_; }
+
+ private:
+  EngineProbe* probe_ = nullptr;
+  std::uint64_t most_visited_ = 0;
+  Work most_worked_ = 0;
+};
+
+}  // namespace satrelay::sim

@@ -1,0 +1,33 @@
+// Divides the links of a gateway node among its workers, as the leader of satrelayd does.
+#pragma once
+
+#include <deque>
+#include <optional>
+
+#include "config/model/schema.h"
+#include "pep/base/time.h"
+#include "relay/gateway/shares/division.h"
+#include "relay/sim/node/gateway_worker.h"
+
+namespace satrelay::sim {
+
+class LinkDivider {
+ public:
+  explicit LinkDivider(std::deque<GatewayWorker>& workers) : workers_(&workers) {}
+
+  // The workers have started, with this configuration.
+  void begin(const config::Gateway& config, Instant now);
+  // Divides the links if it is time. This repeats each tick, until no worker has sent for long.
+  void run(Instant now);
+  Instant next_timeout() const { return ticks_ ? next_ : Instant::never(); }
+
+ private:
+  void divide(Instant now);
+
+  std::deque<GatewayWorker>* workers_;
+  std::optional<gateway::Division> division_;  // nullopt: the workers share nothing
+  Instant next_;
+  bool ticks_ = false;  // whether divide() is due at next_
+};
+
+}  // namespace satrelay::sim
