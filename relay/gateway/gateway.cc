@@ -73,7 +73,7 @@ void Gateway::handle_timeout(Instant now) {
   impl_->wan.handle_timeout(now);
   impl_->lan.handle_timeout(now);
   impl_->hear(impl_->lan.take_unanswered(now));
-  if (impl_->lan.take_moved()) impl_->flows.note_moves();
+  if (impl_->lan.take_moved()) impl_->flows.epochs().note_moves();
   impl_->settle_moves(now);
   impl_->uplink.ready_set().wake_due(now);
   if (!impl_->repairs_first) impl_->flows.advance_unfinished(now);
@@ -119,7 +119,7 @@ void Gateway::Impl::run_peer(std::size_t i, std::uint64_t most_settled, Instant 
   counters.add(Counter::kMessagesUntaken, peer.control_messages.handle_timeout(orphans, now));
   if (now < silence_due(peer)) return;
   peer.silence = peer.silent_since();
-  flows.look_at_all();
+  flows.epochs().look_at_all();
 }
 
 // Flows and repairs draw on one budget. While timeouts spend it, flows and repairs take turns at

@@ -92,7 +92,7 @@ std::optional<std::string> audit_waiting(const FlowRelay& relay) {
     counted[flows[slot].traffic_class] += flows[slot].waiting();
   }
   for (std::size_t i = 0; i < counted.size(); ++i) {
-    const std::uint64_t account = relay.waiting_bytes(static_cast<schedule::ClassId>(i));
+    const std::uint64_t account = relay.streams().waiting(static_cast<schedule::ClassId>(i));
     if (account != counted[i]) return differ("bytes that wait", account, counted[i]);
   }
   return std::nullopt;

@@ -24,17 +24,17 @@ void Gateway::Impl::handle_event(std::size_t index, const stp::Event& event, Ins
   switch (event.kind) {
     case Kind::kPeerAlive:
       peer.suspect_since = Instant::never();
-      flows.look_at_all();
+      flows.epochs().look_at_all();
       break;
     case Kind::kPeerSuspect:
       peer.suspect_since = now;
       break;
     case Kind::kPeerRestarted:
       peer.suspect_since = now;
-      flows.upset(index, PeerEpochLog::Kind::kRestarted);
+      flows.epochs().upset(index, PeerEpochLog::Kind::kRestarted);
       break;
     case Kind::kPeerClosed:
-      flows.upset(index, PeerEpochLog::Kind::kClosed);
+      flows.epochs().upset(index, PeerEpochLog::Kind::kClosed);
       break;
     case Kind::kCapacity:
       uplink.handle_capacity(index, now);
@@ -90,11 +90,11 @@ void Gateway::Impl::handle_opened(std::size_t index, stp::StreamId stream, Insta
     if (const auto router = wan.next_hop(peer.lane.peer)) lan.set_router(*router);
   }
   if (!peer.control_messages.handle_opened(stream, now)) {
-    flows.handle_opened(index, stream, now);
+    flows.opening().handle_opened(index, stream, now);
     return;
   }
   if (const auto doubted = peer.control_messages.take_doubt())
-    flows.handle_doubt(index, *doubted, now);
+    flows.servers().handle_doubt(index, *doubted, now);
   if (const auto told = peer.control_messages.take_evidence()) {
     if (peer.lane.has_flow(flow_hash(told->near, told->far, told->near_port, told->far_port))) {
       door.handle_evidence(index, *told, now);

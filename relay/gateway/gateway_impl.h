@@ -166,7 +166,7 @@ struct Gateway::Impl final : SessionPort {
     }
   }
   void hear(const std::optional<LanNeighbours::Heard>& heard) {
-    if (heard) flows.hear(heard->host, heard->towards);
+    if (heard) flows.hosts().hear(heard->host, heard->towards);
   }
   // A host that moves to the other site (gateway_moves.cc).
   // A frame from the LAN: ARP or Neighbour Discovery may announce a host of a peer.

@@ -267,21 +267,22 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_se
   const bool is_syn = tcp->header.opens_connection();
   if (slot != kNoSlot && !checksum_ok(frame)) return Verdict::kDrop;
   if (is_syn) flows.settle_unless(kNoSlot, now);
-  if (slot != kNoSlot && !(is_syn && flows.make_way(slot, tcp->header, now))) {
+  if (slot != kNoSlot && !(is_syn && flows.reopening().make_way(slot, tcp->header, now))) {
     flows.handle_segment(slot, frame, tcp->header, frame.payload.subspan(tcp->header_size), now);
     return Verdict::kConsumed;
   }
   if (slot == kNoSlot && flows.time_waits().contains(key)) {
     if (!checksum_ok(frame)) return Verdict::kDrop;
-    if (!(is_syn && flows.make_way(key, tcp->header, now))) {
-      flows.handle_late_segment(key, frame, tcp->header, frame.payload.size() - tcp->header_size,
-                                now);
+    if (!(is_syn && flows.late().make_way(key, tcp->header, now))) {
+      flows.late().handle_segment(key, frame, tcp->header, frame.payload.size() - tcp->header_size,
+                                  now);
       return Verdict::kConsumed;
     }
   }
-  if (const std::uint32_t asked = flows.asked_in_other_vlan(key, tcp->header); asked != kNoSlot) {
+  if (const std::uint32_t asked = flows.servers().find_in_other_vlan(key, tcp->header);
+      asked != kNoSlot) {
     if (!checksum_ok(frame)) return Verdict::kDrop;
-    flows.handle_other_vlan(asked, tcp->header, now);
+    flows.servers().handle_other_vlan(asked, tcp->header, now);
     return drop(Counter::kDroppedOtherVlan);
   }
   const bool stays = stays_on_lan(frame, now);
@@ -308,7 +309,8 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_se
                             flow_hash(key.local, key.remote, key.local_port, key.remote_port));
     if (!session) return drop(Counter::kDroppedOtherWorker);
   }
-  const AdmissionControl::Decision decision = door.decide(segment, *rule, session, flows, now);
+  const AdmissionControl::Decision decision =
+      door.decide(segment, *rule, session, flows.room(), now);
   using Kind = AdmissionControl::Decision::Kind;
   switch (decision.kind) {
     case Kind::kRelay:
@@ -316,12 +318,12 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_se
       return Verdict::kConsumed;
     case Kind::kCookie:
       door.answer_by_cookie(segment, lan.way_back(host_pair(key), frame.ethernet, now),
-                            flows.endpoint_config(key, *session, now), *session, now);
+                            flows.opening().endpoint_config(key, *session, now), *session, now);
       return Verdict::kConsumed;
     case Kind::kBridge: {
       if (is_want_of_room(decision.reason)) {
         ++peers[*session]->flows_refused;
-        flows.want_room(*session, key.local);
+        flows.room_maker().want(*session, key.local);
       }
       const Verdict verdict = bridge_connection(decision.reason);
       if (is_syn && session && verdict != Verdict::kDrop) {
@@ -341,10 +343,10 @@ void Gateway::Impl::begin_flow(const AdmissionControl::Segment& segment,
                                const RulePtr& rule, Instant now) {
   const auto& [key, frame, header, payload] = segment;
   if (!recovered) {
-    flows.accept(key, frame, header, std::nullopt, session, rule, now);
+    flows.opening().accept(key, frame, header, std::nullopt, session, rule, now);
     return;
   }
-  flows.accept(key, frame, *recovered, header.acknowledgment - 1, session, rule, now);
+  flows.opening().accept(key, frame, *recovered, header.acknowledgment - 1, session, rule, now);
   flows.handle_segment(flows.flows().find(key), frame, header, frame.payload.last(payload), now);
 }
 

@@ -71,7 +71,7 @@ void Gateway::Impl::settle_moves(Instant now) {
     if (settled->result == State::kNone) counters.add(Counter::kArrivalsRefused);
     if (settled->result == State::kSilent) has_left = true;
   }
-  if (has_left) flows.look_at_all();
+  if (has_left) flows.epochs().look_at_all();
 }
 
 // Reports on each lane, since each worker of the peer has flows of its own.

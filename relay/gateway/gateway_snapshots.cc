@@ -25,7 +25,7 @@ Status Gateway::status(Instant now) const {
   status.time_wait = static_cast<std::uint32_t>(impl_->flows.time_waits().size());
   status.arena_bytes = impl_->arena.total_blocks() * impl_->arena.block_size();
   status.arena_used = impl_->arena.used_blocks() * impl_->arena.block_size();
-  status.codec = impl_->flows.codec_counters();
+  status.codec = impl_->flows.streams().counters();
   status.tcp = impl_->flows.tcp_counters();
   return status;
 }
@@ -166,7 +166,7 @@ Explanation Gateway::explain(const PolicyKey& asked, Instant now) const {
     explanation.bridged_as = impl_->door.objection(hosts, rule.rule, session, now);
     if (!explanation.bridged_as) {
       hosts.remote_port = key.port;
-      explanation.handshake = impl_->flows.handshake(rule.rule, hosts, *session, now);
+      explanation.handshake = impl_->flows.room().handshake(rule.rule, hosts, *session, now);
     }
   }
   return explanation;
@@ -183,7 +183,7 @@ std::vector<ClassSnapshot> Gateway::classes() const {
                     .dictionary = fingerprint_of(c.dictionary.get()),
                     .held_frames = uplink.held_frames(id),
                     .held_bytes = uplink.held_bytes(id),
-                    .waiting_bytes = impl_->flows.waiting_bytes(id),
+                    .waiting_bytes = impl_->flows.streams().waiting(id),
                     .hosts = static_cast<std::uint32_t>(uplink.waiting_hosts(id)),
                     .use = c.use});
   }
@@ -193,8 +193,9 @@ std::vector<ClassSnapshot> Gateway::classes() const {
 std::vector<HistogramSnapshot> Gateway::histograms() const {
   impl_->settle();
   std::vector<HistogramSnapshot> list;
-  list.push_back(
-      {.field = &compress::kBlockCompression, .of = {}, .values = impl_->flows.block_times()});
+  list.push_back({.field = &compress::kBlockCompression,
+                  .of = {},
+                  .values = impl_->flows.streams().block_times()});
   for (std::size_t i = 0; i < Completions::kSizes.size(); ++i) {
     list.push_back({.field = &kFlowCompletion,
                     .of = Completions::kSizes[i].name,

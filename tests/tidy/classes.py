@@ -42,7 +42,7 @@ EXCEPTIONS = {
     "relay/gateway/flows/flow.h:Flow": (45, 51, TOGETHER),
     "relay/gateway/flows/flow.h:FlowRare": (45, 24, STATE),
     "relay/gateway/flows/flow_record.h:FlowRecord": (45, 22, FIGURES),
-    "relay/gateway/flows/relay/flow_relay.h:FlowRelay": (106, 41, TOGETHER),
+    "relay/gateway/flows/relay/flow_relay.h:FlowRelay": (48, 27, TOGETHER),
     "relay/gateway/flows/table/time_waits.h:TimeWaits": (45, 22, TOGETHER),
     "relay/gateway/frames/fragments/reassembly.h:Reassembly": (45, 39, TOGETHER),
     "relay/gateway/gateway.h:Gateway": (49, 20, TOGETHER),

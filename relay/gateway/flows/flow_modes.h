@@ -17,6 +17,11 @@ void hold_back(Flow& f, Instant now);
 void confirm(Flow& f, stp::Session& session, Instant now);
 // Lets our host go on as far as the peer's host has done its part.
 void follow(Flow& f, const stp::Session& session, const stp::Confirmation& far, Instant now);
+// The client is in SYN-SENT: only the server's answer completes its handshake.
+inline bool waits_for_server(const Flow& f) {
+  return f.origin == Origin::kLan && !f.state.is_established() &&
+         f.modes.handshake == config::HandshakeMode::kRemote;
+}
 // Whether both gateways have told each other all about this flow.
 bool all_confirmed(const Flow& f, const stp::Session& session);
 // The largest window to advertise. No limit if the gateway's own window counts.

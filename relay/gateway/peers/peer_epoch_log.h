@@ -1,6 +1,6 @@
 // Logs events that concern all flows of a peer: the peer was started anew, or has closed. There may
 // be very many flows, so an event reaches them one by one. Each flow learns of it before anything
-// else happens to the flow, and soon in any case (flow_relay_peer_epoch.cc).
+// else happens to the flow, and soon in any case (flows/transfer/peer_epochs.h).
 #pragma once
 
 #include <algorithm>

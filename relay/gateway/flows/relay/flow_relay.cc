@@ -1,7 +1,6 @@
 #include "relay/gateway/flows/relay/flow_relay.h"
 
 #include "relay/gateway/flows/bytes/urgent.h"
-#include "relay/gateway/flows/deferred_reset.h"
 #include "relay/gateway/flows/flow_deadline.h"
 #include "relay/gateway/flows/flow_modes.h"
 #include "relay/gateway/flows/flow_snapshot.h"
@@ -16,39 +15,6 @@ namespace {
 // out to have no frame.
 constexpr int kFlowsPerCall = 64;
 
-Counter counter_for(stp::ResetReason reason) {
-  switch (reason) {
-    case stp::ResetReason::kRefused:
-      return Counter::kFlowsRefused;
-    case stp::ResetReason::kUnreachable:
-    case stp::ResetReason::kNoRoute:
-      return Counter::kFlowsUnreachable;
-    case stp::ResetReason::kInUse:
-      return Counter::kFlowsInUse;
-    case stp::ResetReason::kOtherVlan:
-      return Counter::kFlowsOtherVlan;
-    case stp::ResetReason::kTimeout:
-      return Counter::kFlowsResetTimeout;
-    case stp::ResetReason::kNoResources:
-      return Counter::kFlowsResetNoResources;
-    case stp::ResetReason::kProtocolError:
-      return Counter::kFlowsResetProtocol;
-    case stp::ResetReason::kShutdown:
-      return Counter::kFlowsResetPeerClosed;
-    default:
-      return Counter::kFlowsResetByPeer;
-  }
-}
-
-// A peer that does not know kIcmp sends this reason instead. This gateway counts and remembers both
-// in the same way.
-stp::ResetReason reason_of(const Flow& f, const stp::Event& event) {
-  if (event.reason != stp::ResetReason::kIcmp) return event.reason;
-  const auto kind = path_error(f.key.local.version(), {event.icmp.type, event.icmp.code});
-  if (kind == tcp::PathError::kHard) return stp::ResetReason::kRefused;
-  return event.icmp.sender ? stp::ResetReason::kNoRoute : stp::ResetReason::kUnreachable;
-}
-
 void note_payload(const Flow& f, FlowHot& hot, Instant now) {
   hot.last_payload = now;
   hot.wait.begin(f.bytes_from_lan, f.endpoint.received().readable(), now);
@@ -61,9 +27,10 @@ std::uint64_t owed_by(const Flow& f) {
          (endpoint.finished_sending() ? 0U : 1U);
 }
 
-// Both hosts have sent something through the gateways. A client does not count before its handshake
-// is complete, as its SYN may be forged.
-bool has_heard_both_hosts(const Flow& f) { return f.state.is_established() && f.bytes_to_lan > 0; }
+// Repeats that timers have caused so far.
+std::uint64_t repeats_of(const tcp::Counters& counters) {
+  return counters.retransmission_timeouts + counters.zero_window_probes;
+}
 
 bool has_stray_answer(const Flow& f) {
   return static_cast<std::uint16_t>(f.endpoint.stray_answers()) != f.stray_answers;
@@ -76,32 +43,23 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
                      TcpFrames::Sums sums)
     : parts_(config, plan, secret, around, stopwatch),
       hosts_(parts_, secret),
-      policy_(around.policy),
-      claims_(around.claims),
-      lan_(around.lan),
-      arrivals_(around.arrivals),
-      departures_(around.departures),
-      common_(around.common),
-      peers_(around.peers),
-      records_(around.records),
-      journal_(around.journal),
-      orphans_(around.orphans),
-      counters_(around.counters),
+      late_(parts_, config.limits.time_wait, secret),
+      reports_(parts_, around.classes, secret),
+      far_resets_(parts_, around, resets_, ending_, findings_),
+      epochs_(parts_, around.departures, hosts_, ending_, transfer_),
+      servers_(parts_, secret, ending_, transfer_, epochs_),
+      opening_(parts_, around,
+               {.room = room_,
+                .maker = maker_,
+                .reopening = reopening_,
+                .late = late_,
+                .servers = servers_,
+                .hosts = hosts_,
+                .findings = findings_,
+                .epochs = epochs_,
+                .transfer = transfer_}),
       budget_(around.budget),
-      asked_(secret),
-      ends_(around.classes, secret),
-      time_waits_(config.limits.time_wait, secret),
-      frames_(sums) {
-  share_with_endpoints();
-}
-
-void FlowRelay::share_with_endpoints() {
-  of_endpoints_.clear();
-  for (const auto& arena : parts_.arenas) {
-    of_endpoints_.push_back(std::make_shared<const tcp::Common>(
-        tcp::Common{*host_side_.profile(), tcp_counters_, *arena}));
-  }
-}
+      frames_(sums) {}
 
 // --- input -------------------------------------------------------------------------------------
 
@@ -110,9 +68,9 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
   // If this is a RST, the segments before it move the flow on first: they may have completed its
   // handshake.
   settle_unless(header.has(wire::TcpFlags::kRst) ? kNoSlot : slot, now);
-  catch_up(slot, now);
+  epochs_.catch_up(slot, now);
   Flow& f = flow(slot);
-  if (makes_way(slot, header, now)) return;
+  if (servers_.handle_other_connection(slot, header, now)) return;
   const std::uint64_t owed = f.endpoint.unacknowledged();
   const MacAddress used = f.to_host.destination;
   const bool elsewhere = hosts_.is_elsewhere(f, frame);
@@ -143,7 +101,7 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
     f.stray_answers =
         static_cast<std::uint16_t>(f.stray_answers + f.endpoint.stray_answers() - stray);
   }
-  if (has_stray_answer(f)) doubt(f, now);
+  if (has_stray_answer(f)) servers_.doubt(f, now);
   if (is_accepted) {
     if (elsewhere) [[unlikely]] {
       const bool brings = f.endpoint.received().in_order_end() > in_order;
@@ -176,7 +134,7 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
 std::size_t FlowRelay::handle_in_order(std::uint32_t slot, const Frame& frame,
                                        const wire::TcpHeader& header,
                                        std::span<const ConstBytes> payloads, Instant now) {
-  catch_up(slot, now);
+  epochs_.catch_up(slot, now);
   Flow& f = flow(slot);
   if (f.endpoint.state() != tcp::State::kEstablished) return 0;
   // If memory is short, each segment is checked by itself. Together the segments may touch two
@@ -191,7 +149,7 @@ std::size_t FlowRelay::handle_in_order(std::uint32_t slot, const Frame& frame,
   const std::size_t taken = f.endpoint.handle_in_order(header, payloads, now);
   if (taken == 0) return 0;
   if (tcp_counters_.unstored_bytes_in > unstored) counters_.add(Counter::kDroppedMemoryLow);
-  if (has_stray_answer(f)) doubt(f, now);
+  if (has_stray_answer(f)) servers_.doubt(f, now);
   hosts_.follow_host(f, frame, HostTracker::MacObservation::kBrings, now);
   note_payload(f, f.heat(now), now);
   f.host_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
@@ -203,7 +161,7 @@ std::size_t FlowRelay::handle_in_order(std::uint32_t slot, const Frame& frame,
 std::size_t FlowRelay::handle_acknowledgments(std::uint32_t slot, const Frame& frame,
                                               std::span<const wire::TcpHeader* const> headers,
                                               Instant now) {
-  catch_up(slot, now);
+  epochs_.catch_up(slot, now);
   Flow& f = flow(slot);
   const std::size_t taken = f.endpoint.handle_acknowledgments(headers, now);
   if (taken == 0) return 0;
@@ -217,137 +175,109 @@ std::size_t FlowRelay::handle_acknowledgments(std::uint32_t slot, const Frame& f
   return taken;
 }
 
-// The server has accepted the connection: the far gateway has said so, or sends its bytes.
-void FlowRelay::note_answer(const Flow& f, Instant now) {
-  if (f.origin != Origin::kLan) return;
-  common_.far_services.note(f.key, FarServices::Outcome::kAccepted, now);
-  common_.far_families.note_answer(configured(f.peer), f.key.remote, now);
-  common_.peer_refusals.note_accepted(configured(f.peer), f.key.local, now);
-}
-
-// Notes that the far host is on the WAN side. The host's frames end at the far gateway, so no frame
-// on the WAN shows where it is.
-void FlowRelay::hear_far_host(const Flow& f, Instant now) {
-  if (far_stations_.has_just_heard(f.to_host, now) || f.is_unconfirmed()) return;
-  if (far_stations_.hear(common_.stations, Side::kWan, f.to_host, now)) {
-    counters_.add(Counter::kStationsOnBothSides);
-  }
-}
-
 void FlowRelay::handle_icmp_error(std::uint32_t slot, const Frame& frame, Instant now) {
-  catch_up(slot, now);
-  Flow& f = flow(slot);
+  epochs_.catch_up(slot, now);
+  Flow& f = parts_.flows[slot];
   if (const auto advice = path_mtu_advice(frame)) {
     f.endpoint.handle_packet_too_big(advice->sequence, advice->segment_limit, now);
   } else if (const auto quoted = path_error(frame)) {
     // If the peer does not know RESET reason 14, its client would be reset. So an error that may
     // pass does not end the attempt then.
-    const bool may_pass = quoted->error == tcp::PathError::kSoft && !session_of(f).icmp_refusals();
+    const bool may_pass =
+        quoted->error == tcp::PathError::kSoft && !parts_.session_of(f).icmp_refusals();
     const auto error = may_pass ? tcp::PathError::kPassing : quoted->error;
     const bool is_over = f.endpoint.handle_path_error(quoted->sequence, error);
-    if (is_over) hand_over(f, {quoted->code.type, quoted->code.code, frame.ip.source}, now);
+    if (is_over) ending_.hand_over(f, {quoted->code.type, quoted->code.code, frame.ip.source}, now);
   }
-  advance(slot, now);
+  transfer_.advance(slot, now);
 }
 
 void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant now) {
   using Kind = stp::Event::Kind;
   const std::uint32_t slot = StreamContext(event.context).index();
-  if (!flows_.contains(slot)) return;
-  catch_up(slot, now);
-  Flow& f = flow(slot);
+  if (!parts_.flows.contains(slot)) return;
+  epochs_.catch_up(slot, now);
+  Flow& f = parts_.flows[slot];
   const bool known = f.stream == event.stream || f.inbound_stream() == event.stream;
   if (!f.state.has_stream() || !known || f.peer != peer) return;
-  if (event.kind == Kind::kReadable || event.kind == Kind::kConfirmed) hear_far_host(f, now);
+  if (event.kind == Kind::kReadable || event.kind == Kind::kConfirmed) findings_.note_place(f, now);
   if (event.kind == Kind::kReset) {
-    const stp::ResetReason reason = reason_of(f, event);
-    note_refusal(f, reason, event, now);
-    note_refusal_of_peer(f, reason, now);
-    const bool has_moved = take_in_arrived(f, reason, now);
-    streams_.reset(f, stp::ResetReason::kNone, now);
-    count_end(f, has_moved ? Counter::kFlowsResetMoved : counter_for(reason));
-    if (reason == stp::ResetReason::kHostReset && has_queued(f)) {
-      resets_.begin_to_host(f, now);
-    } else if (event.reason == stp::ResetReason::kIcmp && tell_host(f, event.icmp)) {
-      f.endpoint.abandon();
-    } else {
-      abort_or_abandon(f, reason, now);
-    }
+    far_resets_.handle(f, event, now);
   } else if (event.kind == Kind::kDelivered) {
     if (f.stream == event.stream) f.host_end = Flow::HostEnd::kDelivered;
   } else if (event.kind == Kind::kConfirmed) {
-    const stp::Confirmation far = session_of(f).confirmation(event.stream);
-    if (far.answered && !f.state.is_established()) note_answer(f, now);
-    follow(f, session_of(f), far, now);
-    hear_urgent(f, far.urgent, tcp_counters_);
-    windows_.adjust(f, ahead_of(f, now), now);
+    const stp::Confirmation far = parts_.session_of(f).confirmation(event.stream);
+    if (far.answered && !f.state.is_established()) findings_.note_answer(f, now);
+    follow(f, parts_.session_of(f), far, now);
+    hear_urgent(f, far.urgent, parts_.tcp_counters);
+    parts_.windows.adjust(f, parts_.ahead_of(f, now), now);
   }
   // A CONFIRM is no progress if our host acknowledges nothing, though the far host may ask for it:
   // other flows may need the memory.
   if (event.kind != Kind::kConfirmed || !f.endpoint.sends_in_vain()) note_activity(f, now);
-  advance(slot, now);
+  transfer_.advance(slot, now);
 }
 
 void FlowRelay::handle_timeout(Instant now) {
   advance_unfinished(now);
-  expire_time_waits(now);
-  ends_.handle_timeout(now);
-  make_room(now);
+  late_.handle_timeout(now);
+  reports_.handle_timeout(now);
+  maker_.handle_timeout(now);
   for (int i = 0; i < kFlowsPerCall; ++i) {
-    const auto taken = flows_.take_due(now);  // settle() arms the timer anew
+    const auto taken = parts_.flows.take_due(now);  // settle() arms the timer anew
     if (!taken) break;
     const std::uint32_t slot = *taken;
-    work_.add();
-    catch_up(slot, now);
-    Flow& f = flow(slot);
+    parts_.work.add();
+    epochs_.catch_up(slot, now);
+    Flow& f = parts_.flows[slot];
     // A timer that comes too early is only armed again. But if memory is short, the flow is visited
     // all the same: each visit is a chance to find some.
-    if (const Instant due = deadline(f, session_of(f), limits_, give_up_after_);
-        due > now && !windows_.crowds_streams(f, 0)) {
-      flows_.arm(slot, due);
+    if (const Instant due = parts_.deadline_of(f);
+        due > now && !parts_.windows.crowds_streams(f, 0)) {
+      parts_.flows.arm(slot, due);
       continue;
     }
-    const std::uint64_t repeats = repeats_owed();
+    const std::uint64_t repeats = repeats_of(parts_.tcp_counters);
     f.endpoint.handle_timeout(now);
-    if (repeats_owed() != repeats) hosts_.seek_host(f, now);
+    if (repeats_of(parts_.tcp_counters) != repeats) hosts_.seek_host(f, now);
     if (f.is_unconfirmed() && !f.endpoint.is_closed() &&
         now >= f.created + LanNeighbours::kPatience) {
-      if (lan_.is_silent_since(f.key.local, f.created)) {
+      if (parts_.lan.is_silent_since(f.key.local, f.created)) {
         const IcmpCode code = host_unreachable(f.key.local.version());
-        hand_over(f, {code.type, code.code}, now);
+        ending_.hand_over(f, {code.type, code.code}, now);
       }
-      reset_flow(slot, stp::ResetReason::kUnreachable, Counter::kFlowsUnreachable, now);
+      ending_.reset(slot, stp::ResetReason::kUnreachable, Counter::kFlowsUnreachable, now);
       continue;
     }
     if (f.retry_at <= now) {
       f.retry_at = Instant::never();
-      windows_.adjust(f, ahead_of(f, now), now);
+      parts_.windows.adjust(f, parts_.ahead_of(f, now), now);
     }
-    if (!f.trimmed && now >= f.last_activity + kTrimAfter) trim(f);
-    if (now >= end_of_wait(f, give_up_after_)) {
-      give_up(slot, now);
+    if (!f.trimmed && now >= f.last_activity + kTrimAfter) transfer_.trim(f);
+    if (now >= end_of_wait(f, parts_.give_up_after)) {
+      ending_.give_up(slot, now);
       continue;
     }
-    if (now >= f.last_activity + quiet_limit(f, session_of(f), limits_) && !ends_by_itself(f)) {
-      if (!awaits_host(f, session_of(f))) {
-        reset_flow(slot, stp::ResetReason::kTimeout, Counter::kFlowsResetIdle, now);
+    if (now >= f.last_activity + quiet_limit(f, parts_.session_of(f), parts_.limits) &&
+        !ends_by_itself(f)) {
+      if (!awaits_host(f, parts_.session_of(f))) {
+        ending_.reset(slot, stp::ResetReason::kTimeout, Counter::kFlowsResetIdle, now);
         continue;
       }
       f.endpoint.send_keep_alive(now);
       f.last_activity = now;
     }
-    advance(slot, now);
+    transfer_.advance(slot, now);
   }
 }
 
 Instant FlowRelay::next_timeout() const {
-  if (!flows_.ring().empty() || !unfinished_.empty() || flows_.scan_active() ||
+  if (!parts_.flows.ring().empty() || !parts_.unfinished.empty() || parts_.flows.scan_active() ||
       parts_.unconfirmed.any_deferred() || !parts_.flowless.empty()) {
     return {};
   }
-  const Instant search = wanted_room_ ? parts_.room_pace.next() : Instant::never();
-  return earlier(earlier(search, ends_.next_timeout()),
-                 earlier(flows_.next_deadline(), time_waits_.next_expiry()));
+  return earlier(earlier(maker_.next_timeout(), reports_.next_timeout()),
+                 earlier(parts_.flows.next_deadline(), late_.next_timeout()));
 }
 
 // --- splicing ----------------------------------------------------------------------------------
@@ -355,99 +285,28 @@ Instant FlowRelay::next_timeout() const {
 void FlowRelay::produce(stp::StreamId stream, std::uint32_t number, Instant now) {
   const StreamContext context(number);
   if (context.kind() == StreamContext::Kind::kMessages) {
-    peers_[context.index()]->control_messages.produce(stream, now);
+    parts_.peers[context.index()]->control_messages.produce(stream, now);
     return;
   }
   const std::uint32_t slot = context.index();
-  catch_up(slot, now);
-  Flow& f = flow(slot);
+  epochs_.catch_up(slot, now);
+  Flow& f = parts_.flows[slot];
   if (!f.state.has_stream() || f.stream != stream) return;  // given up meanwhile
   const bool owed_marks = f.owes_marks();
-  streams_.produce(f, windows_, now);
-  if (owed_marks && !f.owes_marks()) confirm(f, session_of(f), now);
-  quotas_.note_stored(f);
-  queue(slot);  // consuming bytes may have opened the host's window
-}
-
-void FlowRelay::trim(Flow& f) {
-  f.trimmed = true;
-  f.cool();
-  f.endpoint.trim();
-  if (!f.state.has_stream()) return;
-  session_of(f).trim(f.stream);
-  if (f.inbound()) session_of(f).trim(*f.inbound());
-}
-
-void FlowRelay::advance(std::uint32_t slot, Instant now) {
-  work_.add();
-  Flow& f = flow(slot);
-  const bool had_heard_both = has_heard_both_hosts(f);
-  if (!f.state.is_established() && f.endpoint.is_synchronised()) {
-    f.state.complete_handshake();
-    if (f.half_open) quotas_.count_answered(f, configured(f.peer));
-    flows_.count_answered(f);
-    if (f.origin == Origin::kLan && f.state.has_stream()) {
-      counters_.add(Counter::kFlowsEstablished);
-    }
-  }
-  // If the peer may have been started anew, the flow waits until that is settled.
-  if (f.awaits_stream() && !session_of(f).doubts_peer()) {
-    open_stream(slot, now);
-    if (f.state.has_stream()) counters_.add(Counter::kFlowsEstablished);
-  }
-  if (f.state.has_stream()) streams_.feed(f, now);
-  if (f.state.has_stream()) {
-    const std::uint64_t before = f.bytes_to_lan;
-    const PathMarks marks = f.far_marks;
-    const StreamSide::Delivery delivery = streams_.deliver(f, windows_, now);
-    if (f.rare().far_urgent.mark > f.bytes_to_lan) show_far_urgent(f);
-    const bool is_first = before == 0 && f.bytes_to_lan > 0;
-    if (is_first) note_answer(f, now);
-    if (is_first || f.far_marks != marks) note_far_marks(f, now);
-    if (delivery == StreamSide::Delivery::kSpent) unfinished_.add(slot);
-    if (delivery == StreamSide::Delivery::kReset) {
-      streams_.reset(f, stp::ResetReason::kNone, now);
-      count_end(f, Counter::kFlowsResetByPeer);
-      resets_.begin_to_host(f, now);
-    }
-    if (delivery == StreamSide::Delivery::kMalformed) {
-      streams_.reset(f, stp::ResetReason::kProtocolError, now);
-      count_end(f, Counter::kFlowsResetProtocol);
-      f.endpoint.abort(now);
-    }
-  }
-  if (!had_heard_both && has_heard_both_hosts(f)) common_.symmetric_paths.note_answer(f.key, now);
-  if (f.first_byte_us == 0) f.note_first_byte(now);
-  if (f.rare().questions && go_on_with_questions(f, session_of(f), counters_, now)) [[unlikely]] {
-    hosts_.seek_host(f, now);
-  }
-  if (f.state.has_stream()) confirm(f, session_of(f), now);
-  if (f.endpoint.is_closed() && !f.close_handled) handle_closed_endpoint(f, now);
-  if (f.rare().deferred_reset) [[unlikely]]
-    resets_.go_on(slot, now);
-  if (f.state.has_stream()) streams_.release_if_done(f, now);
-  if (f.state.has_lost_stream() && awaits_report(f) && !f.rare().far_awaited) {
-    f.make_rare().far_awaited = true;
-    ends_.expect_report(stream_of(f), slot, now);
-  }
-  quotas_.note_stored(f);
-  // Usually only the timer must be set. If the stream is over, settle() may remove the flow, but
-  // callers still use it. So such a flow is queued, and settle() handles it at its turn.
-  if (!f.state.has_stream() || f.endpoint.may_have_segment()) {
-    queue(slot);
-  } else if (!flows_.ring().has(slot)) {
-    settle(slot, now);
-  }
+  parts_.streams.produce(f, parts_.windows, now);
+  if (owed_marks && !f.owes_marks()) confirm(f, parts_.session_of(f), now);
+  parts_.quotas.note_stored(f);
+  parts_.queue(slot);  // consuming bytes may have opened the host's window
 }
 
 void FlowRelay::advance_unfinished(Instant now) {
-  for (int i = 0; i < kFlowsPerCall && !unfinished_.empty() && !budget_.is_spent(); ++i) {
-    const std::uint32_t slot = unfinished_.front();
-    unfinished_.end_turn();
-    if (!flows_.contains(slot)) continue;
-    work_.add();
-    catch_up(slot, now);
-    advance(slot, now);
+  for (int i = 0; i < kFlowsPerCall && !parts_.unfinished.empty() && !budget_.is_spent(); ++i) {
+    const std::uint32_t slot = parts_.unfinished.front();
+    parts_.unfinished.end_turn();
+    if (!parts_.flows.contains(slot)) continue;
+    parts_.work.add();
+    epochs_.catch_up(slot, now);
+    transfer_.advance(slot, now);
   }
 }
 
@@ -491,7 +350,7 @@ Polled FlowRelay::poll_frame(MutableBytes out, Instant now) {
   for (int i = 0; !ring.empty() && (i < kFlowsPerCall || is_shutting_down_); ++i) {
     const std::uint32_t slot = ring.front();
     work_.add();
-    if (flows_.contains(slot)) catch_up(slot, now);
+    if (flows_.contains(slot)) epochs_.catch_up(slot, now);
     if (flows_.contains(slot) && !ring.turn_is_over() && !flow(slot).is_unconfirmed()) {
       const Polled polled = poll_flow(slot, out, now);
       if (polled.kind != Polled::Kind::kNothing) {
@@ -530,24 +389,44 @@ void FlowRelay::end_turn(std::uint32_t slot, Instant now) {
   if (more) {
     ring.add(slot);
   } else {
-    settle(slot, now);
+    transfer_.settle(slot, now);
   }
 }
 
 void FlowRelay::hear_destination(std::size_t peer, const LanDestination& told, Instant now) {
-  hosts_.hear_destination(peer, find_open(peer, told.stream, now), told, now);
+  hosts_.hear_destination(peer, epochs_.find_open(peer, told.stream, now), told, now);
+}
+
+void FlowRelay::reconfigure(const config::Gateway& next, Instant now) {
+  parts_.limits.idle_timeout = next.limits.idle_timeout;
+  parts_.limits.half_close_timeout = next.limits.half_close_timeout;
+  parts_.give_up_after = next.stp.give_up_after;
+  opening_.reconfigure(next);
+  parts_.streams.offer_dictionaries(now);
+  epochs_.note_configuration();
+  go_on(now);
+}
+
+void FlowRelay::shut_down(Instant now) {
+  is_shutting_down_ = true;
+  reports_.shut_down();
+  for (std::uint32_t slot = parts_.flows.from(0); slot != kNoSlot;
+       slot = parts_.flows.from(slot + 1)) {
+    epochs_.catch_up(slot, now);
+    ending_.reset_without_stream(slot, Counter::kFlowsResetShutdown, now);
+  }
 }
 
 // --- getters -----------------------------------------------------------------------------------
 
 const FlowKey* FlowRelay::key_of(std::size_t peer, const stp::Event& event) const {
   const StreamContext context(event.context);
-  if (context.kind() != StreamContext::Kind::kFlow || !flows_.contains(context.index())) {
+  if (context.kind() != StreamContext::Kind::kFlow || !parts_.flows.contains(context.index())) {
     return nullptr;
   }
-  const Flow& f = flows_[context.index()];
+  const Flow& f = parts_.flows[context.index()];
   const bool same = f.state.has_stream() && f.stream == event.stream;
-  return same && f.peer == peer && !is_behind(f) ? &f.key : nullptr;
+  return same && f.peer == peer && !parts_.is_behind(f) ? &f.key : nullptr;
 }
 
 std::vector<FlowSnapshot> FlowRelay::snapshot(std::size_t first, std::size_t count, Instant now) {
@@ -555,29 +434,29 @@ std::vector<FlowSnapshot> FlowRelay::snapshot(std::size_t first, std::size_t cou
   // ones.
   constexpr std::size_t kAhead = 4;
   std::vector<FlowSnapshot> list;
-  list.reserve(std::min(count, flows_.size()));
-  std::uint32_t slot = flows_.nth(first);
+  list.reserve(std::min(count, parts_.flows.size()));
+  std::uint32_t slot = parts_.flows.nth(first);
   std::uint32_t ahead = slot;
   const auto fetch_next = [&] {
     if (ahead == kNoSlot) return;
-    flows_.prefetch(ahead);
-    ahead = flows_.from(ahead + 1);
+    parts_.flows.prefetch(ahead);
+    ahead = parts_.flows.from(ahead + 1);
   };
   for (std::size_t i = 0; i < std::min(kAhead, count); ++i) fetch_next();
-  for (; slot != kNoSlot && list.size() < count; slot = flows_.from(slot + 1)) {
+  for (; slot != kNoSlot && list.size() < count; slot = parts_.flows.from(slot + 1)) {
     fetch_next();
-    work_.add();
-    catch_up(slot, now);
-    list.push_back(describe(flow(slot), *peers_[flow(slot).peer], now));
+    parts_.work.add();
+    epochs_.catch_up(slot, now);
+    list.push_back(describe(parts_.flows[slot], parts_.peer_of(parts_.flows[slot]), now));
   }
   return list;
 }
 
 std::optional<FlowSnapshot> FlowRelay::snapshot(std::uint64_t id, Instant now) {
-  const std::uint32_t slot = flows_.find(id, work_);
+  const std::uint32_t slot = parts_.flows.find(id, parts_.work);
   if (slot == kNoSlot) return std::nullopt;
-  catch_up(slot, now);
-  return describe(flow(slot), *peers_[flow(slot).peer], now);
+  epochs_.catch_up(slot, now);
+  return describe(parts_.flows[slot], parts_.peer_of(parts_.flows[slot]), now);
 }
 
 }  // namespace satrelay::gateway

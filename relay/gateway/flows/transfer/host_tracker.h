@@ -19,7 +19,7 @@
 #include "pep/wire/ethernet.h"
 #include "relay/gateway/addresses/announced_destinations.h"
 #include "relay/gateway/flows/flow.h"
-#include "relay/gateway/flows/relay/relay_parts.h"
+#include "relay/gateway/flows/parts/relay_parts.h"
 #include "relay/gateway/frames/frame.h"
 
 namespace satrelay::gateway {

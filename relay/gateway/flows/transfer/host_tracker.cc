@@ -1,4 +1,4 @@
-#include "relay/gateway/flows/relay/host_tracker.h"
+#include "relay/gateway/flows/transfer/host_tracker.h"
 
 #include <utility>
 

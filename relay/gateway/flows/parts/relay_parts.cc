@@ -1,4 +1,4 @@
-#include "relay/gateway/flows/relay/relay_parts.h"
+#include "relay/gateway/flows/parts/relay_parts.h"
 
 namespace satrelay::gateway {
 

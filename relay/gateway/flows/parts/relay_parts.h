@@ -1,7 +1,6 @@
 // The parts that the units of the relay share: those of the gateway that flows use, and those of
 // the relay that decide nothing about a flow's life. They keep the flows, share places and memory,
-// and fill and empty the streams. The units (flow_opening.h, flow_transfer.h, flow_ending.h and
-// others) use them, and decide.
+// and fill and empty the streams. The units in opening, transfer and ending use them, and decide.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +21,12 @@
 #include "relay/gateway/counters.h"
 #include "relay/gateway/flows/bytes/stream_side.h"
 #include "relay/gateway/flows/flow.h"
+#include "relay/gateway/flows/flow_deadline.h"
 #include "relay/gateway/flows/hosts/host_side.h"
 #include "relay/gateway/flows/hosts/host_windows.h"
 #include "relay/gateway/flows/hosts/unconfirmed_flows.h"
-#include "relay/gateway/flows/relay/flowless_frames.h"
-#include "relay/gateway/flows/relay/room_pace.h"
+#include "relay/gateway/flows/parts/flowless_frames.h"
+#include "relay/gateway/flows/parts/room_pace.h"
 #include "relay/gateway/flows/table/flow_quotas.h"
 #include "relay/gateway/flows/table/flow_store.h"
 #include "relay/gateway/opening/connection_records.h"
@@ -71,6 +71,10 @@ struct RelayParts {
   // How many bytes the flow's host may be ahead of the link.
   std::uint64_t ahead_of(const Flow& f, Instant now) const {
     return most_ahead(f, session_of(f), now);
+  }
+  // When the relay must look at the flow again.
+  Instant deadline_of(const Flow& f) const {
+    return deadline(f, session_of(f), limits, give_up_after);
   }
   // The flow may have something to send to its host.
   void queue(std::uint32_t slot) { flows.ring().add(slot); }

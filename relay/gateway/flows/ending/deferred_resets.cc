@@ -1,4 +1,4 @@
-#include "relay/gateway/flows/relay/deferred_resets.h"
+#include "relay/gateway/flows/ending/deferred_resets.h"
 
 #include <memory>
 

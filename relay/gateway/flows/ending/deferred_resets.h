@@ -6,7 +6,7 @@
 
 #include "pep/base/time.h"
 #include "relay/gateway/flows/flow.h"
-#include "relay/gateway/flows/relay/relay_parts.h"
+#include "relay/gateway/flows/parts/relay_parts.h"
 
 namespace satrelay::gateway {
 

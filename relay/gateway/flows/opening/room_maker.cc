@@ -1,70 +1,66 @@
-// Ends flows to make room where there is none. The gateway takes nothing back from a flow, with two
-// exceptions: the flow has made no progress for longer than TCP demands that a host waits, or its
-// host has reset the connection.
+#include "relay/gateway/flows/opening/room_maker.h"
+
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "relay/gateway/flows/flow_deadline.h"
-#include "relay/gateway/flows/relay/flow_relay.h"
 
 namespace satrelay::gateway {
 namespace {
 
 // R2 of RFC 9293 section 3.8.3: a host may give up after this time.
 constexpr Duration kStillFor = Duration::seconds(100);
+
 constexpr int kFlowsPerSearch = 64;
 
 }  // namespace
-
-void FlowRelay::want_room(std::size_t session, const IpAddress& host) {
-  wanted_room_ = WantedRoom{.session = session, .host = host};
-}
 
 // The search looks at the next flows in the order of slots. It chooses a flow that a host has
 // reset, as no connection is lost with it. If there is none, it chooses a flow that makes no
 // progress. Among these it prefers flows of the host with the most flows, and then the flow that
 // has made no progress for longest.
-void FlowRelay::make_room(Instant now) {
-  if (!wanted_room_ || !parts_.room_pace.take(now)) return;
-  const WantedRoom wanted = *std::exchange(wanted_room_, std::nullopt);
-  const std::optional<Counter> lack = lack_of_room(wanted.session, wanted.host);
+void RoomMaker::handle_timeout(Instant now) {
+  if (!wanted_ || !parts_.room_pace.take(now)) return;
+  const Wanted wanted = *std::exchange(wanted_, std::nullopt);
+  const std::optional<Counter> lack = room_.lack_of_room(wanted.peer, wanted.host);
   if (!lack) return;
   std::uint32_t chosen = kNoSlot;
   std::tuple<bool, std::uint32_t, Duration> most;
   for (int looked_at = 0; looked_at < kFlowsPerSearch; ++looked_at) {
-    const std::uint32_t slot = flows_.from(search_next_);
+    const std::uint32_t slot = parts_.flows.from(search_next_);
     search_next_ = slot == kNoSlot ? 0 : slot + 1;
     if (slot == kNoSlot) break;
-    work_.add();
-    catch_up(slot, now);
-    const Flow& f = flow(slot);
+    parts_.work.add();
+    epochs_.catch_up(slot, now);
+    const Flow& f = parts_.flows[slot];
     const bool is_deferred_reset = f.rare().deferred_reset != nullptr;
     const Instant since =
-        is_deferred_reset ? f.rare().deferred_reset->began : still_since(f, session_of(f));
+        is_deferred_reset ? f.rare().deferred_reset->began : still_since(f, parts_.session_of(f));
     const Duration least = is_deferred_reset ? Duration::zero() : kStillFor;
     if (since.is_never() || now - since < least || !makes_room_for(f, wanted, *lack)) continue;
-    const std::tuple candidate(is_deferred_reset, quotas_.hosts()[f.host].flows, now - since);
+    const std::tuple candidate(is_deferred_reset, parts_.quotas.hosts()[f.host].flows, now - since);
     if (chosen != kNoSlot && candidate <= most) continue;
     chosen = slot;
     most = candidate;
   }
   if (chosen == kNoSlot) return;
-  if (Flow& f = flow(chosen); f.rare().deferred_reset) {
+  if (Flow& f = parts_.flows[chosen]; f.rare().deferred_reset) {
     resets_.end(f, now);
-    queue(chosen);
+    parts_.queue(chosen);
   } else {
-    reset_flow(chosen, stp::ResetReason::kTimeout, Counter::kFlowsResetForRoom, now);
+    ending_.reset(chosen, stp::ResetReason::kTimeout, Counter::kFlowsResetForRoom, now);
   }
 }
 
 // A flow makes way only for a host and a peer that have fewer flows than its own, or are the same.
 // If memory is short, only flows of the same peer count, since their memory is the peer's own part.
-bool FlowRelay::makes_room_for(const Flow& f, const WantedRoom& wanted, Counter lack) const {
-  const LanHosts& hosts = quotas_.hosts();
-  const EqualParts& peers = quotas_.flows();
+bool RoomMaker::makes_room_for(const Flow& f, const Wanted& wanted, Counter lack) const {
+  const LanHosts& hosts = parts_.quotas.hosts();
+  const EqualParts& peers = parts_.quotas.flows();
   const LanHosts::Index asks = hosts.find(wanted.host);
   const std::uint32_t of_host = asks == LanHosts::kNone ? 0 : hosts[asks].flows;
-  const std::size_t of = configured(f.peer), to = configured(wanted.session);
+  const std::size_t of = parts_.configured(f.peer), to = parts_.configured(wanted.peer);
   const bool is_for_host = f.host == asks || hosts[f.host].flows > of_host;
   if (lack == Counter::kBridgedMemoryLow) return is_for_host && of == to;
   return is_for_host && (of == to || peers.held(of) > peers.held(to));

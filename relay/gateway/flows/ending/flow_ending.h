@@ -1,0 +1,63 @@
+// Ends flows: by their hosts, by a timeout, by the loss of their peer, or by a decision of the
+// gateway. Each end is counted once, and frees the slot when neither direction has anything left.
+#pragma once
+
+#include <cstdint>
+
+#include "pep/base/time.h"
+#include "pep/stp/session.h"
+#include "relay/gateway/counters.h"
+#include "relay/gateway/flows/ending/deferred_resets.h"
+#include "relay/gateway/flows/ending/end_reports.h"
+#include "relay/gateway/flows/ending/late_segments.h"
+#include "relay/gateway/flows/flow.h"
+#include "relay/gateway/flows/parts/relay_parts.h"
+#include "relay/gateway/peers/peer_epoch_log.h"
+
+namespace satrelay::gateway {
+
+class FlowEnding {
+ public:
+  // All of them must outlive it.
+  FlowEnding(RelayParts& parts, DeferredResets& resets, LateSegments& late, EndReports& reports)
+      : parts_(parts), resets_(resets), late_(late), reports_(reports) {}
+
+  // Notes why the flow ends. No effect if that is known already.
+  void count(Flow& f, Counter reason);
+
+  // --- the gateway ends a flow -----------------------------------------------------------------
+  // Resets both directions.
+  void reset(std::uint32_t slot, stp::ResetReason reason, Counter counter, Instant now);
+  // Resets the host of a flow that has no stream any more.
+  void reset_without_stream(std::uint32_t slot, Counter reason, Instant now);
+  // Resets the host, or leaves its SYN without an answer if that says more.
+  void abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now);
+  // An ICMP error has ended the attempt. Tells it to the peer, if the peer understands ICMP errors.
+  // If not, handle_closed_endpoint() reports the end as well as it can.
+  void hand_over(Flow& f, const stp::IcmpRefusal& refusal, Instant now);
+  // The peer was silent for too long, or has reported nothing of its server. If the peer is still
+  // silent, it may have been started anew, so the flow is remembered for it.
+  void give_up(std::uint32_t slot, Instant now);
+  // The session no longer has the stream.
+  void lose_stream(std::uint32_t slot, PeerEpochLog::Kind kind, Instant now);
+
+  // --- the host's connection is over -----------------------------------------------------------
+  // The endpoint has closed: tells the peer, once.
+  void handle_closed_endpoint(Flow& f, Instant now);
+  // True: neither direction had anything left, and the flow is removed. Or only late segments are
+  // left to answer, and LateSegments does that.
+  bool remove_if_over(std::uint32_t slot, Instant now);
+  void remove(std::uint32_t slot, Instant now);
+
+ private:
+  void remember(const Flow& f);
+  void retire(std::uint32_t slot, const tcp::TimeWait& state, Instant now);
+  void release_slot(std::uint32_t slot, Instant now);
+
+  RelayParts& parts_;
+  DeferredResets& resets_;
+  LateSegments& late_;
+  EndReports& reports_;
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,88 @@
+#include "relay/gateway/flows/opening/awaited_servers.h"
+
+namespace satrelay::gateway {
+namespace {
+
+// A SYN that has had no answer for this long was sent at least twice.
+constexpr Duration kDoubtAfter = Duration::seconds(1);
+
+}  // namespace
+
+// Whether a segment of the server shows another connection with this 4-tuple: a bridged connection,
+// or one from before the gateways. Until the handshake is complete, the gateway cannot know whether
+// the client asked for this flow, or a forger in its name. A reset, which TCP's rules demand as the
+// answer, could end a connection of honest hosts. The segment may be forged too, but the real
+// server would answer the first SYN before there is a second. So the gateway drops the segment, and
+// refuses the flow only after it has repeated the SYN. The client's gateway then bridges the next
+// SYN, and the hosts settle the matter between them.
+bool AwaitedServers::handle_other_connection(std::uint32_t slot, const wire::TcpHeader& header,
+                                             Instant now) {
+  Flow& f = parts_.flows[slot];
+  if (f.origin != Origin::kPeer || f.modes.handshake != config::HandshakeMode::kRemote ||
+      !f.endpoint.shows_another_connection(header)) {
+    return false;
+  }
+  parts_.counters.add(Counter::kDroppedNoAnswer);
+  if (!f.endpoint.has_repeated_syn()) return true;
+  parts_.streams.reset(f, stp::ResetReason::kInUse, now);
+  ending_.count(f, Counter::kFlowsInUse);
+  f.endpoint.abandon();
+  transfer_.advance(slot, now);
+  return true;
+}
+
+// Two networks in different VLANs may have the same addresses. But only a host that has seen our
+// SYN knows its number.
+std::uint32_t AwaitedServers::find_in_other_vlan(const FlowKey& key,
+                                                 const wire::TcpHeader& header) const {
+  using Flags = wire::TcpFlags;
+  if (!header.has(Flags::kAck) || (header.flags & (Flags::kSyn | Flags::kRst)) == 0) return kNoSlot;
+  const std::uint32_t slot = asked_.find(key);
+  if (slot == kNoSlot || !parts_.flows.contains(slot)) return kNoSlot;
+  const Flow& f = parts_.flows[slot];
+  const bool waits = f.origin == Origin::kPeer && f.state.has_stream() &&
+                     f.endpoint.state() == tcp::State::kSynSent && !parts_.is_behind(f);
+  const bool is_its =
+      untagged(f.key) == untagged(key) && !f.endpoint.shows_another_connection(header);
+  return waits && is_its ? slot : kNoSlot;
+}
+
+// Resets the server, in the VLAN in which it got the SYN.
+void AwaitedServers::handle_other_vlan(std::uint32_t slot, const wire::TcpHeader& answer,
+                                       Instant now) {
+  Flow& f = parts_.flows[slot];
+  if (answer.has(wire::TcpFlags::kRst)) {
+    parts_.streams.reset(f, stp::ResetReason::kRefused, now);
+    ending_.count(f, Counter::kFlowsRefused);
+  } else {
+    const bool is_understood = parts_.session_of(f).other_vlan();
+    parts_.streams.reset(
+        f, is_understood ? stp::ResetReason::kOtherVlan : stp::ResetReason::kNoRoute, now);
+    ending_.count(f, Counter::kFlowsOtherVlan);
+    if (!parts_.flowless.final_segments.full())
+      parts_.flowless.final_segments.push_reset(f.to_host, f.key, answer.acknowledgment);
+  }
+  f.endpoint.abandon();
+  transfer_.advance(slot, now);
+}
+
+// The client behaves as if a second sender answered it too. That may be the server itself, if its
+// answers to the far gateway's SYN take another way. Only the far gateway knows whether it waits
+// for such answers.
+void AwaitedServers::doubt(Flow& f, Instant now) {
+  f.stray_answers = static_cast<std::uint16_t>(f.endpoint.stray_answers());
+  const bool far_host_spoke = f.bytes_to_lan > 0 || f.rare().far_window;
+  if (f.origin != Origin::kLan || !f.state.has_stream() || far_host_spoke) return;
+  parts_.peer_of(f).control_messages.doubt(f.stream, now);
+}
+
+void AwaitedServers::handle_doubt(std::size_t peer, stp::StreamId stream, Instant now) {
+  const std::uint32_t slot = epochs_.find_open(peer, stream, now);
+  if (slot == kNoSlot) return;
+  const Flow& f = parts_.flows[slot];
+  const bool waits = f.endpoint.state() == tcp::State::kSynSent && !f.is_unconfirmed();
+  if (!waits || now < f.created + kDoubtAfter) return;
+  ending_.reset(slot, stp::ResetReason::kUnreachable, Counter::kFlowsUnreachable, now);
+}
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,49 @@
+// Answers of servers to the SYNs of this gateway, if they come in another VLAN, show another
+// connection, or pass the gateways by.
+#pragma once
+
+#include <cstdint>
+
+#include "pep/base/time.h"
+#include "pep/stp/session.h"
+#include "pep/wire/tcp.h"
+#include "relay/gateway/flows/ending/flow_ending.h"
+#include "relay/gateway/flows/flow.h"
+#include "relay/gateway/flows/hosts/asked_servers.h"
+#include "relay/gateway/flows/parts/relay_parts.h"
+#include "relay/gateway/flows/transfer/flow_transfer.h"
+#include "relay/gateway/flows/transfer/peer_epochs.h"
+
+namespace satrelay::gateway {
+
+class AwaitedServers {
+ public:
+  // All of them must outlive it.
+  AwaitedServers(RelayParts& parts, HashKey secret, FlowEnding& ending, FlowTransfer& transfer,
+                 PeerEpochs& epochs)
+      : parts_(parts), ending_(ending), transfer_(transfer), epochs_(epochs), asked_(secret) {}
+
+  // The flow has sent its SYN to the server.
+  void add(const FlowKey& key, std::uint32_t slot) { asked_.add(key, slot); }
+  // Whether a segment of the server shows another connection with this 4-tuple. The segment is
+  // handled then.
+  bool handle_other_connection(std::uint32_t slot, const wire::TcpHeader& header, Instant now);
+  // A segment belongs to no flow. Returns the flow with the SYN that the segment answers, in
+  // another VLAN; kNoSlot if there is none.
+  std::uint32_t find_in_other_vlan(const FlowKey& key, const wire::TcpHeader& header) const;
+  // Ends that flow.
+  void handle_other_vlan(std::uint32_t slot, const wire::TcpHeader& answer, Instant now);
+  // The client behaves as if a second sender answered it too.
+  void doubt(Flow& f, Instant now);
+  // The peer asks whether the host of this stream's flow has answered at all.
+  void handle_doubt(std::size_t peer, stp::StreamId stream, Instant now);
+
+ private:
+  RelayParts& parts_;
+  FlowEnding& ending_;
+  FlowTransfer& transfer_;
+  PeerEpochs& epochs_;
+  AskedServers asked_;
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,74 @@
+// Begins flows: with a host's SYN, or with a stream that a peer opens for a flow.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "pep/base/time.h"
+#include "pep/stp/session.h"
+#include "pep/wire/tcp.h"
+#include "relay/gateway/flows/bytes/ahead.h"
+#include "relay/gateway/flows/ending/late_segments.h"
+#include "relay/gateway/flows/flow.h"
+#include "relay/gateway/flows/opening/awaited_servers.h"
+#include "relay/gateway/flows/opening/flow_reopening.h"
+#include "relay/gateway/flows/opening/flow_room.h"
+#include "relay/gateway/flows/opening/room_maker.h"
+#include "relay/gateway/flows/parts/relay_parts.h"
+#include "relay/gateway/flows/transfer/far_findings.h"
+#include "relay/gateway/flows/transfer/flow_transfer.h"
+#include "relay/gateway/flows/transfer/host_tracker.h"
+#include "relay/gateway/flows/transfer/peer_epochs.h"
+#include "relay/gateway/frames/frame.h"
+
+namespace satrelay::gateway {
+
+// The units that take part in the beginning of a flow.
+struct OpeningUnits {
+  const FlowRoom& room;
+  RoomMaker& maker;
+  FlowReopening& reopening;
+  LateSegments& late;
+  AwaitedServers& servers;
+  HostTracker& hosts;
+  FarFindings& findings;
+  PeerEpochs& epochs;
+  FlowTransfer& transfer;
+};
+
+class FlowOpening {
+ public:
+  // All of them must outlive it.
+  FlowOpening(RelayParts& parts, const RelayEnvironment& around, const OpeningUnits& units);
+
+  // Accepts a flow: from the host's SYN, or, if a cookie answered that SYN, from the ACK in
+  // `frame`, which brings back the `cookie`. The caller has checked that there is room.
+  void accept(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
+              std::optional<std::uint32_t> cookie, std::size_t peer, const RulePtr& chosen,
+              Instant now);
+  // The peer has opened a stream for a flow.
+  void handle_opened(std::size_t peer, stp::StreamId stream, Instant now);
+  // How the endpoint of a flow with this key would be set up now. The window that it offers is at
+  // least the flow's own reserve: with a window of zero the host would send nothing that brings its
+  // SYN cookie back.
+  tcp::Config endpoint_config(const FlowKey& key, std::size_t peer, Instant now) const;
+  // Takes over the settings of endpoints, for connections that begin from now on.
+  void reconfigure(const config::Gateway& next);
+
+ private:
+  std::uint32_t new_flow(const FlowKey& key, const RulePtr& rule, Origin origin, std::size_t peer,
+                         Instant now, std::optional<std::uint32_t> initial_sequence = std::nullopt);
+  void share_with_endpoints();
+
+  RelayParts& parts_;
+  const Policy& policy_;
+  const Claims& claims_;
+  OrphanedFlows& orphans_;
+  const OpeningUnits units_;
+  std::vector<std::shared_ptr<const tcp::Common>> of_endpoints_;  // by configured peer
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,51 @@
+// Ends flows to make room where there is none. The gateway takes nothing back from a flow, with two
+// exceptions: the flow has made no progress for longer than TCP demands that a host waits, or its
+// host has reset the connection.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "pep/base/address.h"
+#include "pep/base/time.h"
+#include "relay/gateway/flows/ending/deferred_resets.h"
+#include "relay/gateway/flows/ending/flow_ending.h"
+#include "relay/gateway/flows/flow.h"
+#include "relay/gateway/flows/opening/flow_room.h"
+#include "relay/gateway/flows/parts/relay_parts.h"
+#include "relay/gateway/flows/transfer/peer_epochs.h"
+
+namespace satrelay::gateway {
+
+class RoomMaker {
+ public:
+  // All of them must outlive it.
+  RoomMaker(RelayParts& parts, const FlowRoom& room, DeferredResets& resets, FlowEnding& ending,
+            PeerEpochs& epochs)
+      : parts_(parts), room_(room), resets_(resets), ending_(ending), epochs_(epochs) {}
+
+  // One more flow of the host, with the peer of the lane, finds no room. If a flow has made no
+  // progress for long, it ends, so that a later flow may find room.
+  void want(std::size_t peer, const IpAddress& host) {
+    wanted_ = Wanted{.peer = peer, .host = host};
+  }
+  void handle_timeout(Instant now);
+  Instant next_timeout() const { return wanted_ ? parts_.room_pace.next() : Instant::never(); }
+
+ private:
+  struct Wanted {
+    std::size_t peer = 0;
+    IpAddress host;
+  };
+  bool makes_room_for(const Flow& f, const Wanted& wanted, Counter lack) const;
+
+  RelayParts& parts_;
+  const FlowRoom& room_;
+  DeferredResets& resets_;
+  FlowEnding& ending_;
+  PeerEpochs& epochs_;
+  std::optional<Wanted> wanted_;
+  std::uint32_t search_next_ = 0;  // slot
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,36 @@
+// Notes what flows show about far hosts. All workers use these findings for later connections
+// (addresses/common_knowledge.h).
+#pragma once
+
+#include "pep/base/time.h"
+#include "pep/stp/session.h"
+#include "relay/gateway/addresses/filtering_database.h"
+#include "relay/gateway/flows/flow.h"
+#include "relay/gateway/flows/parts/relay_parts.h"
+
+namespace satrelay::gateway {
+
+class FarFindings {
+ public:
+  // `parts` must outlive it.
+  explicit FarFindings(RelayParts& parts) : parts_(parts) {}
+
+  // The far host is on the WAN side. Its frames end at the far gateway, so no frame on the WAN
+  // shows where it is.
+  void note_place(const Flow& f, Instant now);
+  // The far host's marks are known.
+  void note_marks(const Flow& f, Instant now);
+  // The server has accepted the connection: the far gateway has said so, or sends its bytes.
+  void note_answer(const Flow& f, Instant now);
+  // The peer has reset the stream. `reason`: as this gateway understands it.
+  void note_reset(const Flow& f, stp::ResetReason reason, const stp::Event& event, Instant now);
+
+ private:
+  void note_refusal(const Flow& f, stp::ResetReason reason, const stp::Event& event, Instant now);
+  void note_refusal_of_peer(const Flow& f, stp::ResetReason reason, Instant now);
+
+  RelayParts& parts_;
+  StationListener far_stations_;
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,44 @@
+// Resets of streams by the peer: the far host has refused or reset the connection, or the far
+// gateway has given it up. Our host learns of that as it would over a bridge.
+#pragma once
+
+#include "pep/base/time.h"
+#include "pep/stp/session.h"
+#include "relay/gateway/flows/ending/deferred_resets.h"
+#include "relay/gateway/flows/ending/flow_ending.h"
+#include "relay/gateway/flows/flow.h"
+#include "relay/gateway/flows/parts/relay_parts.h"
+#include "relay/gateway/flows/transfer/far_findings.h"
+
+namespace satrelay::gateway {
+
+class FarResets {
+ public:
+  // All of them must outlive it.
+  FarResets(RelayParts& parts, const RelayEnvironment& around, DeferredResets& resets,
+            FlowEnding& ending, FarFindings& findings)
+      : parts_(parts),
+        claims_(around.claims),
+        arrivals_(around.arrivals),
+        orphans_(around.orphans),
+        resets_(resets),
+        ending_(ending),
+        findings_(findings) {}
+
+  // `event`: Kind::kReset, of the flow's stream.
+  void handle(Flow& f, const stp::Event& event, Instant now);
+
+ private:
+  bool take_in_arrived(Flow& f, stp::ResetReason reason, Instant now);
+  [[nodiscard]] bool tell_host(const Flow& f, const stp::IcmpRefusal& refusal);
+
+  RelayParts& parts_;
+  const Claims& claims_;
+  const PresenceChecks& arrivals_;
+  OrphanedFlows& orphans_;
+  DeferredResets& resets_;
+  FlowEnding& ending_;
+  FarFindings& findings_;
+};
+
+}  // namespace satrelay::gateway

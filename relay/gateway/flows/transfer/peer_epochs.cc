@@ -1,0 +1,80 @@
+#include "relay/gateway/flows/transfer/peer_epochs.h"
+
+namespace satrelay::gateway {
+namespace {
+
+// In one call. Each flow may have its stream opened, or its host reset.
+constexpr int kFlowsPerStep = 64;
+
+}  // namespace
+
+// A scan makes sure that each flow learns of the event.
+void PeerEpochs::upset(std::size_t peer, PeerEpochLog::Kind kind) {
+  Peer& p = *parts_.peers[peer];
+  p.epoch_log.add(kind);
+  ++events_;
+  p.flows_behind = p.flows;
+  // The list of the peer's flows is complete when the last of them has been visited.
+  if (p.flows_behind > 0) p.control_messages.hold_list();
+  parts_.flows.begin_scan();
+}
+
+void PeerEpochs::go_on(Instant now) {
+  for (int visited = 0; parts_.flows.scan_active() && visited < kFlowsPerStep; ++visited) {
+    parts_.work.add();
+    const std::uint32_t slot = parts_.flows.step_scan();
+    if (slot != kNoSlot) look_at(slot, now);
+  }
+}
+
+void PeerEpochs::bring_up_to_date(std::uint32_t slot, Instant now) {
+  Flow& f = parts_.flows[slot];
+  f.epochs_looked_at = events_;
+  hosts_.follow_move(f, now);
+  Peer& p = parts_.peer_of(f);
+  if (f.epoch_log == p.epoch_log.count()) return;
+  const PeerEpochLog::Kind kind = p.epoch_log.first_after(f.epoch_log);
+  f.epoch_log = p.epoch_log.count();
+  f.stream = Flow::kNoStream;
+  ending_.lose_stream(slot, kind, now);
+  if (--p.flows_behind == 0) p.control_messages.release_list(now);
+}
+
+void PeerEpochs::look_at(std::uint32_t slot, Instant now) {
+  catch_up(slot, now);
+  Flow& f = parts_.flows[slot];
+  if (has_left(f, now)) {
+    ending_.reset(slot, stp::ResetReason::kTimeout, Counter::kFlowsResetMoved, now);
+    return;
+  }
+  if (f.awaits_stream()) transfer_.advance(slot, now);  // the peer may be back, or closed
+  transfer_.note_owing(f, now);
+  if (!f.owes_since().is_never()) transfer_.arm(slot);
+  if (f.configurations == configurations_) return;
+  f.configurations = configurations_;
+  // The flow's timers may now be earlier, and its class may have changed.
+  if (f.state.has_stream()) parts_.streams.join_class(f);
+  parts_.queue(slot);
+}
+
+// The host is silent here, and the peer of the flow has found the host on its own LAN. A flow that
+// began while the host was asked for may belong to a host that has come back.
+bool PeerEpochs::has_left(const Flow& f, Instant now) const {
+  const auto* const check = departures_.find({f.key.local, f.key.vlans}, f.to_host.destination,
+                                             parts_.configured(f.peer), now);
+  return check != nullptr && check->state == PresenceChecks::State::kSilent &&
+         f.created < check->began && !f.endpoint.is_closed();
+}
+
+std::uint32_t PeerEpochs::find_open(std::size_t peer, stp::StreamId stream, Instant now) {
+  const std::optional<std::uint32_t> number = parts_.peers[peer]->session.context(stream);
+  if (!number || StreamContext(*number).kind() != StreamContext::Kind::kFlow) return kNoSlot;
+  const std::uint32_t slot = StreamContext(*number).index();
+  if (!parts_.flows.contains(slot)) return kNoSlot;
+  catch_up(slot, now);
+  const Flow& f = parts_.flows[slot];
+  const bool is_open = f.state.has_stream() && f.stream == stream;
+  return f.peer == peer && is_open ? slot : kNoSlot;
+}
+
+}  // namespace satrelay::gateway

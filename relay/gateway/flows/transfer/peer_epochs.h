@@ -1,0 +1,74 @@
+// Events that concern all flows of a peer, or all flows. A flow learns of them before anything else
+// happens to it. A scan of all flows, some in each call, reaches the other ones.
+#pragma once
+
+#include <cstdint>
+
+#include "pep/base/time.h"
+#include "pep/stp/session.h"
+#include "relay/gateway/addresses/lan/presence_checks.h"
+#include "relay/gateway/flows/ending/flow_ending.h"
+#include "relay/gateway/flows/flow.h"
+#include "relay/gateway/flows/parts/relay_parts.h"
+#include "relay/gateway/flows/transfer/flow_transfer.h"
+#include "relay/gateway/flows/transfer/host_tracker.h"
+#include "relay/gateway/peers/peer_epoch_log.h"
+
+namespace satrelay::gateway {
+
+class PeerEpochs {
+ public:
+  // All of them must outlive it.
+  PeerEpochs(RelayParts& parts, const PresenceChecks& departures, HostTracker& hosts,
+             FlowEnding& ending, FlowTransfer& transfer)
+      : parts_(parts),
+        departures_(departures),
+        hosts_(hosts),
+        ending_(ending),
+        transfer_(transfer) {}
+
+  // --- events ----------------------------------------------------------------------------------
+  // From now on each flow of the lane that had a stream counts as ended.
+  void upset(std::size_t peer, PeerEpochLog::Kind kind);
+  // Hosts have moved to other MACs, as LanNeighbours knows. Each flow follows before anything else
+  // happens to it.
+  void note_moves() { ++events_; }
+  // The settings that apply to flows have changed.
+  void note_configuration() {
+    ++configurations_;
+    look_at_all();
+  }
+  // Visits each flow soon, some flows in each go_on().
+  void look_at_all() { parts_.flows.begin_scan(); }
+  void go_on(Instant now);
+
+  // --- a flow ----------------------------------------------------------------------------------
+  // A new flow: earlier events do not concern it.
+  void begin(Flow& f) const {
+    f.epoch_log = parts_.peer_of(f).epoch_log.count();
+    f.epochs_looked_at = events_;
+    f.configurations = configurations_;
+  }
+  // Call this before anything else happens to a flow.
+  void catch_up(std::uint32_t slot, Instant now) {
+    if (parts_.flows[slot].epochs_looked_at != events_) [[unlikely]]
+      bring_up_to_date(slot, now);
+  }
+  // The flow of this open stream; kNoSlot if there is none.
+  std::uint32_t find_open(std::size_t peer, stp::StreamId stream, Instant now);
+
+ private:
+  void bring_up_to_date(std::uint32_t slot, Instant now);
+  void look_at(std::uint32_t slot, Instant now);
+  bool has_left(const Flow& f, Instant now) const;
+
+  RelayParts& parts_;
+  const PresenceChecks& departures_;
+  HostTracker& hosts_;
+  FlowEnding& ending_;
+  FlowTransfer& transfer_;
+  std::uint32_t events_ = 0;  // epochs of all peers, and moves of hosts, so far
+  std::uint16_t configurations_ = 0;
+};
+
+}  // namespace satrelay::gateway
