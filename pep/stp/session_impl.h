@@ -3,9 +3,8 @@
 //
 // session.cc has the states of the peer and the public functions; session_admission.cc, which
 // HELLOs are read and when ours leave; session_handshake.cc, the content of HELLOs;
-// session_receive.cc, the receiving side; session_loss.cc, the fate of our packets;
-// session_send.cc, the sending side; session_run.cc, runs of packets; session_fec.cc, repairs;
-// session_timers.cc, timers.
+// session_receive.cc, the receiving side; session_send.cc, the sending side; session_run.cc, runs
+// of packets; session_fec.cc, repairs; session_timers.cc, timers.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +28,7 @@
 #include "pep/stp/packets/packet_builder.h"
 #include "pep/stp/packets/stream_writer.h"
 #include "pep/stp/path/late_sendings.h"
+#include "pep/stp/recovery/recovery.h"
 #include "pep/stp/session.h"
 #include "pep/stp/streams/event_queue.h"
 #include "pep/stp/streams/retired_streams.h"
@@ -89,7 +89,7 @@ struct Session::Impl {
   template <typename Visit>
   void visit_timers(Visit&& visit) const;
   void run_timers();
-  void run_loss_timer();
+  void run_loss_timer() { recovery().run_timer(); }
   void run_fec();
   void run_probe_timer();
   void suspect_peer();
@@ -171,17 +171,11 @@ struct Session::Impl {
   void settle_known(FecReceiver& receiver);
   void use_repaired(FecReceiver& receiver);
 
-  // --- the fate of our packets (session_loss.cc)
-  struct Settler;
-  void handle_report(const FeedbackFrame& report, Duration waited);
-  void handle_reception(const ReceptionFrame& frame);
-  [[nodiscard]] bool work_off(PendingReport& pending);
-  void work_off_reports();
-  LossDetector::Rule loss_rule(const FeedbackFrame& report);
-  void arm_tail_probe();
-  void make_ledger_room();
-  // `at_peer`: how many of them had reached the peer's port.
-  void count_losses(std::uint64_t packets, std::uint64_t at_peer);
+  // --- the fate of our packets
+  Recovery recovery() {
+    return Recovery({association->ledger, path(), *streams, fec.get(), own_capacity, late_sendings,
+                     counters, work, enough_settled, now});
+  }
 
   // --- the sending side (session_send.cc)
   std::size_t poll_packet(MutableBytes out);

@@ -41,12 +41,17 @@ struct Session::Impl::FrameHandler {
   }
   void operator()(const SettledFrame& frame) { s.association->received.settle(frame.settled); }
   void operator()(const ReceptionFrame& frame) {
-    waited = Duration::microseconds(
-        static_cast<std::int64_t>(std::min<std::uint64_t>(frame.waited_us, 60'000'000)));
+    waited = report_time(frame.waited_us);
     if (frame.waited_us > 0) ++s.counters.late_reports_in;
-    s.handle_reception(frame);
+    s.recovery().handle_reception(frame);
   }
-  void operator()(const FeedbackFrame& frame) { s.handle_report(frame, waited); }
+  void operator()(const FeedbackFrame& frame) {
+    if (s.recovery().handle_report(frame, waited)) {
+      s.protection.on_reported(frame.highest);
+    } else {
+      ++s.counters.malformed;
+    }
+  }
   void operator()(const LaneCreditFrame& frame) {
     eliciting = true;
     s.streams->raise_lane_credit(frame.limit);

@@ -138,7 +138,7 @@ std::size_t Session::Impl::finish_packet(PacketBuilder& packet, const Coverage& 
     packet.set_eliciting();
   }
   if (packet.eliciting()) path().requests.on_asked();
-  make_ledger_room();
+  if (!association->ledger.has_room(path().losses.oldest_unresolved())) recovery().make_room();
   if (packet.is_protected()) cover(packet, coverage);
   PacketHeader header;
   header.lane = config.lane;

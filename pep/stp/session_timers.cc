@@ -6,7 +6,7 @@ namespace satrelay::stp {
 void Session::Impl::go_on() {
   retired_streams.go_on(work);
   streams->go_on();
-  work_off_reports();
+  if (!path().reports.empty()) recovery().work_off_reports();
   work_off_repairs();
 }
 
@@ -38,7 +38,7 @@ void Session::Impl::run_probe_timer() {
   path().requests.ask();
   if (!path().probes.probe_due(now)) return;
   ++counters.tail_probes;
-  if (path().probes.on_probe(now)) arm_tail_probe();
+  if (path().probes.on_probe(now)) recovery().probe_tail();
 }
 
 void Session::Impl::suspect_peer() {

@@ -53,6 +53,8 @@ MAY_INCLUDE = {
                                   "pep/stp/connection"],
     "pep/stp/fec": SESSION + ["pep/stp/wire", "pep/stp/streams", "pep/stp/numbers", "pep/stp/path",
                               "pep/stp/packets"],
+    "pep/stp/recovery": SESSION + ["pep/stp/counters.h", "pep/stp/wire", "pep/stp/streams", "pep/stp/numbers",
+                                   "pep/stp/path", "pep/stp/connection", "pep/stp/packets", "pep/stp/fec"],
     "config": ["pep/base", "pep/compress"],
     "relay/gateway": ENGINES + SCHEMA,
     # The rooms of relay/gateway: each includes only the rooms above it.

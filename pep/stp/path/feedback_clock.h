@@ -29,6 +29,7 @@ class FeedbackClock {
     if (config.shared != nullptr) shared_time_ = config.shared->time_for(kLeastReport);
   }
 
+  Duration minimum() const { return config_.minimum; }
   void set_maximum(Duration maximum) {
     maximum_ = std::clamp(maximum, config_.minimum, config_.maximum);
   }

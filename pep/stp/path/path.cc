@@ -2,7 +2,24 @@
 
 #include <algorithm>
 
+#include "pep/stp/numbers/received_packets.h"
+
 namespace satrelay::stp {
+
+namespace {
+
+// The number of reports that each packet must stand in, so that it goes unreported with a chance of
+// at most 1e-5. From 3 to kMaxRepeats.
+int repeats_for(double loss) {
+  int repeats = 1;
+  for (double residual = loss; residual > 1e-5 && repeats < int{ReceivedPackets::kMaxRepeats};
+       ++repeats) {
+    residual *= loss;
+  }
+  return std::max(repeats, 3);
+}
+
+}  // namespace
 
 Path::Path(PathId name, const Config& config, const RateGate& unused, Instant now)
     : id(name),
@@ -29,6 +46,59 @@ PathMtu::Doubt Path::doubt_of_large_packets(const SentLedger& ledger, Instant no
   const Duration missing = rtt.smoothed() + peer_feedback_interval * 2;
   if (probes.is_quiet_for(missing, now) && now >= due + missing) return PathMtu::Doubt::kGrave;
   return now >= due + late ? PathMtu::Doubt::kSlight : PathMtu::Doubt::kNone;
+}
+
+PendingReport Path::begin_report(const FeedbackFrame& report, const SentLedger& ledger,
+                                 Instant now) {
+  PendingReport pending{.report = report};
+  const SentPacket* const newest = ledger.find(report.highest);
+  if (newest != nullptr && losses.is_unresolved(report.highest)) {
+    pending.rtt = std::max(Duration::zero(), now - newest->sent - report_time(report.delay_us));
+    rtt.on_sample(pending.rtt);
+  }
+  const auto interval_ms = std::min<std::uint64_t>(report.interval_ms, 60'000);
+  peer_feedback_interval =
+      std::clamp(Duration::milliseconds(static_cast<std::int64_t>(interval_ms)), feedback.minimum(),
+                 Duration::seconds(60));
+  update_rtt();
+  note_outage(ledger, now);
+  probes.on_report(now);
+  return pending;
+}
+
+void Path::end_report(const PendingReport& pending, std::uint64_t repaired,
+                      const SentLedger& ledger, Instant now) {
+  const FeedbackFrame& report = pending.report;
+  gate.on_report(report, ledger.find(report.highest),
+                 {pending.rtt, now - last_report, pending.lateness}, now);
+  last_report = now;
+  // The path has lost these packets too.
+  loss_rate.on_repaired(repaired);
+  loss_rate.on_delivered(pending.delivered);
+  // Reports share the path with our packets. So the more packets are lost, the more often each
+  // arrival is reported.
+  feedback.set_repeats(repeats_for(loss_rate.ratio()));
+  ask_for_missed_reports(report, now);
+}
+
+LossDetector::Rule Path::loss_rule(const FeedbackFrame& report, const SentLedger& ledger) {
+  tolerance.set_lateness(std::min(report_time(report.late_us), ArrivalOrder::kMaxLateness));
+  const Duration delay = report_time(report.delay_us);
+  LossDetector::Rule rule;
+  rule.uncertain =
+      tolerance.first_uncertain(report.highest, delay, losses.oldest_unresolved(), ledger);
+  rule.wait = std::max(Duration::zero(), tolerance.time() - delay);
+  // If packets come late, the next report is more reliable than the clock.
+  if (!tolerance.keeps_order()) rule.wait = rule.wait + peer_feedback_interval;
+  return rule;
+}
+
+std::uint64_t Path::count_losses(std::uint64_t packets, std::uint64_t at_peer) {
+  loss_rate.on_lost(packets - at_peer);
+  loss_rate.on_delivered(at_peer);
+  const std::uint64_t too_large = mtu.take_too_large();
+  loss_rate.on_excused(too_large);
+  return too_large;
 }
 
 // The first unreported packet that asks for a report; nullptr if there is none among the next 64.

@@ -64,6 +64,19 @@ struct Path {
                        rtt.smoothed() + peer_feedback_interval * 2, now);
   }
 
+  // A report about packets of this path has come. Learns what holds before the report is applied.
+  PendingReport begin_report(const FeedbackFrame& report, const SentLedger& ledger, Instant now);
+  // The report has been applied to all packets. `repaired`: so many of its packets were lost, and
+  // calculated from repairs.
+  void end_report(const PendingReport& pending, std::uint64_t repaired, const SentLedger& ledger,
+                  Instant now);
+  // Which of the packets that a report calls missing are lost, without regard to repairs.
+  LossDetector::Rule loss_rule(const FeedbackFrame& report, const SentLedger& ledger);
+  // So many packets were lost, and `at_peer` of them had reached the peer's port: the path has
+  // carried those. Returns how many losses that were counted before were none: their packets were
+  // too large.
+  [[nodiscard]] std::uint64_t count_losses(std::uint64_t packets, std::uint64_t at_peer);
+
   PathId id;
 
   // The sending direction.

@@ -3,6 +3,7 @@
 // said.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,12 @@
 #include "pep/stp/wire/feedback_frame.h"
 
 namespace satrelay::stp {
+
+// A time in a report or a RECEPTION. No time that a peer tells counts as more than a minute.
+inline Duration report_time(std::uint64_t us) {
+  constexpr std::uint64_t kMost = 60'000'000;
+  return Duration::microseconds(static_cast<std::int64_t>(std::min(us, kMost)));
+}
 
 // A report, and how far it was applied.
 struct PendingReport {
