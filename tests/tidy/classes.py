@@ -36,7 +36,6 @@ EXCEPTIONS = {
     "pep/stp/streams/streams.h:Streams": (84, 20, TOGETHER),
     "pep/tcp/counters.h:Counters": (45, 29, FIGURES),
     "pep/tcp/endpoint.h:Endpoint": (121, 40, TOGETHER),
-    "relay/dpdk/device/port.h:Port": (45, 29, TOGETHER),
     "relay/gateway/addresses/lan/lan_neighbours.h:LanNeighbours": (45, 30, TOGETHER),
     "relay/gateway/addresses/wan_node.h:WanNode": (45, 28, TOGETHER),
     "relay/gateway/flows/flow.h:Flow": (45, 51, TOGETHER),

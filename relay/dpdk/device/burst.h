@@ -54,7 +54,7 @@ class Burst {
   }
 
  private:
-  friend class Port;
+  friend class EthDevice;
   friend class DeviceSender;
   // Removes the first `count` packets, which now have another owner.
   void forget(std::size_t count) {
