@@ -2,7 +2,7 @@
 // or a spoofed client towards a server.
 //
 // Verbs: handle_* feed input, mutators act for the application (the relay), poll_* take output,
-// getters look. After any handle_* or mutator, call poll_segment() until it answers nullopt, then
+// getters look. After any handle_* or mutator, call poll_segments() until it answers nullopt, then
 // poll again no later than next_timeout(). `now` must never go backwards.
 //
 // Stream offsets are 64-bit and count payload bytes from 0, for each direction; SYN and FIN take no
@@ -172,18 +172,12 @@ class Endpoint {
   void answer_question() { receiver_.acks().owe_now(); }
 
   // --- output --------------------------------------------------------------------------------
-  std::optional<SegmentToSend> poll_segment(Instant now);
-  // False only if poll_segment() has nothing.
+  // The next segment, or up to `most` segments if they carry new data and are of full size. nullopt
+  // if there is none now.
+  std::optional<SegmentToSend> poll_segments(std::size_t most, Instant now);
+  std::optional<SegmentToSend> poll_segment(Instant now) { return poll_segments(1, now); }
+  // False only if poll_segments() has nothing.
   bool may_have_segment();
-  // Turns `segment`, a data segment, into the next data segment. The two differ only in place in
-  // the stream, size, flags and ECN field. `segment` must be the last segment that left, at the
-  // same instant, with no other call in between. False if there is no such segment; poll_segment()
-  // may have another.
-  [[nodiscard]] bool poll_next(SegmentToSend& segment, Instant now);
-  // Takes up to `most` segments at once, all of full size, and returns how many. `segment` becomes
-  // the first of them. Each of the others begins where the one before it ends. poll_next() may go
-  // on. The conditions are as for poll_next().
-  [[nodiscard]] std::size_t poll_run(SegmentToSend& segment, std::size_t most, Instant now);
   void copy_payload(std::uint64_t offset, MutableBytes out) const;
   // The earliest timer; never() if none is armed.
   Instant next_timeout() const { return around_.timers.next(); }
@@ -322,14 +316,11 @@ class Endpoint {
 
   // Output (endpoint_output.cc)
   std::optional<SegmentToSend> poll_handshake(Instant now);
-  std::optional<SegmentToSend> poll_data(Instant now);
+  std::optional<SegmentToSend> poll_data(std::size_t most, Instant now);
   SegmentToSend make_syn(Instant now);
   SegmentToSend make_segment(std::uint64_t position, std::uint8_t flags, Instant now);
   void point_to_urgent(wire::TcpHeader& header, std::uint64_t position) const;
-  bool goes_on_from(const SegmentToSend& segment) const;
-  std::uint16_t room_of_data() const;
   std::size_t most_sack_blocks() const { return negotiation_.timestamps ? 3 : 4; }
-  void fill(SegmentToSend& segment, const Transmission& transmission);
 
   // The header of a reset. Without flags, no reset is due.
   struct Reset {

@@ -7,7 +7,7 @@ namespace satrelay::tcp {
 
 using wire::TcpFlags;
 
-std::optional<SegmentToSend> Endpoint::poll_segment(Instant now) {
+std::optional<SegmentToSend> Endpoint::poll_segments(std::size_t most, Instant now) {
   if (reset_) [[unlikely]] {
     SegmentToSend segment;
     segment.header.sequence = reset_.sequence;
@@ -26,7 +26,7 @@ std::optional<SegmentToSend> Endpoint::poll_segment(Instant now) {
   // Without SACK the peer counts duplicate ACKs, and an ACK with data does not count (RFC 5681).
   const bool duplicate = owed && !negotiation_.selective && receiver_.has_gap();
   if (!duplicate && sender_.has_work()) {
-    if (auto segment = poll_data(now)) return segment;
+    if (auto segment = poll_data(most, now)) return segment;
   }
   if (owed || receiver_.take_window_update()) {
     return make_segment(sender_.next(), TcpFlags::kAck, now);
@@ -47,76 +47,30 @@ bool Endpoint::may_have_segment() {
          receiver_.owes_window_update() || keep_alive_.owed() || sender_.peer().owes_probe();
 }
 
-std::optional<SegmentToSend> Endpoint::poll_data(Instant now) {
+std::optional<SegmentToSend> Endpoint::poll_data(std::size_t most, Instant now) {
   std::size_t options = negotiation_.timestamps ? kTimestampsSize : 0;
   if (negotiation_.selective && receiver_.has_sack()) {
     options += 4 + 8 * std::min(receiver_.sack_count(), most_sack_blocks());
+    most = 1;  // the report of a duplicate is sent only once
   }
   const auto room = static_cast<std::uint16_t>(negotiation_.segment_limit - options);
-  const auto transmission = sender_.poll(room, around_, now);
+  const auto transmission = sender_.poll(room, most, around_, now);
   if (!transmission) return std::nullopt;
   SegmentToSend segment = make_segment(transmission->begin, TcpFlags::kAck, now);
-  fill(segment, *transmission);
-  return segment;
-}
-
-// Whether the next segment carries nothing but data, with the options of `segment`.
-bool Endpoint::goes_on_from(const SegmentToSend& segment) const {
-  if (reset_ || !is_synchronised() || receiver_.acks().owed_now()) return false;
-  if (sender_.is_urgent()) return false;  // the pointer differs from segment to segment
-  // Neither segment may carry SACK blocks. The report of a duplicate is sent only once.
-  if (negotiation_.selective && receiver_.has_sack()) return false;
-  return segment.header.options.sack_count == 0;
-}
-
-// Payload that fits into a segment without SACK blocks.
-std::uint16_t Endpoint::room_of_data() const {
-  const std::size_t options = negotiation_.timestamps ? kTimestampsSize : 0;
-  return static_cast<std::uint16_t>(negotiation_.segment_limit - options);
-}
-
-bool Endpoint::poll_next(SegmentToSend& segment, Instant now) {
-  if (!goes_on_from(segment) || !sender_.has_work()) return false;
-  const auto transmission = sender_.poll(room_of_data(), around_, now);
-  if (!transmission) return false;
-  segment.header.sequence = send_space_.to_sequence(transmission->begin);
-  segment.header.flags = TcpFlags::kAck;
-  if (ecn_.echo()) segment.header.flags |= TcpFlags::kEce;
-  segment.ecn = EcnField::kNotCapable;
-  ++around_.counters().segments_out;
-  fill(segment, *transmission);
-  return true;
-}
-
-std::size_t Endpoint::poll_run(SegmentToSend& segment, std::size_t most, Instant now) {
-  if (!goes_on_from(segment)) return 0;
-  const std::uint64_t begin = sender_.next();
-  const std::size_t count = sender_.poll_run(room_of_data(), most, around_, now);
-  if (count == 0) return 0;
-  segment.header.sequence = send_space_.to_sequence(begin);
-  segment.header.flags = TcpFlags::kAck;
-  if (ecn_.echo()) segment.header.flags |= TcpFlags::kEce;
-  segment.ecn = ecn_.agreed() ? EcnField::kCapable0 : EcnField::kNotCapable;
-  segment.payload_offset = begin;
-  segment.payload_size = room_of_data();
-  around_.counters().segments_out += count;
-  around_.counters().bytes_out += count * segment.payload_size;
-  return count;
-}
-
-// Fills in the fields that differ between data segments.
-void Endpoint::fill(SegmentToSend& segment, const Transmission& transmission) {
   std::uint8_t& flags = segment.header.flags;
-  if (transmission.fin) flags |= TcpFlags::kFin;
-  if (transmission.push && transmission.size > 0) flags |= TcpFlags::kPsh;
-  if (transmission.reduced && ecn_.agreed()) flags |= TcpFlags::kCwr;
-  segment.payload_offset = transmission.begin;
-  segment.payload_size = transmission.size;
+  if (transmission->fin) flags |= TcpFlags::kFin;
+  if (transmission->push && transmission->size > 0) flags |= TcpFlags::kPsh;
+  if (transmission->reduced && ecn_.agreed()) flags |= TcpFlags::kCwr;
+  segment.payload_offset = transmission->begin;
+  segment.payload_size = transmission->size;
+  segment.count = transmission->count;
   // Only data that is sent for the first time may be marked (RFC 3168 sections 6.1.4 to 6.1.6).
-  if (ecn_.agreed() && transmission.fresh && transmission.size > 0) {
+  if (ecn_.agreed() && transmission->fresh && transmission->size > 0) {
     segment.ecn = EcnField::kCapable0;
   }
-  around_.counters().bytes_out += transmission.size;
+  around_.counters().segments_out += transmission->count - 1;  // make_segment() counts the first
+  around_.counters().bytes_out += transmission->count * transmission->size;
+  return segment;
 }
 
 std::optional<SegmentToSend> Endpoint::poll_handshake(Instant now) {

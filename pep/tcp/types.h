@@ -1,6 +1,7 @@
 // States, limits and settings that the units of a TCP endpoint and its owner share.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "pep/base/time.h"
@@ -77,13 +78,22 @@ struct Config : Profile {
 // if the attempt ends without an answer.
 enum class PathError : std::uint8_t { kHard, kSoft, kPassing };
 
-// A segment from poll_segment(). The owner writes ports and checksum, then appends the payload_size
-// bytes that copy_payload() copies from payload_offset.
+// A segment from poll_segments(), or several that differ only in their places: each begins where
+// the one before it ends. The owner writes ports and checksum, then appends the payload_size bytes
+// that copy_payload() copies from payload_offset.
 struct SegmentToSend {
-  wire::TcpHeader header;  // ports left zero
+  wire::TcpHeader header;  // of the first; ports left zero
   std::uint64_t payload_offset = 0;
-  std::uint16_t payload_size = 0;
+  std::uint16_t payload_size = 0;        // of each
   EcnField ecn = EcnField::kNotCapable;  // of the IP header
+  std::size_t count = 1;
+
+  // The one behind this one.
+  void step() {
+    header.sequence += payload_size;
+    payload_offset += payload_size;
+    --count;
+  }
 };
 
 }  // namespace satrelay::tcp

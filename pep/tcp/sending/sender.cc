@@ -142,17 +142,20 @@ bool Sender::has_work() const {
   return next() < end() || board().has_lost() || recovery_.owes_tail_probe();
 }
 
-std::optional<Transmission> Sender::poll(std::uint16_t room, Environment& around, Instant now) {
+std::optional<Transmission> Sender::poll(std::uint16_t room, std::size_t most, Environment& around,
+                                         Instant now) {
   if (board().has_lost()) return poll_lost(room, around, now);
   if (recovery_.owes_tail_probe()) [[unlikely]] {
     return poll_tail_probe(room, around, now);
   }
-  if (next() < end()) {
-    if (auto segment = poll_new(room, around, now)) return segment;
-    // If data is in flight, an ACK or the retransmission timer comes first. If none is, only the
-    // peer's window can block the sender.
-    if (board().outstanding() == 0) peer_.wait_for_room(recovery_.rtt().rto(), around, now);
+  if (next() >= end()) return std::nullopt;
+  if (const std::size_t count = full_segments(room, most); count > 0) {
+    return send_full(room, count, around, now);
   }
+  if (auto segment = poll_new(room, around, now)) return segment;
+  // If data is in flight, an ACK or the retransmission timer comes first. If none is, only the
+  // peer's window can block the sender.
+  if (board().outstanding() == 0) peer_.wait_for_room(recovery_.rtt().rto(), around, now);
   return std::nullopt;
 }
 
@@ -194,23 +197,28 @@ std::optional<Transmission> Sender::poll_new(std::uint16_t room, Environment& ar
                       .reduced = window_.take_reduction_to_tell()};
 }
 
-std::size_t Sender::poll_run(std::uint16_t room, std::size_t most, Environment& around,
-                             Instant now) {
+// How many of `most` segments of `room` bytes may follow the data in flight. The last data, and a
+// segment that must say more than its bytes, is left to poll_new().
+std::size_t Sender::full_segments(std::uint16_t room, std::size_t most) const {
   const std::uint64_t pipe = board().pipe();
   const std::uint64_t window = window_.window();
   const std::uint64_t begin = next();
-  const std::uint64_t usable = peer_.beyond(begin);
-  const bool is_plain = pipe > 0 && !board().has_lost() && !recovery_.owes_tail_probe() &&
-                        !window_.has_reduction_to_tell();
-  if (!is_plain || pipe >= window || queue_.end() <= begin) return 0;
-  const std::uint64_t fit = std::min({window - pipe, usable, queue_.end() - begin - 1}) / room;
-  const std::size_t count = std::min<std::uint64_t>({most, fit, recovery_.room_for_segments()});
-  if (count == 0) return 0;
+  if (pipe == 0 || window_.has_reduction_to_tell() || is_urgent()) return 0;
+  if (pipe >= window || queue_.end() <= begin) return 0;
+  const std::uint64_t bytes =
+      std::min({window - pipe, peer_.beyond(begin), queue_.end() - begin - 1});
+  const std::uint64_t count = bytes < most * room ? bytes / room : most;
+  return std::min<std::uint64_t>(count, recovery_.room_for_segments());
+}
+
+Transmission Sender::send_full(std::uint16_t room, std::size_t count, Environment& around,
+                               Instant now) {
+  const std::uint64_t begin = next();
   for (std::size_t i = 0; i < count; ++i) {
     recovery_.on_sent({begin + i * room, begin + (i + 1) * room}, now);
   }
   begin_waiting(around, now);
-  return count;
+  return Transmission{.begin = begin, .size = room, .count = count, .fresh = true};
 }
 
 // Starts to wait for the acknowledgment of new data.

@@ -12,6 +12,7 @@
 // Nagle's algorithm is absent on purpose: a relay must not delay what an application has sent.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -28,10 +29,11 @@
 
 namespace satrelay::tcp {
 
-// A data segment to build: positions [begin, begin + size), then perhaps the FIN.
+// Data segments to build. The first has positions [begin, begin + size), then perhaps the FIN.
 struct Transmission {
   std::uint64_t begin = 0;
   std::uint16_t size = 0;
+  std::size_t count = 1;  // each has `size` bytes, and begins where the one before it ends
   bool fin = false;
   bool push = false;
   bool fresh = false;    // sent for the first time
@@ -95,13 +97,10 @@ class Sender {
                            Instant now);
 
   // --- output ---
-  // The next segment with at most `room` payload bytes. It counts as sent. nullopt if none may be
-  // sent now.
-  std::optional<Transmission> poll(std::uint16_t room, Environment& around, Instant now);
-  // Takes up to `most` segments of exactly `room` bytes that poll() would give one after the other.
-  // Returns how many; they count as sent, and the first begins where next() was. It never takes the
-  // last data, and leaves anything else that must be told or decided to poll().
-  std::size_t poll_run(std::uint16_t room, std::size_t most, Environment& around, Instant now);
+  // The next segment with at most `room` payload bytes, or up to `most` segments of exactly `room`
+  // bytes of new data. They count as sent. nullopt if none may be sent now.
+  std::optional<Transmission> poll(std::uint16_t room, std::size_t most, Environment& around,
+                                   Instant now);
   // Whether poll() could have a segment. Cheap enough for every call.
   bool has_work() const;
 
@@ -136,6 +135,8 @@ class Sender {
   const Scoreboard& board() const { return recovery_.board(); }
   std::uint16_t room_until_mark(std::uint64_t begin, std::uint16_t room) const;
   bool pushes(std::uint64_t end) const;
+  std::size_t full_segments(std::uint16_t room, std::size_t most) const;
+  Transmission send_full(std::uint16_t room, std::size_t count, Environment& around, Instant now);
   std::optional<Transmission> poll_lost(std::uint16_t room, Environment& around, Instant now);
   std::optional<Transmission> poll_new(std::uint16_t room, Environment& around, Instant now);
   std::optional<Transmission> poll_tail_probe(std::uint16_t room, Environment& around, Instant now);

@@ -9,7 +9,25 @@
 
 namespace satrelay::gateway {
 
-Polled TcpFrames::write(const Flow& flow, const tcp::SegmentToSend& segment, MutableBytes out) {
+void TcpFrames::write(const Flow& flow, tcp::SegmentToSend segments,
+                      std::span<const MutableBytes> rooms, std::span<Polled> polled) const {
+  const Headers headers = write_headers(flow, segments, rooms.front());
+  const std::size_t count = segments.count;
+  polled[0] = finish(flow, segments, headers, rooms[0]);
+  for (std::size_t i = 1; i < count; ++i) {
+    segments.step();
+    SATRELAY_CHECK(headers.size + segments.payload_size <= rooms[i].size());
+    std::memcpy(rooms[i].data(), rooms[0].data(), headers.size);
+    std::byte* const tcp = rooms[i].data() + headers.tcp_at;
+    store_u32(tcp + wire::kTcpSequenceOffset, segments.header.sequence);
+    store_u16(tcp + wire::kTcpChecksumOffset, 0);
+    polled[i] = finish(flow, segments, headers, rooms[i]);
+  }
+}
+
+// Without the TCP checksum.
+TcpFrames::Headers TcpFrames::write_headers(const Flow& flow, const tcp::SegmentToSend& segment,
+                                            MutableBytes out) {
   wire::TcpHeader tcp = segment.header;
   tcp.source_port = flow.key.remote_port;
   tcp.destination_port = flow.key.local_port;
@@ -31,34 +49,19 @@ Polled TcpFrames::write(const Flow& flow, const tcp::SegmentToSend& segment, Mut
   SATRELAY_CHECK(ip_at + ip_size + tcp_size <= out.size());
   wire::write_ethernet(flow.to_host, out);
   wire::write_ip(ip, out.subspan(ip_at));
-  tcp_at_ = ip_at + ip_size;
-  size_ = tcp_at_ + wire::write_tcp(tcp, out.subspan(tcp_at_, tcp_size));
-  payload_size_ = segment.payload_size;
-  ecn_ = segment.ecn;
-  std::memcpy(headers_.data(), out.data(), size_);
-  return finish(flow, segment, out);
+  const std::size_t tcp_at = ip_at + ip_size;
+  return {.tcp_at = tcp_at, .size = tcp_at + wire::write_tcp(tcp, out.subspan(tcp_at, tcp_size))};
 }
 
-Polled TcpFrames::write_next(const Flow& flow, const tcp::SegmentToSend& segment,
-                             MutableBytes out) {
-  if (segment.payload_size != payload_size_ || segment.ecn != ecn_) {
-    return write(flow, segment, out);
-  }
-  SATRELAY_CHECK(size_ + payload_size_ <= out.size());
-  std::memcpy(out.data(), headers_.data(), size_);
-  store_u32(out.data() + tcp_at_ + wire::kTcpSequenceOffset, segment.header.sequence);
-  store_u8(out.data() + tcp_at_ + wire::kTcpFlagsOffset, segment.header.flags);
-  return finish(flow, segment, out);
-}
-
-// The headers are written, except for the checksum.
+// Writes the payload and the TCP checksum behind and into the headers.
 Polled TcpFrames::finish(const Flow& flow, const tcp::SegmentToSend& segment,
-                         MutableBytes out) const {
-  const std::size_t size = size_ + segment.payload_size;
+                         const Headers& headers, MutableBytes out) const {
+  const std::size_t size = headers.size + segment.payload_size;
   if (segment.payload_size > 0) {  // a pure ACK has no payload offset
-    flow.endpoint.copy_payload(segment.payload_offset, out.subspan(size_, segment.payload_size));
+    flow.endpoint.copy_payload(segment.payload_offset,
+                               out.subspan(headers.size, segment.payload_size));
   }
-  const MutableBytes tcp = out.subspan(tcp_at_, size - tcp_at_);
+  const MutableBytes tcp = out.subspan(headers.tcp_at, size - headers.tcp_at);
   Polled polled{.kind = Polled::Kind::kWritten, .size = size};
   std::byte* const checksum = tcp.data() + wire::kTcpChecksumOffset;
   const IpAddress& from = flow.key.remote;
@@ -66,7 +69,7 @@ Polled TcpFrames::finish(const Flow& flow, const tcp::SegmentToSend& segment,
   if (sums_ == Sums::kLeft && segment.payload_size > 0) {
     store_u16(checksum, wire::pseudo_header_sum(from, to, wire::kProtocolTcp,
                                                 static_cast<std::uint32_t>(tcp.size())));
-    polled.checksum_from = static_cast<std::uint16_t>(tcp_at_);
+    polled.checksum_from = static_cast<std::uint16_t>(headers.tcp_at);
   } else {
     store_u16(checksum, wire::transport_checksum(from, to, wire::kProtocolTcp, tcp));
   }

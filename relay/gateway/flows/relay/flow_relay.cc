@@ -314,68 +314,62 @@ void FlowRelay::advance_unfinished(Instant now) {
 
 std::size_t FlowRelay::poll_frames(std::span<const MutableBytes> rooms, std::span<Polled> polled,
                                    Instant now) {
-  sending_ = kNoSlot;
   std::size_t count = 0;
   while (count < rooms.size()) {
-    polled[count] = poll_frame(rooms[count], now);
-    if (polled[count].kind == Polled::Kind::kNothing) break;
-    ++count;
-    if (sending_ == kNoSlot) continue;
-    const std::size_t most =
-        std::min<std::size_t>(flows_.ring().left_of_turn(), rooms.size() - count);
-    const Flow& f = flow(sending_);
-    std::size_t more = flow(sending_).endpoint.poll_run(last_sent_, most, now);
-    flows_.ring().count_segments(more);
-    for (; more > 0; --more, ++count) {
-      polled[count] = frames_.write_next(f, last_sent_, rooms[count]);
-      last_sent_.header.sequence += last_sent_.payload_size;
-      last_sent_.payload_offset += last_sent_.payload_size;
-    }
+    const std::size_t more = poll_some(rooms.subspan(count), polled.subspan(count), now);
+    if (more == 0) break;
+    count += more;
   }
   return count;
 }
 
-// Gives a frame that is sent in a far host's name, but belongs to no flow, the marks of that host.
-Polled FlowRelay::marked(std::size_t size, MutableBytes out, Instant now) const {
-  common_.far_marks.mark(out.first(size), now);
-  return written(size);
-}
-
-Polled FlowRelay::poll_frame(MutableBytes out, Instant now) {
-  if (const std::size_t size = parts_.flowless.final_segments.poll_frame(out); size > 0)
-    return marked(size, out, now);
-  if (const std::size_t size = parts_.flowless.failed_syns.poll_frame(out); size > 0)
-    return written(size);
+// One frame, or several of one flow.
+std::size_t FlowRelay::poll_some(std::span<const MutableBytes> rooms, std::span<Polled> polled,
+                                 Instant now) {
+  const MutableBytes out = rooms.front();
+  const auto wrote = [&](std::size_t size) {
+    polled.front() = written(size);
+    return size > 0 ? std::size_t{1} : std::size_t{0};
+  };
+  // A frame in a far host's name that belongs to no flow has the marks of that host.
+  const auto wrote_marked = [&](std::size_t size) {
+    common_.far_marks.mark(out.first(size), now);
+    return wrote(size);
+  };
+  if (const std::size_t size = parts_.flowless.final_segments.poll_frame(out); size > 0) {
+    return wrote_marked(size);
+  }
+  if (const std::size_t size = parts_.flowless.failed_syns.poll_frame(out); size > 0) {
+    return wrote(size);
+  }
   FlowRing& ring = flows_.ring();
   for (int i = 0; !ring.empty() && (i < kFlowsPerCall || is_shutting_down_); ++i) {
     const std::uint32_t slot = ring.front();
     work_.add();
     if (flows_.contains(slot)) epochs_.catch_up(slot, now);
     if (flows_.contains(slot) && !ring.turn_is_over() && !flow(slot).is_unconfirmed()) {
-      const Polled polled = poll_flow(slot, out, now);
-      if (polled.kind != Polled::Kind::kNothing) {
+      const std::size_t count = poll_flow(slot, rooms, polled, now);
+      if (count > 0) {
         if (!flow(slot).endpoint.may_have_segment()) end_turn(slot, now);
-        return polled;
+        return count;
       }
     }
     end_turn(slot, now);
   }
-  return marked(parts_.flowless.late_answers.poll_frame(out), out, now);
+  return wrote_marked(parts_.flowless.late_answers.poll_frame(out));
 }
 
-Polled FlowRelay::poll_flow(std::uint32_t slot, MutableBytes out, Instant now) {
+std::size_t FlowRelay::poll_flow(std::uint32_t slot, std::span<const MutableBytes> rooms,
+                                 std::span<Polled> polled, Instant now) {
   Flow& f = flow(slot);
   const std::uint64_t retransmitted = tcp_counters_.retransmitted_segments;
-  const bool goes_on = slot == sending_ && f.endpoint.poll_next(last_sent_, now);
-  if (!goes_on) {
-    const auto segment = f.endpoint.poll_segment(now);
-    if (!segment) return {};
-    last_sent_ = *segment;
-    sending_ = segment->payload_size > 0 ? slot : kNoSlot;
-  }
+  const std::size_t most = std::min<std::size_t>(flows_.ring().left_of_turn(), rooms.size());
+  const auto segments = f.endpoint.poll_segments(most, now);
+  if (!segments) return 0;
   if (tcp_counters_.retransmitted_segments > retransmitted) ++f.make_rare().lan.retransmitted;
-  flows_.ring().count_segments(1);
-  return goes_on ? frames_.write_next(f, last_sent_, out) : frames_.write(f, last_sent_, out);
+  flows_.ring().count_segments(segments->count);
+  frames_.write(f, *segments, rooms, polled);
+  return segments->count;
 }
 
 // Ends the turn of the first flow of the ring: it has nothing more to send, or has used up its
@@ -384,7 +378,6 @@ void FlowRelay::end_turn(std::uint32_t slot, Instant now) {
   FlowRing& ring = flows_.ring();
   const bool more = ring.turn_is_over();  // its turn is used up, but it may have more to send
   ring.end_turn();
-  sending_ = kNoSlot;
   if (!flows_.contains(slot)) return;
   if (more) {
     ring.add(slot);

@@ -127,15 +127,15 @@ class FlowRelay final : public stp::StreamSource, public LanReportReader {
   std::optional<FlowSnapshot> snapshot(std::uint64_t id, Instant now);
 
  private:
-  Polled poll_frame(MutableBytes out, Instant now);
-  Polled poll_flow(std::uint32_t slot, MutableBytes out, Instant now);
+  std::size_t poll_some(std::span<const MutableBytes> rooms, std::span<Polled> polled, Instant now);
+  std::size_t poll_flow(std::uint32_t slot, std::span<const MutableBytes> rooms,
+                        std::span<Polled> polled, Instant now);
   void end_turn(std::uint32_t slot, Instant now);
   Flow& flow(std::uint32_t slot) { return flows_[slot]; }
   static void note_activity(Flow& f, Instant now) {
     f.last_activity = now;
     f.trimmed = false;
   }
-  Polled marked(std::size_t size, MutableBytes out, Instant now) const;
   stp::Session& session_of(const Flow& f) { return parts_.session_of(f); }
   std::uint64_t ahead_of(const Flow& f, Instant now) const { return parts_.ahead_of(f, now); }
   Arena& arena_of(std::size_t session) const { return parts_.arena_of(session); }
@@ -164,9 +164,7 @@ class FlowRelay final : public stp::StreamSource, public LanReportReader {
   FlowStore& flows_ = parts_.flows;
   HostWindows& windows_ = parts_.windows;
   TcpFrames frames_;
-  tcp::SegmentToSend last_sent_;
-  std::uint32_t sending_ = kNoSlot;  // the flow of last_sent_, if that had data
-  std::uint32_t moving_ = kNoSlot;   // it has had segments, and has not moved on yet
+  std::uint32_t moving_ = kNoSlot;  // it has had segments, and has not moved on yet
   bool is_shutting_down_ = false;
 };
 

@@ -189,17 +189,8 @@ std::size_t Script::acknowledgments(const std::vector<std::string>& lines) {
 
 std::vector<std::string> Script::out_train(std::size_t most) {
   std::vector<std::string> lines;
-  while (auto segment = endpoint_->poll_segment(now_)) {
-    lines.push_back(note(*segment));
-    while (segment->payload_size > 0) {
-      for (std::size_t more = endpoint_->poll_run(*segment, most, now_); more > 0; --more) {
-        lines.push_back(note(*segment));
-        segment->header.sequence += segment->payload_size;
-        segment->payload_offset += segment->payload_size;
-      }
-      if (!endpoint_->poll_next(*segment, now_)) break;
-      lines.push_back(note(*segment));
-    }
+  while (auto segments = endpoint_->poll_segments(most, now_)) {
+    for (; segments->count > 0; segments->step()) lines.push_back(note(*segments));
   }
   return lines;
 }

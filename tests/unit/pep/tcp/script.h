@@ -61,7 +61,7 @@ class Script {
   std::string out();
   // All segments that the endpoint has to send now.
   std::vector<std::string> out_all();
-  // The same, with poll_run() as long as it has segments, `most` at once, and poll_next().
+  // The same, up to `most` segments at once.
   std::vector<std::string> out_train(std::size_t most = 16);
 
   void write(std::size_t bytes);  // must be taken whole

@@ -187,20 +187,26 @@ TEST(TrainOfAcknowledgments, EachGoesTheLongWayWhileSomethingIsMissing) {
   EXPECT_EQ(asking.acknowledgments({". 1:1 ack 12001 ts 6 1000", ". 1:1 ack 14001 ts 6 1000"}), 0u);
 }
 
-TEST(TrainOut, ARunEndsBeforeTheLastSegment) {
+TEST(TrainOut, EndsBeforeTheLastSegment) {
   Script s;
   s.establish_as_server("mss 1000 sackok");
   s.write(5'500);
-  auto segment = s.endpoint().poll_segment(s.now());
-  ASSERT_TRUE(segment);
-  EXPECT_EQ(s.endpoint().poll_run(*segment, 2, s.now()), 2U);
-  EXPECT_EQ(segment->payload_offset, 1'000U);
-  EXPECT_EQ(segment->payload_size, 1'000U);
-  EXPECT_EQ(s.endpoint().poll_run(*segment, 9, s.now()), 2U);
-  EXPECT_EQ(segment->payload_offset, 3'000U);
-  EXPECT_EQ(s.endpoint().poll_run(*segment, 9, s.now()), 0U) << "half a segment, with PSH";
-  ASSERT_TRUE(s.endpoint().poll_next(*segment, s.now()));
-  EXPECT_EQ(segment->payload_size, 500U);
+  const auto poll = [&](std::size_t most) { return s.endpoint().poll_segments(most, s.now()); };
+  EXPECT_EQ(poll(9)->count, 1U) << "nothing was in flight";
+  auto segments = poll(2);
+  ASSERT_TRUE(segments);
+  EXPECT_EQ(segments->count, 2U);
+  EXPECT_EQ(segments->payload_offset, 1'000U);
+  EXPECT_EQ(segments->payload_size, 1'000U);
+  segments = poll(9);
+  ASSERT_TRUE(segments);
+  EXPECT_EQ(segments->count, 2U);
+  EXPECT_EQ(segments->payload_offset, 3'000U);
+  segments = poll(9);
+  ASSERT_TRUE(segments) << "half a segment, with PSH";
+  EXPECT_EQ(segments->count, 1U);
+  EXPECT_EQ(segments->payload_size, 500U);
+  EXPECT_FALSE(poll(9));
 }
 
 // Marks are echoed, segments that may be marked say so, the first new segment tells of a reduction,
@@ -264,14 +270,15 @@ TEST(TrainOut, RepairsGoBeforeWhatIsNew) {
 
 TEST(TrainOut, EndsWhereTheHeaderChanges) {
   Script s;
-  s.establish_as_server("mss 1460 sackok");
-  s.write(1460);
-  auto segment = s.endpoint().poll_segment(s.now());
-  ASSERT_TRUE(segment);
-  EXPECT_FALSE(s.endpoint().poll_next(*segment, s.now())) << "there is no more";
-  s.write(1460);
+  s.establish_as_server("mss 1000 sackok");
+  s.write(1'000);
+  EXPECT_EQ(s.endpoint().poll_segments(9, s.now())->count, 1U);
+  s.write(5'000);
   s.in(". 101:201 ack 1");
-  EXPECT_FALSE(s.endpoint().poll_next(*segment, s.now())) << "an ACK is owed, with a SACK";
+  const auto segments = s.endpoint().poll_segments(9, s.now());
+  ASSERT_TRUE(segments);
+  EXPECT_EQ(segments->count, 1U) << "an ACK is owed, with a SACK";
+  EXPECT_EQ(segments->header.options.sack_count, 1U);
 }
 
 TEST(TrainOut, ADuplicateIsReportedOnce) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "relay/gateway/frames/frame_faults.h"
 #include "tests/unit/relay/gateway/gateway_fixture.h"
 
 namespace satrelay::gateway::trains_test {
@@ -144,6 +145,7 @@ class AcknowledgmentTrains : public Trains {
     const std::size_t count = a_->poll_frames(PortId::kLan, rooms, polled, now_);
     for (std::size_t i = 0; i < count; ++i) {
       const Frame frame = look_at(ConstBytes(buffers[i]).first(polled[i].size));
+      EXPECT_FALSE(checksum_fault(frame)) << i;
       payload += frame.payload.size() - wire::parse_tcp(frame.payload)->header_size;
     }
     ASSERT_EQ(payload, kSegments * 1400U);
