@@ -11,9 +11,18 @@ namespace satrelay::gateway {
 
 Gateway::Gateway(const config::Gateway& config, const Identity& identity, MutableBytes arena_memory,
                  Instant now, MutableBytes journal)
-    : impl_(std::make_unique<Impl>(config, identity, arena_memory, journal, now)) {}
+    : engine_(std::make_unique<Impl>(config, identity, arena_memory, journal, now)) {}
 
 Gateway::~Gateway() = default;
+
+Gateway::Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Gateway::Engine::~Engine() = default;
+
+Gateway::Impl& Gateway::Engine::settled() const {
+  impl_->settle();
+  return *impl_;
+}
 
 Verdict Gateway::handle_frame(PortId port, ConstBytes frame, Instant now, Checksum checksum) {
   const Arrived arrived{.bytes = frame, .checksum = checksum};
@@ -36,16 +45,17 @@ void Gateway::Impl::prefetch(ConstBytes bytes) {
 
 void Gateway::handle_frames(PortId port, std::span<const Arrived> frames,
                             std::span<Handled> handled, Instant now) {
+  Impl& impl = engine_.unsettled();
   SATRELAY_CHECK(handled.size() == frames.size());
-  if (now != impl_->last_call || port != impl_->last_port) impl_->begin_call(now);
-  impl_->last_port = port;
+  if (now != impl.last_call || port != impl.last_port) impl.begin_call(now);
+  impl.last_port = port;
   audit_at_intervals();
   while (!frames.empty()) {
     const std::size_t count = std::min(frames.size(), Impl::kBurst);
     if (port == PortId::kLan) {
-      impl_->handle_lan_burst(frames.first(count), handled.first(count), now);
+      impl.handle_lan_burst(frames.first(count), handled.first(count), now);
     } else {
-      impl_->handle_wan_burst(frames.first(count), handled.first(count), now);
+      impl.handle_wan_burst(frames.first(count), handled.first(count), now);
     }
     frames = frames.subspan(count);
     handled = handled.subspan(count);
@@ -53,37 +63,38 @@ void Gateway::handle_frames(PortId port, std::span<const Arrived> frames,
 }
 
 void Gateway::overhear(PortId port, ConstBytes frame, Instant now) {
-  impl_->begin_call(now);
-  impl_->overhear(port, look_at(frame), now);
+  Impl& impl = engine_.unsettled();
+  impl.begin_call(now);
+  impl.overhear(port, look_at(frame), now);
 }
 
 void Gateway::set_wan_reception(const stp::Reception& reception) {
-  impl_->wan_reception = reception;
+  engine_.unsettled().wan_reception = reception;
 }
 
 void Gateway::note_late_sending(Instant began, Instant ended) {
-  impl_->settle();
-  for (const auto& peer : impl_->peers) peer->session.note_late_sending(began, ended);
+  for (const auto& peer : engine_.settled().peers) peer->session.note_late_sending(began, ended);
 }
 
 void Gateway::handle_timeout(Instant now) {
-  impl_->begin_call(now, Impl::Budget::kRenewed);
+  Impl& impl = engine_.unsettled();
+  impl.begin_call(now, Impl::Budget::kRenewed);
   audit_at_intervals();
-  impl_->reassembly.handle_timeout(now);
-  impl_->wan.handle_timeout(now);
-  impl_->lan.handle_timeout(now);
-  impl_->hear(impl_->lan.take_unanswered(now));
-  if (impl_->lan.take_moved()) impl_->flows.epochs().note_moves();
-  impl_->settle_moves(now);
-  impl_->uplink.ready_set().wake_due(now);
-  if (!impl_->repairs_first) impl_->flows.advance_unfinished(now);
-  impl_->work_off_repairs(now);
-  impl_->run_peers(now);
-  impl_->flows.handle_timeout(now);
-  impl_->orphans.handle_timeout(now);
-  impl_->door.handle_timeout(now);
-  impl_->flows.go_on(now);
-  impl_->timeout_spent_budget = impl_->budget.is_spent();
+  impl.reassembly.handle_timeout(now);
+  impl.wan.handle_timeout(now);
+  impl.lan.handle_timeout(now);
+  impl.hear(impl.lan.take_unanswered(now));
+  if (impl.lan.take_moved()) impl.flows.epochs().note_moves();
+  impl.settle_moves(now);
+  impl.uplink.ready_set().wake_due(now);
+  if (!impl.repairs_first) impl.flows.advance_unfinished(now);
+  impl.work_off_repairs(now);
+  impl.run_peers(now);
+  impl.flows.handle_timeout(now);
+  impl.orphans.handle_timeout(now);
+  impl.door.handle_timeout(now);
+  impl.flows.go_on(now);
+  impl.timeout_spent_budget = impl.budget.is_spent();
 }
 
 // All sessions together settle as many objects in a call as one session may. Once they have visited
@@ -151,25 +162,28 @@ void Gateway::Impl::work_off_repairs(Instant now) {
 }
 
 std::size_t Gateway::held_frames() const {
-  return impl_->uplink.held().frames() - impl_->released.held();
+  const Impl& impl = engine_.unsettled();
+  return impl.uplink.held().frames() - impl.released.held();
 }
 
-std::size_t Gateway::held_slot() const { return impl_->uplink.held_slot(); }
+std::size_t Gateway::held_slot() const { return engine_.unsettled().uplink.held_slot(); }
 
 std::size_t Gateway::max_frame_size() const {
-  return wire::kMaxEthernetHeaderSize + std::max(impl_->config.lan.mtu, impl_->config.wan.mtu);
+  const Impl& impl = engine_.unsettled();
+  return wire::kMaxEthernetHeaderSize + std::max(impl.config.lan.mtu, impl.config.wan.mtu);
 }
 
 void Gateway::shut_down(Instant now) {
-  impl_->settle();
-  impl_->uplink.ready_set().wake_all();
-  for (const auto& peer : impl_->peers) peer->session.close(now);
-  impl_->flows.shut_down(now);
+  Impl& impl = engine_.settled();
+  impl.uplink.ready_set().wake_all();
+  for (const auto& peer : impl.peers) peer->session.close(now);
+  impl.flows.shut_down(now);
 }
 
 bool Gateway::has_final_segments() const {
-  return std::ranges::any_of(
-      impl_->peers, [](const auto& peer) { return !peer->session.next_timeout().is_never(); });
+  return std::ranges::any_of(engine_.unsettled().peers, [](const auto& peer) {
+    return !peer->session.next_timeout().is_never();
+  });
 }
 
 Prepared Gateway::prepare(const config::Gateway& next) {
@@ -182,9 +196,8 @@ void Gateway::reconfigure(const config::Gateway& next, Instant now) {
 }
 
 void Gateway::reconfigure(const config::Gateway& next, Instant now, const Prepared& prepared) {
-  impl_->settle();
-  impl_->uplink.ready_set().wake_all();
-  Impl& impl = *impl_;
+  Impl& impl = engine_.settled();
+  impl.uplink.ready_set().wake_all();
   impl.config.stp.give_up_after = next.stp.give_up_after;
   impl.policy.replace_rules(next.rules, prepared.rules);
   impl.uplink.reconfigure(next, prepared.dictionaries, now);
@@ -198,99 +211,95 @@ void Gateway::reconfigure(const config::Gateway& next, Instant now, const Prepar
 }
 
 void Gateway::set_admission(Admission admission, Instant now) {
-  impl_->settle();
-  impl_->uplink.ready_set().wake_all();
-  impl_->door.set_admission(admission);
-  for (const auto& peer : impl_->peers) peer->control_messages.announce(admission, now);
+  Impl& impl = engine_.settled();
+  impl.uplink.ready_set().wake_all();
+  impl.door.set_admission(admission);
+  for (const auto& peer : impl.peers) peer->control_messages.announce(admission, now);
 }
 
 std::size_t Gateway::unfinished_flows() const {
-  impl_->settle();
-  return impl_->flows.flows().unfinished();
+  return engine_.settled().flows.flows().unfinished();
 }
 
 Gateway::CapacityResult Gateway::set_capacity(std::string_view link, LinkWay way, BitRate capacity,
                                               Instant now) {
-  impl_->settle();
-  return impl_->uplink.set_capacity(link, way, capacity, now);
+  return engine_.settled().uplink.set_capacity(link, way, capacity, now);
 }
 
 Gateway::ClassResult Gateway::set_class(std::string_view name, const ClassChange& change,
                                         Instant now) {
-  impl_->settle();
-  impl_->uplink.ready_set().wake_all();
-  return impl_->uplink.set_class(name, change, now);
+  Impl& impl = engine_.settled();
+  impl.uplink.ready_set().wake_all();
+  return impl.uplink.set_class(name, change, now);
 }
 
 void Gateway::observe_plain(PlainObserver* observer) {
-  impl_->settle();
-  for (const auto& peer : impl_->peers) peer->session.set_observer(nullptr);
-  impl_->plain_packets.clear();
+  Impl& impl = engine_.settled();
+  for (const auto& peer : impl.peers) peer->session.set_observer(nullptr);
+  impl.plain_packets.clear();
   if (observer == nullptr) return;
-  for (std::size_t i = 0; i < impl_->peers.size(); ++i) {
-    impl_->plain_packets.push_back(
-        std::make_unique<PlainPackets>(impl_->wan, impl_->lanes[i], *observer));
-    impl_->peers[i]->session.set_observer(impl_->plain_packets.back().get());
+  for (std::size_t i = 0; i < impl.peers.size(); ++i) {
+    impl.plain_packets.push_back(
+        std::make_unique<PlainPackets>(impl.wan, impl.lanes[i], *observer));
+    impl.peers[i]->session.set_observer(impl.plain_packets.back().get());
   }
 }
 
 void Gateway::record_flows(FlowRecorder* recorder) {
-  impl_->settle();
-  impl_->uplink.ready_set().wake_all();
-  impl_->flows.tell_ends(recorder);
+  Impl& impl = engine_.settled();
+  impl.uplink.ready_set().wake_all();
+  impl.flows.tell_ends(recorder);
 }
 
 bool Gateway::set_peer_rate(std::string_view peer, BitRate most, Instant now) {
-  impl_->settle();
+  Impl& impl = engine_.settled();
   bool found = false;
-  for (std::size_t i = 0; i < impl_->peers.size(); ++i) {
-    if (impl_->peers[i]->config.name != peer) continue;
-    impl_->uplink.set_most_rate(i, most, now);
+  for (std::size_t i = 0; i < impl.peers.size(); ++i) {
+    if (impl.peers[i]->config.name != peer) continue;
+    impl.uplink.set_most_rate(i, most, now);
     found = true;
   }
   return found;
 }
 
 BitRate Gateway::commanded_capacity(std::string_view link, LinkWay way) const {
-  return impl_->uplink.commanded_capacity(link, way);
+  return engine_.unsettled().uplink.commanded_capacity(link, way);
 }
 
 BitRate Gateway::commanded_rate(std::string_view peer) const {
-  const auto found = std::ranges::find_if(
-      impl_->peers, [&](const auto& each) { return each->config.name == peer; });
-  if (found == impl_->peers.end()) return {};
-  return impl_->uplink.most_rate(static_cast<std::size_t>(found - impl_->peers.begin()));
+  const Impl& impl = engine_.unsettled();
+  const auto found =
+      std::ranges::find_if(impl.peers, [&](const auto& each) { return each->config.name == peer; });
+  if (found == impl.peers.end()) return {};
+  return impl.uplink.most_rate(static_cast<std::size_t>(found - impl.peers.begin()));
 }
 
 void Gateway::write_demands(Demands& demands, Instant now) const {
-  impl_->uplink.write_demands(demands, now);
+  engine_.unsettled().uplink.write_demands(demands, now);
 }
 
 void Gateway::take_shares(const Shares& shares, Instant now) {
-  impl_->uplink.take_shares(shares, now);
+  engine_.unsettled().uplink.take_shares(shares, now);
 }
 
-const Counters& Gateway::counters() const {
-  impl_->settle();
-  return impl_->counters;
-}
+const Counters& Gateway::counters() const { return engine_.settled().counters; }
 
 std::uint64_t Gateway::visited() const {
-  std::uint64_t visited = impl_->flows.visited() + impl_->reassembly.visited();
-  for (const auto& peer : impl_->peers) visited += peer->session.visited();
+  const Impl& impl = engine_.unsettled();
+  std::uint64_t visited = impl.flows.visited() + impl.reassembly.visited();
+  for (const auto& peer : impl.peers) visited += peer->session.visited();
   return visited;
 }
 
-Work Gateway::worked() const { return impl_->budget.total(); }
+Work Gateway::worked() const { return engine_.unsettled().budget.total(); }
 
 const config::Rule* Gateway::rule(std::string_view name_or_number) const {
-  const ActiveRule* active = impl_->policy.find(name_or_number);
+  const ActiveRule* active = engine_.unsettled().policy.find(name_or_number);
   return active == nullptr ? nullptr : &active->rule;
 }
 
 Gateway::SetResult Gateway::set_rule(std::string_view rule, const RuleChange& change) {
-  impl_->settle();
-  ActiveRule* active = impl_->policy.find(rule);
+  ActiveRule* active = engine_.settled().policy.find(rule);
   if (active == nullptr) return SetResult::kUnknownRule;
   if (active->rule.action != config::Action::kAccelerate) return SetResult::kNotAccelerated;
   config::Rule next = active->rule;

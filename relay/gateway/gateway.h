@@ -258,7 +258,22 @@ class Gateway {
  private:
   void audit_at_intervals();
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  // Gives access to the engine, whose work for the frames before may be deferred (handle_frames()).
+  // Each function chooses: it needs that work to be done, or it leaves the work as it is.
+  class Engine {
+   public:
+    explicit Engine(std::unique_ptr<Impl> impl);
+    ~Engine();
+    Engine(const Engine&) = delete;
+    Engine& operator=(const Engine&) = delete;
+    Impl& settled() const;  // does the deferred work first
+    Impl& unsettled() { return *impl_; }
+    const Impl& unsettled() const { return *impl_; }
+
+   private:
+    std::unique_ptr<Impl> impl_;
+  };
+  Engine engine_;
 };
 
 }  // namespace satrelay::gateway

@@ -101,9 +101,10 @@ std::optional<std::string> audit_waiting(const FlowRelay& relay) {
 }  // namespace
 
 ArenaUse Gateway::arena_use() const {
+  const Impl& impl = engine_.unsettled();
   ArenaUse use;
-  impl_->flows.flows().add_held(use);
-  for (const auto& peer : impl_->peers) {
+  impl.flows.flows().add_held(use);
+  for (const auto& peer : impl.peers) {
     const stp::BlocksHeld held = peer->session.blocks_held();
     use.to_peers += held.to_peer;
     use.from_peers += held.from_peer;
@@ -113,15 +114,16 @@ ArenaUse Gateway::arena_use() const {
 }
 
 std::optional<std::string> Gateway::audit() const {
-  for (const auto& peer : impl_->peers) {
+  const Impl& impl = engine_.unsettled();
+  for (const auto& peer : impl.peers) {
     if (auto wrong = peer->session.audit()) return "peer " + peer->config.name + ": " + *wrong;
   }
-  if (auto wrong = impl_->flows.flows().audit()) return wrong;
-  if (auto wrong = audit_waiting(impl_->flows)) return wrong;
-  if (auto wrong = audit_parts(*impl_)) return wrong;
-  if (auto wrong = audit_quotas(*impl_)) return wrong;
+  if (auto wrong = impl.flows.flows().audit()) return wrong;
+  if (auto wrong = audit_waiting(impl.flows)) return wrong;
+  if (auto wrong = audit_parts(impl)) return wrong;
+  if (auto wrong = audit_quotas(impl)) return wrong;
   const ArenaUse use = arena_use();
-  const Arena& arena = impl_->arena;
+  const Arena& arena = impl.arena;
   const std::uint64_t blocks = arena.used_blocks() - arena.blocks_of_reserves();
   if (use.blocks() != blocks) return differ("blocks of the arena", blocks, use.blocks());
   if (use.reserves != arena.reserves_taken()) {
@@ -132,9 +134,9 @@ std::optional<std::string> Gateway::audit() const {
 
 void Gateway::audit_at_intervals() {
 #ifndef NDEBUG
-  if (++impl_->calls < impl_->next_audit) return;
-  impl_->next_audit =
-      impl_->calls + std::max(kFewestCalls, kCallsPerFlow * impl_->flows.flows().size());
+  Impl& impl = engine_.unsettled();
+  if (++impl.calls < impl.next_audit) return;
+  impl.next_audit = impl.calls + std::max(kFewestCalls, kCallsPerFlow * impl.flows.flows().size());
   SATRELAY_CHECK(!audit());
 #endif
 }

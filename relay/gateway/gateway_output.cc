@@ -13,45 +13,47 @@ Polled Gateway::poll_frame(PortId port, MutableBytes out, Instant now) {
 
 std::size_t Gateway::poll_frames(PortId port, std::span<const MutableBytes> rooms,
                                  std::span<Polled> polled, Instant now) {
+  Impl& impl = engine_.unsettled();
   SATRELAY_CHECK(polled.size() == rooms.size());
-  impl_->begin_call(now);
-  impl_->uplink.interrupt();
+  impl.begin_call(now);
+  impl.uplink.interrupt();
   const bool is_lan = port == PortId::kLan;
-  std::size_t count = is_lan ? impl_->flows.poll_frames(rooms, polled, now) : 0;
+  std::size_t count = is_lan ? impl.flows.poll_frames(rooms, polled, now) : 0;
   std::size_t dropped = 0;
   while (count < rooms.size()) {
-    if (!is_lan && impl_->uplink.goes_on()) {
+    if (!is_lan && impl.uplink.goes_on()) {
       const std::size_t run =
-          impl_->uplink.poll_run(rooms.subspan(count), polled.subspan(count), now);
+          impl.uplink.poll_run(rooms.subspan(count), polled.subspan(count), now);
       count += run;
       if (run > 0) continue;
     }
-    polled[count] = is_lan ? impl_->poll_lan_beside_flows(rooms[count], now)
-                           : impl_->poll_wan(rooms[count], now);
+    polled[count] =
+        is_lan ? impl.poll_lan_beside_flows(rooms[count], now) : impl.poll_wan(rooms[count], now);
     if (polled[count].kind == Polled::Kind::kNothing) break;
     dropped += polled[count].kind == Polled::Kind::kDropped ? 1 : 0;
     ++count;
-    if (!is_lan) impl_->let_few_rest(now);
+    if (!is_lan) impl.let_few_rest(now);
   }
-  impl_->counters.add(is_lan ? Counter::kLanFramesOut : Counter::kWanFramesOut, count - dropped);
-  if (!is_lan) impl_->count_drops();
-  if (!is_lan && count < rooms.size()) impl_->let_peers_rest(now);
+  impl.counters.add(is_lan ? Counter::kLanFramesOut : Counter::kWanFramesOut, count - dropped);
+  if (!is_lan) impl.count_drops();
+  if (!is_lan && count < rooms.size()) impl.let_peers_rest(now);
   return count;
 }
 
 Instant Gateway::next_timeout() const {
-  if (!impl_->is_settled()) return impl_->last_call;
-  Instant next = earlier(impl_->wan.next_timeout(), impl_->flows.next_timeout());
-  next = earlier(next, earlier(impl_->orphans.next_timeout(), impl_->door.next_timeout()));
-  next = earlier(next, impl_->lan.next_timeout());
-  next = earlier(next, earlier(impl_->arrivals.next_timeout(), impl_->departures.next_timeout()));
-  next = earlier(next, impl_->next_own_frame());
-  next = earlier(next, impl_->reassembly.next_timeout());
-  next = earlier(next, impl_->released.next_timeout());
-  const ReadySet& ready_set = impl_->uplink.ready_set();
+  const Impl& impl = engine_.unsettled();
+  if (!impl.is_settled()) return impl.last_call;
+  Instant next = earlier(impl.wan.next_timeout(), impl.flows.next_timeout());
+  next = earlier(next, earlier(impl.orphans.next_timeout(), impl.door.next_timeout()));
+  next = earlier(next, impl.lan.next_timeout());
+  next = earlier(next, earlier(impl.arrivals.next_timeout(), impl.departures.next_timeout()));
+  next = earlier(next, impl.next_own_frame());
+  next = earlier(next, impl.reassembly.next_timeout());
+  next = earlier(next, impl.released.next_timeout());
+  const ReadySet& ready_set = impl.uplink.ready_set();
   next = earlier(next, ready_set.next_deadline());
-  ready_set.for_each([&](std::size_t i) { next = earlier(next, impl_->next_timeout_of(i)); });
-  return earlier(next, impl_->uplink.next_turn(impl_->last_call));
+  ready_set.for_each([&](std::size_t i) { next = earlier(next, impl.next_timeout_of(i)); });
+  return earlier(next, impl.uplink.next_turn(impl.last_call));
 }
 
 Instant Gateway::Impl::next_timeout_of(std::size_t index) const {

@@ -15,45 +15,45 @@ std::optional<std::uint64_t> fingerprint_of(const compress::DictionaryLevels* le
 }  // namespace
 
 Status Gateway::status(Instant now) const {
-  impl_->settle();
+  Impl& impl = engine_.settled();
   Status status;
-  status.uptime = now - impl_->started;
-  status.admission = impl_->door.admission();
-  status.boot_epoch = impl_->identity.boot_epoch;
-  status.flows = static_cast<std::uint32_t>(impl_->flows.flows().size());
-  status.half_open = impl_->flows.flows().half_open();
-  status.time_wait = static_cast<std::uint32_t>(impl_->flows.time_waits().size());
-  status.arena_bytes = impl_->arena.total_blocks() * impl_->arena.block_size();
-  status.arena_used = impl_->arena.used_blocks() * impl_->arena.block_size();
-  status.codec = impl_->flows.streams().counters();
-  status.tcp = impl_->flows.tcp_counters();
+  status.uptime = now - impl.started;
+  status.admission = impl.door.admission();
+  status.boot_epoch = impl.identity.boot_epoch;
+  status.flows = static_cast<std::uint32_t>(impl.flows.flows().size());
+  status.half_open = impl.flows.flows().half_open();
+  status.time_wait = static_cast<std::uint32_t>(impl.flows.time_waits().size());
+  status.arena_bytes = impl.arena.total_blocks() * impl.arena.block_size();
+  status.arena_used = impl.arena.used_blocks() * impl.arena.block_size();
+  status.codec = impl.flows.streams().counters();
+  status.tcp = impl.flows.tcp_counters();
   return status;
 }
 
 std::vector<PeerSnapshot> Gateway::peers(std::size_t first, std::size_t count) const {
-  impl_->settle();
+  Impl& impl = engine_.settled();
   const auto path_mtu = [](const Peer& peer) -> std::optional<std::uint16_t> {
     const stp::Session& session = peer.session;
     const stp::PeerState state = session.peer_state();
     if (state != stp::PeerState::kAlive && state != stp::PeerState::kSuspect) return std::nullopt;
     return static_cast<std::uint16_t>(session.datagram_limit() + peer.datagram_overhead);
   };
-  const std::size_t begin = std::min(first, impl_->peers.size());
-  const std::size_t end = begin + std::min(count, impl_->peers.size() - begin);
+  const std::size_t begin = std::min(first, impl.peers.size());
+  const std::size_t end = begin + std::min(count, impl.peers.size() - begin);
   std::vector<PeerSnapshot> list;
   list.reserve(end - begin);
   for (std::size_t i = begin; i < end; ++i) {
-    const Peer& peer = *impl_->peers[i];
+    const Peer& peer = *impl.peers[i];
     const stp::Session& session = peer.session;
     list.push_back(
         {.name = peer.config.name,
          .lane = peer.lane.number,
          .address = peer.config.address,
-         .resolved = impl_->is_reachable(i),
+         .resolved = impl.is_reachable(i),
          .state = session.peer_state(),
          .is_given_up = session.peer_state() == stp::PeerState::kSuspect &&
-                        impl_->last_call >= peer.suspect_since + impl_->config.stp.give_up_after,
-         .wrong_key = session.doubts_key(impl_->last_call),
+                        impl.last_call >= peer.suspect_since + impl.config.stp.give_up_after,
+         .wrong_key = session.doubts_key(impl.last_call),
          .admission = peer.control_messages.peer_admission(),
          .link = peer.config.link,
          .encrypts = peer.config.security.keys.has_value(),
@@ -61,7 +61,7 @@ std::vector<PeerSnapshot> Gateway::peers(std::size_t first, std::size_t count) c
          .link_rate = peer.carrier.config.finds_capacity() ? session.found_capacity()
                                                            : peer.carrier.config.send_rate,
          .finds_capacity = peer.carrier.config.finds_capacity(),
-         .commanded = impl_->uplink.commanded(i),
+         .commanded = impl.uplink.commanded(i),
          .controller = config::to_string(peer.carrier.config.control.controller),
          .announced = session.peer_capacity(),
          .last_cut = session.last_rate_cut(),
@@ -74,7 +74,7 @@ std::vector<PeerSnapshot> Gateway::peers(std::size_t first, std::size_t count) c
          .flows = peer.flows,
          .flows_refused = peer.flows_refused,
          .arena_used =
-             i == impl_->lanes.first_of(peer.lane.peer) ? impl_->parts[peer.lane.peer]->held() : 0,
+             i == impl.lanes.first_of(peer.lane.peer) ? impl.parts[peer.lane.peer]->held() : 0,
          .dictionaries = peer.dictionaries.classes(),
          .are_sources_known = peer.control_messages.sources().are_known(),
          .counters = session.counters()});
@@ -83,15 +83,17 @@ std::vector<PeerSnapshot> Gateway::peers(std::size_t first, std::size_t count) c
 }
 
 BitRate Gateway::link_rate(std::size_t link) const {
-  return impl_->uplink.carriers()[link]->in_force();
+  return engine_.unsettled().uplink.carriers()[link]->in_force();
 }
 
-ByteCount Gateway::link_train(std::size_t link) const { return impl_->uplink.train(link); }
+ByteCount Gateway::link_train(std::size_t link) const {
+  return engine_.unsettled().uplink.train(link);
+}
 
 std::vector<LinkSnapshot> Gateway::links() const {
-  impl_->settle();
+  Impl& impl = engine_.settled();
   std::vector<LinkSnapshot> list;
-  for (const auto& carrier : impl_->uplink.carriers()) {
+  for (const auto& carrier : impl.uplink.carriers()) {
     list.push_back({.name = carrier->config.name,
                     .finds_capacity = carrier->config.finds_capacity(),
                     .send = {.configured = carrier->config.send_rate,
@@ -104,7 +106,7 @@ std::vector<LinkSnapshot> Gateway::links() const {
   }
   // The lanes of a peer follow each other.
   const std::string* last = nullptr;
-  for (const auto& peer : impl_->peers) {
+  for (const auto& peer : impl.peers) {
     if (last == nullptr || *last != peer->config.name) ++list[peer->carrier.index].peers;
     last = &peer->config.name;
   }
@@ -112,11 +114,11 @@ std::vector<LinkSnapshot> Gateway::links() const {
 }
 
 std::vector<RuleSnapshot> Gateway::rules(std::size_t first, std::size_t count) const {
-  impl_->settle();
-  const std::vector<RulePtr>& rules = impl_->policy.rules();
+  Impl& impl = engine_.settled();
+  const std::vector<RulePtr>& rules = impl.policy.rules();
   std::vector<RuleSnapshot> list;
   for (std::size_t i = first; i <= rules.size() && list.size() < count; ++i) {
-    const ActiveRule& active = i < rules.size() ? *rules[i] : *impl_->policy.none();
+    const ActiveRule& active = i < rules.size() ? *rules[i] : *impl.policy.none();
     list.push_back({.number = active.number,
                     .name = active.rule.name,
                     .action = active.rule.action,
@@ -131,8 +133,8 @@ std::vector<RuleSnapshot> Gateway::rules(std::size_t first, std::size_t count) c
 }
 
 Explanation Gateway::explain(const PolicyKey& asked, Instant now) const {
-  impl_->settle();
-  const Policy& policy = impl_->policy;
+  Impl& impl = engine_.settled();
+  const Policy& policy = impl.policy;
   PolicyKey key = asked;
   const bool outbound = key.direction == config::Direction::kOutbound;
   const IpAddress& far = outbound ? key.destination : key.source;
@@ -148,10 +150,10 @@ Explanation Gateway::explain(const PolicyKey& asked, Instant now) const {
       continue;
     }
     explanation.misses.push_back(
-        {each->number, each->rule.name, first_miss(each->rule, key, impl_->config.peers)});
+        {each->number, each->rule.name, first_miss(each->rule, key, impl.config.peers)});
   }
   if (key.peer) {
-    explanation.peer = impl_->config.peers[*key.peer].name;
+    explanation.peer = impl.config.peers[*key.peer].name;
     explanation.prefix = policy.prefix_for(far);
   }
   if (outbound && key.protocol == wire::kProtocolTcp &&
@@ -162,19 +164,19 @@ Explanation Gateway::explain(const PolicyKey& asked, Instant now) const {
     hosts.remote = key.destination;
     hosts.vlans[0] = key.vlan;
     std::optional<std::size_t> session;
-    if (key.peer) session = impl_->lanes.first_of(*key.peer);
-    explanation.bridged_as = impl_->door.objection(hosts, rule.rule, session, now);
+    if (key.peer) session = impl.lanes.first_of(*key.peer);
+    explanation.bridged_as = impl.door.objection(hosts, rule.rule, session, now);
     if (!explanation.bridged_as) {
       hosts.remote_port = key.port;
-      explanation.handshake = impl_->flows.room().handshake(rule.rule, hosts, *session, now);
+      explanation.handshake = impl.flows.room().handshake(rule.rule, hosts, *session, now);
     }
   }
   return explanation;
 }
 
 std::vector<ClassSnapshot> Gateway::classes() const {
-  impl_->settle();
-  const Uplink& uplink = impl_->uplink;
+  Impl& impl = engine_.settled();
+  const Uplink& uplink = impl.uplink;
   std::vector<ClassSnapshot> list;
   for (const schedule::ClassId id : uplink.classes().order()) {
     const TrafficClassState& c = uplink.classes()[id];
@@ -183,7 +185,7 @@ std::vector<ClassSnapshot> Gateway::classes() const {
                     .dictionary = fingerprint_of(c.dictionary.get()),
                     .held_frames = uplink.held_frames(id),
                     .held_bytes = uplink.held_bytes(id),
-                    .waiting_bytes = impl_->flows.streams().waiting(id),
+                    .waiting_bytes = impl.flows.streams().waiting(id),
                     .hosts = static_cast<std::uint32_t>(uplink.waiting_hosts(id)),
                     .use = c.use});
   }
@@ -191,17 +193,17 @@ std::vector<ClassSnapshot> Gateway::classes() const {
 }
 
 std::vector<HistogramSnapshot> Gateway::histograms() const {
-  impl_->settle();
+  Impl& impl = engine_.settled();
   std::vector<HistogramSnapshot> list;
   list.push_back({.field = &compress::kBlockCompression,
                   .of = {},
-                  .values = impl_->flows.streams().block_times()});
+                  .values = impl.flows.streams().block_times()});
   for (std::size_t i = 0; i < Completions::kSizes.size(); ++i) {
     list.push_back({.field = &kFlowCompletion,
                     .of = Completions::kSizes[i].name,
-                    .values = impl_->flows.completions().by_size()[i]});
+                    .values = impl.flows.completions().by_size()[i]});
   }
-  const TrafficClasses& classes = impl_->uplink.classes();
+  const TrafficClasses& classes = impl.uplink.classes();
   for (const schedule::ClassId id : classes.order()) {
     const TrafficClassState& c = classes[id];
     const std::string& name = c.in_force.name;
@@ -221,9 +223,8 @@ std::vector<HistogramSnapshot> Gateway::histograms() const {
 static_assert(BridgedConnections::kKept == Gateway::kMostBridged);
 
 std::vector<BridgedSnapshot> Gateway::bridged(Instant now) const {
-  impl_->settle();
   std::vector<BridgedSnapshot> list;
-  for (const BridgedConnections::Entry& each : impl_->bridged.latest()) {
+  for (const BridgedConnections::Entry& each : engine_.settled().bridged.latest()) {
     list.push_back({.client = each.key.local,
                     .client_port = each.key.local_port,
                     .server = each.key.remote,
@@ -238,18 +239,13 @@ std::vector<BridgedSnapshot> Gateway::bridged(Instant now) const {
 }
 
 std::vector<FlowSnapshot> Gateway::flows(std::size_t first, std::size_t count, Instant now) const {
-  impl_->settle();
-  return impl_->flows.snapshot(first, count, now);
+  return engine_.settled().flows.snapshot(first, count, now);
 }
 
 std::optional<FlowSnapshot> Gateway::flow(std::uint64_t id, Instant now) const {
-  impl_->settle();
-  return impl_->flows.snapshot(id, now);
+  return engine_.settled().flows.snapshot(id, now);
 }
 
-std::size_t Gateway::flow_count() const {
-  impl_->settle();
-  return impl_->flows.flows().size();
-}
+std::size_t Gateway::flow_count() const { return engine_.settled().flows.flows().size(); }
 
 }  // namespace satrelay::gateway
