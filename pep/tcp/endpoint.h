@@ -59,27 +59,26 @@ class Endpoint {
   void connect(const wire::TcpOptions& offer, Instant now, EcnOffer ecn = EcnOffer::kNo);
 
   // --- input ---------------------------------------------------------------------------------
-  // Takes a segment addressed to this endpoint, its checksum verified. It is accepted in these
-  // cases:
+  // Takes segments from the front: all that bring nothing but the next bytes of an established
+  // connection, or all pure ACKs that say nothing but to acknowledge more. If the first segment is
+  // neither, takes it alone, so that the owner can look at its effect. The effect is that of one
+  // segment after the other. `segments` is not empty. A segment is accepted in these cases:
   // - It lies in the window, and its ACK is plausible (RFC 9293 section 3.10.7.4, RFC 5961 section
   //   5).
   // - Its ACK is plausible, and it repeats data within a window before RCV.NXT. Hosts send such
   //   segments if our ACK was lost, or to ask whether we are there.
   // - It answers the handshake with exactly the right numbers, or it is a valid reset.
   // Only an accepted segment shows where the peer is and that it is alive.
+  struct Taken {
+    std::size_t count = 0;
+    Acceptance acceptance = Acceptance::kRefused;  // of each
+  };
+  Taken handle_segments(std::span<const Segment> segments, Instant now);
   Acceptance handle_segment(const wire::TcpHeader& header, ConstBytes payload, Instant now,
-                            EcnField ecn = EcnField::kNotCapable);
-  // Takes segments that follow each other without a gap. The first has `header`. The others differ
-  // from it only in PSH and in timestamps, which never go back. Takes segments from the front while
-  // they bring nothing but the next bytes of an established connection, as handle_segment() would.
-  // Returns how many it took; the rest has no effect.
-  [[nodiscard]] std::size_t handle_in_order(const wire::TcpHeader& header,
-                                            std::span<const ConstBytes> payloads, Instant now);
-  // Takes pure ACKs without SACK, each of which acknowledges more than the one before. Takes ACKs
-  // from the front while they say nothing else, if no data is missing, as handle_segment() would.
-  // Returns how many it took; the rest has no effect.
-  [[nodiscard]] std::size_t handle_acknowledgments(std::span<const wire::TcpHeader* const> headers,
-                                                   Instant now);
+                            EcnField ecn = EcnField::kNotCapable) {
+    const Segment segment{&header, payload, ecn};
+    return handle_segments({&segment, 1}, now).acceptance;
+  }
   // An ICMP message quotes a segment with `sequence`. It says that the path carries at most
   // `segment_limit` octets of options and payload in a segment (RFC 1191, RFC 8201). Ignored unless
   // the quoted segment is in flight (RFC 5927 section 7).
@@ -196,7 +195,7 @@ class Endpoint {
   std::uint64_t writable() const {
     return sender_.writable(profile());
   }  // bytes that send_limit allows
-  // For a segment with URG, before handle_segment(): the stream offset up to which it marks the
+  // For a segment with URG, before handle_segments(): the stream offset up to which it marks the
   // peer's data as urgent. nullopt if all of that has arrived. The mark counts only if the segment
   // is accepted.
   std::optional<std::uint64_t> urgent_mark_of(const wire::TcpHeader& header,
@@ -260,8 +259,9 @@ class Endpoint {
 
   // Input (endpoint_input.cc)
   void note_life(Instant now);
-  void process_segment(const wire::TcpHeader& header, ConstBytes payload, Instant now,
-                       EcnField ecn);
+  std::size_t take_next_bytes(std::span<const Segment> segments, Instant now);
+  std::size_t take_acknowledgments(std::span<const Segment> segments, Instant now);
+  void process_segment(const Segment& segment, Instant now);
   void handle_in_syn_sent(const wire::TcpHeader& header, Instant now);
   void handle_in_closed(const wire::TcpHeader& header);
   void handle_reset(std::int64_t position, Instant now);

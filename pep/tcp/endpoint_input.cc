@@ -8,92 +8,64 @@ namespace satrelay::tcp {
 
 using wire::TcpFlags;
 
-Acceptance Endpoint::handle_segment(const wire::TcpHeader& header, ConstBytes payload, Instant now,
-                                    EcnField ecn) {
+Endpoint::Taken Endpoint::handle_segments(std::span<const Segment> segments, Instant now) {
+  const Segment& first = segments.front();
+  const std::size_t predicted =
+      first.payload.empty() ? take_acknowledgments(segments, now) : take_next_bytes(segments, now);
+  if (predicted > 0) return {predicted, Acceptance::kAccepted};
   acceptance_ = Acceptance::kRefused;
-  process_segment(header, payload, now, ecn);
+  process_segment(first, now);
   if (acceptance_ == Acceptance::kAccepted) note_life(now);
-  return acceptance_;
+  return {1, acceptance_};
 }
 
-// Only accepted segments count. A stranger that does not know the sequence numbers must not answer
-// for a host that is gone, nor keep its connection alive.
-void Endpoint::note_life(Instant now) {
-  if (keep_alive_.asking()) {
-    keep_alive_.on_heard();
-    timers().cancel(Timer::kKeepAlive);
-  }
-  if (state_ == State::kFinWait2) arm_half_closed(now);
-}
-
-void Endpoint::process_segment(const wire::TcpHeader& header, ConstBytes payload, Instant now,
-                               EcnField ecn) {
-  ++around_.counters().segments_in;
-  if (state_ == State::kClosed) return handle_in_closed(header);
-  if (state_ == State::kSynSent) return handle_in_syn_sent(header, now);
-
-  Placement placement;
-  placement.begin = receive_space_.to_position(header.sequence, receiver_.next());
-  placement.payload_end = placement.begin + static_cast<std::int64_t>(payload.size());
-  placement.end = placement.payload_end + (header.has(TcpFlags::kFin) ? 1 : 0);
-
-  if (header.has(TcpFlags::kRst)) return handle_reset(placement.begin, now);
-  if (header.has(TcpFlags::kSyn)) return handle_syn(header, now);
-  if (!header.has(TcpFlags::kAck)) return;
-  if (!passes_paws(header, placement, now)) return;
-  if (!is_acceptable(placement)) return handle_unacceptable(header, placement, now);
-  const bool may_idle = state_ == State::kEstablished || state_ == State::kCloseWait;
-  if (may_idle) note_stray_answer(header, placement);
-  if (state_ == State::kSynReceived && !completes_handshake(header, now)) return;
-  if (!handle_acknowledgment(header, placement, now)) return;
-  if (!placement.occupies_sequence()) return;
-  if (ecn_.on_data(header, ecn)) {
-    ++around_.counters().congestion_marks_in;
-    receiver_.acks().owe_now();
-  }
-  handle_payload(header, payload, placement, now);
-}
-
-// Header prediction (Van Jacobson). Any segment that is not as expected is left to
-// process_segment().
-std::size_t Endpoint::handle_in_order(const wire::TcpHeader& header,
-                                      std::span<const ConstBytes> payloads, Instant now) {
-  const std::uint8_t flags = header.flags & static_cast<std::uint8_t>(~TcpFlags::kPsh);
-  if (state_ != State::kEstablished || flags != TcpFlags::kAck) return 0;
-  if (header.options.sack_count > 0 || ecn_.agreed() || keep_alive_.asking()) return 0;
-  const std::uint64_t next = receiver_.next();
-  if (header.sequence != receive_space_.to_sequence(next)) return 0;
-  const auto* timestamps = timestamps_of(header);
-  if (timestamps != nullptr && timestamps_.is_old(timestamps->value)) return 0;
-  const std::uint64_t window = std::uint64_t{header.window} << negotiation_.send_scale;
+// Header prediction (Van Jacobson): the segments bring the next bytes of an established connection,
+// and each repeats the ACK and the window that we know. Conditions that hold for all of them are
+// checked once.
+std::size_t Endpoint::take_next_bytes(std::span<const Segment> segments, Instant now) {
+  if (state_ != State::kEstablished || ecn_.agreed() || keep_alive_.asking()) return 0;
+  if (!receiver_.is_in_order()) return 0;
+  const wire::TcpHeader& first = *segments.front().header;
   const std::uint64_t una = sender_.una();
-  if (header.acknowledgment != send_space_.to_sequence(una) ||
+  const std::uint64_t window = std::uint64_t{first.window} << negotiation_.send_scale;
+  std::uint64_t next = receiver_.next();
+  if (first.acknowledgment != send_space_.to_sequence(una) ||
       !sender_.is_known(una, window, static_cast<std::int64_t>(next), around_.timers)) {
     return 0;
   }
-  const std::size_t taken = receiver_.handle_in_order(payloads, around_, now);
-  if (taken == 0) return 0;
-  around_.counters().segments_in += taken;
-  // The other segments begin beyond the last ACK that was sent, so they do not move TS.Recent.
-  if (timestamps != nullptr) {
-    timestamps_.update(timestamps->value, static_cast<std::int64_t>(next), last_ack_sent_);
-  }
   std::uint64_t last = next;
-  for (const ConstBytes payload : payloads.first(taken - 1)) last += payload.size();
-  sender_.handle_known(static_cast<std::int64_t>(last));
+  std::size_t taken = 0;
+  for (const auto& [header, payload, ecn] : segments) {
+    const std::uint8_t flags = header->flags & static_cast<std::uint8_t>(~TcpFlags::kPsh);
+    if (flags != TcpFlags::kAck || header->options.sack_count > 0 || payload.empty()) break;
+    if (header->sequence != receive_space_.to_sequence(next)) break;
+    if (header->acknowledgment != first.acknowledgment || header->window != first.window) break;
+    const auto* timestamps = timestamps_of(*header);
+    if (timestamps != nullptr && timestamps_.is_old(timestamps->value)) break;
+    if (!receiver_.admits(payload.size())) break;
+    if (timestamps != nullptr) {
+      timestamps_.update(timestamps->value, static_cast<std::int64_t>(next), last_ack_sent_);
+    }
+    last = next;
+    next += payload.size();
+    ++taken;
+    if (!receiver_.handle_next(payload, around_, now)) break;
+  }
+  if (taken > 0) sender_.handle_known(static_cast<std::int64_t>(last));
+  around_.counters().segments_in += taken;
   return taken;
 }
 
-std::size_t Endpoint::handle_acknowledgments(std::span<const wire::TcpHeader* const> headers,
-                                             Instant now) {
+// The same for pure ACKs that acknowledge more, while no data is missing.
+std::size_t Endpoint::take_acknowledgments(std::span<const Segment> segments, Instant now) {
   if (state_ != State::kEstablished && state_ != State::kCloseWait) return 0;
   if (keep_alive_.asking() || !sender_.recovery().misses_nothing(around_.timers)) return 0;
   const std::uint64_t next = receiver_.next();
   const std::uint32_t sequence = receive_space_.to_sequence(next);
   std::size_t taken = 0;
-  for (const wire::TcpHeader* header : headers) {
+  for (const auto& [header, payload, ecn] : segments) {
     if (header->flags != TcpFlags::kAck || header->options.sack_count > 0) break;
-    if (header->sequence != sequence) break;
+    if (header->sequence != sequence || !payload.empty()) break;
     const std::int64_t ack = send_space_.to_position(header->acknowledgment, sender_.una());
     if (ack <= static_cast<std::int64_t>(sender_.una()) ||
         ack > static_cast<std::int64_t>(sender_.next())) {
@@ -115,6 +87,45 @@ std::size_t Endpoint::handle_acknowledgments(std::span<const wire::TcpHeader* co
   if (taken > 0) sender_.recovery().on_advanced(around_, now);
   around_.counters().segments_in += taken;
   return taken;
+}
+
+// Only accepted segments count. A stranger that does not know the sequence numbers must not answer
+// for a host that is gone, nor keep its connection alive.
+void Endpoint::note_life(Instant now) {
+  if (keep_alive_.asking()) {
+    keep_alive_.on_heard();
+    timers().cancel(Timer::kKeepAlive);
+  }
+  if (state_ == State::kFinWait2) arm_half_closed(now);
+}
+
+void Endpoint::process_segment(const Segment& segment, Instant now) {
+  const wire::TcpHeader& header = *segment.header;
+  const ConstBytes payload = segment.payload;
+  ++around_.counters().segments_in;
+  if (state_ == State::kClosed) return handle_in_closed(header);
+  if (state_ == State::kSynSent) return handle_in_syn_sent(header, now);
+
+  Placement placement;
+  placement.begin = receive_space_.to_position(header.sequence, receiver_.next());
+  placement.payload_end = placement.begin + static_cast<std::int64_t>(payload.size());
+  placement.end = placement.payload_end + (header.has(TcpFlags::kFin) ? 1 : 0);
+
+  if (header.has(TcpFlags::kRst)) return handle_reset(placement.begin, now);
+  if (header.has(TcpFlags::kSyn)) return handle_syn(header, now);
+  if (!header.has(TcpFlags::kAck)) return;
+  if (!passes_paws(header, placement, now)) return;
+  if (!is_acceptable(placement)) return handle_unacceptable(header, placement, now);
+  const bool may_idle = state_ == State::kEstablished || state_ == State::kCloseWait;
+  if (may_idle) note_stray_answer(header, placement);
+  if (state_ == State::kSynReceived && !completes_handshake(header, now)) return;
+  if (!handle_acknowledgment(header, placement, now)) return;
+  if (!placement.occupies_sequence()) return;
+  if (ecn_.on_data(header, segment.ecn)) {
+    ++around_.counters().congestion_marks_in;
+    receiver_.acks().owe_now();
+  }
+  handle_payload(header, payload, placement, now);
 }
 
 // The stream position of the segment in flight that begins at `sequence`; nullopt if it is not in

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "pep/base/bytes.h"
 #include "pep/base/time.h"
 #include "pep/control/window_controller.h"
 #include "pep/tcp/counters.h"
@@ -77,6 +78,13 @@ struct Config : Profile {
 // connect, as in Linux. A passing error does not (RFC 9293 section 3.9.2.2), but it is the reason
 // if the attempt ends without an answer.
 enum class PathError : std::uint8_t { kHard, kSoft, kPassing };
+
+// A segment of the peer, addressed to the endpoint, its checksum verified. For handle_segments().
+struct Segment {
+  const wire::TcpHeader* header = nullptr;
+  ConstBytes payload;
+  EcnField ecn = EcnField::kNotCapable;  // of the IP header
+};
 
 // A segment from poll_segments(), or several that differ only in their places: each begins where
 // the one before it ends. The owner writes ports and checksum, then appends the payload_size bytes

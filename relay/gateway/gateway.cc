@@ -20,8 +20,16 @@ Gateway::Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Gateway::Engine::~Engine() = default;
 
 Gateway::Impl& Gateway::Engine::settled() const {
-  impl_->settle();
+  impl_->settle(impl_->last_call);
   return *impl_;
+}
+
+void Gateway::Impl::settle(Instant now) {
+  if (deferred.flow != kNoSlot)
+    flows.transfer().advance(std::exchange(deferred.flow, kNoSlot), now);
+  if (deferred.packets == 0) return;
+  take_events(deferred.peer, std::exchange(deferred.packets, 0), now);
+  flows.go_on(now);
 }
 
 Verdict Gateway::handle_frame(PortId port, ConstBytes frame, Instant now, Checksum checksum) {
@@ -47,8 +55,8 @@ void Gateway::handle_frames(PortId port, std::span<const Arrived> frames,
                             std::span<Handled> handled, Instant now) {
   Impl& impl = engine_.unsettled();
   SATRELAY_CHECK(handled.size() == frames.size());
-  if (now != impl.last_call || port != impl.last_port) impl.begin_call(now);
-  impl.last_port = port;
+  if (now != impl.last_call || port != impl.deferred.port) impl.begin_call(now);
+  impl.deferred.port = port;
   audit_at_intervals();
   while (!frames.empty()) {
     const std::size_t count = std::min(frames.size(), Impl::kBurst);

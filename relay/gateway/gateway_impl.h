@@ -87,8 +87,7 @@ struct Gateway::Impl final : SessionPort {
     std::array<Frame, kBurst> looks;
     std::array<Frame*, kBurst> frames;  // in `looks`, or where the caller has looked
     std::array<Segment, kBurst> segments;
-    // Payloads of the segments that are handled at once.
-    std::array<ConstBytes, kBurst> payloads;
+    std::array<tcp::Segment, kBurst> train;  // the segments that are handled at once
   };
   // Looks at the frame, in `room`, unless the caller has done so.
   static Frame& look_at_arrived(const Arrived& arrived, Frame& room);
@@ -96,15 +95,17 @@ struct Gateway::Impl final : SessionPort {
   // Overwrites `segment`.
   void look_at_segment(const Frame& frame, Segment& segment) const;
   void handle_lan_burst(std::span<const Arrived> frames, std::span<Handled> handled, Instant now);
-  // Whether the i-th segment may be the next one of the train that begins at `begin`.
-  bool follows(std::size_t begin, std::size_t i) const;
-  // Segments of one flow that follow each other. `end`: where the train ends in the burst. `taken`:
-  // how many of its segments were handled at once.
-  struct Train {
-    std::size_t end = 0;
-    std::size_t taken = 0;
-  };
-  Train handle_train(std::size_t begin, std::size_t end, Instant now);
+  // Frames of the burst may have begun or ended flows since the flow of this segment was found.
+  void find_again(Segment& segment) const {
+    if (!segment.tcp || segment.changes == flows.flows().changes()) return;
+    segment.slot = flows.flows().find(segment.key, segment.hash);
+    segment.changes = flows.flows().changes();
+  }
+  // Passes the segment at `begin` to its flow, and with it all that follow it in the burst and
+  // whose frames are alike. Returns how many; none if the segment needs a closer look.
+  std::size_t handle_train(std::size_t begin, std::size_t end, Instant now);
+  void pass_to_flow(std::uint32_t slot, const Frame& frame, std::span<const tcp::Segment> segments,
+                    Instant now);
   Verdict handle_lan(const Frame& frame, const Segment& segment, ConstBytes bytes, Instant now);
   Verdict handle_lan_tcp(const Frame& frame, const Segment& seen_segment, ConstBytes bytes,
                          Instant now);
@@ -125,8 +126,6 @@ struct Gateway::Impl final : SessionPort {
   void handle_wan_burst(std::span<const Arrived> frames, std::span<Handled> handled, Instant now);
   Verdict handle_wan(const Frame& frame, ConstBytes bytes, Instant now);
   Verdict handle_stp(const Frame& frame, Instant now);
-  // Takes the events that packets have caused in the sessions since the last time.
-  void settle_stp(Instant now);
 
   // ARP and Neighbour Discovery may show that an address is between the gateways.
   bool may_be_between(const IpAddress& address) const;
@@ -135,20 +134,26 @@ struct Gateway::Impl final : SessionPort {
   void overhear(PortId port, const Frame& frame, Instant now);
 
   // --- from either ---------------------------------------------------------------------------
-  // The engine moves a flow on, and takes the events of a session, once for all frames that follow
-  // each other. That is deferred until another call or a getter needs it.
-  bool is_settled() const { return unsettled.packets == 0 && flows.is_settled(); }
-  void settle() {
-    if (is_settled()) return;
-    flows.settle_unless(kNoSlot, last_call);
-    settle_stp(last_call);
+  // Work that consecutive frames of one flow, or of one peer, have in common. settle() does it
+  // after the last of them, before anything else happens.
+  struct Deferred {
+    PortId port = PortId::kLan;    // of the last frames
+    std::uint32_t flow = kNoSlot;  // it has had segments, and must move on
+    std::size_t peer = 0;          // the last one that has sent packets
+    std::size_t packets = 0;       // of this peer: the events that they have caused are not taken
+    bool is_empty() const { return flow == kNoSlot && packets == 0; }
+  };
+  void settle(Instant now);
+  // The next frame is a segment of `flow`, or of no flow.
+  void settle_unless(std::uint32_t flow, Instant now) {
+    if (deferred.flow != flow) settle(now);
   }
   enum class Budget : std::uint8_t { kOfTheInstant, kRenewed };
   // Work that an earlier call has deferred counts as work of this call.
   void begin_call(Instant now, Budget which = Budget::kOfTheInstant) {
     const Work before = budget.total();
     if (which == Budget::kRenewed && timeout_spent_budget) change_the_first(now);
-    settle();
+    settle(last_call);
     if (now != last_call || which == Budget::kRenewed) budget.renew(budget.total() - before);
     last_call = now;
     uplink.look_at_shares(now);
@@ -259,12 +264,8 @@ struct Gateway::Impl final : SessionPort {
   // From the LAN, while it is handled.
   const std::unique_ptr<Burst> burst = std::make_unique<Burst>();
   stp::Reception wan_reception;
-  // Packets of one peer. Their events have not been taken yet.
-  struct {
-    std::size_t peer = 0, packets = 0;
-  } unsettled;
+  Deferred deferred;
   Instant last_call;
-  PortId last_port = PortId::kLan;           // of the last frames
   std::uint64_t calls = 0, next_audit = 0;   // of audit_at_intervals()
   std::array<StationListener, 2> listeners;  // by side
   LanNeighbours lan;

@@ -55,12 +55,12 @@ void Gateway::Impl::look_for_question(const Frame& frame, Instant now) {
 }
 
 // Parses all frames first, and prefetches the lines of the flow table that they need. Then looks up
-// the flows and prefetches their memory. A flow is settled after the last of several segments that
-// follow each other.
+// the flows and prefetches their memory. Then handles each frame in order, and segments of one flow
+// that follow each other together.
 void Gateway::Impl::handle_lan_burst(std::span<const Arrived> frames, std::span<Handled> handled,
                                      Instant now) {
   counters.add(Counter::kLanFramesIn, frames.size());
-  auto& [looks, seen, segments, payloads] = *burst;
+  auto& [looks, seen, segments, train] = *burst;
   constexpr std::size_t kHeaders = 128;
   for (const Arrived& arrived : frames) {
     prefetch(arrived.bytes.first(std::min(kHeaders, arrived.bytes.size())));
@@ -79,29 +79,13 @@ void Gateway::Impl::handle_lan_burst(std::span<const Arrived> frames, std::span<
       flows.flows().prefetch(segments[i].slot);
     }
   }
-  // The first segment of a train may carry what makes the others expected. So the train is tried
-  // again from its second segment on. If its flow refuses that one too, it refuses the rest of the
-  // train. Trying each segment would scan the train as often as it is long.
-  constexpr unsigned kMostRefused = 2;
-  unsigned refused = 0;
-  std::size_t given_up_to = 0;
   for (std::size_t i = 0; i < frames.size();) {
-    hear_station(Side::kLan, *seen[i], now);  // all segments of a train have the same sender
+    hear_station(Side::kLan, *seen[i], now);
     if (departures.asks()) [[unlikely]]
       departures.hear_sender(seen[i]->ethernet, now);
-    // Earlier frames of the burst may have begun or ended the flow of this one.
-    if (Segment& s = segments[i]; s.tcp && s.changes != flows.flows().changes()) {
-      s.slot = flows.flows().find(s.key, s.hash);
-      s.changes = flows.flows().changes();
-    }
-    flows.settle_unless(segments[i].slot, now);
-    const Train train = i < given_up_to ? Train{} : handle_train(i, frames.size(), now);
-    std::size_t taken = train.taken;
-    if (taken > 0) refused = 0;
-    if (taken == 0 && train.end > i + 1 && ++refused == kMostRefused) {
-      given_up_to = train.end;
-      refused = 0;
-    }
+    find_again(segments[i]);
+    settle_unless(segments[i].slot, now);
+    std::size_t taken = handle_train(i, frames.size(), now);
     Verdict verdict = Verdict::kConsumed;
     if (taken == 0) {
       verdict = handle_lan(*seen[i], segments[i], frames[i].bytes, now);
@@ -111,69 +95,37 @@ void Gateway::Impl::handle_lan_burst(std::span<const Arrived> frames, std::span<
   }
 }
 
-// The segment is of the same flow as the one before it, and begins where that one ends. It differs
-// from it at most in payload, acknowledgment, window, PSH and in timestamps that do not go back.
-bool Gateway::Impl::follows(std::size_t begin, std::size_t i) const {
-  const Frame& frame = *burst->frames[i];
-  const Frame& before = *burst->frames[i - 1];
-  const Segment& segment = burst->segments[i];
-  const Segment& one_before = burst->segments[i - 1];
-  if (!segment.tcp || segment.slot != one_before.slot || segment.changes != one_before.changes) {
-    return false;
+// A SYN may replace its flow. An RST ends the train before it, as the flow moves on first.
+std::size_t Gateway::Impl::handle_train(std::size_t begin, std::size_t end, Instant now) {
+  auto& [looks, seen, segments, train] = *burst;
+  const std::uint32_t slot = segments[begin].slot;
+  if (slot == kNoSlot) return 0;
+  const Frame& first = *seen[begin];
+  std::size_t count = 0;
+  for (std::size_t at = begin; at < end; ++at) {
+    find_again(segments[at]);
+    const auto& tcp = segments[at].tcp;
+    Frame& frame = *seen[at];
+    const bool is_alike = segments[at].slot == slot && frame.ethernet == first.ethernet &&
+                          frame.ip.traffic_class == first.ip.traffic_class &&
+                          frame.ip.hop_limit == first.ip.hop_limit;
+    if (!is_alike || tcp->header.opens_connection()) break;
+    if (count > 0 && tcp->header.has(wire::TcpFlags::kRst)) break;
+    if (checksum_fault(frame)) break;
+    frame.checksum_verified = true;
+    train[count++] = {&tcp->header, frame.payload.subspan(tcp->header_size),
+                      tcp::ecn_field(frame.ip.traffic_class)};
   }
-  const wire::TcpHeader& header = segment.tcp->header;
-  const wire::TcpHeader& last = one_before.tcp->header;
-  const auto& stamp = header.options.timestamps;
-  const auto& last_stamp = last.options.timestamps;
-  const auto& first_stamp = burst->segments[begin].tcp->header.options.timestamps;
-  const auto goes_back = [&](const wire::TcpTimestamps& before_it) {
-    return static_cast<std::int32_t>(stamp->value - before_it.value) < 0;
-  };
-  const bool same_stamps = stamp.has_value() == last_stamp.has_value() &&
-                           (!stamp || (!goes_back(*last_stamp) && !goes_back(*first_stamp)));
-  return header.sequence == last.sequence + burst->payloads[i - 1].size() &&
-         ((header.flags ^ last.flags) & ~wire::TcpFlags::kPsh) == 0 && same_stamps &&
-         header.options.sack_count == 0 && frame.ip.traffic_class == before.ip.traffic_class &&
-         frame.ip.hop_limit == before.ip.hop_limit && frame.ethernet == before.ethernet;
+  if (count > 0) pass_to_flow(slot, first, std::span(train).first(count), now);
+  return count;
 }
 
-// A train is either the next pieces of the flow, which say nothing else, or pure ACKs, each of
-// which acknowledges more than the one before.
-Gateway::Impl::Train Gateway::Impl::handle_train(std::size_t begin, std::size_t end, Instant now) {
-  const std::array<Frame*, kBurst>& seen = burst->frames;
-  std::array<ConstBytes, kBurst>& payloads = burst->payloads;
-  const std::array<Segment, kBurst>& segments = burst->segments;
-  const std::uint32_t slot = segments[begin].slot;
-  if (slot == kNoSlot) return {};
-  const wire::TcpHeader& first = segments[begin].tcp->header;
-  constexpr std::uint8_t kPlain = wire::TcpFlags::kAck | wire::TcpFlags::kPsh;
-  if ((first.flags & ~kPlain) != 0) return {};
-  const bool is_bare = seen[begin]->payload.size() == segments[begin].tcp->header_size;
-  if (is_bare && first.options.sack_count > 0) return {};
-  const auto goes_on = [&](std::size_t i) {
-    const wire::TcpHeader& header = segments[i].tcp->header;
-    const std::uint32_t before = segments[i - 1].tcp->header.acknowledgment;
-    if (is_bare) return static_cast<std::int32_t>(header.acknowledgment - before) > 0;
-    return header.acknowledgment == before && header.window == first.window;
-  };
-  std::size_t at = begin;
-  for (; at < end && (at == begin || (follows(begin, at) && goes_on(at))); ++at) {
-    payloads[at] = seen[at]->payload.subspan(segments[at].tcp->header_size);
-    if (payloads[at].empty() != is_bare || checksum_fault(*seen[at])) break;
-    seen[at]->checksum_verified = true;
-  }
-  const std::size_t count = at - begin;
-  if (!is_bare && count > 0) {
-    const auto pieces = std::span(payloads).subspan(begin, count);
-    return {at, flows.handle_in_order(slot, *seen[begin], first, pieces, now)};
-  }
-  if (is_bare && count > 1) {
-    std::array<const wire::TcpHeader*, kBurst> headers;
-    for (std::size_t i = 0; i < count; ++i) headers[i] = &segments[begin + i].tcp->header;
-    const auto acknowledgments = std::span(headers).first(count);
-    return {at, flows.handle_acknowledgments(slot, *seen[begin], acknowledgments, now)};
-  }
-  return {};
+void Gateway::Impl::pass_to_flow(std::uint32_t slot, const Frame& frame,
+                                 std::span<const tcp::Segment> segments, Instant now) {
+  const bool is_reset = segments.front().header->has(wire::TcpFlags::kRst);
+  settle_unless(is_reset ? kNoSlot : slot, now);
+  const auto visit = deferred.flow == slot ? FlowRelay::Visit::kGoesOn : FlowRelay::Visit::kBegins;
+  if (flows.handle_segments(slot, frame, segments, visit, now)) deferred.flow = slot;
 }
 
 void Gateway::Impl::look_at_segment(const Frame& frame, Segment& segment) const {
@@ -266,9 +218,11 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_se
       changes == flows.flows().changes() ? looked_up : flows.flows().find(key, hash);
   const bool is_syn = tcp->header.opens_connection();
   if (slot != kNoSlot && !checksum_ok(frame)) return Verdict::kDrop;
-  if (is_syn) flows.settle_unless(kNoSlot, now);
+  if (is_syn) settle(now);
   if (slot != kNoSlot && !(is_syn && flows.reopening().make_way(slot, tcp->header, now))) {
-    flows.handle_segment(slot, frame, tcp->header, frame.payload.subspan(tcp->header_size), now);
+    const tcp::Segment segment{&tcp->header, frame.payload.subspan(tcp->header_size),
+                               tcp::ecn_field(frame.ip.traffic_class)};
+    pass_to_flow(slot, frame, {&segment, 1}, now);
     return Verdict::kConsumed;
   }
   if (slot == kNoSlot && flows.time_waits().contains(key)) {
@@ -347,7 +301,9 @@ void Gateway::Impl::begin_flow(const AdmissionControl::Segment& segment,
     return;
   }
   flows.opening().accept(key, frame, *recovered, header.acknowledgment - 1, session, rule, now);
-  flows.handle_segment(flows.flows().find(key), frame, header, frame.payload.last(payload), now);
+  const tcp::Segment first{&header, frame.payload.last(payload),
+                           tcp::ecn_field(frame.ip.traffic_class)};
+  pass_to_flow(flows.flows().find(key), frame, {&first, 1}, now);
 }
 
 }  // namespace satrelay::gateway

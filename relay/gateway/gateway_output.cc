@@ -42,7 +42,7 @@ std::size_t Gateway::poll_frames(PortId port, std::span<const MutableBytes> room
 
 Instant Gateway::next_timeout() const {
   const Impl& impl = engine_.unsettled();
-  if (!impl.is_settled()) return impl.last_call;
+  if (!impl.deferred.is_empty()) return impl.last_call;
   Instant next = earlier(impl.wan.next_timeout(), impl.flows.next_timeout());
   next = earlier(next, earlier(impl.orphans.next_timeout(), impl.door.next_timeout()));
   next = earlier(next, impl.lan.next_timeout());

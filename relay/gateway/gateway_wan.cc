@@ -1,6 +1,5 @@
 // Handles frames that arrive on the WAN port.
 #include <algorithm>
-#include <utility>
 
 #include "pep/wire/tcp.h"
 #include "pep/wire/udp.h"
@@ -21,10 +20,10 @@ void Gateway::Impl::handle_wan_burst(std::span<const Arrived> frames, std::span<
     if (i + kAhead < frames.size()) prefetch(frames[i + kAhead].bytes);
     const Frame& frame = look_at_arrived(frames[i], room);
     hear_station(Side::kWan, frame, now);
-    if (unsettled.packets > 0 && frame.kind != FrameKind::kUdp) settle_stp(now);
+    if (deferred.packets > 0 && frame.kind != FrameKind::kUdp) settle(now);
     const Verdict verdict = handle_wan(frame, frames[i].bytes, now);
     handled[i] = {.verdict = verdict, .slot = uplink.held_slot()};
-    if (unsettled.packets >= kBurst) settle_stp(now);
+    if (deferred.packets >= kBurst) settle(now);
   }
 }
 
@@ -121,27 +120,21 @@ Verdict Gateway::Impl::handle_stp(const Frame& frame, Instant now) {
   if (!frame.ip.source.is_v4() && !checksum_ok(frame)) return Verdict::kDrop;
   const auto lane = static_cast<unsigned>(udp->destination_port - config.stp.port);
   // Most packets come from the peer of the packet before.
-  std::optional<std::size_t> peer = unsettled.peer;
+  std::optional<std::size_t> peer = deferred.peer;
   if (peers[*peer]->lane.number != lane || peers[*peer]->config.address != frame.ip.source) {
     const auto found = peer_addresses.find(frame.ip.source);
     if (!found) return drop(Counter::kDroppedStpUnknownPeer);
     peer = lanes.find(*found, lane);
     if (!peer) return drop(Counter::kDroppedStpUnknownLane);
   }
-  if (unsettled.peer != *peer) settle_stp(now);
+  if (deferred.peer != *peer) settle(now);
   peers[*peer]->session.handle_packet(
       frame.payload.subspan(wire::kUdpHeaderSize, udp->length - wire::kUdpHeaderSize), now,
       wan_reception);
   uplink.ready_set().wake(*peer);
-  unsettled.peer = *peer;
-  ++unsettled.packets;
+  deferred.peer = *peer;
+  ++deferred.packets;
   return Verdict::kConsumed;
-}
-
-void Gateway::Impl::settle_stp(Instant now) {
-  if (unsettled.packets == 0) return;
-  take_events(unsettled.peer, std::exchange(unsettled.packets, 0), now);
-  flows.go_on(now);
 }
 
 }  // namespace satrelay::gateway

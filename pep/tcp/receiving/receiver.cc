@@ -41,19 +41,6 @@ void Receiver::handle_data(std::int64_t position, ConstBytes payload, Environmen
   }
 }
 
-std::size_t Receiver::handle_in_order(std::span<const ConstBytes> payloads, Environment& around,
-                                      Instant now) {
-  if (!stream_.out_of_order().empty() || fin_ != kNoFin) return 0;
-  std::size_t taken = 0;
-  for (const ConstBytes payload : payloads) {
-    const std::uint64_t offset = stream_.in_order_end();
-    if (offset + payload.size() > window_.edge()) break;
-    ++taken;
-    if (!store_in_order(offset, payload, around, now)) break;
-  }
-  return taken;
-}
-
 bool Receiver::store_in_order(std::uint64_t offset, ConstBytes payload, Environment& around,
                               Instant now) {
   const std::uint64_t told = acknowledged();

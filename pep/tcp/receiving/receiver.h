@@ -23,11 +23,14 @@ class Receiver {
 
   // Takes a segment that overlaps the window. `position` may be negative or already received.
   void handle_data(std::int64_t position, ConstBytes payload, Environment& around, Instant now);
-  // Takes segments that follow each other in order, and returns how many. Takes none if there is a
-  // gap or a FIN, and none that does not fit into the window. If memory runs out, the last segment
-  // taken may be stored only in part.
-  [[nodiscard]] std::size_t handle_in_order(std::span<const ConstBytes> payloads,
-                                            Environment& around, Instant now);
+  // Neither a gap nor a FIN is known, so the next bytes need nothing but to be stored.
+  bool is_in_order() const { return stream_.out_of_order().empty() && fin_ == kNoFin; }
+  // For the next bytes, while is_in_order(): whether so many fit into the window.
+  bool admits(std::size_t bytes) const { return stream_.in_order_end() + bytes <= window_.edge(); }
+  // Takes the next bytes. If memory runs out, it stores only a part of them, and returns false.
+  [[nodiscard]] bool handle_next(ConstBytes payload, Environment& around, Instant now) {
+    return store_in_order(stream_.in_order_end(), payload, around, now);
+  }
   // The peer's last byte lies before `position`. Ignored if that contradicts stored data, or lies
   // beyond the window.
   void handle_fin(std::int64_t position);

@@ -20,6 +20,14 @@ void note_payload(const Flow& f, FlowHot& hot, Instant now) {
   hot.wait.begin(f.bytes_from_lan, f.endpoint.received().readable(), now);
 }
 
+// Memory that the payloads may take. Together they may touch two blocks more than their bytes fill:
+// the block before these bytes, and one more behind them.
+std::size_t room_of(std::span<const tcp::Segment> segments, const Arena& arena) {
+  std::size_t size = 2 * arena.block_size();
+  for (const tcp::Segment& segment : segments) size += segment.payload.size();
+  return size;
+}
+
 // Bytes that the host has not acknowledged, plus one each for the SYN and the FIN.
 std::uint64_t owed_by(const Flow& f) {
   const tcp::Endpoint& endpoint = f.endpoint;
@@ -63,34 +71,50 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
 
 // --- input -------------------------------------------------------------------------------------
 
-void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
-                               const wire::TcpHeader& header, ConstBytes payload, Instant now) {
-  // If this is a RST, the segments before it move the flow on first: they may have completed its
-  // handshake.
-  settle_unless(header.has(wire::TcpFlags::kRst) ? kNoSlot : slot, now);
-  epochs_.catch_up(slot, now);
-  Flow& f = flow(slot);
-  if (servers_.handle_other_connection(slot, header, now)) return;
+bool FlowRelay::handle_segments(std::uint32_t slot, const Frame& frame,
+                                std::span<const tcp::Segment> segments, Visit visit, Instant now) {
+  while (!segments.empty()) {
+    epochs_.catch_up(slot, now);
+    std::size_t taken = 1;
+    if (!servers_.handle_other_connection(slot, *segments.front().header, now)) {
+      taken = take_segments(flow(slot), frame, segments, visit, now);
+      visit = Visit::kGoesOn;
+    }
+    segments = segments.subspan(taken);
+  }
+  return visit == Visit::kGoesOn;
+}
+
+// Takes the first segment, and with it those behind it that the endpoint takes at once. Returns how
+// many.
+std::size_t FlowRelay::take_segments(Flow& f, const Frame& frame,
+                                     std::span<const tcp::Segment> segments, Visit visit,
+                                     Instant now) {
+  const auto& [header, payload, ecn] = segments.front();
   const std::uint64_t owed = f.endpoint.unacknowledged();
   const MacAddress used = f.to_host.destination;
   const bool elsewhere = hosts_.is_elsewhere(f, frame);
   const std::uint64_t owed_in_all = elsewhere ? owed_by(f) : 0;
   const std::uint64_t in_order = f.endpoint.received().in_order_end();
   const HostWindows::Means means = windows_.means(f);
-  if (moving_ != slot) windows_.adjust(f, means, ahead_of(f, now), now);
-  const tcp::EcnField ecn = tcp::ecn_field(frame.ip.traffic_class);
+  if (visit == Visit::kBegins) windows_.adjust(f, means, ahead_of(f, now), now);
   // A promised window is not taken back, and many windows together may promise more memory than
   // there is. If a payload would take the room that the streams need to drain, it counts as lost,
-  // and the host retransmits it.
-  f.endpoint.set_frugal(windows_.crowds_streams(f, means, payload.size()));
+  // and the host retransmits it. If memory is short, each segment is checked by itself.
+  bool crowds = windows_.crowds_streams(f, means, room_of(segments, arena_of(f.peer)));
+  if (crowds) {
+    segments = segments.first(1);
+    crowds = windows_.crowds_streams(f, means, payload.size());
+  }
+  f.endpoint.set_frugal(crowds);
   const std::uint64_t unstored = tcp_counters_.unstored_bytes_in;
   const std::uint64_t repeated = tcp_counters_.duplicate_bytes_in;
-  const auto urgent = header.has(wire::TcpFlags::kUrg)
-                          ? f.endpoint.urgent_mark_of(header, payload.size())
+  const auto urgent = header->has(wire::TcpFlags::kUrg)
+                          ? f.endpoint.urgent_mark_of(*header, payload.size())
                           : std::nullopt;
   const std::uint32_t stray = f.endpoint.stray_answers();
   f.endpoint.leave_questions(may_ask(f, session_of(f)));
-  const tcp::Acceptance acceptance = f.endpoint.handle_segment(header, payload, now, ecn);
+  const auto [taken, acceptance] = f.endpoint.handle_segments(segments, now);
   if (tcp_counters_.unstored_bytes_in > unstored) counters_.add(Counter::kDroppedMemoryLow);
   const bool repeats = tcp_counters_.duplicate_bytes_in > repeated;
   if (repeats) ++f.make_rare().lan.repeated;
@@ -102,76 +126,30 @@ void FlowRelay::handle_segment(std::uint32_t slot, const Frame& frame,
         static_cast<std::uint16_t>(f.stray_answers + f.endpoint.stray_answers() - stray);
   }
   if (has_stray_answer(f)) servers_.doubt(f, now);
-  if (is_accepted) {
-    if (elsewhere) [[unlikely]] {
-      const bool brings = f.endpoint.received().in_order_end() > in_order;
-      hosts_.follow_to(f, frame.ethernet,
-                       owed_by(f) < owed_in_all ? HostTracker::MacObservation::kAcknowledges
-                       : brings                 ? HostTracker::MacObservation::kBrings
-                                                : HostTracker::MacObservation::kNone,
-                       now);
-    }
-    if (repeats) hosts_.note_repeat(f, now);
-    hear_question(f, session_of(f), counters_, now);
-    // The host repeats its SYN. Its first SYN was answered at once, so that answer did not reach
-    // it.
-    const bool is_answered = f.modes.handshake == config::HandshakeMode::kLocal;
-    if (header.opens_connection() && is_answered && f.to_host.destination == used) {
-      hosts_.seek_host(f, now);
-    }
-    f.trimmed = false;
-    if (!payload.empty()) note_payload(f, f.heat(now), now);
-    if (!payload.empty() || header.has(wire::TcpFlags::kSyn)) {
-      f.host_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
-    }
-    // An answer to a probe of the host's closed window is no progress: other flows may need the
-    // memory.
-    if (!only_owes(f, session_of(f)) || f.endpoint.unacknowledged() < owed) note_activity(f, now);
+  if (!is_accepted) return taken;
+  if (elsewhere) [[unlikely]] {
+    const bool brings = f.endpoint.received().in_order_end() > in_order;
+    hosts_.follow_to(f, frame.ethernet,
+                     owed_by(f) < owed_in_all ? HostTracker::MacObservation::kAcknowledges
+                     : brings                 ? HostTracker::MacObservation::kBrings
+                                              : HostTracker::MacObservation::kNone,
+                     now);
   }
-  moving_ = slot;
-}
-
-std::size_t FlowRelay::handle_in_order(std::uint32_t slot, const Frame& frame,
-                                       const wire::TcpHeader& header,
-                                       std::span<const ConstBytes> payloads, Instant now) {
-  epochs_.catch_up(slot, now);
-  Flow& f = flow(slot);
-  if (f.endpoint.state() != tcp::State::kEstablished) return 0;
-  // If memory is short, each segment is checked by itself. Together the segments may touch two
-  // blocks more than their bytes fill: the block before these bytes, and one more behind them.
-  std::size_t size = 2 * arena_of(f.peer).block_size();
-  for (const ConstBytes payload : payloads) size += payload.size();
-  const HostWindows::Means means = windows_.means(f);
-  if (windows_.crowds_streams(f, means, size)) return 0;
-  if (moving_ != slot) windows_.adjust(f, means, ahead_of(f, now), now);
-  f.endpoint.set_frugal(false);
-  const std::uint64_t unstored = tcp_counters_.unstored_bytes_in;
-  const std::size_t taken = f.endpoint.handle_in_order(header, payloads, now);
-  if (taken == 0) return 0;
-  if (tcp_counters_.unstored_bytes_in > unstored) counters_.add(Counter::kDroppedMemoryLow);
-  if (has_stray_answer(f)) servers_.doubt(f, now);
-  hosts_.follow_host(f, frame, HostTracker::MacObservation::kBrings, now);
-  note_payload(f, f.heat(now), now);
-  f.host_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
-  note_activity(f, now);
-  moving_ = slot;
-  return taken;
-}
-
-std::size_t FlowRelay::handle_acknowledgments(std::uint32_t slot, const Frame& frame,
-                                              std::span<const wire::TcpHeader* const> headers,
-                                              Instant now) {
-  epochs_.catch_up(slot, now);
-  Flow& f = flow(slot);
-  const std::size_t taken = f.endpoint.handle_acknowledgments(headers, now);
-  if (taken == 0) return 0;
-  const HostWindows::Means means = windows_.means(f);
-  if (moving_ != slot) windows_.adjust(f, means, ahead_of(f, now), now);
-  f.endpoint.set_frugal(windows_.crowds_streams(f, means, 0));
-  hosts_.follow_host(f, frame, HostTracker::MacObservation::kAcknowledges, now);
-  f.heat(now);
-  note_activity(f, now);
-  moving_ = slot;
+  if (repeats) hosts_.note_repeat(f, now);
+  hear_question(f, session_of(f), counters_, now);
+  // The host repeats its SYN. Its first SYN was answered at once, so that answer did not reach it.
+  const bool is_answered = f.modes.handshake == config::HandshakeMode::kLocal;
+  if (header->opens_connection() && is_answered && f.to_host.destination == used) {
+    hosts_.seek_host(f, now);
+  }
+  f.trimmed = false;
+  if (!payload.empty()) note_payload(f, f.heat(now), now);
+  if (!payload.empty() || header->has(wire::TcpFlags::kSyn)) {
+    f.host_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
+  }
+  // An answer to a probe of the host's closed window is no progress: other flows may need the
+  // memory.
+  if (!only_owes(f, session_of(f)) || f.endpoint.unacknowledged() < owed) note_activity(f, now);
   return taken;
 }
 

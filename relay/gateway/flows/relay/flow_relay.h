@@ -50,27 +50,20 @@ class FlowRelay final : public stp::StreamSource, public LanReportReader {
   LateSegments& late() { return late_; }
   PeerEpochs& epochs() { return epochs_; }
   HostTracker& hosts() { return hosts_; }
+  FlowTransfer& transfer() { return transfer_; }
   RoomMaker& room_maker() { return maker_; }
   const FlowRoom& room() const { return room_; }
 
   // --- a flow goes on --------------------------------------------------------------------------
-  // The flow moves on when settle_unless() allows it, so that consecutive segments of one flow move
-  // it on only once.
-  void handle_segment(std::uint32_t slot, const Frame& frame, const wire::TcpHeader& header,
-                      ConstBytes payload, Instant now);
-  // The same for consecutive segments that differ as tcp::Endpoint::handle_in_order() says. Returns
-  // how many of them it has handled. `frame` and `header` are those of the first segment.
-  std::size_t handle_in_order(std::uint32_t slot, const Frame& frame, const wire::TcpHeader& header,
-                              std::span<const ConstBytes> payloads, Instant now);
-  // The same for pure ACKs, as tcp::Endpoint::handle_acknowledgments() says.
-  std::size_t handle_acknowledgments(std::uint32_t slot, const Frame& frame,
-                                     std::span<const wire::TcpHeader* const> headers, Instant now);
-  bool is_settled() const { return moving_ == kNoSlot; }
-  // Call this before anything else, except for a further segment of the flow in `slot`.
-  void settle_unless(std::uint32_t slot, Instant now) {
-    if (moving_ != slot && moving_ != kNoSlot)
-      transfer_.advance(std::exchange(moving_, kNoSlot), now);
-  }
+  // Segments of the flow's host that came one behind the other. `frame` is that of the first. The
+  // other frames have the same Ethernet header, traffic class and hop limit. Returns whether the
+  // flow must move on: after its last segment, and before anything else, the caller calls
+  // transfer().advance(). Before an RST it calls that, too, as the segments before the RST may have
+  // completed the handshake. kGoesOn: the flow has had segments since it last moved on.
+  enum class Visit : std::uint8_t { kBegins, kGoesOn };
+  [[nodiscard]] bool handle_segments(std::uint32_t slot, const Frame& frame,
+                                     std::span<const tcp::Segment> segments, Visit visit,
+                                     Instant now);
   // An ICMP error from the host's LAN: a segment of ours did not reach the host, or was too big.
   void handle_icmp_error(std::uint32_t slot, const Frame& frame, Instant now);
   // An event of a flow's stream.
@@ -127,6 +120,8 @@ class FlowRelay final : public stp::StreamSource, public LanReportReader {
   std::optional<FlowSnapshot> snapshot(std::uint64_t id, Instant now);
 
  private:
+  std::size_t take_segments(Flow& f, const Frame& frame, std::span<const tcp::Segment> segments,
+                            Visit visit, Instant now);
   std::size_t poll_some(std::span<const MutableBytes> rooms, std::span<Polled> polled, Instant now);
   std::size_t poll_flow(std::uint32_t slot, std::span<const MutableBytes> rooms,
                         std::span<Polled> polled, Instant now);
@@ -164,7 +159,6 @@ class FlowRelay final : public stp::StreamSource, public LanReportReader {
   FlowStore& flows_ = parts_.flows;
   HostWindows& windows_ = parts_.windows;
   TcpFrames frames_;
-  std::uint32_t moving_ = kNoSlot;  // it has had segments, and has not moved on yet
   bool is_shutting_down_ = false;
 };
 

@@ -36,10 +36,6 @@ class HostTracker {
     kBrings,        // new data
     kNone,
   };
-  void follow_host(Flow& f, const Frame& frame, MacObservation news, Instant now) {
-    if (is_elsewhere(f, frame)) [[unlikely]]
-      follow_to(f, frame.ethernet, news, now);
-  }
   static bool is_elsewhere(const Flow& f, const Frame& frame) {
     return f.seeks_host || frame.ethernet.reversed() != f.to_host;
   }

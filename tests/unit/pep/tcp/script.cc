@@ -1,6 +1,7 @@
 #include "tests/unit/pep/tcp/script.h"
 
 #include <iostream>
+#include <span>
 #include <sstream>
 
 namespace satrelay::tcp::test {
@@ -157,34 +158,20 @@ Acceptance Script::in(const std::string& line) {
       header, payload, now_, line.ends_with(" ce") ? EcnField::kMarked : EcnField::kNotCapable);
 }
 
-std::size_t Script::in_order(const std::vector<std::string>& lines) {
-  std::vector<wire::TcpHeader> headers;
-  std::vector<std::vector<std::byte>> bytes(lines.size());
-  std::vector<ConstBytes> payloads;
+std::size_t Script::in_train(const std::vector<std::string>& lines) {
+  std::vector<wire::TcpHeader> headers(lines.size());
+  std::vector<std::vector<std::byte>> payloads(lines.size());
+  std::vector<Segment> segments;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    headers.push_back(parse(lines[i], bytes[i]));
-    payloads.emplace_back(bytes[i]);
+    headers[i] = parse(lines[i], payloads[i]);
+    segments.push_back({.header = &headers[i], .payload = payloads[i]});
   }
-  const std::size_t taken = endpoint_->handle_in_order(headers.front(), payloads, now_);
-  for (std::size_t i = taken; i < lines.size(); ++i) {
-    endpoint_->handle_segment(headers[i], payloads[i], now_);
+  const std::size_t first = endpoint_->handle_segments(segments, now_).count;
+  std::span<const Segment> rest(segments);
+  for (rest = rest.subspan(first); !rest.empty();) {
+    rest = rest.subspan(endpoint_->handle_segments(rest, now_).count);
   }
-  return taken;
-}
-
-std::size_t Script::acknowledgments(const std::vector<std::string>& lines) {
-  std::vector<wire::TcpHeader> headers;
-  std::vector<const wire::TcpHeader*> train;
-  std::vector<std::byte> none;
-  headers.reserve(lines.size());
-  train.reserve(lines.size());
-  for (const std::string& line : lines) headers.push_back(parse(line, none));
-  for (const wire::TcpHeader& header : headers) train.push_back(&header);
-  const std::size_t taken = endpoint_->handle_acknowledgments(train, now_);
-  for (std::size_t i = taken; i < headers.size(); ++i) {
-    endpoint_->handle_segment(headers[i], {}, now_);
-  }
-  return taken;
+  return first;
 }
 
 std::vector<std::string> Script::out_train(std::size_t most) {

@@ -52,11 +52,8 @@ class Script {
   void connect(const std::string& offer);
   // A segment from the peer. Its payload follows pattern().
   Acceptance in(const std::string& line);
-  // Segments that follow each other. The endpoint handles some of them at once, and the others one
-  // by one. Returns how many it handled at once.
-  std::size_t in_order(const std::vector<std::string>& lines);
-  // The same for pure ACKs.
-  std::size_t acknowledgments(const std::vector<std::string>& lines);
+  // Segments that come at once. Returns how many of them the endpoint took first.
+  std::size_t in_train(const std::vector<std::string>& lines);
   // The next segment of the endpoint, or "-".
   std::string out();
   // All segments that the endpoint has to send now.
