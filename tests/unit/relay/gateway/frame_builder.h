@@ -81,4 +81,26 @@ inline FrameBytes udp_frame(std::string_view from, std::string_view to, std::uin
   return ip_frame(ethernet, ip, datagram);
 }
 
+struct StpPath {
+  MacAddress from_mac;
+  MacAddress to_mac;
+  IpAddress from;
+  IpAddress to;
+  std::uint16_t port = 7878;
+};
+
+inline FrameBytes stp_frame(ConstBytes packet, const StpPath& path) {
+  wire::EthernetHeader ethernet;
+  ethernet.source = path.from_mac;
+  ethernet.destination = path.to_mac;
+  wire::IpHeader ip;
+  ip.source = path.from;
+  ip.destination = path.to;
+  ip.protocol = wire::kProtocolUdp;
+  FrameBytes datagram(wire::kUdpHeaderSize + packet.size());
+  wire::write_udp({path.port, path.port, static_cast<std::uint16_t>(datagram.size()), 0}, datagram);
+  std::copy(packet.begin(), packet.end(), datagram.begin() + wire::kUdpHeaderSize);
+  return ip_frame(ethernet, ip, datagram);
+}
+
 }  // namespace satrelay::gateway
