@@ -1,6 +1,7 @@
 #include "relay/dpdk/device/port.h"
 
 #include <stdexcept>
+#include <utility>
 
 #include "relay/dpdk/device/device_arguments.h"
 
@@ -21,22 +22,36 @@ const std::string& device_name(const config::Port& config) {
   return config.interface;
 }
 
+std::string text_of(const std::string& name, const config::Port& config) {
+  return name + ": " + describe(config);
+}
+
+std::unique_ptr<Device> opened(const std::string& name, const config::Port& config,
+                               PacketPool& pool, const Spread& spread) {
+  try {
+    return open_device(name, config, pool, spread);
+  } catch (const std::exception& error) {
+    throw std::runtime_error("port " + text_of(name, config) + ": " + error.what());
+  }
+}
+
 }  // namespace
 
 Port::Port(const std::string& name, const config::Port& config, PacketPool& pool,
            const Spread& spread)
-    : name_(name), config_(config), watch_(device_name(config)) {
-  try {
-    device_ = open_device(name_, config_, pool, spread);
-  } catch (const std::exception& error) {
-    throw std::runtime_error("port " + description() + ": " + error.what());
-  }
-  tx_down_.resize(queues());
+    : Port(name, config, opened(name, config, pool, spread)) {}
+
+Port::Port(const std::string& name, const config::Port& config, std::unique_ptr<Device> device)
+    : name_(name),
+      config_(config),
+      device_(std::move(device)),
+      tx_down_(device_->queues()),
+      watch_(device_name(config)) {
   const InterfaceView view = device_->view();
   link_ = LinkState{.up = view.is_running, .gone = !view.is_there, .megabits = view.megabits};
 }
 
-std::string Port::description() const { return name_ + ": " + describe(config_); }
+std::string Port::description() const { return text_of(name_, config_); }
 
 std::size_t Port::send(Burst& burst, unsigned queue) {
   const std::size_t offered = burst.size();

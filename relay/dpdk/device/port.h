@@ -37,6 +37,8 @@ class Port {
   // that was started with this port.
   Port(const std::string& name, const config::Port& config, PacketPool& pool,
        const Spread& spread = {});
+  // Has a device that is open already.
+  Port(const std::string& name, const config::Port& config, std::unique_ptr<Device> device);
   Port(const Port&) = delete;
   Port& operator=(const Port&) = delete;
 

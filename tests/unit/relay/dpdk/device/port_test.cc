@@ -1,4 +1,5 @@
-// A port on shared memory (memif), and another program at its other end.
+// A port and its device: first a device of the test, then shared memory (memif) with another
+// program at its other end.
 #include "relay/dpdk/device/port.h"
 
 #include <gtest/gtest.h>
@@ -9,6 +10,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -22,7 +24,122 @@
 namespace satrelay::dpdk::port_test {
 namespace {
 
+// A device that does what the test says.
+class FakeDevice final : public Device {
+ public:
+  struct Script {
+    InterfaceView view;
+    std::string refusal;  // why it does not bind to a successor; empty: it does
+    std::size_t sent = 0;
+    int bound = 0;
+    int came_up = 0;
+  };
+  FakeDevice(Script& script, bool keeps_frames) : script_(script) {
+    facts_.keeps_frames = keeps_frames;
+  }
+  unsigned queues() const override { return 2; }
+  MacAddress mac() const override { return {}; }
+  std::optional<int> wait_descriptor(unsigned) const override { return std::nullopt; }
+  std::size_t receive(Burst&, unsigned) override { return 0; }
+  std::size_t send(Burst& burst, unsigned) override {
+    script_.sent += burst.size();
+    return burst.clear();
+  }
+  PortStats queue_stats(unsigned queue) const override {
+    PortStats stats;
+    stats.tx_frames = 10 + queue;
+    return stats;
+  }
+  PortStats device_stats() const override {
+    PortStats stats;
+    stats.rx_frames = 100;
+    return stats;
+  }
+  std::uint64_t missed(unsigned) const override { return 0; }
+  InterfaceView view() const override { return script_.view; }
+  void bind_to_successor() override {
+    if (!script_.refusal.empty()) throw std::runtime_error(script_.refusal);
+    ++script_.bound;
+    script_.view = {};
+  }
+  void on_up() override { ++script_.came_up; }
+
+ private:
+  Script& script_;
+};
+
+class PortTest : public PacketTest {
+ protected:
+  Port port_on(bool keeps_frames) {
+    return {"lan", config_, std::make_unique<FakeDevice>(script_, keeps_frames)};
+  }
+  std::size_t send(Port& port, unsigned queue = 0) {
+    Burst burst;
+    for (int i = 0; i < 3; ++i) burst.push(packet_of(64, 0));
+    return port.send(burst, queue);
+  }
+  static constexpr Instant at(std::int64_t s) { return Instant() + Duration::seconds(s); }
+
+  config::Port config_;
+  FakeDevice::Script script_;
+};
+
+TEST_F(PortTest, WithoutALinkADeviceThatKeepsFramesGetsNone) {
+  Port port = port_on(true);
+  EXPECT_TRUE(port.link().up);
+  EXPECT_EQ(send(port), 3U);
+  EXPECT_EQ(script_.sent, 3U);
+  script_.view.is_running = false;
+  port.look(at(1));
+  EXPECT_FALSE(port.link().up);
+  EXPECT_EQ(send(port, 1), 3U) << "taken, and dropped";
+  EXPECT_EQ(script_.sent, 3U);
+  EXPECT_EQ(port.queue_stats(0).tx_down, 0U);
+  EXPECT_EQ(port.queue_stats(1).tx_down, 3U);
+  script_.view.is_running = true;
+  port.look(at(2));
+  EXPECT_EQ(script_.came_up, 1);
+  EXPECT_EQ(send(port), 3U);
+  EXPECT_EQ(script_.sent, 6U);
+}
+
+TEST_F(PortTest, WithoutALinkAnotherDeviceDecidesItself) {
+  Port port = port_on(false);
+  script_.view.is_running = false;
+  port.look(at(1));
+  EXPECT_EQ(send(port), 3U);
+  EXPECT_EQ(script_.sent, 3U);
+}
+
+TEST_F(PortTest, AnInterfaceThatIsBackIsUsedAgain) {
+  Port port = port_on(false);
+  port.look(at(1));
+  script_.view = {
+      .is_there = false, .name = "", .is_enabled = false, .is_running = false, .objections = {}};
+  port.look(at(2));
+  EXPECT_TRUE(port.link().gone);
+  send(port);
+  EXPECT_EQ(script_.sent, 0U);
+  EXPECT_EQ(port.stats().tx_down, 3U);
+  script_.view.has_successor = true;
+  port.look(at(3));
+  EXPECT_EQ(script_.bound, 1);
+  EXPECT_TRUE(port.link().up);
+  EXPECT_FALSE(port.link().gone);
+  EXPECT_FALSE(port.needs_new_start());
+}
+
+TEST_F(PortTest, SumsTheCountersOfTheDeviceAndOfItsQueues) {
+  const Port port = port_on(false);
+  EXPECT_EQ(port.stats().rx_frames, 100U);
+  EXPECT_EQ(port.stats().tx_frames, 21U);
+  EXPECT_EQ(port.queue_stats(1).tx_frames, 11U);
+}
+
 class MemifPortTest : public PacketTest {
+ public:
+  ~MemifPortTest() override { std::filesystem::remove_all(folder_); }
+
  protected:
   MemifPortTest() {
     eal();
@@ -30,7 +147,6 @@ class MemifPortTest : public PacketTest {
     if (::mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no folder");
     folder_ = folder;
   }
-  ~MemifPortTest() override { std::filesystem::remove_all(folder_); }
   std::string socket() const { return folder_ / "memif.sock"; }
 
   std::filesystem::path folder_;
