@@ -78,9 +78,8 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
       arena(blocks),
       now(start),
       handshake(handshake_config(settings), start),
-      own_budget(settings.hello_budget == nullptr ? std::make_unique<HelloBudget>(1) : nullptr),
-      budget(own_budget ? *own_budget : *settings.hello_budget),
-      who{own_budget ? 0 : settings.budget_peer, settings.lane},
+      hello_turns(settings.hello_budget, {settings.budget_peer, settings.lane},
+                  settings.handshake_budgets),
       protection(settings.security, settings.lane, settings.opens_even_streams,
                  settings.datagram_size),
       newcomer(settings.security, settings.lane, settings.opens_even_streams,
@@ -190,9 +189,7 @@ void Session::Impl::close() {
   // No other peer is accepted any more. So no secret is needed, and no mismatch of secrets matters.
   key_exchange.reset();
   held.clear();
-  budget.offers.leave(who);
-  budget.without_mac.leave(who);
-  budget.answers.leave(who);
+  hello_turns.stop_reading();
   key_mismatch = {};
   newcomer.clear();
   state = PeerState::kClosed;
@@ -550,6 +547,7 @@ std::uint64_t Session::visited() const { return impl_->work.total(); }
 Counters Session::counters() const {
   Counters counters = impl_->counters;
   // Each of the two objects has counted keys while it was the session's.
+  counters.hellos_delayed = impl_->hello_turns.delayed();
   counters.keys_in = impl_->protection.keys_in() + impl_->newcomer.keys_in();
   counters.keys_out = impl_->protection.keys_out() + impl_->newcomer.keys_out();
   if (impl_->fec != nullptr) {

@@ -21,12 +21,12 @@
 #include "pep/base/containers/reassembler.h"
 #include "pep/base/time.h"
 #include "pep/base/units.h"
-#include "pep/control/budget.h"
 #include "pep/control/pacer.h"
 #include "pep/control/rate_controller.h"
 #include "pep/schedule/class_set.h"
 #include "pep/schedule/host_share.h"
 #include "pep/schedule/turn.h"
+#include "pep/stp/connection/handshake_budgets.h"
 #include "pep/stp/connection/security.h"
 #include "pep/stp/counters.h"
 #include "pep/stp/path/rate_cuts.h"
@@ -40,13 +40,6 @@ namespace satrelay::stp {
 
 class HelloBudget;
 class SharedRepairs;
-
-// Limits what HELLOs and CLOSEs of all sessions on a carrier take of it; nullptr: no limit.
-struct HandshakeBudgets {
-  control::Budget* hellos = nullptr;   // HELLOs that answer no HELLO
-  control::Budget* answers = nullptr;  // answers, and HELLOs to a peer that is alive
-  control::Budget* closes = nullptr;
-};
 
 struct Config {
   std::uint64_t boot_epoch = 0;  // larger at each start of this gateway (clock, nanoseconds)

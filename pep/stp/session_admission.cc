@@ -1,4 +1,4 @@
-// Which HELLOs are read, and when ours leave. A HELLO costs its sender nothing, but its reader a
+// Which HELLOs are read. A HELLO costs its sender nothing, but its reader a
 // multiplication on a curve. So HELLOs of strangers are found out before: by their MAC, by their
 // number, and by turns that all sessions of a worker share (docs/stp.md section 16).
 #include "pep/stp/session_impl.h"
@@ -74,16 +74,16 @@ bool Session::Impl::admit_with_mac(const ReceivedHello& hello) {
     return false;
   }
   if (key_exchange->answers_offer(hello.keys)) {
-    answers_acceptance = !owes_answer || answers_acceptance;
+    hello_turns.on_acceptance();
     return true;
   }
   if (hello.keys.offer.empty() && !key_exchange->is_accepted_by(hello.keys)) return true;
   const HeldHello::Claim claim = {
       .has_mac = true, .epoch = hello.frame.epoch, .number = hello.number};
   const bool is_newest = held.empty() || claim > held.claim();
-  if (is_newest && budget.offers.take(who, now)) {
+  if (is_newest && hello_turns.budget().offers.take(hello_turns.who(), now)) {
     held.clear();
-    answers_acceptance = false;
+    hello_turns.on_turn();
     return true;
   }
   hold(hello, claim);
@@ -92,12 +92,12 @@ bool Session::Impl::admit_with_mac(const ReceivedHello& hello) {
 
 // The HELLO is of an older build, or of any other sender.
 bool Session::Impl::admit_without_mac(const ReceivedHello& hello) {
-  if (budget.expects_mac(who.peer, now)) {
+  if (hello_turns.budget().expects_mac(hello_turns.who().peer, now)) {
     ++counters.hellos_without_mac;
     return false;
   }
-  if (held.empty() && budget.without_mac.take(who, now)) {
-    answers_acceptance = false;
+  if (held.empty() && hello_turns.budget().without_mac.take(hello_turns.who(), now)) {
+    hello_turns.on_turn();
     return true;
   }
   const std::uint64_t unread = counters.hellos_unread;
@@ -118,68 +118,12 @@ void Session::Impl::hold(const ReceivedHello& hello, const HeldHello::Claim& cla
 }
 
 void Session::Impl::hear_held_hello() {
-  if (!held_turns().take(who, now)) return;
-  answers_acceptance = false;
+  if (!held_turns().take(hello_turns.who(), now)) return;
+  hello_turns.on_turn();
   const std::vector<std::byte> packet = held.take();
   const auto hello = parse_hello_packet(packet, parse_header(packet)->number);
   if (!hello || !is_of_interest(hello->frame)) return;
   hear_hello(*hello);
-}
-
-// --- our own -----------------------------------------------------------------------------------
-
-Instant Session::Impl::in_turn(const Turns& turns, Instant at) const {
-  return turns.waits(who) ? later(at, turns.due(who)) : at;
-}
-
-Instant Session::Impl::next_hello() const {
-  Instant at = handshake.next_hello();
-  if (at.is_never()) return at;
-  const control::BudgetPlace& place = hello_answers() ? answer_place : hello_place;
-  at = later(later(at, path().gate.control_opens_at(kHelloRoom)), place.at(hello_octets()));
-  return hello_is_free() ? at : in_turn(hello_turns(), at);
-}
-
-Instant Session::Impl::next_close() const {
-  if (!close_sequence.due()) return Instant::never();
-  const Instant at = later(later(now, path().gate.control_opens_at(kCloseRoom)),
-                           close_place.at(config.handshake_budgets.closes));
-  return close_sequence.repeats() ? in_turn(budget.ours, at) : at;
-}
-
-control::Budget* Session::Impl::hello_octets() const {
-  return hello_answers() ? config.handshake_budgets.answers : config.handshake_budgets.hellos;
-}
-
-// The first HELLO of a session, and an answer to a HELLO that had its turn, leave at once. An
-// answer to an acceptance waits for a turn: otherwise a holder of the secret could accept the offer
-// in each such answer, without end.
-bool Session::Impl::hello_leaves() {
-  if (!handshake.hello_due(now) || !path().gate.control_open(now, kHelloRoom)) return false;
-  control::BudgetPlace& place = hello_answers() ? answer_place : hello_place;
-  control::Budget* octets = hello_octets();
-  const ByteCount size = path().gate.accounted(kHelloRoom);
-  if (!place.has_come(octets, size, now) || !(hello_is_free() || take_turn(hello_turns())))
-    return false;
-  place.use(octets, size, now);
-  return true;
-}
-
-bool Session::Impl::close_leaves() {
-  if (!close_sequence.due() || !path().gate.control_open(now, kCloseRoom)) return false;
-  control::Budget* octets = config.handshake_budgets.closes;
-  const ByteCount size = path().gate.accounted(kCloseRoom);
-  if (!close_place.has_come(octets, size, now)) return false;
-  if (close_sequence.repeats() && !take_turn(budget.ours)) return false;
-  close_place.use(octets, size, now);
-  return true;
-}
-
-bool Session::Impl::take_turn(Turns& turns) {
-  const bool waited = turns.waits(who);
-  if (turns.take(who, now)) return true;
-  if (!waited) ++counters.hellos_delayed;
-  return false;
 }
 
 }  // namespace satrelay::stp

@@ -12,7 +12,8 @@ void Session::Impl::hear_hello(const ReceivedHello& received) {
     if (!reading) return;
     hello = reading->hello;
     session_keys = reading->keys;
-    if (session_keys && received.keys.has_mac) budget.on_mac_proved(who.peer, now);
+    if (session_keys && received.keys.has_mac)
+      hello_turns.budget().on_mac_proved(hello_turns.who().peer, now);
   }
   handshake.expire(now);
   const std::uint64_t known_newcomer = handshake.newcomer();
@@ -93,7 +94,7 @@ std::optional<KeyExchange::Reading> Session::Impl::read_keys(const ReceivedHello
   switch (reading.verdict) {
     case Verdict::kAuthentic:
       key_mismatch.on_heard();
-      owes_answer = true;
+      hello_turns.owe_answer();
       return reading;
     case Verdict::kRepeated:
       if (hello.keys.has_mac) handshake.on_repeated(hello.frame.epoch, now);
@@ -101,7 +102,7 @@ std::optional<KeyExchange::Reading> Session::Impl::read_keys(const ReceivedHello
       // an offer.
       if (hello.frame.answer_wanted) {
         handshake.answer_stranger(now);
-        if (!hello.keys.offer.empty()) owes_answer = true;
+        if (!hello.keys.offer.empty()) hello_turns.owe_answer();
       }
       break;
     case Verdict::kForged:
@@ -156,7 +157,7 @@ std::size_t Session::Impl::send_hello(MutableBytes out) {
     keys.has_mac = true;
     if (!keys.accept.empty()) keys.accepted = key_exchange->accepted();
   }
-  owes_answer = answers_acceptance = false;
+  hello_turns.on_hello_sent();
   PacketBuilder packet(out, kTrailerSize);
   write_hello(packet.frames(), hello, keys);
   PacketHeader header;

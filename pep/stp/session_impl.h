@@ -2,7 +2,7 @@
 // belongs to one peer is an Association and its Streams, which are built anew for the next.
 //
 // session.cc has the states of the peer and the public functions; session_admission.cc, which
-// HELLOs are read and when ours leave; session_handshake.cc, the content of HELLOs;
+// HELLOs are read; session_handshake.cc, the content of HELLOs;
 // session_receive.cc, the receiving side; session_send.cc, the sending side; session_run.cc, runs
 // of packets; session_fec.cc, repairs; session_timers.cc, timers.
 #pragma once
@@ -19,8 +19,8 @@
 #include "pep/stp/connection/close_sequence.h"
 #include "pep/stp/connection/handshake.h"
 #include "pep/stp/connection/held_hello.h"
-#include "pep/stp/connection/hello_budget.h"
 #include "pep/stp/connection/hello_memory.h"
+#include "pep/stp/connection/hello_turns.h"
 #include "pep/stp/connection/key_exchange.h"
 #include "pep/stp/connection/key_mismatch_timer.h"
 #include "pep/stp/connection/protection.h"
@@ -89,18 +89,14 @@ struct Session::Impl {
   template <typename Visit>
   void visit_timers(Visit&& visit) const;
   void run_timers();
-  void run_loss_timer() { recovery().run_timer(); }
   void run_fec();
   void run_probe_timer();
   void suspect_peer();
-  void run_memory_check() { streams->check_memory(now); }
   void run_linger();
-  void run_path_timer() { path().mtu.handle_timeout(now); }
-  void forget_old_key() { protection.expire(now); }
   Instant next_timeout() const;
   Instant next_departure() const;
 
-  // --- which HELLOs are read, and when ours leave (session_admission.cc)
+  // --- which HELLOs are read (session_admission.cc)
   struct ReceivedHello {
     ConstBytes packet;
     std::uint32_t number = 0;
@@ -115,25 +111,13 @@ struct Session::Impl {
   bool admit_with_mac(const ReceivedHello& hello);
   bool admit_without_mac(const ReceivedHello& hello);
   void hold(const ReceivedHello& hello, const HeldHello::Claim& claim);
-  Turns& held_turns() { return held.claim().has_mac ? budget.offers : budget.without_mac; }
-  const Turns& held_turns() const {
-    return held.claim().has_mac ? budget.offers : budget.without_mac;
+  // The turns that the held HELLO waits for.
+  Turns& held_turns() const {
+    return held.claim().has_mac ? hello_turns.budget().offers : hello_turns.budget().without_mac;
   }
   void hear_held_hello();
-  // Whether the next HELLO needs no turn: it is the first of the session, or answers a HELLO that
-  // had its turn.
-  bool hello_is_free() const {
-    return handshake.hello_number() == 0 || (owes_answer && !answers_acceptance);
-  }
-  Turns& hello_turns() { return owes_answer ? budget.answers : budget.ours; }
-  const Turns& hello_turns() const { return owes_answer ? budget.answers : budget.ours; }
-  bool hello_leaves();
-  bool close_leaves();
-  bool take_turn(Turns& turns);
-  Instant next_hello() const;
-  Instant next_close() const;
-  // When our turn comes for a packet that is due at `at`.
-  Instant in_turn(const Turns& turns, Instant at) const;
+  HelloTurns::Peer greeted() const { return {handshake, state == PeerState::kAlive}; }
+  Instant next_hello() const { return hello_turns.next_hello(greeted(), path().gate); }
 
   // --- the content of HELLOs (session_handshake.cc)
   void hear_hello(const ReceivedHello& received);
@@ -207,14 +191,6 @@ struct Session::Impl {
     return association->received.next() > 0 && now >= path().feedback.due() &&
            path().gate.carrier_open(now);
   }
-  // UDP payload that no HELLO and no CLOSE exceeds.
-  static constexpr std::size_t kHelloRoom = 352, kCloseRoom = 64;
-  // Whether a due HELLO answers the peer's, or goes to a peer that is alive. Then it does not wait
-  // behind HELLOs that perhaps no peer receives.
-  bool hello_answers() const {
-    return state == PeerState::kAlive || owes_answer || handshake.owes_answer();
-  }
-  control::Budget* hello_octets() const;
   bool credits_wait() const;
   bool control_waits() const;
   bool data_allowed() const;
@@ -270,17 +246,12 @@ struct Session::Impl {
   PeerState state = PeerState::kConnecting;
   Instant alive_since;  // valid while the state is kAlive
   CloseSequence close_sequence;
-  control::BudgetPlace hello_place, answer_place, close_place;
   Handshake handshake;
   std::optional<KeyExchange> key_exchange;  // only in a session that encrypts
-  std::unique_ptr<HelloBudget> own_budget;  // only in a session that shares none
-  HelloBudget& budget;
-  Turns::Who who;  // this session, for the budget
+  HelloTurns hello_turns;
   HelloMemory hello_memory;
   HeldHello held;
-  bool owes_answer = false;         // owed to an authentic HELLO with keys
-  bool answers_acceptance = false;  // that HELLO was read without a turn, as it accepts our offer
-  bool newcomer_has_mac = false;    // the newcomer's HELLO had a MAC
+  bool newcomer_has_mac = false;  // the newcomer's HELLO had a MAC
   KeyMismatchTimer key_mismatch;
   Protection protection;
   Protection newcomer;  // for the newcomer's session, if it proves to be the peer

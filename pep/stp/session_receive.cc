@@ -274,7 +274,7 @@ std::optional<Session::Impl::Opened> Session::Impl::open_of_newcomer(ConstBytes 
   if (!frames) return std::nullopt;
   handshake.establish_newcomer();
   if (key_exchange) {
-    if (newcomer_has_mac) budget.on_mac_proved(who.peer, now);
+    if (newcomer_has_mac) hello_turns.budget().on_mac_proved(hello_turns.who().peer, now);
     key_exchange->settle(handshake.peer().epoch);
     // An acceptance of it would only prove that its sender was there before.
     key_exchange->withdraw_offer();

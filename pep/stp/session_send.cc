@@ -69,10 +69,10 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
   if (out.size() < kMinDatagram) return 0;
   const bool goes_on = std::exchange(goes_on_at, Instant::never()) == now;
   if (state == PeerState::kClosed && close_sequence.said())
-    return close_leaves() ? send_close(out) : 0;
+    return hello_turns.close_leaves(close_sequence, path().gate, now) ? send_close(out) : 0;
   if (!goes_on) run_timers();
   if (connected()) greet_again();
-  if (hello_leaves()) return send_hello(out);
+  if (hello_turns.hello_leaves(greeted(), path().gate, now)) return send_hello(out);
   if (!connected() || protection.is_worn_out(association->ledger.next())) return 0;
   path().gate.update(path().rtt.smoothed(), datagram_limit(), now);
   // If several sessions share the link, the part of each is not known here.

@@ -10,26 +10,27 @@ void Session::Impl::go_on() {
   work_off_repairs();
 }
 
-// All timers of an association: when each is due, and its function.
+// All timers of an association: when each is due, and what is due then.
 template <typename Visit>
 void Session::Impl::visit_timers(Visit&& visit) const {
-  visit(path().losses.deadline(), &Impl::run_loss_timer);
-  visit(fec_timeout(), &Impl::run_fec);
+  visit(path().losses.deadline(), [](Impl& s) { s.recovery().run_timer(); });
+  visit(fec_timeout(), [](Impl& s) { s.run_fec(); });
   // The packet that run_probe_timer() asks for must be able to leave, as it arms this timer again.
-  visit(later(path().probes.next_probe(), path().gate.control_opens_at()), &Impl::run_probe_timer);
+  visit(later(path().probes.next_probe(), path().gate.control_opens_at()),
+        [](Impl& s) { s.run_probe_timer(); });
   visit(state == PeerState::kAlive ? path().probes.suspect_at() : Instant::never(),
-        &Impl::suspect_peer);
-  visit(streams->memory_check(), &Impl::run_memory_check);
-  visit(streams->next_linger(), &Impl::run_linger);
-  visit(path().mtu.next_timeout(), &Impl::run_path_timer);
-  visit(protection.next_timeout(), &Impl::forget_old_key);
+        [](Impl& s) { s.suspect_peer(); });
+  visit(streams->memory_check(), [](Impl& s) { s.streams->check_memory(s.now); });
+  visit(streams->next_linger(), [](Impl& s) { s.run_linger(); });
+  visit(path().mtu.next_timeout(), [](Impl& s) { s.path().mtu.handle_timeout(s.now); });
+  visit(protection.next_timeout(), [](Impl& s) { s.protection.expire(s.now); });
 }
 
 void Session::Impl::run_timers() {
   if (!held.empty()) hear_held_hello();
   if (!connected()) return;
   visit_timers([this](Instant when, auto what) {
-    if (now >= when) (this->*what)();
+    if (now >= when) what(*this);
   });
 }
 
@@ -56,9 +57,10 @@ void Session::Impl::run_linger() {
 
 Instant Session::Impl::next_timeout() const {
   if (work_waits()) return now;
-  if (state == PeerState::kClosed && close_sequence.said()) return next_close();
+  if (state == PeerState::kClosed && close_sequence.said())
+    return hello_turns.next_close(close_sequence, path().gate, now);
   Instant at = next_hello();
-  if (!held.empty()) at = earlier(at, held_turns().due(who));
+  if (!held.empty()) at = earlier(at, held_turns().due(hello_turns.who()));
   if (!connected()) return at;
   if (protection.is_worn_out(association->ledger.next())) {
     return state == PeerState::kAlive ? earlier(at, path().probes.suspect_at()) : at;

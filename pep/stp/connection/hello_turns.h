@@ -1,0 +1,86 @@
+// When our HELLOs and CLOSEs leave. Each needs room on the carrier, a place in the carrier's
+// budgets for such packets, and most of them a turn that the sessions of a worker share
+// (docs/stp.md section 16).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "pep/base/time.h"
+#include "pep/control/budget.h"
+#include "pep/stp/connection/close_sequence.h"
+#include "pep/stp/connection/handshake.h"
+#include "pep/stp/connection/handshake_budgets.h"
+#include "pep/stp/connection/hello_budget.h"
+#include "pep/stp/connection/turns.h"
+#include "pep/stp/path/rate_gate.h"
+
+namespace satrelay::stp {
+
+class HelloTurns {
+ public:
+  // `shared`: outlives this object; nullptr: the session has a budget of its own. `who`: the
+  // session in the shared budget. `octets`: the budgets outlive this object.
+  HelloTurns(HelloBudget* shared, const Turns::Who& who, const HandshakeBudgets& octets);
+
+  // The budget of reading HELLOs, and this session in it.
+  HelloBudget& budget() const { return budget_; }
+  const Turns::Who& who() const { return who_; }
+
+  // A HELLO had its turn, and is read now.
+  void on_turn() { answers_acceptance_ = false; }
+  // A HELLO is read without a turn, since it accepts our offer.
+  void on_acceptance() { answers_acceptance_ = !owes_answer_ || answers_acceptance_; }
+  // An authentic HELLO with keys is to be answered.
+  void owe_answer() { owes_answer_ = true; }
+  void on_hello_sent() { owes_answer_ = answers_acceptance_ = false; }
+  // The session is closed, and reads no HELLO any more.
+  void stop_reading();
+
+  // What a HELLO depends on. A HELLO that answers the peer's, or goes to a peer that is alive, does
+  // not wait behind HELLOs that perhaps no peer receives.
+  struct Peer {
+    const Handshake& handshake;
+    bool is_alive = false;
+  };
+  // Whether the next HELLO leaves now. If so, it has taken its turn and its place.
+  [[nodiscard]] bool hello_leaves(const Peer& peer, const RateGate& gate, Instant now);
+  Instant next_hello(const Peer& peer, const RateGate& gate) const;
+  [[nodiscard]] bool close_leaves(const CloseSequence& close, const RateGate& gate, Instant now);
+  Instant next_close(const CloseSequence& close, const RateGate& gate, Instant now) const;
+
+  std::uint64_t delayed() const { return delayed_; }  // HELLOs and CLOSEs that had to wait
+
+ private:
+  // UDP payload that no HELLO and no CLOSE exceeds.
+  static constexpr std::size_t kHelloRoom = 352, kCloseRoom = 64;
+
+  bool answers(const Peer& peer) const {
+    return peer.is_alive || owes_answer_ || peer.handshake.owes_answer();
+  }
+  // Whether the next HELLO needs no turn: it is the first of the session, or answers a HELLO that
+  // had its turn. An answer to an acceptance waits for a turn: otherwise a holder of the secret
+  // could accept the offer in each such answer, without end.
+  bool is_free(const Peer& peer) const {
+    return peer.handshake.hello_number() == 0 || (owes_answer_ && !answers_acceptance_);
+  }
+  Turns& turns() { return owes_answer_ ? budget_.answers : budget_.ours; }
+  const Turns& turns() const { return owes_answer_ ? budget_.answers : budget_.ours; }
+  bool take_turn(Turns& turns, Instant now);
+  // When our turn comes for a packet that is due at `at`.
+  Instant in_turn(const Turns& turns, Instant at) const {
+    return turns.waits(who_) ? later(at, turns.due(who_)) : at;
+  }
+
+  std::unique_ptr<HelloBudget> own_;  // only in a session that shares none
+  HelloBudget& budget_;
+  Turns::Who who_;
+  HandshakeBudgets octets_;
+  control::BudgetPlace hello_place_, answer_place_, close_place_;
+  bool owes_answer_ = false;
+  bool answers_acceptance_ = false;  // the HELLO to answer was read without a turn
+  std::uint64_t delayed_ = 0;
+};
+
+}  // namespace satrelay::stp
