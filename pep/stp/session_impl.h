@@ -25,6 +25,7 @@
 #include "pep/stp/connection/key_mismatch_timer.h"
 #include "pep/stp/connection/protection.h"
 #include "pep/stp/fec/fec.h"
+#include "pep/stp/packets/control_writer.h"
 #include "pep/stp/packets/packet_builder.h"
 #include "pep/stp/packets/stream_writer.h"
 #include "pep/stp/path/late_sendings.h"
@@ -180,12 +181,7 @@ struct Session::Impl {
                        std::span<RunPacket> packets);
   std::uint64_t run_ends_before() const;
   void finish_in_run(PacketBuilder& packet, RunPacket& done);
-  ReportCost cost_of(const ByteWriter& frames, std::size_t before) const;
   void write_control(PacketBuilder& packet);
-  void write_report(PacketBuilder& packet);
-  void write_credits(PacketBuilder& packet);
-  void write_confirmations(PacketBuilder& packet);
-  void write_next_of(ConfirmList& confirms, PacketBuilder& packet);
   bool mtu_probe_waits() const;
   bool report_waits() const {
     return association->received.next() > 0 && now >= path().feedback.due() &&

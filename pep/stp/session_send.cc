@@ -11,11 +11,6 @@ namespace {
 // One part in so many of the packets in flight is for control only.
 constexpr std::uint32_t kControlShare = 16;
 
-// Few RESETs carry an ICMP error, so they need room for one only then.
-std::size_t room_for_reset(const Stream& stream) {
-  return kMaxResetFrameSize - (stream.reset_reason == ResetReason::kIcmp ? 0 : kMaxIcmpRefusalSize);
-}
-
 }  // namespace
 
 // The largest datagram that the path is known to carry and that both ends take. HELLOs and OPENs
@@ -195,144 +190,23 @@ std::size_t Session::Impl::count_out(ConstBytes packet) {
   return packet.size();
 }
 
-// The cost of the frames from `before` on to the return link. If they leave alone, headers count
-// too.
-ReportCost Session::Impl::cost_of(const ByteWriter& frames, std::size_t before) const {
-  const std::size_t bytes = frames.written() - before;
-  const std::size_t whole = bytes + kHeaderSize + protection.trailer_size();
-  return {.bytes = before == 0 && !data_waits() ? whole + config.datagram_overhead : bytes,
-          .carried = before == 0 && !data_leaves()
-                         ? static_cast<std::size_t>(path().gate.accounted(whole).value())
-                         : bytes};
-}
-
-// Control leaves while gate.control_open(): it is small, and the peer waits for it.
 void Session::Impl::write_control(PacketBuilder& packet) {
-  ByteWriter& frames = packet.frames();
-  if (path().requests.take()) {
-    write_ping(frames, {path().requests.announce(path().losses.oldest_unresolved())});
-    packet.set_eliciting();
-  }
-  // On a narrow link, packet headers cost most. So reports and credits leave together.
-  const FeedbackClock& feedback = path().feedback;
-  const bool may_grant = now >= feedback.credits_at();
-  const bool joins = association->received.next() > 0 && feedback.is_narrow() &&
-                     feedback.has_news() && credits_wait() && may_grant;
-  if (report_waits() || joins) write_report(packet);
-  const bool grants = may_grant || !packet.empty() || data_leaves();
-  if (grants) write_credits(packet);
-  if (own_capacity.due() && packet.fits(kMaxRateFrameSize)) {
-    const RateFrame frame = own_capacity.take();
-    write_rate(frames, frame);
-    packet.add_item(SentItem::make(ItemKind::kRate, 0, 0, frame.sequence));
-    ++counters.capacities_out;
-  }
-  ResetList& resets = streams->due().resets;
-  while (!resets.empty() && packet.fits(room_for_reset(*resets.front()))) {
-    Stream& stream = *resets.front();
-    resets.remove(stream);
-    stream.reset_due = false;
-    write_reset(frames,
-                {stream.id, stream.reset_reason, stream.hot().reset_final_size, stream.hot().icmp});
-    packet.add_item(ItemKind::kReset, stream);
-  }
-  const CreditList& credits = streams->due().credits;
-  while (grants && !credits.empty() && packet.fits(kMaxStreamCreditFrameSize)) {
-    Stream& stream = *credits.front();
-    const std::uint64_t limit = streams->tell_credit(stream, path().reach_of_credit(), now);
-    const std::size_t before = frames.written();
-    write_stream_credit(frames, {stream.id, limit});
-    packet.add_item(ItemKind::kStreamCredit, stream);
-    path().feedback.debit(cost_of(frames, before), now);
-  }
-  if (streams->confirmations_due(now)) write_confirmations(packet);
-  // The peer need not report again what we know from earlier reports.
-  if (path().losses.frontier() > path().requests.announced() &&
-      (!packet.empty() || path().gate.open(now)) && (data_waits() || !packet.empty()) &&
-      packet.remaining() >= kMaxPingFrameSize) {
-    const std::uint64_t settled = path().losses.oldest_unresolved();
-    if (settled > path().requests.announced()) {
-      write_settled(frames, {path().requests.announce(settled)});
-    }
-  }
-}
-
-void Session::Impl::write_report(PacketBuilder& packet) {
-  ByteWriter& frames = packet.frames();
-  const std::size_t before = frames.written();
-  ReportContext context;
-  context.repeats = path().feedback.repeats();
-  context.lost_in_bursts = fec != nullptr && fec->runs.mean() >= double{ReceivedPackets::kBurst};
-  context.dear = path().feedback.is_narrow();
-  if (handshake.agreed(kCapabilityReception) && path().own_reception.has_news(context.repeats) &&
-      packet.fits(kMaxReceptionFrameSize + ReceivedPackets::kMinReportRoom)) {
-    const ReceptionFrame reception_frame = path().own_reception.tell();
-    write_reception(frames, reception_frame);
-    if (reception_frame.waited_us > 0) ++counters.late_reports_out;
-  }
-  context.interval_ms =
-      static_cast<std::uint64_t>(path().feedback.tell_interval(now).to_milliseconds());
-  context.bytes_received = path().bytes_in;
-  context.stored = streams->receive_credit().lane().outstanding();
-  context.repaired = fec != nullptr ? fec->used_in_session() : 0;
-  const bool complete = association->received.write_report(frames, context, now);
-  path().feedback.on_report(cost_of(frames, before), complete, now);
-  ++counters.feedback_out;
-  streams->update_credit(now);
-  LaneReceiveCredit& lane = streams->receive_credit().lane();
-  if (lane.due() && packet.fits(kMaxLaneCreditFrameSize)) lane.announce_again();
-}
-
-// Writes the lane's credit, and the credit of streams before their first STREAM_CREDIT.
-void Session::Impl::write_credits(PacketBuilder& packet) {
-  ByteWriter& frames = packet.frames();
-  LaneReceiveCredit& lane = streams->receive_credit().lane();
-  if ((lane.lost() || lane.urgent()) && packet.fits(kMaxLaneCreditFrameSize)) {
-    lane.take_lost();
-    const std::size_t before = frames.written();
-    write_lane_credit(frames, {lane.announce()});
-    packet.add_item(SentItem::make(ItemKind::kLaneCredit, 0, 0));
-    path().feedback.debit(cost_of(frames, before), now);
-  }
-  StartCredit& start = streams->receive_credit().start();
-  if (start.due() && packet.fits(kMaxStartCreditFrameSize)) {
-    const StartCreditFrame frame = start.take();
-    write_start_credit(frames, frame);
-    packet.add_item(SentItem::make(ItemKind::kStartCredit, 0, 0, frame.sequence));
-  }
-}
-
-void Session::Impl::write_confirmations(PacketBuilder& packet) {
-  ConfirmList& confirms = streams->due().confirms;
-  while (!confirms.empty() && packet.fits(kMaxConfirmFrameSize)) write_next_of(confirms, packet);
-  // Hosts ask as often as they like, so the reports of all sessions go before questions.
-  ConfirmList& questions = streams->due().questions;
-  bool may_ask = true;
-  while (may_ask && confirms.empty() && !questions.empty() && packet.fits(kMaxConfirmFrameSize)) {
-    const Instant at = path().feedback.questions_at();
-    may_ask = now >= at;
-    if (may_ask) {
-      write_next_of(questions, packet);
-    } else {
-      streams->deferred_questions(at);
-    }
-  }
-  if (confirms.empty() && (questions.empty() || !may_ask)) {
-    const Duration at_most = std::max(path().rtt.smoothed(), config.feedback_minimum);
-    streams->on_all_confirmed(std::min(path().feedback.interval(), at_most), now);
-  }
-}
-
-void Session::Impl::write_next_of(ConfirmList& confirms, PacketBuilder& packet) {
-  ByteWriter& frames = packet.frames();
-  Stream& stream = *confirms.front();
-  confirms.remove(stream);
-  const std::uint64_t sequence = stream.confirmations.on_sent();
-  const std::size_t before = frames.written();
-  write_confirm(frames, {stream.id, sequence, stream.confirmations.ours()});
-  packet.add_item(SentItem::make(ItemKind::kConfirm, stream.index, stream.generation, sequence));
-  path().feedback.debit(cost_of(frames, before), now);
-  ++counters.confirmations_out;
+  ControlWriter control(
+      {.packet = packet,
+       .path = path(),
+       .received = association->received,
+       .streams = *streams,
+       .own_capacity = own_capacity,
+       .counters = counters,
+       .now = now,
+       .stp_overhead = kHeaderSize + protection.trailer_size(),
+       .datagram_overhead = config.datagram_overhead,
+       .tells_reception = handshake.agreed(kCapabilityReception),
+       .data_waits = data_waits(),
+       .data_leaves = data_leaves(),
+       .lost_in_bursts = fec != nullptr && fec->runs.mean() >= double{ReceivedPackets::kBurst},
+       .repaired = fec != nullptr ? fec->used_in_session() : 0});
+  control.write(credits_wait(), report_waits());
 }
 
 }  // namespace satrelay::stp

@@ -31,7 +31,7 @@ EXCEPTIONS = {
     "pep/stp/path/rate_gate.h:RateGate": (45, 22, TOGETHER),
     "pep/stp/session.h:Config": (45, 45, TOGETHER),
     "pep/stp/session.h:Session": (91, 20, TOGETHER),
-    "pep/stp/session_impl.h:Session::Impl": (125, 41, TOGETHER),
+    "pep/stp/session_impl.h:Session::Impl": (99, 34, TOGETHER),
     "pep/stp/streams/stream.h:Stream": (45, 29, STATE),
     "pep/stp/streams/streams.h:Streams": (84, 20, TOGETHER),
     "pep/tcp/counters.h:Counters": (45, 29, FIGURES),
