@@ -93,7 +93,7 @@ std::size_t FlowRelay::take_segments(Flow& f, const Frame& frame,
   const auto& [header, payload, ecn] = segments.front();
   const std::uint64_t owed = f.endpoint.unacknowledged();
   const MacAddress used = f.to_host.destination;
-  const bool elsewhere = hosts_.is_elsewhere(f, frame);
+  const bool elsewhere = HostTracker::is_elsewhere(f, frame);
   const std::uint64_t owed_in_all = elsewhere ? owed_by(f) : 0;
   const std::uint64_t in_order = f.endpoint.received().in_order_end();
   const HostWindows::Means means = windows_.means(f);
