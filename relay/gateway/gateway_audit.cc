@@ -55,7 +55,7 @@ std::optional<std::string> audit_quotas(const Impl& impl) {
     ++of_peer[peer];
     ++host.flows;
     host.stored += FlowQuotas::stored(f);
-    if (!f.half_open) continue;
+    if (!f.is_half_open()) continue;
     ++waiting[peer];
     ++host.half_open;
   }

@@ -38,10 +38,9 @@ EXCEPTIONS = {
     "pep/tcp/endpoint.h:Endpoint": (121, 40, TOGETHER),
     "relay/gateway/addresses/lan/lan_neighbours.h:LanNeighbours": (45, 30, TOGETHER),
     "relay/gateway/addresses/wan_node.h:WanNode": (45, 28, TOGETHER),
-    "relay/gateway/flows/flow.h:Flow": (45, 51, TOGETHER),
     "relay/gateway/flows/flow.h:FlowRare": (45, 24, STATE),
     "relay/gateway/flows/flow_record.h:FlowRecord": (45, 22, FIGURES),
-    "relay/gateway/flows/relay/flow_relay.h:FlowRelay": (48, 27, TOGETHER),
+    "relay/gateway/flows/relay/flow_relay.h:FlowRelay": (45, 24, TOGETHER),
     "relay/gateway/flows/table/time_waits.h:TimeWaits": (45, 22, TOGETHER),
     "relay/gateway/frames/fragments/reassembly.h:Reassembly": (45, 39, TOGETHER),
     "relay/gateway/gateway.h:Gateway": (49, 20, TOGETHER),
@@ -72,7 +71,7 @@ EXCEPTIONS = {
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 TEXT = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'')
 HEAD = re.compile(r"\b(class|struct)\s+(?:\[\[\w+\]\]\s+)?((?:\w+::)*\w+)\s*(?:final\s*)?(?::[^;{}]*)?\{")
-CONSTANT = re.compile(r"^(static\s+)?(inline\s+)?(static\s+)?constexpr\b|^(constinit|inline)\s+static|^static\s+const")
+CONSTANT = re.compile(r"^(static\s+)?(inline\s+)?(static\s+)?constexpr\b|^(constinit\s+|inline\s+)+static|^static\s+const")
 
 
 def matching(text, at):

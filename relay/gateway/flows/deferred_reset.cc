@@ -16,12 +16,12 @@ constexpr Duration kShortestLook = Duration::milliseconds(25);
 
 std::optional<Stage> first_stage(const Flow& f, const stp::Session& session) {
   const std::uint64_t waits = f.endpoint.received().readable();
-  if (waits == 0 && f.bytes_from_lan == 0) return std::nullopt;
+  if (waits == 0 && f.bytes.from_lan == 0) return std::nullopt;
   // No block follows the end of a stream. The far host must also learn of that end.
   const bool has_ended = f.endpoint.peer_finished();
   if (!has_ended && session.reset_marks()) return Stage::kToStream;
-  const bool is_there =
-      has_ended ? f.host_end == Flow::HostEnd::kDelivered : session.unacknowledged(f.stream) == 0;
+  const bool is_there = has_ended ? f.state.host_end() == FlowState::HostEnd::kDelivered
+                                  : session.unacknowledged(f.stream) == 0;
   if (waits == 0 && is_there) return std::nullopt;
   return Stage::kHeld;
 }
@@ -30,18 +30,19 @@ bool has_queued(const Flow& f) {
   const tcp::Endpoint& host = f.endpoint;
   if (host.state() == tcp::State::kSynSent) return host.unacknowledged() > 0;
   return host.is_synchronised() &&
-         (host.unacknowledged() > 0 || (f.closed_to_host && !host.finished_sending()));
+         (host.unacknowledged() > 0 || (f.state.has_passed_far_end() && !host.finished_sending()));
 }
 
 std::uint64_t left_before_reset(const Flow& f, const stp::Session& session) {
   const Stage stage = f.rare().deferred_reset->stage;
   if (stage == Stage::kToHost) {
-    const bool owes_end = f.closed_to_host && !f.endpoint.finished_sending();
+    const bool owes_end = f.state.has_passed_far_end() && !f.endpoint.finished_sending();
     return f.endpoint.unacknowledged() + (owes_end ? 1U : 0U);
   }
-  const bool owes_end = stage == Stage::kHeld
-                            ? f.endpoint.peer_finished() && f.host_end != Flow::HostEnd::kDelivered
-                            : f.host_end != Flow::HostEnd::kDelivered;
+  const bool owes_end =
+      stage == Stage::kHeld
+          ? f.endpoint.peer_finished() && f.state.host_end() != FlowState::HostEnd::kDelivered
+          : f.state.host_end() != FlowState::HostEnd::kDelivered;
   return f.endpoint.received().readable() + session.unacknowledged(f.stream) + (owes_end ? 1U : 0U);
 }
 

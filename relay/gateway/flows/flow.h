@@ -125,7 +125,7 @@ struct FlowRare {
       deferred_reset;                        // from a host's RST on, until its bytes have arrived
   std::unique_ptr<HostQuestions> questions;  // from the first question on
   // Where its host may be on the LAN (host_tracker.h).
-  MacAddress known_mac;           // while Flow::seeks_host: the MAC that last reached the host
+  MacAddress known_mac;           // while LanSide::seeks_host: the MAC that last reached the host
   MacAddress other_mac;           // MAC to try next if the host does not acknowledge; zero: none
   MacAddress sender_mac;          // source of its latest frames, if another MAC reached it
   bool may_be_before = false;     // the host may be at `other_mac`, its MAC before `known_mac`
@@ -139,6 +139,65 @@ struct FlowRare {
   Instant stalled_since;
 };
 
+// When something was last done to a flow, and when something must be done again.
+struct FlowTimers {
+  Instant last_activity;
+  Instant retry_at = Instant::never();  // memory ran out: try again then
+  Instant armed = Instant::never();     // when the timer table calls: at the deadline or earlier
+};
+
+// The half of a flow towards its host on the LAN, beside the endpoint.
+struct LanSide {
+  wire::EthernetHeader to_host{};  // L2 header of our frames (host_tracker.h)
+  std::uint16_t stored = 0;        // of and for the host, in the units of FlowQuotas
+  bool seeks_host = false;         // not sure which MAC reaches the host
+  std::uint32_t host = kNoSlot;    // among LanHosts
+  std::uint32_t flow_label = 0;    // of IPv6 packets to the host
+};
+
+struct FlowMarks {
+  PathMarks host;  // of our host's latest data
+  PathMarks told;  // our host's marks as the far gateway knows them
+  PathMarks far;   // of the far host: our frames to this host have them
+};
+
+struct FlowBytes {
+  std::uint64_t from_lan = 0;  // plain
+  std::uint64_t encoded = 0;   // those bytes as encoded in the stream
+  std::uint64_t to_lan = 0;
+  std::uint64_t decoded = 0;  // bytes of the stream that became those
+};
+
+// What Splice knows of a flow between two blocks.
+struct BlockState {
+  // Offset in the bytes from the LAN where compression is tried again, and how many bytes it skips
+  // before that.
+  std::uint64_t try_compression_at = 0;
+  std::uint32_t incompressible_run = 0;
+  // How far the encoded block has been passed to the host.
+  std::uint32_t remaining = 0;      // encoded bytes not yet consumed
+  std::uint32_t plain_written = 0;  // plain bytes of a compressed block already queued
+  // The kind of that block.
+  compress::BlockKind kind = compress::BlockKind::kRaw;
+};
+
+// How many events of each kind have reached a flow.
+struct EventsHandled {
+  std::uint32_t looked_at = 0;       // events of all peers at the last look (peer_epochs.h)
+  std::uint32_t epochs = 0;          // events of its peer (peer_epoch_log.h)
+  std::uint16_t configurations = 0;  // reloads
+  std::uint16_t stray_answers = 0;   // of our host: the peer was asked about them
+};
+
+// How a flow began.
+struct FlowBeginning {
+  std::uint64_t id = 0;  // unique among all flows since the start
+  Instant created;
+  std::uint32_t syn_sequence = 0;  // of the host's SYN, if the SYN came from the LAN
+  // Time until the server's first byte; 0: none has come.
+  std::uint32_t first_byte_us = 0;
+};
+
 struct Flow {
   // An id that no stream has.
   static constexpr stp::StreamId kNoStream{~std::uint64_t{0}};
@@ -147,24 +206,24 @@ struct Flow {
        Arena& arena, tcp::Endpoint::Shared shared, Instant now)
       : key(flow_key),
         origin(flow_origin),
-        flow_label(gateway::flow_label(flow_key)),
-        last_activity(now),
+        timers{.last_activity = now},
+        lan{.flow_label = gateway::flow_label(flow_key)},
         rule(std::move(flow_rule)),
         endpoint(config, arena, std::move(shared)),
-        created(now) {}
+        beginning{.created = now} {}
 
   // Sets `first_byte_us` if the server's first byte is here. It came at `now` or before.
   void note_first_byte(Instant now) {
     const bool has_come =
-        origin == Origin::kLan ? bytes_to_lan > 0 : endpoint.received().in_order_end() > 0;
+        origin == Origin::kLan ? bytes.to_lan > 0 : endpoint.received().in_order_end() > 0;
     if (!has_come) return;
     constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
-    const std::int64_t time = (now - created).to_microseconds();
-    first_byte_us = static_cast<std::uint32_t>(std::clamp<std::int64_t>(time, 1, kMost));
+    const std::int64_t time = (now - beginning.created).to_microseconds();
+    beginning.first_byte_us = static_cast<std::uint32_t>(std::clamp<std::int64_t>(time, 1, kMost));
   }
   // The host believes that it is connected, but the peer knows nothing of the connection yet.
   bool awaits_stream() const {
-    return origin == Origin::kLan && state == FlowState::kAwaitsPeer && !endpoint.is_closed();
+    return origin == Origin::kLan && state.awaits_peer() && !endpoint.is_closed();
   }
   std::optional<stp::StreamId> inbound() const { return rare().inbound; }
   stp::StreamId inbound_stream() const { return rare_ ? inbound().value_or(stream) : stream; }
@@ -182,7 +241,7 @@ struct Flow {
   FlowHot& heat(Instant now) {
     if (!hot_) [[unlikely]]
       hot_ = std::make_unique<FlowHot>(now);
-    trimmed = false;
+    state.note_active();
     return *hot_;
   }
   // Frees the hot part, unless bytes wait or the flow owes something to a silent peer.
@@ -200,7 +259,9 @@ struct Flow {
   }
   std::string_view class_name() const { return metadata_.class_name(); }
   // The gateway does not yet know how to reach the host on the LAN.
-  bool is_unconfirmed() const { return to_host.destination == MacAddress(); }
+  bool is_unconfirmed() const { return lan.to_host.destination == MacAddress(); }
+  // It counts against limits.half_open.
+  bool is_half_open() const { return origin == Origin::kLan && !state.is_established(); }
   // The flow has ended, or only its TIME-WAIT is left.
   bool is_over() const {
     const bool closed = endpoint.is_closed() || endpoint.state() == tcp::State::kTimeWait;
@@ -212,48 +273,16 @@ struct Flow {
   Origin origin;
   FlowState state;
   schedule::ClassId traffic_class = 0;  // of the stream
-  // How far the end of our host's bytes has come.
-  enum class HostEnd : std::uint8_t {
-    kOpen,       // the host may send more
-    kInStream,   // session.finish() called
-    kDelivered,  // the peer's session has all bytes and the end
-  };
-  HostEnd host_end = HostEnd::kOpen;
-  bool close_handled = false;     // the end of the endpoint was handled
-  bool closed_to_host = false;    // endpoint.close() called
-  Counter end = Counter::kCount;  // why this flow ended; kCount: it has not
-  bool counted_over : 1 = false;  // counted as over
-  bool half_open : 1 = false;     // counted against limits.half_open
-  bool seeks_host : 1 = false;    // not sure which MAC reaches its host
-  bool trimmed = true;            // it holds no memory that a quiet flow can do without
   config::FlowModes modes;
-  // The kind of the encoded block that is being passed to the host.
-  compress::BlockKind block_kind = compress::BlockKind::kRaw;
-  std::uint32_t flow_label;  // of IPv6 packets to the host
+  FlowMarks marks;
   std::uint32_t peer = 0;
-  std::uint32_t epochs_looked_at = 0;  // FlowRelay::epoch_log_ at the last look
-  stp::StreamId stream = kNoStream;    // kNoStream: none since the peer's present epoch began
-  Instant last_activity;
-  Instant retry_at = Instant::never();  // memory ran out: try again then
-  Instant armed = Instant::never();     // when the timer table calls: at the deadline or earlier
-  wire::EthernetHeader to_host;         // L2 header of our frames (host_tracker.h)
-  PathMarks host_marks;                 // of our host's latest data
-  PathMarks told_marks;                 // our host's marks as the far gateway knows them
-  PathMarks far_marks;                  // of the far host: our frames to this host have them
-  std::uint16_t stored = 0;             // of and for its host, in the units of FlowQuotas
-  // How far the encoded block has been passed to the host.
-  std::uint32_t block_remaining = 0;  // encoded bytes not yet consumed
-  std::uint32_t plain_written = 0;    // plain bytes of a compressed block already queued
-  RulePtr rule;                       // the rule that it matched here; never null
-  std::uint64_t bytes_from_lan = 0;   // plain
-  std::uint64_t bytes_encoded = 0;    // those bytes as encoded in the stream
-  std::uint64_t bytes_to_lan = 0;
-  std::uint64_t bytes_decoded = 0;  // bytes of the stream that became those
-  // Offset in the bytes from the LAN where compression is tried again, and how many bytes it skips
-  // before that.
-  std::uint64_t try_compression_at = 0;
-  std::uint32_t incompressible_run = 0;
-  std::uint32_t host = kNoSlot;  // among LanHosts
+  stp::StreamId stream = kNoStream;  // kNoStream: none since the peer's present epoch began
+  FlowTimers timers;
+  LanSide lan;
+  EventsHandled handled;
+  BlockState block;
+  FlowBytes bytes;
+  RulePtr rule;  // the rule that it matched here; never null
   [[no_unique_address]] tcp::Endpoint endpoint;
 
   // A far gateway sends no marks if they equal the marks that this gateway assumes. If the server
@@ -261,27 +290,19 @@ struct Flow {
   // connection had.
   void assume_usual_marks() {
     if (origin != Origin::kLan || rare().marks_told) return;
-    far_marks =
+    marks.far =
         PathMarks{.traffic_class = static_cast<std::uint8_t>(metadata().traffic_class & 0xfcU)};
   }
   // The server's packets have other marks than the client's gateway assumes. That gateway waits for
   // the marks before it answers the client's SYN.
   bool owes_marks() const {
     return origin == Origin::kPeer && modes.handshake == config::HandshakeMode::kRemote &&
-           state.is_established() && told_marks != host_marks;
+           state.is_established() && marks.told != marks.host;
   }
 
   // --- used seldom -----------------------------------------------------------------------------
-  // Time from the flow's beginning to the server's first byte; 0: none has come. This member fills
-  // the padding behind the endpoint's members.
-  std::uint32_t first_byte_us = 0;
-  std::uint32_t epoch_log = 0;       // events of the peer that have reached it (peer_epoch_log.h)
-  std::uint16_t configurations = 0;  // reloads that have reached it
-  std::uint16_t stray_answers = 0;   // stray answers of our host about which the peer was asked
-  std::uint64_t id = 0;              // unique among all flows since the start
-  std::uint32_t syn_sequence = 0;    // of the host's SYN, if the SYN came from the LAN
-  FlowJournal::Place journal_place = FlowJournal::kNowhere;
-  Instant created;
+  FlowJournal::Place journal_place = FlowJournal::kNowhere;  // in the padding behind the endpoint's
+  FlowBeginning beginning;
 
  private:
   constinit inline static const FlowRare kNone{};

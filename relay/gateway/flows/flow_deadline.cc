@@ -25,7 +25,7 @@ bool awaits_host(const Flow& f, const stp::Session& session) {
   if (!f.state.is_established() || f.endpoint.is_closed()) return false;
   if (f.endpoint.state() == tcp::State::kTimeWait) return false;
   if (only_owes(f, session)) return true;
-  const bool half_closed = f.endpoint.peer_finished() != f.closed_to_host;
+  const bool half_closed = f.endpoint.peer_finished() != f.state.has_passed_far_end();
   return half_closed && (!f.endpoint.peer_finished() || f.endpoint.unacknowledged() > 0);
 }
 
@@ -43,13 +43,14 @@ bool owes_peer(const Flow& f, const stp::Session& session) {
   // The host needs nothing more. Only the peer keeps the flow from its end.
   if (f.endpoint.is_closed() || f.endpoint.state() == tcp::State::kTimeWait) return true;
   return !f.state.is_established() || f.endpoint.received().readable() > 0 ||
-         session.unacknowledged(f.stream) > 0 || f.host_end == Flow::HostEnd::kInStream;
+         session.unacknowledged(f.stream) > 0 ||
+         f.state.host_end() == FlowState::HostEnd::kInStream;
 }
 
 Instant still_since(const Flow& f, const stp::Session& session) {
   if (!f.state.is_established() || f.is_over()) return Instant::never();
   const bool host_takes_nothing = f.endpoint.sends_in_vain() || only_owes(f, session);
-  return host_takes_nothing ? earlier(f.last_activity, f.owes_since()) : f.owes_since();
+  return host_takes_nothing ? earlier(f.timers.last_activity, f.owes_since()) : f.owes_since();
 }
 
 Instant end_of_wait(const Flow& f, Duration patience) {
@@ -57,22 +58,22 @@ Instant end_of_wait(const Flow& f, Duration patience) {
                       (f.state.is_established() ? patience : std::min(patience, kLongestHandshake));
   const bool awaits_server = f.origin == Origin::kLan && !f.state.is_established() &&
                              f.state.has_stream() && f.endpoint.owes_syn();
-  return awaits_server ? earlier(end, f.created + kLongestOpening) : end;
+  return awaits_server ? earlier(end, f.beginning.created + kLongestOpening) : end;
 }
 
 Instant deadline(const Flow& f, const stp::Session& session, const config::Limits& limits,
                  Duration patience) {
-  Instant next = earlier(f.endpoint.next_timeout(), f.retry_at);
+  Instant next = earlier(f.endpoint.next_timeout(), f.timers.retry_at);
   next = earlier(next, end_of_wait(f, patience));
   if (const DeferredReset* const word = f.rare().deferred_reset.get())
     next = earlier(next, word->look_at);
   next = earlier(next, end_of_question(f));
   if (f.is_unconfirmed() && !f.endpoint.is_closed()) {
-    next = earlier(next, f.created + LanNeighbours::kPatience);
+    next = earlier(next, f.beginning.created + LanNeighbours::kPatience);
   }
   if (ends_by_itself(f)) return next;
-  if (!f.trimmed) next = earlier(next, f.last_activity + kTrimAfter);
-  return earlier(f.last_activity + quiet_limit(f, session, limits), next);
+  if (!f.state.is_trimmed()) next = earlier(next, f.timers.last_activity + kTrimAfter);
+  return earlier(f.timers.last_activity + quiet_limit(f, session, limits), next);
 }
 
 }  // namespace satrelay::gateway

@@ -24,8 +24,8 @@ void FlowEnds::expect_report(const StreamOf& of, std::uint32_t slot, Instant now
 
 void FlowEnds::handle_end(const Flow& f, std::uint32_t peer, const std::optional<StreamOf>& awaited,
                           Instant now) {
-  if (f.end == Counter::kFlowsFinished) {
-    completions_.add(f.bytes_from_lan + f.bytes_to_lan, now - f.created);
+  if (f.state.reason() == Counter::kFlowsFinished) {
+    completions_.add(f.bytes.from_lan + f.bytes.to_lan, now - f.beginning.created);
   }
   if (recorder_ == nullptr) return;
   const FlowRecord record = record_of(f, peer, now);
@@ -61,7 +61,7 @@ void FlowEnds::shut_down() {
 
 FlowRecord FlowEnds::record_of(const Flow& f, std::uint32_t peer, Instant now) const {
   FlowRecord record;
-  record.id = f.id;
+  record.id = f.beginning.id;
   const bool from_lan = f.origin == Origin::kLan;
   record.client = from_lan ? f.key.local : f.key.remote;
   record.server = from_lan ? f.key.remote : f.key.local;
@@ -69,7 +69,7 @@ FlowRecord FlowEnds::record_of(const Flow& f, std::uint32_t peer, Instant now) c
   record.server_port = from_lan ? f.key.remote_port : f.key.local_port;
   record.vlans = f.key.vlans;
   record.origin = f.origin;
-  record.end = f.end;
+  record.end = f.state.reason();
   record.established = f.state.is_established();
   record.peer = peer;
   record.rule = f.rule->number;
@@ -77,13 +77,14 @@ FlowRecord FlowEnds::record_of(const Flow& f, std::uint32_t peer, Instant now) c
   if (f.traffic_class != TrafficClasses::kRelayed) {
     record.traffic_class = RecordedName(classes_[f.traffic_class].in_force.name);
   }
-  record.began = f.created;
+  record.began = f.beginning.created;
   record.ended = now;
-  if (f.first_byte_us > 0) record.first_byte = Duration::microseconds(f.first_byte_us);
-  record.bytes_from_lan = f.bytes_from_lan;
-  record.bytes_to_lan = f.bytes_to_lan;
-  record.encoded_to_peer = f.bytes_encoded;
-  record.encoded_from_peer = f.bytes_decoded;
+  if (f.beginning.first_byte_us > 0)
+    record.first_byte = Duration::microseconds(f.beginning.first_byte_us);
+  record.bytes_from_lan = f.bytes.from_lan;
+  record.bytes_to_lan = f.bytes.to_lan;
+  record.encoded_to_peer = f.bytes.encoded;
+  record.encoded_from_peer = f.bytes.decoded;
   record.lan = f.rare().lan;
   record.far = f.rare().far;
   return record;

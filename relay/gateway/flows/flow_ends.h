@@ -29,7 +29,7 @@ class FlowEnds {
   bool is_told() const { return recorder_ != nullptr; }
   // The stream of the flow in `slot` is over, and the far gateway will report on it.
   void expect_report(const StreamOf& of, std::uint32_t slot, Instant now);
-  // The flow is about to be forgotten; Flow::end says why it ended. `peer`: its index in the
+  // The flow is about to be forgotten; its state says why it ended. `peer`: its index in the
   // configuration. `awaited`: the stream of the report that is still to come, unless the report is
   // here already.
   void handle_end(const Flow& f, std::uint32_t peer, const std::optional<StreamOf>& awaited,

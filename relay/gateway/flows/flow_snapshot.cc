@@ -6,7 +6,7 @@ namespace satrelay::gateway {
 
 FlowSnapshot describe(const Flow& f, const Peer& peer, Instant now) {
   FlowSnapshot s;
-  s.id = f.id;
+  s.id = f.beginning.id;
   s.from_lan = f.origin == Origin::kLan;
   s.client = s.from_lan ? f.key.local : f.key.remote;
   s.client_port = s.from_lan ? f.key.local_port : f.key.remote_port;
@@ -14,10 +14,10 @@ FlowSnapshot describe(const Flow& f, const Peer& peer, Instant now) {
   s.server_port = s.from_lan ? f.key.remote_port : f.key.local_port;
   s.peer = peer.config.name;
   s.tcp_state = f.endpoint.state();
-  s.age = now - f.created;
-  s.idle = now - f.last_activity;
-  s.bytes_from_lan = f.bytes_from_lan;
-  s.bytes_to_lan = f.bytes_to_lan;
+  s.age = now - f.beginning.created;
+  s.idle = now - f.timers.last_activity;
+  s.bytes_from_lan = f.bytes.from_lan;
+  s.bytes_to_lan = f.bytes.to_lan;
   s.lan_stored = f.endpoint.received().stored();
   if (f.state.has_stream()) {
     s.stp_unacknowledged = peer.session.unacknowledged(f.stream);
@@ -34,7 +34,7 @@ FlowSnapshot describe(const Flow& f, const Peer& peer, Instant now) {
   if (f.endpoint.smoothed_rtt() > Duration::zero()) s.lan_rtt = f.endpoint.smoothed_rtt();
   s.lan_congestion_window = f.endpoint.congestion_window();
   s.lan_segment_size = f.endpoint.send_mss();
-  s.bytes_encoded = f.bytes_encoded;
+  s.bytes_encoded = f.bytes.encoded;
   s.path_rtt = peer.session.measured_rtt();
   if (peer.session.knows_loss()) s.path_loss_ratio = peer.session.loss_ratio();
   s.path_rate = peer.session.send_rate();

@@ -1,4 +1,5 @@
-// The state of a flow: how far the handshake with its host and its STP stream have come.
+// The state of a flow: how far the handshake with its host and its STP stream have come, and how
+// far its ends have come.
 //
 //                 handshake complete
 //      kHandshake -----------------> kAwaitsPeer     no stream yet
@@ -10,14 +11,20 @@
 //          | end_stream()                 | end_stream()
 //          v      handshake complete      v
 //       kRefused --------------------> kReleased     the session no longer knows the stream
+//          |                              |
+//          | note_over()                  | note_over()
+//          v                              v
+//       kFailed                         kOver        only TIME-WAIT is left, or nothing
 //
-// end_stream() may also come in the first row, if the peer is gone. The halves of the connection
-// that are closed, and what else is left to do before the flow is removed, are members of Flow.
+// end_stream() may also come in the first row, if the peer is gone. The two directions end by
+// themselves (HostEnd, FarEnd). FlowStore counts flows by their state, so it makes those changes
+// that its counts need.
 #pragma once
 
 #include <cstdint>
 
 #include "pep/base/check.h"
+#include "relay/gateway/counters.h"
 
 namespace satrelay::gateway {
 
@@ -30,35 +37,77 @@ class FlowState {
     kTransfer = 3,
     kRefused = 4,
     kReleased = 5,
+    kFailed = 6,
+    kOver = 7,
+  };
+  // How far the end of our host's bytes has come.
+  enum class HostEnd : std::uint8_t {
+    kOpen,       // the host may send more
+    kInStream,   // session.finish() called
+    kDelivered,  // the peer's session has all bytes and the end
+  };
+  // How far the end of the far host's bytes has come, and then the end of our host's connection.
+  enum class FarEnd : std::uint8_t {
+    kOpen,    // the far host may send more
+    kPassed,  // endpoint.close() called
+    kClosed,  // the endpoint has closed, and that was handled
   };
 
   constexpr FlowState() = default;
   constexpr FlowState(Value value) : value_(value) {}  // NOLINT(google-explicit-constructor)
   friend constexpr bool operator==(FlowState, FlowState) = default;
 
+  // --- handshake and stream --------------------------------------------------------------------
   // The handshake with the host was completed.
   constexpr bool is_established() const { return (value_ & kComplete) != 0; }
+  constexpr bool awaits_peer() const { return value_ == kAwaitsPeer; }
   constexpr bool has_stream() const { return (value_ & ~kComplete) == kOpening; }
   // The stream was released or reset, or could not be opened.
-  constexpr bool has_lost_stream() const { return (value_ & ~kComplete) == kRefused; }
+  constexpr bool has_lost_stream() const { return value_ >= kRefused; }
+  constexpr bool is_over() const { return value_ >= kFailed; }
 
-  void complete_handshake() { set(static_cast<Value>(value_ | kComplete)); }
+  void complete_handshake() { go_on(value_, static_cast<Value>(value_ | kComplete)); }
   void open_stream() {
     SATRELAY_DCHECK(!has_stream() && !has_lost_stream());
-    set(static_cast<Value>(kOpening | (value_ & kComplete)));
+    enter(kOpening);
   }
-  void end_stream() { set(static_cast<Value>(kRefused | (value_ & kComplete))); }
+  void end_stream() {
+    if (!has_lost_stream()) enter(kRefused);
+  }
+  void note_over() { enter(kFailed); }
+
+  // --- ends ------------------------------------------------------------------------------------
+  constexpr HostEnd host_end() const { return host_end_; }
+  void set_host_end(HostEnd next) { go_on(host_end_, next); }
+  constexpr FarEnd far_end() const { return far_end_; }
+  void set_far_end(FarEnd next) { go_on(far_end_, next); }
+  constexpr bool has_passed_far_end() const { return far_end_ != FarEnd::kOpen; }
+  // Why the flow has ended; kCount: it has not.
+  constexpr Counter reason() const { return reason_; }
+  void set_reason(Counter reason) { reason_ = reason; }
+
+  // --- memory ----------------------------------------------------------------------------------
+  // The flow holds no memory that a quiet flow can do without.
+  constexpr bool is_trimmed() const { return is_trimmed_; }
+  void note_trimmed() { is_trimmed_ = true; }
+  void note_active() { is_trimmed_ = false; }
 
  private:
   static constexpr unsigned kComplete = 1;
 
-  // Each change passes here.
-  void set(Value next) {
-    SATRELAY_DCHECK(next >= value_);  // no arrow leads back
-    value_ = next;
+  void enter(Value row) { go_on(value_, static_cast<Value>(row | (value_ & kComplete))); }
+  // Each change of a phase passes here.
+  template <typename Phase>
+  static void go_on(Phase& phase, Phase next) {
+    SATRELAY_DCHECK(next >= phase);  // no arrow leads back
+    phase = next;
   }
 
   Value value_ = kHandshake;
+  HostEnd host_end_ = HostEnd::kOpen;
+  FarEnd far_end_ = FarEnd::kOpen;
+  Counter reason_ = Counter::kCount;
+  bool is_trimmed_ = true;
 };
 
 }  // namespace satrelay::gateway

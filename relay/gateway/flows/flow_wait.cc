@@ -10,11 +10,11 @@ bool is_heard(const Peer& peer) { return peer.session.peer_state() == stp::PeerS
 
 // Why bytes for the host wait. The host's TCP has `queued` of them, and the stream `ready` more.
 Wait wait_at_host(const Flow& f, std::uint64_t queued, std::uint64_t ready) {
-  const bool compressed = f.block_kind != compress::BlockKind::kRaw;
-  if (queued == 0 && compressed && ready < f.block_remaining) return Wait::kRestOfBlock;
+  const bool compressed = f.block.kind != compress::BlockKind::kRaw;
+  if (queued == 0 && compressed && ready < f.block.remaining) return Wait::kRestOfBlock;
   if (queued >= f.endpoint.peer_window()) return Wait::kHostWindow;
   if (queued >= f.endpoint.congestion_window()) return Wait::kHostPath;
-  return ready > 0 && !f.retry_at.is_never() ? Wait::kMemory : Wait::kAcknowledgment;
+  return ready > 0 && !f.timers.retry_at.is_never() ? Wait::kMemory : Wait::kAcknowledgment;
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ Wait wait_towards_peer(const Flow& f, const Peer& peer) {
   const bool is_mute = f.endpoint.is_closed() && !f.rare().deferred_reset;
   if (is_mute || f.state.has_lost_stream()) return Wait::kNothing;
   if (!f.state.is_established()) return Wait::kHandshake;
-  if (f.host_end == Flow::HostEnd::kDelivered) return Wait::kNothing;
+  if (f.state.host_end() == FlowState::HostEnd::kDelivered) return Wait::kNothing;
   if (!f.state.has_stream() || !is_heard(peer)) return Wait::kPeer;
   const stp::Session& session = peer.session;
   if (session.unsent(f.stream) > 0) {
@@ -41,7 +41,7 @@ Wait wait_towards_peer(const Flow& f, const Peer& peer) {
     return session.send_room(f.stream) == 0 ? Wait::kStore : Wait::kLink;
   }
   if (f.endpoint.received().stored() > 0) return Wait::kLostBytes;
-  if (session.unacknowledged(f.stream) > 0 || f.host_end != Flow::HostEnd::kOpen)
+  if (session.unacknowledged(f.stream) > 0 || f.state.host_end() != FlowState::HostEnd::kOpen)
     return Wait::kAcknowledgment;
   return f.endpoint.receive_window() < f.endpoint.send_mss() ? Wait::kOurWindow : Wait::kSource;
 }
@@ -54,7 +54,7 @@ Wait wait_towards_host(const Flow& f, const Peer& peer) {
   const std::uint64_t ready = stored != nullptr ? stored->readable() : 0;
   const std::uint64_t queued = f.endpoint.unacknowledged();
   if (queued > 0 || ready > 0) return wait_at_host(f, queued, ready);
-  if (f.closed_to_host) return Wait::kAcknowledgment;  // of the FIN
+  if (f.state.has_passed_far_end()) return Wait::kAcknowledgment;  // of the FIN
   if (stored == nullptr || !is_heard(peer)) return Wait::kPeer;
   return stored->stored() > 0 ? Wait::kLostBytes : Wait::kSource;
 }

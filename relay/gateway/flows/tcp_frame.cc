@@ -39,15 +39,15 @@ TcpFrames::Headers TcpFrames::write_headers(const Flow& flow, const tcp::Segment
   ip.protocol = wire::kProtocolTcp;
   // DSCP as the far host set it, ECN of this endpoint.
   ip.traffic_class =
-      static_cast<std::uint8_t>(flow.far_marks.traffic_class | static_cast<unsigned>(segment.ecn));
-  ip.hop_limit = flow.far_marks.hop_limit;
-  ip.flow_label = flow.flow_label;
+      static_cast<std::uint8_t>(flow.marks.far.traffic_class | static_cast<unsigned>(segment.ecn));
+  ip.hop_limit = flow.marks.far.hop_limit;
+  ip.flow_label = flow.lan.flow_label;
   ip.payload_size = static_cast<std::uint16_t>(tcp_size);
 
-  const std::size_t ip_at = flow.to_host.size();
+  const std::size_t ip_at = flow.lan.to_host.size();
   const std::size_t ip_size = ip.source.is_v4() ? wire::kIpv4HeaderSize : wire::kIpv6HeaderSize;
   SATRELAY_CHECK(ip_at + ip_size + tcp_size <= out.size());
-  wire::write_ethernet(flow.to_host, out);
+  wire::write_ethernet(flow.lan.to_host, out);
   wire::write_ip(ip, out.subspan(ip_at));
   const std::size_t tcp_at = ip_at + ip_size;
   return {.tcp_at = tcp_at, .size = tcp_at + wire::write_tcp(tcp, out.subspan(tcp_at, tcp_size))};

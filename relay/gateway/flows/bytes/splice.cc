@@ -29,9 +29,10 @@ constexpr std::uint32_t kLongestRun = 1024 * 1024;
 constexpr std::size_t kWorthDecoding = 8 * 1024;
 
 void note_incompressible(Flow& flow) {
-  if (flow.bytes_from_lan < flow.try_compression_at) return;  // compression was not tried
-  flow.incompressible_run = std::clamp(flow.incompressible_run * 2, kShortestRun, kLongestRun);
-  flow.try_compression_at = flow.bytes_from_lan + flow.incompressible_run;
+  if (flow.bytes.from_lan < flow.block.try_compression_at) return;  // compression was not tried
+  flow.block.incompressible_run =
+      std::clamp(flow.block.incompressible_run * 2, kShortestRun, kLongestRun);
+  flow.block.try_compression_at = flow.bytes.from_lan + flow.block.incompressible_run;
 }
 
 constexpr std::size_t kMarksBlockSize = compress::kBlockHeaderSize + compress::kMarksSize;
@@ -39,11 +40,11 @@ constexpr std::size_t kMarksBlockSize = compress::kBlockHeaderSize + compress::k
 bool tell_marks(Flow& flow, stp::Session& session, Instant now) {
   std::array<std::byte, kMarksBlockSize> block{};
   compress::write_block_header({compress::BlockKind::kMarks, compress::kMarksSize}, block);
-  block[compress::kBlockHeaderSize] = static_cast<std::byte>(flow.host_marks.traffic_class);
-  block[compress::kBlockHeaderSize + 1] = static_cast<std::byte>(flow.host_marks.hop_limit);
+  block[compress::kBlockHeaderSize] = static_cast<std::byte>(flow.marks.host.traffic_class);
+  block[compress::kBlockHeaderSize + 1] = static_cast<std::byte>(flow.marks.host.hop_limit);
   const ConstBytes parts[] = {block};
   if (!session.write_whole(flow.stream, parts, now)) return false;
-  flow.told_marks = flow.host_marks;
+  flow.marks.told = flow.marks.host;
   return true;
 }
 
@@ -85,7 +86,7 @@ SpliceResult tell_without_bytes(Flow& flow, stp::Session& session, Instant now) 
 }
 
 void take_marks(Flow& flow, ConstBytes body) {
-  flow.far_marks = {.traffic_class = static_cast<std::uint8_t>(load_u8(body.data()) & 0xfcU),
+  flow.marks.far = {.traffic_class = static_cast<std::uint8_t>(load_u8(body.data()) & 0xfcU),
                     .hop_limit = load_u8(&body[1])};
   if (flow.origin == Origin::kLan) flow.make_rare().marks_told = true;
 }
@@ -94,7 +95,7 @@ void take_marks(Flow& flow, ConstBytes body) {
 bool take_urgent(Flow& flow, ConstBytes body) {
   const std::uint32_t ahead = load_u32(body.data());
   if (ahead == 0 || ahead > tcp::UrgentMarks::kMostAhead) return false;
-  flow.endpoint.mark_urgent(flow.bytes_to_lan + ahead);
+  flow.endpoint.mark_urgent(flow.bytes.to_lan + ahead);
   return true;
 }
 
@@ -134,7 +135,7 @@ bool is_cut_short(const Flow& flow, const stp::Session& session) {
   if (!session.received_end(flow.inbound_stream())) return false;
   const Reassembler& stored = *session.received(flow.inbound_stream());
   const std::uint64_t readable = stored.readable();
-  if (flow.block_remaining > 0) return readable < flow.block_remaining;
+  if (flow.block.remaining > 0) return readable < flow.block.remaining;
   if (readable == 0) return false;
   if (readable < compress::kBlockHeaderSize) return true;
   std::array<std::byte, compress::kBlockHeaderSize> bytes{};
@@ -191,7 +192,7 @@ bool Splice::worth_a_try(const Flow& flow, std::size_t size, std::size_t least, 
   const config::Compress wanted = flow.rule->rule.compress;
   if (wanted == config::Compress::kOff || size < least) return false;
   if (wanted == config::Compress::kOn) return true;
-  if (flow.bytes_from_lan < flow.try_compression_at) return false;
+  if (flow.bytes.from_lan < flow.block.try_compression_at) return false;
   budget_.spend(compress::kProbingWork);
   return compress::looks_compressible(sample);
 }
@@ -218,7 +219,7 @@ Splice::Attempt Splice::compressed_to_stream(Flow& flow, stp::Session& session, 
   const ConstBytes parts[] = {header, ConstBytes(*encoded_).first(encoded->size)};
   if (!session.write_whole(flow.stream, parts, now)) return Attempt::kNoRoom;
   flow.endpoint.consume(size);
-  flow.incompressible_run = 0;
+  flow.block.incompressible_run = 0;
   count(flow, {.plain_bytes = size,
                .encoded_bytes = header.size() + encoded->size,
                .compressed_blocks = 1,
@@ -246,7 +247,7 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, const Largest&
     if (!tell_urgent(flow, session, mark, now)) return SpliceResult::kNoMemory;
     room -= kUrgentBlockSize;
   }
-  if (flow.told_marks != flow.host_marks && room > kMarksBlockSize + compress::kBlockHeaderSize) {
+  if (flow.marks.told != flow.marks.host && room > kMarksBlockSize + compress::kBlockHeaderSize) {
     if (!tell_marks(flow, session, now)) return SpliceResult::kNoMemory;
     room -= kMarksBlockSize;
   }
@@ -258,7 +259,8 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, const Largest&
   const std::size_t least_compressed =
       dictionary.levels != nullptr ? kSmallestWithDictionary : kSmallestCompressed;
   ConstBytes sample = received.front();
-  if (sample.size() < std::min(size, kSample) && flow.bytes_from_lan >= flow.try_compression_at) {
+  if (sample.size() < std::min(size, kSample) &&
+      flow.bytes.from_lan >= flow.block.try_compression_at) {
     // Before the end of an arena block there are too few bytes for a sample.
     const MutableBytes gathered = MutableBytes(*plain_).first(std::min(size, kSample));
     received.copy_front(gathered);
@@ -308,13 +310,13 @@ void Splice::count(Flow& flow, const compress::CodecCounters& block) {
   RuleUse& use = flow.rule->use;
   satrelay::add_to(use.codec, block);
   use.bytes_from_lan += block.plain_bytes;
-  flow.bytes_from_lan += block.plain_bytes;
-  flow.bytes_encoded += block.encoded_bytes;
+  flow.bytes.from_lan += block.plain_bytes;
+  flow.bytes.encoded += block.encoded_bytes;
 }
 
 // Reads the next block's header if all of it is here. False if there is nothing to go on with.
 bool Splice::next_block(Flow& flow, InboundReader& inbound, SpliceResult& result) {
-  while (flow.block_remaining == 0) {
+  while (flow.block.remaining == 0) {
     if (inbound.readable() < compress::kBlockHeaderSize) return false;
     // A peer may have sent millions of blocks that carry no bytes.
     if (budget_.is_spent()) {
@@ -341,11 +343,11 @@ bool Splice::next_block(Flow& flow, InboundReader& inbound, SpliceResult& result
       continue;
     }
     inbound.skip(compress::kBlockHeaderSize);
-    if (flow.bytes_decoded == 0) flow.assume_usual_marks();
-    flow.bytes_decoded += compress::kBlockHeaderSize;
-    flow.block_kind = header->kind;
-    flow.block_remaining = header->encoded_size;
-    flow.plain_written = 0;
+    if (flow.bytes.decoded == 0) flow.assume_usual_marks();
+    flow.bytes.decoded += compress::kBlockHeaderSize;
+    flow.block.kind = header->kind;
+    flow.block.remaining = header->encoded_size;
+    flow.block.plain_written = 0;
   }
   return true;
 }
@@ -355,17 +357,17 @@ SpliceResult Splice::to_host(Flow& flow, stp::Session& session, std::uint64_t us
   InboundReader inbound(session, flow.inbound_stream());
   SpliceResult result = SpliceResult::kDone;
   while (useful > 0 && memory > 0 && next_block(flow, inbound, result)) {
-    const std::uint32_t remaining = flow.block_remaining;
-    const std::uint64_t before = flow.bytes_to_lan;
-    result = flow.block_kind == compress::BlockKind::kRaw
+    const std::uint32_t remaining = flow.block.remaining;
+    const std::uint64_t before = flow.bytes.to_lan;
+    result = flow.block.kind == compress::BlockKind::kRaw
                  ? raw_to_host(flow, inbound, std::min(useful, memory), now)
                  : compressed_to_host(flow, inbound, memory, now);
-    const std::uint64_t moved = flow.bytes_to_lan - before;
+    const std::uint64_t moved = flow.bytes.to_lan - before;
     flow.rule->use.bytes_to_lan += moved;
-    flow.bytes_decoded += remaining - flow.block_remaining;
+    flow.bytes.decoded += remaining - flow.block.remaining;
     memory -= moved;
     useful -= std::min(useful, moved);
-    if (result != SpliceResult::kDone || flow.block_remaining == remaining) break;
+    if (result != SpliceResult::kDone || flow.block.remaining == remaining) break;
   }
   inbound.consume(now);
   if (result == SpliceResult::kReset) return result;
@@ -378,9 +380,9 @@ SpliceResult Splice::drop(Flow& flow, stp::Session& session, Instant now) {
   SpliceResult result = SpliceResult::kDone;
   while (next_block(flow, inbound, result) && inbound.readable() > 0) {
     const auto dropped = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(flow.block_remaining, inbound.readable()));
+        std::min<std::uint64_t>(flow.block.remaining, inbound.readable()));
     inbound.skip(dropped);
-    flow.block_remaining -= dropped;
+    flow.block.remaining -= dropped;
   }
   inbound.consume(now);
   return result;
@@ -388,17 +390,17 @@ SpliceResult Splice::drop(Flow& flow, stp::Session& session, Instant now) {
 
 SpliceResult Splice::raw_to_host(Flow& flow, InboundReader& inbound, std::uint64_t most,
                                  Instant now) {
-  while (flow.block_remaining > 0 && inbound.readable() > 0 && most > 0) {
+  while (flow.block.remaining > 0 && inbound.readable() > 0 && most > 0) {
     if (budget_.is_spent()) return SpliceResult::kSpent;
     ConstBytes run = inbound.front();
     run = run.first(static_cast<std::size_t>(
-        std::min<std::uint64_t>({run.size(), flow.block_remaining, most})));
+        std::min<std::uint64_t>({run.size(), flow.block.remaining, most})));
     const std::uint64_t room = flow.endpoint.writable();
     const std::size_t taken = flow.endpoint.write(run);
     budget_.spend(copying_work(taken));
     inbound.skip(taken);
-    flow.block_remaining -= static_cast<std::uint32_t>(taken);
-    flow.bytes_to_lan += taken;
+    flow.block.remaining -= static_cast<std::uint32_t>(taken);
+    flow.bytes.to_lan += taken;
     most -= taken;
     if (taken == run.size()) continue;
     if (taken == room) return SpliceResult::kDone;
@@ -422,23 +424,23 @@ bool Splice::has_room(const Flow& flow, std::uint64_t left, std::uint64_t memory
 
 SpliceResult Splice::compressed_to_host(Flow& flow, InboundReader& inbound, std::uint64_t most,
                                         Instant now) {
-  if (inbound.readable() < flow.block_remaining) {
+  if (inbound.readable() < flow.block.remaining) {
     inbound.consume(now);
-    inbound.need(flow.block_remaining, now);
+    inbound.need(flow.block.remaining, now);
     return SpliceResult::kDone;
   }
   if (flow.endpoint.writable() < compress::kMaxPlainBlock) return SpliceResult::kDone;
   if (budget_.is_spent()) return SpliceResult::kSpent;
   inbound.consume(now);  // frees the memory of the blocks before this one
   const std::size_t number =
-      flow.block_kind == compress::BlockKind::kDictionary ? compress::kDictionaryNumberSize : 0;
-  const MutableBytes encoded = MutableBytes(*encoded_).first(flow.block_remaining);
+      flow.block.kind == compress::BlockKind::kDictionary ? compress::kDictionaryNumberSize : 0;
+  const MutableBytes encoded = MutableBytes(*encoded_).first(flow.block.remaining);
   const MutableBytes start =
       encoded.first(std::min<std::size_t>(encoded.size(), number + compress::kFrameStart));
   inbound.copy(start);
   const auto plain_size = compress::plain_size_of(ConstBytes(start).subspan(number));
-  if (!plain_size || *plain_size < flow.plain_written) return SpliceResult::kMalformed;
-  if (!has_room(flow, *plain_size - flow.plain_written, most)) return SpliceResult::kNoMemory;
+  if (!plain_size || *plain_size < flow.block.plain_written) return SpliceResult::kMalformed;
+  if (!has_room(flow, *plain_size - flow.block.plain_written, most)) return SpliceResult::kNoMemory;
 
   inbound.copy(encoded);
   const ConstBytes frame = ConstBytes(encoded).subspan(number);
@@ -452,15 +454,15 @@ SpliceResult Splice::compressed_to_host(Flow& flow, InboundReader& inbound, std:
   budget_.spend(compress::decoding_work(frame.size(), shape->plain, shape->parts));
   if (!decoder_.decompress(frame, *plain_, dictionary)) return SpliceResult::kMalformed;
   const ConstBytes plain =
-      ConstBytes(*plain_).subspan(flow.plain_written, *plain_size - flow.plain_written);
+      ConstBytes(*plain_).subspan(flow.block.plain_written, *plain_size - flow.block.plain_written);
   const std::uint64_t room = std::min(flow.endpoint.writable(), most);
   const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(plain.size(), room));
   const std::size_t taken = flow.endpoint.write(plain.first(wanted));
-  flow.plain_written += static_cast<std::uint32_t>(taken);
-  flow.bytes_to_lan += taken;
+  flow.block.plain_written += static_cast<std::uint32_t>(taken);
+  flow.bytes.to_lan += taken;
   if (taken == plain.size()) {
-    inbound.skip(flow.block_remaining);
-    flow.block_remaining = 0;
+    inbound.skip(flow.block.remaining);
+    flow.block.remaining = 0;
     return SpliceResult::kDone;
   }
   return taken < wanted || taken == most ? SpliceResult::kNoMemory : SpliceResult::kDone;

@@ -107,7 +107,7 @@ void StreamSide::reset(Flow& f, const stp::IcmpRefusal& refusal, Instant now) {
 void StreamSide::release_if_done(Flow& f, Instant now) {
   stp::Session& session = session_of(f);
   const stp::StreamId inbound = f.inbound_stream();
-  if (f.host_end != Flow::HostEnd::kDelivered || !session.received_end(inbound) ||
+  if (f.state.host_end() != FlowState::HostEnd::kDelivered || !session.received_end(inbound) ||
       !all_confirmed(f, session))
     return;
   if (f.rare().deferred_reset) return;  // a RESET of either gateway ends it
@@ -126,7 +126,7 @@ void StreamSide::feed(Flow& f, Instant now) {
   const std::uint64_t readable = f.endpoint.received().readable();
   if (readable > 0 && f.hot() == nullptr) f.heat(now);
   count_waiting(f, readable);
-  if (f.host_end != Flow::HostEnd::kOpen) return;
+  if (f.state.host_end() != FlowState::HostEnd::kOpen) return;
   stp::Session& session = session_of(f);
   if (f.endpoint.received().readable() > 0) {
     // If there is too little room for a block, the session waits for more, and calls again.
@@ -136,26 +136,26 @@ void StreamSide::feed(Flow& f, Instant now) {
     session.set_ready(f.stream, true);
   } else if (f.endpoint.peer_finished() || has_told_reset(f)) {
     session.finish(f.stream);
-    f.host_end = Flow::HostEnd::kInStream;
+    f.state.set_host_end(FlowState::HostEnd::kInStream);
   }
 }
 
 void StreamSide::produce(Flow& f, HostWindows& windows, Instant now) {
   stp::Session& session = session_of(f);
-  const std::uint64_t before = f.bytes_from_lan;
-  const std::uint64_t encoded_before = f.bytes_encoded;
+  const std::uint64_t before = f.bytes.from_lan;
+  const std::uint64_t encoded_before = f.bytes.encoded;
   const Outlook outlook{session.smoothed_rtt(), session.share(f.stream)};
   end_block(f, outlook, now);
   const SpliceResult result =
       splice_.to_stream(f, session, largest_blocks(f, outlook, now),
                         peers_[f.peer]->dictionaries.of(f.traffic_class), now);
-  if (f.bytes_from_lan > before) {
-    begin_block(f, f.bytes_from_lan - before, f.bytes_encoded - encoded_before);
+  if (f.bytes.from_lan > before) {
+    begin_block(f, f.bytes.from_lan - before, f.bytes.encoded - encoded_before);
     windows.adjust(f, most_ahead(f, outlook, now), now);
   }
   ClassUse& use = classes_[f.traffic_class].use;
-  use.plain_bytes += f.bytes_from_lan - before;
-  use.encoded_bytes += f.bytes_encoded - encoded_before;
+  use.plain_bytes += f.bytes.from_lan - before;
+  use.encoded_bytes += f.bytes.encoded - encoded_before;
   note_wait(f, now);
   if (result == SpliceResult::kNoMemory) {
     session.set_ready(f.stream, false);
@@ -169,7 +169,7 @@ void StreamSide::produce(Flow& f, HostWindows& windows, Instant now) {
 
 void StreamSide::note_wait(Flow& f, Instant now) {
   if (f.hot() == nullptr) return;
-  const auto waited = f.hot()->wait.end(f.bytes_from_lan, now);
+  const auto waited = f.hot()->wait.end(f.bytes.from_lan, now);
   if (!waited) return;
   classes_[f.traffic_class].relayed_waits.add(
       static_cast<std::uint64_t>(waited->to_microseconds()));
@@ -235,7 +235,7 @@ StreamSide::Delivery StreamSide::deliver(Flow& f, HostWindows& windows, Instant 
   // A stream that is being reset has nothing to read, and its reset event comes later.
   const Reassembler* const stored = session.received(f.inbound_stream());
   if (f.endpoint.is_closed() || stored == nullptr) return Delivery::kDone;
-  const bool has_end = !f.closed_to_host && session.received_end(f.inbound_stream());
+  const bool has_end = !f.state.has_passed_far_end() && session.received_end(f.inbound_stream());
   // At its end the stream may turn out to be cut short, so to_host() must look at it.
   if (stored->readable() > 0 || has_end) {
     std::uint64_t memory = windows.memory_for_host(f);
@@ -248,7 +248,7 @@ StreamSide::Delivery StreamSide::deliver(Flow& f, HostWindows& windows, Instant 
     }
   }
   if (!has_end) return Delivery::kDone;
-  f.closed_to_host = true;
+  f.state.set_far_end(FlowState::FarEnd::kPassed);
   f.endpoint.close();
   return Delivery::kDone;
 }

@@ -4,7 +4,7 @@ namespace satrelay::gateway {
 namespace {
 
 bool is_honest(const Flow& f, const stp::UrgentNotice& notice) {
-  return notice.after < notice.mark && notice.mark <= f.bytes_to_lan + tcp::UrgentMarks::kMostAhead;
+  return notice.after < notice.mark && notice.mark <= f.bytes.to_lan + tcp::UrgentMarks::kMostAhead;
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ void hear_urgent(Flow& f, const stp::UrgentNotice& notice, tcp::Counters& counte
 void show_far_urgent(Flow& f) {
   const stp::UrgentNotice notice = f.rare().far_urgent;
   if (!is_honest(f, notice)) return;
-  if (notice.after <= f.bytes_to_lan) {
+  if (notice.after <= f.bytes.to_lan) {
     f.endpoint.mark_urgent(notice.mark);
   } else if (!f.endpoint.is_urgent()) {
     // A newer CONFIRM has replaced the CONFIRM with the mark `after`, and the block with that mark

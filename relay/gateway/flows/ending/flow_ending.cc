@@ -5,8 +5,8 @@
 namespace satrelay::gateway {
 
 void FlowEnding::count(Flow& f, Counter counter) {
-  if (f.end != Counter::kCount) return;
-  f.end = counter;
+  if (f.state.reason() != Counter::kCount) return;
+  f.state.set_reason(counter);
   parts_.counters.add(counter);
 }
 
@@ -38,7 +38,7 @@ void FlowEnding::reset_without_stream(std::uint32_t slot, Counter reason, Instan
 void FlowEnding::abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now) {
   if (waits_for_server(f) && reason != stp::ResetReason::kRefused) {
     if (reason == stp::ResetReason::kNoResources || reason == stp::ResetReason::kPolicy) {
-      parts_.records.bridged_syns.remember(f.key, f.syn_sequence, now);
+      parts_.records.bridged_syns.remember(f.key, f.beginning.syn_sequence, now);
     }
     if (reason == stp::ResetReason::kInUse) {
       parts_.records.refused_in_use.remember(f.key, 0, now);
@@ -78,7 +78,7 @@ void FlowEnding::remember(const Flow& f) {
 }
 
 void FlowEnding::handle_closed_endpoint(Flow& f, Instant now) {
-  f.close_handled = true;
+  f.state.set_far_end(FlowState::FarEnd::kClosed);
   stp::ResetReason reason = stp::ResetReason::kNone;
   switch (f.endpoint.close_reason()) {
     case tcp::CloseReason::kNone:
@@ -120,8 +120,8 @@ bool FlowEnding::remove_if_over(std::uint32_t slot, Instant now) {
       return true;
     }
   }
-  if (!f.counted_over && f.is_over()) {
-    parts_.flows.count_over(f);
+  if (!f.state.is_over() && f.is_over()) {
+    parts_.flows.note_over(f);
     f.endpoint.give_up_own_memory();
   }
   return false;

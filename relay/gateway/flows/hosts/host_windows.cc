@@ -82,7 +82,8 @@ std::uint64_t HostWindows::first(const Arena& part, LanHosts::Index host) const 
 // Never more than a quarter of the spare memory, nor than the host's part of it.
 std::uint64_t HostWindows::limit(const Flow& f, const Means& there) const {
   const std::uint64_t most = beyond(there.spare, there.kept_for_streams) / 4;
-  return std::min({host_window_, most, f.endpoint.received().stored() + available(there, f.host)});
+  return std::min(
+      {host_window_, most, f.endpoint.received().stored() + available(there, f.lan.host)});
 }
 
 void HostWindows::adjust(Flow& f, const Means& there, std::uint64_t ahead, Instant now) {
@@ -91,7 +92,7 @@ void HostWindows::adjust(Flow& f, const Means& there, std::uint64_t ahead, Insta
       std::min(std::max(std::min(limit(f, there), ahead), own), mirrored_window(f));
   f.endpoint.set_receive_limit(most);
   if (most < std::min(kSmallWindow, ahead)) {
-    reopening_.bring_forward(f.retry_at, flows_.size(), now);
+    reopening_.bring_forward(f.timers.retry_at, flows_.size(), now);
   }
 }
 
@@ -99,7 +100,7 @@ void HostWindows::adjust(Flow& f, const Means& there, std::uint64_t ahead, Insta
 // is.
 bool HostWindows::crowds_streams(const Flow& f, const Means& there, std::size_t payload) const {
   return there.spare < there.kept_for_streams + payload ||
-         available(there, f.host) < std::max<std::size_t>(payload, 1);
+         available(there, f.lan.host) < std::max<std::size_t>(payload, 1);
 }
 
 bool HostWindows::crowds_streams(const Flow& f, std::size_t payload) const {
@@ -107,7 +108,7 @@ bool HostWindows::crowds_streams(const Flow& f, std::size_t payload) const {
 }
 
 void HostWindows::retry_later(Flow& f, Instant now) {
-  retrying_.bring_forward(f.retry_at, flows_.size(), now);
+  retrying_.bring_forward(f.timers.retry_at, flows_.size(), now);
 }
 
 bool HostWindows::has_place(const Arena& part) const {
@@ -141,7 +142,7 @@ std::uint64_t HostWindows::allowance(const Flow& f) {
 // A flow always has its reserve, however little memory is spare.
 std::uint64_t HostWindows::memory_for_host(const Flow& f) const {
   const Means there = means(f);
-  return std::max<std::uint64_t>(std::min(there.spare, available(there, f.host)),
+  return std::max<std::uint64_t>(std::min(there.spare, available(there, f.lan.host)),
                                  part_of(f).reserve_size());
 }
 

@@ -60,7 +60,7 @@ void AwaitedServers::handle_other_vlan(std::uint32_t slot, const wire::TcpHeader
         f, is_understood ? stp::ResetReason::kOtherVlan : stp::ResetReason::kNoRoute, now);
     ending_.count(f, Counter::kFlowsOtherVlan);
     if (!parts_.flowless.final_segments.full())
-      parts_.flowless.final_segments.push_reset(f.to_host, f.key, answer.acknowledgment);
+      parts_.flowless.final_segments.push_reset(f.lan.to_host, f.key, answer.acknowledgment);
   }
   f.endpoint.abandon();
   transfer_.advance(slot, now);
@@ -70,8 +70,8 @@ void AwaitedServers::handle_other_vlan(std::uint32_t slot, const wire::TcpHeader
 // answers to the far gateway's SYN take another way. Only the far gateway knows whether it waits
 // for such answers.
 void AwaitedServers::doubt(Flow& f, Instant now) {
-  f.stray_answers = static_cast<std::uint16_t>(f.endpoint.stray_answers());
-  const bool far_host_spoke = f.bytes_to_lan > 0 || f.rare().far_window;
+  f.handled.stray_answers = static_cast<std::uint16_t>(f.endpoint.stray_answers());
+  const bool far_host_spoke = f.bytes.to_lan > 0 || f.rare().far_window;
   if (f.origin != Origin::kLan || !f.state.has_stream() || far_host_spoke) return;
   parts_.peer_of(f).control_messages.doubt(f.stream, now);
 }
@@ -81,7 +81,7 @@ void AwaitedServers::handle_doubt(std::size_t peer, stp::StreamId stream, Instan
   if (slot == kNoSlot) return;
   const Flow& f = parts_.flows[slot];
   const bool waits = f.endpoint.state() == tcp::State::kSynSent && !f.is_unconfirmed();
-  if (!waits || now < f.created + kDoubtAfter) return;
+  if (!waits || now < f.beginning.created + kDoubtAfter) return;
   ending_.reset(slot, stp::ResetReason::kUnreachable, Counter::kFlowsUnreachable, now);
 }
 

@@ -43,9 +43,9 @@ void FlowOpening::accept(const FlowKey& key, const Frame& frame, const wire::Tcp
   // A cookie has already answered the host.
   f.modes.handshake =
       cookie ? config::HandshakeMode::kLocal : units_.room.handshake(rule, key, peer, now).mode;
-  f.syn_sequence = syn.sequence;
-  f.to_host = parts_.lan.way_back(host_pair(key), frame.ethernet, now);
-  if (f.to_host.destination != frame.ethernet.source) {
+  f.beginning.syn_sequence = syn.sequence;
+  f.lan.to_host = parts_.lan.way_back(host_pair(key), frame.ethernet, now);
+  if (f.lan.to_host.destination != frame.ethernet.source) {
     f.make_rare().other_mac = f.make_rare().sender_mac = frame.ethernet.source;
   }
   f.set_metadata({.ethernet = frame.ethernet,
@@ -59,13 +59,11 @@ void FlowOpening::accept(const FlowKey& key, const Frame& frame, const wire::Tcp
                   .modes = f.modes,
                   .ecn_offered = (syn.flags & tcp::Ecn::kSetup) == tcp::Ecn::kSetup,
                   .options = syn.options});
-  f.host_marks = f.told_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
+  f.marks.host = f.marks.told = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
   // Most hosts have the same marks in all connections.
-  f.far_marks = parts_.common.far_marks.guess(key.remote, key.remote_port, now)
-                    .value_or(PathMarks{.traffic_class = f.host_marks.traffic_class});
+  f.marks.far = parts_.common.far_marks.guess(key.remote, key.remote_port, now)
+                    .value_or(PathMarks{.traffic_class = f.marks.host.traffic_class});
   units_.hosts.write_down(f);
-  parts_.flows.count_half_open(f);
-  parts_.quotas.count_half_open(f, parts_.configured(peer));
   parts_.counters.add(Counter::kFlowsAccepted);
   if (f.modes.handshake == config::HandshakeMode::kRemote &&
       rule.modes.handshake != config::HandshakeMode::kRemote) {
@@ -140,12 +138,12 @@ void FlowOpening::handle_opened(std::size_t peer, stp::StreamId stream, Instant 
   f.set_metadata(*metadata);
   f.modes = metadata->modes;
   hold_back(f, now);
-  f.to_host = *to_host;
+  f.lan.to_host = *to_host;
   if (!unheard) units_.hosts.write_down(f);
   units_.findings.note_place(f, now);
-  f.far_marks = PathMarks::of(metadata->traffic_class, metadata->hop_limit);
+  f.marks.far = PathMarks::of(metadata->traffic_class, metadata->hop_limit);
   units_.findings.note_marks(f, now);
-  f.host_marks.traffic_class = f.told_marks.traffic_class = f.far_marks.traffic_class;
+  f.marks.host.traffic_class = f.marks.told.traffic_class = f.marks.far.traffic_class;
   f.stream = stream;
   f.state.open_stream();
   parts_.streams.adopt(slot, f, stream);

@@ -25,13 +25,13 @@ bool FlowReopening::meet(std::uint32_t slot, std::size_t peer, stp::StreamId str
   }
   stp::Session& session = parts_.session_of(f);
   f.make_rare().marks_told = true;
-  f.far_marks = {.traffic_class = static_cast<std::uint8_t>(metadata.traffic_class & 0xfcU),
+  f.marks.far = {.traffic_class = static_cast<std::uint8_t>(metadata.traffic_class & 0xfcU),
                  .hop_limit = metadata.hop_limit};
   if (!f.state.has_stream()) {
     // Our stream is not opened yet, so the flow uses the peer's stream in both directions.
     f.stream = stream;
     f.state.open_stream();
-    f.told_marks = PathMarks{.traffic_class = f.far_marks.traffic_class};
+    f.marks.told = PathMarks{.traffic_class = f.marks.far.traffic_class};
     if (f.state.is_established()) parts_.counters.add(Counter::kFlowsEstablished);
   } else {
     // nullptr: the peer has already reset our stream.
@@ -64,7 +64,7 @@ void FlowReopening::send_final_segment(Flow& f, Instant now) {
   if (f.endpoint.state() != tcp::State::kTimeWait) f.endpoint.abort(now);
   while (const auto segment = f.endpoint.poll_segment(now)) {
     if (segment->header.has(wire::TcpFlags::kRst)) {
-      parts_.flowless.final_segments.push(f.to_host, f.key, segment->header);
+      parts_.flowless.final_segments.push(f.lan.to_host, f.key, segment->header);
     }
   }
 }

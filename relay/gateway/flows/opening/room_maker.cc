@@ -39,7 +39,8 @@ void RoomMaker::handle_timeout(Instant now) {
         is_deferred_reset ? f.rare().deferred_reset->began : still_since(f, parts_.session_of(f));
     const Duration least = is_deferred_reset ? Duration::zero() : kStillFor;
     if (since.is_never() || now - since < least || !makes_room_for(f, wanted, *lack)) continue;
-    const std::tuple candidate(is_deferred_reset, parts_.quotas.hosts()[f.host].flows, now - since);
+    const std::tuple candidate(is_deferred_reset, parts_.quotas.hosts()[f.lan.host].flows,
+                               now - since);
     if (chosen != kNoSlot && candidate <= most) continue;
     chosen = slot;
     most = candidate;
@@ -61,7 +62,7 @@ bool RoomMaker::makes_room_for(const Flow& f, const Wanted& wanted, Counter lack
   const LanHosts::Index asks = hosts.find(wanted.host);
   const std::uint32_t of_host = asks == LanHosts::kNone ? 0 : hosts[asks].flows;
   const std::size_t of = parts_.configured(f.peer), to = parts_.configured(wanted.peer);
-  const bool is_for_host = f.host == asks || hosts[f.host].flows > of_host;
+  const bool is_for_host = f.lan.host == asks || hosts[f.lan.host].flows > of_host;
   if (lack == Counter::kBridgedMemoryLow) return is_for_host && of == to;
   return is_for_host && (of == to || peers.held(of) > peers.held(to));
 }

@@ -67,7 +67,7 @@ struct RelayParts {
   std::size_t configured(std::size_t session) const { return peers[session]->lane.peer; }
   Arena& arena_of(std::size_t session) const { return *arenas[configured(session)]; }
   // The flow has not learned of the latest event of its peer (peer_epoch_log.h).
-  bool is_behind(const Flow& f) const { return f.epoch_log != peer_of(f).epoch_log.count(); }
+  bool is_behind(const Flow& f) const { return f.handled.epochs != peer_of(f).epoch_log.count(); }
   // How many bytes the flow's host may be ahead of the link.
   std::uint64_t ahead_of(const Flow& f, Instant now) const {
     return most_ahead(f, session_of(f), now);

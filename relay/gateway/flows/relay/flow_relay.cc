@@ -17,7 +17,7 @@ constexpr int kFlowsPerCall = 64;
 
 void note_payload(const Flow& f, FlowHot& hot, Instant now) {
   hot.last_payload = now;
-  hot.wait.begin(f.bytes_from_lan, f.endpoint.received().readable(), now);
+  hot.wait.begin(f.bytes.from_lan, f.endpoint.received().readable(), now);
 }
 
 // Memory that the payloads may take. Together they may touch two blocks more than their bytes fill:
@@ -41,7 +41,7 @@ std::uint64_t repeats_of(const tcp::Counters& counters) {
 }
 
 bool has_stray_answer(const Flow& f) {
-  return static_cast<std::uint16_t>(f.endpoint.stray_answers()) != f.stray_answers;
+  return static_cast<std::uint16_t>(f.endpoint.stray_answers()) != f.handled.stray_answers;
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ std::size_t FlowRelay::take_segments(Flow& f, const Frame& frame,
                                      Instant now) {
   const auto& [header, payload, ecn] = segments.front();
   const std::uint64_t owed = f.endpoint.unacknowledged();
-  const MacAddress used = f.to_host.destination;
+  const MacAddress used = f.lan.to_host.destination;
   const bool elsewhere = HostTracker::is_elsewhere(f, frame);
   const std::uint64_t owed_in_all = elsewhere ? owed_by(f) : 0;
   const std::uint64_t in_order = f.endpoint.received().in_order_end();
@@ -122,8 +122,8 @@ std::size_t FlowRelay::take_segments(Flow& f, const Frame& frame,
   const bool is_accepted = acceptance == tcp::Acceptance::kAccepted;
   if (is_accepted && urgent && note_urgent(f, *urgent, in_order, tcp_counters_)) {
     // An empty segment with a new urgent mark is no stray answer.
-    f.stray_answers =
-        static_cast<std::uint16_t>(f.stray_answers + f.endpoint.stray_answers() - stray);
+    f.handled.stray_answers =
+        static_cast<std::uint16_t>(f.handled.stray_answers + f.endpoint.stray_answers() - stray);
   }
   if (has_stray_answer(f)) servers_.doubt(f, now);
   if (!is_accepted) return taken;
@@ -139,13 +139,13 @@ std::size_t FlowRelay::take_segments(Flow& f, const Frame& frame,
   hear_question(f, session_of(f), counters_, now);
   // The host repeats its SYN. Its first SYN was answered at once, so that answer did not reach it.
   const bool is_answered = f.modes.handshake == config::HandshakeMode::kLocal;
-  if (header->opens_connection() && is_answered && f.to_host.destination == used) {
+  if (header->opens_connection() && is_answered && f.lan.to_host.destination == used) {
     hosts_.seek_host(f, now);
   }
-  f.trimmed = false;
+  f.state.note_active();
   if (!payload.empty()) note_payload(f, f.heat(now), now);
   if (!payload.empty() || header->has(wire::TcpFlags::kSyn)) {
-    f.host_marks = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
+    f.marks.host = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
   }
   // An answer to a probe of the host's closed window is no progress: other flows may need the
   // memory.
@@ -182,7 +182,7 @@ void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant 
   if (event.kind == Kind::kReset) {
     far_resets_.handle(f, event, now);
   } else if (event.kind == Kind::kDelivered) {
-    if (f.stream == event.stream) f.host_end = Flow::HostEnd::kDelivered;
+    if (f.stream == event.stream) f.state.set_host_end(FlowState::HostEnd::kDelivered);
   } else if (event.kind == Kind::kConfirmed) {
     const stp::Confirmation far = parts_.session_of(f).confirmation(event.stream);
     if (far.answered && !f.state.is_established()) findings_.note_answer(f, now);
@@ -219,31 +219,31 @@ void FlowRelay::handle_timeout(Instant now) {
     f.endpoint.handle_timeout(now);
     if (repeats_of(parts_.tcp_counters) != repeats) hosts_.seek_host(f, now);
     if (f.is_unconfirmed() && !f.endpoint.is_closed() &&
-        now >= f.created + LanNeighbours::kPatience) {
-      if (parts_.lan.is_silent_since(f.key.local, f.created)) {
+        now >= f.beginning.created + LanNeighbours::kPatience) {
+      if (parts_.lan.is_silent_since(f.key.local, f.beginning.created)) {
         const IcmpCode code = host_unreachable(f.key.local.version());
         ending_.hand_over(f, {code.type, code.code}, now);
       }
       ending_.reset(slot, stp::ResetReason::kUnreachable, Counter::kFlowsUnreachable, now);
       continue;
     }
-    if (f.retry_at <= now) {
-      f.retry_at = Instant::never();
+    if (f.timers.retry_at <= now) {
+      f.timers.retry_at = Instant::never();
       parts_.windows.adjust(f, parts_.ahead_of(f, now), now);
     }
-    if (!f.trimmed && now >= f.last_activity + kTrimAfter) transfer_.trim(f);
+    if (!f.state.is_trimmed() && now >= f.timers.last_activity + kTrimAfter) transfer_.trim(f);
     if (now >= end_of_wait(f, parts_.give_up_after)) {
       ending_.give_up(slot, now);
       continue;
     }
-    if (now >= f.last_activity + quiet_limit(f, parts_.session_of(f), parts_.limits) &&
+    if (now >= f.timers.last_activity + quiet_limit(f, parts_.session_of(f), parts_.limits) &&
         !ends_by_itself(f)) {
       if (!awaits_host(f, parts_.session_of(f))) {
         ending_.reset(slot, stp::ResetReason::kTimeout, Counter::kFlowsResetIdle, now);
         continue;
       }
       f.endpoint.send_keep_alive(now);
-      f.last_activity = now;
+      f.timers.last_activity = now;
     }
     transfer_.advance(slot, now);
   }

@@ -128,8 +128,8 @@ class FlowRelay final : public stp::StreamSource, public LanReportReader {
   void end_turn(std::uint32_t slot, Instant now);
   Flow& flow(std::uint32_t slot) { return flows_[slot]; }
   static void note_activity(Flow& f, Instant now) {
-    f.last_activity = now;
-    f.trimmed = false;
+    f.timers.last_activity = now;
+    f.state.note_active();
   }
   stp::Session& session_of(const Flow& f) { return parts_.session_of(f); }
   std::uint64_t ahead_of(const Flow& f, Instant now) const { return parts_.ahead_of(f, now); }

@@ -27,24 +27,22 @@ bool FlowQuotas::may_be_half_open(std::size_t peer, const IpAddress& host) const
 
 void FlowQuotas::begin(Flow& f, std::size_t peer) {
   flows_.take(peer);
-  f.host = hosts_.add_flow(f.key.local);
+  f.lan.host = hosts_.add_flow(f.key.local);
+  if (!f.is_half_open()) return;
+  half_open_.take(peer);
+  ++hosts_[f.lan.host].half_open;
 }
 
 void FlowQuotas::end(const Flow& f, std::size_t peer) {
-  if (f.half_open) count_answered(f, peer);
+  if (f.is_half_open()) count_answered(f, peer);
   flows_.give_back(peer);
-  hosts_[f.host].stored -= stored(f);
-  hosts_.remove_flow(f.host);
-}
-
-void FlowQuotas::count_half_open(const Flow& f, std::size_t peer) {
-  half_open_.take(peer);
-  ++hosts_[f.host].half_open;
+  hosts_[f.lan.host].stored -= stored(f);
+  hosts_.remove_flow(f.lan.host);
 }
 
 void FlowQuotas::count_answered(const Flow& f, std::size_t peer) {
   half_open_.give_back(peer);
-  --hosts_[f.host].half_open;
+  --hosts_[f.lan.host].half_open;
 }
 
 }  // namespace satrelay::gateway

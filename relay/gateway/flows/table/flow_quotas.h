@@ -41,7 +41,7 @@ class FlowQuotas {
 
   void begin(Flow& f, std::size_t peer);
   void end(const Flow& f, std::size_t peer);
-  void count_half_open(const Flow& f, std::size_t peer);
+  // A half-open flow: its host has answered.
   void count_answered(const Flow& f, std::size_t peer);
   // Counts anew the bytes that are stored from the flow's host and for it. The count is in whole
   // units, as the flow's reserves hold the rest. If a flow has very much, it counts as the largest
@@ -50,13 +50,13 @@ class FlowQuotas {
     const std::uint64_t bytes = f.endpoint.received().stored() + f.endpoint.unacknowledged();
     const auto stored = static_cast<std::uint16_t>(
         std::min<std::uint64_t>(bytes / kUnit, std::numeric_limits<std::uint16_t>::max()));
-    if (stored == f.stored) return;
-    LanHosts::Host& host = hosts_[f.host];
+    if (stored == f.lan.stored) return;
+    LanHosts::Host& host = hosts_[f.lan.host];
     host.stored += stored * kUnit;
-    host.stored -= f.stored * kUnit;
-    f.stored = stored;
+    host.stored -= f.lan.stored * kUnit;
+    f.lan.stored = stored;
   }
-  static std::uint64_t stored(const Flow& f) { return f.stored * kUnit; }
+  static std::uint64_t stored(const Flow& f) { return f.lan.stored * kUnit; }
 
  private:
   static constexpr std::uint64_t kUnit = 1024;  // bytes

@@ -25,10 +25,11 @@ FlowStore::FlowStore(std::uint32_t most_flows, HashKey secret)
 std::uint32_t FlowStore::add(std::unique_ptr<Flow> flow) {
   const std::uint32_t slot = free_slots_.back();
   free_slots_.pop_back();
-  flow->id = ++flows_so_far_;
+  flow->beginning.id = ++flows_so_far_;
   table_.insert(flow->key, slot);
-  by_id_.insert(flow->id, slot);
+  by_id_.insert(flow->beginning.id, slot);
   live_slots_.set(slot);
+  if (flow->is_half_open()) ++half_open_;
   ++size_;
   ++changes_;
   flows_[slot] = std::move(flow);
@@ -37,8 +38,8 @@ std::uint32_t FlowStore::add(std::unique_ptr<Flow> flow) {
 
 void FlowStore::remove(std::uint32_t slot) {
   const Flow& f = *flows_[slot];
-  if (f.half_open) --half_open_;
-  if (f.counted_over) --over_;
+  if (f.is_half_open()) --half_open_;
+  if (f.state.is_over()) --over_;
   table_.erase(f.key, slot);
   timers_.set(slot, Instant::never());
   by_id_.erase(slot);
@@ -58,15 +59,15 @@ void FlowStore::prefetch(std::uint32_t slot) const {
 std::uint32_t FlowStore::find(std::uint64_t id, WorkCount& work) const {
   for (std::uint32_t slot = by_id_.first(id); slot != kNoSlot; slot = by_id_.next(slot)) {
     work.add();
-    if (flows_[slot]->id == id) return slot;
+    if (flows_[slot]->beginning.id == id) return slot;
   }
   return kNoSlot;
 }
 
 void FlowStore::arm(std::uint32_t slot, Instant due) {
   Flow& f = *flows_[slot];
-  if (due >= f.armed) return;
-  f.armed = due;
+  if (due >= f.timers.armed) return;
+  f.timers.armed = due;
   timers_.set(slot, due);
 }
 
@@ -74,7 +75,7 @@ std::optional<std::uint32_t> FlowStore::take_due(Instant now) {
   if (timers_.next_deadline() > now) return std::nullopt;
   const std::uint32_t slot = timers_.next_slot();
   timers_.set(slot, Instant::never());
-  flows_[slot]->armed = Instant::never();
+  flows_[slot]->timers.armed = Instant::never();
   return slot;
 }
 
@@ -86,20 +87,14 @@ std::uint32_t FlowStore::step_scan() {
   return slot;
 }
 
-void FlowStore::count_half_open(Flow& f) {
-  f.half_open = true;
-  ++half_open_;
+void FlowStore::complete_handshake(Flow& f) {
+  if (f.is_half_open()) --half_open_;
+  f.state.complete_handshake();
 }
 
-void FlowStore::count_answered(Flow& f) {
-  if (!f.half_open) return;
-  f.half_open = false;
-  --half_open_;
-}
-
-void FlowStore::count_over(Flow& f) {
-  if (f.counted_over) return;
-  f.counted_over = true;
+void FlowStore::note_over(Flow& f) {
+  if (f.state.is_over()) return;
+  f.state.note_over();
   ++over_;
 }
 
@@ -108,9 +103,9 @@ std::optional<std::string> FlowStore::audit() const {
   for (const auto& each : flows_) {
     if (each == nullptr) continue;
     ++live;
-    half_open += each->half_open ? 1 : 0;
+    half_open += each->is_half_open() ? 1 : 0;
     if (!each->endpoint.received().is_stored()) {
-      return "a host's byte lies nowhere: flow " + std::to_string(each->id);
+      return "a host's byte lies nowhere: flow " + std::to_string(each->beginning.id);
     }
   }
   if (live != size_) return differ("flows", size_, live);

@@ -74,9 +74,8 @@ class FlowStore {
   std::size_t size() const { return size_; }
   std::size_t unfinished() const { return size_ - over_; }  // neither ended nor in TIME-WAIT
   std::uint32_t half_open() const { return half_open_; }
-  void count_half_open(Flow& f);
-  void count_answered(Flow& f);  // no longer half open; no effect if it was not
-  void count_over(Flow& f);      // ended, or in TIME-WAIT; no effect the second time
+  void complete_handshake(Flow& f);
+  void note_over(Flow& f);  // ended, or in TIME-WAIT; no effect the second time
 
   // Checks the counts, and where each host's bytes lie. Returns the first fault, in words.
   std::optional<std::string> audit() const;

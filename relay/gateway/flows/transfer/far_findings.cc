@@ -3,8 +3,8 @@
 namespace satrelay::gateway {
 
 void FarFindings::note_place(const Flow& f, Instant now) {
-  if (far_stations_.has_just_heard(f.to_host, now) || f.is_unconfirmed()) return;
-  if (far_stations_.hear(parts_.common.stations, Side::kWan, f.to_host, now)) {
+  if (far_stations_.has_just_heard(f.lan.to_host, now) || f.is_unconfirmed()) return;
+  if (far_stations_.hear(parts_.common.stations, Side::kWan, f.lan.to_host, now)) {
     parts_.counters.add(Counter::kStationsOnBothSides);
   }
 }
@@ -12,7 +12,7 @@ void FarFindings::note_place(const Flow& f, Instant now) {
 void FarFindings::note_marks(const Flow& f, Instant now) {
   const bool is_server = f.origin == Origin::kLan;
   parts_.common.far_marks.note(f.key.remote, is_server ? f.key.remote_port : FarMarks::kNoPort,
-                               f.far_marks, now);
+                               f.marks.far, now);
 }
 
 void FarFindings::note_answer(const Flow& f, Instant now) {
@@ -41,7 +41,7 @@ void FarFindings::note_refusal(const Flow& f, stp::ResetReason reason, const stp
   const bool refused = reason == stp::ResetReason::kRefused;
   const bool silent =
       reason == stp::ResetReason::kUnreachable || reason == stp::ResetReason::kNoRoute;
-  if (f.origin != Origin::kLan || f.bytes_to_lan > 0 || (!refused && !silent)) return;
+  if (f.origin != Origin::kLan || f.bytes.to_lan > 0 || (!refused && !silent)) return;
   if (parts_.common.far_services.note(f.key, FarServices::Outcome::kRefused, now)) {
     parts_.counters.add(Counter::kServicesRefusing);
   }
@@ -57,7 +57,7 @@ void FarFindings::note_refusal(const Flow& f, stp::ResetReason reason, const stp
 }
 
 void FarFindings::note_refusal_of_peer(const Flow& f, stp::ResetReason reason, Instant now) {
-  if (f.origin != Origin::kLan || f.bytes_to_lan > 0) return;
+  if (f.origin != Origin::kLan || f.bytes.to_lan > 0) return;
   if (reason == stp::ResetReason::kPolicy) {
     parts_.common.peer_refusals.note_client(parts_.configured(f.peer), f.key.local, now);
   } else if (reason == stp::ResetReason::kNoResources) {

@@ -63,11 +63,11 @@ void FarResets::handle(Flow& f, const stp::Event& event, Instant now) {
 // must not learn either host at the gateway's port. False if the far host has not moved.
 bool FarResets::take_in_arrived(Flow& f, stp::ResetReason reason, Instant now) {
   if (reason != stp::ResetReason::kTimeout || !f.state.is_established()) return false;
-  const auto* const check =
-      arrivals_.find({f.key.remote, f.key.vlans}, f.to_host.source, parts_.configured(f.peer), now);
+  const auto* const check = arrivals_.find({f.key.remote, f.key.vlans}, f.lan.to_host.source,
+                                           parts_.configured(f.peer), now);
   if (check == nullptr || check->state != PresenceChecks::State::kHere) return false;
   const wire::EthernetHeader to_far_host = arrivals_.towards(*check);
-  f.to_host.source = to_far_host.source;
+  f.lan.to_host.source = to_far_host.source;
   orphans_.take_in({f.key.remote, f.key.local, f.key.remote_port, f.key.local_port, f.key.vlans},
                    to_far_host, now);
   return true;
@@ -87,11 +87,11 @@ bool FarResets::tell_host(const Flow& f, const stp::IcmpRefusal& refusal) {
   const bool is_the_peers = refusal.sender && refusal.sender->version() == f.key.local.version() &&
                             claims_.allow(parts_.configured(f.peer), *refusal.sender, f.key.local);
   const OpenMetadata metadata = f.metadata();
-  parts_.flowless.failed_syns.push({.to_host = f.to_host,
+  parts_.flowless.failed_syns.push({.to_host = f.lan.to_host,
                                     .sender = is_the_peers ? *refusal.sender : f.key.remote,
                                     .code = code,
                                     .syn = {.key = f.key,
-                                            .sequence = f.syn_sequence,
+                                            .sequence = f.beginning.syn_sequence,
                                             .traffic_class = metadata.traffic_class,
                                             .hop_limit = metadata.hop_limit,
                                             .options = metadata.options}});

@@ -9,7 +9,7 @@ namespace {
 
 // Both hosts have sent something through the gateways. A client does not count before its handshake
 // is complete, as its SYN may be forged.
-bool has_heard_both_hosts(const Flow& f) { return f.state.is_established() && f.bytes_to_lan > 0; }
+bool has_heard_both_hosts(const Flow& f) { return f.state.is_established() && f.bytes.to_lan > 0; }
 
 }  // namespace
 
@@ -27,13 +27,14 @@ void FlowTransfer::advance(std::uint32_t slot, Instant now) {
   if (f.state.has_stream()) deliver(slot, f, now);
   if (!had_heard_both && has_heard_both_hosts(f))
     parts_.common.symmetric_paths.note_answer(f.key, now);
-  if (f.first_byte_us == 0) f.note_first_byte(now);
+  if (f.beginning.first_byte_us == 0) f.note_first_byte(now);
   if (f.rare().questions && go_on_with_questions(f, parts_.session_of(f), parts_.counters, now))
       [[unlikely]] {
     hosts_.seek_host(f, now);
   }
   if (f.state.has_stream()) confirm(f, parts_.session_of(f), now);
-  if (f.endpoint.is_closed() && !f.close_handled) ending_.handle_closed_endpoint(f, now);
+  if (f.endpoint.is_closed() && f.state.far_end() != FlowState::FarEnd::kClosed)
+    ending_.handle_closed_endpoint(f, now);
   if (f.rare().deferred_reset) [[unlikely]]
     resets_.go_on(slot, now);
   if (f.state.has_stream()) parts_.streams.release_if_done(f, now);
@@ -49,22 +50,21 @@ void FlowTransfer::advance(std::uint32_t slot, Instant now) {
 }
 
 void FlowTransfer::complete_handshake(Flow& f) {
-  f.state.complete_handshake();
-  if (f.half_open) parts_.quotas.count_answered(f, parts_.configured(f.peer));
-  parts_.flows.count_answered(f);
+  if (f.is_half_open()) parts_.quotas.count_answered(f, parts_.configured(f.peer));
+  parts_.flows.complete_handshake(f);
   if (f.origin == Origin::kLan && f.state.has_stream()) {
     parts_.counters.add(Counter::kFlowsEstablished);
   }
 }
 
 void FlowTransfer::deliver(std::uint32_t slot, Flow& f, Instant now) {
-  const std::uint64_t before = f.bytes_to_lan;
-  const PathMarks marks = f.far_marks;
+  const std::uint64_t before = f.bytes.to_lan;
+  const PathMarks marks = f.marks.far;
   const StreamSide::Delivery delivery = parts_.streams.deliver(f, parts_.windows, now);
-  if (f.rare().far_urgent.mark > f.bytes_to_lan) show_far_urgent(f);
-  const bool is_first = before == 0 && f.bytes_to_lan > 0;
+  if (f.rare().far_urgent.mark > f.bytes.to_lan) show_far_urgent(f);
+  const bool is_first = before == 0 && f.bytes.to_lan > 0;
   if (is_first) findings_.note_answer(f, now);
-  if (is_first || f.far_marks != marks) findings_.note_marks(f, now);
+  if (is_first || f.marks.far != marks) findings_.note_marks(f, now);
   if (delivery == StreamSide::Delivery::kSpent) parts_.unfinished.add(slot);
   if (delivery == StreamSide::Delivery::kReset) {
     parts_.streams.reset(f, stp::ResetReason::kNone, now);
@@ -97,7 +97,7 @@ void FlowTransfer::settle(std::uint32_t slot, Instant now) {
 }
 
 void FlowTransfer::trim(Flow& f) {
-  f.trimmed = true;
+  f.state.note_trimmed();
   f.cool();
   f.endpoint.trim();
   if (!f.state.has_stream()) return;

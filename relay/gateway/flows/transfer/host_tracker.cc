@@ -16,17 +16,17 @@ void HostTracker::follow_to(Flow& f, const wire::EthernetHeader& seen, MacObserv
                             Instant now) {
   if (!parts_.lan.may_be_host(seen.source)) return;
   wire::EthernetHeader towards = seen.reversed();
-  if (!f.is_unconfirmed()) towards.destination = f.to_host.destination;
-  if (towards.source != f.to_host.source) tell_destination(f, seen, now);
-  const bool has_changed = std::exchange(f.to_host, towards) != towards;
+  if (!f.is_unconfirmed()) towards.destination = f.lan.to_host.destination;
+  if (towards.source != f.lan.to_host.source) tell_destination(f, seen, now);
+  const bool has_changed = std::exchange(f.lan.to_host, towards) != towards;
   const bool is_from_there = seen.source == towards.destination;
   const bool acknowledges = news == MacObservation::kAcknowledges;
   const bool is_sure = acknowledges && f.endpoint.acknowledged() > f.rare().sent_before;
   if (acknowledges && !is_sure && goes_home(f, seen.source)) return;
   const bool confirms = acknowledges || (news == MacObservation::kBrings && is_from_there);
-  if (confirms && f.seeks_host) {
+  if (confirms && f.lan.seeks_host) {
     stay(f, seen, is_sure ? Certainty::kSure : Certainty::kLikely);
-  } else if (has_changed && !f.seeks_host) {
+  } else if (has_changed && !f.lan.seeks_host) {
     write_down(f);
   }
   if (!is_from_there) hear_elsewhere(f, seen, confirms, now);
@@ -76,11 +76,11 @@ void HostTracker::hear_elsewhere(Flow& f, const wire::EthernetHeader& seen, bool
   FlowRare& rare = f.make_rare();
   if (std::exchange(rare.sender_mac, seen.source) == seen.source) return;
   if (confirms) {
-    parts_.lan.note_receiver(host_pair(f.key), seen, f.to_host.destination);
+    parts_.lan.note_receiver(host_pair(f.key), seen, f.lan.to_host.destination);
     rare.other_mac = seen.source;
     return;
   }
-  if (f.seeks_host && seen.source == rare.known_mac) return;
+  if (f.lan.seeks_host && seen.source == rare.known_mac) return;
   parts_.lan.note_sender(f.key.local, seen, now);
   if (!try_destination(f, now)) try_mac(f, seen.source);
 }
@@ -88,9 +88,9 @@ void HostTracker::hear_elsewhere(Flow& f, const wire::EthernetHeader& seen, bool
 // While another MAC is tried, the first answer from the known MAC may be to frames that went there
 // before. The next answer is not.
 bool HostTracker::goes_home(Flow& f, const MacAddress& sender) {
-  if (!f.seeks_host) return false;
+  if (!f.lan.seeks_host) return false;
   FlowRare& rare = f.make_rare();
-  const bool is_away = f.to_host.destination != rare.known_mac;
+  const bool is_away = f.lan.to_host.destination != rare.known_mac;
   if (!is_away || sender != rare.known_mac || !rare.may_go_home) return false;
   rare.may_go_home = false;
   send_to(f, rare.known_mac);
@@ -102,11 +102,11 @@ bool HostTracker::goes_home(Flow& f, const MacAddress& sender) {
 // that one again if the host falls silent.
 void HostTracker::stay(Flow& f, const wire::EthernetHeader& seen, Certainty certainty) {
   FlowRare& rare = f.make_rare();
-  const MacAddress here = f.to_host.destination;
+  const MacAddress here = f.lan.to_host.destination;
   const MacAddress before = std::exchange(rare.known_mac, here);
   const bool is_sure = certainty == Certainty::kSure;
   if (is_sure) {
-    f.seeks_host = false;
+    f.lan.seeks_host = false;
     rare.claims.end();
     rare.told_claims.end();
     rare.other_mac = MacAddress();
@@ -124,18 +124,18 @@ void HostTracker::follow_move(Flow& f, Instant now) {
   const auto other = new_claim(f, now);
   if (!other || !other->has_moved) return;
   try_claimed(f, *other);
-  f.make_rare().owes_repeat =
-      f.endpoint.unacknowledged() > 0 || !f.endpoint.is_synchronised() || f.closed_to_host;
+  f.make_rare().owes_repeat = f.endpoint.unacknowledged() > 0 || !f.endpoint.is_synchronised() ||
+                              f.state.has_passed_far_end();
 }
 
 void HostTracker::seek_host(Flow& f, Instant now) {
   if (f.is_unconfirmed()) return;
   FlowRare& rare = f.make_rare();
-  const MacAddress used = f.to_host.destination;
+  const MacAddress used = f.lan.to_host.destination;
   if (std::exchange(rare.owes_repeat, false)) return;
-  if (f.seeks_host && used != rare.known_mac) {
+  if (f.lan.seeks_host && used != rare.known_mac) {
     send_to(f, rare.known_mac);
-  } else if (try_new(f, now) || (f.seeks_host && try_again(f, now))) {
+  } else if (try_new(f, now) || (f.lan.seeks_host && try_again(f, now))) {
     return;
   } else if (rare.other_mac != MacAddress() && rare.other_mac != used) {
     try_mac(f, rare.other_mac);
@@ -145,7 +145,7 @@ void HostTracker::seek_host(Flow& f, Instant now) {
     rare.other_mac = rare.sender_mac;
   } else if (f.origin == Origin::kLan && !f.state.is_established()) {
     // A server is reached by the MAC that the far host uses.
-    parts_.lan.ask_for_owner({f.key.local, f.key.vlans}, f.to_host, now);
+    parts_.lan.ask_for_owner({f.key.local, f.key.vlans}, f.lan.to_host, now);
   }
 }
 
@@ -160,12 +160,12 @@ bool HostTracker::try_new(Flow& f, Instant now) {
 // the known MAC, it tries the MAC before that one first.
 bool HostTracker::try_again(Flow& f, Instant now) {
   FlowRare& rare = f.make_rare();
-  if (std::exchange(rare.may_be_before, false) && rare.other_mac != f.to_host.destination) {
+  if (std::exchange(rare.may_be_before, false) && rare.other_mac != f.lan.to_host.destination) {
     try_mac(f, rare.other_mac);
     return true;
   }
   const MacAddress& sender = rare.sender_mac;
-  if (sender != MacAddress() && sender != f.to_host.destination && sender != rare.other_mac) {
+  if (sender != MacAddress() && sender != f.lan.to_host.destination && sender != rare.other_mac) {
     try_mac(f, sender);
     return true;
   }
@@ -182,13 +182,13 @@ void HostTracker::note_repeat(Flow& f, Instant now) {
   } else if (now >= rare.stalled_since + kBetweenRepeats) {
     rare.stalled_since = now;
     const bool has_another = rare.other_mac != MacAddress() || rare.sender_mac != MacAddress();
-    if (f.seeks_host || has_another) seek_host(f, now);
+    if (f.lan.seeks_host || has_another) seek_host(f, now);
   }
 }
 
 std::optional<LanOwners::Other> HostTracker::new_claim(const Flow& f, Instant now) const {
   if (f.is_unconfirmed()) return std::nullopt;
-  return parts_.lan.owners().other({f.key.local, f.key.vlans}, f.to_host.destination, now,
+  return parts_.lan.owners().other({f.key.local, f.key.vlans}, f.lan.to_host.destination, now,
                                    f.rare().claims.last);
 }
 
@@ -201,7 +201,7 @@ void HostTracker::try_claimed(Flow& f, const LanOwners::Other& other) {
 bool HostTracker::try_destination(Flow& f, Instant now) {
   if (f.is_unconfirmed()) return false;
   const auto told = parts_.lan.destinations().find(host_pair(f.key), now);
-  if (!told || told->mac == f.to_host.destination || told->claim <= f.rare().told_claims.last) {
+  if (!told || told->mac == f.lan.to_host.destination || told->claim <= f.rare().told_claims.last) {
     return false;
   }
   f.make_rare().told_claims.note(told->claim);
@@ -214,11 +214,11 @@ bool HostTracker::try_destination(Flow& f, Instant now) {
 // The journal gets the MAC when the host acknowledges.
 void HostTracker::try_mac(Flow& f, const MacAddress& mac) {
   FlowRare& rare = f.make_rare();
-  if (!f.seeks_host) {
-    rare.known_mac = f.to_host.destination;
+  if (!f.lan.seeks_host) {
+    rare.known_mac = f.lan.to_host.destination;
     rare.may_go_home = f.state.is_established();
   }
-  f.seeks_host = true;
+  f.lan.seeks_host = true;
   rare.other_mac = mac;
   send_to(f, mac);
 }
@@ -227,13 +227,13 @@ void HostTracker::send_to(Flow& f, const MacAddress& mac) {
   FlowRare& rare = f.make_rare();
   rare.sent_before = f.endpoint.sent();
   rare.owes_repeat = false;
-  f.to_host.destination = mac;
+  f.lan.to_host.destination = mac;
 }
 
 void HostTracker::ask(std::uint32_t slot, Instant now) {
   const Flow& f = parts_.flows[slot];
   parts_.lan.ask(f.key.local, now);
-  parts_.unconfirmed.add(slot, f.key.local, f.to_host);
+  parts_.unconfirmed.add(slot, f.key.local, f.lan.to_host);
 }
 
 void HostTracker::hear(const IpAddress& host, const wire::EthernetHeader& towards) {
@@ -255,9 +255,9 @@ void HostTracker::hear_from(std::uint32_t slot, const IpAddress& host,
       parts_.unconfirmed.remove(slot);
     } else if (f.key.local == host && f.key.vlans == vlans_of(towards)) {
       parts_.unconfirmed.remove(slot);
-      const wire::EtherType type = f.to_host.type;
-      f.to_host = towards;
-      f.to_host.type = type;
+      const wire::EtherType type = f.lan.to_host.type;
+      f.lan.to_host = towards;
+      f.lan.to_host.type = type;
       write_down(f);
       parts_.queue(slot);
     }
@@ -276,10 +276,10 @@ void HostTracker::go_on(Instant now) {
 
 void HostTracker::write_down(Flow& f) {
   if (f.journal_place != FlowJournal::kNowhere) {
-    parts_.journal.change(f.journal_place, {f.key, f.to_host});
+    parts_.journal.change(f.journal_place, {f.key, f.lan.to_host});
     return;
   }
-  f.journal_place = parts_.journal.keep({f.key, f.to_host});
+  f.journal_place = parts_.journal.keep({f.key, f.lan.to_host});
   const bool full = f.journal_place == FlowJournal::kNowhere && parts_.journal.places() > 0;
   if (full) parts_.counters.add(Counter::kFlowsUnjournalled);
 }

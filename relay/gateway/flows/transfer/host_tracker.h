@@ -37,7 +37,7 @@ class HostTracker {
     kNone,
   };
   static bool is_elsewhere(const Flow& f, const Frame& frame) {
-    return f.seeks_host || frame.ethernet.reversed() != f.to_host;
+    return f.lan.seeks_host || frame.ethernet.reversed() != f.lan.to_host;
   }
   void follow_to(Flow& f, const wire::EthernetHeader& seen, MacObservation news, Instant now);
   // The host has repeated data that had arrived. A single repeat means nothing. A host that repeats

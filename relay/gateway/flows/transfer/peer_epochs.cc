@@ -29,12 +29,12 @@ void PeerEpochs::go_on(Instant now) {
 
 void PeerEpochs::bring_up_to_date(std::uint32_t slot, Instant now) {
   Flow& f = parts_.flows[slot];
-  f.epochs_looked_at = events_;
+  f.handled.looked_at = events_;
   hosts_.follow_move(f, now);
   Peer& p = parts_.peer_of(f);
-  if (f.epoch_log == p.epoch_log.count()) return;
-  const PeerEpochLog::Kind kind = p.epoch_log.first_after(f.epoch_log);
-  f.epoch_log = p.epoch_log.count();
+  if (f.handled.epochs == p.epoch_log.count()) return;
+  const PeerEpochLog::Kind kind = p.epoch_log.first_after(f.handled.epochs);
+  f.handled.epochs = p.epoch_log.count();
   f.stream = Flow::kNoStream;
   ending_.lose_stream(slot, kind, now);
   if (--p.flows_behind == 0) p.control_messages.release_list(now);
@@ -50,8 +50,8 @@ void PeerEpochs::look_at(std::uint32_t slot, Instant now) {
   if (f.awaits_stream()) transfer_.advance(slot, now);  // the peer may be back, or closed
   transfer_.note_owing(f, now);
   if (!f.owes_since().is_never()) transfer_.arm(slot);
-  if (f.configurations == configurations_) return;
-  f.configurations = configurations_;
+  if (f.handled.configurations == configurations_) return;
+  f.handled.configurations = configurations_;
   // The flow's timers may now be earlier, and its class may have changed.
   if (f.state.has_stream()) parts_.streams.join_class(f);
   parts_.queue(slot);
@@ -60,10 +60,10 @@ void PeerEpochs::look_at(std::uint32_t slot, Instant now) {
 // The host is silent here, and the peer of the flow has found the host on its own LAN. A flow that
 // began while the host was asked for may belong to a host that has come back.
 bool PeerEpochs::has_left(const Flow& f, Instant now) const {
-  const auto* const check = departures_.find({f.key.local, f.key.vlans}, f.to_host.destination,
+  const auto* const check = departures_.find({f.key.local, f.key.vlans}, f.lan.to_host.destination,
                                              parts_.configured(f.peer), now);
   return check != nullptr && check->state == PresenceChecks::State::kSilent &&
-         f.created < check->began && !f.endpoint.is_closed();
+         f.beginning.created < check->began && !f.endpoint.is_closed();
 }
 
 std::uint32_t PeerEpochs::find_open(std::size_t peer, stp::StreamId stream, Instant now) {

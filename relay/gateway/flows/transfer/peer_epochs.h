@@ -45,13 +45,13 @@ class PeerEpochs {
   // --- a flow ----------------------------------------------------------------------------------
   // A new flow: earlier events do not concern it.
   void begin(Flow& f) const {
-    f.epoch_log = parts_.peer_of(f).epoch_log.count();
-    f.epochs_looked_at = events_;
-    f.configurations = configurations_;
+    f.handled.epochs = parts_.peer_of(f).epoch_log.count();
+    f.handled.looked_at = events_;
+    f.handled.configurations = configurations_;
   }
   // Call this before anything else happens to a flow.
   void catch_up(std::uint32_t slot, Instant now) {
-    if (parts_.flows[slot].epochs_looked_at != events_) [[unlikely]]
+    if (parts_.flows[slot].handled.looked_at != events_) [[unlikely]]
       bring_up_to_date(slot, now);
   }
   // The flow of this open stream; kNoSlot if there is none.

@@ -30,7 +30,7 @@ class HostedFlow {
     listen(now);
     say({}, now);
     flow.state.complete_handshake();
-    flow.to_host = host_to_server().reversed();
+    flow.lan.to_host = host_to_server().reversed();
     EXPECT_TRUE(flow.endpoint.is_synchronised());
   }
 

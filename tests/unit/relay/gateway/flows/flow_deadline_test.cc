@@ -18,7 +18,7 @@ class FlowDeadlineTest : public testing::Test {
     limits_.half_close_timeout = Duration::seconds(10);
     f_.stream = *session().open_stream({}, 0, now_);
     f_.state.open_stream();
-    f_.last_activity = now_;
+    f_.timers.last_activity = now_;
   }
   stp::Session& session() { return peer_.session(); }
   // The far host ends its direction of the stream.
@@ -39,7 +39,7 @@ class FlowDeadlineTest : public testing::Test {
   void close_both() {
     end(f_.stream);
     host_.close(now_);
-    f_.closed_to_host = true;
+    f_.state.set_far_end(FlowState::FarEnd::kPassed);
   }
   bool only_owes() { return gateway::only_owes(f_, session()); }
   Duration quiet_limit() { return gateway::quiet_limit(f_, session(), limits_); }
@@ -59,11 +59,11 @@ class FlowDeadlineTest : public testing::Test {
 TEST_F(FlowDeadlineTest, WhileBothHostsMaySpeakTheIdleTimeoutHolds) {
   EXPECT_FALSE(only_owes());
   EXPECT_EQ(quiet_limit(), limits_.idle_timeout);
-  EXPECT_EQ(deadline(), f_.last_activity + limits_.idle_timeout);
+  EXPECT_EQ(deadline(), f_.timers.last_activity + limits_.idle_timeout);
 }
 
 TEST_F(FlowDeadlineTest, SilenceCountsFromTheLastActivity) {
-  f_.last_activity = now_ + Duration::seconds(60);
+  f_.timers.last_activity = now_ + Duration::seconds(60);
   EXPECT_EQ(deadline(), now_ + Duration::seconds(60) + limits_.idle_timeout);
 }
 
@@ -82,7 +82,7 @@ TEST_F(FlowDeadlineTest, OnceTheFarHostHasClosedTheHalfCloseTimeoutHolds) {
   end(f_.stream);
   EXPECT_FALSE(only_owes()) << "the near host may say more";
   EXPECT_EQ(quiet_limit(), limits_.idle_timeout) << "the near host has yet to be told";
-  f_.closed_to_host = true;
+  f_.state.set_far_end(FlowState::FarEnd::kPassed);
   EXPECT_FALSE(only_owes());
   EXPECT_EQ(quiet_limit(), limits_.half_close_timeout);
 }
@@ -96,7 +96,7 @@ TEST_F(FlowDeadlineTest, AHostThatTakesNothingOfAClosedConnectionIsNotWaitedForL
 TEST_F(FlowDeadlineTest, WithoutItsStreamAClosedHostIsOnlyOwed) {
   host_.close(now_);
   f_.state.end_stream();
-  f_.closed_to_host = true;
+  f_.state.set_far_end(FlowState::FarEnd::kPassed);
   EXPECT_TRUE(only_owes());
   EXPECT_EQ(quiet_limit(), limits_.half_close_timeout);
 }
@@ -118,8 +118,8 @@ TEST_F(FlowDeadlineTest, WhereBothHaveOpenedItIsTheInboundStreamThatEnds) {
 }
 
 TEST_F(FlowDeadlineTest, ARetryComesBeforeTheSilence) {
-  f_.retry_at = now_ + Duration::milliseconds(10);
-  EXPECT_EQ(deadline(), f_.retry_at);
+  f_.timers.retry_at = now_ + Duration::milliseconds(10);
+  EXPECT_EQ(deadline(), f_.timers.retry_at);
 }
 
 TEST_F(FlowDeadlineTest, ATimerOfTheEndpointComesBeforeTheSilence) {
@@ -129,22 +129,22 @@ TEST_F(FlowDeadlineTest, ATimerOfTheEndpointComesBeforeTheSilence) {
   const Instant sends_again = f_.endpoint.next_timeout();
   ASSERT_LT(sends_again, now_ + Duration::seconds(5));
   EXPECT_EQ(deadline(), sends_again);
-  f_.retry_at = sends_again + Duration::milliseconds(1);
+  f_.timers.retry_at = sends_again + Duration::milliseconds(1);
   EXPECT_EQ(deadline(), sends_again) << "the earliest holds";
 }
 
 TEST_F(FlowDeadlineTest, AHostThatIsNotHeardIsWaitedForThreeSeconds) {
-  f_.to_host = {};
-  f_.last_activity = now_ + Duration::seconds(1);
-  EXPECT_EQ(deadline(), f_.created + Duration::seconds(3)) << "whatever the peer says";
-  f_.to_host = host_to_server().reversed();
-  EXPECT_EQ(deadline(), f_.last_activity + limits_.idle_timeout) << "once it is heard";
+  f_.lan.to_host = {};
+  f_.timers.last_activity = now_ + Duration::seconds(1);
+  EXPECT_EQ(deadline(), f_.beginning.created + Duration::seconds(3)) << "whatever the peer says";
+  f_.lan.to_host = host_to_server().reversed();
+  EXPECT_EQ(deadline(), f_.timers.last_activity + limits_.idle_timeout) << "once it is heard";
 }
 
 TEST_F(FlowDeadlineTest, AClosedEndpointWaitsForNoHost) {
-  f_.to_host = {};
+  f_.lan.to_host = {};
   f_.endpoint.abort(now_);
-  EXPECT_EQ(deadline(), f_.last_activity + limits_.idle_timeout);
+  EXPECT_EQ(deadline(), f_.timers.last_activity + limits_.idle_timeout);
 }
 
 TEST_F(FlowDeadlineTest, AFlowOwesThePeerWhatIsNotKnownToHaveArrived) {
@@ -157,9 +157,9 @@ TEST_F(FlowDeadlineTest, AFlowOwesThePeerWhatIsNotKnownToHaveArrived) {
   exchange();
   EXPECT_FALSE(owes_peer(f_, session()));
   session().finish(f_.stream);
-  f_.host_end = Flow::HostEnd::kInStream;
+  f_.state.set_host_end(FlowState::HostEnd::kInStream);
   EXPECT_TRUE(owes_peer(f_, session())) << "the end";
-  f_.host_end = Flow::HostEnd::kDelivered;
+  f_.state.set_host_end(FlowState::HostEnd::kDelivered);
   EXPECT_FALSE(owes_peer(f_, session()));
 }
 
@@ -169,7 +169,7 @@ TEST_F(FlowDeadlineTest, WhatWaitsForASilentPeerWaitsAsLongAsItIsToldTo) {
   EXPECT_TRUE(still_since(f_, session()).is_never());
   f_.heat(now_).owes_since = now_ + Duration::seconds(5);
   EXPECT_EQ(end_of_wait(f_, kPatience), f_.owes_since() + kPatience);
-  f_.trimmed = true;
+  f_.state.note_trimmed();
   EXPECT_EQ(deadline(), f_.owes_since() + kPatience);
   EXPECT_EQ(still_since(f_, session()), f_.owes_since());
 }
@@ -193,7 +193,7 @@ TEST_F(FlowDeadlineTest, AnOpeningOfWhichAPeerThatIsHeardSaysNothingHasALimit) {
   opening.endpoint.accept(syn, now_, tcp::Endpoint::Answer::kLater);
   EXPECT_TRUE(end_of_wait(opening, kPatience).is_never()) << "the peer has not been asked";
   opening.state.open_stream();
-  EXPECT_EQ(end_of_wait(opening, kPatience), opening.created + Duration::seconds(200));
+  EXPECT_EQ(end_of_wait(opening, kPatience), opening.beginning.created + Duration::seconds(200));
   opening.heat(now_).owes_since = now_;
   EXPECT_EQ(end_of_wait(opening, kPatience), now_ + Duration::seconds(127)) << "it is silent, too";
   opening.heat(now_).owes_since = Instant::never();
@@ -208,14 +208,14 @@ TEST_F(FlowDeadlineTest, TimeWaitThatHoldsTheEndOfItsHostEndsWhenItIsIdle) {
   f_.endpoint.close();
   host_.listen(now_);
   end(f_.stream);
-  f_.closed_to_host = true;
+  f_.state.set_far_end(FlowState::FarEnd::kPassed);
   host_.close(now_);
   host_.listen(now_);
   ASSERT_EQ(f_.endpoint.state(), tcp::State::kTimeWait);
   ASSERT_TRUE(f_.endpoint.holds_fin());
   EXPECT_FALSE(ends_by_itself(f_));
   limits_.idle_timeout = Duration::seconds(10);
-  EXPECT_EQ(deadline(), f_.last_activity + limits_.idle_timeout);
+  EXPECT_EQ(deadline(), f_.timers.last_activity + limits_.idle_timeout);
 }
 
 TEST_F(FlowDeadlineTest, TimeWaitHasALimitOfItsOwn) {
@@ -223,16 +223,16 @@ TEST_F(FlowDeadlineTest, TimeWaitHasALimitOfItsOwn) {
   f_.endpoint.close();
   host_.listen(now_);
   end(f_.stream);
-  f_.closed_to_host = true;
+  f_.state.set_far_end(FlowState::FarEnd::kPassed);
   host_.close(now_);
   host_.listen(now_);
   ASSERT_EQ(f_.endpoint.state(), tcp::State::kTimeWait);
-  f_.host_end = Flow::HostEnd::kDelivered;
+  f_.state.set_host_end(FlowState::HostEnd::kDelivered);
   EXPECT_TRUE(owes_peer(f_, session())) << "else a silent peer would keep it for ever";
-  ASSERT_LT(f_.last_activity + quiet_limit(), f_.endpoint.next_timeout());
+  ASSERT_LT(f_.timers.last_activity + quiet_limit(), f_.endpoint.next_timeout());
   EXPECT_EQ(deadline(), f_.endpoint.next_timeout());
-  f_.retry_at = now_;
-  EXPECT_EQ(deadline(), f_.retry_at) << "what is to be tried again is";
+  f_.timers.retry_at = now_;
+  EXPECT_EQ(deadline(), f_.timers.retry_at) << "what is to be tried again is";
 }
 
 }  // namespace

@@ -166,7 +166,7 @@ class SpliceTest : public testing::Test, public stp::StreamSource {
     start(compress);
     short_of_memory_ = true;
     for (int round = 0; round < 3'000; ++round) {
-      if (random_.chance(0.02)) flow_->host_marks.hop_limit = static_cast<std::uint8_t>(round);
+      if (random_.chance(0.02)) flow_->marks.host.hop_limit = static_cast<std::uint8_t>(round);
       const auto segments = random_.below(60);
       for (std::uint64_t i = 0; i < segments; ++i) speak_some();
       if (flow_->endpoint.received().readable() > 0) session_.set_ready(flow_->stream, true);
@@ -296,7 +296,7 @@ TEST_F(SpliceTest, AResetIsFoundBehindAllBytes) {
   stream.insert(stream.end(), compressed.begin(), compressed.end());
   stream.insert(stream.end(), reset.begin(), reset.end());
   EXPECT_EQ(receive(stream), SpliceResult::kReset);
-  EXPECT_EQ(flow_->bytes_to_lan, 20'010U);
+  EXPECT_EQ(flow_->bytes.to_lan, 20'010U);
 }
 
 TEST_F(SpliceTest, SoItIsWhereTheBytesAreDropped) {
@@ -307,7 +307,7 @@ TEST_F(SpliceTest, SoItIsWhereTheBytesAreDropped) {
   stream.insert(stream.end(), reset.begin(), reset.end());
   ASSERT_EQ(receive(stream, /*memory=*/0), SpliceResult::kDone);
   EXPECT_EQ(splice_.drop(*flow_, session_, now_), SpliceResult::kReset);
-  EXPECT_EQ(flow_->bytes_to_lan, 0U);
+  EXPECT_EQ(flow_->bytes.to_lan, 0U);
   EXPECT_EQ(session_.bytes_stored(), 0U);
 }
 
@@ -330,20 +330,20 @@ TEST_F(SpliceTest, BlocksThatCarryNothingAreWorkOfManyCalls) {
     result = to_host();
   }
   EXPECT_EQ(visits, 4);
-  EXPECT_EQ(flow_->bytes_to_lan, 10U);
+  EXPECT_EQ(flow_->bytes.to_lan, 10U);
 }
 
 // As the host reads, more of a block is passed on. Without room, the block is not decoded.
 TEST_F(SpliceTest, ABlockWaitsForMemoryUndecoded) {
   ASSERT_EQ(receive(compressed_block(20'000), /*memory=*/5'000), SpliceResult::kNoMemory);
-  EXPECT_EQ(flow_->bytes_to_lan, 0U) << "too little to be worth it";
+  EXPECT_EQ(flow_->bytes.to_lan, 0U) << "too little to be worth it";
   const Work before = budget_.total();
   for (int i = 0; i < 100; ++i) EXPECT_EQ(to_host(5'000), SpliceResult::kNoMemory);
   EXPECT_LT(budget_.total() - before, compress::decoding_work(0, 20'000, 1));
   EXPECT_EQ(to_host(9'000), SpliceResult::kNoMemory);
-  EXPECT_EQ(flow_->bytes_to_lan, 9'000U);
+  EXPECT_EQ(flow_->bytes.to_lan, 9'000U);
   EXPECT_EQ(to_host(11'000), SpliceResult::kDone);
-  EXPECT_EQ(flow_->bytes_to_lan, 20'000U);
+  EXPECT_EQ(flow_->bytes.to_lan, 20'000U);
 }
 
 TEST_F(SpliceTest, AnEndInARawBlockIsMalformed) {

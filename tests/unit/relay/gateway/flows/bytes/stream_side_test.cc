@@ -123,7 +123,7 @@ TEST_F(StreamSideTest, WhatTheHostSaysArrivesAndIsAskedForNoMore) {
   EXPECT_EQ(far_heard(), block(BlockKind::kRaw, said));
   EXPECT_EQ(asked_, 1);
   EXPECT_EQ(session().waiting(), 0U);
-  EXPECT_EQ(f_.bytes_from_lan, 100U);
+  EXPECT_EQ(f_.bytes.from_lan, 100U);
   EXPECT_EQ(f_.heat(now_).departures.lately(Duration::milliseconds(500), now_), 100U)
       << "for the host's window";
   EXPECT_EQ(side_->counters().plain_bytes, 100U);
@@ -133,7 +133,7 @@ TEST_F(StreamSideTest, HowLongAByteHasWaitedIsCountedInTheClassOfItsFlow) {
   open();
   f_.heat(now_);
   host_.say(sample(100), now_);
-  f_.hot()->wait.begin(f_.bytes_from_lan, f_.endpoint.received().readable(), now_);
+  f_.hot()->wait.begin(f_.bytes.from_lan, f_.endpoint.received().readable(), now_);
   now_ += Duration::milliseconds(30);
   side_->feed(f_, now_);
   far_heard();
@@ -154,7 +154,7 @@ TEST_F(StreamSideTest, WhatWaitsForTheLinkIsCountedInTheClassOfItsFlow) {
   far_heard();
   EXPECT_EQ(side_->waiting(b), 0U);
   EXPECT_EQ(classes_[b].use.plain_bytes, 100U);
-  EXPECT_EQ(classes_[b].use.encoded_bytes, f_.bytes_encoded);
+  EXPECT_EQ(classes_[b].use.encoded_bytes, f_.bytes.encoded);
   EXPECT_EQ(classes_[a].use.plain_bytes, 0U);
 }
 
@@ -164,10 +164,10 @@ TEST_F(StreamSideTest, AFlowOfWhichBytesWaitStaysTrimmed) {
   f_.heat(now_);
   host_.say_some(100, now_);
   side_->feed(f_, now_);
-  f_.trimmed = true;
+  f_.state.note_trimmed();
   f_.cool();
   side_->feed(f_, now_);
-  EXPECT_TRUE(f_.trimmed);
+  EXPECT_TRUE(f_.state.is_trimmed());
   EXPECT_EQ(f_.waiting(), 100U);
 }
 
@@ -189,19 +189,19 @@ TEST_F(StreamSideTest, TheStreamEndsBehindTheLastByteOfTheHost) {
   host_.say_some(100, now_);
   host_.close(now_);
   side_->feed(f_, now_);
-  EXPECT_EQ(f_.host_end, Flow::HostEnd::kOpen) << "it has more";
+  EXPECT_EQ(f_.state.host_end(), FlowState::HostEnd::kOpen) << "it has more";
   EXPECT_EQ(far_heard().size(), compress::kBlockHeaderSize + 100);
-  EXPECT_EQ(f_.host_end, Flow::HostEnd::kInStream);
+  EXPECT_EQ(f_.state.host_end(), FlowState::HostEnd::kInStream);
   EXPECT_TRUE(peer_.far().received_end(f_.stream));
 }
 
 TEST_F(StreamSideTest, AHostThatHasSaidAllEndsTheStreamAtOnce) {
   open();
   side_->feed(f_, now_);
-  EXPECT_EQ(f_.host_end, Flow::HostEnd::kOpen);
+  EXPECT_EQ(f_.state.host_end(), FlowState::HostEnd::kOpen);
   host_.close(now_);
   side_->feed(f_, now_);
-  EXPECT_EQ(f_.host_end, Flow::HostEnd::kInStream);
+  EXPECT_EQ(f_.state.host_end(), FlowState::HostEnd::kInStream);
   exchange();
   EXPECT_TRUE(peer_.far().received_end(f_.stream));
 }
@@ -214,10 +214,10 @@ TEST_F(StreamSideTest, ACompressedBlockTakesAQuarterOfAStreamsShareOfTheLane) {
   begin();
   host_.say_some(50'000, now_);
   side_->produce(f_, *windows_, now_);
-  EXPECT_EQ(f_.bytes_from_lan, 10'000U);
+  EXPECT_EQ(f_.bytes.from_lan, 10'000U);
   ASSERT_TRUE(session().open_stream({}, 0, now_));
   side_->produce(f_, *windows_, now_);
-  EXPECT_EQ(f_.bytes_from_lan, 15'000U) << "with one stream more";
+  EXPECT_EQ(f_.bytes.from_lan, 15'000U) << "with one stream more";
 }
 
 TEST_F(StreamSideTest, ACompressedBlockTakesAQuarterOfWhatIsGrantedToAFlow) {
@@ -227,7 +227,7 @@ TEST_F(StreamSideTest, ACompressedBlockTakesAQuarterOfWhatIsGrantedToAFlow) {
   begin();
   host_.say_some(50'000, now_);
   side_->produce(f_, *windows_, now_);
-  EXPECT_EQ(f_.bytes_from_lan, 5'000U);
+  EXPECT_EQ(f_.bytes.from_lan, 5'000U);
 }
 
 TEST_F(StreamSideTest, HoweverSmallItsShareACompressedBlockHas480Bytes) {
@@ -237,7 +237,7 @@ TEST_F(StreamSideTest, HoweverSmallItsShareACompressedBlockHas480Bytes) {
   begin();
   host_.say_some(1'000, now_);
   side_->produce(f_, *windows_, now_);
-  EXPECT_EQ(f_.bytes_from_lan, 480U);
+  EXPECT_EQ(f_.bytes.from_lan, 480U);
 }
 
 TEST_F(StreamSideTest, HoweverSmallItsShareABlockThatStaysAsItIsHas8KiB) {
@@ -246,7 +246,7 @@ TEST_F(StreamSideTest, HoweverSmallItsShareABlockThatStaysAsItIsHas8KiB) {
   begin();
   host_.say_some(10'000, now_);
   side_->produce(f_, *windows_, now_);
-  EXPECT_EQ(f_.bytes_from_lan, 8'192U);
+  EXPECT_EQ(f_.bytes.from_lan, 8'192U);
 }
 
 TEST_F(StreamSideTest, HoweverLargeItsShareABlockHas64KiB) {
@@ -255,7 +255,7 @@ TEST_F(StreamSideTest, HoweverLargeItsShareABlockHas64KiB) {
   begin();
   host_.say_some(100'000, now_);
   side_->produce(f_, *windows_, now_);
-  EXPECT_EQ(f_.bytes_from_lan, 64U * 1024);
+  EXPECT_EQ(f_.bytes.from_lan, 64U * 1024);
 }
 
 TEST_F(StreamSideTest, AFlowOfManyBlocksIsAskedUntilTheLastOne) {
@@ -274,7 +274,7 @@ TEST_F(StreamSideTest, WhatTheHostSaysWaitsUntilThereIsMemoryForTheStream) {
   side_->feed(f_, now_);
   const auto others = use_up(peer_.arena());
   side_->produce(f_, *windows_, now_);
-  EXPECT_EQ(f_.bytes_from_lan, 0U);
+  EXPECT_EQ(f_.bytes.from_lan, 0U);
   EXPECT_EQ(f_.endpoint.received().readable(), 100U) << "nothing is lost";
   EXPECT_EQ(session().waiting(), 0U) << "nor asked for in vain";
   for (const BlockIndex block : others) peer_.arena().release(block);
@@ -288,10 +288,10 @@ TEST_F(StreamSideTest, WhatTheFarHostSaysIsHandedOnAndThenItsEnd) {
   far_says(sample(1'000));
   EXPECT_TRUE(deliver());
   EXPECT_EQ(host_.heard, sample(1'000));
-  EXPECT_FALSE(f_.closed_to_host);
+  EXPECT_FALSE(f_.state.has_passed_far_end());
   far_ends();
   EXPECT_TRUE(deliver());
-  EXPECT_TRUE(f_.closed_to_host);
+  EXPECT_TRUE(f_.state.has_passed_far_end());
   EXPECT_TRUE(host_.heard_end);
   EXPECT_TRUE(deliver()) << "and that is all";
 }
@@ -311,8 +311,8 @@ TEST_F(StreamSideTest, TheEndWaitsForWhatTheHostHasYetToTake) {
   far_ends();
   EXPECT_TRUE(deliver());
   EXPECT_LT(host_.heard.size(), 60'000U);
-  EXPECT_FALSE(f_.closed_to_host);
-  EXPECT_TRUE(f_.retry_at.is_never()) << "its acknowledgment calls";
+  EXPECT_FALSE(f_.state.has_passed_far_end());
+  EXPECT_TRUE(f_.timers.retry_at.is_never()) << "its acknowledgment calls";
   for (int i = 0; i < 20; ++i) {
     host_.say({}, now_);
     EXPECT_TRUE(deliver());
@@ -341,7 +341,7 @@ TEST_F(StreamSideTest, WithoutMemoryForTheHostItIsTriedAgainSoon) {
   use_up(host_arena_);
   EXPECT_TRUE(deliver());
   EXPECT_TRUE(host_.heard.empty());
-  EXPECT_EQ(f_.retry_at, now_ + Duration::milliseconds(10));
+  EXPECT_EQ(f_.timers.retry_at, now_ + Duration::milliseconds(10));
 }
 
 TEST_F(StreamSideTest, WithNoMoreMemoryThanItsOwnTheRestIsTriedSoon) {
@@ -351,7 +351,7 @@ TEST_F(StreamSideTest, WithNoMoreMemoryThanItsOwnTheRestIsTriedSoon) {
   use_up(host_arena_);
   EXPECT_TRUE(deliver());
   EXPECT_EQ(host_.heard.size(), kReserve);
-  EXPECT_EQ(f_.retry_at, now_ + Duration::milliseconds(10));
+  EXPECT_EQ(f_.timers.retry_at, now_ + Duration::milliseconds(10));
 }
 
 // --- dictionaries --------------------------------------------------------------------------------
@@ -467,7 +467,7 @@ class EndOfAStream : public StreamSideTest {
     side_->feed(f_, now_);
     far_says(sample(200));
     far_ends();
-    f_.host_end = Flow::HostEnd::kDelivered;
+    f_.state.set_host_end(FlowState::HostEnd::kDelivered);
   }
   bool is_known(stp::StreamId stream) { return session().context(stream).has_value(); }
 };
@@ -513,7 +513,7 @@ TEST_F(EndOfAStream, ItIsKeptUntilThePeerHasEverything) {
   open();
   end_both();
   EXPECT_TRUE(deliver());
-  f_.host_end = Flow::HostEnd::kInStream;
+  f_.state.set_host_end(FlowState::HostEnd::kInStream);
   side_->release_if_done(f_, now_);
   EXPECT_TRUE(f_.state.has_stream());
   EXPECT_TRUE(is_known(f_.stream));
@@ -524,7 +524,7 @@ TEST_F(EndOfAStream, ItIsKeptUntilTheFarHostHasSaidAll) {
   host_.close(now_);
   side_->feed(f_, now_);
   exchange();
-  f_.host_end = Flow::HostEnd::kDelivered;
+  f_.state.set_host_end(FlowState::HostEnd::kDelivered);
   side_->release_if_done(f_, now_);
   EXPECT_TRUE(f_.state.has_stream());
 }

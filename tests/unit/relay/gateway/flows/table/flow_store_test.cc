@@ -41,8 +41,8 @@ TEST_F(FlowStoreTest, FindsAFlowByItsKeyAndItsNumberUntilItIsRemoved) {
   EXPECT_EQ(store_.find(key(1)), one);
   EXPECT_EQ(store_.find(key(2)), other);
   EXPECT_EQ(store_.find(key(3)), kNoSlot);
-  const std::uint64_t id = store_[one].id;
-  EXPECT_NE(id, store_[other].id);
+  const std::uint64_t id = store_[one].beginning.id;
+  EXPECT_NE(id, store_[other].beginning.id);
   EXPECT_EQ(store_.find(id, work_), one);
   store_.remove(one);
   EXPECT_FALSE(store_.contains(one));
@@ -53,10 +53,10 @@ TEST_F(FlowStoreTest, FindsAFlowByItsKeyAndItsNumberUntilItIsRemoved) {
 
 TEST_F(FlowStoreTest, ANumberIsNeverGivenTwice) {
   const std::uint32_t slot = add(1);
-  const std::uint64_t id = store_[slot].id;
+  const std::uint64_t id = store_[slot].beginning.id;
   store_.remove(slot);
   EXPECT_EQ(add(1), slot);
-  EXPECT_GT(store_[slot].id, id);
+  EXPECT_GT(store_[slot].beginning.id, id);
 }
 
 TEST_F(FlowStoreTest, HasAPlaceForEachOfTheMost) {
@@ -101,14 +101,12 @@ TEST_F(FlowStoreTest, ATimerMovesForwardOnly) {
 TEST_F(FlowStoreTest, CountsWhatIsHalfOpenAndWhatIsOver) {
   const std::uint32_t one = add(1);
   const std::uint32_t other = add(2);
-  store_.count_half_open(store_[one]);
-  store_.count_half_open(store_[other]);
   EXPECT_EQ(store_.half_open(), 2U);
-  store_.count_answered(store_[one]);
-  store_.count_answered(store_[one]);
+  store_.complete_handshake(store_[one]);
+  store_.complete_handshake(store_[one]);
   EXPECT_EQ(store_.half_open(), 1U) << "once";
-  store_.count_over(store_[one]);
-  store_.count_over(store_[one]);
+  store_.note_over(store_[one]);
+  store_.note_over(store_[one]);
   EXPECT_EQ(store_.unfinished(), 1U);
   EXPECT_FALSE(store_.audit());
   store_.remove(one);
@@ -119,8 +117,8 @@ TEST_F(FlowStoreTest, CountsWhatIsHalfOpenAndWhatIsOver) {
 }
 
 TEST_F(FlowStoreTest, AnAuditFindsAFlowThatWasCountedPastTheStore) {
-  store_[add(1)].half_open = true;
-  EXPECT_EQ(store_.audit(), "half-open flows: account 0, counted 1");
+  store_[add(1)].state.complete_handshake();
+  EXPECT_EQ(store_.audit(), "half-open flows: account 1, counted 0");
 }
 
 TEST_F(FlowStoreTest, ALapVisitsEachFlowOnce) {
