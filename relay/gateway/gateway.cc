@@ -28,7 +28,7 @@ void Gateway::Impl::settle(Instant now) {
   if (deferred.flow != kNoSlot)
     flows.transfer().advance(std::exchange(deferred.flow, kNoSlot), now);
   if (deferred.packets == 0) return;
-  take_events(deferred.peer, std::exchange(deferred.packets, 0), now);
+  take_events(deferred.lane, std::exchange(deferred.packets, 0), now);
   flows.go_on(now);
 }
 
@@ -81,7 +81,7 @@ void Gateway::set_wan_reception(const stp::Reception& reception) {
 }
 
 void Gateway::note_late_sending(Instant began, Instant ended) {
-  for (const auto& peer : engine_.settled().peers) peer->session.note_late_sending(began, ended);
+  for (const auto& lane : engine_.settled().lanes) lane->session.note_late_sending(began, ended);
 }
 
 void Gateway::handle_timeout(Instant now) {
@@ -97,7 +97,7 @@ void Gateway::handle_timeout(Instant now) {
   impl.uplink.ready_set().wake_due(now);
   if (!impl.repairs_first) impl.flows.advance_unfinished(now);
   impl.work_off_repairs(now);
-  impl.run_peers(now);
+  impl.run_lanes(now);
   impl.flows.handle_timeout(now);
   impl.orphans.handle_timeout(now);
   impl.door.handle_timeout(now);
@@ -108,36 +108,30 @@ void Gateway::handle_timeout(Instant now) {
 // All sessions together settle as many objects in a call as one session may. Once they have visited
 // a quarter of that, the next session waits, and is the first in the next call. After an outage
 // each of hundreds of sessions may have thousands of lost packets.
-void Gateway::Impl::run_peers(Instant now) {
+void Gateway::Impl::run_lanes(Instant now) {
   constexpr std::uint64_t kOthersMayFollow = stp::Session::kSettledAtOnce / 4;
   std::uint64_t visited = 0;
-  const std::size_t begin = std::exchange(first_peer, 0);
-  const auto run = [&](std::size_t i) {
+  const LaneId begin = std::exchange(first_lane, LaneId());
+  const auto run = [&](LaneId id) {
     if (visited > kOthersMayFollow) {
-      first_peer = i;
+      first_lane = id;
       return false;
     }
-    const std::uint64_t before = peers[i]->session.visited();
-    run_peer(i, stp::Session::kSettledAtOnce - visited, now);
-    visited += peers[i]->session.visited() - before;
+    const std::uint64_t before = lanes[id]->session.visited();
+    run_lane(id, stp::Session::kSettledAtOnce - visited, now);
+    visited += lanes[id]->session.visited() - before;
     return true;
   };
-  const ReadySet& ready_set = uplink.ready_set();
-  for (auto i = ready_set.from(begin); i; i = ready_set.from(*i + 1)) {
-    if (!run(*i)) return;
-  }
-  for (auto i = ready_set.from(0); i && *i < begin; i = ready_set.from(*i + 1)) {
-    if (!run(*i)) return;
-  }
+  uplink.ready_set().for_each_from(begin, run);
 }
 
-void Gateway::Impl::run_peer(std::size_t i, std::uint64_t most_settled, Instant now) {
-  Peer& peer = *peers[i];
-  if (peer.session.next_timeout() <= now) peer.session.handle_timeout(now, most_settled);
-  take_events(i, now);
-  counters.add(Counter::kMessagesUntaken, peer.control_messages.handle_timeout(orphans, now));
-  if (now < silence_due(peer)) return;
-  peer.silence = peer.silent_since();
+void Gateway::Impl::run_lane(LaneId id, std::uint64_t most_settled, Instant now) {
+  Lane& lane = *lanes[id];
+  if (lane.session.next_timeout() <= now) lane.session.handle_timeout(now, most_settled);
+  take_events(id, now);
+  counters.add(Counter::kMessagesUntaken, lane.control_messages.handle_timeout(orphans, now));
+  if (now < silence_due(lane)) return;
+  lane.silence = lane.silent_since();
   flows.epochs().look_at_all();
 }
 
@@ -153,20 +147,13 @@ void Gateway::Impl::change_the_first(Instant now) {
 // Visits the sessions that have waiting repairs, one after the other. It begins behind the session
 // that has spent the last budget.
 void Gateway::Impl::work_off_repairs(Instant now) {
-  const ReadySet& ready_set = uplink.ready_set();
-  const auto visit = [&](std::size_t i) {
-    if (!peers[i]->session.repairs_wait()) return;
-    peers[i]->session.work_off_repairs(now);
-    if (budget.is_spent()) first_with_repairs = i + 1;
-  };
-  const std::size_t begin = first_with_repairs;
-  for (auto i = ready_set.from(begin); i && !budget.is_spent(); i = ready_set.from(*i + 1)) {
-    visit(*i);
-  }
-  for (auto i = ready_set.from(0); i && *i < begin && !budget.is_spent();
-       i = ready_set.from(*i + 1)) {
-    visit(*i);
-  }
+  uplink.ready_set().for_each_from(first_with_repairs, [&](LaneId id) {
+    if (budget.is_spent()) return false;
+    if (!lanes[id]->session.repairs_wait()) return true;
+    lanes[id]->session.work_off_repairs(now);
+    if (budget.is_spent()) first_with_repairs = id.next();
+    return true;
+  });
 }
 
 std::size_t Gateway::held_frames() const {
@@ -184,13 +171,13 @@ std::size_t Gateway::max_frame_size() const {
 void Gateway::shut_down(Instant now) {
   Impl& impl = engine_.settled();
   impl.uplink.ready_set().wake_all();
-  for (const auto& peer : impl.peers) peer->session.close(now);
+  for (const auto& lane : impl.lanes) lane->session.close(now);
   impl.flows.shut_down(now);
 }
 
 bool Gateway::has_final_segments() const {
-  return std::ranges::any_of(engine_.unsettled().peers, [](const auto& peer) {
-    return !peer->session.next_timeout().is_never();
+  return std::ranges::any_of(engine_.unsettled().lanes, [](const auto& lane) {
+    return !lane->session.next_timeout().is_never();
   });
 }
 
@@ -210,9 +197,9 @@ void Gateway::reconfigure(const config::Gateway& next, Instant now, const Prepar
   impl.policy.replace_rules(next.rules, prepared.rules);
   impl.uplink.reconfigure(next, prepared.dictionaries, now);
   impl.policy.set_classes(impl.uplink.classes());
-  for (const auto& peer : impl.peers) {
-    const std::optional<config::PresharedKeys>& keys = next.peers[peer->lane.peer].security.keys;
-    if (keys) peer->session.set_secrets(keys->current, keys->other);
+  for (const auto& lane : impl.lanes) {
+    const std::optional<config::PresharedKeys>& keys = next.peers[lane->address.peer].security.keys;
+    if (keys) lane->session.set_secrets(keys->current, keys->other);
   }
   impl.flows.set_half_open(part_of(next.limits.half_open, impl.identity.share.workers));
   impl.flows.reconfigure(next, now);
@@ -222,7 +209,7 @@ void Gateway::set_admission(Admission admission, Instant now) {
   Impl& impl = engine_.settled();
   impl.uplink.ready_set().wake_all();
   impl.door.set_admission(admission);
-  for (const auto& peer : impl.peers) peer->control_messages.announce(admission, now);
+  for (const auto& lane : impl.lanes) lane->control_messages.announce(admission, now);
 }
 
 std::size_t Gateway::unfinished_flows() const {
@@ -243,13 +230,13 @@ Gateway::ClassResult Gateway::set_class(std::string_view name, const ClassChange
 
 void Gateway::observe_plain(PlainObserver* observer) {
   Impl& impl = engine_.settled();
-  for (const auto& peer : impl.peers) peer->session.set_observer(nullptr);
+  for (const auto& lane : impl.lanes) lane->session.set_observer(nullptr);
   impl.plain_packets.clear();
   if (observer == nullptr) return;
-  for (std::size_t i = 0; i < impl.peers.size(); ++i) {
+  for (const LaneId id : impl.lanes.ids()) {
     impl.plain_packets.push_back(
-        std::make_unique<PlainPackets>(impl.wan, impl.lanes[i], *observer));
-    impl.peers[i]->session.set_observer(impl.plain_packets.back().get());
+        std::make_unique<PlainPackets>(impl.wan, impl.lane_addresses[id], *observer));
+    impl.lanes[id]->session.set_observer(impl.plain_packets.back().get());
   }
 }
 
@@ -262,9 +249,9 @@ void Gateway::record_flows(FlowRecorder* recorder) {
 bool Gateway::set_peer_rate(std::string_view peer, BitRate most, Instant now) {
   Impl& impl = engine_.settled();
   bool found = false;
-  for (std::size_t i = 0; i < impl.peers.size(); ++i) {
-    if (impl.peers[i]->config.name != peer) continue;
-    impl.uplink.set_most_rate(i, most, now);
+  for (const LaneId id : impl.lanes.ids()) {
+    if (impl.lanes[id]->config.name != peer) continue;
+    impl.uplink.set_most_rate(id, most, now);
     found = true;
   }
   return found;
@@ -276,10 +263,10 @@ BitRate Gateway::commanded_capacity(std::string_view link, LinkWay way) const {
 
 BitRate Gateway::commanded_rate(std::string_view peer) const {
   const Impl& impl = engine_.unsettled();
-  const auto found =
-      std::ranges::find_if(impl.peers, [&](const auto& each) { return each->config.name == peer; });
-  if (found == impl.peers.end()) return {};
-  return impl.uplink.most_rate(static_cast<std::size_t>(found - impl.peers.begin()));
+  for (const LaneId id : impl.lanes.ids()) {
+    if (impl.lanes[id]->config.name == peer) return impl.uplink.most_rate(id);
+  }
+  return {};
 }
 
 void Gateway::write_demands(Demands& demands, Instant now) const {
@@ -295,7 +282,7 @@ const Counters& Gateway::counters() const { return engine_.settled().counters; }
 std::uint64_t Gateway::visited() const {
   const Impl& impl = engine_.unsettled();
   std::uint64_t visited = impl.flows.visited() + impl.reassembly.visited();
-  for (const auto& peer : impl.peers) visited += peer->session.visited();
+  for (const auto& lane : impl.lanes) visited += lane->session.visited();
   return visited;
 }
 

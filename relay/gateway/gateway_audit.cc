@@ -20,7 +20,7 @@ constexpr std::uint64_t kCallsPerFlow = 4;
 template <typename Impl>
 std::optional<std::string> audit_parts(const Impl& impl) {
   std::vector<std::uint64_t> stored(impl.parts.size());
-  for (const auto& peer : impl.peers) stored[peer->lane.peer] += peer->session.bytes_stored();
+  for (const auto& lane : impl.lanes) stored[lane->address.peer] += lane->session.bytes_stored();
   std::uint64_t held = 0, kept = 0, reserves = 0;
   for (std::size_t i = 0; i < impl.parts.size(); ++i) {
     const Arena& part = *impl.parts[i];
@@ -50,7 +50,7 @@ std::optional<std::string> audit_quotas(const Impl& impl) {
   const FlowStore& flows = impl.flows.flows();
   for (std::uint32_t slot = flows.from(0); slot != kNoSlot; slot = flows.from(slot + 1)) {
     const Flow& f = flows[slot];
-    const std::size_t peer = impl.peers[f.peer]->lane.peer;
+    const std::size_t peer = impl.lanes[f.lane]->address.peer;
     LanHosts::Host& host = of_host[f.key.local];
     ++of_peer[peer];
     ++host.flows;
@@ -104,8 +104,8 @@ ArenaUse Gateway::arena_use() const {
   const Impl& impl = engine_.unsettled();
   ArenaUse use;
   impl.flows.flows().add_held(use);
-  for (const auto& peer : impl.peers) {
-    const stp::BlocksHeld held = peer->session.blocks_held();
+  for (const auto& lane : impl.lanes) {
+    const stp::BlocksHeld held = lane->session.blocks_held();
     use.to_peers += held.to_peer;
     use.from_peers += held.from_peer;
     use.reserves += held.reserves;
@@ -115,8 +115,8 @@ ArenaUse Gateway::arena_use() const {
 
 std::optional<std::string> Gateway::audit() const {
   const Impl& impl = engine_.unsettled();
-  for (const auto& peer : impl.peers) {
-    if (auto wrong = peer->session.audit()) return "peer " + peer->config.name + ": " + *wrong;
+  for (const auto& lane : impl.lanes) {
+    if (auto wrong = lane->session.audit()) return "peer " + lane->config.name + ": " + *wrong;
   }
   if (auto wrong = impl.flows.flows().audit()) return wrong;
   if (auto wrong = audit_waiting(impl.flows)) return wrong;

@@ -75,8 +75,8 @@ std::vector<std::byte> names(const IpAddress& own, const IpAddress& peer) {
 
 HashKey secret_of(const Identity& identity) { return {identity.secret[0], identity.secret[1]}; }
 
-stp::Config stp_config(const config::Gateway& config, const Identity& identity, std::size_t session,
-                       const Lane& lane, const MemoryPlan& plan, Carrier& carrier,
+stp::Config stp_config(const config::Gateway& config, const Identity& identity, LaneId id,
+                       const LaneAddress& lane, const MemoryPlan& plan, Carrier& carrier,
                        stp::HelloBudget& hello_budget, stp::SharedRepairs& repairs) {
   const config::Peer& peer = config.peers[lane.peer];
   stp::Config stp;
@@ -104,7 +104,7 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity, 
   stp.icmp_refusals = true;
   stp.arrivals = true;
   stp.between_gateways = true;
-  stp.hash_secret = identity.secret[1] ^ (0x9E37'79B9'7F4A'7C15U * (session + 1));
+  stp.hash_secret = identity.secret[1] ^ (0x9E37'79B9'7F4A'7C15U * (id.index() + 1));
   stp.host_shares = &carrier.host_shares;
   stp.report_budget = &carrier.report_budget;
   stp.handshake_budgets = {.hellos = &carrier.own.hellos(),
@@ -113,8 +113,8 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity, 
   stp.hello_budget = &hello_budget;
   stp.repairs = &repairs;
   stp.budget_peer = static_cast<std::uint32_t>(lane.peer);
-  stp.lane_receive_limit = plan.lane_receive_limit[session];
-  stp.stream_receive_limit = plan.flow_receive_limit[session];
+  stp.lane_receive_limit = plan.lane_receive_limit[id];
+  stp.stream_receive_limit = plan.flow_receive_limit[id];
   stp.stream_send_limit = plan.flow_send_limit;
   stp.ping_after = config.stp.ping_after;
   stp.suspect_after = config.stp.suspect_after;
@@ -140,10 +140,10 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity, 
 // Each peer has its credit, and an equal part of half of the remaining memory. So it has reserves
 // for as many flows as FlowQuotas keeps for it.
 std::vector<std::unique_ptr<Arena>> parts_of(Arena& arena, const MemoryPlan& plan,
-                                             const Lanes& lanes, std::size_t peers) {
+                                             const LaneAddresses& lanes, std::size_t peers) {
   std::vector<Arena::Kept> kept(peers);
-  for (std::size_t i = 0; i < lanes.size(); ++i) {
-    kept[lanes[i].peer].promised += plan.lane_receive_limit[i];
+  for (const LaneId id : lanes.ids()) {
+    kept[lanes[id].peer].promised += plan.lane_receive_limit[id];
   }
   std::uint64_t beside = arena.total_blocks() * arena.block_size();
   for (const Arena::Kept& each : kept) beside -= std::min(beside, each.promised);
@@ -164,19 +164,19 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       identity(gateway_identity),
       started(now),
       plan(plan_memory(gateway_config, identity.share)),
-      lanes(config, identity.share),
+      lane_addresses(config, identity.share),
       peer_addresses(config.peers, secret_of(identity)),
       arena(arena_memory, plan.block_size, plan.reserve_size),
-      parts(parts_of(arena, plan, lanes, config.peers.size())),
+      parts(parts_of(arena, plan, lane_addresses, config.peers.size())),
       reassembly(secret_of(identity),
                  wire::kMaxEthernetHeaderSize + std::max(config.lan.mtu, config.wan.mtu), counters),
-      uplink(config, lanes.size(), secret_of(identity), released, *this, now),
+      uplink(config, lane_addresses.size(), secret_of(identity), released, *this, now),
       policy(config),
       claims(config, policy),
       common(identity.common
                  ? identity.common
                  : std::make_shared<CommonKnowledge>(secret_of(identity), config.peers.size())),
-      door(config, secret_of(identity), policy, claims, peers, common->symmetric_paths,
+      door(config, secret_of(identity), policy, claims, lanes, common->symmetric_paths,
            common->between, counters),
       wan(config, identity.share, identity.wan_mac, uplink, counters, now),
       lan(config, policy, secret_of(identity), identity.wan_mac, common->awaited, counters),
@@ -197,7 +197,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
              .common = *common,
              .arenas = parts,
              .budget = budget,
-             .peers = peers,
+             .lanes = lanes,
              .records = door.records(),
              .journal = journal,
              .orphans = orphans,
@@ -205,17 +205,18 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
             identity.stopwatch,
             identity.lan_port_sums ? TcpFrames::Sums::kLeft : TcpFrames::Sums::kWritten),
       hello_budget(config.peers.size()),
-      repairs(lanes.size(), budget) {
-  for (std::size_t i = 0; i < lanes.size(); ++i) {
-    const config::Peer& peer = config.peers[lanes[i].peer];
+      repairs(lane_addresses.size(), budget) {
+  for (const LaneId id : lane_addresses.ids()) {
+    const LaneAddress& address = lane_addresses[id];
+    const config::Peer& peer = config.peers[address.peer];
     Carrier& carrier = uplink.carrier(peer.link);
-    peers.push_back(std::make_unique<Peer>(
+    lanes.push_back(std::make_unique<Lane>(
         peer, carrier,
-        stp_config(config, identity, i, lanes[i], plan, carrier, hello_budget, repairs),
-        *parts[lanes[i].peer], flows, flows, i, lanes[i], config.limits.flows, now));
-    Peer& made = *peers.back();
-    uplink.add_session(carrier, made.session, made.datagram_overhead, lanes[i].count);
-    made.bell = uplink.ready_set().bell(i);
+        stp_config(config, identity, id, address, plan, carrier, hello_budget, repairs),
+        *parts[address.peer], flows, flows, id, address, config.limits.flows, now));
+    Lane& made = *lanes.back();
+    uplink.add_lane(carrier, made.session, made.datagram_overhead, address.count);
+    made.bell = uplink.ready_set().bell(id);
   }
   // Forget the keys here: the sessions have them, and a reload may replace them there.
   for (config::Peer& peer : config.peers) peer.security.forget_keys();

@@ -5,47 +5,47 @@
 
 namespace satrelay::gateway {
 
-void Gateway::Impl::take_events(std::size_t peer, std::size_t packets, Instant now) {
+void Gateway::Impl::take_events(LaneId id, std::size_t packets, Instant now) {
   // One packet may cause events of very many streams, and many packets may have arrived.
   constexpr std::size_t kEventsPerPacket = 64;
   constexpr std::size_t kEventsPerCall = 512;
   const std::size_t most = std::min(kEventsPerPacket * packets, kEventsPerCall);
   for (std::size_t i = 0; i < most; ++i) {
-    const auto event = peers[peer]->session.poll_event();
+    const auto event = lanes[id]->session.poll_event();
     if (!event) break;
     uplink.interrupt();
-    handle_event(peer, *event, now);
+    handle_event(id, *event, now);
   }
 }
 
-void Gateway::Impl::handle_event(std::size_t index, const stp::Event& event, Instant now) {
+void Gateway::Impl::handle_event(LaneId id, const stp::Event& event, Instant now) {
   using Kind = stp::Event::Kind;
-  Peer& peer = *peers[index];
+  Lane& lane = *lanes[id];
   switch (event.kind) {
     case Kind::kPeerAlive:
-      peer.suspect_since = Instant::never();
+      lane.suspect_since = Instant::never();
       flows.epochs().look_at_all();
       break;
     case Kind::kPeerSuspect:
-      peer.suspect_since = now;
+      lane.suspect_since = now;
       break;
     case Kind::kPeerRestarted:
-      peer.suspect_since = now;
-      flows.epochs().upset(index, PeerEpochLog::Kind::kRestarted);
+      lane.suspect_since = now;
+      flows.epochs().upset(id, PeerEpochLog::Kind::kRestarted);
       break;
     case Kind::kPeerClosed:
-      flows.epochs().upset(index, PeerEpochLog::Kind::kClosed);
+      flows.epochs().upset(id, PeerEpochLog::Kind::kClosed);
       break;
     case Kind::kCapacity:
-      uplink.handle_capacity(index, now);
+      uplink.handle_capacity(id, now);
       return;
     case Kind::kOpened:
-      handle_opened(index, event.stream, now);
+      handle_opened(id, event.stream, now);
       return;
     case Kind::kReset:
-      if (const FlowKey* key = flows.key_of(index, event)) {
+      if (const FlowKey* key = flows.key_of(id, event)) {
         if (event.reason == stp::ResetReason::kOtherVlan) {
-          door.records().split_vlans.note(*key, peer.lane.peer, now);
+          door.records().split_vlans.note(*key, lane.address.peer, now);
         }
       }
       [[fallthrough]];
@@ -54,60 +54,60 @@ void Gateway::Impl::handle_event(std::size_t index, const stp::Event& event, Ins
     case Kind::kConfirmed:
     case Kind::kDelivered:
       if (StreamContext(event.context).kind() == StreamContext::Kind::kMessages) {
-        peer.control_messages.handle_event(event, orphans, now);
-        if (const auto found = peer.control_messages.questions().take_found()) {
+        lane.control_messages.handle_event(event, orphans, now);
+        if (const auto found = lane.control_messages.questions().take_found()) {
           door.refute({found->host, found->vlans}, now);
         }
       } else {
-        flows.handle_event(index, event, now);
+        flows.handle_event(id, event, now);
       }
       return;
   }
   // Events that concern no single stream.
-  peer.control_messages.handle_event(event, orphans, now);
-  peer.dictionaries.update(uplink.classes(), peer.control_messages.peer_dictionaries());
+  lane.control_messages.handle_event(event, orphans, now);
+  lane.dictionaries.update(uplink.classes(), lane.control_messages.peer_dictionaries());
 }
 
 // An address that the operator has put behind another peer counts as here, since the asking peer
 // does not speak for it. A host that ARP has named counts as here while its MAC is heard on this
 // LAN.
-void Gateway::Impl::answer(std::size_t index, const LanQuestions::Question& asked, Instant now) {
+void Gateway::Impl::answer(LaneId id, const LanQuestions::Question& asked, Instant now) {
   const IpAddress& host = asked.address.host;
   const bool is_others =
-      claims.is_behind_a_peer(host) && policy.peer_for(host) != peers[index]->lane.peer;
+      claims.is_behind_a_peer(host) && policy.peer_for(host) != lanes[id]->address.peer;
   const NamedMac* const owner = lan.owners().owner({host, asked.address.vlans});
   const bool is_here =
       is_others || (owner != nullptr &&
                     common->stations.was_heard(Side::kLan, {owner->mac, owner->vlans()}, now));
-  peers[index]->control_messages.questions().answer(
+  lanes[id]->control_messages.questions().answer(
       asked, is_here ? LanQuestions::Answer::kHere : LanQuestions::Answer::kNotHere, now);
 }
 
 // The stream is a message or a flow.
-void Gateway::Impl::handle_opened(std::size_t index, stp::StreamId stream, Instant now) {
-  Peer& peer = *peers[index];
-  if (lan.is_routed(peer.lane.peer)) {
-    if (const auto router = wan.next_hop(peer.lane.peer)) lan.set_router(*router);
+void Gateway::Impl::handle_opened(LaneId id, stp::StreamId stream, Instant now) {
+  Lane& lane = *lanes[id];
+  if (lan.is_routed(lane.address.peer)) {
+    if (const auto router = wan.next_hop(lane.address.peer)) lan.set_router(*router);
   }
-  if (!peer.control_messages.handle_opened(stream, now)) {
-    flows.opening().handle_opened(index, stream, now);
+  if (!lane.control_messages.handle_opened(stream, now)) {
+    flows.opening().handle_opened(id, stream, now);
     return;
   }
-  if (const auto doubted = peer.control_messages.take_doubt())
-    flows.servers().handle_doubt(index, *doubted, now);
-  if (const auto told = peer.control_messages.take_evidence()) {
-    if (peer.lane.has_flow(flow_hash(told->near, told->far, told->near_port, told->far_port))) {
-      door.handle_evidence(index, *told, now);
+  if (const auto doubted = lane.control_messages.take_doubt())
+    flows.servers().handle_doubt(id, *doubted, now);
+  if (const auto told = lane.control_messages.take_evidence()) {
+    if (lane.address.has_flow(flow_hash(told->near, told->far, told->near_port, told->far_port))) {
+      door.handle_evidence(id, *told, now);
     } else {
       counters.add(Counter::kEvidenceRefused);
     }
   }
-  if (const auto asked = peer.control_messages.questions().take()) answer(index, *asked, now);
-  if (const auto told = peer.control_messages.destinations().take()) {
-    flows.hear_destination(index, *told, now);
+  if (const auto asked = lane.control_messages.questions().take()) answer(id, *asked, now);
+  if (const auto told = lane.control_messages.destinations().take()) {
+    flows.hear_destination(id, *told, now);
   }
-  if (const auto told = peer.control_messages.arrivals().take()) handle_arrival(index, *told, now);
-  peer.dictionaries.update(uplink.classes(), peer.control_messages.peer_dictionaries());
+  if (const auto told = lane.control_messages.arrivals().take()) handle_arrival(id, *told, now);
+  lane.dictionaries.update(uplink.classes(), lane.control_messages.peer_dictionaries());
 }
 
 }  // namespace satrelay::gateway

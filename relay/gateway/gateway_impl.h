@@ -33,15 +33,16 @@
 #include "relay/gateway/frames/fragments/released_fragments.h"
 #include "relay/gateway/frames/frame.h"
 #include "relay/gateway/gateway.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/opening/admission_control.h"
 #include "relay/gateway/opening/bridged_connections.h"
-#include "relay/gateway/peers/peer.h"
+#include "relay/gateway/peers/lane.h"
 #include "relay/gateway/recovery/flow_journal.h"
 #include "relay/gateway/recovery/orphaned_flows.h"
 #include "relay/gateway/rules/claims.h"
 #include "relay/gateway/rules/policy.h"
 #include "relay/gateway/steering/flow_hash.h"
-#include "relay/gateway/steering/lanes.h"
+#include "relay/gateway/steering/lane_addresses.h"
 #include "relay/gateway/steering/peer_addresses.h"
 #include "relay/gateway/uplink/uplink.h"
 
@@ -50,13 +51,13 @@ namespace satrelay::gateway {
 // Puts the headers of the WAN before the packets of one peer, for an observer.
 class PlainPackets final : public stp::PacketObserver {
  public:
-  PlainPackets(const WanNode& wan, const Lane& lane, PlainObserver& observer)
-      : wan_(wan), lane_(lane), observer_(observer) {}
+  PlainPackets(const WanNode& wan, const LaneAddress& address, PlainObserver& observer)
+      : wan_(wan), address_(address), observer_(observer) {}
   void see(Way way, ConstBytes header, ConstBytes rest) override;
 
  private:
   const WanNode& wan_;
-  Lane lane_;
+  LaneAddress address_;
   PlainObserver& observer_;
   std::vector<std::byte> frame_;
 };
@@ -110,8 +111,8 @@ struct Gateway::Impl final : SessionPort {
   Verdict handle_lan_tcp(const Frame& frame, const Segment& seen_segment, ConstBytes bytes,
                          Instant now);
   void begin_flow(const AdmissionControl::Segment& segment,
-                  const std::optional<wire::TcpHeader>& recovered, std::size_t session,
-                  const RulePtr& rule, Instant now);
+                  const std::optional<wire::TcpHeader>& recovered, LaneId lane, const RulePtr& rule,
+                  Instant now);
   Verdict handle_lan_fragment(const Frame& frame, ConstBytes bytes, Instant now);
   // The sender claims to be this gateway or a peer. Gateways send on the WAN only, so such a frame
   // from the LAN is forged, or has come back by another way.
@@ -139,7 +140,7 @@ struct Gateway::Impl final : SessionPort {
   struct Deferred {
     PortId port = PortId::kLan;    // of the last frames
     std::uint32_t flow = kNoSlot;  // it has had segments, and must move on
-    std::size_t peer = 0;          // the last one that has sent packets
+    LaneId lane;                   // the last one that has sent packets
     std::size_t packets = 0;       // of this peer: the events that they have caused are not taken
     bool is_empty() const { return flow == kNoSlot && packets == 0; }
   };
@@ -159,8 +160,8 @@ struct Gateway::Impl final : SessionPort {
     uplink.look_at_shares(now);
   }
   void change_the_first(Instant now);
-  void run_peers(Instant now);
-  void run_peer(std::size_t i, std::uint64_t most_settled, Instant now);
+  void run_lanes(Instant now);
+  void run_lane(LaneId id, std::uint64_t most_settled, Instant now);
   void work_off_repairs(Instant now);
   void hear_station(Side side, const Frame& frame, Instant now) {
     StationListener& listener = listeners[static_cast<std::size_t>(side)];
@@ -177,7 +178,7 @@ struct Gateway::Impl final : SessionPort {
   // A frame from the LAN: ARP or Neighbour Discovery may announce a host of a peer.
   void hear_told(const Frame& frame, Instant now);
   bool understands_arrivals(std::size_t configured_peer) const;
-  void handle_arrival(std::size_t index, const HostArrival& arrival, Instant now);
+  void handle_arrival(LaneId id, const HostArrival& arrival, Instant now);
   void settle_moves(Instant now);
   void tell_arrival(const PresenceChecks::Check& check, Instant now);
   bool concerns_relayed_flow(PortId port, const Frame& frame, std::uint32_t& slot) const;
@@ -208,27 +209,27 @@ struct Gateway::Impl final : SessionPort {
 
   // --- sessions ------------------------------------------------------------------------------
   // Takes the events of `packets` packets at most.
-  void take_events(std::size_t peer, std::size_t packets, Instant now);
-  void take_events(std::size_t peer, Instant now) { take_events(peer, 1, now); }
-  void handle_event(std::size_t index, const stp::Event& event, Instant now);
-  void handle_opened(std::size_t index, stp::StreamId stream, Instant now);
+  void take_events(LaneId id, std::size_t packets, Instant now);
+  void take_events(LaneId id, Instant now) { take_events(id, 1, now); }
+  void handle_event(LaneId id, const stp::Event& event, Instant now);
+  void handle_opened(LaneId id, stp::StreamId stream, Instant now);
   // The peer asks whether this LAN has an address.
-  void answer(std::size_t index, const LanQuestions::Question& asked, Instant now);
-  bool is_reachable(std::size_t peer) const override {
-    return wan.next_hop(lanes[peer].peer).has_value();
+  void answer(LaneId id, const LanQuestions::Question& asked, Instant now);
+  bool is_reachable(LaneId lane) const override {
+    return wan.next_hop(lane_addresses[lane].peer).has_value();
   }
-  Written write_packet(std::size_t peer, const schedule::Turn& turn, MutableBytes out,
+  Written write_packet(LaneId lane, const schedule::Turn& turn, MutableBytes out,
                        Instant now) override;
-  Run write_run(std::size_t peer, const schedule::Turn& turn, std::span<const MutableBytes> rooms,
+  Run write_run(LaneId lane, const schedule::Turn& turn, std::span<const MutableBytes> rooms,
                 std::span<stp::RunPacket> packets, Instant now) override;
-  Instant next_timeout_of(std::size_t index) const;
+  Instant next_timeout_of(LaneId id) const;
   // When the flows must learn that the peer has become silent, or is silent no longer.
-  Instant silence_due(const Peer& peer) const {
-    const Instant since = peer.silent_since();
-    if (since == peer.silence) return Instant::never();
+  Instant silence_due(const Lane& lane) const {
+    const Instant since = lane.silent_since();
+    if (since == lane.silence) return Instant::never();
     return since.is_never() ? last_call : since + config.stp.suspect_after;
   }
-  void let_peers_rest(Instant now);
+  void let_lanes_rest(Instant now);
   void let_few_rest(Instant now);
   Polled poll_lan_beside_flows(MutableBytes out, Instant now);
   Polled marked(std::size_t size, MutableBytes out, Instant now) const;
@@ -243,7 +244,7 @@ struct Gateway::Impl final : SessionPort {
   const Identity identity;
   const Instant started;
   const MemoryPlan plan;
-  const Lanes lanes;
+  const LaneAddresses lane_addresses;
   const PeerAddresses peer_addresses;
   Arena arena;
   std::vector<std::unique_ptr<Arena>> parts;  // parts of the arena, by configured peer
@@ -282,17 +283,17 @@ struct Gateway::Impl final : SessionPort {
   // Shared by all sessions.
   stp::SharedRepairs repairs;
   // The next call works off repairs of this session first.
-  std::size_t first_with_repairs = 0;
+  LaneId first_with_repairs;
   // The session that the next timeout runs first.
-  std::size_t first_peer = 0;
+  LaneId first_lane;
   // By the last timeout.
   bool timeout_spent_budget = false;
   // In this call, repairs come before flows.
   bool repairs_first = false;
   // By session, while an observer is set.
   std::vector<std::unique_ptr<PlainPackets>> plain_packets;
-  // By session. Peers refer to flows and carriers, so they are destroyed first.
-  std::vector<std::unique_ptr<Peer>> peers;
+  // Lanes refer to flows and carriers, so they are destroyed first.
+  Lanes lanes;
 };
 
 }  // namespace satrelay::gateway

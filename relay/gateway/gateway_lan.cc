@@ -257,31 +257,30 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_se
   if (bars(rule->rule)) return bridge_connection(Counter::kBridgedByRule);
   const AdmissionControl::Segment segment{key, frame, tcp->header,
                                           frame.payload.size() - tcp->header_size};
-  std::optional<std::size_t> session;
+  std::optional<LaneId> lane;
   if (seen.peer) {
-    session = lanes.of_flow(*seen.peer,
-                            flow_hash(key.local, key.remote, key.local_port, key.remote_port));
-    if (!session) return drop(Counter::kDroppedOtherWorker);
+    lane = lane_addresses.of_flow(
+        *seen.peer, flow_hash(key.local, key.remote, key.local_port, key.remote_port));
+    if (!lane) return drop(Counter::kDroppedOtherWorker);
   }
-  const AdmissionControl::Decision decision =
-      door.decide(segment, *rule, session, flows.room(), now);
+  const AdmissionControl::Decision decision = door.decide(segment, *rule, lane, flows.room(), now);
   using Kind = AdmissionControl::Decision::Kind;
   switch (decision.kind) {
     case Kind::kRelay:
-      begin_flow(segment, decision.recovered, *session, rule, now);
+      begin_flow(segment, decision.recovered, *lane, rule, now);
       return Verdict::kConsumed;
     case Kind::kCookie:
       door.answer_by_cookie(segment, lan.way_back(host_pair(key), frame.ethernet, now),
-                            flows.opening().endpoint_config(key, *session, now), *session, now);
+                            flows.opening().endpoint_config(key, *lane, now), *lane, now);
       return Verdict::kConsumed;
     case Kind::kBridge: {
       if (is_want_of_room(decision.reason)) {
-        ++peers[*session]->flows_refused;
-        flows.room_maker().want(*session, key.local);
+        ++lanes[*lane]->flows_refused;
+        flows.room_maker().want(*lane, key.local);
       }
       const Verdict verdict = bridge_connection(decision.reason);
-      if (is_syn && session && verdict != Verdict::kDrop) {
-        door.note_bridged(segment, decision.reason, *session, verdict != Verdict::kBridge, now);
+      if (is_syn && lane && verdict != Verdict::kDrop) {
+        door.note_bridged(segment, decision.reason, *lane, verdict != Verdict::kBridge, now);
       }
       return verdict;
     }
@@ -293,14 +292,14 @@ Verdict Gateway::Impl::handle_lan_tcp(const Frame& frame, const Segment& seen_se
 
 // `recovered`: the SYN that a cookie answered. The ACK in `segment` brings it back.
 void Gateway::Impl::begin_flow(const AdmissionControl::Segment& segment,
-                               const std::optional<wire::TcpHeader>& recovered, std::size_t session,
+                               const std::optional<wire::TcpHeader>& recovered, LaneId lane,
                                const RulePtr& rule, Instant now) {
   const auto& [key, frame, header, payload] = segment;
   if (!recovered) {
-    flows.opening().accept(key, frame, header, std::nullopt, session, rule, now);
+    flows.opening().accept(key, frame, header, std::nullopt, lane, rule, now);
     return;
   }
-  flows.opening().accept(key, frame, *recovered, header.acknowledgment - 1, session, rule, now);
+  flows.opening().accept(key, frame, *recovered, header.acknowledgment - 1, lane, rule, now);
   const tcp::Segment first{&header, frame.payload.last(payload),
                            tcp::ecn_field(frame.ip.traffic_class)};
   pass_to_flow(flows.flows().find(key), frame, {&first, 1}, now);

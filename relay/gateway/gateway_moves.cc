@@ -14,8 +14,8 @@
 namespace satrelay::gateway {
 
 bool Gateway::Impl::understands_arrivals(std::size_t configured_peer) const {
-  const auto session = lanes.find(configured_peer, identity.share.worker);
-  return session && peers[*session]->control_messages.arrivals().are_understood();
+  const auto lane = lane_addresses.find(configured_peer, identity.share.worker);
+  return lane && lanes[*lane]->control_messages.arrivals().are_understood();
 }
 
 // The prefixes of a peer may hold this LAN, too. So a host counts as a host of the peer only if it
@@ -44,8 +44,8 @@ void Gateway::Impl::hear_told(const Frame& frame, Instant now) {
 
 // The peer reports that a host of this LAN has answered on the peer's LAN. The host must be known
 // here by its own ARP. A host behind a router would not answer a question here.
-void Gateway::Impl::handle_arrival(std::size_t index, const HostArrival& arrival, Instant now) {
-  const std::size_t peer = peers[index]->lane.peer;
+void Gateway::Impl::handle_arrival(LaneId id, const HostArrival& arrival, Instant now) {
+  const std::size_t peer = lanes[id]->address.peer;
   const wire::EthernetHeader& seen = arrival.ethernet;
   const LanAddress address{arrival.host, vlans_of(seen)};
   const NamedMac* const owner = lan.owners().owner(address);
@@ -78,13 +78,12 @@ void Gateway::Impl::settle_moves(Instant now) {
 void Gateway::Impl::tell_arrival(const PresenceChecks::Check& check, Instant now) {
   wire::EthernetHeader seen = arrivals.towards(check);
   seen.source = check.named.mac;
-  for (std::size_t i = lanes.first_of(check.peer); i < lanes.size() && lanes[i].peer == check.peer;
-       ++i) {
-    Peer& peer = *peers[i];
+  for (const LaneId id : lane_addresses.of(check.peer)) {
+    Lane& lane = *lanes[id];
     const bool is_told =
-        peer.control_messages.arrivals().tell({.host = check.address.host, .ethernet = seen}, now);
+        lane.control_messages.arrivals().tell({.host = check.address.host, .ethernet = seen}, now);
     counters.add(is_told ? Counter::kArrivalsTold : Counter::kArrivalsUntold);
-    if (is_told) peer.bell.ring();
+    if (is_told) lane.bell.ring();
   }
 }
 

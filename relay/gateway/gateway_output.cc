@@ -36,7 +36,7 @@ std::size_t Gateway::poll_frames(PortId port, std::span<const MutableBytes> room
   }
   impl.counters.add(is_lan ? Counter::kLanFramesOut : Counter::kWanFramesOut, count - dropped);
   if (!is_lan) impl.count_drops();
-  if (!is_lan && count < rooms.size()) impl.let_peers_rest(now);
+  if (!is_lan && count < rooms.size()) impl.let_lanes_rest(now);
   return count;
 }
 
@@ -50,38 +50,39 @@ Instant Gateway::next_timeout() const {
   next = earlier(next, impl.next_own_frame());
   next = earlier(next, impl.reassembly.next_timeout());
   next = earlier(next, impl.released.next_timeout());
-  const ReadySet& ready_set = impl.uplink.ready_set();
+  const ReadySet<LaneId>& ready_set = impl.uplink.ready_set();
   next = earlier(next, ready_set.next_deadline());
-  ready_set.for_each([&](std::size_t i) { next = earlier(next, impl.next_timeout_of(i)); });
+  ready_set.for_each([&](LaneId id) { next = earlier(next, impl.next_timeout_of(id)); });
   return earlier(next, impl.uplink.next_turn(impl.last_call));
 }
 
-Instant Gateway::Impl::next_timeout_of(std::size_t index) const {
-  const Peer& peer = *peers[index];
-  if (peer.session.work_waits() || peer.session.has_events()) return last_call;
-  Instant next = earlier(silence_due(peer), peer.control_messages.next_timeout());
-  if (is_reachable(index)) next = earlier(next, peer.session.next_timeout());
+Instant Gateway::Impl::next_timeout_of(LaneId id) const {
+  const Lane& lane = *lanes[id];
+  if (lane.session.work_waits() || lane.session.has_events()) return last_call;
+  Instant next = earlier(silence_due(lane), lane.control_messages.next_timeout());
+  if (is_reachable(id)) next = earlier(next, lane.session.next_timeout());
   return next;
 }
 
-// A peer without flows rests until a packet from it, an operator's command or its own timer wakes
-// it. A peer that cannot be reached stays awake, since no event says when it can be reached.
-void Gateway::Impl::let_peers_rest(Instant now) {
-  ReadySet& ready_set = uplink.ready_set();
-  ready_set.for_each([&](std::size_t i) {
-    const Peer& peer = *peers[i];
-    if (peer.flows > 0 || !is_reachable(i) || peer.session.waiting() != 0) return;
-    if (const Instant next = next_timeout_of(i); next > now) ready_set.rest(i, next);
+// A lane without flows rests until a packet on it, an operator's command or its own timer wakes it.
+// The lane of a peer that cannot be reached stays awake, since no event says when it can be
+// reached.
+void Gateway::Impl::let_lanes_rest(Instant now) {
+  ReadySet<LaneId>& ready_set = uplink.ready_set();
+  ready_set.for_each([&](LaneId id) {
+    const Lane& lane = *lanes[id];
+    if (lane.flows > 0 || !is_reachable(id) || lane.session.waiting() != 0) return;
+    if (const Instant next = next_timeout_of(id); next > now) ready_set.rest(id, next);
   });
 }
 
-// A peer that is awake only because it has just sent its HELLO would keep the one sending peer from
+// A lane that is awake only because it has just sent its HELLO would keep the one sending lane from
 // sending packets in runs.
 void Gateway::Impl::let_few_rest(Instant now) {
   constexpr std::size_t kFew = 8;
   if (uplink.goes_on()) return;
   const std::size_t awake = uplink.ready_set().awake();
-  if (awake > 1 && awake <= kFew) let_peers_rest(now);
+  if (awake > 1 && awake <= kFew) let_lanes_rest(now);
 }
 
 void PlainPackets::see(Way way, ConstBytes header, ConstBytes rest) {
@@ -90,25 +91,26 @@ void PlainPackets::see(Way way, ConstBytes header, ConstBytes rest) {
   std::ranges::copy(header, frame_.begin() + static_cast<std::ptrdiff_t>(before));
   std::ranges::copy(rest, frame_.end() - static_cast<std::ptrdiff_t>(rest.size()));
   const LinkWay link_way = way == Way::kSent ? LinkWay::kSend : LinkWay::kReceive;
-  wan_.write_stp_headers(lane_, header.size() + rest.size(), control::Priority{}, frame_, link_way);
+  wan_.write_stp_headers(address_, header.size() + rest.size(), control::Priority{}, frame_,
+                         link_way);
   observer_.see_plain(link_way, frame_);
 }
 
-Gateway::Impl::Written Gateway::Impl::write_packet(std::size_t peer, const schedule::Turn& turn,
+Gateway::Impl::Written Gateway::Impl::write_packet(LaneId lane, const schedule::Turn& turn,
                                                    MutableBytes out, Instant now) {
-  stp::Session& session = peers[peer]->session;
+  stp::Session& session = lanes[lane]->session;
   const std::size_t header = wan.stp_header_size();
   const std::size_t size = session.poll_packet(out.subspan(header), now, turn);
-  take_events(peer, now);
+  take_events(lane, now);
   if (size == 0) return {};
-  wan.write_stp_headers(lanes[peer], size, session.last_priority(), out);
+  wan.write_stp_headers(lane_addresses[lane], size, session.last_priority(), out);
   return {.frame = header + size, .datagram = size};
 }
 
-Gateway::Impl::Run Gateway::Impl::write_run(std::size_t peer, const schedule::Turn& turn,
+Gateway::Impl::Run Gateway::Impl::write_run(LaneId lane, const schedule::Turn& turn,
                                             std::span<const MutableBytes> rooms,
                                             std::span<stp::RunPacket> packets, Instant now) {
-  stp::Session& session = peers[peer]->session;
+  stp::Session& session = lanes[lane]->session;
   const std::size_t header = wan.stp_header_size();
   const std::size_t count = session.poll_run(rooms, header, packets, now, turn);
   for (std::size_t i = 0; i < count; ++i) {
@@ -117,10 +119,10 @@ Gateway::Impl::Run Gateway::Impl::write_run(std::size_t peer, const schedule::Tu
     if (same) {
       wan.repeat_stp_headers(rooms[i]);
     } else {
-      wan.write_stp_headers(lanes[peer], packets[i].size, packets[i].priority, rooms[i]);
+      wan.write_stp_headers(lane_addresses[lane], packets[i].size, packets[i].priority, rooms[i]);
     }
   }
-  take_events(peer, now);
+  take_events(lane, now);
   return {.count = count, .frame_header = header};
 }
 

@@ -32,51 +32,52 @@ Status Gateway::status(Instant now) const {
 
 std::vector<PeerSnapshot> Gateway::peers(std::size_t first, std::size_t count) const {
   Impl& impl = engine_.settled();
-  const auto path_mtu = [](const Peer& peer) -> std::optional<std::uint16_t> {
-    const stp::Session& session = peer.session;
+  const auto path_mtu = [](const Lane& lane) -> std::optional<std::uint16_t> {
+    const stp::Session& session = lane.session;
     const stp::PeerState state = session.peer_state();
     if (state != stp::PeerState::kAlive && state != stp::PeerState::kSuspect) return std::nullopt;
-    return static_cast<std::uint16_t>(session.datagram_limit() + peer.datagram_overhead);
+    return static_cast<std::uint16_t>(session.datagram_limit() + lane.datagram_overhead);
   };
-  const std::size_t begin = std::min(first, impl.peers.size());
-  const std::size_t end = begin + std::min(count, impl.peers.size() - begin);
+  const std::size_t begin = std::min(first, impl.lanes.size());
+  const std::size_t end = begin + std::min(count, impl.lanes.size() - begin);
   std::vector<PeerSnapshot> list;
   list.reserve(end - begin);
-  for (std::size_t i = begin; i < end; ++i) {
-    const Peer& peer = *impl.peers[i];
-    const stp::Session& session = peer.session;
+  for (const LaneId id : id_range(LaneId(begin), LaneId(end))) {
+    const Lane& lane = *impl.lanes[id];
+    const stp::Session& session = lane.session;
     list.push_back(
-        {.name = peer.config.name,
-         .lane = peer.lane.number,
-         .address = peer.config.address,
-         .resolved = impl.is_reachable(i),
+        {.name = lane.config.name,
+         .lane = lane.address.number,
+         .address = lane.config.address,
+         .resolved = impl.is_reachable(id),
          .state = session.peer_state(),
          .is_given_up = session.peer_state() == stp::PeerState::kSuspect &&
-                        impl.last_call >= peer.suspect_since + impl.config.stp.give_up_after,
+                        impl.last_call >= lane.suspect_since + impl.config.stp.give_up_after,
          .wrong_key = session.doubts_key(impl.last_call),
-         .admission = peer.control_messages.peer_admission(),
-         .link = peer.config.link,
-         .encrypts = peer.config.security.keys.has_value(),
+         .admission = lane.control_messages.peer_admission(),
+         .link = lane.config.link,
+         .encrypts = lane.config.security.keys.has_value(),
          .send_rate = session.send_rate(),
-         .link_rate = peer.carrier.config.finds_capacity() ? session.found_capacity()
-                                                           : peer.carrier.config.send_rate,
-         .finds_capacity = peer.carrier.config.finds_capacity(),
-         .commanded = impl.uplink.commanded(i),
-         .controller = config::to_string(peer.carrier.config.control.controller),
+         .link_rate = lane.carrier.config.finds_capacity() ? session.found_capacity()
+                                                           : lane.carrier.config.send_rate,
+         .finds_capacity = lane.carrier.config.finds_capacity(),
+         .commanded = impl.uplink.commanded(id),
+         .controller = config::to_string(lane.carrier.config.control.controller),
          .announced = session.peer_capacity(),
          .last_cut = session.last_rate_cut(),
-         .path_mtu = path_mtu(peer),
+         .path_mtu = path_mtu(lane),
          .rtt = session.measured_rtt(),
          .loss_ratio = session.knows_loss() ? std::optional(session.loss_ratio()) : std::nullopt,
          .streams = static_cast<std::uint32_t>(session.stream_count()),
          .packets_in_flight = session.packets_in_flight(),
          .bytes_stored = session.bytes_stored(),
-         .flows = peer.flows,
-         .flows_refused = peer.flows_refused,
-         .arena_used =
-             i == impl.lanes.first_of(peer.lane.peer) ? impl.parts[peer.lane.peer]->held() : 0,
-         .dictionaries = peer.dictionaries.classes(),
-         .are_sources_known = peer.control_messages.sources().are_known(),
+         .flows = lane.flows,
+         .flows_refused = lane.flows_refused,
+         .arena_used = id == impl.lane_addresses.first_of(lane.address.peer)
+                           ? impl.parts[lane.address.peer]->held()
+                           : 0,
+         .dictionaries = lane.dictionaries.classes(),
+         .are_sources_known = lane.control_messages.sources().are_known(),
          .counters = session.counters()});
   }
   return list;
@@ -106,9 +107,9 @@ std::vector<LinkSnapshot> Gateway::links() const {
   }
   // The lanes of a peer follow each other.
   const std::string* last = nullptr;
-  for (const auto& peer : impl.peers) {
-    if (last == nullptr || *last != peer->config.name) ++list[peer->carrier.index].peers;
-    last = &peer->config.name;
+  for (const auto& lane : impl.lanes) {
+    if (last == nullptr || *last != lane->config.name) ++list[lane->carrier.index].peers;
+    last = &lane->config.name;
   }
   return list;
 }
@@ -163,12 +164,12 @@ Explanation Gateway::explain(const PolicyKey& asked, Instant now) const {
     hosts.local = key.source;
     hosts.remote = key.destination;
     hosts.vlans[0] = key.vlan;
-    std::optional<std::size_t> session;
-    if (key.peer) session = impl.lanes.first_of(*key.peer);
-    explanation.bridged_as = impl.door.objection(hosts, rule.rule, session, now);
+    std::optional<LaneId> lane;
+    if (key.peer) lane = impl.lane_addresses.first_of(*key.peer);
+    explanation.bridged_as = impl.door.objection(hosts, rule.rule, lane, now);
     if (!explanation.bridged_as) {
       hosts.remote_port = key.port;
-      explanation.handshake = impl.flows.room().handshake(rule.rule, hosts, *session, now);
+      explanation.handshake = impl.flows.room().handshake(rule.rule, hosts, *lane, now);
     }
   }
   return explanation;

@@ -92,7 +92,7 @@ void Gateway::Impl::look_for_answer(const Frame& frame, Instant now) {
   if (!told || claims.is_behind_a_peer(*told)) return;
   const auto peer = policy.peer_for(*told);
   if (!peer) return;
-  const auto path = door.shortest_path(lanes.first_of(*peer));
+  const auto path = door.shortest_path(lane_addresses.first_of(*peer));
   if (!path || *path <= BetweenGateways::kShortestPath) return;
   common->between.note_answer({*told, vlans_of(frame.ethernet)}, frame.ethernet.destination,
                               *path / 2, now);
@@ -114,25 +114,25 @@ void Gateway::Impl::overhear(PortId port, const Frame& frame, Instant now) {
 
 Verdict Gateway::Impl::handle_stp(const Frame& frame, Instant now) {
   const auto udp = wire::parse_udp(frame.payload);
-  if (!udp || !lanes.is_one(udp->destination_port - int{config.stp.port})) {
+  if (!udp || !lane_addresses.is_one(udp->destination_port - int{config.stp.port})) {
     return drop(Counter::kDroppedToGateway);
   }
   if (!frame.ip.source.is_v4() && !checksum_ok(frame)) return Verdict::kDrop;
-  const auto lane = static_cast<unsigned>(udp->destination_port - config.stp.port);
-  // Most packets come from the peer of the packet before.
-  std::optional<std::size_t> peer = deferred.peer;
-  if (peers[*peer]->lane.number != lane || peers[*peer]->config.address != frame.ip.source) {
+  const auto number = static_cast<unsigned>(udp->destination_port - config.stp.port);
+  // Most packets come on the lane of the packet before.
+  std::optional<LaneId> lane = deferred.lane;
+  if (lanes[*lane]->address.number != number || lanes[*lane]->config.address != frame.ip.source) {
     const auto found = peer_addresses.find(frame.ip.source);
     if (!found) return drop(Counter::kDroppedStpUnknownPeer);
-    peer = lanes.find(*found, lane);
-    if (!peer) return drop(Counter::kDroppedStpUnknownLane);
+    lane = lane_addresses.find(*found, number);
+    if (!lane) return drop(Counter::kDroppedStpUnknownLane);
   }
-  if (deferred.peer != *peer) settle(now);
-  peers[*peer]->session.handle_packet(
+  if (deferred.lane != *lane) settle(now);
+  lanes[*lane]->session.handle_packet(
       frame.payload.subspan(wire::kUdpHeaderSize, udp->length - wire::kUdpHeaderSize), now,
       wan_reception);
-  uplink.ready_set().wake(*peer);
-  deferred.peer = *peer;
+  uplink.ready_set().wake(*lane);
+  deferred.lane = *lane;
   ++deferred.packets;
   return Verdict::kConsumed;
 }

@@ -30,7 +30,7 @@ COUNTERS = ["pep/stp/counters.h", "pep/tcp/counters.h", "pep/compress/codec_coun
             "relay/records/record_counters.h"]
 # Includes that several folders below may have: the rooms of relay/gateway, the rooms of pep/stp, and the programs that
 # look at a gateway from outside.
-GATEWAY = ENGINES + SCHEMA + ["relay/gateway/counters.h"]
+GATEWAY = ENGINES + SCHEMA + ["relay/gateway/counters.h", "relay/gateway/ids.h"]
 SESSION = ["pep/base", "pep/schedule", "pep/control", "pep/stp/types.h"]
 OUTSIDE = COUNTERS + ["pep/base", "relay/client", "relay/ops/control/control_client.h",
                       "relay/ops/control/control_grammar.h", "relay/version"]
@@ -60,7 +60,7 @@ MAY_INCLUDE = {
     # The rooms of relay/gateway: each includes only the rooms above it.
     "relay/gateway/frames": GATEWAY,
     "relay/gateway/steering": GATEWAY + ["relay/gateway/frames", "relay/gateway/port_id.h"],
-    "relay/gateway/shares": ["pep/base", "pep/schedule", "config/model/traffic_class.h"],
+    "relay/gateway/shares": ["pep/base", "pep/schedule", "config/model/traffic_class.h", "relay/gateway/ids.h"],
     "relay/gateway/uplink": GATEWAY + ["relay/gateway/frames", "relay/gateway/shares"],
     "relay/gateway/rules": GATEWAY + ["relay/gateway/frames", "relay/gateway/uplink"],
     "relay/gateway/addresses": GATEWAY + ["relay/gateway/frames", "relay/gateway/steering",

@@ -10,9 +10,11 @@
 
 #include "pep/base/containers/timer_heap.h"
 #include "pep/base/time.h"
+#include "pep/base/typed_id.h"
 
 namespace satrelay {
 
+template <typename Id>
 class ReadySet {
  public:
   // Wakes one member. The ReadySet must outlive it.
@@ -38,22 +40,22 @@ class ReadySet {
   ReadySet(const ReadySet&) = delete;
   ReadySet& operator=(const ReadySet&) = delete;
 
-  Bell bell(std::size_t i) { return {awake_[i / 64], bit(i)}; }
-  void wake(std::size_t i) { awake_[i / 64] |= bit(i); }
+  Bell bell(Id id) { return {word_of(id), bit(id)}; }
+  void wake(Id id) { word_of(id) |= bit(id); }
   void wake_all() {
-    for (std::size_t i = 0; i < count_; ++i) wake(i);
+    for (const Id id : id_range(Id(), Id(count_))) wake(id);
   }
   // Wakes the resting members that are due at `now`.
   void wake_due(Instant now) {
     while (timers_.next_deadline() <= now) {
-      wake(timers_.next_slot());
+      wake(Id(timers_.next_slot()));
       timers_.set(timers_.next_slot(), Instant::never());
     }
   }
-  // Member `i` has nothing to do before `until`, unless it is woken.
-  void rest(std::size_t i, Instant until) {
-    awake_[i / 64] &= ~bit(i);
-    timers_.set(static_cast<std::uint32_t>(i), until);
+  // The member has nothing to do before `until`, unless it is woken.
+  void rest(Id id, Instant until) {
+    word_of(id) &= ~bit(id);
+    timers_.set(id.number(), until);
   }
   // When the first resting member has something to do, at the earliest. It may have been woken
   // since.
@@ -64,23 +66,36 @@ class ReadySet {
     for (const std::uint64_t word : awake_) sum += static_cast<std::size_t>(std::popcount(word));
     return sum;
   }
-  bool is_awake(std::size_t i) const { return (awake_[i / 64] & bit(i)) != 0; }
-  // The first member from `i` on that is awake.
-  std::optional<std::size_t> from(std::size_t i) const {
+  bool is_awake(Id id) const { return (awake_[id.index() / 64] & bit(id)) != 0; }
+  // The first member from `id` on that is awake.
+  std::optional<Id> from(Id id) const {
+    std::size_t i = id.index();
     for (std::size_t at = i / 64; at < awake_.size(); ++at, i = at * 64) {
       const std::uint64_t word = awake_[at] & (~std::uint64_t{0} << (i % 64));
-      if (word != 0) return at * 64 + static_cast<std::size_t>(std::countr_zero(word));
+      if (word != 0) return Id(at * 64 + static_cast<std::size_t>(std::countr_zero(word)));
     }
     return std::nullopt;
   }
-  // Calls visit(i) for each member that is awake, in ascending order.
+  // Calls visit(id) for each member that is awake, in ascending order.
   template <typename Visit>
   void for_each(Visit visit) const {
-    for (auto i = from(0); i; i = from(*i + 1)) visit(*i);
+    for (auto id = from(Id()); id; id = from(id->next())) visit(*id);
+  }
+  // The same in turn: from `first` to the last member, and then from the first member on. Ends when
+  // visit(id) returns false.
+  template <typename Visit>
+  void for_each_from(Id first, Visit visit) const {
+    for (auto id = from(first); id; id = from(id->next())) {
+      if (!visit(*id)) return;
+    }
+    for (auto id = from(Id()); id && *id < first; id = from(id->next())) {
+      if (!visit(*id)) return;
+    }
   }
 
  private:
-  static std::uint64_t bit(std::size_t i) { return std::uint64_t{1} << (i % 64); }
+  std::uint64_t& word_of(Id id) { return awake_[id.index() / 64]; }
+  static std::uint64_t bit(Id id) { return std::uint64_t{1} << (id.index() % 64); }
 
   std::size_t count_;
   std::vector<std::uint64_t> awake_;

@@ -14,6 +14,7 @@
 #include "pep/base/time.h"
 #include "relay/gateway/addresses/host_pair.h"
 #include "relay/gateway/frames/keyed_hash.h"
+#include "relay/gateway/ids.h"
 
 namespace satrelay::gateway {
 
@@ -28,7 +29,7 @@ class AnnouncedDestinations {
   // Each lane of a peer may belong to another worker there, and a restarted peer knows nothing. So
   // each listener is announced to separately.
   struct Listener {
-    std::uint32_t session = 0;
+    LaneId lane;
     std::uint32_t streams_gone = 0;  // peer_epoch_log.h
     friend bool operator==(const Listener&, const Listener&) = default;
   };
@@ -48,7 +49,7 @@ class AnnouncedDestinations {
   static constexpr std::size_t kEntries = 1024;
 
   std::size_t place(const Listener& listener, const HostPair& pair) const {
-    return (hash_pair(key_, pair) + listener.session) % kEntries;
+    return (hash_pair(key_, pair) + listener.lane.number()) % kEntries;
   }
 
   HashKey key_;

@@ -297,13 +297,13 @@ std::optional<MacAddress> WanNode::next_hop(std::size_t peer) const {
   return neighbours_[neighbour_of_peer_[peer]].mac;
 }
 
-void WanNode::write_stp_headers(const Lane& lane, std::size_t datagram, control::Priority priority,
-                                MutableBytes frame, LinkWay way) const {
-  const MacAddress hop = next_hop(lane.peer).value_or(MacAddress());
-  const bool same = last_.written && last_.lane == lane && last_.datagram == datagram &&
+void WanNode::write_stp_headers(const LaneAddress& address, std::size_t datagram,
+                                control::Priority priority, MutableBytes frame, LinkWay way) const {
+  const MacAddress hop = next_hop(address.peer).value_or(MacAddress());
+  const bool same = last_.written && last_.address == address && last_.datagram == datagram &&
                     last_.next_hop == hop && last_.priority == priority && last_.way == way;
   if (!same) {
-    last_ = {.lane = lane,
+    last_ = {.address = address,
              .datagram = datagram,
              .next_hop = hop,
              .priority = priority,
@@ -324,8 +324,8 @@ void WanNode::repeat_stp_headers(MutableBytes frame) const {
   const MutableBytes udp =
       frame.subspan(stp_header_size_ - wire::kUdpHeaderSize, wire::kUdpHeaderSize + last_.datagram);
   const std::uint16_t sum =
-      wire::transport_checksum(sent ? own_ : peers_[last_.lane.peer],
-                               sent ? peers_[last_.lane.peer] : own_, wire::kProtocolUdp, udp);
+      wire::transport_checksum(sent ? own_ : peers_[last_.address.peer],
+                               sent ? peers_[last_.address.peer] : own_, wire::kProtocolUdp, udp);
   store_u16(udp.data() + wire::kUdpChecksumOffset, sum == 0 ? std::uint16_t{0xffff} : sum);
 }
 
@@ -337,13 +337,13 @@ void WanNode::write_headers(const Headers& of, MutableBytes out) const {
   const auto udp_size = static_cast<std::uint16_t>(wire::kUdpHeaderSize + of.datagram);
   wire::IpHeader ip;
   ip.source = own_;
-  ip.destination = peers_[of.lane.peer];
+  ip.destination = peers_[of.address.peer];
   if (of.way == LinkWay::kReceive) std::swap(ip.source, ip.destination);
   ip.protocol = wire::kProtocolUdp;
   ip.traffic_class = static_cast<std::uint8_t>(control::dscp_of(of.priority) << 2);
   ip.payload_size = udp_size;
   const std::size_t udp_at = ethernet.size() + wire::write_ip(ip, out.subspan(ethernet.size()));
-  wire::write_udp({of.lane.ports.source, of.lane.ports.destination, udp_size, 0},
+  wire::write_udp({of.address.ports.source, of.address.ports.destination, udp_size, 0},
                   out.subspan(udp_at));
 }
 

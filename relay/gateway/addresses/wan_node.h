@@ -26,7 +26,7 @@
 #include "pep/wire/udp.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/frames/frame.h"
-#include "relay/gateway/steering/lanes.h"
+#include "relay/gateway/steering/lane_addresses.h"
 #include "relay/gateway/steering/share.h"
 #include "relay/gateway/uplink/link_way.h"
 #include "relay/gateway/uplink/own_traffic.h"
@@ -63,15 +63,16 @@ class WanNode {
   // `datagram`: bytes of UDP payload that already stand behind the headers. kReceive: writes the
   // headers as if the peer had sent the datagram.
   std::size_t stp_header_size() const { return stp_header_size_; }
-  void write_stp_headers(const Lane& lane, std::size_t datagram, control::Priority priority,
-                         MutableBytes frame, LinkWay way = LinkWay::kSend) const;
+  void write_stp_headers(const LaneAddress& address, std::size_t datagram,
+                         control::Priority priority, MutableBytes frame,
+                         LinkWay way = LinkWay::kSend) const;
   // Writes the last headers again, for a datagram of the same size.
   void repeat_stp_headers(MutableBytes frame) const;
 
  private:
   // The headers that were written last: most packets of a burst have the same.
   struct Headers {
-    Lane lane;
+    LaneAddress address;
     std::size_t datagram = 0;
     MacAddress next_hop;
     control::Priority priority{};

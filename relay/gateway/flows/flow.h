@@ -29,6 +29,7 @@
 #include "relay/gateway/frames/keyed_hash.h"
 #include "relay/gateway/frames/packed_metadata.h"
 #include "relay/gateway/frames/path_marks.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/peers/lan_report.h"
 #include "relay/gateway/recovery/flow_journal.h"
 #include "relay/gateway/rules/rule_use.h"
@@ -275,7 +276,7 @@ struct Flow {
   schedule::ClassId traffic_class = 0;  // of the stream
   config::FlowModes modes;
   FlowMarks marks;
-  std::uint32_t peer = 0;
+  LaneId lane;
   stp::StreamId stream = kNoStream;  // kNoStream: none since the peer's present epoch began
   FlowTimers timers;
   LanSide lan;

@@ -4,7 +4,7 @@
 
 namespace satrelay::gateway {
 
-FlowSnapshot describe(const Flow& f, const Peer& peer, Instant now) {
+FlowSnapshot describe(const Flow& f, const Lane& lane, Instant now) {
   FlowSnapshot s;
   s.id = f.beginning.id;
   s.from_lan = f.origin == Origin::kLan;
@@ -12,7 +12,7 @@ FlowSnapshot describe(const Flow& f, const Peer& peer, Instant now) {
   s.client_port = s.from_lan ? f.key.local_port : f.key.remote_port;
   s.server = s.from_lan ? f.key.remote : f.key.local;
   s.server_port = s.from_lan ? f.key.remote_port : f.key.local_port;
-  s.peer = peer.config.name;
+  s.peer = lane.config.name;
   s.tcp_state = f.endpoint.state();
   s.age = now - f.beginning.created;
   s.idle = now - f.timers.last_activity;
@@ -20,10 +20,10 @@ FlowSnapshot describe(const Flow& f, const Peer& peer, Instant now) {
   s.bytes_to_lan = f.bytes.to_lan;
   s.lan_stored = f.endpoint.received().stored();
   if (f.state.has_stream()) {
-    s.stp_unacknowledged = peer.session.unacknowledged(f.stream);
-    s.stp_unsent = peer.session.unsent(f.stream);
-    s.stp_credit = peer.session.credit(f.stream);
-    if (const Reassembler* stored = peer.session.received(f.inbound_stream())) {
+    s.stp_unacknowledged = lane.session.unacknowledged(f.stream);
+    s.stp_unsent = lane.session.unsent(f.stream);
+    s.stp_credit = lane.session.credit(f.stream);
+    if (const Reassembler* stored = lane.session.received(f.inbound_stream())) {
       s.stp_stored = stored->stored();
       s.stp_in_order = stored->readable();
     }
@@ -35,20 +35,20 @@ FlowSnapshot describe(const Flow& f, const Peer& peer, Instant now) {
   s.lan_congestion_window = f.endpoint.congestion_window();
   s.lan_segment_size = f.endpoint.send_mss();
   s.bytes_encoded = f.bytes.encoded;
-  s.path_rtt = peer.session.measured_rtt();
-  if (peer.session.knows_loss()) s.path_loss_ratio = peer.session.loss_ratio();
-  s.path_rate = peer.session.send_rate();
+  s.path_rtt = lane.session.measured_rtt();
+  if (lane.session.knows_loss()) s.path_loss_ratio = lane.session.loss_ratio();
+  s.path_rate = lane.session.send_rate();
   s.rule = f.rule->number;
   s.rule_name = f.rule->rule.name;
   s.compress = f.rule->rule.compress;
   s.modes = f.modes;
   s.traffic_class = f.class_name();
-  const SharedDictionary& dictionary = peer.dictionaries.of(f.traffic_class);
+  const SharedDictionary& dictionary = lane.dictionaries.of(f.traffic_class);
   if (dictionary.levels != nullptr && s.compress != config::Compress::kOff) {
     s.dictionary = dictionary.levels->dictionary()->fingerprint();
   }
-  s.wait_towards_peer = wait_towards_peer(f, peer);
-  s.wait_towards_host = wait_towards_host(f, peer);
+  s.wait_towards_peer = wait_towards_peer(f, lane);
+  s.wait_towards_host = wait_towards_host(f, lane);
   return s;
 }
 

@@ -3,11 +3,11 @@
 
 #include "pep/base/time.h"
 #include "relay/gateway/flows/flow.h"
-#include "relay/gateway/peers/peer.h"
+#include "relay/gateway/peers/lane.h"
 #include "relay/gateway/snapshot.h"
 
 namespace satrelay::gateway {
 
-FlowSnapshot describe(const Flow& f, const Peer& peer, Instant now);
+FlowSnapshot describe(const Flow& f, const Lane& lane, Instant now);
 
 }  // namespace satrelay::gateway

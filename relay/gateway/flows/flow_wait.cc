@@ -6,7 +6,7 @@
 namespace satrelay::gateway {
 namespace {
 
-bool is_heard(const Peer& peer) { return peer.session.peer_state() == stp::PeerState::kAlive; }
+bool is_heard(const Lane& lane) { return lane.session.peer_state() == stp::PeerState::kAlive; }
 
 // Why bytes for the host wait. The host's TCP has `queued` of them, and the stream `ready` more.
 Wait wait_at_host(const Flow& f, std::uint64_t queued, std::uint64_t ready) {
@@ -27,13 +27,13 @@ std::string_view to_string(Wait wait) {
   return kWords.at(static_cast<std::size_t>(wait));
 }
 
-Wait wait_towards_peer(const Flow& f, const Peer& peer) {
+Wait wait_towards_peer(const Flow& f, const Lane& lane) {
   const bool is_mute = f.endpoint.is_closed() && !f.rare().deferred_reset;
   if (is_mute || f.state.has_lost_stream()) return Wait::kNothing;
   if (!f.state.is_established()) return Wait::kHandshake;
   if (f.state.host_end() == FlowState::HostEnd::kDelivered) return Wait::kNothing;
-  if (!f.state.has_stream() || !is_heard(peer)) return Wait::kPeer;
-  const stp::Session& session = peer.session;
+  if (!f.state.has_stream() || !is_heard(lane)) return Wait::kPeer;
+  const stp::Session& session = lane.session;
   if (session.unsent(f.stream) > 0) {
     return session.credit(f.stream) == 0 ? Wait::kCredit : Wait::kLink;
   }
@@ -46,16 +46,16 @@ Wait wait_towards_peer(const Flow& f, const Peer& peer) {
   return f.endpoint.receive_window() < f.endpoint.send_mss() ? Wait::kOurWindow : Wait::kSource;
 }
 
-Wait wait_towards_host(const Flow& f, const Peer& peer) {
+Wait wait_towards_host(const Flow& f, const Lane& lane) {
   if (f.endpoint.is_closed() || f.endpoint.finished_sending()) return Wait::kNothing;
   if (!f.state.is_established()) return Wait::kHandshake;
   const bool open = f.state.has_stream();
-  const Reassembler* const stored = open ? peer.session.received(f.inbound_stream()) : nullptr;
+  const Reassembler* const stored = open ? lane.session.received(f.inbound_stream()) : nullptr;
   const std::uint64_t ready = stored != nullptr ? stored->readable() : 0;
   const std::uint64_t queued = f.endpoint.unacknowledged();
   if (queued > 0 || ready > 0) return wait_at_host(f, queued, ready);
   if (f.state.has_passed_far_end()) return Wait::kAcknowledgment;  // of the FIN
-  if (stored == nullptr || !is_heard(peer)) return Wait::kPeer;
+  if (stored == nullptr || !is_heard(lane)) return Wait::kPeer;
   return stored->stored() > 0 ? Wait::kLostBytes : Wait::kSource;
 }
 

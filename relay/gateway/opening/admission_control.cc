@@ -23,13 +23,12 @@ Decision drop(Counter reason) { return {.kind = Decision::Kind::kDrop, .reason =
 }  // namespace
 
 AdmissionControl::AdmissionControl(const config::Gateway& config, HashKey secret,
-                                   const Policy& policy, const Claims& claims,
-                                   const std::vector<std::unique_ptr<Peer>>& peers,
+                                   const Policy& policy, const Claims& claims, const Lanes& lanes,
                                    const SymmetricPaths& paths, BetweenGateways& between,
                                    Counters& counters)
     : policy_(policy),
       claims_(claims),
-      peers_(peers),
+      lanes_(lanes),
       paths_(paths),
       between_(between),
       records_(secret, config.limits.flows),
@@ -40,7 +39,7 @@ AdmissionControl::AdmissionControl(const config::Gateway& config, HashKey secret
       unplaced_acks_(counters) {}
 
 Decision AdmissionControl::decide(const Segment& segment, ActiveRule& rule,
-                                  std::optional<std::size_t> peer, const FlowCapacity& room,
+                                  std::optional<LaneId> lane, const FlowCapacity& room,
                                   Instant now) {
   const FlowKey& key = segment.key;
   const wire::TcpHeader& header = segment.header;
@@ -61,7 +60,7 @@ Decision AdmissionControl::decide(const Segment& segment, ActiveRule& rule,
   }
   const wire::TcpHeader& opening = recovered ? *recovered : header;
   const bool was_tried = is_syn && end_overdue_trial(segment, now);
-  auto reason = reason_to_bridge(segment, opening, rule.rule, peer, now);
+  auto reason = reason_to_bridge(segment, opening, rule.rule, lane, now);
   const bool was_bridged = records_.bridged_syns.recalls(key, opening.sequence, now);
   if (!reason && (was_bridged || records_.in_use.has(key, now) ||
                   records_.refused_in_use.recalls(key, 0, now))) {
@@ -74,19 +73,19 @@ Decision AdmissionControl::decide(const Segment& segment, ActiveRule& rule,
   }
   if (!reason) {
     if (const auto fault = checksum_fault(segment.frame)) return drop(*fault);
-    if (is_syn && begin_trial(segment, *peer, now)) reason = Counter::kBridgedOnTrial;
+    if (is_syn && begin_trial(segment, *lane, now)) reason = Counter::kBridgedOnTrial;
   }
   if (!reason) {
     // A host that got a cookie as the answer to its SYN believes in it, or will. So a repeated SYN
     // gets the same cookie, whatever room there is, as long as the cookie is remembered.
     if (is_syn &&
-        (may_answer_by_cookie(*peer, key.local, room, now) ||
+        (may_answer_by_cookie(*lane, key.local, room, now) ||
          cookies_.has_answered(key, header, now)) &&
-        room.handshake(rule.rule, key, *peer, now).allows_cookies()) {
+        room.handshake(rule.rule, key, *lane, now).allows_cookies()) {
       return {.kind = Decision::Kind::kCookie};
     }
-    reason = room.lack_of_room(*peer, key.local);
-    if (!reason && !recovered && !room.may_be_half_open(*peer, key.local)) {
+    reason = room.lack_of_room(*lane, key.local);
+    if (!reason && !recovered && !room.may_be_half_open(*lane, key.local)) {
       reason = Counter::kBridgedHalfOpenFull;
     }
   }
@@ -105,7 +104,7 @@ Decision AdmissionControl::decide(const Segment& segment, ActiveRule& rule,
   if ((is_syn || recovered) && !was_bridged && !was_tried) ++rule.use.connections;
   if (recovered && !reason) {
     unplaced_acks_.forget(key);
-    under_way_.remove(peers_[*peer]->lane.peer, key.local, now);
+    under_way_.remove(lanes_[*lane]->address.peer, key.local, now);
   }
   if (!reason) return {.kind = Decision::Kind::kRelay, .recovered = recovered};
   // The host believes that it is connected. There may be room, or a live peer, when it sends again.
@@ -123,14 +122,14 @@ Decision AdmissionControl::decide(const Segment& segment, ActiveRule& rule,
                                .acknowledgment = header.acknowledgment,
                                .payload = static_cast<std::uint32_t>(segment.payload)};
   records_.in_use.look_from_lan(key, numbers, now);
-  desync_detector_.look_from_lan(key, segment.frame.ethernet, numbers, peer, now);
+  desync_detector_.look_from_lan(key, segment.frame.ethernet, numbers, lane, now);
   return bridge(bridging_reason(segment.frame, *reason));
 }
 
 std::optional<Counter> AdmissionControl::reason_to_bridge(const Segment& segment,
                                                           const wire::TcpHeader& opening,
                                                           const config::Rule& rule,
-                                                          std::optional<std::size_t> peer,
+                                                          std::optional<LaneId> lane,
                                                           Instant now) const {
   const FlowKey& key = segment.key;
   constexpr auto kHandshake =
@@ -143,12 +142,12 @@ std::optional<Counter> AdmissionControl::reason_to_bridge(const Segment& segment
   if (segment.frame.ethernet.destination.is_multicast() || key.remote.is_multicast()) {
     return Counter::kBridgedMulticast;
   }
-  if (const auto reason = objection(key, rule, peer, now)) {
+  if (const auto reason = objection(key, rule, lane, now)) {
     // A SYN of this gateway, which a router of the LAN forwards to another peer, is allowed.
     const bool is_ours = reason == Counter::kBridgedForeignSource &&
                          records_.own_syns.recalls(untagged(key), opening.sequence, now);
     if (!is_ours) return reason;
-    if (!is_accepted(key.local, *peer)) return Counter::kBridgedUnacceptedSource;
+    if (!is_accepted(key.local, *lane)) return Counter::kBridgedUnacceptedSource;
   }
   const wire::TcpOptions& options = opening.options;
   const bool takes_paths = options.has_mptcp && rule.mptcp == config::MptcpMode::kBridge;
@@ -164,30 +163,29 @@ std::optional<Counter> AdmissionControl::reason_to_bridge(const Segment& segment
 }
 
 std::optional<Counter> AdmissionControl::objection(const FlowKey& key, const config::Rule& rule,
-                                                   std::optional<std::size_t> peer,
-                                                   Instant now) const {
+                                                   std::optional<LaneId> lane, Instant now) const {
   if (policy_.is_on_own_segment(key.remote)) return Counter::kBridgedOwnSegment;
-  if (!peer) return Counter::kBridgedNoPeerPrefix;
+  if (!lane) return Counter::kBridgedNoPeerPrefix;
   if (!claims_.are_hosts(key.local, key.remote)) return Counter::kBridgedOwnSegment;
   if (rule.action != config::Action::kAccelerate) return Counter::kBridgedByRule;
   if (paths_.is_doubtful(key, now)) return Counter::kBridgedAsymmetric;
-  if (records_.split_vlans.has(key, peers_[*peer]->lane.peer, now)) {
+  if (records_.split_vlans.has(key, lanes_[*lane]->address.peer, now)) {
     return Counter::kBridgedOtherVlan;
   }
   if (admission_ == Admission::kBypass) return Counter::kBridgedBypass;
   if (admission_ == Admission::kDraining) return Counter::kBridgedDraining;
-  if (peers_[*peer]->session.peer_state() != stp::PeerState::kAlive) {
+  if (lanes_[*lane]->session.peer_state() != stp::PeerState::kAlive) {
     return Counter::kBridgedPeerDown;
   }
-  if (peers_[*peer]->control_messages.peer_admission() != Admission::kOpen) {
+  if (lanes_[*lane]->control_messages.peer_admission() != Admission::kOpen) {
     return Counter::kBridgedPeerBypass;
   }
   // If the SYN were relayed, the peer would take it for a SYN of that host, and the answers would
   // come back to the sender of the SYN, possibly a forger. If it is bridged, the answers go to the
   // owner of the address.
   if (claims_.is_behind_a_peer(key.local)) return Counter::kBridgedForeignSource;
-  if (!is_accepted(key.local, *peer)) return Counter::kBridgedUnacceptedSource;
-  if (may_be_between(key, *peer) &&
+  if (!is_accepted(key.local, *lane)) return Counter::kBridgedUnacceptedSource;
+  if (may_be_between(key, *lane) &&
       between_.state({key.remote, key.vlans}, now) == BetweenGateways::State::kConfirmed) {
     return Counter::kBridgedBetweenGateways;
   }
@@ -196,31 +194,32 @@ std::optional<Counter> AdmissionControl::objection(const FlowKey& key, const con
 
 // The shortest of all lanes to the peer counts, as a single lane may have begun while the link had
 // a queue.
-std::optional<Duration> AdmissionControl::shortest_path(std::size_t session) const {
-  const std::size_t peer = peers_[session]->lane.peer;
-  std::size_t first = session;
-  while (first > 0 && peers_[first - 1]->lane.peer == peer) --first;
+std::optional<Duration> AdmissionControl::shortest_path(LaneId lane) const {
+  const std::size_t peer = lanes_[lane]->address.peer;
+  std::size_t first = lane.index();
+  while (first > 0 && lanes_[LaneId(first - 1)]->address.peer == peer) --first;
   std::optional<Duration> shortest;
-  for (std::size_t i = first; i < peers_.size() && peers_[i]->lane.peer == peer; ++i) {
-    const auto path = peers_[i]->session.shortest_rtt();
+  for (const LaneId id : id_range(LaneId(first), LaneId(lanes_.size()))) {
+    if (lanes_[id]->address.peer != peer) break;
+    const auto path = lanes_[id]->session.shortest_rtt();
     if (path) shortest = std::min(shortest.value_or(*path), *path);
   }
   return shortest;
 }
 
-bool AdmissionControl::may_be_between(const FlowKey& key, std::size_t session) const {
-  return !claims_.is_behind_a_peer(key.remote) && peers_[session]->session.between_gateways();
+bool AdmissionControl::may_be_between(const FlowKey& key, LaneId lane) const {
+  return !claims_.is_behind_a_peer(key.remote) && lanes_[lane]->session.between_gateways();
 }
 
 // A SYN with data is not tried: these first bytes of the connection must not cross the link in the
 // clear.
-bool AdmissionControl::begin_trial(const Segment& syn, std::size_t session, Instant now) {
+bool AdmissionControl::begin_trial(const Segment& syn, LaneId lane, Instant now) {
   const FlowKey& key = syn.key;
   const LanAddress address(key.remote, key.vlans);
   if (between_.state(address, now) != BetweenGateways::State::kHint || syn.payload > 0)
     return false;
-  const auto path = shortest_path(session);
-  if (!may_be_between(key, session) || !path || *path <= BetweenGateways::kShortestPath) {
+  const auto path = shortest_path(lane);
+  if (!may_be_between(key, lane) || !path || *path <= BetweenGateways::kShortestPath) {
     return false;
   }
   if (trials_.is_overdue(address, now)) {
@@ -229,7 +228,7 @@ bool AdmissionControl::begin_trial(const Segment& syn, std::size_t session, Inst
   }
   // The peer's answer comes too late for this SYN, but in time for the connection.
   const bool is_begun =
-      ask(address, session, now) &&
+      ask(address, lane, now) &&
       trials_.begin(
           address, SynTrials::Sign::kHint,
           {.key = key, .sequence = syn.header.sequence, .sent = now, .within = *path / 2});
@@ -237,23 +236,23 @@ bool AdmissionControl::begin_trial(const Segment& syn, std::size_t session, Inst
   return is_begun;
 }
 
-void AdmissionControl::note_bridged(const Segment& syn, Counter reason, std::size_t session,
-                                    bool waits, Instant now) {
+void AdmissionControl::note_bridged(const Segment& syn, Counter reason, LaneId lane, bool waits,
+                                    Instant now) {
   const LanAddress address(syn.key.remote, syn.key.vlans);
   if (reason == Counter::kBridgedOnTrial) {
     if (const auto found = trials_.find(syn.key, syn.header.sequence, now); found.syn && waits) {
       found.syn->has_waited = true;
     }
   } else if (reason == Counter::kBridgedBetweenGateways) {
-    follow_confirmed(syn, address, session, waits, now);
+    follow_confirmed(syn, address, lane, waits, now);
   }
 }
 
 // A forger on the way may have sent the answers that have confirmed the address. The real far host
 // answers too, and that answer exposes the forger. So does a report of the far gateway.
-void AdmissionControl::follow_confirmed(const Segment& syn, const LanAddress& address,
-                                        std::size_t session, bool waits, Instant now) {
-  const auto path = shortest_path(session);
+void AdmissionControl::follow_confirmed(const Segment& syn, const LanAddress& address, LaneId lane,
+                                        bool waits, Instant now) {
+  const auto path = shortest_path(lane);
   // A device may take this long to answer, and no far host is as quick.
   const bool is_begun = path && trials_.begin(address, SynTrials::Sign::kConfirmed,
                                               {.key = syn.key,
@@ -263,13 +262,13 @@ void AdmissionControl::follow_confirmed(const Segment& syn, const LanAddress& ad
                                                .has_waited = waits});
   if (!is_begun) return;
   SynTrials::Trial& trial = *trials_.trial_of(address);
-  if (now >= trial.ask_again && ask(address, session, now)) trial.ask_again = now + kAskPeerAgain;
+  if (now >= trial.ask_again && ask(address, lane, now)) trial.ask_again = now + kAskPeerAgain;
 }
 
-bool AdmissionControl::ask(const LanAddress& address, std::size_t session, Instant now) {
-  if (!peers_[session]->control_messages.questions().ask({address.host, address.vlans}, now))
+bool AdmissionControl::ask(const LanAddress& address, LaneId lane, Instant now) {
+  if (!lanes_[lane]->control_messages.questions().ask({address.host, address.vlans}, now))
     return false;
-  peers_[session]->bell.ring();
+  lanes_[lane]->bell.ring();
   return true;
 }
 
@@ -351,22 +350,21 @@ void AdmissionControl::refute(const LanAddress& address, Instant now) {
   if (between_.refute(address, now)) counters_.add(Counter::kHintsVoid);
 }
 
-bool AdmissionControl::is_accepted(const IpAddress& host, std::size_t session) const {
-  return peers_[session]->control_messages.sources().allow(host);
+bool AdmissionControl::is_accepted(const IpAddress& host, LaneId lane) const {
+  return lanes_[lane]->control_messages.sources().allow(host);
 }
 
-bool AdmissionControl::may_answer_by_cookie(std::size_t session, const IpAddress& host,
+bool AdmissionControl::may_answer_by_cookie(LaneId lane, const IpAddress& host,
                                             const FlowCapacity& room, Instant now) {
-  return !room.may_be_half_open(session, host) && !room.lack_of_room(session, host) &&
-         under_way_.leave_one_of(room.places(session, host), kAmplePlaces,
-                                 peers_[session]->lane.peer, host, now);
+  return !room.may_be_half_open(lane, host) && !room.lack_of_room(lane, host) &&
+         under_way_.leave_one_of(room.places(lane, host), kAmplePlaces, lanes_[lane]->address.peer,
+                                 host, now);
 }
 
 void AdmissionControl::answer_by_cookie(const Segment& syn, const wire::EthernetHeader& to_host,
-                                        const tcp::Config& config, std::size_t session,
-                                        Instant now) {
+                                        const tcp::Config& config, LaneId lane, Instant now) {
   cookies_.answer(syn.key, to_host, syn.header, config, now);
-  under_way_.add(peers_[session]->lane.peer, syn.key.local, now);
+  under_way_.add(lanes_[lane]->address.peer, syn.key.local, now);
 }
 
 void AdmissionControl::look_from_wan(const FlowKey& key, const wire::EthernetHeader& ethernet,
@@ -381,27 +379,26 @@ void AdmissionControl::look_from_wan(const FlowKey& key, const wire::EthernetHea
   desync_detector_.look_from_wan(key, ethernet, numbers);
 }
 
-void AdmissionControl::handle_evidence(std::size_t session, const HostEvidence& evidence,
-                                       Instant now) {
-  const std::size_t peer = peers_[session]->lane.peer;
+void AdmissionControl::handle_evidence(LaneId lane, const HostEvidence& evidence, Instant now) {
+  const std::size_t peer = lanes_[lane]->address.peer;
   if (claims_.allow(peer, evidence.near, evidence.far)) {
-    desync_detector_.hear({session, peer}, evidence, now);
+    desync_detector_.hear({lane, peer}, evidence, now);
   } else {
     counters_.add(Counter::kEvidenceRefused);
   }
 }
 
-bool AdmissionControl::is_alive(std::size_t session) const {
-  return peers_[session]->session.peer_state() == stp::PeerState::kAlive;
+bool AdmissionControl::is_alive(LaneId lane) const {
+  return lanes_[lane]->session.peer_state() == stp::PeerState::kAlive;
 }
 
-bool AdmissionControl::understands_evidence(std::size_t session) const {
-  return peers_[session]->control_messages.understands_evidence();
+bool AdmissionControl::understands_evidence(LaneId lane) const {
+  return lanes_[lane]->control_messages.understands_evidence();
 }
 
-bool AdmissionControl::tell(std::size_t session, const HostEvidence& evidence, Instant now) {
-  if (!peers_[session]->control_messages.tell(evidence, now)) return false;
-  peers_[session]->bell.ring();
+bool AdmissionControl::tell(LaneId lane, const HostEvidence& evidence, Instant now) {
+  if (!lanes_[lane]->control_messages.tell(evidence, now)) return false;
+  lanes_[lane]->bell.ring();
   return true;
 }
 

@@ -21,6 +21,7 @@
 #include "relay/gateway/counters.h"
 #include "relay/gateway/frames/flow_key.h"
 #include "relay/gateway/frames/frame.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/opening/connection_records.h"
 #include "relay/gateway/opening/desync_detector.h"
 #include "relay/gateway/opening/flow_capacity.h"
@@ -29,7 +30,7 @@
 #include "relay/gateway/opening/syn_cookies.h"
 #include "relay/gateway/opening/syn_trials.h"
 #include "relay/gateway/opening/unplaced_acks.h"
-#include "relay/gateway/peers/peer.h"
+#include "relay/gateway/peers/lane.h"
 #include "relay/gateway/port_id.h"
 #include "relay/gateway/rules/claims.h"
 #include "relay/gateway/rules/policy.h"
@@ -57,32 +58,31 @@ class AdmissionControl : private DesyncDetector::SessionPeers {
     std::optional<wire::TcpHeader> recovered = {};
   };
 
-  // All arguments except the configuration must outlive this; `peers` may be filled later.
+  // All arguments except the configuration must outlive this; `lanes` may be filled later.
   AdmissionControl(const config::Gateway& config, HashKey secret, const Policy& policy,
-                   const Claims& claims, const std::vector<std::unique_ptr<Peer>>& peers,
-                   const SymmetricPaths& paths, BetweenGateways& between, Counters& counters);
+                   const Claims& claims, const Lanes& lanes, const SymmetricPaths& paths,
+                   BetweenGateways& between, Counters& counters);
   AdmissionControl(const AdmissionControl&) = delete;
   AdmissionControl& operator=(const AdmissionControl&) = delete;
 
-  // `rule` is the rule of the segment, and does not forbid it. `peer` is the session for the
+  // `rule` is the rule of the segment, and does not forbid it. `lane` is the lane of the
   // connection, to the peer of its far host. Counts the connection for the rule, and remembers the
   // decision.
-  Decision decide(const Segment& segment, ActiveRule& rule, std::optional<std::size_t> peer,
+  Decision decide(const Segment& segment, ActiveRule& rule, std::optional<LaneId> lane,
                   const FlowCapacity& room, Instant now);
   // Why no connection between these hosts, whatever their ports, is relayed under the rule; nullopt
   // if it may be relayed.
   std::optional<Counter> objection(const FlowKey& key, const config::Rule& rule,
-                                   std::optional<std::size_t> peer, Instant now) const;
-  // `config`: for the endpoint that the connection would have. `session`: the session for its far
+                                   std::optional<LaneId> lane, Instant now) const;
+  // `config`: for the endpoint that the connection would have. `lane`: the lane to its far
   // host.
   void answer_by_cookie(const Segment& syn, const wire::EthernetHeader& to_host,
-                        const tcp::Config& config, std::size_t session, Instant now);
+                        const tcp::Config& config, LaneId lane, Instant now);
   // A SYN was bridged for `reason`, or `waits` for the link. Its answer may show whether its server
   // is between the gateways.
-  void note_bridged(const Segment& syn, Counter reason, std::size_t session, bool waits,
-                    Instant now);
-  // The shortest round trip to the session's peer; nullopt: not known yet.
-  std::optional<Duration> shortest_path(std::size_t session) const;
+  void note_bridged(const Segment& syn, Counter reason, LaneId lane, bool waits, Instant now);
+  // The shortest round trip to the lane's peer; nullopt: not known yet.
+  std::optional<Duration> shortest_path(LaneId lane) const;
   // Checks a segment from the WAN that belongs to no flow, before look_from_wan(). `segment` begins
   // with the TCP header. True: it answers a SYN that is taken back, so it must not reach its host.
   bool takes_back(const FlowKey& key, const wire::EthernetHeader& ethernet, ConstBytes segment,
@@ -93,8 +93,8 @@ class AdmissionControl : private DesyncDetector::SessionPeers {
   // LAN.
   void look_from_wan(const FlowKey& key, const wire::EthernetHeader& ethernet, ConstBytes segment,
                      Instant now);
-  // A peer's evidence about its host. `session`: the session of the connection.
-  void handle_evidence(std::size_t session, const HostEvidence& evidence, Instant now);
+  // A peer's evidence about its host. `lane`: the lane of the connection.
+  void handle_evidence(LaneId lane, const HostEvidence& evidence, Instant now);
   void handle_timeout(Instant now) {
     desync_detector_.handle_timeout(now);
     unplaced_acks_.handle_timeout(now);
@@ -116,37 +116,37 @@ class AdmissionControl : private DesyncDetector::SessionPeers {
   Instant next_timeout() const;
 
  private:
-  bool is_alive(std::size_t session) const override;
-  bool understands_evidence(std::size_t session) const override;
-  bool tell(std::size_t session, const HostEvidence& evidence, Instant now) override;
+  bool is_alive(LaneId lane) const override;
+  bool understands_evidence(LaneId lane) const override;
+  bool tell(LaneId lane, const HostEvidence& evidence, Instant now) override;
   // Why the segment does not open a connection that may be relayed. `opening`: its SYN, or the SYN
   // that its cookie contains.
   std::optional<Counter> reason_to_bridge(const Segment& segment, const wire::TcpHeader& opening,
-                                          const config::Rule& rule, std::optional<std::size_t> peer,
+                                          const config::Rule& rule, std::optional<LaneId> lane,
                                           Instant now) const;
   // Whether the peer takes connections of this host, as far as is known. If it does not, it would
   // reset the connection after the client believes that it is connected.
-  bool is_accepted(const IpAddress& host, std::size_t session) const;
+  bool is_accepted(const IpAddress& host, LaneId lane) const;
   // Whether the server may be a device between the gateways, and the peer can be asked about it: no
   // peer has its address by a prefix of its own, only by a prefix for everything.
-  bool may_be_between(const FlowKey& key, std::size_t session) const;
+  bool may_be_between(const FlowKey& key, LaneId lane) const;
   // Puts a SYN on trial, to find out whether its server is between the gateways: the caller bridges
   // it. False: there is no trial.
-  bool begin_trial(const Segment& syn, std::size_t session, Instant now);
-  void follow_confirmed(const Segment& syn, const LanAddress& address, std::size_t session,
-                        bool waits, Instant now);
+  bool begin_trial(const Segment& syn, LaneId lane, Instant now);
+  void follow_confirmed(const Segment& syn, const LanAddress& address, LaneId lane, bool waits,
+                        Instant now);
   // Asks the peer whether its LAN has the address. False: it cannot ask now.
-  bool ask(const LanAddress& address, std::size_t session, Instant now);
+  bool ask(const LanAddress& address, LaneId lane, Instant now);
   // Whether this repeats a SYN on trial by a hint that was not answered in time. If so, the SYN is
   // taken back.
   bool end_overdue_trial(const Segment& syn, Instant now);
   // Whether there will be a place for the flow when the cookie comes back.
-  bool may_answer_by_cookie(std::size_t session, const IpAddress& host, const FlowCapacity& room,
+  bool may_answer_by_cookie(LaneId lane, const IpAddress& host, const FlowCapacity& room,
                             Instant now);
 
   const Policy& policy_;
   const Claims& claims_;
-  const std::vector<std::unique_ptr<Peer>>& peers_;
+  const Lanes& lanes_;
   const SymmetricPaths& paths_;
   BetweenGateways& between_;
   Admission admission_ = Admission::kOpen;

@@ -24,8 +24,8 @@ constexpr std::uint32_t kOutOfWindow = 0x6000'0000;
 // --- segments from both ports ------------------------------------------------------------------
 
 void DesyncDetector::look_from_lan(const FlowKey& key, const wire::EthernetHeader& ethernet,
-                                   const SegmentNumbers& segment,
-                                   std::optional<std::size_t> session, Instant now) {
+                                   const SegmentNumbers& segment, std::optional<LaneId> lane,
+                                   Instant now) {
   const FlowKey hosts = untagged(key);
   const std::uint64_t hash = hash_flow(secret_, hosts);
   Entry& entry = entries_[hash % kEntries];
@@ -58,10 +58,10 @@ void DesyncDetector::look_from_lan(const FlowKey& key, const wire::EthernetHeade
     ++entry.times_sent;
   }
   entry.data_sequence = segment.sequence;
-  if (entry.times_sent < kEnough || now < entry.quiet_until || !session) return;
-  if (!session_peers_.is_alive(*session) || !entry.to_host) return;
+  if (entry.times_sent < kEnough || now < entry.quiet_until || !lane) return;
+  if (!session_peers_.is_alive(*lane) || !entry.to_host) return;
   entry.quiet_until = now + kQuiet;
-  if (!session_peers_.understands_evidence(*session) || !has_room_for(hosts.local)) {
+  if (!session_peers_.understands_evidence(*lane) || !has_room_for(hosts.local)) {
     counters_.add(Counter::kMisfitsUntold);
     return;
   }
@@ -69,7 +69,7 @@ void DesyncDetector::look_from_lan(const FlowKey& key, const wire::EthernetHeade
   opened.hash = hash;
   opened.key = hosts;
   opened.to_host = *entry.to_host;
-  opened.session_peer.session = *session;
+  opened.session_peer.lane = *lane;
   opened.word = entry.word;
   open(std::move(opened), now);
 }
@@ -119,7 +119,7 @@ void DesyncDetector::hear(const SessionPeer& session_peer, const HostEvidence& e
   const std::uint64_t hash = hash_flow(secret_, hosts);
   const Word theirs{evidence.sends, evidence.expects};
   if (Case* const known = find(hash)) {
-    if (known->session_peer.session != session_peer.session) {
+    if (known->session_peer.lane != session_peer.lane) {
       counters_.add(Counter::kEvidenceRefused);
       return;
     }
@@ -203,7 +203,7 @@ bool DesyncDetector::go_on(Case& looked_into, Instant now) {
   if (!c.is_told) {
     const HostEvidence evidence{c.key.local,       c.key.remote, c.key.local_port,
                                 c.key.remote_port, c.word.sends, c.word.expects};
-    c.is_told = session_peers_.tell(c.session_peer.session, evidence, now);
+    c.is_told = session_peers_.tell(c.session_peer.lane, evidence, now);
     if (c.is_told) counters_.add(Counter::kEvidenceTold);
     c.asks_again = c.is_told ? c.gives_up : now + kTellAgain;
   }

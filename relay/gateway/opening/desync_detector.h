@@ -36,6 +36,7 @@
 #include "relay/gateway/frames/flow_key.h"
 #include "relay/gateway/frames/keyed_hash.h"
 #include "relay/gateway/frames/segment_queue.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/opening/segment_numbers.h"
 #include "relay/gateway/peers/host_evidence.h"
 
@@ -43,14 +44,14 @@ namespace satrelay::gateway {
 
 class DesyncDetector {
  public:
-  // The peers that get evidence, by session.
+  // The peers that get evidence, by lane.
   class SessionPeers {
    public:
     virtual ~SessionPeers() = default;
-    virtual bool is_alive(std::size_t session) const = 0;
-    virtual bool understands_evidence(std::size_t session) const = 0;
+    virtual bool is_alive(LaneId lane) const = 0;
+    virtual bool understands_evidence(LaneId lane) const = 0;
     // False if the message cannot leave now.
-    virtual bool tell(std::size_t session, const HostEvidence& evidence, Instant now) = 0;
+    virtual bool tell(LaneId lane, const HostEvidence& evidence, Instant now) = 0;
   };
 
   // kListening: how long the gateway listens to the LAN before it believes the host. kPatience: how
@@ -67,15 +68,14 @@ class DesyncDetector {
   DesyncDetector(HashKey secret, SessionPeers& session_peers, Counters& counters)
       : secret_(secret), session_peers_(session_peers), counters_(counters), entries_(kEntries) {}
 
-  // A segment that is bridged. `session`: the session for its far host, if there is one.
+  // A segment that is bridged. `lane`: the lane to its far host, if there is one.
   void look_from_lan(const FlowKey& key, const wire::EthernetHeader& ethernet,
-                     const SegmentNumbers& segment, std::optional<std::size_t> session,
-                     Instant now);
+                     const SegmentNumbers& segment, std::optional<LaneId> lane, Instant now);
   void look_from_wan(const FlowKey& key, const wire::EthernetHeader& ethernet,
                      const SegmentNumbers& segment);
-  // The peer of a session, which may send evidence about that host.
+  // The peer of a lane, which may send evidence about that host.
   struct SessionPeer {
-    std::size_t session = 0;
+    LaneId lane;
     std::size_t peer = 0;
   };
   void hear(const SessionPeer& session_peer, const HostEvidence& evidence, Instant now);

@@ -10,6 +10,7 @@
 #include "pep/base/time.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/frames/flow_key.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/rules/handshake.h"
 
 namespace satrelay::gateway {
@@ -18,9 +19,9 @@ class FlowCapacity {
  public:
   virtual ~FlowCapacity() = default;
   // Why there is no room for one more flow of the host towards the peer; nullopt if there is.
-  virtual std::optional<Counter> lack_of_room(std::size_t peer, const IpAddress& host) const = 0;
+  virtual std::optional<Counter> lack_of_room(LaneId lane, const IpAddress& host) const = 0;
   // Whether one more flow may wait for its host's answer.
-  virtual bool may_be_half_open(std::size_t peer, const IpAddress& host) const = 0;
+  virtual bool may_be_half_open(LaneId lane, const IpAddress& host) const = 0;
   // How many more flows find a place in the table: flows of any host, flows towards the peer, and
   // flows of the host.
   struct Places {
@@ -28,9 +29,9 @@ class FlowCapacity {
     std::uint64_t of_peer = 0;
     std::uint64_t of_host = 0;
   };
-  virtual Places places(std::size_t peer, const IpAddress& host) const = 0;
+  virtual Places places(LaneId lane, const IpAddress& host) const = 0;
   // How the SYN of a flow with this key towards the peer is answered, under the rule.
-  virtual Handshake handshake(const config::Rule& rule, const FlowKey& key, std::size_t peer,
+  virtual Handshake handshake(const config::Rule& rule, const FlowKey& key, LaneId lane,
                               Instant now) const = 0;
 };
 

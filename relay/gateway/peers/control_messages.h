@@ -20,6 +20,7 @@
 #include "pep/stp/session.h"
 #include "relay/gateway/admission.h"
 #include "relay/gateway/frames/open_metadata.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/peers/accepted_sources.h"
 #include "relay/gateway/peers/dictionaries.h"
 #include "relay/gateway/peers/host_arrivals.h"
@@ -30,7 +31,7 @@
 #include "relay/gateway/peers/messages.h"
 #include "relay/gateway/peers/stream_context.h"
 #include "relay/gateway/recovery/orphaned_flows.h"
-#include "relay/gateway/steering/lanes.h"
+#include "relay/gateway/steering/lane_addresses.h"
 
 namespace satrelay::gateway {
 
@@ -38,14 +39,14 @@ class ControlMessages {
  public:
   // `session`, `prefixes` and `reader` must outlive this. `number`: of the session, for a lane to
   // the peer that has these prefixes. At most `most_flows` are listed.
-  ControlMessages(stp::Session& session, std::size_t number, const Lane& lane,
+  ControlMessages(stp::Session& session, LaneId id, const LaneAddress& lane,
                   const std::vector<IpPrefix>& prefixes, std::uint32_t most_flows,
                   LanReportReader& reader)
       : session_(session),
         lane_(lane),
-        messages_(session, StreamContext::of_messages(number).number()),
+        messages_(session, StreamContext::of_messages(id).number()),
         most_flows_(most_flows),
-        reports_(session, number, messages_, reader),
+        reports_(session, id, messages_, reader),
         destinations_(session, messages_),
         arrivals_(session, messages_),
         sources_(session, messages_, prefixes),
@@ -124,7 +125,7 @@ class ControlMessages {
   void forget_flows();
 
   stp::Session& session_;
-  Lane lane_;
+  LaneAddress lane_;
   Messages messages_;
   std::uint32_t most_flows_;
   Instant retry_at_ = Instant::never();

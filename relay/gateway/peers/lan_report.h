@@ -6,6 +6,7 @@
 
 #include "pep/base/image/image.h"
 #include "pep/stp/types.h"
+#include "relay/gateway/ids.h"
 
 namespace satrelay::gateway {
 
@@ -27,8 +28,8 @@ struct LanReport {
 class LanReportReader {
  public:
   virtual ~LanReportReader() = default;
-  // `session`: its number. The session may not have the stream any more, or never had it.
-  virtual void handle_report(std::size_t session, const LanReport& report) = 0;
+  // The lane's session may not have the stream any more, or never had it.
+  virtual void handle_report(LaneId lane, const LanReport& report) = 0;
 };
 
 }  // namespace satrelay::gateway

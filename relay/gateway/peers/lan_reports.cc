@@ -56,7 +56,7 @@ void LanReports::read(Instant now) {
     report.figures.repeated = read_figure(in);
     if (!in.ok()) break;  // the rest of the report has yet to arrive
     session_.consume(stream, there - in.remaining(), now);
-    reader_.handle_report(number_, report);
+    reader_.handle_report(lane_, report);
   }
   if (!session_.received_end(stream)) return;
   const bool whole = stored->readable() == 0;

@@ -11,6 +11,7 @@
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
 #include "pep/stp/session.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/peers/lan_report.h"
 #include "relay/gateway/peers/messages.h"
 
@@ -23,8 +24,8 @@ class LanReports {
   static constexpr std::uint8_t kReportsMessage = 0xc6;
 
   // `number` and `messages` belong to `session`. All references must outlive this.
-  LanReports(stp::Session& session, std::size_t number, Messages& messages, LanReportReader& reader)
-      : session_(session), number_(number), messages_(messages), reader_(reader) {}
+  LanReports(stp::Session& session, LaneId lane, Messages& messages, LanReportReader& reader)
+      : session_(session), lane_(lane), messages_(messages), reader_(reader) {}
 
   // --- from the peer ---------------------------------------------------------------------------
   // From now on the peer is asked for reports, at once or when it is alive.
@@ -72,7 +73,7 @@ class LanReports {
   void read(Instant now);
 
   stp::Session& session_;
-  std::size_t number_;
+  LaneId lane_;
   Messages& messages_;
   LanReportReader& reader_;
 

@@ -2,8 +2,9 @@
 // or to the messages between this gateway and a peer.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
+
+#include "relay/gateway/ids.h"
 
 namespace satrelay::gateway {
 
@@ -12,8 +13,8 @@ class StreamContext {
   enum class Kind : std::uint8_t { kFlow, kMessages };
 
   static constexpr StreamContext of_flow(std::uint32_t slot) { return StreamContext(slot); }
-  static constexpr StreamContext of_messages(std::size_t peer) {
-    return StreamContext(kMessagesBit | static_cast<std::uint32_t>(peer));
+  static constexpr StreamContext of_messages(LaneId lane) {
+    return StreamContext(kMessagesBit | lane.number());
   }
   explicit constexpr StreamContext(std::uint32_t number) : number_(number) {}
 
@@ -21,8 +22,9 @@ class StreamContext {
   constexpr Kind kind() const {
     return (number_ & kMessagesBit) != 0 ? Kind::kMessages : Kind::kFlow;
   }
-  // The flow's slot, or the index of the peer's session.
-  constexpr std::uint32_t index() const { return number_ & ~kMessagesBit; }
+  constexpr std::uint32_t slot() const { return number_; }  // of a flow
+  // That the messages belong to.
+  constexpr LaneId lane() const { return LaneId(number_ & ~kMessagesBit); }
 
  private:
   static constexpr std::uint32_t kMessagesBit = std::uint32_t{1} << 31;

@@ -52,7 +52,7 @@ void OrphanedFlows::recover(Instant now) {
   }
 }
 
-OrphanedFlows::Listed OrphanedFlows::add(const Lane& lane, const OpenMetadata& flow,
+OrphanedFlows::Listed OrphanedFlows::add(const LaneAddress& lane, const OpenMetadata& flow,
                                          ClientSide client, Instant now) {
   const bool here = client == ClientSide::kHere;
   FlowKey key{here ? flow.client : flow.server, here ? flow.server : flow.client,

@@ -28,7 +28,7 @@
 #include "relay/gateway/frames/segment_queue.h"
 #include "relay/gateway/recovery/flow_journal.h"
 #include "relay/gateway/rules/claims.h"
-#include "relay/gateway/steering/lanes.h"
+#include "relay/gateway/steering/lane_addresses.h"
 
 namespace satrelay::gateway {
 
@@ -57,7 +57,7 @@ class OrphanedFlows {
   // A flow that the peer lists on a lane. Refused: the peer may not list it, or it belongs to
   // another lane.
   enum class Listed : std::uint8_t { kTaken, kRefused, kNoRoom };
-  [[nodiscard]] Listed add(const Lane& lane, const OpenMetadata& flow, ClientSide client,
+  [[nodiscard]] Listed add(const LaneAddress& lane, const OpenMetadata& flow, ClientSide client,
                            Instant now);
   // The host has moved to this LAN, where the other host of the flow is too. Frames go to it only
   // by `to_host`, with the gateway's own MAC as their source. The gateway asks it for a few seconds

@@ -10,6 +10,7 @@
 #include "pep/base/time.h"
 #include "pep/base/units.h"
 #include "pep/schedule/class_set.h"
+#include "relay/gateway/ids.h"
 
 namespace satrelay::gateway {
 
@@ -96,12 +97,12 @@ struct Demands {
   }
   std::vector<LinkTerms> terms;
   std::vector<LinkDemand> links;
-  std::vector<LaneDemand> lanes;  // by session
+  IdVector<LaneId, LaneDemand> lanes;
 };
 struct Shares {
   Shares(std::size_t link_count, std::size_t lane_count) : links(link_count), lanes(lane_count) {}
   std::vector<LinkShare> links;
-  std::vector<BitRate> lanes;  // by session; zero: no limit of its own
+  IdVector<LaneId, BitRate> lanes;  // zero: no limit of its own
 };
 
 }  // namespace satrelay::gateway

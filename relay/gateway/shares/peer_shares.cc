@@ -54,7 +54,8 @@ void PeerShares::divide(std::span<const Demands> demands, std::span<Shares> shar
 // Whether no lane to the peer has anything to send. Most of many peers rest, and their shares stay.
 bool PeerShares::rests(const Peer& peer, const Place& place, std::span<const Demands> demands) {
   for (std::size_t i = 0; i < peer.lanes.size(); ++i) {
-    const LaneDemand& demand = demands[i / place.lanes].lanes[place.first + i % place.lanes];
+    const LaneDemand& demand =
+        demands[i / place.lanes].lanes[LaneId(place.first + i % place.lanes)];
     if (peer.lanes[i].is_active() || demand.waits || demand.sent != peer.lanes[i].counted) {
       return false;
     }
@@ -77,7 +78,8 @@ void PeerShares::divide_peer(Peer& peer, const Place& place, BitRate limit, Dura
   const auto count = static_cast<double>(peer.lanes.size());
   double sent = 0, active = 0;
   for (std::size_t i = 0; i < peer.lanes.size(); ++i) {
-    const LaneDemand& demand = demands[i / place.lanes].lanes[place.first + i % place.lanes];
+    const LaneDemand& demand =
+        demands[i / place.lanes].lanes[LaneId(place.first + i % place.lanes)];
     if (is_new) peer.lanes[i] = {.counted = demand.sent};
     sent += peer.lanes[i].count(demand.sent, tick);
     peer.lanes[i].note(demand.waits, demand.hungry, demand.hosts, tick);
@@ -103,7 +105,7 @@ void PeerShares::divide_peer(Peer& peer, const Place& place, BitRate limit, Dura
       rate += std::max(0.0, all - given) / active;
     }
     if (lane.demand != Use::kAll) rate = std::max(rate, kReserve * whole / count);
-    shares[i / place.lanes].lanes[place.first + i % place.lanes] =
+    shares[i / place.lanes].lanes[LaneId(place.first + i % place.lanes)] =
         BitRate::bits_per_second(static_cast<std::uint64_t>(std::max(rate, kLeastRate) * 8));
   }
 }

@@ -13,6 +13,7 @@
 #include "pep/schedule/class_set.h"
 #include "pep/schedule/host_share.h"
 #include "pep/stp/path/report_budget.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/shares/link_share.h"
 #include "relay/gateway/uplink/class_order.h"
 #include "relay/gateway/uplink/held_frames.h"
@@ -71,11 +72,15 @@ struct Carrier {
   schedule::HostShares host_shares;
   stp::ReportBudget report_budget;
   OwnTraffic own;
-  // The next sender: a class, and a source in it. Source 0 is the bridged frames, source i + 1 is
-  // session i.
+  // The sources of traffic in a class (ClassOrder): the bridged frames, and each lane.
+  static constexpr std::size_t kBridgedSource = 0;
+  static constexpr std::size_t source_of(LaneId lane) { return lane.index() + 1; }
+  // The next sender: a class, and a source in it.
   struct Choice {
     schedule::ClassId traffic_class = 0;
-    std::size_t source = 0;
+    std::size_t source = kBridgedSource;
+    bool is_lane() const { return source != kBridgedSource; }
+    LaneId lane() const { return LaneId(source - 1); }
     // No other class or source waits, and no class has a maximum.
     bool is_alone = false;
     bool is_contested = false;  // both bridged frames and sessions wait in the class

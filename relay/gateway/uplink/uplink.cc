@@ -23,24 +23,25 @@ constexpr std::uint64_t kNotable = 64;
 
 }  // namespace
 
-Uplink::Uplink(const config::Gateway& config, std::size_t sessions, HashKey secret,
+Uplink::Uplink(const config::Gateway& config, std::size_t lanes, HashKey secret,
                ReleasedFragments& released, SessionPort& port, Instant now)
     : secret_(secret),
       fair_hosts_(config.fair_hosts),
       released_(released),
       port_(port),
       classes_(config.classes, ClassDictionaries(config.classes, config.compress_level)),
-      ready_set_(sessions),
+      ready_set_(lanes),
       has_bridged_share_(std::ranges::any_of(
           config.links, [](const config::Link& link) { return link.bridged_share.has_value(); })),
       held_(kMostHeldFrames, std::max<std::size_t>(config.links.size(), 1)) {
   for (const config::Link& link : config.links) {
-    carriers_.push_back(std::make_unique<Carrier>(link, sessions + 1,
+    carriers_.push_back(std::make_unique<Carrier>(link, lanes + 1,
                                                   config.limits.flows + kMostHeldHosts,
                                                   config.stp.feedback.budget, config.worker.count));
     carriers_.back()->index = carriers_.size() - 1;
   }
-  for (std::size_t i = 0; i < sessions; ++i) ready_set_.rest(i, Instant::never());
+  for (const LaneId lane : id_range(LaneId(), LaneId(lanes)))
+    ready_set_.rest(lane, Instant::never());
   // The gateway does not know which of several links a bridged frame takes.
   if (carriers_.size() == 1) held_.share_with(carriers_.front()->host_shares);
   apply_classes(now);
@@ -52,11 +53,10 @@ Carrier& Uplink::carrier(std::string_view link) {
   });
 }
 
-void Uplink::add_session(Carrier& carrier, stp::Session& session, std::uint16_t datagram_overhead,
-                         unsigned lanes) {
-  ready_set_.wake(lines_.size());
+void Uplink::add_lane(Carrier& carrier, stp::Session& session, std::uint16_t datagram_overhead,
+                      unsigned lanes) {
   carrier.has_peers = true;
-  lines_.push_back({carrier, session, datagram_overhead, lanes});
+  ready_set_.wake(lines_.push_back({carrier, session, datagram_overhead, lanes}));
 }
 
 // --- bridged frames ----------------------------------------------------------------------------
@@ -163,17 +163,17 @@ CapacityResult Uplink::set_capacity(std::string_view link, LinkWay way, BitRate 
     apply_capacity(carrier, now);
     return CapacityResult::kSet;
   }
-  for (std::size_t i = 0; i < lines_.size(); ++i) {
-    if (!uses(lines_[i])) continue;
-    lines_[i].session.announce_capacity(capacity);
-    ready_set_.wake(i);
+  for (const LaneId lane : lines_.ids()) {
+    if (!uses(lines_[lane])) continue;
+    lines_[lane].session.announce_capacity(capacity);
+    ready_set_.wake(lane);
   }
   return CapacityResult::kSet;
 }
 
-void Uplink::set_most_rate(std::size_t peer, BitRate most, Instant now) {
-  lines_[peer].most_rate = most.is_zero() ? most : std::max(most, kLeastCapacity);
-  apply_capacity(peer, now);
+void Uplink::set_most_rate(LaneId lane, BitRate most, Instant now) {
+  lines_[lane].most_rate = most.is_zero() ? most : std::max(most, kLeastCapacity);
+  apply_capacity(lane, now);
 }
 
 BitRate Uplink::commanded_capacity(std::string_view link, LinkWay way) const {
@@ -183,8 +183,8 @@ BitRate Uplink::commanded_capacity(std::string_view link, LinkWay way) const {
   return (*found)->commanded(way);
 }
 
-BitRate Uplink::commanded(std::size_t peer) const {
-  const Line& line = lines_[peer];
+BitRate Uplink::commanded(LaneId lane) const {
+  const Line& line = lines_[lane];
   BitRate least = line.carrier.send_capacity;
   if (!line.most_rate.is_zero()) least = std::min(least, line.most_rate);
   return least < line.carrier.config.send_rate ? least : BitRate();
@@ -237,16 +237,16 @@ void Uplink::apply_rate(Carrier& carrier, Instant now) {
 }
 
 void Uplink::apply_capacity(Carrier& carrier, Instant now) {
-  for (std::size_t i = 0; i < lines_.size(); ++i) {
-    ready_set_.wake(i);
-    if (&lines_[i].carrier == &carrier) limit_line(lines_[i]);
+  for (const LaneId lane : lines_.ids()) {
+    ready_set_.wake(lane);
+    if (&lines_[lane].carrier == &carrier) limit_line(lines_[lane]);
   }
   apply_rate(carrier, now);
 }
 
-void Uplink::apply_capacity(std::size_t peer, Instant now) {
-  Line& line = lines_[peer];
-  ready_set_.wake(peer);
+void Uplink::apply_capacity(LaneId lane, Instant now) {
+  Line& line = lines_[lane];
+  ready_set_.wake(lane);
   // This session has had no capacity yet. The other sessions of the carrier may have had none
   // either.
   if (line.capacity.is_zero()) return apply_capacity(line.carrier, now);
@@ -267,8 +267,8 @@ BitRate Uplink::used_by(const Line& line) {
   return control::link_rate_of(std::max(rate, found.scaled(1, 2)));
 }
 
-void Uplink::follow(std::size_t peer, Instant now) {
-  Line& line = lines_[peer];
+void Uplink::follow(LaneId lane, Instant now) {
+  Line& line = lines_[lane];
   if (!line.carrier.config.finds_capacity()) return;
   const BitRate used = used_by(line);
   const BitRate notable = line.used.scaled(1, kNotable);
@@ -276,7 +276,7 @@ void Uplink::follow(std::size_t peer, Instant now) {
       used.is_zero() == line.used.is_zero() &&
       used.to_bits_per_second() + notable.to_bits_per_second() >= line.used.to_bits_per_second() &&
       used.to_bits_per_second() <= line.used.to_bits_per_second() + notable.to_bits_per_second();
-  if (!same) apply_capacity(peer, now);
+  if (!same) apply_capacity(lane, now);
 }
 
 ByteCount Uplink::train(std::size_t link) const {
@@ -308,28 +308,28 @@ void Uplink::write_demands(Demands& demands, Instant now) const {
       link.hosts[id] = static_cast<std::uint32_t>(held_.hosts(id));
     }
   }
-  for (std::size_t i = 0; i < lines_.size(); ++i) {
-    const Line& line = lines_[i];
-    demands.lanes[i] = {.limit = line.limit, .sent = line.sent};
+  for (const LaneId id : lines_.ids()) {
+    const Line& line = lines_[id];
+    demands.lanes[id] = {.limit = line.limit, .sent = line.sent};
     if (line.session.peer_state() == stp::PeerState::kAlive &&
         !line.carrier.config.finds_capacity()) {
       demands.terms[line.carrier.index].is_heard = true;
     }
   }
-  ready_set_.for_each([&](std::size_t i) {
-    const Line& line = lines_[i];
+  ready_set_.for_each([&](LaneId id) {
+    const Line& line = lines_[id];
     ClassSet waiting = line.session.waiting();
-    if (waiting == 0 || !port_.is_reachable(i)) return;
+    if (waiting == 0 || !port_.is_reachable(id)) return;
     LinkDemand& link = demands.links[line.carrier.index];
-    LaneDemand& lane = demands.lanes[i];
+    LaneDemand& lane = demands.lanes[id];
     link.waiting |= waiting;
     if (line.session.may_send_but_for_carrier(now)) link.hungry |= waiting;
     lane.waits = true;
     lane.hungry = line.session.shut_by_share(now);
     for (; waiting != 0; waiting &= waiting - 1) {
-      const ClassId id = schedule::lowest_class(waiting);
-      const auto hosts = static_cast<std::uint32_t>(line.session.waiting_hosts(id));
-      link.hosts[id] += hosts;
+      const ClassId each = schedule::lowest_class(waiting);
+      const auto hosts = static_cast<std::uint32_t>(line.session.waiting_hosts(each));
+      link.hosts[each] += hosts;
       lane.hosts += hosts;
     }
   });
@@ -341,11 +341,11 @@ void Uplink::take_shares(const Shares& shares, Instant now) {
     carriers_[i]->take_share(shares.links[i], now);
     shares_until_ = earlier(shares_until_, carriers_[i]->share_until());
   }
-  for (std::size_t i = 0; i < lines_.size(); ++i) {
-    const Line& line = lines_[i];
-    if (line.carrier.share_has_risen()) ready_set_.wake(i);
-    line.session.set_share(line.carrier.has_fallen_back() ? lane_fallback(line) : shares.lanes[i],
-                           now);
+  for (const LaneId lane : lines_.ids()) {
+    const Line& line = lines_[lane];
+    if (line.carrier.share_has_risen()) ready_set_.wake(lane);
+    line.session.set_share(
+        line.carrier.has_fallen_back() ? lane_fallback(line) : shares.lanes[lane], now);
   }
 }
 

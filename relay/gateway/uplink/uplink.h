@@ -1,7 +1,7 @@
 // Orders the frames that leave by the WAN port: first the control of sessions, then bytes of
 // streams and bridged frames, class by class. Each frame leaves when a carrier has room for it. The
 // uplink knows the carriers, the classes of traffic, the bridged frames that wait, and the session
-// of each peer.
+// of each lane.
 //
 // Call admit() for each bridged frame. poll() writes or releases the next frame, and next_turn()
 // says when to ask again.
@@ -25,6 +25,7 @@
 #include "relay/gateway/frames/fragments/released_fragments.h"
 #include "relay/gateway/frames/frame.h"
 #include "relay/gateway/frames/keyed_hash.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/shares/link_share.h"
 #include "relay/gateway/uplink/carrier.h"
 #include "relay/gateway/uplink/class_change.h"
@@ -36,7 +37,7 @@
 
 namespace satrelay::gateway {
 
-// The way from a session to the port. The uplink does not know it.
+// The way from a lane's session to the port. The uplink does not know it.
 class SessionPort {
  public:
   struct Written {
@@ -45,9 +46,9 @@ class SessionPort {
     std::size_t datagram = 0;
   };
   virtual ~SessionPort() = default;
-  virtual bool is_reachable(std::size_t peer) const = 0;
-  // Polls the peer's session and puts the headers before its packet.
-  virtual Written write_packet(std::size_t peer, const schedule::Turn& turn, MutableBytes out,
+  virtual bool is_reachable(LaneId lane) const = 0;
+  // Polls the lane's session and puts the headers before its packet.
+  virtual Written write_packet(LaneId lane, const schedule::Turn& turn, MutableBytes out,
                                Instant now) = 0;
   // Writes as many of the packets that follow at once as the session writes in one run, each into
   // one of `rooms`. `frame_header`: bytes of headers before each packet.
@@ -55,7 +56,7 @@ class SessionPort {
     std::size_t count = 0;
     std::size_t frame_header = 0;
   };
-  virtual Run write_run(std::size_t peer, const schedule::Turn& turn,
+  virtual Run write_run(LaneId lane, const schedule::Turn& turn,
                         std::span<const MutableBytes> rooms, std::span<stp::RunPacket> packets,
                         Instant now) = 0;
 };
@@ -70,20 +71,20 @@ class Uplink final : public OwnFrames {
   };
 
   // `released` and `port` must outlive the uplink.
-  Uplink(const config::Gateway& config, std::size_t sessions, HashKey secret,
+  Uplink(const config::Gateway& config, std::size_t lanes, HashKey secret,
          ReleasedFragments& released, SessionPort& port, Instant now);
 
   // The carrier of a configured link.
   Carrier& carrier(std::string_view link);
   const std::vector<std::unique_ptr<Carrier>>& carriers() const { return carriers_; }
-  // Call in the order of the sessions. `datagram_overhead`: IP and UDP headers. `lanes`: lanes to
-  // the peer, of all workers. `carrier` and `session` must outlive the uplink's last poll.
-  void add_session(Carrier& carrier, stp::Session& session, std::uint16_t datagram_overhead,
-                   unsigned lanes = 1);
+  // Call in the order of the lanes. `datagram_overhead`: IP and UDP headers. `lanes`: lanes to the
+  // peer, of all workers. `carrier` and `session` must outlive the uplink's last poll.
+  void add_lane(Carrier& carrier, stp::Session& session, std::uint16_t datagram_overhead,
+                unsigned lanes = 1);
 
-  // The sessions that may have something to send. Only these are asked.
-  ReadySet& ready_set() { return ready_set_; }
-  const ReadySet& ready_set() const { return ready_set_; }
+  // The lanes that may have something to send. Only these are asked.
+  ReadySet<LaneId>& ready_set() { return ready_set_; }
+  const ReadySet<LaneId>& ready_set() const { return ready_set_; }
 
   // --- bridged frames --------------------------------------------------------------------------
   BridgeOutcome admit(schedule::ClassId id, const Frame& frame, std::size_t ip_bytes, Instant now);
@@ -112,26 +113,26 @@ class Uplink final : public OwnFrames {
   // one run. After 0, poll() may still find a frame.
   std::size_t poll_run(std::span<const MutableBytes> rooms, std::span<Polled> polled, Instant now);
   // Any of the uplink's decisions may change from now on. Before this call only packets have left.
-  void interrupt() { lone_peer_.reset(); }
-  // True if the last session to send may send again: no event has changed the order since, so no
-  // other session need be asked before poll(). The caller asks for frames that leave before the
+  void interrupt() { lone_lane_.reset(); }
+  // True if the last lane to send may send again: no event has changed the order since, so no
+  // other lane need be asked before poll(). The caller asks for frames that leave before the
   // uplink's at the beginning of a call, and not again while this is true.
-  bool goes_on() const { return lone_peer_.has_value(); }
+  bool goes_on() const { return lone_lane_.has_value(); }
   // When a frame or stream that waits in a class may be able to leave.
   Instant next_turn(Instant now) const;
 
   // --- rates -----------------------------------------------------------------------------------
   CapacityResult set_capacity(std::string_view link, LinkWay way, BitRate capacity, Instant now);
   // Zero: no limit.
-  void set_most_rate(std::size_t peer, BitRate most, Instant now);
+  void set_most_rate(LaneId lane, BitRate most, Instant now);
   // The limits of set_capacity() and set_most_rate(). Zero: as configured, or no such link.
   BitRate commanded_capacity(std::string_view link, LinkWay way) const;
-  BitRate most_rate(std::size_t peer) const { return lines_[peer].most_rate; }
-  // The rate that the operator allows towards the peer, if it is below the configured rate; else
+  BitRate most_rate(LaneId lane) const { return lines_[lane].most_rate; }
+  // The rate that the operator allows on the lane, if it is below the configured rate; else
   // zero.
-  BitRate commanded(std::size_t peer) const;
+  BitRate commanded(LaneId lane) const;
   // The peer has announced another capacity.
-  void handle_capacity(std::size_t peer, Instant now) { apply_capacity(peer, now); }
+  void handle_capacity(LaneId lane, Instant now) { apply_capacity(lane, now); }
 
   // --- several workers on a link (relay/gateway/shares) -----------------------------------------
   void write_demands(Demands& demands, Instant now) const;
@@ -172,14 +173,13 @@ class Uplink final : public OwnFrames {
     bool has_found = false;
   };
   using Choice = Carrier::Choice;
-  static constexpr std::size_t kBridgedSource = 0;
 
   void limit_line(Line& line);
   void apply_rate(Carrier& carrier, Instant now);
   void apply_capacity(Carrier& carrier, Instant now);
-  void apply_capacity(std::size_t peer, Instant now);
-  // The peer's controller may have found that the link carries another rate.
-  void follow(std::size_t peer, Instant now);
+  void apply_capacity(LaneId lane, Instant now);
+  // The lane's controller may have found that the link carries another rate.
+  void follow(LaneId lane, Instant now);
   static BitRate used_by(const Line& line);
   void apply_classes(Instant now);
   void expire_shares(Instant now);
@@ -193,13 +193,13 @@ class Uplink final : public OwnFrames {
                                Instant now) const;
   std::optional<Choice> bridged_turn(Instant now) const;
   bool choose_all(Instant now);
-  bool lone_peer_waits() const;
-  std::size_t poll_lone_peer(MutableBytes out, Instant now);
-  void note_lone_peer();
-  std::size_t poll_sessions(MutableBytes out, Instant now);
-  std::size_t poll_session(std::size_t index, MutableBytes out, Instant now);
-  void debit_relayed(std::size_t peer, std::size_t datagram, Instant now);
-  void debit_run(std::size_t peer, schedule::ClassId id, std::span<const stp::RunPacket> packets,
+  bool lone_lane_waits() const;
+  std::size_t poll_lone_lane(MutableBytes out, Instant now);
+  void note_lone_lane();
+  std::size_t poll_lanes(MutableBytes out, Instant now);
+  std::size_t poll_lane(LaneId lane, MutableBytes out, Instant now);
+  void debit_relayed(LaneId lane, std::size_t datagram, Instant now);
+  void debit_run(LaneId lane, schedule::ClassId id, std::span<const stp::RunPacket> packets,
                  Instant now);
   template <typename Takes, typename Book>
   void book(std::size_t ip_bytes, Instant now, Takes&& takes, Book&& book_at);
@@ -216,8 +216,8 @@ class Uplink final : public OwnFrames {
   SessionPort& port_;
   TrafficClasses classes_;
   std::vector<std::unique_ptr<Carrier>> carriers_;  // in the order of the configured links
-  std::vector<Line> lines_;                         // by session
-  ReadySet ready_set_;                              // by session
+  IdVector<LaneId, Line> lines_;
+  ReadySet<LaneId> ready_set_;
   // True if bridged frames without a class are a class of their own.
   const bool has_bridged_share_;
   HeldFrames held_;
@@ -226,10 +226,10 @@ class Uplink final : public OwnFrames {
   // The earliest end of a share.
   Instant shares_until_ = Instant::never();
   bool sessions_first_ = false;
-  // The session that is asked first.
-  std::size_t next_peer_ = 0;
-  // No other source had anything to send, and all that this session sends is of one class.
-  std::optional<std::size_t> lone_peer_;
+  // The lane that is asked first.
+  LaneId next_lane_;
+  // No other source had anything to send, and all that this lane sends is of one class.
+  std::optional<LaneId> lone_lane_;
 };
 
 }  // namespace satrelay::gateway

@@ -23,20 +23,20 @@ std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet br
     if (!carrier.config.finds_capacity()) return std::nullopt;
     bridged = 0;
   }
-  const auto waiting_of = [&](std::size_t i) -> ClassSet {
-    const Line& line = lines_[i];
+  const auto waiting_of = [&](LaneId lane) -> ClassSet {
+    const Line& line = lines_[lane];
     if (&line.carrier != &carrier) return 0;
     const ClassSet set = line.session.waiting();
-    return set != 0 && line.session.may_send(now) && port_.is_reachable(i) ? set : 0;
+    return set != 0 && line.session.may_send(now) && port_.is_reachable(lane) ? set : 0;
   };
   ClassSet waiting = bridged;
   std::size_t sources = bridged == 0 ? 0 : 1;
-  std::size_t last = kBridgedSource;
-  ready_set_.for_each([&](std::size_t i) {
-    const ClassSet of_peer = waiting_of(i);
-    if (of_peer == 0) return;
-    waiting |= of_peer;
-    last = i + 1;
+  std::size_t last = Carrier::kBridgedSource;
+  ready_set_.for_each([&](LaneId lane) {
+    const ClassSet of_lane = waiting_of(lane);
+    if (of_lane == 0) return;
+    waiting |= of_lane;
+    last = Carrier::source_of(lane);
     ++sources;
   });
   const auto id = carrier.classes.next(waiting, now);
@@ -46,62 +46,63 @@ std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet br
     return Choice{
         .traffic_class = *id, .source = last, .is_alone = is_alone, .is_only_source = true};
   }
-  Choice best{.traffic_class = *id, .source = kBridgedSource};
-  ready_set_.for_each([&](std::size_t i) {
-    if ((waiting_of(i) & class_bit(*id)) == 0) return;
-    if (best.source != kBridgedSource &&
-        carrier.classes.start(*id, best.source) <= carrier.classes.start(*id, i + 1)) {
+  Choice best{.traffic_class = *id};
+  ready_set_.for_each([&](LaneId lane) {
+    if ((waiting_of(lane) & class_bit(*id)) == 0) return;
+    const std::size_t source = Carrier::source_of(lane);
+    if (best.is_lane() &&
+        carrier.classes.start(*id, best.source) <= carrier.classes.start(*id, source)) {
       return;
     }
-    best.source = i + 1;
+    best.source = source;
   });
-  if ((bridged & class_bit(*id)) == 0 || best.source == kBridgedSource) return best;
+  if ((bridged & class_bit(*id)) == 0 || !best.is_lane()) return best;
   best.is_contested = true;
   if (carrier.classes.bridged_may_have_turn(*id) &&
       held_.lead(*id) <= carrier.classes.lead(*id, best.source)) {
-    best.source = kBridgedSource;
+    best.source = Carrier::kBridgedSource;
   }
   return best;
 }
 
-bool Uplink::lone_peer_waits() const {
-  return lines_[*lone_peer_].session.waiting() ==
+bool Uplink::lone_lane_waits() const {
+  return lines_[*lone_lane_].session.waiting() ==
          class_bit(carriers_.front()->choice->traffic_class);
 }
 
-// Polls the peer that had the last turn, without choosing again. 0: it has nothing to send, or must
+// Polls the lane that had the last turn, without choosing again. 0: it has nothing to send, or must
 // be chosen again. Its session knows by itself whether it may send. If it may not, no other source
 // would have the turn.
-std::size_t Uplink::poll_lone_peer(MutableBytes out, Instant now) {
-  return lone_peer_waits() ? poll_session(*lone_peer_, out, now) : 0;
+std::size_t Uplink::poll_lone_lane(MutableBytes out, Instant now) {
+  return lone_lane_waits() ? poll_lane(*lone_lane_, out, now) : 0;
 }
 
 std::size_t Uplink::poll_run(std::span<const MutableBytes> rooms, std::span<Polled> polled,
                              Instant now) {
-  if (!lone_peer_waits()) return 0;
-  const std::size_t peer = *lone_peer_;
+  if (!lone_lane_waits()) return 0;
+  const LaneId lane = *lone_lane_;
   const Carrier& carrier = *carriers_.front();
   const schedule::Turn turn{.first = carrier.choice->traffic_class};
   std::array<stp::RunPacket, kPacketsOfARun> packets;
   const SessionPort::Run run = port_.write_run(
-      peer, turn, rooms.first(std::min(rooms.size(), kPacketsOfARun)), packets, now);
+      lane, turn, rooms.first(std::min(rooms.size(), kPacketsOfARun)), packets, now);
   for (std::size_t i = 0; i < run.count; ++i) {
     polled[i] = written(run.frame_header + packets[i].size);
   }
-  debit_run(peer, turn.first, std::span(packets).first(run.count), now);
+  debit_run(lane, turn.first, std::span(packets).first(run.count), now);
   return run.count;
 }
 
-// The chosen peer has sent a packet.
-void Uplink::note_lone_peer() {
+// The chosen lane has sent a packet.
+void Uplink::note_lone_lane() {
   if (carriers_.size() > 1 || held_.classes() != 0) return;
   const Carrier& carrier = *carriers_.front();
-  if (!carrier.choice || carrier.choice->source == kBridgedSource) return;
+  if (!carrier.choice || !carrier.choice->is_lane()) return;
   if (carrier.classes.has_maxima() || carrier.config.finds_capacity()) return;
-  const std::size_t peer = carrier.choice->source - 1;
-  if (ready_set_.from(0) != peer || ready_set_.from(peer + 1)) return;
-  const ClassSet waiting = lines_[peer].session.waiting();
-  if (waiting == class_bit(carrier.choice->traffic_class)) lone_peer_ = peer;
+  const LaneId lane = carrier.choice->lane();
+  if (ready_set_.from(LaneId()) != lane || ready_set_.from(lane.next())) return;
+  const ClassSet waiting = lines_[lane].session.waiting();
+  if (waiting == class_bit(carrier.choice->traffic_class)) lone_lane_ = lane;
 }
 
 Polled Uplink::poll(MutableBytes out, Instant now) {
@@ -110,11 +111,11 @@ Polled Uplink::poll(MutableBytes out, Instant now) {
       return dropped;
     }
   }
-  if (lone_peer_) {
-    if (const std::size_t size = poll_lone_peer(out, now); size > 0) {
+  if (lone_lane_) {
+    if (const std::size_t size = poll_lone_lane(out, now); size > 0) {
       return written(size);
     }
-    lone_peer_.reset();
+    lone_lane_.reset();
   }
   // If no carrier has room, little could be sent. So no source uses up its turn.
   const bool has_room = std::ranges::any_of(
@@ -126,13 +127,14 @@ Polled Uplink::poll(MutableBytes out, Instant now) {
   }
   if (has_room) {
     sessions_first_ = false;
-    next_peer_ = ready_set_.from(next_peer_ + 1).value_or(ready_set_.from(0).value_or(0));
+    next_lane_ =
+        ready_set_.from(next_lane_.next()).value_or(ready_set_.from(LaneId()).value_or(LaneId()));
   }
   bool session_has_turn = choose_all(now);
   // A session that has the turn may find nothing to send.
   for (std::size_t attempt = 0; attempt <= lines_.size(); ++attempt) {
-    if (const std::size_t size = poll_sessions(out, now); size > 0) {
-      note_lone_peer();
+    if (const std::size_t size = poll_lanes(out, now); size > 0) {
+      note_lone_lane();
       return written(size);
     }
     if (!session_has_turn) break;
@@ -148,7 +150,7 @@ std::optional<Uplink::Choice> Uplink::bridged_turn(Instant now) const {
   if (held_.classes() == 0) return std::nullopt;
   for (const auto& carrier : carriers_) {
     const auto choice = choose(*carrier, held_.classes(), now);
-    if (choice && choice->source == kBridgedSource) return choice;
+    if (choice && !choice->is_lane()) return choice;
   }
   return std::nullopt;
 }
@@ -158,50 +160,49 @@ bool Uplink::choose_all(Instant now) {
   bool any = false;
   for (const auto& carrier : carriers_) {
     carrier->choice = choose(*carrier, held_.classes(), now);
-    any = any || (carrier->choice && carrier->choice->source != kBridgedSource);
+    any = any || (carrier->choice && carrier->choice->is_lane());
   }
   return any;
 }
 
-// Asking each of many peers before every packet would take too long.
-std::size_t Uplink::poll_sessions(MutableBytes out, Instant now) {
-  if (!ready_set_.from(0)) return 0;
+// Asking each of many lanes before every packet would take too long.
+std::size_t Uplink::poll_lanes(MutableBytes out, Instant now) {
+  if (!ready_set_.from(LaneId())) return 0;
   // One session is asked in turn, so that its control waits for at most one packet of each other
   // session.
-  if (const std::size_t size = poll_session(next_peer_, out, now); size > 0) return size;
+  if (const std::size_t size = poll_lane(next_lane_, out, now); size > 0) return size;
   for (const auto& carrier : carriers_) {
-    if (!carrier->choice || carrier->choice->source == kBridgedSource) continue;
-    const std::size_t chosen = carrier->choice->source - 1;
-    if (chosen == next_peer_) continue;
-    if (const std::size_t size = poll_session(chosen, out, now); size > 0) return size;
+    if (!carrier->choice || !carrier->choice->is_lane()) continue;
+    const LaneId chosen = carrier->choice->lane();
+    if (chosen == next_lane_) continue;
+    if (const std::size_t size = poll_lane(chosen, out, now); size > 0) return size;
   }
-  for (auto i = ready_set_.from(next_peer_ + 1); i; i = ready_set_.from(*i + 1)) {
-    if (const std::size_t size = poll_session(*i, out, now); size > 0) return size;
-  }
-  for (auto i = ready_set_.from(0); i && *i < next_peer_; i = ready_set_.from(*i + 1)) {
-    if (const std::size_t size = poll_session(*i, out, now); size > 0) return size;
-  }
-  return 0;
+  std::size_t size = 0;
+  ready_set_.for_each_from(next_lane_.next(), [&](LaneId lane) {
+    if (lane != next_lane_) size = poll_lane(lane, out, now);
+    return size == 0;
+  });
+  return size;
 }
 
-std::size_t Uplink::poll_session(std::size_t index, MutableBytes out, Instant now) {
-  follow(index, now);
-  if (!port_.is_reachable(index)) return 0;
-  const Carrier& carrier = lines_[index].carrier;
-  const bool has_turn = carrier.choice && carrier.choice->source == index + 1;
+std::size_t Uplink::poll_lane(LaneId lane, MutableBytes out, Instant now) {
+  follow(lane, now);
+  if (!port_.is_reachable(lane)) return 0;
+  const Carrier& carrier = lines_[lane].carrier;
+  const bool has_turn = carrier.choice && carrier.choice->source == Carrier::source_of(lane);
   const schedule::Turn turn{.open = carrier.classes.open(now),
                             .first = has_turn ? carrier.choice->traffic_class : ClassId{0},
                             .streams = has_turn,
                             .alone = has_turn && carrier.choice->is_alone};
-  const SessionPort::Written written = port_.write_packet(index, turn, out, now);
-  if (written.frame > 0) debit_relayed(index, written.datagram, now);
+  const SessionPort::Written written = port_.write_packet(lane, turn, out, now);
+  if (written.frame > 0) debit_relayed(lane, written.datagram, now);
   return written.frame;
 }
 
 // Debits a packet to the classes that have bytes in it, and its headers to the first of these.
 // Control of the session takes no class's turn.
-void Uplink::debit_relayed(std::size_t peer, std::size_t datagram, Instant now) {
-  Line& line = lines_[peer];
+void Uplink::debit_relayed(LaneId lane, std::size_t datagram, Instant now) {
+  Line& line = lines_[lane];
   const stp::Session& session = line.session;
   Carrier& carrier = line.carrier;
   std::size_t headers =
@@ -214,24 +215,25 @@ void Uplink::debit_relayed(std::size_t peer, std::size_t datagram, Instant now) 
     const ByteCount all_booked(booked + headers);
     headers = 0;
     carrier.sent_of[id] += all.value();
-    held_.pass(
-        id, carrier.classes.on_sent(id, peer + 1, all, all_booked, session.waiting_hosts(id), now));
+    held_.pass(id, carrier.classes.on_sent(id, Carrier::source_of(lane), all, all_booked,
+                                           session.waiting_hosts(id), now));
     carrier.classes.on_relayed(id, all.value());
     classes_[id].use.relayed_bytes += all.value();
   }
 }
 
 // Debits each packet by itself, since any of them may use up the guaranteed rate of the class.
-void Uplink::debit_run(std::size_t peer, ClassId id, std::span<const stp::RunPacket> packets,
+void Uplink::debit_run(LaneId lane, ClassId id, std::span<const stp::RunPacket> packets,
                        Instant now) {
-  Line& line = lines_[peer];
+  Line& line = lines_[lane];
   Carrier& carrier = line.carrier;
   std::uint64_t total = 0, passed = 0;
   for (const stp::RunPacket& packet : packets) {
     const ByteCount all = carrier.pacer.overhead().accounted(packet.size + line.datagram_overhead);
     const ByteCount all_booked(all.value() - packet.bytes + packet.booked);
     total += all.value();
-    passed += carrier.classes.on_sent(id, peer + 1, all, all_booked, packet.hosts, now);
+    passed +=
+        carrier.classes.on_sent(id, Carrier::source_of(lane), all, all_booked, packet.hosts, now);
   }
   held_.pass(id, passed);
   carrier.classes.on_relayed(id, total);
@@ -318,7 +320,7 @@ Polled Uplink::give_up_dropped() {
 std::optional<Uplink::Choice> Uplink::way_out(ClassId turn, Instant now) const {
   for (const auto& carrier : carriers_) {
     const auto choice = choose(*carrier, held_.classes() | class_bit(turn), now);
-    if (choice && choice->traffic_class == turn && choice->source == kBridgedSource) return choice;
+    if (choice && choice->traffic_class == turn && !choice->is_lane()) return choice;
   }
   return std::nullopt;
 }
@@ -330,9 +332,9 @@ Instant Uplink::next_turn(Instant now) const {
     // Sessions report by themselves when their pacers open.
     if (held_.classes() == 0 && !carrier->classes.has_maxima()) continue;
     ClassSet streams = 0;
-    ready_set_.for_each([&](std::size_t i) {
-      if (&lines_[i].carrier == carrier.get() && port_.is_reachable(i)) {
-        streams |= lines_[i].session.waiting();
+    ready_set_.for_each([&](LaneId lane) {
+      if (&lines_[lane].carrier == carrier.get() && port_.is_reachable(lane)) {
+        streams |= lines_[lane].session.waiting();
       }
     });
     const ClassSet open = carrier->classes.open(now);

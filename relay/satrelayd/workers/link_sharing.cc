@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "relay/gateway/shares/rate_shares.h"
-#include "relay/gateway/steering/lanes.h"
+#include "relay/gateway/steering/lane_addresses.h"
 
 namespace satrelay::satrelayd {
 

@@ -27,14 +27,14 @@ constexpr std::uint64_t kLeftOpen = 2 * compress::kMaxPlainBlock;
 }  // namespace
 
 StreamSide::StreamSide(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
-                       TrafficClasses& classes, const std::vector<std::unique_ptr<Peer>>& peers,
-                       WorkBudget& budget, const Stopwatch* stopwatch)
+                       TrafficClasses& classes, const Lanes& lanes, WorkBudget& budget,
+                       const Stopwatch* stopwatch)
     : lane_receive_limit_(plan.lane_receive_limit),
       flow_receive_limit_(plan.flow_receive_limit),
       fair_hosts_(config.fair_hosts),
       host_key_(secret),
       classes_(classes),
-      peers_(peers),
+      lanes_(lanes),
       splice_(config.compress_level, dictionaries_, budget, stopwatch) {}
 
 void StreamSide::offer_dictionaries(Instant now) {
@@ -42,9 +42,9 @@ void StreamSide::offer_dictionaries(Instant now) {
   for (const schedule::ClassId id : classes_.order()) {
     if (const auto& levels = classes_[id].dictionary) splice_.make_room_for(*levels);
   }
-  for (const auto& peer : peers_) {
-    peer->control_messages.offer(dictionaries_.offered(), now);
-    peer->dictionaries.update(classes_, peer->control_messages.peer_dictionaries());
+  for (const auto& lane : lanes_) {
+    lane->control_messages.offer(dictionaries_.offered(), now);
+    lane->dictionaries.update(classes_, lane->control_messages.peer_dictionaries());
   }
 }
 
@@ -148,7 +148,7 @@ void StreamSide::produce(Flow& f, HostWindows& windows, Instant now) {
   end_block(f, outlook, now);
   const SpliceResult result =
       splice_.to_stream(f, session, largest_blocks(f, outlook, now),
-                        peers_[f.peer]->dictionaries.of(f.traffic_class), now);
+                        lanes_[f.lane]->dictionaries.of(f.traffic_class), now);
   if (f.bytes.from_lan > before) {
     begin_block(f, f.bytes.from_lan - before, f.bytes.encoded - encoded_before);
     windows.adjust(f, most_ahead(f, outlook, now), now);
@@ -208,8 +208,8 @@ Splice::Largest StreamSide::largest_blocks(const Flow& f, const Outlook& outlook
   const std::uint64_t streams = std::max<std::uint64_t>(session.stream_count(), 1);
   const stp::Session::FirstCredit theirs = session.first_credit();
   const std::uint64_t share =
-      std::min(std::min(lane_receive_limit_[f.peer], theirs.lane) / (4 * streams),
-               std::min(flow_receive_limit_[f.peer], theirs.stream) / 4);
+      std::min(std::min(lane_receive_limit_[f.lane], theirs.lane) / (4 * streams),
+               std::min(flow_receive_limit_[f.lane], theirs.stream) / 4);
   // The block is also limited by the time that the link takes for it.
   const LargestBlock largest = largest_block(f, outlook, now);
   const std::uint64_t leaves = std::max(largest.raw, kSmallestBlock);

@@ -19,8 +19,9 @@
 #include "relay/gateway/flows/hosts/host_windows.h"
 #include "relay/gateway/flows/table/memory_plan.h"
 #include "relay/gateway/frames/keyed_hash.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/peers/dictionaries.h"
-#include "relay/gateway/peers/peer.h"
+#include "relay/gateway/peers/lane.h"
 #include "relay/gateway/uplink/traffic_classes.h"
 
 namespace satrelay::gateway {
@@ -34,12 +35,12 @@ class StreamSide {
     kNoResources,
   };
 
-  // `classes`, `peers` and `budget` must outlive it; `peers` may be filled later.
+  // `classes`, `lanes` and `budget` must outlive it; `lanes` may be filled later.
   StreamSide(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
-             TrafficClasses& classes, const std::vector<std::unique_ptr<Peer>>& peers,
-             WorkBudget& budget, const Stopwatch* stopwatch);
+             TrafficClasses& classes, const Lanes& lanes, WorkBudget& budget,
+             const Stopwatch* stopwatch);
 
-  stp::Session& session_of(const Flow& f) const { return peers_[f.peer]->session; }
+  stp::Session& session_of(const Flow& f) const { return lanes_[f.lane]->session; }
   // Tells all peers the dictionaries of the classes, and uses them for the bytes to these peers.
   void offer_dictionaries(Instant now);
 
@@ -82,12 +83,12 @@ class StreamSide {
   void note_wait(Flow& f, Instant now);
   void count_waiting(Flow& f, std::uint64_t bytes);
 
-  const std::vector<std::uint64_t> lane_receive_limit_;  // by session, bytes
-  const std::vector<std::uint64_t> flow_receive_limit_;  // of one flow, by session, bytes
+  const IdVector<LaneId, std::uint64_t> lane_receive_limit_;  // bytes
+  const IdVector<LaneId, std::uint64_t> flow_receive_limit_;  // of one flow, bytes
   const config::FairHosts fair_hosts_;
   const HashKey host_key_;
   TrafficClasses& classes_;
-  const std::vector<std::unique_ptr<Peer>>& peers_;
+  const Lanes& lanes_;
   Dictionaries dictionaries_;
   Splice splice_;
   std::array<std::uint64_t, schedule::kClasses> waiting_{};

@@ -73,7 +73,7 @@ void FlowEnding::lose_stream(std::uint32_t slot, PeerEpochLog::Kind kind, Instan
 
 void FlowEnding::remember(const Flow& f) {
   const ClientSide client = f.origin == Origin::kPeer ? ClientSide::kHere : ClientSide::kPeer;
-  parts_.peer_of(f).control_messages.remember(f.metadata(), client);
+  parts_.lane_of(f).control_messages.remember(f.metadata(), client);
   parts_.counters.add(Counter::kFlowsListed);
 }
 
@@ -146,12 +146,12 @@ void FlowEnding::retire(std::uint32_t slot, const tcp::TimeWait& state, Instant 
 
 void FlowEnding::release_slot(std::uint32_t slot, Instant now) {
   Flow& f = parts_.flows[slot];
-  Peer& peer = parts_.peer_of(f);
+  Lane& lane = parts_.lane_of(f);
   reports_.handle_end(f, now);
   parts_.unconfirmed.remove(slot);
   parts_.streams.leave(f);
-  --peer.flows;
-  parts_.quotas.end(f, peer.lane.peer);
+  --lane.flows;
+  parts_.quotas.end(f, lane.address.peer);
   parts_.flows.remove(slot);
 }
 

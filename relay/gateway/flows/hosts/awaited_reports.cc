@@ -12,7 +12,7 @@ AwaitedReports::AwaitedReports(HashKey secret, std::size_t room) : secret_(secre
 std::uint64_t AwaitedReports::key_of(const StreamOf& of) const {
   std::array<std::byte, 16> bytes{};
   ByteWriter out(bytes);
-  out.u32(of.session);
+  out.u32(of.lane.number());
   out.u32(of.era);
   out.u64(static_cast<std::uint64_t>(of.stream));
   return sip_hash(secret_, bytes);

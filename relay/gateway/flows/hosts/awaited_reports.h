@@ -14,15 +14,16 @@
 #include "pep/stp/types.h"
 #include "relay/gateway/flows/flow_record.h"
 #include "relay/gateway/frames/keyed_hash.h"
+#include "relay/gateway/ids.h"
 
 namespace satrelay::gateway {
 
 class AwaitedReports {
  public:
-  // A stream of a session. `era`: how often the peer had been started anew or had closed, as stream
+  // A stream of a lane. `era`: how often the peer had been started anew or had closed, as stream
   // ids begin anew then.
   struct StreamOf {
-    std::uint32_t session = 0;
+    LaneId lane;
     std::uint32_t era = 0;
     stp::StreamId stream{};
   };

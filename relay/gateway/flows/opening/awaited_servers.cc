@@ -73,11 +73,11 @@ void AwaitedServers::doubt(Flow& f, Instant now) {
   f.handled.stray_answers = static_cast<std::uint16_t>(f.endpoint.stray_answers());
   const bool far_host_spoke = f.bytes.to_lan > 0 || f.rare().far_window;
   if (f.origin != Origin::kLan || !f.state.has_stream() || far_host_spoke) return;
-  parts_.peer_of(f).control_messages.doubt(f.stream, now);
+  parts_.lane_of(f).control_messages.doubt(f.stream, now);
 }
 
-void AwaitedServers::handle_doubt(std::size_t peer, stp::StreamId stream, Instant now) {
-  const std::uint32_t slot = epochs_.find_open(peer, stream, now);
+void AwaitedServers::handle_doubt(LaneId lane, stp::StreamId stream, Instant now) {
+  const std::uint32_t slot = epochs_.find_open(lane, stream, now);
   if (slot == kNoSlot) return;
   const Flow& f = parts_.flows[slot];
   const bool waits = f.endpoint.state() == tcp::State::kSynSent && !f.is_unconfirmed();

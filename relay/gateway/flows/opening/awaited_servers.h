@@ -13,6 +13,7 @@
 #include "relay/gateway/flows/parts/relay_parts.h"
 #include "relay/gateway/flows/transfer/flow_transfer.h"
 #include "relay/gateway/flows/transfer/peer_epochs.h"
+#include "relay/gateway/ids.h"
 
 namespace satrelay::gateway {
 
@@ -36,7 +37,7 @@ class AwaitedServers {
   // The client behaves as if a second sender answered it too.
   void doubt(Flow& f, Instant now);
   // The peer asks whether the host of this stream's flow has answered at all.
-  void handle_doubt(std::size_t peer, stp::StreamId stream, Instant now);
+  void handle_doubt(LaneId lane, stp::StreamId stream, Instant now);
 
  private:
   RelayParts& parts_;

@@ -34,15 +34,15 @@ FlowOpening::FlowOpening(RelayParts& parts, const RelayEnvironment& around,
 }
 
 void FlowOpening::accept(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
-                         std::optional<std::uint32_t> cookie, std::size_t peer,
-                         const RulePtr& chosen, Instant now) {
+                         std::optional<std::uint32_t> cookie, LaneId lane, const RulePtr& chosen,
+                         Instant now) {
   const config::Rule& rule = chosen->rule;
-  const std::uint32_t slot = new_flow(key, chosen, Origin::kLan, peer, now, cookie);
+  const std::uint32_t slot = new_flow(key, chosen, Origin::kLan, lane, now, cookie);
   Flow& f = parts_.flows[slot];
   f.modes = rule.modes;
   // A cookie has already answered the host.
   f.modes.handshake =
-      cookie ? config::HandshakeMode::kLocal : units_.room.handshake(rule, key, peer, now).mode;
+      cookie ? config::HandshakeMode::kLocal : units_.room.handshake(rule, key, lane, now).mode;
   f.beginning.syn_sequence = syn.sequence;
   f.lan.to_host = parts_.lan.way_back(host_pair(key), frame.ethernet, now);
   if (f.lan.to_host.destination != frame.ethernet.source) {
@@ -78,8 +78,9 @@ void FlowOpening::accept(const FlowKey& key, const Frame& frame, const wire::Tcp
   parts_.queue(slot);
 }
 
-void FlowOpening::handle_opened(std::size_t peer, stp::StreamId stream, Instant now) {
-  stp::Session& session = parts_.peers[peer]->session;
+void FlowOpening::handle_opened(LaneId id, stp::StreamId stream, Instant now) {
+  Lane& lane = *parts_.lanes[id];
+  stp::Session& session = lane.session;
   const auto metadata = parse_open_metadata(session.metadata(stream));
   if (!metadata) {
     session.reset(stream, stp::ResetReason::kProtocolError, now);
@@ -88,22 +89,21 @@ void FlowOpening::handle_opened(std::size_t peer, stp::StreamId stream, Instant 
   }
   // Refuse a flow on a wrong lane. Another worker may get the answers of its host, or a later flow
   // with this 4-tuple would be on another lane.
-  const Lane& lane = parts_.peers[peer]->lane;
-  if (!lane.has_flow(flow_hash(metadata->client, metadata->server, metadata->client_port,
-                               metadata->server_port))) {
+  if (!lane.address.has_flow(flow_hash(metadata->client, metadata->server, metadata->client_port,
+                                       metadata->server_port))) {
     session.reset(stream, stp::ResetReason::kProtocolError, now);
     parts_.counters.add(Counter::kFlowsRefusedLane);
     return;
   }
-  if (!claims_.allow(lane.peer, {metadata->client, metadata->server, metadata->ethernet})) {
+  if (!claims_.allow(lane.address.peer, {metadata->client, metadata->server, metadata->ethernet})) {
     session.reset(stream, stp::ResetReason::kPolicy, now);
     parts_.counters.add(Counter::kFlowsRefusedForeign);
     return;
   }
   // If a router is between the LANs, the L2 header of OPEN says nothing about this LAN. Use the
   // header by which this LAN reaches the server.
-  auto to_host =
-      parts_.lan.is_routed(lane.peer) ? parts_.lan.find(metadata->server, now) : metadata->ethernet;
+  auto to_host = parts_.lan.is_routed(lane.address.peer) ? parts_.lan.find(metadata->server, now)
+                                                         : metadata->ethernet;
   const bool unheard = !to_host;
   if (unheard) to_host.emplace();
   to_host->type = metadata->ethernet.type;
@@ -111,29 +111,29 @@ void FlowOpening::handle_opened(std::size_t peer, stp::StreamId stream, Instant 
                     metadata->client_port, vlans_of(*to_host)};
   orphans_.forget(key);
   if (const std::uint32_t old = parts_.flows.find(key); old != kNoSlot) {
-    if (units_.reopening.meet(old, peer, stream, *metadata, now)) return;
-    units_.reopening.supersede(old, peer, now);
+    if (units_.reopening.meet(old, id, stream, *metadata, now)) return;
+    units_.reopening.supersede(old, id, now);
   }
   units_.late.end(key, now);  // the new flow replaces it
   const auto refuse = [&](Counter reason) {
     session.reset(stream, stp::ResetReason::kNoResources, now);
     parts_.counters.add(reason);
-    ++parts_.peers[peer]->flows_refused;
-    units_.maker.want(peer, key.local);
+    ++lane.flows_refused;
+    units_.maker.want(id, key.local);
   };
-  if (parts_.flows.find(key) != kNoSlot || !parts_.windows.has_place(parts_.arena_of(peer))) {
+  if (parts_.flows.find(key) != kNoSlot || !parts_.windows.has_place(parts_.arena_of(id))) {
     return refuse(Counter::kFlowsResetNoResources);
   }
-  if (const auto lack = parts_.quotas.lack(lane.peer, key.local, Origin::kPeer))
+  if (const auto lack = parts_.quotas.lack(lane.address.peer, key.local, Origin::kPeer))
     return refuse(*lack);
-  const RulePtr& rule = policy_.match(policy_key(*metadata, *to_host, lane.peer));
+  const RulePtr& rule = policy_.match(policy_key(*metadata, *to_host, lane.address.peer));
   ++rule->use.connections;
   if (rule->rule.action == config::Action::kDrop || rule->rule.action == config::Action::kReset) {
     session.reset(stream, stp::ResetReason::kRefused, now);
     parts_.counters.add(Counter::kFlowsRefusedByRule);
     return;
   }
-  const std::uint32_t slot = new_flow(key, rule, Origin::kPeer, peer, now);
+  const std::uint32_t slot = new_flow(key, rule, Origin::kPeer, id, now);
   Flow& f = parts_.flows[slot];
   f.set_metadata(*metadata);
   f.modes = metadata->modes;
@@ -156,32 +156,32 @@ void FlowOpening::handle_opened(std::size_t peer, stp::StreamId stream, Instant 
 }
 
 std::uint32_t FlowOpening::new_flow(const FlowKey& key, const RulePtr& rule, Origin origin,
-                                    std::size_t peer, Instant now,
+                                    LaneId lane, Instant now,
                                     std::optional<std::uint32_t> initial_sequence) {
-  tcp::Config config = endpoint_config(key, peer, now);
+  tcp::Config config = endpoint_config(key, lane, now);
   if (initial_sequence) config.initial_sequence = *initial_sequence;
   if (origin == Origin::kPeer && claims_.is_behind_a_peer(key.local)) {
     const FlowKey back{key.remote, key.local, key.remote_port, key.local_port, {}};
     parts_.records.own_syns.remember(back, config.initial_sequence, now);
   }
   auto made = std::make_unique<Flow>(
-      key, rule, origin, config, parts_.arena_of(peer),
-      tcp::Endpoint::Shared{&parts_.tcp_counters, of_endpoints_[parts_.configured(peer)]}, now);
+      key, rule, origin, config, parts_.arena_of(lane),
+      tcp::Endpoint::Shared{&parts_.tcp_counters, of_endpoints_[parts_.configured(lane)]}, now);
   Flow& f = *made;
   SATRELAY_CHECK(f.endpoint.own_memory());  // lack_of_room() or has_place() has checked this
-  f.peer = static_cast<std::uint32_t>(peer);
+  f.lane = lane;
   units_.epochs.begin(f);
-  parts_.quotas.begin(f, parts_.configured(peer));
-  ++parts_.peers[peer]->flows;
-  parts_.peers[peer]->bell.ring();
+  parts_.quotas.begin(f, parts_.configured(lane));
+  ++parts_.lanes[lane]->flows;
+  parts_.lanes[lane]->bell.ring();
   return parts_.flows.add(std::move(made));
 }
 
-tcp::Config FlowOpening::endpoint_config(const FlowKey& key, std::size_t peer, Instant now) const {
-  const Arena& part = parts_.arena_of(peer);
+tcp::Config FlowOpening::endpoint_config(const FlowKey& key, LaneId lane, Instant now) const {
+  const Arena& part = parts_.arena_of(lane);
   const std::uint64_t first =
       std::min(parts_.windows.first(part, parts_.quotas.hosts().find(key.local)),
-               first_ahead(parts_.peers[peer]->session.share_of_new()));
+               first_ahead(parts_.lanes[lane]->session.share_of_new()));
   return parts_.host_side.config_for(key, std::max<std::uint64_t>(first, part.reserve_size()), now);
 }
 

@@ -23,6 +23,7 @@
 #include "relay/gateway/flows/transfer/host_tracker.h"
 #include "relay/gateway/flows/transfer/peer_epochs.h"
 #include "relay/gateway/frames/frame.h"
+#include "relay/gateway/ids.h"
 
 namespace satrelay::gateway {
 
@@ -47,19 +48,18 @@ class FlowOpening {
   // Accepts a flow: from the host's SYN, or, if a cookie answered that SYN, from the ACK in
   // `frame`, which brings back the `cookie`. The caller has checked that there is room.
   void accept(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
-              std::optional<std::uint32_t> cookie, std::size_t peer, const RulePtr& chosen,
-              Instant now);
+              std::optional<std::uint32_t> cookie, LaneId lane, const RulePtr& chosen, Instant now);
   // The peer has opened a stream for a flow.
-  void handle_opened(std::size_t peer, stp::StreamId stream, Instant now);
+  void handle_opened(LaneId lane, stp::StreamId stream, Instant now);
   // How the endpoint of a flow with this key would be set up now. The window that it offers is at
   // least the flow's own reserve: with a window of zero the host would send nothing that brings its
   // SYN cookie back.
-  tcp::Config endpoint_config(const FlowKey& key, std::size_t peer, Instant now) const;
+  tcp::Config endpoint_config(const FlowKey& key, LaneId lane, Instant now) const;
   // Takes over the settings of endpoints, for connections that begin from now on.
   void reconfigure(const config::Gateway& next);
 
  private:
-  std::uint32_t new_flow(const FlowKey& key, const RulePtr& rule, Origin origin, std::size_t peer,
+  std::uint32_t new_flow(const FlowKey& key, const RulePtr& rule, Origin origin, LaneId lane,
                          Instant now, std::optional<std::uint32_t> initial_sequence = std::nullopt);
   void share_with_endpoints();
 

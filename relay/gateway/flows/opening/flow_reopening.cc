@@ -15,11 +15,11 @@ bool FlowReopening::make_way(std::uint32_t slot, const wire::TcpHeader& syn, Ins
 // Simultaneous open (RFC 9293 section 3.5): the hosts' SYNs have crossed on the link, and each
 // gateway has answered its own host. Neither OPEN is more valid than the other, and both hosts may
 // have sent data by now. So each direction keeps the stream that its own host's gateway has opened.
-bool FlowReopening::meet(std::uint32_t slot, std::size_t peer, stp::StreamId stream,
+bool FlowReopening::meet(std::uint32_t slot, LaneId lane, stp::StreamId stream,
                          const OpenMetadata& metadata, Instant now) {
   epochs_.catch_up(slot, now);
   Flow& f = parts_.flows[slot];
-  if (f.origin != Origin::kLan || f.peer != peer || f.inbound() || f.endpoint.is_closed() ||
+  if (f.origin != Origin::kLan || f.lane != lane || f.inbound() || f.endpoint.is_closed() ||
       f.state.has_lost_stream() || f.modes.any() || metadata.modes.any()) {
     return false;
   }
@@ -45,11 +45,11 @@ bool FlowReopening::meet(std::uint32_t slot, std::size_t peer, stp::StreamId str
   return true;
 }
 
-void FlowReopening::supersede(std::uint32_t slot, std::size_t peer, Instant now) {
+void FlowReopening::supersede(std::uint32_t slot, LaneId lane, Instant now) {
   epochs_.catch_up(slot, now);
   Flow& f = parts_.flows[slot];
   resets_.cut_short(f, now);
-  const bool same_client = f.origin == Origin::kPeer && f.peer == peer;
+  const bool same_client = f.origin == Origin::kPeer && f.lane == lane;
   if ((!f.is_over() && !same_client) || parts_.flowless.final_segments.full()) return;
   if (f.state.has_stream()) ending_.count(f, Counter::kFlowsResetByPeer);
   parts_.streams.reset(f, stp::ResetReason::kNone, now);

@@ -13,6 +13,7 @@
 #include "relay/gateway/flows/transfer/flow_transfer.h"
 #include "relay/gateway/flows/transfer/peer_epochs.h"
 #include "relay/gateway/frames/open_metadata.h"
+#include "relay/gateway/ids.h"
 
 namespace satrelay::gateway {
 
@@ -28,11 +29,11 @@ class FlowReopening {
   bool make_way(std::uint32_t slot, const wire::TcpHeader& syn, Instant now);
   // The peer opens the 4-tuple. True: both hosts have opened the connection at once, and the flow
   // goes on with both streams.
-  bool meet(std::uint32_t slot, std::size_t peer, stp::StreamId stream,
-            const OpenMetadata& metadata, Instant now);
+  bool meet(std::uint32_t slot, LaneId lane, stp::StreamId stream, const OpenMetadata& metadata,
+            Instant now);
   // The peer opens the 4-tuple anew. Our TIME-WAIT, on the client's side, makes way. So does a flow
   // that this peer opened: its client has begun again, and the RESET must have been lost.
-  void supersede(std::uint32_t slot, std::size_t peer, Instant now);
+  void supersede(std::uint32_t slot, LaneId lane, Instant now);
 
  private:
   void send_final_segment(Flow& f, Instant now);

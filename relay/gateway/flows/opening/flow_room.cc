@@ -2,28 +2,28 @@
 
 namespace satrelay::gateway {
 
-std::optional<Counter> FlowRoom::lack_of_room(std::size_t peer, const IpAddress& host) const {
+std::optional<Counter> FlowRoom::lack_of_room(LaneId lane, const IpAddress& host) const {
   if (parts_.flows.free_slots() == 0) return Counter::kBridgedTableFull;
-  if (const auto lack = parts_.quotas.lack(parts_.configured(peer), host, Origin::kLan))
+  if (const auto lack = parts_.quotas.lack(parts_.configured(lane), host, Origin::kLan))
     return lack;
-  const Arena& part = parts_.arena_of(peer);
+  const Arena& part = parts_.arena_of(lane);
   const EqualParts& half_open = parts_.quotas.half_open();
-  if (!parts_.windows.has_place_for_host(part, half_open.held(parts_.configured(peer)),
+  if (!parts_.windows.has_place_for_host(part, half_open.held(parts_.configured(lane)),
                                          half_open.taken()) ||
       !parts_.windows.has_window(part, parts_.quotas.hosts().find(host)) ||
-      !parts_.peers[peer]->session.has_lane_share()) {
+      !parts_.lanes[lane]->session.has_lane_share()) {
     return Counter::kBridgedMemoryLow;
   }
   return std::nullopt;
 }
 
-FlowRoom::Places FlowRoom::places(std::size_t peer, const IpAddress& host) const {
+FlowRoom::Places FlowRoom::places(LaneId lane, const IpAddress& host) const {
   return {.all = parts_.flows.free_slots(),
-          .of_peer = parts_.quotas.places_towards(parts_.configured(peer)),
+          .of_peer = parts_.quotas.places_towards(parts_.configured(lane)),
           .of_host = parts_.quotas.places_of(host)};
 }
 
-Handshake FlowRoom::handshake(const config::Rule& rule, const FlowKey& key, std::size_t peer,
+Handshake FlowRoom::handshake(const config::Rule& rule, const FlowKey& key, LaneId lane,
                               Instant now) const {
   using config::HandshakeMode;
   using Cause = Handshake::Cause;
@@ -38,10 +38,10 @@ Handshake FlowRoom::handshake(const config::Rule& rule, const FlowKey& key, std:
   if (!latest && rule.modes.handshake == HandshakeMode::kAuto) {
     return by_server(Cause::kServiceUnknown);
   }
-  if (parts_.common.far_families.is_silent(parts_.configured(peer), key.remote, now)) {
+  if (parts_.common.far_families.is_silent(parts_.configured(lane), key.remote, now)) {
     return by_server(Cause::kFamilySilent);
   }
-  if (parts_.common.peer_refusals.is_doubtful(parts_.configured(peer), key.local, key.remote,
+  if (parts_.common.peer_refusals.is_doubtful(parts_.configured(lane), key.local, key.remote,
                                               now)) {
     return by_server(Cause::kPeerRefused);
   }

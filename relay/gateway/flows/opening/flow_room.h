@@ -6,6 +6,7 @@
 
 #include "pep/base/time.h"
 #include "relay/gateway/flows/parts/relay_parts.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/opening/flow_capacity.h"
 
 namespace satrelay::gateway {
@@ -15,12 +16,12 @@ class FlowRoom final : public FlowCapacity {
   // `parts` must outlive it.
   explicit FlowRoom(const RelayParts& parts) : parts_(parts) {}
 
-  std::optional<Counter> lack_of_room(std::size_t peer, const IpAddress& host) const override;
-  bool may_be_half_open(std::size_t peer, const IpAddress& host) const override {
-    return parts_.quotas.may_be_half_open(parts_.configured(peer), host);
+  std::optional<Counter> lack_of_room(LaneId lane, const IpAddress& host) const override;
+  bool may_be_half_open(LaneId lane, const IpAddress& host) const override {
+    return parts_.quotas.may_be_half_open(parts_.configured(lane), host);
   }
-  Places places(std::size_t peer, const IpAddress& host) const override;
-  Handshake handshake(const config::Rule& rule, const FlowKey& key, std::size_t peer,
+  Places places(LaneId lane, const IpAddress& host) const override;
+  Handshake handshake(const config::Rule& rule, const FlowKey& key, LaneId lane,
                       Instant now) const override;
 
  private:

@@ -23,7 +23,7 @@ constexpr int kFlowsPerSearch = 64;
 void RoomMaker::handle_timeout(Instant now) {
   if (!wanted_ || !parts_.room_pace.take(now)) return;
   const Wanted wanted = *std::exchange(wanted_, std::nullopt);
-  const std::optional<Counter> lack = room_.lack_of_room(wanted.peer, wanted.host);
+  const std::optional<Counter> lack = room_.lack_of_room(wanted.lane, wanted.host);
   if (!lack) return;
   std::uint32_t chosen = kNoSlot;
   std::tuple<bool, std::uint32_t, Duration> most;
@@ -61,7 +61,7 @@ bool RoomMaker::makes_room_for(const Flow& f, const Wanted& wanted, Counter lack
   const EqualParts& peers = parts_.quotas.flows();
   const LanHosts::Index asks = hosts.find(wanted.host);
   const std::uint32_t of_host = asks == LanHosts::kNone ? 0 : hosts[asks].flows;
-  const std::size_t of = parts_.configured(f.peer), to = parts_.configured(wanted.peer);
+  const std::size_t of = parts_.configured(f.lane), to = parts_.configured(wanted.lane);
   const bool is_for_host = f.lan.host == asks || hosts[f.lan.host].flows > of_host;
   if (lack == Counter::kBridgedMemoryLow) return is_for_host && of == to;
   return is_for_host && (of == to || peers.held(of) > peers.held(to));

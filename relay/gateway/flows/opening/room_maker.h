@@ -14,6 +14,7 @@
 #include "relay/gateway/flows/opening/flow_room.h"
 #include "relay/gateway/flows/parts/relay_parts.h"
 #include "relay/gateway/flows/transfer/peer_epochs.h"
+#include "relay/gateway/ids.h"
 
 namespace satrelay::gateway {
 
@@ -26,15 +27,13 @@ class RoomMaker {
 
   // One more flow of the host, with the peer of the lane, finds no room. If a flow has made no
   // progress for long, it ends, so that a later flow may find room.
-  void want(std::size_t peer, const IpAddress& host) {
-    wanted_ = Wanted{.peer = peer, .host = host};
-  }
+  void want(LaneId lane, const IpAddress& host) { wanted_ = Wanted{.lane = lane, .host = host}; }
   void handle_timeout(Instant now);
   Instant next_timeout() const { return wanted_ ? parts_.room_pace.next() : Instant::never(); }
 
  private:
   struct Wanted {
-    std::size_t peer = 0;
+    LaneId lane;
     IpAddress host;
   };
   bool makes_room_for(const Flow& f, const Wanted& wanted, Counter lack) const;

@@ -7,7 +7,7 @@ RelayParts::RelayParts(const config::Gateway& config, const MemoryPlan& plan, Ha
     : lan(around.lan),
       common(around.common),
       arenas(around.arenas),
-      peers(around.peers),
+      lanes(around.lanes),
       records(around.records),
       journal(around.journal),
       counters(around.counters),
@@ -17,7 +17,7 @@ RelayParts::RelayParts(const config::Gateway& config, const MemoryPlan& plan, Ha
       flows(config.limits.flows, secret),
       quotas(config.limits, config.peers.size(), secret),
       windows(plan, flows, quotas.hosts()),
-      streams(config, plan, secret, around.classes, peers, around.budget, stopwatch),
+      streams(config, plan, secret, around.classes, lanes, around.budget, stopwatch),
       unconfirmed(config.limits.flows, secret),
       unfinished(config.limits.flows) {}
 

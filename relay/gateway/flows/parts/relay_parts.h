@@ -29,8 +29,9 @@
 #include "relay/gateway/flows/parts/room_pace.h"
 #include "relay/gateway/flows/table/flow_quotas.h"
 #include "relay/gateway/flows/table/flow_store.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/opening/connection_records.h"
-#include "relay/gateway/peers/peer.h"
+#include "relay/gateway/peers/lane.h"
 #include "relay/gateway/recovery/flow_journal.h"
 #include "relay/gateway/recovery/orphaned_flows.h"
 #include "relay/gateway/rules/claims.h"
@@ -50,7 +51,7 @@ struct RelayEnvironment {
   const std::vector<std::unique_ptr<Arena>>& arenas;  // their parts, by configured peer
   WorkBudget& budget;
   // Filled after construction, as each session needs the relay as its source.
-  std::vector<std::unique_ptr<Peer>>& peers;
+  Lanes& lanes;
   ConnectionRecords& records;
   FlowJournal& journal;
   OrphanedFlows& orphans;
@@ -61,13 +62,13 @@ struct RelayParts {
   RelayParts(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
              const RelayEnvironment& around, const Stopwatch* stopwatch);
 
-  Peer& peer_of(const Flow& f) const { return *peers[f.peer]; }
-  stp::Session& session_of(const Flow& f) const { return peers[f.peer]->session; }
-  // The index of a session's peer in the configuration, and the peer's part of the arena.
-  std::size_t configured(std::size_t session) const { return peers[session]->lane.peer; }
-  Arena& arena_of(std::size_t session) const { return *arenas[configured(session)]; }
+  Lane& lane_of(const Flow& f) const { return *lanes[f.lane]; }
+  stp::Session& session_of(const Flow& f) const { return lanes[f.lane]->session; }
+  // The index of a lane's peer in the configuration, and the peer's part of the arena.
+  std::size_t configured(LaneId lane) const { return lanes[lane]->address.peer; }
+  Arena& arena_of(LaneId lane) const { return *arenas[configured(lane)]; }
   // The flow has not learned of the latest event of its peer (peer_epoch_log.h).
-  bool is_behind(const Flow& f) const { return f.handled.epochs != peer_of(f).epoch_log.count(); }
+  bool is_behind(const Flow& f) const { return f.handled.epochs != lane_of(f).epoch_log.count(); }
   // How many bytes the flow's host may be ahead of the link.
   std::uint64_t ahead_of(const Flow& f, Instant now) const {
     return most_ahead(f, session_of(f), now);
@@ -82,7 +83,7 @@ struct RelayParts {
   LanNeighbours& lan;
   CommonKnowledge& common;
   const std::vector<std::unique_ptr<Arena>>& arenas;
-  std::vector<std::unique_ptr<Peer>>& peers;
+  Lanes& lanes;
   ConnectionRecords& records;
   FlowJournal& journal;
   Counters& counters;

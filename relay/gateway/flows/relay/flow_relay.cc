@@ -101,7 +101,7 @@ std::size_t FlowRelay::take_segments(Flow& f, const Frame& frame,
   // A promised window is not taken back, and many windows together may promise more memory than
   // there is. If a payload would take the room that the streams need to drain, it counts as lost,
   // and the host retransmits it. If memory is short, each segment is checked by itself.
-  bool crowds = windows_.crowds_streams(f, means, room_of(segments, arena_of(f.peer)));
+  bool crowds = windows_.crowds_streams(f, means, room_of(segments, arena_of(f.lane)));
   if (crowds) {
     segments = segments.first(1);
     crowds = windows_.crowds_streams(f, means, payload.size());
@@ -170,14 +170,14 @@ void FlowRelay::handle_icmp_error(std::uint32_t slot, const Frame& frame, Instan
   transfer_.advance(slot, now);
 }
 
-void FlowRelay::handle_event(std::size_t peer, const stp::Event& event, Instant now) {
+void FlowRelay::handle_event(LaneId lane, const stp::Event& event, Instant now) {
   using Kind = stp::Event::Kind;
-  const std::uint32_t slot = StreamContext(event.context).index();
+  const std::uint32_t slot = StreamContext(event.context).slot();
   if (!parts_.flows.contains(slot)) return;
   epochs_.catch_up(slot, now);
   Flow& f = parts_.flows[slot];
   const bool known = f.stream == event.stream || f.inbound_stream() == event.stream;
-  if (!f.state.has_stream() || !known || f.peer != peer) return;
+  if (!f.state.has_stream() || !known || f.lane != lane) return;
   if (event.kind == Kind::kReadable || event.kind == Kind::kConfirmed) findings_.note_place(f, now);
   if (event.kind == Kind::kReset) {
     far_resets_.handle(f, event, now);
@@ -263,10 +263,10 @@ Instant FlowRelay::next_timeout() const {
 void FlowRelay::produce(stp::StreamId stream, std::uint32_t number, Instant now) {
   const StreamContext context(number);
   if (context.kind() == StreamContext::Kind::kMessages) {
-    parts_.peers[context.index()]->control_messages.produce(stream, now);
+    parts_.lanes[context.lane()]->control_messages.produce(stream, now);
     return;
   }
-  const std::uint32_t slot = context.index();
+  const std::uint32_t slot = context.slot();
   epochs_.catch_up(slot, now);
   Flow& f = parts_.flows[slot];
   if (!f.state.has_stream() || f.stream != stream) return;  // given up meanwhile
@@ -364,8 +364,8 @@ void FlowRelay::end_turn(std::uint32_t slot, Instant now) {
   }
 }
 
-void FlowRelay::hear_destination(std::size_t peer, const LanDestination& told, Instant now) {
-  hosts_.hear_destination(peer, epochs_.find_open(peer, told.stream, now), told, now);
+void FlowRelay::hear_destination(LaneId lane, const LanDestination& told, Instant now) {
+  hosts_.hear_destination(lane, epochs_.find_open(lane, told.stream, now), told, now);
 }
 
 void FlowRelay::reconfigure(const config::Gateway& next, Instant now) {
@@ -390,14 +390,14 @@ void FlowRelay::shut_down(Instant now) {
 
 // --- getters -----------------------------------------------------------------------------------
 
-const FlowKey* FlowRelay::key_of(std::size_t peer, const stp::Event& event) const {
+const FlowKey* FlowRelay::key_of(LaneId lane, const stp::Event& event) const {
   const StreamContext context(event.context);
-  if (context.kind() != StreamContext::Kind::kFlow || !parts_.flows.contains(context.index())) {
+  if (context.kind() != StreamContext::Kind::kFlow || !parts_.flows.contains(context.slot())) {
     return nullptr;
   }
-  const Flow& f = parts_.flows[context.index()];
+  const Flow& f = parts_.flows[context.slot()];
   const bool same = f.state.has_stream() && f.stream == event.stream;
-  return same && f.peer == peer && !parts_.is_behind(f) ? &f.key : nullptr;
+  return same && f.lane == lane && !parts_.is_behind(f) ? &f.key : nullptr;
 }
 
 std::vector<FlowSnapshot> FlowRelay::snapshot(std::size_t first, std::size_t count, Instant now) {
@@ -418,7 +418,7 @@ std::vector<FlowSnapshot> FlowRelay::snapshot(std::size_t first, std::size_t cou
     fetch_next();
     parts_.work.add();
     epochs_.catch_up(slot, now);
-    list.push_back(describe(parts_.flows[slot], parts_.peer_of(parts_.flows[slot]), now));
+    list.push_back(describe(parts_.flows[slot], parts_.lane_of(parts_.flows[slot]), now));
   }
   return list;
 }
@@ -427,7 +427,7 @@ std::optional<FlowSnapshot> FlowRelay::snapshot(std::uint64_t id, Instant now) {
   const std::uint32_t slot = parts_.flows.find(id, parts_.work);
   if (slot == kNoSlot) return std::nullopt;
   epochs_.catch_up(slot, now);
-  return describe(parts_.flows[slot], parts_.peer_of(parts_.flows[slot]), now);
+  return describe(parts_.flows[slot], parts_.lane_of(parts_.flows[slot]), now);
 }
 
 }  // namespace satrelay::gateway

@@ -33,6 +33,7 @@
 #include "relay/gateway/flows/transfer/host_tracker.h"
 #include "relay/gateway/flows/transfer/peer_epochs.h"
 #include "relay/gateway/frames/frame.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/peers/lan_report.h"
 #include "relay/gateway/snapshot.h"
 
@@ -67,9 +68,9 @@ class FlowRelay final : public stp::StreamSource, public LanReportReader {
   // An ICMP error from the host's LAN: a segment of ours did not reach the host, or was too big.
   void handle_icmp_error(std::uint32_t slot, const Frame& frame, Instant now);
   // An event of a flow's stream.
-  void handle_event(std::size_t peer, const stp::Event& event, Instant now);
+  void handle_event(LaneId lane, const stp::Event& event, Instant now);
   // The peer says to which MAC its host addresses frames for a host of this LAN.
-  void hear_destination(std::size_t peer, const LanDestination& told, Instant now);
+  void hear_destination(LaneId lane, const LanDestination& told, Instant now);
   void handle_timeout(Instant now);
   // stp::StreamSource: the pacer asks for the next block of a stream.
   void produce(stp::StreamId stream, std::uint32_t number, Instant now) override;
@@ -101,8 +102,8 @@ class FlowRelay final : public stp::StreamSource, public LanReportReader {
   // nullptr: no recorder.
   void tell_ends(FlowRecorder* recorder) { reports_.tell(recorder); }
   // LanReportReader.
-  void handle_report(std::size_t session, const LanReport& report) override {
-    reports_.handle_report(session, report);
+  void handle_report(LaneId lane, const LanReport& report) override {
+    reports_.handle_report(lane, report);
   }
 
   // --- getters ---------------------------------------------------------------------------------
@@ -114,7 +115,7 @@ class FlowRelay final : public stp::StreamSource, public LanReportReader {
   const tcp::Counters& tcp_counters() const { return parts_.tcp_counters; }  // since the start
   std::uint64_t visited() const { return parts_.work.total(); }  // objects (pep/base/work_count.h)
   // The key of the flow of an open stream that has an event; nullptr if there is none.
-  const FlowKey* key_of(std::size_t peer, const stp::Event& event) const;
+  const FlowKey* key_of(LaneId lane, const stp::Event& event) const;
   // Events of a flow's peer reach the flow before it is described.
   std::vector<FlowSnapshot> snapshot(std::size_t first, std::size_t count, Instant now);
   std::optional<FlowSnapshot> snapshot(std::uint64_t id, Instant now);
@@ -133,7 +134,7 @@ class FlowRelay final : public stp::StreamSource, public LanReportReader {
   }
   stp::Session& session_of(const Flow& f) { return parts_.session_of(f); }
   std::uint64_t ahead_of(const Flow& f, Instant now) const { return parts_.ahead_of(f, now); }
-  Arena& arena_of(std::size_t session) const { return parts_.arena_of(session); }
+  Arena& arena_of(LaneId lane) const { return parts_.arena_of(lane); }
 
   RelayParts parts_;
   // The units, in the order in which they use each other: each one uses only earlier ones.

@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "pep/stp/streams/lane_share.h"
-#include "relay/gateway/steering/lanes.h"
+#include "relay/gateway/steering/lane_addresses.h"
 
 namespace satrelay::gateway {
 namespace {
@@ -71,9 +71,9 @@ MemoryPlan plan_memory(const config::Gateway& config, Share share) {
     return given == 0 ? derived : std::min(given, most);
   };
   const ByteCount of_one_lane = plan.arena;
-  const Lanes lanes(config, share);
-  for (std::size_t i = 0; i < lanes.size(); ++i) {
-    const config::Peer& peer = config.peers[lanes[i].peer];
+  const LaneAddresses lanes(config, share);
+  for (const LaneId id : lanes.ids()) {
+    const config::Peer& peer = config.peers[lanes[id].peer];
     const unsigned sessions = lanes_of_worker(peer, share.workers);
     const unsigned sharing = limits.memory == ByteCount(0) ? 1 : sessions;
     const std::uint64_t part =
@@ -84,7 +84,7 @@ MemoryPlan plan_memory(const config::Gateway& config, Share share) {
         quotient(static_cast<Uint128>(useful_credit) * receive_rate(config, peer), rates) / sharing;
     plan.flow_receive_limit.push_back(
         explicit_limit(std::min(part, useful_part) / 4 * 3, part / 4 * 3));
-    const bool is_further = i > 0 && lanes[i - 1].peer == lanes[i].peer;
+    const bool is_further = id != lanes.first_of(lanes[id].peer);
     if (is_further && sharing == 1) plan.arena += ByteCount(part);
   }
   plan.flow_send_limit = explicit_limit(std::min(credit, useful_credit) / 4 * 3, credit / 4 * 3);

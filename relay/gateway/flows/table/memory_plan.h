@@ -8,6 +8,7 @@
 
 #include "config/model/schema.h"
 #include "pep/base/units.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/steering/share.h"
 
 namespace satrelay::gateway {
@@ -19,13 +20,13 @@ inline constexpr std::size_t kStoresOfAStream = 2;  // two of these
 
 struct MemoryPlan {
   ByteCount arena;
-  std::size_t block_size = 0;                     // of a block of the arena, bytes
-  std::size_t reserve_size = 0;                   // of a reserve of the arena, bytes
-  std::vector<std::uint64_t> lane_receive_limit;  // by session, bytes
-  std::vector<std::uint64_t> flow_receive_limit;  // of one flow, by session, bytes
-  std::uint64_t flow_send_limit = 0;              // of one flow, bytes
-  std::uint64_t host_window = 0;                  // largest window towards a host, bytes
-  std::uint64_t host_windows = 0;                 // of all hosts together, bytes
+  std::size_t block_size = 0;                          // of a block of the arena, bytes
+  std::size_t reserve_size = 0;                        // of a reserve of the arena, bytes
+  IdVector<LaneId, std::uint64_t> lane_receive_limit;  // bytes
+  IdVector<LaneId, std::uint64_t> flow_receive_limit;  // of one flow, bytes
+  std::uint64_t flow_send_limit = 0;                   // of one flow, bytes
+  std::uint64_t host_window = 0;                       // largest window towards a host, bytes
+  std::uint64_t host_windows = 0;                      // of all hosts together, bytes
 };
 
 // If `limits.memory` is 0, the arena holds four seconds of all links in both directions. It has at

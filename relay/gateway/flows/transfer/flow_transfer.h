@@ -38,8 +38,8 @@ class FlowTransfer {
   void arm(std::uint32_t slot) { parts_.flows.arm(slot, parts_.deadline_of(parts_.flows[slot])); }
   // Notes that the flow has begun to wait for a silent peer, or no longer does.
   void note_owing(Flow& f, Instant now) {
-    const Peer& peer = parts_.peer_of(f);
-    const bool owes = !peer.silence.is_never() && owes_peer(f, peer.session);
+    const Lane& lane = parts_.lane_of(f);
+    const bool owes = !lane.silence.is_never() && owes_peer(f, lane.session);
     if (owes != f.owes_since().is_never()) return;
     f.heat(now).owes_since = owes ? now : Instant::never();
   }

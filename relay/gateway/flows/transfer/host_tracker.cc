@@ -35,11 +35,11 @@ void HostTracker::follow_to(Flow& f, const wire::EthernetHeader& seen, MacObserv
 // The host has begun to address its frames to another MAC. If a router is between the LANs, that
 // MAC means nothing to the peer.
 void HostTracker::tell_destination(const Flow& f, const wire::EthernetHeader& seen, Instant now) {
-  Peer& peer = parts_.peer_of(f);
-  LanDestinations& destinations = peer.control_messages.destinations();
+  Lane& lane = parts_.lane_of(f);
+  LanDestinations& destinations = lane.control_messages.destinations();
   const HostPair pair = host_pair(f.key);
-  const AnnouncedDestinations::Listener listener{f.peer, peer.epoch_log.count()};
-  if (!f.state.has_stream() || parts_.lan.is_routed(peer.lane.peer) ||
+  const AnnouncedDestinations::Listener listener{f.lane, lane.epoch_log.count()};
+  if (!f.state.has_stream() || parts_.lan.is_routed(lane.address.peer) ||
       !parts_.lan.may_be_host(seen.destination) || !destinations.are_understood() ||
       !announced_destinations_.is_news(listener, pair, seen.destination, now)) {
     return;
@@ -51,15 +51,15 @@ void HostTracker::tell_destination(const Flow& f, const wire::EthernetHeader& se
   }
   announced_destinations_.note(listener, pair, seen.destination, now);
   parts_.counters.add(Counter::kDestinationsTold);
-  peer.bell.ring();
+  lane.bell.ring();
 }
 
-void HostTracker::hear_destination(std::size_t peer, std::uint32_t slot, const LanDestination& told,
+void HostTracker::hear_destination(LaneId lane, std::uint32_t slot, const LanDestination& told,
                                    Instant now) {
   const HostPair pair{{told.far, vlans_of(told.ethernet)}, told.near};
   // Without this check a peer could fill the table with pairs of hosts that do not exist.
   if (slot == kNoSlot || host_pair(parts_.flows[slot].key) != pair ||
-      parts_.lan.is_routed(parts_.configured(peer)) ||
+      parts_.lan.is_routed(parts_.configured(lane)) ||
       !parts_.lan.may_be_host(told.ethernet.destination)) {
     parts_.counters.add(Counter::kDestinationsRefused);
     return;

@@ -21,6 +21,7 @@
 #include "relay/gateway/flows/flow.h"
 #include "relay/gateway/flows/parts/relay_parts.h"
 #include "relay/gateway/frames/frame.h"
+#include "relay/gateway/ids.h"
 
 namespace satrelay::gateway {
 
@@ -56,8 +57,7 @@ class HostTracker {
   // --- knowledge from elsewhere ----------------------------------------------------------------
   // The peer says to which MAC its host addresses frames for a host of this LAN. `slot`: the flow
   // that it names; kNoSlot: there is no such flow.
-  void hear_destination(std::size_t peer, std::uint32_t slot, const LanDestination& told,
-                        Instant now);
+  void hear_destination(LaneId lane, std::uint32_t slot, const LanDestination& told, Instant now);
   // The LAN has not shown yet how to reach the flow's host: asks for it. The flow sends nothing
   // until hear().
   void ask(std::uint32_t slot, Instant now);

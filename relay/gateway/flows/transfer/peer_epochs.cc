@@ -9,8 +9,8 @@ constexpr int kFlowsPerStep = 64;
 }  // namespace
 
 // A scan makes sure that each flow learns of the event.
-void PeerEpochs::upset(std::size_t peer, PeerEpochLog::Kind kind) {
-  Peer& p = *parts_.peers[peer];
+void PeerEpochs::upset(LaneId lane, PeerEpochLog::Kind kind) {
+  Lane& p = *parts_.lanes[lane];
   p.epoch_log.add(kind);
   ++events_;
   p.flows_behind = p.flows;
@@ -31,7 +31,7 @@ void PeerEpochs::bring_up_to_date(std::uint32_t slot, Instant now) {
   Flow& f = parts_.flows[slot];
   f.handled.looked_at = events_;
   hosts_.follow_move(f, now);
-  Peer& p = parts_.peer_of(f);
+  Lane& p = parts_.lane_of(f);
   if (f.handled.epochs == p.epoch_log.count()) return;
   const PeerEpochLog::Kind kind = p.epoch_log.first_after(f.handled.epochs);
   f.handled.epochs = p.epoch_log.count();
@@ -61,20 +61,20 @@ void PeerEpochs::look_at(std::uint32_t slot, Instant now) {
 // began while the host was asked for may belong to a host that has come back.
 bool PeerEpochs::has_left(const Flow& f, Instant now) const {
   const auto* const check = departures_.find({f.key.local, f.key.vlans}, f.lan.to_host.destination,
-                                             parts_.configured(f.peer), now);
+                                             parts_.configured(f.lane), now);
   return check != nullptr && check->state == PresenceChecks::State::kSilent &&
          f.beginning.created < check->began && !f.endpoint.is_closed();
 }
 
-std::uint32_t PeerEpochs::find_open(std::size_t peer, stp::StreamId stream, Instant now) {
-  const std::optional<std::uint32_t> number = parts_.peers[peer]->session.context(stream);
+std::uint32_t PeerEpochs::find_open(LaneId lane, stp::StreamId stream, Instant now) {
+  const std::optional<std::uint32_t> number = parts_.lanes[lane]->session.context(stream);
   if (!number || StreamContext(*number).kind() != StreamContext::Kind::kFlow) return kNoSlot;
-  const std::uint32_t slot = StreamContext(*number).index();
+  const std::uint32_t slot = StreamContext(*number).slot();
   if (!parts_.flows.contains(slot)) return kNoSlot;
   catch_up(slot, now);
   const Flow& f = parts_.flows[slot];
   const bool is_open = f.state.has_stream() && f.stream == stream;
-  return f.peer == peer && is_open ? slot : kNoSlot;
+  return f.lane == lane && is_open ? slot : kNoSlot;
 }
 
 }  // namespace satrelay::gateway

@@ -12,6 +12,7 @@
 #include "relay/gateway/flows/parts/relay_parts.h"
 #include "relay/gateway/flows/transfer/flow_transfer.h"
 #include "relay/gateway/flows/transfer/host_tracker.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/peers/peer_epoch_log.h"
 
 namespace satrelay::gateway {
@@ -29,7 +30,7 @@ class PeerEpochs {
 
   // --- events ----------------------------------------------------------------------------------
   // From now on each flow of the lane that had a stream counts as ended.
-  void upset(std::size_t peer, PeerEpochLog::Kind kind);
+  void upset(LaneId lane, PeerEpochLog::Kind kind);
   // Hosts have moved to other MACs, as LanNeighbours knows. Each flow follows before anything else
   // happens to it.
   void note_moves() { ++events_; }
@@ -45,7 +46,7 @@ class PeerEpochs {
   // --- a flow ----------------------------------------------------------------------------------
   // A new flow: earlier events do not concern it.
   void begin(Flow& f) const {
-    f.handled.epochs = parts_.peer_of(f).epoch_log.count();
+    f.handled.epochs = parts_.lane_of(f).epoch_log.count();
     f.handled.looked_at = events_;
     f.handled.configurations = configurations_;
   }
@@ -55,7 +56,7 @@ class PeerEpochs {
       bring_up_to_date(slot, now);
   }
   // The flow of this open stream; kNoSlot if there is none.
-  std::uint32_t find_open(std::size_t peer, stp::StreamId stream, Instant now);
+  std::uint32_t find_open(LaneId lane, stp::StreamId stream, Instant now);
 
  private:
   void bring_up_to_date(std::uint32_t slot, Instant now);

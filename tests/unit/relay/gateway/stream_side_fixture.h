@@ -38,7 +38,7 @@ class StreamSideTest : public testing::Test {
   // Begins anew, with the present configuration.
   void begin() {
     windows_ = std::make_unique<HostWindows>(plan_, store_, hosts_);
-    side_ = std::make_unique<StreamSide>(config_, plan_, HashKey{1, 2}, classes_, peer_.peers,
+    side_ = std::make_unique<StreamSide>(config_, plan_, HashKey{1, 2}, classes_, peer_.lanes,
                                          budget_, nullptr);
     peer_.producer = [this](Instant now) {
       ++asked_;

@@ -63,16 +63,16 @@ TEST(ToldDestinationsTest, AChangeIsToldOnceAndAgainAfterAMinute) {
   using Listener = AnnouncedDestinations::Listener;
   AnnouncedDestinations told{HashKey{1, 2}};
   const HostPair hosts = pair_with("198.51.100.5");
-  const Listener peer{.session = 1, .streams_gone = 0};
+  const Listener peer{.lane = LaneId(1), .streams_gone = 0};
   Instant now = Instant::from_nanoseconds(1);
   EXPECT_TRUE(told.is_news(peer, hosts, kOne, now));
   told.note(peer, hosts, kOne, now);
   EXPECT_FALSE(told.is_news(peer, hosts, kOne, now));
   EXPECT_TRUE(told.is_news(peer, hosts, kTwo, now));
   EXPECT_TRUE(told.is_news(peer, pair_with("198.51.100.6"), kOne, now));
-  EXPECT_TRUE(told.is_news({.session = 2, .streams_gone = 0}, hosts, kOne, now))
+  EXPECT_TRUE(told.is_news({.lane = LaneId(2), .streams_gone = 0}, hosts, kOne, now))
       << "another worker of the peer";
-  EXPECT_TRUE(told.is_news({.session = 1, .streams_gone = 1}, hosts, kOne, now))
+  EXPECT_TRUE(told.is_news({.lane = LaneId(1), .streams_gone = 1}, hosts, kOne, now))
       << "it was started anew";
   now += AnnouncedDestinations::kAgain;
   EXPECT_TRUE(told.is_news(peer, hosts, kOne, now));
@@ -82,9 +82,9 @@ TEST(ToldDestinationsTest, LanesDoNotTakeEachOthersPlaces) {
   AnnouncedDestinations told{HashKey{1, 2}};
   const HostPair hosts = pair_with("198.51.100.5");
   const Instant now = Instant::from_nanoseconds(1);
-  for (std::uint32_t lane = 0; lane < 16; ++lane) told.note({lane, 0}, hosts, kOne, now);
+  for (std::uint32_t lane = 0; lane < 16; ++lane) told.note({LaneId(lane), 0}, hosts, kOne, now);
   for (std::uint32_t lane = 0; lane < 16; ++lane) {
-    EXPECT_FALSE(told.is_news({lane, 0}, hosts, kOne, now)) << lane;
+    EXPECT_FALSE(told.is_news({LaneId(lane), 0}, hosts, kOne, now)) << lane;
   }
 }
 

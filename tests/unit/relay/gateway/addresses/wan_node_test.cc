@@ -284,7 +284,7 @@ TEST_F(WanNodeTest, WritesTheHeadersOfADatagram) {
   constexpr std::size_t kDatagram = 100;
   const std::size_t before = node_->stp_header_size();
   FrameBytes frame(before + kDatagram);
-  const Lane lane{.ports = {.source = 7881, .destination = 7878}};
+  const LaneAddress lane{.ports = {.source = 7881, .destination = 7878}};
   node_->write_stp_headers(lane, kDatagram, control::Priority{}, frame);
   const Frame sent = look_at(frame);
   EXPECT_EQ(sent.kind, FrameKind::kUdp);

@@ -1,4 +1,4 @@
-// A peer with a live session to a far gateway that does what a test says. For tests of units that
+// A lane with a live session to a far gateway that does what a test says. For tests of units that
 // use sessions.
 #pragma once
 
@@ -9,7 +9,8 @@
 #include <memory>
 #include <vector>
 
-#include "relay/gateway/peers/peer.h"
+#include "relay/gateway/ids.h"
+#include "relay/gateway/peers/lane.h"
 #include "tests/fuzz/far_gateway.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
 
@@ -25,7 +26,7 @@ inline config::Link link_of(BitRate rate) {
 class LivePeer final : public stp::StreamSource, public LanReportReader {
  public:
   enum class Speaks : std::uint8_t { kOlder, kHostWords };
-  void handle_report(std::size_t, const LanReport&) override {}
+  void handle_report(LaneId, const LanReport&) override {}
   // `now` advances by some tens of milliseconds.
   LivePeer(Carrier& carrier, Instant& now, stp::FecMode fec = stp::FecMode::kAuto,
            Speaks speaks = Speaks::kOlder)
@@ -39,14 +40,14 @@ class LivePeer final : public stp::StreamSource, public LanReportReader {
     stp.max_streams = 16;
     stp.host_shares = &carrier.host_shares;
     stp.lane_receive_limit = stp.stream_receive_limit = stp.stream_send_limit = 1U << 18;
-    peers.push_back(std::make_unique<Peer>(
+    lanes.push_back(std::make_unique<Lane>(
         config::Peer{.name = "far", .address = ip_of("192.0.2.2"), .prefixes = {}, .link = "sat"},
-        carrier, stp, arena_, *this, *this, 0, Lane{}, 16, now));
+        carrier, stp, arena_, *this, *this, LaneId(), LaneAddress{}, 16, now));
     for (int i = 0; i < 20; ++i) exchange(now);
     EXPECT_EQ(session().peer_state(), stp::PeerState::kAlive);
   }
 
-  stp::Session& session() { return peers[0]->session; }
+  stp::Session& session() { return lanes.front()->session; }
   stp::Session& far() { return far_.session(); }
   Arena& arena() { return arena_; }  // of the session
   // 5 ms pass, and then both ends send all that they have.
@@ -76,7 +77,7 @@ class LivePeer final : public stp::StreamSource, public LanReportReader {
   FarGateway far_;
 
  public:
-  std::vector<std::unique_ptr<Peer>> peers;  // one
+  Lanes lanes;  // one
   // Called when a stream may send. Without it no stream has bytes.
   std::function<void(Instant)> producer;
 };

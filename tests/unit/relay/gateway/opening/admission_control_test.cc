@@ -29,14 +29,13 @@ config::Gateway with_a_peer() {
 
 class Room final : public FlowCapacity {
  public:
-  std::optional<Counter> lack_of_room(std::size_t, const IpAddress&) const override { return lack; }
-  bool may_be_half_open(std::size_t, const IpAddress&) const override { return waiting < 2; }
-  Handshake handshake(const config::Rule& rule, const FlowKey&, std::size_t,
-                      Instant) const override {
+  std::optional<Counter> lack_of_room(LaneId, const IpAddress&) const override { return lack; }
+  bool may_be_half_open(LaneId, const IpAddress&) const override { return waiting < 2; }
+  Handshake handshake(const config::Rule& rule, const FlowKey&, LaneId, Instant) const override {
     if (suspicion) return {config::HandshakeMode::kRemote, *suspicion};
     return {.mode = rule.modes.handshake};
   }
-  Places places(std::size_t, const IpAddress&) const override { return free; }
+  Places places(LaneId, const IpAddress&) const override { return free; }
 
   std::optional<Counter> lack;
   Places free{16, 16, 16};
@@ -72,15 +71,17 @@ class AdmissionControlTest : public testing::Test {
             tcp->header.destination_port, vlans_of(frame.ethernet)};
     const AdmissionControl::Segment seen{key_, frame, tcp->header,
                                          frame.payload.size() - tcp->header_size};
-    return door_.decide(seen, rule_, policy_.peer_for(key_.remote), room_, now_);
+    const auto peer = policy_.peer_for(key_.remote);
+    const std::optional<LaneId> lane = peer ? std::optional(LaneId(*peer)) : std::nullopt;
+    return door_.decide(seen, rule_, lane, room_, now_);
   }
   // The cookie in the SYN-ACK.
   std::uint32_t answer_by_cookie(std::uint32_t sequence = 1'000) {
     const wire::TcpHeader header = syn(sequence);
     const FrameBytes bytes = tcp_frame(kHost, kServer, header);
     const Frame frame = look_at(bytes);
-    door_.answer_by_cookie({key_, frame, header, 0}, frame.ethernet.reversed(), tcp::Config(), 0,
-                           now_);
+    door_.answer_by_cookie({key_, frame, header, 0}, frame.ethernet.reversed(), tcp::Config(),
+                           LaneId(), now_);
     FrameBytes out(128);
     const std::size_t size = door_.poll_cookie(out);
     EXPECT_GT(size, 0U);
@@ -110,7 +111,7 @@ class AdmissionControlTest : public testing::Test {
   SymmetricPaths paths_{HashKey{1, 2}};
   BetweenGateways between_{HashKey{1, 2}};
   AdmissionControl door_{config_,     HashKey{1, 2}, policy_,  claims_,
-                         peer_.peers, paths_,        between_, counters_};
+                         peer_.lanes, paths_,        between_, counters_};
 };
 
 TEST_F(AdmissionControlTest, ASynTowardsAPeerBeginsAFlow) {
@@ -377,7 +378,7 @@ TEST_F(AdmissionControlTest, EachReasonToBridgeHasItsName) {
   wire::EthernetHeader broadcast = host_to_server();
   broadcast.destination = MacAddress::broadcast();
   EXPECT_EQ(decide(syn(), kHost, kServer, broadcast).reason, Counter::kBridgedMulticast);
-  EXPECT_EQ(door_.objection(key_, rule_.rule, 0, now_), std::nullopt);
+  EXPECT_EQ(door_.objection(key_, rule_.rule, LaneId(), now_), std::nullopt);
   door_.set_admission(Admission::kBypass);
   EXPECT_EQ(decide(syn(1)).reason, Counter::kBridgedBypass);
   door_.set_admission(Admission::kDraining);

@@ -20,10 +20,10 @@ constexpr std::uint32_t kTheirSends = 1'000'000'000, kTheirExpects = 3'000'000'0
 
 class DesyncDetectorTest : public testing::Test, protected DesyncDetector::SessionPeers {
  protected:
-  bool is_alive(std::size_t) const override { return alive; }
-  bool understands_evidence(std::size_t) const override { return understands; }
-  bool tell(std::size_t session, const HostEvidence& evidence, Instant) override {
-    if (may_tell) told.emplace_back(session, evidence);
+  bool is_alive(LaneId) const override { return alive; }
+  bool understands_evidence(LaneId) const override { return understands; }
+  bool tell(LaneId lane, const HostEvidence& evidence, Instant) override {
+    if (may_tell) told.emplace_back(lane, evidence);
     return may_tell;
   }
 
@@ -31,7 +31,7 @@ class DesyncDetectorTest : public testing::Test, protected DesyncDetector::Sessi
     return {ip_of("203.0.113.5"), ip_of("198.51.100.5"), port, 80, {}};
   }
   void lan(const SegmentNumbers& segment, std::uint16_t port = 40'000) {
-    desync_detector.look_from_lan(connection(port), from_host(), segment, kSession, now);
+    desync_detector.look_from_lan(connection(port), from_host(), segment, kLane, now);
     // A segment of the far host is bridged meanwhile. It acknowledges nothing new.
     wan(segment.sequence + (1U << 31), port);
   }
@@ -57,7 +57,7 @@ class DesyncDetectorTest : public testing::Test, protected DesyncDetector::Sessi
             .expects = expects};
   }
   void peer_says(const HostEvidence& evidence,
-                 DesyncDetector::SessionPeer session_peer = {kSession, 0}) {
+                 DesyncDetector::SessionPeer session_peer = {kLane, 0}) {
     desync_detector.hear(session_peer, evidence, now);
   }
   void wait(Duration duration) {
@@ -102,10 +102,10 @@ class DesyncDetectorTest : public testing::Test, protected DesyncDetector::Sessi
     ethernet.type = wire::EtherType::kIpv4;
     return ethernet;
   }
-  static constexpr std::size_t kSession = 3;
+  static constexpr LaneId kLane{3};
   bool alive = true, understands = true, may_tell = true, answers = true;
   std::pair<std::uint32_t, std::uint32_t> at{kSends + 100, kExpects};  // the host's own numbers
-  std::vector<std::pair<std::size_t, HostEvidence>> told;
+  std::vector<std::pair<LaneId, HostEvidence>> told;
   Counters counters;
   DesyncDetector desync_detector{HashKey{1, 2}, *this, counters};
   Instant now = Instant::from_nanoseconds(1);
@@ -124,7 +124,7 @@ TEST_F(DesyncDetectorTest, AHostThatRepeatsItselfIsAskedAndItsPeerTold) {
   EXPECT_TRUE(told.empty()) << "as long as somebody may contradict";
   EXPECT_FALSE(reset());
   ASSERT_EQ(told.size(), 1U);
-  EXPECT_EQ(told[0].first, kSession);
+  EXPECT_EQ(told[0].first, kLane);
   const HostEvidence expected{.near = ip_of("203.0.113.5"),
                               .far = ip_of("198.51.100.5"),
                               .near_port = 40'000,
@@ -148,7 +148,7 @@ TEST_F(DesyncDetectorTest, ANeighbourWithAMacOfItsOwnProvesNothing) {
   const SegmentNumbers segment{
       .flags = Flags::kAck, .sequence = 77, .acknowledgment = 2'000'000'000, .payload = 1};
   for (int i = 0; i < 10; ++i) {
-    desync_detector.look_from_lan(connection(), forged, segment, kSession, now);
+    desync_detector.look_from_lan(connection(), forged, segment, kLane, now);
     EXPECT_FALSE(reset(Duration::milliseconds(300)));
   }
   EXPECT_TRUE(told.empty());
@@ -165,7 +165,7 @@ TEST_F(DesyncDetectorTest, AHostThatNothingIsBridgedToIsNotAsked) {
   const SegmentNumbers segment{
       .flags = Flags::kAck, .sequence = kSends, .acknowledgment = kExpects, .payload = 1};
   for (int i = 0; i < 10; ++i) {
-    desync_detector.look_from_lan(connection(), from_host(), segment, kSession, now);
+    desync_detector.look_from_lan(connection(), from_host(), segment, kLane, now);
   }
   EXPECT_FALSE(poll());
   peer_says(theirs());
@@ -234,7 +234,7 @@ TEST_F(DesyncDetectorTest, WhatIsContradictedLaterIsNoEvidence) {
   EXPECT_FALSE(reset());
   ASSERT_EQ(told.size(), 1U);
   host_says(2'000'000'000, 2'500'000'000);
-  peer_says(theirs(), {kSession, 0});
+  peer_says(theirs(), {kLane, 0});
   EXPECT_FALSE(reset());
   EXPECT_EQ(count(Counter::kMisfitsReset), 0U);
 }
@@ -309,7 +309,7 @@ TEST_F(DesyncDetectorTest, APeersWordIsAboutWhatIsKnownAndItsOwn) {
   peer_says(theirs());
   EXPECT_EQ(count(Counter::kEvidenceRefused), 1U) << "no such host has spoken";
   repeats_itself();
-  peer_says(theirs(), {kSession + 1, 1});
+  peer_says(theirs(), {kLane.next(), 1});
   EXPECT_EQ(count(Counter::kEvidenceRefused), 2U) << "another one was asked";
   EXPECT_FALSE(reset());
 }
@@ -318,21 +318,21 @@ TEST_F(DesyncDetectorTest, OnePeerLeavesRoomForOthersAndAllHaveALimit) {
   constexpr std::uint16_t kMany = 200;
   for (std::uint16_t i = 0; i < kMany; ++i) host_says(kSends, kExpects, 0, i);
   for (std::uint16_t i = 0; i < kMany; ++i) {
-    peer_says(theirs(kTheirSends, kTheirExpects, i), {kSession, 0});
+    peer_says(theirs(kTheirSends, kTheirExpects, i), {kLane, 0});
   }
   const auto opened = [&] { return kMany - count(Counter::kEvidenceRefused); };
   EXPECT_EQ(opened(), DesyncDetector::kMostToldByOne);
   for (std::uint16_t i = kMany; i < 2 * kMany; ++i) {
     host_says(kSends, kExpects, 0, i);
-    peer_says(theirs(kTheirSends, kTheirExpects, i), {kSession, std::size_t{i}});
+    peer_says(theirs(kTheirSends, kTheirExpects, i), {kLane, std::size_t{i}});
   }
   EXPECT_EQ(opened() + kMany, DesyncDetector::kMostTold);
   for (std::uint8_t i = 0; i < kMany; ++i) {
     FlowKey other = connection();
     other.local = IpAddress::v4({203, 0, 113, i});
     for (int times = 0; times < 3; ++times) {
-      desync_detector.look_from_lan(other, from_host(), {.flags = Flags::kAck, .payload = 1},
-                                    kSession, now);
+      desync_detector.look_from_lan(other, from_host(), {.flags = Flags::kAck, .payload = 1}, kLane,
+                                    now);
       desync_detector.look_from_wan(other, from_host().reversed(),
                                     {.flags = Flags::kAck, .acknowledgment = 1U << 31});
     }

@@ -17,7 +17,7 @@ namespace {
 
 class ControlMessagesTest : public ::testing::Test, public LanReportReader {
  public:
-  void handle_report(std::size_t, const LanReport&) override {}
+  void handle_report(LaneId, const LanReport&) override {}
 
  protected:
   ControlMessagesTest() {
@@ -71,7 +71,7 @@ class ControlMessagesTest : public ::testing::Test, public LanReportReader {
   FarGateway near_{1, BitRate::bits_per_second(10'000'000), now_, FarGateway::Streams::kEven};
   FarGateway far_{2, BitRate::bits_per_second(10'000'000), now_};
   const std::vector<IpPrefix> prefixes_;
-  ControlMessages control_messages_{near_.session(), 0, Lane{}, prefixes_, 8, *this};
+  ControlMessages control_messages_{near_.session(), LaneId(), LaneAddress{}, prefixes_, 8, *this};
 };
 
 constexpr auto kTaken = stp::ResetReason::kNone;
@@ -158,14 +158,14 @@ TEST_F(ControlMessagesTest, TellsTenDestinationsASecondAndKeepsAFewThatWait) {
 
 TEST(ControlMessagesWithAnOlderPeer, NeitherTellsNorTakesEvidence) {
   class Reader final : public LanReportReader {
-    void handle_report(std::size_t, const LanReport&) override {}
+    void handle_report(LaneId, const LanReport&) override {}
   } reader;
   Instant now = Instant::from_nanoseconds(1'000'000'000);
   const BitRate rate = BitRate::bits_per_second(10'000'000);
   FarGateway near(1, rate, now, FarGateway::Streams::kEven);
   FarGateway far(2, rate, now, FarGateway::Streams::kOdd, {}, FarGateway::LanReports::kUnknown);
   const std::vector<IpPrefix> prefixes;
-  ControlMessages control_messages(near.session(), 0, Lane{}, prefixes, 8, reader);
+  ControlMessages control_messages(near.session(), LaneId(), LaneAddress{}, prefixes, 8, reader);
   for (int i = 0; i < 10; ++i) {
     now += Duration::milliseconds(20);
     for (FarGateway* from : {&near, &far}) {

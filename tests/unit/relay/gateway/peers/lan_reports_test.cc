@@ -24,15 +24,15 @@ class End final : public stp::StreamSource, public LanReportReader {
         controller_(kRate),
         session_(with(config, epoch), arena_, pacer_, controller_, *this, now),
         messages_(session_, 9),
-        reports_(session_, 5, messages_, *this) {}
+        reports_(session_, LaneId(5), messages_, *this) {}
 
   stp::Session& session() { return session_; }
   LanReports& reports() { return reports_; }
   void produce(stp::StreamId stream, std::uint32_t, Instant now) override {
     EXPECT_TRUE(reports_.produce(stream, now));
   }
-  void handle_report(std::size_t session, const LanReport& report) override {
-    EXPECT_EQ(session, 5U);
+  void handle_report(LaneId lane, const LanReport& report) override {
+    EXPECT_EQ(lane, LaneId(5));
     heard.push_back(report);
   }
   // Handles the events as ControlMessages does.

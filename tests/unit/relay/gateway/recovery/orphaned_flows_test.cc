@@ -51,7 +51,7 @@ class OrphanedFlowsTest : public testing::Test {
                                             frame.ip.protocol, frame.payload));
     return Sent{frame, tcp->header};
   }
-  bool add(const OpenMetadata& flow, ClientSide client, const Lane& lane = {}) {
+  bool add(const OpenMetadata& flow, ClientSide client, const LaneAddress& lane = {}) {
     return orphans_.add(lane, flow, client, now_) == Listed::kTaken;
   }
   void pass(Duration time) {
@@ -184,7 +184,7 @@ TEST_F(OrphanedFlowsTest, NoMoreThanTheLimitAndNoneTwice) {
   for (const std::uint16_t port : {std::uint16_t{1}, std::uint16_t{2}, std::uint16_t{2}}) {
     EXPECT_TRUE(add(flow_of(port), ClientSide::kPeer)) << port;
   }
-  EXPECT_EQ(orphans_.add(Lane{}, flow_of(3), ClientSide::kPeer, now_), Listed::kNoRoom);
+  EXPECT_EQ(orphans_.add(LaneAddress{}, flow_of(3), ClientSide::kPeer, now_), Listed::kNoRoom);
   EXPECT_EQ(orphans_.size(), 2U);
   EXPECT_EQ(counters_[Counter::kFlowsOrphaned], 2U);
 }
@@ -237,7 +237,7 @@ TEST_F(OrphanedFlowsTest, AServerBehindARouterIsLookedForOnItsLan) {
   lan.set_router(kGatewayMac);
   const Claims claims(routed, policy);
   OrphanedFlows orphans(2, 1, HashKey{1, 2}, journal_, lan, claims, counters_);
-  ASSERT_EQ(orphans.add(Lane{}, flow_of(40'000), ClientSide::kPeer, now_), Listed::kTaken);
+  ASSERT_EQ(orphans.add(LaneAddress{}, flow_of(40'000), ClientSide::kPeer, now_), Listed::kTaken);
   EXPECT_EQ(orphans.poll_frame(buffer_, now_), 0U);
   ASSERT_GT(lan.poll_frame(buffer_, now_), 0U) << "who has it?";
   wire::EthernetHeader back;

@@ -23,12 +23,14 @@ class Lanes {
  public:
   Lanes() : demands_(4, Demands(0, 3)), shares_(4, Shares(0, 3)) {}
 
-  LaneDemand& lane(unsigned worker, std::size_t session) { return demands_[worker].lanes[session]; }
+  LaneDemand& lane(unsigned worker, std::size_t session) {
+    return demands_[worker].lanes[LaneId(session)];
+  }
   BitRate share(unsigned worker, std::size_t session) const {
-    return shares_[worker].lanes[session];
+    return shares_[worker].lanes[LaneId(session)];
   }
   void limit(std::size_t session, BitRate rate) {
-    for (Demands& worker : demands_) worker.lanes[session].limit = rate;
+    for (Demands& worker : demands_) worker.lanes[LaneId(session)].limit = rate;
   }
   // The rate of the first peer's lanes together, in Mbit/s.
   double run(int ticks) {
@@ -37,10 +39,10 @@ class Lanes {
       divider_.divide(demands_, shares_, now_);
       for (unsigned w = 0; w < 4; ++w) {
         for (std::size_t s = 0; s < 2; ++s) {
-          LaneDemand& lane = demands_[w].lanes[s];
+          LaneDemand& lane = demands_[w].lanes[LaneId(s)];
           lane.hungry = lane.waits;
           if (!lane.waits) continue;
-          const std::uint64_t bytes = shares_[w].lanes[s].bytes_in(kShareTick).value();
+          const std::uint64_t bytes = shares_[w].lanes[LaneId(s)].bytes_in(kShareTick).value();
           lane.sent += bytes;
           sent += bytes;
         }
@@ -130,8 +132,8 @@ TEST(PeerShares, NothingThatIsToldBreaksThem) {
     double together = 0;
     for (const Shares& worker : shares) {
       for (std::size_t s = 0; s < 2; ++s) {
-        EXPECT_FALSE(worker.lanes[s].is_zero());
-        together += static_cast<double>(worker.lanes[s].to_bits_per_second());
+        EXPECT_FALSE(worker.lanes[LaneId(s)].is_zero());
+        together += static_cast<double>(worker.lanes[LaneId(s)].to_bits_per_second());
       }
     }
     ASSERT_LE(together, 1.3 * static_cast<double>(limit.to_bits_per_second()) + 2'000);

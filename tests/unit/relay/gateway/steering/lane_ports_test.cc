@@ -7,7 +7,7 @@
 #include <random>
 
 #include "config/model/schema.h"
-#include "relay/gateway/steering/lanes.h"
+#include "relay/gateway/steering/lane_addresses.h"
 
 namespace satrelay::gateway::lane_ports_test {
 namespace {
@@ -45,11 +45,13 @@ TEST(LanePorts, PacketsOfALaneHashToItsWorkerAtBothEnds) {
       for (const unsigned here : kCounts) {
         for (const unsigned there : kCounts) {
           for (unsigned worker = 0; worker < here; ++worker) {
-            const Lanes lanes(gateway(a, here, b, there), {.worker = worker, .workers = here});
-            for (std::size_t s = 0; s < lanes.size(); ++s) {
-              const Lane& lane = lanes[s];
+            const LaneAddresses lanes(gateway(a, here, b, there),
+                                      {.worker = worker, .workers = here});
+            for (const LaneId id : lanes.ids()) {
+              const LaneAddress& lane = lanes[id];
               const unsigned far = lane.number & (there - 1);
-              const Lanes far_lanes(gateway(b, there, a, here), {.worker = far, .workers = there});
+              const LaneAddresses far_lanes(gateway(b, there, a, here),
+                                            {.worker = far, .workers = there});
               const auto far_session = far_lanes.find(0, lane.number);
               ASSERT_TRUE(far_session);
               EXPECT_EQ(far_lanes[*far_session], lane);

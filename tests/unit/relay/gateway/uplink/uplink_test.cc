@@ -34,9 +34,8 @@ class UplinkTest : public testing::Test, public SessionPort {
  protected:
   UplinkTest() : uplink_(one_link(), 1, HashKey{1, 2}, released_, *this, now_) {}
 
-  bool is_reachable(std::size_t) const override { return reachable_; }
-  Written write_packet(std::size_t, const schedule::Turn& turn, MutableBytes out,
-                       Instant now) override {
+  bool is_reachable(LaneId) const override { return reachable_; }
+  Written write_packet(LaneId, const schedule::Turn& turn, MutableBytes out, Instant now) override {
     ++polls_;
     if (turn.streams) is_alone_ = turn.alone;
     if (uplink_.carrier("sat").pacer.can_send(now)) ++polls_with_room_;
@@ -51,7 +50,7 @@ class UplinkTest : public testing::Test, public SessionPort {
     return size == 0 ? Written{} : Written{.frame = kHeader + size, .datagram = size};
   }
 
-  SessionPort::Run write_run(std::size_t, const schedule::Turn& turn,
+  SessionPort::Run write_run(LaneId, const schedule::Turn& turn,
                              std::span<const MutableBytes> rooms, std::span<stp::RunPacket> packets,
                              Instant now) override {
     return {.count = peer_->session().poll_run(rooms, kHeader, packets, now, turn),
@@ -69,8 +68,8 @@ class UplinkTest : public testing::Test, public SessionPort {
   void add_peer(stp::FecMode fec = stp::FecMode::kAuto) {
     Carrier& carrier = uplink_.carrier("sat");
     peer_ = std::make_unique<LivePeer>(carrier, now_, fec);
-    Peer& peer = *peer_->peers[0];
-    uplink_.add_session(carrier, peer.session, peer.datagram_overhead);
+    Lane& lane = *peer_->lanes.front();
+    uplink_.add_lane(carrier, lane.session, lane.datagram_overhead);
   }
   BridgeOutcome admit(std::string_view from = "203.0.113.5", std::uint16_t port = 7) {
     const FrameBytes frame = udp_frame(from, "198.51.100.5", port, FrameBytes(kSize - 28));
@@ -390,7 +389,7 @@ TEST_F(UplinkTest, WhoRestsAtASmallShareIsWokenWhenItRises) {
   const auto drain = [&] {
     std::size_t frames = 0;
     while (poll().kind != Polled::Kind::kNothing) ++frames;
-    uplink_.ready_set().rest(0, now_ + Duration::seconds(60));
+    uplink_.ready_set().rest(LaneId(0), now_ + Duration::seconds(60));
     return frames;
   };
   take(mbit(1));
@@ -420,21 +419,21 @@ TEST_F(UplinkTest, ACapacityIsThatOfALinkThatIsUsed) {
   EXPECT_EQ(uplink_.set_capacity("sat", LinkWay::kSend, mbit(11), now_),
             CapacityResult::kAboveConfigured);
   EXPECT_EQ(uplink_.set_capacity("sat", LinkWay::kSend, mbit(1), now_), CapacityResult::kSet);
-  EXPECT_EQ(uplink_.commanded(0), mbit(1));
+  EXPECT_EQ(uplink_.commanded(LaneId(0)), mbit(1));
   EXPECT_EQ(uplink_.carrier("sat").pacer.rate(), mbit(1).scaled(995, 1000));
   EXPECT_EQ(uplink_.set_capacity("sat", LinkWay::kSend, BitRate(), now_), CapacityResult::kSet);
-  EXPECT_TRUE(uplink_.commanded(0).is_zero()) << "as configured";
+  EXPECT_TRUE(uplink_.commanded(LaneId(0)).is_zero()) << "as configured";
 }
 
 TEST_F(UplinkTest, ThePeersOwnRateHoldsBesideThatOfTheLink) {
   add_peer();
-  uplink_.set_most_rate(0, mbit(2), now_);
-  EXPECT_EQ(uplink_.commanded(0), mbit(2));
+  uplink_.set_most_rate(LaneId(0), mbit(2), now_);
+  EXPECT_EQ(uplink_.commanded(LaneId(0)), mbit(2));
   EXPECT_EQ(uplink_.carrier("sat").pacer.rate(), mbit(2).scaled(995, 1000));
-  uplink_.set_most_rate(0, BitRate::bits_per_second(1), now_);
-  EXPECT_EQ(uplink_.commanded(0), kLeastCapacity);
-  uplink_.set_most_rate(0, BitRate(), now_);
-  EXPECT_TRUE(uplink_.commanded(0).is_zero());
+  uplink_.set_most_rate(LaneId(0), BitRate::bits_per_second(1), now_);
+  EXPECT_EQ(uplink_.commanded(LaneId(0)), kLeastCapacity);
+  uplink_.set_most_rate(LaneId(0), BitRate(), now_);
+  EXPECT_TRUE(uplink_.commanded(LaneId(0)).is_zero());
 }
 
 // Any packet from a peer may announce another capacity. There may be a thousand other peers.
@@ -444,11 +443,11 @@ TEST(UplinkOfMany, OnePeersCapacityWakesNoOther) {
   Reassembly reassembly(HashKey{1, 2}, 1'600, counters);
   ReleasedFragments released(reassembly, kMostHeldFrames);
   struct NoPort final : SessionPort {
-    bool is_reachable(std::size_t) const override { return true; }
-    Written write_packet(std::size_t, const schedule::Turn&, MutableBytes, Instant) override {
+    bool is_reachable(LaneId) const override { return true; }
+    Written write_packet(LaneId, const schedule::Turn&, MutableBytes, Instant) override {
       return {};
     }
-    Run write_run(std::size_t, const schedule::Turn&, std::span<const MutableBytes>,
+    Run write_run(LaneId, const schedule::Turn&, std::span<const MutableBytes>,
                   std::span<stp::RunPacket>, Instant) override {
       return {};
     }
@@ -461,21 +460,22 @@ TEST(UplinkOfMany, OnePeersCapacityWakesNoOther) {
   std::vector<std::unique_ptr<LivePeer>> live;
   for (std::size_t i = 0; i < kPeers; ++i) {
     live.push_back(std::make_unique<LivePeer>(carrier, now));
-    Peer& peer = *live.back()->peers[0];
-    uplink.add_session(carrier, peer.session, peer.datagram_overhead);
+    Lane& lane = *live.back()->lanes.front();
+    uplink.add_lane(carrier, lane.session, lane.datagram_overhead);
   }
-  uplink.handle_capacity(0, now);  // the first call wakes all sessions
-  for (std::size_t i = 0; i < kPeers; ++i) uplink.ready_set().rest(i, Instant::never());
-  uplink.handle_capacity(2, now);
-  for (std::size_t i = 0; i < kPeers; ++i) EXPECT_EQ(uplink.ready_set().is_awake(i), i == 2) << i;
+  uplink.handle_capacity(LaneId(0), now);  // the first call wakes all sessions
+  for (std::size_t i = 0; i < kPeers; ++i) uplink.ready_set().rest(LaneId(i), Instant::never());
+  uplink.handle_capacity(LaneId(2), now);
+  for (std::size_t i = 0; i < kPeers; ++i)
+    EXPECT_EQ(uplink.ready_set().is_awake(LaneId(i)), i == 2) << i;
   EXPECT_EQ(carrier.in_force(), mbit(10));
   // A limit for one peer changes neither the limits of the other peers nor the rate of the link.
-  uplink.set_most_rate(1, mbit(3), now);
+  uplink.set_most_rate(LaneId(1), mbit(3), now);
   EXPECT_EQ(carrier.in_force(), mbit(10));
-  EXPECT_EQ(uplink.commanded(1), mbit(3));
-  for (std::size_t i = 0; i < kPeers; ++i) uplink.set_most_rate(i, mbit(3), now);
+  EXPECT_EQ(uplink.commanded(LaneId(1)), mbit(3));
+  for (std::size_t i = 0; i < kPeers; ++i) uplink.set_most_rate(LaneId(i), mbit(3), now);
   EXPECT_EQ(carrier.in_force(), mbit(3));
-  uplink.set_most_rate(3, BitRate(), now);
+  uplink.set_most_rate(LaneId(3), BitRate(), now);
   EXPECT_EQ(carrier.in_force(), mbit(10));
 }
 

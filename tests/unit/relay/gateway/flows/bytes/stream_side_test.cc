@@ -38,9 +38,10 @@ TEST_F(StreamSideTest, AFlowWaitsForAPeerThatHasYetToAnswer) {
   stp::Config stp;
   stp.boot_epoch = 1;
   stp.host_shares = &carrier_.host_shares;
-  peer_.peers.push_back(std::make_unique<Peer>(peer_.peers[0]->config, carrier_, stp, peer_.arena(),
-                                               peer_, peer_, 1, Lane{}, 16, now_));
-  f_.peer = 1;
+  peer_.lanes.push_back(std::make_unique<Lane>(peer_.lanes.front()->config, carrier_, stp,
+                                               peer_.arena(), peer_, peer_, LaneId(1),
+                                               LaneAddress{}, 16, now_));
+  f_.lane = LaneId(1);
   EXPECT_EQ(side_->open(kSlot, f_, now_), Opening::kLater);
   EXPECT_EQ(f_.state, FlowState::kAwaitsPeer);
 }
@@ -400,7 +401,7 @@ class StreamSideWithADictionary : public StreamSideTest {
     exchange();
     while (const auto event = session().poll_event()) {
       if (event->kind == stp::Event::Kind::kOpened) {
-        EXPECT_TRUE(peer_.peers[0]->control_messages.handle_opened(event->stream, now_));
+        EXPECT_TRUE(peer_.lanes.front()->control_messages.handle_opened(event->stream, now_));
       }
     }
   }

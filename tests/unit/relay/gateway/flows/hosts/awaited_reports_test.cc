@@ -7,9 +7,9 @@ namespace {
 
 class AwaitedReportsTest : public ::testing::Test {
  protected:
-  static AwaitedReports::StreamOf stream(std::uint64_t id, std::uint32_t session = 0,
+  static AwaitedReports::StreamOf stream(std::uint64_t id, std::uint32_t lane = 0,
                                          std::uint32_t era = 0) {
-    return {session, era, static_cast<stp::StreamId>(id)};
+    return {LaneId(lane), era, static_cast<stp::StreamId>(id)};
   }
   static FlowRecord record(std::uint64_t id) {
     FlowRecord made;

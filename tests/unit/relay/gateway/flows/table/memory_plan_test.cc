@@ -41,11 +41,11 @@ TEST(MemoryPlan, ServesTheFlowsOfTheTable) {
     link.send_rate = link.receive_rate = BitRate::bits_per_second(64'000);
   }
   config.limits.flows = 1'000;
-  const std::uint64_t of_one_flow = plan_memory(config).flow_receive_limit[0];
+  const std::uint64_t of_one_flow = plan_memory(config).flow_receive_limit[LaneId(0)];
   config.limits.flows = 65'536;
   const MemoryPlan plan = plan_memory(config);
   EXPECT_EQ(plan.arena, ByteCount(256ULL << 20));
-  EXPECT_EQ(plan.flow_receive_limit[0], of_one_flow);
+  EXPECT_EQ(plan.flow_receive_limit[LaneId(0)], of_one_flow);
 }
 
 TEST(MemoryPlan, HalfOfItIsWhatTheFlowsHaveToThemselves) {
@@ -75,19 +75,21 @@ TEST(MemoryPlan, HalfOfItIsWhatTheFlowsHaveToThemselves) {
 TEST(MemoryPlan, SharesCreditByRateAndNeverPromisesMoreThanItsPart) {
   const MemoryPlan plan = plan_memory(two_peers());
   ASSERT_EQ(plan.lane_receive_limit.size(), 2U);
-  EXPECT_NEAR(static_cast<double>(plan.lane_receive_limit[0]) /
-                  static_cast<double>(plan.lane_receive_limit[1]),
+  EXPECT_NEAR(static_cast<double>(plan.lane_receive_limit[LaneId(0)]) /
+                  static_cast<double>(plan.lane_receive_limit[LaneId(1)]),
               4.0, 0.01);
-  EXPECT_LE(plan.lane_receive_limit[0] + plan.lane_receive_limit[1], plan.arena.value() / 8 * 3);
+  EXPECT_LE(plan.lane_receive_limit[LaneId(0)] + plan.lane_receive_limit[LaneId(1)],
+            plan.arena.value() / 8 * 3);
   for (std::size_t i = 0; i < 2; ++i) {
-    EXPECT_LT(plan.flow_receive_limit[i], plan.lane_receive_limit[i]);
-    EXPECT_GT(plan.flow_receive_limit[i], plan.lane_receive_limit[i] / 2);
+    EXPECT_LT(plan.flow_receive_limit[LaneId(i)], plan.lane_receive_limit[LaneId(i)]);
+    EXPECT_GT(plan.flow_receive_limit[LaneId(i)], plan.lane_receive_limit[LaneId(i)] / 2);
   }
 }
 
 TEST(MemoryPlan, WindowsOfAllHostsLeaveRoomForTheStreamsTheyGoInto) {
   const MemoryPlan plan = plan_memory(two_peers());
-  const std::uint64_t credit = plan.lane_receive_limit[0] + plan.lane_receive_limit[1];
+  const std::uint64_t credit =
+      plan.lane_receive_limit[LaneId(0)] + plan.lane_receive_limit[LaneId(1)];
   EXPECT_GT(plan.host_windows, plan.host_window);
   EXPECT_LE(credit + 2 * plan.host_windows + plan.arena.value() / 8, plan.arena.value());
 }
@@ -99,7 +101,7 @@ TEST(MemoryPlan, ObeysExplicitLimits) {
   config.limits.host_window = ByteCount(1ULL << 30);
   const MemoryPlan plan = plan_memory(config);
   EXPECT_EQ(plan.arena, ByteCount(128ULL << 20));
-  EXPECT_EQ(plan.flow_receive_limit[0], 1ULL << 20);
+  EXPECT_EQ(plan.flow_receive_limit[LaneId(0)], 1ULL << 20);
   EXPECT_EQ(plan.flow_send_limit, 1ULL << 20);
   EXPECT_EQ(plan.host_window, 1ULL << 20) << "no more than a flow may store";
 }
@@ -118,7 +120,7 @@ TEST(MemoryPlan, AnExplicitLimitOfAFlowMayExceedWhatItsLinkFills) {
   EXPECT_EQ(plan.arena, usual.arena);
   EXPECT_EQ(plan.flow_send_limit, plan.arena.value() / 8 * 3 / 4 * 3);
   EXPECT_GT(plan.flow_send_limit, usual.flow_send_limit);
-  EXPECT_EQ(plan.flow_receive_limit[0], plan.lane_receive_limit[0] / 4 * 3);
+  EXPECT_EQ(plan.flow_receive_limit[LaneId(0)], plan.lane_receive_limit[LaneId(0)] / 4 * 3);
   EXPECT_EQ(plan.host_window, usual.host_window);
 }
 
@@ -179,14 +181,15 @@ TEST(MemoryPlan, EachFurtherLaneHasTheCreditOfAPeer) {
   const MemoryPlan plan = plan_memory(config);
   ASSERT_EQ(plan.lane_receive_limit.size(), 5U);
   for (std::size_t i = 1; i < 5; ++i) {
-    EXPECT_EQ(plan.lane_receive_limit[i], one.lane_receive_limit[1]);
-    EXPECT_EQ(plan.flow_receive_limit[i], one.flow_receive_limit[1]);
+    EXPECT_EQ(plan.lane_receive_limit[LaneId(i)], one.lane_receive_limit[LaneId(1)]);
+    EXPECT_EQ(plan.flow_receive_limit[LaneId(i)], one.flow_receive_limit[LaneId(1)]);
   }
-  EXPECT_EQ(plan.arena.value(), one.arena.value() + 3 * one.lane_receive_limit[1]);
+  EXPECT_EQ(plan.arena.value(), one.arena.value() + 3 * one.lane_receive_limit[LaneId(1)]);
   EXPECT_EQ(plan.host_windows, one.host_windows);
   config.limits.memory = one.arena;
   EXPECT_EQ(plan_memory(config).arena, one.arena);
-  EXPECT_EQ(plan_memory(config).lane_receive_limit[1], one.lane_receive_limit[1] / 4);
+  EXPECT_EQ(plan_memory(config).lane_receive_limit[LaneId(1)],
+            one.lane_receive_limit[LaneId(1)] / 4);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A peer is set up by its own configuration and that of its link.
-#include "relay/gateway/peers/peer.h"
+// A lane is set up by its peer's own configuration and that of its link.
+#include "relay/gateway/peers/lane.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "tests/unit/relay/gateway/frame_builder.h"
 
-namespace satrelay::gateway::peer_test {
+namespace satrelay::gateway::lane_test {
 namespace {
 
 config::Link link_with(config::Controller controller) {
@@ -22,7 +22,7 @@ config::Link link_with(config::Controller controller) {
 class NoSource final : public stp::StreamSource, public LanReportReader {
  public:
   void produce(stp::StreamId, std::uint32_t, Instant) override {}
-  void handle_report(std::size_t, const LanReport&) override {}
+  void handle_report(LaneId, const LanReport&) override {}
 };
 
 TEST(MakeController, MakesTheOneThatTheLinkNames) {
@@ -41,7 +41,7 @@ TEST(MakeController, ThrowsWhatNamesTheLinkIfThereIsNoSuchOne) {
   }
 }
 
-class PeerTest : public testing::Test {
+class LaneTest : public testing::Test {
  protected:
   std::vector<std::byte> memory_ = std::vector<std::byte>(1U << 20);
   Arena arena_{memory_, 4096};
@@ -50,24 +50,25 @@ class PeerTest : public testing::Test {
   const Instant now_ = Instant::from_nanoseconds(1);
 };
 
-TEST_F(PeerTest, BeginsWithoutFlowsAndIsNotSuspect) {
+TEST_F(LaneTest, BeginsWithoutFlowsAndIsNotSuspect) {
   config::Peer config{.name = "far", .address = ip_of("192.0.2.2"), .prefixes = {}, .link = "sat"};
   stp::Config stp;
   stp.boot_epoch = 1;
   stp.datagram_overhead = 28;
   stp.max_streams = 4;
-  const Peer peer(config, carrier_, stp, arena_, source_, source_, 0, Lane{}, 4, now_);
-  EXPECT_EQ(peer.config.name, "far");
-  EXPECT_EQ(&peer.carrier, &carrier_);
-  EXPECT_EQ(peer.datagram_overhead, 28);
-  EXPECT_EQ(peer.session.peer_state(), stp::PeerState::kConnecting);
-  EXPECT_TRUE(peer.suspect_since.is_never());
-  EXPECT_EQ(peer.flows, 0U);
-  EXPECT_EQ(peer.epoch_log.count(), 0U);
-  EXPECT_EQ(peer.control_messages.peer_admission(), Admission::kOpen);
+  const Lane lane(config, carrier_, stp, arena_, source_, source_, LaneId(), LaneAddress{}, 4,
+                  now_);
+  EXPECT_EQ(lane.config.name, "far");
+  EXPECT_EQ(&lane.carrier, &carrier_);
+  EXPECT_EQ(lane.datagram_overhead, 28);
+  EXPECT_EQ(lane.session.peer_state(), stp::PeerState::kConnecting);
+  EXPECT_TRUE(lane.suspect_since.is_never());
+  EXPECT_EQ(lane.flows, 0U);
+  EXPECT_EQ(lane.epoch_log.count(), 0U);
+  EXPECT_EQ(lane.control_messages.peer_admission(), Admission::kOpen);
 }
 
-TEST_F(PeerTest, KeepsNoKeysButKnowsThatThereAreSome) {
+TEST_F(LaneTest, KeepsNoKeysButKnowsThatThereAreSome) {
   config::Peer config{.name = "far", .address = ip_of("192.0.2.2"), .prefixes = {}, .link = "sat"};
   Secret<config::kPskSize> key;
   std::ranges::fill(key.bytes(), std::byte{0x5a});
@@ -76,12 +77,13 @@ TEST_F(PeerTest, KeepsNoKeysButKnowsThatThereAreSome) {
   stp.boot_epoch = 1;
   stp.datagram_overhead = 28;
   stp.max_streams = 4;
-  const Peer peer(config, carrier_, stp, arena_, source_, source_, 0, Lane{}, 4, now_);
-  ASSERT_TRUE(peer.config.security.keys);
-  for (const std::byte each : peer.config.security.keys->current.bytes()) {
+  const Lane lane(config, carrier_, stp, arena_, source_, source_, LaneId(), LaneAddress{}, 4,
+                  now_);
+  ASSERT_TRUE(lane.config.security.keys);
+  for (const std::byte each : lane.config.security.keys->current.bytes()) {
     EXPECT_EQ(each, std::byte{0});
   }
 }
 
 }  // namespace
-}  // namespace satrelay::gateway::peer_test
+}  // namespace satrelay::gateway::lane_test

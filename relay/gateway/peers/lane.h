@@ -11,10 +11,11 @@
 #include "pep/base/time.h"
 #include "pep/control/rate_controller.h"
 #include "pep/stp/session.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/peers/control_messages.h"
 #include "relay/gateway/peers/peer_epoch_log.h"
 #include "relay/gateway/peers/shared_dictionaries.h"
-#include "relay/gateway/steering/lanes.h"
+#include "relay/gateway/steering/lane_addresses.h"
 #include "relay/gateway/uplink/carrier.h"
 
 namespace satrelay::gateway {
@@ -22,29 +23,29 @@ namespace satrelay::gateway {
 // The controller that the link's configuration names.
 std::unique_ptr<control::RateController> make_controller(const config::Link& link);
 
-struct Peer {
-  Peer(const config::Peer& peer_config, Carrier& peer_carrier, const stp::Config& stp_config,
-       Arena& arena, stp::StreamSource& source, LanReportReader& reader, std::size_t number,
-       const Lane& its_lane, std::uint32_t most_flows, Instant now)
+struct Lane {
+  Lane(const config::Peer& peer_config, Carrier& its_carrier, const stp::Config& stp_config,
+       Arena& arena, stp::StreamSource& source, LanReportReader& reader, LaneId id,
+       const LaneAddress& lane_address, std::uint32_t most_flows, Instant now)
       : config(peer_config),
-        lane(its_lane),
-        carrier(peer_carrier),
-        controller(make_controller(peer_carrier.config)),
+        address(lane_address),
+        carrier(its_carrier),
+        controller(make_controller(its_carrier.config)),
         datagram_overhead(stp_config.datagram_overhead),
-        session(stp_config, arena, peer_carrier.pacer, *controller, source, now),
-        control_messages(session, number, its_lane, config.prefixes, most_flows, reader) {
+        session(stp_config, arena, its_carrier.pacer, *controller, source, now),
+        control_messages(session, id, lane_address, config.prefixes, most_flows, reader) {
     config.security.forget_keys();  // the session has them
   }
 
   config::Peer config;
-  Lane lane;
+  LaneAddress address;
   Carrier& carrier;
   std::unique_ptr<control::RateController> controller;
   std::uint16_t datagram_overhead;  // IP and UDP headers
   stp::Session session;
   ControlMessages control_messages;
   SharedDictionaries dictionaries;
-  ReadySet::Bell bell = {};                  // rung when its session may have something to send
+  ReadySet<LaneId>::Bell bell = {};          // rung when its session may have something to send
   Instant suspect_since = Instant::never();  // never: the peer is alive
   Instant silence = Instant::never();        // silent_since(), as the flows know it
   PeerEpochLog epoch_log;                    // events of all its flows
@@ -56,5 +57,8 @@ struct Peer {
   // it is there. If only the direction to the peer is lost, its packets still arrive.
   Instant silent_since() const { return earlier(suspect_since, session.unreported_since()); }
 };
+
+// All lanes of a worker.
+using Lanes = IdVector<LaneId, std::unique_ptr<Lane>>;
 
 }  // namespace satrelay::gateway

@@ -1,6 +1,6 @@
-// The lanes to all peers that belong to one worker. Each is a session. Sessions are numbered
-// through the peers, in their order, and the lanes of each. If both ends have one worker, a
-// session's number is the number of its peer.
+// The lanes to all peers that belong to one worker. Each is a session. A LaneId counts through the
+// peers, in their order, and the lanes of each. If both ends have one worker, a lane has the number
+// of its peer.
 #pragma once
 
 #include <algorithm>
@@ -10,24 +10,25 @@
 #include <vector>
 
 #include "config/model/schema.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/steering/lane_ports.h"
 #include "relay/gateway/steering/share.h"
 
 namespace satrelay::gateway {
 
-struct Lane {
+struct LaneAddress {
   std::size_t peer = 0;  // its number in the configuration
   std::uint8_t number = 0;
   std::uint8_t count = 1;  // of all lanes to that peer
   LanePorts ports{};       // of packets on the lane, from either end
   // Whether the flow with this flow_hash() belongs to the lane.
   constexpr bool has_flow(std::uint32_t hash) const { return (hash & (count - 1U)) == number; }
-  friend bool operator==(const Lane&, const Lane&) = default;
+  friend bool operator==(const LaneAddress&, const LaneAddress&) = default;
 };
 
-class Lanes {
+class LaneAddresses {
  public:
-  Lanes(const config::Gateway& config, Share share) : share_(share) {
+  LaneAddresses(const config::Gateway& config, Share share) : share_(share) {
     for (std::size_t i = 0; i < config.peers.size(); ++i) {
       const unsigned count = lanes_to(config.peers[i], share.workers);
       most_ = std::max(most_, count);
@@ -43,32 +44,37 @@ class Lanes {
   }
 
   std::size_t size() const { return lanes_.size(); }
-  const Lane& operator[](std::size_t session) const { return lanes_[session]; }
+  const LaneAddress& operator[](LaneId lane) const { return lanes_[lane]; }
+  auto ids() const { return lanes_.ids(); }
 
   // Whether any peer has a lane of that number, at any worker.
   bool is_one(int lane) const { return lane >= 0 && static_cast<unsigned>(lane) < most_; }
-  // The session of a peer's lane; nullopt if there is no such lane, or if another worker has it.
-  std::optional<std::size_t> find(std::size_t peer, unsigned lane) const {
-    const Peer& p = peers_[peer];
+  // A peer's lane of that number; nullopt if there is no such lane, or if another worker has it.
+  std::optional<LaneId> find(std::size_t peer, unsigned lane) const {
+    const OfPeer& p = peers_[peer];
     if (lane >= p.lanes || lane % share_.workers != share_.worker) return std::nullopt;
-    return p.first + lane / share_.workers;
+    return LaneId(p.first + lane / share_.workers);
   }
-  // The session of a flow, by its flow_hash(); nullopt if another worker has it.
-  std::optional<std::size_t> of_flow(std::size_t peer, std::uint32_t hash) const {
+  // The lane of a flow, by its flow_hash(); nullopt if another worker has it.
+  std::optional<LaneId> of_flow(std::size_t peer, std::uint32_t hash) const {
     return find(peer, hash & (peers_[peer].lanes - 1));
   }
-  // The first session of a peer.
-  std::size_t first_of(std::size_t peer) const { return peers_[peer].first; }
+  // The first lane of a peer, and all of them.
+  LaneId first_of(std::size_t peer) const { return LaneId(peers_[peer].first); }
+  auto of(std::size_t peer) const {
+    const OfPeer& p = peers_[peer];
+    return id_range(LaneId(p.first), LaneId(p.first + p.lanes / share_.workers));
+  }
 
  private:
-  struct Peer {
-    std::size_t first = 0;  // session
-    unsigned lanes = 1;
+  struct OfPeer {
+    std::size_t first = 0;  // LaneId
+    unsigned lanes = 1;     // of all workers
   };
   Share share_;
   unsigned most_ = 1;
-  std::vector<Peer> peers_;
-  std::vector<Lane> lanes_;
+  std::vector<OfPeer> peers_;
+  IdVector<LaneId, LaneAddress> lanes_;
 };
 
 }  // namespace satrelay::gateway

@@ -1,4 +1,4 @@
-#include "relay/gateway/peers/peer.h"
+#include "relay/gateway/peers/lane.h"
 
 #include <stdexcept>
 

@@ -1,0 +1,74 @@
+// Numbers of things of one kind, and tables by such numbers. The compiler refuses the number of a
+// thing of another kind.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <ranges>
+#include <utility>
+#include <vector>
+
+namespace satrelay {
+
+// The number of one thing. `Kind` tells kinds apart; it needs no definition. A default TypedId is
+// the number of the first thing.
+template <typename Kind>
+class TypedId {
+ public:
+  constexpr TypedId() = default;
+  explicit constexpr TypedId(std::size_t index) : number_(static_cast<std::uint32_t>(index)) {}
+
+  constexpr std::size_t index() const { return number_; }
+  constexpr std::uint32_t number() const { return number_; }
+  constexpr TypedId next() const { return TypedId(index() + 1); }
+
+  friend constexpr auto operator<=>(const TypedId&, const TypedId&) = default;
+
+ private:
+  std::uint32_t number_ = 0;
+};
+
+// The ids [first, end), in ascending order.
+template <typename Id>
+constexpr auto id_range(Id first, Id end) {
+  return std::views::iota(first.index(), end.index()) |
+         std::views::transform([](std::size_t index) { return Id(index); });
+}
+
+// A vector with one item for each id from the first on.
+template <typename Id, typename Item>
+class IdVector {
+ public:
+  IdVector() = default;
+  explicit IdVector(std::size_t count, const Item& item = Item()) : items_(count, item) {}
+  IdVector(std::initializer_list<Item> items) : items_(items) {}
+
+  decltype(auto) operator[](Id id) { return items_[id.index()]; }
+  decltype(auto) operator[](Id id) const { return items_[id.index()]; }
+  // Returns the id of the new item.
+  Id push_back(Item item) {
+    items_.push_back(std::move(item));
+    return Id(items_.size() - 1);
+  }
+  void reserve(std::size_t count) { items_.reserve(count); }
+  void clear() { items_.clear(); }
+
+  std::size_t size() const { return items_.size(); }
+  bool empty() const { return items_.empty(); }
+  auto ids() const { return id_range(Id(), Id(items_.size())); }
+  decltype(auto) front() const { return items_.front(); }
+  decltype(auto) back() { return items_.back(); }
+  auto begin() { return items_.begin(); }
+  auto end() { return items_.end(); }
+  auto begin() const { return items_.begin(); }
+  auto end() const { return items_.end(); }
+
+  friend bool operator==(const IdVector&, const IdVector&) = default;
+
+ private:
+  std::vector<Item> items_;
+};
+
+}  // namespace satrelay
