@@ -18,6 +18,7 @@
 #include "relay/gateway/flows/table/memory_plan.h"
 #include "tests/bench/world/crowd.h"
 #include "tests/bench/world/drive.h"
+#include "tests/support/gateway_config.h"
 
 namespace satrelay::bench {
 namespace {
@@ -84,21 +85,16 @@ void measure(std::size_t flows, nlohmann::json& json) {
 
 // The heap of a gateway with that many peers that never answer.
 double heap_with_silent(std::size_t peers) {
-  config::Gateway config;
-  config.gateway.own = *IpAddress::parse("192.0.2.1");
-  config.gateway.address = *IpPrefix::parse("192.0.2.0/24");
-  config.gateway.next_hop = *IpAddress::parse("192.0.2.2");
-  config.links = {{.name = "sat",
-                   .send_rate = BitRate::bits_per_second(1'000'000'000),
-                   .receive_rate = BitRate::bits_per_second(1'000'000'000)}};
+  config::Gateway config = test::gateway_config({.subnet = "192.0.2.0/24",
+                                                 .next_hop = "192.0.2.2",
+                                                 .rate = BitRate::bits_per_second(1'000'000'000)},
+                                                {});
   for (std::size_t i = 0; i < peers; ++i) {
     const auto high = static_cast<std::uint8_t>(i >> 8);
     const auto low = static_cast<std::uint8_t>(i);
-    config.peers.push_back(
-        {.name = "silent-" + std::to_string(i),
-         .address = IpAddress::v4({10, 9, high, low}),
-         .prefixes = {*IpPrefix::parse(IpAddress::v4({10, high, low, 0}).to_string() + "/24")},
-         .link = "sat"});
+    config.peers.push_back(test::peer_config("silent-" + std::to_string(i),
+                                             IpAddress::v4({10, 9, high, low}),
+                                             {IpPrefix{IpAddress::v4({10, high, low, 0}), 24}}));
   }
   config.limits.memory = ByteCount(256U << 20);
   LargeMemory memory(256U << 20, 0);

@@ -43,6 +43,7 @@
 #include "relay/satrelayd/workers/worker.h"
 #include "tests/bench/world/bulk_host.h"
 #include "tests/bench/world/large_memory.h"
+#include "tests/support/gateway_config.h"
 
 namespace satrelay::bench {
 namespace {
@@ -100,16 +101,10 @@ std::unique_ptr<dpdk::Port> make_port(const std::string& port, unsigned worker, 
 }
 
 config::Gateway config_of(bool near, unsigned workers) {
-  config::Gateway config;
-  config.gateway.own = IpAddress::v4({192, 0, 2, static_cast<std::uint8_t>(near ? 1 : 2)});
-  config.gateway.address = *IpPrefix::parse("192.0.2.0/30");
-  config.links = {{.name = "sat",
-                   .send_rate = BitRate::bits_per_second(100'000'000'000),
-                   .receive_rate = BitRate::bits_per_second(100'000'000'000)}};
-  config.peers = {{.name = "far",
-                   .address = IpAddress::v4({192, 0, 2, static_cast<std::uint8_t>(near ? 2 : 1)}),
-                   .prefixes = {*IpPrefix::parse(near ? "203.0.113.0/24" : "198.51.0.0/16")},
-                   .link = "sat"}};
+  config::Gateway config = test::gateway_config(
+      {.own = near ? "192.0.2.1" : "192.0.2.2", .rate = BitRate::bits_per_second(100'000'000'000)},
+      {test::peer_config("far", near ? "192.0.2.2" : "192.0.2.1",
+                         {near ? "203.0.113.0/24" : "198.51.0.0/16"})});
   config.rules = {{}};
   config.worker.count = workers;
   config.limits.memory = ByteCount(kMemoryEach * workers);

@@ -94,8 +94,10 @@ if [ ! -d "$before" ]; then
   git worktree prune
   git worktree add --quiet --detach "$before" "$commit"
 fi
-rm -rf -- "$before/tests/bench"
-cp -r -- "$here" "$before/tests/bench"
+for part in bench support; do
+  rm -rf -- "$before/tests/$part"
+  cp -r -- "$root/tests/$part" "$before/tests/$part"
+done
 say "building $short"
 build "$before" "$before/build" || die "$short does not build with the benchmarks of the working tree"
 say "building the working tree"

@@ -11,21 +11,14 @@
 #include "pep/wire/ip.h"
 #include "relay/gateway/gateway.h"
 #include "relay/sim/network/fragments.h"
+#include "tests/support/gateway_config.h"
 
 namespace satrelay {
 namespace {
 
 config::Gateway configuration() {
-  config::Gateway config;
-  config.gateway.own = *IpAddress::parse("192.0.2.1");
-  config.gateway.address = *IpPrefix::parse("192.0.2.0/30");
-  config.links = {{.name = "sat",
-                   .send_rate = BitRate::bits_per_second(50'000'000),
-                   .receive_rate = BitRate::bits_per_second(50'000'000)}};
-  config.peers = {{.name = "peer",
-                   .address = *IpAddress::parse("192.0.2.2"),
-                   .prefixes = {IpPrefix{}, IpPrefix{IpAddress::v6({}), 0}},
-                   .link = "sat"}};
+  config::Gateway config =
+      test::gateway_config({}, {test::peer_config("peer", "192.0.2.2", {"0.0.0.0/0", "::/0"})});
   for (const auto action : {config::Action::kReset, config::Action::kDrop}) {
     config::Rule rule;
     rule.action = action;

@@ -15,6 +15,7 @@
 #include "pep/base/address.h"
 #include "pep/compress/dictionary.h"
 #include "pep/compress/effort.h"
+#include "tests/support/gateway_config.h"
 #include "tests/unit/pep/compress/dictionary_samples.h"
 
 namespace satrelay {
@@ -94,14 +95,9 @@ inline const std::shared_ptr<const compress::DictionaryLevels>& dictionary(unsig
 }
 
 inline config::Gateway configuration(unsigned variant) {
-  config::Gateway config;
-  config.gateway.own = own();
-  config.gateway.address = *IpPrefix::parse("192.0.2.0/30");
-  config.links = {{.name = "sat", .send_rate = kRate, .receive_rate = kRate}};
-  config.peers = {{.name = "peer",
-                   .address = peer_address(),
-                   .prefixes = {*IpPrefix::parse("198.51.100.0/24")},
-                   .link = "sat"}};
+  config::Gateway config = test::gateway_config(
+      {.rate = kRate},
+      {test::peer_config("peer", peer_address(), {*IpPrefix::parse("198.51.100.0/24")})});
   config.classes = {{.name = "voice", .guaranteed = kRate.scaled(1 + variant, 50)},
                     {.name = "bulk", .weight = static_cast<std::uint8_t>(1 + variant * 30)}};
   if (variant % 3 != 2) {

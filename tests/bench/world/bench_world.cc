@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string>
 
+#include "tests/support/gateway_config.h"
+
 namespace satrelay::bench {
 namespace {
 
@@ -39,38 +41,25 @@ BulkFlows bulk_flows(const WorldSpec& spec) {
           .compressible = spec.compressible};
 }
 
-config::Gateway gateway_config(const WorldSpec& spec, bool sending) {
-  config::Gateway config;
-  config.lan.interface = "lan";
-  config.wan.interface = "wan";
-  config.gateway.own = IpAddress::v4({192, 0, 2, static_cast<std::uint8_t>(sending ? 1 : 2)});
-  config.gateway.address = *IpPrefix::parse("192.0.2.0/30");
-  config::Link link;
-  link.name = "sat";
-  link.send_rate = spec.rate;
-  link.receive_rate = spec.rate;
-  config.links.push_back(link);
-  config::Peer peer;
-  peer.name = "far";
-  peer.address = IpAddress::v4({192, 0, 2, static_cast<std::uint8_t>(sending ? 2 : 1)});
-  peer.prefixes = {*IpPrefix::parse(sending ? "203.0.113.0/24" : "10.8.0.0/16"),
-                   *IpPrefix::parse(sending ? "2001:db8:b::/48" : "2001:db8:a::/48")};
-  peer.link = "sat";
+config::Gateway config_of(const WorldSpec& spec, bool sending) {
+  config::Peer peer = test::peer_config("far", sending ? "192.0.2.2" : "192.0.2.1",
+                                        {sending ? "203.0.113.0/24" : "10.8.0.0/16",
+                                         sending ? "2001:db8:b::/48" : "2001:db8:a::/48"});
   if (spec.encrypted) {
     peer.security.keys.emplace();
     peer.security.keys->current.bytes()[0] = std::byte{1};
   }
-  config.peers.push_back(peer);
+  config::Gateway config =
+      test::gateway_config({.own = sending ? "192.0.2.1" : "192.0.2.2", .rate = spec.rate}, {peer});
+  config.lan.interface = "lan";
+  config.wan.interface = "wan";
   for (std::size_t i = 0; sending && i < spec.silent_peers; ++i) {
     const auto high = static_cast<std::uint8_t>(i / 256);
     const auto low = static_cast<std::uint8_t>(i % 256);
     config.gateway.next_hop = peer.address;
-    config::Peer silent;
-    silent.name = "silent-" + std::to_string(i);
-    silent.address = IpAddress::v4({10, 9, high, low});
-    silent.prefixes = {IpPrefix{IpAddress::v4({10, high, low, 0}), 24}};
-    silent.link = "sat";
-    config.peers.push_back(silent);
+    config.peers.push_back(test::peer_config("silent-" + std::to_string(i),
+                                             IpAddress::v4({10, 9, high, low}),
+                                             {IpPrefix{IpAddress::v4({10, high, low, 0}), 24}}));
   }
   for (std::size_t i = 0; i < spec.rules; ++i) {
     config::Rule other;
@@ -118,7 +107,7 @@ void World::make_node(Node& node, const WorldSpec& spec, bool sending) {
   identity.wan_mac = {{0x02, 0, 0, 0, 0xff, static_cast<std::uint8_t>(sending ? 1 : 2)}};
   identity.entropy = &node.entropy;
   if (spec.ports_sum) let_ports_sum(identity);
-  node.engine = std::make_unique<gateway::Gateway>(gateway_config(spec, sending), identity,
+  node.engine = std::make_unique<gateway::Gateway>(config_of(spec, sending), identity,
                                                    node.memory.bytes(), now_);
 }
 

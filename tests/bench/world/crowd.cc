@@ -12,12 +12,12 @@
 #include "relay/gateway/frames/frame.h"
 #include "relay/gateway/frames/open_metadata.h"
 #include "tests/bench/world/arp_reply.h"
+#include "tests/support/gateway_config.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
 
 namespace satrelay::bench {
 namespace {
 
-using gateway::ip_of;
 using gateway::kGatewayMac;
 using gateway::kHostMac;
 using gateway::kPeerMac;
@@ -34,30 +34,20 @@ IpAddress numbered(std::uint8_t first, std::size_t i) {
 }
 
 config::Gateway config_for(const Crowd::Spec& spec) {
-  config::Gateway config;
-  config.gateway.own = ip_of("192.0.2.1");
-  config.gateway.address = *IpPrefix::parse("192.0.2.0/24");
   // A peer outside of the subnet is behind a router.
   const bool routed = spec.hosts == Crowd::Hosts::kUnknown;
-  config.links = {{.name = "sat", .send_rate = spec.rate, .receive_rate = spec.rate}};
-  config.peers = {{.name = "peer",
-                   .address = ip_of(routed ? "192.0.3.2" : "192.0.2.2"),
-                   .prefixes = {*IpPrefix::parse("10.0.0.0/8")},
-                   .link = "sat"}};
-  if (routed) config.gateway.next_hop = ip_of("192.0.2.2");
+  config::Gateway config = test::gateway_config(
+      {.subnet = "192.0.2.0/24", .next_hop = routed ? "192.0.2.2" : "", .rate = spec.rate},
+      {test::peer_config("peer", routed ? "192.0.3.2" : "192.0.2.2", {"10.0.0.0/8"})});
   for (std::size_t i = 1; i < spec.speaking_peers; ++i) {
     const IpAddress address = numbered(192, 0x0202U + i);
-    config.peers.push_back({.name = "peer-" + std::to_string(i),
-                            .address = address,
-                            .prefixes = {IpPrefix{address, 32}},
-                            .link = "sat"});
+    config.peers.push_back(
+        test::peer_config("peer-" + std::to_string(i), address, {IpPrefix{address, 32}}));
   }
   for (std::size_t i = 0; i < spec.silent_peers; ++i) {
     const IpAddress address = numbered(11, i);
-    config.peers.push_back({.name = "silent-" + std::to_string(i),
-                            .address = address,
-                            .prefixes = {IpPrefix{address, 32}},
-                            .link = "sat"});
+    config.peers.push_back(
+        test::peer_config("silent-" + std::to_string(i), address, {IpPrefix{address, 32}}));
   }
   config.rules = {{}};
   config.stp.port = kStpPort;

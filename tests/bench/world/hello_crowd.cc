@@ -12,12 +12,12 @@
 #include "relay/gateway/frames/frame.h"
 #include "tests/bench/world/arp_reply.h"
 #include "tests/bench/world/drive.h"
+#include "tests/support/gateway_config.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
 
 namespace satrelay::bench {
 namespace {
 
-using gateway::ip_of;
 using gateway::kGatewayMac;
 using gateway::kPeerMac;
 using gateway::PortId;
@@ -38,21 +38,14 @@ crypto::Psk secret_of(std::uint16_t peer, std::uint8_t which) {
 }
 
 config::Gateway config_for(const HelloCrowd::Spec& spec) {
-  config::Gateway config;
-  config.gateway.own = ip_of("192.0.2.1");
-  config.gateway.address = *IpPrefix::parse("192.0.2.0/24");
-  config.gateway.next_hop = ip_of("192.0.2.2");
-  config.links = {{.name = "sat",
-                   .send_rate = BitRate::bits_per_second(1'000'000'000),
-                   .receive_rate = BitRate::bits_per_second(1'000'000'000)}};
+  config::Gateway config = test::gateway_config({.subnet = "192.0.2.0/24",
+                                                 .next_hop = "192.0.2.2",
+                                                 .rate = BitRate::bits_per_second(1'000'000'000)},
+                                                {});
   for (std::uint16_t i = 0; i < spec.peers; ++i) {
-    config::Peer peer;
-    peer.name = "peer-" + std::to_string(i);
-    peer.address = address_of(i);
-    peer.prefixes = {IpPrefix{
-        IpAddress::v4({10, static_cast<std::uint8_t>(i >> 8), static_cast<std::uint8_t>(i), 0}),
-        24}};
-    peer.link = "sat";
+    const auto high = static_cast<std::uint8_t>(i >> 8), low = static_cast<std::uint8_t>(i);
+    config::Peer peer = test::peer_config("peer-" + std::to_string(i), address_of(i),
+                                          {IpPrefix{IpAddress::v4({10, high, low, 0}), 24}});
     peer.workers = spec.lanes;
     if (spec.encrypts) {
       peer.security.keys.emplace();

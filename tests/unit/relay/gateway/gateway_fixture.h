@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "relay/gateway/gateway.h"
+#include "tests/support/gateway_config.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
 
 namespace satrelay::gateway {
@@ -20,16 +21,8 @@ inline constexpr auto kServer = "198.51.100.5";
 
 inline config::Gateway config_of(std::string_view own, std::string_view peer,
                                  std::string_view peer_prefix) {
-  config::Gateway config;
-  config.gateway.own = ip_of(own);
-  config.gateway.address = *IpPrefix::parse("192.0.2.0/30");
-  config.links = {{.name = "sat",
-                   .send_rate = BitRate::bits_per_second(50'000'000),
-                   .receive_rate = BitRate::bits_per_second(50'000'000)}};
-  config.peers = {{.name = "peer",
-                   .address = ip_of(peer),
-                   .prefixes = {*IpPrefix::parse(peer_prefix)},
-                   .link = "sat"}};
+  config::Gateway config =
+      test::gateway_config({.own = own}, {test::peer_config("peer", peer, {peer_prefix})});
   config::Rule ssh;
   ssh.match.port = {{22, 22}};
   ssh.action = config::Action::kBridge;

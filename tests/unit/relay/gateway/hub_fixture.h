@@ -15,33 +15,17 @@
 #include "relay/gateway/frames/open_metadata.h"
 #include "relay/gateway/gateway.h"
 #include "tests/fuzz/far_gateway.h"
+#include "tests/support/gateway_config.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
 
 namespace satrelay::gateway {
 
-inline config::Peer peer_with(std::string_view name, std::string_view address,
-                              std::initializer_list<std::string_view> prefixes) {
-  config::Peer peer{.name = std::string(name),
-                    .address = ip_of(address),
-                    .prefixes = {},
-                    .link = "sat",
-                    .security = {}};
-  for (const std::string_view prefix : prefixes) {
-    peer.prefixes.push_back(*IpPrefix::parse(prefix));
-  }
-  return peer;
-}
-
 // Two terminals. A third peer has all other addresses.
 inline config::Gateway hub() {
-  config::Gateway config;
-  config.gateway.own = ip_of("192.0.2.1");
-  config.gateway.address = *IpPrefix::parse("192.0.2.0/29");
-  config.links = {{.name = "sat",
-                   .send_rate = BitRate::bits_per_second(50'000'000),
-                   .receive_rate = BitRate::bits_per_second(50'000'000)}};
-  config.peers = {peer_with("t1", "192.0.2.2", {"10.1.0.0/16", "2001:db8:1::/48"}),
-                  peer_with("t2", "192.0.2.3", {"10.2.0.0/16", "2001:db8:2::/48"})};
+  config::Gateway config = test::gateway_config(
+      {.subnet = "192.0.2.0/29"},
+      {test::peer_config("t1", "192.0.2.2", {"10.1.0.0/16", "2001:db8:1::/48"}),
+       test::peer_config("t2", "192.0.2.3", {"10.2.0.0/16", "2001:db8:2::/48"})});
   config.limits.flows = 16;
   config.limits.half_open = 8;
   config.limits.memory = ByteCount(8U << 20);

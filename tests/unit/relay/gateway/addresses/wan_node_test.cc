@@ -8,6 +8,7 @@
 
 #include "pep/wire/arp.h"
 #include "pep/wire/udp.h"
+#include "tests/support/gateway_config.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
 
 namespace satrelay::gateway::wan_node_test {
@@ -19,14 +20,10 @@ constexpr auto kRouter = "192.0.2.6";
 constexpr MacAddress kRouterMac{{2, 0, 0, 0, 0, 0x77}};
 
 config::Gateway two_peers() {
-  config::Gateway config;
-  config.gateway.own = ip_of(kOwn);
-  config.gateway.address = *IpPrefix::parse("192.0.2.0/29");
-  config.gateway.next_hop = ip_of(kRouter);
-  config.peers = {
-      {.name = "near", .address = ip_of(kPeer), .prefixes = {}, .link = "sat"},
-      {.name = "far", .address = ip_of("192.0.2.130"), .prefixes = {}, .link = "sat"},
-      {.name = "farther", .address = ip_of("192.0.2.140"), .prefixes = {}, .link = "sat"}};
+  config::Gateway config = test::gateway_config(
+      {.own = kOwn, .subnet = "192.0.2.0/29", .next_hop = kRouter},
+      {test::peer_config("near", kPeer), test::peer_config("far", "192.0.2.130"),
+       test::peer_config("farther", "192.0.2.140")});
   config.stp.port = 7878;
   return config;
 }

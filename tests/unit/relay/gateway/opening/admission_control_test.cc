@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "tests/support/gateway_config.h"
 #include "tests/unit/relay/gateway/devices/live_peer.h"
 
 namespace satrelay::gateway::admission_control_test {
@@ -16,13 +17,8 @@ constexpr auto kHost = "203.0.113.5";
 constexpr auto kServer = "198.51.100.5";
 
 config::Gateway with_a_peer() {
-  config::Gateway config;
-  config.gateway.own = ip_of("192.0.2.1");
-  config.gateway.address = *IpPrefix::parse("192.0.2.0/30");
-  config.peers = {{.name = "far",
-                   .address = ip_of("192.0.2.2"),
-                   .prefixes = {*IpPrefix::parse("198.51.100.0/24")},
-                   .link = "sat"}};
+  config::Gateway config =
+      test::gateway_config({}, {test::peer_config("far", "192.0.2.2", {"198.51.100.0/24"})});
   config.limits.flows = 16;
   return config;
 }

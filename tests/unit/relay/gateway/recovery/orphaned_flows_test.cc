@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "relay/gateway/frames/frame.h"
+#include "tests/support/gateway_config.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
 
 namespace satrelay::gateway::orphaned_flows_test {
@@ -226,12 +227,8 @@ TEST_F(OrphanedFlowsTest, APeerThatListsTooManyLeavesTheOthersTheirParts) {
 
 // Behind a router, the L2 header of the client's SYN says nothing about this LAN.
 TEST_F(OrphanedFlowsTest, AServerBehindARouterIsLookedForOnItsLan) {
-  config::Gateway routed;
-  routed.gateway.address = *IpPrefix::parse("192.0.2.0/29");
-  routed.peers = {{.name = "far",
-                   .address = ip_of("192.0.2.130"),
-                   .prefixes = {*IpPrefix::parse("203.0.113.0/24")},
-                   .link = "sat"}};
+  const config::Gateway routed = test::gateway_config(
+      {.subnet = "192.0.2.0/29"}, {test::peer_config("far", "192.0.2.130", {"203.0.113.0/24"})});
   const Policy policy(routed);
   LanNeighbours lan(routed, policy, HashKey{1, 2}, kGatewayMac, awaited_, counters_);
   lan.set_router(kGatewayMac);

@@ -14,6 +14,7 @@
 #include "relay/gateway/frames/open_metadata.h"
 #include "relay/gateway/gateway.h"
 #include "relay/gateway/peers/host_evidence.h"
+#include "tests/support/gateway_config.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
 #include "tests/unit/relay/gateway/hub_fixture.h"
 
@@ -53,7 +54,7 @@ TEST_F(ClaimsTest, TheLongestPrefixSaysWhoseAHostIs) {
 }
 
 TEST_F(ClaimsTest, APeerForEverythingSpeaksForAllThatIsNobodyElses) {
-  config_.peers.push_back(peer_with("rest", "192.0.2.4", {"0.0.0.0/0", "::/0"}));
+  config_.peers.push_back(test::peer_config("rest", "192.0.2.4", {"0.0.0.0/0", "::/0"}));
   EXPECT_TRUE(allows(2, "198.51.100.1", "203.0.113.5"));
   EXPECT_TRUE(allows(2, "2001:db8:ffff::1", "2001:db8::9"));
   EXPECT_FALSE(allows(2, "10.1.0.5", "203.0.113.5"));
@@ -65,7 +66,7 @@ TEST_F(ClaimsTest, APeerForEverythingSpeaksForAllThatIsNobodyElses) {
 }
 
 TEST_F(ClaimsTest, NeitherEndIsAnythingButAHost) {
-  config_.peers.push_back(peer_with("rest", "192.0.2.4", {"0.0.0.0/0", "::/0"}));
+  config_.peers.push_back(test::peer_config("rest", "192.0.2.4", {"0.0.0.0/0", "::/0"}));
   for (const std::string_view none :
        {"0.0.0.0", "0.1.2.3", "127.0.0.1", "169.254.1.1", "224.0.0.1", "255.255.255.255",
         "192.0.2.1" /* this gateway */, "192.0.2.2" /* a peer */, "192.0.2.7" /* all there */}) {

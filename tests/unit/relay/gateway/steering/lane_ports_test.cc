@@ -8,6 +8,7 @@
 
 #include "config/model/schema.h"
 #include "relay/gateway/steering/lane_addresses.h"
+#include "tests/support/gateway_config.h"
 
 namespace satrelay::gateway::lane_ports_test {
 namespace {
@@ -27,10 +28,9 @@ std::uint32_t hash_of(const IpAddress& from, const IpAddress& to, const LanePort
 
 config::Gateway gateway(const IpAddress& own, unsigned workers, const IpAddress& peer,
                         unsigned peer_workers) {
-  config::Gateway config;
+  config::Gateway config = test::gateway_config({}, {test::peer_config("p", peer)});
   config.gateway.own = own;
   config.worker.count = workers;
-  config.peers.push_back({.name = "p", .address = peer, .prefixes = {}, .link = "sat"});
   config.peers.back().workers = peer_workers;
   return config;
 }

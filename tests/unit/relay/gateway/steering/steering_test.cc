@@ -5,6 +5,7 @@
 #include "pep/wire/arp.h"
 #include "pep/wire/icmp.h"
 #include "relay/gateway/steering/flow_hash.h"
+#include "tests/support/gateway_config.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
 
 namespace satrelay::gateway::steering_test {
@@ -18,11 +19,10 @@ constexpr auto kServer = "203.0.113.9";
 class SteeringTest : public testing::Test {
  protected:
   static config::Gateway config(unsigned workers) {
-    config::Gateway config;
+    config::Gateway config =
+        test::gateway_config({.own = kOwn, .subnet = "192.0.2.1/32"},
+                             {test::peer_config("p", kPeer)});  // behind a router
     config.worker.count = workers;
-    config.gateway.own = ip_of(kOwn);
-    config.gateway.address = {ip_of(kOwn), 32};
-    config.peers.emplace_back().address = ip_of(kPeer);  // behind a router
     return config;
   }
   static wire::TcpHeader ports(std::uint16_t source, std::uint16_t destination) {

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "tests/support/gateway_config.h"
+
 namespace satrelay::satrelayd::control_command_test {
 namespace {
 
@@ -103,15 +105,9 @@ TEST(ControlCommand, MistakesOfAClassAreNamed) {
 
 config::Gateway config_with_classes() {
   const auto megabits = [](std::uint64_t n) { return BitRate::bits_per_second(n * 1'000'000); };
-  config::Gateway config;
-  config.gateway.own = *IpAddress::parse("192.0.2.1");
-  config.gateway.address = *IpPrefix::parse("192.0.2.0/30");
-  config.links = {{.name = "sat", .send_rate = megabits(10), .receive_rate = megabits(10)}};
+  config::Gateway config = test::gateway_config(
+      {.rate = megabits(10)}, {test::peer_config("ship", "192.0.2.2", {"198.51.100.0/24"})});
   config.links[0].bridged_share = 0.1;
-  config.peers = {{.name = "ship",
-                   .address = *IpAddress::parse("192.0.2.2"),
-                   .prefixes = {*IpPrefix::parse("198.51.100.0/24")},
-                   .link = "sat"}};
   config.classes = {{.name = "voice", .guaranteed = megabits(2)}, {.name = "bulk"}};
   config.limits.memory = ByteCount(8U << 20);
   return config;

@@ -6,19 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/gateway_config.h"
+
 namespace satrelay::satrelayd::setting_test {
 namespace {
 
 config::Gateway configuration() {
   const auto megabits = [](std::uint64_t n) { return BitRate::bits_per_second(n * 1'000'000); };
-  config::Gateway config;
-  config.gateway.own = *IpAddress::parse("192.0.2.1");
-  config.gateway.address = *IpPrefix::parse("192.0.2.0/30");
-  config.links = {{.name = "sat", .send_rate = megabits(10), .receive_rate = megabits(10)}};
-  config.peers = {{.name = "ship",
-                   .address = *IpAddress::parse("192.0.2.2"),
-                   .prefixes = {*IpPrefix::parse("198.51.100.0/24")},
-                   .link = "sat"}};
+  config::Gateway config = test::gateway_config(
+      {.rate = megabits(10)}, {test::peer_config("ship", "192.0.2.2", {"198.51.100.0/24"})});
   config.classes = {{.name = "voice", .guaranteed = megabits(2)}};
   config.rules.emplace_back().name = "web";
   config.limits.memory = ByteCount(8U << 20);

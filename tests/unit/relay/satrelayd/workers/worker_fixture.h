@@ -15,6 +15,7 @@
 #include "relay/dpdk/loop/clock.h"
 #include "relay/gateway/flows/table/memory_plan.h"
 #include "relay/satrelayd/workers/worker.h"
+#include "tests/support/gateway_config.h"
 #include "tests/unit/relay/dpdk/device/packet_fixture.h"
 
 namespace satrelay::satrelayd {
@@ -33,19 +34,12 @@ class WorkerTest : public dpdk::PacketTest {
     return std::make_unique<dpdk::Port>(name, config, pool());
   }
   static config::Gateway gateway(std::size_t peers = 1) {
-    config::Gateway config;
-    config.gateway.own = IpAddress::v4({192, 0, 2, 1});
-    config.gateway.address = *IpPrefix::parse("192.0.2.0/24");
-    config.links = {{.name = "sat",
-                     .send_rate = BitRate::bits_per_second(10'000'000),
-                     .receive_rate = BitRate::bits_per_second(10'000'000)}};
+    config::Gateway config = test::gateway_config(
+        {.subnet = "192.0.2.0/24", .rate = BitRate::bits_per_second(10'000'000)}, {});
     for (std::size_t i = 0; i < peers; ++i) {
-      const auto number = static_cast<std::uint8_t>(i + 2);
-      config.peers.push_back(
-          {.name = "far-" + std::to_string(i),
-           .address = IpAddress::v4({192, 0, 2, number}),
-           .prefixes = {*IpPrefix::parse("203.0." + std::to_string(i) + ".0/24")},
-           .link = "sat"});
+      config.peers.push_back(test::peer_config("far-" + std::to_string(i),
+                                               "192.0.2." + std::to_string(i + 2),
+                                               {"203.0." + std::to_string(i) + ".0/24"}));
     }
     config.limits.flows = 16;
     return config;

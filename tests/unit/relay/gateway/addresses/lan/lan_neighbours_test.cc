@@ -7,6 +7,7 @@
 
 #include "pep/wire/arp.h"
 #include "pep/wire/icmp.h"
+#include "tests/support/gateway_config.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
 
 namespace satrelay::gateway::lan_neighbours_test {
@@ -17,15 +18,9 @@ constexpr auto kHost = "203.0.113.5";
 constexpr auto kFar = "198.51.100.5";
 
 config::Gateway behind_a_router() {
-  config::Gateway config;
-  config.gateway.own = ip_of("192.0.2.2");
-  config.gateway.address = *IpPrefix::parse("192.0.2.0/29");
-  config.gateway.next_hop = ip_of("192.0.2.1");
-  config.peers = {{.name = "far",
-                   .address = ip_of("192.0.2.130"),
-                   .prefixes = {*IpPrefix::parse("198.51.100.0/24")},
-                   .link = "sat"}};
-  return config;
+  return test::gateway_config(
+      {.own = "192.0.2.2", .subnet = "192.0.2.0/29", .next_hop = "192.0.2.1"},
+      {test::peer_config("far", "192.0.2.130", {"198.51.100.0/24"})});
 }
 
 wire::EthernetHeader tagged(const MacAddress& from, const MacAddress& to) {
