@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "config/link/read_link_changes.h"
+#include "config/link/read_sat_link.h"
 #include "config/readers/read_access.h"
 #include "config/readers/read_classes.h"
 #include "config/readers/read_common.h"
@@ -77,6 +79,20 @@ std::vector<ListedKey> gateway_key_list() {
   list.add("records.", records_keys());
   list.add("records.ipfix.", ipfix_keys());
   list.add("", gateway_keys());
+  return std::move(list).list();
+}
+
+std::vector<ListedKey> link_key_list() {
+  List list;
+  list.add("ports.a.", port_keys());
+  list.add("ports.b.", port_keys());
+  for (const std::string way : {"both.", "a_to_b.", "b_to_a."}) {
+    list.add(way, direction_keys());
+    list.add(way + "gilbert_elliott.", gilbert_elliott_keys());
+  }
+  list.add("changes[].", change_keys(AnnouncedKey::kUnknown));
+  list.add("worker.", only_worker_keys());
+  list.add("", sat_link_keys());
   return std::move(list).list();
 }
 

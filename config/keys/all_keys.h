@@ -1,5 +1,5 @@
-// Every key of gateway.yaml with its path, as `satrelayd --keys` prints them and
-// docs/configuration.md describes them.
+// Every key of gateway.yaml and of link.yaml with its path, as docs/configuration.md describes
+// them. `satrelayd --keys` prints those of gateway.yaml.
 #pragma once
 
 #include <string>
@@ -25,6 +25,7 @@ struct ListedKey {
 
 // In the order of the file.
 std::vector<ListedKey> gateway_key_list();
+std::vector<ListedKey> link_key_list();
 
 // The keys with a path that begins with `under`, as a table for people.
 std::string key_table(const std::vector<ListedKey>& keys, std::string_view under);

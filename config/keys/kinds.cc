@@ -84,6 +84,13 @@ std::string share_text(double share) {
   return {buffer.data(), end};
 }
 
+Kind<double> share(std::string allowed) {
+  return {.read = [](const Value& value) { return value.share(); },
+          .show = [](const double& share) { return share_text(share); },
+          .allowed = std::move(allowed),
+          .unit = "share"};
+}
+
 Kind<std::string> text(const std::string& hint, const std::string& show_empty,
                        std::string allowed) {
   return {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -47,11 +48,27 @@ Kind<Enum> word(Enum standard) {
   };
 }
 
+// A value that may be absent, which is shown as "none".
+template <typename T>
+Kind<std::optional<T>> or_none(Kind<T> kind) {
+  return {
+      .read = [read = kind.read](const Value& value) -> std::optional<T> { return read(value); },
+      .show =
+          [show = kind.show](const std::optional<T>& value) {
+            return value ? show(*value) : std::string("none");
+          },
+      .allowed = kind.allowed,
+      .unit = kind.unit,
+  };
+}
+
 // A switch with two words.
 Kind<bool> either(std::string yes, std::string no, bool standard);
 
 // The shortest text that parses to this share.
 std::string share_text(double share);
+// 0 to 1, or a percentage.
+Kind<double> share(std::string allowed);
 
 // Any text, unchanged. `show_empty`: the text that is shown for an empty value.
 Kind<std::string> text(const std::string& hint, const std::string& show_empty, std::string allowed);

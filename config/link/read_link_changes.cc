@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "config/keys/kinds.h"
+#include "config/link/link_words.h"
 #include "config/link/trace_file.h"
 
 namespace satrelay::config {
@@ -16,13 +18,25 @@ constexpr Bounds<BitRate> kRate{BitRate::bits_per_second(1'000),
                                 BitRate::bits_per_second(100'000'000'000)};
 
 // The values of a key. Each time the change happens, the next value takes its turn.
-template <typename T, typename Read>
-std::vector<T> read_list(const Value* value, Read&& read) {
-  std::vector<T> list;
-  if (value == nullptr) return list;
-  for (const Value& item : value->items_or_single()) list.push_back(read(item));
-  if (list.empty()) value->fail("is empty; write one value, or several that take turns");
-  return list;
+template <typename T>
+Kind<std::vector<T>> in_turns(Kind<T> one) {
+  return {
+      .read =
+          [read = one.read](const Value& value) {
+            std::vector<T> list;
+            for (const Value& item : value.items_or_single()) list.push_back(read(item));
+            if (list.empty()) value.fail("is empty; write one value, or several that take turns");
+            return list;
+          },
+      .show =
+          [show = one.show](const std::vector<T>& list) {
+            std::string text;
+            for (const T& value : list) text += (text.empty() ? "" : ", ") + show(value);
+            return text.empty() ? std::string("as it was") : text;
+          },
+      .allowed = one.allowed,
+      .unit = one.unit,
+  };
 }
 
 template <typename T>
@@ -69,38 +83,59 @@ void add_steps(const LinkChange& change, LinkDirection& direction) {
   if (change.outage) direction.outages.push_back({change.at, *change.outage});
 }
 
+std::vector<Key<RepeatedChange>> change_rows(AnnouncedKey announced) {
+  using Change = RepeatedChange;
+  std::vector<Key<Change>> rows{
+      key<Change>({.name = "at",
+                   .help = "The time of the change.",
+                   .required = "write when it happens, like 10s"},
+                  &Change::at, duration(kTime)),
+      key<Change>({.name = "every", .help = "The time between repetitions.", .fallback = "once"},
+                  &Change::every, duration(kPeriod)),
+      key<Change>({.name = "until", .help = "The end of the repetitions.", .fallback = "a day"},
+                  &Change::until, duration(kTime)),
+      key<Change>({.name = "direction", .help = "The directions that change."}, &Change::ways,
+                  word(Change().ways)),
+      key<Change>({.name = "rate", .help = "The new rate."}, &Change::rates, in_turns(rate(kRate))),
+      key<Change>({.name = "delay", .help = "The new delay."}, &Change::delays,
+                  in_turns(duration(kDelay))),
+      key<Change>({.name = "loss", .help = "The new share of lost frames."}, &Change::losses,
+                  in_turns(share("a share"))),
+      key<Change>({.name = "outage", .help = "How long all frames are lost."}, &Change::outage,
+                  or_none(duration(kPeriod))),
+  };
+  if (announced == AnnouncedKey::kKnown) {
+    const auto behind =
+        std::ranges::find(rows, "delay", [](const auto& row) { return row.text.name; });
+    rows.insert(behind,
+                key_of_section<Change>({.name = "announced",
+                                        .help = "Whether the gateways are told of the new rate.",
+                                        .fallback = "no",
+                                        .allowed = "or yes"},
+                                       [](const Change&) { return std::string(); }));
+  }
+  return rows;
+}
+
 }  // namespace
 
+const Keys<RepeatedChange>& change_keys(AnnouncedKey announced) {
+  static const Keys<RepeatedChange> of_a_link(change_rows(AnnouncedKey::kUnknown));
+  static const Keys<RepeatedChange> of_a_scenario(change_rows(AnnouncedKey::kKnown));
+  return announced == AnnouncedKey::kKnown ? of_a_scenario : of_a_link;
+}
+
 ChangeEntry read_link_change(const Value& value, AnnouncedKey announced) {
-  ChangeEntry entry{.fields = announced == AnnouncedKey::kKnown
-                                  ? value.fields({"at", "every", "until", "direction", "rate",
-                                                  "announced", "delay", "loss", "outage"})
-                                  : value.fields({"at", "every", "until", "direction", "rate",
-                                                  "delay", "loss", "outage"}),
-                    .at = Duration::zero(),
-                    .rates = {},
-                    .delays = {},
-                    .losses = {},
-                    .outage = {}};
+  const Keys<RepeatedChange>& keys = change_keys(announced);
+  ChangeEntry entry{RepeatedChange(), keys.fields(value)};
   const Fields& fields = entry.fields;
-  entry.at = fields.require("at", "write when it happens, like 10s").duration(kTime);
-  if (const Value* direction = fields.find("direction")) {
-    entry.ways = direction->word<LinkWays>(
-        {{"both", LinkWays::kBoth}, {"a_to_b", LinkWays::kAToB}, {"b_to_a", LinkWays::kBToA}});
-  }
-  entry.rates =
-      read_list<BitRate>(fields.find("rate"), [](const Value& v) { return v.rate(kRate); });
-  entry.losses = read_list<double>(fields.find("loss"), [](const Value& v) { return v.share(); });
-  entry.delays =
-      read_list<Duration>(fields.find("delay"), [](const Value& v) { return v.duration(kDelay); });
-  if (const Value* length = fields.find("outage")) entry.outage = length->duration(kPeriod);
+  keys.require(fields, "at");
+  keys.read(fields, entry);
   if (entry.rates.empty() && entry.losses.empty() && entry.delays.empty() && !entry.outage) {
     value.fail("changes nothing; write rate, delay, loss or outage");
   }
-  if (const Value* period = fields.find("every")) entry.every = period->duration(kPeriod);
-  if (const Value* end = fields.find("until")) {
-    if (entry.every.is_infinite()) end->fail("has no effect without every; write how often");
-    entry.until = end->duration(kTime);
+  if (const Value* end = fields.find("until"); end != nullptr && entry.every.is_infinite()) {
+    end->fail("has no effect without every; write how often");
   }
   if (entry.outage && *entry.outage >= entry.every) {
     fields.find("outage")->fail("is not shorter than every; write a shorter one");
@@ -144,10 +179,7 @@ std::vector<LinkChange> read_link_traces(const Value& value, const std::filesyst
   return changes;
 }
 
-QueueDiscipline read_queue_discipline(const Value& value) {
-  return value.word<QueueDiscipline>(
-      {{"tail_drop", QueueDiscipline::kTailDrop}, {"priority", QueueDiscipline::kPriority}});
-}
+QueueDiscipline read_queue_discipline(const Value& value) { return value.word<QueueDiscipline>(); }
 
 void read_timed_link(const Fields& fields, const std::filesystem::path& folder,
                      LinkDirections& directions) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "config/keys/key.h"
 #include "config/link/read_sat_link.h"
 #include "config/model/link_model.h"
 #include "config/model/schema.h"
@@ -27,8 +28,7 @@ struct LinkChange {
 inline constexpr std::size_t kMostLinkChanges = 100'000;
 
 // One entry of `changes`. Each time it happens, the next value of each list takes its turn.
-struct ChangeEntry {
-  Fields fields;
+struct RepeatedChange {
   Duration at;
   LinkWays ways = LinkWays::kBoth;
   std::vector<BitRate> rates;
@@ -38,8 +38,12 @@ struct ChangeEntry {
   Duration every = Duration::infinite();
   Duration until = Duration::infinite();
 };
+struct ChangeEntry : RepeatedChange {
+  Fields fields;
+};
 // Whether an entry may have the key `announced`. The caller reads that key.
 enum class AnnouncedKey : std::uint8_t { kUnknown, kKnown };
+const Keys<RepeatedChange>& change_keys(AnnouncedKey announced);
 ChangeEntry read_link_change(const Value& value, AnnouncedKey announced);
 
 // The changes of an entry before `end`. `already`: the number of other changes, for the limit of

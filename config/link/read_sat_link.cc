@@ -2,7 +2,11 @@
 
 #include <limits>
 #include <string>
+#include <string_view>
+#include <utility>
 
+#include "config/keys/kinds.h"
+#include "config/link/link_words.h"
 #include "config/link/read_link_changes.h"
 #include "config/readers/read_common.h"
 #include "config/text/format.h"
@@ -13,6 +17,7 @@ namespace {
 
 constexpr Bounds<BitRate> kDirectionRate{BitRate::bits_per_second(1'000),
                                          BitRate::bits_per_second(100'000'000'000)};
+constexpr std::string_view kDirectionRateHint = "write a rate, like 50Mbit, or unlimited";
 constexpr Bounds<Duration> kDirectionDelay{Duration::zero(), Duration::seconds(10)};
 constexpr Bounds<ByteCount> kQueue{ByteCount(2'000), ByteCount(16ULL << 30)};
 constexpr Bounds<Duration> kQueueTime{Duration::microseconds(1), Duration::seconds(3'600)};
@@ -20,17 +25,15 @@ constexpr Bounds<ByteCount> kLinkMemory{ByteCount(1ULL << 20), ByteCount(1ULL <<
 
 // Gilbert (1960) and Elliott (1963): a Markov chain of two states, a loss probability in each.
 GilbertElliott read_gilbert_elliott(const Value& value) {
-  const Fields fields = value.fields({"good_to_bad", "bad_to_good", "loss_good", "loss_bad"});
+  const Keys<GilbertElliott>& keys = gilbert_elliott_keys();
+  const Fields fields = keys.fields(value);
   GilbertElliott model;
-  model.good_to_bad =
-      fields.require("good_to_bad", "write a probability a frame, like 0.1%").share();
-  const Value& recovery = fields.require("bad_to_good", "write a probability a frame, like 10%");
-  model.bad_to_good = recovery.share();
+  keys.require(fields, "good_to_bad");
+  const Value& recovery = keys.require(fields, "bad_to_good");
+  keys.read(fields, model);
   if (model.good_to_bad > 0 && model.bad_to_good <= 0) {
     recovery.fail("is 0, so the link would never leave its bad state; write a probability");
   }
-  if (const Value* loss = fields.find("loss_good")) model.loss_good = loss->share();
-  if (const Value* loss = fields.find("loss_bad")) model.loss_bad = loss->share();
   return model;
 }
 
@@ -56,43 +59,161 @@ ByteCount read_queue(const Value& value, BitRate rate) {
   return size;
 }
 
+Kind<BitRate> rate_or_unlimited() {
+  Kind<BitRate> kind = rate(kDirectionRate, "unlimited");
+  kind.read = [read = kind.read](const Value& value) {
+    return value.text(kDirectionRateHint) == "unlimited" ? BitRate() : read(value);
+  };
+  kind.allowed += ", or unlimited";
+  return kind;
+}
+
+// The row that needs another key of the direction, the rate, which is read before it.
+Key<LinkDirection> queue_key() {
+  return {
+      .text = {.name = "queue",
+               .help = "The queue before the link.",
+               .fallback = "100 ms at the rate and at least 64 KiB",
+               .allowed = "a size, or a time like 200ms, up to 1h"},
+      .unit = "size",
+      .read = [](const Value& value,
+                 LinkDirection& direction) { direction.queue = read_queue(value, direction.rate); },
+      .show = [](const LinkDirection& direction) { return to_text(direction.queue); }};
+}
+
 LinkDirection read_direction(const Value& value) {
-  const Fields fields = value.fields({"rate", "delay", "queue", "mtu", "loss", "gilbert_elliott",
-                                      "jitter", "reorder", "reorder_by", "duplicate", "corrupt"});
+  const Keys<LinkDirection>& keys = direction_keys();
+  const Fields fields = keys.fields(value);
   LinkDirection direction;
-  const Value& rate = fields.require("rate", "write a rate, like 50Mbit, or unlimited");
-  if (rate.text("write a rate, like 50Mbit, or unlimited") != "unlimited") {
-    direction.rate = rate.rate(kDirectionRate);
+  keys.require(fields, "rate");
+  keys.read(fields, direction);
+  const Value* const model = fields.find("gilbert_elliott");
+  if (model != nullptr && fields.find("loss") != nullptr) {
+    model->fail("contradicts loss; write one of the two");
   }
-  if (const Value* delay = fields.find("delay")) direction.delay = delay->duration(kDirectionDelay);
-  if (const Value* queue = fields.find("queue")) {
-    direction.queue = read_queue(*queue, direction.rate);
+  const Value* const by = fields.find("reorder_by");
+  if (by != nullptr && fields.find("reorder") == nullptr) {
+    by->fail("has no effect without reorder; write the share of frames to reorder, like 0.1%");
   }
-  if (const Value* mtu = fields.find("mtu")) {
-    direction.mtu = static_cast<std::uint16_t>(mtu->integer({576, 9000}));
-  }
-  if (const Value* loss = fields.find("loss")) direction.loss = loss->share();
-  if (const Value* model = fields.find("gilbert_elliott")) {
-    if (fields.find("loss") != nullptr) {
-      model->fail("contradicts loss; write one of the two");
-    }
-    direction.gilbert_elliott = read_gilbert_elliott(*model);
-  }
-  if (const Value* jitter = fields.find("jitter"))
-    direction.jitter = jitter->duration(kDirectionDelay);
-  if (const Value* reorder = fields.find("reorder")) direction.reorder = reorder->share();
-  if (const Value* by = fields.find("reorder_by")) {
-    if (fields.find("reorder") == nullptr) {
-      by->fail("has no effect without reorder; write the share of frames to reorder, like 0.1%");
-    }
-    direction.reorder_by = by->duration(kDirectionDelay);
-  }
-  if (const Value* duplicate = fields.find("duplicate")) direction.duplicate = duplicate->share();
-  if (const Value* corrupt = fields.find("corrupt")) direction.corrupt = corrupt->share();
   return direction;
 }
 
+// A part of the file that has keys of its own.
+Key<SatLink> part_of_link(std::string name, std::string help, std::string required = "") {
+  return key_of_section<SatLink>(
+      {.name = std::move(name), .help = std::move(help), .required = std::move(required)},
+      [](const SatLink&) { return std::string(); });
+}
+
+Kind<std::string> command_socket() {
+  return {.read = read_socket_path,
+          .show = [](const std::string& path) { return path.empty() ? "none" : path; },
+          .allowed = "an absolute path",
+          .unit = ""};
+}
+
 }  // namespace
+
+const Keys<GilbertElliott>& gilbert_elliott_keys() {
+  using Model = GilbertElliott;
+  static const Keys<Model> keys({
+      key<Model>({.name = "good_to_bad",
+                  .help = "The chance at each frame that the good state ends.",
+                  .required = "write a probability a frame, like 0.1%"},
+                 &Model::good_to_bad, share("a share")),
+      key<Model>({.name = "bad_to_good",
+                  .help = "The chance at each frame that the bad state ends.",
+                  .required = "write a probability a frame, like 10%"},
+                 &Model::bad_to_good, share("a share")),
+      key<Model>({.name = "loss_good", .help = "The share of frames lost in the good state."},
+                 &Model::loss_good, share("a share")),
+      key<Model>({.name = "loss_bad", .help = "The share of frames lost in the bad state."},
+                 &Model::loss_bad, share("a share")),
+  });
+  return keys;
+}
+
+const Keys<LinkDirection>& direction_keys() {
+  using Way = LinkDirection;
+  static const Keys<Way> keys({
+      key<Way>({.name = "rate",
+                .help = "The rate of the link.",
+                .required = std::string(kDirectionRateHint)},
+               &Way::rate, rate_or_unlimited()),
+      key<Way>({.name = "delay", .help = "The delay of a frame, one way."}, &Way::delay,
+               duration(kDirectionDelay)),
+      queue_key(),
+      key<Way>({.name = "mtu", .help = "The most IP bytes of a packet; longer ones are lost."},
+               &Way::mtu, whole<std::uint16_t>({576, 9000}, "", "none")),
+      key<Way>({.name = "loss", .help = "The share of frames lost, each by itself."}, &Way::loss,
+               share("a share of frames")),
+      key<Way>({.name = "gilbert_elliott",
+                .help = "Bursts of loss.",
+                .fallback = "none",
+                .allowed = "instead of loss"},
+               &Way::gilbert_elliott,
+               or_none(Kind<GilbertElliott>{.read = read_gilbert_elliott,
+                                            .show = [](const auto&) { return "bursts"; },
+                                            .allowed = "",
+                                            .unit = ""})),
+      key<Way>({.name = "jitter", .help = "The most extra delay of a frame; order is kept."},
+               &Way::jitter, duration(kDirectionDelay)),
+      key<Way>({.name = "reorder", .help = "The share of frames that come late."}, &Way::reorder,
+               share("a share of frames")),
+      key<Way>({.name = "reorder_by", .help = "How late those frames come."}, &Way::reorder_by,
+               duration(kDirectionDelay)),
+      key<Way>({.name = "duplicate", .help = "The share of frames delivered twice."},
+               &Way::duplicate, share("a share of frames")),
+      key<Way>({.name = "corrupt", .help = "The share of frames with one flipped bit."},
+               &Way::corrupt, share("a share of frames")),
+  });
+  return keys;
+}
+
+const Keys<SatLink>& sat_link_keys() {
+  const SatLink standard;
+  static const Keys<SatLink> keys({
+      part_of_link("ports", "The devices at the two ends.",
+                   "write {a: {interface: ...}, b: {interface: ...}}"),
+      part_of_link("a_to_b", "The direction from port a to port b."),
+      part_of_link("b_to_a", "The direction from port b to port a."),
+      part_of_link("both", "Both directions."),
+      key_of_section<SatLink>(
+          {.name = "discipline",
+           .help = "The packet that a full queue drops.",
+           .allowed = word(standard.a_to_b.discipline).allowed},
+          [](const SatLink& link) { return std::string(word_of(link.a_to_b.discipline)); }),
+      key_of_section<SatLink>({.name = "traces",
+                               .help = "Traces that were recorded elsewhere.",
+                               .fallback = "none",
+                               .allowed = "{a_to_b: {loss: FILE, delay: FILE}}, or both, b_to_a"},
+                              [](const SatLink&) { return std::string(); }),
+      key_of_section<SatLink>({.name = "changes",
+                               .help = "Changes of the link over time.",
+                               .fallback = "none",
+                               .allowed = "a list"},
+                              [](const SatLink&) { return std::string(); }),
+      key<SatLink>({.name = "overhead",
+                    .help = "Bytes that each packet costs on the link beyond its IP bytes."},
+                   &SatLink::overhead, overhead()),
+      key<SatLink>({.name = "memory", .help = "Memory for frames in flight."}, &SatLink::memory,
+                   size(kLinkMemory, "from rates and delays")),
+      key<SatLink>({.name = "seed",
+                    .help = "The same seed gives the same faults.",
+                    .allowed = "a whole number"},
+                   &SatLink::seed,
+                   whole<std::uint64_t>({0, std::numeric_limits<std::uint64_t>::max()})),
+      part_of_link("worker", "The thread that carries traffic."),
+      key<SatLink>({.name = "control_socket", .help = "The socket of commands."},
+                   &SatLink::control_socket, command_socket()),
+      key<SatLink>({.name = "stats_socket_prefix",
+                    .help = "The name of the link on this machine, in the path of its sockets."},
+                   &SatLink::stats_socket_prefix, stats_socket_prefix()),
+      key<SatLink>({.name = "log", .help = "Lines of this level and worse are written."},
+                   &SatLink::log_level, word(standard.log_level)),
+  });
+  return keys;
+}
 
 LinkDirections read_directions(const Value& document, const Fields& fields) {
   const Value* both = fields.find("both");
@@ -112,31 +233,18 @@ LinkDirections read_directions(const Value& document, const Fields& fields) {
 }
 
 SatLink read_sat_link(const Value& document, const std::filesystem::path& folder) {
-  const Fields fields = document.fields({"ports", "a_to_b", "b_to_a", "both", "discipline",
-                                         "traces", "changes", "overhead", "memory", "seed",
-                                         "worker", "control_socket", "stats_socket_prefix", "log"});
+  const Keys<SatLink>& keys = sat_link_keys();
+  const Fields fields = keys.fields(document);
   SatLink config;
-  const Fields ports = fields.require("ports", "write {a: {interface: ...}, b: {interface: ...}}")
-                           .fields({"a", "b"});
+  const Fields ports = keys.require(fields, "ports").fields({"a", "b"});
   config.a = read_port(ports.require("a", "name the device of one side"));
   config.b = read_port(ports.require("b", "name the device of the other side"));
   LinkDirections directions = read_directions(document, fields);
   read_timed_link(fields, folder, directions);
   config.a_to_b = directions.a_to_b;
   config.b_to_a = directions.b_to_a;
-  if (const Value* bytes = fields.find("overhead")) config.overhead = overhead().read(*bytes);
-  if (const Value* memory = fields.find("memory")) config.memory = memory->size(kLinkMemory);
-  if (const Value* seed = fields.find("seed")) {
-    config.seed = seed->integer({0, std::numeric_limits<std::uint64_t>::max()});
-  }
   if (const Value* worker = fields.find("worker")) config.worker = read_worker(*worker);
-  if (const Value* socket = fields.find("control_socket")) {
-    config.control_socket = read_socket_path(*socket);
-  }
-  if (const Value* prefix = fields.find("stats_socket_prefix")) {
-    config.stats_socket_prefix = stats_socket_prefix().read(*prefix);
-  }
-  if (const Value* log = fields.find("log")) config.log_level = log->word<LogLevel>();
+  keys.read(fields, config);
   return config;
 }
 

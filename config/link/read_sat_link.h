@@ -3,11 +3,16 @@
 
 #include <filesystem>
 
+#include "config/keys/key.h"
 #include "config/model/link_model.h"
 #include "config/model/schema.h"
 #include "config/readers/document.h"
 
 namespace satrelay::config {
+
+const Keys<SatLink>& sat_link_keys();
+const Keys<LinkDirection>& direction_keys();
+const Keys<GilbertElliott>& gilbert_elliott_keys();
 
 // The values of link.yaml, with every default filled in. Throws ConfigError. validation.h finds
 // most contradictions between the parts of the file. `folder`: the folder of the trace files.

@@ -204,7 +204,28 @@ void read_cpus(const Fields& fields, Worker& worker) {
   }
 }
 
+Key<Worker> polling_key() {
+  return key<Worker>({.name = "polling", .help = "Whether a worker sleeps when it is idle."},
+                     &Worker::polling, word(Worker().polling));
+}
+
+Key<Worker> cpu_key() {
+  return key_of_section<Worker>({.name = "cpu",
+                                 .help = "The core that the worker is pinned to.",
+                                 .fallback = "none",
+                                 .allowed = "0 to 1023"},
+                                [](const Worker& worker) {
+                                  return worker.cpus.size() == 1 ? std::to_string(worker.cpus[0])
+                                                                 : std::string("none");
+                                });
+}
+
 }  // namespace
+
+const Keys<Worker>& only_worker_keys() {
+  static const Keys<Worker> keys({polling_key(), cpu_key()});
+  return keys;
+}
 
 const Keys<Worker>& worker_keys() {
   static const Keys<Worker> keys({
@@ -213,16 +234,8 @@ const Keys<Worker>& worker_keys() {
                               .fallback = "1",
                               .allowed = "2, 4, 8 or 16"},
                              [](const Worker& worker) { return std::to_string(worker.count); }),
-      key<Worker>({.name = "polling", .help = "Whether a worker sleeps when it is idle."},
-                  &Worker::polling, word(Worker().polling)),
-      key_of_section<Worker>({.name = "cpu",
-                              .help = "The core that the worker is pinned to.",
-                              .fallback = "none",
-                              .allowed = "0 to 1023"},
-                             [](const Worker& worker) {
-                               return worker.cpus.size() == 1 ? std::to_string(worker.cpus[0])
-                                                              : std::string("none");
-                             }),
+      polling_key(),
+      cpu_key(),
       key_of_section<Worker>({.name = "cpus",
                               .help = "The cores that the workers are pinned to, one for each.",
                               .fallback = "none",
@@ -239,12 +252,13 @@ const Keys<Worker>& worker_keys() {
 }
 
 Worker read_worker(const Value& value, unsigned most) {
-  const Fields fields = most > 1 ? worker_keys().fields(value) : value.fields({"polling", "cpu"});
+  const Keys<Worker>& keys = most > 1 ? worker_keys() : only_worker_keys();
+  const Fields fields = keys.fields(value);
   Worker worker;
   if (most > 1) {
     if (const Value* count = fields.find("count")) worker.count = read_count(*count, most);
   }
-  worker_keys().read(fields, worker);
+  keys.read(fields, worker);
   if (most > 1) {
     read_cpus(fields, worker);
   } else if (const Value* cpu = fields.find("cpu")) {

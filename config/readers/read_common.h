@@ -11,8 +11,9 @@
 namespace satrelay::config {
 
 const Keys<Port>& port_keys();
-// For a program that may have several workers.
+// For a program that may have several workers, and for a program with one.
 const Keys<Worker>& worker_keys();
+const Keys<Worker>& only_worker_keys();
 
 Port read_port(const Value& value);
 // `most`: the most workers that the program may have. 1: `count` and `cpus` are not allowed.
