@@ -204,6 +204,15 @@ void read_cpus(const Fields& fields, Worker& worker) {
   }
 }
 
+// "2, 4, 8 or 16": the powers of two from `least` on.
+std::string worker_counts(unsigned least) {
+  std::vector<std::string> counts;
+  for (unsigned count = least; count <= kMostWorkers; count *= 2) {
+    counts.push_back(std::to_string(count));
+  }
+  return alternatives(counts, "");
+}
+
 Key<Worker> polling_key() {
   return key<Worker>({.name = "polling", .help = "Whether a worker sleeps when it is idle."},
                      &Worker::polling, word(Worker().polling));
@@ -232,7 +241,7 @@ const Keys<Worker>& worker_keys() {
       key_of_section<Worker>({.name = "count",
                               .help = "Threads that carry traffic.",
                               .fallback = "1",
-                              .allowed = "2, 4, 8 or 16"},
+                              .allowed = worker_counts(2)},
                              [](const Worker& worker) { return std::to_string(worker.count); }),
       polling_key(),
       cpu_key(),
@@ -273,7 +282,7 @@ Kind<unsigned> workers() {
               [](const unsigned& count) {
                 return count == 0 ? "as many as this gateway has" : std::to_string(count);
               },
-          .allowed = "1, 2, 4, 8 or 16",
+          .allowed = worker_counts(1),
           .unit = ""};
 }
 

@@ -1,9 +1,12 @@
 // Builds a gateway from its configuration.
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <stdexcept>
 
+#include "pep/stp/connection/turns.h"
 #include "relay/gateway/gateway_impl.h"
+#include "relay/gateway/steering/lane_ports.h"
 
 namespace satrelay::gateway {
 namespace {
@@ -16,6 +19,12 @@ constexpr std::uint16_t kLeastMtuV4 = 576, kLeastMtuV6 = 1280;
 // Streams at a time that are messages and not flows (control_messages.h): messages to the peer, and
 // its lists.
 constexpr std::uint32_t kMessageStreams = Messages::kMost + 4;
+
+// A lane to a peer belongs to a worker, so no gateway has more lanes to a peer than workers. These
+// have room for so many:
+static_assert(config::kMostWorkers <= stp::Turns::kLanes);
+static_assert(config::kMostWorkers <= std::numeric_limits<decltype(LaneAddress::number)>::max());
+static_assert(2 * config::kMostWorkers <= kLanePortBlock, "two source ports for each lane");
 
 void check(const config::Gateway& config, Share share) {
   const auto is_count = [](unsigned count) {

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 namespace satrelay::stp {
 
 Turns::Turns(std::size_t peers, const Pace& pace)
-    : pace_(pace), peers_(peers), line_(peers), earned_(Instant() - pace.interval * pace.at_once) {}
+    : pace_(pace), peers_(peers), line_(peers), earned_(Instant() - pace.interval * pace.at_once) {
+  static_assert(kLanes <= std::numeric_limits<Lanes>::digits, "a bit for each lane");
+}
 
 bool Turns::take(const Who& who, Instant now) {
   serve(now);
