@@ -66,17 +66,37 @@ _satrelayctl_candidates() {
       ;;
   esac
 }
+
+# The same for satrelayd. A line of a key is "PATH: VALUES", and its help is indented.
+_satrelayd_keys() {
+  "$1" --keys 2>/dev/null | sed -n "s/^\([^ ]*\): .*/$2\1/p"
+}
+_satrelayd_candidates() {
+  local program=$1 before=''
+  shift
+  while [ $# -gt 1 ]; do
+    before=$1
+    shift
+  done
+  case "$before $1" in
+    *' --keys='*) _satrelayd_keys "$program" --keys= ;;
+    '--keys '*) _satrelayd_keys "$program" '' ;;
+    *' --config='* | '--config '* | '-c '*) echo '<files>' ;;
+    *) printf '%s\n' --config --check --keys --version --help ;;
+  esac
+}
 )SH";
 
 constexpr std::string_view kBash = R"SH(
-_satrelayctl() {
+# $1: the function that prints the candidates.
+_satrelay_complete() {
   local line=${COMP_LINE:0:COMP_POINT} words current candidates word
   COMPREPLY=()
   # Not COMP_WORDS, which bash divides at each '='.
   read -ra words <<<"$line"
   if [[ $line == *[[:space:]] ]]; then words+=(''); fi
   current=${words[-1]}
-  candidates=$(_satrelayctl_candidates "${words[@]}")
+  candidates=$("$1" "${words[@]}")
   if [[ $candidates == '<files>' ]]; then
     compopt -o filenames 2>/dev/null
     mapfile -t COMPREPLY < <(compgen -f -- "${current#--*=}")
@@ -90,14 +110,17 @@ _satrelayctl() {
     COMPREPLY=("${COMPREPLY[@]#"${current%=*}="}")
   fi
 }
+_satrelayctl() { _satrelay_complete _satrelayctl_candidates; }
+_satrelayd() { _satrelay_complete _satrelayd_candidates; }
 complete -F _satrelayctl satrelayctl
+complete -F _satrelayd satrelayd
 )SH";
 
 constexpr std::string_view kZsh = R"SH(
 _satrelayctl() {
   local -a found
   local candidates
-  candidates=$(_satrelayctl_candidates "${(@)words[1,CURRENT-1]}" "$PREFIX")
+  candidates=$("_${service}_candidates" "${(@)words[1,CURRENT-1]}" "$PREFIX")
   if [[ $candidates == '<files>' ]]; then
     compset -P '--*='
     _files
@@ -111,7 +134,7 @@ _satrelayctl() {
 if [[ $funcstack[1] == _satrelayctl ]]; then
   _satrelayctl "$@"
 else
-  compdef _satrelayctl satrelayctl
+  compdef _satrelayctl satrelayctl satrelayd
 fi
 )SH";
 
@@ -216,8 +239,8 @@ Candidates candidates_of(const ops::ControlArgument& argument) {
 
 std::string completion_script(const CLI::App& app, const CandidatesOf& candidates, Shell shell) {
   const bool is_zsh = shell == Shell::kZsh;
-  std::string text = is_zsh ? "#compdef satrelayctl\n" : "";
-  text += "# Completion of satrelayctl, as `satrelayctl completion ";
+  std::string text = is_zsh ? "#compdef satrelayctl satrelayd\n" : "";
+  text += "# Completion of satrelayctl and satrelayd, as `satrelayctl completion ";
   text += kShellWords[static_cast<std::size_t>(shell)];
   text +=
       "` prints it.\n\n# Prints what may follow a command ($1): its options, the value of an "

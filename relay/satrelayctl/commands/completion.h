@@ -1,5 +1,6 @@
 // Completion of satrelayctl's words in a shell. The script is made from the commands and options by
-// which the program itself parses.
+// which the program itself parses. It also completes satrelayd, which it asks for the keys of
+// gateway.yaml.
 #pragma once
 
 #include <CLI/CLI.hpp>

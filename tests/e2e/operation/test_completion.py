@@ -1,4 +1,4 @@
-"""A real bash and a real zsh complete the words of satrelayctl, on a terminal."""
+"""A real bash and a real zsh complete the words of satrelayctl and satrelayd, on a terminal."""
 
 import contextlib
 import json
@@ -76,7 +76,10 @@ class Terminal:
             stderr=inner,
             cwd=folder,
             env={
-                "PATH": os.path.dirname(programs().satrelayctl) + ":/usr/bin:/bin",
+                "PATH": ":".join(
+                    [*(os.path.dirname(each) for each in (programs().satrelayctl, programs().satrelayd)),
+                     "/usr/bin", "/bin"]
+                ),
                 "TERM": "dumb",
                 "HOME": folder,
                 "PS1": "> ",
@@ -161,6 +164,15 @@ def judge(terminal: Terminal, program: str) -> None:
     offers(f"{program} class ", {"voice"})
     # Files.
     offers("satrelayctl capture --write capt", {"captures/"})
+    # satrelayd: its options, files, and the keys of gateway.yaml, which it lists itself.
+    offers("satrelayd --c", {"--config", "--check"}, {"--keys"})
+    offers("satrelayd --config capt", {"captures/"})
+    offers("satrelayd --keys stp.f", {"stp.fec", "stp.feedback.mode"}, {"stp.port"})
+    offers("satrelayd --keys links.NAME.s", {"links.NAME.send_rate"})
+    # zsh shows and inserts brackets as it reads them.
+    rules = "rules[]" if terminal.shell == "bash" else "rules\\[\\]"
+    offers(f"satrelayd --keys {rules}.m", {f"{rules}.match.port", f"{rules}.mptcp"}, {f"{rules}.name"})
+    offers("satrelayd --keys=stp.po", {"--keys=stp.port"})
 
 
 @pytest.mark.parametrize("shell", SHELLS)

@@ -49,8 +49,8 @@ TEST(CompletionScript, HasWhatTheProgramParses) {
     EXPECT_FALSE(has(script, "'look --all'")) << "a flag takes no value: " << script;
     EXPECT_FALSE(has(script, "'hidden")) << script;
   }
-  EXPECT_TRUE(
-      completion_script(app, candidates, Shell::kZsh).starts_with("#compdef satrelayctl\n"));
+  EXPECT_TRUE(completion_script(app, candidates, Shell::kZsh)
+                  .starts_with("#compdef satrelayctl satrelayd\n"));
 }
 
 TEST(NamesIn, AreWordsOfAShell) {
