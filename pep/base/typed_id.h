@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -30,11 +29,35 @@ class TypedId {
   std::uint32_t number_ = 0;
 };
 
-// The ids [first, end), in ascending order.
+// The ids [first, end), in ascending order. Clang 14 does not parse the views of libstdc++ 12.
 template <typename Id>
-constexpr auto id_range(Id first, Id end) {
-  return std::views::iota(first.index(), end.index()) |
-         std::views::transform([](std::size_t index) { return Id(index); });
+class IdRange {
+ public:
+  constexpr IdRange(Id first, Id end) : first_(first), end_(end) {}
+
+  class Iterator {
+   public:
+    constexpr explicit Iterator(Id id) : id_(id) {}
+    constexpr Id operator*() const { return id_; }
+    constexpr Iterator& operator++() {
+      id_ = id_.next();
+      return *this;
+    }
+    friend constexpr bool operator==(const Iterator&, const Iterator&) = default;
+
+   private:
+    Id id_;
+  };
+  constexpr Iterator begin() const { return Iterator(first_); }
+  constexpr Iterator end() const { return Iterator(end_); }
+
+ private:
+  Id first_, end_;
+};
+
+template <typename Id>
+constexpr IdRange<Id> id_range(Id first, Id end) {
+  return {first, end};
 }
 
 // A vector with one item for each id from the first on.

@@ -71,7 +71,8 @@ EXCEPTIONS = {
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 TEXT = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'')
 HEAD = re.compile(r"\b(class|struct)\s+(?:\[\[\w+\]\]\s+)?((?:\w+::)*\w+)\s*(?:final\s*)?(?::[^;{}]*)?\{")
-CONSTANT = re.compile(r"^(static\s+)?(inline\s+)?(static\s+)?constexpr\b|^(constinit\s+|inline\s+)+static|^static\s+const")
+CONSTANT = re.compile(r"^(static\s+)?(inline\s+)?(static\s+)?constexpr\b|"
+                      r"^(constinit\s+|inline\s+)+static|^static\s+const")
 
 
 def matching(text, at):

@@ -129,6 +129,10 @@ struct Stream {
   std::unique_ptr<StreamHot> hot_;
 };
 
+// Destroys `stream`, and reads another into its place. That one has its turns in lists and
+// schedule.
+void read_into_place(Stream& stream, Arena& arena, Image& image);
+
 template <ListHook<Stream> StreamPlaces::*Hook>
 struct HotHook {
   static const ListHook<Stream>* find(const Stream& stream) { return &(stream.hot().places.*Hook); }

@@ -132,13 +132,6 @@ class Streams {
   };
   [[nodiscard]] std::size_t run_linger(const PathSince& path, Instant now);
 
-  // --- the image of a stream (pep/base/image)
-  // Writes the stream, which holds no blocks of the arena afterwards. Only read_image() may follow.
-  static void write_image(Stream& stream, Image& image) { stream.image(image); }
-  // Destroys the stream, and reads another into its slot. That stream has its places in the lists
-  // and in the schedule.
-  void read_image(Stream& stream, Image& image);
-
   // --- events
   void notify(Stream& stream, bool Stream::Pending::*event);
   bool has_events() const { return !events_.empty(); }

@@ -126,11 +126,11 @@ TEST_F(StreamsTest, AStreamGoesOnFromItsImage) {
 
   std::vector<std::byte> octets;
   Image written = Image::writer(octets, now_);
-  Streams::write_image(stream, written);
+  stream.image(written);
   EXPECT_EQ(arena_.used_blocks(), used);
   now_ += Duration::seconds(5);
   Image image = Image::reader(octets, now_);
-  streams_->read_image(stream, image);
+  read_into_place(stream, arena_, image);
   ASSERT_TRUE(image.complete());
 
   EXPECT_EQ(streams_->visible(id), &stream);
