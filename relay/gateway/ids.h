@@ -1,5 +1,6 @@
-// What a gateway numbers. A number keeps its meaning as long as the gateway lives: peers and links
-// are those of the configuration, in its order, and only a start reads another list of them.
+// The numbers of a gateway's parts. A number keeps its meaning as long as the gateway lives: peers
+// and links are those of the configuration, in its order, and only a start reads another list of
+// them.
 #pragma once
 
 #include "pep/base/typed_id.h"

@@ -11,7 +11,7 @@ import sys
 import repository
 
 MAX_LINES = 600
-# Of the source files directly in a folder.
+# The most source files directly in a folder.
 MAX_FILES = 30
 SOURCE_ENDINGS = (".cc", ".h", ".py", ".sh", ".js", ".mjs", ".css", ".html")
 

@@ -38,8 +38,8 @@ class HelloTurns {
   // The session is closed, and reads no HELLO any more.
   void stop_reading();
 
-  // What a HELLO depends on. A HELLO that answers the peer's, or goes to a peer that is alive, does
-  // not wait behind HELLOs that perhaps no peer receives.
+  // The conditions for a HELLO. A HELLO that answers the peer's, or goes to a peer that is alive,
+  // does not wait behind HELLOs that perhaps no peer receives.
   struct Peer {
     const Handshake& handshake;
     bool is_alive = false;

@@ -1,5 +1,5 @@
-// What loss recovery knows of bytes in flight, beyond their positions: when each segment was sent,
-// the tail loss probe, and where recovery ends. An idle sender frees this part
+// The state of loss recovery about bytes in flight, beyond their positions: when each segment was
+// sent, the tail loss probe, and where recovery ends. An idle sender frees this part
 // (LossRecovery::trim()), and later begins anew with the RTT that it knows.
 #pragma once
 

@@ -73,7 +73,7 @@ class LossRecovery {
   void on_tail_probe_sent(bool retransmission, Environment& around);
 
   // --- input ---
-  // What an ACK has shown. Each flag is one signal of congestion, in the order of time.
+  // The findings of one ACK. Each flag is one signal of congestion, in the order of time.
   struct Finding {
     std::uint64_t fresh = 0;     // bytes reported for the first time
     Duration rtt;                // zero: no sample

@@ -21,7 +21,7 @@
 
 namespace satrelay::dpdk {
 
-// What is known of a device from when it was opened.
+// The properties that a device has from its opening on.
 struct DeviceFacts {
   bool sums_tcp = false;  // it completes TCP checksums of frames that it sends
   // Without a link it would send its queue later, when the frames are of no use any more.

@@ -17,7 +17,7 @@ class OpenedInterface {
 
   unsigned index() const { return index_; }
   MacAddress mac() const { return mac_; }  // when it was opened
-  // What the operator can do about it, a sentence each.
+  // The cures that an operator can try, a sentence each.
   const std::vector<std::string>& notices() const { return notices_; }
   // The state of the interface. `is_ours`: the device still has it. `objections`: why the device
   // cannot use another interface that has its name.

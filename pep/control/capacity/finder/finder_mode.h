@@ -1,6 +1,6 @@
 // A mode of CapacityFinder: a part of its search, with the state that only this part needs. A mode
 // begins when it is constructed, with the sample that made the finder change to it, and ends when
-// the finder changes to another mode. What outlives a mode is in the LinkModel.
+// the finder changes to another mode. The LinkModel has the state that outlives a mode.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the parts of a sender get from their endpoint, for tests of one part alone.
+// The environment that the parts of a sender get from their endpoint, for tests of one part alone.
 #pragma once
 
 #include <memory>
