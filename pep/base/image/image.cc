@@ -5,10 +5,10 @@
 namespace satrelay {
 
 std::uint64_t Image::number(std::uint64_t value, std::size_t size) {
-  constexpr unsigned bits_of_an_octet = 8;
+  constexpr unsigned kBitsOfAnOctet = 8;
   if (!reads()) {
     for (std::size_t i = 0; i < size; ++i) {
-      to_->push_back(static_cast<std::byte>(value >> (bits_of_an_octet * i)));
+      to_->push_back(static_cast<std::byte>(value >> (kBitsOfAnOctet * i)));
     }
     return value;
   }
@@ -16,7 +16,7 @@ std::uint64_t Image::number(std::uint64_t value, std::size_t size) {
   if (failed_) return 0;
   std::uint64_t read = 0;
   for (std::size_t i = 0; i < size; ++i) {
-    read |= std::to_integer<std::uint64_t>(from_[i]) << (bits_of_an_octet * i);
+    read |= std::to_integer<std::uint64_t>(from_[i]) << (kBitsOfAnOctet * i);
   }
   from_ = from_.subspan(size);
   return read;

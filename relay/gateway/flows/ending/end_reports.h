@@ -26,7 +26,7 @@ class EndReports {
   // The flow is about to be forgotten.
   void handle_end(const Flow& f, Instant now);
   // The far gateway's report. It comes before or after this gateway's flow has ended.
-  void handle_report(LaneId lane, const LanReport& report);
+  void handle_report(LaneId id, const LanReport& report);
   void handle_timeout(Instant now) { ends_.handle_timeout(now); }
   Instant next_timeout() const { return ends_.next_timeout(); }
   void shut_down() { ends_.shut_down(); }

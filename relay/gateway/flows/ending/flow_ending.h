@@ -23,7 +23,7 @@ class FlowEnding {
       : parts_(parts), resets_(resets), late_(late), reports_(reports) {}
 
   // Notes why the flow ends. No effect if that is known already.
-  void count(Flow& f, Counter reason);
+  void count(Flow& f, Counter counter);
 
   // --- the gateway ends a flow -----------------------------------------------------------------
   // Resets both directions.

@@ -50,7 +50,7 @@ class FlowOpening {
   void accept(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
               std::optional<std::uint32_t> cookie, LaneId lane, const RulePtr& chosen, Instant now);
   // The peer has opened a stream for a flow.
-  void handle_opened(LaneId lane, stp::StreamId stream, Instant now);
+  void handle_opened(LaneId id, stp::StreamId stream, Instant now);
   // How the endpoint of a flow with this key would be set up now. The window that it offers is at
   // least the flow's own reserve: with a window of zero the host would send nothing that brings its
   // SYN cookie back.
