@@ -8,7 +8,7 @@
 
 #include "pep/base/containers/reassembler.h"
 #include "pep/base/recent_count.h"
-#include "pep/stp/streams/drain_prediction.h"
+#include "pep/stp/streams/credit/drain_prediction.h"
 
 namespace satrelay::stp {
 

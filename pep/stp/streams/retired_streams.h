@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "pep/base/work_count.h"
-#include "pep/stp/streams/stream_schedule.h"
+#include "pep/stp/streams/schedule/stream_schedule.h"
 #include "pep/stp/streams/stream_table.h"
 
 namespace satrelay::stp {

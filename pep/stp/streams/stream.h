@@ -17,7 +17,7 @@
 #include "pep/base/containers/intrusive_list.h"
 #include "pep/schedule/class_set.h"
 #include "pep/stp/streams/confirmation.h"
-#include "pep/stp/streams/lane_share.h"
+#include "pep/stp/streams/credit/lane_share.h"
 #include "pep/stp/streams/receive_half.h"
 #include "pep/stp/streams/send_half.h"
 #include "pep/stp/streams/stream_hot.h"

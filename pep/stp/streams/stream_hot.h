@@ -8,7 +8,7 @@
 #include "pep/base/containers/intrusive_list.h"
 #include "pep/base/image/image.h"
 #include "pep/base/time.h"
-#include "pep/stp/streams/round.h"
+#include "pep/stp/streams/schedule/round.h"
 #include "pep/stp/types.h"
 
 namespace satrelay::stp {

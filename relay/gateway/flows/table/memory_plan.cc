@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "pep/stp/streams/lane_share.h"
+#include "pep/stp/streams/credit/lane_share.h"
 #include "relay/gateway/steering/lane_addresses.h"
 
 namespace satrelay::gateway {

@@ -1,7 +1,7 @@
 // A stream goes on whatever the other streams hold: the lane's credit, or the arena.
 #include <gtest/gtest.h>
 
-#include "pep/stp/streams/lane_share.h"
+#include "pep/stp/streams/credit/lane_share.h"
 #include "tests/unit/pep/stp/application.h"
 
 namespace satrelay::stp::test::standstill_test {

@@ -1,5 +1,5 @@
 // The credit of new streams, while their readers are not known yet.
-#include "pep/stp/streams/start_credit.h"
+#include "pep/stp/streams/credit/start_credit.h"
 
 #include <gtest/gtest.h>
 

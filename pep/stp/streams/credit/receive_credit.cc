@@ -1,8 +1,8 @@
-#include "pep/stp/streams/receive_credit.h"
+#include "pep/stp/streams/credit/receive_credit.h"
 
 #include <algorithm>
 
-#include "pep/stp/streams/lane_share.h"
+#include "pep/stp/streams/credit/lane_share.h"
 
 namespace satrelay::stp {
 namespace {

@@ -1,4 +1,4 @@
-#include "pep/stp/streams/stream_schedule.h"
+#include "pep/stp/streams/schedule/stream_schedule.h"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // Bytes that wait for readers that do not read.
-#include "pep/stp/streams/parked_bytes.h"
+#include "pep/stp/streams/credit/parked_bytes.h"
 
 #include <gtest/gtest.h>
 

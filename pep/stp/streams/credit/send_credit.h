@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "pep/stp/streams/lane_credit.h"
-#include "pep/stp/streams/lane_share.h"
-#include "pep/stp/streams/start_credit.h"
+#include "pep/stp/streams/credit/lane_credit.h"
+#include "pep/stp/streams/credit/lane_share.h"
+#include "pep/stp/streams/credit/start_credit.h"
 #include "pep/stp/streams/stream.h"
 
 namespace satrelay::stp {

@@ -1,5 +1,5 @@
 // How much the peer lets us send, on the lane and on a stream.
-#include "pep/stp/streams/send_credit.h"
+#include "pep/stp/streams/credit/send_credit.h"
 
 #include <gtest/gtest.h>
 

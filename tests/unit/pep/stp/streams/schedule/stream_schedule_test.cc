@@ -1,6 +1,6 @@
 // The order of streams: turns of hosts and of their streams, young streams before older ones, and
 // lost bytes within their share.
-#include "pep/stp/streams/stream_schedule.h"
+#include "pep/stp/streams/schedule/stream_schedule.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 // How much the peer may send follows from how much the readers take.
-#include "pep/stp/streams/receive_credit.h"
+#include "pep/stp/streams/credit/receive_credit.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "pep/stp/streams/lane_share.h"
+#include "pep/stp/streams/credit/lane_share.h"
 
 namespace satrelay::stp::receive_credit_test {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "pep/base/arena.h"
 #include "pep/base/time.h"
-#include "pep/stp/streams/lane_credit.h"
-#include "pep/stp/streams/parked_bytes.h"
-#include "pep/stp/streams/start_credit.h"
+#include "pep/stp/streams/credit/lane_credit.h"
+#include "pep/stp/streams/credit/parked_bytes.h"
+#include "pep/stp/streams/credit/start_credit.h"
 #include "pep/stp/streams/stream.h"
 
 namespace satrelay::stp {

@@ -1,4 +1,4 @@
-#include "pep/stp/streams/drain_prediction.h"
+#include "pep/stp/streams/credit/drain_prediction.h"
 
 #include <gtest/gtest.h>
 

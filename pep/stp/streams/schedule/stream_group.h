@@ -5,7 +5,7 @@
 
 #include "pep/base/containers/intrusive_list.h"
 #include "pep/schedule/host_share.h"
-#include "pep/stp/streams/round.h"
+#include "pep/stp/streams/schedule/round.h"
 #include "pep/stp/streams/stream.h"
 
 namespace satrelay::stp {

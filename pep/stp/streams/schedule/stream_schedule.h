@@ -25,8 +25,8 @@
 #include "pep/base/units.h"
 #include "pep/base/work_count.h"
 #include "pep/schedule/capped_share.h"
+#include "pep/stp/streams/schedule/stream_group.h"
 #include "pep/stp/streams/stream.h"
-#include "pep/stp/streams/stream_group.h"
 
 namespace satrelay::stp {
 
