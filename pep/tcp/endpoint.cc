@@ -361,4 +361,19 @@ std::optional<TimeWait> Endpoint::time_wait() const {
   return numbers();
 }
 
+void Endpoint::image(Image& image) {
+  image(around_, sender_, receiver_, last_ack_sent_, syn_sent_at_, keep_alives_, stray_answers_,
+        timestamps_, send_space_, receive_space_, reset_, challenges_, negotiation_, offer_,
+        keep_alive_, ecn_, state_, reason_, acceptance_, syn_retries_, question_, trace_size_,
+        trace_);
+  opened_actively_ = image.same(opened_actively_);
+  syn_owed_ = image.same(syn_owed_);
+  path_error_heard_ = image.same(path_error_heard_);
+  syn_held_ = image.same(syn_held_);
+  last_ack_is_ours_ = image.same(last_ack_is_ours_);
+  peer_scales_windows_ = image.same(peer_scales_windows_);
+  leaves_questions_ = image.same(leaves_questions_);
+  if (trace_size_ > kTraceSize) image.fail();
+}
+
 }  // namespace satrelay::tcp

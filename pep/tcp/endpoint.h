@@ -18,6 +18,7 @@
 #include "pep/base/arena.h"
 #include "pep/base/bytes.h"
 #include "pep/base/containers/reassembler.h"
+#include "pep/base/image/image.h"
 #include "pep/base/time.h"
 #include "pep/tcp/challenge_limit.h"
 #include "pep/tcp/environment.h"
@@ -248,6 +249,9 @@ class Endpoint {
   // The states visited, oldest first, for messages and tests.
   std::span<const State> trace() const { return std::span(trace_).first(trace_size_); }
 
+  // An endpoint that is read is new, with the same Common, and its stored bytes are in the arena.
+  void image(Image& image);
+
  private:
   // The positions that a segment occupies in the peer's stream.
   struct Placement {
@@ -328,6 +332,7 @@ class Endpoint {
     std::uint32_t acknowledgment = 0;
     std::uint8_t flags = 0;
     explicit operator bool() const { return flags != 0; }
+    void image(Image& image) { image(sequence, acknowledgment, flags); }
   };
 
   static Environment environment(const Config& config, Arena& arena, Shared shared);

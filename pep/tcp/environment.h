@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "pep/base/arena.h"
+#include "pep/base/image/image.h"
 #include "pep/tcp/counters.h"
 #include "pep/tcp/timers.h"
 #include "pep/tcp/types.h"
@@ -30,6 +31,8 @@ struct Environment {
   const Profile& profile() const { return common->profile; }
   Counters& counters() const { return common->counters; }
   Arena& arena() const { return common->arena; }
+
+  void image(Image& image) { image(timers, mss, reserve_blocks); }
 };
 
 }  // namespace satrelay::tcp

@@ -23,6 +23,7 @@ LEFT_OUT = {
     "pep/base/arena_pool.h:ArenaPool": {"parts": BUILT, "promised": BUILT, "kept_blocks_of_reserves": BUILT},
     "pep/base/containers/reassembler.h:Reassembler": {"bytes_a_piece_": BUILT},
     "pep/stp/streams/stream_hot.h:StreamHot": {"places": "belong to the lists and the schedule of Streams"},
+    "pep/tcp/environment.h:Environment": {"common": SHARED},
 }
 
 

@@ -85,12 +85,13 @@ Scenario random_scenario(std::uint64_t seed) {
 }
 
 Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
-    : scenario_(scenario), random_(seed), scratch_(1 << 17) {
+    : scenario_(scenario), random_(seed), rewriting_(seed), scratch_(1 << 17) {
   for (int i = 0; i < 2; ++i) {
     Host& host = hosts_[i];
     host.memory.resize(scenario.block_size[i] * scenario.blocks[i]);
     host.arena = std::make_unique<Arena>(host.memory, scenario.block_size[i]);
-    host.endpoint = std::make_unique<Endpoint>(scenario.config[i], *host.arena);
+    host.endpoint = std::make_unique<Endpoint>(scenario.config[i], *host.arena,
+                                               Endpoint::Shared{&host.counters, {}});
     host.next_read = now_;
   }
 }
@@ -111,8 +112,22 @@ void Simulation::fail(const std::string& what) {
   failure_ = text.str();
 }
 
+void Simulation::rewrite(int index) {
+  Host& host = hosts_[index];
+  std::vector<std::byte> octets;
+  Image written = Image::writer(octets, now_);
+  written(*host.endpoint);
+  host.endpoint = std::make_unique<Endpoint>(scenario_.config[index], *host.arena,
+                                             Endpoint::Shared{&host.counters, {}});
+  Image read = Image::reader(octets, now_);
+  read(*host.endpoint);
+  if (!read.complete()) fail("the image of an endpoint is not complete");
+  ++rewrites_;
+}
+
 // The application reads, writes and closes. Then the endpoint sends all that it may.
 void Simulation::turn(int index) {
+  if (rewriting_.chance(scenario_.rewritten)) rewrite(index);
   Host& host = hosts_[index];
   const Application& application = scenario_.application[index];
   Endpoint& endpoint = *host.endpoint;
@@ -161,6 +176,10 @@ void Simulation::transmit(int index) {
 }
 
 void Simulation::send(int from, const std::vector<std::byte>& bytes) {
+  constexpr std::uint64_t kPrime = 1'099'511'628'211;  // FNV-1a
+  const auto note = [this](std::uint64_t value) { digest_ = (digest_ ^ value) * kPrime; };
+  note(static_cast<std::uint64_t>(now_.to_nanoseconds()));
+  for (const std::byte byte : bytes) note(std::to_integer<std::uint64_t>(byte));
   const ChannelFaults& faults = scenario_.faults[from];
   const int copies = random_.chance(faults.duplication) ? 2 : 1;
   for (int i = 0; i < copies; ++i) {
@@ -235,6 +254,8 @@ Result Simulation::run() {
   }
   judge_end(result);
   result.failure = failure_;
+  result.rewrites = rewrites_;
+  result.digest = digest_;
   return result;
 }
 

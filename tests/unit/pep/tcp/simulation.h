@@ -37,6 +37,7 @@ struct Scenario {
   Duration deadline = Duration::seconds(600);
   int aborting_host = -1;  // -1: no host aborts
   Duration abort_after;
+  double rewritten = 0;  // share of the turns before which the endpoint is made anew from its image
 };
 
 Scenario random_scenario(std::uint64_t seed);
@@ -48,6 +49,8 @@ struct Result {
   std::uint64_t retransmissions = 0;
   std::uint64_t timeouts = 0;
   std::uint64_t resets = 0;  // hosts that the other host has reset
+  std::uint64_t rewrites = 0;
+  std::uint64_t digest = 0;  // of all segments, with their times
 };
 
 class Simulation {
@@ -60,6 +63,7 @@ class Simulation {
   struct Host {
     std::vector<std::byte> memory;
     std::unique_ptr<Arena> arena;
+    Counters counters;
     std::unique_ptr<Endpoint> endpoint;
     std::uint64_t written = 0;
     std::uint64_t read = 0;
@@ -76,6 +80,7 @@ class Simulation {
     }
   };
   void turn(int index);
+  void rewrite(int index);
   void transmit(int index);
   void send(int from, const std::vector<std::byte>& bytes);
   void deliver(const Packet& packet);
@@ -92,6 +97,9 @@ class Simulation {
   Instant now_ = Instant::from_nanoseconds(5'000'000'000);
   Instant abort_at_ = Instant::never();
   bool accepted_ = false;
+  Random rewriting_;
+  std::uint64_t rewrites_ = 0;
+  std::uint64_t digest_ = 0;
   std::vector<std::byte> scratch_;
   std::string failure_;
 };

@@ -82,6 +82,21 @@ TEST(Simulation, AbortReachesThePeer) {
   EXPECT_GT(resets, 50u);
 }
 
+// At random instants an endpoint is written, destroyed and read back. No segment may show it.
+TEST(Simulation, EndpointsGoOnFromTheirImages) {
+  std::uint64_t rewrites = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Scenario scenario = random_scenario(seed);
+    const Result before = Simulation(scenario, seed).run();
+    scenario.rewritten = 0.5;
+    const Result after = Simulation(scenario, seed).run();
+    ASSERT_EQ(after.failure, "") << "seed " << seed;
+    ASSERT_EQ(after.digest, before.digest) << "seed " << seed;
+    rewrites += after.rewrites;
+  }
+  EXPECT_GT(rewrites, 5'000U);
+}
+
 // Offsets beyond 32 bits: sequence numbers wrap, but positions must not.
 TEST(Simulation, MoreThanFourGibibytes) {
   Scenario scenario;
