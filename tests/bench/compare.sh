@@ -11,12 +11,14 @@ usage() {
 usage: tests/bench/compare.sh [option]... REV
 
 Builds REV and the working tree as they are released, and runs bench_gateway of both in turn, and
-bench_flows once each. Prints medians, and the ratio after / before, of each row. The benchmarks
-themselves are those of the working tree in both: REV is only what they measure.
+bench_flows once each. Prints medians, and the ratio after / before, of each row. Both builds have
+the benchmarks of the working tree, unless --own says otherwise.
 
   --runs N      of each, in turn; 9 unless told otherwise
   --only TEXT   only the row of bench_gateway with this name, or all whose names contain it
   --quick       short runs, 3 of each: whether it works, and not how fast it is
+  --own         builds REV with its own benchmarks: for a REV whose interfaces those of the working
+                tree do not fit. Only rows that both have are compared: see that they measure the same
   --keep        leaves REV's build, so that the next comparison begins at once
   --help        this
 
@@ -27,7 +29,7 @@ All rows take some two minutes a run. On a machine with other work only ratios m
 END
 }
 
-runs="" only="" quick=no keep=no rev=""
+runs="" only="" quick=no own=no keep=no rev=""
 while (($# > 0)); do
   case $1 in
   --runs | --only)
@@ -36,6 +38,7 @@ while (($# > 0)); do
     shift
     ;;
   --quick) quick=yes ;;
+  --own) own=yes ;;
   --keep) keep=yes ;;
   -h | --help)
     usage
@@ -94,12 +97,14 @@ if [ ! -d "$before" ]; then
   git worktree prune
   git worktree add --quiet --detach "$before" "$commit"
 fi
-for part in bench support; do
-  rm -rf -- "$before/tests/$part"
-  cp -r -- "$root/tests/$part" "$before/tests/$part"
-done
+if [ $own = no ]; then
+  for part in bench support; do
+    rm -rf -- "$before/tests/$part"
+    cp -r -- "$root/tests/$part" "$before/tests/$part"
+  done
+fi
 say "building $short"
-build "$before" "$before/build" || die "$short does not build with the benchmarks of the working tree"
+build "$before" "$before/build" || die "$short does not build with these benchmarks; --own takes its own"
 say "building the working tree"
 build "$root" "$folder/build" || die "the working tree does not build"
 
