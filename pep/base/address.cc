@@ -20,7 +20,8 @@ std::optional<unsigned> parse_number(std::string_view text, int base, std::size_
   return value;
 }
 
-// Takes the text up to `separator` off the front of `text`, and the separator with it.
+// Removes the text up to and including `separator` from the front of `text`. Returns the text
+// before the separator.
 std::string_view take_field(std::string_view& text, char separator) {
   const std::size_t at = std::min(text.find(separator), text.size());
   const std::string_view field = text.substr(0, at);
@@ -73,13 +74,13 @@ std::optional<std::array<std::uint8_t, 16>> parse_v6(std::string_view text) {
     return octets;
   }
   const std::string_view head = text.substr(0, gap);
-  if (head.find('.') != std::string_view::npos) return std::nullopt;  // a quad may only come last
+  if (head.find('.') != std::string_view::npos) return std::nullopt;  // dotted quad must come last
   const auto head_size = parse_groups(head, octets);
   std::array<std::uint8_t, 16> tail{};
   const auto tail_size = parse_groups(text.substr(gap + 2), tail);
   if (!head_size || !tail_size) return std::nullopt;
   if (*head_size + *tail_size > octets.size() - 2)
-    return std::nullopt;  // "::" is one group or more
+    return std::nullopt;  // "::" stands for at least one group
   std::copy_n(tail.begin(), *tail_size, octets.end() - static_cast<std::ptrdiff_t>(*tail_size));
   return octets;
 }

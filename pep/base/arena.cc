@@ -23,7 +23,8 @@ Arena::Arena(MutableBytes memory, std::size_t block_size, std::size_t reserve_si
   total_ = std::min<std::size_t>(memory.size() >> shift_, kNoBlock);
   SATRELAY_CHECK(total_ * reserves_of_a_block_ < kNoReserve);
   pool_->free.reserve(total_);
-  // Descending, so that a fresh arena hands out its memory from the front.
+  // Pushes the blocks in descending order, so that a fresh arena hands out its memory from the
+  // front.
   for (std::size_t i = total_; i > 0; --i) pool_->free.push_back(static_cast<BlockIndex>(i - 1));
   if (reserve_size > 0) pool_->divisions.resize(total_);
 }
@@ -47,7 +48,7 @@ Arena::Arena(Arena& whole, const Kept& kept)
   keep_from_others();
 }
 
-// Blocks that are already divided offer reserves however few other blocks are left.
+// Free reserves of divided blocks count even if no other block is free.
 std::size_t Arena::free_reserves() const {
   std::uint64_t more = most_for_reserves() - pool_->blocks_of_reserves;
   if (is_shared()) {
@@ -99,7 +100,7 @@ void Arena::return_reserve(ReserveIndex reserve) {
   if (division.taken != 0) return;
   pool_->unlist(partly_taken_, block);
   pool_->free.push_back(block);
-  // Last, after the block is free: no more is kept for this part than is free.
+  // The accounts change last, after the block is free, because keep() keeps no more than is free.
   count_blocks_of_reserves(blocks_of_reserves_ - 1);
   count_back(block_size());
 }

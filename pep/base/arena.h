@@ -1,15 +1,14 @@
-// A fixed pool of equal blocks, sized once at start-up. Stored stream bytes live here, so that no
-// packet costs a heap allocation and memory has one visible limit.
+// A fixed pool of equal blocks, allocated once at start-up. Stored stream bytes live here, so that
+// no packet costs a heap allocation and memory has one visible limit.
 //
-// A holder may have a reserve: a small piece of a block that belongs to the holder for as long as
-// it likes. However short memory is, the holder can go on with its reserve. Several reserves share
-// a block. The block is free again when it has no reserve left. Reserves take half of the blocks at
-// most.
+// A holder may own a reserve: a small piece of a block that the holder keeps as long as it likes,
+// so that it can go on when no block is free. Several reserves share a block, which becomes free
+// when its last reserve is returned. Reserves occupy at most half of the blocks.
 //
-// Several owners may share a pool. Each has a part: an arena that has the blocks of the whole one,
-// but leaves the other parts as many as are kept for them. Reserves of two parts never share a
-// block, and a part is charged for each block as a whole. Otherwise an owner with one reserve in
-// each of many blocks would hold memory that is kept for others.
+// Several owners may share a pool. Each owner has a part: an arena with the blocks of the whole
+// arena, except that it leaves the other parts the blocks that are kept for them. A block never
+// holds reserves of two parts, and a part is charged for whole blocks. Otherwise an owner with one
+// reserve in each of many blocks would hold memory that is kept for others.
 #pragma once
 
 #include <algorithm>
@@ -33,25 +32,27 @@ class Arena {
  public:
   static constexpr std::size_t kMostReservesOfABlock = 16;
 
-  // Memory kept for the owner of a part while the part holds less.
+  // Memory kept for the owner of a part: the other parts leave it free until this part holds as
+  // much.
   struct Kept {
-    // Bytes promised to peers, which may send them at any time (promise_used()).
+    // Bytes promised to peers, which may send that many at any time (see use_promise()).
     std::uint64_t promised = 0;
-    std::uint64_t beside = 0;    // bytes for all else
-    std::uint64_t reserves = 0;  // their blocks are among those bytes
+    std::uint64_t beside = 0;    // bytes for all other uses
+    std::uint64_t reserves = 0;  // number; their blocks are included in the bytes above
   };
 
   // Divides `memory`, which must outlive the arena, into blocks of `block_size` bytes (a power of
-  // two); a rest smaller than a block stays unused. Reserves have `reserve_size` bytes: a power of
-  // two, from a sixteenth of a block to a whole block; 0: there are no reserves.
+  // two). A remainder smaller than a block stays unused. A reserve has `reserve_size` bytes: a
+  // power of two from a sixteenth of a block to a whole block, or zero for an arena without
+  // reserves.
   Arena(MutableBytes memory, std::size_t block_size, std::size_t reserve_size = 0);
-  // A part of `whole`, which must outlive the part. Nothing may have been taken from `whole` yet.
-  // If there is only one part, it has all that the whole has.
+  // Makes a part of `whole`, which must outlive the part. No block of `whole` may be in use yet. A
+  // part that is the only one may take all blocks of the whole.
   Arena(Arena& whole, const Kept& kept);
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // kNoBlock if no block is left. Block contents are undefined.
+  // Returns kNoBlock if no block is left. The contents of the block are undefined.
   [[nodiscard]] BlockIndex allocate() {
     if (free_blocks() == 0) return kNoBlock;
     const BlockIndex block = pool_->take_free_block();
@@ -63,7 +64,7 @@ class Arena {
     count_back(block_size());
   }
 
-  // kNoReserve if no reserve is left. Contents are undefined.
+  // Returns kNoReserve if no reserve is left. The contents of the reserve are undefined.
   [[nodiscard]] ReserveIndex take_reserve();
   void return_reserve(ReserveIndex reserve);
 
@@ -80,13 +81,14 @@ class Arena {
 
   std::size_t block_size() const { return std::size_t{1} << shift_; }
   unsigned block_shift() const { return shift_; }
-  std::size_t total_blocks() const { return total_; }  // of the whole
+  std::size_t total_blocks() const { return total_; }  // of the whole arena
   // Blocks that allocate() can give.
   std::size_t free_blocks() const {
     if (!is_shared()) return pool_->free.size();
     return static_cast<std::size_t>(free_beside_others() >> shift_);
   }
-  std::size_t used_blocks() const { return total_ - pool_->free.size(); }  // those of reserves, too
+  // Blocks in use by any part, including blocks of reserves.
+  std::size_t used_blocks() const { return total_ - pool_->free.size(); }
 
   std::size_t reserve_size() const { return reserve_size_; }
   std::size_t free_reserves() const;
@@ -95,11 +97,11 @@ class Arena {
   std::size_t most_reserves() const { return most_for_reserves() * reserves_of_a_block_; }
 
   // --- parts ----------------------------------------------------------------------------------
-  // Whether others have parts of the same memory.
+  // Whether there are other parts of the same memory.
   bool is_shared() const { return is_part_ && pool_->parts > 1; }
-  std::uint64_t held() const { return held_; }  // bytes, including the blocks of its reserves
+  std::uint64_t held() const { return held_; }  // bytes, including blocks of reserves
   std::uint64_t reserves_held() const { return reserves_held_; }
-  // Blocks that the part holds or may take now. They become fewer when other parts take blocks that
+  // Blocks that the part holds or may take now. The number falls when other parts take blocks that
   // are kept for no part.
   std::size_t attainable_blocks() const {
     if (!is_shared()) return total_;
@@ -107,12 +109,12 @@ class Arena {
   }
   // Reserves that the part can have even if the other parts take all they can.
   std::size_t sure_reserves() const;
-  // Blocks that the part can have whatever the other parts do.
+  // Blocks that the part can have even if the other parts take all they can.
   std::size_t sure_blocks() const {
     if (!is_shared()) return total_;
     return static_cast<std::size_t>((kept_for_.promised + kept_for_.beside) >> shift_);
   }
-  // Bytes that are not promised to peers, of all parts.
+  // Bytes of the whole arena that no part has promised to peers.
   std::uint64_t beside_promises() const {
     const std::uint64_t all = std::uint64_t{total_} << shift_;
     return all - std::min(all, pool_->promised);
@@ -124,8 +126,8 @@ class Arena {
     return kept_for_.promised - std::min(kept_for_.promised, promise_used_);
   }
   std::uint64_t promise_used() const { return promise_used_; }
-  // use_promise(): peers sent so many of the promised bytes, and they count as stored here.
-  // renew_promise(): so many are no longer stored.
+  // use_promise() records that peers have sent `bytes` of the promised bytes, which are now stored
+  // in this part. renew_promise() records that `bytes` of them are no longer stored.
   void use_promise(std::uint64_t bytes) {
     promise_used_ += bytes;
     keep();
@@ -134,17 +136,18 @@ class Arena {
     promise_used_ -= bytes;
     keep();
   }
-  // For an arena that is not a part.
+  // Sets the promise of an arena that is not a part.
   void set_promised(std::uint64_t bytes) { kept_for_.promised = bytes; }
 
-  // The accounts: which blocks and reserves are taken, and by which part. The memory itself, and
-  // the sizes, are no part of it. A whole arena comes before its parts.
+  // The image holds the accounts: which blocks and reserves are taken, and by which part. It leaves
+  // out the memory itself and the sizes. The image of a whole arena comes before those of its
+  // parts.
   void image(Image& image) {
     if (own_pool_) image(*own_pool_);
     image(held_, reserves_held_, blocks_of_reserves_, partly_taken_, promise_used_, kept_);
   }
 
-  // To check the accounts: bytes kept for this part, and for all parts.
+  // Bytes kept for this part, and for all parts, to check the accounts.
   std::uint64_t kept() const { return kept_; }
   std::uint64_t kept_for_all() const { return pool_->kept; }
 
@@ -166,9 +169,9 @@ class Arena {
   void keep() {
     if (is_shared()) keep_from_others();
   }
-  // Memory that is promised to a peer stays kept for it whatever else its part holds, as long as
-  // the part leaves blocks for it. If the part has used those blocks otherwise, the other parts do
-  // not have to replace them.
+  // Keeps free the blocks that the part still lacks, and at least the unused part of its promise to
+  // peers, whatever else the part holds. If the part has used up those blocks for other purposes,
+  // the other parts need not replace them: no more is kept than is free.
   void keep_from_others() {
     const std::uint64_t part = kept_for_.promised + kept_for_.beside;
     const std::uint64_t wanted = std::max(part - std::min(part, held_), promise_left());
@@ -179,7 +182,7 @@ class Arena {
   std::uint64_t kept_blocks_of_reserves() const {
     return blocks_kept_for_reserves_ - std::min(blocks_kept_for_reserves_, blocks_of_reserves_);
   }
-  // Free reserves in blocks that are already divided.
+  // Free reserves in blocks that this part has already divided.
   std::size_t room_in_divisions() const {
     return static_cast<std::size_t>(blocks_of_reserves_) * reserves_of_a_block_ -
            static_cast<std::size_t>(reserves_held_);
@@ -202,9 +205,9 @@ class Arena {
   std::uint64_t held_ = 0;
   std::uint64_t reserves_held_ = 0;
   std::uint64_t blocks_of_reserves_ = 0;
-  BlockIndex partly_taken_ = kNoBlock;  // the first block with room for another reserve
+  BlockIndex partly_taken_ = kNoBlock;  // head of the part's list of blocks with a free reserve
   std::uint64_t promise_used_ = 0;
-  std::uint64_t kept_ = 0;  // bytes; a share of the pool's `kept`
+  std::uint64_t kept_ = 0;  // bytes; included in the pool's `kept`
 };
 
 }  // namespace satrelay

@@ -1,5 +1,5 @@
-// The blocks of an arena that are free, and how the others are divided into reserves: the state
-// that the parts of one memory share (arena.h).
+// State that the parts of an arena share: which blocks are free, and how blocks are divided into
+// reserves (arena.h).
 #pragma once
 
 #include <bit>
@@ -18,7 +18,7 @@ struct ArenaPool {
   // State of a block that is divided into reserves.
   struct Division {
     std::uint16_t taken = 0;  // one bit for each of its reserves
-    // Links of the owner's list of blocks with room for another reserve, while the block is listed.
+    // Links of a block with a free reserve in its owner's list of such blocks.
     BlockIndex previous = kNoBlock, next = kNoBlock;
     void image(Image& image) { image(taken, previous, next); }
   };
@@ -28,7 +28,8 @@ struct ArenaPool {
     free.pop_back();
     return block;
   }
-  // The list of blocks with room for another reserve that begins with `first`.
+  // Adds `block` to the front of an owner's list of blocks with a free reserve. `first` is the head
+  // of that list.
   void list(BlockIndex& first, BlockIndex block) {
     Division& division = divisions[block];
     division.previous = kNoBlock;
@@ -45,17 +46,18 @@ struct ArenaPool {
       divisions[division.previous].next = division.next;
     }
   }
-  // The sizes, and what is kept by configuration, are no part of it.
+  // The image leaves out the sizes and the amounts that the configuration sets.
   void image(Image& image) { image(free, blocks_of_reserves, reserves_taken, divisions, kept); }
 
-  std::vector<BlockIndex> free;  // last released is first reused: its lines are still in cache
+  // A stack: the block released last is reused first, since it may still be in cache.
+  std::vector<BlockIndex> free;
   std::size_t blocks_of_reserves = 0;
   std::size_t reserves_taken = 0;
   std::vector<Division> divisions;  // by block
   std::size_t parts = 0;
-  std::uint64_t promised = 0;                 // bytes, of all parts
-  std::uint64_t kept = 0;                     // bytes, for all parts
-  std::uint64_t kept_blocks_of_reserves = 0;  // blocks kept for reserves, of all parts
+  std::uint64_t promised = 0;                 // bytes, sum of all parts
+  std::uint64_t kept = 0;                     // bytes, sum of all parts
+  std::uint64_t kept_blocks_of_reserves = 0;  // blocks kept for reserves, sum of all parts
 };
 
 }  // namespace satrelay

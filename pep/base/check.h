@@ -5,8 +5,8 @@
 
 namespace satrelay {
 
-// Prints nothing, since engines have no log. Traps, so that the host's crash handler shows the
-// place.
+// Traps, so that the host's crash handler reports the place of the failed check. Engines have no
+// log to print to.
 [[noreturn]] inline void check_failed() { __builtin_trap(); }
 
 }  // namespace satrelay

@@ -1,9 +1,10 @@
-// Describes the counters of a struct once, beside the struct:
-// `static constexpr std::array kFields`. Replies of sockets, reports, differences and the check of
-// docs/statistics.md are made from these lists, so that a counter is written down in one place.
+// A struct of counters lists its counters once, in `static constexpr std::array kFields`. Replies
+// of sockets, reports, differences and the check of docs/statistics.md are all derived from this
+// list.
 //
-// A metric in base units can be made from a field: from its name, its kind (the name of a counter
-// gets _total at its end) and the factor from its unit to bytes or seconds.
+// A metric in base units can be derived from a field. Its name comes from the field's name and kind
+// (the name of a counter gets the suffix _total). Its value is the field's value times the factor
+// from the field's unit to bytes or seconds.
 #pragma once
 
 #include <array>
@@ -15,7 +16,7 @@
 namespace satrelay {
 
 enum class CounterUnit : std::uint8_t {
-  kNumber,  // a number of things, which the name says: packets, frames, blocks
+  kNumber,  // a number of things that the field's name says, such as packets
   kBytes,
   kNanoseconds,
   kMicroseconds,
@@ -26,13 +27,12 @@ enum class CounterKind : std::uint8_t {
   kGauge,    // the current value
 };
 
-// `Member` says where the number is: a pointer to member, or an argument for operator[] of
-// `Struct`.
+// `Member` locates the counter: a pointer to member, or an index for operator[] of `Struct`.
 template <typename Struct, typename Member = std::uint64_t Struct::*>
 struct CounterField {
   const char* name;  // snake_case, stable: the key in JSON
   Member member;
-  const char* help;  // a phrase; docs/statistics.md says what to do about it
+  const char* help;  // a phrase; docs/statistics.md says what an operator should do
   CounterUnit unit = CounterUnit::kNumber;
   CounterKind kind = CounterKind::kCounter;
 };
@@ -47,7 +47,8 @@ constexpr std::uint64_t value_of(const Struct& counters,
   }
 }
 
-// The field of `member`: field_of(&stp::Counters::packets_in). It must be listed.
+// Returns the field of `member`, for example field_of(&stp::Counters::packets_in). The member must
+// be in kFields.
 template <typename Struct>
 consteval const CounterField<Struct>& field_of(std::uint64_t Struct::*member) {
   std::size_t i = 0;
@@ -55,8 +56,8 @@ consteval const CounterField<Struct>& field_of(std::uint64_t Struct::*member) {
   return Struct::kFields[i];
 }
 
-// Whether each number of `Struct` is listed once, under a name of its own. `others`: size of the
-// other members of the struct, in bytes.
+// Whether kFields lists each counter of `Struct` exactly once, under a unique name. `others` is the
+// size in bytes of all members that are not counters.
 template <typename Struct>
 consteval bool lists_every_counter(std::size_t others = 0) {
   const auto& fields = Struct::kFields;
@@ -77,7 +78,7 @@ constexpr void add_to(Struct& sum, const Struct& more) {
   for (const CounterField<Struct>& field : Struct::kFields) sum.*field.member += more.*field.member;
 }
 
-// Counts from `before` to `now`. Gauges have their values of `now`.
+// Returns how much each counter grew from `before` to `now`. Gauges keep their values of `now`.
 template <typename Struct>
 [[nodiscard]] constexpr Struct difference(const Struct& now, const Struct& before) {
   Struct since = now;

@@ -1,5 +1,5 @@
-// The source of the random bytes of keys: engines have no source of their own. A gateway takes them
-// from the kernel, and a simulation derives them from its seed.
+// The source of random bytes for keys. An engine has no source of its own, so its host supplies
+// one: a gateway reads the kernel's, and a simulation derives the bytes from its seed.
 #pragma once
 
 #include "pep/base/bytes.h"
@@ -9,7 +9,7 @@ namespace satrelay {
 class Entropy {
  public:
   virtual ~Entropy() = default;
-  // Fills all of `out` with bytes that cannot be foreseen.
+  // Fills all of `out` with random bytes.
   virtual void fill(MutableBytes out) = 0;
 };
 

@@ -1,7 +1,7 @@
-// A number of places that several holders share. Half of the places is kept, in equal parts, for
-// holders that have less than their part. The other half goes to the holders that come first. So a
-// holder that takes all it can get leaves the others their parts. Taking a place or giving it back
-// costs O(1).
+// Divides a number of places among several holders. Half of the places are kept, in equal parts,
+// for holders that hold less than their part. Any holder may take the other half, first come, first
+// served. So a greedy holder leaves the others their parts. Taking or giving back a place costs
+// O(1).
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace satrelay {
 
-// Places that one holder may take if `free` places are free. `kept` of them are kept for all
-// holders, and `own` of those for this holder.
+// Returns how many places one holder may take if `free` places are free. `kept` is the number kept
+// for all holders together, and `own` is the number of them kept for this holder.
 constexpr std::uint64_t available_to_one(std::uint64_t free, std::uint64_t kept,
                                          std::uint64_t own) {
   const std::uint64_t others = kept > own ? kept - own : 0;
@@ -21,14 +21,14 @@ constexpr std::uint64_t available_to_one(std::uint64_t free, std::uint64_t kept,
 
 class EqualParts {
  public:
-  // `least`: the least size of a part. If half of the places is too little for such parts, only the
-  // holders that come first get theirs.
+  // `least` is the smallest size of a part. If such parts add up to more than half of the places,
+  // only the first holders to take places get whole parts.
   EqualParts(std::uint64_t places, std::size_t holders, std::uint64_t least = 1)
       : least_(least), held_(holders) {
     resize(places);
   }
 
-  // Places that are held stay with their holders.
+  // Changes the number of places. Holders keep the places that they hold.
   void resize(std::uint64_t places) {
     places_ = places;
     part_ = std::max(least_, places / 2 / std::max<std::size_t>(held_.size(), 1));
@@ -60,7 +60,7 @@ class EqualParts {
   std::uint64_t least_;
   std::uint64_t places_ = 0;
   std::uint64_t part_ = 0;
-  std::uint64_t kept_ = 0;  // for all holders below their part
+  std::uint64_t kept_ = 0;  // for all holders below their parts
   std::uint64_t taken_ = 0;
   std::vector<std::uint64_t> held_;  // by holder
 };

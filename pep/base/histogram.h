@@ -1,9 +1,9 @@
 // Counts how many values fell between fixed bounds, and sums all values, as a Prometheus histogram
-// requires. A value costs a search among 15 bounds and two additions.
+// requires. Adding a value costs a search among at most 15 bounds and two additions.
 //
 //   inline constexpr std::array<std::uint64_t, 3> kWaitBounds = {100, 1'000, 10'000};  // us
 //   Histogram waits{kWaitBounds};
-//   waits.add(250);  // counts in the second bucket; in cumulative counts, in the third one, too
+//   waits.add(250);  // counts in the second bucket: above 100, up to 1,000
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@ class Histogram {
   static constexpr std::size_t kMostBounds = 15;
   using Bounds = std::span<const std::uint64_t>;
 
-  // `bounds`: the largest value of each bucket, ascending, in the unit of the values. Larger values
-  // than the last bound have a bucket of their own. The bounds must outlive all copies: use
+  // `bounds` holds the largest value of each bucket, in ascending order. Values above the last
+  // bound have a bucket of their own. The bounds must outlive all copies of the histogram, so use
   // constants.
   constexpr explicit Histogram(Bounds bounds) : bounds_(bounds) {
     SATRELAY_CHECK(bounds.size() <= kMostBounds);
@@ -36,7 +36,7 @@ class Histogram {
     buckets_[static_cast<std::size_t>(bucket)] += times;
     sum_ += value * times;
   }
-  // Adds the counts of another worker or lane. They must have the same bounds.
+  // Adds the counts of another worker or lane. Both histograms must have the same bounds.
   constexpr Histogram& operator+=(const Histogram& more) {
     SATRELAY_CHECK(
         std::equal(bounds_.begin(), bounds_.end(), more.bounds_.begin(), more.bounds_.end()));
@@ -46,7 +46,8 @@ class Histogram {
   }
 
   constexpr Bounds bounds() const { return bounds_; }
-  // Number of values in each bucket alone: one bucket more than there are bounds.
+  // Number of values in each bucket, not cumulative. There is one bucket more than there are
+  // bounds.
   constexpr std::span<const std::uint64_t> buckets() const {
     return std::span(buckets_).first(bounds_.size() + 1);
   }
@@ -63,11 +64,11 @@ class Histogram {
   std::uint64_t sum_ = 0;
 };
 
-// Describes a histogram for all outputs, once, as CounterField describes a counter.
+// Describes a histogram once, for all outputs, as CounterField describes a counter.
 struct HistogramField {
-  const char* name;   // snake_case, stable; ends in the unit of its values: "queue_wait_us"
-  const char* label;  // there is one histogram of each: "class"; "": only one
-  const char* help;   // a phrase
+  const char* name;   // snake_case, stable; ends in the unit of the values, as in "queue_wait_us"
+  const char* label;  // names what distinguishes several such histograms: "class"; "" if only one
+  const char* help;   // a phrase that explains the histogram
   CounterUnit unit;
   Histogram::Bounds bounds;
 };

@@ -1,6 +1,6 @@
-// Visits numbered objects once each, some at a time. Work on very many objects is begun at once and
-// done over many calls. If it is begun again meanwhile, the scan goes once round from where it is.
-// So no object is left out, however often the scan is begun again.
+// Visits each of many numbered objects once, a few per call, so that no call takes long. If begin()
+// is called during a scan, the scan makes one full round from its current position. So each object
+// that existed at the last begin() is visited, however often begin() is called.
 #pragma once
 
 #include <algorithm>
@@ -10,16 +10,16 @@ namespace satrelay {
 
 class IncrementalScan {
  public:
-  // From now on, each of `objects` must be visited once.
+  // Starts or restarts the scan: each of `objects` objects must be visited once from now on.
   void begin(std::size_t objects) { left_ = count_ = objects; }
   void stop() { left_ = 0; }
   bool active() const { return left_ > 0; }
-  // Calls visit(i) for at most `most` objects. `objects`: their current number, never less than
-  // before.
+  // Calls visit(i) for at most `most` objects. `objects` is their current number, which must not be
+  // lower than before.
   template <typename Visit>
   void step(std::size_t objects, std::size_t most, Visit&& visit) {
     if (left_ == 0) return;
-    // New objects have a place between the last object and the first one.
+    // New objects follow the former last object, so the round becomes longer by their number.
     left_ += objects - count_;
     count_ = objects;
     for (std::size_t i = std::min(most, left_); i > 0; --i) {

@@ -7,8 +7,8 @@ namespace satrelay {
 
 __extension__ using Uint128 = unsigned __int128;
 
-// numerator / denominator. The result must fit 64 bits. Most numerators fit, too, and then the
-// division is several times faster.
+// Returns numerator / denominator. The result must fit in 64 bits. Most numerators fit in 64 bits
+// as well, and a 64-bit division is several times faster.
 constexpr std::uint64_t quotient(Uint128 numerator, std::uint64_t denominator) {
   const auto low = static_cast<std::uint64_t>(numerator);
   if (numerator == low) return low / denominator;

@@ -1,5 +1,5 @@
-// Seeded pseudo-random numbers (SplitMix64): the same seed gives the same run on every machine. Not
-// for secrets: the host provides those as keys.
+// Seeded pseudo-random numbers (SplitMix64): the same seed gives the same run on every machine.
+// They must not be used for keys: Entropy provides the random bytes for those.
 #pragma once
 
 #include <cstdint>

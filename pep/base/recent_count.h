@@ -1,5 +1,5 @@
-// Counts how much there was in about the last period: all of the previous period, and the current
-// period so far. It takes two counters instead of a list of events.
+// Sums amounts over about the last period: all of the previous period plus the current period so
+// far. Two counters replace a list of events.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@ class RecentCount {
     turn(period, now);
     return previous_ + current_;
   }
-  // The amount, converted to the length of one period. If the previous period had none, the amount
-  // of the current one is not extrapolated.
+  // The amount, scaled to the length of one period. If the previous period has no amount, the
+  // amount of the current period is returned unscaled.
   std::uint64_t in_a_period(Duration period, Instant now) {
     const std::uint64_t counted = amount(period, now);
     if (previous_ == 0) return counted;
@@ -32,7 +32,8 @@ class RecentCount {
     return static_cast<std::uint64_t>(static_cast<double>(counted) *
                                       (period.to_seconds() / over.to_seconds()));
   }
-  // Takes out up to `most`, the oldest first. Returns how much.
+  // Removes up to `most` from the amount, from the previous period first. Returns how much it
+  // removed.
   std::uint64_t take(std::uint64_t most, Duration period, Instant now) {
     const std::uint64_t taken = std::min(most, amount(period, now));
     const std::uint64_t old = std::min(taken, previous_);

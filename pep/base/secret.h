@@ -1,4 +1,4 @@
-// Bytes that must not be found in memory later: keys, and all from which keys can be computed.
+// Bytes that must not stay in memory after use: keys, and bytes from which keys can be computed.
 #pragma once
 
 #include <algorithm>
@@ -11,25 +11,27 @@
 
 namespace satrelay {
 
-// Overwrites with zeros, even if the compiler sees that no code reads them.
+// Overwrites `bytes` with zeros. The compiler cannot remove the writes, although no code reads
+// them.
 inline void wipe(MutableBytes bytes) {
   if (bytes.empty()) return;
   std::memset(bytes.data(), 0, bytes.size());
   asm volatile("" : : "r"(bytes.data()) : "memory");
 }
 
-// Whether two runs of bytes of equal length are the same. The time does not depend on where they
-// differ. Runs of different lengths are different.
+// Whether two runs of bytes are equal. Runs of different lengths are not. The time does not depend
+// on the position of a difference.
 inline bool equal_in_constant_time(ConstBytes a, ConstBytes b) {
   if (a.size() != b.size()) return false;
   std::byte difference{0};
   for (std::size_t i = 0; i < a.size(); ++i) difference |= a[i] ^ b[i];
-  // Without this, the compiler could end the loop at the first difference.
+  // Without this asm statement, the compiler could end the loop at the first difference.
   asm volatile("" : "+r"(difference));
   return difference == std::byte{0};
 }
 
-// A secret of fixed size. Its destructor wipes it, as it does each copy. Starts as zeros.
+// A secret of fixed size, initially zeros. The destructor of each copy wipes the bytes of that
+// copy.
 template <std::size_t Size>
 class Secret {
  public:

@@ -1,4 +1,4 @@
-// Keys that follow from a seed, for simulations and tests: the same run gives the same bytes.
+// Random bytes derived from a seed, for simulations and tests: the same seed gives the same bytes.
 #pragma once
 
 #include "pep/base/entropy.h"

@@ -1,5 +1,5 @@
-// Unwraps truncated sequence numbers to 64 bits at the edge, because modular comparison is not
-// transitive and 64-bit offsets are.
+// Unwraps truncated sequence numbers to 64 bits as soon as they are parsed. Modular comparison of
+// truncated numbers is not transitive, while comparison of 64-bit offsets is.
 #pragma once
 
 #include <cstdint>

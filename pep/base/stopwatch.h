@@ -1,5 +1,5 @@
-// Measures how long something takes, for engines that know no clock. The host of an engine may hand
-// it one.
+// A clock that measures how long work takes. Engines have no clock, so an engine's host may supply
+// this one.
 #pragma once
 
 #include "pep/base/time.h"
@@ -9,7 +9,7 @@ namespace satrelay {
 class Stopwatch {
  public:
   virtual ~Stopwatch() = default;
-  virtual Instant read() const = 0;  // only differences have a meaning
+  virtual Instant read() const = 0;  // only differences between readings have a meaning
 };
 
 }  // namespace satrelay

@@ -1,5 +1,6 @@
 // Instants and durations, in nanoseconds. An Instant counts from an epoch that the host of the
-// engine chooses (process start, simulation start); engines only ever compare and subtract.
+// engine chooses (process start, simulation start). Engines only compare instants, subtract them,
+// and add durations.
 #pragma once
 
 #include <compare>
@@ -52,7 +53,7 @@ class Instant {
  public:
   constexpr Instant() = default;
   static constexpr Instant from_nanoseconds(std::int64_t n) { return Instant(n); }
-  // Later than every other instant: "no timer is armed".
+  // Later than every other instant. As a deadline, it means that no timer is armed.
   static constexpr Instant never() { return Instant(kNever); }
 
   constexpr std::int64_t to_nanoseconds() const { return nanoseconds_; }

@@ -1,5 +1,5 @@
-// Numbers of things of one kind, and tables by such numbers. The compiler refuses the number of a
-// thing of another kind.
+// Typed numbers of things of one kind, and tables indexed by them. The compiler rejects the number
+// of a thing of another kind.
 #pragma once
 
 #include <compare>
@@ -11,8 +11,8 @@
 
 namespace satrelay {
 
-// The number of one thing. `Kind` tells kinds apart; it needs no definition. A default TypedId is
-// the number of the first thing.
+// The number of one thing. `Kind` is a tag that distinguishes kinds and needs no definition. A
+// default TypedId is the number of the first thing.
 template <typename Kind>
 class TypedId {
  public:
@@ -29,7 +29,8 @@ class TypedId {
   std::uint32_t number_ = 0;
 };
 
-// The ids [first, end), in ascending order. Clang 14 does not parse the views of libstdc++ 12.
+// The ids [first, end), in ascending order. This is no std::views::iota, because Clang 14 does not
+// parse the views of libstdc++ 12.
 template <typename Id>
 class IdRange {
  public:
@@ -60,7 +61,7 @@ constexpr IdRange<Id> id_range(Id first, Id end) {
   return {first, end};
 }
 
-// A vector with one item for each id from the first on.
+// A vector indexed by TypedId, with one item for each id from the first on.
 template <typename Id, typename Item>
 class IdVector {
  public:

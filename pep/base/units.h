@@ -1,4 +1,4 @@
-// Byte counts and bit rates as types, so that a rate is never taken for a size.
+// Byte counts and bit rates as types, so that a rate cannot be passed as a size.
 #pragma once
 
 #include <compare>
@@ -40,15 +40,15 @@ class BitRate {
   constexpr std::uint64_t to_bits_per_second() const { return bits_per_second_; }
   constexpr bool is_zero() const { return bits_per_second_ == 0; }
 
-  // Time that `bytes` occupy at this rate, rounded up; infinite at rate zero. The 128-bit product
-  // holds any size at any rate (10 Gbit/s x 600 ms needs 53 bits).
+  // Time needed to send `bytes` at this rate, rounded up; infinite at rate zero. The 128-bit
+  // product holds any size at any rate: 600 ms at 10 Gbit/s already fill 63 bits.
   constexpr Duration time_for(ByteCount bytes) const {
     if (is_zero()) return Duration::infinite();
     const auto nanobits = static_cast<Uint128>(bytes.value()) * kNanobits;
     return Duration::nanoseconds(
         static_cast<std::int64_t>(quotient(nanobits + bits_per_second_ - 1, bits_per_second_)));
   }
-  // Bytes that fit in `d` at this rate, rounded down; zero for negative durations.
+  // Bytes that can be sent within `d` at this rate, rounded down; zero for negative durations.
   constexpr ByteCount bytes_in(Duration d) const {
     if (d <= Duration::zero()) return ByteCount(0);
     const auto nanobits =
@@ -62,8 +62,8 @@ class BitRate {
   friend constexpr auto operator<=>(BitRate, BitRate) = default;
 
  private:
-  static constexpr std::uint64_t kNanobits =
-      8'000'000'000U;  // bits of a byte times nanoseconds of a second
+  // 8 bits in a byte times 10^9 nanoseconds in a second.
+  static constexpr std::uint64_t kNanobits = 8'000'000'000U;
   constexpr explicit BitRate(std::uint64_t n) : bits_per_second_(n) {}
   std::uint64_t bits_per_second_ = 0;
 };

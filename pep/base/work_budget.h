@@ -1,11 +1,13 @@
-// Limits the work on octets that an engine does in one call: copying, compressing, decompressing,
-// computing repairs. Octets are weighted by tables of what such work costs (below, and in
-// pep/compress/codec_work.h). So unlike time, the work is the same in each run. Its unit is the
-// nominal nanosecond: about a nanosecond of one core of the machine of docs/measurements.md.
+// Limits how much work on octets an engine does in one call: copying, compressing, decompressing,
+// computing repairs. The work is computed from the number of octets and tables of nominal costs
+// (below, and in pep/compress/codec_work.h). So unlike measured time, the work is the same in each
+// run. Its unit is the nominal nanosecond: about a nanosecond of one core of the machine in
+// docs/measurements.md.
 //
-// A call goes on until the budget is spent, so it exceeds the budget by one piece of work at most.
-// The rest waits for the next call. Calls at one instant share a budget, so that it makes no
-// difference whether frames come and go together or one by one. handle_timeout() renews the budget.
+// A call goes on until the budget is spent, so it exceeds the budget by at most one piece of work.
+// The remaining work waits for the next call. Calls at the same instant share a budget, so the
+// result is the same whether frames are passed together or one by one. handle_timeout() renews the
+// budget.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +16,18 @@ namespace satrelay {
 
 using Work = std::uint64_t;  // nominal nanoseconds
 
-// Work on `octets` with a weight in picoseconds an octet.
+// Work on `octets` octets that cost `picoseconds` each.
 constexpr Work work_of(std::uint64_t octets, std::uint64_t picoseconds) {
   return octets * picoseconds / 1000;
 }
-// Copying from and to memory that is in no near cache.
+// Work of copying between areas of memory that are in no near cache.
 constexpr Work copying_work(std::uint64_t octets) { return work_of(octets, 250); }
 
 class WorkBudget {
  public:
   static constexpr Work kOfACall = 250'000;
 
-  // The next call begins. It has done `done` already.
+  // Begins the budget of the next call, which has already done work of `done`.
   void renew(Work done = 0) { spent_ = done; }
   void spend(Work work) {
     spent_ += work;

@@ -1,6 +1,6 @@
-// Counts the objects that an engine went over: frames of packets, packets that reports settle,
-// streams, flows, timers, entries of lists. Unlike time, the count is the same in each run. So a
-// simulation can demand that no call does much at once, however many objects there are.
+// Counts the objects that an engine visited: frames of packets, packets that reports acknowledge or
+// declare lost, streams, flows, timers, entries of lists. Unlike time, the count is the same in
+// each run. So a simulation can require that no call visits many objects, however many there are.
 #pragma once
 
 #include <cstddef>

@@ -40,7 +40,7 @@ MutableBytes BlockRing::room_without_block(std::uint64_t offset, std::size_t wan
   return run.first(size);
 }
 
-// Copies the bytes of `key` from the reserve into `block`, written or not.
+// Copies the bytes of `key` from the reserve into `block`, including bytes that were never written.
 void BlockRing::take_over(std::uint64_t key, BlockIndex block) {
   const unsigned shift = arena_->block_shift();
   const std::uint64_t end = std::min((key + 1) << shift, reserve_end());
@@ -52,8 +52,8 @@ void BlockRing::take_over(std::uint64_t key, BlockIndex block) {
   }
 }
 
-// Allocates a block for `key`, which has none, and extends the span of keys to it. An empty ring
-// has no span to extend: it moves to `key`.
+// Allocates a block for `key`, which has none, and extends the span of keys to include `key`. In an
+// empty ring, the span begins at `key`.
 BlockIndex BlockRing::add_block(std::uint64_t key) {
   const bool was_empty = !has_keys();
   const std::uint64_t new_first = was_empty ? key : std::min(ring_->first, key);

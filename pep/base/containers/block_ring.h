@@ -1,13 +1,13 @@
-// Stores the bytes of a stream by their absolute offsets: block k of the ring holds offsets
-// [k, k+1) << shift. The ring grows by doubling (amortised, never per packet in steady state) and
-// may have holes. Its keys span from the lowest to the highest block stored, wherever in the stream
-// those lie.
+// Stores the bytes of a stream by their absolute offsets. Key k stands for the k-th range of
+// offsets of a block's size, and each key has a block or none. The ring holds the keys from the
+// lowest to the highest stored block. It grows by doubling: amortised, never per packet in steady
+// state.
 //
-// A ring can have a reserve of the arena. Everything below the base was released. Bytes from the
-// base up to the size of the reserve always find room. They go into the block of their key if there
-// is one, else into the reserve, which is used in circles. So few bytes need no block, and a stream
-// goes on however short memory is. A block that is allocated for a key takes over the bytes of that
-// key from the reserve.
+// A ring can own a reserve of the arena. All bytes below the base were released. Bytes above the
+// base, up to the size of the reserve, can always be stored: in the block of their key if there is
+// one, else in the reserve, which is a circular buffer. So a stream can go on with its reserve
+// alone when memory is short. When a block is allocated for a key, the bytes of that key are copied
+// from the reserve into the block.
 #pragma once
 
 #include <algorithm>
@@ -32,16 +32,17 @@ class BlockRing {
     disown();
   }
 
-  // Takes a reserve, if it has none and nothing is stored. False if the arena has no more.
+  // Takes a reserve. The ring must have no reserve and store nothing. Returns false if the arena
+  // has no free reserve.
   [[nodiscard]] bool own();
-  // Gives the reserve back, if nothing is stored.
+  // Returns the reserve to the arena, if there is one. The ring must store nothing.
   void disown();
   bool has_reserve() const { return reserve_ != kNoReserve; }
 
-  // Room for bytes from `offset` on, which must not be below the base: the first contiguous part.
-  // `wanted` bytes are about to be written. Empty if the arena has no more blocks and `offset` lies
-  // beyond the reserve, or if the stored blocks would span more than kMaxKeys keys. A block is
-  // taken only for bytes that do not fit into the reserve.
+  // Returns the space for bytes from `offset` on, up to where it is no longer contiguous. `offset`
+  // must not be below the base, and `wanted` bytes are about to be written. Empty if the arena has
+  // no free block and `offset` lies beyond the reserve, or if the ring would span more than
+  // kMaxKeys keys. A block is taken only if the wanted bytes do not fit into the reserve.
   [[nodiscard]] MutableBytes room_at(std::uint64_t offset, std::size_t wanted) {
     const std::uint64_t key = offset >> arena_->block_shift();
     if (const BlockIndex block = block_of(key); block != kNoBlock) {
@@ -49,16 +50,16 @@ class BlockRing {
     }
     return room_without_block(offset, wanted);
   }
-  // The first contiguous run of the bytes written at `offset`. Unwritten bytes may follow in the
-  // run.
+  // Returns a contiguous run of the bytes stored from `offset` on. Bytes that were never written
+  // may follow in the run.
   ConstBytes at(std::uint64_t offset) const {
     const BlockIndex block = find(offset);
     if (block != kNoBlock) return run_of_block(block, offset);
     SATRELAY_CHECK(has_reserve() && offset >= base_ && offset < reserve_end());
     return run_of_reserve(offset);
   }
-  // Where room ends, at least, for consecutive bytes from `offset` on, if `blocks` blocks may be
-  // taken from the arena.
+  // Returns the offset up to which consecutive bytes from `offset` on can be stored, at least, if
+  // `blocks` more blocks are taken from the arena.
   std::uint64_t room_end(std::uint64_t offset, std::uint64_t blocks) const {
     const std::uint64_t key = offset >> arena_->block_shift();
     const std::uint64_t next = key + (find(offset) == kNoBlock ? 0 : 1);
@@ -67,36 +68,36 @@ class BlockRing {
     return std::max({(first + blocks) << arena_->block_shift(), own_end(), offset});
   }
   std::uint64_t base() const { return base_; }
-  // Bytes between the base and this offset can always be stored.
+  // Bytes from the base up to this offset can always be stored.
   std::uint64_t own_end() const { return base_ + (has_reserve() ? arena_->reserve_size() : 0); }
 
-  // Bytes below `offset` are no longer needed: frees every block that lies wholly below.
+  // Releases the bytes below `offset`, and frees each block that lies wholly below it.
   void release_below(std::uint64_t offset);
   // Frees every block that lies wholly within [begin, end).
   void release_within(std::uint64_t begin, std::uint64_t end);
-  // Frees all blocks. The next byte stored will be at or after `offset`.
+  // Frees all blocks and moves the base to `offset`, where the next bytes will be stored.
   void clear(std::uint64_t offset);
 
-  // Frees the memory that is needed only while there are blocks.
+  // Frees the ring's own memory if the ring holds no block.
   void trim() {
     if (!has_keys()) ring_.reset();
   }
 
-  // The numbers of the blocks and of the reserve. A ring that was written has none of them any
-  // more: the image holds them. A ring that is read must be empty.
+  // The image holds the numbers of the blocks and of the reserve. Writing it takes them away from
+  // this ring, which is empty afterwards. A ring that reads an image must be empty.
   void image(Image& image);
 
-  // Both count one by one: O(keys).
+  // blocks_held() and covers() visit the keys one by one: O(keys).
   std::size_t blocks_held() const;
   bool covers(Range range) const;
 
   const Arena& arena() const { return *arena_; }
 
  private:
-  // Bounds the ring itself: 64 GiB of stream in blocks of 4 KiB.
+  // Limits the memory of the ring itself. With blocks of 4 KiB, the keys span 64 GiB of a stream.
   static constexpr std::uint64_t kMaxKeys = std::uint64_t{1} << 24;
 
-  // The block that holds `offset`, or kNoBlock if none is stored there.
+  // Returns the block that holds `offset`, or kNoBlock if there is none.
   BlockIndex find(std::uint64_t offset) const { return block_of(offset >> arena_->block_shift()); }
   BlockIndex block_of(std::uint64_t key) const {
     return ring_ && key - ring_->first < ring_->keys ? ring_->place(key) : kNoBlock;
@@ -123,7 +124,7 @@ class BlockRing {
     reserve_used_ = static_cast<std::uint32_t>(used_to > base ? used_to - base : 0);
   }
 
-  // Header of the ring. Its places follow in the same piece of memory: mask + 1 of them.
+  // Header of the ring. An array of mask + 1 block numbers follows it in the same allocation.
   struct Ring {
     std::uint64_t first = 0;  // the lowest key
     std::uint32_t keys = 0;

@@ -42,7 +42,7 @@ void ByteQueue::release_below(std::uint64_t offset) {
   SATRELAY_CHECK(offset <= end_);
   if (offset <= begin()) return;
   if (offset == end_) {
-    blocks_.clear(end_);  // an idle queue holds no memory, not even its last partial block
+    blocks_.clear(end_);  // an empty queue holds no memory, not even its last partial block
   } else {
     blocks_.release_below(offset);
   }

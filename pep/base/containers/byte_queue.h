@@ -1,5 +1,6 @@
-// Bytes between a writer and a reader that may read them again: the send buffer of a TCP endpoint
-// or an STP stream. Offsets are absolute, count from the stream's first byte and never wrap.
+// Bytes that a writer appends and that a reader may read more than once: the send buffer of a TCP
+// endpoint or an STP stream. Offsets are absolute, count from the stream's first byte and never
+// wrap.
 #pragma once
 
 #include <cstddef>
@@ -20,32 +21,32 @@ class ByteQueue {
   std::uint64_t size() const { return end_ - begin(); }
   bool empty() const { return begin() == end_; }
 
-  // As in BlockRing, for an empty queue.
+  // own() and disown() work as in BlockRing. The queue must be empty.
   [[nodiscard]] bool own() { return blocks_.own(); }
   void disown() { blocks_.disown(); }
   bool has_reserve() const { return blocks_.has_reserve(); }
 
-  // Bytes that append() can store if it takes no more than `blocks` blocks from the arena. The
-  // number is exact if the arena has no more blocks than that.
+  // Bytes that append() can store with at most `blocks` more blocks from the arena. The number is
+  // exact if the arena has exactly that many free blocks.
   std::uint64_t room(std::uint64_t blocks) const { return blocks_.room_end(end_, blocks) - end_; }
-  // Copies as many of `bytes` as the arena has room for. Returns their number.
+  // Copies as many of `bytes` as the arena has room for. Returns how many it copied.
   [[nodiscard]] std::size_t append(ConstBytes bytes);
-  // Copies [offset, offset + out.size()), which must lie within [begin, end) and hold nothing that
-  // was forgotten.
+  // Copies [offset, offset + out.size()), which must lie within [begin, end) and contain no byte
+  // that forget() freed.
   void copy_out(std::uint64_t offset, MutableBytes out) const;
   // The longest contiguous run that starts at `offset`; empty at end().
   ConstBytes contiguous(std::uint64_t offset) const;
-  // Forgets everything below `offset` (at most end()).
+  // Releases all bytes below `offset` (at most end()).
   void release_below(std::uint64_t offset);
   // Frees the blocks that lie wholly within `range` of [begin, end). Their bytes can no longer be
-  // read, though they still count in size().
+  // read, but size() still counts them.
   void forget(Range range);
   // Drops all bytes and restarts at offset zero.
   void reset();
   void trim() { blocks_.trim(); }                     // as in BlockRing
-  void image(Image& image) { image(blocks_, end_); }  // takes the blocks, as in BlockRing
+  void image(Image& image) { image(blocks_, end_); }  // moves the blocks, as in BlockRing
   const Arena& arena() const { return blocks_.arena(); }
-  std::size_t blocks_held() const { return blocks_.blocks_held(); }  // counted: O(size())
+  std::size_t blocks_held() const { return blocks_.blocks_held(); }  // counts one by one: O(size())
 
  private:
   BlockRing blocks_;

@@ -1,20 +1,20 @@
-// A doubly linked list through hooks inside its elements: O(1), no allocation, and an element knows
-// whether it is in the list.
+// A doubly linked list through hooks in its elements. All operations are O(1) and allocate nothing,
+// and an element knows whether it is in the list.
 #pragma once
 
 namespace satrelay {
 
 template <typename T>
 struct ListHook {
-  // `previous` of the first element and `next` of the last one point to the element itself.
-  // nullptr: in no list.
+  // `previous` of the first element and `next` of the last one point to the element itself. Both
+  // are nullptr if the element is in no list.
   T* previous = nullptr;
   T* next = nullptr;
   bool linked() const { return next != nullptr; }
 };
 
-// Says where the hooks of elements are: here, in a member. Other kinds of hooks may be made when
-// they are needed: find() returns nullptr until of() has made one.
+// Finds the hook of an element in one of its members. Other policies may create hooks on demand:
+// then find() returns nullptr until of() has created the hook.
 template <typename T, ListHook<T> T::*Hook>
 struct MemberHook {
   static const ListHook<T>* find(const T& element) { return &(element.*Hook); }

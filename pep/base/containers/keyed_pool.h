@@ -1,5 +1,6 @@
-// A fixed number of nodes that are found by a 64-bit key: a hash table with chains, which allocates
-// nothing after its construction. Keys are keyed hashes, so that outsiders cannot steer them.
+// A hash table with chaining, over a fixed number of nodes with 64-bit keys. It allocates nothing
+// after its construction. Callers use keyed hashes as keys, so that an attacker cannot choose keys
+// that collide.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +11,8 @@
 
 namespace satrelay {
 
-// `Node` has std::uint64_t key and Node* chain, which belong to the pool. The rest of a new node is
-// as in Node{}.
+// `Node` must have the members std::uint64_t key and Node* chain, which only the pool sets. The
+// other members of a new node are as in Node{}.
 template <typename Node>
 class KeyedPool {
  public:
@@ -22,13 +23,13 @@ class KeyedPool {
   KeyedPool& operator=(const KeyedPool&) = delete;
 
   bool full() const { return free_ == nullptr; }
-  // nullptr if there is no such node.
+  // Returns nullptr if no node has this key.
   Node* find(std::uint64_t key) const {
     Node* node = buckets_[key % buckets_.size()];
     while (node != nullptr && node->key != key) node = node->chain;
     return node;
   }
-  // Only if not full().
+  // The pool must not be full.
   Node& add(std::uint64_t key) {
     SATRELAY_CHECK(free_ != nullptr);
     Node& node = *free_;

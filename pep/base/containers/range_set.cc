@@ -8,12 +8,13 @@ namespace satrelay {
 
 namespace {
 
-// The share of the free room (one in ...) that goes in front of the ranges. New ranges mostly come
-// at the top, so a set that is full there leaves less room in front.
+// Shares for make_room(): a half or a quarter of the free slots goes in front of the ranges. New
+// ranges are mostly inserted at the top, so a set that is full there keeps fewer free slots in
+// front.
 constexpr std::size_t kHalfInFront = 2;
 constexpr std::size_t kQuarterInFront = 4;
 
-// No image has a set with more room than this, in ranges.
+// An image is rejected if it has a set with more slots than this.
 constexpr std::size_t kMostRoom = std::size_t{1} << 24;
 
 }  // namespace
@@ -31,7 +32,7 @@ void RangeSet::make_room(std::size_t free_share_in_front) {
   const std::size_t count = range_count();
   const std::size_t wanted = std::max(kMinSlots, 2 * (count + 1));
   if (!store_ || store_->room < wanted) {
-    // Twice the wanted room, so that a growing set seldom comes here.
+    // Twice the wanted slots, so that a growing set seldom allocates.
     StorePtr larger = make_store(2 * wanted);
     const std::size_t head = (larger->room - count) / free_share_in_front;
     if (store_) {
@@ -87,7 +88,7 @@ void RangeSet::erase_at(std::size_t index, std::size_t count) {
 
 std::size_t RangeSet::first_ending_after(std::uint64_t value) const {
   const auto all = ranges();
-  // Both ends first: nearly all lookups fall there.
+  // Checks both ends first, because nearly all lookups fall there.
   if (all.empty() || all.front().end > value) return 0;
   if (all.back().end <= value) return all.size();
   const auto found = std::upper_bound(all.begin(), all.end(), value,
@@ -118,7 +119,7 @@ RangeSet::Overlap RangeSet::overlap(std::uint64_t begin, std::uint64_t end) cons
 
 std::uint64_t RangeSet::insert(std::uint64_t begin, std::uint64_t end) {
   if (begin >= end) return 0;
-  // The first range that overlaps or touches: its end is at or after begin.
+  // The first range that overlaps or touches [begin, end): it ends at or after `begin`.
   const std::size_t index = begin == 0 ? 0 : first_ending_after(begin - 1);
   std::size_t after = index;
   std::uint64_t present = 0;

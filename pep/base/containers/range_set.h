@@ -1,9 +1,10 @@
 // A set of 64-bit integers kept as sorted, disjoint, non-adjacent half-open ranges. Insertion and
-// removal move the shorter side of the list, so work near either end (new gaps at the top, repairs
-// at the bottom) is cheap. Allocates only while its room is under twice its largest size so far.
+// removal move the shorter side of the list, so edits near either end (new gaps at the top, repairs
+// at the bottom) are cheap. A set allocates only if its store has less than about twice the slots
+// that its ranges need.
 //
-// There are very many sets, and most of them are empty. An empty set is only a pointer until its
-// first range.
+// A gateway has very many sets, and most of them are empty. So a set is only a pointer until its
+// first range is inserted.
 #pragma once
 
 #include <cstddef>
@@ -39,15 +40,17 @@ class RangeSet {
   std::size_t range_count() const { return store_ ? store_->tail - store_->head : 0; }
   std::uint64_t total() const { return store_ ? store_->total : 0; }  // integers in the set
   bool contains(std::uint64_t value) const;
-  // Whether inserting [begin, end), not empty, would enlarge a range instead of adding one.
+  // Whether inserting [begin, end), which is not empty, would enlarge an existing range instead of
+  // adding a new one.
   bool touches(std::uint64_t begin, std::uint64_t end) const;
   struct Overlap {
     Range first;              // the lowest piece, empty if there is none
     std::uint64_t total = 0;  // integers in all pieces
   };
-  // The part of [begin, end) that is in the set.
+  // The pieces of [begin, end) that are in the set.
   Overlap overlap(std::uint64_t begin, std::uint64_t end) const;
-  // Number of ranges moved in memory since the set began: the cost of its edits.
+  // Number of ranges that edits have moved in memory: the cost of the edits. trim() of an empty set
+  // resets it.
   std::uint64_t moved() const { return store_ ? store_->moved : 0; }
   // The ranges in ascending order; invalidated by any mutation.
   std::span<const Range> ranges() const {
@@ -56,16 +59,18 @@ class RangeSet {
   }
   // Index into ranges() of the first range with end > value; range_count() if there is none.
   std::size_t first_ending_after(std::uint64_t value) const;
-  // Frees the memory of an empty set, and forgets the cost of its edits.
+  // Frees the memory of an empty set. This also resets moved().
   void trim() {
     if (empty()) store_.reset();
   }
-  void image(Image& image);  // with the places of the ranges, on which the cost of edits depends
+  // The image includes where the ranges lie in the store, because the cost of later edits depends
+  // on it.
+  void image(Image& image);
 
  private:
-  // Header of the store. Its slots follow in the same piece of memory.
+  // Header of the store. `room` slots follow it in the same allocation.
   struct Store {
-    std::size_t head = 0;  // ranges in [head, tail), free room around them
+    std::size_t head = 0;  // slots [head, tail) hold the ranges, the others are free
     std::size_t tail = 0;
     std::size_t room = 0;
     std::uint64_t total = 0;
@@ -81,12 +86,13 @@ class RangeSet {
   using StorePtr = std::unique_ptr<Store, Free>;
   static StorePtr make_store(std::size_t room);
 
-  // Only if there is a store.
+  // There must be a store.
   Range* at(std::size_t index) { return store_->slots() + store_->head + index; }
   // Opens a hole for `range` before the range at `index`, which may be range_count().
   void insert_at(std::size_t index, Range range);
   void erase_at(std::size_t index, std::size_t count);
-  // Moves the ranges, into more memory if needed, so that there is free room on both sides.
+  // Moves the ranges so that slots on both sides are free, into a larger store if needed. One in
+  // `free_share_in_front` of the free slots goes in front of the ranges.
   void make_room(std::size_t free_share_in_front);
   StorePtr store_;  // allocated at the first range
 };

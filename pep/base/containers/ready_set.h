@@ -1,5 +1,5 @@
-// Knows which of many members may have something to do: members that were woken, and members that
-// are due. The other members rest, and cost nothing however many they are.
+// Tracks which of many members may have work: members that were woken, and members with a deadline
+// that has passed. The other members rest and cost almost nothing, however many there are.
 #pragma once
 
 #include <bit>
@@ -17,7 +17,7 @@ namespace satrelay {
 template <typename Id>
 class ReadySet {
  public:
-  // Wakes one member. The ReadySet must outlive it.
+  // Wakes one member. The ReadySet must outlive the bell.
   class Bell {
    public:
     Bell() = default;
@@ -52,13 +52,12 @@ class ReadySet {
       timers_.set(timers_.next_slot(), Instant::never());
     }
   }
-  // The member has nothing to do before `until`, unless it is woken.
+  // Puts a member to rest: it has no work before `until` unless it is woken earlier.
   void rest(Id id, Instant until) {
     word_of(id) &= ~bit(id);
     timers_.set(id.number(), until);
   }
-  // When the first resting member has something to do, at the earliest. It may have been woken
-  // since.
+  // The earliest deadline of all members. Its member may have been woken since it was put to rest.
   Instant next_deadline() const { return timers_.next_deadline(); }
 
   std::size_t awake() const {
@@ -81,8 +80,8 @@ class ReadySet {
   void for_each(Visit visit) const {
     for (auto id = from(Id()); id; id = from(id->next())) visit(*id);
   }
-  // The same in turn: from `first` to the last member, and then from the first member on. Ends when
-  // visit(id) returns false.
+  // Like for_each(), but visits the members from `first` to the last one, and then those before
+  // `first`. Stops when visit(id) returns false.
   template <typename Visit>
   void for_each_from(Id first, Visit visit) const {
     for (auto id = from(first); id; id = from(id->next())) {

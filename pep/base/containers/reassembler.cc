@@ -23,7 +23,7 @@ std::size_t Reassembler::insert(std::uint64_t offset, ConstBytes bytes, std::uin
   return insert_gaps({std::max(offset, in_order_), end, limit}, offset, bytes);
 }
 
-// Stores those parts of `place` that are not stored yet; bytes[0] is at offset `base`.
+// Stores the parts of `place` that are not stored yet. bytes[0] is the byte at offset `base`.
 std::size_t Reassembler::insert_gaps(Place place, std::uint64_t base, ConstBytes bytes) {
   std::uint64_t position = place.begin;
   const std::uint64_t end = place.end;
@@ -47,17 +47,17 @@ std::size_t Reassembler::insert_gaps(Place place, std::uint64_t base, ConstBytes
       in_order_ += n;
       join_in_order();
     } else if (n > 0) {
-      // If memory cut the piece short, it may no longer reach the piece behind it.
+      // If memory ran out, the piece is shorter and may no longer touch the piece after it.
       if (!has_place(position, position + n, place.limit)) return total - n;
       out_of_order_.insert(position, position + n);
     }
     if (n < wanted) break;
-    position = std::max(gap_end, in_order_);  // join_in_order() may have moved further
+    position = std::max(gap_end, in_order_);  // join_in_order() may have moved past gap_end
   }
   return total;
 }
 
-// Joins the first piece beyond the gap to the in-order bytes, if they now reach it.
+// Adds the first piece beyond the gap to the in-order bytes, if the gap is closed now.
 void Reassembler::join_in_order() {
   if (out_of_order_.empty()) return;
   const Range first = out_of_order_.ranges().front();
@@ -120,8 +120,8 @@ void Reassembler::consume(std::uint64_t count) {
   SATRELAY_CHECK(count <= readable());
   if (count == 0) return;
   if (count == stored()) {
-    blocks_.clear(consumed() +
-                  count);  // an idle stream holds no memory, not even its last partial block
+    // A stream with no stored bytes holds no memory, not even its last partial block.
+    blocks_.clear(consumed() + count);
   } else {
     blocks_.release_below(consumed() + count);
   }

@@ -1,6 +1,6 @@
-// Restores the order of a stream from pieces that arrive in any order, overlapping or twice. Stores
-// at most `limit` bytes beyond the consumed ones. Beyond a gap, it keeps only as many separate
-// pieces as are in proportion to `limit`. The first byte stored at an offset wins.
+// Restores the order of a stream from pieces that arrive in any order, overlapping or twice. It
+// stores at most `limit` bytes beyond the consumed bytes. The number of separate pieces beyond a
+// gap is limited in proportion to `limit`. If pieces overlap, the bytes stored first are kept.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +15,19 @@ namespace satrelay {
 
 class Reassembler {
  public:
-  // One more piece is kept for each `bytes_a_piece` of the limit.
+  // The largest number of pieces grows by one for each `bytes_a_piece` bytes of insert()'s `limit`.
   Reassembler(Arena& arena, std::uint32_t bytes_a_piece)
       : blocks_(arena), bytes_a_piece_(bytes_a_piece) {}
 
-  // Stores the new part of [offset, offset + bytes.size()), within
-  // [consumed(), consumed() + limit), as far as the arena has room and there is a place for it.
-  // Returns how many new bytes were stored. If room or places run out, a prefix is stored and the
-  // rest counts as lost.
+  // Stores the bytes of [offset, offset + bytes.size()) that are new and below consumed() + limit.
+  // Returns how many bytes were stored. If the arena is full, or has_place() allows no further
+  // piece, only a prefix is stored and the rest counts as lost.
   [[nodiscard]] std::size_t insert(std::uint64_t offset, ConstBytes bytes, std::uint64_t limit);
 
-  // Whether bytes at [begin, end), not empty, may be kept. Bytes in order and bytes next to a piece
-  // always may. Others may only while there are not too many pieces. So the bookkeeping is in
-  // proportion to the memory that the limit stands for, and so is the time of an insertion,
-  // whatever order bytes come in. Refused bytes count as lost.
+  // Whether the bytes [begin, end), which are not empty, may be stored. Bytes in order and bytes
+  // that touch a stored piece always may. Other bytes form a new piece, and the number of pieces is
+  // limited in proportion to `limit`. This bounds the memory for bookkeeping and the time of an
+  // insertion in any order of arrival. Refused bytes count as lost.
   bool has_place(std::uint64_t begin, std::uint64_t end, std::uint64_t limit) const {
     return begin <= in_order_ ||
            out_of_order_.range_count() < kFewestPieces + limit / bytes_a_piece_ ||
@@ -36,13 +35,13 @@ class Reassembler {
   }
   static constexpr std::size_t kFewestPieces = 128;
 
-  // As in BlockRing, for an empty reassembler.
+  // own() and disown() work as in BlockRing. The reassembler must be empty.
   [[nodiscard]] bool own() { return blocks_.own(); }
   void disown() { blocks_.disown(); }
   bool has_reserve() const { return blocks_.has_reserve(); }
-  // Bytes below this offset are stored however short memory is.
+  // Bytes below this offset can always be stored, however short memory is.
   std::uint64_t own_end() const { return blocks_.own_end(); }
-  // Bytes that can be stored in order, at least, if `blocks` blocks may be taken from the arena.
+  // Bytes that can be stored in order, at least, if `blocks` more blocks are taken from the arena.
   std::uint64_t room(std::uint64_t blocks) const {
     return blocks_.room_end(in_order_, blocks) - in_order_;
   }
@@ -55,14 +54,14 @@ class Reassembler {
   // Received ranges above in_order_end(), ascending.
   const RangeSet& out_of_order() const { return out_of_order_; }
 
-  // The longest contiguous readable run behind the first `skip` readable bytes; empty if there are
-  // no more.
+  // The longest contiguous run of readable bytes after the first `skip` ones; empty if no more
+  // bytes are readable.
   ConstBytes front(std::uint64_t skip = 0) const;
-  // The consecutive runs from the first readable byte on: as many as `out` has room for, and `most`
-  // bytes at most. Returns how many runs.
+  // Fills `out` with the consecutive runs of readable bytes from the first one on, at most `most`
+  // bytes. Returns how many runs it filled in.
   std::size_t front(std::uint64_t most, std::span<ConstBytes> out) const;
-  // Copies the out.size() readable bytes behind the first `skip` (together at most readable())
-  // without consuming them.
+  // Copies out.size() readable bytes after the first `skip` ones, without consuming them. Both
+  // numbers together must not exceed readable().
   void copy_front(MutableBytes out, std::uint64_t skip = 0) const;
   void consume(std::uint64_t count);  // at most readable()
   // Drops all bytes and restarts at offset zero.
@@ -73,12 +72,12 @@ class Reassembler {
     blocks_.trim();
     out_of_order_.trim();
   }
-  // Takes the blocks, as in BlockRing. `bytes_a_piece` is no part of it.
+  // Moves the blocks, as in BlockRing. The image leaves out `bytes_a_piece`.
   void image(Image& image) { image(blocks_, out_of_order_, in_order_); }
   const Arena& arena() const { return blocks_.arena(); }
 
-  // To check the accounts, O(stored()): the blocks of the arena, counted one by one; and whether
-  // every byte that counts as stored lies in a block or in the reserve.
+  // For checks of the accounts, O(stored()). blocks_held() counts the blocks one by one.
+  // is_stored() tells whether every byte that counts as stored lies in a block or in the reserve.
   std::size_t blocks_held() const { return blocks_.blocks_held(); }
   bool is_stored() const;
 

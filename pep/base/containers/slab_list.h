@@ -1,5 +1,5 @@
-// A list that grows and shrinks at its end. Its elements never move. They lie in slabs of many
-// elements, as each piece of the heap costs some octets for bookkeeping and alignment.
+// A list that grows and shrinks at its end. Its elements never move. They are allocated in slabs of
+// many elements, because each heap allocation costs some octets for bookkeeping and alignment.
 #pragma once
 
 #include <array>

@@ -19,7 +19,7 @@ class TimerHeap {
   Instant next_deadline() const {
     return heap_.empty() ? Instant::never() : heap_.front().deadline;
   }
-  // The slot with the earliest deadline; only if next_deadline() is not never.
+  // The slot with the earliest deadline. At least one timer must be armed.
   std::uint32_t next_slot() const { return heap_.front().slot; }
 
  private:
@@ -33,7 +33,7 @@ class TimerHeap {
   void sift_down(std::size_t index, Entry entry);
   static constexpr std::uint32_t kUnarmed = 0xffff'ffffU;
   std::vector<Entry> heap_;
-  std::vector<std::uint32_t> position_;  // by slot
+  std::vector<std::uint32_t> position_;  // index into heap_, by slot
 };
 
 }  // namespace satrelay

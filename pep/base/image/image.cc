@@ -36,7 +36,7 @@ void Image::octets(MutableBytes bytes) {
   from_ = from_.subspan(bytes.size());
 }
 
-// never() is no time, so it stays never().
+// never() stays never(): it is not stored relative to now.
 void Image::visit(Instant& part) {
   const bool never = same(part.is_never());
   if (never) {

@@ -1,18 +1,19 @@
-// The image of an object: its state as octets, without pointers, from which another object of the
-// same class is made later, perhaps in another process. An image is read by the build that wrote
-// it, so it names no members: both directions visit the same members in the same order.
+// The image of an object is its state as octets, without pointers. Another object of the same class
+// is later made from it, perhaps in another process. Only the build that wrote an image reads it.
+// So an image does not name members: reader and writer visit the same members in the same order.
 //
-// A class that has an image says so once, for both directions:
+// A class that has an image lists its members once, for both directions:
 //
 //   void image(Image& image) { image(begin_, sent_, deadline_); }
 //
-// An object that is read was built before, with the arguments that its image leaves out: arenas,
-// shared settings, counters. Instants are relative to now, so that the epochs of two processes may
-// differ. Stored bytes stay in their arena: an image holds the numbers of their blocks, and the
-// object that was written is left without them.
+// The reading process first constructs an object with the arguments that the image leaves out:
+// arenas, shared settings, counters. It then reads the image into that object. Instants are stored
+// relative to now, so that the epochs of two processes may differ. Stored bytes stay in their
+// arena: the image holds the numbers of their blocks, and writing the image takes the blocks away
+// from the object.
 //
-// Integers are little-endian. `tests/tidy/images.py` compares the members of each class with those
-// that its image() names.
+// Integers are little-endian. `tests/tidy/images.py` compares the members of each class with the
+// list in its image().
 #pragma once
 
 #include <array>
@@ -33,49 +34,51 @@ namespace satrelay {
 
 class Image {
  public:
-  // Writes behind what `to` holds. `to` outlives the image.
+  // Appends to `to`, which outlives the image.
   static Image writer(std::vector<std::byte>& to, Instant now) { return {&to, {}, now}; }
   // Reads from `from`, which outlives the image.
   static Image reader(ConstBytes from, Instant now) { return {nullptr, from, now}; }
 
   bool reads() const { return to_ == nullptr; }
   Instant now() const { return now_; }
-  // For a reader: the octets end too early, or contradict themselves. All that is read from then on
-  // is zero. The objects that were read are good for nothing but to be destroyed.
+  // Whether a reader found that the octets end too early or contradict themselves. From then on, it
+  // reads only zeros. The objects read so far must not be used, only destroyed.
   bool failed() const { return failed_; }
   void fail() {
     failed_ = true;
     from_ = {};
   }
-  // For a reader: whether all octets were read, and none was missing.
+  // Whether a reader has read all octets, and none was missing.
   bool complete() const { return !failed_ && from_.empty(); }
 
-  // Writes all of `parts`, or replaces them by those that are read.
+  // Writes all of `parts`, or replaces them by the values that it reads.
   template <typename... Parts>
   void operator()(Parts&... parts) {
     (visit(parts), ...);
   }
-  // The same for a bit-field: returns the value that it has from now on.
+  // The same for a value that cannot be passed by reference, such as a bit-field. Returns the value
+  // to assign.
   template <typename Value>
   [[nodiscard]] Value same(Value value) {
     visit(value);
     return value;
   }
-  // The same for an object that may be absent. `make` returns an object to read into.
+  // The same for an object that may be absent. `make` returns the object that a reader fills.
   template <typename Part, typename Make>
   void owned(std::unique_ptr<Part>& part, Make&& make) {
     if (!same(part != nullptr)) return part.reset();
     if (reads()) part = make();
     visit(*part);
   }
-  // How many elements follow, of at least one octet each. A reader fails if so many cannot follow.
+  // Writes or reads how many elements follow. Each takes at least one octet, so a reader fails if
+  // fewer octets are left.
   [[nodiscard]] std::size_t count(std::size_t elements) {
     const auto number = same(static_cast<std::uint64_t>(elements));
     if (!reads() || number <= from_.size()) return static_cast<std::size_t>(number);
     fail();
     return 0;
   }
-  // Octets that have no other meaning.
+  // Writes or reads octets as they are.
   void octets(MutableBytes bytes);
 
  private:
@@ -122,7 +125,7 @@ class Image {
     if (reads()) parts.resize(size);
     for (Part& part : parts) visit(part);
   }
-  // Writes the number in `size` octets, or returns the number that is read.
+  // Writes `value` in `size` octets, or returns the number that it reads.
   std::uint64_t number(std::uint64_t value, std::size_t size);
 
   std::vector<std::byte>* to_;
