@@ -9,8 +9,9 @@
 
 namespace satrelay::dpdk {
 
-// A queue: push() at the back, pop() at the front. Packets that a port could not send stay in the
-// burst, in order. The caller decides whether to try again, or to drop and count them.
+// A FIFO queue: push() adds a packet at the back, pop() takes one from the front. Packets that a
+// port could not send stay in the burst, in order. The caller decides whether to try again, or to
+// drop and count them.
 class Burst {
  public:
   static constexpr std::size_t kCapacity = 32;
@@ -35,14 +36,14 @@ class Burst {
     if (begin_ == end_) begin_ = end_ = 0;
     return packet;
   }
-  // Undoes pop() of the packet that was popped last.
+  // Puts the packet of the last pop() back to the front.
   void put_back(Packet packet) {
     if (begin_ == end_) begin_ = end_ = 1;
     packets_[--begin_] = packet.release();
   }
   // The packet that the (i + 1)th pop() would give.
   PacketView peek(std::size_t i) const { return PacketView(packets_[begin_ + i]); }
-  // Frees the first `count` packets; there must be as many.
+  // Frees the first `count` packets. The burst must have at least that many.
   void drop(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) pop();
   }
@@ -56,7 +57,7 @@ class Burst {
  private:
   friend class EthDevice;
   friend class DeviceSender;
-  // Removes the first `count` packets, which now have another owner.
+  // Removes the first `count` packets without freeing them, since the device owns them now.
   void forget(std::size_t count) {
     begin_ += count;
     if (begin_ == end_) begin_ = end_ = 0;

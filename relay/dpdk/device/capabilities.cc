@@ -43,10 +43,10 @@ struct Wanted {
 // Written before the first signal, and only read from then on.
 Wanted wanted;
 
-// These are system calls, since glibc's functions would change all threads, and hold a lock on
-// their list of threads meanwhile.
+// Uses raw system calls. The functions of glibc would change all threads of the process, and would
+// lock glibc's list of threads meanwhile.
 void become_another_user() {
-  // Otherwise the permitted capabilities are lost together with uid 0.
+  // Without this, the change from uid 0 would clear the permitted capabilities.
   ::prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
   ::syscall(SYS_setgroups, wanted.group_count, wanted.groups.data());
   ::syscall(SYS_setresgid, wanted.group, wanted.group, wanted.group);
@@ -54,9 +54,9 @@ void become_another_user() {
   ::prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0);
 }
 
-// Async-signal-safe: makes system calls only. keep_only() checks in /proc whether they have worked.
-// A thread without the right to make them fails, which does no harm if it has nothing left to give
-// up.
+// Async-signal-safe, since it makes only system calls. It reports no errors: keep_only() checks the
+// result in /proc. The calls fail in a thread that lacks the right to make them, which does no harm
+// if that thread has no capabilities left to drop.
 void drop_in_this_thread() {
   const std::uint64_t keep = wanted.capabilities;
   for (int capability = 0; capability <= CAP_LAST_CAP; ++capability) {
@@ -83,7 +83,8 @@ void handle_signal(int) {
   errno = error;
 }
 
-// A line of the thread's status in /proc. Empty for a thread that has just ended.
+// Returns the rest of the line that begins with `key` in the status of a thread in /proc. Empty if
+// the thread has just ended.
 std::string status_of(const std::filesystem::path& task, std::string_view key) {
   std::ifstream status(task / "status");
   for (std::string line; std::getline(status, line);) {
@@ -155,7 +156,7 @@ std::string keep_only(std::span<const int> capabilities, const std::optional<Ide
     std::copy_n(identity->groups.begin(), wanted.group_count, wanted.groups.begin());
   }
   // The kernel clears the parent-death signal when the user changes. Set it again, so that a
-  // process that is to end with its parent still does.
+  // process that must end with its parent still ends.
   int signal_of_parent = 0;
   ::prctl(PR_GET_PDEATHSIG, &signal_of_parent, 0, 0, 0);
   drop_in_this_thread();
@@ -168,7 +169,8 @@ std::string keep_only(std::span<const int> capabilities, const std::optional<Ide
   // The handler stays installed, since a signal may arrive late.
   ::sigaction(number, &action, nullptr);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-  // Repeat this: a thread that still has its rights may have started another thread.
+  // Check again after each round of signals: a thread that still has its rights may have started
+  // another thread.
   std::vector<pid_t> left = threads_that_disobey();
   while (!left.empty() && std::chrono::steady_clock::now() < deadline) {
     for (const pid_t thread : left) ::syscall(SYS_tgkill, ::getpid(), thread, number);

@@ -1,6 +1,6 @@
-// Gives up the rights of root that start-up has needed. Users and capabilities belong to threads,
-// so every thread gives them up, including those that DPDK has started (credentials(7),
-// capabilities(7)).
+// Gives up the root rights that only start-up needs. In Linux each thread has a user and
+// capabilities of its own, so every thread gives them up, including the threads that DPDK has
+// started (credentials(7), capabilities(7)).
 #pragma once
 
 #include <sys/types.h>
@@ -20,11 +20,11 @@ struct Identity {
   static constexpr std::size_t kMostGroups = 64;
 };
 
-// Reduces the process's capabilities to these (CAP_* of linux/capability.h), now and in any program
-// that it executes. If `identity` is given, the process becomes that user. Other processes of that
-// user can then not read its memory, and it leaves no core file. Returns the names of the
-// capabilities that are left, "none" if none is. Throws std::runtime_error if a thread still has
-// more rights after a second.
+// Reduces the capabilities of the process, and of programs that it executes, to `capabilities`
+// (CAP_* of linux/capability.h). If `identity` is given, the process becomes that user and is no
+// longer dumpable: other processes of the user cannot read its memory, and it writes no core file.
+// Returns the names of the remaining capabilities, or "none". Throws std::runtime_error if a thread
+// still has more rights after one second.
 std::string keep_only(std::span<const int> capabilities,
                       const std::optional<Identity>& identity = std::nullopt);
 

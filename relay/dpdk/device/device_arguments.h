@@ -12,12 +12,13 @@ struct DeviceArguments {
   std::string arguments;  // "iface=lan0,..."; empty for PCI
 };
 
-// Not for af_packet, which is not a device of DPDK.
+// Returns the DPDK device for the port `name`. Must not be called for af_packet, which is not a
+// device of DPDK.
 DeviceArguments device_arguments(const std::string& name, const config::Port& port);
 
 // The name in the configuration, such as "af_packet".
 std::string driver_name(config::Driver driver);
-// The device of a port, such as "af_packet on lan0".
+// Describes the device of a port, such as "af_packet on lan0".
 std::string describe(const config::Port& port);
 
 }  // namespace satrelay::dpdk

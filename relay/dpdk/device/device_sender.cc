@@ -13,7 +13,7 @@
 namespace satrelay::dpdk {
 namespace {
 
-// DPDK's functions are inline, so they have no address to take.
+// The calls to DPDK as plain functions: DeviceSender calls them by pointers, which tests replace.
 std::uint16_t prepare(std::uint16_t port, std::uint16_t queue, rte_mbuf** packets,
                       std::uint16_t count) {
   return rte_eth_tx_prepare(port, queue, packets, count);
@@ -34,13 +34,13 @@ DeviceSender::DeviceSender(std::uint16_t port, std::uint16_t queue, Abilities ab
                            Call prepare, Call transmit)
     : port_(port), queue_(queue), abilities_(abilities), prepare_(prepare), transmit_(transmit) {}
 
-// The number of frames, from `first` on, that make one message. If they are several, the coalescer
-// holds the large frame.
+// Returns how many frames, beginning with `first`, form the next message. If there are several,
+// coalescer_ describes their large frame.
 std::size_t DeviceSender::gather(const Burst& burst, std::size_t first) {
   if (abilities_.pieces == 1 || first < singly_ || first + 1 == burst.size()) return 1;
   const PacketView packet = burst.peek(first);
   if (packet.is_shared() || !coalescer_.begin(packet.bytes(), origin_of(packet))) return 1;
-  // Devices are asked to cut TCP only.
+  // The devices are configured for segmentation of TCP only.
   if (coalescer_.protocol() != wire::SegmentedProtocol::kTcp) return 1;
   for (std::size_t i = first + 1; i < burst.size() && i - first < abilities_.pieces; ++i) {
     const PacketView next = burst.peek(i);
@@ -75,7 +75,8 @@ void DeviceSender::chain(Message& message, rte_mbuf* const* frames) {
   first->nb_segs = static_cast<std::uint16_t>(message.frames);
 }
 
-// Takes a chain apart. The header of each further frame is still in front of its payload.
+// Undoes chain(). The buffer of each further frame still has the header of that frame in front of
+// the payload.
 void DeviceSender::unchain(const Message& message, rte_mbuf* first) {
   if (message.frames == 1) return;
   std::memcpy(data_of(first), message.header.data(), message.header_size);
@@ -93,7 +94,7 @@ void DeviceSender::unchain(const Message& message, rte_mbuf* first) {
   }
 }
 
-// Makes messages of the frames of a burst; returns their number.
+// Groups the frames of a burst into messages_; returns the number of messages.
 std::size_t DeviceSender::compose(const Burst& burst) {
   any_left_ = false;
   rte_mbuf* const* frame = burst.packets_.data() + burst.begin_;
@@ -110,9 +111,9 @@ std::size_t DeviceSender::compose(const Burst& burst) {
   return count;
 }
 
-// The driver says that the device cannot do the offloads of this message. Send the frames of a
-// large one singly. For a single frame, complete the checksum here. Drop a frame that is refused
-// without any offload.
+// The driver has refused the message, since the device cannot do its offloads. The frames of a
+// large message are sent singly next. The checksum of a single frame is completed here. A frame
+// that is refused without any offload is dropped.
 void DeviceSender::on_refusal(const Message& message, Burst& burst) {
   if (message.frames > 1) {
     singly_ = message.frames;

@@ -1,6 +1,6 @@
-// Sends frames by a queue of a DPDK device. Asks the device to complete the checksums that were
-// left to it. Joins consecutive segments of a connection to a large frame, which the device cuts
-// into the same segments (TCP segmentation offload).
+// Sends frames through a queue of a DPDK device. Lets the device complete checksums that are
+// unfinished (Packet::leave_checksum()). Joins consecutive segments of a TCP connection into one
+// large frame, which the device cuts into the same segments (TCP segmentation offload).
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ class DeviceSender {
   struct Abilities {
     bool sums_tcp = false;  // fills in TCP checksums
     bool sums_ip = false;   // fills in IPv4 header checksums on request
-    // Most buffers of one large frame. 1: the device cannot cut large frames.
+    // The largest number of buffers in one large frame. 1: the device cannot cut large frames.
     std::size_t pieces = 1;
   };
   // rte_eth_tx_prepare() and rte_eth_tx_burst().
@@ -34,18 +34,20 @@ class DeviceSender {
   std::size_t send(Burst& burst);
 
   struct Counters {
-    std::uint64_t frames = 0, bytes = 0;  // as single frames, as they leave the device
-    std::uint64_t large = 0;              // large frames made of some of these
-    std::uint64_t refused = 0;            // dropped: the driver refused them
+    // Counted as single frames, after the device has cut large ones.
+    std::uint64_t frames = 0, bytes = 0;
+    std::uint64_t large = 0;    // large frames that were made of some of these frames
+    std::uint64_t refused = 0;  // dropped: the driver refused them
   };
   const Counters& counters() const { return counters_; }
 
  private:
-  // One buffer, or a chain of buffers. The first buffer has the header of the large frame, the
-  // others have only their payload.
+  // One packet for the driver: a single buffer, or a chain of buffers that is a large frame. In a
+  // chain the first buffer has the header of the large frame, and the other buffers have only
+  // payload.
   struct Message {
     std::size_t frames = 1;
-    std::size_t bytes = 0;  // bytes of these as single frames
+    std::size_t bytes = 0;  // total size of these frames as single frames
     // The header and the offload fields of the first frame, as they were before it was joined to
     // others.
     std::size_t header_size = 0;
@@ -65,8 +67,9 @@ class DeviceSender {
   Abilities abilities_;
   Call prepare_;
   Call transmit_;
-  bool any_left_ = false;   // a message of the burst needs an offload
-  std::size_t singly_ = 0;  // first frames of the burst that go singly: refused as one large frame
+  bool any_left_ = false;  // a message of the burst needs an offload
+  // Frames at the front of the burst to send singly, since the driver refused their large frame.
+  std::size_t singly_ = 0;
   wire::Coalescer coalescer_;
   std::array<Message, Burst::kCapacity> messages_;
   std::array<rte_mbuf*, Burst::kCapacity> packets_{};

@@ -13,11 +13,12 @@
 namespace satrelay::dpdk {
 namespace {
 
-// Memory for the EAL's tables and the ports' queues, and for fragmentation of its heap.
+// Bytes for the EAL's tables, for the queues of the ports, and for fragmentation of the EAL's heap.
 constexpr std::size_t kOwnMemory = std::size_t{24} << 20;
 
-// One lcore that may run on any CPU. Several of our programs share a small machine: a thread that
-// is pinned to a busy core would wait there while another core idles.
+// One lcore, which may run on any CPU of the process unless `cpu` names one. Several of our
+// programs may share a small machine, where a thread that is pinned to a busy core would wait while
+// another core idles.
 std::string lcores(const EalConfig& config, const Machine& machine) {
   if (config.cpu) return "0@" + std::to_string(*config.cpu);
   std::string list;

@@ -12,7 +12,7 @@ namespace satrelay::dpdk {
 
 struct EalConfig {
   std::string program;      // "satrelayd": name for messages
-  std::string file_prefix;  // each program on a machine needs its own
+  std::string file_prefix;  // must be unique on the machine
   std::optional<unsigned> cpu;
   std::size_t memory = std::size_t{64} << 20;  // bytes for packet pools; DPDK's own need is added
   std::vector<config::Port> ports;             // decide which buses DPDK scans

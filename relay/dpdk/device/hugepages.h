@@ -6,14 +6,13 @@
 
 namespace satrelay::dpdk {
 
-// Bytes of hugepages that a program can still take. The kernel counts a page as free if another
-// program has reserved it and has not touched it yet; such pages are left out here. `folder` is the
+// Returns the bytes of hugepages that a program can still allocate. The kernel counts a reserved
+// page as free until a program touches it, so reserved pages are subtracted here. `folder` is the
 // kernel's directory, except in tests.
 std::size_t free_hugepage_bytes(const std::filesystem::path& folder = "/sys/kernel/mm/hugepages");
 
-// Held while a program counts and takes hugepages. If two programs start together, the second one
-// sees only the pages that the first one has left. A program that may not open the lock file goes
-// on without the lock.
+// Held while a program counts and allocates hugepages, so that two programs that start together do
+// not count the same pages. A program that cannot open the lock file continues without the lock.
 class HugepageLock {
  public:
   HugepageLock();

@@ -9,15 +9,16 @@
 
 namespace satrelay::dpdk {
 
-// Page-aligned memory on the largest pages that the kernel gives. All of it is touched at once. So
-// no packet pays for a page fault, and a machine with too little memory fails at start-up.
+// Page-aligned memory on the largest pages that the kernel gives. The constructor touches all of
+// it. So no packet pays for a page fault, and a machine with too little memory fails at start-up.
 class LargeMemory {
  public:
   struct Progress {
     std::size_t left = 0;      // bytes not touched yet
-    bool is_reserved = false;  // the kernel has reserved them: hugepages
+    bool is_reserved = false;  // these bytes are on hugepages, which the kernel has reserved
   };
-  // Called before each piece, which takes some hundredths of a second. It may throw.
+  // Called before each piece of 64 MiB is touched, which takes some hundredths of a second. It may
+  // throw.
   using Watch = std::function<void(const Progress&)>;
 
   // Throws std::runtime_error if the machine does not have that much memory. Passes on exceptions

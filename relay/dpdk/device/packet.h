@@ -1,4 +1,4 @@
-// Owns one mbuf.
+// Wrappers of an mbuf: Packet owns the mbuf, PacketView only reads it.
 #pragma once
 
 #include <rte_mbuf.h>
@@ -23,7 +23,8 @@ class PacketView {
   // True if this program made the packet: no port has received it.
   bool is_own() const { return mbuf_->port == RTE_MBUF_PORT_INVALID; }
   bool is_shared() const { return rte_mbuf_refcnt_read(mbuf_) > 1; }
-  // Where TCP begins if its checksum is left to the port (Packet::leave_checksum()). 0: it is not.
+  // The offset of the TCP header if the port must complete the TCP checksum
+  // (Packet::leave_checksum()), otherwise 0.
   std::size_t checksum_from() const {
     if ((mbuf_->ol_flags & RTE_MBUF_F_TX_L4_MASK) != RTE_MBUF_F_TX_TCP_CKSUM) return 0;
     return std::size_t{mbuf_->l2_len} + mbuf_->l3_len;
@@ -38,7 +39,7 @@ class PacketView {
 class Packet {
  public:
   Packet() = default;
-  // Takes over one reference.
+  // Takes over one reference to the mbuf.
   explicit Packet(rte_mbuf* mbuf) : mbuf_(mbuf) {}
   Packet(Packet&& other) noexcept : mbuf_(std::exchange(other.mbuf_, nullptr)) {}
   Packet& operator=(Packet&& other) noexcept {
@@ -54,7 +55,7 @@ class Packet {
 
   explicit operator bool() const { return mbuf_ != nullptr; }
 
-  // The frame with its header, without FCS. Ports never deliver a frame in several segments.
+  // The Ethernet frame without the FCS. Ports never deliver a frame in several buffers.
   ConstBytes bytes() const {
     return {rte_pktmbuf_mtod(mbuf_, const std::byte*), rte_pktmbuf_data_len(mbuf_)};
   }
@@ -65,14 +66,14 @@ class Packet {
     __builtin_prefetch(front);
     __builtin_prefetch(front + kLine);
   }
-  // Writable only while not shared.
+  // The frame, for writing. Allowed only while the packet is not shared.
   MutableBytes mutable_bytes() {
     return {rte_pktmbuf_mtod(mbuf_, std::byte*), rte_pktmbuf_data_len(mbuf_)};
   }
   std::size_t size() const { return rte_pktmbuf_data_len(mbuf_); }
   bool is_shared() const { return rte_mbuf_refcnt_read(mbuf_) > 1; }
 
-  // All room behind the headroom. Write a frame there, then call set_size().
+  // The whole buffer behind the headroom. Write a frame there, then call set_size().
   MutableBytes room() {
     return {rte_pktmbuf_mtod(mbuf_, std::byte*),
             static_cast<std::size_t>(mbuf_->buf_len - mbuf_->data_off)};
@@ -83,33 +84,34 @@ class Packet {
   }
 
   // A device may spread a frame over several buffers. join_pieces() copies all of them into the
-  // first one; false if that buffer is too small.
+  // first buffer, and returns false if that buffer is too small.
   bool is_in_pieces() const { return mbuf_->nb_segs > 1; }
   bool join_pieces() { return rte_pktmbuf_linearize(mbuf_) == 0; }
 
-  // The device has found the TCP or UDP checksum right.
+  // True if the device has found the TCP or UDP checksum correct.
   bool checksum_is_verified() const {
     return (mbuf_->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_GOOD;
   }
-  // The device has found TCP or UDP in it, and no tunnel around these.
+  // True if the device has recognized TCP or UDP in the packet, without a tunnel around it.
   bool is_plain_transport() const {
     const std::uint32_t transport = mbuf_->packet_type & RTE_PTYPE_L4_MASK;
     return (transport == RTE_PTYPE_L4_TCP || transport == RTE_PTYPE_L4_UDP) &&
            (mbuf_->packet_type & RTE_PTYPE_TUNNEL_MASK) == 0;
   }
-  // The sender is on this machine and has left the checksum to the device. The field holds no valid
-  // checksum, but the bytes cannot have changed on the way.
+  // True if a sender on this machine has left the checksum to the device. The checksum field is not
+  // valid then, but the bytes cannot have changed on the way.
   bool checksum_is_unfinished() const {
     return (mbuf_->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_NONE;
   }
 
-  // Leaves the TCP checksum to the port that sends the packet. `from`: where TCP begins, right
-  // behind an IP header without options. The checksum field holds the sum of the pseudo-header.
+  // Leaves the TCP checksum to the port that sends the packet. `from`: the offset of the TCP
+  // header, which must directly follow an IP header without options. The checksum field must hold
+  // the sum of the pseudo-header.
   void leave_checksum(std::size_t from) {
     constexpr std::size_t kV4 = wire::kIpv4HeaderSize, kV6 = wire::kIpv6HeaderSize;
     static_assert(wire::kMaxEthernetHeaderSize + kV4 < wire::kEthernetHeaderSize + kV6);
     // An IPv4 header behind two VLAN tags ends before an IPv6 header without tags would. So `from`
-    // tells which of the two it is.
+    // tells the IP version.
     const bool is_v4 = from < wire::kEthernetHeaderSize + kV6;
     const std::size_t ip = is_v4 ? kV4 : kV6;
     mbuf_->tx_offload = rte_mbuf_tx_offload(from - ip, ip, 0, 0, 0, 0, 0);
@@ -121,12 +123,13 @@ class Packet {
   }
   std::size_t checksum_from() const { return PacketView(mbuf_).checksum_from(); }
 
-  // Makes `count` bytes of the headroom the front of the frame.
+  // Moves the beginning of the frame into the headroom by `count` bytes. Call set_size()
+  // afterwards.
   void grow_front(std::size_t count) {
     mbuf_->data_off = static_cast<std::uint16_t>(mbuf_->data_off - count);
   }
 
-  // These set the properties that PacketView returns.
+  // The next three set the properties that PacketView::is_own() and is_checked() return.
   void set_received() { mbuf_->port = 0; }
   void set_checked() {
     set_unchecked();
@@ -140,8 +143,8 @@ class Packet {
     return Packet(mbuf_);
   }
 
-  // Turns the packet into an integer that an engine can hold. Ownership passes to the integer until
-  // adopt() takes it back, exactly once.
+  // Turns the packet into an integer that an engine can hold. The integer owns the packet until
+  // adopt() turns it back. adopt() must be called exactly once.
   std::uint64_t to_handle() && {
     return static_cast<std::uint64_t>(
         reinterpret_cast<std::uintptr_t>(std::exchange(mbuf_, nullptr)));

@@ -20,7 +20,8 @@ std::uint32_t element_size(std::uint16_t mtu) {
 }  // namespace
 
 std::size_t PacketPool::room_for(std::uint16_t mtu) {
-  // Network cards want whole KiB. Added to the MTU: Ethernet header, two VLAN tags, FCS.
+  // Network cards want buffers of whole KiB. A frame has an Ethernet header (14), two VLAN tags (8)
+  // and an FCS (4) beside the MTU.
   const std::size_t needed = 14U + 8U + 4U + mtu;
   return needed <= 2048 ? 2048 : (needed + 1023U) / 1024U * 1024U;
 }
@@ -28,16 +29,17 @@ std::size_t PacketPool::room_for(std::uint16_t mtu) {
 std::size_t PacketPool::memory_for(std::size_t packets, std::uint16_t mtu) {
   rte_mempool_objsz layout{};
   rte_mempool_calc_obj_size(element_size(mtu), 0, &layout);
-  // Each object has a pointer in the pool's ring, and the size of the ring is a power of two. The
-  // end of each hugepage may be too short for an object.
+  // Each object has a pointer in the pool's ring. The ring's size is rounded up to a power of two,
+  // so allow two pointers per object. The end of each hugepage may be too short for an object, so
+  // add 2%.
   const std::size_t bytes = packets * (layout.total_size + 2 * sizeof(void*));
   return bytes + bytes / 50 + (std::size_t{1} << 20);
 }
 
 PacketPool::PacketPool(const std::string& name, std::size_t packets, std::uint16_t mtu) {
-  // Does the same as rte_pktmbuf_pool_create(), with one exception on normal pages. The rule that
-  // no buffer may cross a page would waste half the memory there. Devices without hugepages copy,
-  // or use the addresses of the process.
+  // Does the same as rte_pktmbuf_pool_create(), except on normal pages. There buffers may cross
+  // page boundaries, since half the memory would be wasted otherwise. This is safe: devices that
+  // work without hugepages copy the frames, or use virtual addresses.
   const unsigned flags = rte_eal_has_hugepages() ? 0U : unsigned{RTE_MEMPOOL_F_NO_IOVA_CONTIG};
   const unsigned cache = packets > 4 * kCacheSize ? kCacheSize : 0;
   pool_ = rte_mempool_create_empty(name.c_str(), static_cast<unsigned>(packets), element_size(mtu),

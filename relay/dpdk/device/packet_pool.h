@@ -1,5 +1,5 @@
-// The mbufs of a process. All frames that are received, held or built come from one pool, sized at
-// start-up.
+// The mbufs of a process. All frames that the process receives, holds or builds are in buffers of
+// one pool, which is sized at start-up.
 #pragma once
 
 #include <cstddef>
@@ -21,15 +21,15 @@ class PacketPool {
 
   // Returns a packet of size 0, or an empty Packet if the pool is exhausted.
   Packet allocate() { return Packet(rte_pktmbuf_alloc(pool_)); }
-  // Returns a packet with a copy of the bytes, and none of the checksum marks. An empty Packet if
-  // the pool is exhausted.
+  // Returns a copy of the frame without its checksum marks, or an empty Packet if the pool is
+  // exhausted.
   Packet copy(const Packet& packet);
 
   std::size_t available() const { return rte_mempool_avail_count(pool_); }
   std::size_t size() const { return pool_->size; }
   rte_mempool* raw() { return pool_; }
 
-  // Bytes of EAL memory that such a pool takes, for EalConfig::memory.
+  // The bytes of EAL memory that a pool with these arguments needs, for EalConfig::memory.
   static std::size_t memory_for(std::size_t packets, std::uint16_t mtu);
   // Bytes behind the headroom of each mbuf.
   static std::size_t room_for(std::uint16_t mtu);

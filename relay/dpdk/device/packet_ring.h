@@ -1,5 +1,5 @@
-// A bounded queue of packets from one thread to another, in order. Each packet has a number with a
-// meaning that the two threads agree on. One thread writes, and one reads.
+// A bounded queue of packets from one thread to another, in order. Each packet carries a number,
+// the note, and the two threads define its meaning. Exactly one thread writes, and one reads.
 #pragma once
 
 #include <cstddef>
@@ -20,16 +20,17 @@ class PacketRing {
     Packet packet;
   };
 
-  // `room`: a power of two, minus one. Throws std::runtime_error. Needs a running Eal.
+  // `room`: the capacity in packets, a power of two minus one. Throws std::runtime_error. Needs a
+  // running Eal.
   PacketRing(const std::string& name, std::size_t room);
   PacketRing(const PacketRing&) = delete;
   PacketRing& operator=(const PacketRing&) = delete;
-  // Returns the packets that were not taken to their pool.
+  // Frees the packets that were not taken.
   ~PacketRing();
 
-  // For the writing thread. False if there is no room; then the caller keeps the packet.
+  // For the writing thread. Returns false if the ring is full; the caller then keeps the packet.
   bool give(Packet& packet, std::uint64_t note);
-  // Room for at least this many packets: the reader may have made more room since.
+  // For the writing thread. At least this many packets fit: the reader may have taken more since.
   std::size_t room() const;
   static constexpr std::size_t kBurst = 32;
   // For the reading thread. Takes up to kBurst packets; returns their number.

@@ -31,24 +31,24 @@ struct LinkState {
 
 class Port {
  public:
-  // Opens and starts the device, promiscuous, with spread.queues receive queues and as many send
-  // queues. A device that does not have so many gets one. `name` is short and unique ("lan").
+  // Opens and starts the device in promiscuous mode, with spread.queues receive queues and as many
+  // send queues. A device with fewer queues gets one of each. `name` is short and unique ("lan").
   // Throws std::runtime_error that says which port, what failed and what to do. Needs a running Eal
   // that was started with this port.
   Port(const std::string& name, const config::Port& config, PacketPool& pool,
        const Spread& spread = {});
-  // Has a device that is open already.
+  // Uses a device that is open already.
   Port(const std::string& name, const config::Port& config, std::unique_ptr<Device> device);
   Port(const Port&) = delete;
   Port& operator=(const Port&) = delete;
 
-  // One thread at a time may use a queue.
+  // The number of queues. Only one thread at a time may use a queue.
   unsigned queues() const { return device_->queues(); }
   // Appends received frames to `burst`, up to its capacity; returns their number.
   std::size_t receive(Burst& burst, unsigned queue = 0) { return device_->receive(burst, queue); }
-  // Sends from the front of `burst`; returns the number of frames taken. The rest stays in the
-  // burst. The port drops and counts frames if its interface is down or gone, or if its device has
-  // no link, as an unplugged cable would.
+  // Sends frames from the front of `burst`; returns the number of frames that were sent or dropped.
+  // The other frames stay in the burst. Like an unplugged cable, the port drops frames (and counts
+  // them) if its interface is down or gone, or if the device has no link and would keep the frames.
   std::size_t send(Burst& burst, unsigned queue = 0);
 
   const std::string& name() const { return name_; }
@@ -57,27 +57,29 @@ class Port {
   MacAddress mac() const { return device_->mac(); }
   // The link at the last look().
   LinkState link() const { return link_.load(std::memory_order_relaxed); }
-  // Looks at the device, off the data path: one thread calls this several times a second. Returns
-  // the changes since the last look, in order. If another interface of the same name has replaced
-  // the port's interface, the port uses the new one, if its driver can.
+  // Inspects the device. One thread beside the workers calls this several times a second. Returns
+  // the changes since the last call, in order. If another interface of the same name has replaced
+  // the port's interface, the port binds to the new interface, provided that the driver supports
+  // it.
   std::vector<PortChange> look(Instant now);
-  // True if only a new start can restore the port. Any thread.
+  // True if only a restart of the program can restore the port. Any thread may call this.
   bool needs_new_start() const { return needs_new_start_.load(std::memory_order_relaxed); }
-  // stats(): the counters of all queues and of the device, while no other thread uses a queue.
-  // queue_stats(): those of one queue, by its thread. device_stats(): counts that the device keeps
-  // for all queues together, by any thread.
+  // stats() adds up the counters of all queues and of the device. Call it only while no other
+  // thread uses a queue. queue_stats() is for the thread that uses the queue. device_stats() has
+  // the counters that the device keeps for all queues together, and any thread may call it.
   PortStats stats() const;
   PortStats queue_stats(unsigned queue) const;
   PortStats device_stats() const { return device_->device_stats(); }
-  // Frames that were lost for lack of room: in this queue if the port knows it, otherwise in all.
+  // Received frames that were lost for lack of room: in this queue if the device counts them by
+  // queue, otherwise in all queues.
   std::uint64_t missed(unsigned queue = 0) const { return device_->missed(queue); }
   // A descriptor for poll(2) that becomes readable when frames arrive. nullopt if the device has
   // none: then the worker must poll.
   std::optional<int> wait_descriptor(unsigned queue = 0) const {
     return device_->wait_descriptor(queue);
   }
-  // Call this before the process changes to another user. It gives that user the files that it must
-  // reach by their path.
+  // Call this before the process changes to another user. Makes that user the owner of the files
+  // that the port must later reach by their path.
   void give_to(uid_t user) { device_->give_to(user); }
   // True if the port completes TCP checksums of frames that it sends (Packet::leave_checksum()).
   bool sums_tcp() const { return device_->facts().sums_tcp; }
@@ -96,10 +98,11 @@ class Port {
   std::string name_;
   config::Port config_;
   std::unique_ptr<Device> device_;
-  std::vector<std::uint64_t> tx_down_;  // frames dropped without the device, for each queue
-  InterfaceWatch watch_;                // for the thread that calls look()
+  std::vector<std::uint64_t> tx_down_;  // by queue: frames that the port dropped itself
+  InterfaceWatch watch_;                // used only by the thread that calls look()
   std::atomic<LinkState> link_;
-  std::atomic<bool> is_off_ = false;  // drop frames: the kernel or the device would keep them
+  // send() drops frames, since the kernel or the device would keep them.
+  std::atomic<bool> is_off_ = false;
   std::atomic<bool> needs_new_start_ = false;
 };
 

@@ -1,4 +1,4 @@
-// The counters of a port, from when it was opened.
+// The counters of a port since it was opened.
 #pragma once
 
 #include <array>

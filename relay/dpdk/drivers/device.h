@@ -1,5 +1,5 @@
-// The contract of the device behind a port. There is a class for each driver: a packet socket of
-// our own, or a device of DPDK. Port has all that is common to them.
+// The interface of the device behind a port. Each driver has a class: for packet sockets of our
+// own, or for a kind of DPDK device. Port has the code that is common to all drivers.
 #pragma once
 
 #include <sys/types.h>
@@ -21,10 +21,11 @@
 
 namespace satrelay::dpdk {
 
-// The properties that a device has from its opening on.
+// Properties that are known once the device is open, and never change.
 struct DeviceFacts {
-  bool sums_tcp = false;  // it completes TCP checksums of frames that it sends
-  // Without a link it would send its queue later, when the frames are of no use any more.
+  bool sums_tcp = false;  // the device completes TCP checksums of frames that it sends
+  // While there is no link, the device keeps frames and sends them when they are of no use any
+  // more.
   bool keeps_frames = false;
   int numa_node = -1;                         // of a PCI device; -1: unknown
   std::vector<std::string> notices;           // to the operator, one sentence each
@@ -43,25 +44,29 @@ class Device {
   // A descriptor for poll(2) that becomes readable when frames arrive; nullopt: there is none.
   virtual std::optional<int> wait_descriptor(unsigned queue) const = 0;
 
-  // As those of Port; one call moves a whole burst. The burst to send is not empty. One thread at a
-  // time may use a queue.
+  // They do the same as the functions of Port. Each virtual call moves a whole burst. The burst to
+  // send is not empty. Only one thread at a time may use a queue.
   virtual std::size_t receive(Burst& burst, unsigned queue) = 0;
   virtual std::size_t send(Burst& burst, unsigned queue) = 0;
 
-  // Counters of one queue, by its thread; counts for all queues together, by any thread.
+  // queue_stats() is for the thread that uses the queue. device_stats() has the counters for all
+  // queues together, and any thread may call it.
   virtual PortStats queue_stats(unsigned queue) const = 0;
   virtual PortStats device_stats() const = 0;
-  // Frames that were lost for lack of room: in this queue if the device knows it, otherwise in all.
+  // Received frames that were lost for lack of room: in this queue if the device counts them by
+  // queue, otherwise in all queues.
   virtual std::uint64_t missed(unsigned queue) const = 0;
 
-  // The present state. Only the thread that calls Port::look() calls these three.
+  // The present state of the device. Only the thread that calls Port::look() calls this function
+  // and the next two.
   virtual InterfaceView view() const = 0;
-  // Uses the interface that has replaced the device's own. Throws std::runtime_error if it cannot.
+  // Binds the device to the interface that has replaced its own. Throws std::runtime_error if that
+  // fails.
   virtual void bind_to_successor() {}
-  // The link has come up.
+  // Called when the link has come up.
   virtual void on_up() {}
 
-  // Gives the user the files that it must reach by their path.
+  // Makes `user` the owner of the files that the device must later reach by their path.
   virtual void give_to(uid_t user) { (void)user; }
 
  protected:

@@ -51,9 +51,10 @@ rte_eth_dev_info EthDevice::info() const {
   return info;
 }
 
-// Sets up the spreading of frames by the hash of the workers, and returns the number of queues. The
-// device looks up the queue by the low bits of the hash. A device with too few queues gets one. A
-// device without this hash gives all frames to the first queue, or spreads them in its own way.
+// Configures RSS with the hash by which connections are divided among the workers, and returns the
+// number of queues. The device chooses the queue by the low bits of the hash. A device with too few
+// queues gets one. A device without this hash gives all frames to the first queue, or spreads them
+// in its own way.
 unsigned EthDevice::spread_over(const Spread& spread, rte_eth_conf& conf) {
   constexpr std::uint64_t kKinds = RTE_ETH_RSS_NONFRAG_IPV4_TCP | RTE_ETH_RSS_NONFRAG_IPV4_UDP |
                                    RTE_ETH_RSS_NONFRAG_IPV6_TCP | RTE_ETH_RSS_NONFRAG_IPV6_UDP |
@@ -73,7 +74,7 @@ unsigned EthDevice::spread_over(const Spread& spread, rte_eth_conf& conf) {
   return spread.queues;
 }
 
-// Frames must pass untouched, so no offload of `conf` strips tags or merges frames.
+// Frames must pass untouched, so `conf` must not request offloads that strip tags or merge frames.
 void EthDevice::start(rte_eth_conf conf, const DeviceSender::Abilities& abilities, PacketPool& pool,
                       const Spread& spread) {
   const auto queues = static_cast<std::uint16_t>(spread_over(spread, conf));
@@ -118,7 +119,7 @@ std::size_t EthDevice::receive(Burst& burst, unsigned queue) {
   rte_mbuf** const first = burst.packets_.data() + burst.end_;
   const std::size_t count = rte_eth_rx_burst(id_, static_cast<std::uint16_t>(queue), first,
                                              static_cast<std::uint16_t>(room));
-  // Not every driver sets the port.
+  // Not every driver sets the port of an mbuf.
   for (std::size_t i = 0; i < count; ++i) first[i]->port = id_;
   const std::size_t whole = finish(first, count, queues_[queue]);
   burst.end_ += whole;
@@ -136,13 +137,13 @@ std::size_t EthDevice::finish(rte_mbuf** frames, std::size_t count, Queue& queue
       }
       ++queue.rx_joined;
     }
-    // Several drivers mark a checksum as good that the device has not checked, since it did not
-    // recognize the packet.
+    // If a device does not recognize a packet, it does not check the checksum. Several drivers mark
+    // the checksum as good all the same.
     if (packet.checksum_is_verified() && !packet.is_plain_transport()) packet.set_unchecked();
     if (packet.checksum_is_verified()) {
       ++queue.rx_checksums_verified;
     } else if (packet.checksum_is_unfinished() && finish_checksum(packet.mutable_bytes())) {
-      packet.set_checked();  // the sender vouches for it
+      packet.set_checked();  // the sender is on this machine, so no byte has changed
       ++queue.rx_checksums_finished;
     }
     frames[kept++] = packet.release();
@@ -164,7 +165,7 @@ std::uint64_t EthDevice::missed(unsigned) const {
   return stats.rx_missed + stats.rx_no_buffer;
 }
 
-// The counts of sent frames are those of the sender: a device may count a large frame as one.
+// The DeviceSender counts the sent frames, since a device may count a large frame as one.
 PortStats EthDevice::queue_stats(unsigned queue) const {
   const Queue& q = queues_[queue];
   const DeviceSender::Counters& out = q.sender.counters();

@@ -1,4 +1,4 @@
-// A device of DPDK. The class of its driver opens it, says how it differs, and starts it.
+// A device of DPDK. A derived class for each driver opens it, configures it and starts it.
 #pragma once
 
 #include <rte_ethdev.h>
@@ -35,7 +35,7 @@ class EthDevice : public Device {
   // Opens a device that DPDK has found.
   void open(const std::string& device);
   rte_eth_dev_info info() const;
-  // Starts the device with as many queues as requested if it has so many, otherwise with one.
+  // Starts the device with the requested number of queues, or with one if the device has fewer.
   void start(rte_eth_conf conf, const DeviceSender::Abilities& abilities, PacketPool& pool,
              const Spread& spread);
   void be_promiscuous();
@@ -51,8 +51,9 @@ class EthDevice : public Device {
     std::uint64_t rx_checksums_verified = 0;
   };
   unsigned spread_over(const Spread& spread, rte_eth_conf& conf);
-  // Keeps those of `count` frames that are whole, at the front; returns their number. Completes
-  // checksums that a host has left to its virtual network card.
+  // Copies each frame that is in several buffers into its first buffer, and drops it if it does not
+  // fit there. Moves the remaining frames to the front of `frames`, and returns their number.
+  // Completes checksums that a sender on this machine has left to its virtual network card.
   static std::size_t finish(rte_mbuf** frames, std::size_t count, Queue& queue);
 
   const char* advice_;
@@ -62,7 +63,8 @@ class EthDevice : public Device {
   bool is_started_ = false;
   std::vector<Queue> queues_;
   std::vector<std::uint8_t> rss_key_;
-  mutable std::mutex stats_mutex_;  // drivers sum up registers that restart when read
+  // Guards reads of the device's counters: drivers add up registers that a read resets.
+  mutable std::mutex stats_mutex_;
 };
 
 }  // namespace satrelay::dpdk

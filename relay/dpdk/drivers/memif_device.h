@@ -10,7 +10,7 @@ class MemifDevice final : public EthDevice {
   MemifDevice(const std::string& name, const config::Port& config, PacketPool& pool,
               const Spread& spread);
 
-  // The UNIX socket, if this end is the server.
+  // Makes `user` the owner of the UNIX socket, if this end is the server.
   void give_to(uid_t user) override;
 
  private:

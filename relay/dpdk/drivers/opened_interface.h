@@ -1,4 +1,5 @@
-// The kernel interface under a device: prepared as a port, and looked at while the gateway runs.
+// The kernel interface that a device uses. The constructor prepares it for a port, and view()
+// reports its state while the gateway runs.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +18,13 @@ class OpenedInterface {
 
   unsigned index() const { return index_; }
   MacAddress mac() const { return mac_; }  // when it was opened
-  // The cures that an operator can try, a sentence each.
+  // Settings that could not be made, and how the operator can make them, a sentence each.
   const std::vector<std::string>& notices() const { return notices_; }
-  // The state of the interface. `is_ours`: the device still has it. `objections`: why the device
-  // cannot use another interface that has its name.
+  // The state of the interface. `is_ours`: whether the device is still bound to the interface.
+  // `objections`: reasons why the device cannot bind to another interface with the configured name.
   InterfaceView view(bool is_ours, const std::vector<std::string>& objections) const;
-  // The interface that has the name now: its index.
+  // The index of the interface that has the configured name now. Throws std::runtime_error if there
+  // is none.
   unsigned successor() const;
   void replace(unsigned index) { index_ = index; }
 

@@ -11,9 +11,10 @@ class PciDevice final : public EthDevice {
             const Spread& spread);
 
  private:
-  // The offloads to request from the device. Notes those that it lacks.
+  // Returns the receive offloads to request from the device. Notes in facts_ the offloads that it
+  // lacks.
   std::uint64_t receive_offloads(std::uint64_t offered);
-  // The same on the way out.
+  // The same for sending.
   DeviceSender::Abilities send_abilities(const rte_eth_dev_info& info, bool large_frames);
 };
 

@@ -23,7 +23,7 @@ SocketDevice::SocketDevice(const config::Port& config, PacketPool& pool, const S
   }
   facts_.notices = interface_.notices();
   facts_.sums_tcp = config.large_frames;
-  // The kernel would say that it has no room.
+  // Without a link, the kernel answers that it has no room, and the frames would stay in the burst.
   facts_.keeps_frames = true;
   const std::size_t granted = queues_.front().socket.receive_buffer();
   const std::size_t wanted = PacketSocket::receive_buffer_of(spread.queues);

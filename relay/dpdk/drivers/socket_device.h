@@ -1,4 +1,5 @@
-// A kernel interface by packet sockets of our own (af_packet), one for each queue.
+// A kernel interface that is used through packet sockets of our own (af_packet), one for each
+// queue.
 #pragma once
 
 #include <deque>

@@ -1,4 +1,4 @@
-// A kernel interface by DPDK's driver for XDP sockets (af_xdp).
+// A kernel interface that is used through DPDK's driver for XDP sockets (af_xdp).
 #pragma once
 
 #include "relay/dpdk/drivers/eth_device.h"
@@ -12,12 +12,12 @@ class XdpDevice final : public EthDevice {
             const Spread& spread);
 
   std::optional<int> wait_descriptor(unsigned queue) const override;
-  // The state of the interface. The driver's own answer is constant.
+  // The state of the kernel interface. The link state that the driver reports never changes.
   InterfaceView view() const override;
 
  private:
   OpenedInterface interface_;
-  std::optional<int> descriptor_;  // of the socket of the first queue
+  std::optional<int> descriptor_;  // the XDP socket of the first queue; nullopt: not found
 };
 
 }  // namespace satrelay::dpdk

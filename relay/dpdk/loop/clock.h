@@ -1,4 +1,4 @@
-// The clock of the DPDK host: nanoseconds since the process started.
+// The clock of the programs that run on DPDK: nanoseconds since the process started.
 #pragma once
 
 #include "pep/base/time.h"

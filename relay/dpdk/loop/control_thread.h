@@ -13,8 +13,8 @@ namespace satrelay::dpdk {
 
 class ControlThread {
  public:
-  // Calls `work`, which must not throw, about every `interval`. When the thread is stopped, it
-  // calls `work` once more from the beginning. Needs a running Eal. Throws std::runtime_error.
+  // Calls `work`, which must not throw, about every `interval`. The destructor stops the thread,
+  // which then calls `work` once more and ends. Needs a running Eal. Throws std::runtime_error.
   ControlThread(const char* name, Duration interval, std::function<void()> work);
   ControlThread(const ControlThread&) = delete;
   ControlThread& operator=(const ControlThread&) = delete;

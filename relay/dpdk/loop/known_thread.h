@@ -1,6 +1,6 @@
 // Registers the calling thread with DPDK while this object lives. Packet pools keep a cache for
-// each registered thread. If DPDK cannot register the thread, the thread works all the same, a
-// little slower.
+// each registered thread. If DPDK cannot register the thread, the pools still work, a little
+// slower.
 #pragma once
 
 namespace satrelay::dpdk {

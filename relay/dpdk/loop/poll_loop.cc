@@ -12,13 +12,14 @@
 namespace satrelay::dpdk {
 namespace {
 
-// Longer than a tick of the workers' shares (1 ms): a worker still takes part in the tick after its
-// last work.
+// How long a loop counts as active after its last work. Workers divide the links anew every 1 ms.
+// This time is longer, so that a worker still takes part in the division after its last work.
 constexpr Duration kActiveFor = Duration::microseconds(1'250);
 constexpr Duration kMediumNap = Duration::microseconds(250);
 constexpr Duration kQuietAfter = Duration::milliseconds(200);
 constexpr Duration kLongNap = Duration::milliseconds(1);
-// The stop signal ends a wait as well, but may arrive just before the wait begins.
+// A stop signal also ends a wait, but not if it arrives just before the wait begins. So waits are
+// limited.
 constexpr Duration kLongestWait = Duration::milliseconds(250);
 
 timespec to_timespec(Duration d) {
@@ -45,8 +46,8 @@ Pause IdlePolicy::pause(Instant now, Instant next_timeout) const {
   } else {
     pause = {Pause::Kind::kNap, idle < kQuietAfter ? kMediumNap : kLongNap};
   }
-  // A pacer wants each frame to leave on time. But a shorter nap costs more than a frame does, so
-  // frames that are due within one short nap leave together.
+  // A pacer wants each frame to leave on time. But a pause shorter than a short nap costs more work
+  // than a frame does, so frames that are due within one short nap leave together.
   pause.length = std::min(pause.length, std::max(next_timeout - now, kShortNap));
   return pause;
 }
@@ -57,7 +58,8 @@ PollLoop::PollLoop(config::Polling polling, std::span<Port* const> ports, unsign
     if (queue >= port->queues()) continue;
     if (const auto descriptor = port->wait_descriptor(queue)) watch(*descriptor);
   }
-  // Otherwise naps of 50 us would last 100 us: the kernel groups timers within 50 us.
+  // By default the kernel delays timers by up to 50 us to group them. Naps of 50 us would then last
+  // 100 us.
   ::prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
 }
 

@@ -27,12 +27,14 @@ struct Pause {
   Duration length;
 };
 
-// Chooses the pause, as a pure rule. busy: never pauses. adaptive: takes short naps while there is
-// traffic, since frames that gather meanwhile cost less than a wake-up each. Then the naps grow.
-// Ports that can wake the program do so once it is idle.
+// Chooses the pause, without system calls. With `busy` polling there is never a pause. With
+// `adaptive` polling there are short naps while there is traffic: frames that gather during a nap
+// cost less than one wake-up per frame. Without traffic, the program waits until a port wakes it,
+// or takes longer naps if not every port can.
 class IdlePolicy {
  public:
-  // The nap while there is traffic: long enough to gather frames, short beside any satellite delay.
+  // The nap while there is traffic: long enough to gather frames, and short compared with any
+  // satellite delay.
   static constexpr Duration kShortNap = Duration::microseconds(50);
 
   IdlePolicy(config::Polling polling, bool ports_can_wake)
@@ -51,8 +53,8 @@ class IdlePolicy {
 
 class PollLoop {
  public:
-  // Polls queue `queue` of each port that has such a queue, for the calling thread. At most four
-  // ports, which must outlive the loop.
+  // The loop of the calling thread, which uses queue `queue` of each port that has such a queue.
+  // `ports`: at most four, which must outlive the loop.
   PollLoop(config::Polling polling, std::span<Port* const> ports, unsigned queue = 0);
 
   // The result of one round: whether the program did any work, and how long it can wait.
@@ -91,7 +93,7 @@ class PollLoop {
   void unwatch(int descriptor);
 
  private:
-  bool idle(Instant now, Instant next_timeout);  // true if the loop has rested
+  bool idle(Instant now, Instant next_timeout);  // returns true if the loop has rested
   void wait(Duration length);
 
   static constexpr std::size_t kMaxDescriptors = 8;

@@ -1,4 +1,4 @@
-// SIGHUP as a flag that a poll loop looks at.
+// Turns SIGHUP into a flag that a poll loop checks.
 #pragma once
 
 namespace satrelay::dpdk {
@@ -6,7 +6,7 @@ namespace satrelay::dpdk {
 class ReloadSignal {
  public:
   static void install();
-  static bool take();  // true if the signal has come since the last call
+  static bool take();  // returns true if SIGHUP has arrived since the last call
 };
 
 }  // namespace satrelay::dpdk

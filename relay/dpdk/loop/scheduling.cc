@@ -29,7 +29,7 @@ void run_on(const std::vector<unsigned>& cpus) {
   for (const unsigned cpu : cpus) {
     if (cpu < CPU_SETSIZE) CPU_SET(cpu, &set);
   }
-  // The kernel refuses a set without a CPU that the thread may run on, and changes nothing.
+  // If the thread may run on none of these CPUs, the kernel refuses the call and changes nothing.
   static_cast<void>(::sched_setaffinity(0, sizeof set, &set));
 }
 

@@ -6,8 +6,8 @@
 namespace satrelay::dpdk {
 
 // Lets the calling thread run as soon as it wakes, however busy the machine is (SCHED_RR at the
-// lowest real-time priority). For threads that keep time and sleep when idle. A busy poller must
-// not use this: it would starve other threads on its core. False without CAP_SYS_NICE.
+// lowest real-time priority). For threads that must act on time and sleep when idle. A busy poller
+// must not use this: it would starve other threads on its core. Returns false without CAP_SYS_NICE.
 bool request_prompt_scheduling();
 
 // The CPUs that the thread may run on; at least one.

@@ -1,4 +1,4 @@
-// SIGTERM and SIGINT as a flag that a poll loop looks at.
+// Turns SIGTERM and SIGINT into a flag that a poll loop checks.
 #pragma once
 
 namespace satrelay::dpdk {
@@ -9,7 +9,7 @@ class StopSignal {
   // user can still interrupt a stop that hangs.
   static void install();
   static bool requested();
-  static void request();  // as if the signal had come
+  static void request();  // has the effect of a signal
 };
 
 }  // namespace satrelay::dpdk

@@ -10,10 +10,11 @@
 namespace satrelay::dpdk {
 namespace {
 
-// Longer than the polling thread ever sleeps.
+// Longer than the longest sleep of the polling thread.
 constexpr std::chrono::milliseconds kPatience(1000);
 
-std::mutex current_mutex;  // held while a command is served, so that `current` outlives it
+// Held while a request is served, so that `current` is not destroyed meanwhile.
+std::mutex current_mutex;
 TelemetryCommand* current = nullptr;
 
 int fill(const TelemetryReply& reply, rte_tel_data* data) {
@@ -33,7 +34,7 @@ int fill(const TelemetryReply& reply, rte_tel_data* data) {
   return 0;
 }
 
-// Called from C: no exception may leave.
+// C code calls this function, so no exception may leave it.
 int on_command(const char* /*command*/, const char* /*parameters*/, rte_tel_data* data) noexcept {
   try {
     const std::lock_guard lock(current_mutex);

@@ -22,7 +22,7 @@ namespace {
 // PACKET_FANOUT_FLAG_IGNORE_OUTGOING. A group ignores the option PACKET_IGNORE_OUTGOING of its
 // sockets. Linux before 6.2 does not know the flag, and accepts it silently.
 constexpr int kIgnoreOutgoing = 0x4000;
-// Words of the program's memory: the sum so far, and the queue so far.
+// Indices of words in the program's scratch memory: the sum so far, and the queue so far.
 constexpr std::uint32_t kSum = 0, kQueue = 1;
 
 enum class Label : std::uint8_t { kV4, kV6, kTagged, kTaggedV4, kTaggedV6, kMap };
@@ -49,7 +49,7 @@ class Program {
                      .k = value});
   }
   void here(Label label) { places_[label] = code_.size(); }
-  // Adds the packet word that was just loaded to the sum.
+  // Adds the packet word in the accumulator to the sum, which is an XOR.
   void add_to_sum() {
     put(BPF_LDX | BPF_MEM, kSum);
     put(BPF_ALU | BPF_XOR | BPF_X);
@@ -68,9 +68,9 @@ class Program {
   std::map<Label, std::size_t> places_;
 };
 
-// The sum already has the addresses. `protocol`: offset of the protocol number in the packet.
-// `transport`: where TCP or UDP begins, from the start of the packet (BPF_ABS) or from X on
-// (BPF_IND).
+// Adds the ports to the sum, which already has the addresses. `protocol`: offset of the protocol
+// number in the packet. `transport`: offset of the TCP or UDP header, counted from the start of the
+// packet (`mode` BPF_ABS) or from register X (BPF_IND).
 void put_transport(Program& program, std::uint32_t protocol, unsigned mode,
                    std::uint32_t transport) {
   program.put(BPF_LD | BPF_B | BPF_ABS, protocol);
@@ -104,8 +104,8 @@ void put_v6(Program& program, std::uint32_t ip) {
   put_transport(program, ip + 6, BPF_ABS, ip + 40);
 }
 
-// The mask of the sum's bits for bit `bit` of the hash, which is their parity. Bit i of the input,
-// counted from the highest, meets the key rotated left by i.
+// Bit `bit` of the hash is the parity of some bits of the sum. Returns the mask of these bits. Each
+// input bit i, counted from the highest, contributes the key rotated left by i.
 std::uint32_t mask_of(unsigned bit) {
   std::uint32_t mask = 0;
   for (unsigned i = 0; i < 16; ++i) {
@@ -145,7 +145,8 @@ void put_map(Program& program, unsigned queues) {
                            std::strerror(errno));
 }
 
-// For kernels that do not know the flag: each socket filters out frames that this machine sends.
+// Makes the socket filter out frames that this machine sends, for kernels that do not know
+// kIgnoreOutgoing.
 void refuse_outgoing(int descriptor) {
   std::array<sock_filter, 4> code{{
       {.code = BPF_LD | BPF_W | BPF_ABS,
@@ -162,12 +163,13 @@ void refuse_outgoing(int descriptor) {
   }
 }
 
-// Discards all frames that wait, but no more than can wait: new frames keep coming.
+// Discards the frames that wait in the socket. New frames keep arriving, so the loop discards no
+// more frames than can wait.
 void forget_received(int descriptor) {
   constexpr int kMost = 1 << 17;
   // The buffer must hold the offload header: otherwise the kernel drops the frame and returns an
-  // error. It does the same with a frame that the header cannot describe. More frames may wait
-  // behind that one, so only EAGAIN ends the loop.
+  // error. The kernel does the same with a frame that the header cannot describe. More frames may
+  // wait behind such a frame, so only EAGAIN ends the loop.
   OffloadHeader header;
   for (int i = 0; i < kMost; ++i) {
     if (::recv(descriptor, &header, sizeof header, MSG_DONTWAIT | MSG_TRUNC) < 0 &&

@@ -15,8 +15,8 @@
 
 namespace satrelay::dpdk {
 
-// The program sees a packet from its network header on, as fanout programs do. It returns the
-// queue.
+// Builds the program. Like every fanout program, it sees a packet from the network header on. It
+// returns the number of the queue.
 std::vector<sock_filter> fanout_program(const Spread& spread);
 
 class Fanout {

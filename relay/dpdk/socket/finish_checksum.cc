@@ -13,7 +13,8 @@ namespace satrelay::dpdk {
 namespace {
 
 constexpr std::size_t kNotFound = 0;
-// Offsets of these checksums in their headers. TCP and UDP have theirs at other offsets.
+// Offsets of the checksum fields in the SCTP and GRE headers. TCP and UDP have other offsets, so
+// the offset of a checksum identifies its protocol.
 constexpr std::size_t kSctpChecksum = 8;
 constexpr std::size_t kGreChecksum = 4;
 
@@ -26,8 +27,8 @@ std::size_t checksum_offset(std::uint8_t protocol, std::size_t room) {
   return kNotFound;
 }
 
-// True if the header names further hosts to pass: the checksum counts another destination than the
-// header has.
+// True if the options contain a source route. The checksum then covers the final destination, which
+// is not the destination in the header.
 bool is_source_routed(ConstBytes options) {
   constexpr std::uint8_t kEnd = 0, kNothing = 1, kLoose = 131,
                          kStrict = 137;  // RFC 791 section 3.1
@@ -89,8 +90,9 @@ bool finish_v6(MutableBytes packet, std::size_t start) {
   return true;
 }
 
-// SCTP has no sum and no pseudo-header. It has a CRC32C of the whole packet with a zero in its
-// field, stored with the low octet first (RFC 9260 section 6.8 and appendix A).
+// SCTP has a CRC32C instead of a sum, without a pseudo-header. The CRC covers the whole packet,
+// with zero in the checksum field, and is stored with the low octet first (RFC 9260 section 6.8 and
+// appendix A).
 void finish_sctp(MutableBytes packet) {
   std::byte* const field = packet.data() + kSctpChecksum;
   std::memset(field, 0, sizeof(std::uint32_t));

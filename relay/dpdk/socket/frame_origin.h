@@ -1,5 +1,5 @@
-// The origin of a packet, as far as a sender knows it: it says whether the checksums can be
-// trusted.
+// Classifies the origin of a packet. By the origin, a sender decides whether it can trust the
+// checksums of the packet.
 #pragma once
 
 #include "pep/wire/coalescer.h"

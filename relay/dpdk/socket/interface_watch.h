@@ -1,6 +1,7 @@
-// Watches the kernel interface under a port while the gateway runs, as a pure rule. Interfaces go
-// down and come up, are renamed, or vanish with their driver and come back as new interfaces. The
-// port's socket does not notice a new interface.
+// Watches the kernel interface under a port while the gateway runs. It makes no system calls: its
+// input is the state of the interface at each look. Interfaces go down and come up, are renamed, or
+// vanish with their driver and come back as new interfaces. The port's socket does not notice a new
+// interface.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +16,12 @@ namespace satrelay::dpdk {
 
 // The state of the interface at one look.
 struct InterfaceView {
-  bool is_there = true;    // the interface that the port has opened
+  bool is_there = true;    // the interface that the port has opened still exists
   std::string name;        // the present name
   bool is_enabled = true;  // set up, as by `ip link set up`
   bool is_running = true;  // up, with a carrier
   std::uint32_t megabits = 0;
-  // While the interface is absent: another interface has the configured name.
+  // While the interface is absent: whether another interface has the configured name.
   bool has_successor = false;
   std::vector<std::string> objections;  // why the port cannot use the successor, a few words each
 };
@@ -31,7 +32,7 @@ enum class PortChangeKind : std::uint8_t {
   kGone,      // the interface has vanished
   kReturned,  // the interface is back, and the port uses it
   kRenamed,
-  kUnfit,  // it is back in a state that only a new start can correct
+  kUnfit,  // the interface is back, in a state that only a restart of the program can correct
 };
 
 struct PortChange {
@@ -41,14 +42,14 @@ struct PortChange {
 
 class InterfaceWatch {
  public:
-  // Time that an interface has, after its return, to get back its former settings.
+  // How long an interface may take after its return until it has its former settings again.
   static constexpr Duration kPatience = Duration::seconds(3);
 
   // `name`: the name by which the port has opened the interface.
   explicit InterfaceWatch(std::string name) : configured_(name), name_(std::move(name)) {}
 
   enum class Next : std::uint8_t { kNothing, kBind };
-  // kBind: the caller binds the port to the successor, and then calls one of the next two.
+  // kBind: the caller binds the port to the successor, and then calls bound() or could_not_bind().
   Next look(const InterfaceView& view, Instant now);
   void bound();
   void could_not_bind(const std::string& why, Instant now);
@@ -56,7 +57,7 @@ class InterfaceWatch {
   // The changes since the last call, in order.
   std::vector<PortChange> take_changes() { return std::exchange(changes_, {}); }
   bool is_gone() const { return state_ == State::kGone || state_ == State::kUnfit; }
-  // The port cannot recover while the program runs.
+  // True if the port cannot recover while the program runs.
   bool needs_new_start() const { return state_ == State::kUnfit; }
 
  private:

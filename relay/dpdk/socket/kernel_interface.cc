@@ -26,8 +26,9 @@ struct MergeOffload {
   std::string_view kernel_name;
   std::string_view ethtool_name;
 };
-// GRO also merges packets inside tunnels that only pass through. To cut these, the port would have
-// to rewrite the outer headers, in as many ways as there are kinds of tunnels.
+// GRO also merges packets inside tunnels that only pass through. To cut such a frame again, the
+// port must rewrite the outer headers, which it can do only for the kinds of tunnels that it knows
+// (wire::Tunnel).
 constexpr std::array<MergeOffload, 5> kMergeOffloads{{
     {"rx-gro", "gro"},
     {"rx-lro", "lro"},
@@ -214,8 +215,8 @@ bool KernelInterface::try_mtu(unsigned mtu) {
 }
 
 void KernelInterface::set_mtu(std::uint16_t mtu) {
-  // Beside the payload the kernel allows one 802.1Q tag, but neither an 802.1ad tag nor a second
-  // tag. So ask for room for two tags, if the device has it.
+  // Beyond the MTU the kernel allows one 802.1Q tag, but neither an 802.1ad tag nor a second tag.
+  // So ask for room for two tags, if the device has it.
   constexpr unsigned kTwoTags = 8;
   const std::uint16_t present = this->mtu();
   if (present == mtu + kTwoTags || try_mtu(mtu + kTwoTags) || present == mtu || try_mtu(mtu)) {
@@ -256,8 +257,8 @@ void KernelInterface::disable_merge_offloads(std::vector<std::string>& notices) 
 }
 
 void KernelInterface::keep_kernel_off(std::vector<std::string>& notices) {
-  // The kernel must neither autoconfigure an address, nor answer ARP for addresses that the
-  // machine has elsewhere, nor route what the bridge is about to pass on.
+  // The kernel must neither autoconfigure an address, nor answer ARP for addresses that the machine
+  // has elsewhere, nor route frames that the bridge forwards.
   const std::string v4 = "/proc/sys/net/ipv4/conf/" + name_ + "/";
   const std::string v6 = "/proc/sys/net/ipv6/conf/" + name_ + "/";
   bool done = set_sysctl(v6 + "disable_ipv6", "1");

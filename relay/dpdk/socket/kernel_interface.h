@@ -23,8 +23,8 @@ class KernelInterface {
   // what the operator can do about it, a sentence each. Throws if the port cannot work.
   std::vector<std::string> prepare(std::uint16_t mtu);
 
-  // Why a port of that MTU cannot work on the interface as it is, a few words each. prepare() would
-  // correct these if this process had the right to.
+  // Reasons why a port with that MTU cannot use the interface in its present state, a few words
+  // each. prepare() would correct them, but needs rights that this process may have given up.
   std::vector<std::string> objections(std::uint16_t mtu) const;
 
   unsigned index() const { return index_; }
@@ -53,7 +53,8 @@ class KernelInterface {
 // The name of the interface `index` in this network namespace; empty if there is none.
 std::string interface_name(unsigned index);
 
-// A notice if the kernel's queue for received frames is shorter than a burst of a fast link.
+// Returns a notice if the kernel's queue for received frames is shorter than a burst of a fast
+// link.
 std::vector<std::string> check_kernel_backlog();
 
 }  // namespace satrelay::dpdk

@@ -1,9 +1,9 @@
-// How many frames an interface accepts as one large frame, as a pure rule.
+// Learns how many frames an interface accepts as one large frame. It makes no system calls.
 //
 // A kernel before 6.2 does not know UDP_L4 in a packet socket (EINVAL). Some network cards cannot
 // cut large frames, or not behind VLAN tags, or not so many frames at once. Such a card refuses the
 // frame with ENOBUFS, as does a card that is merely busy. So a refusal halves the number of frames
-// that are tried, down to one. After a while twice as many are tried again.
+// that are joined, down to one. After kTrial frames the number is doubled again.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace satrelay::dpdk {
 
 class LargeSendKinds {
  public:
-  // Frames of a refused kind that leave before more are tried. A failed trial costs one call that
-  // sends nothing.
+  // How many frames of a refused kind are sent before a larger number is tried. A failed trial
+  // costs one system call that sends nothing.
   static constexpr std::uint32_t kTrial = 65'536;
 
   struct Kind {
@@ -25,9 +25,9 @@ class LargeSendKinds {
     std::size_t tags = 0;  // VLAN, at most 2
   };
 
-  // The most frames that may be joined to one large frame. 1: do not join.
+  // The largest number of frames that may be joined into one large frame. 1: do not join.
   std::size_t most(const Kind& kind) const { return state(kind).most; }
-  // `frames` frames of the kind have left, as one large frame or singly.
+  // Call this when `frames` frames of the kind have been sent, as one large frame or singly.
   void on_sent(const Kind& kind, std::size_t frames) {
     State& now_is = state(kind);
     if (now_is.most == kAll || now_is.is_unknown) return;
@@ -43,12 +43,12 @@ class LargeSendKinds {
     now_is.most = std::max<std::size_t>(std::min(now_is.most, frames) / 2, 1);
     now_is.sent = 0;
   }
-  // Call this if the interface is another one, or has come up.
+  // Call this if the port now uses another interface, or if the interface has come up.
   void forget() { states_ = {}; }
 
  private:
   static constexpr std::size_t kTags = 3;
-  static constexpr std::size_t kAll = 1024;  // more than are ever joined
+  static constexpr std::size_t kAll = 1024;  // more frames than are ever joined
   struct State {
     std::size_t most = kAll;
     std::uint32_t sent = 0;  // frames sent since `most` has changed

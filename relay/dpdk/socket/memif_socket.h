@@ -8,9 +8,10 @@
 
 namespace satrelay::dpdk {
 
-// Removes the socket if no process listens on it. Leaves everything else alone.
+// Removes the socket if no process listens on it. Does not remove a file that is not a socket.
 void remove_stale_memif_socket(const std::string& path);
-// Makes `user` the owner of the socket, so that it can connect to it and remove it.
+// Makes `user` the owner of the socket, so that processes of `user` can connect to the socket and
+// remove it.
 void give_memif_socket(const std::string& path, uid_t user);
 
 }  // namespace satrelay::dpdk

@@ -1,9 +1,9 @@
 // An AF_PACKET socket on a kernel interface, as an inline bridge needs it. It receives every frame
-// that other machines send, whole, as large as offloads have made it. The kernel adds what it knows
-// of the frame's checksum and VLAN tag.
+// that other machines send, including large frames that offloads have made. With each frame the
+// kernel reports the state of the checksum, and the VLAN tag that it has removed.
 //
-// A virtio_net_hdr precedes each frame in both directions (PACKET_VNET_HDR), so hosts keep their
-// offloads.
+// A virtio_net_hdr precedes each frame in both directions (PACKET_VNET_HDR), so hosts can keep
+// their offloads switched on.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +15,9 @@ namespace satrelay::dpdk {
 
 class PacketSocket {
  public:
-  // Frames that may wait to be received, as the kernel counts memory. This holds half a second of
-  // full frames at 2.5 Gbit/s, on a machine on which other programs run as well. The queues of a
-  // port divide it.
+  // Bytes of received frames that may wait for the program, as the kernel counts memory. They hold
+  // half a second of full-sized frames at 2.5 Gbit/s, since other programs on the machine may delay
+  // this one. The queues of a port share these bytes, but each gets at least kLeastReceiveBuffer.
   static constexpr std::size_t kReceiveBuffer = std::size_t{256} << 20;
   static constexpr std::size_t kLeastReceiveBuffer = std::size_t{64} << 20;
   static constexpr std::size_t receive_buffer_of(unsigned queues) {
@@ -25,7 +25,8 @@ class PacketSocket {
   }
   static constexpr std::size_t kSendBuffer = std::size_t{8} << 20;
 
-  // On interface `index`, promiscuous. `queues`: sockets of the port. Throws std::runtime_error.
+  // Opens a socket on interface `index`, in promiscuous mode. `queues`: number of sockets of the
+  // port. Throws std::runtime_error.
   explicit PacketSocket(unsigned index, unsigned queues = 1);
   PacketSocket(const PacketSocket&) = delete;
   PacketSocket& operator=(const PacketSocket&) = delete;
@@ -33,16 +34,16 @@ class PacketSocket {
 
   // False once the interface has vanished: the kernel then unbinds the socket. Any thread.
   bool is_bound() const;
-  // Binds the socket to another interface. Needs no rights: only opening does (packet(7)). Any
-  // thread. Throws std::runtime_error.
+  // Binds the socket to another interface. Needs no privileges: only opening a socket does
+  // (packet(7)). Any thread. Throws std::runtime_error.
   void bind_to(unsigned index);
-  // Call this if the interface is another one, or has come up: its earlier refusals no longer
-  // count. Any thread.
+  // Call this if the socket is bound to another interface, or if the interface has come up. The
+  // sender then forgets the large frames that the interface has refused. Any thread.
   void note_change() { changes_.fetch_add(1, std::memory_order_relaxed); }
   unsigned changes() const { return changes_.load(std::memory_order_relaxed); }
 
   int descriptor() const { return descriptor_; }
-  // Bytes that may wait to be received, as the kernel has granted them.
+  // The size of the receive buffer that the kernel has granted, in bytes.
   std::size_t receive_buffer() const;
   // Frames dropped for lack of room since the socket was opened.
   std::uint64_t dropped() const;
@@ -50,7 +51,8 @@ class PacketSocket {
  private:
   int descriptor_ = -1;
   std::atomic<unsigned> changes_ = 0;
-  mutable std::atomic<std::uint64_t> dropped_ = 0;  // the kernel's counts restart when read
+  // A total, since each read resets the kernel's count.
+  mutable std::atomic<std::uint64_t> dropped_ = 0;
 };
 
 }  // namespace satrelay::dpdk

@@ -16,8 +16,8 @@ namespace satrelay::dpdk {
 namespace {
 
 constexpr std::size_t kAddresses = 12;  // bytes of the two MAC addresses; a VLAN tag follows them
-// System calls of one receive(). Without this limit the loop would not end while every frame is
-// dropped.
+// The largest number of system calls in one receive(). Without this limit the loop would not end
+// while every received frame is dropped.
 constexpr unsigned kMostFetches = 4;
 
 std::optional<wire::SegmentedProtocol> protocol_of(const OffloadHeader& head) {
@@ -47,7 +47,8 @@ std::uint32_t tag_of(const msghdr& message) {
   return 0;
 }
 
-// Needs four bytes of room in front of `frame`.
+// Inserts the VLAN tag, and returns the new beginning of the frame. Needs four free bytes in front
+// of `frame`.
 std::byte* put_tag(std::byte* frame, std::uint32_t tag) {
   std::byte* begin = frame - 4;
   std::memmove(begin, frame, kAddresses);
@@ -97,8 +98,8 @@ bool SocketReceiver::fetch() {
                       nullptr);
   };
   int got = ask();
-  // The kernel drops a frame that the offload header cannot describe: one merged by LRO, or of a
-  // kind that virtio does not name. The call for that frame fails, so ask again.
+  // The kernel drops a frame that the offload header cannot describe: a frame that LRO has merged,
+  // or a frame of a kind that virtio does not name. The call for that frame fails, so ask again.
   for (std::size_t i = 0; got < 0 && errno == EINVAL && i < kBatch; ++i) {
     ++counters_.uncut;
     got = ask();
@@ -110,8 +111,8 @@ bool SocketReceiver::fetch() {
   return fetched_ == count;
 }
 
-// `large`: memory for the frame in one piece, if it does not fit the packet. The kernel has already
-// put the rest of the frame there.
+// `large`: memory in which a frame is assembled that does not fit its packet. The kernel has
+// already written there the part of the frame that does not fit.
 void SocketReceiver::open(Slot& slot, const mmsghdr& message, std::byte* large) {
   const std::size_t size =
       message.msg_len - std::min<std::size_t>(message.msg_len, sizeof slot.head);
@@ -140,8 +141,9 @@ void SocketReceiver::open(Slot& slot, const mmsghdr& message, std::byte* large) 
   ready_ = std::move(slot.packet);
 }
 
-// Inside a tunnel the open checksum is that of an inner header, which the outer headers do not
-// show. SCTP has a CRC.
+// Completes the checksum that the sender left open. In a tunnel, that is the checksum of an inner
+// header, which cannot be found from the outer headers. Then the offload header tells where it is,
+// and so it does for the CRC of SCTP.
 void SocketReceiver::finish(Slot& slot, MutableBytes frame, std::size_t tag) {
   const std::size_t start = slot.head.checksum_start + tag;
   if (finish_checksum(frame, start)) {
@@ -172,8 +174,8 @@ void SocketReceiver::open_large(const Slot& slot, ConstBytes frame, std::size_t 
   begin_cut(cutting_ && cutting_->longest() <= longest_);
 }
 
-// An untagged frame must not use the room for VLAN tags for payload: another port has no room for
-// such a payload.
+// longest_ includes room for two VLAN tags. A frame without tags must not use that room for
+// payload, since the other port could not send such a payload.
 bool SocketReceiver::exceeds_mtu(ConstBytes frame) const {
   if (frame.size() <= mtu_ + wire::kEthernetHeaderSize) return false;
   if (frame.size() > longest_) return true;
@@ -183,10 +185,11 @@ bool SocketReceiver::exceeds_mtu(ConstBytes frame) const {
   return ip && std::size_t{ip->header_size} + ip->payload_size > mtu_;
 }
 
-// Cuts a frame that exceeds the MTU. Its host has a larger MTU, or a device has merged segments
-// without saying how large they were. TCP is a byte stream: its bytes may stand in any segments
-// (RFC 9293 section 3.7). A piece of another protocol would not be a packet that its sender made.
-// Returns false if the frame was not cut.
+// Begins to cut a TCP frame that exceeds the MTU. Such a frame comes from a host with a larger MTU,
+// or from a device that has merged segments and does not report their size. TCP is a byte stream,
+// which may be divided into any segments (RFC 9293 section 3.7). Frames of other protocols are not
+// cut: the pieces would not be packets that their sender made. Returns false if the frame cannot be
+// cut.
 bool SocketReceiver::cut_to_mtu(const Slot& slot, ConstBytes frame, std::size_t tag) {
   auto whole = wire::Segmenter::of(frame, wire::SegmentedProtocol::kTcp, frame.size());
   const bool is_left = (slot.head.flags & OffloadHeader::kNeedsChecksum) != 0;
@@ -217,7 +220,7 @@ void SocketReceiver::deliver(Burst& burst, Packet packet) {
   burst.push(std::move(packet));
 }
 
-// False if the pool is empty.
+// Adds segments of the frame in cutting_ to the burst. Returns false if the pool is empty.
 bool SocketReceiver::cut(Burst& burst) {
   while (!burst.full() && !cutting_->done()) {
     Packet packet = pool_.allocate();
@@ -250,8 +253,8 @@ std::size_t SocketReceiver::drain(Burst& burst) {
 
 std::size_t SocketReceiver::receive(Burst& burst) {
   std::size_t count = drain(burst);
-  // The caller may conclude from a burst with room left that no frame waits, so go on until it is
-  // full. A system call that brings fewer frames than it could needs no other call after it.
+  // If the burst is not full, the caller may conclude that no frame waits. So go on until it is
+  // full. If a system call returns fewer frames than requested, no further call is needed.
   bool more = true;
   for (unsigned i = 0; i < kMostFetches && more && !burst.full() && !cutting_ && next_ == fetched_;
        ++i) {

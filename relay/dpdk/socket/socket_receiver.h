@@ -20,17 +20,17 @@ namespace satrelay::dpdk {
 
 class SocketReceiver {
  public:
-  // Frames that one system call may bring.
+  // The largest number of frames that one system call may return.
   static constexpr std::size_t kBatch = 32;
-  // The same while large frames arrive: their bytes shall fit the processor's cache.
+  // The same while large frames arrive, so that their bytes fit the processor's cache.
   static constexpr std::size_t kLargeBatch = 8;
 
-  // `descriptor` and `pool` must outlive this object. Delivered frames have an IP MTU of `mtu`, and
-  // may have two VLAN tags beside it.
+  // `descriptor` and `pool` must outlive this object. Delivered frames carry IP packets of at most
+  // `mtu` bytes, behind up to two VLAN tags.
   SocketReceiver(int descriptor, PacketPool& pool, std::uint16_t mtu);
 
-  // Appends received frames to `burst`, up to its capacity, and returns their number. Frames that
-  // find no room there come with the next call.
+  // Appends received frames to `burst`, up to its capacity, and returns their number. The next call
+  // delivers the frames that do not fit the burst.
   std::size_t receive(Burst& burst);
 
   struct Counters {
@@ -74,15 +74,15 @@ class SocketReceiver {
   std::uint16_t mtu_;
   std::size_t longest_;           // longest frame that the MTU allows, two tags included
   std::size_t room_;              // bytes that a packet holds
-  std::size_t stride_;            // bytes of large_ that each slot has
-  std::vector<std::byte> large_;  // by slot: its frame in one piece, if it is large
+  std::size_t stride_;            // bytes of large_ for each slot
+  std::vector<std::byte> large_;  // by slot: memory in which a large frame is assembled
   std::array<Slot, kBatch> slots_;
   std::array<mmsghdr, kBatch> messages_{};
-  std::size_t next_ = 0;  // next slot to open, of those that the last call has filled
+  std::size_t next_ = 0;  // next slot to open, among the slots that the last system call has filled
   std::size_t fetched_ = 0;
   bool large_came_ = false;
   Packet ready_;                            // a whole frame, ready to be delivered
-  std::optional<wire::Segmenter> cutting_;  // the frame of the slot before next_
+  std::optional<wire::Segmenter> cutting_;  // cuts the large frame of the slot before next_
   Counters counters_;
 };
 

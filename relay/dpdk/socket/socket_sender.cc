@@ -28,8 +28,8 @@ LargeSendKinds::Kind kind_of(const wire::Coalescer& whole) {
 
 }  // namespace
 
-// The number of frames, from `first` on, that make one message. If they are several, the coalescer
-// holds the large frame.
+// Returns how many frames, beginning with `first`, form the next message. If there are several,
+// coalescer_ describes their large frame.
 std::size_t SocketSender::gather(const Burst& burst, std::size_t first) {
   if (large_ == LargeFrames::kNever || first < singly_ || first + 1 == burst.size()) return 1;
   const PacketView packet = burst.peek(first);
@@ -80,7 +80,7 @@ void SocketSender::write_large(Message& message, const Burst& burst, std::size_t
   }
 }
 
-// Makes messages of the frames of a burst; returns their number.
+// Groups the frames of a burst into messages_; returns the number of messages.
 std::size_t SocketSender::compose(const Burst& burst) {
   parts_used_ = 0;
   std::size_t count = 0;
@@ -126,7 +126,8 @@ void SocketSender::done_with(const Message& message, Burst& burst) {
 
 // Decides what to do about the first message, which the kernel has refused.
 SocketSender::Then SocketSender::on_refusal(int error, const Message& message, Burst& burst) {
-  // This error is another one, so the EINVAL before it was not about these frames.
+  // If the call before this one failed with EINVAL and this one fails with another error, that
+  // EINVAL was not about these frames.
   if (error != EINVAL && std::exchange(was_invalid_, false)) ++counters_.errors_of_receiver;
   switch (error) {
     case EAGAIN:
@@ -143,8 +144,9 @@ SocketSender::Then SocketSender::on_refusal(int error, const Message& message, B
       }
       break;
     case EINVAL:
-      // The receiver may have left this error on the socket, when a frame that the kernel could not
-      // describe came behind others. The failed call has cleared such an error, so try once more.
+      // The error may come from receiving on this socket: if recvmmsg() returns some frames and the
+      // next one is a frame that the kernel cannot describe, the error stays on the socket. The
+      // failed call has cleared such an error, so try once more.
       if (!std::exchange(was_invalid_, true)) return Then::kAgain;
       was_invalid_ = false;
       if (!message.is_large()) break;
@@ -153,8 +155,8 @@ SocketSender::Then SocketSender::on_refusal(int error, const Message& message, B
     case ENETDOWN:
     case ENXIO:
     case ENODEV:
-      // An interface that goes down leaves an error on its socket, which does not describe its
-      // present state. So the first failure drops nothing.
+      // An interface that goes down leaves an error on its socket. The interface may be up again by
+      // now, so the first failure drops nothing.
       if (!stuck_) return Then::kLater;
       counters_.down += burst.clear();
       singly_ = 0;

@@ -1,5 +1,6 @@
-// Sends frames by a packet socket. Consecutive segments of a connection leave as one large frame.
-// Its receiver takes it whole, or the kernel or a network card cuts it into the same segments.
+// Sends frames through a packet socket. Consecutive segments of a connection leave as one large
+// frame. A receiver on the same machine accepts the large frame whole. Otherwise the kernel or a
+// network card cuts it into the same segments.
 #pragma once
 
 #include <sys/socket.h>
@@ -26,15 +27,15 @@ class SocketSender {
   SocketSender(int descriptor, LargeFrames large, SystemCall call = ::sendmmsg)
       : descriptor_(descriptor), large_(large), call_(call) {}
 
-  // Sends from the front of `burst`; returns the number of frames that were sent or dropped. Frames
-  // for which the kernel has no room stay. If the device has no room at the next call either, a
+  // Sends from the front of `burst`; returns the number of frames that were sent or dropped. If the
+  // kernel has no room, the frames stay in the burst. If it has no room at the next call either, a
   // large frame is sent as single frames, and a single frame is dropped. `changes`: see
   // PacketSocket::changes().
   std::size_t send(Burst& burst, unsigned changes);
 
   struct Counters {
     std::uint64_t frames = 0, bytes = 0;
-    std::uint64_t large = 0;   // large frames made of some of these
+    std::uint64_t large = 0;   // large frames that were made of some of these frames
     std::uint64_t errors = 0;  // dropped: the kernel or the device refused them
     std::uint64_t down = 0;    // dropped: the interface is down
     // Frames that the receiver of the same socket lost; the kernel reported each to the sender.
@@ -47,7 +48,7 @@ class SocketSender {
     OffloadHeader head;
     std::array<std::byte, wire::Coalescer::kMaxHeader> header{};
     std::size_t frames = 0;
-    std::size_t bytes = 0;  // bytes of these as single frames
+    std::size_t bytes = 0;  // total size of these frames as single frames
     LargeSendKinds::Kind kind;
     bool is_large() const { return frames > 1; }
   };
@@ -68,12 +69,14 @@ class SocketSender {
   unsigned changes_ = 0;
   bool stuck_ = false;        // the last call left the first frame in the burst
   bool was_invalid_ = false;  // the last system call has ended with EINVAL
-  // Frames at the front of the burst that go singly, since they were refused as one large frame.
+  // Number of frames at the front of the burst to send singly, since they were refused as one large
+  // frame.
   std::size_t singly_ = 0;
   wire::Coalescer coalescer_;
   std::array<Message, Burst::kCapacity> messages_;
   std::array<mmsghdr, Burst::kCapacity> headers_{};
-  // Each message has an offload header and a header of ours, each frame has a payload.
+  // At most three parts for each frame: an offload header and a header of ours for each message,
+  // and a payload for each frame.
   std::array<iovec, 3 * Burst::kCapacity> parts_{};
   std::size_t parts_used_ = 0;
   Counters counters_;
