@@ -9,9 +9,9 @@ namespace {
 
 constexpr double kC = 0.4;     // section 5.1
 constexpr double kBeta = 0.7;  // section 4.6
-// Section 4.3: Reno's growth with CUBIC's reduction has Reno's average window.
+// Section 4.3: with this growth and CUBIC's reduction, the average window equals Reno's.
 constexpr double kAlpha = 3 * (1 - kBeta) / (1 + kBeta);
-constexpr double kMostGrowth = 1.5;  // of the window in a round trip, section 4.2
+constexpr double kMostGrowth = 1.5;  // limit on growth in a round trip, section 4.2
 
 }  // namespace
 
@@ -23,8 +23,8 @@ Cubic::Cubic(std::uint32_t segment_size)
 
 void Cubic::on_ack(const AckSample& sample) {
   if (sample.in_recovery || sample.newly_acknowledged == 0) return;
-  // A window that the flight did not fill says nothing about the path (section 5.8). Half of the
-  // window is enough here, because an owner may hand in a burst of ACKs before it sends again.
+  // An ACK says nothing about the path if the window was not full (section 5.8). Half of the window
+  // in flight is enough here, because an endpoint may get a burst of ACKs before it sends again.
   if (!after_timeout_ && sample.bytes_in_flight * 2 < window_) {
     last_ack_ = Instant::never();
     return;
@@ -51,7 +51,8 @@ void Cubic::begin_epoch() {
   epoch_.begun = true;
   last_ack_ = Instant::never();
   const double current = segments(window_);
-  // Without a reduction by loss (after a timeout, section 4.8) the stage begins on its plateau.
+  // If there is no W_max, as after a timeout (section 4.8), the stage begins on the plateau of the
+  // cubic.
   epoch_.origin = std::max(segments(largest_window_), current);
   epoch_.k = std::cbrt((epoch_.origin - current) / kC);
   epoch_.friendly = current;
@@ -86,7 +87,7 @@ std::uint64_t Cubic::reduced(std::uint64_t flight) const {
 
 void Cubic::on_loss(const LossSample& sample) {
   prior_window_ = window_;
-  // Fast convergence (section 4.7): a window that shrinks leaves room for new flows.
+  // Fast convergence (section 4.7): a flow with a shrinking window leaves bandwidth to new flows.
   largest_window_ = window_ < largest_window_
                         ? static_cast<std::uint64_t>(static_cast<double>(window_) * (1 + kBeta) / 2)
                         : window_;
@@ -115,7 +116,8 @@ void Cubic::on_idle_restart() {
 }
 
 void Cubic::set_segment_size(std::uint32_t segment_size) {
-  // The epoch counts segments: it begins anew from the same bytes.
+  // The epoch counts segments of the old size, so a new epoch begins. The window in bytes stays the
+  // same.
   segment_ = std::max<std::uint64_t>(segment_size, 1);
   initial_ = initial_window(segment_);
   epoch_.begun = false;

@@ -1,7 +1,7 @@
-// CUBIC (RFC 9438): the window follows a cubic of the time since the last reduction, and is never
-// smaller than what Reno would have reached (section 4.3). Windows are bytes; the cubic itself
-// counts segments, as the RFC does. HyStart++ is not used: the LAN is short, and slow start ends
-// at the host's window.
+// CUBIC (RFC 9438): the window is a cubic function of the time since the last reduction, and is
+// never smaller than the window that Reno would have reached (section 4.3). Windows are bytes; the
+// cubic itself counts segments, as the RFC does. HyStart++ is not used, because the LAN is short
+// and slow start ends at the host's window.
 #pragma once
 
 #include "pep/base/image/image.h"
@@ -32,7 +32,7 @@ class Cubic final : public WindowController {
   struct Epoch {
     bool begun = false;
     Duration length;      // time in which the window was in use
-    double k = 0;         // when the cubic reaches `origin`
+    double k = 0;         // seconds until the cubic reaches `origin`
     double origin = 0;    // W_max
     double friendly = 0;  // W_est
     void image(Image& image) { image(begun, length, k, origin, friendly); }
@@ -49,11 +49,11 @@ class Cubic final : public WindowController {
   std::uint64_t window_;
   std::uint64_t threshold_;
   std::uint64_t prior_window_ = 0;    // cwnd_prior
-  std::uint64_t largest_window_ = 0;  // W_max; 0: no reduction yet, or a timeout
-  double credit_ = 0;                 // growth of less than a byte
+  std::uint64_t largest_window_ = 0;  // W_max; 0 before the first reduction and after a timeout
+  double credit_ = 0;                 // growth that is not yet a whole byte
   Epoch epoch_;
   Instant last_ack_ = Instant::never();
-  bool after_timeout_ = false;  // refilling after an RTO: ACKs cover data that arrived before
+  bool after_timeout_ = false;  // slow start after an RTO: ACKs cover data that arrived before
 };
 
 }  // namespace satrelay::control

@@ -1,6 +1,6 @@
 // Complete Knowledge (Marchese): the capacity is known, and loss is never taken for congestion.
 // Sends at 0.995 of the capacity from the first packet on. If the link carries less than was
-// announced, the guard finds out.
+// announced, the CapacityGuard detects that and lowers the rate.
 #pragma once
 
 #include <optional>

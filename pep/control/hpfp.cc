@@ -6,7 +6,7 @@ namespace satrelay::control {
 namespace {
 
 constexpr double kProportional = 0.1, kIntegral = 0.3, kDerivative = 0.05;
-// The rate never becomes so low that reports would end.
+// Least share of the target: at a lower rate, reports could end.
 constexpr double kLeastShare = 0.01;
 
 double as_bits(BitRate rate) { return static_cast<double>(rate.to_bits_per_second()); }
@@ -51,7 +51,7 @@ std::optional<CutCause> Hpfp::cut_cause() const {
 void Hpfp::on_feedback(const FeedbackSample& sample) {
   guard_.on_feedback(sample);
   follow_guard();
-  // A machine was late, so it is not known when the packets of the report arrived.
+  // If a machine was late, it is not known when the packets of the report arrived.
   if (!guard_.last_counts()) return;
   if (!measuring_) {
     measuring_ = true;
@@ -67,14 +67,15 @@ void Hpfp::on_feedback(const FeedbackSample& sample) {
   control(measured);
 }
 
-// Follows at once: the controller must not have to find again what the guard has found.
+// Scales the rate when the guard changes the target, so that the controller need not find the new
+// capacity by itself.
 void Hpfp::follow_guard() {
   const double goal = as_bits(target());
   rate_ = std::min(rate_ * goal / std::max(goal_, 1.0), goal);
   goal_ = goal;
 }
 
-// The velocity form, so that the controller does not wind up while the rate is at its bounds.
+// Uses the velocity form, so that the integral does not wind up while the rate is at its bounds.
 void Hpfp::control(BitRate measured) {
   const double goal = as_bits(target());
   const double error = goal - as_bits(measured);

@@ -1,10 +1,11 @@
-// HpFP (Murata et al.): the rate begins at half of a target. Every control period, a PID controller
-// compares the target with the throughput that reports show, and leads the rate to the target
-// (sections II-B and II-D1, figure 4). Packets leave at intervals of size / rate (equation 1),
-// which is the pacer's work.
+// HpFP (Murata et al.): the rate begins at half of a target. In every control period, a PID
+// controller compares the target with the throughput in reports, and moves the rate towards the
+// target (sections II-B and II-D1, figure 4). Packets are sent at intervals of size / rate
+// (equation 1), which the pacer enforces.
 //
-// The paper does not publish its gains; these let a path of 500 ms settle within 3 s. Nor does it
-// say how to tell overload from loss. Here the target is at most what the guard has found.
+// The paper does not publish its gains; these let a path of 500 ms settle within 3 s. The paper
+// also does not say how to distinguish overload from loss. Here, the target is at most the capacity
+// that the guard has found.
 #pragma once
 
 #include <optional>
@@ -18,7 +19,7 @@ class Hpfp final : public RateController {
  public:
   struct Config {
     BitRate capacity;  // of the carrier
-    BitRate target;    // zero: the capacity
+    BitRate target;    // zero stands for the capacity
     Duration period = Duration::milliseconds(250);
   };
   explicit Hpfp(const Config& config);
@@ -33,7 +34,7 @@ class Hpfp final : public RateController {
   bool take_question() override { return guard_.take_question(); }
   bool is_steady() const override { return !guard_.probes(); }
   std::optional<CutCause> cut_cause() const override;
-  // The target that the controller leads the rate to now.
+  // The target towards which the controller moves the rate now.
   BitRate target() const;
 
  private:
@@ -41,7 +42,7 @@ class Hpfp final : public RateController {
   void follow_guard();
   Config config_;
   CapacityGuard guard_;
-  double goal_;  // the last target for `rate_`, bits a second
+  double goal_;  // target at the last update of `rate_`, bits per second
   double rate_;
   double error_ = 0, previous_error_ = 0;
   bool measuring_ = false;

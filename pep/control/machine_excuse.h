@@ -1,8 +1,8 @@
-// Excuses delay and loss that a gateway's own machine causes. A machine that does not run in time
-// makes delay that looks like a queue on the link. A machine with a port that overflows makes loss.
-// Usually only the peer can know this, so its word is believed for a limited time. If the peer's
-// machine is never in time, it is the bottleneck itself. A peer that lies gains no more than by
-// lying about arrivals.
+// Excuses delay and loss that a gateway's own machine causes, and not the link. A machine that runs
+// late adds delay that looks like a queue on the link. A machine with a port that overflows adds
+// loss. Usually only the peer can know this, so the peer is believed, but for a limited time: a
+// machine that is always late is the bottleneck itself. A lying peer gains no more than by lying
+// about arrivals.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,12 @@
 
 namespace satrelay::control {
 
-// How late a machine may have made a sample's newest packet.
+// Limits how long lateness that machines report is believed.
 class PunctualSamples {
  public:
-  // Small compared with any queue that a controller looks for.
+  // Lateness that is allowed: small compared with any queue that a controller looks for.
   static constexpr Duration kAllowed = Duration::milliseconds(4);
-  // If all samples are later than that, their lateness is believed for this long.
+  // If all samples are later than kAllowed, their lateness is believed for this long.
   static constexpr Duration kPatience = Duration::seconds(5);
 
   Duration believed_lateness(const FeedbackSample& sample) {
@@ -29,25 +29,28 @@ class PunctualSamples {
   Instant late_since_ = Instant::never();
 };
 
-// Whether a machine caused a cut, though it knows only afterwards what it has missed.
+// Tells whether a machine caused a cut of the rate. A machine knows only afterwards what its port
+// has lost.
 class CutExcuse {
  public:
-  // A report that comes later than this, by the receiver's clock, does not explain the cut.
+  // A sample that arrives later than this after the cut, by the receiver's clock, does not excuse
+  // the cut.
   static constexpr Duration kNews = Duration::seconds(1);
-  // A port that makes delay loses more than 1 / kPart of what it delivers.
+  // A port that causes delay loses more than 1 / kPart of the packets that it delivers.
   static constexpr std::uint64_t kPart = 64;
-  // Most cuts in a row that are taken back. After kRest without a cut, as many again.
+  // At most this many cuts in a row are excused. After kRest without a cut, the count begins again.
   static constexpr int kMost = 4;
   static constexpr Duration kRest = Duration::seconds(10);
 
-  // A cut was made, for what was seen until `arrived`, by the receiver's clock.
+  // Call when the rate was cut because of packets that arrived until `arrived`, by the receiver's
+  // clock.
   void on_cut(Instant arrived, Instant now) {
     if (now >= last_ + kRest) left_ = kMost;
     last_ = now;
     until_ = arrived + kNews;
     open_ = left_ > 0;
   }
-  // Whether the sample excuses the last cut. True once for a cut.
+  // Whether the sample excuses the last cut. Returns true at most once for each cut.
   bool holds(const FeedbackSample& sample) {
     open_ = open_ && sample.arrived <= until_;
     if (!open_ || sample.packets_lost_at_receiver * kPart <= sample.packets_delivered) return false;

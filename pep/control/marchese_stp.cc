@@ -46,7 +46,7 @@ ByteCount MarcheseStp::window() const {
     buffer = ByteCount(2 * config_.capacity.bytes_in(rtt_ + report_interval_ * 2).value());
   }
   const ByteCount receive_window(buffer.value() / 2);
-  // Never so small that nothing could be sent.
+  // At least one byte, so that something can be sent.
   return std::max(ByteCount(1), std::min(ByteCount(window_), std::min(buffer, receive_window)));
 }
 

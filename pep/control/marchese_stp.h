@@ -1,5 +1,5 @@
-// The Satellite Transport Protocol of Marchese: TCP's window with its parameters open (table 1),
-// loss attributed to the channel (section V).
+// The Satellite Transport Protocol of Marchese: TCP's window with configurable parameters (table
+// 1). Loss is attributed to the channel (section V).
 //
 //   cwnd = IW; ssthresh = Th; slow start: cwnd += F an ACK; avoidance: cwnd += G a round trip
 //   TW = min{cwnd, min(source buffer, rwnd)}, rwnd = half of the receiver's buffer
@@ -16,11 +16,11 @@ class MarcheseStp final : public RateController {
   struct Config {
     BitRate capacity;                  // of the carrier
     std::uint32_t initial_window = 6;  // IW, packets
-    std::uint32_t threshold = 0;       // Th, packets; 0: none
+    std::uint32_t threshold = 0;       // Th, packets; 0 for no threshold
     std::uint32_t growth = 10;         // F, packets an ACK
     std::uint32_t avoidance = 1;       // G, packets a round trip
-    // The buffer at either end, including the IP layer. Zero: as much as keeps the link busy
-    // (section IV). That is twice what the link carries in a round trip and the wait for a report.
+    // The buffer at either end, including the IP layer. Zero stands for a buffer that keeps the
+    // link busy (section IV): twice what the link carries in a round trip and two report intervals.
     ByteCount buffer = ByteCount(0);
   };
   explicit MarcheseStp(const Config& config) : config_(config) {}
@@ -39,7 +39,7 @@ class MarcheseStp final : public RateController {
   Duration rtt_ = Duration::milliseconds(600);
   Duration report_interval_;
   std::uint64_t window_ = 1;        // cwnd, bytes
-  std::uint64_t acknowledged_ = 0;  // towards the next growth in avoidance
+  std::uint64_t acknowledged_ = 0;  // bytes towards the next growth in avoidance
 };
 
 }  // namespace satrelay::control

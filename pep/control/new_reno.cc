@@ -12,8 +12,8 @@ NewReno::NewReno(std::uint32_t segment_size)
 
 void NewReno::on_ack(const AckSample& sample) {
   if (sample.in_recovery || sample.newly_acknowledged == 0) return;
-  // A window that the flight did not fill says nothing about the path (RFC 7661). Half of the
-  // window is enough here, because an owner may hand in a burst of ACKs before it sends again.
+  // An ACK says nothing about the path if the window was not full (RFC 7661). Half of the window in
+  // flight is enough here, because an endpoint may get a burst of ACKs before it sends again.
   if (!after_timeout_ && sample.bytes_in_flight * 2 < window_) return;
   if (window_ < threshold_) {
     // RFC 3465 section 2.3: after a timeout one ACK may cover much data that arrived long before.

@@ -1,6 +1,6 @@
-// NewReno: RFC 5681 growth and reduction, one reduction a recovery episode (RFC 6582), initial
-// window of RFC 6928. It counts bytes (RFC 3465). It sees delivered bytes and the flight, so it
-// needs no window inflation: the sender's pipe (RFC 6675) does that work.
+// NewReno: growth and reduction of RFC 5681, one reduction per recovery episode (RFC 6582), initial
+// window of RFC 6928. It counts bytes (RFC 3465). Its samples contain delivered bytes and the bytes
+// in flight, so it needs no window inflation: the sender's pipe (RFC 6675) has the same effect.
 #pragma once
 
 #include "pep/base/image/image.h"
@@ -35,7 +35,7 @@ class NewReno final : public WindowController {
   std::uint64_t window_;
   std::uint64_t threshold_;
   std::uint64_t credit_ = 0;    // bytes acknowledged towards the next segment of growth
-  bool after_timeout_ = false;  // refilling after an RTO: ACKs cover data that arrived before
+  bool after_timeout_ = false;  // slow start after an RTO: ACKs cover data that arrived before
 };
 
 }  // namespace satrelay::control

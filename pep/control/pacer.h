@@ -1,14 +1,14 @@
-// Spaces the packets that leave for one satellite carrier. All peers on a carrier and all bridged
+// Spaces the packets that are sent on one satellite carrier. All peers on a carrier and all bridged
 // frames share one pacer, because they share the modem.
 //
-// The pacer keeps the instant at which the carrier will have sent all that was debited. Sending is
-// allowed while that instant is at most `burst` ahead of now: so an idle carrier lends no credit
-// for the past, and a late poll may catch up by one burst.
+// The pacer keeps the instant at which the carrier will have sent all bytes that were debited. A
+// packet may be sent while that instant is at most `burst` ahead of now. So an idle carrier gives
+// no credit for the past, and a late poll can catch up by at most one burst.
 //
-// Everything is debited in full. A packet that must not wait behind data (a HELLO, a report, ARP)
-// may leave until two long packets are booked beyond the burst. So in any time T a carrier sends at
-// most what its rate carries in T, a burst and two long packets. Budgets (budget.h) and the clocks
-// of the session limit how much of the rate such packets take.
+// All packets are debited in full. A packet that must not wait behind data (a HELLO, a report, ARP)
+// may be sent until two long packets are booked beyond the burst. So in any time T, a carrier sends
+// at most the bytes that its rate carries in T, plus a burst and two long packets. Budgets
+// (budget.h) and the clocks of the session limit how much of the rate such packets use.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace satrelay::control {
 
-// The bytes that the modem counts for a frame in addition to those of the IP packet.
+// Bytes that the modem counts for a frame in addition to the bytes of the IP packet.
 struct LinkOverhead {
   // Ethernet: header 14, FCS 4, preamble 8, inter-frame gap 12.
   static constexpr std::uint32_t kEthernet = 38;
@@ -34,62 +34,64 @@ struct LinkOverhead {
 
 class Pacer {
  public:
-  // A packet of the usual MTU, without the overhead of the link.
+  // Length of a packet of the usual MTU, without the overhead of the link.
   static constexpr std::size_t kLongPacket = 1'500;
 
-  // `burst`: how much may leave at once, as time on the carrier.
+  // `burst` is the time for which the carrier may be booked ahead.
   Pacer(BitRate rate, LinkOverhead overhead, Duration burst) : overhead_(overhead), burst_(burst) {
     take(rate);
   }
 
-  // `lead`: bytes that may run ahead, for a train that must leave at once. Senders without a lead
-  // wait meanwhile. So several trains together are no further ahead than the longest lead allows.
+  // `lead` is the number of bytes that may be sent beyond the burst, for a train that must be sent
+  // at once. Senders without a lead wait meanwhile. So several trains together exceed the burst by
+  // no more than the longest lead.
   bool can_send(Instant now, ByteCount lead = {}) const {
     return busy_until_ <= open_until(now, lead);
   }
-  // can_send() is true as long as the carrier is booked no further than this.
+  // can_send() returns true while the carrier is booked no further than this instant.
   Instant open_until(Instant now, ByteCount lead = {}) const { return now + burst_ + ahead(lead); }
   // When can_send() becomes true.
   Instant next_send(ByteCount lead = {}) const { return busy_until_ - burst_ - ahead(lead); }
-  // The same for one IP packet that must not wait behind data.
+  // Like can_send(), for one IP packet that must not wait behind data.
   bool can_send_urgent(std::size_t ip_bytes, Instant now, ByteCount lead = {}) const {
     return next_urgent(ip_bytes, lead) <= now;
   }
   Instant next_urgent(std::size_t ip_bytes, ByteCount lead = {}) const {
     return busy_until_ + rate_.time_for(overhead_.accounted(ip_bytes)) - most_booked_ - ahead(lead);
   }
-  // When the carrier will have sent all that was debited.
+  // When the carrier will have sent all bytes that were debited.
   Instant free_at() const { return busy_until_; }
-  // Debits one IP packet that leaves now.
+  // Debits one IP packet that is sent now.
   void on_sent(std::size_t ip_bytes, Instant now) {
-    // Most packets are as long as the one before, and divisions take long: keep its time.
+    // Keeps the time of the last packet, because most packets have the same length and divisions
+    // are slow.
     if (ip_bytes != last_size_) {
       last_size_ = ip_bytes;
       last_time_ = rate_.time_for(overhead_.accounted(ip_bytes));
     }
     busy_until_ = later(busy_until_, now) + last_time_;
   }
-  // Debits a packet that leaves whether or not there is room. Forgets bookings further ahead than
-  // 20 ms, or than the burst and two long packets, whichever is larger. Only for a pacer that keeps
-  // the rate of one sender, on a carrier with a pacer of its own. In the pacer of a carrier, this
-  // would exceed the carrier's rate.
+  // Debits a packet that is sent even if can_send() is false. Such packets raise the booking to at
+  // most 20 ms ahead of now, or the burst and two long packets if that is longer; the excess is
+  // forgotten. Only for a pacer that keeps the rate of one sender, on a carrier with a pacer of its
+  // own. In the pacer of a carrier, this would exceed the carrier's rate.
   void on_sent_regardless(std::size_t ip_bytes, Instant now) {
     const Instant booked = busy_until_;
     on_sent(ip_bytes, now);
     const Duration most = std::max(kLeastDebt, most_booked_);
     busy_until_ = earlier(busy_until_, later(booked, now + most));
   }
-  // A pacer with the same burst and overhead for another rate.
+  // Makes a pacer with the same burst and overhead for another rate.
   Pacer for_rate(BitRate rate) const { return {rate, overhead_, burst_}; }
-  // Bookings stay the same in bytes: at a lower rate they take longer to leave.
+  // Changes the rate. Bookings stay the same in bytes: at a lower rate, sending them takes longer.
   void set_rate(BitRate rate, Instant now) {
     if (rate == rate_) return;
     if (busy_until_ > now) busy_until_ = now + rate.time_for(rate_.bytes_in(busy_until_ - now));
     take(rate);
   }
-  // Sets this pacer's part of a rate that several pacers share. The room that is left, and what is
-  // booked beyond the burst, stay the same in bytes: the other pacers have had the rest. So all
-  // pacers together send what their parts carry, however the parts change.
+  // Sets this pacer's part of a rate that several pacers share. The unused bytes of the burst, or
+  // the bytes booked beyond it, stay the same, because the other pacers have used the rest. So
+  // however the parts change, all pacers together send what their parts carry.
   void take_share(BitRate rate, Instant now) {
     if (rate == rate_) return;
     const Instant open = now + burst_;
@@ -103,12 +105,12 @@ class Pacer {
                                 : later(now, open - at_new_rate(open - booked));
     take(rate);
   }
-  // For one of several pacers that share a rate.
+  // Changes the burst, for one of several pacers that share a rate.
   void set_burst(Duration burst) {
     burst_ = burst;
     take(rate_);
   }
-  // Bytes that were debited, and that the carrier will not have sent by `now`.
+  // Debited bytes that the carrier will not have sent by `now`.
   ByteCount booked(Instant now) const { return rate_.bytes_in(busy_until_ - now); }
   BitRate rate() const { return rate_; }
   const LinkOverhead& overhead() const { return overhead_; }
@@ -129,9 +131,9 @@ class Pacer {
   BitRate rate_;
   LinkOverhead overhead_;
   Duration burst_;
-  Duration most_booked_;  // ahead of now
+  Duration most_booked_;  // limit ahead of now, for urgent packets
   Instant busy_until_;
-  std::size_t last_size_ = 0;  // of the last packet; its time at this rate follows
+  std::size_t last_size_ = 0;  // IP bytes of the last packet; last_time_ is its time
   Duration last_time_;
 };
 

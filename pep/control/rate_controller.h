@@ -1,7 +1,8 @@
-// The contract of a rate controller of the satellite side. Each session (lane) has one. Complete
-// Knowledge and the papers' algorithms look alike behind it. The session tells it what was sent and
-// what feedback reports say. It answers with a rate, a window and a priority, which the session
-// enforces. A controller never sees the session, and `now` never goes backwards.
+// The interface of a rate controller of the satellite side. Complete Knowledge and the algorithms
+// of the papers implement it. Each session (lane) has a controller of its own. The session reports
+// to the controller what was sent and what feedback reports contain. The controller returns a rate,
+// a window and a priority, which the session enforces. A controller never sees the session, and
+// `now` never goes backwards.
 #pragma once
 
 #include <cstddef>
@@ -15,31 +16,36 @@
 
 namespace satrelay::control {
 
-// One feedback report, as the sender understood it. Bytes are accounted as the modem counts them.
+// One feedback report, as the sender interprets it. Bytes include the overhead of the link, as the
+// modem counts them.
 struct FeedbackSample {
   ByteCount newly_delivered;  // reported as received for the first time
   std::uint64_t packets_delivered = 0;
   std::uint64_t packets_lost = 0;               // newly declared lost
   std::uint64_t low_priority_packets_lost = 0;  // lost packets of low priority
-  ByteCount in_flight;                          // sent, and neither reported nor given up
-  Duration rtt;                                 // zero if the report gave no sample
-  Duration interval;                            // since the previous report
-  // The newest packet in any report: when it was sent, and when it arrived, by the receiver's
-  // clock. `received` is all that had arrived in this session by then. Differences between two
-  // samples give the rate of arrival and the growth of the queue on the way there, whatever the
-  // intervals of the reports and the delay on the way back.
+  // Bytes that were sent, and are neither reported as received nor declared lost.
+  ByteCount in_flight;
+  Duration rtt;       // zero if the report gave no sample
+  Duration interval;  // since the previous report
+  // `sent` and `arrived` belong to the newest packet in any report so far: when it was sent, and
+  // when it arrived, by the receiver's clock. `received` is the sum of all bytes of this session
+  // that had arrived by then. Differences between two samples give the rate of arrival and the
+  // growth of the forward queue, however long the report intervals and the delay on the way back
+  // are.
   Instant sent;
   Instant arrived;
   ByteCount received;
-  std::uint64_t number = 0;  // of that packet: how many calls of on_sent() came before its own
-  // Bytes that the carrier had booked when that packet had left, including the packet. The link had
-  // at most that much to send.
+  // The number of that packet: how many calls of on_sent() came before the call for the packet.
+  std::uint64_t number = 0;
+  // Bytes that were booked on the carrier just after that packet was sent, including the packet.
+  // The link had at most that many bytes to send.
   ByteCount booked;
-  // The part of `arrived` less `sent` for which a gateway's own machine is responsible, not the
-  // link: it did not run meanwhile.
+  // The part of `arrived` less `sent` that a gateway's own machine caused, and not the link,
+  // because the machine did not run in time.
   Duration lateness;
-  // Packets that this sample or an earlier one counted as lost, though they had reached the
-  // receiver. Its port had no room for them. For both values, the sender must believe the peer.
+  // Packets that this sample or an earlier one counted as lost, although they had reached the
+  // receiver: its port had no room for them. The sender must believe the peer about this value and
+  // `lateness`.
   std::uint64_t packets_lost_at_receiver = 0;
   Instant now;
 };
@@ -48,15 +54,15 @@ struct FeedbackSample {
 enum class CutCause : std::uint8_t {
   kDelay,       // the queue on the way grew
   kLoss,        // too much was lost on the way
-  kController,  // the controller's algorithm has another reason
+  kController,  // the controller's algorithm had another reason
   kAnnounced,   // the peer has announced that no more arrives
   kCommanded,   // the operator has commanded it
   kConfigured,  // the configuration has changed
 };
 inline constexpr std::size_t kCutCauses = 6;
 
-// The priority of a packet that leaves (TP-S section 3). Carried in the DSCP of the outer IP
-// header; a router that knows them drops kStartLow first, then kStartHigh, kLow, kHigh.
+// The drop priority of a packet (TP-S section 3), which is carried in the DSCP of the outer IP
+// header. A router that knows the priorities drops kStartLow first, then kStartHigh, kLow, kHigh.
 enum class Priority : std::uint8_t { kHigh = 0, kLow = 1, kStartHigh = 2, kStartLow = 3 };
 constexpr bool is_low(Priority priority) {
   return priority == Priority::kLow || priority == Priority::kStartLow;
@@ -74,13 +80,13 @@ constexpr Priority priority_of(std::uint8_t dscp) {
   return Priority::kHigh;
 }
 
-// A packet that carries stream bytes again is a retransmission, whatever else it carries.
+// A packet with retransmitted stream bytes is a kRetransmission, whatever else it carries.
 enum class Purpose : std::uint8_t { kControl, kNewData, kRetransmission };
 
-// A session with a peer begins, and nothing is in flight.
+// Describes the begin of a session with a peer, when nothing is in flight.
 struct StartSample {
-  Duration rtt;      // of the handshake, or a guess if the handshake gave none
-  ByteCount packet;  // a full one, accounted
+  Duration rtt;      // of the handshake, or a guess if the handshake gave no sample
+  ByteCount packet;  // length of a full packet, including the overhead of the link
   Instant now;
 };
 
@@ -93,33 +99,34 @@ class RateController {
   virtual void on_feedback(const FeedbackSample& sample) = 0;
   // Capacity that the operator, the modem or the peer has announced.
   virtual void on_capacity(BitRate capacity) = 0;
-  // A packet leaves at `now`, with `accounted` bytes on the link. Returns its priority.
+  // Called when a packet is sent, which has `accounted` bytes on the link. Returns its priority.
   virtual Priority on_sent(Purpose purpose, ByteCount accounted, Instant now) {
     (void)purpose, (void)accounted, (void)now;
     return Priority::kHigh;
   }
-  // The rate that the pacer may send, in accounted bits; never zero.
+  // The rate at which the pacer may send, including the overhead of the link; never zero.
   virtual BitRate rate() const = 0;
-  // Why the controller itself last reduced rate(). The session asks as soon as the rate has fallen.
-  // nullopt: that was not a cut, but the end of a trial at a higher rate.
+  // Why the controller itself last reduced rate(). The session calls this as soon as the rate has
+  // fallen. nullopt if the fall was no cut, but the end of a trial at a higher rate.
   virtual std::optional<CutCause> cut_cause() const { return CutCause::kController; }
   // rate() without short trials at a higher rate.
   virtual BitRate sustained_rate() const { return rate(); }
-  // The capacity of the link, if this controller finds it. Zero: not known, or announced.
+  // The capacity of the link, if this controller finds it. Zero if the capacity is unknown or was
+  // announced.
   virtual BitRate capacity() const { return {}; }
-  // Bytes that may be booked on the carrier beyond what it carries in time, for a train that must
-  // leave at once. The value changes seldom.
+  // Bytes that may be booked on the carrier beyond the pacer's burst, for a train that must be sent
+  // at once. The value seldom changes.
   virtual ByteCount lead() const { return ByteCount(0); }
-  // Length of the train that has left to measure the link, until its result is known.
+  // Bytes of the train that is sent to measure the link, until its result is known; else zero.
   virtual ByteCount train() const { return ByteCount(0); }
-  // True once if the report on the packets that have just left should come as soon as possible.
+  // Returns true once if the receiver should report on the last packets as soon as possible.
   virtual bool take_question() { return false; }
-  // Bytes of streams wait until this time.
+  // Bytes of streams must not be sent before this time.
   virtual Instant holds_until() const { return Instant(); }
-  // New data waits while so many accounted bytes are in flight.
+  // New data waits while this many bytes are in flight, including the overhead of the link.
   virtual ByteCount window() const { return kNoWindow; }
-  // Whether these values stay the same while several packets leave at one instant, from the first
-  // packet on. An override that returns true must make sure of that.
+  // Whether the values above stay the same while several packets are sent at one instant, from the
+  // first packet on. An override that returns true must guarantee that.
   virtual bool is_steady() const { return false; }
 };
 

@@ -40,7 +40,8 @@ void Tps::on_capacity(BitRate capacity) {
 Priority Tps::on_sent(Purpose purpose, ByteCount, Instant now) {
   if (purpose == Purpose::kControl) return Priority::kHigh;
   if (!sending_) {
-    // The receiver's first M-NACK leaves a round trip after the first packet arrived there.
+    // The receiver sends its first M-NACK a round trip after the first packet has arrived, so the
+    // first round takes two round trips.
     sending_ = true;
     round_ends_ = now + rtt_ * 2;
   }
@@ -62,8 +63,8 @@ void Tps::on_feedback(const FeedbackSample& sample) {
   recovering_ = false;
   const std::uint64_t sent = received_ + lost_;
   if (starting_ && sent < window_ / 2 && lost_ <= 1) {
-    // The session had too little to send, such as a message without a flow. Its start is still to
-    // come.
+    // The session had too little to send, for example only a message of no flow. So its Super Start
+    // has not taken place yet.
     sending_ = false;
   } else {
     if (starting_) window_ = std::min(window_ + received_, most_);
@@ -73,8 +74,9 @@ void Tps::on_feedback(const FeedbackSample& sample) {
   received_ = lost_ = low_lost_ = 0;
 }
 
-// Figures 3 and 4. Routers drop low priority first (equation 5). If they drop all of it, high
-// priority follows (equation 6). A single loss, or a mixture, is due to the channel.
+// As in figures 3 and 4. Routers drop packets of low priority first (equation 5), and packets of
+// high priority only if they drop all of low priority (equation 6). A single loss, or a few losses
+// of both priorities, is attributed to the channel.
 void Tps::judge_round(Instant now) {
   const bool congested = lost_ > 1 && (low_lost_ == lost_ || lost_ > window_ / 2);
   if (!congested) {
@@ -96,7 +98,8 @@ BitRate Tps::rate() const {
                     std::max(paced_rate(config_.capacity), BitRate::bits_per_second(1'000)));
 }
 
-// The most that is unreported with one report a round trip. The pacing keeps the window.
+// The most bytes that can be unreported with one report per round trip. The pacing enforces the
+// congestion window.
 ByteCount Tps::window() const { return ByteCount((2 * window_ + 2) * packet_.value()); }
 
 }  // namespace satrelay::control

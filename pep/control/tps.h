@@ -1,8 +1,10 @@
-// TP-S (Yu, Zhou): Super Start, and packets of alternating priority, which tell congestion from
-// loss on the channel (sections 2.2 and 2.3). Made for one report a round trip (M-NACK).
+// TP-S (Yu, Zhou): Super Start, and packets of alternating priority, by which the sender
+// distinguishes congestion from loss on the channel (sections 2.2 and 2.3). The algorithm is made
+// for one report per round trip (M-NACK).
 //
-// Windows count full packets. A window leaves paced over a round trip: tau = RTT / cwnd; in Super
-// Start 2 RTT / rwnd, which equation (4) means (figure 2 sends rwnd segments within 2 RTT).
+// Windows count full packets. The packets of a window are paced over a round trip, at intervals of
+// tau = RTT / cwnd. In Super Start, the interval is 2 RTT / rwnd. Equation (4) must mean that,
+// because figure 2 sends rwnd segments within 2 RTT.
 #pragma once
 
 #include <cstdint>
@@ -42,9 +44,9 @@ class Tps final : public RateController {
   std::uint64_t most_ = 64;    // rwnd
   std::uint64_t window_ = 32;  // cwnd
   bool starting_ = true;
-  bool sending_ = false;  // a round has begun: something was sent
+  bool sending_ = false;  // the first round has begun: something was sent
   bool low_next_ = false;
-  bool recovering_ = false;  // retransmissions alternate as well
+  bool recovering_ = false;  // retransmissions have alternating priorities, too
   Instant round_ends_;
   Instant halved_at_;
   // Packets of this round.

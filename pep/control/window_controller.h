@@ -1,5 +1,5 @@
-// The contract of a window-based congestion controller (TCP towards the LAN). It sees samples, not
-// the connection, so the same controller runs in unit tests and simulations.
+// The interface of a window-based congestion controller (TCP towards the LAN). A controller sees
+// samples and not the connection, so the same code runs in unit tests and simulations.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace satrelay::control {
 
 struct AckSample {
-  std::uint64_t newly_acknowledged = 0;  // bytes, cumulative and selective
+  std::uint64_t newly_acknowledged = 0;  // bytes, by cumulative and selective ACKs
   std::uint64_t bytes_in_flight = 0;     // before this ACK
   Duration rtt;                          // of this ACK; zero if it gave no sample
   Duration smoothed_rtt;                 // zero before the first sample
@@ -32,20 +32,21 @@ class WindowController {
  public:
   virtual ~WindowController() = default;
   virtual void on_ack(const AckSample& sample) = 0;
-  virtual void on_loss(const LossSample& sample) = 0;  // once a recovery episode
+  virtual void on_loss(const LossSample& sample) = 0;  // called once per recovery episode
   virtual void on_recovery_exit(Instant now) = 0;
   virtual void on_timeout(const LossSample& sample) = 0;  // RTO
   virtual void on_idle_restart() = 0;                     // RFC 5681 section 4.1
-  // The path carries smaller segments than before.
+  // Called when the path carries smaller segments than before.
   virtual void set_segment_size(std::uint32_t segment_size) = 0;
   virtual std::uint64_t window() const = 0;  // cwnd, bytes
-  // Bytes. kNoThreshold: no loss is known, so after on_idle_restart() the controller equals a new
-  // one.
+  // Bytes. kNoThreshold before the first loss: then on_idle_restart() makes the controller equal to
+  // a new one.
   virtual std::uint64_t slow_start_threshold() const = 0;
   virtual void image(Image& image) = 0;
 };
 
-// Larger than any window a peer can announce; keeps the arithmetic far from overflow.
+// Larger than any window that a peer can advertise, and small enough to keep the arithmetic far
+// from overflow.
 inline constexpr std::uint64_t kLargestWindow = std::uint64_t{1} << 32;
 
 // RFC 6928: ten segments, or fewer if they are large.

@@ -7,14 +7,15 @@
 namespace satrelay::control {
 namespace {
 
-// A train leaves at kSpeed times the rate, but at least at kLeastSpeed. Trains of a mode that are
-// faster exceed that by kMostAbove at most.
+// A train is sent at kSpeed times the rate, but at least at kLeastSpeed. The trains of a mode with
+// a higher speed (TrainStyle) are at most kMostAbove faster.
 constexpr std::uint64_t kSpeed = 4;
 constexpr BitRate kLeastSpeed = BitRate::bits_per_second(100'000'000);
 constexpr BitRate kMostAbove = BitRate::bits_per_second(400'000'000);
 // A session that sends less than 1 / kBusyShare of its rate is not limited by the link.
 constexpr double kBusyShare = 4;
-// A capacity found longer ago than this says nothing about what others may send now.
+// If a session has sent no data for this long, other senders may have changed, and its capacity is
+// out of date.
 constexpr Duration kStale = Duration::seconds(10);
 
 }  // namespace
@@ -51,8 +52,8 @@ BitRate CapacityFinder::capacity() const {
   return idle_since_.is_never() ? BitRate() : link_.capacity;
 }
 
-// The first packet of a train waits for its turn like any other packet. So the trains of several
-// sessions do not meet.
+// A train has a lead only after its first packet, which waits for its turn like any other packet.
+// So the trains of several sessions do not overlap.
 ByteCount CapacityFinder::lead() const {
   const bool leaves = link_.train.state() == PacketTrain::State::kLeaving;
   return leaves ? link_.train.length() : ByteCount(0);
@@ -137,7 +138,8 @@ void CapacityFinder::on_feedback(const FeedbackSample& told) {
     change(mode().on_growth(*arrived, sample), sample);
   }
   if (finding && state() != State::kDraining) on_finding(*finding, sample);
-  // A mode that begins sees the sample, too. Only a drain is measured from this sample on.
+  // A mode that begins here also gets this sample. Only a drain does not: it is measured from this
+  // sample on.
   while (state() != State::kDraining && change(mode().on_feedback(sample), sample)) {
   }
   if (state() == State::kDraining) return;
@@ -160,7 +162,8 @@ void CapacityFinder::on_miss(const FeedbackSample& sample) {
   const BitRate arrived = link_.despite_loss(*seen);
   const auto lost = static_cast<double>(sample.packets_lost);
   const double packets = lost + static_cast<double>(sample.packets_delivered);
-  // A session that has little to send learns nothing about the link, even if it loses some of it.
+  // A session that has little to send learns nothing about the link, even if some of its packets
+  // are lost.
   const double sent = bits(arrived) * packets / std::max(packets - lost, 1.0);
   if (sent * kBusyShare < bits(sustained_rate())) return;
   change(mode().on_arrival(arrived, sample), sample);

@@ -1,5 +1,5 @@
-// Finds what a link carries if no capacity was announced, and keeps to it (docs/stp.md section 12).
-// Loss is never taken for congestion.
+// Finds the capacity of a link if none was announced, and limits the rate to it (docs/stp.md
+// section 12). Loss is never taken for congestion.
 //
 //   Starting --a train shows less than its speed--> Cruising <--queue gone-- Draining
 //      |                                             |  ^                       ^
@@ -9,9 +9,9 @@
 //                                                    v  |                       |
 //                                                   Sharing---------------------+
 //
-// Packet trains show what the link carries, whether that rises or falls. Each mode is a class in
-// the folder finder. All share the model of the link. The finder gives each sample to the
-// instruments of the model, tells the mode what they show, and changes the mode.
+// Packet trains measure what the link carries, so rises and falls are both found. Each mode is a
+// class in the folder finder, and all modes share the model of the link. The finder passes each
+// sample to the instruments of the model, passes their results to the mode, and changes the mode.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ class CapacityFinder final : public RateController {
 
   // Never sends more than `ceiling`.
   explicit CapacityFinder(BitRate ceiling);
-  // The mode points at the model.
+  // The mode refers to the model, so a finder cannot be copied.
   CapacityFinder(const CapacityFinder&) = delete;
   CapacityFinder& operator=(const CapacityFinder&) = delete;
 
@@ -66,14 +66,15 @@ class CapacityFinder final : public RateController {
   void order_train(Instant now);
 
   LinkModel link_;
-  // In the order of State.
+  // The alternatives are in the order of State.
   std::variant<StartingMode, CruisingMode, DrainingMode, SharingMode> mode_;
   PunctualSamples punctual_;
   RareReports rare_;
-  bool is_cut_ = false;  // since the last train
+  bool is_cut_ = false;  // the rate was cut since the last train was ordered
   ByteCount packet_ = ByteCount(1538);
   std::uint64_t sent_packets_ = 0;
-  Instant idle_since_;  // never(): a capacity found since then is out of date
+  // When data was last sent. never() if that is so long ago that the capacity is out of date.
+  Instant idle_since_;
   Instant next_train_;
 };
 

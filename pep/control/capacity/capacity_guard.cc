@@ -8,10 +8,11 @@
 namespace satrelay::control {
 namespace {
 
-// The measured capacity is not exact, and the rest of a queue must drain.
+// Less than all, because the measured capacity is not exact and the rest of a queue must drain.
 constexpr std::uint64_t kHoldPercent = 97;
-// A burst may show a little less than the link carries. From this share of the announced capacity
-// on, the full rate is sent and shows the rest.
+// A burst may show a little less than the link carries. So if bursts show this share of the
+// announced capacity, the guard trusts the announcement again: sending at the full rate shows the
+// rest.
 constexpr std::uint64_t kTrustPercent = 90;
 
 }  // namespace
@@ -88,7 +89,7 @@ template <typename Trend>
 void CapacityGuard::drain(const FeedbackSample& sample, const Trend& trend) {
   const auto arrived = trend.arrival_rate();
   if (!arrived) return;
-  // So few packets cannot fill a queue: the path has become longer more than once.
+  // Such a low sending rate cannot fill a queue: the path has become longer more than once.
   if (trend.sending_rate() < capacity().scaled(1, kIdleShare)) return;
   before_cut_ = {state_ == State::kTrusting, found_, room_.pace(), hidden_.low()};
   excuse_.on_cut(trend.newest().arrived, sample.now);
@@ -99,7 +100,7 @@ void CapacityGuard::drain(const FeedbackSample& sample, const Trend& trend) {
   measured_from_ = trend.newest();
 }
 
-// Restores the state before the cut. Packets sent until now say nothing more about it.
+// Restores the state before the cut. Samples of packets sent before now do not count any more.
 void CapacityGuard::take_back_cut(Instant now) {
   found_ = before_cut_.found;
   room_.set_pace(before_cut_.pace);
@@ -109,7 +110,8 @@ void CapacityGuard::take_back_cut(Instant now) {
   trusted_since_ = now;
 }
 
-// The longer the queue, the better the link's rate is known: the link is busy all the time.
+// Measures the found rate again over a longer time. The link is busy while the queue drains, so a
+// longer measurement is more exact.
 void CapacityGuard::refine(const FeedbackSample& sample) {
   if (sample.sent >= drain_began_) return;
   if (sample.arrived - measured_from_.arrived < kMeasureAtLeast) return;
@@ -117,7 +119,8 @@ void CapacityGuard::refine(const FeedbackSample& sample) {
       despite_loss(arrival_rate(measured_from_, {sample.sent, sample.arrived, sample.received}));
 }
 
-// Whether no more is in flight than the path and the wait for a report hold at the found rate.
+// Whether the bytes in flight are no more than the found rate carries in a round trip and a report
+// interval.
 bool CapacityGuard::drained(const FeedbackSample& sample) const {
   return sample.in_flight <= found_.bytes_in(path_.rtt() + sample.interval);
 }

@@ -1,17 +1,18 @@
-// Keeps to an announced capacity, and finds from feedback when the link carries less and no
-// announcement said so (docs/stp.md section 12). Loss is never taken for congestion.
+// Limits the rate to an announced capacity, and detects by feedback that the link carries less
+// although no announcement said so (docs/stp.md section 12). Loss is never taken for congestion.
 //
 //   kTrusting --delay grows--> kDraining --queue gone--> kHolding
 //       ^                          ^                        |  |
 //       |                          +------delay grows-------+  |
 //       +--------- bursts have shown the known capacity -------+
 //
-// Delays that the gateways' own machines add do not count (machine_excuse.h). Neither does the time
-// that a packet itself takes on the link.
+// Delays that the gateways' own machines add do not count (machine_excuse.h). The time that a
+// packet itself takes on the link does not count either.
 //
 // While the queue grows, packets arrive at the rate that the link carries: this is the capacity
-// found. Draining: a sixteenth of it is sent until no more is in flight than the path holds.
-// Holding: 97% of it is sent, and bursts show whether there is room for more (room_search.h).
+// found. In kDraining, a sixteenth of it is sent until no more bytes are in flight than the path
+// holds. In kHolding, 97% of it is sent, and bursts test whether the link carries more
+// (room_search.h).
 #pragma once
 
 #include <cstdint>
@@ -35,24 +36,24 @@ class CapacityGuard {
   explicit CapacityGuard(BitRate capacity);
 
   void on_start(const StartSample& sample);
-  // An announced capacity is trusted at once, up and down.
+  // Trusts an announced capacity at once, whether it is higher or lower.
   void on_capacity(BitRate capacity);
   void on_sent(ByteCount accounted, Instant now);
   void on_feedback(const FeedbackSample& sample);
 
   BitRate rate() const;            // never zero
   BitRate sustained_rate() const;  // without bursts
-  // Whether a burst leaves. rate() changes when its last packet has left.
+  // Whether a burst is being sent. rate() falls when the last packet of the burst was sent.
   bool probes() const { return state_ == State::kHolding && room_.probes().leaves(); }
-  // The end of the rest behind a burst.
+  // When the rest after a burst ends.
   Instant holds_until() const {
     return state_ == State::kHolding ? room_.probes().rests_until() : Instant();
   }
   bool take_question() { return room_.probes().take_question(); }
-  // The capacity that the guard believes in, at most the announced one.
+  // The capacity that the guard assumes, at most the announced one.
   BitRate capacity() const { return state_ == State::kTrusting ? announced_ : found_; }
   State state() const { return state_; }
-  // Whether the last sample shows the link, and not a machine that was late.
+  // Whether the last sample measures the link, and not a machine that was late.
   bool last_counts() const { return counts_; }
   // Why rate() last fell; nullopt: the guard did not cut it.
   std::optional<CutCause> cut_cause() const {
@@ -69,16 +70,18 @@ class CapacityGuard {
   void look_for_room(const FeedbackSample& sample);
   void note_path(const FeedbackSample& sample);
   void forget_delays();
-  // The link carries more than what arrives: some packets are lost beyond the modem.
+  // The rate that the link carries if packets arrive at the rate `arrived`: some are lost beyond
+  // the modem.
   BitRate despite_loss(BitRate arrived) const { return path_.sent_for(arrived, announced_); }
 
   State state_ = State::kTrusting;
   BitRate announced_;
-  BitRate most_;  // the part of it that is sent
+  BitRate most_;  // the paced rate for announced_
   BitRate found_;
   DelayTrends trends_;
   HiddenGrowth hidden_{{Duration::milliseconds(20), 1, Duration::milliseconds(32)}};
-  // Packets sent before the last announcement say nothing about it. nullopt: none was sent since.
+  // When the first packet after the last announcement was sent, or when a cut was last taken back.
+  // Samples of earlier packets do not count. nullopt if no packet was sent since the announcement.
   std::optional<Instant> trusted_since_;
   PathEstimate path_;
 
@@ -95,7 +98,7 @@ class CapacityGuard {
     bool trusting = true;
     BitRate found;
     RoomSearch::Pace pace;
-    std::optional<Duration> low = {};  // delay, before it grew
+    std::optional<Duration> low = {};  // delay before it grew
   };
   Before before_cut_;
 };

@@ -1,5 +1,5 @@
-// Constants and arithmetic for the search for a link's capacity: for the guard, if the capacity was
-// announced, and for the finder, if it was not.
+// Constants and arithmetic of the search for a link's capacity. The guard uses them if the capacity
+// was announced, and the finder if it was not.
 #pragma once
 
 #include <algorithm>
@@ -11,15 +11,15 @@
 namespace satrelay::control {
 
 inline constexpr BitRate kLeastCapacity = BitRate::bits_per_second(1'000);
-// While the queue drains, 1 / kTrickle of the found rate is sent: packets still show how long the
-// queue is.
+// While the queue drains, 1 / kTrickle of the found rate is sent, so that packets still show how
+// long the queue is.
 inline constexpr std::uint64_t kTrickle = 16;
 inline constexpr Duration kMeasureAtLeast = Duration::milliseconds(50);
 // A sender below 1 / kIdleShare of the capacity cannot tell whether the link carries less.
 inline constexpr std::uint64_t kIdleShare = 16;
 
 inline double bits(BitRate rate) { return static_cast<double>(rate.to_bits_per_second()); }
-// The rate of so many bits a second; zero for negative ones.
+// Converts bits per second to a rate; negative numbers to zero.
 inline BitRate rate_of(double bits) {
   return BitRate::bits_per_second(static_cast<std::uint64_t>(std::max(bits, 0.0)));
 }

@@ -69,7 +69,7 @@ bool DelayTrend::grows() const {
 
 std::size_t DelayTrend::turn() const {
   const std::size_t begin = lowest();
-  // The packets that arrived just after the turn were still sent before it.
+  // Skips a point: packets that arrived just after the growth began were still sent before that.
   return begin + 2 < count_ ? begin + 1 : begin;
 }
 

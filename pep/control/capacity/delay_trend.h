@@ -1,8 +1,8 @@
-// Detects a queue that grows without end on the way to the receiver, from the one-way delay of the
-// newest packets in feedback. Only growth of the delay counts, and its largest jumps are left out.
+// Detects a queue on the way to the receiver that keeps growing, from the one-way delay of the
+// newest packets in feedback. Only growth of the delay counts, and the largest jumps are left out.
 // So a path that suddenly becomes longer (a handover), jitter and a slow report are not taken for a
 // queue. The time that the newest packet itself takes on the link does not count either: on a
-// narrow link, a long packet behind a short one arrives later by that. Loss plays no part.
+// narrow link, a long packet takes longer than a short packet before it. Loss is not considered.
 #pragma once
 
 #include <array>
@@ -18,32 +18,35 @@ namespace satrelay::control {
 class DelayTrend {
  public:
   struct Config {
-    Duration spacing;       // between the points that are kept: those of least delay
+    // Interval between the points that are kept. The point with the least delay is kept of each
+    // interval.
+    Duration spacing;
     std::size_t jumps;      // number of the largest jumps that are left out; at most 4
-    Duration least_growth;  // of the delay without those jumps
+    Duration least_growth;  // of the delay, without those jumps
   };
   struct Point {
     Instant sent;
     Instant arrived;
     ByteCount received;
     Duration lateness = {};  // the part of the delay that may be due to a machine
-    Duration own = {};       // time on the link of the packet and of all booked before it
-    // Only differences have a meaning: two clocks are involved.
+    Duration own = {};       // time on the link of the packet and of all bytes booked before
+    // Only differences between delays have a meaning, because two clocks are involved.
     Duration delay() const { return arrived - sent; }
-    // The delay without the parts that may not be due to a queue.
+    // The delay without the parts that may have another cause than a queue.
     Duration certain_delay() const { return delay() - lateness - own; }
   };
 
   explicit DelayTrend(const Config& config) : config_(config) {}
 
   void clear() { count_ = 0; }
-  // Samples come in the order of `sent`; one that repeats a packet changes nothing.
+  // Points must be added in the order of `sent`. A point that repeats the packet of the last one is
+  // ignored.
   void add(const Point& point);
-  // Whether the delay has grown, and the newest point is not on its way down.
+  // Whether the delay has grown and is not falling at the newest point.
   bool grows() const;
   // Rate of arrival while the delay grew; nullopt if it did not grow.
   std::optional<BitRate> arrival_rate() const;
-  // Rate at which the same bytes were sent; zero if that is not known.
+  // Rate at which the same bytes were sent; zero if it is unknown.
   BitRate sending_rate() const;
   // The least delay of packets sent within `span` before `end`; nullopt if there were none.
   std::optional<Duration> least_delay(Instant end, Duration span) const;
@@ -53,18 +56,18 @@ class DelayTrend {
  private:
   static constexpr std::size_t kPoints = 64;
   const Point& at(std::size_t index) const { return points_[(first_ + index) % kPoints]; }
-  // The last point of least delay: where the growth began.
+  // Index of the last point with the least delay, where the growth began.
   std::size_t lowest() const;
-  // The first point that shows how fast packets arrive since then.
+  // Index of the point from which on the rate of arrival during the growth is measured.
   std::size_t turn() const;
   Config config_;
   std::array<Point, kPoints> points_{};
-  Instant slot_began_;  // of the newest point
+  Instant slot_began_;  // when the interval of the newest point began
   std::size_t first_ = 0;
   std::size_t count_ = 0;
 };
 
-// Arrived bits a second between two points; zero if no time passed.
+// Rate of arrival between two points; zero if no time passed.
 BitRate arrival_rate(const DelayTrend::Point& from, const DelayTrend::Point& to);
 
 }  // namespace satrelay::control

@@ -1,5 +1,5 @@
-// The trends of the delay that a search for the capacity looks at: one for a link that fades, one
-// for a rate that is a few per mille too high.
+// The trends of the delay that a search for the capacity uses: a quick one for a link that fades,
+// and a slow one for a rate that is a few per mille too high.
 #pragma once
 
 #include "pep/base/time.h"
@@ -9,7 +9,7 @@ namespace satrelay::control {
 
 struct DelayTrends {
   DelayTrend quick{{Duration::milliseconds(20), 1, Duration::milliseconds(32)}};
-  // Finds slow growth, which `quick` does not see.
+  // Detects slow growth, which `quick` misses.
   DelayTrend slow{{Duration::milliseconds(500), 3, Duration::milliseconds(40)}};
 
   void add(const DelayTrend::Point& point) {

@@ -1,6 +1,6 @@
-// Growth of the delay that either a late machine or a queue may explain. Samples that are in time
-// again decide. If their delay is back to what it was, it was the machine. If the growth stays,
-// there is a queue, which may have filled meanwhile and no longer grow.
+// Tracks growth of the delay that may be caused by a late machine or by a queue. The next samples
+// that are in time decide. If their delay is back at its earlier value, the machine was the cause.
+// If the growth remains, there is a queue, which may be full by then and no longer grow.
 #pragma once
 
 #include <algorithm>
@@ -19,13 +19,13 @@ class HiddenGrowth {
       : growth_(config.least_growth), trend_(config) {}
 
   void clear() { suspect(std::nullopt); }
-  // Suspects that the delay has grown from `low`. nullopt: no suspicion.
+  // Suspects that the delay has grown from `low`. nullopt ends the suspicion.
   void suspect(std::optional<Duration> low) {
     low_ = low;
     first_.reset();
     trend_.clear();
   }
-  // As DelayTrend::add().
+  // Takes a point, as DelayTrend::add() does.
   void add(DelayTrend::Point point) {
     const bool in_time = point.lateness <= PunctualSamples::kAllowed;
     point.lateness = Duration::zero();
@@ -39,9 +39,9 @@ class HiddenGrowth {
     if (!first_) first_ = point;
     newest_ = point;
   }
-  // The delay before the suspected growth.
+  // The delay before the suspected growth; nullopt without a suspicion.
   std::optional<Duration> low() const { return low_; }
-  // Rate of arrival while the queue is there; nullopt if no queue is known.
+  // Rate of arrival since the first point that was not late; nullopt if no queue is confirmed yet.
   std::optional<BitRate> arrival_rate() const {
     if (!first_ || newest_.arrived - first_->arrived < kLasts) return std::nullopt;
     return control::arrival_rate(*first_, newest_);
@@ -54,12 +54,12 @@ class HiddenGrowth {
   const DelayTrend::Point& newest() const { return newest_; }
 
  private:
-  // Longer than the lateness of a machine that begins to catch up.
+  // The growth must last for this long: longer than a machine that catches up stays late.
   static constexpr Duration kLasts = Duration::milliseconds(100);
   Duration growth_;
   DelayTrend trend_;
   std::optional<Duration> low_;
-  std::optional<DelayTrend::Point> first_;  // the first point in time since then
+  std::optional<DelayTrend::Point> first_;  // the first one since the suspicion that was not late
   DelayTrend::Point newest_;
 };
 

@@ -5,16 +5,18 @@
 namespace satrelay::control {
 namespace {
 
-// A train ends if the hosts had no more to send for this long.
+// A train ends if the hosts have nothing to send for this long.
 constexpr Duration kGap = Duration::milliseconds(3);
-// Fewer packets than these show nothing.
+// A train of fewer packets has no result.
 constexpr std::uint64_t kLeastPackets = 4;
-// A smaller delay may be due to a machine, or to the path.
+// A smaller growth of the delay may be caused by a machine or the path.
 constexpr Duration kLeastDelay = Duration::microseconds(300);
-// If less than this part of the usual arrives, by more than two packets, it is not by chance.
+// The loss is unusual if less than this share of the usual bytes arrives, even if kLostByChance
+// packets more had arrived.
 constexpr double kFewArrived = 0.85;
 constexpr double kLostByChance = 2;
-// Other senders may change the delay by 1 / kSteady of what the train adds, at most.
+// A result is steady if other senders changed the delay by at most 1 / kSteady of what the train
+// added.
 constexpr std::int64_t kSteady = 4;
 constexpr Duration kTrainPatience = Duration::seconds(3);
 
@@ -45,7 +47,7 @@ void PacketTrain::on_sent(std::uint64_t number, ByteCount accounted, Instant now
       sent_ += accounted;
       break;
     case State::kResting:
-      // Packets that concern the session itself leave during the rest, too.
+      // Packets of the session itself, without stream bytes, are sent during the rest, too.
       end_ = number;
       if (now >= rests_until_) state_ = State::kAwaited;
       return;
@@ -63,8 +65,8 @@ void PacketTrain::end(std::uint64_t number, Instant now) {
   give_up_ = now + kTrainPatience;
 }
 
-// The share that arrived of the bytes sent since the last packet before the train, relative to the
-// usual. 1: no less than usual.
+// Returns which share of the bytes sent since the last packet before the train has arrived, divided
+// by the usual share. 1 if it is no less than usual.
 double PacketTrain::arrived_share(const FeedbackSample& sample, double loss) const {
   if (before_.empty()) return 1;
   const double packet =
@@ -75,7 +77,7 @@ double PacketTrain::arrived_share(const FeedbackSample& sample, double loss) con
   return arrived + kLostByChance * packet < kFewArrived * sent * (1 - loss) ? share : 1;
 }
 
-// Keeps the result of the packet that shows most.
+// Keeps the result of the packet that shows the highest rate.
 void PacketTrain::look_at(const FeedbackSample& sample, double loss) {
   const std::uint64_t all = last_ - first_ + 1;
   const std::uint64_t behind = sample.number - first_;  // packets behind the first
@@ -87,8 +89,8 @@ void PacketTrain::look_at(const FeedbackSample& sample, double loss) {
                static_cast<double>(behind) / static_cast<double>(all - 1) * sight.arrived_share;
   sight.passed = sample.sent - began_;
   sight.delay = sample.arrived - sample.sent - sample.lateness;
-  // If no packet before the train is known, its last packet shows most, compared with one that
-  // follows.
+  // If no packet before the train is known, the last packet of the train gives the best result. It
+  // is compared with a packet after the train.
   const bool better =
       before_.empty() ? sight.bits > best_.bits
                       : finding(sight, delay_before()).rate > finding(best_, delay_before()).rate;
@@ -121,7 +123,8 @@ std::optional<PacketTrain::Finding> PacketTrain::on_feedback(const FeedbackSampl
   if (!over && sample.now < give_up_) return std::nullopt;
   state_ = State::kIdle;
   const Duration after = sample.arrived - sample.sent;
-  // A queue or a path that became shorter meanwhile must not pass for a faster link.
+  // Takes the smaller delay, so that a queue or a path that became shorter meanwhile does not look
+  // like a faster link.
   Finding found = finding(best_, before_.empty() ? after : std::min(after, delay_before()));
   if (!before_.empty()) {
     const Duration growth = best_.delay - delay_before();

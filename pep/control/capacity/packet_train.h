@@ -1,14 +1,14 @@
-// A train of packets that leaves faster than the link is believed to carry. Its packets arrive
-// later than a single packet would. How much later shows what the link does carry, within one round
-// trip and without regard to loss:
+// A train of packets that is sent faster than the link is believed to carry. The packets of the
+// train arrive later than a single packet would. The additional delay shows what the link does
+// carry, within one round trip and without regard to loss:
 //
 //   rate = bytes behind the first packet / (time since the first was sent + growth of the delay)
 //
-// If the queue is full, the delay cannot grow. Then bytes that were lost beyond the usual count as
-// not sent, and the result is the same.
+// If the queue is full, the delay cannot grow. Then bytes that were lost beyond the usual loss are
+// subtracted from the bytes, and the result is the same.
 //
-// A rest follows a train, so that no more leaves than without it. Because of the rest, a report
-// finds the last packet of the train as the newest.
+// A rest follows a train, so that the mean rate is the same as without the train. Because of the
+// rest, a report has the last packet of the train as its newest packet.
 #pragma once
 
 #include <cstdint>
@@ -31,28 +31,29 @@ class PacketTrain {
   };
   struct Finding {
     BitRate rate;
-    // The train delayed its packets. If not, the link carries at least this rate.
+    // Whether the train delayed its packets. If not, the link carries at least `rate`.
     bool exact = false;
     bool unusual_loss = false;
-    // The delay behind the train equals the delay before it: no other sender filled or left the
-    // queue meanwhile.
+    // Whether the delay after the train equals the delay before it: no other sender has filled or
+    // emptied the queue meanwhile.
     bool steady = false;
   };
   enum class State : std::uint8_t { kIdle, kReady, kLeaving, kResting, kAwaited };
 
   void clear() { *this = {}; }
-  // The next packets are a train.
+  // Makes a train of the packets that are sent next.
   void order(const Order& order);
   void on_sent(std::uint64_t number, ByteCount accounted, Instant now);
-  // The result of the train, once no more of it is to come; nullopt until then. A rate of zero: the
-  // train showed nothing. `loss`: share of packets lost where there is no queue.
+  // Returns the result of the train when no more feedback on it will come; nullopt until then. A
+  // rate of zero means that the train has shown nothing. `loss` is the share of packets that the
+  // path loses without a queue.
   std::optional<Finding> on_feedback(const FeedbackSample& sample, double loss);
 
   State state() const { return state_; }
   bool leaves() const { return state_ == State::kReady || state_ == State::kLeaving; }
   BitRate speed() const { return order_.speed; }
   ByteCount length() const { return order_.length; }
-  // The end of the rest.
+  // When the rest ends.
   Instant rests_until() const { return rests_until_; }
   Instant began() const { return began_; }
   // The usual delay of packets just before the train. At least one must have been seen.
@@ -63,9 +64,9 @@ class PacketTrain {
   void look_at(const FeedbackSample& sample, double loss);
   // The result of one packet of the train.
   struct Sight {
-    double bits = 0;  // behind the first packet
+    double bits = 0;  // behind the first packet, up to this packet
     double arrived_share = 1;
-    Duration passed;  // since the first was sent
+    Duration passed;  // from sending the first packet to sending this packet
     Duration delay;
   };
   Finding finding(const Sight& sight, Duration delay_without) const;
@@ -76,8 +77,9 @@ class PacketTrain {
   Instant began_;
   Instant last_sent_;
   Instant rests_until_;
-  std::uint64_t first_ = 0, last_ = 0;  // packets
-  std::uint64_t end_ = 0;  // the first packet behind the train that left after the rest
+  std::uint64_t first_ = 0, last_ = 0;  // numbers of packets
+  // The first packet sent after the rest; until there is one, the last packet sent.
+  std::uint64_t end_ = 0;
   std::uint64_t newest_ = 0;
   ByteCount sent_;
   ByteCount first_packet_;

@@ -1,4 +1,4 @@
-// The last packets before a train: what a train is compared with.
+// The last packets before a train, with which the train is compared.
 #pragma once
 
 #include <algorithm>
@@ -14,20 +14,20 @@ namespace satrelay::control {
 
 class PacketsBefore {
  public:
-  // Takes the newest packet of a report. `is_new`: no earlier report had it.
+  // Adds the newest packet of a report. `is_new` is false if an earlier report had the same packet.
   void add(const FeedbackSample& sample, bool is_new) {
     if (is_new) delays_[known_++ % delays_.size()] = sample.arrived - sample.sent;
     if (known_ >= 2 * delays_.size()) known_ -= delays_.size();
     number_ = sample.number;
     received_ = sample.received;
   }
-  // Forgets all packets but this one, which left behind a train.
+  // Forgets all packets, and adds this one, which was sent after a train.
   void restart(const FeedbackSample& sample) {
     known_ = 0;
     add(sample, true);
   }
   bool empty() const { return known_ == 0; }
-  // The usual delay. At least one packet must be known.
+  // The median delay of the last three packets. At least one packet must be known.
   Duration usual_delay() const {
     std::array<Duration, 3> sorted = delays_;
     const std::size_t known = std::min(known_, sorted.size());

@@ -8,10 +8,11 @@ namespace satrelay::control {
 namespace {
 
 constexpr Duration kRttMemory = Duration::seconds(10);
-// So many packets lead the loss to a new value, but a single report counts for half at most.
+// The loss is averaged over about this many packets, but a single report has at most the weight
+// kMostWeight.
 constexpr double kLossMemory = 2000;
 constexpr double kMostWeight = 0.5;
-// A path that loses more than this share is not believed.
+// A path is not believed to lose more than this share.
 constexpr double kMostLoss = 0.5;
 
 }  // namespace

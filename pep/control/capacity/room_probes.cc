@@ -6,9 +6,10 @@
 namespace satrelay::control {
 namespace {
 
-// The losses of a burst are known this long after its rest.
+// The losses of a burst are known when a packet is reported that was sent this long after the rest.
 constexpr Duration kBurstNews = Duration::milliseconds(10);
-// If the loss exceeds the usual by more than this part, and two packets, it is not by chance.
+// A burst shows nothing if its loss exceeds the usual loss by more than this share and kBurstChance
+// packets.
 constexpr double kBurstLoss = 0.1;
 constexpr double kBurstChance = 2;
 
@@ -54,7 +55,8 @@ void RoomProbes::end() {
 
 bool RoomProbes::take_question() { return std::exchange(asks_, false); }
 
-// A packet of the rest arrives no earlier than the last packet of the burst.
+// If no report has the last packet of the burst as its newest, a packet of the rest stands for it,
+// since it arrives no earlier.
 void RoomProbes::look_at(Burst& burst, const FeedbackSample& sample) const {
   if (sample.number < burst.first) return;
   burst.packets += sample.packets_delivered + sample.packets_lost;
@@ -79,7 +81,8 @@ std::optional<BitRate> RoomProbes::on_feedback(const FeedbackSample& sample, dou
   while (count_ > 0) {
     Burst& burst = bursts_[first_];
     if (burst.rests_until.is_never() || sample.sent < burst.rests_until + kBurstNews) break;
-    // A path that has become shorter must not pass for a faster link.
+    // Takes the smaller delay, so that a path that has become shorter does not look like a faster
+    // link.
     burst.delay = std::min(burst.delay, sample.arrived - sample.sent);
     const auto shown = verdict(burst, loss);
     if (shown && (!most || *shown > *most)) most = shown;

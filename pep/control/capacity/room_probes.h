@@ -1,14 +1,14 @@
-// Bursts that test whether a link carries more than it was found to. Some packets leave faster,
-// then a rest follows, so that the mean is what the link is known to carry. A burst hardly ever
-// shows more than there is:
+// Bursts that test whether a link carries more than the capacity that was found. Some packets are
+// sent faster, and then a rest follows, so that the mean rate is the known capacity. A burst hardly
+// ever shows more than the link carries:
 //
 //   rate = bytes behind its first packet / (arrival of its last - sending of its first - delay)
 //
-// The delay is the least delay of packets seen before and behind the burst. So jitter, other
-// senders in the queue, and hosts with too little to send make a burst show less. It shows nothing
-// if more than usual was lost, since a full queue adds no delay.
+// The delay is the least delay of packets before and after the burst. So jitter, other senders in
+// the queue, and hosts with too little to send make a burst show less. A burst shows nothing if
+// more than usual was lost, because a full queue adds no delay.
 //
-// A verdict takes a round trip. Several bursts may be in flight.
+// A result takes a round trip, so several bursts may be in flight.
 #pragma once
 
 #include <array>
@@ -27,38 +27,38 @@ class RoomProbes {
   struct Order {
     ByteCount length;
     BitRate mean;    // including the rest
-    Duration gap;    // a burst ends if the hosts had no more for this long
-    Duration delay;  // the least lately; clocks of two machines are involved
+    Duration gap;    // a burst ends if the hosts sent nothing for this long
+    Duration delay;  // least recent one-way delay, between two clocks
   };
 
   void clear() { *this = {}; }
-  // The next packets are a burst.
+  // Makes a burst of the packets that are sent next.
   void order(const Order& order);
-  // `number`: of the packet, counted as in samples.
+  // `number` is the number of the packet, as in FeedbackSample.
   void on_sent(std::uint64_t number, ByteCount accounted, Instant now);
   bool leaves() const { return state_ == State::kReady || state_ == State::kLeaving; }
   bool is_idle(Instant now) const {
     return state_ == State::kIdle || (state_ == State::kResting && now >= rests_until_);
   }
   Instant rests_until() const { return rests_until_; }
-  // True once for each burst that has left: the report on it should come soon.
+  // Returns true once for each burst that was sent: the report on it should come soon.
   bool take_question();
-  // The highest rate that a burst has shown, of the bursts that end with this sample. `loss`: share
-  // of packets lost where there is no queue.
+  // Returns the highest rate of the bursts that are complete with this sample; nullopt if none has
+  // shown a rate. `loss` is the share of packets that the path loses without a queue.
   std::optional<BitRate> on_feedback(const FeedbackSample& sample, double loss);
 
  private:
   enum class State : std::uint8_t { kIdle, kReady, kLeaving, kResting };
   struct Burst {
-    std::uint64_t first = 0, last = 0;  // packets
+    std::uint64_t first = 0, last = 0;  // numbers of packets
     Instant began;
     Instant rests_until = Instant::never();  // never(): not yet known
     ByteCount behind_first;
-    Duration delay;                       // without the burst
-    std::optional<Duration> passed = {};  // from its first to the arrival of its last
-    std::uint64_t packets = 0, lost = 0;  // reported since its first packet
+    Duration delay;                       // one-way, without the burst
+    std::optional<Duration> passed = {};  // from sending the first packet to arrival of the last
+    std::uint64_t packets = 0, lost = 0;  // reported since the first packet
   };
-  // A round trip of 1.2 s has four bursts in flight.
+  // With a round trip of 1.2 s, four bursts are in flight.
   static constexpr std::size_t kBursts = 8;
 
   void end();

@@ -5,20 +5,20 @@
 namespace satrelay::control {
 namespace {
 
-// If there is no room, a burst makes a queue of this length, or as long as its second packet takes.
-// If there is nearly enough room, it lasts for kLongestProbe at most.
+// If the link carries no more than was found, a burst makes a queue of this length, or of the time
+// of its second packet if that is longer. A burst lasts for at most kLongestProbe.
 constexpr Duration kProbeQueue = Duration::milliseconds(12);
 constexpr std::uint64_t kLeastProbePackets = 2;
 constexpr Duration kLongestProbe = Duration::milliseconds(100);
-// In addition to the time of a packet.
+// A burst ends after a gap of this length, in addition to the time of a packet.
 constexpr Duration kProbeGap = Duration::milliseconds(3);
-// A burst that shows less than this share of the found capacity changes nothing.
+// A result below this percentage of the found capacity changes nothing.
 constexpr std::uint64_t kNewsPercent = 103;
 constexpr Duration kBetweenProbes = Duration::milliseconds(300);
-// The limit after rises that were too large.
+// The longest time between bursts, after rises that were too large.
 constexpr Duration kMostBetweenProbes = Duration::seconds(2);
 constexpr std::uint64_t kCarefulRise = 25, kLargestRise = 10'000;
-// The least delay of this time is that of the path.
+// The least delay of this time counts as the delay of the path.
 constexpr Duration kLately = Duration::seconds(2);
 constexpr Duration kWrongRise = Duration::seconds(3);
 
@@ -52,7 +52,8 @@ std::optional<BitRate> RoomSearch::on_feedback(const FeedbackSample& sample, con
   return better;
 }
 
-// The burst exceeds what the link carries by a short queue at most.
+// Makes the burst so short that it fills only a short queue if the link carries no more than was
+// found.
 void RoomSearch::probe(const Rates& rates, const DelayTrend& delays, Instant now) {
   if (now < next_probe_) return;
   const auto delay = delays.least_delay(now, kLately);

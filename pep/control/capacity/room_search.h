@@ -1,6 +1,6 @@
-// Looks for room while the guard holds a found capacity: orders bursts, and says how far their
-// results raise the rate. A burst may pass where a stream of packets does not. So a rise that was
-// too large makes the next ones smaller and rarer.
+// Tests whether the link carries more while the guard holds a found capacity. It orders bursts, and
+// computes by how much their results raise the rate. A link may carry a burst, but not a steady
+// stream of the same rate. So a rise that was too large makes the next rises smaller and rarer.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ class RoomSearch {
  public:
   struct Pace {
     Duration patience;       // between bursts
-    std::uint64_t step = 0;  // per cent by which the rate grows at once at most
+    std::uint64_t step = 0;  // most per cent by which one result raises the rate
   };
   struct Rates {
     BitRate found;
-    BitRate most;       // at which a burst leaves
+    BitRate most;       // rate of a burst
     BitRate announced;  // the limit of a rise
   };
 
@@ -32,14 +32,15 @@ class RoomSearch {
   }
   // Forgets bursts.
   void clear() { probes_.clear(); }
-  // The rate is cut. `trusted`: the announced capacity was sent until then.
+  // Call when the rate is cut. `trusted` tells whether the announced capacity was in use until
+  // then.
   void on_cut(bool trusted, Duration rtt, Instant now);
-  // The rate is held from now on. The first burst waits for a round trip: only then is the delay
-  // that of packets behind the queue.
+  // Call when the guard begins to hold a rate. The first burst waits for a round trip: earlier
+  // samples have the delay of packets in the queue.
   void begin(Duration rtt, Instant now);
-  // The rate to hold instead of the found one; nullopt: bursts have shown no room.
+  // Returns the rate to hold instead of the found one; nullopt if no burst has shown a higher rate.
   std::optional<BitRate> on_feedback(const FeedbackSample& sample, const Rates& rates, double loss);
-  // Orders a burst if it is time, and `delays` show the delay without a queue.
+  // Orders a burst if it is time, and if `delays` contains the delay without a queue.
   void probe(const Rates& rates, const DelayTrend& delays, Instant now);
 
   const Pace& pace() const { return pace_; }

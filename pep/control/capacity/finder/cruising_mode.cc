@@ -10,13 +10,14 @@ namespace {
 
 // This many trains in a row must show less before the believed capacity falls.
 constexpr std::size_t kAgree = 3;
-// A standing queue lowers the rate to this part of the capacity at most.
+// A standing queue lowers the rate to no less than this percentage of the capacity.
 constexpr std::uint64_t kLeastPercent = 80;
-// A train that shows so much more has raised the rate by much.
+// A capacity that rises above this percentage has risen by much (LinkModel::raised).
 constexpr std::uint64_t kLargeRisePercent = 115;
-// A rise that is taken back within this time was not the end of a fade.
+// If the delay grows within this time after a large rise, the rise was not the end of a fade.
 constexpr Duration kShortRise = Duration::seconds(3);
-// After a rise, other senders are the cause if less than this part of the capacity arrives.
+// Other senders are the cause if the delay grows so soon after a rise, and less than this
+// percentage of the capacity arrives.
 constexpr std::uint64_t kSharedPercent = 85;
 
 }  // namespace
@@ -38,8 +39,8 @@ FinderMode::Change CruisingMode::on_growth(BitRate arrived, const FeedbackSample
 
 FinderMode::Change CruisingMode::on_finding(const PacketTrain::Finding& finding,
                                             const FeedbackSample& sample) {
-  // There was a queue before the train. Other senders may have changed it meanwhile, and the train
-  // cannot tell.
+  // If there was a queue before the train, other senders may have changed the queue meanwhile, and
+  // the train cannot show that.
   if (link_.train.delay_before() - link_.queue.path() > kLeastStanding) return std::nullopt;
   const BitRate found = finding.rate;
   if (finding.exact || found > link_.capacity) {

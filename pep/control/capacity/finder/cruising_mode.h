@@ -1,5 +1,5 @@
-// Cruising: the capacity is known. Sends 97% of it, and less while a standing queue must drain.
-// Trains show when the link carries more or less.
+// Cruising: the capacity is known. Sends at 97% of it, and at less while a standing queue must
+// drain. Trains show when the link carries more or less.
 #pragma once
 
 #include "pep/base/time.h"

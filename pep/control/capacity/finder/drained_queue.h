@@ -1,5 +1,6 @@
-// The queue that a drain removes. Our own queue is gone once nothing was sent for as long as the
-// queue was. If it still stands then, another sender fills it.
+// Tells whether another sender fills the queue that a drain should remove. After a drain that lasts
+// as long as the queue, our own packets have left the queue. If there still is a queue then,
+// another sender fills it.
 #pragma once
 
 #include <algorithm>
@@ -10,18 +11,18 @@ namespace satrelay::control {
 
 class DrainedQueue {
  public:
-  // A train and the rest of our own queue are no longer than this.
+  // A train and the rest of our own queue make no longer queue than this.
   static constexpr Duration kLongestOwn = Duration::milliseconds(60);
 
-  // A drain begins, with the queue that the newest packet has seen.
+  // Call when a drain begins. `queue` is the time that the newest packet has waited in the queue.
   void begin(Duration queue, Instant now) {
     began_ = now;
     longest_ = queue;
   }
-  // The result is of no interest any more.
+  // Ends the test without a result.
   void forget() { began_ = Instant::never(); }
-  // Takes the queue that a packet sent at `sent` has seen. `train`: the time that a train takes.
-  // True once, if another sender fills the queue.
+  // Takes the time that a packet sent at `sent` has waited in the queue. `train` is the time that a
+  // train takes. Returns true once if another sender fills the queue.
   bool is_foreign(Duration queue, Instant sent, Duration train) {
     if (began_.is_never()) return false;
     if (sent < began_) {
@@ -32,12 +33,13 @@ class DrainedQueue {
     forget();
     return queue > std::max(kLongestOwn, longest_ / 4);
   }
-  // When the last drain began; never() if its result is known.
+  // When the last drain began; never() if no result is pending.
   Instant began() const { return began_; }
 
  private:
   Instant began_ = Instant::never();
-  Duration longest_;  // that packets sent before the drain have seen
+  // The longest wait of packets sent before the drain.
+  Duration longest_;
 };
 
 }  // namespace satrelay::control

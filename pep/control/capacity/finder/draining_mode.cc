@@ -14,7 +14,8 @@ DrainingMode::DrainingMode(LinkModel& link, BitRate found, const FeedbackSample&
 }
 
 FinderMode::Change DrainingMode::on_feedback(const FeedbackSample& sample) {
-  // The longer the queue, the better the link's rate is known: the link is busy all the time.
+  // Measures the capacity again over a longer time. The link is busy while the queue drains, so a
+  // longer measurement is more exact.
   if (sample.sent < link_.drained.began() &&
       sample.arrived - measured_from_.arrived >= kMeasureAtLeast) {
     link_.capacity = link_.despite_loss(arrival_rate(measured_from_, point_of(sample)));

@@ -1,5 +1,6 @@
-// Draining: the delay has grown. Sends a sixteenth of the found rate until no more is in flight
-// than the path holds. Meanwhile packets of the queue show what the link carries.
+// Draining: the delay has grown. Sends at a sixteenth of the found rate until no more bytes are in
+// flight than the path holds. Meanwhile, the rate at which packets of the queue arrive shows what
+// the link carries.
 #pragma once
 
 #include "pep/control/capacity/finder/finder_mode.h"
@@ -10,7 +11,7 @@ class DrainingMode final : public FinderMode {
  public:
   DrainingMode(LinkModel& link, BitRate found, const FeedbackSample& sample);
 
-  // The queue is there already, and no train leaves.
+  // The queue is known already, and no train is sent in this mode.
   Change on_growth(BitRate, const FeedbackSample&) override { return std::nullopt; }
   Change on_finding(const PacketTrain::Finding&, const FeedbackSample&) override {
     return std::nullopt;

@@ -1,6 +1,6 @@
-// A mode of CapacityFinder: a part of its search, with the state that only this part needs. A mode
-// begins when it is constructed, with the sample that made the finder change to it, and ends when
-// the finder changes to another mode. The LinkModel has the state that outlives a mode.
+// A mode of CapacityFinder: one phase of its search, with the state that only this phase needs. The
+// finder constructs a mode when it changes to that mode, and destroys it when it changes to another
+// mode. The LinkModel has the state that outlives a mode.
 #pragma once
 
 #include <cstdint>
@@ -17,35 +17,36 @@ namespace satrelay::control {
 class FinderMode {
  public:
   enum class Kind : std::uint8_t { kStarting, kCruising, kDraining, kSharing };
-  // The mode that follows, and the rate that it begins with.
+  // The next mode, and the rate with which that mode begins.
   struct Next {
     Kind kind;
     BitRate rate;
   };
-  using Change = std::optional<Next>;  // nullopt: the mode goes on
+  using Change = std::optional<Next>;  // nullopt if the mode goes on
   // How the trains of a mode differ.
   struct TrainStyle {
-    std::uint64_t more_speed = 0;  // times the rate
+    std::uint64_t more_speed = 0;  // added to the speed, as a multiple of the rate
     std::uint64_t least_packets = 5;
     Duration longest_rest = Duration::infinite();
     Duration period = Duration::milliseconds(500);
   };
 
   virtual ~FinderMode() = default;
-  // The delay has grown, while packets arrived at the rate `arrived`.
+  // Called when the delay has grown, while packets arrived at the rate `arrived`.
   virtual Change on_growth(BitRate arrived, const FeedbackSample& sample) = 0;
-  // A train has shown a rate, which is at most the ceiling.
+  // Called when a train has shown a rate, which is at most the ceiling.
   virtual Change on_finding(const PacketTrain::Finding& finding, const FeedbackSample& sample) = 0;
-  // A train has shown nothing.
+  // Called when a train has shown nothing.
   virtual void on_miss(const FeedbackSample&) {}
-  // Trains show nothing because reports are too rare. The link carries at least `arrived`.
+  // Called when trains show nothing because reports are too rare. The link carries at least
+  // `arrived`.
   virtual Change on_arrival(BitRate arrived, const FeedbackSample& sample) {
     (void)arrived, (void)sample;
     return std::nullopt;
   }
-  // Sees each sample last.
+  // Called for each sample, after the functions above.
   virtual Change on_feedback(const FeedbackSample&) { return std::nullopt; }
-  // Follows the model.
+  // Computes LinkModel::rate from the rest of the model.
   virtual void set_rate() {}
   virtual bool wants_train() const { return true; }
   const TrainStyle& trains() const { return trains_; }

@@ -10,17 +10,17 @@ namespace satrelay::control {
 
 class Findings {
  public:
-  // So many findings have a usual one.
+  // usual() is the median of this many findings.
   static constexpr std::size_t kUsual = 5;
 
   void add(BitRate found) { rates_[count_++ % rates_.size()] = found; }
   // Counts from zero again. most_of_last() still sees older rates until new ones replace them.
   void restart() { count_ = 0; }
   std::size_t count() const { return count_; }
-  // The median of the last ones: other senders make single findings too large or too small. There
-  // must be at least one.
+  // The median of the last findings, because other senders make single findings too large or too
+  // small. There must be at least one.
   BitRate usual() const;
-  // The highest of the last `count`.
+  // The highest of the last `count` findings.
   BitRate most_of_last(std::size_t count) const;
 
  private:

@@ -9,9 +9,9 @@ namespace satrelay::control {
 namespace {
 
 constexpr Duration kLeastRtt = Duration::milliseconds(1);
-// A queue stands if no packet of a round trip was spared, and of this time.
+// A standing queue has delayed all packets of a round trip, and of at least this time.
 constexpr Duration kLeastSpan = Duration::milliseconds(250);
-// A standing queue is drained within one and a half round trips, but no faster than in this time.
+// A standing queue is drained within one and a half round trips, but in no less than this time.
 constexpr Duration kLeastRemoval = Duration::milliseconds(300);
 
 }  // namespace
@@ -34,7 +34,7 @@ Duration LinkModel::queue_of(const FeedbackSample& sample) const {
 }
 
 std::optional<BitRate> LinkModel::growth() const {
-  // So few packets cannot fill a queue: the path has become longer more than once.
+  // Such a low sending rate cannot fill a queue: the path has become longer more than once.
   const BitRate least = sustained_rate().scaled(1, kIdleShare);
   for (const DelayTrend* trend : {&trends.quick, &trends.slow}) {
     if (!trend->grows()) continue;

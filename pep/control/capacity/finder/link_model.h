@@ -18,42 +18,45 @@
 
 namespace satrelay::control {
 
-// The found capacity is not exact, and the rest of a queue must drain.
+// The percentage of the capacity that is used: the found capacity is not exact, and the rest of a
+// queue must drain.
 inline constexpr std::uint64_t kUsedPercent = 97;
-// A shorter queue does not count as one.
+// A queue that is shorter than this does not count.
 inline constexpr Duration kLeastStanding = Duration::milliseconds(8);
-// A train is what the rate sends in this time.
+// A train has as many bytes as the rate sends in this time.
 inline constexpr Duration kTrainTime = Duration::milliseconds(30);
-// Reports that are so far apart are too rare to show a train.
+// Reports with at least this interval are too rare to measure a train.
 inline constexpr Duration kRareReports = Duration::milliseconds(50);
 
 struct LinkModel {
   explicit LinkModel(BitRate most) : ceiling(most) {}
 
   BitRate ceiling;   // the most that may be sent
-  BitRate capacity;  // found; zero: not yet
-  BitRate rate;      // that the mode wants, without trains
+  BitRate capacity;  // found; zero if none was found yet
+  BitRate rate;      // wanted by the mode, without trains
   PathEstimate path;
   DelayTrends trends;
   StandingQueue queue;
   DrainedQueue drained;
   PacketTrain train;
   Findings findings;
-  std::size_t since_fall = 0;         // findings while cruising since the capacity fell
+  // Number of findings in mode Cruising since the capacity fell.
+  std::size_t since_fall = 0;
   Instant raised = Instant::never();  // when the rate last rose by much
 
-  // Takes a sample that no late machine has made.
+  // Adds a sample that no late machine has distorted.
   void add(const FeedbackSample& sample);
   Duration rtt() const;
   // The rate that is sent, without trains.
   BitRate sustained_rate() const;
-  // The queue that the sample's newest packet has seen.
+  // The time that the sample's newest packet has waited in the queue.
   Duration queue_of(const FeedbackSample& sample) const;
   // The rate of arrival while the delay grew; nullopt if it did not grow.
   std::optional<BitRate> growth() const;
-  // The link carries more than what arrives: some packets are lost beyond the modem.
+  // The rate that the link carries if packets arrive at the rate `arrived`: some are lost beyond
+  // the modem.
   BitRate despite_loss(BitRate arrived) const { return path.sent_for(arrived, ceiling); }
-  // Bits a second to leave out so that the standing queue drains.
+  // Bits per second by which the rate must be lower for the standing queue to drain.
   double excess() const;
 };
 

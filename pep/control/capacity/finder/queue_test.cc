@@ -8,8 +8,8 @@ namespace satrelay::control {
 namespace {
 
 constexpr Duration kLongestPause = Duration::milliseconds(50);
-// In addition to three round trips: a lower rate takes effect a round trip later, and shows in
-// reports one more round trip later.
+// A queue is tested after it has stood for three round trips and this time. A lower rate takes
+// effect a round trip later, and reports show that another round trip later.
 constexpr Duration kStandingTime = Duration::seconds(1);
 
 }  // namespace

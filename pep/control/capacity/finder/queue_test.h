@@ -1,5 +1,6 @@
-// Tests a queue that stands though the rate was lowered: a pause, then the delay of the first
-// packet behind it. If the delay is as it was, there is no queue, and the path has become longer.
+// Tests whether a queue stands although the rate was lowered. The test is a pause, and then the
+// delay of the first packet after the pause. If the delay is the same as before, there is no queue,
+// and the path has become longer.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +14,12 @@ class QueueTest {
  public:
   enum class Verdict : std::uint8_t { kNone, kQueue, kLongerPath };
   struct Seen {
-    Duration queue;  // that stands
+    Duration queue;  // the standing queue
     Duration rtt;
-    bool may_pause;  // no train is out
+    bool may_pause;  // no train is on its way
   };
 
-  // Packet `number` of stream bytes leaves.
+  // Call when packet `number`, which carries stream bytes, is sent.
   void on_sent(std::uint64_t number, Instant now);
   Verdict on_feedback(const FeedbackSample& sample, const Seen& seen);
   bool is_running() const { return is_running_; }
@@ -28,9 +29,9 @@ class QueueTest {
   Verdict judge(const FeedbackSample& sample, Duration queue);
 
   Instant stands_since_ = Instant::never();
-  Duration stood_;  // its length then
+  Duration stood_;  // length of the queue at stands_since_
   Instant pause_until_;
-  Duration before_pause_;  // delay
+  Duration before_pause_;  // one-way delay
   std::uint64_t first_behind_ = 0;
   bool is_running_ = false;
 };

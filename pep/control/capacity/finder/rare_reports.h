@@ -1,5 +1,5 @@
-// Measures what arrives if reports are too rare to show a train. The rate then grows until it makes
-// a queue, or loss.
+// Measures the rate of arrival if reports are too rare to measure a train. The rate can then grow
+// until a queue or loss appears.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@ namespace satrelay::control {
 
 class RareReports {
  public:
-  // A train has shown something.
+  // Call when a train has shown something.
   void on_finding() { missed_ = 0; }
-  // A train has shown nothing. Returns the rate that has arrived since the last such rate, if
-  // reports are rare and enough trains have shown nothing.
+  // Call when a train has shown nothing. Returns the rate of arrival since the last rate that was
+  // returned, if reports are rare and enough trains in a row have shown nothing.
   std::optional<BitRate> on_miss(const FeedbackSample& sample) {
     if (++missed_ < kMostMissed || sample.interval < kRareReports) return std::nullopt;
     missed_ = 0;
@@ -27,7 +27,7 @@ class RareReports {
 
  private:
   static constexpr int kMostMissed = 3;
-  int missed_ = 0;  // trains in a row
+  int missed_ = 0;  // trains in a row that have shown nothing
   DelayTrend::Point from_;
 };
 

@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::uint64_t kSharingSpeed = 12;
 
-// Share of the packets that may be lost in a queue that others fill, too. A session that sends half
-// of what the link carries loses no more than that.
+// Share of the packets that may be lost in a queue that other senders fill, too. A session that
+// sends at half of the link's capacity loses no more than that.
 constexpr double kOverload = 0.35;
 constexpr Duration kOverloadTime = Duration::seconds(2);
 
@@ -21,10 +21,11 @@ constexpr Duration kAloneTime = Duration::seconds(2);
 
 }  // namespace
 
-// Packets that others send in between make a slow train slower.
+// Trains are faster in this mode, because packets that others send in between make a slow train
+// slower.
 SharingMode::SharingMode(LinkModel& link, BitRate left, const FeedbackSample& sample)
     : FinderMode(link, {.more_speed = kSharingSpeed}), overload_from_(point_of(sample)) {
-  // The capacity that was found before the rate fell, if any.
+  // The capacity found before the rate fell, if any.
   const std::size_t found = link_.findings.count();
   if (found > 0) link_.capacity = std::max(link_.capacity, link_.findings.usual());
   if (found >= Findings::kUsual) alone_ = link_.capacity;
@@ -33,7 +34,7 @@ SharingMode::SharingMode(LinkModel& link, BitRate left, const FeedbackSample& sa
   leave(left, sample.now);
 }
 
-// Others leave us so much: the rate begins to grow again from there, after a while.
+// Sets the rate that other senders leave us. The rate grows again from there after kShareTime.
 void SharingMode::leave(BitRate left, Instant now) {
   left_ = left.scaled(kUsedPercent, 100);
   step_ = kFirstStep;
@@ -47,8 +48,8 @@ FinderMode::Change SharingMode::on_growth(BitRate arrived, const FeedbackSample&
   return std::nullopt;
 }
 
-// While others send, trains are too noisy for fine changes. They can show that the link has faded.
-// If the link was never seen without others, they show what it carries.
+// While other senders are active, trains are too noisy for small changes, but they can show that
+// the link has faded. They raise the capacity no higher than alone_, if that is known.
 FinderMode::Change SharingMode::on_finding(const PacketTrain::Finding& finding,
                                            const FeedbackSample&) {
   if (finding.steady && !finding.unusual_loss) link_.findings.add(finding.rate);
@@ -65,7 +66,8 @@ FinderMode::Change SharingMode::on_feedback(const FeedbackSample& sample) {
   return look_for_room(sample.now);
 }
 
-// If very much is lost, half of the earlier capacity is more than the link carries now.
+// If more is lost than other senders explain, half of the earlier capacity is more than the link
+// carries now.
 FinderMode::Change SharingMode::look_for_overload(const FeedbackSample& sample) {
   packets_ += sample.packets_delivered + sample.packets_lost;
   lost_ += sample.packets_lost;

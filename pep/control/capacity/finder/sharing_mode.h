@@ -1,5 +1,5 @@
-// Sharing: another sender fills the queue. Sends half of the capacity, and more as long as that
-// makes no queue.
+// Sharing: another sender fills the queue. Sends at half of the capacity, and at more as long as
+// that makes no queue.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace satrelay::control {
 
 class SharingMode final : public FinderMode {
  public:
-  // `left`: the rate that others leave us.
+  // `left` is the rate that other senders leave us.
   SharingMode(LinkModel& link, BitRate left, const FeedbackSample& sample);
 
   Change on_growth(BitRate arrived, const FeedbackSample& sample) override;
@@ -27,11 +27,11 @@ class SharingMode final : public FinderMode {
 
   BitRate alone_;           // capacity found before others sent; zero if none was found
   BitRate left_;            // the rate that makes no queue
-  std::uint64_t step_ = 0;  // the part of the capacity by which left_ grows next, per mille
+  std::uint64_t step_ = 0;  // next growth of left_, per mille of the capacity
   Instant next_step_;
   Instant alone_since_ = Instant::never();
   DelayTrend::Point overload_from_;
-  std::uint64_t packets_ = 0, lost_ = 0;  // since then
+  std::uint64_t packets_ = 0, lost_ = 0;  // since overload_from_
 };
 
 }  // namespace satrelay::control

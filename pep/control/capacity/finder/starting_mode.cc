@@ -7,17 +7,17 @@
 namespace satrelay::control {
 namespace {
 
-// Before anything is known, this many packets leave at once, and as many again spread over the
-// first round trip.
+// Packets of the first train, which are sent at once. As many again are spread over the first round
+// trip.
 constexpr std::uint64_t kFirstPackets = 16;
-// The longest rest behind a train, however slow the rate still is: long enough for a report.
+// The longest rest after a train, even if the rate is still low. It is long enough for a report.
 constexpr Duration kStartingRest = Duration::milliseconds(50);
 // While nothing else is known, one train may raise the rate by this factor at most.
 constexpr std::uint64_t kGrowth = 16;
 // The highest rate before a train has shown anything.
 constexpr BitRate kMostBlind = BitRate::bits_per_second(10'000'000);
 constexpr double kUnusualLoss = 0.1;
-constexpr double kChance = 3;  // packets more than that, as few may be lost by chance
+constexpr double kChance = 3;  // packets that may be lost by chance in addition
 
 }  // namespace
 
@@ -45,7 +45,8 @@ FinderMode::Change StartingMode::on_finding(const PacketTrain::Finding& finding,
   return Next{Kind::kCruising, link_.ceiling};
 }
 
-// If losses are many, a slow session has too little to send at once for a train.
+// With many losses, the trains of a slow session may be too short to show anything. So the rate
+// grows without a result, up to kMostBlind.
 void StartingMode::on_miss(const FeedbackSample& sample) {
   const bool may_grow = sample.interval < kRareReports && link_.queue.length() < kLeastStanding &&
                         link_.rate < kMostBlind;

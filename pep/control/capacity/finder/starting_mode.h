@@ -1,5 +1,5 @@
-// Starting: nothing is known yet. Each train shows a rate that is sent at once, until one shows
-// less than its own speed: that is what the link carries.
+// Starting: nothing is known yet. Each train shows a rate, which is used at once, until a train
+// shows less than its own speed. That rate is what the link carries.
 #pragma once
 
 #include "pep/control/capacity/finder/finder_mode.h"
