@@ -11,13 +11,13 @@ namespace satrelay::compress {
 
 namespace {
 
-// In smaller blocks, the header of a zstd frame takes more than could be gained.
+// In smaller blocks, the header of a zstd frame takes more bytes than compression could save.
 constexpr std::size_t kMinPlain = 128;
 constexpr std::size_t kMinPlainWithDictionary = 32;
-constexpr std::uint32_t kFrameMagic = 0x28B5'2FFDU;  // as its octets stand on the wire
+constexpr std::uint32_t kFrameMagic = 0x28B5'2FFDU;  // as load_u32() reads its octets
 
 // Memory that a context needs for any block of up to kMaxPlainBlock bytes. zstd's parameters depend
-// on the input's size in tiers, and the first tier ends at 16 KiB.
+// on tiers of the input's size, and the first tier ends at 16 KiB.
 std::size_t encoder_memory(int lowest, int highest) {
   constexpr std::size_t kFirstTier = std::size_t{16} * 1024;
   std::size_t size = 0;
@@ -29,9 +29,9 @@ std::size_t encoder_memory(int lowest, int highest) {
   return size;
 }
 
-// Contexts lie in memory of our own. In the library's memory, a context that serves small blocks
-// for a while frees its work space, and allocates it anew for the next large block. The elements
-// are std::max_align_t, since the library asks for aligned memory.
+// Contexts are placed in memory of our own. A context in the library's memory frees its work space
+// after some small blocks, and allocates it again for the next large block. The elements are
+// std::max_align_t, because the library needs aligned memory.
 using Workspace = std::vector<std::max_align_t>;
 
 Workspace make_workspace(std::size_t size) {
@@ -63,8 +63,9 @@ struct BlockEncoder::Impl {
     dictionary_room = size;
     dictionary_workspace = make_workspace(size);
     dictionary_context = context_in(dictionary_workspace);
-    ZSTD_CCtx_setParameter(dictionary_context, ZSTD_c_dictIDFlag, 0);  // the block names it
-    // If the dictionary is wrong, a block may decode to other bytes: the checksum shows that.
+    ZSTD_CCtx_setParameter(dictionary_context, ZSTD_c_dictIDFlag, 0);  // the block header names it
+    // If the receiver decodes with a wrong dictionary, the block may decode to other bytes. The
+    // checksum detects that.
     ZSTD_CCtx_setParameter(dictionary_context, ZSTD_c_checksumFlag, 1);
   }
 
@@ -78,13 +79,13 @@ struct BlockEncoder::Impl {
   int lowest_level;
   int highest_level;
   int present_level = 0;  // none yet
-  // A dictionary brings its own parameters, which differ from those without a dictionary. So there
-  // are two contexts: one that served both in turn would clear its tables each time.
+  // A dictionary has parameters of its own, which differ from those without a dictionary. So there
+  // are two contexts: a single context would clear its tables at each change.
   std::size_t compress_with(const DictionaryLevels& dictionary, ConstBytes plain,
                             MutableBytes out) {
     SATRELAY_CHECK(dictionary.context_size() <= dictionary_room);
-    // If the last block did not fit into its room, the context is still in that stream. It would go
-    // on with the old dictionary.
+    // If the last block did not fit into its output, the context is still in the middle of that
+    // frame, and would continue with the old dictionary. So the session is reset first.
     ZSTD_CCtx_reset(dictionary_context, ZSTD_reset_session_only);
     const std::size_t taken = ZSTD_CCtx_refCDict(dictionary_context, dictionary.at(present_level));
     SATRELAY_CHECK(ZSTD_isError(taken) == 0);
@@ -125,8 +126,8 @@ std::optional<std::size_t> BlockEncoder::compress(ConstBytes plain, MutableBytes
     counters.encoded_bytes += kBlockHeaderSize + plain.size();
     return std::nullopt;
   }
-  // The room is no larger than what pays. So the library gives up as soon as the block does not
-  // fit.
+  // The output is limited to the size that pays, so the library stops as soon as the block exceeds
+  // that size.
   const MutableBytes room = out.first(plain.size() - plain.size() / 16);
   const std::size_t size =
       dictionary != nullptr
@@ -156,13 +157,13 @@ struct BlockDecoder::Impl {
 BlockDecoder::BlockDecoder() : impl_(std::make_unique<Impl>()) {}
 BlockDecoder::~BlockDecoder() = default;
 
-// Accepts just one frame of today's format. Skippable frames are refused, and so are the formats
-// before zstd 1.0, as their decoders allocate memory.
+// Accepts exactly one frame of the current format. Skippable frames are refused. So are the formats
+// before zstd 1.0, because their decoders allocate memory.
 std::optional<std::size_t> plain_size_of(ConstBytes start) {
   if (start.size() < sizeof kFrameMagic || load_u32(start.data()) != kFrameMagic) {
     return std::nullopt;
   }
-  // A size that is not given is a huge number here, and so is an error code.
+  // If the size is missing or cannot be read, the function returns a huge number.
   const unsigned long long plain = ZSTD_getFrameContentSize(start.data(), start.size());
   if (plain == 0 || plain > kMaxPlainBlock) return std::nullopt;
   return static_cast<std::size_t>(plain);

@@ -1,5 +1,5 @@
-// The encoding of a relayed stream between the gateways. It is a sequence of blocks: raw, zstd,
-// marks, zstd with a dictionary, an urgent mark, or a reset.
+// The encoding of a relayed stream between the gateways. The stream is a sequence of blocks: raw,
+// zstd, marks, zstd with a dictionary, an urgent mark, or a reset.
 //
 //    0                   1                   2                   3
 //    0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
@@ -9,23 +9,24 @@
 //   |  Encoded bytes ...                                            |
 //
 // - Kind 0, raw: the encoded bytes are the plain bytes. They may be delivered before the block is
-//   whole.
-// - Kind 1, zstd: one zstd frame. It decodes to at most kMaxPlainBlock bytes, says to how many, and
-//   has at most kMostParts blocks of zstd's own.
-// - Kind 2, marks: no plain bytes, but how the sending host's packets look from here on: their
-//   traffic class (without the ECN bits) and their hop limit, an octet each.
-// - Kind 3, dictionary: an octet, the number that the receiver has given a dictionary, then one
-//   zstd frame as of kind 1. It must be decoded with that dictionary. The frame has no dictionary
-//   id, but a checksum of the plain bytes.
-// - Kind 4, urgent: no plain bytes, but a number of 32 bits: how many of the next bytes are urgent.
-//   The last of them is the urgent octet of RFC 6093. The number is malformed if it is 0, or more
-//   than a window and a pointer.
-// - Kind 5, reset: one octet, 0. The sending host has reset its connection behind the bytes before
-//   this block, which is the last one.
+//   complete.
+// - Kind 1, zstd: one zstd frame. The frame decodes to at most kMaxPlainBlock bytes, states that
+//   size, and has at most kMostParts of zstd's own blocks.
+// - Kind 2, marks: no plain bytes, but the traffic class (without the ECN bits) and the hop limit
+//   of the sending host's packets from here on, an octet each.
+// - Kind 3, dictionary: an octet with the number that the receiver has given to a dictionary, then
+//   one zstd frame as in kind 1. The frame must be decoded with that dictionary. The frame has no
+//   dictionary id, but a checksum of the plain bytes.
+// - Kind 4, urgent: no plain bytes, but a 32-bit number: how many of the next bytes are urgent. The
+//   last of them is the urgent octet of RFC 6093. The number is malformed if it is 0, or more than
+//   a window and a pointer.
+// - Kind 5, reset: one octet, 0. The sending host has reset its connection after the bytes before
+//   this block, which is the last block of the stream.
 //
-// Kinds 4 and 5 are sent only if both ends have offered their capability (docs/stp-wire.md section
-// 4). Encoded length: 1 to kMaxPlainBlock, of marks 2, of an urgent mark 4, of a reset 1. Anything
-// else is malformed and ends the stream.
+// Kinds 4 and 5 are sent only if both ends have offered the capability for them (docs/stp-wire.md
+// section 4). The encoded length is at most kMaxPlainBlock. It is at least 1 for kinds 0 and 1, at
+// least 2 for kind 3, and exactly 2 for marks, 4 for an urgent mark and 1 for a reset. Any other
+// block is malformed and ends the stream.
 #pragma once
 
 #include <cstddef>
@@ -57,32 +58,32 @@ inline constexpr std::size_t kDictionaryNumberSize = 1;
 
 struct BlockHeader {
   BlockKind kind = BlockKind::kRaw;
-  std::uint32_t encoded_size = 0;  // bytes behind the header
+  std::uint32_t encoded_size = 0;  // bytes after the header
 };
 
-// nullopt if the header (at least kBlockHeaderSize bytes) is malformed.
+// `bytes` has at least kBlockHeaderSize bytes. Returns nullopt if the header is malformed.
 std::optional<BlockHeader> parse_block_header(ConstBytes bytes);
 void write_block_header(const BlockHeader& header, MutableBytes out);
 
 enum class Mode : std::uint8_t { kOff, kAuto, kOn };
 
-// One context, used by all flows of a worker in turn; blocks are independent of each other.
+// All flows of a worker use one encoder in turn, because blocks are independent of each other.
 class BlockEncoder {
  public:
-  // zstd's levels: the level at first, and the highest that may be set.
+  // `level` is zstd's level at first, and `highest` is the highest level that may be set.
   explicit BlockEncoder(int level) : BlockEncoder(level, level) {}
   BlockEncoder(int level, int highest);
   ~BlockEncoder();
 
   void set_level(int level);
   int level() const;
-  // Must be called before the first block with that dictionary. No other function allocates.
+  // Must be called before the first block with this dictionary. No other function allocates memory.
   void make_room_for(const DictionaryLevels& dictionary);
 
   // Compresses `plain` (1 to kMaxPlainBlock bytes) into `out` (as large as `plain`). Returns the
-  // encoded size, or nullopt if the block should be sent raw. That is if a probe calls it
-  // incompressible, if it is too small to gain, or if it would not become smaller by at least 1/16.
-  // `dictionary`: nullptr, or one that is ready for the level that is set.
+  // encoded size, or nullopt if the block should be sent raw: if it looks incompressible, if it is
+  // too small to gain, or if it would not become smaller by at least 1/16. `dictionary` is nullptr,
+  // or has tables for the level that is set.
   std::optional<std::size_t> compress(ConstBytes plain, MutableBytes out, Mode mode,
                                       const DictionaryLevels* dictionary = nullptr);
   const CodecCounters& counters() const;
@@ -92,17 +93,17 @@ class BlockEncoder {
   std::unique_ptr<Impl> impl_;
 };
 
-// The shape of a zstd frame, from its headers.
+// Properties of a zstd frame, from its headers.
 struct FrameShape {
   std::size_t plain = 0;  // bytes that it decodes to, at most kMaxPlainBlock
   std::size_t parts = 0;  // zstd's blocks, 1 to kMostParts
 };
-// The plain size, from the first kFrameStart bytes of a frame, or from all if there are fewer.
-// nullopt if it is not a frame, or not a frame of a block.
+// Returns the plain size, from the first kFrameStart bytes of a frame, or from the whole frame if
+// it is shorter. nullopt if the bytes are no zstd frame, or its plain size is not that of a block.
 inline constexpr std::size_t kFrameStart = 18;
 std::optional<std::size_t> plain_size_of(ConstBytes start);
-// The shape of a whole frame. nullopt if it is malformed, or not a frame of a block. Decodes
-// nothing.
+// Returns the shape of a whole frame without decoding it. nullopt if the frame is malformed, or has
+// another shape than the frame of a block.
 std::optional<FrameShape> look_at_frame(ConstBytes encoded);
 
 class BlockDecoder {
@@ -110,8 +111,9 @@ class BlockDecoder {
   BlockDecoder();
   ~BlockDecoder();
 
-  // Decodes a zstd frame into `out` (kMaxPlainBlock bytes), with the dictionary that it was made
-  // with, if any. nullopt if it is malformed or would exceed kMaxPlainBlock.
+  // Decodes a zstd frame into `out` (at least kMaxPlainBlock bytes). `dictionary` is the dictionary
+  // that the frame was made with, if any. Returns the plain size; nullopt if the frame is malformed
+  // or would exceed kMaxPlainBlock.
   std::optional<std::size_t> decompress(ConstBytes encoded, MutableBytes out,
                                         const Dictionary* dictionary = nullptr);
 
@@ -120,8 +122,8 @@ class BlockDecoder {
   std::unique_ptr<Impl> impl_;
 };
 
-// Whether a sample of `plain` looks compressible: its order-0 entropy is well under 8 bits a byte,
-// or it repeats strings.
+// Whether a sample of `plain` looks compressible: its order-0 entropy is well under 8 bits per
+// byte, or it contains repeated strings.
 bool looks_compressible(ConstBytes plain);
 
 }  // namespace satrelay::compress

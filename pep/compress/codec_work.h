@@ -1,8 +1,8 @@
-// Weights for the work of the codec on a block (pep/base/work_budget.h): by octets, by level, and
-// by how often zstd begins anew. They determine how large a block may be at each level.
+// Weights for the codec's work on a block (pep/base/work_budget.h): per octet, per level, and for
+// each new start of zstd. They determine how large a block may be at each level.
 //
-// The weights are means for the slowest of the three texts of docs/measurements.md ("Compression"),
-// on one core, warm.
+// The weights are the means for the slowest of the three texts in docs/measurements.md
+// ("Compression"), measured on one core with warm caches.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,10 @@
 namespace satrelay::compress {
 
 inline constexpr std::size_t kMaxPlainBlock = 64 * 1024;
-// Above this level, blocks are not made smaller because of the time that they take
+// Up to this level, the size of blocks is limited by the time that they take. Above, it is not
 // (docs/configuration.md, compress_level).
 inline constexpr int kHighestBoundedLevel = 9;
-// Most work to compress a block, up to that level.
+// The most work to compress a block, up to kHighestBoundedLevel.
 inline constexpr Work kMostEncodingWork = 500'000;
 
 // Picoseconds to compress an octet.
@@ -29,7 +29,7 @@ constexpr std::uint64_t encoding_weight(int level) {
   return level <= 12 ? 25'000 : 120'000;
 }
 
-// Work to find out whether a block is worth compressing, and to begin a block.
+// Fixed work to test whether a block is worth compressing, and to start the compression of a block.
 inline constexpr Work kProbingWork = 3'000;
 inline constexpr Work kBeginningWork = 4'000;
 
@@ -37,23 +37,23 @@ constexpr Work encoding_work(int level, std::size_t plain) {
   return kBeginningWork + work_of(plain, encoding_weight(level));
 }
 
-// The most plain bytes of a block.
+// The most plain bytes that a block may have.
 constexpr std::size_t largest_block(int level) {
   if (level > kHighestBoundedLevel) return kMaxPlainBlock;
   const std::size_t most = (kMostEncodingWork - kBeginningWork) * 1000 / encoding_weight(level);
   return std::min(most, kMaxPlainBlock);
 }
 
-// A zstd frame is made of parts (RFC 8878 section 3.1.1.2), and each of them may bring tables. A
-// usual compressor makes one part for a block, at most some dozens at the highest levels. A hostile
-// one could make thousands.
+// A zstd frame consists of parts (RFC 8878 section 3.1.1.2), and each part may have tables of its
+// own. A usual compressor makes one part per block, and at most some dozens at the highest levels.
+// A hostile compressor could make thousands.
 inline constexpr std::size_t kMostParts = 64;
 
 constexpr Work decoding_work(std::size_t encoded, std::size_t plain, std::size_t parts) {
   return 3'000 * parts + work_of(encoded, 300) + work_of(plain, 700);
 }
 
-// Work to look at a block of a stream, whatever is in it.
+// Fixed work to inspect a block of a stream, independent of its contents.
 inline constexpr Work kBlockWork = 400;
 
 }  // namespace satrelay::compress

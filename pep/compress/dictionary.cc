@@ -15,7 +15,8 @@ ZSTD_compressionParameters parameters_of(int level, ConstBytes dictionary) {
   return compress::parameters_of(level, kMaxPlainBlock, dictionary.size());
 }
 
-// nullptr if `content` is not a dictionary in zstd's format. `content` must outlive the tables.
+// Returns nullptr if `content` is not a dictionary in zstd's format. `content` must outlive the
+// tables.
 EncodingTables encoding_tables(int level, ConstBytes content) {
   return EncodingTables(ZSTD_createCDict_advanced(content.data(), content.size(), ZSTD_dlm_byRef,
                                                   ZSTD_dct_fullDict, parameters_of(level, content),
@@ -40,7 +41,7 @@ Dictionary::Dictionary(ConstBytes content)
 std::shared_ptr<const Dictionary> Dictionary::make(ConstBytes content) {
   if (content.empty() || content.size() > kMostBytes) return nullptr;
   const std::shared_ptr<const Dictionary> made(new Dictionary(content));
-  // A dictionary may serve for decoding, and still be unfit for compression.
+  // A dictionary that is fit for decoding may still be unfit for compression.
   const bool good = made->tables_ != nullptr && encoding_tables(1, content) != nullptr;
   return good ? made : nullptr;
 }

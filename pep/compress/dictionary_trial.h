@@ -1,6 +1,6 @@
 // Decides whether a dictionary pays. A dictionary that fits halves small blocks. A dictionary that
-// was trained on other traffic makes blocks longer than without it, as its code tables take the
-// place of their own.
+// was trained on other traffic makes blocks longer than without it, because its code tables replace
+// the block's own.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@ namespace satrelay::compress {
 // A trial for blocks of about one size.
 class DictionaryTrial {
  public:
-  // Call it once for each block. It says whether to compress the block both with the dictionary and
-  // without. The first few blocks are tried, and then one in kEvery.
+  // Must be called once for each block. Returns whether the block should be compressed both with
+  // and without the dictionary. The first kFirst blocks are tried, and then one in kEvery.
   bool is_due() {
     const std::uint64_t number = blocks_++;
     return number < kFirst || number % kEvery == 0;
@@ -34,15 +34,15 @@ class DictionaryTrial {
   static constexpr std::uint64_t kFirst = 4;
   // A prime, so that both are tried if requests and answers alternate.
   static constexpr std::uint64_t kEvery = 17;
-  static constexpr unsigned kMemory = 64;  // tries; older ones count less and less
+  static constexpr unsigned kMemory = 64;  // tries; older tries count less and less
   std::uint64_t blocks_ = 0;
   unsigned tries_ = 0;
   std::uint64_t with_ = 0;
   std::uint64_t without_ = 0;
 };
 
-// Trials for several sizes. A long block of other traffic must not outweigh many short blocks,
-// which gain most.
+// Trials for several sizes of blocks. Many short blocks gain most from a dictionary, and a long
+// block of other traffic must not outweigh them.
 class DictionaryTrials {
  public:
   DictionaryTrial& of(std::size_t block) {

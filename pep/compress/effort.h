@@ -1,5 +1,5 @@
-// Chooses the level of compression: as high as the processor can keep up with, beside its other
-// work, on a link of a given rate. Fast levels on fast links, up to 9 on slow ones.
+// Chooses the level of compression for a link of a given rate: the highest level that the processor
+// can sustain beside its other work. Fast links get fast levels, slow links up to level 9.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,11 @@
 namespace satrelay::compress {
 
 inline constexpr int kLowestLevel = -5;
-inline constexpr int kHighestLevel = 9;  // of `auto`
+inline constexpr int kHighestLevel = 9;  // with compress_level `auto`
 
-// The level for a link if nothing is known of the processor. A core manages that level in a quarter
-// of its time, if its text shrinks to a quarter (docs/measurements.md, "Compression").
+// The level for a link if nothing is known about the processor. A core can fill the link at that
+// level in a quarter of its time, if the text shrinks to a quarter (docs/measurements.md,
+// "Compression").
 constexpr int level_for(BitRate link) {
   struct Step {
     std::uint64_t megabits;
@@ -27,10 +28,11 @@ constexpr int level_for(BitRate link) {
   return kLowestLevel;
 }
 
-// Lowers the level while compression takes too much of the time, and raises it again.
+// Lowers the level while compression takes too large a share of the time, and raises it again
+// later.
 class Effort {
  public:
-  // Compression took `time`, of the time until `now`.
+  // Call after compression that took `time` and has ended at `now`.
   void spend(Duration time, Instant now) {
     spent_ = spent_ + time;
     if (now - since_ < kWindow) return;

@@ -13,9 +13,9 @@ constexpr unsigned kMinMatch = 5;
 
 bool is_ours(int level) { return level >= kFirstOfOurs && level <= kHighestBoundedLevel; }
 
-// The first level tries more places for a match. The others look two octets further for a longer
-// match. That takes as long, and finds more in text with numbers that count up, such as the numbers
-// of records.
+// Our first level tries more positions for a match. The other levels look two octets ahead for a
+// longer match. That takes the same time, and finds more in text with ascending numbers, such as
+// the numbers of records.
 constexpr unsigned search_log(int level) { return level == kFirstOfOurs ? 4 : 3; }
 constexpr ZSTD_strategy strategy(int level) {
   return level == kFirstOfOurs ? ZSTD_lazy : ZSTD_lazy2;
@@ -34,7 +34,7 @@ ZSTD_compressionParameters parameters_of(int level, std::size_t plain, std::size
 }
 
 void apply_level(ZSTD_CCtx* context, int level) {
-  // Zero: zstd's own value for the level.
+  // Zero makes zstd use its own value for the level.
   const bool ours = is_ours(level);
   const auto set = [&](ZSTD_cParameter parameter, unsigned value) {
     ZSTD_CCtx_setParameter(context, parameter, ours ? static_cast<int>(value) : 0);

@@ -8,9 +8,9 @@ namespace satrelay::compress {
 
 namespace {
 
-// The sample is one thirty-second of the block, within these bounds. So a stream of incompressible
-// bytes pays a few hundredths of a nanosecond a byte. The sample consists of a few stretches, which
-// are spread evenly and long enough to hold repetitions.
+// The sample is one thirty-second of the block, within these bounds. So an incompressible stream
+// costs only a few hundredths of a nanosecond per byte. The sample consists of a few stretches,
+// which are spread evenly and are long enough to contain repetitions.
 constexpr std::size_t kShare = 32;
 constexpr std::size_t kMinSample = 512;
 constexpr std::size_t kMaxSample = 4096;
@@ -18,8 +18,8 @@ constexpr std::size_t kStretches = 8;
 
 using Histogram = std::array<std::uint32_t, 256>;
 
-// Uses four histograms in turn. In a single histogram, each octet of a run would wait for the store
-// of the octet before.
+// Counts octets in four histograms in turn. With a single histogram, each octet of a run of equal
+// octets would wait for the store of the previous octet.
 class Counter {
  public:
   void add(ConstBytes bytes) {
@@ -31,7 +31,7 @@ class Counter {
     size_ += bytes.size();
   }
 
-  // Ordered pairs of equal octets at different places of the sample.
+  // Counts the ordered pairs of equal octets at different positions of the sample.
   std::uint64_t equal_pairs() const {
     std::uint64_t pairs = 0;
     for (std::size_t v = 0; v < 256; ++v) {
@@ -49,34 +49,35 @@ class Counter {
   std::uint64_t size_ = 0;
 };
 
-// Collision entropy, -log2 of the chance that two octets are equal: never above Shannon's, needs no
-// logarithm, and does not depend on the sample's size. Octets without any bias collide once in 256;
-// 1.5 times as often means 7.4 bits.
+// Collision entropy: -log2 of the probability that two octets are equal. It is never above
+// Shannon's entropy, needs no logarithm, and does not depend on the sample's size. Unbiased octets
+// are equal with probability 1 / 256; 1.5 times that probability means 7.4 bits.
 bool has_biased_octets(const Counter& counter) {
-  // Three standard deviations of the ratio for unbiased octets, sqrt(2 * 255) / size, are added: a
-  // small sample must be clearer.
+  // Adds three standard deviations of the ratio for unbiased octets, sqrt(2 * 255) / size each,
+  // because a small sample must be clearer.
   constexpr std::uint64_t kThreeDeviations = 68;
   const std::uint64_t n = counter.size();
   // equal * 256 / pairs > 1.5 + kThreeDeviations / n, in integers.
   return counter.equal_pairs() * 256 * 2 * n > counter.pairs() * (3 * n + 2 * kThreeDeviations);
 }
 
-// Counts eight-octet strings that were seen before. The hash of a string decides whether it is
-// picked, so that a repetition is found at any distance.
+// Counts eight-octet strings that occurred before. The hash of a string decides whether the string
+// is picked, so that a repetition is found at any distance.
 class Repetitions {
  public:
   void add(ConstBytes bytes) {
     for (std::size_t i = 0; i + 8 <= bytes.size(); ++i) {
       const std::uint64_t string = load_u64(&bytes[i]);
       const std::uint64_t hash = string * 0x9E3779B97F4A7C15U;
-      if (hash >> 60 != 0) continue;  // one in sixteen
+      if (hash >> 60 != 0) continue;  // picks one in sixteen
       ++picked_;
       std::uint64_t& seen = table_[(hash >> 52) & 0xffU];
       if (seen == string && string != 0) ++repeated_;
       seen = string;
     }
   }
-  // Few repetitions have both ends in a small sample, so few suffice. Chance makes none.
+  // Only few repetitions have both occurrences in a small sample, so few suffice. Chance makes
+  // none.
   bool found() const { return repeated_ >= 2 && repeated_ * 64 >= picked_; }
 
  private:
