@@ -22,11 +22,12 @@ struct ArpMessage {
   IpAddress target;  // IPv4
 };
 
-// `payload` is what follows the Ethernet header. nullopt unless Ethernet/IPv4 request or reply.
+// `payload` is the part of the frame after the Ethernet header. Returns nullopt unless it is a
+// request or a reply for IPv4 over Ethernet.
 std::optional<ArpMessage> parse_arp(ConstBytes payload);
-// The IPv4 address that a message ties to its sender's MAC, whatever its operation and hardware
-// type. Hosts learn from more messages than parse_arp() accepts. nullopt if the message is not
-// about IPv4 addresses.
+// Returns the IPv4 address that a message binds to its sender's MAC, whatever its operation and
+// hardware type are. Hosts learn from more messages than parse_arp() accepts. nullopt if the
+// message is not about IPv4 addresses.
 std::optional<IpAddress> arp_sender(ConstBytes payload);
 // Writes kArpSize bytes.
 void write_arp(const ArpMessage& message, MutableBytes out);

@@ -23,11 +23,12 @@ std::uint16_t fold(std::uint64_t sum) {
   return static_cast<std::uint16_t>(sum);
 }
 
-// Unfolded sum in machine order. Words are added whole, and their upper halves once more
-// separately. The sum of the lower halves follows from both, although the first sum may have
-// wrapped. That takes three operations a word and no carries, so that the loop vectorises. Exact
-// below 16 GiB. The loop uses vectors of 64 bytes if the processor has them, whatever the build is
-// for. Not with a sanitizer: it is not ready yet when the processor is checked.
+// Unfolded sum in machine order. The loop adds whole words, and adds their upper halves once more
+// separately. The sum of the lower halves follows from both sums, even if the first sum has
+// wrapped. That takes three operations per word and no carries, so the compiler can vectorise the
+// loop. The result is exact below 16 GiB. The loop uses vectors of 64 bytes if the processor has
+// them, for whatever processor the program was built. Builds with a sanitizer leave this out,
+// because the processor is checked before the sanitizer is ready.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 [[gnu::target_clones("arch=x86-64-v4", "default")]]
 #endif
@@ -58,11 +59,11 @@ std::uint64_t native_sum(const std::byte* p, std::size_t size) {
     sum += load_native<std::uint16_t>(p);
     p += 2;
   }
-  if ((size & 1U) != 0) sum += load_u8(p);  // the low byte here is the first byte of its word
+  if ((size & 1U) != 0) sum += load_u8(p);  // this low byte is the first byte of its word
   return sum;
 }
 
-// Offset of the checksum field; 0 for a protocol that has none.
+// Offset of the checksum field; 0 for a protocol without one.
 std::size_t field_offset(std::uint8_t protocol) {
   switch (protocol) {
     case kProtocolTcp:
@@ -92,7 +93,7 @@ std::uint64_t native_pseudo_header_sum(const IpAddress& source, const IpAddress&
 }  // namespace
 
 std::uint16_t checksum_sum(ConstBytes bytes, std::uint16_t initial) {
-  // Most calls are for IPv4 headers without options: no loop.
+  // Most calls are for IPv4 headers without options, so they avoid the general loop.
   if (bytes.size() == 20) {
     std::uint64_t sum = __builtin_bswap16(initial);
     for (std::size_t at = 0; at < 20; at += 4) sum += load_native<std::uint32_t>(&bytes[at]);
@@ -122,8 +123,8 @@ std::uint16_t transport_checksum(const IpAddress& source, const IpAddress& desti
 
 bool transport_checksum_ok(const IpAddress& source, const IpAddress& destination,
                            std::uint8_t protocol, ConstBytes segment) {
-  // The complement of a sum of 0xffff is zero. If all octets are zero, the sum is zero, and the
-  // check fails.
+  // The complement of a sum of 0xffff is zero. If all octets are zero, the sum is zero, and its
+  // complement is not.
   return transport_checksum(source, destination, protocol, segment) == 0;
 }
 

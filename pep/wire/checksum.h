@@ -8,9 +8,9 @@
 
 namespace satrelay::wire {
 
-// Folded one's-complement sum of `bytes` as big-endian 16-bit words (odd tail padded with zero),
-// added to `initial`. Not complemented. Sums of pieces combine with add_checksums() when every
-// piece but the last has even length.
+// Folded one's-complement sum of `bytes` as big-endian 16-bit words (an odd last byte is padded
+// with zero), added to `initial`. The sum is not complemented. Sums of pieces can be added by
+// add_checksums() if every piece but the last has an even length.
 std::uint16_t checksum_sum(ConstBytes bytes, std::uint16_t initial = 0);
 std::uint16_t add_checksums(std::uint16_t a, std::uint16_t b);
 
@@ -18,15 +18,15 @@ std::uint16_t add_checksums(std::uint16_t a, std::uint16_t b);
 std::uint16_t pseudo_header_sum(const IpAddress& source, const IpAddress& destination,
                                 std::uint8_t protocol, std::uint32_t length);
 
-// The value of the checksum field for a transport segment. The field must be zero in `segment`. For
-// UDP the caller maps 0 to 0xffff.
+// Returns the value of a transport segment's checksum field. The field must be zero in `segment`.
+// For UDP, the caller must replace 0 by 0xffff.
 std::uint16_t transport_checksum(const IpAddress& source, const IpAddress& destination,
                                  std::uint8_t protocol, ConstBytes segment);
-// Whether a received segment, its field included, sums to 0xffff.
+// Whether a received segment, including its checksum field, sums to 0xffff.
 bool transport_checksum_ok(const IpAddress& source, const IpAddress& destination,
                            std::uint8_t protocol, ConstBytes segment);
-// Whether the field holds just the pseudo-header sum: a checksum left to an offload that never
-// happened (the ethtool hint in docs/statistics.md).
+// Whether the checksum field holds only the pseudo-header sum. Then the checksum was left to an
+// offload that did not complete it (the ethtool hint in docs/statistics.md).
 bool transport_checksum_unfinished(const IpAddress& source, const IpAddress& destination,
                                    std::uint8_t protocol, ConstBytes segment);
 

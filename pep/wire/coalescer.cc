@@ -12,8 +12,8 @@
 namespace satrelay::wire {
 namespace {
 
-// The whole is one IP packet. Few kernels take more than 64 pieces of UDP. Linux wants less than
-// 64 KiB, including the Ethernet header.
+// The large frame is one IP packet, and Linux accepts less than 64 KiB including the Ethernet
+// header. Few kernels accept more than 64 pieces of UDP.
 constexpr std::size_t kMaxFrame = 65535;
 constexpr std::size_t kMostPieces = 64;
 constexpr std::size_t kShortest = kEthernetHeaderSize + kIpv4HeaderSize + kUdpHeaderSize;
@@ -25,7 +25,7 @@ bool same_bytes(const std::byte* a, const std::byte* b, std::size_t size) {
   return std::memcmp(a, b, size) == 0;
 }
 
-// Size of the IP header. 0: IPv4 with options, or neither IPv4 nor IPv6.
+// Size of the IP header. 0 for IPv4 with options, and for other protocols than IPv4 and IPv6.
 std::size_t ip_header_size(std::uint16_t type, std::uint8_t first_octet) {
   if (type == static_cast<std::uint16_t>(EtherType::kIpv4) && first_octet == 0x45) {
     return kIpv4HeaderSize;
@@ -74,7 +74,7 @@ bool Coalescer::look_at(ConstBytes frame, Origin origin, View& view) {
     ip_size = kIpv6HeaderSize + load_u16(ip + 4);
     protocol = load_u8(ip + 6);
   }
-  // A whole could not hold bytes behind the IP packet, such as padding.
+  // A large frame could not hold bytes after the IP packet of a piece, such as padding.
   if (ip_size != frame.size() - ip_at) return false;
   const std::byte* transport = ip + ip_header;
   const std::size_t room = ip_size - ip_header;
@@ -90,7 +90,7 @@ bool Coalescer::look_at(ConstBytes frame, Origin origin, View& view) {
     view.protocol = SegmentedProtocol::kUdp;
     view.flags = 0;
     if (load_u16(transport + 4) != room) return false;
-    // The cut gives each piece a checksum, so only our own datagrams may come without one.
+    // A cut gives each piece a checksum, so only our own datagrams may lack one.
     if (load_u16(transport + kUdpChecksumOffset) == 0 && origin != Origin::kOwn) return false;
   } else {
     return false;
@@ -116,8 +116,8 @@ bool Coalescer::begin(ConstBytes frame, Origin origin) {
   return !closed_;
 }
 
-// Compares all that a cut copies: everything but lengths, identification, sequence number,
-// checksums and the flags that only the last piece may have.
+// Compares all bytes that a cut copies from the first piece: everything except lengths,
+// identification, sequence number, checksums and the flags that only the last piece may have.
 bool Coalescer::has_same_header(ConstBytes frame) const {
   const std::byte* a = frame_.data();
   const std::byte* b = frame.data();
@@ -158,7 +158,7 @@ bool Coalescer::add(ConstBytes frame, Origin origin) {
   if (first_.is_v4) {
     const bool counts_on =
         next.identification == static_cast<std::uint16_t>(first_.identification + count_);
-    // Without fragments an identification says nothing (RFC 6864); we send zeros.
+    // An identification has no meaning if fragments are forbidden (RFC 6864). Then we send zeros.
     const bool says_nothing = origin == Origin::kOwn && next.identification == 0 &&
                               first_.identification == 0 &&
                               (load_u8(frame.data() + first_.ip_at + 6) & 0x40) != 0;

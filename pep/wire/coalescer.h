@@ -1,5 +1,5 @@
 // Joins consecutive TCP segments or UDP datagrams into one large frame. A segmentation offload, or
-// Segmenter, cuts that into the very same frames.
+// Segmenter, cuts the large frame into the same frames again.
 #pragma once
 
 #include <array>
@@ -15,35 +15,35 @@ namespace satrelay::wire {
 class Coalescer {
  public:
   // Most bytes of Ethernet, IP and TCP headers. Frames with IPv4 options or IPv6 extension headers
-  // are not joined.
+  // are not joined, so they do not count.
   static constexpr std::size_t kMaxHeader = 14 + 8 + 40 + 60;
 
-  // The origin of a frame decides whether it may be joined.
+  // Where a frame comes from, which decides whether it may be joined.
   enum class Origin : std::uint8_t {
-    kUnchecked,  // its checksums may be wrong, and a cut would make them right: never joined
-    kChecked,    // from elsewhere, with good checksums: the cut gives the same bytes
-    kOwn,        // from this program: the cut may count identifications on, and add checksums
+    kUnchecked,  // never joined: a cut would replace checksums that may be wrong by right ones
+    kChecked,    // from elsewhere, with right checksums: a cut must restore the same bytes
+    kOwn,        // from this program: a cut may number identifications and add checksums
   };
 
-  // Begins anew with `frame`. False if it is not a segment with payload, or if no other segment may
-  // follow it. Then no frame can be added.
+  // Starts a new large frame with `frame`. Returns false if `frame` is not a segment with payload,
+  // or if no other segment may follow it. Then no frame can be added.
   bool begin(ConstBytes frame, Origin origin);
-  // True if `frame` is the next piece. It belongs to the whole from now on.
+  // Adds `frame` if it is the next piece of the large frame. Returns whether it was added.
   bool add(ConstBytes frame, Origin origin);
 
   std::size_t count() const { return count_; }
   SegmentedProtocol protocol() const { return first_.protocol; }
   std::size_t tag_count() const { return (first_.ip_at - 14U) / 4; }
   bool is_v4() const { return first_.is_v4; }
-  // Payload of all pieces but the last, which may be shorter.
+  // Payload bytes of each piece. Only the last piece may have fewer.
   std::size_t segment_size() const { return first_.payload_size; }
   std::size_t header_size() const { return first_.payload_at; }
   std::size_t transport_at() const { return first_.transport_at; }
   std::size_t size() const { return first_.payload_at + payload_size_; }
-  // Writes the header of the whole, header_size() bytes. The checksum field has the sum of the
-  // pseudo-header, as an offload wants it. The first frame must still be there.
+  // Writes the header of the large frame, header_size() bytes. The checksum field gets the sum of
+  // the pseudo-header, as an offload needs it. The bytes of the first frame must still exist.
   void write_header(MutableBytes out) const;
-  // Offset of the payload in the frame of a piece: the same in all frames.
+  // Offset of the payload in the frame of a piece, which is the same in all of them.
   std::size_t payload_at() const { return first_.payload_at; }
 
  private:
@@ -61,13 +61,13 @@ class Coalescer {
   static bool look_at(ConstBytes frame, Origin origin, View& view);
   bool has_same_header(ConstBytes frame) const;
 
-  ConstBytes frame_;  // the first
+  ConstBytes frame_;  // the first frame
   View first_;
   Origin origin_{};
   std::size_t count_ = 0;
   std::size_t payload_size_ = 0;
   std::uint8_t last_flags_ = 0;
-  bool closed_ = false;  // the last piece was short, or had PSH or FIN
+  bool closed_ = false;  // no piece may follow: the last one was short, or had PSH or FIN
 };
 
 }  // namespace satrelay::wire

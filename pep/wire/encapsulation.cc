@@ -25,7 +25,7 @@ std::optional<PppoeFrame> parse_pppoe(ConstBytes payload) {
   if (length == 0 || length > payload.size() - kPppoeHeaderSize) return std::nullopt;
   const ConstBytes ppp = payload.subspan(kPppoeHeaderSize, length);
   PppoeFrame frame{.session = load_u16(p + 2)};
-  // The low bit of the last octet of a protocol is set.
+  // Only the last octet of a protocol number has its low bit set.
   const std::uint8_t first = load_u8(ppp.data());
   if ((first & 1U) != 0) {
     frame.protocol = first;
@@ -60,8 +60,8 @@ std::optional<ConstBytes> ip_in_pppoe(ConstBytes payload) {
   return frame->payload.first(size_of(*ip));
 }
 
-// No checksum tells IPv6 from other data that begins with a 6. So its length must match the end of
-// the frame.
+// IPv6 has no header checksum that would distinguish it from other data that begins with a 6. So
+// its length must match the end of the frame.
 std::optional<ConstBytes> ip_in_mpls(ConstBytes payload) {
   const auto frame = parse_mpls(payload);
   if (!frame || !frame->has_bottom) return std::nullopt;

@@ -1,5 +1,5 @@
-// Protocols that carry IP packets within Ethernet beside IP itself: PPPoE sessions (RFC 2516) and
-// MPLS label stacks (RFC 3032).
+// Protocols other than IP itself that carry IP packets within Ethernet: PPPoE sessions (RFC 2516)
+// and MPLS label stacks (RFC 3032).
 #pragma once
 
 #include <array>
@@ -23,12 +23,12 @@ inline constexpr std::uint16_t kPppFirstControl = 0x8000;
 //   |            LENGTH             |   PPP protocol (2, or 1 octet)
 struct PppoeFrame {
   std::uint16_t session = 0;
-  std::uint16_t protocol = 0;  // of PPP
-  ConstBytes payload{};        // by LENGTH
+  std::uint16_t protocol = 0;  // PPP protocol number
+  ConstBytes payload{};        // as long as LENGTH says, without the protocol
 };
-// `payload`: the bytes behind the Ethernet header. nullopt unless the frame has version 1 and type
-// 1, is data of a session, and is at least as long as LENGTH says. A protocol in one octet (RFC
-// 1661 section 6.5) is accepted, too.
+// `payload` is the part of the frame after the Ethernet header. Returns nullopt unless the frame
+// has version 1 and type 1, carries data of a session, and is at least as long as LENGTH says. A
+// protocol in one octet (RFC 1661 section 6.5) is accepted, too.
 std::optional<PppoeFrame> parse_pppoe(ConstBytes payload);
 
 // A stack of labels:
@@ -37,16 +37,15 @@ struct MplsFrame {
   static constexpr std::size_t kMostLabels = 3;
   std::array<std::uint32_t, kMostLabels> labels{};  // outermost first
   std::size_t label_count = 0;
-  bool has_bottom = false;  // the last of these labels is the bottom of the stack
-  ConstBytes payload{};     // behind these labels
+  bool has_bottom = false;  // the last of these labels has the bottom-of-stack bit
+  ConstBytes payload{};     // after these labels
 };
-// nullopt if there is no label. If the stack is higher, only the first kMostLabels labels are
-// parsed.
+// Returns nullopt if there is no label. Parses only the first kMostLabels labels of a longer stack.
 std::optional<MplsFrame> parse_mpls(ConstBytes payload);
 
-// The IP packet in a PPPoE session or under one to three labels, without bytes behind its end.
-// nullopt unless version, header length, total length and, for IPv4, the header checksum agree:
-// labels do not say what they carry.
+// Returns the IP packet in a PPPoE session or under one to three labels, without the bytes after
+// its end. nullopt unless version, header length, total length and, for IPv4, the header checksum
+// are right. These checks are needed because labels do not say what they carry.
 std::optional<ConstBytes> ip_in_pppoe(ConstBytes payload);
 std::optional<ConstBytes> ip_in_mpls(ConstBytes payload);
 

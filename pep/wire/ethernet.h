@@ -52,10 +52,10 @@ struct EthernetHeader {
   MacAddress source;
   std::array<VlanTag, kMaxVlanTags> tags{};  // outermost first
   std::uint8_t tag_count = 0;
-  EtherType type{};  // of the payload, behind all tags
+  EtherType type{};  // of the payload, after all tags
 
   constexpr std::size_t size() const { return kEthernetHeaderSize + 4U * tag_count; }
-  // The header of a frame in the other direction.
+  // Returns the header of a frame in the opposite direction.
   constexpr EthernetHeader reversed() const {
     EthernetHeader header = *this;
     header.source = destination;
@@ -66,10 +66,10 @@ struct EthernetHeader {
   friend bool operator==(const EthernetHeader&, const EthernetHeader&) = default;
 };
 
-// nullopt if the frame is too short, or has more than two tags.
+// Returns nullopt if the frame is too short, or has more than two tags.
 std::optional<EthernetHeader> parse_ethernet(ConstBytes frame);
-// The same, into a header in its initial state. Every frame passes here, so nothing is moved. False
-// instead of nullopt; the contents of the header then have no meaning.
+// The same, but fills a header in its initial state, because moving a result would cost time for
+// every frame. If it returns false, the contents of the header have no meaning.
 [[nodiscard]] bool parse_ethernet(ConstBytes frame, EthernetHeader& header);
 // Writes header.size() bytes; `out` must have room for them.
 void write_ethernet(const EthernetHeader& header, MutableBytes out);

@@ -11,9 +11,9 @@ constexpr std::uint8_t kDestination = 60;
 constexpr std::uint8_t kMobility = 135;
 constexpr std::uint8_t kHostIdentity = 139;
 constexpr std::uint8_t kShim6 = 140;
-constexpr std::size_t kUnit = 8;  // the least size of any header
+constexpr std::size_t kUnit = 8;  // the smallest size of any header
 
-// Size of a header, by its length field. RFC 4302 section 2.2 counts in words, less two.
+// Size of a header, by its length field. RFC 4302 section 2.2 counts 32-bit words, minus two.
 std::size_t size_of(std::uint8_t number, const std::byte* header) {
   if (number == kFragment) return kFragmentHeaderSize;
   const std::size_t length = load_u8(header + 1);
@@ -49,7 +49,7 @@ ExtensionHeaders walk_extension_headers(std::uint8_t first, ConstBytes payload) 
     headers.end = End::kUnknown;
     if (headers.count_ == kMostExtensionHeaders || rest.size() < kUnit) return headers;
     const std::size_t size = size_of(number, rest.data());
-    // Some hosts reassemble a fragment within a fragment twice, and others not at all.
+    // Refuses a fragment within a fragment: some hosts reassemble it twice, and others not at all.
     if (size > rest.size() || (number == kFragment && headers.fragment)) return headers;
     headers.numbers_[headers.count_++] = number;
     const std::size_t before = headers.size;

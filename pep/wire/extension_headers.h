@@ -1,5 +1,6 @@
-// IPv6 extension headers (RFC 8200 section 4, RFC 4302, RFC 6564). They stand between the fixed
-// header and the transport header, and only the fixed header's next-header field announces them.
+// IPv6 extension headers (RFC 8200 section 4, RFC 4302, RFC 6564). They are placed between the
+// fixed header and the transport header, and only the next-header field of the fixed header
+// announces them.
 #pragma once
 
 #include <array>
@@ -12,36 +13,38 @@
 
 namespace satrelay::wire {
 
-// More than a sender needs: RFC 8200 section 4.1 names six, and one of them may occur twice.
+// More than a sender needs: RFC 8200 section 4.1 names six kinds, and one of them may occur twice.
 inline constexpr std::size_t kMostExtensionHeaders = 16;
 inline constexpr std::size_t kFragmentHeaderSize = 8;
 
 struct ExtensionHeaders {
   enum class End : std::uint8_t {
-    kTransport,      // `protocol` stands at `size`
-    kLaterFragment,  // the rest of a datagram that began in another fragment, at `size`
-    kUnknown,        // too many headers, a malformed one, or they go on in a later fragment
+    kTransport,      // the header of `protocol` begins at `size`
+    kLaterFragment,  // data of a datagram that began in another fragment, at `size`
+    kUnknown,        // too many headers, a malformed header, or more headers in a later fragment
   };
-  // RFC 8200 section 4.5. An atomic fragment (RFC 6946: offset 0, no more) is a whole datagram.
+  // RFC 8200 section 4.5. An atomic fragment (RFC 6946: offset 0, no more fragments) is a whole
+  // datagram.
   struct Fragment {
     std::uint32_t identification = 0;
     std::uint16_t offset = 0;  // bytes
     bool more = false;
-    std::uint8_t next_header = 0;  // of the Fragment header
-    std::size_t data_at = 0;       // of the fragment's data, behind the Fragment header
-    // Offset of the header that names the Fragment header; nullopt: the fixed header names it.
+    std::uint8_t next_header = 0;  // the value in the Fragment header
+    std::size_t data_at = 0;       // offset of the fragment's data, after the Fragment header
+    // Offset of the header before the Fragment header, which names it; nullopt if the fixed header
+    // names it.
     std::optional<std::size_t> named_at;
     bool is_atomic() const { return offset == 0 && !more; }
   };
 
   End end = End::kTransport;
-  std::uint8_t protocol = 0;  // at `size`, or said to be there
-  std::size_t size = 0;       // bytes of all headers that were passed
+  std::uint8_t protocol = 0;  // the header at `size`, by the header before it
+  std::size_t size = 0;       // bytes of all headers that were walked
   std::optional<Fragment> fragment;
-  // A Routing header names further hosts to pass (RFC 8200 section 4.4). So the destination in the
-  // fixed header is not that of the transport.
+  // A Routing header names further hosts to visit (RFC 8200 section 4.4). So the destination in the
+  // fixed header is not the destination of the transport segment.
   bool segments_left = false;
-  // The numbers of the headers that were passed, in their order.
+  // The numbers of the headers that were walked, in their order.
   std::span<const std::uint8_t> numbers() const { return std::span(numbers_).first(count_); }
 
  private:
@@ -51,9 +54,9 @@ struct ExtensionHeaders {
 };
 
 bool is_extension_header(std::uint8_t number);
-// `first` is the fixed header's next-header value, `payload` all that its length covers. Looks at
-// kMostExtensionHeaders headers at most, of up to 2,048 bytes each. Encrypted data (ESP) counts as
-// a transport here, and so does "no next header".
+// `first` is the next-header value of the fixed header, and `payload` is all that its length
+// covers. Walks at most kMostExtensionHeaders headers, of up to 2,048 bytes each. Encrypted data
+// (ESP) counts as a transport here, and so does "no next header".
 ExtensionHeaders walk_extension_headers(std::uint8_t first, ConstBytes payload);
 
 }  // namespace satrelay::wire

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint8_t kIcmpSourceQuench = 4;
 constexpr std::uint8_t kFirstInformationalV6 = 128;  // RFC 4443 section 2.1: errors are below
-constexpr std::size_t kQuotedOctets = 8;             // of the transport header, at the least
+constexpr std::size_t kQuotedOctets = 8;             // of the transport header, at least
 
 std::uint16_t icmp_checksum(const IpHeader& ip, ConstBytes message) {
   if (!ip.source.is_v4()) {
@@ -29,8 +29,8 @@ IpAddress load_address(const std::byte* p, IpVersion version) {
   return IpAddress::v6(octets);
 }
 
-// Parses the quoted header. Its lengths are those of the packet that failed, not of the quotation,
-// and its checksum may be stale, so parse_ip() would refuse it. Moves `quote` to the transport
+// Parses the quoted header. parse_ip() would refuse it: its lengths are those of the packet that
+// failed and not of the quotation, and its checksum may be stale. Moves `quote` to the transport
 // header.
 bool parse_quoted_v4(ConstBytes& quote, QuotedFlow& flow) {
   if (quote.size() < kIpv4HeaderSize) return false;

@@ -34,17 +34,17 @@ struct IcmpMessage {
   std::uint8_t type = 0;
   std::uint8_t code = 0;
   std::uint32_t rest = 0;  // second word of the header: echo id and sequence, next-hop MTU
-  ConstBytes body{};       // behind the 8-byte header
+  ConstBytes body{};       // after the 8-byte header
 };
 
-// `payload` is all that the length field of `ip` covers and no Ethernet padding. Checks the
-// checksum (ICMPv6: with the pseudo-header of `ip`). nullopt if the message is short or the
-// checksum wrong.
+// `payload` is all that the length field of `ip` covers, without Ethernet padding. Returns nullopt
+// if the message is short or its checksum is wrong. For ICMPv6, the checksum includes the
+// pseudo-header of `ip`.
 std::optional<IcmpMessage> parse_icmp(const IpHeader& ip, ConstBytes payload);
-// Writes header, body and checksum. Returns the size written. `ip` gives version and addresses.
+// Writes header, body and checksum. Returns the size written. `ip` provides version and addresses.
 std::size_t write_icmp(const IpHeader& ip, const IcmpMessage& message, MutableBytes out);
 
-// The transport flow that an ICMP error quotes. `source` sent the packet that failed.
+// The transport flow that an ICMP error quotes. `source` is the sender of the packet that failed.
 struct QuotedFlow {
   IpAddress source;
   IpAddress destination;
@@ -54,28 +54,29 @@ struct QuotedFlow {
   std::uint32_t sequence = 0;  // TCP only; the eight quoted octets hold it
 };
 bool is_icmp_error(const IpHeader& ip, const IcmpMessage& message);
-// nullopt if the quotation is too short or is a later fragment. Ports are zero for protocols
-// without ports.
+// Returns nullopt if the quotation is too short, or quotes a fragment other than the first. Ports
+// are zero for protocols without ports.
 std::optional<QuotedFlow> parse_quoted_flow(const IpHeader& ip, const IcmpMessage& error);
 
 struct NeighbourMessage {
   bool advertisement = false;  // else a solicitation
   IpAddress target{};
   std::optional<MacAddress> link_layer{};  // source (solicitation) or target (advertisement) option
-  // In a parsed advertisement: it replaces what hosts know of the target (section 7.2.5).
+  // In a parsed advertisement: the Override flag, by which hosts replace what they know of the
+  // target (section 7.2.5).
   bool overrides = false;
 };
-// nullopt unless the message is one of the two and well formed. The caller must check that the hop
-// limit is 255 (section 7.1).
+// Returns nullopt unless the message is a well-formed neighbour solicitation or advertisement. The
+// caller must check that the hop limit is 255 (section 7.1).
 std::optional<NeighbourMessage> parse_neighbour(const IcmpMessage& message);
-// Whether it is a message of RFC 4861: a router or neighbour solicitation or advertisement, or a
-// redirect.
+// Whether a packet is a message of RFC 4861: a router or neighbour solicitation or advertisement,
+// or a redirect.
 bool is_neighbour_discovery(const IpHeader& ip, ConstBytes payload);
-// The address that an advertisement or a redirect ties to a link-layer address; nullopt for any
-// other message. Checks neither the checksum nor options.
+// Returns the address that an advertisement or a redirect binds to a link-layer address; nullopt
+// for any other message. Checks neither the checksum nor the options.
 std::optional<IpAddress> advertised_neighbour(const IpHeader& ip, ConstBytes payload);
-// Writes the ICMPv6 message with flags and link-layer option, checksum included. `ip` gives the
-// addresses. A solicited advertisement sets S and O. Returns the size written.
+// Writes the ICMPv6 message with flags, link-layer option and checksum. `ip` provides the
+// addresses. A solicited advertisement sets the flags S and O. Returns the size written.
 std::size_t write_neighbour(const IpHeader& ip, const NeighbourMessage& message, MutableBytes out);
 
 }  // namespace satrelay::wire

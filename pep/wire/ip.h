@@ -1,4 +1,4 @@
-// IPv4 (RFC 791) and IPv6 (RFC 8200) headers, as one value type for what a relay needs of both.
+// IPv4 (RFC 791) and IPv6 (RFC 8200) headers, as one value type with the fields that a relay needs.
 #pragma once
 
 #include <cstddef>
@@ -26,25 +26,27 @@ struct IpHeader {
   std::uint32_t flow_label = 0;       // IPv6 only
   std::uint16_t identification = 0;   // IPv4 only
   bool dont_fragment = true;          // IPv4 only
-  bool more_fragments = false;        // parse_ip(): IPv4 only
-  std::uint16_t fragment_offset = 0;  // the same, bytes
-  std::uint16_t header_size = 0;      // with IPv4 options
-  std::uint16_t payload_size = 0;     // bytes behind the header, by the length field
+  bool more_fragments = false;        // parse_ip() sets it for IPv4 only
+  std::uint16_t fragment_offset = 0;  // bytes; parse_ip() sets it for IPv4 only
+  std::uint16_t header_size = 0;      // including IPv4 options
+  std::uint16_t payload_size = 0;     // bytes after the header, by the length field
 
   bool is_fragment() const { return more_fragments || fragment_offset != 0; }
   bool is_first_fragment() const { return more_fragments && fragment_offset == 0; }
   bool has_options() const { return source.is_v4() && header_size > kIpv4HeaderSize; }
 };
 
-// Parses the header at the front of `packet`. nullopt if it is short, of another version, has a bad
-// IPv4 header checksum, or a length field that exceeds the packet. IPv6 extension headers are not
-// walked (extension_headers.h): `protocol` is what follows the fixed header.
+// Parses the header at the front of `packet`. Returns nullopt if `packet` is short or has another
+// version, if the IPv4 header checksum is wrong, or if a length field exceeds the packet. IPv6
+// extension headers are not walked (extension_headers.h): `protocol` is the next-header value of
+// the fixed header.
 std::optional<IpHeader> parse_ip(ConstBytes packet);
-// The same, into a header in its initial state, as for parse_ethernet().
+// The same, but fills a header in its initial state, as parse_ethernet() does.
 [[nodiscard]] bool parse_ip(ConstBytes packet, IpHeader& header);
 
-// Writes an IPv4 header without options or an IPv6 header, with lengths from payload_size and the
-// IPv4 checksum; header_size is ignored. Returns the size written; `out` must have room.
+// Writes an IPv4 header without options or an IPv6 header. The lengths come from payload_size, and
+// header_size is ignored. Computes the IPv4 checksum. Returns the size written; `out` must have
+// room for it.
 std::size_t write_ip(const IpHeader& header, MutableBytes out);
 
 }  // namespace satrelay::wire

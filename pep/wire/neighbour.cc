@@ -22,7 +22,7 @@ IpAddress load_target(ConstBytes body) {
   return IpAddress::v6(target);
 }
 
-// Looks for the link-layer address; false if an option is malformed.
+// Searches for the link-layer address. Returns false if an option is malformed.
 bool parse_options(ConstBytes options, std::uint8_t wanted, std::optional<MacAddress>& found) {
   while (!options.empty()) {
     if (options.size() < kOptionUnit) return false;
@@ -30,7 +30,7 @@ bool parse_options(ConstBytes options, std::uint8_t wanted, std::optional<MacAdd
     const std::size_t size = load_u8(options.data() + 1) * kOptionUnit;
     if (size == 0 || size > options.size()) return false;
     if (type == wanted && !found) {
-      if (size != kOptionUnit) return false;  // Ethernet addresses take just one unit
+      if (size != kOptionUnit) return false;  // an Ethernet address takes exactly one unit
       MacAddress mac;
       std::memcpy(mac.octets.data(), options.data() + 2, mac.octets.size());
       found = mac;
@@ -87,7 +87,7 @@ std::size_t write_neighbour(const IpHeader& ip, const NeighbourMessage& message,
   IcmpMessage icmp;
   icmp.type = message.advertisement ? kIcmpV6NeighbourAdvertisement : kIcmpV6NeighbourSolicitation;
   if (message.advertisement) {
-    // An answer goes to the host that asked. An advertisement to a group was not asked for.
+    // An answer goes to the host that asked. An advertisement to a group is unsolicited.
     icmp.rest = ip.destination.is_multicast() ? kOverride : kSolicited | kOverride;
   }
   icmp.body = ConstBytes(body).first(writer.written());

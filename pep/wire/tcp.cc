@@ -27,14 +27,15 @@ constexpr std::size_t kWindowScaleSize = 3;
 constexpr std::size_t kSackPermittedSize = 2;
 constexpr std::size_t kTimestampsSize = 10;
 constexpr std::size_t kSackBlockSize = 8;
-// As written: padded in front with NOPs so that every field is aligned (RFC 7323 appendix A).
+// Sizes as written, with NOPs in front as padding, so that every field is aligned (RFC 7323
+// appendix A).
 constexpr std::size_t kPaddedTimestampsSize = 12;
 constexpr std::size_t kPaddedWordSize = 4;
-// NOP NOP Timestamps(10): how nearly every segment of an established connection begins.
+// NOP NOP Timestamps(10): the first options of nearly every segment of an established connection.
 constexpr std::uint32_t kTimestampsPrefix = 0x0101'080aU;
 
-// Reads the option in option[0..size): kind, length byte and body. False if the size is wrong for
-// its kind.
+// Parses the option in option[0..size): kind, length byte and body. Returns false if the size is
+// wrong for the kind.
 bool parse_option(const std::byte* option, std::size_t size, TcpOptions& options) {
   switch (load_u8(option)) {
     case kMss:
@@ -97,12 +98,12 @@ bool parse_options(ConstBytes bytes, TcpOptions& options) {
   return true;
 }
 
-// Room for options other than SACK blocks, padding included.
+// Bytes of all options other than SACK blocks, including padding.
 std::size_t fixed_options_size(const TcpOptions& options) {
   std::size_t size = 0;
   if (options.mss) size += kMssSize;
   if (options.timestamps) size += kPaddedTimestampsSize;
-  // If there are timestamps, SACK-permitted takes the place of their padding.
+  // With timestamps, SACK-permitted replaces their padding.
   if (options.sack_permitted && !options.timestamps) size += kPaddedWordSize;
   if (options.window_scale) size += kPaddedWordSize;
   return size;

@@ -33,7 +33,7 @@ struct TcpFlags {
                                 kUrg = 0x20, kEce = 0x40, kCwr = 0x80;
 };
 
-// Whether a SYN begins a connection. No host sends a SYN with FIN or RST, and it begins none.
+// Whether a segment begins a connection. A SYN with FIN or RST does not, and no host sends one.
 constexpr bool opens_connection(std::uint8_t flags) {
   constexpr unsigned kHandshake = TcpFlags::kSyn | TcpFlags::kAck | TcpFlags::kRst | TcpFlags::kFin;
   return (flags & kHandshake) == TcpFlags::kSyn;
@@ -53,16 +53,16 @@ struct TcpTimestamps {
 
 struct TcpOptions {
   std::optional<std::uint16_t> mss;
-  std::optional<std::uint8_t> window_scale;  // as sent, not clamped to 14
+  std::optional<std::uint8_t> window_scale;  // as received, not clamped to 14
   bool sack_permitted = false;
   std::optional<TcpTimestamps> timestamps;
   std::array<TcpSackBlock, kMaxSackBlocks> sack{};
   std::uint8_t sack_count = 0;
-  // Options that make a flow unfit for splitting, or that were not read.
+  // Options that make a flow unfit for splitting, or that are not parsed.
   bool has_md5 = false;         // RFC 2385, kind 19
   bool has_ao = false;          // RFC 5925, kind 29
   bool has_mptcp = false;       // RFC 8684, kind 30
-  bool has_mptcp_join = false;  // its subtype MP_JOIN: a further path of a connection
+  bool has_mptcp_join = false;  // subtype MP_JOIN of MPTCP: a further path of a connection
   bool has_fast_open = false;   // RFC 7413, kind 34
   bool has_unknown = false;     // any other kind
   friend bool operator==(const TcpOptions&, const TcpOptions&) = default;
@@ -88,12 +88,12 @@ struct ParsedTcp {
 };
 
 // Parses the header at the front of an IP payload. The caller must verify the checksum first.
-// nullopt if the segment is short, the data offset is impossible or an option is malformed.
+// Returns nullopt if the segment is short, the data offset is impossible or an option is malformed.
 std::optional<ParsedTcp> parse_tcp(ConstBytes segment);
-// The same, into a header in its initial state, as for parse_ethernet().
+// The same, but fills a header in its initial state, as parse_ethernet() does.
 [[nodiscard]] bool parse_tcp(ConstBytes segment, ParsedTcp& parsed);
-// Size that write_tcp will need, a multiple of four, at most kMaxTcpHeaderSize. SACK blocks that do
-// not fit are left out (RFC 2018: three beside timestamps).
+// The size of the header that write_tcp() writes: a multiple of four, at most kMaxTcpHeaderSize.
+// SACK blocks that do not fit are left out (RFC 2018: with timestamps, three fit).
 std::size_t tcp_header_size(const TcpHeader& header);
 // Writes the header with a zero checksum field; returns tcp_header_size(header).
 std::size_t write_tcp(const TcpHeader& header, MutableBytes out);

@@ -25,7 +25,7 @@ constexpr std::uint16_t kGreSequence = 0x1000;
 
 constexpr std::size_t kVxlanHeaderSize = 8;
 constexpr std::uint32_t kVxlanHasNetwork = 0x0800'0000;
-// The reserved flags of the group policy are known, too: they are only copied
+// The reserved bits of the group policy extension are accepted, too, because they are only copied
 // (draft-smith-vxlan-group-policy).
 constexpr std::uint32_t kVxlanKnown = kVxlanHasNetwork | 0x8048'ffff;
 
@@ -65,7 +65,8 @@ void fit_udp(MutableBytes datagram, const IpAddress& source, const IpAddress& de
 
 }  // namespace
 
-// Each step says whether the header at `at` leads to the inner packet. If so, it keeps the way.
+// Each function tells whether the header at `at` leads to the inner packet. If it does, the offsets
+// of the headers on the way are stored in `found_`.
 class Tunnel::Search {
  public:
   Search(Tunnel& found, ConstBytes packet_end, std::size_t transport_at)
@@ -96,7 +97,8 @@ class Tunnel::Search {
  private:
   std::size_t room(std::size_t at) const { return frame_.size() - at; }
 
-  // If the packet has another type, or is not where it should be, it is another kind of tunnel.
+  // If the packet has another type, or does not end at transport_at_, the tunnel is of another
+  // kind.
   bool packet(EtherType type, std::size_t at) {
     if (at >= transport_at_) return false;
     const auto inner = parse_whole_packet(frame_.subspan(at), type);
@@ -126,8 +128,8 @@ class Tunnel::Search {
 
   bool vxlan(std::size_t at) {
     if (room(at) < kVxlanHeaderSize) return false;
-    // Other flags say that something else than Ethernet follows, or which side completes the inner
-    // checksum.
+    // Other flags say that another protocol than Ethernet follows, or which side completes the
+    // inner checksum.
     const std::uint32_t flags = load_u32(frame_.data() + at);
     return (flags & kVxlanHasNetwork) != 0 && (flags & ~kVxlanKnown) == 0 &&
            typed(kBridgedEthernet, at + kVxlanHeaderSize);
@@ -150,7 +152,7 @@ class Tunnel::Search {
     constexpr std::uint8_t kVersionAndControl = 0xe0;
     const std::size_t size =
         kGueHeaderSize + std::size_t{load_u8(header) & 0x1fU} * 4;  // with its options
-    // A flag may say which side completes the inner checksum, or that there is another one.
+    // A flag may say which side completes the inner checksum, or that there is a second checksum.
     return (load_u8(header) & kVersionAndControl) == 0 && load_u16(header + 2) == 0 &&
            size <= room(at) && protocol(load_u8(header + 1), at + size);
   }

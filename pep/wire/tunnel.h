@@ -1,5 +1,6 @@
-// One level of tunnel around an IP packet that a segmentation offload has left large. The large
-// frame has the headers of one packet, and each piece gets headers of its own.
+// One level of tunnel around an IP packet that the sender has left large, for a segmentation
+// offload to cut. The large frame has the headers of one packet, and each piece gets headers of its
+// own.
 //
 //   Ethernet | IP | IP                               IPIP (RFC 2003), 6in4 (RFC 4213), RFC 2473
 //   Ethernet | IP | GRE | [Ethernet] | IP            RFC 2784, RFC 2890
@@ -20,19 +21,19 @@ namespace satrelay::wire {
 
 class Tunnel {
  public:
-  // The tunnel around the packet with its transport header at `transport_at`. Hosts choose the
-  // ports of UDP tunnels, so no port shows the kind: it is the kind that leads to that place.
-  // nullopt if no kind does, a length contradicts another, or a header has a flag of unknown
-  // meaning.
+  // Finds the tunnel around the packet that has its transport header at `transport_at`. Hosts
+  // choose the ports of UDP tunnels, so a port does not show the kind of tunnel. Instead, each kind
+  // is tried, and the kind that leads to `transport_at` is taken. Returns nullopt if no kind does,
+  // if two lengths contradict each other, or if a header has a flag of unknown meaning.
   static std::optional<Tunnel> around(ConstBytes frame, std::size_t transport_at);
 
   std::size_t outer_at() const { return outer_at_; }  // the outer IP header
-  std::size_t inner_at() const { return inner_at_; }  // the inner one
+  std::size_t inner_at() const { return inner_at_; }  // the inner IP header
   EtherType inner_type() const { return inner_type_; }
 
-  // `piece` has the headers of the frame, and behind them the `number`th part of its payload. Fits
-  // the headers in front of the inner IP header to the piece: lengths, the outer identification,
-  // GRE's sequence number, and the checksums if the frame has some.
+  // `piece` has the headers of the large frame, followed by part `number` of its payload. Adjusts
+  // the headers before the inner IP header to the piece: lengths, the outer identification, GRE's
+  // sequence number, and the checksums if the frame has any.
   void fit_headers(MutableBytes piece, std::uint16_t number) const;
 
  private:
@@ -41,8 +42,8 @@ class Tunnel {
   IpAddress source_;
   IpAddress destination_;
   std::size_t outer_at_ = 0;
-  std::size_t udp_at_ = 0;  // 0: none
-  std::size_t gre_at_ = 0;  // 0: none
+  std::size_t udp_at_ = 0;  // 0 if there is no UDP header
+  std::size_t gre_at_ = 0;  // 0 if there is no GRE header
   std::size_t inner_at_ = 0;
   EtherType inner_type_{};
 };

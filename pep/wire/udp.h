@@ -16,11 +16,11 @@ inline constexpr std::size_t kUdpChecksumOffset = 6;
 struct UdpHeader {
   std::uint16_t source_port = 0;
   std::uint16_t destination_port = 0;
-  std::uint16_t length = 0;    // header and payload
-  std::uint16_t checksum = 0;  // 0: none (IPv4 only)
+  std::uint16_t length = 0;    // bytes of header and payload
+  std::uint16_t checksum = 0;  // 0 if there is no checksum (IPv4 only)
 };
 
-// nullopt if the datagram is short or its length field is impossible.
+// Returns nullopt if the datagram is short or its length field is impossible.
 std::optional<UdpHeader> parse_udp(ConstBytes datagram);
 // Writes kUdpHeaderSize bytes.
 void write_udp(const UdpHeader& header, MutableBytes out);

@@ -7,7 +7,7 @@ namespace satrelay::wire {
 namespace {
 
 constexpr std::size_t kTotalLengthAt = 2;     // in an IPv4 header
-constexpr std::size_t kIdentificationAt = 4;  // the same
+constexpr std::size_t kIdentificationAt = 4;  // in an IPv4 header
 constexpr std::size_t kHeaderChecksumAt = 10;
 constexpr std::size_t kPayloadLengthAt = 4;  // in an IPv6 header
 

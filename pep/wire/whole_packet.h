@@ -1,4 +1,5 @@
-// An IP packet that can be taken apart on its way: it is whole, and for the host that it names.
+// An IP packet that can be analysed on its way: it is no fragment, and its destination is its last
+// one.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +14,19 @@ namespace satrelay::wire {
 
 struct WholePacket {
   IpHeader ip;
-  std::uint8_t protocol = 0;     // behind all extension headers
-  std::size_t transport_at = 0;  // where that begins, from the front of the packet
-  std::size_t size = 0;          // by its length field
+  std::uint8_t protocol = 0;     // after all extension headers
+  std::size_t transport_at = 0;  // offset of the transport header in the packet
+  std::size_t size = 0;          // in bytes, by the length field
 };
 
-// The packet at the front of `bytes`, of the version that `type` names. nullopt if parse_ip()
-// refuses it, if it is a fragment, or if a Routing header names further hosts to pass: then the
-// pseudo-header has the last of them.
+// Parses the packet at the front of `bytes`, which must have the version of `type`. Returns nullopt
+// if parse_ip() refuses it, or if it is a fragment. Also refuses a packet with a Routing header
+// that names further hosts to visit, because the pseudo-header contains the last host and not the
+// destination.
 std::optional<WholePacket> parse_whole_packet(ConstBytes bytes, EtherType type);
 
-// Fits the header at the front of `packet`, which parse_whole_packet() has accepted, to all of
-// `packet`. An IPv4 header gets an identification that is higher by `number`, and its checksum.
+// Adjusts the header at the front of `packet`, which parse_whole_packet() has accepted, to the size
+// of `packet`. In an IPv4 header, adds `number` to the identification and computes the checksum.
 void fit_ip_header(MutableBytes packet, std::uint16_t number);
 
 }  // namespace satrelay::wire
