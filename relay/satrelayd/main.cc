@@ -44,18 +44,20 @@ constexpr int kBadConfiguration = 2;
 constexpr int kStartAgain = 3;
 constexpr int kAlreadyRunning = 4;
 
-// After SIGTERM: the time in which CLOSE must reach the peers and RST the hosts.
+// How long the program still runs after SIGTERM, so that CLOSE reaches the peers and RST reaches
+// the hosts.
 constexpr Duration kClosing = Duration::milliseconds(100);
-// The longest time, for many peers on a narrow link, where a budget limits CLOSEs.
+// How long it runs at most. Many peers on a narrow link need more time than kClosing, since a
+// budget limits the CLOSEs.
 constexpr Duration kLongestClosing = Duration::seconds(2);
 
-// UTC at instant 0, nanoseconds.
+// The UTC time, in nanoseconds, at which dpdk::now() was 0.
 std::uint64_t epoch_utc() {
   return wall_clock() - static_cast<std::uint64_t>((dpdk::now() - Instant()).to_nanoseconds());
 }
 
-// Logs the records that were lost and the flows that have not ended during the closing. No client
-// reads counters any more at that time.
+// Logs how many records were lost while the program was closing, and how many flows have not ended.
+// Counters would be of no use, since no client reads them any more at that time.
 void tell_of_unrecorded(std::uint64_t lost, std::size_t unfinished) {
   if (lost + unfinished == 0) return;
   ops::log_warning("records of flows: " + std::to_string(lost) + " found no room, and " +
@@ -74,14 +76,16 @@ struct Accesses {
   ops::SocketAccess control;
 };
 
-// A gateway that runs. Its members are made in this order, and end in the reverse one.
+// A running gateway. Its members are constructed in this order and destroyed in the reverse order,
+// since later members use earlier ones.
 class Program {
  public:
   Program(config::Gateway& config, const std::string& file, const Accesses& accesses);
 
-  // Once the ports are open. Logs the rights that are kept.
+  // Call this once the ports are open. Logs the capabilities that the program keeps.
   void give_up_rights(const std::optional<ops::RunUser>& user);
-  // Forwards until a signal, a drain or a port ends it. The exit status.
+  // Forwards frames until there is a stop signal, a drain is over, or a port needs a new start.
+  // Returns the exit status of the program.
   int run();
 
  private:
@@ -133,10 +137,11 @@ Program::Program(config::Gateway& config, const std::string& file, const Accesse
           .reload = Reload(file, config, [this] { dpdk::run_on(devices_.other_cpus); }),
           .tell = [this](ops::Event event) { reporting_.tell(std::move(event)); }} {
   open_stats_socket(accesses);
-  config.classes.clear();  // the gateway has them; a reload shall be able to free them
+  // The engines have them; a second owner would keep them in memory after a reload.
+  config.classes.clear();
   sockets_.emplace(config, accesses.control, loop_, operations_, tap_, epoch_utc);
   for (config::Peer& peer : config.peers) {
-    peer.security.forget_keys();  // as for classes
+    peer.security.forget_keys();  // for the same reason as the classes
     if (peer.security.keys) continue;
     ops::log_warning("peer " + peer.name +
                      ": security: none; anyone on the satellite segment can read what the hosts "
@@ -165,7 +170,7 @@ dpdk::PollLoop::Round Program::round(Instant now) {
   Worker& first = workers_.first();
   first.note_round(loop_.last_round());
   first.answer_bell(loop_.last_rest());
-  // First, so that the round already obeys a new command.
+  // Serve the sockets first, so that this round already obeys a new command.
   sockets_->service(now);
   sharing_.tick(0, now);
   dpdk::PollLoop::Round round = first.round(now, loop_.last_rest());

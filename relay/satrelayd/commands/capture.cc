@@ -6,7 +6,8 @@
 namespace satrelay::satrelayd {
 namespace {
 
-// More than a hundredth of a second at 10 Gbit/s.
+// Bytes. At 10 Gbit/s the ring holds the frames of more than 10 ms, after which its reader comes
+// again.
 constexpr std::size_t kRingSize = 16U << 20;
 
 }  // namespace
@@ -60,7 +61,7 @@ void CaptureTap::settle() {
   switch (state_.load(std::memory_order_acquire)) {
     case State::kStarting: {
       place_.store(what_.place, std::memory_order_relaxed);
-      // The reader may stop the capture meanwhile.
+      // The reader's thread may call stop() at the same time.
       State expected = State::kStarting;
       state_.compare_exchange_strong(expected, State::kOn, std::memory_order_acq_rel);
       return;

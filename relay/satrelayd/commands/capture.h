@@ -1,5 +1,5 @@
-// Captures frames for a client. The worker copies matching frames into a ring, and a thread of its
-// own sends them over a socket to the one client that has asked. Neither waits for the other: if
+// Captures frames for a client. The workers copy matching frames into a ring, and another thread
+// sends them over a socket to the one client that has asked. Neither side waits for the other: if
 // the ring is full, or the client does not read, frames are lost and counted.
 #pragma once
 
@@ -20,13 +20,14 @@
 
 namespace satrelay::satrelayd {
 
-// A ring for one writer and one reader.
+// A ring of bytes for one writer and one reader.
 class CaptureRing {
  public:
   explicit CaptureRing(std::size_t size);
-  // False if there is no room for all of the record.
+  // Returns false, and writes nothing, if the record does not fit as a whole.
   bool push(const ops::CaptureRecord& record, ConstBytes bytes);
-  // Bytes that were written and not taken, as far as they are in one piece. take() frees them.
+  // The bytes that were written and not taken, up to the end of the memory. take() frees the first
+  // `size` bytes of them.
   ConstBytes readable() const;
   void take(std::size_t size);
 
@@ -46,19 +47,20 @@ class CaptureTap {
   }
   // Captures the frame, if sees() still holds and the filter matches.
   void see(ops::CapturePlace place, ops::CaptureWay way, ConstBytes frame, Instant now);
-  // One of the workers calls this once a round: start() and stop() then take effect.
+  // One of the workers calls this once a round. Only then start() and stop() take effect.
   void settle();
 
   // --- the reader's side -----------------------------------------------------------------------
   struct What {
     ops::CapturePlace place{};
     std::size_t longest = 0;
-    std::vector<bpf_insn> filter;  // valid, or empty for everything
-    std::uint64_t epoch = 0;       // UTC nanoseconds at the worker's instant 0
+    std::vector<bpf_insn> filter;  // a valid BPF program; empty: capture all frames
+    std::uint64_t epoch = 0;       // the UTC time (ns) at which the workers' clock was 0
   };
-  // Only while the tap is off.
+  // Call this only while the tap is off.
   void start(What what);
-  // No frame is added from here on. is_off() becomes true once the worker has noticed.
+  // Ends the capture. A worker may just be adding a frame. After the next settle() none is, and
+  // is_off() becomes true.
   void stop();
   bool is_off() const { return state_.load(std::memory_order_acquire) == State::kOff; }
   CaptureRing* ring() { return ring_.get(); }
@@ -68,8 +70,8 @@ class CaptureTap {
  private:
   enum class State : std::uint8_t { kOff, kStarting, kOn, kStopping };
   std::atomic<State> state_ = State::kOff;
-  std::mutex writers_;  // one at a time, while the tap is on
-  // Written by the reader while the tap is off, read by the workers while it is on.
+  std::mutex writers_;  // held by the worker that adds a frame
+  // start() and settle() set these while the tap is off. The workers use them while it is on.
   std::atomic<ops::CapturePlace> place_{};
   What what_;
   std::unique_ptr<CaptureRing> ring_;

@@ -1,6 +1,6 @@
-// The capture socket: clients that may control the gateway may capture its frames
-// (relay/ops/stats/capture_format.h). One client at a time. The service never waits, and never runs
-// on the worker.
+// Serves the capture socket (relay/ops/stats/capture_format.h). Users that may control the gateway
+// may capture its frames, one client at a time. The service never waits, and does not run on a
+// worker's thread.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace satrelay::satrelayd {
 
 class CaptureService {
  public:
-  // UTC nanoseconds at the worker's instant 0.
+  // Returns the UTC time, in nanoseconds, at which the workers' clock was 0.
   using Epoch = std::function<std::uint64_t()>;
   using Tell = std::function<void(ops::Event)>;
 
@@ -31,7 +31,8 @@ class CaptureService {
   CaptureService& operator=(const CaptureService&) = delete;
   ~CaptureService();
 
-  // Accepts, answers and sends. A thread of its own must call this every few milliseconds.
+  // Accepts a client, reads its request, and sends it the answer and captured frames. A thread that
+  // is not a worker's must call this every few milliseconds.
   void look(Instant now);
 
  private:
@@ -41,7 +42,7 @@ class CaptureService {
   void start(const ops::CaptureRequest& request);
   void refuse(const std::string& why);
   bool client_has_gone();
-  // False while there is more to send than the client takes now.
+  // Sends as much as the client takes now. Returns false if there is more to send.
   bool send_some(Instant now);
   void end();
 
@@ -55,7 +56,8 @@ class CaptureService {
   std::string subject_;     // subject of the capture's events
   bool is_broken_ = false;  // sending to the client has failed
   std::vector<std::byte> request_;
-  std::vector<std::byte> unsent_;  // not in the ring: the answer, and the last record
+  // Bytes to send that are not in the ring: the answer, and the last record.
+  std::vector<std::byte> unsent_;
   Instant last_progress_;
 };
 

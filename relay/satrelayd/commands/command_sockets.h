@@ -1,4 +1,4 @@
-// The sockets by which an operator controls a gateway: commands, and captures.
+// The sockets by which an operator controls a gateway: the control socket and the capture socket.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace satrelay::satrelayd {
 
 class CommandSockets {
  public:
-  // Opens both, unless `control_socket` is none. All must outlive this object. Throws
-  // std::runtime_error. `epoch`: UTC at the worker's instant 0, nanoseconds.
+  // Opens both sockets, unless `control_socket` is `none` in the configuration. `loop`,
+  // `operations` and `tap` must outlive this object. Throws std::runtime_error.
   CommandSockets(const config::Gateway& config, const ops::SocketAccess& access,
                  dpdk::PollLoop& loop, Operations& operations, CaptureTap& tap,
                  CaptureService::Epoch epoch);

@@ -22,7 +22,7 @@ struct SetCapacity {
 };
 struct SetPeerRate {
   std::string peer;
-  BitRate most;  // zero: all that the link carries
+  BitRate most;  // zero: no limit for the peer
 };
 struct SetRule {
   std::string rule;  // its name or number
@@ -36,7 +36,7 @@ struct SetBypass {
   gateway::Admission admission;  // kBypass or kOpen
 };
 struct StartDrain {
-  Duration timeout;  // infinite: flows may take any time
+  Duration timeout;  // infinite: wait for all flows
 };
 struct StartReload {};
 struct ShowReload {};  // the result of the last reload
@@ -53,7 +53,7 @@ struct ControlParse {
   std::string on_behalf_of = {};  // as in ops::Caller
 };
 
-// Any bytes are safe; words are separated by spaces or tabs.
+// Parses a line, which may contain any bytes. Words are separated by spaces or tabs.
 ControlParse parse_control_command(std::string_view text);
 
 // Applies the command. Returns a line: "ok" or "error: ...".

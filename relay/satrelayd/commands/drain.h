@@ -1,5 +1,5 @@
-// Drains a gateway before it stops: takes no new flows, waits for the flows that it has, and logs
-// its progress.
+// Drains a gateway before it stops: accepts no new flows, waits until the existing flows have
+// ended, and logs its progress.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,16 @@ class Drain {
   // `engines` and `log` must outlive the drain.
   Drain(Engines& engines, Log log) : engines_(engines), log_(std::move(log)) {}
 
-  // `timeout`: flows that are left after this time are reset, as at a stop. Infinite: never.
+  // Flows that are left after `timeout` are reset, as in a stop without a drain. If `timeout` is
+  // infinite, the gateway waits for all flows.
   void begin(Duration timeout, Instant now);
   bool is_under_way() const { return under_way_; }
-  // True if it is time to look at the flows.
+  // True if it is time to call is_over().
   bool is_due(Instant now) const { return under_way_ && now >= next_look_; }
-  // Looks at the flows if that is due. True once the program may stop.
+  // Counts the flows if that is due. Returns true once the program may stop.
   bool is_over(Instant now);
-  // The same while the flows cannot be looked at: true once the time is up.
+  // To be called instead of is_over() while the flows cannot be counted, since a worker hangs.
+  // Returns true once the timeout has passed.
   bool is_over_blindly(Instant now);
   Instant next_timeout() const { return under_way_ ? next_look_ : Instant::never(); }
 

@@ -74,7 +74,8 @@ std::string carry_out(const ControlCommand& command, const ops::Caller& caller,
   std::string answer = apply_to(operations, command, caller);
   if (answer != "ok\n" || !before) return answer;
   auto after = setting_of(command, operations.engines, dpdk::now());
-  // Setting the same value again is not a change. A second drain is.
+  // A command that sets the same value again changes nothing, so there is no event. A second drain
+  // is an exception: it ends the first one at once.
   if (!after || (after->value == before->value && !std::holds_alternative<StartDrain>(command))) {
     return answer;
   }
@@ -82,11 +83,11 @@ std::string carry_out(const ControlCommand& command, const ops::Caller& caller,
   return answer;
 }
 
-// False if not all workers could be stopped.
+// Puts the new configuration into force. Returns false if not all workers could be stopped.
 bool take_over(const Reload::Outcome& outcome, Operations& operations) {
   const WorkerPool::Pause rest(*operations.worker_pool);
   if (!rest.is_complete()) return false;
-  // The other workers have gone on since this round began.
+  // Read the clock again: the other workers have gone on since this round began.
   operations.engines.reconfigure(*outcome.configuration, dpdk::now(), outcome.prepared);
   operations.reload.took_over(outcome);
   return true;
@@ -134,7 +135,7 @@ ops::ControlServer::Answer answer(std::string_view line, const ops::Caller& call
 bool look_after_drain(Operations& operations, Instant now) {
   if (!operations.drain.is_due(now)) return false;
   const WorkerPool::Pause rest(*operations.worker_pool);
-  // If a worker hangs, its flows do not end.
+  // If a worker hangs, its flows do not end, and only the timeout can end the drain.
   const bool is_over =
       rest.is_complete() ? operations.drain.is_over(now) : operations.drain.is_over_blindly(now);
   if (is_over) operations.tell({ops::EventKind::kDrainOver, "gateway", ""});
@@ -149,7 +150,7 @@ void look_after_reload(Operations& operations) {
   if (outcome->configuration && !take_over(*outcome, operations)) {
     error = "a worker does not answer; see the log";
   }
-  // Writing the log may be slow, so the workers run meanwhile.
+  // The workers run again here, since writing the log may be slow.
   operations.reload_result = error.empty() ? "ok" : "error: " + error;
   if (error.empty()) {
     tell_of_reload(*outcome, operations);

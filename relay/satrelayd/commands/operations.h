@@ -25,18 +25,19 @@ struct Operations {
   Reload reload;
   std::function<void(ops::Event)> tell;
   std::string reload_result = "error: nothing was reloaded yet";
-  std::optional<ops::Caller> reload_caller = {};       // nullopt: SIGHUP
-  std::optional<ops::Caller> next_reload_caller = {};  // of a reload that was requested meanwhile
+  std::optional<ops::Caller> reload_caller = {};       // of the present reload; nullopt: SIGHUP
+  std::optional<ops::Caller> next_reload_caller = {};  // of a reload that was requested during it
 };
 
 // Answers a line of the control socket.
 ops::ControlServer::Answer answer(std::string_view line, const ops::Caller& caller,
                                   Operations& operations);
 
-// True if a drain is over.
+// Checks a drain, if one is under way. Returns true once it is over.
 bool look_after_drain(Operations& operations, Instant now);
 
-// Begins a reload after SIGHUP, and puts a configuration that was read into force.
+// Begins a reload if SIGHUP has arrived. Puts a configuration into force that has been read since
+// the last call.
 void look_after_reload(Operations& operations);
 
 }  // namespace satrelay::satrelayd

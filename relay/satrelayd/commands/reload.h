@@ -1,5 +1,5 @@
-// Reads the configuration again while the gateway runs: on a thread of its own, off the data path.
-// The whole of it comes into force, or none.
+// Reads the configuration again while the gateway runs, on a thread that is not a worker's. The new
+// configuration comes into force as a whole, or not at all.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,8 @@ namespace satrelay::satrelayd {
 class Reload {
  public:
   // `started`: the configuration that the gateway was started with, from `file`. `settle`: called
-  // on the reading thread, which begins on the CPU of the worker that starts it.
+  // first on the reading thread, to move it to another CPU than that of the worker that has started
+  // it.
   Reload(
       std::filesystem::path file, const config::Gateway& started,
       std::function<void()> settle = [] {})
@@ -32,21 +33,22 @@ class Reload {
     for (config::Peer& peer : started_.peers) peer.security.forget_keys();
   }
 
-  // Begins to read the file. If a reading is under way, reads once more afterwards: the file may
-  // have changed since.
+  // Begins to read the file. If a reading is under way, the file is read once more afterwards,
+  // since it may have changed.
   void begin();
   bool is_reading() const { return reading_.valid() || again_; }
 
   struct Outcome {
-    std::optional<config::Gateway> configuration;          // to be put into force
-    gateway::Prepared prepared;                            // prepared from `configuration`
-    std::vector<config::ChangedKey> changes;               // from the running configuration
-    std::string error;                                     // if there is no configuration: why
-    std::shared_ptr<const config::Changeable> changeable;  // of `configuration`
+    std::optional<config::Gateway> configuration;  // to be put into force
+    gateway::Prepared prepared;                    // prepared from `configuration`
+    std::vector<config::ChangedKey> changes;       // compared with the running configuration
+    std::string error;                             // if there is no configuration: why
+    std::shared_ptr<const config::Changeable> changeable;  // a part of `configuration`
   };
-  // The outcome of a reading, once. Call this often: it also begins the second reading.
+  // Returns the outcome of each reading once. Call this often, since it also begins a second
+  // reading if one was requested.
   std::optional<Outcome> poll();
-  // The outcome is in force from now on.
+  // Call this once the outcome is in force.
   void took_over(const Outcome& outcome) { running_ = outcome.changeable; }
 
  private:
@@ -58,7 +60,8 @@ class Reload {
   bool again_ = false;
 };
 
-// Reads the file and compares it, for the thread of Reload.
+// Reads the file, and compares it with the configurations at the start and in force. The thread of
+// Reload calls this.
 Reload::Outcome read_changes(const std::filesystem::path& file, const config::Gateway& started,
                              const std::shared_ptr<const config::Changeable>& running);
 

@@ -22,7 +22,7 @@ std::string rate(BitRate rate, const char* zero) {
   return std::to_string(bits / unit->first) + unit->second;
 }
 
-// "weight=4 maximum=none"
+// Builds a text such as "weight=4 maximum=none".
 class Values {
  public:
   void add(const char* key, std::string_view value) {

@@ -1,5 +1,5 @@
-// The setting that a command of the control socket changes, for the event about it. Read before and
-// after the command, it gives the old value and the new one.
+// The setting that a command of the control socket changes. It is read before and after the
+// command, so that the event about the command has the old and the new value.
 #pragma once
 
 #include <optional>
@@ -15,12 +15,12 @@ namespace satrelay::satrelayd {
 struct Setting {
   ops::EventKind kind{};
   std::string subject;
-  // In force now, in the form of the configuration. For a rule or class, only the settings that the
-  // command names.
+  // The value in force, in the form of the configuration. For a rule or class, it has only the
+  // settings that the command names.
   std::string value;
 };
 
-// nullopt: the command sets nothing, or its object does not exist.
+// nullopt if the command sets nothing, or if it names a rule or class that does not exist.
 std::optional<Setting> setting_of(const ControlCommand& command, const Engines& engines,
                                   Instant now);
 

@@ -27,8 +27,9 @@ void FlowRecords::begin() {
   thread_.emplace("flow-records", kInterval, [this] { look(); });
 }
 
-// Catch errors here: hosts shall not lose their connections because of records. If there is no
-// memory even for the report, the log has the error.
+// Catches errors, since hosts must not lose their connections because of records. The writer has
+// its own report of errors. An error arrives here if there is not even memory for that report, and
+// is logged.
 template <typename Step>
 void FlowRecords::attempt(const Step& step) {
   try {
@@ -45,7 +46,7 @@ void FlowRecords::look() {
 }
 
 void FlowRecords::finish() {
-  thread_.reset();  // its last look() is over
+  thread_.reset();  // returns after a last look()
   attempt([this] { writer_->write_rest(dpdk::now()); });
   const Instant end = dpdk::now() + kLastWords;
   while (!writer_->is_idle() && dpdk::now() < end) {

@@ -1,5 +1,5 @@
-// Moves the records of ended flows from the workers to the file and the collector, by a ring for
-// each worker and a thread that empties the rings.
+// Moves the records of ended flows from the workers to the file and the collector, through a ring
+// for each worker and a thread that empties the rings.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,19 @@ namespace satrelay::satrelayd {
 class FlowRecords {
  public:
   static constexpr Duration kInterval = Duration::milliseconds(10);
-  // After SIGTERM: the time for records that still wait for the collector.
+  // How long finish() waits at most for records that the collector has not yet taken.
   static constexpr Duration kLastWords = Duration::seconds(1);
 
-  // `config`: must ask for records. `epoch`: UTC at instant 0, nanoseconds. Throws
-  // std::runtime_error.
+  // `config`: must ask for records. `epoch`: returns the UTC time, in nanoseconds, at which
+  // dpdk::now() was 0. Throws std::runtime_error.
   FlowRecords(const config::Gateway& config, std::function<std::uint64_t()> epoch);
 
   // The ring of a worker; valid as long as this object.
   records::RecordRing& ring(unsigned worker) { return *rings_[worker]; }
   // Call this once the program has its final user, which then owns the file.
   void begin();
-  // Call this once the workers have closed their flows. Writes the records that they have left,
-  // within kLastWords.
+  // Call this once the workers have closed their flows. Writes the records that are left in the
+  // rings, within kLastWords.
   void finish();
   records::RecordsReport report() const { return writer_->report(); }  // any thread
 

@@ -51,8 +51,8 @@ class Descriptor {
   int number_;
 };
 
-// Creates a file of this size, all zeros, with every block reserved. So a full file system shows
-// now, and not as a signal when a record is written.
+// Creates a file of this size, all zeros, with every block reserved. So a full file system causes
+// an error now, instead of SIGBUS when a record is written.
 Descriptor create(const std::filesystem::path& path, std::size_t size) {
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (file.number() < 0) fail(errno, "cannot create", path);
@@ -79,7 +79,7 @@ void put_in_place(const std::filesystem::path& path) {
   if (::rename(beside(path).c_str(), path.c_str()) != 0) fail(errno, "cannot replace", path);
 }
 
-// Load atomically: the gateway writes words meanwhile.
+// Loads atomically, since the gateway may write the word at the same time.
 std::uint64_t load_word(const std::byte* from) {
   return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(from)))
       .load(std::memory_order_relaxed);
@@ -114,7 +114,7 @@ JournalFile::Found JournalFile::read(const std::filesystem::path& path) {
   return found;
 }
 
-// Copies used records without gaps: limits.flows may differ from the earlier run.
+// Copies the used records of the earlier run, without gaps, since limits.flows may have changed.
 void JournalFile::take_over(const Found& found, const Limits& limits, std::uint64_t now) {
   const std::uint64_t age = now > found.last_look ? now - found.last_look : 0;
   if (found.last_look == 0) {
@@ -146,7 +146,8 @@ JournalFile::JournalFile(const Where& where, const Limits& limits, std::uint64_t
   if (memory == MAP_FAILED) fail(errno, "cannot map", where.file);
   mapped_ = {static_cast<std::byte*>(memory), size};
   try {
-    // Both get their time at the same moments. The file in memory always gets it.
+    // Take the file with the later time. look_after() always writes the time to the file in memory,
+    // but not always to the copy, so that file wins if both times are equal.
     take_over(in_memory.last_look >= on_disk.last_look ? in_memory : on_disk, limits, now);
     Header header;
     header.records = limits.flows;

@@ -1,7 +1,7 @@
 // Keeps a gateway's journal of its flows (relay/gateway/recovery/flow_journal.h) beyond the end of
-// its process. The journal is a mapped file in memory, in the runtime directory. So writing a
-// record costs no system call, and kill -9 loses none. If the operator wants it, there is also a
-// copy on a disk, which survives a loss of power.
+// the process. The journal is a file in the runtime directory, which is in memory, and the process
+// has mapped it. So writing a record costs no system call, and kill -9 loses no record. If the
+// operator wants it, there is also a copy on a disk, which survives a loss of power.
 //
 //   octet  0        8          12       16            24           4096
 //        +--------+----------+--------+-------------+-----------+------+----------------------
@@ -34,23 +34,24 @@ class JournalFile {
     Duration oldest;  // an older journal is not used
   };
 
-  // Takes over the records of the newer of the two files. `now`: UTC, nanoseconds. Throws
-  // std::system_error if a file cannot be made.
+  // Takes over the records of an earlier run from the newer of the two files. `now`: UTC,
+  // nanoseconds. Throws std::system_error if a file cannot be created.
   JournalFile(const Where& where, const Limits& limits, std::uint64_t now);
   JournalFile(const JournalFile&) = delete;
   JournalFile& operator=(const JournalFile&) = delete;
-  ~JournalFile();  // removes the file of the runtime directory if it has no flow left
+  ~JournalFile();  // removes the file in the runtime directory if it has no records
 
   MutableBytes records() { return mapped_.subspan(kHeaderSize); }
   // A sentence about the journal that was found at the start.
   const std::string& found() const { return found_; }
 
-  // One thread of its own must call this about once a second. Notes the time in the file, and
-  // writes changes to the copy. Throws std::system_error.
+  // A thread that is not a worker's must call this about once a second. Writes `now` (UTC,
+  // nanoseconds) to the file, and changes to the copy. Throws std::system_error.
   void look_after(std::uint64_t now);
 
   static constexpr std::size_t kHeaderSize = 4096;
-  // Interval for the time in a copy without other changes: disks wear.
+  // How often the time is written to a copy without other changes. A longer interval spares the
+  // disk.
   static constexpr Duration kQuietCopy = Duration::seconds(60);
 
  private:

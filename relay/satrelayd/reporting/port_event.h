@@ -1,4 +1,4 @@
-// Makes an event for the operator of a change of a port's device.
+// Turns a change of a port's device into an event for the operator.
 #pragma once
 
 #include <string>

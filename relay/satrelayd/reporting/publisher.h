@@ -1,5 +1,6 @@
-// The first worker's duty to clients of the stats socket. It makes its own report, as each worker
-// does, and answers questions about the engines of all workers.
+// The work of the first worker for clients of the stats socket. The publisher makes the report of
+// the first worker, as each worker makes one, and answers questions about the engines of all
+// workers.
 #pragma once
 
 #include "pep/base/time.h"
@@ -12,7 +13,7 @@ namespace satrelay::satrelayd {
 
 class Publisher {
  public:
-  // `own`: of the first worker. All must outlive the publisher.
+  // `own`: the reporter of the first worker. All arguments must outlive the publisher.
   Publisher(const Engines& engines, WorkerPool& worker_pool, WorkerReporter& own,
             ops::SnapshotBoard& board)
       : engines_(engines), worker_pool_(worker_pool), own_(own), board_(board) {}

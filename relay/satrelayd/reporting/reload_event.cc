@@ -6,7 +6,7 @@ namespace satrelay::satrelayd {
 namespace {
 
 constexpr std::size_t kMostLine = 1000;
-// The workers stand still while these are written.
+// The first worker forwards nothing while these lines are written.
 constexpr std::size_t kMostLines = 100;
 
 std::string cut(const std::string& text, std::size_t most) {

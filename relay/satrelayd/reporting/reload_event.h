@@ -1,4 +1,4 @@
-// The changes of a reload, as an event and for the log.
+// The changes of a reload, as texts for its event and for the log.
 #pragma once
 
 #include <string>
@@ -17,7 +17,8 @@ struct ReloadTold {
   std::vector<std::string> lines;
 };
 
-// No text is longer than an event allows. A text that is cut shows it.
+// No text of the event is longer than ops::kMostEventText. A text that was cut ends with "..." or
+// with the number of missing changes.
 ReloadTold told_of(const std::vector<config::ChangedKey>& changes);
 
 }  // namespace satrelay::satrelayd

@@ -1,5 +1,5 @@
-// The side of a gateway that reports: the board of snapshots, events, the history, the stats
-// socket, and the threads that keep them.
+// The part of a gateway that reports to operators: the board of snapshots, events, the history, the
+// stats socket, and the threads that keep them.
 #pragma once
 
 #include <functional>
@@ -23,16 +23,18 @@ class Reporting {
  public:
   using ReportOfRecords = std::function<records::RecordsReport()>;
 
-  // All must outlive it. `boot_epoch`: names the run in the numbers of events.
+  // `workers` and `devices` must outlive this object. `boot_epoch`: identifies this run of the
+  // gateway, for the numbers of events.
   Reporting(WorkerSet& workers, const Devices& devices, std::uint64_t boot_epoch,
             ReportOfRecords report_of_records);
 
   ops::SnapshotBoard& board() { return board_; }
-  // Any thread.
+  // Adds an event to the log. Any thread may call this.
   void tell(ops::Event event) { events_.tell(std::move(event)); }
 
  private:
-  // Finds events on the board since the last look, and writes all events that wait.
+  // Compares the latest snapshot with the previous one to find events, and writes all events that
+  // wait.
   void look_for_events();
   // Adds to the history if that is due. Does nothing while the gateway stops, since no worker
   // answers then.
@@ -47,7 +49,7 @@ class Reporting {
   const ops::Telemetry telemetry_;
   ops::Watch watch_;
   Instant next_history_;
-  // The log may be slow, so that no worker writes it.
+  // The log may be slow, so it is written by these threads and not by workers.
   const dpdk::ControlThread watcher_;
   const dpdk::ControlThread historian_;
 };

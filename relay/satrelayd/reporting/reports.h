@@ -1,5 +1,5 @@
-// Joins the reports of all workers of a gateway, on the reader's thread: no worker waits for it, or
-// does it.
+// Joins the reports of all workers of a gateway. The reader's thread does this, so that it costs
+// the workers no time.
 #pragma once
 
 #include <array>
@@ -22,8 +22,9 @@ class Reports {
   Reports(std::vector<WorkerReporter*> workers, std::array<const dpdk::Port*, 2> ports)
       : workers_(std::move(workers)), ports_(ports), latest_(workers_.size()) {}
 
-  // Any thread but a worker's. As old as the first worker's last report. A worker that hangs
-  // contributes its last report. nullopt before the first one.
+  // Returns the joined reports, which are as old as the first worker's last report. A worker that
+  // hangs contributes its last report. nullopt until the first worker has made a report. Any thread
+  // except a worker's may call this.
   std::optional<ops::SnapshotBoard::Published> latest();
 
  private:
@@ -32,7 +33,7 @@ class Reports {
   std::vector<WorkerReporter*> workers_;
   std::array<const dpdk::Port*, 2> ports_;
   std::mutex mutex_;                         // for the readers; guards all below
-  std::vector<const WorkerReport*> latest_;  // of each worker; null: no report yet
+  std::vector<const WorkerReport*> latest_;  // by worker; null: no report yet
   std::shared_ptr<const ops::Snapshot> sum_;
 };
 

@@ -1,5 +1,5 @@
-// The machine's part of a gateway, in the order in which it is taken: the EAL, packets, both ports
-// and the memory for stored bytes.
+// The resources that a gateway takes from the machine, in the order in which it takes them: the
+// EAL, packets, both ports and the memory for stored bytes.
 #pragma once
 
 #include <array>
@@ -15,25 +15,26 @@
 
 namespace satrelay::satrelayd {
 
-// Thrown if SIGTERM came before the gateway was ready.
+// Thrown if SIGTERM arrived before the gateway was ready.
 struct StoppedAtStart {};
 
 // The memory that the gateway takes at its start, packets included.
 StartMemory memory_of(const config::Gateway& config);
 
 struct Devices {
-  // Logs each step. Throws StoppedAtStart, or std::runtime_error if the machine lacks something.
+  // Takes the resources, and logs each step. Throws StoppedAtStart, or std::runtime_error if the
+  // machine lacks something.
   explicit Devices(const config::Gateway& config);
 
-  // The CPUs of this process, less those of the workers: for threads that must take no time from
-  // them. The EAL pins the main thread, so they are noted before.
+  // The CPUs of this process without those of the workers, for threads that must take no time from
+  // the workers. They are determined before the EAL starts, since the EAL pins the main thread.
   const std::vector<unsigned> other_cpus;
   const dpdk::Eal eal;
   dpdk::PacketPool pool;
   dpdk::Port lan;
   dpdk::Port wan;
   const std::array<dpdk::Port*, 2> ports{&lan, &wan};
-  const Instant touching;  // when the memory began to be touched
+  const Instant touching;  // when the touching of memory began
   dpdk::LargeMemory memory;
 };
 

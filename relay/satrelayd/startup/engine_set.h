@@ -17,16 +17,17 @@
 
 namespace satrelay::satrelayd {
 
-// UTC, nanoseconds.
+// The UTC time, in nanoseconds since 1970.
 std::uint64_t wall_clock();
 
 class EngineSet {
  public:
-  // `devices` must outlive it. If the journal cannot be opened, the gateway runs without one.
+  // `devices` must outlive this object. If the journal cannot be opened, the gateway runs without
+  // one.
   EngineSet(const config::Gateway& config, Devices& devices);
 
   Engines& engines() { return *engines_; }
-  // The identity of the last worker. All workers have the same one, except for the share.
+  // The identity of the last worker. The identities of all workers are equal, except for `share`.
   const gateway::Identity& identity() const { return identity_; }
 
  private:

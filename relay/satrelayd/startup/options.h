@@ -12,7 +12,8 @@ struct Options {
 };
 
 struct ParsedOptions {
-  std::optional<Options> options;  // nullopt: end with `exit`; all messages are out
+  // Nullopt: the program must end with status `exit`, and has printed all messages.
+  std::optional<Options> options;
   int exit = 0;
 };
 

@@ -18,7 +18,8 @@
 namespace satrelay::satrelayd {
 namespace {
 
-// Capabilities for closing a port, and for memory that a device must reach.
+// The capabilities that the gateway must keep: CAP_NET_ADMIN to close an af_xdp port, and
+// CAP_IPC_LOCK for memory that a PCI device must reach.
 std::vector<int> needed_by(const config::Gateway& config) {
   std::vector<int> capabilities;
   for (const config::Port* port : {&config.lan, &config.wan}) {

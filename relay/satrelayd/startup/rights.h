@@ -12,13 +12,14 @@
 
 namespace satrelay::satrelayd {
 
-// Throws config::ConfigError: a group that the machine lacks is a fault of the configuration, which
-// a new start does not remove.
+// Throws config::ConfigError if the machine lacks the group. That is an error in the configuration,
+// which a new start would not remove.
 ops::SocketAccess access_of(const config::Access& access);
-// Opens DPDK's folders for the sockets, which only their owner may enter otherwise.
+// Lets all users enter DPDK's folders, which otherwise only the owner may enter, unless both
+// sockets are private.
 void open_folders_to(const ops::SocketAccess& stats, const ops::SocketAccess& control);
 
-// The user that the gateway becomes. nullopt if it was not started by root, or if it is to stay
+// The user that the gateway becomes. nullopt if it was not started by root, or if it must stay
 // root. Throws config::ConfigError.
 std::optional<ops::RunUser> find_run_user(const config::Gateway& config);
 void warn_of_user(const config::Gateway& config, const std::optional<ops::RunUser>& user);

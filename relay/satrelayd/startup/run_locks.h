@@ -1,4 +1,4 @@
-// Locks on what two gateways must not share.
+// Locks on the resources that two gateways must not share: the runtime folder and the journal.
 #pragma once
 
 #include <filesystem>

@@ -32,7 +32,7 @@ StartMemory start_memory(const config::Gateway& config, ByteCount packets) {
       has_journal ? gateway::journal_records(config.limits.flows, config.worker.count) *
                         gateway::FlowJournal::kRecordSize
                   : 0;
-  // A copy on a disk has its contents in memory as well.
+  // If there is a copy on a disk, JournalFile also keeps the contents of the copy in memory.
   const std::uint64_t copies = config.journal.empty() ? 1 : 2;
   const std::uint64_t rings =
       config.records.wanted()

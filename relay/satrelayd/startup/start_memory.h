@@ -16,18 +16,19 @@ struct StartMemory {
   ByteCount total() const { return arena + beside; }
 };
 
-// The arena of one worker, which all workers have in the same size, and of all workers.
+// The size of the arena of one worker, which is equal for all workers, and of all arenas together.
 ByteCount arena_of_worker(const config::Gateway& config);
 ByteCount arena_of(const config::Gateway& config);
 
 // `packets`: memory of the packet pool.
 StartMemory start_memory(const config::Gateway& config, ByteCount packets);
 
-// Refuses a configuration that needs more memory than this machine has.
+// Returns a contradiction if the configuration needs more memory than this machine has.
 std::optional<config::Contradiction> find_excess(const config::Gateway& config,
                                                  const StartMemory& needed,
                                                  const config::MachineMemory& machine);
-// A sentence about memory that the machine lacks at this moment. "": it lacks none.
+// Returns a message if the machine does not have the needed memory available at this moment,
+// otherwise an empty string.
 std::string lacking_now(const StartMemory& needed, const config::MachineMemory& machine);
 
 }  // namespace satrelay::satrelayd

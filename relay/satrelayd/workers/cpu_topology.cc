@@ -9,7 +9,7 @@
 namespace satrelay::satrelayd {
 namespace {
 
-// More than any machine has. A malformed file must not fill the memory.
+// A limit that no machine exceeds, so that a malformed file cannot fill the memory.
 constexpr unsigned kMostCpus = 8192;
 
 std::optional<unsigned> number_of(std::string_view text) {

@@ -1,5 +1,5 @@
-// The machine's cores, as the kernel describes them, as far as a worker with a core of its own
-// needs it.
+// The properties of the machine's cores that matter for a worker with a core of its own, as the
+// kernel reports them.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,8 @@ struct CpuTopology {
   bool has_several_nodes() const;
 };
 
-// Cores in the kernel's notation, such as "0-3,8". Skips parts that cannot be parsed.
+// Parses a list of cores in the kernel's notation, such as "0-3,8". Skips parts that cannot be
+// parsed.
 std::set<unsigned> parse_cpu_list(std::string_view text);
 
 // `devices`: /sys/devices/system, or a test's copy of it.

@@ -1,5 +1,6 @@
-// The engines of all workers of one gateway as one engine: sums up or joins their answers, and
-// passes commands to each. Use it only while no other thread uses an engine (WorkerPool::Pause).
+// Makes the engines of all workers of one gateway look like one engine: adds up or joins their
+// answers, and passes commands to each. Use it only while no other thread uses an engine
+// (WorkerPool::Pause).
 #pragma once
 
 #include <cstddef>
@@ -20,8 +21,8 @@ class Engines {
   gateway::Gateway& operator[](std::size_t worker) const { return *engines_[worker]; }
   std::size_t size() const { return engines_.size(); }
 
-  // The same functions as in gateway::Gateway. The engines' answers agree, since all have one
-  // configuration.
+  // The same functions as in gateway::Gateway. All engines give the same answers, since they have
+  // the same configuration.
   gateway::CapacityResult set_capacity(std::string_view link, gateway::LinkWay way,
                                        BitRate capacity, Instant now);
   bool set_peer_rate(std::string_view peer, BitRate most, Instant now);
@@ -35,15 +36,17 @@ class Engines {
 
   gateway::Admission admission(Instant now) const { return engines_[0]->status(now).admission; }
   std::size_t unfinished_flows() const;
-  Duration longest_round_trip() const;  // longest to any peer
-  // Positions count through the workers in order. An id includes the number of the worker.
+  Duration longest_round_trip() const;  // of all peers and workers
+  // `first` counts the flows of all workers, in the order of the workers. The id of a flow includes
+  // the number of its worker.
   std::vector<gateway::FlowSnapshot> flows(std::size_t first, std::size_t count, Instant now) const;
   std::optional<gateway::FlowSnapshot> flow(std::uint64_t id, Instant now) const;
   std::vector<gateway::RuleSnapshot> rules(std::size_t first, std::size_t count) const;
   std::vector<gateway::ClassSnapshot> classes() const;
   // Connections of all workers, newest first.
   std::vector<gateway::BridgedSnapshot> bridged(Instant now) const;
-  // Answered by the first engine: the client's port decides which worker would have the connection.
+  // The first engine answers, since `asked` does not determine the worker: the connection's worker
+  // also depends on the client's port.
   gateway::Explanation explain(const gateway::PolicyKey& asked, Instant now) const;
 
  private:

@@ -1,6 +1,6 @@
-// Frames that the workers of a gateway pass to each other: one worker has received them, or is to
-// send them, for another. Each pair has a bounded ring, which one thread writes and one thread
-// reads.
+// Passes frames from one worker of a gateway to another: frames that one has received for the
+// other, or that one must send for the other. Each ordered pair of workers has a bounded ring,
+// which one thread writes and one thread reads.
 #pragma once
 
 #include <array>
@@ -23,8 +23,8 @@ class Handover {
  public:
   enum class What : std::uint8_t {
     kFrame,  // received by the port
-    kHeard,  // received by the port for another worker; this one overhears it
-    kSend,   // to be sent by the port: the giving worker has no queue of it
+    kHeard,  // received by the port; another worker owns it, the taking worker only overhears
+    kSend,   // to be sent by the port, of which the giving worker has no queue
   };
   struct Item {
     What what{};
@@ -32,8 +32,8 @@ class Handover {
     dpdk::Packet packet{};
     Instant since{};  // kFrame: earliest possible arrival; kSend: time of give()
   };
-  static constexpr std::size_t kRoom = 1023;  // for each pair
-  // With this many packets in a ring, frames to be overheard are left out: a storm of them must not
+  static constexpr std::size_t kRoom = 1023;  // packets in each ring
+  // A ring with more packets takes no frames to be overheard: a storm of such frames must not
   // displace the other frames.
   static constexpr std::size_t kRoomToHear = 512;
 
@@ -47,24 +47,25 @@ class Handover {
   // --- the thread of worker `from` -------------------------------------------------------------
   // True if there is room for a frame to be overheard.
   bool hears(unsigned from, unsigned to) { return ring(from, to).room() > kRoom - kRoomToHear; }
-  // False if there is no room; then `item` keeps the packet.
+  // Returns false if the ring is full; `item` then keeps the packet.
   bool give(unsigned from, unsigned to, Item& item);
   // Counts a packet for `to` that `from` has lost.
   void note_lost(unsigned from, unsigned to) {
     lost_[from * workers_ + to].fetch_add(1, std::memory_order_relaxed);
   }
-  // Frames that the WAN port has missed in the queue of `from`, monotonic.
+  // Notes how many frames the WAN port has missed so far in the queue of `from`.
   void note_missed(unsigned from, std::uint64_t missed) {
     missed_[from].store(missed, std::memory_order_relaxed);
   }
-  // Frames that `giver` gave for the WAN port at `since` or later have left only by `now`. Only the
-  // thread that sends for others calls this. Until the giver calls take_late(), further calls
-  // extend the same note.
+  // Notes that frames, which `giver` gave for the WAN port at `since` or later, were sent only by
+  // `now`. Only the thread that sends for others calls this. Until the giver calls take_late(),
+  // further calls extend the same note.
   void note_late(unsigned giver, Instant since, Instant now);
-  // Call this after one or more give(): `to` takes the packets now, even if it rests.
+  // Call this after one or more calls of give(). It wakes worker `to` if that rests, so that it
+  // takes the packets now.
   void wake(unsigned to);
 
-  // The note on frames of worker `giver`, if there is one since its last call.
+  // Returns the note of note_late() for `giver`, if there is a new one since the last call.
   struct Late {
     Instant since, now;
   };
@@ -77,10 +78,10 @@ class Handover {
   std::uint64_t missed(unsigned from) const {
     return missed_[from].load(std::memory_order_relaxed);
   }
-  // Becomes readable by wake(). For poll(2).
+  // A descriptor for poll(2). wake() makes it readable.
   int descriptor(unsigned to) const { return bells_[to].descriptor; }
-  // Call this before take(), and before all other work that wake() announces. Later packets then
-  // wake the worker anew. `rested`: the worker has just rested.
+  // Call this before take(), and before all other work that wake() announces. Packets that come
+  // later then wake the worker again. `rested`: the worker has just rested.
   void answer_bell(unsigned to, bool rested);
   // Takes up to kBurst items of `from`; returns their number.
   static constexpr std::size_t kBurst = dpdk::PacketRing::kBurst;
@@ -103,10 +104,10 @@ class Handover {
   };
 
   unsigned workers_;
-  std::vector<std::atomic<std::uint64_t>> lost_;          // indexed as rings_
+  std::vector<std::atomic<std::uint64_t>> lost_;          // by pair, as rings_
   std::vector<std::atomic<std::uint64_t>> missed_;        // by worker
   std::vector<LateNote> late_;                            // by worker
-  std::vector<std::unique_ptr<dpdk::PacketRing>> rings_;  // none from a worker to itself
+  std::vector<std::unique_ptr<dpdk::PacketRing>> rings_;  // by pair; null from a worker to itself
   std::unique_ptr<Bell[]> bells_;
 };
 

@@ -50,9 +50,10 @@ void LinkSharing::hear(unsigned worker, Instant now) {
   Heard& heard = heard_[worker];
   const std::uint64_t ticks = member.ticks.load(std::memory_order_relaxed);
   if (std::exchange(heard.ticks, ticks) != ticks) heard.at = now;
-  // If the read fails, the earlier demands stay.
+  // If the read fails, keep the earlier demands.
   if (member.slot.read(heard.demands)) division_->demands(worker) = heard.demands;
-  // Otherwise a worker that hangs would keep a share for ever.
+  // Treat a silent worker as one that has nothing to send. Otherwise a worker that hangs would keep
+  // its share for ever.
   if (now - heard.at <= kSilence) return;
   division_->demands(worker).rest();
   if (now - heard.at <= kDeafAfter) return;

@@ -1,7 +1,7 @@
-// The workers of a gateway share its links (relay/gateway/shares/division.h). Each thread publishes
-// its demands. The first worker's thread divides the links, and each thread takes its shares. No
-// thread waits for another. While no worker sends, ticks wake no worker. A worker that hangs counts
-// as one with nothing to send.
+// Divides the links of a gateway among its workers (relay/gateway/shares/division.h). Each worker's
+// thread publishes its demands, the first worker's thread divides the links, and each thread reads
+// its shares. No thread waits for another. While no worker sends, none is woken for this. A worker
+// that hangs is treated as if it had nothing to send.
 #pragma once
 
 #include <atomic>
@@ -21,14 +21,14 @@ namespace satrelay::satrelayd {
 
 class LinkSharing {
  public:
-  // A worker with data to send ticks each millisecond, unless other threads have its core. A worker
-  // that is silent for longer than this hangs.
+  // A worker with data to send calls tick() each millisecond, unless other threads have its core. A
+  // worker that has not called tick() for this long is taken to hang.
   static constexpr Duration kSilence = Duration::milliseconds(100);
-  // After this silence, the worker's peers count as not heard. An idle worker still ticks four
-  // times a second.
+  // After this silence, the link rates that the worker has published no longer count as the peers'
+  // announcements. Even an idle worker calls tick() four times a second.
   static constexpr Duration kDeafAfter = Duration::seconds(1);
 
-  // `wake_first`: wakes the first worker from its rest, so that it ticks.
+  // `wake_first`: wakes the first worker from its rest, so that it calls tick().
   LinkSharing(const config::Gateway& config, const Engines& engines,
               std::function<void()> wake_first, Instant now);
 
@@ -51,10 +51,11 @@ class LinkSharing {
     bool is_busy = false;
     Instant next;
   };
-  // The first worker's knowledge of a worker.
+  // The first worker's copy of a worker's demands, and the age of the copy.
   struct Heard {
     Heard(std::size_t links, std::size_t lanes, Instant now) : demands(links, lanes), at(now) {}
-    gateway::Demands demands;  // buffer for read(), incomplete if that fails
+    // Buffer for ShareSlot::read(), which leaves it incomplete if it fails.
+    gateway::Demands demands;
     std::uint64_t ticks = 0;
     Instant at;
   };

@@ -7,7 +7,7 @@
 namespace satrelay::satrelayd {
 namespace {
 
-// The kernel's notation, such as "0-3,8".
+// Writes CPUs in the kernel's notation, such as "0-3,8".
 std::string to_text(const std::set<unsigned>& cpus) {
   std::string text;
   for (auto first = cpus.begin(); first != cpus.end();) {

@@ -1,6 +1,6 @@
-// Checks whether the worker and the ports are well placed: on one socket, with a core of its own,
-// and with the offloads that the worker wants. None of this keeps a gateway from running; the log
-// says it once.
+// Checks whether a worker is on the same CPU socket as the ports, whether it has a core of its own,
+// and whether the ports have the offloads that it wants. A gateway also runs without these, so a
+// fault is only logged, once.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ struct PortPlace {
   std::vector<std::string> missing_offloads;
 };
 
-// One or two sentences for each fault, with the remedy. Empty if there is none.
+// Returns one or two sentences for each fault, with the remedy.
 std::vector<std::string> advise(const config::Worker& worker, const std::vector<PortPlace>& ports,
                                 const CpuTopology& topology);
 

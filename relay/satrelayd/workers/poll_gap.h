@@ -10,13 +10,13 @@ namespace satrelay::satrelayd {
 
 class PollGap {
  public:
-  // The worker has rested for this long as planned; `rest` leaves out oversleeping. Frames that
-  // arrived meanwhile did not wait: a frame ends a long rest.
+  // Call this after a rest. `rest` is the planned part of the rest, without oversleeping. Frames
+  // that arrived in that time do not count as having waited, since a frame ends a long rest.
   void on_rest(Duration rest) {
     if (left_nothing_) empty_at_ = empty_at_ + rest;
   }
-  // The worker asked for `room` frames at `asked`, and had `count` of them by `now`. Returns how
-  // long the oldest of them may have waited at most.
+  // Call this when the worker, which asked for `room` frames at `asked`, has got `count` frames by
+  // `now`. Returns how long the oldest of these frames may have waited at most.
   Duration on_received(std::size_t count, std::size_t room, Instant asked, Instant now) {
     const Duration waited = std::max(Duration::zero(), now - empty_at_);
     left_nothing_ = count < room;

@@ -1,5 +1,5 @@
-// Lets the threads of a worker pool stand still between two rounds while their leader uses their
-// data. Costs each thread one read of a word a round.
+// Stops the threads of a worker pool between two rounds, while their leader uses their data. It
+// costs each thread one read of an atomic word in each round.
 #pragma once
 
 #include <atomic>
@@ -14,10 +14,11 @@ namespace satrelay::satrelayd {
 
 class Safepoint {
  public:
-  // How long the leader waits. A round takes less than a millisecond, but other threads may have
-  // the core.
+  // How long the leader waits until all followers stand still. A round takes less than a
+  // millisecond, but other threads may have the core.
   static constexpr Duration kPatience = Duration::seconds(2);
-  // How long it waits if a follower did not stop the last time: the leader has traffic of its own.
+  // How long the leader waits if a follower did not stop the last time. It is short, since the
+  // leader has traffic of its own to forward.
   static constexpr Duration kLittlePatience = Duration::milliseconds(5);
 
   // `wake`: makes a follower begin a round, even if it sleeps.
@@ -25,13 +26,14 @@ class Safepoint {
             Duration patience = kPatience);
 
   // --- a follower's thread, between two rounds --------------------------------------------------
-  // Stands still while the leader has stopped all. True if the follower stood still.
+  // Blocks while the leader has stopped the followers. Returns true if it has blocked.
   bool heed(unsigned follower);
-  // The follower's last round is over: the leader no longer waits for it.
+  // Call this after the follower's last round. The leader no longer waits for this follower.
   void leave(unsigned follower);
 
   // --- the leader's thread ----------------------------------------------------------------------
-  // Stops the followers. True if all stand still. In either case let_go() must follow.
+  // Stops the followers. Returns true if all stand still, false if one does not stop in time. In
+  // either case let_go() must follow.
   bool stop();
   void let_go();
   // True if a follower did not stop the last time.
@@ -45,8 +47,8 @@ class Safepoint {
   const Duration patience_;
   // Odd while all followers must stand still.
   std::atomic<std::uint64_t> request_ = 0;
-  // The last request that each follower has heeded. kAll for a follower that has left: it heeds
-  // every request.
+  // By follower: the last request that it has obeyed. kAll: the follower has left, and counts as
+  // standing still.
   static constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
   std::unique_ptr<std::atomic<std::uint64_t>[]> heeded_;
   bool is_one_missing_ = false;

@@ -1,6 +1,7 @@
-// The board by which the threads of the workers publish their demands on the links, and get their
-// shares. It has a slot for each worker, which one thread writes and another reads. No thread
-// waits: a reader that meets a writer gets nothing, and goes on with its earlier values.
+// The slots by which the threads of the workers publish their demands on the links, and get their
+// shares. Each worker has a slot. In it one thread writes the demands and another reads them; for
+// the shares it is the other way round. No thread waits: if a read meets a write, the read fails,
+// and the reader goes on with its earlier values.
 #pragma once
 
 #include <array>
@@ -17,7 +18,8 @@
 namespace satrelay::satrelayd {
 
 // A sequence lock (Boehm, MSPC '12) around a fixed number of values of one type. Its words are
-// atomic, so a read during a write is not a data race. The reader throws such a read away.
+// atomic, so a read during a write is not a data race. The reader discards the result of such a
+// read.
 template <typename T>
 class SharedValues {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -25,7 +27,7 @@ class SharedValues {
  public:
   explicit SharedValues(std::size_t count) : count_(count), words_(count * kWords) {}
 
-  // For one thread only.
+  // Only one thread may call this.
   void write(std::span<const T> values) {
     const std::uint64_t version = version_.load(std::memory_order_relaxed);
     version_.store(version + 1, std::memory_order_relaxed);
@@ -39,7 +41,7 @@ class SharedValues {
     }
     version_.store(version + 2, std::memory_order_release);
   }
-  // False if a write was under way; then `values` are invalid.
+  // Returns false if a write was under way; then `values` are invalid.
   bool read(std::span<T> values) const {
     const std::uint64_t version = version_.load(std::memory_order_acquire);
     if (version % 2 != 0) return false;

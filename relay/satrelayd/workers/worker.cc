@@ -9,7 +9,7 @@
 namespace satrelay::satrelayd {
 namespace {
 
-// Bursts that one side may send before the worker turns to the other side.
+// How many bursts one side may send before the worker turns to the other side.
 constexpr int kBurstsPerTurn = 4;
 // Intervals for asking the port about missed frames, which takes a system call or two.
 constexpr Duration kMissedInterval = Duration::milliseconds(10);
@@ -50,7 +50,7 @@ void Worker::see_plain(gateway::LinkWay way, ConstBytes frame) {
 
 void Worker::put_out(Side& side, dpdk::Packet packet) {
   if (tap_.sees(place_of(side))) {
-    dpdk::finish_left_checksum(packet);  // a capture shall show the right checksum
+    dpdk::finish_left_checksum(packet);  // a capture must show the right checksum
     tap_.see(place_of(side), ops::CaptureWay::kOut, packet.bytes(), now_);
   }
   side.out.push(std::move(packet));
@@ -67,8 +67,8 @@ void Worker::bridge(Side& to, dpdk::Packet packet) {
   if (make_room(to)) put_out(to, std::move(packet));
 }
 
-// A port that overflows has not been empty for a while. So ask it about missed frames more often if
-// frames have waited.
+// Before a port overflows, frames wait in it for a while. So ask the port about missed frames more
+// often if frames have waited.
 void Worker::note_reception(std::size_t count, std::size_t room, Instant asked) {
   waited_ = poll_gap_.on_received(count, room, asked, now_);
   if (count == 0) return;
@@ -135,7 +135,8 @@ void Worker::handle(Side& from, Packets& packets, std::size_t count,
   }
 }
 
-// Fills the side's burst with frames of the engine. True if it may have more.
+// Fills the side's burst with frames of the engine. Returns true if the engine may have more
+// frames.
 bool Worker::fill(Side& side) {
   std::array<MutableBytes, dpdk::Burst::kCapacity> rooms;
   std::array<gateway::Polled, dpdk::Burst::kCapacity> polled;
@@ -181,7 +182,8 @@ bool Worker::send(Side& side) {
   return worked;
 }
 
-// Notes frames that have just left by the WAN late, including those of other workers.
+// If frames were just sent late by the WAN port, tells the engine, or the workers that gave the
+// frames.
 void Worker::note_sending() {
   const Instant left = dpdk::now();
   if (left - now_ >= kLateSending) gateway_.note_late_sending(now_, left);

@@ -1,6 +1,7 @@
-// Drives one engine between two ports: receive, decide, send, pause. Each of several workers of a
-// gateway has an engine, and a queue of each port. A worker passes frames of other workers to them
-// by the hand-over (relay/gateway/steering/steering.h names the worker of a frame).
+// Drives one engine between two ports: receive, decide, send, pause. If a gateway has several
+// workers, each has an engine and a queue of each port. A worker passes a frame that belongs to
+// another worker to that worker through the Handover. relay/gateway/steering/steering.h determines
+// the worker of a frame.
 #pragma once
 
 #include <array>
@@ -34,32 +35,33 @@ class Worker final : public gateway::FlowRecorder, private gateway::PlainObserve
   struct Team {
     unsigned index = 0;
     Handover& handover;
-    gateway::Steering steering;  // for the frames that this worker receives
+    gateway::Steering steering;  // finds the worker of each received frame
   };
-  // All must outlive the worker.
+  // The references must outlive the worker.
   Worker(gateway::Gateway& gateway, dpdk::Port& lan, dpdk::Port& wan, dpdk::PacketPool& pool,
          CaptureTap& tap, std::optional<Team> team = std::nullopt);
 
-  // Puts a record of each flow that ends into `ring`; counts records that find no room. `ring` must
+  // Puts a record of each flow that ends into `ring`; counts records that do not fit. `ring` must
   // outlive the worker.
   void record_flows(records::RecordRing& ring);
   void handle_end(const gateway::FlowRecord& record) override;
 
-  // Handles everything that has arrived or is due, within a bound. `rest`: how long the worker has
-  // rested as planned since the last round.
+  // Handles frames that have arrived and work that is due, up to a limit. `rest`: how long the
+  // worker has rested since the last round, without oversleeping.
   dpdk::PollLoop::Round round(Instant now, Duration rest = {});
-  // Call this before a round, and before looking for any work that other threads announce: a later
+  // Call this before a round, and before checking for any work that other threads announce: a later
   // wake() then ends the next rest at once.
   void answer_bell(Duration rest);
-  // Notes the length of the previous round, with all work of its thread.
+  // Notes the length of the previous round, including all other work of the thread.
   void note_round(Duration length) {
     rounds_.add(static_cast<std::uint64_t>(length.to_nanoseconds()));
   }
 
-  // Frames that could not leave by a port, monotonic.
+  // Frames that could not be sent by a port, since the start.
   struct Drops {
-    std::uint64_t no_buffer = 0;        // times that no packet buffer was free for a frame to send
-    std::uint64_t bridge_overflow = 0;  // bridged frames that found the port full
+    std::uint64_t no_buffer = 0;  // how often there was no free packet buffer for a frame to send
+    // Bridged frames that were dropped, since the port took no more.
+    std::uint64_t bridge_overflow = 0;
   };
   const Drops& drops(gateway::PortId port) const {
     return port == gateway::PortId::kLan ? lan_.drops : wan_.drops;
@@ -68,13 +70,14 @@ class Worker final : public gateway::FlowRecorder, private gateway::PlainObserve
   const Histogram& rounds() const { return rounds_; }  // ns
 
  private:
-  // A frame that takes this long to leave is late: writing frames and handing them over takes less.
+  // A frame is late if it was sent this long after the worker began to write it or handed it over.
+  // Both normally take less.
   static constexpr Duration kLateSending = Duration::milliseconds(1);
   using Packets = std::array<dpdk::Packet, dpdk::Burst::kCapacity>;
   struct Side {
     gateway::PortId id;
     dpdk::Port* port;
-    std::optional<unsigned> queue;  // nullopt: the first worker receives and sends
+    std::optional<unsigned> queue;  // nullopt: the first worker does both for this one
     dpdk::Burst out{};              // frames that the port has not taken yet
     Drops drops{};
   };
@@ -87,10 +90,11 @@ class Worker final : public gateway::FlowRecorder, private gateway::PlainObserve
   unsigned index() const { return team_ ? team_->index : 0; }
   Side& side(gateway::PortId id) { return id == gateway::PortId::kLan ? lan_ : wan_; }
   bool receive(Side& from);
-  // `looks`: each packet's headers if they are parsed already, or empty.
+  // `looks`: the parsed headers of each packet, or empty if the packets are not parsed yet.
   void handle(Side& from, Packets& packets, std::size_t count,
               std::span<gateway::Frame> looks = {});
-  // In worker_team.cc. `looks_` gets the parsed headers of the packets that the worker keeps.
+  // These functions are in worker_team.cc. keep_own() puts into looks_ the parsed headers of the
+  // packets that the worker keeps.
   std::size_t keep_own(Side& from, Packets& packets, std::size_t count);
   void take_released(Side& from, Packets& own, std::size_t& count);
   void let_all_hear(Side& from, const dpdk::Packet& packet, unsigned except);
@@ -116,27 +120,30 @@ class Worker final : public gateway::FlowRecorder, private gateway::PlainObserve
   std::optional<Team> team_;
   ops::WorkerCounters counters_;
   Histogram rounds_{ops::kWorkerRound.bounds};
-  std::uint32_t to_wake_ = 0;  // a bit for each worker
+  std::uint32_t to_wake_ = 0;  // workers to wake after the round, a bit for each
   bool shows_plain_ = false;
   dpdk::PacketPool& pool_;
   CaptureTap& tap_;
   records::RecordRing* records_ = nullptr;
-  Instant now_;                                          // time in the present round
-  PollGap poll_gap_;                                     // for the WAN port
-  Duration waited_;                                      // wait there of the last burst
-  std::uint64_t missed_ = 0;                             // frames missed in its own queue
-  Instant missed_at_;                                    // when the port was last asked
-  std::vector<std::optional<std::uint64_t>> missed_by_;  // by other worker: its last count
-  // By giving worker: when it gave the first frame for the WAN that may not have left yet.
+  Instant now_;               // time in the present round
+  PollGap poll_gap_;          // for the WAN port
+  Duration waited_;           // how long the last burst may have waited there
+  std::uint64_t missed_ = 0;  // frames missed in the worker's own queue
+  Instant missed_at_;         // when the port was last asked
+  // By other worker: its count at the last look.
+  std::vector<std::optional<std::uint64_t>> missed_by_;
+  // By other worker: when it gave this worker the first of the frames for the WAN that may not have
+  // been sent yet.
   std::vector<Instant> given_since_;
-  std::uint64_t missed_by_others_ = 0;  // frames for this worker
+  std::uint64_t missed_by_others_ = 0;  // frames for this worker that others missed or lost
   Side lan_;
   Side wan_;
   dpdk::Burst in_;
   std::array<gateway::Frame, dpdk::Burst::kCapacity> looks_;  // used if there is a team
   // Packets that were allocated, but that the engine has not used.
   std::array<dpdk::Packet, dpdk::Burst::kCapacity> spares_;
-  std::vector<dpdk::Packet> held_{gateway::Gateway::kMostHeldFrames};  // by the engine's slots
+  // Bridged frames, by the engine's slots.
+  std::vector<dpdk::Packet> held_{gateway::Gateway::kMostHeldFrames};
 };
 
 }  // namespace satrelay::satrelayd

@@ -1,5 +1,5 @@
-// The threads of all workers of a gateway but the first. That one runs on the main thread and
-// leads.
+// The threads of all workers of a gateway except the first. The first worker runs on the main
+// thread and is the leader.
 #pragma once
 
 #include <pthread.h>
@@ -30,24 +30,23 @@ class WorkerPool {
   };
 
   // Starts the threads. `members`: the workers from the second on, in order; all must outlive the
-  // pool. `handover` is null if there are none. Throws std::runtime_error.
+  // pool. `handover` is null if there are no members. Throws std::runtime_error.
   WorkerPool(const config::Worker& config, std::array<dpdk::Port*, 2> ports, Handover* handover,
              LinkSharing& sharing, const std::vector<Member>& members);
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
-  // Ends the threads; requests a stop if that has not happened.
+  // Requests a stop, and waits until the threads have ended.
   ~WorkerPool();
 
-  // While it lives, all threads of the pool stand still between two rounds, and the leader may use
-  // their data. Only the leader makes one, one at a time.
+  // While a Pause exists, all threads of the pool stand still between two rounds, and the leader
+  // may use their data. Only the leader may make a Pause, and only one at a time.
   class Pause {
    public:
     explicit Pause(WorkerPool& worker_pool);
     Pause(const Pause&) = delete;
     Pause& operator=(const Pause&) = delete;
     ~Pause();
-    // False if a worker hangs, which the log then says. In that case no data of the workers may be
-    // used.
+    // False if a worker hangs. This is logged, and no data of the workers may be used then.
     [[nodiscard]] bool is_complete() const { return is_complete_; }
 
    private:

@@ -1,4 +1,5 @@
-// The report that a worker makes of itself ten times a second; Reports joins those of all workers.
+// The report that a worker makes of itself ten times a second; Reports joins the reports of all
+// workers.
 #pragma once
 
 #include <array>
@@ -16,26 +17,28 @@
 namespace satrelay::satrelayd {
 
 struct WorkerReport {
-  Instant at;  // when it was complete
+  Instant at;  // when the report was complete
   gateway::Status status;
-  std::vector<gateway::PeerSnapshot> peers;  // lanes of a peer joined
+  std::vector<gateway::PeerSnapshot> peers;  // with the lanes of each peer joined
   std::vector<gateway::LinkSnapshot> links;
   gateway::Counters counters;
-  // Counters of the worker's queues. Those of the first worker include the devices.
+  // By port: counters of the worker's queue. In the report of the first worker they include the
+  // counters of the device.
   std::array<dpdk::PortStats, 2> ports;
   ops::WorkerCounters team;
   Histogram rounds{ops::kWorkerRound.bounds};
   std::vector<gateway::HistogramSnapshot> histograms;  // of the worker's engine
 };
 
-// Makes these reports in steps, since no frame shall wait for a whole report. Each round describes
-// a few lanes. The last lanes, and all data that is not about a peer, are of one instant.
+// Makes the reports of a worker in steps, so that no frame waits for a whole report. Each round
+// describes a few lanes. The last lanes, and all data that is not about a peer, are read at one
+// instant.
 class WorkerReporter {
  public:
   static constexpr Duration kInterval = Duration::milliseconds(100);
   static constexpr std::size_t kLanesPerStep = 16;
 
-  // All must outlive this object. `index`: of the worker.
+  // The references must outlive this object. `index`: the number of the worker.
   WorkerReporter(const gateway::Gateway& engine, const Worker& worker,
                  std::array<const dpdk::Port*, 2> ports, unsigned index)
       : engine_(engine), worker_(worker), ports_(ports), index_(index) {}
@@ -47,7 +50,7 @@ class WorkerReporter {
   Instant next_timeout() const { return next_; }
 
   // --- any other thread, one at a time ----------------------------------------------------------
-  // As ops::LatestValue::take().
+  // See ops::LatestValue::take().
   const WorkerReport* take() { return reports_.take(); }
 
  private:

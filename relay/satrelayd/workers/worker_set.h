@@ -19,14 +19,14 @@ namespace satrelay::satrelayd {
 
 class WorkerSet {
  public:
-  // All must outlive it. `records`: nullptr if none are wanted.
+  // The arguments must outlive this object. `records`: nullptr if no records are wanted.
   WorkerSet(const config::Gateway& config, EngineSet& engines, Devices& devices, CaptureTap& tap,
             FlowRecords* records);
 
   Worker& first() { return *workers_.front(); }
   WorkerReporter& first_reporter() { return *reporters_.front(); }
   std::vector<WorkerReporter*> reporters() const;
-  // Those with threads of their own: all but the first.
+  // The workers with threads of their own: all except the first.
   const std::vector<WorkerPool::Member>& members() const { return members_; }
   // nullptr if there is one worker.
   Handover* handover() { return handover_ ? &*handover_ : nullptr; }

@@ -33,8 +33,8 @@ void Worker::wake_others() {
   }
 }
 
-// Moves the packets that this worker owns to the front, and gives the others away. Returns the
-// number of its own.
+// Moves the packets that this worker owns to the front, and gives the others to their workers.
+// Returns the number of packets that it owns.
 std::size_t Worker::keep_own(Side& from, Packets& packets, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) packets[i].prefetch_headers();
   std::size_t own = 0;
@@ -61,8 +61,8 @@ std::size_t Worker::keep_own(Side& from, Packets& packets, std::size_t count) {
   return own;
 }
 
-// Handles fragments when their worker has become known. They go behind the `count` earlier packets
-// in `own`, and before the frame that made their worker known.
+// Handles fragments that were held until their worker became known. They are handled after the
+// `count` earlier packets in `own`, and before the frame that made their worker known.
 void Worker::take_released(Side& from, Packets& own, std::size_t& count) {
   while (const auto released = team_->steering.take_released()) {
     dpdk::Packet packet = pool_.allocate();
@@ -91,7 +91,7 @@ void Worker::let_all_hear(Side& from, const dpdk::Packet& packet, unsigned excep
       gateway_.overhear(from.id, packet.bytes(), now_);
       continue;
     }
-    // A worker that misses this frame will overhear the next one.
+    // If the ring is too full, the worker misses this frame, and will overhear a later one.
     if (!team_->handover.hears(team_->index, other)) {
       ++counters_.given_dropped;
       continue;
@@ -105,11 +105,12 @@ void Worker::let_all_hear(Side& from, const dpdk::Packet& packet, unsigned excep
   }
 }
 
-// Reports to the engine the wait and the losses of frames that another worker received for this
-// one: in that worker's queue, and in the hand-over.
+// Tells the engine how long frames have waited, and how many were lost, that another worker
+// received for this one. Losses happen in that worker's queue, and in the hand-over.
 void Worker::note_reception_of(unsigned other, Instant since) {
-  // A worker with a queue counts missed frames itself, and some devices count those of all queues
-  // together. So add the other worker's count only if this worker has no queue.
+  // A worker with a queue counts missed frames itself, and some devices count the missed frames of
+  // all queues together, so that adding the other worker's count would count them twice. So add the
+  // other worker's count only if this worker has no queue.
   const std::uint64_t missed =
       team_->handover.lost(other, team_->index) + (wan_.queue ? 0 : team_->handover.missed(other));
   if (missed_by_[other]) missed_by_others_ += missed - *missed_by_[other];
@@ -117,7 +118,8 @@ void Worker::note_reception_of(unsigned other, Instant since) {
   gateway_.set_wan_reception(reception(std::max(Duration::zero(), now_ - since)));
 }
 
-// A worker without a queue gives its frames to the first worker. Ask whether they left late.
+// A worker without a queue gives its frames to the first worker. This asks whether the first worker
+// sent them late.
 void Worker::hear_of_late_sending() {
   if (const auto late = team_->handover.take_late(team_->index)) {
     gateway_.note_late_sending(late->since, late->now);
@@ -137,7 +139,7 @@ bool Worker::take_over_from(unsigned other) {
   const std::size_t count = team_->handover.take(team_->index, other, items);
   Packets frames;
   std::size_t waiting = 0;
-  gateway::PortId port{};  // by which these frames came
+  gateway::PortId port{};  // the port that received these frames
   const auto handle_waiting = [&] { handle(side(port), frames, std::exchange(waiting, 0)); };
   for (std::size_t i = 0; i < count; ++i) {
     Handover::Item& item = items[i];
