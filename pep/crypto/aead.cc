@@ -10,8 +10,8 @@
 namespace satrelay::crypto {
 namespace {
 
-// Ciphers work in place or between separate memory. If the two overlap in part, a cipher would read
-// what it wrote.
+// Ciphers work in place or between separate memory. If the memory overlaps in part, a cipher would
+// read bytes that it has overwritten.
 bool begin_together_or_apart(ConstBytes a, ConstBytes b) {
   const std::less_equal<const std::byte*> ends_before;
   return a.data() == b.data() || ends_before(a.data() + a.size(), b.data()) ||

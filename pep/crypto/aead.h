@@ -1,6 +1,6 @@
 // AES-128-GCM (NIST SP 800-38D; AEAD_AES_128_GCM of RFC 5116) with 96-bit nonces and 16-byte tags,
-// for packets. One object serves one key, which is expanded once. No packet takes memory from the
-// heap. Two back ends with the same results stand behind one contract.
+// for packets. One object serves one key, which is expanded once. No packet needs memory from the
+// heap. Two back ends with the same results implement this interface.
 #pragma once
 
 #include <cstddef>
@@ -21,31 +21,32 @@ enum class AeadBackend : std::uint8_t {
   kOpenSsl,  // libcrypto; on any CPU
 };
 
-// Whether this CPU has what the back end needs.
+// Whether this CPU has the instructions that the back end needs.
 bool is_available(AeadBackend backend);
-// kIpsecMb if it is available.
+// Returns kIpsecMb if it is available, else kOpenSsl.
 AeadBackend preferred_backend();
 
-// One key, for one thread at a time. The key and all that was expanded from it are wiped at the
-// end.
+// One key, for one thread at a time. The destructor wipes the key and all that was expanded from
+// it.
 //
 // SP 800-38D section 8.3 allows 2^32 packets under one key with random nonces. Here nonces are
-// counted, and the forger's advantage limits a key: STP changes keys before 2^23 packets.
+// counted, and the forger's advantage limits the use of a key: STP changes keys before 2^23
+// packets.
 class Aead {
  public:
   virtual ~Aead() = default;
   Aead(const Aead&) = delete;
   Aead& operator=(const Aead&) = delete;
 
-  // Writes the encrypted `plain` and the tag, which covers `associated` too, to `sealed`. `sealed`
-  // is exactly kTagSize bytes longer than `plain`. It begins where `plain` begins, or lies apart
-  // from it. The caller must not use a nonce twice.
+  // Encrypts `plain`, and writes the result and the tag to `sealed`. The tag also covers
+  // `associated`. `sealed` is exactly kTagSize bytes longer than `plain`. Both begin at the same
+  // address, or do not overlap. The caller must not use a nonce twice.
   void seal(const Nonce& nonce, ConstBytes associated, ConstBytes plain, MutableBytes sealed);
 
-  // The reverse: `plain` is exactly kTagSize bytes shorter than `sealed`. It begins where `sealed`
-  // begins, or lies apart from it. False if the tag does not match, or `sealed` has no room for
-  // one: then `plain` is zeros, in place too. A caller that wants to try another key must open into
-  // other memory.
+  // Decrypts `sealed`. `plain` is exactly kTagSize bytes shorter than `sealed`. Both begin at the
+  // same address, or do not overlap. Returns false if the tag does not match, or if `sealed` is
+  // shorter than a tag. Then `plain` is zeros, even if it shares memory with `sealed`. So a caller
+  // that wants to try another key must decrypt into other memory.
   [[nodiscard]] bool open(const Nonce& nonce, ConstBytes associated, ConstBytes sealed,
                           MutableBytes plain);
 
@@ -53,10 +54,10 @@ class Aead {
   Aead() = default;
 
  private:
-  // `cipher` has the size of `plain`, `tag` kTagSize bytes.
+  // `cipher` has the size of `plain`, and `tag` has kTagSize bytes.
   virtual void encrypt(const Nonce& nonce, ConstBytes associated, ConstBytes plain,
                        std::byte* cipher, std::byte* tag) = 0;
-  // False: the contents of `plain` must not be used.
+  // Returns false if the contents of `plain` must not be used.
   virtual bool decrypt(const Nonce& nonce, ConstBytes associated, ConstBytes cipher,
                        const std::byte* tag, std::byte* plain) = 0;
 };

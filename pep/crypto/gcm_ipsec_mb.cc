@@ -1,6 +1,7 @@
 #include "pep/crypto/gcm_ipsec_mb.h"
 
-// Without this, the header defines macros like GCM for programs written for its first versions.
+// Without this macro, the header defines names such as GCM, for programs written for its first
+// versions.
 #define NO_COMPAT_IMB_API_053
 #include <intel-ipsec-mb.h>
 
@@ -19,7 +20,7 @@ struct Functions {
   aes_gcm_enc_dec_t decrypt;
 };
 
-// A manager has 200 kB of job queues. Only these pointers are used, so it is freed.
+// A manager has 200 kB of job queues. Only these pointers are used, so the manager is freed.
 std::optional<Functions> find_functions() {
   IMB_MGR* manager = alloc_mb_mgr(0);
   if (manager == nullptr) return std::nullopt;

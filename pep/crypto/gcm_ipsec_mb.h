@@ -1,5 +1,5 @@
-// AES-128-GCM by intel-ipsec-mb's direct calls, without its job queue: one packet, one call. No
-// other file uses the library.
+// AES-128-GCM by direct calls of intel-ipsec-mb, without its job queue: one call for each packet.
+// No other file uses the library.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ class GcmIpsecMb final : public Aead {
   // Whether the CPU has AES-NI and PCLMULQDQ, and the library's self-test has passed.
   static bool is_available();
 
-  // Only if it is available.
+  // The back end must be available.
   explicit GcmIpsecMb(std::span<const std::byte, kAeadKeySize> key);
   ~GcmIpsecMb() override;
 
@@ -25,9 +25,9 @@ class GcmIpsecMb final : public Aead {
   bool decrypt(const Nonce& nonce, ConstBytes associated, ConstBytes cipher, const std::byte* tag,
                std::byte* plain) override;
 
-  // Room for the library's types. Its header is not included here.
+  // Memory for the library's types, so that its header need not be included here.
   alignas(64) std::array<std::byte, 1024> key_;  // round keys, and powers of the hash key
-  alignas(16) std::array<std::byte, 128> work_;  // of one call
+  alignas(16) std::array<std::byte, 128> work_;  // state of one call
 };
 
 }  // namespace satrelay::crypto

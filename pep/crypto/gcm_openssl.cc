@@ -30,7 +30,7 @@ void GcmOpenSsl::encrypt(const Nonce& nonce, ConstBytes associated, ConstBytes p
   EVP_CIPHER_CTX* const context = encryption_.get();
   int written = 0;
   must(EVP_EncryptInit_ex2(context, nullptr, nullptr, raw(nonce.data()), nullptr));
-  // An update of no bytes at no address would end the message, so leave it out.
+  // An update without bytes and without an address would end the message, so it is left out.
   if (!associated.empty()) {
     must(EVP_EncryptUpdate(context, nullptr, &written, raw(associated.data()),
                            length_of(associated)));
@@ -54,8 +54,7 @@ bool GcmOpenSsl::decrypt(const Nonce& nonce, ConstBytes associated, ConstBytes c
   if (!cipher.empty()) {
     must(EVP_DecryptUpdate(context, raw(plain), &written, raw(cipher.data()), length_of(cipher)));
   }
-  // The tag is only read. But the same function also writes tags, so it takes a pointer to
-  // non-const.
+  // The tag is only read here. The function can also write tags, so its parameter is not const.
   must(EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, kTagSize, const_cast<std::byte*>(tag)));
   return EVP_DecryptFinal_ex(context, raw(plain), &written) == 1;
 }

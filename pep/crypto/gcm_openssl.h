@@ -1,4 +1,4 @@
-// AES-GCM by libcrypto: for packets if the CPU has no AES-NI, and for the handshake.
+// AES-GCM by libcrypto, for packets if the CPU has no AES-NI, and for the handshake.
 #pragma once
 
 #include "pep/crypto/aead.h"
@@ -8,7 +8,8 @@ namespace satrelay::crypto {
 
 class GcmOpenSsl final : public Aead {
  public:
-  // 16 bytes: AES-128-GCM; 32: AES-256-GCM. Throws std::runtime_error as algorithms() does.
+  // A key of 16 bytes selects AES-128-GCM, and a key of 32 bytes AES-256-GCM. Throws
+  // std::runtime_error as algorithms() does.
   explicit GcmOpenSsl(ConstBytes key);
 
  private:
@@ -17,7 +18,7 @@ class GcmOpenSsl final : public Aead {
   bool decrypt(const Nonce& nonce, ConstBytes associated, ConstBytes cipher, const std::byte* tag,
                std::byte* plain) override;
 
-  // Each has expanded the key. libcrypto wipes the memory that it frees.
+  // Each context has expanded the key. libcrypto wipes the memory that it frees.
   CipherContext encryption_;
   CipherContext decryption_;
 };

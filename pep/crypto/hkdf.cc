@@ -10,7 +10,7 @@
 namespace satrelay::crypto {
 namespace {
 
-// May be used again after finish(). libcrypto wipes the memory that it frees.
+// An object can be used again after finish(). libcrypto wipes the memory that it frees.
 class Sha256 {
  public:
   Sha256() : context_(EVP_MD_CTX_new()) { begin(); }
@@ -20,7 +20,7 @@ class Sha256 {
   void update(std::initializer_list<ConstBytes> parts) {
     for (const ConstBytes part : parts) update(part);
   }
-  // kHashSize bytes.
+  // Writes kHashSize bytes.
   void finish(std::byte* out) {
     must(EVP_DigestFinal_ex(context_.get(), raw(out), nullptr));
     begin();
@@ -41,8 +41,8 @@ Hash sha256(std::initializer_list<ConstBytes> parts) {
   return hash;
 }
 
-// Made from the hash. libcrypto's own HMAC takes twice as long for the handshake's short inputs, as
-// it looks the hash up by name each time.
+// Computes HMAC from the hash. libcrypto's own HMAC takes twice as long for the handshake's short
+// inputs, because it looks up the hash by name each time.
 Key256 hmac_sha256(ConstBytes key, std::initializer_list<ConstBytes> parts) {
   constexpr std::size_t kBlock = 64;
   Sha256 digest;

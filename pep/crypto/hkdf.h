@@ -1,4 +1,5 @@
-// SHA-256 (FIPS 180-4), HMAC (RFC 2104) and HKDF (RFC 5869) with it. All secrets are wiped.
+// SHA-256 (FIPS 180-4), and HMAC (RFC 2104) and HKDF (RFC 5869) with SHA-256. All secrets are wiped
+// after use.
 #pragma once
 
 #include <array>
@@ -14,7 +15,7 @@ inline constexpr std::size_t kHashSize = 32;
 using Hash = std::array<std::byte, kHashSize>;
 using Key256 = Secret<kHashSize>;
 
-// The parts count as one message, in this order.
+// The parts are hashed as one message, in this order.
 Hash sha256(std::initializer_list<ConstBytes> parts);
 Key256 hmac_sha256(ConstBytes key, std::initializer_list<ConstBytes> parts);
 

@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kProtocolName = "Noise_NNpsk0_25519_AESGCM_SHA256";
 
 // The token "e" (section 5.3). In psk patterns the public key is mixed into the key as well
-// (section 9.2), so that messages under one shared secret have keys of their own.
+// (section 9.2), so that each message under a shared secret has a key of its own.
 void mix_ephemeral(SymmetricState& state, ConstBytes public_key) {
   state.mix_hash(public_key);
   state.mix_key(public_key);

@@ -4,20 +4,21 @@
 //   -> psk, e      message 1: 32 bytes of ephemeral public key, payload, 16 bytes of tag
 //   <- e, ee       message 2: the same
 //
-// Only an end that knows the shared secret can write either message, and read its payload. The keys
-// also depend on both ephemeral secrets. So an attacker that learns the shared secret later cannot
-// read old traffic, except the payload of message 1.
+// Only an end that knows the shared secret can write a message or read its payload. The keys also
+// depend on both ephemeral secrets. So an attacker that learns the shared secret later cannot read
+// old traffic, except the payload of message 1.
 //
 // Duties of the caller:
-// - Message 1 can be replayed: nothing in it comes from the responder. A payload that must not be
-//   acted on twice says when it was written (a boot epoch, a counter). The keys are fresh anyway.
-// - The prologue holds what both ends must see alike: versions, capabilities, lanes, and the
-//   addresses in the order initiator, responder. If one of them was changed on the way, the tags do
-//   not match. Without the order, an end could be made to talk to itself.
-// - An end that accepts two shared secrets reads message 1 with a handshake for each.
+// - Message 1 can be replayed, because nothing in it comes from the responder. A payload that must
+//   not be acted on twice says when it was written (a boot epoch, a counter). After a replay, the
+//   keys are fresh nevertheless.
+// - The prologue contains what both ends must see alike: versions, capabilities, lanes, and the
+//   addresses in the order initiator, responder. If any of these was changed on the way, the tags
+//   do not match. Without the order, an end could be made to talk to itself.
+// - An end that accepts two shared secrets reads message 1 with a handshake object for each.
 // - A message 1 that was written without the secret costs its reader hashes and one tag, but no
-//   Diffie-Hellman. Message 2 costs one Diffie-Hellman: an end should not have to read many of them
-//   for one message 1.
+//   Diffie-Hellman. Message 2 costs one Diffie-Hellman, so an end should not read many of them for
+//   one message 1.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +39,7 @@ using Psk = Secret<kPskSize>;
 enum class NoiseResult : std::uint8_t {
   kOk,
   kOutOfTurn,  // not this end's turn to write, or to read, or no message is left
-  kBadSize,    // a message shorter than its overhead, or above 65,535 bytes
+  kBadSize,    // the message is shorter than its overhead, or longer than 65,535 bytes
   kForged,     // the tag is wrong: another shared secret, another prologue, or a changed message
   kWeakKey,    // the other end's ephemeral key gives an all-zero secret (RFC 7748 section 6.1)
 };
@@ -47,7 +48,7 @@ enum class NoiseResult : std::uint8_t {
 struct NoiseKeys {
   Key256 from_initiator;
   Key256 from_responder;
-  Hash handshake_hash;  // names this session; not secret (section 11.2, channel binding)
+  Hash handshake_hash;  // identifies this session; not secret (section 11.2, channel binding)
 };
 
 class NoiseHandshake {
@@ -56,24 +57,24 @@ class NoiseHandshake {
   static constexpr std::size_t kOverhead = kX25519Size + kTagSize;  // of each message
   static constexpr std::size_t kMaxMessage = 65'535;
 
-  // `ephemeral`: random bytes that were never used before and are not used elsewhere.
+  // `ephemeral` must be random bytes that are used for nothing else, before or after.
   NoiseHandshake(Role role, const Psk& psk, ConstBytes prologue, const PrivateKey& ephemeral);
 
   // The initiator writes first, the responder reads first. `message` is kOverhead bytes longer than
-  // `payload`, and apart from it. Unless the result is kOk, `message` must not be sent.
+  // `payload` and does not overlap it. Unless the result is kOk, `message` must not be sent.
   [[nodiscard]] NoiseResult write_message(ConstBytes payload, MutableBytes message);
-  // `payload` is kOverhead bytes shorter than `message` (empty for a message shorter than that),
-  // and apart from it. Unless the result is kOk, `payload` is zeros and the handshake has not
-  // changed: after a forged message, the genuine one can still be read.
+  // `payload` is kOverhead bytes shorter than `message` (empty if the message is shorter than
+  // kOverhead) and does not overlap it. Unless the result is kOk, `payload` is zeros and the
+  // handshake has not changed: after a forged message, the genuine one can still be read.
   [[nodiscard]] NoiseResult read_message(ConstBytes message, MutableBytes payload);
 
   bool is_complete() const { return next_ == Step::kNone && !is_split_; }
-  // Only once, when complete. Wipes the secrets of the handshake.
+  // May be called only once, when the handshake is complete. Wipes the secrets of the handshake.
   NoiseKeys split();
 
  private:
   enum class Step : std::uint8_t { kWriteFirst, kReadFirst, kWriteSecond, kReadSecond, kNone };
-  // "ee" of message 2; false for a weak key.
+  // Mixes in the token "ee" of message 2. Returns false for a weak key.
   static bool mix_shared_secret(SymmetricState& state, const PrivateKey& own,
                                 const PublicKey& other);
 

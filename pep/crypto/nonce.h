@@ -1,6 +1,6 @@
 // The 96-bit nonces of AES-GCM. If a nonce is used twice with one key, GCM loses all security (NIST
-// SP 800-38D section 8). So the nonce holds all that differs between two packets under one key,
-// deterministically (section 8.2.1).
+// SP 800-38D section 8). So a nonce is constructed deterministically (section 8.2.1), from all
+// values by which two packets under one key differ.
 //
 //    0                   1                   2                   3
 //    0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
@@ -23,15 +23,16 @@ namespace satrelay::crypto {
 inline constexpr std::size_t kNonceSize = 12;
 using Nonce = std::array<std::byte, kNonceSize>;
 
-// The sending end. Each direction has a key of its own. The nonce tells the directions apart all
-// the same, so that not even a key used for both by mistake would repeat a nonce.
+// The sending end. Each direction has a key of its own. The nonce contains the direction as well,
+// so that even a key that is used for both directions by mistake does not repeat a nonce.
 enum class Direction : std::uint8_t { kFromEven = 0, kFromOdd = 1 };
 
-// Names a packet under one key. The caller never seals two packets with the same three values.
+// Identifies a packet under one key. The caller must never seal two packets with the same three
+// values.
 struct PacketName {
   std::uint8_t lane = 0;
   Direction direction = Direction::kFromEven;
-  std::uint64_t number = 0;  // the whole number, not the bits that travel
+  std::uint64_t number = 0;  // the whole number, not only the bits that the packet contains
 };
 
 inline Nonce packet_nonce(const PacketName& name) {

@@ -31,11 +31,11 @@ struct Algorithms {
   std::unique_ptr<EVP_MD, FreeOpenSsl> sha256;
 };
 
-// The first call, at start-up, fetches them. Throws a std::runtime_error that names what is
-// missing.
+// Returns the algorithms, which the first call, at start-up, fetches. Throws a std::runtime_error
+// that names the missing algorithm.
 const Algorithms& algorithms();
 
-// For calls that cannot fail on a valid object, unless memory runs out.
+// Checks the result of calls that cannot fail on a valid object, unless memory runs out.
 inline void must(int result) { SATRELAY_CHECK(result == 1); }
 
 inline const unsigned char* raw(const std::byte* bytes) {

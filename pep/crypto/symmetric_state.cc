@@ -8,7 +8,7 @@
 namespace satrelay::crypto {
 namespace {
 
-// HKDF of section 4.3 is that of RFC 5869 with the chaining key as salt and no info.
+// HKDF of section 4.3 equals HKDF of RFC 5869 with the chaining key as salt and no info.
 template <std::size_t Outputs>
 Secret<Outputs * kHashSize> hkdf(const Key256& chaining_key, ConstBytes input) {
   Secret<Outputs * kHashSize> out;
@@ -65,7 +65,7 @@ void SymmetricState::encrypt_and_hash(ConstBytes plain, MutableBytes sealed) {
 
 bool SymmetricState::decrypt_and_hash(ConstBytes sealed, MutableBytes plain) {
   SATRELAY_CHECK(has_key_);
-  // Computed first, as the plain text may overwrite `sealed`.
+  // The new hash is computed first, because the plain text may overwrite `sealed`.
   const Hash next = sha256({hash_, sealed});
   if (!GcmOpenSsl(key_.bytes()).open(nonce_of(nonce_), hash_, sealed, plain)) return false;
   ++nonce_;

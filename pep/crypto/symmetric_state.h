@@ -1,6 +1,6 @@
-// The hash, the chaining key and the cipher key that a Noise handshake carries along (the Noise
-// Protocol Framework, revision 34, sections 5.1 and 5.2), with AESGCM and SHA256 (section 12). For
-// patterns that mix a key in before they encrypt, as all patterns with psk0 do.
+// The hash, the chaining key and the cipher key of a Noise handshake (the Noise Protocol Framework,
+// revision 34, sections 5.1 and 5.2), with AESGCM and SHA256 (section 12). Only for patterns that
+// mix in a key before they encrypt, as all patterns with psk0 do.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,8 @@ namespace satrelay::crypto {
 
 class SymmetricState {
  public:
-  // At most kHashSize characters; padded with zeros (InitializeSymmetric).
+  // `protocol_name` has at most kHashSize characters and is padded with zeros
+  // (InitializeSymmetric).
   explicit SymmetricState(std::string_view protocol_name);
 
   void mix_hash(ConstBytes data);
@@ -23,9 +24,9 @@ class SymmetricState {
   void mix_key_and_hash(ConstBytes input);
   // `sealed` is kTagSize bytes longer than `plain`. A key must have been mixed in before.
   void encrypt_and_hash(ConstBytes plain, MutableBytes sealed);
-  // As Aead::open(). False: the state has not changed.
+  // As Aead::open(). If it returns false, the state has not changed.
   [[nodiscard]] bool decrypt_and_hash(ConstBytes sealed, MutableBytes plain);
-  // The initiator's key and the responder's.
+  // Returns the initiator's key and the responder's key.
   std::pair<Key256, Key256> split() const;
 
   const Hash& hash() const { return hash_; }

@@ -10,7 +10,7 @@ namespace satrelay::crypto {
 namespace {
 
 Key private_key(const PrivateKey& own) {
-  algorithms();  // initialises libcrypto our way before its first use
+  algorithms();  // must initialise libcrypto before its first use
   Key key(EVP_PKEY_new_raw_private_key_ex(nullptr, "X25519", nullptr, raw(own.bytes().data()),
                                           own.size()));
   SATRELAY_CHECK(key != nullptr);
@@ -38,7 +38,7 @@ std::optional<SharedSecret> x25519(const PrivateKey& own, const PublicKey& other
   must(EVP_PKEY_derive_set_peer(context.get(), peer.get()));
   SharedSecret shared;
   std::size_t size = shared.size();
-  // libcrypto itself refuses the all-zero result; there is no other reason to fail.
+  // libcrypto itself rejects the all-zero result. The call has no other reason to fail.
   if (EVP_PKEY_derive(context.get(), raw(shared.bytes().data()), &size) != 1) {
     ERR_clear_error();
     return std::nullopt;

@@ -15,8 +15,8 @@ using PrivateKey = Secret<kX25519Size>;  // any 32 random bytes
 using SharedSecret = Secret<kX25519Size>;
 
 PublicKey x25519_public_key(const PrivateKey& own);
-// nullopt if the result is all zeros (section 6.1): the other end's key is a point of small order,
-// and the result would not depend on our key.
+// Returns nullopt if the result is all zeros (section 6.1). Then the other end's key is a point of
+// small order, and the result would not depend on our key.
 std::optional<SharedSecret> x25519(const PrivateKey& own, const PublicKey& other);
 
 }  // namespace satrelay::crypto

@@ -97,8 +97,8 @@ class Tunnel::Search {
  private:
   std::size_t room(std::size_t at) const { return frame_.size() - at; }
 
-  // If the packet has another type, or does not end at transport_at_, the tunnel is of another
-  // kind.
+  // If the packet has another type or size, or its transport header is not at transport_at_, the
+  // tunnel is of another kind.
   bool packet(EtherType type, std::size_t at) {
     if (at >= transport_at_) return false;
     const auto inner = parse_whole_packet(frame_.subspan(at), type);
