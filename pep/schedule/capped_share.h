@@ -1,5 +1,6 @@
 // Limits a preferred class of bytes to its share while another class waits. If the other class does
-// not wait, the preferred one takes all. Neither class saves up its share for later.
+// not wait, the preferred class sends without limit. Bytes sent while only one class waits do not
+// count, so neither class saves up its share meanwhile.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +14,13 @@ class CappedShare {
   // Parts of a thousand, 0 to 1000.
   using Permille = std::int64_t;
 
-  // `burst`: most bytes of its unused share that the preferred class may make up for.
+  // `burst` limits the bytes of its unused share that the preferred class may make up for.
   explicit CappedShare(std::size_t burst) : most_(static_cast<std::int64_t>(burst) * 1000) {}
 
-  // While both wait: whether it is the preferred class's turn.
+  // Whether it is the turn of the preferred class, if both classes wait.
   bool preferred() const { return balance_ >= 0; }
-  // For bytes that left while both waited.
+  // Count bytes that were sent while both classes waited. `share` is the share of the preferred
+  // class.
   void on_preferred(std::size_t bytes, Permille share) {
     balance_ -= static_cast<std::int64_t>(bytes) * (1000 - share);
   }

@@ -1,4 +1,4 @@
-// Classes of traffic by their number, and sets of them. The user decides what a number means.
+// Numbers of traffic classes, and sets of them. The code that uses a number decides what it means.
 #pragma once
 
 #include <bit>
@@ -10,10 +10,10 @@ namespace satrelay::schedule {
 using ClassId = std::uint8_t;  // below kClasses
 inline constexpr std::size_t kClasses = 32;
 
-using ClassSet = std::uint32_t;  // bit n: class n
+using ClassSet = std::uint32_t;  // bit n stands for class n
 inline constexpr ClassSet kEveryClass = ~ClassSet{0};
 constexpr ClassSet class_bit(ClassId id) { return ClassSet{1} << id; }
-// Not for an empty set.
+// The set must not be empty.
 constexpr ClassId lowest_class(ClassSet set) { return static_cast<ClassId>(std::countr_zero(set)); }
 
 }  // namespace satrelay::schedule

@@ -1,11 +1,11 @@
-// CoDel, the law by which a queue drops packets that have waited for too long (RFC 8289 section 5).
-// If all packets that come to the head within an interval have waited longer than the target, the
-// queue drops one. It drops the next ones after interval / sqrt(n), until a packet at the head has
-// waited less.
+// CoDel, the law by which a queue drops packets that have waited too long (RFC 8289 section 5). If
+// all packets that reach the head within an interval have waited for at least the target, the queue
+// drops a packet. Further drops follow after interval / sqrt(n) each, until a packet at the head
+// has waited less than the target.
 //
-// Each queue has a Codel, and asks it about each packet that comes to the head. In RFC 8289 the law
-// looks the packet up itself. Here the queue describes the packet, so that Codel knows neither
-// packets nor queues.
+// Each queue has a Codel object, and asks it about each packet that reaches the head. In RFC 8289,
+// the law itself takes packets from the queue. Here the queue describes a packet, so that Codel
+// depends neither on packets nor on queues.
 #pragma once
 
 #include <cmath>
@@ -18,16 +18,17 @@ namespace satrelay::schedule {
 class Codel {
  public:
   struct Terms {
-    Duration target;    // wait that is allowed to last
+    Duration target;    // longest wait that may last
     Duration interval;  // a round trip of the senders, or more
   };
-  // A packet's time in the queue, and whether enough stands behind it to keep the link busy.
+  // A packet's time in the queue, and whether enough bytes follow it to keep the link busy.
   struct Head {
     Duration waited;
     bool is_followed = true;
   };
 
-  // Whether the queue must drop the packet. If so, it asks about the packet behind it at once.
+  // Whether the queue must drop the packet. After a drop, the queue asks about the next packet at
+  // once.
   bool drops(const Head& head, const Terms& terms, Instant now) {
     const bool is_late = stays_late(head, terms, now);
     if (!is_dropping_) return is_late && begin(terms, now);
@@ -40,10 +41,10 @@ class Codel {
   }
 
  private:
-  // A queue that drops again within this many intervals goes on at about the same rate of drops.
+  // A queue that drops again within this many intervals continues at about the same rate of drops.
   static constexpr std::int64_t kRemembered = 16;
 
-  // Whether packets have been late for an interval.
+  // Whether all packets of an interval have been late.
   bool stays_late(const Head& head, const Terms& terms, Instant now) {
     if (head.waited < terms.target || !head.is_followed) {
       late_from_ = Instant::never();
@@ -67,8 +68,8 @@ class Codel {
     return true;
   }
 
-  // The control law: drops become so frequent that the throughput of a sender that halves its
-  // window at each drop falls in a straight line.
+  // The control law: drops become more frequent in such a way that the throughput of a sender that
+  // halves its window at each drop falls linearly.
   Duration pause(const Terms& terms) const {
     const auto interval = static_cast<double>(terms.interval.to_nanoseconds());
     return Duration::nanoseconds(std::llround(interval / std::sqrt(count_)));
@@ -79,7 +80,7 @@ class Codel {
   std::uint32_t count_ = 0;        // drops of this episode
   std::uint32_t first_count_ = 0;  // count_ when the episode began
   bool is_dropping_ = false;
-  bool has_dropped_ = false;  // by the law; next_drop_ is still the time of that drop
+  bool has_dropped_ = false;  // by the control law, at next_drop_
 };
 
 }  // namespace satrelay::schedule

@@ -8,11 +8,12 @@
 
 namespace satrelay::schedule {
 
-// `T` has a hook, std::int64_t deficit, bool is_fresh and bool empty() const.
+// `T` must have a hook, std::int64_t deficit, bool is_fresh and bool empty() const.
 template <typename T, ListHook<T> T::*Hook>
 class FairTurns {
  public:
-  // `one` has something to send and is in no list. If it is not fresh, it comes after all others.
+  // Adds `one`, which has something to send and is in no list. If it is not fresh, it is placed
+  // behind all others.
   void add(T& one, std::int64_t quantum, bool is_fresh = true) {
     one.deficit = quantum;
     one.is_fresh = is_fresh;
@@ -21,17 +22,17 @@ class FairTurns {
   void remove(T& one) { list_of(one).remove(one); }
   static bool contains(const T& one) { return List::contains(one); }
   bool empty() const { return fresh_.empty() && old_.empty(); }
-  // The member that is checked first for its turn; nullptr if there is none.
+  // The member that next() checks first; nullptr if there is none.
   T* front() const { return fresh_.empty() ? old_.front() : fresh_.front(); }
 
-  // The member that sends next; nullptr if no member has anything. Calls `forget(T&)` for each
-  // member that had nothing left when its turn came. Such a member is in no list then.
+  // Returns the member that sends next; nullptr if no member has anything to send. Removes each
+  // member that has nothing to send when its turn comes, and then calls `forget(T&)` for it.
   template <typename Forget>
   T* next(std::int64_t quantum, Forget&& forget) {
     while (T* const one = front()) {
       List& list = list_of(*one);
-      // An empty fresh member first moves behind the old ones. Otherwise it could begin again and
-      // again, always first.
+      // An empty fresh member is first placed behind the old ones. Otherwise it could be added as
+      // fresh again at once, and would always be first.
       const bool passes = one->is_fresh && !old_.empty();
       if (one->empty() && !passes) {
         list.remove(*one);

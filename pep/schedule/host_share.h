@@ -1,8 +1,8 @@
-// Counts the queues in which a host waits with bytes of a class: the queues of the sessions with
-// each peer, and of frames that the relay sends beside them. Each queue serves its hosts alike, and
-// shares the link with the other queues in proportion to its hosts. Each queue books the bytes of a
-// host once for each place where the host waits. So all turns of the host together come to the
-// turns of one host.
+// Counts the queues in which a host waits with bytes of a class. The sessions with each peer have
+// such queues, and so have the frames that the relay sends outside sessions. A queue gives its
+// hosts equal turns, and its part of the link is in proportion to the number of its hosts. So a
+// host that waits in several queues would get several turns. Therefore, each queue books the host's
+// bytes once for each queue in which the host waits, and the host gets the turns of one host.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,13 @@ struct HostShare {
   std::uint64_t key = 0;
   HostShare* chain = nullptr;
   std::uint32_t users = 0;
-  std::uint32_t places = 0;  // in which the host waits now
+  std::uint32_t places = 0;  // number of queues in which the host waits now
 
-  // How often bytes that leave one of these places must be booked.
+  // How many times a queue must book the bytes of the host that it sends.
   std::uint32_t factor() const { return places > 1 ? places : 1; }
 };
 
-// One number for a host in a class. Hosts come as keyed hashes, so no more mixing is needed.
+// Combines a host and a class into one key. Hosts are keyed hashes, so no more mixing is needed.
 constexpr std::uint64_t in_class(ClassId stream_class, std::uint64_t host) {
   return host ^ (0x9E3779B97F4A7C15U * (std::uint64_t{stream_class} + 1));
 }
@@ -32,8 +32,8 @@ class HostShares {
  public:
   explicit HostShares(std::size_t most) : pool_(most) {}
 
-  // The share lasts until leave(). nullptr if the pool is full: such a host has a turn in each
-  // queue.
+  // Returns the share of a host, which exists until leave(). nullptr if the pool is full: then the
+  // host has a full turn in each queue.
   HostShare* join(ClassId stream_class, std::uint64_t host) {
     const std::uint64_t key = in_class(stream_class, host);
     HostShare* share = pool_.find(key);

@@ -1,5 +1,5 @@
-// The carrier says what a session may send, and the session says what it has sent. The carrier
-// chooses the class, and the session chooses the stream of the class.
+// A carrier tells a session what it may send, and the session tells the carrier what it has sent.
+// The carrier chooses the class, and the session chooses the stream within the class.
 #pragma once
 
 #include <cstddef>
@@ -10,18 +10,18 @@ namespace satrelay::schedule {
 
 // The carrier's permission for one packet of a session.
 struct Turn {
-  // Classes that may send, sooner or later. Bytes of other classes do not count as waiting.
+  // Classes that may send now or later. Bytes of other classes do not count as waiting.
   ClassSet open = kEveryClass;
   ClassId first = 0;    // the class with the first bytes of the packet
-  bool streams = true;  // stream bytes may be sent, not only what concerns the session
+  bool streams = true;  // stream bytes may be sent, and not only frames of the session itself
   bool alone = true;    // nothing else waits for the carrier
 };
 
-// Bytes of streams in one packet, of one class.
+// Stream bytes of one class in one packet.
 struct ClassBytes {
   ClassId stream_class = 0;
   std::size_t bytes = 0;
-  std::size_t booked = 0;  // the same, times the places where the host waits (host_share.h)
+  std::size_t booked = 0;  // bytes, each times the factor of its host (host_share.h)
 };
 
 }  // namespace satrelay::schedule
