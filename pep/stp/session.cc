@@ -140,7 +140,7 @@ void Session::Impl::take_over() {
 void Session::Impl::be_alive() {
   state = PeerState::kAlive;
   alive_since = now;
-  streams->schedule().pause(false);
+  streams->sending().schedule().pause(false);
 }
 
 void Session::Impl::establish() {
@@ -222,11 +222,11 @@ std::optional<StreamId> Session::open_stream(ConstBytes metadata, std::uint32_t 
                                              Instant now) {
   Impl& s = *impl_;
   s.told(now);
-  if (!s.connected() || metadata.size() > kMaxMetadata || !s.streams->has_place()) {
+  if (!s.connected() || metadata.size() > kMaxMetadata || !s.streams->set().has_place()) {
     return std::nullopt;
   }
   const std::uint64_t id = s.own_ids.next();
-  if (s.streams->open(id, metadata, context, now) == nullptr) return std::nullopt;
+  if (s.streams->life().open(id, metadata, context, now) == nullptr) return std::nullopt;
   s.own_ids.use_next();
   ++s.counters.streams_opened;
   return StreamId{id};
@@ -235,7 +235,7 @@ std::optional<StreamId> Session::open_stream(ConstBytes metadata, std::uint32_t 
 void Session::trim(StreamId stream) {
   Stream* s = impl_->streams->visible(stream);
   if (s == nullptr) return;
-  impl_->streams->cool(*s);
+  impl_->streams->sending().cool(*s);
 }
 
 void Session::set_context(StreamId stream, std::uint32_t context) {
@@ -249,7 +249,8 @@ void Session::set_context(StreamId stream, std::uint32_t context) {
 
 void Session::set_group(StreamId stream, schedule::ClassId stream_class, std::uint64_t host) {
   Streams& streams = *impl_->streams;
-  if (Stream* s = streams.visible(stream)) streams.schedule().join(*s, stream_class, host);
+  if (Stream* s = streams.visible(stream))
+    streams.sending().schedule().join(*s, stream_class, host);
 }
 
 void Session::set_prompt(StreamId stream, bool prompt) {
@@ -258,24 +259,24 @@ void Session::set_prompt(StreamId stream, bool prompt) {
 
 void Session::set_ready(StreamId stream, bool ready) {
   Streams& streams = *impl_->streams;
-  if (Stream* s = streams.visible(stream)) streams.set_ready(*s, ready);
+  if (Stream* s = streams.visible(stream)) streams.sending().set_ready(*s, ready);
 }
 
 std::size_t Session::write(StreamId stream, ConstBytes bytes, Instant now) {
   Streams& streams = impl_->called(now);
   Stream* s = streams.visible(stream);
-  return s == nullptr ? 0 : streams.write(*s, bytes, now);
+  return s == nullptr ? 0 : streams.sending().write(*s, bytes, now);
 }
 
 bool Session::write_whole(StreamId stream, std::span<const ConstBytes> parts, Instant now) {
   Streams& streams = impl_->called(now);
   Stream* s = streams.visible(stream);
-  return s != nullptr && streams.write_whole(*s, parts, now);
+  return s != nullptr && streams.sending().write_whole(*s, parts, now);
 }
 
 void Session::wait_for_room(StreamId stream, std::uint64_t bytes, Instant now) {
   Streams& streams = impl_->called(now);
-  if (Stream* s = streams.visible(stream)) streams.wait_for_room(*s, bytes, now);
+  if (Stream* s = streams.visible(stream)) streams.sending().wait_for_room(*s, bytes, now);
 }
 
 void Session::set_rest(StreamId stream, std::uint64_t bytes, Behind behind) {
@@ -287,12 +288,12 @@ void Session::set_rest(StreamId stream, std::uint64_t bytes, Behind behind) {
 
 void Session::finish(StreamId stream) {
   Streams& streams = *impl_->streams;
-  if (Stream* s = streams.visible(stream)) streams.finish(*s);
+  if (Stream* s = streams.visible(stream)) streams.sending().finish(*s);
 }
 
 void Session::confirm(StreamId stream, const Confirmation& confirmation, Instant now) {
   Streams& streams = impl_->told(now);
-  if (Stream* s = streams.visible(stream)) streams.confirm(*s, confirmation, now);
+  if (Stream* s = streams.visible(stream)) streams.due().confirm(*s, confirmation, now);
 }
 
 void Session::reset(StreamId stream, ResetReason reason, Instant now) {
@@ -300,7 +301,7 @@ void Session::reset(StreamId stream, ResetReason reason, Instant now) {
   Stream* s = streams.visible(stream);
   if (s == nullptr) return;
   ++impl_->counters.streams_reset_out;
-  streams.reset(*s, reason, now);
+  streams.life().reset(*s, reason, now);
 }
 
 void Session::reset(StreamId stream, const IcmpRefusal& refusal, Instant now) {
@@ -308,7 +309,7 @@ void Session::reset(StreamId stream, const IcmpRefusal& refusal, Instant now) {
   Stream* s = streams.visible(stream);
   if (s == nullptr) return;
   ++impl_->counters.streams_reset_out;
-  streams.reset(*s, ResetReason::kIcmp, now);
+  streams.life().reset(*s, ResetReason::kIcmp, now);
   s->heat().icmp = refusal;
 }
 
@@ -317,18 +318,18 @@ void Session::consume(StreamId stream, std::uint64_t count, Instant now) {
   Stream* s = streams.visible(stream);
   if (s == nullptr) return;
   const std::uint64_t taken = std::min(count, s->receive.bytes().readable());
-  streams.consume(*s, taken, impl_->path().reach_of_credit(), now);
+  streams.receiving().consume(*s, taken, impl_->path().reach_of_credit(), now);
 }
 
 void Session::set_reader_needs(StreamId stream, std::uint64_t bytes, Instant now) {
   Streams& streams = impl_->told(now);
-  if (Stream* s = streams.visible(stream)) streams.set_reader_needs(*s, bytes, now);
+  if (Stream* s = streams.visible(stream)) streams.receiving().set_reader_needs(*s, bytes, now);
 }
 
 void Session::release(StreamId stream, Instant now) {
   Streams& streams = impl_->told(now);
   if (Stream* s = streams.visible(stream))
-    streams.release(*s, impl_->path().reach_of_credit(), now);
+    streams.life().release(*s, impl_->path().reach_of_credit(), now);
 }
 
 void Session::set_observer(PacketObserver* observer) {
@@ -378,7 +379,7 @@ std::size_t Session::poll_run(std::span<const MutableBytes> rooms, std::size_t b
 std::span<const schedule::ClassBytes> Session::last_classes() const { return impl_->writer.sent(); }
 
 schedule::ClassSet Session::waiting() const {
-  const schedule::ClassSet waiting = impl_->streams->has_bytes(schedule::kEveryClass);
+  const schedule::ClassSet waiting = impl_->streams->sending().has_bytes(schedule::kEveryClass);
   // The relay asks each of many sessions before every packet, and most have nothing.
   if (waiting == 0 || !impl_->data_allowed()) return 0;
   return impl_->protection.is_worn_out(impl_->association->ledger.next()) ? 0 : waiting;
@@ -393,7 +394,7 @@ bool Session::may_send_but_for_carrier(Instant now) const {
 bool Session::shut_by_share(Instant now) const { return impl_->path().gate.shut_by_share(now); }
 
 std::size_t Session::waiting_hosts(schedule::ClassId stream_class) const {
-  return std::max<std::size_t>(impl_->streams->schedule().hosts(stream_class), 1);
+  return std::max<std::size_t>(impl_->streams->sending().schedule().hosts(stream_class), 1);
 }
 
 std::optional<Event> Session::poll_event() {
@@ -438,12 +439,13 @@ BitRate Session::send_rate() const { return impl_->path().gate.rate(); }
 
 BitRate Session::share(StreamId stream) const {
   const Stream* s = impl_->streams->visible(stream);
-  const std::uint64_t sharers = s == nullptr ? 1 : impl_->streams->schedule().sharers(*s);
+  const std::uint64_t sharers = s == nullptr ? 1 : impl_->streams->sending().schedule().sharers(*s);
   return impl_->path().gate.steady_rate().scaled(1, sharers);
 }
 
 BitRate Session::share_of_new() const {
-  return impl_->path().gate.steady_rate().scaled(1, impl_->streams->schedule().hosts() + 1);
+  return impl_->path().gate.steady_rate().scaled(1,
+                                                 impl_->streams->sending().schedule().hosts() + 1);
 }
 
 Instant Session::unreported_since() const { return impl_->path().probes.missing_since(); }
@@ -459,10 +461,10 @@ control::Priority Session::last_priority() const { return impl_->path().gate.las
 std::uint64_t Session::packets_in_flight() const { return impl_->path().probes.in_flight(); }
 
 std::uint64_t Session::bytes_stored() const {
-  return impl_->streams->receive_credit().lane().outstanding();
+  return impl_->streams->receiving().credit().lane().outstanding();
 }
 
-std::size_t Session::stream_count() const { return impl_->streams->open_count(); }
+std::size_t Session::stream_count() const { return impl_->streams->set().open_count(); }
 
 Session::FirstCredit Session::first_credit() const {
   const HelloFrame& peer = impl_->handshake.peer();
@@ -496,13 +498,13 @@ bool Session::confirmed(StreamId stream) const {
 
 std::uint64_t Session::send_room(StreamId stream) const {
   const Stream* s = impl_->streams->visible(stream);
-  return s == nullptr ? 0 : impl_->streams->room(*s);
+  return s == nullptr ? 0 : impl_->streams->sending().room(*s);
 }
 
 std::uint64_t Session::turn_left(StreamId stream) const {
   const Stream* s = impl_->streams->visible(stream);
   if (s == nullptr) return 0;
-  const std::uint64_t left = impl_->streams->schedule().turn_left(*s);
+  const std::uint64_t left = impl_->streams->sending().schedule().turn_left(*s);
   // The turn ends with the packet that uses it up.
   return left == StreamSchedule::kNoLimit ? left : left + impl_->datagram_limit();
 }
@@ -519,13 +521,13 @@ std::uint64_t Session::unacknowledged(StreamId stream) const {
 
 std::uint64_t Session::credit(StreamId stream) const {
   const Stream* s = impl_->streams->visible(stream);
-  return s == nullptr ? 0 : impl_->streams->send_credit().of(*s);
+  return s == nullptr ? 0 : impl_->streams->sending().credit().of(*s);
 }
 
 bool Session::has_lane_share() const { return impl_->streams->has_lane_share(); }
 
 bool Session::has_events() const {
-  return !impl_->peer_events.empty() || impl_->streams->has_events();
+  return !impl_->peer_events.empty() || !impl_->streams->events().empty();
 }
 
 std::optional<std::uint32_t> Session::context(StreamId stream) const {
@@ -576,7 +578,7 @@ std::optional<std::string> Session::audit() const { return impl_->streams->audit
 
 BlocksHeld Session::blocks_held() const {
   BlocksHeld held;
-  impl_->streams->add_held(held);
+  impl_->streams->set().add_held(held);
   impl_->retired_streams.add_held(held);
   return held;
 }

@@ -41,7 +41,7 @@ bool Session::Impl::is_ending(const Stream& stream) const {
 // Whether it takes longer than that.
 bool Session::Impl::lasts(const Stream& stream) const {
   return stream.has_more() ||
-         stream.left() * streams->schedule().sharers(stream) > path().flight().value();
+         stream.left() * streams->sending().schedule().sharers(stream) > path().flight().value();
 }
 
 bool Session::Impl::is_short(const Stream& stream) const {
@@ -51,7 +51,8 @@ bool Session::Impl::is_short(const Stream& stream) const {
 // Whether the whole stream, as far as is known, leaves within the time of a flight.
 bool Session::Impl::may_end(const Stream& stream) const {
   if (lasts(stream)) return false;
-  const std::uint64_t share = path().flight().value() / streams->schedule().sharers(stream);
+  const std::uint64_t share =
+      path().flight().value() / streams->sending().schedule().sharers(stream);
   return stream.send.sent() < std::max(share, FecPolicy::kLeastShortFlow);
 }
 
@@ -59,7 +60,7 @@ bool Session::Impl::may_end(const Stream& stream) const {
 FecSender::Waiting Session::Impl::waiting() const {
   if (idle()) return FecSender::Waiting::kNothing;
   if (!writer.turn().streams) return FecSender::Waiting::kOther;
-  if (!streams->due().opens.empty()) return FecSender::Waiting::kShort;
+  if (!streams->due().opens().empty()) return FecSender::Waiting::kShort;
   const Stream* next = first_stream();
   if (next == nullptr || is_short(*next)) return FecSender::Waiting::kShort;
   if (next->prompt) return FecSender::Waiting::kOther;
@@ -77,9 +78,9 @@ FecSender::Waiting Session::Impl::waiting() const {
 // is never protected, since retransmissions cost nothing there.
 std::optional<FecCode> Session::Impl::covering_code() const {
   if (!may_repair()) return std::nullopt;
-  if (fec->policy.is_clean() && streams->due().opens.empty()) return std::nullopt;
+  if (fec->policy.is_clean() && streams->due().opens().empty()) return std::nullopt;
   const Stream* next = first_stream();
-  if (next != nullptr && next->prompt && streams->due().opens.empty()) {
+  if (next != nullptr && next->prompt && streams->due().opens().empty()) {
     return fec->policy.is_clean() ? std::nullopt : std::optional(FecCode::kPrompt);
   }
   return wants_protection(next) ? std::optional(FecCode::kFlight) : std::nullopt;
@@ -87,10 +88,10 @@ std::optional<FecCode> Session::Impl::covering_code() const {
 
 bool Session::Impl::wants_protection(const Stream* next) const {
   if (!fec->sender.has_room()) return false;
-  if (!streams->due().opens.empty()) return true;
+  if (!streams->due().opens().empty()) return true;
   if (fec->policy.is_clean()) return false;
   if (next != nullptr && (is_ending(*next) || may_end(*next))) return true;
-  return streams->near_end(next) || path().gate.free_at() + kQuiet <= now;
+  return streams->sending().near_end(next) || path().gate.free_at() + kQuiet <= now;
 }
 
 CodedFrame Session::Impl::coded_frame(FecCode code) const {
@@ -116,7 +117,7 @@ Session::Impl::Coverage Session::Impl::plan_coverage(FecCode code) const {
     return coverage;
   }
   // An eighth more, since retransmissions of the stream leave between these packets.
-  const std::uint64_t bytes = next->left() * streams->schedule().sharers(*next);
+  const std::uint64_t bytes = next->left() * streams->sending().schedule().sharers(*next);
   coverage.plan.packets = static_cast<std::size_t>(bytes / datagram_limit() * 9 / 8 + 1);
   return coverage;
 }

@@ -191,7 +191,7 @@ struct Session::Impl {
   bool control_waits() const;
   bool data_allowed() const;
   // Whether nothing of a stream waits that could be sent.
-  bool idle() const { return streams->idle(writer.turn().open); }
+  bool idle() const { return streams->sending().idle(writer.turn().open); }
   // Whether poll_packet() would write data if the pacers allowed it.
   bool data_waits() const { return data_allowed() && !idle(); }
   // Whether poll_packet() writes data now.
@@ -200,7 +200,7 @@ struct Session::Impl {
   }
   // The stream that comes first in the next packet, as far as is known.
   const Stream* first_stream() const {
-    return streams->first(writer.turn().open, writer.turn().first);
+    return streams->sending().first(writer.turn().open, writer.turn().first);
   }
   std::uint64_t most_in_flight() const;
   std::size_t datagram_limit() const;

@@ -54,17 +54,17 @@ struct Session::Impl::FrameHandler {
   }
   void operator()(const LaneCreditFrame& frame) {
     eliciting = true;
-    s.streams->raise_lane_credit(frame.limit);
+    s.streams->sending().raise_lane_credit(frame.limit);
   }
   void operator()(const StreamCreditFrame& frame) {
     eliciting = true;
     Stream* stream = s.streams->find(frame.stream);
     if (stream == nullptr || stream->phase == Stream::Phase::kResetting) return;
-    s.streams->raise_credit(*stream, frame.limit);
+    s.streams->sending().raise_credit(*stream, frame.limit);
   }
   void operator()(const StartCreditFrame& frame) {
     eliciting = true;
-    s.streams->accept(frame);
+    s.streams->sending().accept(frame);
   }
   void operator()(const RateFrame& frame) {
     eliciting = true;
@@ -99,22 +99,22 @@ struct Session::Impl::FrameHandler {
       if (!s.own_ids.was_used(id)) ++s.counters.malformed;
       return nullptr;
     }
-    return s.streams->peer_ids().is_new(id >> 1) ? make_new() : nullptr;
+    return s.streams->set().peer_ids().is_new(id >> 1) ? make_new() : nullptr;
   }
   // A slot for a new stream of the peer, for which there is a place. accept_to_reset(): a slot
   // without memory, for a stream that is reset at once.
   Stream* accept(std::uint64_t id, Stream::Phase phase) {
-    return insert(id, phase, Streams::Own::kMemory);
+    return insert(id, phase, StreamSet::Own::kMemory);
   }
   Stream* accept_to_reset(std::uint64_t id, ResetReason reason) {
-    Stream* stream = insert(id, Stream::Phase::kOpen, Streams::Own::kNothing);
-    if (stream != nullptr) s.streams->begin_reset(*stream, reason, s.now);
+    Stream* stream = insert(id, Stream::Phase::kOpen, StreamSet::Own::kNothing);
+    if (stream != nullptr) s.streams->life().begin_reset(*stream, reason, s.now);
     return stream;
   }
-  Stream* insert(std::uint64_t id, Stream::Phase phase, Streams::Own own) {
-    Stream* stream = s.streams->full() || !s.streams->peer_ids().mark_used(id >> 1)
+  Stream* insert(std::uint64_t id, Stream::Phase phase, StreamSet::Own own) {
+    Stream* stream = s.streams->set().full() || !s.streams->set().peer_ids().mark_used(id >> 1)
                          ? nullptr
-                         : s.streams->create(id, phase, own, s.now);
+                         : s.streams->life().create(id, phase, own, s.now);
     if (stream == nullptr) refused = true;
     return stream;
   }
@@ -122,20 +122,20 @@ struct Session::Impl::FrameHandler {
   bool charge(Stream& stream, std::uint64_t end) {
     const std::uint64_t added = end > stream.receive.charged() ? end - stream.receive.charged() : 0;
     if (added == 0) return true;
-    if (end > stream.receive.granted() || !s.streams->receive_credit().lane().allows(added)) {
+    if (end > stream.receive.granted() || !s.streams->receiving().credit().lane().allows(added)) {
       ++s.counters.credit_violations;
       return false;
     }
-    s.streams->receive_credit().lane().on_received(stream.receive.charge(end));
+    s.streams->receiving().credit().lane().on_received(stream.receive.charge(end));
     if (stream.phase == Stream::Phase::kResetting)
-      s.streams->receive_credit().lane().on_released(added);
+      s.streams->receiving().credit().lane().on_released(added);
     return true;
   }
   void drain_resetting(Stream& stream, std::uint64_t end, bool final) {
     if (!charge(stream, end)) return;
     if (final) {
       stream.final_size_known = true;
-      s.streams->free_if_over(stream);
+      s.streams->life().free_if_over(stream);
     }
   }
 };
@@ -145,7 +145,7 @@ void Session::Impl::FrameHandler::operator()(const OpenFrame& frame) {
   bool is_new = false;
   Stream* const stream = stream_of(frame.stream, [&]() -> Stream* {
     is_new = true;
-    if (s.streams->has_place()) return accept(frame.stream, Stream::Phase::kOpen);
+    if (s.streams->set().has_place()) return accept(frame.stream, Stream::Phase::kOpen);
     if (accept_to_reset(frame.stream, ResetReason::kNoResources) != nullptr) {
       ++s.counters.streams_refused;
     }
@@ -155,7 +155,7 @@ void Session::Impl::FrameHandler::operator()(const OpenFrame& frame) {
   if (!is_new && stream->phase != Stream::Phase::kAwaitingOpen)
     return;  // a copy of an earlier OPEN
   ++s.counters.streams_accepted;
-  s.streams->on_opened(*stream, frame.metadata);
+  s.streams->life().on_opened(*stream, frame.metadata);
 }
 
 void Session::Impl::FrameHandler::operator()(const ResetFrame& frame) {
@@ -167,7 +167,7 @@ void Session::Impl::FrameHandler::operator()(const ResetFrame& frame) {
   if (stream == nullptr) return;
   if (stream->phase != Stream::Phase::kResetting) {
     ++s.counters.streams_reset_in;
-    s.streams->fail(*stream, ResetReason::kNone, s.now);
+    s.streams->life().fail(*stream, ResetReason::kNone, s.now);
     stream->heat().event_reason = frame.reason;
     stream->heat().icmp = frame.icmp;
   }
@@ -184,7 +184,7 @@ void Session::Impl::FrameHandler::operator()(const ConfirmFrame& frame) {
   if (stream == nullptr) return;
   if (stream->phase == Stream::Phase::kResetting) return;
   if (stream->confirmations.hear(frame.sequence, frame.confirmation) && stream->visible()) {
-    s.streams->notify(*stream, &Stream::Pending::confirmed);
+    s.streams->events().notify(*stream, &Stream::Pending::confirmed);
   }
 }
 
@@ -193,7 +193,7 @@ void Session::Impl::FrameHandler::operator()(const DataFrame& frame) {
   Stream* const stream = stream_of(frame.stream, [&]() -> Stream* {
     // The OPEN of the stream is late or lost. The bytes are stored, and the relay gets them after
     // the OPEN.
-    if (s.streams->has_place()) return accept(frame.stream, Stream::Phase::kAwaitingOpen);
+    if (s.streams->set().has_place()) return accept(frame.stream, Stream::Phase::kAwaitingOpen);
     refused = true;
     return nullptr;
   });
@@ -207,7 +207,7 @@ void Session::Impl::FrameHandler::operator()(const DataFrame& frame) {
   if (receive.contradicts(end, frame.fin)) {
     ++s.counters.malformed;
     ++s.counters.streams_reset_out;
-    s.streams->fail(*stream, ResetReason::kProtocolError, s.now);
+    s.streams->life().fail(*stream, ResetReason::kProtocolError, s.now);
     return;
   }
   if (!charge(*stream, end)) {
@@ -217,7 +217,7 @@ void Session::Impl::FrameHandler::operator()(const DataFrame& frame) {
   const std::uint64_t in_order = receive.bytes().in_order_end();
   if (!frame.bytes.empty()) {
     const ReceiveHalf::Stored stored =
-        receive.store(frame.offset, frame.bytes, s.streams->reserve_blocks());
+        receive.store(frame.offset, frame.bytes, s.streams->receiving().reserve_blocks());
     s.counters.stream_bytes_in += stored.bytes;
     if (!stored.all) {
       (stored.scattered ? s.counters.scattered_bytes_in : s.counters.no_memory_drops) +=
@@ -235,12 +235,12 @@ void Session::Impl::FrameHandler::operator()(const DataFrame& frame) {
     // The relay has released the stream. Bytes that still come are consumed at once, so that their
     // credit returns.
     if (const std::uint64_t left = receive.bytes().readable(); left > 0) {
-      s.streams->consume(*stream, left, s.path().reach_of_credit(), s.now);
+      s.streams->receiving().consume(*stream, left, s.path().reach_of_credit(), s.now);
     }
-    s.streams->free_if_over(*stream);
+    s.streams->life().free_if_over(*stream);
   } else if ((advanced || (ended && receive.complete())) && stream->visible()) {
-    if (advanced) s.streams->receive_credit().on_readable(*stream, s.now);
-    s.streams->notify(*stream, &Stream::Pending::readable);
+    if (advanced) s.streams->receiving().credit().on_readable(*stream, s.now);
+    s.streams->events().notify(*stream, &Stream::Pending::readable);
     if (receive.complete()) s.path().feedback.on_urgent(s.now);
   }
 }

@@ -34,7 +34,7 @@ std::size_t Session::Impl::poll_run(std::span<const MutableBytes> rooms, std::si
   if (!run || room(0).size() < kMinDatagram) return 0;
   const bool may_cover = may_repair() && !fec->policy.is_clean();
   const auto is_told = [&] {
-    return goes_on_at != now || !peer_events.empty() || streams->has_events();
+    return goes_on_at != now || !peer_events.empty() || !streams->events().empty();
   };
   PacketBuilder packet(room(0), protection.trailer_size());
   const StreamWriter::Job job = {packet, *streams, path().loss_rate, now};
@@ -52,7 +52,7 @@ std::size_t Session::Impl::poll_run(std::span<const MutableBytes> rooms, std::si
     RunPacket& done = packets[count++];
     done.bytes = static_cast<std::uint16_t>(all.bytes - before_it.bytes);
     done.booked = static_cast<std::uint32_t>(all.booked - before_it.booked);
-    done.hosts = static_cast<std::uint32_t>(streams->schedule().hosts(all.stream_class));
+    done.hosts = static_cast<std::uint32_t>(streams->sending().schedule().hosts(all.stream_class));
     before_it = all;
     finish_in_run(packet, done);
     if (!is_same && is_told()) break;

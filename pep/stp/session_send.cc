@@ -47,15 +47,15 @@ std::uint64_t Session::Impl::most_in_flight() const {
 }
 
 bool Session::Impl::credits_wait() const {
-  const LaneReceiveCredit& lane = streams->receive_credit().lane();
-  return !streams->due().credits.empty() || lane.urgent() || lane.lost() ||
-         streams->receive_credit().start().due();
+  const LaneReceiveCredit& lane = streams->receiving().credit().lane();
+  return !streams->due().credits().empty() || lane.urgent() || lane.lost() ||
+         streams->receiving().credit().start().due();
 }
 
 bool Session::Impl::control_waits() const {
-  return path().requests.due() || !streams->due().resets.empty() ||
+  return path().requests.due() || !streams->due().resets().empty() ||
          (credits_wait() && now >= path().feedback.credits_at()) ||
-         streams->confirmations_due(now) || own_capacity.due();
+         streams->due().confirmations_due(now) || own_capacity.due();
 }
 
 std::size_t Session::Impl::poll_packet(MutableBytes out) {
@@ -72,7 +72,7 @@ std::size_t Session::Impl::poll_packet(MutableBytes out) {
   path().gate.update(path().rtt.smoothed(), datagram_limit(), now);
   // If several sessions share the link, the part of each is not known here.
   const bool alone = writer.turn().alone;
-  streams->schedule().set_rate(alone ? path().gate.steady_rate() : BitRate());
+  streams->sending().schedule().set_rate(alone ? path().gate.steady_rate() : BitRate());
   const bool open = path().gate.open(now);  // valid until a packet is finished
   if (!open && !path().gate.control_open(now)) return 0;
   if (open && !goes_on && mtu_probe_waits()) {

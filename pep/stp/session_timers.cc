@@ -21,7 +21,7 @@ void Session::Impl::visit_timers(Visit&& visit) const {
   visit(state == PeerState::kAlive ? path().probes.suspect_at() : Instant::never(),
         [](Impl& s) { s.suspect_peer(); });
   visit(streams->memory_check(), [](Impl& s) { s.streams->check_memory(s.now); });
-  visit(streams->next_linger(), [](Impl& s) { s.run_linger(); });
+  visit(streams->life().next_linger(), [](Impl& s) { s.run_linger(); });
   visit(path().mtu.next_timeout(), [](Impl& s) { s.path().mtu.handle_timeout(s.now); });
   visit(protection.next_timeout(), [](Impl& s) { s.protection.expire(s.now); });
 }
@@ -44,7 +44,7 @@ void Session::Impl::run_probe_timer() {
 
 void Session::Impl::suspect_peer() {
   state = PeerState::kSuspect;
-  streams->schedule().pause(true);
+  streams->sending().schedule().pause(true);
   peer_events.push(Event::Kind::kPeerSuspect);
 }
 
@@ -52,7 +52,7 @@ void Session::Impl::suspect_peer() {
 void Session::Impl::run_linger() {
   const Instant heard_since = state == PeerState::kAlive ? alive_since : Instant::never();
   const Instant reached_since = later(heard_since, path().probes.reported_since());
-  counters.streams_reset_out += streams->run_linger({heard_since, reached_since}, now);
+  counters.streams_reset_out += streams->life().run_linger({heard_since, reached_since}, now);
 }
 
 Instant Session::Impl::next_timeout() const {
@@ -73,7 +73,7 @@ Instant Session::Impl::next_timeout() const {
 
 // When poll_packet() has something to write that waits for a clock or a pacer.
 Instant Session::Impl::next_departure() const {
-  Instant at = streams->next_confirm();
+  Instant at = streams->due().next_confirm();
   if (association->received.next() > 0) {
     at = earlier(at, later(path().feedback.due(), path().gate.carrier_opens_at()));
   }

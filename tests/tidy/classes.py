@@ -33,7 +33,6 @@ EXCEPTIONS = {
     "pep/stp/session.h:Session": (91, 20, TOGETHER),
     "pep/stp/session_impl.h:Session::Impl": (99, 34, TOGETHER),
     "pep/stp/streams/stream.h:Stream": (45, 29, STATE),
-    "pep/stp/streams/streams.h:Streams": (84, 20, TOGETHER),
     "pep/tcp/counters.h:Counters": (45, 29, FIGURES),
     "pep/tcp/endpoint.h:Endpoint": (121, 40, TOGETHER),
     "relay/gateway/addresses/lan/lan_neighbours.h:LanNeighbours": (45, 30, TOGETHER),

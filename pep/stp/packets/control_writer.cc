@@ -32,7 +32,7 @@ void ControlWriter::write(bool credits_wait, bool report_waits) {
   write_capacity();
   write_resets();
   if (grants) write_stream_credits();
-  if (job_.streams.confirmations_due(job_.now)) write_confirmations();
+  if (job_.streams.due().confirmations_due(job_.now)) write_confirmations();
   write_settled_below();
 }
 
@@ -64,19 +64,19 @@ void ControlWriter::write_report() {
   context.interval_ms =
       static_cast<std::uint64_t>(feedback.tell_interval(job_.now).to_milliseconds());
   context.bytes_received = job_.path.bytes_in;
-  context.stored = job_.streams.receive_credit().lane().outstanding();
+  context.stored = job_.streams.receiving().credit().lane().outstanding();
   context.repaired = job_.repaired;
   const bool complete = job_.received.write_report(frames_, context, job_.now);
   feedback.on_report(cost_since(before), complete, job_.now);
   ++job_.counters.feedback_out;
-  job_.streams.update_credit(job_.now);
-  LaneReceiveCredit& lane = job_.streams.receive_credit().lane();
+  job_.streams.receiving().update_credit(job_.now);
+  LaneReceiveCredit& lane = job_.streams.receiving().credit().lane();
   if (lane.due() && job_.packet.fits(kMaxLaneCreditFrameSize)) lane.announce_again();
 }
 
 // The lane's credit, and the credit of streams before their first STREAM_CREDIT.
 void ControlWriter::write_lane_credits() {
-  LaneReceiveCredit& lane = job_.streams.receive_credit().lane();
+  LaneReceiveCredit& lane = job_.streams.receiving().credit().lane();
   if ((lane.lost() || lane.urgent()) && job_.packet.fits(kMaxLaneCreditFrameSize)) {
     lane.take_lost();
     const std::size_t before = frames_.written();
@@ -84,7 +84,7 @@ void ControlWriter::write_lane_credits() {
     job_.packet.add_item(SentItem::make(ItemKind::kLaneCredit, 0, 0));
     job_.path.feedback.debit(cost_since(before), job_.now);
   }
-  StartCredit& start = job_.streams.receive_credit().start();
+  StartCredit& start = job_.streams.receiving().credit().start();
   if (start.due() && job_.packet.fits(kMaxStartCreditFrameSize)) {
     const StartCreditFrame frame = start.take();
     write_start_credit(frames_, frame);
@@ -101,11 +101,10 @@ void ControlWriter::write_capacity() {
 }
 
 void ControlWriter::write_resets() {
-  ResetList& resets = job_.streams.due().resets;
+  const ResetList& resets = job_.streams.due().resets();
   while (!resets.empty() && job_.packet.fits(room_for_reset(*resets.front()))) {
     Stream& stream = *resets.front();
-    resets.remove(stream);
-    stream.reset_due = false;
+    job_.streams.due().on_reset_left(stream);
     write_reset(frames_,
                 {stream.id, stream.reset_reason, stream.hot().reset_final_size, stream.hot().icmp});
     job_.packet.add_item(ItemKind::kReset, stream);
@@ -113,11 +112,11 @@ void ControlWriter::write_resets() {
 }
 
 void ControlWriter::write_stream_credits() {
-  const CreditList& credits = job_.streams.due().credits;
+  const CreditList& credits = job_.streams.due().credits();
   while (!credits.empty() && job_.packet.fits(kMaxStreamCreditFrameSize)) {
     Stream& stream = *credits.front();
     const std::uint64_t limit =
-        job_.streams.tell_credit(stream, job_.path.reach_of_credit(), job_.now);
+        job_.streams.receiving().tell_credit(stream, job_.path.reach_of_credit(), job_.now);
     const std::size_t before = frames_.written();
     write_stream_credit(frames_, {stream.id, limit});
     job_.packet.add_item(ItemKind::kStreamCredit, stream);
@@ -127,10 +126,10 @@ void ControlWriter::write_stream_credits() {
 
 void ControlWriter::write_confirmations() {
   Streams& streams = job_.streams;
-  ConfirmList& confirms = streams.due().confirms;
+  ConfirmList& confirms = streams.due().confirms();
   while (!confirms.empty() && job_.packet.fits(kMaxConfirmFrameSize)) write_next_of(confirms);
   // Hosts ask as often as they like, so the reports of all sessions go before questions.
-  ConfirmList& questions = streams.due().questions;
+  ConfirmList& questions = streams.due().questions();
   bool may_ask = true;
   while (may_ask && confirms.empty() && !questions.empty() &&
          job_.packet.fits(kMaxConfirmFrameSize)) {
@@ -139,13 +138,13 @@ void ControlWriter::write_confirmations() {
     if (may_ask) {
       write_next_of(questions);
     } else {
-      streams.deferred_questions(at);
+      streams.due().deferred_questions(at);
     }
   }
   if (confirms.empty() && (questions.empty() || !may_ask)) {
     const FeedbackClock& feedback = job_.path.feedback;
     const Duration at_most = std::max(job_.path.rtt.smoothed(), feedback.minimum());
-    streams.on_all_confirmed(std::min(feedback.interval(), at_most), job_.now);
+    streams.due().on_all_confirmed(std::min(feedback.interval(), at_most), job_.now);
   }
 }
 

@@ -76,19 +76,18 @@ void ItemFates::acknowledge(Stream& stream, const SentItem& item) {
   switch (item.kind()) {
     case ItemKind::kReset:
       stream.reset_acknowledged = true;
-      stream.reset_due = false;
-      streams.due().resets.remove(stream);
-      streams.free_if_over(stream);
+      streams.due().on_reset_left(stream);
+      streams.life().free_if_over(stream);
       return;
     case ItemKind::kConfirm:
       stream.confirmations.on_acknowledged(item.offset);
       if (streams.visible(StreamId{stream.id}) != nullptr &&
           stream.confirmations.all_acknowledged()) {
-        streams.notify(stream, &Stream::Pending::confirmed);
+        streams.events().notify(stream, &Stream::Pending::confirmed);
       }
       return;
     case ItemKind::kOpen:
-      streams.on_open_left(stream);
+      streams.due().on_open_left(stream);
       stream.open_acknowledged = true;
       stream.forget_metadata();
       return;
@@ -105,11 +104,11 @@ void ItemFates::acknowledge(Stream& stream, const SentItem& item) {
 // `times_lost`: how often the content of the item was lost.
 void ItemFates::send_again(const SentItem& item, unsigned times_lost) {
   if (item.kind() == ItemKind::kLaneCredit) {
-    job_.streams.receive_credit().lane().announce_again();
+    job_.streams.receiving().credit().lane().announce_again();
     return;
   }
   if (item.kind() == ItemKind::kStartCredit) {
-    job_.streams.receive_credit().start().on_lost(item.offset);
+    job_.streams.receiving().credit().start().on_lost(item.offset);
     return;
   }
   if (item.kind() == ItemKind::kRate) {
@@ -127,21 +126,18 @@ void ItemFates::send_again(Stream& stream, const SentItem& item, unsigned times_
   const bool resetting = stream.phase == Stream::Phase::kResetting;
   switch (item.kind()) {
     case ItemKind::kReset:
-      if (resetting && !stream.reset_acknowledged) {
-        stream.reset_due = true;
-        streams.due().resets.push_back(stream);
-      }
+      if (resetting && !stream.reset_acknowledged) streams.due().owe_reset(stream);
       return;
     case ItemKind::kOpen:
-      if (!resetting && !stream.open_acknowledged) streams.owe_open(stream);
+      if (!resetting && !stream.open_acknowledged) streams.due().owe_open(stream);
       return;
     case ItemKind::kConfirm:
       if (!resetting && stream.confirmations.is_newest(item.offset)) {
-        streams.owe_confirmation(stream, Streams::News::kState);
+        streams.due().owe_confirmation(stream, DueFrames::News::kState);
       }
       return;
     case ItemKind::kStreamCredit:
-      if (!resetting && !stream.receive.final_known()) streams.owe_credit(stream);
+      if (!resetting && !stream.receive.final_known()) streams.due().owe_credit(stream);
       return;
     default:
       if (resetting) return;
@@ -149,8 +145,8 @@ void ItemFates::send_again(Stream& stream, const SentItem& item, unsigned times_
       stream.send.on_lost(item.offset, item.length, item.kind() == ItemKind::kDataAndFin,
                           times_lost);
       count_moved(shifted, stream.send.moved());
-      streams.schedule().update_lost(stream);
-      if (stream.send.fin_due()) streams.due().fins.push_back(stream);
+      streams.sending().schedule().update_lost(stream);
+      if (stream.send.fin_due()) streams.due().fins().push_back(stream);
   }
 }
 

@@ -32,12 +32,12 @@ void plan_copies(const StreamWriter::Job& job, const Stream& stream, std::uint64
                  std::size_t size, unsigned times_lost) {
   const unsigned count = CopyQueue::copies(times_lost);
   if (count == 0) return;
-  job.streams.copies().push({.offset = offset,
-                             .stream = stream.index,
-                             .generation = stream.generation,
-                             .length = static_cast<std::uint16_t>(size),
-                             .more = count - 1,
-                             .due = job.now + CopyQueue::kSpread});
+  job.streams.sending().copies().push({.offset = offset,
+                                       .stream = stream.index,
+                                       .generation = stream.generation,
+                                       .length = static_cast<std::uint16_t>(size),
+                                       .more = count - 1,
+                                       .due = job.now + CopyQueue::kSpread});
 }
 
 }  // namespace
@@ -51,19 +51,19 @@ void StreamWriter::write(const Job& job) {
   write_class(job, turn_.first);
   // The rest of the packet is for the other classes.
   for (schedule::ClassSet others =
-           job.streams.has_bytes(turn_.open) & ~schedule::class_bit(turn_.first);
+           job.streams.sending().has_bytes(turn_.open) & ~schedule::class_bit(turn_.first);
        others != 0 && job.packet.remaining() >= kMinFragment; others &= others - 1) {
     write_class(job, schedule::lowest_class(others));
   }
 }
 
 bool StreamWriter::only_new(const Streams& streams, Instant now) const {
-  const StreamSchedule& schedule = streams.schedule();
-  const Streams::Due& due = streams.due();
+  const StreamSchedule& schedule = streams.sending().schedule();
+  const DueFrames& due = streams.due();
   return turn_.streams && schedule.has_lost() == 0 &&
          schedule.has_new() == schedule::class_bit(turn_.first) &&
-         (turn_.open & schedule.has_new()) != 0 && streams.send_credit().any() &&
-         due.opens.empty() && due.fins.empty() && streams.copies().first_due() > now;
+         (turn_.open & schedule.has_new()) != 0 && streams.sending().credit().any() &&
+         due.opens().empty() && due.fins().empty() && streams.sending().copies().first_due() > now;
 }
 
 StreamWriter::Wrote StreamWriter::write_only_new(const Job& job) {
@@ -73,24 +73,24 @@ StreamWriter::Wrote StreamWriter::write_only_new(const Job& job) {
 
 // False if an OPEN must wait for the next packet: no data goes before it.
 bool StreamWriter::write_opens(const Job& job) {
-  OpenList& opens = job.streams.due().opens;
+  OpenList& opens = job.streams.due().opens();
   while (!opens.empty()) {
     Stream& stream = *opens.front();
     if (!job.packet.fits(open_frame_size(stream.id, stream.metadata_size))) return false;
-    job.streams.on_open_left(stream);
+    job.streams.due().on_open_left(stream);
     write_open_frame(job.packet, stream);
     // The first bytes of the stream follow in this packet, if there are any.
-    job.streams.schedule().promote(stream);
+    job.streams.sending().schedule().promote(stream);
   }
   return true;
 }
 
 // Copies leave when they are due, or when nothing else waits.
 void StreamWriter::write_copies(const Job& job) {
-  CopyQueue& copies = job.streams.copies();
+  CopyQueue& copies = job.streams.sending().copies();
   for (std::size_t i = 0; i < CopyQueue::kRoom && !copies.empty(); ++i) {
     CopyQueue::Copy copy = copies.front();
-    if (copy.due > job.now && !job.streams.idle_but_for_copies(turn_.open)) return;
+    if (copy.due > job.now && !job.streams.sending().idle_but_for_copies(turn_.open)) return;
     Stream* const stream = job.streams.present(copy.stream, copy.generation);
     const bool wanted = stream != nullptr && stream->phase != Stream::Phase::kResetting &&
                         stream->send.wants_copy(copy.offset, copy.length);
@@ -99,7 +99,7 @@ void StreamWriter::write_copies(const Job& job) {
           write_data(job, *stream, copy.offset, copy.length, LostRanges::kMaxLosses);
       if (size == 0) return;
       // The copy may have been all that the stream had lost.
-      job.streams.schedule().update_lost(*stream);
+      job.streams.sending().schedule().update_lost(*stream);
       totals_.retransmitted_bytes += size;
       ++totals_.copies;
     }
@@ -113,7 +113,7 @@ void StreamWriter::write_copies(const Job& job) {
 
 // Writes the ends of streams that have no byte left to carry them.
 void StreamWriter::write_fins(const Job& job) {
-  FinList& fins = job.streams.due().fins;
+  FinList& fins = job.streams.due().fins();
   for (std::size_t i = 0; i < kStreamsAsked && !fins.empty(); ++i) {
     Stream& stream = *fins.front();
     work_.add();
@@ -128,7 +128,8 @@ void StreamWriter::write_fins(const Job& job) {
 }
 
 void StreamWriter::write_class(const Job& job, schedule::ClassId stream_class) {
-  if ((job.streams.has_bytes(turn_.open) & schedule::class_bit(stream_class)) == 0) return;
+  if ((job.streams.sending().has_bytes(turn_.open) & schedule::class_bit(stream_class)) == 0)
+    return;
   write_lost(job, stream_class, RepairCap::kShare);
   write_new(job, stream_class);
   write_lost(job, stream_class, RepairCap::kNone);
@@ -137,11 +138,11 @@ void StreamWriter::write_class(const Job& job, schedule::ClassId stream_class) {
 // While new bytes of other streams wait, lost bytes get only their share. Otherwise they get all
 // there is, and also what other streams leave of the packet.
 void StreamWriter::write_lost(const Job& job, schedule::ClassId stream_class, RepairCap cap) {
-  StreamSchedule& schedule = job.streams.schedule();
+  StreamSchedule& schedule = job.streams.sending().schedule();
   while (Stream* const lost = schedule.next_lost(stream_class)) {
     Stream& stream = *lost;
     if (!may_join(stream)) return;
-    const bool capped = cap == RepairCap::kShare && job.streams.send_credit().any() &&
+    const bool capped = cap == RepairCap::kShare && job.streams.sending().credit().any() &&
                         schedule.whole_ones_wait(stream);
     if (capped && !schedule.repair_has_turn(stream_class)) return;
     const std::size_t size = write_first_lost(job, stream);
@@ -162,13 +163,13 @@ std::size_t StreamWriter::write_first_lost(const Job& job, Stream& stream) {
 }
 
 StreamWriter::Wrote StreamWriter::write_new(const Job& job, schedule::ClassId stream_class) {
-  Streams& streams = job.streams;
+  SendingSide& sending = job.streams.sending();
   // A stream that is woken may belong to another class, and may change the choice of streams.
-  if (streams.has_lane_waiters()) filler_ = nullptr;
-  streams.wake_lane_waiters();
+  if (sending.has_lane_waiters()) filler_ = nullptr;
+  sending.wake_lane_waiters();
   // Very many streams may have nothing to send after all.
-  for (std::size_t i = 0; i < kStreamsAsked && streams.send_credit().any(); ++i) {
-    Stream* const next = streams.schedule().next_new(stream_class);
+  for (std::size_t i = 0; i < kStreamsAsked && sending.credit().any(); ++i) {
+    Stream* const next = sending.schedule().next_new(stream_class);
     if (next == nullptr) break;
     Stream& stream = *next;
     if (!may_join(stream)) break;
@@ -179,16 +180,16 @@ StreamWriter::Wrote StreamWriter::write_new(const Job& job, schedule::ClassId st
       filler_ = nullptr;
       const std::size_t size = write_first_lost(job, stream);
       if (size == 0) break;
-      streams.schedule().on_new_sent(stream, size, job.loss.ratio());
-      streams.schedule().update_lost(stream);
+      sending.schedule().on_new_sent(stream, size, job.loss.ratio());
+      sending.schedule().update_lost(stream);
       if (job.packet.remaining() == 0) break;
       continue;
     }
     if (&stream == filler_ && write_more(job, stream)) return Wrote::kMoreOfTheSame;
     filler_ = nullptr;
-    const std::uint64_t of_lane = streams.send_credit().of_lane(stream);
+    const std::uint64_t of_lane = sending.credit().of_lane(stream);
     if (of_lane == 0) {
-      streams.update_active(stream);
+      sending.update_active(stream);
       continue;
     }
     if (stream.send.unsent() == 0) {
@@ -196,18 +197,18 @@ StreamWriter::Wrote StreamWriter::write_new(const Job& job, schedule::ClassId st
       ask_source(job, stream);
       continue;
     }
-    const std::uint64_t credit = streams.send_credit().own(stream);
+    const std::uint64_t credit = sending.credit().own(stream);
     if (credit == 0) {  // START_CREDIT took it back, and this stream is not updated yet
-      streams.update_active(stream);
+      sending.update_active(stream);
       continue;
     }
     const std::uint64_t available = std::min({stream.send.unsent(), credit, of_lane});
     const std::size_t size = write_data(job, stream, stream.send.sent(), available, 0);
     if (size == 0) break;
-    streams.on_sent(size);
+    sending.on_sent(size);
     totals_.new_bytes += size;
-    streams.schedule().on_new_sent(stream, size, job.loss.ratio());
-    streams.update_active(stream);
+    sending.schedule().on_new_sent(stream, size, job.loss.ratio());
+    sending.update_active(stream);
     if (job.packet.remaining() == 0) {
       filler_ = &stream;
       sure_ = 0;
@@ -221,7 +222,7 @@ StreamWriter::Wrote StreamWriter::write_new(const Job& job, schedule::ClassId st
 // stream need not be chosen anew.
 bool StreamWriter::write_more(const Job& job, Stream& stream) {
   PacketBuilder& packet = job.packet;
-  if (sure_ == 0) sure_ = job.streams.sure_bytes(stream);
+  if (sure_ == 0) sure_ = job.streams.sending().sure_bytes(stream);
   const std::uint64_t offset = stream.send.sent();
   const std::size_t header = data_header_size(stream.id, offset);
   if (packet.remaining() <= header || sure_ <= packet.remaining() || !packet.can_add_item()) {
@@ -240,19 +241,19 @@ bool StreamWriter::write_more(const Job& job, Stream& stream) {
   SATRELAY_DCHECK(sent_.front().stream_class == stream.stream_class);
   sent_.front().bytes += size;
   sent_.front().booked += size * StreamSchedule::factor(stream);
-  job.streams.on_sent(size);
+  job.streams.sending().on_sent(size);
   totals_.new_bytes += size;
-  StreamSchedule& schedule = job.streams.schedule();
+  StreamSchedule& schedule = job.streams.sending().schedule();
   schedule.on_new_sent(stream, size, schedule.has_lost() == 0 ? 0 : job.loss.ratio());
   return true;
 }
 
 // Asks the source for bytes, since the stream is ready and has none left.
 void StreamWriter::ask_source(const Job& job, Stream& stream) {
-  Streams& streams = job.streams;
-  if (!streams.has_room(stream)) {
-    streams.mark_blocked(stream, job.now);
-    streams.update_active(stream);
+  SendingSide& sending = job.streams.sending();
+  if (!sending.has_room(stream)) {
+    sending.mark_blocked(stream, job.now);
+    sending.update_active(stream);
     return;
   }
   const std::uint16_t generation = stream.generation;
@@ -264,8 +265,8 @@ void StreamWriter::ask_source(const Job& job, Stream& stream) {
   // may have lacked room for a whole block: then the relay gets kWritable when there may be more
   // room.
   stream.ready = false;
-  if (streams.room(stream) < kAmpleRoom) streams.mark_blocked(stream, job.now);
-  streams.update_active(stream);
+  if (sending.room(stream) < kAmpleRoom) sending.mark_blocked(stream, job.now);
+  sending.update_active(stream);
 }
 
 // Writes up to `available` bytes from `offset` on as one DATA frame. Returns their number; 0 if the

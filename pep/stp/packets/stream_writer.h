@@ -87,7 +87,7 @@ class StreamWriter {
   schedule::Turn turn_;
   std::vector<schedule::ClassBytes> sent_;
   // The stream that filled the last packet since begin() with new bytes, and its
-  // Streams::sure_bytes(). Zero: that was not asked yet.
+  // SendingSide::sure_bytes(). Zero: that was not asked yet.
   const Stream* filler_ = nullptr;
   std::uint64_t sure_ = 0;
   Totals totals_;

@@ -28,14 +28,7 @@ class RetiredStreams {
     sessions_.push_back(std::make_unique<Session>(std::move(streams), std::move(schedule)));
   }
   void add_held(BlocksHeld& held) const {
-    for (const auto& session : sessions_) {
-      const StreamTable& streams = session->first;
-      for (std::uint32_t i = 0; i < streams.slot_count(); ++i) {
-        held.to_peer += streams.at(i).send.blocks_held();
-        held.from_peer += streams.at(i).receive.bytes().blocks_held();
-        held.reserves += streams.at(i).reserves_held();
-      }
-    }
+    for (const auto& session : sessions_) session->first.add_held(held);
   }
   void go_on(WorkCount& work) {
     if (empty()) return;

@@ -21,6 +21,15 @@ Stream* StreamTable::look_up(std::uint64_t id) const {
   }
 }
 
+void StreamTable::add_held(BlocksHeld& held) const {
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const Stream& stream = slots_[i];
+    held.to_peer += stream.send.blocks_held();
+    held.from_peer += stream.receive.bytes().blocks_held();
+    held.reserves += stream.reserves_held();
+  }
+}
+
 Stream* StreamTable::insert(std::uint64_t id) {
   if (full()) return nullptr;
   if (free_.empty()) {

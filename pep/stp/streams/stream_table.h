@@ -15,6 +15,7 @@
 #include "pep/base/containers/range_set.h"
 #include "pep/base/containers/slab_list.h"
 #include "pep/stp/streams/stream.h"
+#include "pep/stp/types.h"
 
 namespace satrelay::stp {
 
@@ -38,6 +39,7 @@ class StreamTable {
   std::size_t size() const { return used_; }
   bool full() const { return used_ == max_slots_; }
   std::size_t slot_count() const { return slots_.size(); }
+  void add_held(BlocksHeld& held) const;
   // Destroys the last slot. Only for a table in which find() is not called any more.
   void drop_last() { slots_.pop_back(); }
 

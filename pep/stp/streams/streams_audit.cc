@@ -35,19 +35,10 @@ const char* contradiction(const Stream& stream) {
 
 }  // namespace
 
-void Streams::add_held(BlocksHeld& held) const {
-  for (std::uint32_t i = 0; i < table_.slot_count(); ++i) {
-    const Stream& stream = table_.at(i);
-    held.to_peer += stream.send.blocks_held();
-    held.from_peer += stream.receive.bytes().blocks_held();
-    held.reserves += stream.reserves_held();
-  }
-}
-
 std::optional<std::string> Streams::audit() const {
   std::uint64_t stored = 0, parked = 0, open = 0, shares = 0;
-  for (std::uint32_t i = 0; i < table_.slot_count(); ++i) {
-    const Stream& stream = table_.at(i);
+  for (std::uint32_t i = 0; i < set_.slot_count(); ++i) {
+    const Stream& stream = set_.at(i);
     shares += stream.lane_share.left;
     if (const char* const wrong = contradiction(stream)) {
       return std::string(wrong) + ": stream " + std::to_string(stream.id);
@@ -59,15 +50,15 @@ std::optional<std::string> Streams::audit() const {
     stored += stream.receive.charged() - stream.receive.consumed();
     parked += stream.hot().parked;
   }
-  if (open != open_count_) return differ("open streams", open_count_, open);
-  if (stored != receive_credit_.lane().outstanding()) {
-    return differ("lane credit that is used", receive_credit_.lane().outstanding(), stored);
+  if (open != set_.open_count()) return differ("open streams", set_.open_count(), open);
+  const ReceiveCredit& credit = receiving_.credit();
+  if (stored != credit.lane().outstanding()) {
+    return differ("lane credit that is used", credit.lane().outstanding(), stored);
   }
-  if (shares != send_credit_.reserved()) {
-    return differ("shares of the lane", send_credit_.reserved(), shares);
+  if (shares != sending_.credit().reserved()) {
+    return differ("shares of the lane", sending_.credit().reserved(), shares);
   }
-  if (parked != receive_credit_.parked())
-    return differ("parked bytes", receive_credit_.parked(), parked);
+  if (parked != credit.parked()) return differ("parked bytes", credit.parked(), parked);
   return std::nullopt;
 }
 

@@ -32,15 +32,15 @@ class StreamWriterTest : public ::testing::Test, protected StreamSource {
     streams_.start(kMuch, kMuch, now_);
   }
   Stream& open(std::size_t bytes, schedule::ClassId stream_class = 0) {
-    Stream* stream = streams_.open(next_, {}, 0, now_);
+    Stream* stream = streams_.life().open(next_, {}, 0, now_);
     EXPECT_NE(stream, nullptr);
     next_ += 2;
-    streams_.schedule().join(*stream, stream_class, 0);
+    streams_.sending().schedule().join(*stream, stream_class, 0);
     if (bytes > 0) write(*stream, bytes);
     return *stream;
   }
   void write(Stream& stream, std::size_t bytes) {
-    EXPECT_EQ(streams_.write(stream, std::vector<std::byte>(bytes), now_), bytes);
+    EXPECT_EQ(streams_.sending().write(stream, std::vector<std::byte>(bytes), now_), bytes);
   }
   // Writes the next packet and names its frames.
   std::string packet(const schedule::Turn& turn = {}, std::size_t size = 1472) {
@@ -53,7 +53,7 @@ class StreamWriterTest : public ::testing::Test, protected StreamSource {
   // Declares lost all that the stream has sent.
   void lose(Stream& stream, unsigned times) {
     stream.send.on_lost(0, stream.send.sent(), false, times);
-    streams_.schedule().update_lost(stream);
+    streams_.sending().schedule().update_lost(stream);
   }
   void produce(StreamId id, std::uint32_t, Instant) override {
     ++asked_;
@@ -78,7 +78,7 @@ class StreamWriterTest : public ::testing::Test, protected StreamSource {
 TEST_F(StreamWriterTest, ASourceThatHasDoneEnoughIsAskedInTheNextCall) {
   Stream& stream = open(100);
   ASSERT_FALSE(packet().empty());  // the OPEN, and the bytes that the stream has
-  streams_.set_ready(stream, true);
+  streams_.sending().set_ready(stream, true);
   source_bytes_ = 300;
   spent_ = true;
   EXPECT_EQ(packet(), "");
@@ -99,8 +99,8 @@ TEST_F(StreamWriterTest, OpensComeFirstAndTheNewestOpenedStreamSendsFirst) {
 
 TEST_F(StreamWriterTest, AnOpenThatDoesNotFitKeepsDataBack) {
   const std::vector<std::byte> metadata(kMaxMetadata);
-  ASSERT_NE(streams_.open(0, metadata, 0, now_), nullptr);
-  Stream* second = streams_.open(2, metadata, 0, now_);
+  ASSERT_NE(streams_.life().open(0, metadata, 0, now_), nullptr);
+  Stream* second = streams_.life().open(2, metadata, 0, now_);
   ASSERT_NE(second, nullptr);
   write(*second, 10);
   EXPECT_EQ(packet({}, 512), "OPEN 0 256;");
@@ -109,7 +109,7 @@ TEST_F(StreamWriterTest, AnOpenThatDoesNotFitKeepsDataBack) {
 
 TEST_F(StreamWriterTest, WithoutATurnOfStreamsOnlyBeginningsAndEndsLeave) {
   Stream& ended = open(0);
-  streams_.finish(ended);
+  streams_.sending().finish(ended);
   open(100);
   EXPECT_EQ(packet({.streams = false}), "OPEN 0 0;OPEN 2 0;DATA 0 0+0 FIN;");
   EXPECT_EQ(packet(), "DATA 2 0+100;");
@@ -134,19 +134,19 @@ TEST_F(StreamWriterTest, WhatIsLostAgainAndAgainIsSentInCopies) {
   packet();
   lose(stream, 1);
   EXPECT_EQ(packet(), "DATA 0 0+100;");
-  EXPECT_TRUE(streams_.idle(schedule::kEveryClass));
+  EXPECT_TRUE(streams_.sending().idle(schedule::kEveryClass));
   lose(stream, 3);
   EXPECT_EQ(packet(), "DATA 0 0+100;");
   EXPECT_EQ(writer_.totals().retransmitted_bytes, 200U);
   // Nothing else waits, so the copy need not keep its distance.
   EXPECT_EQ(packet(), "DATA 0 0+100;");
   EXPECT_EQ(writer_.totals().copies, 1U);
-  EXPECT_TRUE(streams_.idle(schedule::kEveryClass));
+  EXPECT_TRUE(streams_.sending().idle(schedule::kEveryClass));
 }
 
 TEST_F(StreamWriterTest, ASourceIsAskedUntilItHasNothing) {
   Stream& stream = open(0);
-  streams_.set_ready(stream, true);
+  streams_.sending().set_ready(stream, true);
   source_bytes_ = 2000;
   EXPECT_TRUE(packet({}, 1000).starts_with("OPEN 0 0;DATA 0 0+"));
   EXPECT_EQ(asked_, 1);

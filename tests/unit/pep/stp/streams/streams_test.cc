@@ -32,7 +32,7 @@ class StreamsTest : public ::testing::Test {
     streams_->start(kLane, kLane, now_);
   }
   Stream& open() {
-    Stream* stream = streams_->open(ids_.next(), {}, 0, now_);
+    Stream* stream = streams_->life().open(ids_.next(), {}, 0, now_);
     EXPECT_NE(stream, nullptr);
     ids_.use_next();
     return *stream;
@@ -40,11 +40,12 @@ class StreamsTest : public ::testing::Test {
   // Sends all that flow control lets the stream send.
   std::uint64_t send_all(Stream& stream) {
     std::vector<std::byte> bytes(kLane);
-    EXPECT_GT(streams_->write(stream, bytes, now_), 0U);
-    const std::uint64_t sent = std::min(streams_->send_credit().of(stream), stream.send.unsent());
+    EXPECT_GT(streams_->sending().write(stream, bytes, now_), 0U);
+    const std::uint64_t sent =
+        std::min(streams_->sending().credit().of(stream), stream.send.unsent());
     stream.send.take(0, std::span(bytes).first(sent));
-    streams_->on_sent(sent);
-    streams_->update_active(stream);
+    streams_->sending().on_sent(sent);
+    streams_->sending().update_active(stream);
     return sent;
   }
   std::vector<std::byte> memory_;
@@ -69,13 +70,13 @@ TEST_F(StreamsTest, IdsOfOursGoOn) {
 // The OPEN arrived late, behind bytes and a CONFIRM.
 TEST_F(StreamsTest, WhatWasConfirmedBeforeTheOpenIsToldWithIt) {
   for (const bool confirmed : {false, true}) {
-    Stream* const stream = streams_->create(confirmed ? 1 : 3, Stream::Phase::kAwaitingOpen,
-                                            Streams::Own::kNothing, now_);
+    Stream* const stream = streams_->life().create(confirmed ? 1 : 3, Stream::Phase::kAwaitingOpen,
+                                                   StreamSet::Own::kNothing, now_);
     ASSERT_NE(stream, nullptr);
     if (confirmed) {
       EXPECT_TRUE(stream->confirmations.hear(1, {.answered = true}));
     }
-    streams_->on_opened(*stream, {});
+    streams_->life().on_opened(*stream, {});
     std::vector<Event::Kind> told;
     while (const auto event = streams_->poll_event()) told.push_back(event->kind);
     std::vector<Event::Kind> expected{Event::Kind::kOpened};
@@ -86,41 +87,41 @@ TEST_F(StreamsTest, WhatWasConfirmedBeforeTheOpenIsToldWithIt) {
 
 TEST_F(StreamsTest, AnIdleStreamHasNothingThatOnlyBytesUnderWayNeed) {
   Stream& stream = open();
-  streams_->cool(stream);
+  streams_->sending().cool(stream);
   EXPECT_TRUE(stream.is_hot()) << "its OPEN is due";
-  streams_->due().opens.remove(stream);
-  streams_->cool(stream);
+  streams_->due().opens().remove(stream);
+  streams_->sending().cool(stream);
   EXPECT_FALSE(stream.is_hot());
-  streams_->owe_credit(stream);
-  EXPECT_EQ(streams_->due().credits.front(), &stream);
-  streams_->tell_credit(stream, kReach, now_);
+  streams_->due().owe_credit(stream);
+  EXPECT_EQ(streams_->due().credits().front(), &stream);
+  streams_->receiving().tell_credit(stream, kReach, now_);
   EXPECT_FALSE(stream.is_hot()) << "a word to the peer leaves it as it was";
-  EXPECT_TRUE(streams_->due().credits.empty());
+  EXPECT_TRUE(streams_->due().credits().empty());
 
   std::vector<std::byte> bytes(10);
-  EXPECT_EQ(streams_->write(stream, bytes, now_), 10U);
-  streams_->cool(stream);
+  EXPECT_EQ(streams_->sending().write(stream, bytes, now_), 10U);
+  streams_->sending().cool(stream);
   EXPECT_TRUE(stream.is_hot()) << "it has bytes to send";
-  streams_->owe_credit(stream);
-  streams_->tell_credit(stream, kReach, now_);
+  streams_->due().owe_credit(stream);
+  streams_->receiving().tell_credit(stream, kReach, now_);
   EXPECT_TRUE(stream.is_hot());
-  EXPECT_EQ(streams_->schedule().next_new(0), &stream);
+  EXPECT_EQ(streams_->sending().schedule().next_new(0), &stream);
 }
 
 TEST_F(StreamsTest, AStreamGoesOnFromItsImage) {
   Stream& stream = open();
   Stream& other = open();
   std::vector<std::byte> bytes(9'000, std::byte{7});
-  ASSERT_EQ(streams_->write(stream, bytes, now_), bytes.size());
-  ASSERT_EQ(streams_->write(other, bytes, now_), bytes.size());
+  ASSERT_EQ(streams_->sending().write(stream, bytes, now_), bytes.size());
+  ASSERT_EQ(streams_->sending().write(other, bytes, now_), bytes.size());
   stream.send.take(0, std::span(bytes).first(6'000));
   stream.send.on_lost(1'000, 2'000, false, 1);
   ASSERT_EQ(stream.receive.store(500, std::span(bytes).first(700), 0).bytes, 700U);
   EXPECT_TRUE(stream.confirmations.hear(1, {.answered = true}));
   stream.set_metadata(std::span(bytes).first(20));
-  streams_->notify(stream, &Stream::Pending::confirmed);
-  streams_->notify(other, &Stream::Pending::confirmed);
-  streams_->owe_credit(stream);
+  streams_->events().notify(stream, &Stream::Pending::confirmed);
+  streams_->events().notify(other, &Stream::Pending::confirmed);
+  streams_->due().owe_credit(stream);
   const std::size_t used = arena_.used_blocks();
   const auto id = static_cast<StreamId>(stream.id);
 
@@ -134,8 +135,8 @@ TEST_F(StreamsTest, AStreamGoesOnFromItsImage) {
   ASSERT_TRUE(image.complete());
 
   EXPECT_EQ(streams_->visible(id), &stream);
-  EXPECT_EQ(streams_->schedule().next_new(0), &stream);
-  EXPECT_EQ(streams_->due().credits.front(), &stream);
+  EXPECT_EQ(streams_->sending().schedule().next_new(0), &stream);
+  EXPECT_EQ(streams_->due().credits().front(), &stream);
   EXPECT_EQ(streams_->poll_event()->stream, id);
   EXPECT_EQ(stream.send.unsent(), 3'000U);
   EXPECT_EQ(stream.send.first_lost().range, (Range{1'000, 3'000}));
@@ -151,22 +152,22 @@ TEST_F(StreamsTest, AStreamGoesOnFromItsImage) {
 // arrive.
 TEST_F(StreamsTest, AStreamThatWasRepairedWhileQuietIsIdleAgain) {
   Stream& stream = open();
-  streams_->due().opens.remove(stream);
+  streams_->due().opens().remove(stream);
   std::vector<std::byte> bytes(10);
-  EXPECT_EQ(streams_->write(stream, bytes, now_), 10U);
+  EXPECT_EQ(streams_->sending().write(stream, bytes, now_), 10U);
   static_cast<void>(stream.send.take(0, bytes));
-  streams_->set_ready(stream, false);
-  streams_->cool(stream);
+  streams_->sending().set_ready(stream, false);
+  streams_->sending().cool(stream);
   stream.send.on_lost(0, 10, false, 1);
-  streams_->schedule().update_lost(stream);
+  streams_->sending().schedule().update_lost(stream);
   EXPECT_TRUE(stream.is_hot()) << "it has bytes to send again";
   stream.send.on_acknowledged(0, 10, false);
   streams_->on_acknowledged(stream, now_);
   EXPECT_FALSE(stream.is_hot());
 
-  EXPECT_EQ(streams_->write(stream, bytes, now_), 10U);
+  EXPECT_EQ(streams_->sending().write(stream, bytes, now_), 10U);
   static_cast<void>(stream.send.take(10, bytes));
-  streams_->set_ready(stream, false);
+  streams_->sending().set_ready(stream, false);
   stream.send.on_acknowledged(10, 10, false);
   streams_->on_acknowledged(stream, now_);
   EXPECT_TRUE(stream.is_hot()) << "a stream in use keeps what it will need again";
@@ -174,23 +175,23 @@ TEST_F(StreamsTest, AStreamThatWasRepairedWhileQuietIsIdleAgain) {
 
 TEST_F(StreamsTest, AStreamOfOursIsDueWithItsOpenAndIsGoneOnceReset) {
   Stream& stream = open();
-  EXPECT_EQ(streams_->due().opens.front(), &stream);
+  EXPECT_EQ(streams_->due().opens().front(), &stream);
   EXPECT_EQ(streams_->visible(StreamId{stream.id}), &stream);
-  EXPECT_EQ(streams_->open_count(), 1U);
-  streams_->reset(stream, ResetReason::kHostReset, now_);
-  EXPECT_TRUE(streams_->due().opens.empty());
-  EXPECT_EQ(streams_->due().resets.front(), &stream);
+  EXPECT_EQ(streams_->set().open_count(), 1U);
+  streams_->life().reset(stream, ResetReason::kHostReset, now_);
+  EXPECT_TRUE(streams_->due().opens().empty());
+  EXPECT_EQ(streams_->due().resets().front(), &stream);
   EXPECT_EQ(streams_->visible(StreamId{stream.id}), nullptr);
   EXPECT_EQ(streams_->find(stream.id), &stream) << "until the peer has it";
-  EXPECT_EQ(streams_->open_count(), 0U);
-  EXPECT_FALSE(streams_->has_events()) << "who wants it is told nothing";
+  EXPECT_EQ(streams_->set().open_count(), 0U);
+  EXPECT_TRUE(streams_->events().empty()) << "who wants it is told nothing";
   EXPECT_EQ(streams_->audit(), std::nullopt);
 }
 
 TEST_F(StreamsTest, WhatFailsIsToldOnceItIsKnown) {
   Stream& stream = open();
   const std::uint16_t generation = stream.generation;
-  streams_->fail(stream, ResetReason::kProtocolError, now_);
+  streams_->life().fail(stream, ResetReason::kProtocolError, now_);
   const auto event = streams_->poll_event();
   ASSERT_TRUE(event);
   EXPECT_EQ(event->kind, Event::Kind::kReset);
@@ -198,48 +199,49 @@ TEST_F(StreamsTest, WhatFailsIsToldOnceItIsKnown) {
   EXPECT_EQ(streams_->present(stream.index, generation), &stream);
   // The peer does not answer, so the stream is given up.
   const Instant begin = now_;
-  now_ = streams_->next_linger();
-  EXPECT_EQ(streams_->run_linger({begin, begin}, now_), 0U);
+  now_ = streams_->life().next_linger();
+  EXPECT_EQ(streams_->life().run_linger({begin, begin}, now_), 0U);
   EXPECT_EQ(streams_->present(stream.index, generation), nullptr);
-  EXPECT_TRUE(streams_->next_linger().is_never());
+  EXPECT_TRUE(streams_->life().next_linger().is_never());
 }
 
 // After an outage, a reset and the answer to it may still be on their way.
 TEST_F(StreamsTest, AResetIsNotGivenUpBeforeThePeerHasBeenBackForAsLong) {
   Stream& stream = open();
   const std::uint16_t generation = stream.generation;
-  streams_->reset(stream, ResetReason::kTimeout, now_);
-  now_ = streams_->next_linger();
+  streams_->life().reset(stream, ResetReason::kTimeout, now_);
+  now_ = streams_->life().next_linger();
   const Instant back = now_ - Duration::seconds(1);
-  EXPECT_EQ(streams_->run_linger({back, back}, now_), 0U);
+  EXPECT_EQ(streams_->life().run_linger({back, back}, now_), 0U);
   EXPECT_EQ(streams_->present(stream.index, generation), &stream);
-  now_ = streams_->next_linger();
-  EXPECT_EQ(streams_->run_linger({back, back}, now_), 0U);
+  now_ = streams_->life().next_linger();
+  EXPECT_EQ(streams_->life().run_linger({back, back}, now_), 0U);
   EXPECT_EQ(streams_->present(stream.index, generation), nullptr);
 }
 
 TEST_F(StreamsTest, WhatWaitsForAnOpenIsResetWhenItsPeerIsThere) {
-  ASSERT_NE(streams_->create(1, Stream::Phase::kAwaitingOpen, Streams::Own::kNothing, now_),
-            nullptr);
+  ASSERT_NE(
+      streams_->life().create(1, Stream::Phase::kAwaitingOpen, StreamSet::Own::kNothing, now_),
+      nullptr);
   const Instant begin = now_;
-  now_ = streams_->next_linger();
-  EXPECT_EQ(streams_->run_linger({Instant::never(), Instant::never()}, now_), 0U)
+  now_ = streams_->life().next_linger();
+  EXPECT_EQ(streams_->life().run_linger({Instant::never(), Instant::never()}, now_), 0U)
       << "it may be on its way";
-  EXPECT_GT(streams_->next_linger(), now_);
-  now_ = streams_->next_linger();
-  EXPECT_EQ(streams_->run_linger({begin, begin}, now_), 1U);
-  EXPECT_FALSE(streams_->due().resets.empty());
+  EXPECT_GT(streams_->life().next_linger(), now_);
+  now_ = streams_->life().next_linger();
+  EXPECT_EQ(streams_->life().run_linger({begin, begin}, now_), 1U);
+  EXPECT_FALSE(streams_->due().resets().empty());
 }
 
 TEST_F(StreamsTest, TheLaneLeavesAShareToOthers) {
   Stream& greedy = open();
   Stream& other = open();
   EXPECT_LT(send_all(greedy), kLane);
-  EXPECT_EQ(streams_->send_credit().of(greedy), 0U);
-  EXPECT_GE(streams_->send_credit().of(other), LaneShares::kShare);
-  streams_->raise_lane_credit(2 * kLane);
-  EXPECT_EQ(streams_->send_credit().own(greedy), kLane - greedy.send.sent());
-  EXPECT_GT(streams_->send_credit().of(greedy), 0U);
+  EXPECT_EQ(streams_->sending().credit().of(greedy), 0U);
+  EXPECT_GE(streams_->sending().credit().of(other), LaneShares::kShare);
+  streams_->sending().raise_lane_credit(2 * kLane);
+  EXPECT_EQ(streams_->sending().credit().own(greedy), kLane - greedy.send.sent());
+  EXPECT_GT(streams_->sending().credit().of(greedy), 0U);
   EXPECT_EQ(streams_->audit(), std::nullopt);
 }
 
@@ -250,16 +252,16 @@ TEST_F(StreamsTest, AWriterWithoutMemoryIsWokenWhenThereIsSome) {
   Stream& three = open();
   Stream& four = open();
   for (Stream* stream : {&one, &two, &three}) {
-    EXPECT_GT(streams_->write(*stream, bytes, now_), 0U);
+    EXPECT_GT(streams_->sending().write(*stream, bytes, now_), 0U);
   }
-  EXPECT_LT(streams_->write(four, bytes, now_), kLane);
+  EXPECT_LT(streams_->sending().write(four, bytes, now_), kLane);
   while (streams_->poll_event()) {
   }
   ASSERT_EQ(streams_->memory_check(), now_ + Duration::milliseconds(25));
   now_ = streams_->memory_check();
   streams_->check_memory(now_);
-  EXPECT_FALSE(streams_->has_events());
-  streams_->reset(one, ResetReason::kNone, now_);
+  EXPECT_TRUE(streams_->events().empty());
+  streams_->life().reset(one, ResetReason::kNone, now_);
   now_ = streams_->memory_check();
   streams_->check_memory(now_);
   const auto event = streams_->poll_event();
@@ -271,35 +273,35 @@ TEST_F(StreamsTest, AWriterWithoutMemoryIsWokenWhenThereIsSome) {
 TEST_F(StreamsTest, TheNextConnectionKnowsNothingOfTheOneBefore) {
   Stream& stream = open();
   ASSERT_GT(send_all(stream), kLane / 2);
-  streams_->confirm(stream, {.delivered = 1}, now_);
-  streams_->on_all_confirmed(Duration::seconds(5), now_);
-  streams_->notify(stream, &Stream::Pending::readable);
-  streams_->receive_credit().lane().on_received(1000);
-  streams_->receive_credit().lane().announce_again();
+  streams_->due().confirm(stream, {.delivered = 1}, now_);
+  streams_->due().on_all_confirmed(Duration::seconds(5), now_);
+  streams_->events().notify(stream, &Stream::Pending::readable);
+  streams_->receiving().credit().lane().on_received(1000);
+  streams_->receiving().credit().lane().announce_again();
   EXPECT_EQ(arena_.promise_used(), 1000U);
-  ASSERT_TRUE(streams_->peer_ids().mark_used(7));
-  streams_->copies().push({});
+  ASSERT_TRUE(streams_->set().peer_ids().mark_used(7));
+  streams_->sending().copies().push({});
 
   begin();
   EXPECT_EQ(arena_.promise_used(), 0U);
-  EXPECT_EQ(streams_->open_count(), 0U);
-  EXPECT_FALSE(streams_->has_events());
-  EXPECT_TRUE(streams_->due().opens.empty());
-  EXPECT_TRUE(streams_->due().confirms.empty());
-  EXPECT_TRUE(streams_->idle(schedule::kEveryClass));
-  EXPECT_TRUE(streams_->next_linger().is_never());
-  EXPECT_FALSE(streams_->receive_credit().lane().lost());
-  EXPECT_EQ(streams_->receive_credit().lane().promised(), kLane);
-  EXPECT_TRUE(streams_->peer_ids().is_new(7));
+  EXPECT_EQ(streams_->set().open_count(), 0U);
+  EXPECT_TRUE(streams_->events().empty());
+  EXPECT_TRUE(streams_->due().opens().empty());
+  EXPECT_TRUE(streams_->due().confirms().empty());
+  EXPECT_TRUE(streams_->sending().idle(schedule::kEveryClass));
+  EXPECT_TRUE(streams_->life().next_linger().is_never());
+  EXPECT_FALSE(streams_->receiving().credit().lane().lost());
+  EXPECT_EQ(streams_->receiving().credit().lane().promised(), kLane);
+  EXPECT_TRUE(streams_->set().peer_ids().is_new(7));
   EXPECT_FALSE(streams_->work_waits());
   EXPECT_EQ(arena_.used_blocks(), 0U) << "the memory of few is back at once";
   Stream& next = open();
   EXPECT_EQ(next.id, 2U) << "the relay never sees one twice";
-  EXPECT_GT(streams_->send_credit().of(next), kLane / 2) << "all of it is there again";
-  streams_->confirm(next, {.delivered = 1}, now_);
-  EXPECT_FALSE(streams_->confirmations_due(now_)) << "not before its OPEN";
-  streams_->on_open_left(next);
-  EXPECT_TRUE(streams_->confirmations_due(now_)) << "at once";
+  EXPECT_GT(streams_->sending().credit().of(next), kLane / 2) << "all of it is there again";
+  streams_->due().confirm(next, {.delivered = 1}, now_);
+  EXPECT_FALSE(streams_->due().confirmations_due(now_)) << "not before its OPEN";
+  streams_->due().on_open_left(next);
+  EXPECT_TRUE(streams_->due().confirmations_due(now_)) << "at once";
   EXPECT_EQ(streams_->audit(), std::nullopt);
 }
 

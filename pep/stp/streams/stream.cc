@@ -1,0 +1,35 @@
+#include "pep/stp/streams/stream.h"
+
+#include <cstring>
+#include <memory>
+
+namespace satrelay::stp {
+
+void Stream::image(Image& image) {
+  image(id, host, confirmations, send, phase, ready, blocked, behind_rest, released, delivered,
+        prompt, lane_share, stream_class, reset_reason, generation, receive, index, context, hot_);
+  open_due = image.same(open_due);
+  open_acknowledged = image.same(open_acknowledged);
+  confirm_behind_open = image.same(confirm_behind_open);
+  only_asks = image.same(only_asks);
+  reset_due = image.same(reset_due);
+  reset_acknowledged = image.same(reset_acknowledged);
+  final_size_known = image.same(final_size_known);
+  quiet = image.same(quiet);
+  const std::size_t size = image.count(metadata_size);
+  if (!image.same(metadata_bytes != nullptr)) return forget_metadata();
+  if (image.reads()) make_metadata(size);
+  image.octets({metadata_bytes.get(), size});
+}
+
+void read_into_place(Stream& stream, Arena& arena, Image& image) {
+  const StreamPlaces places = stream.hot().places;
+  std::destroy_at(&stream);
+  // A pointer that the image has forgotten must not find the former stream.
+  std::memset(static_cast<void*>(&stream), 0xa5, sizeof(stream));
+  std::construct_at(&stream, arena);
+  stream.image(image);
+  if (stream.is_hot()) stream.heat().places = places;
+}
+
+}  // namespace satrelay::stp
