@@ -12,7 +12,7 @@
 namespace satrelay::ops {
 namespace {
 
-// The longest line has two words for a name and the settings of a rule.
+// The longest line is `set`, with the name of a rule and all eight settings.
 using Words = ControlWords<10>;
 
 constexpr Duration kShortest = Duration::seconds(1);
@@ -34,7 +34,7 @@ std::string lower(std::string_view name) {
   return text;
 }
 
-// "off, auto or on"
+// Lists the texts of a range, such as "off, auto or on".
 template <typename Range, typename Text>
 std::string listed(const Range& range, const Text& text_of) {
   std::string text;
@@ -45,7 +45,7 @@ std::string listed(const Range& range, const Text& text_of) {
   return text;
 }
 
-// "send|receive", "RATE|configured", "1-255"
+// Returns the form of a value, such as "send|receive", "RATE|configured" or "1 to 255".
 std::string form_of(const ControlValueSpec& value, std::string_view placeholder) {
   std::string text;
   switch (value.type) {
@@ -129,14 +129,15 @@ bool is_read(const ControlValueSpec& spec, ControlValue& value) {
   return false;
 }
 
-// Returns the fault of `text`; "" if it was parsed.
+// Parses `text` into `value`. Returns an error message, or "" if `text` is valid.
 std::string read(const ControlValueSpec& spec, std::string_view text, ControlValue& value) {
   value.text = text;
   if (is_read(spec, value)) return "";
   return lower(spec.name) + ": write " + expected(spec);
 }
 
-// Returns the fault of the words from `first` on; "" if they were parsed.
+// Parses the words from `first` on into `line` and `whole`. Returns an error message, or "" if they
+// are valid.
 std::string read_settings(const ControlCommandSpec& command, const ControlArgument& argument,
                           const Words& words, std::size_t first, ControlLine& line,
                           ControlValue& whole) {
@@ -222,7 +223,7 @@ ControlLineParse parse_control_line(std::string_view text) {
   if (words.count() < 3 || !is_panel_user(words[1])) {
     return {std::nullopt, "write: as panel:NAME COMMAND"};
   }
-  // The words point into the text.
+  // The words point into `text`, so the command is the part of `text` behind words[1].
   ControlLineParse parse = parse_command(
       text.substr(static_cast<std::size_t>(words[1].data() + words[1].size() - text.data())));
   if (parse.line) parse.line->on_behalf_of = words[1];

@@ -1,5 +1,5 @@
-// The commands of a gateway's control socket, each in one place. The gateway parses its lines by
-// this table and makes its help from it. satrelayctl makes its own commands from it.
+// The table of commands of a gateway's control socket. The gateway parses lines by this table, and
+// makes its help from the table. satrelayctl also makes its own commands from it.
 #pragma once
 
 #include <array>
@@ -37,8 +37,8 @@ enum class ValueType : std::uint8_t {
   kDuration,  // 1s to 24h
 };
 
-// Where to find the names that a value may have: in the entries of a listing of the stats socket,
-// in the first of both fields that is not empty.
+// Where satrelayctl finds the names that a value may have, to complete a word: in the entries of a
+// listing of the stats socket. The name is in `field`, or in `otherwise` if `field` is empty.
 struct NamesIn {
   const char* listing = nullptr;
   const char* field = "name";
@@ -57,7 +57,7 @@ struct ControlValueSpec {
 
 enum class Presence : std::uint8_t {
   kRequired,
-  kOptional,  // the last argument may be left out; an option of satrelayctl
+  kOptional,  // only for the last argument, which may be left out; satrelayctl has an option for it
 };
 
 struct ControlArgument {
@@ -68,15 +68,15 @@ struct ControlArgument {
   std::span<const ControlValueSpec> settings = {};
 };
 
-// Every client that may connect to the socket may give all commands. A command that changes
-// something makes an event.
+// Whether a command only shows something, or changes something and makes an event. Every client
+// that may connect to the socket may give all commands.
 enum class Right : std::uint8_t { kLook, kChange };
 
-// The end that satrelayctl waits for after the answer, if it has the command at all.
+// How long satrelayctl waits after the answer to a command.
 enum class ControlUse : std::uint8_t {
-  kAnswered,    // done with the answer
-  kUntilRead,   // the gateway goes on to read a file: see kReloadResult
-  kUntilOver,   // the gateway stops later
+  kAnswered,    // it does not wait: the command is complete
+  kUntilRead,   // until the gateway has read a file: see kReloadResult
+  kUntilOver,   // until the gateway has stopped
   kSocketOnly,  // for clients of the socket; satrelayctl does not have it
 };
 
@@ -92,7 +92,7 @@ struct ControlCommandSpec {
 namespace control_words {
 inline constexpr std::string_view kWays[] = {"send", "receive"};
 inline constexpr std::string_view kSwitch[] = {"on", "off"};
-// The words of a configuration, in the order of the enumeration.
+// The words that the configuration has for an enumeration, in the order of its values.
 template <typename Enum>
 inline constexpr auto kOf = [] {
   std::array<std::string_view, std::size(config::kWords<Enum>)> words;
@@ -214,7 +214,7 @@ inline constexpr ControlCommandSpec kControlCommands[] = {
      ControlUse::kSocketOnly},
 };
 
-// A value that fits its type.
+// A parsed value, which fits its type.
 struct ControlValue {
   std::string_view text;
   bool is_instead = false;
@@ -224,14 +224,15 @@ struct ControlValue {
   Duration duration = Duration::infinite();  // kDuration
 };
 
-// A line that the table allows. The texts point into the line that was parsed.
+// A parsed line, which the table allows. The texts point into the line that was parsed.
 struct ControlLine {
   static constexpr std::size_t kMostArguments = 3;
   static constexpr std::size_t kMostSettings = 8;
 
   const ControlCommandSpec* command = nullptr;
-  std::string_view on_behalf_of = {};                  // "panel:NAME"; "": the client's own user
-  std::array<ControlValue, kMostArguments> arguments;  // defaults for those left out
+  std::string_view on_behalf_of = {};  // "panel:NAME"; "": the client's own user
+  // Default values for arguments that were left out.
+  std::array<ControlValue, kMostArguments> arguments;
   std::array<std::optional<ControlValue>, kMostSettings> settings;
 
   template <typename Setting>
@@ -245,19 +246,20 @@ struct ControlLineParse {
   std::string error;  // if there is no line: the fault, and the forms that are allowed
 };
 
-// "as panel:NAME" before a command says that a program gives it for a user logged in there. NAME:
-// letters, digits, '_', '-', '.' and '@', at most 32.
+// "as panel:NAME" before a command says that the panel gives the command for NAME, a user of the
+// panel. NAME: letters, digits, '_', '-', '.' and '@', at most 32.
 inline constexpr std::string_view kOnBehalfWord = "as";
 inline constexpr std::string_view kPanelPrefix = "panel:";
 // True if `text` is such a "panel:NAME".
 bool is_panel_user(std::string_view text);
 
-// Any bytes are safe; words are separated by spaces or tabs.
+// Parses a line, which may contain any bytes. Words are separated by spaces or tabs.
 [[nodiscard]] ControlLineParse parse_control_line(std::string_view text);
 
-// "capacity LINK send|receive RATE|configured"
+// The form of a command, such as "capacity LINK send|receive RATE|configured".
 [[nodiscard]] std::string synopsis(const ControlCommandSpec& command);
-// "compress=off|auto|on (also for connections that are there), handshake=local|remote|auto, ..."
+// The forms of settings, such as "compress=off|auto|on (also for open connections),
+// handshake=local|remote|auto, ...".
 [[nodiscard]] std::string settings_help(std::span<const ControlValueSpec> settings);
 // The commands, a line each, and the words that may precede them.
 [[nodiscard]] std::string control_help();

@@ -89,7 +89,8 @@ bool ControlServer::answer_lines(Client& client) {
 }
 
 bool ControlServer::send(Client& client, std::string_view text) {
-  // An answer fits the socket's buffer. A client that does not read loses its connection.
+  // An answer fits the socket's buffer, so it is sent whole unless the client does not read. Such a
+  // client loses its connection.
   return ::send(client.descriptor, text.data(), text.size(), MSG_NOSIGNAL) ==
          static_cast<ssize_t>(text.size());
 }

@@ -1,6 +1,6 @@
-// The control socket of a program: a UNIX stream socket with one command a line, and an answer to
-// each. It runs in the loop that does the program's work. So it never waits, and a handler may
-// touch the loop's data.
+// Serves the control socket of a program: a UNIX stream socket with one command per line, and an
+// answer to each. The server runs in the program's main loop. So it must never wait, and a handler
+// may use the loop's data.
 #pragma once
 
 #include <array>
@@ -23,14 +23,14 @@ class ControlServer {
   };
   using Handler = std::function<Answer(std::string_view line, const Caller& caller)>;
 
-  // Tells the loop to wake when a descriptor becomes readable, or to stop doing so.
+  // watch() tells the main loop to wake when the descriptor becomes readable. unwatch() ends that.
   struct Wake {
     std::function<void(int descriptor)> watch;
     std::function<void(int descriptor)> unwatch;
   };
 
-  // Opens the socket with the mode: only its owner, root and the group, if there is one, can
-  // connect. The server also checks the user of each connection. Replaces a stale file. Throws
+  // Opens the socket. Only its owner, root and the members of the group in `access` can connect.
+  // The server also checks the user of each connection. Replaces a stale file. Throws
   // std::runtime_error, also if another process serves this path.
   ControlServer(const std::string& path, Wake wake, Handler handler,
                 const SocketAccess& access = {});
@@ -38,8 +38,8 @@ class ControlServer {
   ControlServer& operator=(const ControlServer&) = delete;
   ~ControlServer();
 
-  // Accepts clients and answers their lines. Cheap to call often: looks at the sockets every few
-  // milliseconds.
+  // Accepts clients and answers their lines. Cheap to call often, since it checks the sockets only
+  // every few milliseconds.
   void service(Instant now);
 
  private:

@@ -8,7 +8,7 @@
 
 namespace satrelay::ops {
 
-// Words are separated by spaces or tabs; any bytes are safe.
+// Words are separated by spaces or tabs. The line may contain any bytes.
 template <std::size_t Most>
 class ControlWords {
  public:
@@ -22,7 +22,7 @@ class ControlWords {
       begin = end;
     }
   }
-  // At most Most + 1.
+  // The number of words, or Most + 1 if there are more than Most.
   std::size_t count() const { return count_; }
   bool too_many() const { return count_ > Most; }
   std::string_view operator[](std::size_t index) const { return words_[index]; }

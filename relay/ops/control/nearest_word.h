@@ -7,9 +7,9 @@
 
 namespace satrelay::ops {
 
-// The known word that differs from `typed` by the fewest slips: a letter wrong, too many or
-// missing, or two letters exchanged. nullopt if no word is near, that is, with at most one slip for
-// each three letters. Any bytes are safe.
+// Returns the known word that differs from `typed` by the fewest slips. A slip is a wrong, extra or
+// missing letter, or an exchange of two adjacent letters. nullopt if all words differ by more than
+// one slip for each three letters. `typed` may contain any bytes.
 std::optional<std::string_view> nearest_word(std::string_view typed,
                                              std::span<const std::string_view> known);
 

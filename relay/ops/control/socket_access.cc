@@ -16,7 +16,8 @@ namespace {
 
 std::vector<gid_t> further_groups(int descriptor) {
   socklen_t size = 0;
-  ::getsockopt(descriptor, SOL_SOCKET, SO_PEERGROUPS, nullptr, &size);  // ERANGE, with the size
+  // Fails with ERANGE, and sets the size.
+  ::getsockopt(descriptor, SOL_SOCKET, SO_PEERGROUPS, nullptr, &size);
   std::vector<gid_t> groups(size / sizeof(gid_t));
   if (groups.empty() ||
       ::getsockopt(descriptor, SOL_SOCKET, SO_PEERGROUPS, groups.data(), &size) != 0) {

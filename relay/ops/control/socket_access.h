@@ -12,7 +12,7 @@ namespace satrelay::ops {
 struct SocketAccess {
   mode_t mode = 0600;
   std::optional<gid_t> group;
-  std::optional<uid_t> owner = {};  // nullopt: the user of the process that opens it
+  std::optional<uid_t> owner = {};  // nullopt: the user of the process that opens the socket
   bool is_private() const { return mode == 0600; }
 };
 
@@ -20,8 +20,8 @@ struct SocketAccess {
 SocketAccess resolve(const std::string& group, mode_t mode);
 // Gives the socket at `path` its owner, group and mode. Throws std::runtime_error.
 void open_to(const std::string& path, const SocketAccess& access);
-// The user of the process at the other end of a connection, from the kernel. nullopt: the process
-// is gone.
+// The user of the process at the other end of a connection, from the kernel. nullopt if the kernel
+// does not know it.
 std::optional<std::uint32_t> user_of(int descriptor);
 // True if the process at the other end of a connection may use the socket. It must run as root, as
 // the user of this process, or as a member of the group.

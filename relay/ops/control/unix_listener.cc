@@ -31,7 +31,7 @@ UnixListener::UnixListener(const std::string& path, int backlog, const SocketAcc
   remove_stale(path, address);
   descriptor_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor_ < 0) fail_control(path, "open", errno);
-  // Create the file with its mode: at no moment may other users connect.
+  // Create the file with mode 0600, so that other users cannot connect before open_to().
   const mode_t mask = ::umask(0177);
   const int bound =
       ::bind(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address);

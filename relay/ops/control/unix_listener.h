@@ -1,5 +1,6 @@
-// A UNIX stream socket that listens at a path. Its file is created with its mode and removed at the
-// end. A stale file is replaced. Only admitted users get a connection.
+// A UNIX stream socket that listens at a path. The file of the socket is created with the mode of
+// `access`, and the destructor removes it. A stale file is replaced. Only users that `access`
+// admits get a connection.
 #pragma once
 
 #include <string>
@@ -17,8 +18,8 @@ class UnixListener {
   ~UnixListener();
 
   int descriptor() const { return descriptor_; }
-  // Accepts the connection that has waited longest, non-blocking. -1: none waits, or its user is
-  // not admitted.
+  // Accepts the connection that has waited longest, and makes it non-blocking. Returns -1 if no
+  // connection waits, or if its user is not admitted.
   int accept() const;
 
  private:

@@ -1,5 +1,5 @@
-// Finds episodes in which a counter grows that should stand still: when one begins, and when it is
-// over.
+// Watches a counter that should stand still. Finds the episodes in which it grows: when an episode
+// begins, and when it is over.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,17 @@ namespace satrelay::ops {
 class Episode {
  public:
   struct Bounds {
-    Duration begins_after;  // begins after this time of growth, without a pause above `pause`
+    // An episode begins after growth for this long, without a pause longer than `pause`.
+    Duration begins_after;
     Duration pause;
-    Duration over_after;  // over once the counter has not grown for this long
+    Duration over_after;  // it is over once the counter has not grown for this long
   };
   enum class Change : std::uint8_t { kNone, kBegun, kOver };
   explicit Episode(Bounds bounds) : bounds_(bounds) {}
 
   Change look(std::uint64_t value, Instant now);
 
-  // Growth and length of the present episode, or of one that was just over.
+  // Growth and length of the present episode, or of the episode that has just ended.
   std::uint64_t grown() const { return value_ - value_before_; }
   Duration lasted() const { return grew_at_ - began_; }
 

@@ -27,36 +27,38 @@ enum class EventKind : std::uint8_t {
   kPeerOtherVersion,
   kPeerUnlikeSecurity,  // only one of both ends encrypts
   kPeerUnlikeWorkers,   // the two ends disagree about the number of lanes
-  kRateCut,             // its send rate stays below that of the link
+  kRateCut,             // the send rate to the peer stays below the rate of the link
   kRateRestored,
-  kRateLowered,    // its send rate was cut, if only for a moment
+  kRateLowered,    // the send rate to the peer was cut, if only for a moment
   kCapacityTold,   // the far gateway announced the capacity of the link to it
   kCapacityFound,  // our rate control found that capacity
-  kKeyChanged,     // a session has a new key, as it does after so many packets
+  kKeyChanged,     // a session has a new key, as happens after a certain number of packets
   // About a port.
   kPortUp,
   kPortDown,
   kPortGone,  // the device has vanished
   kPortReturned,
   kPortRenamed,
-  kPortUnfit,     // it is back in a state that only a new start can correct
-  kFramesMerged,  // dropped: longer than the MTU, and impossible to cut
-  kFramesMissed,  // lost before the worker could take them
+  kPortUnfit,     // the device is back, in a state that only a restart of the gateway can correct
+  kFramesMerged,  // frames were dropped: longer than the MTU, and impossible to cut
+  kFramesMissed,  // frames were lost before the worker could take them
   // About the gateway.
   kMemoryLow,
   kMemoryNormal,
   kTableFull,
   kAddressConflict,
   kStationOnBothSides,
-  kAnswersInOtherVlan,  // by servers: their connections are bridged
-  kServiceRefuses,      // or does not answer: clients now wait for its answer
-  kFamilySilent,        // the same for all servers behind a peer, by IPv4 or IPv6
-  kGatewayForged,       // a host of the LAN speaks in a gateway's name
-  kSourceForged,        // a host of the LAN uses an address behind a peer
-  kPeerOverreaches,     // it opens connections for clients that are not behind it
-  kSourceUnaccepted,    // the peer accepts no connections of some hosts of the LAN
-  kClientOfNoPeer,      // its connection came over the WAN, and was bridged
-  kAddressBetween,      // a server between the gateways: connections to it are bridged
+  // Servers answer in a VLAN other than the one of the SYN: their connections are bridged.
+  kAnswersInOtherVlan,
+  kServiceRefuses,    // a far service refuses, or does not answer: clients now wait for its answer
+  kFamilySilent,      // the same for all servers behind a peer that are reached by IPv4, or by IPv6
+  kGatewayForged,     // a host of the LAN uses a gateway's address
+  kSourceForged,      // a host of the LAN uses an address behind a peer
+  kPeerOverreaches,   // a peer opens connections for clients that are not behind that peer
+  kSourceUnaccepted,  // the peer accepts no connections of some hosts of the LAN
+  // A connection from the WAN was bridged, since no peer's prefixes contain its client.
+  kClientOfNoPeer,
+  kAddressBetween,  // a server between the gateways: connections to it are bridged
   kSynFlood,
   kSynFloodOver,
   kWorkerOverloaded,
@@ -66,7 +68,7 @@ enum class EventKind : std::uint8_t {
   // About an output of the records of flows: the file, or the collector.
   kRecordsFailing,
   kRecordsResumed,
-  kRecordsLost,  // without a failure: too many for the output
+  kRecordsLost,  // the output has not failed, but is too slow
   // Commands to the gateway.
   kReloadDone,
   kReloadRefused,
@@ -83,7 +85,7 @@ enum class EventKind : std::uint8_t {
   kCount,
 };
 
-// Most characters of a text of an event on the stats socket: DPDK cuts longer ones.
+// The largest length of an event's text on the stats socket, in characters. DPDK cuts longer texts.
 inline constexpr std::size_t kMostEventText = 127;
 inline constexpr std::size_t kEventKinds = static_cast<std::size_t>(EventKind::kCount);
 
@@ -91,7 +93,7 @@ inline constexpr std::size_t kEventKinds = static_cast<std::size_t>(EventKind::k
 struct EventDescription {
   std::string_view name;  // snake_case, stable; docs/statistics.md lists them
   Severity severity = Severity::kInfo;
-  std::string_view text;    // the change, with the subject before it
+  std::string_view text;    // the change, which is written after the subject
   std::string_view advice;  // for the operator; may be empty
 };
 const EventDescription& describe(EventKind kind);

@@ -1,5 +1,5 @@
-// Limits the events of each kind: a burst at once, and then one an interval. Counts the events that
-// are left out; the count is reported some time later.
+// Limits the events of each kind: allows a burst at once, and then one event per interval. Counts
+// the events that are left out, for the caller to report some time later.
 #pragma once
 
 #include <array>
@@ -17,7 +17,8 @@ class EventLimit {
   struct Rate {
     std::uint32_t burst = 0;
     Duration interval;
-    Duration say_after;  // the latest time to report a count
+    // How long after the first event that was left out the count must be reported.
+    Duration say_after;
   };
   struct LeftOut {
     std::uint64_t count = 0;
@@ -25,19 +26,20 @@ class EventLimit {
   };
   explicit EventLimit(Rate rate);
 
-  // True if there is room for one event of the kind. Otherwise counts it as left out.
+  // Returns true if the event may be reported. Otherwise counts it as left out.
   bool take(EventKind kind, const std::string& subject, Instant now);
   // Counts events that are left out for another reason.
   void leave_out(EventKind kind, const std::string& subject, std::uint64_t count, Instant now);
-  // True if it is time to report a count, though no other event of the kind has come.
+  // True if a count must be reported now, even if no other event of the kind occurs.
   bool is_due(EventKind kind, Instant now) const;
-  // Takes the count that is to be reported now. nullopt: no event was left out.
+  // Returns the count, which the caller reports now, and sets it to zero. nullopt if no event was
+  // left out.
   std::optional<LeftOut> said(EventKind kind);
 
  private:
   struct Kind {
     std::uint32_t room = 0;
-    Instant more_at;  // time of room for one more event, while `room` is less than a burst
+    Instant more_at;  // when `room` grows by one event, while it is less than a burst
     LeftOut left_out;
     Instant say_at = Instant::never();
   };

@@ -64,7 +64,8 @@ void EventLog::write(Instant now) {
 void EventLog::write(Waiting waiting, Instant now) {
   const EventKind kind = waiting.event.kind;
   if (!kept_.take(kind, waiting.event.subject, now)) {
-    // Write no line without a number: the event could not be found again.
+    // The event is not kept and has no number. Write no line for it, since readers of the log could
+    // not find the event by its number.
     lines_.leave_out(kind, waiting.event.subject, 1, now);
     return;
   }

@@ -25,13 +25,15 @@ class EventLog {
   // Limit of the lines of a kind.
   static constexpr EventLimit::Rate kLines{
       .burst = 10, .interval = Duration::seconds(30), .say_after = Duration::seconds(60)};
-  // Limit of the events of a kind that the ring keeps. All peers of a hub may be lost at once. An
-  // event that repeats without end takes days to displace the others.
+  // Limit of the events of a kind that the ring keeps. The burst is large, since all peers of a hub
+  // may be lost at once. After it, an event that repeats without end takes days to displace the
+  // others.
   static constexpr EventLimit::Rate kKept{
       .burst = 1000, .interval = Duration::seconds(60), .say_after = Duration::seconds(60)};
-  // Most events that wait for write(). Further ones are counted as left out.
+  // The largest number of events that wait for write(). Further events are counted as left out.
   static constexpr std::size_t kMostWaiting = 2048;
-  // Most bytes of a text of a line: the reason why a configuration was refused may be long.
+  // The largest length of an event's text in a line, in bytes. The reason why a configuration was
+  // refused may be long.
   static constexpr std::size_t kMostDetail = 1000;
 
   struct Environment {
@@ -43,10 +45,10 @@ class EventLog {
   EventLog(EventRing& ring, Environment environment)
       : ring_(ring), environment_(std::move(environment)) {}
 
-  // Any thread. Does not wait until the line is written.
+  // Adds an event, without waiting until its line is written. Any thread.
   void tell(Event event);
-  // Numbers and writes the events that wait. One thread calls this now and then: the log and the
-  // look-up of user names may be slow.
+  // Numbers and writes the events that wait. One thread calls this now and then. It must not be a
+  // worker's, since the log and the look-up of user names may be slow.
   void write(Instant now);
 
  private:

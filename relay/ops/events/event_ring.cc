@@ -7,8 +7,9 @@
 namespace satrelay::ops {
 namespace {
 
-// Hosts, peers and files have a part in these texts, which must neither move a terminal's cursor
-// nor end a string of JSON. DPDK leaves out characters that are not ASCII.
+// Cuts a text, and replaces characters that are not printable ASCII. Parts of the texts come from
+// hosts, peers and files, and must not control a terminal. DPDK leaves out characters that are not
+// ASCII.
 std::string printable(std::string_view text, std::size_t most) {
   constexpr std::string_view kCut = "...";
   std::string out(text.substr(0, most));

@@ -1,5 +1,5 @@
-// Follows a rate that changes now and then: reports its new value once it has stayed there for a
-// time.
+// Follows a rate that changes now and then. Reports a new value once the rate has stayed near it
+// for some time.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,15 @@ namespace satrelay::ops {
 
 class SteadyRate {
  public:
-  // The rate counts as steady while it changes by no more than a tenth.
+  // How long a rate must stay within a tenth of a new value until that value is reported.
   static constexpr Duration kSteadyAfter = Duration::seconds(2);
 
   struct Change {
     BitRate before;  // zero: nothing was reported yet
     BitRate after;
   };
-  // `value` zero: the rate is not known, which is not a change. Returns nullopt if nothing is to be
-  // reported.
+  // If `value` is zero, the rate is not known, which is not reported as a change. Returns nullopt
+  // if there is nothing to report.
   std::optional<Change> look(BitRate value, Instant now);
 
  private:

@@ -32,7 +32,7 @@ constexpr std::array kWatched = {
     Watched{Counter::kAddressesBetween, EventKind::kAddressBetween},
 };
 
-// "12.3"; `value` is not negative.
+// Formats a value with one decimal, such as "12.3". `value` must not be negative.
 std::string tenths(double value) {
   const auto all = static_cast<std::uint64_t>(std::llround(value * 10));
   return std::to_string(all / 10) + '.' + std::to_string(all % 10);
@@ -189,13 +189,13 @@ void Watch::look_at_cuts(const gateway::PeerSnapshot& now_is, Peer& before, Inst
   tell_({EventKind::kRateLowered, "peer " + now_is.name, std::move(detail)});
 }
 
-// A controller may begin with a low rate, and may dip for a moment. So a rate is cut if it was full
-// before and then stays below.
+// A controller may begin with a low rate, and the rate may dip for a moment. So a rate counts as
+// cut only if it was full before, and then stays low for kCutAfter.
 void Watch::look_at_rate(const gateway::PeerSnapshot& now_is, Peer& before, Instant now) {
   if (now_is.state != PeerState::kAlive) {
     before.low_since = Instant::never();
     if (now_is.state == PeerState::kSuspect) return;
-    // The next session begins with a fresh controller, so nothing else would end this cut.
+    // Report the end of the cut now, since the next session begins with a new controller.
     if (before.rate_cut) {
       tell_({EventKind::kRateRestored, "peer " + now_is.name, "its session has ended"});
     }
@@ -311,8 +311,8 @@ void Watch::look_at(const records::RecordsReport& now_is, const Snapshot& snapsh
   }
 }
 
-// While an output fails, records that are lost are not reported. The end of the failure reports
-// them.
+// While an output fails, lost records cause no events of their own. The event at the end of the
+// failure has their number.
 void Watch::look_at(const WayNow& now_is, Way& before, Instant now) {
   const bool fails = !now_is.trouble.empty();
   const bool changes = fails != std::exchange(before.fails, fails);

@@ -1,7 +1,8 @@
 // Finds events by comparing successive snapshots of the gateway. So the engine knows nothing of
-// events, and a storm of packets makes no more events than there are looks. The worker does nothing
-// for it: a thread of its own reads the board that the stats socket reads. A change that is undone
-// between two looks (a tenth of a second) is reported if a counter keeps it.
+// events. The number of events depends on the number of looks, not of packets: each look reports
+// each counter and each state at most once. The workers do nothing for this: another thread reads
+// the board that the stats socket reads, ten times a second. A change that is undone between two
+// looks is reported only if a counter shows it.
 #pragma once
 
 #include <array>
@@ -22,12 +23,13 @@
 
 namespace satrelay::ops {
 
-// A counter that should stand still: reports its growth, at most once a minute.
+// Reports the growth of a counter that should stand still, at most once a minute.
 class Growth {
  public:
   static constexpr Duration kInterval = Duration::seconds(60);
   std::optional<std::uint64_t> look(std::uint64_t value, Instant now);
-  // Takes the growth at any time, for events that are reported in another way.
+  // Returns the growth since the last report at any time, for a caller that reports it in another
+  // event.
   std::uint64_t take(std::uint64_t value) { return value - std::exchange(told_, value); }
 
  private:
@@ -38,22 +40,22 @@ class Growth {
 class Watch {
  public:
   using Tell = std::function<void(Event)>;
-  // A peer is reported if it was not heard for this long after the start.
+  // A peer is reported if no packet has arrived from it for this long after the start.
   static constexpr Duration kUnheardAfter = Duration::seconds(10);
-  // A rate is cut if it stays below nine tenths of the link's for this long. It is restored from
-  // 95% on.
+  // A rate counts as cut once it has stayed below 90% of the link's rate for this long. It counts
+  // as restored from 95% on.
   static constexpr Duration kCutAfter = Duration::seconds(2);
   // Least time between two reports of a peer's rate cuts, however short they are.
   static constexpr Duration kLoweredInterval = Duration::seconds(1);
-  // Memory is low from nine tenths on, or if it has run out. It is normal again below three
-  // quarters, if it was not low for this long.
+  // Memory counts as low if 90% of it is used, or if connections or frames were refused for lack of
+  // it. It counts as normal again if less than 75% is used, and neither has occurred for this long.
   static constexpr Duration kMemoryNormalAfter = Duration::seconds(10);
   static constexpr Duration kWorkerStuckAfter = Duration::seconds(2);
-  // A flood begins with the first SYN that finds no room.
+  // A flood begins with the first SYN above the limit of half-open connections.
   static constexpr Episode::Bounds kFlood{.begins_after = Duration::zero(),
                                           .pause = Duration::zero(),
                                           .over_after = Duration::seconds(10)};
-  // Overload: frames are lost before the workers for more than a moment.
+  // An overload begins if frames are lost before the workers can take them, for more than a moment.
   static constexpr Episode::Bounds kOverload{.begins_after = Duration::seconds(3),
                                              .pause = Duration::seconds(2),
                                              .over_after = Duration::seconds(10)};

@@ -15,7 +15,7 @@ namespace satrelay::ops {
 inline constexpr std::string_view kJournalSocket = "/run/systemd/journal/socket";
 
 // Writes "NAME=value\n" for each field. If the value has a line end, writes the name, the length of
-// the value, and the value. So no value can pass for a field.
+// the value, and the value. So no value can be taken for another field.
 std::string format_journal_entry(std::span<const LogField> fields);
 
 class JournalSender {
@@ -26,7 +26,7 @@ class JournalSender {
   JournalSender& operator=(const JournalSender&) = delete;
   ~JournalSender();
 
-  // Does not wait. False if the journal does not take the entry now. Any thread.
+  // Sends an entry without waiting. Returns false if the journal does not take it now. Any thread.
   bool send(std::string_view entry) const;
 
  private:

@@ -20,7 +20,8 @@ struct Log {
 Log the_log;  // set before other threads start
 std::atomic<config::LogLevel> the_level{config::LogLevel::kInfo};
 
-// systemd sets JOURNAL_STREAM to "device:inode" of the stream that it reads.
+// True if the journal reads stderr. systemd sets JOURNAL_STREAM to the "device:inode" of the stream
+// that it reads.
 bool stderr_is_journal() {
   const char* stream = std::getenv("JOURNAL_STREAM");
   if (stream == nullptr) return false;

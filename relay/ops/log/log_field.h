@@ -1,4 +1,4 @@
-// A named value beside a line of the log, for journals that store fields.
+// A named value that belongs to a message of the log, for journals that store fields.
 #pragma once
 
 #include <string>

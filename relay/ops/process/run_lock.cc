@@ -19,7 +19,8 @@ namespace {
   throw std::system_error(error, std::generic_category(), "cannot lock " + file.string());
 }
 
-// True if the locked file is still the file at this path, which other processes would lock.
+// True if the locked file is still the file at this path. If another file has replaced it, other
+// processes would lock the new file.
 bool is_in_place(int descriptor, const std::filesystem::path& file) {
   struct stat locked {};
   struct stat found {};
@@ -27,7 +28,8 @@ bool is_in_place(int descriptor, const std::filesystem::path& file) {
          locked.st_ino == found.st_ino && locked.st_dev == found.st_dev;
 }
 
-// The holder may have locked the file just now, and not yet written its process ID.
+// Returns words for the process that holds the lock. Reads the file several times, since the holder
+// may have locked it just now, and not yet written its process ID.
 std::string holder_of(int descriptor) {
   for (int attempt = 0; attempt < 20; ++attempt) {
     std::array<char, 16> text{};
@@ -59,7 +61,7 @@ RunLock::RunLock(const std::filesystem::path& file, const std::string& what) {
     ::close(descriptor_);
   }
   const std::string pid = std::to_string(::getpid()) + "\n";
-  // The process ID only serves other processes' messages: the lock holds without it.
+  // A failure does no harm: only the messages of other processes need the process ID.
   [[maybe_unused]] const bool written =
       ::ftruncate(descriptor_, 0) == 0 &&
       ::pwrite(descriptor_, pid.data(), pid.size(), 0) == static_cast<ssize_t>(pid.size());
@@ -94,7 +96,8 @@ void make_runtime_folder(const std::filesystem::path& folder) {
 }
 
 void give_runtime_folder(const std::filesystem::path& folder, uid_t user) {
-  // DPDK makes the parent folder for its owner alone. Let others pass through it, but not list it.
+  // make_runtime_folder() and DPDK make the parent folder for its owner alone. Let other users pass
+  // through it, but not list it.
   const std::filesystem::path above = folder.parent_path();
   if (::chmod(above.c_str(), 0711) != 0 ||
       ::lchown(folder.c_str(), user, static_cast<gid_t>(-1)) != 0) {

@@ -10,7 +10,7 @@
 
 namespace satrelay::ops {
 
-// Another process holds the lock; what() names it.
+// Thrown if another process holds the lock; what() names that process.
 class AlreadyRunning : public std::runtime_error {
  public:
   explicit AlreadyRunning(const std::string& message) : std::runtime_error(message) {}
@@ -18,8 +18,8 @@ class AlreadyRunning : public std::runtime_error {
 
 class RunLock {
  public:
-  // Makes the file if it is missing; the file stays. `what`: the thing that the lock protects, for
-  // the message. Throws AlreadyRunning, or std::system_error.
+  // Creates the file if it is missing, and never removes it. `what`: the thing that the lock
+  // protects, for the message. Throws AlreadyRunning, or std::system_error.
   RunLock(const std::filesystem::path& file, const std::string& what);
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
@@ -30,11 +30,11 @@ class RunLock {
 };
 
 // The folder in which DPDK 22.11 puts the sockets of a program with this file prefix
-// (eal_create_runtime_dir()), known before DPDK has started.
+// (eal_create_runtime_dir()), which is known before DPDK has started.
 std::filesystem::path runtime_folder(const std::string& prefix);
-// Makes the folder if it is missing, for this process's user alone. Root takes it back from the
-// user that a gateway has become. Throws std::system_error, also if the folder belongs to another
-// user.
+// Creates the folder if it is missing, with access for this process's user only. If an earlier
+// gateway has given the folder to another user, root takes it back. Throws std::system_error, also
+// if the folder belongs to another user.
 void make_runtime_folder(const std::filesystem::path& folder);
 // Gives the folder to the user that this process becomes, so that the process can remove its
 // sockets at the end.

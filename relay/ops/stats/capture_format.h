@@ -1,9 +1,9 @@
 // The format of a gateway's capture socket. Both ends are on one machine.
 //
-// The client sends a CaptureRequest and the instructions of its filter, as libpcap has compiled it.
+// The client sends a CaptureRequest and the instructions of its filter, which libpcap has compiled.
 // The answer is a line, "ok" or "error: ...". Then CaptureRecords follow, each with the bytes of
-// its frame, until the client shuts down its side. Then come the frames that were captured before,
-// and a record of kEnd.
+// its frame, until the client shuts down its side. Then the gateway sends the frames that it has
+// captured up to then, and a record of kEnd.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct CaptureRequest {
   CapturePlace place = CapturePlace::kLan;
   std::uint8_t unused[3] = {};
   std::uint32_t longest = kLongestCapture;  // bytes of a frame that are kept
-  std::uint32_t instructions = 0;           // 0: everything
+  std::uint32_t instructions = 0;           // 0: no filter
   // "panel:NAME" and zeros, as with `as` on the control socket. Zeros: for the client's own user.
   char on_behalf_of[kMostOnBehalfOf] = {};
 };
@@ -40,7 +40,7 @@ struct CaptureRecord {
   std::uint32_t original = 0;  // bytes that the frame had
   CaptureWay way = CaptureWay::kIn;
   std::uint8_t unused[7] = {};
-  std::uint64_t lost = 0;  // kEnd: frames that matched and found no room
+  std::uint64_t lost = 0;  // kEnd: frames that matched, and were lost for lack of room
 };
 
 }  // namespace satrelay::ops

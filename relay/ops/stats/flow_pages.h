@@ -1,6 +1,6 @@
-// Pages of the listing of flows, for one client. A client that asks for page after page gets most
-// of them from one answer of the worker: each question interrupts the worker, and wakes it if it
-// waits.
+// Pages of the listing of flows, for one client. A client that asks for page after page gets
+// several pages from one answer of the worker, since each question interrupts the worker, or wakes
+// it.
 #pragma once
 
 #include <chrono>
@@ -19,21 +19,22 @@ class FlowPages {
   // Flows that the worker describes in one answer, at one instant, for a client that continues from
   // the page before.
   static constexpr std::size_t kAtOnce = 96;
-  // Greatest age of a page, as for other data of the socket.
+  // The largest age of a page. Other data of the stats socket has the same.
   static constexpr std::chrono::milliseconds kFresh{100};
 
-  // Asks the worker for flows [first, first + count). nullopt: it does not answer.
+  // Asks the worker for flows [first, first + count). nullopt: the worker does not answer.
   using Ask = std::function<std::optional<std::vector<gateway::FlowSnapshot>>(std::size_t first,
                                                                               std::size_t count)>;
 
-  // Returns flows [first, first + count), as many as are known without another question, or as
-  // `ask` returns. An empty page: there are no more.
+  // Returns up to `count` flows from position `first` on. They come from the worker's last answer,
+  // or from `ask` if that answer does not have them. An empty page means that there are no more
+  // flows. nullopt: the worker does not answer.
   std::optional<std::vector<gateway::FlowSnapshot>> page(std::size_t first, std::size_t count,
                                                          const Ask& ask, Clock::time_point now);
 
  private:
-  std::size_t next_ = 0;   // first flow behind the page before
-  std::size_t first_ = 0;  // first flow of the worker's last answer
+  std::size_t next_ = 0;   // position behind the last page
+  std::size_t first_ = 0;  // position of the first flow in told_
   std::vector<gateway::FlowSnapshot> told_;
   Clock::time_point asked_at_;
 };

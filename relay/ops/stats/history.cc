@@ -12,7 +12,7 @@ float per_second(std::uint64_t before, std::uint64_t now, double seconds) {
   return static_cast<float>(static_cast<double>(now - before) / seconds);
 }
 
-// Ratio of the increments; unknown if the whole did not grow.
+// The ratio of the two increments, or kUnknown if the whole did not grow.
 float ratio(std::uint64_t part_before, std::uint64_t part, std::uint64_t whole_before,
             std::uint64_t whole) {
   if (whole <= whole_before || part < part_before) return HistoryPoint::kUnknown;
@@ -125,7 +125,7 @@ std::vector<HistoryPoint> History::points(HistoryOf of, std::string_view name, s
   for (std::size_t i = first; i < std::min<std::uint64_t>(times_, kPoints) && found.size() < count;
        ++i) {
     const HistoryPoint& point = series->second.points[(times_ - 1 - i) % kPoints];
-    if (point.time_ms == 0) break;  // the series begins later
+    if (point.time_ms == 0) break;  // the series has no earlier points
     found.push_back(point);
   }
   return found;

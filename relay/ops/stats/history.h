@@ -1,6 +1,6 @@
-// The last hour of a gateway: a point each ten seconds, for all of it and for each link, peer and
-// class. The gateway itself keeps it, so it does not depend on a client that asks. A restart begins
-// anew. Floats are NaN if a value is not known, or if the thing has no such figure.
+// The last hour of a gateway: one point every ten seconds for the gateway as a whole, and for each
+// link, peer and class. The gateway itself keeps the history, so it does not depend on clients. A
+// restart clears it. A float is NaN if its value is not known, or if the series has no such figure.
 #pragma once
 
 #include <array>
@@ -28,9 +28,10 @@ struct HistoryPoint {
   std::uint64_t time_ms = 0;  // UTC; end of the interval
   float send_bps = kUnknown;
   float receive_bps = kUnknown;
-  float loss_ratio = kUnknown;     // lost part of the STP packets sent
-  float rtt_seconds = kUnknown;    // at the end; the longest among several peers
-  float queued_bytes = kUnknown;   // relayed and bridged bytes that waited at the end
+  float loss_ratio = kUnknown;   // lost part of the STP packets sent
+  float rtt_seconds = kUnknown;  // at the end of the interval; the longest of several peers
+  // Relayed and bridged bytes that waited at the end of the interval.
+  float queued_bytes = kUnknown;
   float wait_seconds = kUnknown;   // mean wait for the link
   float encoded_ratio = kUnknown;  // encoded bytes divided by plain bytes
 };
@@ -53,7 +54,7 @@ class History {
                                    std::size_t count) const;
 
  private:
-  // The values of counters, and present values.
+  // The values of a series at one time: of its counters, and those that are not counters.
   struct Figures {
     std::uint64_t sent = 0, received = 0;  // bytes
     bool counts_received = false;
@@ -65,7 +66,7 @@ class History {
   };
   struct Series {
     Figures before;
-    std::uint64_t seen = 0;  // `times_` after the last point that it was part of
+    std::uint64_t seen = 0;  // value of times_ after the last point of this series
     std::array<HistoryPoint, kPoints> points{};
   };
   using Name = std::pair<HistoryOf, std::string>;

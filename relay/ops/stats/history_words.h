@@ -8,7 +8,7 @@
 
 namespace satrelay::ops {
 
-// If there are more series than a gateway keeps, it keeps those of the first kinds.
+// If there are more series than a gateway keeps, it keeps the kinds that come first here.
 enum class HistoryOf : std::uint8_t { kGateway, kLink, kClass, kPeer };
 
 inline constexpr std::array<std::string_view, 4> kHistoryWords = {"gateway", "link", "class",

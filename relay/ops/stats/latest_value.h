@@ -22,7 +22,8 @@ class LatestValue {
   }
 
   // --- any other thread, one at a time ----------------------------------------------------------
-  // The latest value, valid until the next take(). Null if it was taken before.
+  // The latest value, valid until the next take(). Null if no value was published since the last
+  // take().
   const Value* take() {
     if ((between_.load(std::memory_order_relaxed) & kIsNew) == 0) return nullptr;
     taken_ = between_.exchange(taken_, std::memory_order_acq_rel) & kPlace;

@@ -1,5 +1,5 @@
 // Data that is looked up in the engine on request, since it is too much to copy ten times a second.
-// Only the worker may call this.
+// Only the worker's thread may call these functions.
 #pragma once
 
 #include <cstddef>

@@ -8,7 +8,7 @@ bool SnapshotBoard::answer(const LiveView& view) {
   {
     std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock.owns_lock()) return false;
-    if (!question_) return true;  // the reader has given up
+    if (!question_) return true;  // the reader no longer waits
     question_(view);
     question_ = nullptr;
     asked_.store(false, std::memory_order_relaxed);
@@ -25,7 +25,7 @@ bool SnapshotBoard::run(Question question, Clock::duration patience) {
   question_ = std::move(question);
   asked_.store(true, std::memory_order_relaxed);
   const bool done = answered_.wait_until(lock, deadline, [this] { return !question_; });
-  // The memory that the question writes to is gone when this returns.
+  // Remove the question, since it writes to memory that is invalid once this function returns.
   question_ = nullptr;
   asked_.store(false, std::memory_order_relaxed);
   return done;

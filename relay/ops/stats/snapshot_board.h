@@ -71,13 +71,14 @@ class SnapshotBoard {
   // --- the worker's side: never blocks ---------------------------------------------------------
   // True if a reader waits for data that only the worker can look up. One relaxed load.
   bool is_asked() const { return asked_.load(std::memory_order_relaxed); }
-  // Answers the reader. False if a reader had the lock; is_asked() then stays true while the reader
-  // waits.
+  // Answers the reader. Returns false if a reader had the lock; is_asked() then stays true while
+  // the reader waits.
   bool answer(const LiveView& view);
 
   // --- the readers' side: any thread -------------------------------------------------------------
   std::optional<Published> latest() const { return look_(); }
-  // Lets the worker call `query`, and waits for the result. nullopt after `patience`.
+  // Lets the worker call `query`, and waits for the result. Returns nullopt if there is no result
+  // after `patience`.
   template <typename Query>
   auto ask(const Query& query, Clock::duration patience)
       -> std::optional<std::invoke_result_t<Query, const LiveView&>> {

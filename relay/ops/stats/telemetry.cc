@@ -87,7 +87,7 @@ int ports(const char* /*command*/, const char* /*params*/, rte_tel_data* reply) 
   });
 }
 
-// A page of a snapshot's entries.
+// Writes a page of a snapshot's entries.
 template <typename Entry>
 int page_of(const char* params, std::size_t most, rte_tel_data* reply,
             std::vector<Entry> Snapshot::*entries) {
@@ -171,7 +171,7 @@ int bridged(const char* /*command*/, const char* params, rte_tel_data* reply) {
 }
 
 int flows(const char* /*command*/, const char* params, rte_tel_data* reply) {
-  // DPDK has a thread for each connection.
+  // DPDK has a thread for each connection, so each client has its own pages.
   thread_local FlowPages pages;
   const auto page = parse_page(text_of(params), kFlowsPerPage);
   if (!page) return -EINVAL;

@@ -16,8 +16,8 @@
 
 namespace satrelay::ops {
 
-// Registers the commands for as long as it lives. At most one in a process. DPDK cannot unregister
-// a command, so afterwards the commands answer null.
+// Serves the commands while this object exists; a process may have one such object at a time. DPDK
+// cannot unregister a command, so afterwards the commands answer null.
 class Telemetry {
  public:
   // Returns the report on records of flows. Any thread may call it.
@@ -31,26 +31,27 @@ class Telemetry {
   ~Telemetry();
 };
 
-// The parameters of a paged command: "", "first" or "first,count". They count positions, or, for
-// events, numbers of events.
+// The parameters of a paged command: "", "first" or "first,count". `first` is a position or, for
+// events, the number of an event.
 struct Page {
   std::size_t first = 0;
   std::size_t count = 0;
 };
-// At most `most` entries. nullopt if `text` is malformed.
+// Parses the parameters, and limits the count to `most`. nullopt if `text` is malformed.
 std::optional<Page> parse_page(std::string_view text, std::size_t most);
-// "KIND,first,count" or "KIND,NAME,first,count". The page, or all of it, may be left out. nullopt
-// if `text` is malformed.
+// The parameters of the command `history`: "KIND,first,count" or "KIND,NAME,first,count". The page
+// or the whole text may be left out. The parser returns nullopt if `text` is malformed.
 struct HistoryQuestion {
   HistoryOf of = HistoryOf::kGateway;
   std::string name;  // "" for the gateway
   Page page;
 };
 std::optional<HistoryQuestion> parse_history_question(std::string_view text, std::size_t most);
-// The parameter of a command about one thing. nullopt if it is not a number.
+// Parses the parameter of a command about one thing, such as the id of a flow. nullopt if it is not
+// a number.
 std::optional<std::uint64_t> parse_number(std::string_view digits);
-// "source,destination,port,protocol,vlan,dscp,direction": numbers, except for the addresses and the
-// direction. nullopt if `text` is malformed.
+// Parses "source,destination,port,protocol,vlan,dscp,direction", which are numbers except for the
+// addresses and the direction. nullopt if `text` is malformed.
 std::optional<gateway::PolicyKey> parse_policy_key(std::string_view text);
 
 }  // namespace satrelay::ops

@@ -50,7 +50,8 @@ TelemetryDict count_states(const std::vector<gateway::PeerSnapshot>& peers) {
   return dict;
 }
 
-// The first 16 digits of the file's checksum, as sha256sum prints it. "": no file.
+// The first 16 digits of a dictionary file's checksum, as sha256sum prints it; "" if there is no
+// file.
 std::string digits_of(std::optional<std::uint64_t> fingerprint) {
   return fingerprint ? fmt::format("{:016x}", *fingerprint) : "";
 }

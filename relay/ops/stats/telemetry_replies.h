@@ -13,8 +13,8 @@
 
 namespace satrelay::ops {
 
-// Most entries of a listing in one reply. Even with the longest numbers, a page stays below the 16
-// KB that DPDK sends at once.
+// The largest number of entries in one reply. Even with the longest numbers, a page stays below the
+// 16 KB that DPDK sends at once.
 inline constexpr std::size_t kFlowsPerPage = 12;
 inline constexpr std::size_t kPeersPerPage = 5;
 inline constexpr std::size_t kLinksPerPage = 24;

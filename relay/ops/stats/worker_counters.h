@@ -33,7 +33,8 @@ struct WorkerCounters {
 };
 static_assert(lists_every_counter<WorkerCounters>());
 
-// Rounds do not include the rests between them, so the sum is the worker's time at work.
+// Upper bounds of the buckets, in nanoseconds. Rounds do not include the rests between them, so the
+// sum of the histogram is the worker's time at work.
 inline constexpr std::array<std::uint64_t, 15> kWorkerRoundBounds = {
     1'000,   2'000,     5'000,     10'000,    20'000,     50'000,     100'000,    200'000,
     500'000, 1'000'000, 2'000'000, 5'000'000, 10'000'000, 20'000'000, 100'000'000};
