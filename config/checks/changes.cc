@@ -67,7 +67,7 @@ void compare_links(const Gateway& started, const Gateway& next, Differences& fou
       found.add(path + " (was " + was.name + ")");
       continue;
     }
-    // Memory was sized for the rate at the start.
+    // The memory was sized for the rate at the start of the gateway.
     if (is.planned_rate() > was.planned_rate()) found.add(path + ".send_rate (above the start's)");
     found.compare_whole(path + ".capacity, controller and its parameters", control_keys(),
                         was.control, is.control);
@@ -103,7 +103,7 @@ class Changes {
   std::vector<ChangedKey> list_;
 };
 
-// The number of rules, and the rules that `others` lacks.
+// The number of rules, and the rules that `others` lacks, as text.
 std::string own_rules(const std::vector<Rule>& rules, const std::vector<Rule>& others) {
   std::string text = std::to_string(rules.size()) + (rules.size() == 1 ? " rule" : " rules");
   const char* between = ": ";

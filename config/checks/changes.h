@@ -9,9 +9,9 @@
 
 namespace satrelay::config {
 
-// The keys that need a restart and differ between `started`, the configuration of the start, and
-// `next`. A key has the reason behind it if the reason is not plain. Empty: a reload can apply
-// `next`.
+// Returns the keys that need a restart, and that differ between `next` and `started`, the
+// configuration with which the gateway was started. If the reason is not obvious, it follows the
+// key in parentheses. Empty if a reload can apply `next`.
 std::vector<std::string> needs_restart(const Gateway& started, const Gateway& next);
 
 // A key of the file, and its values as texts.
@@ -28,8 +28,8 @@ class Changeable {
  public:
   explicit Changeable(const Gateway& config);
 
-  // The keys of the file that have another value in `before`. The texts do not show secrets, only
-  // that they differ.
+  // Returns the keys of the file that had another value in `before`. The texts do not show secrets,
+  // only that they differ.
   std::vector<ChangedKey> changes_since(const Changeable& before) const;
 
  private:

@@ -27,7 +27,7 @@ std::optional<std::uint64_t> number_in(std::string_view text) {
                                                                   : std::nullopt;
 }
 
-// The number in a file that has one number. nullopt: the file is missing or says "max".
+// Reads a file that has one number. nullopt if the file is missing or says "max".
 std::optional<std::uint64_t> read_number(const fs::path& file) {
   std::string word;
   return std::ifstream(file) >> word ? number_in(word) : std::nullopt;
@@ -60,7 +60,7 @@ class Table {
 struct Names {
   const char* limit;
   const char* usage;
-  const char* inactive;  // keys in memory.stat; they count all groups below too
+  const char* inactive;  // keys in memory.stat that include all groups below
   const char* active;
 };
 constexpr Names kVersion1{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file",
@@ -139,12 +139,12 @@ void look_at_group(const fs::path& folder, const std::string& group, const Names
   lower(memory.available, *limit - std::min(*limit, used));
 }
 
-// Looks at each group from the process's own up to the root of the mount, because the limit of a
+// Inspects each group from the process's own up to the root of the mount, because the limit of a
 // group holds for all groups below it.
 void look_at(const Hierarchy& hierarchy, const fs::path& root, MachineMemory& memory) {
   const auto group = group_in(hierarchy, root);
   if (!group) return;
-  // In a container the mount may show only a part of the hierarchy.
+  // In a container, the mount may show only a part of the hierarchy.
   fs::path below = group->lexically_relative(hierarchy.part);
   if (below.empty() || *below.begin() == "..") below = ".";
   const fs::path top = root / hierarchy.where.relative_path();

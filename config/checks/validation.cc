@@ -47,7 +47,7 @@ bool is_last_of(const IpPrefix& subnet, const IpAddress& address) {
   return true;
 }
 
-// Why no host can have this address; empty if one can.
+// Returns why no host can have this address; empty if a host can.
 std::string not_a_host(const IpAddress& address) {
   if (is_unspecified(address)) return "is the unspecified address";
   if (address.is_multicast()) return "is a multicast address";
@@ -56,7 +56,7 @@ std::string not_a_host(const IpAddress& address) {
   return "";
 }
 
-// Why no host of `subnet` can have this address; empty if one can.
+// Returns why no host of `subnet` can have this address; empty if a host can.
 std::string not_a_host_of(const IpPrefix& subnet, const IpAddress& address) {
   if (std::string why = not_a_host(address); !why.empty()) return why;
   const std::size_t host_bits = address.size() * 8 - subnet.length;
@@ -279,7 +279,7 @@ Result check_limits(const Limits& limits) {
     return refuse("limits.half_open", std::to_string(limits.half_open) + " exceeds limits.flows " +
                                           std::to_string(limits.flows) + "; write at most that");
   }
-  // 0: the gateway chooses the value, which is never more than its memory.
+  // For a value of 0, the gateway chooses a value that never exceeds its memory.
   const bool memory_given = limits.memory != ByteCount(0);
   const bool flow_memory_given = limits.flow_memory != ByteCount(0);
   if (memory_given && limits.flow_memory > limits.memory) {

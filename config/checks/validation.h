@@ -16,7 +16,7 @@ struct Contradiction {
   std::string message;  // what contradicts what, and what to do
 };
 
-// The first contradiction, or nullopt.
+// Returns the first contradiction, or nullopt if there is none.
 std::optional<Contradiction> find_contradiction(const Gateway& config);
 std::optional<Contradiction> find_contradiction(const SatLink& config);
 

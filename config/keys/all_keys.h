@@ -19,11 +19,11 @@ struct ListedKey {
   std::string help;
   std::string since;
 
-  // "7878 (default), 1 to 65535"
+  // The default and the allowed values as text: "7878 (default), 1 to 65535".
   std::string values() const;
 };
 
-// In the order of the file.
+// All keys, in the order of the file.
 std::vector<ListedKey> gateway_key_list();
 std::vector<ListedKey> link_key_list();
 

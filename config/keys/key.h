@@ -32,8 +32,8 @@ struct KeyText {
   std::string help;  // one sentence
   // The default in words, if a section with all defaults does not show it: "the address".
   std::string fallback = {};
-  std::string allowed = {};   // "": as the kind says, or a part with keys of its own
-  std::string required = {};  // what to write if the key is missing; "": it may be missing
+  std::string allowed = {};   // "": the text of the kind, or the key is a part with keys of its own
+  std::string required = {};  // hint if the key is missing; "": it may be missing
   std::string since = kFirstVersion;
 };
 
@@ -50,13 +50,13 @@ template <typename Section>
 struct Key {
   KeyText text;
   std::string unit;
-  // Empty if the value depends on other keys. Then the reader of the section reads the value.
+  // Empty if the value depends on other keys. Then the reader of the section reads the key.
   std::function<void(const Value&, Section&)> read;
   // The value as text. Two values are equal if their texts are equal.
   std::function<std::string(const Section&)> show;
 };
 
-// `member`: a pointer to the member, or a function that takes the section and returns it.
+// `member` is a pointer to the member, or a function that takes the section and returns the member.
 template <typename Section, typename T, typename Member>
 Key<Section> key(KeyText text, Member member, Kind<T> kind) {
   if (text.allowed.empty()) text.allowed = kind.allowed;
@@ -71,7 +71,7 @@ Key<Section> key(KeyText text, Member member, Kind<T> kind) {
   };
 }
 
-// A key that the reader of its section reads. `show`: as above.
+// Makes a key that the reader of its section reads. `show` returns the value as text, as above.
 template <typename Section, typename Show>
 Key<Section> key_of_section(const KeyText& text, Show show, const std::string& unit = "") {
   return {.text = text, .unit = unit, .read = {}, .show = std::move(show)};
@@ -89,7 +89,7 @@ class Keys {
   auto end() const { return rows_.end(); }
   const std::vector<std::string>& names() const { return names_; }
 
-  // Refuses keys that have no row.
+  // Returns the fields of `map`. Refuses keys that have no row.
   Fields fields(const Value& map) const { return map.fields(names_); }
   // Reads each key that the map has, if the row of the key has a reader.
   void read(const Fields& fields, Section& section) const {

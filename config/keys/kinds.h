@@ -12,7 +12,7 @@
 
 namespace satrelay::config {
 
-// `zero`: the text that is shown for zero. "": zero is shown as a number with its unit.
+// `zero` is the text that is shown for zero. If it is "", zero is shown as a number with its unit.
 Kind<BitRate> rate(Bounds<BitRate> bounds, std::string zero = "");
 Kind<Duration> duration(Bounds<Duration> bounds);
 Kind<ByteCount> size(Bounds<ByteCount> bounds, std::string zero = "");
@@ -32,10 +32,10 @@ Kind<T> whole(Bounds<std::uint64_t> bounds, const std::string& unit = "", std::s
   };
 }
 
-// "a, b or c": the words except `but`. "or a" if only one word is left.
+// The words except `but`, as "a, b or c". "or a" if only one word is left.
 std::string alternatives(const std::vector<std::string>& words, std::string_view but);
 
-// A word of the switch, from its table in config/model/words.h. `standard`: the default.
+// A word of the switch, from its table in config/model/words.h. `standard` is the default.
 template <typename Enum>
 Kind<Enum> word(Enum standard) {
   std::vector<std::string> words;
@@ -70,7 +70,7 @@ std::string share_text(double share);
 // 0 to 1, or a percentage.
 Kind<double> share(std::string allowed);
 
-// Any text, unchanged. `show_empty`: the text that is shown for an empty value.
+// Any text, unchanged. `show_empty` is the text that is shown for an empty value.
 Kind<std::string> text(const std::string& hint, const std::string& show_empty, std::string allowed);
 
 }  // namespace satrelay::config

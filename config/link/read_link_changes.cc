@@ -17,7 +17,7 @@ constexpr Bounds<Duration> kDelay{Duration::zero(), Duration::seconds(10)};
 constexpr Bounds<BitRate> kRate{BitRate::bits_per_second(1'000),
                                 BitRate::bits_per_second(100'000'000'000)};
 
-// The values of a key. Each time the change happens, the next value takes its turn.
+// A list of values for a key. Each repetition of the change uses the next value.
 template <typename T>
 Kind<std::vector<T>> in_turns(Kind<T> one) {
   return {

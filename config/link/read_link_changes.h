@@ -22,12 +22,13 @@ struct LinkChange {
   std::optional<BitRate> rate = std::nullopt;
   std::optional<Duration> delay = std::nullopt;
   std::optional<double> loss = std::nullopt;
-  std::optional<Duration> outage = std::nullopt;  // one of this length begins
+  std::optional<Duration> outage = std::nullopt;  // an outage of this length begins
 };
 
 inline constexpr std::size_t kMostLinkChanges = 100'000;
 
-// One entry of `changes`. Each time it happens, the next value of each list takes its turn.
+// One entry of `changes`. Each repetition uses the next value of each list, and starts over after
+// the last.
 struct RepeatedChange {
   Duration at;
   LinkWays ways = LinkWays::kBoth;
@@ -46,20 +47,20 @@ enum class AnnouncedKey : std::uint8_t { kUnknown, kKnown };
 const Keys<RepeatedChange>& change_keys(AnnouncedKey announced);
 ChangeEntry read_link_change(const Value& value, AnnouncedKey announced);
 
-// The changes of an entry before `end`. `already`: the number of other changes, for the limit of
-// kMostLinkChanges.
+// Returns the changes of an entry before `end`. `already` is the number of other changes, because
+// kMostLinkChanges limits the sum.
 std::vector<LinkChange> occurrences(const Value& value, const ChangeEntry& entry, Duration end,
                                     std::size_t already);
 
-// Reads `traces`. Puts the losses into `directions`, and returns the steps of the delay. `folder`:
-// the folder of the trace files.
+// Reads `traces`. Stores the losses in `directions`, and returns the steps of the delay. `folder`
+// is the folder of the trace files.
 std::vector<LinkChange> read_link_traces(const Value& value, const std::filesystem::path& folder,
                                          LinkDirections& directions);
 
 QueueDiscipline read_queue_discipline(const Value& value);
 
 // Reads `discipline`, `traces` and `changes` from the fields of link.yaml into `directions`. A
-// change that repeats without an end goes on for a day.
+// change that repeats without an end is repeated for a day.
 void read_timed_link(const Fields& fields, const std::filesystem::path& folder,
                      LinkDirections& directions);
 

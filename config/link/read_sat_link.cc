@@ -37,8 +37,8 @@ GilbertElliott read_gilbert_elliott(const Value& value) {
   return model;
 }
 
-// A size, or the time that the link takes to send it at `rate`, the configured rate. A queue is
-// memory, so a later change of the rate does not change its size.
+// Reads a size, or a time. A time is converted to the bytes that the link sends in it at `rate`,
+// the configured rate. A queue is memory, so later changes of the rate do not change its size.
 ByteCount read_queue(const Value& value, BitRate rate) {
   const std::string text = value.text("write a size, like 625kB, or a time, like 100ms");
   if (!parse_duration(text)) {
@@ -68,7 +68,7 @@ Kind<BitRate> rate_or_unlimited() {
   return kind;
 }
 
-// The row that needs another key of the direction, the rate, which is read before it.
+// The row of `queue`, which depends on `rate`: the rate is read before.
 Key<LinkDirection> queue_key() {
   return {
       .text = {.name = "queue",

@@ -14,8 +14,9 @@ const Keys<SatLink>& sat_link_keys();
 const Keys<LinkDirection>& direction_keys();
 const Keys<GilbertElliott>& gilbert_elliott_keys();
 
-// The values of link.yaml, with every default filled in. Throws ConfigError. validation.h finds
-// most contradictions between the parts of the file. `folder`: the folder of the trace files.
+// Returns the values of link.yaml, with every default filled in. Throws ConfigError. validation.h
+// finds most contradictions between the parts of the file. `folder` is the folder of the trace
+// files.
 SatLink read_sat_link(const Value& document, const std::filesystem::path& folder);
 
 struct LinkDirections {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMostTraceBytes = std::size_t{64} << 20;
 
-// The words of a line, with their place for messages.
+// The words of a line, and the place of the line for messages.
 struct Line {
   const std::filesystem::path& file;
   std::size_t number;

@@ -21,8 +21,8 @@ struct GilbertElliott {
 
 enum class LinkWays : std::uint8_t { kBoth, kAToB, kBToA };
 
-// Steps of a link's properties, in order of `at`. `at` counts from the start of the program, or of
-// the virtual time.
+// Steps of a link's properties, in the order of `at`: the time since the start of the program, or
+// of the virtual time.
 struct RateStep {
   Duration at;
   BitRate rate;
@@ -40,11 +40,11 @@ struct LinkOutage {
   Duration length;
 };
 
-// The frames to lose. Frames are numbered from 0 in the order in which they leave the sender.
-// Frames that an outage takes have no number.
+// The frames to lose. Frames are numbered from 0 in the order in which they are sent. Frames that
+// are lost in an outage have no number.
 struct LossTrace {
-  std::vector<std::uint64_t> lost;  // in order
-  std::uint64_t period = 0;         // the trace repeats after this many frames; 0: it ends
+  std::vector<std::uint64_t> lost;  // numbers of frames, ascending
+  std::uint64_t period = 0;         // the trace repeats after this many frames; 0: it does not
 };
 
 enum class QueueDiscipline : std::uint8_t {
@@ -53,7 +53,7 @@ enum class QueueDiscipline : std::uint8_t {
               // lowest class loses its newest frames first: start/low, start/high, low, high
 };
 
-// Whether frames that are sent after a delay has become shorter may overtake earlier frames.
+// Whether a frame may overtake earlier frames after the delay has become shorter.
 enum class DelayOrder : std::uint8_t {
   kOvertaking,  // later frames may arrive first, as over a path that has become shorter
   kKept,        // no frame arrives before an earlier frame
@@ -63,10 +63,10 @@ struct LinkDirection {
   BitRate rate;                    // zero: unlimited
   Duration delay;                  // one way
   ByteCount queue = ByteCount(0);  // limit; 0: rate x 100 ms, at least 64 KiB
-  std::uint16_t mtu = 0;           // longer IP packets vanish on the link; 0: none do
+  std::uint16_t mtu = 0;           // longer IP packets are lost on the link; 0: no limit
   double loss = 0;                 // 0 to 1, per frame
   std::optional<GilbertElliott> gilbert_elliott;  // instead of `loss`
-  std::optional<LossTrace> loss_trace;            // instead of both
+  std::optional<LossTrace> loss_trace;            // instead of `loss` and `gilbert_elliott`
   Duration jitter;                                // uniform in [0, jitter], order kept
   double reorder = 0;                             // share of frames delivered `reorder_by` late
   Duration reorder_by = Duration::milliseconds(10);
@@ -76,7 +76,7 @@ struct LinkDirection {
   std::vector<DelayStep> delay_steps;  // replace `delay`
   std::vector<LossStep> loss_steps;    // replace `loss`, `gilbert_elliott` and `loss_trace`
   DelayOrder delay_order = DelayOrder::kOvertaking;
-  std::vector<LinkOutage> outages;  // frames that leave the sender meanwhile are lost
+  std::vector<LinkOutage> outages;  // frames sent meanwhile are lost
   QueueDiscipline discipline = QueueDiscipline::kTailDrop;
 };
 
@@ -86,10 +86,10 @@ struct SatLink {
   LinkDirection a_to_b;
   LinkDirection b_to_a;
   std::uint32_t overhead = kOverheadEthernet;
-  ByteCount memory = ByteCount(0);  // frame store; 0: from rates and delays
+  ByteCount memory = ByteCount(0);  // for frames in flight; 0: computed from rates and delays
   std::uint64_t seed = 1;
   Worker worker;
-  std::string control_socket;  // "" : none
+  std::string control_socket;  // "": none
   std::string stats_socket_prefix = "satlink";
   LogLevel log_level = LogLevel::kInfo;
 };

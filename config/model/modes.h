@@ -5,7 +5,7 @@
 
 namespace satrelay::config {
 
-// Describes the contradiction for the operator. nullptr: there is none.
+// Describes the contradiction for the operator; nullptr if there is none.
 constexpr const char* contradiction_in(const FlowModes& modes) {
   if (modes.ack == AckMode::kEndToEnd && modes.handshake != HandshakeMode::kRemote) {
     return "needs handshake: remote; otherwise the host learns the round trip of its own LAN and "

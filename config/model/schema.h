@@ -1,5 +1,5 @@
 // The configuration as plain values. config/readers/loader.h reads them from YAML, and the engines
-// take them. Every member but ports, peer addresses and link rates has its default here.
+// use them. Every member has its default here, except ports, peer addresses and link rates.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,8 @@ struct Port {
   std::string interface;      // af_packet, af_xdp: the kernel interface
   std::string pci;            // pci: "0000:01:00.0"
   std::string socket;         // memif: path of the UNIX socket
-  bool memif_server = false;  // memif: one end is `role: server`
-  std::uint16_t mtu = 1500;   // IP bytes a frame, up to 9000
+  bool memif_server = false;  // memif: this end has `role: server`
+  std::uint16_t mtu = 1500;   // IP bytes of a frame, up to 9000
   bool large_frames = true;   // af_packet, pci: the port cuts segments and writes checksums
 };
 
@@ -36,7 +36,7 @@ inline constexpr unsigned kMostWorkers = 16;
 struct Worker {
   unsigned count = 1;
   Polling polling = Polling::kAdaptive;
-  std::vector<unsigned> cpus;  // the core of each worker; none: the kernel chooses
+  std::vector<unsigned> cpus;  // the core of each worker; if empty, the kernel chooses
   // The core that the worker is pinned to.
   std::optional<unsigned> cpu_of(unsigned worker) const {
     return cpus.empty() ? std::nullopt : std::optional(cpus[worker]);
@@ -59,12 +59,12 @@ struct RateControl {
   Controller controller = Controller::kFixedRate;
   BitRate target;                                 // hpfp; zero: the link's send rate
   Duration period = Duration::milliseconds(250);  // hpfp
-  std::uint32_t window = 0;                       // tps, packets; 0: from rate and round trip
-  std::uint32_t initial_window = 6;               // stp, packets
-  std::uint32_t threshold = 0;                    // stp, packets; 0: none
-  std::uint32_t growth = 10;                      // stp, packets for each ACK in slow start
-  std::uint32_t avoidance_growth = 1;             // stp, packets for each round trip after it
-  ByteCount buffer = ByteCount(0);                // stp; 0: from rate and round trip
+  std::uint32_t window = 0;            // tps, packets; 0: computed from rate and round trip
+  std::uint32_t initial_window = 6;    // stp, packets
+  std::uint32_t threshold = 0;         // stp, packets; 0: none
+  std::uint32_t growth = 10;           // stp, packets for each ACK in slow start
+  std::uint32_t avoidance_growth = 1;  // stp, packets for each round trip after it
+  ByteCount buffer = ByteCount(0);     // stp; 0: computed from rate and round trip
 };
 
 // The highest rate of a link, and the rate that memory is planned for if the file gives no rate
@@ -74,13 +74,13 @@ inline constexpr BitRate kAssumedRate = BitRate::bits_per_second(500'000'000);
 
 struct Link {
   std::string name;
-  BitRate send_rate;     // with Controller::kFind a ceiling; kMostLinkRate: no ceiling
-  BitRate receive_rate;  // with Controller::kFind only for planning memory
+  BitRate send_rate;     // a ceiling with Controller::kFind; then kMostLinkRate means no ceiling
+  BitRate receive_rate;  // with Controller::kFind, used only to plan memory
   std::uint32_t overhead = kOverheadEthernet;
   RateControl control = {};
   // Bridged frames without a class are guaranteed this share of the link. They get no more while
   // other classes want the rest. nullopt: the hosts of these frames and of relayed connections
-  // without a class share alike.
+  // without a class get equal shares.
   std::optional<double> bridged_share = {};
   Duration bridged_queue = Duration::milliseconds(100);  // longest standing queue (CoDel)
 
@@ -102,8 +102,8 @@ struct GatewayAddress {
 // (config/readers/psk_file.h).
 inline constexpr std::size_t kPskSize = 32;
 struct PresharedKeys {
-  Secret<kPskSize> current;               // the gateway greets with it
-  std::optional<Secret<kPskSize>> other;  // accepted too, while two gateways change keys
+  Secret<kPskSize> current;               // the key with which the gateway starts handshakes
+  std::optional<Secret<kPskSize>> other;  // also accepted, while two gateways change keys
 };
 
 // The protection of packets between two gateways.
@@ -145,15 +145,16 @@ enum class HandshakeMode : std::uint8_t {  // when a SYN is answered
 enum class AckMode : std::uint8_t { kLocal, kEndToEnd };     // when data is acknowledged
 enum class CloseMode : std::uint8_t { kLocal, kConfirmed };  // when a FIN is acknowledged
 enum class WindowMode : std::uint8_t { kRewrite, kMirror };  // which window is advertised
-// Whether the sender sends repairs throughout a flow. A loss then delays later bytes only a little.
+// With kPrompt, the sender sends repairs throughout a flow, so that a loss delays later bytes only
+// a little.
 enum class DeliveryMode : std::uint8_t { kOrdinary, kPrompt };
-// The TTL and DSCP of packets in a host's name, until the host's first packet of the connection is
-// known.
+// The TTL and DSCP of packets that the gateway sends in a host's name before it has seen the host's
+// first packet of the connection.
 enum class TtlMode : std::uint8_t {
   kLast,      // the host's latest known TTL and DSCP; without them, 64 and the client's DSCP
-  kPreserve,  // those of the server's port; without them, the gateway awaits the server's answer
+  kPreserve,  // values of the server's port; without them, the gateway awaits the server's answer
 };
-// How the gateway treats a connection if its client offers Multipath TCP (RFC 8684).
+// How the gateway treats a connection with a client that offers Multipath TCP (RFC 8684).
 enum class MptcpMode : std::uint8_t {
   kFallback,  // relays it as plain TCP, over its first path only
   kBridge,    // bridges it with all paths that its two hosts agree on
@@ -195,7 +196,7 @@ inline constexpr std::uint8_t kMostDscp = 63;
 struct Match {
   std::vector<IpPrefix> source;
   std::vector<IpPrefix> destination;
-  std::vector<PortRange> port;         // destination port of TCP or UDP; of a SYN: the server's
+  std::vector<PortRange> port;  // destination port of TCP or UDP; in a SYN, the server's port
   std::vector<std::uint8_t> protocol;  // of IP
   std::vector<std::uint16_t> vlan;     // the outermost tag, or kUntagged
   std::vector<std::uint8_t> dscp;
@@ -205,30 +206,31 @@ struct Match {
 };
 
 // A traffic class shares each link with the other classes. Relayed connections and bridged packets
-// of a class count together. Two more classes have the traffic that no rule gives a class: relayed
-// connections, of weight 1, and bridged packets. If no link has a bridged_share, these two share as
-// one class. Otherwise bridged packets have their share of each link, or weight 1 on a link without
-// one.
+// of a class count together. Two more classes contain the traffic that no rule gives a class:
+// relayed connections, with weight 1, and bridged packets. If no link has a bridged_share, these
+// two count as one class. Otherwise bridged packets get the bridged_share of each link, or weight 1
+// on a link that has none.
 struct TrafficClass {
   std::string name;
   std::uint8_t weight = 1;  // share of the rate beyond all guarantees
   BitRate guaranteed = {};  // zero: no guarantee
   BitRate maximum = {};     // zero: no limit
   // A dictionary in zstd's format, for compression towards peers that have the same dictionary.
-  // Empty: none.
+  // Empty if there is none.
   std::vector<std::byte> dictionary = {};
   friend bool operator==(const TrafficClass&, const TrafficClass&) = default;
 };
 inline constexpr std::size_t kMostClasses = 15;
 
-// A level of compression: the gateway chooses the level that the link and the processor justify.
+// The value of compress_level with which the gateway itself chooses a level that suits the link and
+// the processor.
 inline constexpr int kAutoLevel = 0;
 
-// The hosts that share a class alike: hosts of this gateway's LAN, or hosts behind peers.
+// Which hosts get equal shares of a class: hosts of this gateway's LAN, or hosts behind peers.
 enum class FairHosts : std::uint8_t { kLocal, kRemote };
 
 struct Rule {
-  std::string name;  // "": the rule is named by its place in the list
+  std::string name;  // "": the rule is named by its position in the list
   Match match;
   Action action = Action::kAccelerate;
   Compress compress = Compress::kAuto;
@@ -245,12 +247,13 @@ enum class Fec : std::uint8_t { kAuto, kOff };
 
 struct Feedback {
   FeedbackMode mode = FeedbackMode::kAdaptive;
-  // The most that reports of all peers on a link take together. Zero: kReportPercent of the link's
-  // sending rate, and for each peer max(50 kbit/s, 0.05% of the link's receiving rate).
+  // The highest rate of the reports to all peers on a link together. Zero stands for kReportPercent
+  // of the link's sending rate, and max(50 kbit/s, 0.05% of the link's receiving rate) for each
+  // peer.
   BitRate budget;
 };
 inline constexpr BitRate kLeastReportBudget = BitRate::bits_per_second(1'000);
-// The share of a link's sending rate at which hosts hardly notice reports.
+// The share of a link's sending rate up to which hosts hardly notice reports.
 inline constexpr std::uint64_t kReportPercent = 5;
 
 // kDiscover: the session starts at 1200 bytes and searches up to the MTU. kKnown: it starts at the
@@ -265,12 +268,13 @@ struct Stp {
   PathMtu path_mtu = PathMtu::kDiscover;
   Duration ping_after = Duration::seconds(1);
   Duration suspect_after = Duration::seconds(3);
-  // A peer that is suspect for so long is given up. A flow that has had bytes for a silent peer for
-  // so long is reset. The default is the time for which Linux retransmits (tcp_retries2).
+  // A peer that has been suspect for this long counts as lost. A flow that has had bytes for a
+  // silent peer for this long is reset. The default is the time for which Linux retransmits
+  // (tcp_retries2).
   Duration give_up_after = Duration::seconds(900);
   Feedback feedback;
   Fec fec = Fec::kAuto;        // forward error correction, if the peer allows it too
-  double prompt_overhead = 0;  // repair bytes for each byte of `delivery: prompt`; 0: from the loss
+  double prompt_overhead = 0;  // repair bytes per byte of `delivery: prompt`; 0: chosen by the loss
 };
 
 // Hosts that keep a silent connection alive probe every two hours (RFC 1122 section 4.2.3.6). A
@@ -286,7 +290,7 @@ struct Limits {
   std::uint32_t half_open = 4096;        // SYN answered, handshake not complete
   std::uint32_t time_wait = 262'144;     // closed connections, kept to answer late segments
   ByteCount memory = ByteCount(0);       // for stored bytes; 0: from the links' rates and `flows`
-  ByteCount flow_memory = ByteCount(0);  // most that a flow stores each way; 0: from `memory`
+  ByteCount flow_memory = ByteCount(0);  // most bytes that a flow stores each way; 0: from `memory`
   ByteCount host_window = ByteCount(0);  // largest window advertised to a host; 0: from the links
   Duration idle_timeout = kLeastIdle;
   Duration half_close_timeout = Duration::seconds(600);
@@ -346,7 +350,7 @@ struct Gateway {
   std::vector<Peer> peers;
   std::vector<TrafficClass> classes;
   FairHosts fair_hosts = FairHosts::kLocal;
-  std::vector<Rule> rules;  // none: everything towards a peer's prefixes is accelerated
+  std::vector<Rule> rules;  // if empty, everything towards a peer's prefixes is accelerated
   Stp stp;
   Limits limits;
   Tcp tcp;

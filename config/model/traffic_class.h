@@ -1,4 +1,4 @@
-// Checks of the rates of traffic classes, and the names of the two classes that are always there.
+// Checks of the rates of traffic classes, and the names of the two classes that always exist.
 #pragma once
 
 #include <cmath>
@@ -23,7 +23,7 @@ inline constexpr double kKeptShare = 0.1;
 inline BitRate share_of(BitRate rate, double share) {
   return rate.scaled(static_cast<std::uint64_t>(std::lround(share * 1000)), 1000);
 }
-// Zero: bridged frames have no guarantee.
+// The rate that is guaranteed to bridged frames; zero if there is no guarantee.
 inline BitRate bridged_guarantee(const Link& link, BitRate rate) {
   return share_of(rate, link.bridged_share.value_or(0));
 }

@@ -65,7 +65,7 @@ class Value {
   [[noreturn]] void refuse(std::string_view what, std::string_view hint) const;
 
   // --- shapes ---------------------------------------------------------------------------------
-  // Refuses keys that are not `known`.
+  // Returns the fields of a map. Refuses keys that are not `known`.
   Fields fields(std::span<const std::string> known) const;
   Fields fields(std::initializer_list<std::string_view> known) const;
   // The entries of a map by key, in the order of the file.
@@ -107,7 +107,7 @@ class Value {
   std::string path_;
 };
 
-// The fields of a map. The map has no unknown or double keys.
+// The fields of a map, which has no unknown or duplicate keys.
 class Fields {
  public:
   Fields(Value map, std::map<std::string, Value> values)
@@ -126,8 +126,8 @@ class Fields {
 
 inline constexpr std::size_t kMostDocumentBytes = std::size_t{8} << 20;
 
-// The only document in `text`. Throws ConfigError if the text is not YAML, is empty, has more than
-// one document or is longer than kMostDocumentBytes.
+// Returns the only document in `text`. Throws ConfigError if the text is not YAML, is empty, has
+// more than one document or is longer than kMostDocumentBytes.
 Value parse_document(const std::string& text, Places& places, const std::string& file);
 
 }  // namespace satrelay::config

@@ -14,16 +14,16 @@
 
 namespace satrelay::config {
 
-// The caller's check of a configuration that has no contradictions: for example, this machine may
-// have too little memory for it.
+// An additional check by the caller of a configuration without contradictions: for example, whether
+// this machine has enough memory for it.
 template <typename Config>
 using Objection = std::function<std::optional<Contradiction>(const Config&)>;
 
 Gateway load_gateway(const std::filesystem::path& file, const Objection<Gateway>& objection = {});
 SatLink load_sat_link(const std::filesystem::path& file, const Objection<SatLink>& objection = {});
 
-// As above, from text. Messages name `file`. Trace files of link.yaml are relative to the folder of
-// `file`.
+// The same, but from text. Messages name `file`. Trace files of link.yaml are relative to the
+// folder of `file`.
 Gateway parse_gateway(const std::string& text, const std::string& file,
                       const Objection<Gateway>& objection = {});
 SatLink parse_sat_link(const std::string& text, const std::string& file,

@@ -17,8 +17,8 @@ namespace satrelay::config {
 namespace {
 
 constexpr std::size_t kDigits = 2 * kPskSize;
-// Two keys, each with the end of its line. `Text` has room for one more byte, which shows that the
-// file is too long.
+// Two keys, each with the end of its line. `Text` can hold one more byte, by which a file that is
+// too long is detected.
 constexpr std::size_t kLongest = 2 * (kDigits + 1);
 using Text = Secret<kLongest + 1>;
 
@@ -42,8 +42,8 @@ std::string octal(::mode_t mode) {
   return digits;
 }
 
-// The group that may read a file that belongs to root: the group of the user that this process
-// becomes or, if it does not run as root, the group of the process.
+// The group that may read a file of root: the group of the user that this process becomes or, if
+// the process does not run as root, the group of the process.
 std::optional<::gid_t> group_of(const std::string& reader) {
   if (::geteuid() != 0) return ::getegid();
   const ::passwd* found = ::getpwnam(reader.empty() ? kGatewayUser : reader.c_str());

@@ -170,7 +170,7 @@ Port read_port(const Value& value) {
 
 namespace {
 
-// A power of two.
+// Reads a number of workers, which must be a power of two.
 unsigned read_count(const Value& value, unsigned most) {
   const auto count = static_cast<unsigned>(value.integer({1, most}));
   if (!std::has_single_bit(count)) {

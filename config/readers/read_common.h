@@ -11,12 +11,13 @@
 namespace satrelay::config {
 
 const Keys<Port>& port_keys();
-// For a program that may have several workers, and for a program with one.
+// worker_keys() is for a program that may have several workers, only_worker_keys() for a program
+// with one.
 const Keys<Worker>& worker_keys();
 const Keys<Worker>& only_worker_keys();
 
 Port read_port(const Value& value);
-// `most`: the most workers that the program may have. 1: `count` and `cpus` are not allowed.
+// `most` is the most workers that the program may have. If it is 1, `count` and `cpus` are refused.
 Worker read_worker(const Value& value, unsigned most = 1);
 
 // The number of workers of another gateway. 0: as many as this gateway has.

@@ -9,7 +9,7 @@ namespace {
 
 constexpr Bounds<ByteCount> kMemory{ByteCount(1ULL << 20), ByteCount(1ULL << 40)};
 constexpr Bounds<ByteCount> kFlowMemory{ByteCount(64ULL << 10), ByteCount(16ULL << 30)};
-// RFC 7323 section 2.3: no window beyond 1 GiB can be announced.
+// RFC 7323 section 2.3: no window beyond 1 GiB can be advertised.
 constexpr Bounds<ByteCount> kHostWindow{ByteCount(16ULL << 10), ByteCount(1ULL << 30)};
 constexpr Bounds<Duration> kFlowTimeout{Duration::seconds(1), Duration::seconds(604'800)};
 constexpr Bounds<std::uint64_t> kFlows{1, 10'000'000};

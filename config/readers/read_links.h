@@ -8,7 +8,7 @@
 
 namespace satrelay::config {
 
-// Without the keys that choose the rate controller (read_rate_control.h).
+// All keys except those that choose the rate controller (read_rate_control.h).
 const Keys<Link>& link_keys();
 
 std::vector<Link> read_links(const Value& value);

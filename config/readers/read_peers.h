@@ -12,7 +12,7 @@ namespace satrelay::config {
 
 const Keys<Peer>& peer_keys();
 
-// `common`: the `security` at the top of the file. `user`: as `reader` of read_psk_file().
+// `common` is the `security` at the top of the file. `user` is the `reader` of read_psk_file().
 std::vector<Peer> read_peers(const Value& value, const std::vector<Link>& links,
                              const std::optional<Security>& common, const std::string& user);
 

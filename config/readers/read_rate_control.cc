@@ -14,7 +14,7 @@ constexpr Bounds<std::uint64_t> kWindow{4, 1'000'000};
 constexpr Bounds<std::uint64_t> kPackets{1, 1'000'000};
 constexpr Bounds<ByteCount> kBuffer{ByteCount(4096), ByteCount(16ULL << 30)};
 
-// Shows a number of packets. `zero`: the text for 0.
+// Shows a number of packets. `zero` is the text for 0.
 auto packets_of(std::uint32_t RateControl::*member, const char* zero = "0") {
   return [member, zero](const RateControl& control) {
     const std::uint32_t packets = control.*member;

@@ -1,5 +1,5 @@
 // The keys of a link that choose its rate controller: `capacity`, or `controller` and the
-// parameters of each.
+// parameters of each controller.
 #pragma once
 
 #include "config/keys/key.h"
@@ -14,7 +14,7 @@ struct MostRate {
   BitRate rate;
   const char* name = "send_rate";
 };
-// Whether the link has `capacity: find`, which takes the place of a controller.
+// Whether the link has `capacity: find`, which replaces a controller.
 bool finds_capacity(const Fields& link);
 // Throws ConfigError at a parameter that belongs to another controller.
 RateControl read_rate_control(const Fields& link, MostRate most);

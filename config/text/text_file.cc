@@ -44,7 +44,7 @@ std::string read_text_file(const std::filesystem::path& file, std::size_t most) 
   if (descriptor.number() < 0) fail_to_read(file, errno);
   check_kind(file, descriptor, most);
   std::string text;
-  // A file may grow while it is read, and files of /proc do not tell their length.
+  // A file may grow while it is read, and files of /proc do not report their length.
   while (text.size() <= most) {
     const std::size_t before = text.size();
     text.resize(before + std::min(kPiece, most + 1 - before));

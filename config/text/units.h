@@ -10,19 +10,20 @@
 
 namespace satrelay::config {
 
-// bit, kbit, Mbit, Gbit (powers of 1000, a second). nullopt for any other text, for a fraction of a
-// bit, and beyond 2^62 bit/s.
+// The units are bit, kbit, Mbit and Gbit (powers of 1000, per second). Returns nullopt for any
+// other text, for a fraction of a bit, and beyond 2^62 bit/s.
 std::optional<BitRate> parse_rate(std::string_view text);
-// ns, us, ms, s, min, h. nullopt for any other text, a fraction of a nanosecond, and beyond 2^62
-// ns.
+// The units are ns, us, ms, s, min and h. Returns nullopt for any other text, for a fraction of a
+// nanosecond, and beyond 2^62 ns.
 std::optional<Duration> parse_duration(std::string_view text);
-// B, kB, MB, GB (powers of 1000), KiB, MiB, GiB (powers of 1024). nullopt for any other text, a
-// fraction of a byte, and beyond 2^62 bytes.
+// The units are B, kB, MB and GB (powers of 1000), and KiB, MiB and GiB (powers of 1024). Returns
+// nullopt for any other text, for a fraction of a byte, and beyond 2^62 bytes.
 std::optional<ByteCount> parse_size(std::string_view text);
-// A share of a whole: "0.01" or "1%". Any non-negative number; the caller checks the range.
+// Parses a share of a whole: "0.01" or "1%". Accepts any non-negative number; the caller checks the
+// range.
 std::optional<double> parse_share(std::string_view text);
 
-// The right way to write a value, for messages.
+// Hints for messages: how a value must be written.
 inline constexpr std::string_view kRateHint =
     "write a number with bit, kbit, Mbit or Gbit, like 50Mbit";
 inline constexpr std::string_view kDurationHint =
