@@ -27,7 +27,8 @@ MachineMemory machine_memory(const std::filesystem::path& root = "/");
 // Returns why `needed` is too much: "more than this machine has (23593MiB)". "" if the memory or
 // the hugepages suffice.
 std::string exceeds_total(ByteCount needed, const MachineMemory& machine);
-// The same for unused memory: "more than is unused of what this machine has (300MiB of ...)".
+// Like exceeds_total(), for unused memory: "more than is unused of what this machine has (300MiB of
+// ...)".
 std::string exceeds_available(ByteCount needed, const MachineMemory& machine);
 
 }  // namespace satrelay::config

@@ -22,7 +22,7 @@ constexpr const char* to_string(Reload reload) {
   return reload == Reload::kLive ? "live" : "restart";
 }
 
-// The first version that has a key.
+// The first version of the programs, which has most keys.
 inline constexpr const char* kFirstVersion = "0.1";
 
 // The part of a row that is text.

@@ -67,7 +67,7 @@ Kind<bool> either(std::string yes, std::string no, bool standard);
 
 // The shortest text that parses to this share.
 std::string share_text(double share);
-// 0 to 1, or a percentage.
+// A share from 0 to 1, or a percentage.
 Kind<double> share(std::string allowed);
 
 // Any text, unchanged. `show_empty` is the text that is shown for an empty value.

@@ -49,7 +49,7 @@ struct LossTrace {
 
 enum class QueueDiscipline : std::uint8_t {
   kTailDrop,  // a frame that arrives at a full queue is dropped
-  kPriority,  // TP-S section 2.4: frames leave in order of arrival. If the queue is full, the
+  kPriority,  // TP-S section 2.4: frames are sent in order of arrival. If the queue is full, the
               // lowest class loses its newest frames first: start/low, start/high, low, high
 };
 

@@ -123,10 +123,10 @@ struct Security {
 struct Peer {
   std::string name;
   IpAddress address;
-  std::vector<IpPrefix> prefixes;  // of the hosts behind that gateway
+  std::vector<IpPrefix> prefixes;  // prefixes of the hosts behind the far gateway
   std::string link;                // Link::name
   Security security = {};
-  unsigned workers = 0;  // of that gateway; 0: as many as this gateway has
+  unsigned workers = 0;  // number of workers of the far gateway; 0: as many as this gateway has
 };
 
 // The action of a rule. kAccelerate relays TCP connections, and bridges all other packets. kDrop

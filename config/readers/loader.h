@@ -22,8 +22,8 @@ using Objection = std::function<std::optional<Contradiction>(const Config&)>;
 Gateway load_gateway(const std::filesystem::path& file, const Objection<Gateway>& objection = {});
 SatLink load_sat_link(const std::filesystem::path& file, const Objection<SatLink>& objection = {});
 
-// The same, but from text. Messages name `file`. Trace files of link.yaml are relative to the
-// folder of `file`.
+// These read text instead of a file. Messages name `file`. Trace files of link.yaml are relative to
+// the folder of `file`.
 Gateway parse_gateway(const std::string& text, const std::string& file,
                       const Objection<Gateway>& objection = {});
 SatLink parse_sat_link(const std::string& text, const std::string& file,

@@ -55,7 +55,7 @@ enum class CutCause : std::uint8_t {
   kDelay,       // the queue on the way grew
   kLoss,        // too much was lost on the way
   kController,  // the controller's algorithm had another reason
-  kAnnounced,   // the peer has announced that no more arrives
+  kAnnounced,   // the peer has announced a lower capacity
   kCommanded,   // the operator has commanded it
   kConfigured,  // the configuration has changed
 };

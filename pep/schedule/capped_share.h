@@ -14,7 +14,7 @@ class CappedShare {
   // Parts of a thousand, 0 to 1000.
   using Permille = std::int64_t;
 
-  // `burst` limits the bytes of its unused share that the preferred class may make up for.
+  // The preferred class may make up for at most `burst` bytes of its unused share.
   explicit CappedShare(std::size_t burst) : most_(static_cast<std::int64_t>(burst) * 1000) {}
 
   // Whether it is the turn of the preferred class, if both classes wait.

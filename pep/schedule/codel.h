@@ -18,7 +18,7 @@ namespace satrelay::schedule {
 class Codel {
  public:
   struct Terms {
-    Duration target;    // longest wait that may last
+    Duration target;    // a longer wait must not persist
     Duration interval;  // a round trip of the senders, or more
   };
   // A packet's time in the queue, and whether enough bytes follow it to keep the link busy.

@@ -46,7 +46,7 @@ sum_of_words(const std::byte* p, std::size_t words) {
   return lower + upper;
 }
 
-// The same sum for any bytes.
+// Like sum_of_words(), for any number of bytes.
 std::uint64_t native_sum(const std::byte* p, std::size_t size) {
   const std::size_t words = size / 8;
   std::uint64_t sum = sum_of_words(p, words);

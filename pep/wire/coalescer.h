@@ -43,7 +43,7 @@ class Coalescer {
   // Writes the header of the large frame, header_size() bytes. The checksum field gets the sum of
   // the pseudo-header, as an offload needs it. The bytes of the first frame must still exist.
   void write_header(MutableBytes out) const;
-  // Offset of the payload in the frame of a piece, which is the same in all of them.
+  // Offset of the payload in the frame of a piece, which is the same in all pieces.
   std::size_t payload_at() const { return first_.payload_at; }
 
  private:

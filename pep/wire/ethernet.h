@@ -68,8 +68,8 @@ struct EthernetHeader {
 
 // Returns nullopt if the frame is too short, or has more than two tags.
 std::optional<EthernetHeader> parse_ethernet(ConstBytes frame);
-// The same, but fills a header in its initial state, because moving a result would cost time for
-// every frame. If it returns false, the contents of the header have no meaning.
+// Fills a header in its initial state instead of returning one, because moving the result would
+// cost time for every frame. If it returns false, the contents of the header have no meaning.
 [[nodiscard]] bool parse_ethernet(ConstBytes frame, EthernetHeader& header);
 // Writes header.size() bytes; `out` must have room for them.
 void write_ethernet(const EthernetHeader& header, MutableBytes out);

@@ -41,7 +41,7 @@ struct IpHeader {
 // extension headers are not walked (extension_headers.h): `protocol` is the next-header value of
 // the fixed header.
 std::optional<IpHeader> parse_ip(ConstBytes packet);
-// The same, but fills a header in its initial state, as parse_ethernet() does.
+// Fills a header in its initial state instead of returning one, as parse_ethernet() does.
 [[nodiscard]] bool parse_ip(ConstBytes packet, IpHeader& header);
 
 // Writes an IPv4 header without options or an IPv6 header. The lengths come from payload_size, and

@@ -29,7 +29,7 @@ class Segmenter {
   // or contradicts itself.
   static std::optional<Segmenter> of(ConstBytes frame, SegmentedProtocol protocol,
                                      std::size_t segment_size);
-  // The same for a packet within `tunnel`, which Tunnel::around() has found in this frame.
+  // Like of() above, for a packet within `tunnel`, which Tunnel::around() has found in this frame.
   static std::optional<Segmenter> of(ConstBytes frame, const Tunnel& tunnel,
                                      SegmentedProtocol protocol, std::size_t segment_size);
 
@@ -47,7 +47,7 @@ class Segmenter {
   std::size_t transport_at() const { return transport_at_; }
   // Size of the longest piece, including all headers.
   std::size_t longest() const;
-  // The same without the Ethernet header, for comparison with an MTU.
+  // Size of the longest piece without the Ethernet header, for comparison with an MTU.
   std::size_t longest_packet() const;
   bool done() const { return written_ == payload_size_; }
   // Size of the next piece. Must not be called when done().

@@ -56,14 +56,14 @@ class Image {
   void operator()(Parts&... parts) {
     (visit(parts), ...);
   }
-  // The same for a value that cannot be passed by reference, such as a bit-field. Returns the value
-  // to assign.
+  // Writes or reads a value that cannot be passed by reference, such as a bit-field. Returns the
+  // value to assign.
   template <typename Value>
   [[nodiscard]] Value same(Value value) {
     visit(value);
     return value;
   }
-  // The same for an object that may be absent. `make` returns the object that a reader fills.
+  // Writes or reads an object that may be absent. `make` returns the object that a reader fills.
   template <typename Part, typename Make>
   void owned(std::unique_ptr<Part>& part, Make&& make) {
     if (!same(part != nullptr)) return part.reset();

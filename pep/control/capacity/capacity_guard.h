@@ -55,7 +55,7 @@ class CapacityGuard {
   State state() const { return state_; }
   // Whether the last sample measures the link, and not a machine that was late.
   bool last_counts() const { return counts_; }
-  // Why rate() last fell; nullopt: the guard did not cut it.
+  // Why rate() last fell; nullopt if the guard did not cut the rate.
   std::optional<CutCause> cut_cause() const {
     return state_ == State::kDraining ? std::optional(CutCause::kDelay) : std::nullopt;
   }

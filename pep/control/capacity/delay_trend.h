@@ -18,8 +18,8 @@ namespace satrelay::control {
 class DelayTrend {
  public:
   struct Config {
-    // Interval between the points that are kept. The point with the least delay is kept of each
-    // interval.
+    // Interval between the points that are kept. Each interval keeps the point with the least
+    // delay.
     Duration spacing;
     std::size_t jumps;      // number of the largest jumps that are left out; at most 4
     Duration least_growth;  // of the delay, without those jumps

@@ -1,5 +1,5 @@
 // Tracks growth of the delay that may be caused by a late machine or by a queue. The next samples
-// that are in time decide. If their delay is back at its earlier value, the machine was the cause.
+// that are not late decide. If their delay is back at its earlier value, the machine was the cause.
 // If the growth remains, there is a queue, which may be full by then and no longer grow.
 #pragma once
 

@@ -45,7 +45,7 @@ class PacketTrain {
   void order(const Order& order);
   void on_sent(std::uint64_t number, ByteCount accounted, Instant now);
   // Returns the result of the train when no more feedback on it will come; nullopt until then. A
-  // rate of zero means that the train has shown nothing. `loss` is the share of packets that the
+  // rate of zero means that the train has no result. `loss` is the share of packets that the
   // path loses without a queue.
   std::optional<Finding> on_feedback(const FeedbackSample& sample, double loss);
 

@@ -21,7 +21,8 @@ class PathEstimate {
 
   Duration rtt() const { return rtt_; }
   double loss() const { return loss_; }
-  // The rate that was sent if packets arrive at the rate `arrived`; at most `most`.
+  // The sending rate that leads to the rate of arrival `arrived`, given the loss of the path; at
+  // most `most`.
   BitRate sent_for(BitRate arrived, BitRate most) const;
 
  private:

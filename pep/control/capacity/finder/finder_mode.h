@@ -36,9 +36,9 @@ class FinderMode {
   virtual Change on_growth(BitRate arrived, const FeedbackSample& sample) = 0;
   // Called when a train has shown a rate, which is at most the ceiling.
   virtual Change on_finding(const PacketTrain::Finding& finding, const FeedbackSample& sample) = 0;
-  // Called when a train has shown nothing.
+  // Called when a train has no result.
   virtual void on_miss(const FeedbackSample&) {}
-  // Called when trains show nothing because reports are too rare. The link carries at least
+  // Called when trains have no results because reports are too rare. The link carries at least
   // `arrived`.
   virtual Change on_arrival(BitRate arrived, const FeedbackSample& sample) {
     (void)arrived, (void)sample;

@@ -12,10 +12,10 @@ namespace satrelay::control {
 
 class RareReports {
  public:
-  // Call when a train has shown something.
+  // Call when a train has a result.
   void on_finding() { missed_ = 0; }
-  // Call when a train has shown nothing. Returns the rate of arrival since the last rate that was
-  // returned, if reports are rare and enough trains in a row have shown nothing.
+  // Call when a train has no result. Returns the rate of arrival since the last rate that was
+  // returned, if reports are rare and enough trains in a row have no result.
   std::optional<BitRate> on_miss(const FeedbackSample& sample) {
     if (++missed_ < kMostMissed || sample.interval < kRareReports) return std::nullopt;
     missed_ = 0;
@@ -27,7 +27,7 @@ class RareReports {
 
  private:
   static constexpr int kMostMissed = 3;
-  int missed_ = 0;  // trains in a row that have shown nothing
+  int missed_ = 0;  // trains in a row that have no result
   DelayTrend::Point from_;
 };
 

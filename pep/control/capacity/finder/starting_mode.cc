@@ -17,7 +17,7 @@ constexpr std::uint64_t kGrowth = 16;
 // The highest rate before a train has shown anything.
 constexpr BitRate kMostBlind = BitRate::bits_per_second(10'000'000);
 constexpr double kUnusualLoss = 0.1;
-constexpr double kChance = 3;  // packets that may be lost by chance in addition
+constexpr double kChance = 3;  // packets that may be lost by chance, beyond that share
 
 }  // namespace
 
@@ -45,8 +45,8 @@ FinderMode::Change StartingMode::on_finding(const PacketTrain::Finding& finding,
   return Next{Kind::kCruising, link_.ceiling};
 }
 
-// With many losses, the trains of a slow session may be too short to show anything. So the rate
-// grows without a result, up to kMostBlind.
+// With many losses, the trains of a slow session may be too short to have a result. So the rate
+// grows without results, up to kMostBlind.
 void StartingMode::on_miss(const FeedbackSample& sample) {
   const bool may_grow = sample.interval < kRareReports && link_.queue.length() < kLeastStanding &&
                         link_.rate < kMostBlind;
