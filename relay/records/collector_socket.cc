@@ -105,7 +105,7 @@ bool CollectorSocket::look(Instant now) {
     }
   }
   if (state_ == State::kOpen) {
-    // A collector sends no data, so a read shows only its end or an error.
+    // A collector sends no data, so a read only shows an error or the end of the connection.
     std::array<char, 256> ignored;
     const ::ssize_t heard = ::recv(socket_, ignored.data(), ignored.size(), MSG_DONTWAIT);
     if (is_tcp() && heard == 0) {
@@ -132,7 +132,8 @@ void CollectorSocket::send_datagram(ConstBytes message, std::size_t records, Ins
   const int error = errno;
   counters_.unexported += records;
   if (would_wait(error) || error == ENOBUFS) return;
-  // ICMP has reported for an earlier datagram that the port is closed. look() finds the same error.
+  // ECONNREFUSED means that ICMP has reported a closed port for an earlier datagram. look() may
+  // find the same error.
   give_up(error == ECONNREFUSED ? "collector" : "send", error, now);
 }
 

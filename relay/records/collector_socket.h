@@ -1,6 +1,6 @@
-// The connection to an IPFIX collector: UDP, or TCP. A broken TCP connection is opened again, after
-// a longer wait each time. The socket never blocks. A message is sent whole or is lost; records in
-// lost messages are counted.
+// The connection to an IPFIX collector, over UDP or TCP. After a failure the connection is opened
+// again, after a longer wait each time. The socket never blocks. A message is sent whole or is
+// lost; records in lost messages are counted.
 #pragma once
 
 #include <cstddef>
@@ -27,11 +27,11 @@ class CollectorSocket {
   static constexpr Duration kFirstWait = Duration::milliseconds(500);
   static constexpr Duration kLongestWait = Duration::seconds(30);
   static constexpr Duration kConnectPatience = Duration::seconds(5);
-  // A collector that takes no bytes for this long counts as gone.
+  // The collector counts as gone if the kernel takes no more bytes for this long.
   static constexpr Duration kStallPatience = Duration::seconds(10);
-  // If a collector goes away sooner than this, the next wait is longer.
+  // After a connection that was open for this long, the first wait is kFirstWait again.
   static constexpr Duration kSteadyAfter = Duration::seconds(10);
-  // Most bytes that wait for a collector that reads slowly.
+  // The largest number of bytes that wait for a collector that reads slowly.
   static constexpr std::size_t kMostWaiting = std::size_t{4} << 20;
 
   // `counters` must outlive this object.
@@ -40,20 +40,22 @@ class CollectorSocket {
   CollectorSocket& operator=(const CollectorSocket&) = delete;
   ~CollectorSocket();
 
-  // Opens the connection, sends, and notices if the collector is gone. Call this often. Returns
-  // true once when the connection is newly open: the collector then knows no templates.
+  // Opens the connection if there is none, sends bytes that wait, and notices if the collector is
+  // gone. Call this often. Returns true once after each opening, since the collector has no
+  // templates then.
   [[nodiscard]] bool look(Instant now);
   State state() const { return state_; }
-  // True if the connection has been open for a while. A UDP socket seems open until an error
+  // True if the connection has been open for kSteadyAfter. A UDP socket seems open until an error
   // arrives.
   bool is_steady(Instant now) const {
     return state_ == State::kOpen && now >= opened_ + kSteadyAfter;
   }
   // Why the collector is away, for the operator.
   const std::string& reason() const { return reason_; }
-  // Only while the connection is open.
+  // Sends a message, in which there are `records` records. Call this only while the connection is
+  // open.
   void send(ConstBytes message, std::size_t records, Instant now);
-  bool is_idle() const { return waiting_.empty(); }  // no message waits for the kernel
+  bool is_idle() const { return waiting_.empty(); }  // no message waits to be sent
 
  private:
   struct Message {
@@ -74,7 +76,7 @@ class CollectorSocket {
   State state_ = State::kAway;
   bool is_anew_ = false;
   std::string reason_;
-  Instant deadline_;  // of the handshake, or for the next attempt
+  Instant deadline_;  // end of the handshake's time, or time of the next attempt
   Duration wait_ = kFirstWait;
   std::deque<Message> waiting_;
   std::size_t waiting_size_ = 0;

@@ -16,7 +16,8 @@ namespace satrelay::records {
 class IpfixExporter {
  public:
   static constexpr Duration kTemplateInterval = Duration::seconds(10);
-  // A datagram that the smallest IPv6 path carries whole.
+  // The largest UDP payload that a path with the smallest IPv6 MTU, 1280 bytes, carries
+  // unfragmented.
   static constexpr std::size_t kLongestDatagram = 1'232;
   static constexpr std::size_t kLongestSegmented = 16'384;
 
@@ -26,7 +27,7 @@ class IpfixExporter {
   // Call this often, and before adding records: it keeps the connection to the collector going.
   void look(Instant now);
   void add(const gateway::FlowRecord& record, const RecordContext& context, Instant now);
-  // Sends the records that were added, however few they are.
+  // Sends the records that were added, even if they do not fill a message.
   void flush(Instant now);
   const CollectorSocket& socket() const { return socket_; }
 

@@ -51,7 +51,7 @@ void add_enterprise_elements(fbInfoModel_t* model) {
 
 // --- a record in the form of the library ---------------------------------------------------------
 
-// In the order of kFields, without holes.
+// The fields of a record, in the order of kFields and without holes between them.
 struct Values {
   std::uint64_t start_ms, end_ms;
   std::uint64_t octets, reverse_octets;
@@ -131,8 +131,8 @@ static_assert(size_in_memory(kFieldsV6) + sizeof(Values) == sizeof(ValuesV6));
   throw std::runtime_error("libfixbuf: " + text);
 }
 
-// The form of a record. In memory it has the sizes and the padding of the struct. A record that is
-// sent has the figures of the far gateway, or not.
+// The form of a record: in memory, with the sizes and the padding of the struct, or as it is sent,
+// with or without the figures of the far gateway.
 enum class Form : std::uint8_t { kInMemory, kSent, kSentWithFar };
 
 void append_fields(fbTemplate_t* made, std::span<const Field> fields, Form form) {
@@ -347,7 +347,8 @@ bool IpfixMessages::has_room(const gateway::FlowRecord& record,
 
 ConstBytes IpfixMessages::add(const gateway::FlowRecord& record, const RecordContext& context) {
   if (has_room(record, context) && append(record, context)) return {};
-  // After templates the library wants their message ended once more. That message is empty.
+  // After templates() the library requires that the message is ended once more, which gives an
+  // empty message.
   const bool is_full = begun_ > 0;
   const ConstBytes full = is_full ? emit() : emit().first(0);
   if (!append(record, context)) throw std::runtime_error("libfixbuf: a message takes no record");

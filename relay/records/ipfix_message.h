@@ -1,5 +1,5 @@
 // Records of flows as IPFIX messages (RFC 7011). Each record is a biflow (RFC 5103), forward from
-// the client to the server. It uses IANA's elements where they exist, and elements of the
+// the client to the server. A record uses IANA's elements where they exist, and elements of the
 // enterprise in SATRELAY-MIB for the rest. docs/records.md lists them.
 #pragma once
 
@@ -13,12 +13,13 @@
 
 namespace satrelay::records {
 
-// One transport session: its sequence numbers begin at 0. The library keeps the templates.
+// Writes the messages of one transport session, with sequence numbers from 0. The library keeps the
+// templates.
 class IpfixMessages {
  public:
   struct Parameters {
     std::uint32_t observation_domain = 0;
-    std::size_t longest = 0;  // message, octets
+    std::size_t longest = 0;  // largest size of a message, octets
   };
   // Throws std::runtime_error if the library refuses the parameters.
   explicit IpfixMessages(const Parameters& parameters);
@@ -26,15 +27,15 @@ class IpfixMessages {
   IpfixMessages& operator=(const IpfixMessages&) = delete;
   ~IpfixMessages();
 
-  // Returns the templates, as a message of their own. Call this when no message is begun. All
-  // results are valid until the next call.
+  // Returns a message with the templates only. Call this before add(), or after finish(). All
+  // results of this class are valid until the next call.
   ConstBytes templates();
-  // Adds a record to the message that is begun. If that has no room, returns it, and begins the
-  // next message with the record. Otherwise returns an empty span.
+  // Adds a record to the present message. If the record does not fit, returns that message, and
+  // begins the next message with the record. Otherwise returns an empty span.
   ConstBytes add(const gateway::FlowRecord& record, const RecordContext& context);
-  // Ends the message that is begun, and returns it. Empty if there is none.
+  // Ends the present message and returns it. Returns an empty span if it has no records.
   ConstBytes finish();
-  // Records in the message that add() or finish() returned last.
+  // The number of records in the message that add() or finish() returned last.
   std::size_t records() const { return emitted_; }
 
  private:
@@ -46,8 +47,8 @@ class IpfixMessages {
   bool has_room(const gateway::FlowRecord& record, const RecordContext& context) const;
 
   std::uint16_t last_id_ = 0;  // template of the previous record
-  std::size_t begun_ = 0;      // records in the message that is begun
-  std::size_t size_ = 0;       // upper bound of its size, octets
+  std::size_t begun_ = 0;      // records in the present message
+  std::size_t size_ = 0;       // upper bound of the size of the present message, octets
   std::size_t emitted_ = 0;
 };
 

@@ -6,7 +6,7 @@
 namespace satrelay::records {
 namespace {
 
-// RFC 3339, UTC.
+// Appends the beginning of the flow, as RFC 3339 writes a time in UTC.
 void append_time(fmt::memory_buffer& out, std::uint64_t utc_us) {
   const auto seconds = static_cast<std::time_t>(utc_us / 1'000'000);
   std::tm utc{};
@@ -42,7 +42,7 @@ void append_line(fmt::memory_buffer& out, const gateway::FlowRecord& record,
   if (record.first_byte) {
     fmt::format_to(to, R"(,"first_byte_us":{})", record.first_byte->to_microseconds());
   }
-  // Only TCP connections become flows.
+  // The protocol is always TCP, since only TCP connections become flows.
   fmt::format_to(
       to, R"(,"protocol":"tcp","client":"{}","client_port":{},"server":"{}","server_port":{})",
       record.client.to_string(), record.client_port, record.server.to_string(), record.server_port);

@@ -11,12 +11,12 @@
 
 namespace satrelay::records {
 
-// Data about records that the records themselves lack.
+// Data that the output needs and the records do not have.
 struct RecordContext {
   std::span<const std::string> peers;  // names of the peers, in the order of the configuration
-  std::uint64_t epoch = 0;             // UTC at instant 0, nanoseconds
+  std::uint64_t epoch = 0;             // UTC time (ns) at which the workers' clock was 0
 
-  // UTC, microseconds.
+  // Returns the UTC time of `when`, in microseconds.
   std::uint64_t utc_us(Instant when) const {
     return (epoch + static_cast<std::uint64_t>((when - Instant()).to_nanoseconds())) / 1000;
   }
@@ -25,8 +25,8 @@ struct RecordContext {
 // The cause of a flow's end, in a word: the counter's name without the prefix "flows_".
 std::string_view end_of(const gateway::FlowRecord& record);
 
-// Appends the line with its newline. No name needs escapes: config::check_name() refuses such
-// names.
+// Appends the line with its newline. The names in it need no escapes, since config::check_name()
+// refuses names that would.
 void append_line(fmt::memory_buffer& out, const gateway::FlowRecord& record,
                  const RecordContext& context);
 

@@ -13,12 +13,12 @@
 
 namespace satrelay::records {
 
-// The record is copied as it is, and must not point into the worker's memory.
+// A record is copied byte by byte, so it must not point into the worker's memory.
 static_assert(std::is_trivially_copyable_v<gateway::FlowRecord>);
 
 class RecordRing {
  public:
-  // A third of a second at 100,000 flows a second.
+  // The number of records: enough for a third of a second if 100,000 flows end each second.
   static constexpr std::size_t kRoom = 32'768;
   static constexpr std::size_t kMemory = kRoom * sizeof(gateway::FlowRecord);
 
@@ -27,7 +27,7 @@ class RecordRing {
   explicit RecordRing(std::size_t room = kRoom);
 
   // --- the worker's side -----------------------------------------------------------------------
-  // False if there is no room.
+  // Returns false if the ring is full.
   bool push(const gateway::FlowRecord& record) {
     const std::uint64_t written = written_.load(std::memory_order_relaxed);
     if (written - taken_seen_ == room_) {
@@ -40,7 +40,8 @@ class RecordRing {
   }
 
   // --- the writer's side -----------------------------------------------------------------------
-  // Records that were written and not taken, as far as they are in one piece. take() frees them.
+  // The records that were written and not taken, up to the end of the memory. take() frees the
+  // first `count` records of them.
   std::span<const gateway::FlowRecord> readable() const;
   void take(std::size_t count);
   std::size_t size() const;  // for either side

@@ -8,7 +8,7 @@
 namespace satrelay::records {
 namespace {
 
-// Lines that are written at once: about 128 KiB.
+// The largest number of lines in one write: about 128 KiB.
 constexpr std::size_t kBatch = 256;
 
 }  // namespace
@@ -105,7 +105,7 @@ void RecordWriter::hand_out(Records records, const RecordContext& context, Insta
   counters_.unexported += records.size() - done;
 }
 
-// Catches a lack of memory, or an error of the library.
+// Runs `step`, which may fail for lack of memory or by an error of the library.
 template <typename Step>
 void RecordWriter::try_export(const Step& step, Instant now) {
   try {

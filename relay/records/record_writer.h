@@ -1,7 +1,7 @@
 // Takes the records of flows out of the workers' rings, and writes them to a file of JSON lines, an
 // IPFIX collector, or both, as configured. Records that cannot be written are counted and lost:
-// neither disk nor collector ever delays a worker. The writer tries both again after a time,
-// whether flows end or not.
+// neither disk nor collector ever delays a worker. The writer tries an output that fails again
+// after some time, even if no flow ends.
 #pragma once
 
 #include <fmt/format.h>
@@ -27,29 +27,31 @@ namespace satrelay::records {
 
 class RecordWriter {
  public:
-  // After a failure the writer leaves the file alone for this time, and then for twice as long. The
-  // longest pause is only a few seconds: an attempt is one write, and a pause loses the records of
-  // flows that end.
+  // After a failure the writer pauses for this long before it tries the file again. Each further
+  // failure doubles the pause, up to kLongestPause. That is only a few seconds, since an attempt
+  // costs one write, and the records of flows that end during a pause are lost.
   static constexpr Duration kFirstPause = Duration::seconds(1);
   static constexpr Duration kLongestPause = Duration::seconds(8);
   // A failure counts as over once the file or the collector has worked for this long.
   static constexpr Duration kSteadyAfter = CollectorSocket::kSteadyAfter;
 
-  // `rings`: of the workers; they must outlive this object. `peers`: their names, as configured.
-  // Throws std::runtime_error.
+  // `rings`: the rings of the workers, which must outlive this object. `peers`: the names of the
+  // peers, in the order of the configuration. Throws std::runtime_error.
   RecordWriter(const config::Records& config, std::vector<std::string> peers,
                std::vector<RecordRing*> rings);
 
   // --- by the writer's thread ------------------------------------------------------------------
   // Opens the file, so that a failure shows now and not with the first record.
   void open_file(Instant now);
-  // Handles all records that the rings have when it is called. `epoch`: UTC at instant 0,
-  // nanoseconds. A failure of one output is reported, and the other output goes on. Throws only
-  // std::bad_alloc, if there is no memory for the report.
+  // Handles all records that the rings have when it is called. `epoch`: see RecordContext. A
+  // failure of one output is reported, and the other output goes on. Throws only std::bad_alloc, if
+  // there is no memory for the report.
   void look(Instant now, std::uint64_t epoch);
-  // At the end: tries once more to write to a file that fails, without a pause.
+  // Called at the end: if the file fails, tries once more to write the lines that wait for it,
+  // without a pause.
   void write_rest(Instant now);
-  // True if no record waits that look() could move. Records for a file that fails may still wait.
+  // True if no record is in the rings or in the collector's socket. Lines for a file that fails may
+  // still wait.
   bool is_idle() const;
 
   // --- any thread ------------------------------------------------------------------------------
@@ -77,14 +79,14 @@ class RecordWriter {
   std::string file_trouble_;  // "": none
   Duration file_pause_ = kFirstPause;
   Instant file_retry_;       // next attempt, while the file fails
-  Instant file_well_since_;  // since when it works, while it does
+  Instant file_well_since_;  // when the file last began to work
   // The lines to write next. If the file fails, they stay here for the next attempt: only a write
   // shows that the disk has room again.
   fmt::memory_buffer lines_;
   std::size_t line_count_ = 0;
   std::optional<IpfixExporter> exporter_;
   std::string collector_trouble_;  // "": none
-  Instant export_failed_at_;       // last failure that was not the socket's
+  Instant export_failed_at_;       // last failure other than a failure of the socket
 
   mutable std::mutex mutex_;  // guards `report_`; held only to copy
   RecordsReport report_;

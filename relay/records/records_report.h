@@ -14,7 +14,8 @@ struct RecordsReport {
   // The reason of a failure, kept until the output has worked for a while. "": no failure.
   std::string file_trouble = {};
   std::string collector_trouble = {};
-  std::uint64_t waiting = 0;  // records in the workers' rings, and for a file that fails
+  // Records in the workers' rings, and records that wait for a file that fails.
+  std::uint64_t waiting = 0;
   RecordCounters counters;
 };
 

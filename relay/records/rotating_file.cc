@@ -38,8 +38,8 @@ void RotatingFile::open() {
   struct stat status {};
   int error = ::fstat(file_, &status) == 0 ? 0 : errno;
   if (error == 0 && !S_ISREG(status.st_mode)) error = EINVAL;
-  // Lock the file: another gateway that writes to it would cut off our lines if it cannot write its
-  // own.
+  // Lock the file against other gateways. After a failed write, a gateway cuts the file back to its
+  // earlier end, which would remove lines of the other gateway.
   if (error == 0 && ::flock(file_, LOCK_EX | LOCK_NB) != 0) error = errno;
   if (error != 0) {
     close();
@@ -59,7 +59,8 @@ bool RotatingFile::is_still_there() {
   struct stat ours {};
   struct stat named {};
   if (::fstat(file_, &ours) != 0 || ::stat(path_.c_str(), &named) != 0) return false;
-  // Another program may have emptied the file, as logrotate's copytruncate does.
+  // Read the size again: another program may have emptied the file, as logrotate's copytruncate
+  // does.
   size_ = static_cast<std::uint64_t>(ours.st_size);
   return ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
 }
@@ -70,7 +71,7 @@ std::filesystem::path RotatingFile::numbered(unsigned number) const {
 
 void RotatingFile::rotate() {
   close();
-  // An earlier configuration may have kept more files.
+  // Remove further files, which an earlier configuration may have kept.
   for (unsigned i = limits_.keep + 1; std::filesystem::remove(numbered(i)); ++i) {
   }
   // Move files up to the first free number only. If FILE itself cannot be moved, a second attempt
@@ -100,7 +101,7 @@ void RotatingFile::write(std::string_view lines) {
     if (done < 0 && errno == EINTR) continue;
     if (done <= 0) {
       const int error = done < 0 ? errno : EIO;
-      // The disk is full in the middle of a line: cut the file back to its earlier end.
+      // The write may have stopped in the middle of a line. Cut the file back to its earlier end.
       if (::ftruncate(file_, static_cast<::off_t>(size_)) != 0) close();
       fail(error, path_);
     }

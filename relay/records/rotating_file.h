@@ -1,8 +1,8 @@
 // A file of lines with a limit for its size. At the limit FILE becomes FILE.1, FILE.1 becomes
 // FILE.2, and files beyond the number to keep are removed. The file is opened at the first write,
-// and again if it was removed or renamed. Each line is in it whole, or not at all. Only a kill or a
-// loss of power leaves a part of a line, which then stands on a line of its own. No other process
-// writes to the file: flock(2).
+// and again if it was removed or renamed. Each line is written whole, or not at all. Only a kill or
+// a loss of power can leave a part of a line, after which the next write begins a new line. A lock
+// (flock(2)) keeps other gateways from writing to the file.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class RotatingFile {
  public:
   struct Limits {
     ByteCount size;     // a file that would be larger is rotated first
-    unsigned keep = 0;  // rotated files
+    unsigned keep = 0;  // number of rotated files to keep
   };
 
   RotatingFile(std::filesystem::path path, Limits limits);
