@@ -1,4 +1,4 @@
-// Frames on their way: a ring for frames in order, and a heap for the few that are out of order.
+// Frames in flight: a ring for frames in order, and a heap for the few that are out of order.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace satrelay::link {
 
 using FrameHandle = std::uint64_t;
 
-// Trivial, so that a ring of these needs no initialisation.
+// A frame in flight. The type is trivial, so that a ring of such frames needs no initialisation.
 struct InFlight {
   static constexpr std::uint32_t kIntact = 0xffff'ffffU;
   std::int64_t due_nanoseconds;
@@ -41,7 +41,8 @@ class DelayLine {
   bool empty() const { return size() == 0; }
   bool full() const { return size() >= capacity_; }
 
-  // Do not call when full(). `entry` must not be due before any earlier entry of push().
+  // Do not call when full(). `entry` must not be due earlier than any entry that push() has added
+  // before.
   void push(const InFlight& entry) { ring_[end_++ & mask_] = entry; }
   // Do not call when full(). Any due time is allowed.
   void push_late(const InFlight& entry) {
@@ -53,7 +54,7 @@ class DelayLine {
     const Instant first = begin_ == end_ ? Instant::never() : ring_[begin_ & mask_].due();
     return late_.empty() ? first : earlier(first, late_.front().entry.due());
   }
-  // The entry that is due first. Do not call when empty().
+  // Removes the entry that is due first, and returns it. Do not call when empty().
   InFlight pop() {
     if (late_.empty() ||
         (begin_ != end_ && ring_[begin_ & mask_].due() <= late_.front().entry.due())) {
@@ -71,14 +72,14 @@ class DelayLine {
  private:
   struct Late {
     InFlight entry;
-    std::uint64_t order;  // among entries that are due at the same time
+    std::uint64_t order;  // order of push_late(), for entries that are due at the same time
   };
   static bool is_after(const Late& a, const Late& b) {
     return a.entry.due() != b.entry.due() ? a.entry.due() > b.entry.due() : a.order > b.order;
   }
   std::size_t capacity_;
   std::size_t mask_;
-  // Not initialised: memory pages cost only once they are touched.
+  // Not initialised, so that pages cost memory only once they are used.
   std::unique_ptr<InFlight[]> ring_;
   std::size_t begin_ = 0;  // these grow until the ring is empty
   std::size_t end_ = 0;

@@ -1,4 +1,4 @@
-// The class in which a frame waits, in a modem that drops by priority (TP-S section 2.4).
+// Finds the class in which a frame waits, in a modem that drops by priority (TP-S section 2.4).
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace satrelay::link {
 
-// The class of the DSCP in the outer IP header, as the gateways set it: 0 high, 1 low, 2
-// start/high, 3 start/low. A frame that is not IP, or has another code point, is high.
+// Returns the class for the DSCP in the outer IP header, which the gateways set: 0 high, 1 low, 2
+// start/high, 3 start/low. A frame that is not IP, or has another DSCP, is in class 0.
 std::uint8_t priority_of(ConstBytes frame);
 
 }  // namespace satrelay::link

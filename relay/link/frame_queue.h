@@ -1,5 +1,5 @@
-// Frames that wait for the transmitter. They leave in order of arrival. There are four classes: if
-// there is no room, the lowest class loses its newest frames first (TP-S section 2.4).
+// Frames that wait for the transmitter. They leave in order of arrival. There are four classes. If
+// the queue is full, the newest frames of the lowest class are dropped first (TP-S section 2.4).
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace satrelay::link {
 
 inline constexpr std::size_t kPriorities = 4;  // 0 is kept longest, 3 dropped first
 
-// Trivial, so that a ring of these needs no initialisation.
+// A frame that waits. The type is trivial, so that a ring of such frames needs no initialisation.
 struct WaitingFrame {
   FrameHandle frame;
   std::int64_t since_nanoseconds;
@@ -26,7 +26,7 @@ struct WaitingFrame {
   // Copies of the handle: 2 if the frame will be delivered twice.
   std::uint8_t copies;
 
-  // When the frame came.
+  // When the frame arrived.
   Instant since() const { return Instant::from_nanoseconds(since_nanoseconds); }
 };
 
@@ -50,7 +50,7 @@ class FrameQueue {
     bytes_ += frame.accounted;
     ++frames_;
   }
-  // The frame that came first. Do not call when empty().
+  // The frame that arrived first. Do not call when empty().
   const WaitingFrame& front() const { return classes_[first_class()].front(mask_); }
   WaitingFrame pop() {
     Class& c = classes_[first_class()];
@@ -59,7 +59,8 @@ class FrameQueue {
     forget(c, frame);
     return frame;
   }
-  // Bytes of the classes below `priority`. They may give way to a frame of that priority.
+  // The bytes of all frames in classes below `priority`. These frames may be dropped for a frame of
+  // `priority`.
   std::uint64_t bytes_below(std::uint8_t priority) const {
     std::uint64_t sum = 0;
     for (std::size_t i = priority + 1U; i < kPriorities; ++i) sum += classes_[i].bytes;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kEthernetHeader = 14;
 
-// Numbers that select the start of each fault's random sequence.
+// The faults that draw random numbers. The number of a fault selects its random sequence.
 enum class Fault : std::uint64_t { kLoss = 1, kJitter, kReorder, kDuplicate, kCorrupt };
 
 std::uint64_t seed_for(std::uint64_t seed, Fault fault) {

@@ -1,12 +1,12 @@
-// One direction of a satellite link as a pure model: rate, queue, delay and faults, over opaque
+// A pure model of one direction of a satellite link: rate, queue, delay and faults, over opaque
 // frame handles. relay/satlink runs it on mbufs in real time, relay/sim in virtual time.
 //
 //   enqueue -> [queue] -> serialise at `rate` -> outage/loss/corruption -> delay (+jitter) -> out
 //
-// If the rate is constant and the queue drops only from its tail, the model keeps no frames that
-// wait. The instant until which the transmitter is busy is enough. If there are rate steps or
-// priorities, frames really wait (FrameQueue), and some are dropped after they were accepted:
-// take_released().
+// If the rate has no steps and the queue drops only from its tail, the model does not store the
+// frames that wait: the instant until which the transmitter is busy is enough. With rate steps or
+// priorities, the model stores them (FrameQueue), and may drop frames after it has accepted them.
+// take_released() returns such frames.
 //
 // All memory is taken at construction. Each fault draws from a random sequence of its own, so a
 // change of one fault does not change the others. The same seed and the same calls give the same
@@ -36,8 +36,8 @@ namespace satrelay::link {
 
 class LinkDirection {
  public:
-  // `capacity`: the most frames in flight (queue and delay line); memory for them is taken at
-  // construction.
+  // `capacity`: the largest number of frames in the queue and in flight. The constructor takes
+  // memory for all of them.
   LinkDirection(const config::LinkDirection& config, std::uint32_t overhead, std::uint64_t seed,
                 std::size_t capacity);
 
@@ -47,8 +47,8 @@ class LinkDirection {
     kDuplicated,  // the handle comes out twice; the caller must make it shareable
   };
   // Offers a frame of `frame_bytes` (header included, no FCS). A lost frame still occupies the
-  // link. `now` must never go backwards, here and in poll(). `priority`: 0 is kept longest, 3 is
-  // dropped first, if the queue's discipline is by priority.
+  // link. `now` must never go backwards from one call of enqueue() or poll() to the next.
+  // `priority` counts only if the queue drops by priority: 0 is kept longest, 3 is dropped first.
   Fate enqueue(FrameHandle frame, std::size_t frame_bytes, Instant now, std::uint8_t priority = 0);
 
   struct Delivery {
@@ -56,31 +56,32 @@ class LinkDirection {
     // Bit to flip before delivery, counted from the first bit of the frame.
     std::optional<std::uint64_t> corrupt_bit;
   };
-  // The next frame that is due at `now`, in order of delivery time.
+  // Returns the next frame that is due at `now` or earlier, in order of delivery time.
   std::optional<Delivery> poll(Instant now);
   // When to call poll() next; it may find no frame then. never() if nothing is in flight.
   Instant next_delivery() const;
-  // When to call poll() for rate() to be right, even if nothing is in flight. never() if the rate
-  // stays.
+  // When poll() must be called so that rate() is right, even if nothing is in flight. never() if no
+  // rate steps are left.
   Instant next_rate_step() const { return rate_steps_.next(); }
-  // The handle of a frame that was accepted, and dropped or lost since. Call after enqueue() and
-  // poll() until it returns nullopt.
+  // Returns the handle of a frame that was accepted, and then dropped or lost. Call this after
+  // enqueue() and poll(), until it returns nullopt.
   std::optional<FrameHandle> take_released();
 
-  // Zero: unlimited. Frames that the transmitter has already keep their rate.
+  // Zero means unlimited. Frames that the transmitter has already accepted keep the old rate.
   void set_rate(BitRate rate);
   void set_mtu(std::uint16_t mtu) { config_.mtu = mtu; }  // IP bytes; zero: no limit
-  // 0 to 1, per frame. Replaces a Gilbert-Elliott model and a trace.
+  // `loss`: the probability per frame, 0 to 1. Replaces a Gilbert-Elliott model and a trace.
   void set_loss(double loss);
-  // true: frames that are sent from now on occupy the link and are lost, since a modem sends into a
-  // fade all the same. Frames that are on their way arrive.
+  // During an outage all frames that are sent are lost. They still occupy the link, since a modem
+  // also sends during a fade. Frames that are on their way arrive.
   void set_outage(bool outage) { outage_ = outage; }
 
   DirectionCounters counters() const;
   // Accounted bytes that wait to be sent, and how long the last of them waits.
   ByteCount queue(Instant now) const;
   Duration queue_delay(Instant now) const;
-  // The longest wait of any frame that was sent since the last call, with its own transmission.
+  // The longest time that a frame sent since the last call has spent in the queue and the
+  // transmitter.
   Duration take_queue_peak() { return std::exchange(queue_peak_, Duration::zero()); }
   std::size_t frames_in_flight() const { return line_.size() + (waiting_ ? waiting_->size() : 0); }
   BitRate rate() const { return serializer_.rate(); }
@@ -121,7 +122,7 @@ class LinkDirection {
   std::size_t capacity_;
   // The latest due time of frames that keep their order.
   Instant last_due_;
-  // No frame may be due earlier, or it would overtake.
+  // The next frame must not be due earlier, or it would overtake other frames.
   Instant order_from_;
   Instant last_seen_;
   Duration queue_peak_;

@@ -21,8 +21,8 @@ class LossModel {
         trace_(config.loss_trace),
         random_(seed) {}
 
-  // Decides for one frame. There are two draws each time, for any model. So a change of the
-  // probability changes as few frames as possible.
+  // Decides for the next frame. Draws two random numbers each time, whatever the model. So a change
+  // of a probability changes the fate of as few frames as possible.
   bool next_is_lost() {
     const double loss = random_.unit();
     const double change = random_.unit();
@@ -33,7 +33,7 @@ class LossModel {
     return is_lost;
   }
 
-  // From now on losses are independent.
+  // From now on losses are independent, with this probability.
   void set_probability(double probability) {
     probability_ = probability;
     bursts_.reset();

@@ -1,4 +1,4 @@
-// Properties of a link that change in steps, at a given instant.
+// Properties of a link that change in steps, at given instants.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace satrelay::link {
 
-// The instants that it is asked for must never go backwards.
+// The delay of a link. The instants in calls of at() must never go backwards.
 class DelaySchedule {
  public:
   DelaySchedule(Duration first, std::vector<config::DelayStep> steps)
@@ -35,13 +35,13 @@ class DelaySchedule {
     }
     return {.delay = delay_, .shorter = delay_ < before};
   }
-  // The shortest delay from the last call of at() on.
+  // The shortest delay at the instant of the last call of at(), or at any time after it.
   Duration shortest_to_come() const { return std::min(delay_, shortest_after_[next_]); }
 
  private:
   Duration delay_;
   std::vector<config::DelayStep> steps_;
-  std::vector<Duration> shortest_after_;  // of all steps from that step on
+  std::vector<Duration> shortest_after_;  // by step: the shortest delay from that step on
   std::size_t next_ = 0;
 };
 
@@ -64,7 +64,7 @@ class LossSchedule {
  public:
   explicit LossSchedule(std::vector<config::LossStep> steps) : steps_(std::move(steps)) {}
 
-  // The probability that the last step has set, if there was a step since the last call.
+  // Returns the present probability if there was a step since the last call.
   std::optional<double> changed(Instant when) {
     std::optional<double> loss;
     while (next_ < steps_.size() && Instant() + steps_[next_].at <= when) {

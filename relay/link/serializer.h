@@ -11,15 +11,15 @@
 
 namespace satrelay::link {
 
-// Keeps the instant at which all accepted frames will have left, to a fraction of a nanosecond. So
-// the rate is exact over any number of frames.
+// Keeps the instant at which all accepted frames will have been sent, to a fraction of a
+// nanosecond. So the rate is exact over any number of frames.
 class Serializer {
  public:
   // `queue`: limit in accounted bytes; zero: rate x 100 ms, at least 64 KiB.
   Serializer(BitRate rate, ByteCount queue);
 
-  // When the frame's last bit leaves; nullopt if the queue has no room. An idle transmitter takes a
-  // frame of any size.
+  // Returns when the frame's last bit will be sent, or nullopt if the queue is full. An idle
+  // transmitter takes a frame of any size.
   std::optional<Instant> enqueue(std::uint32_t accounted_bytes, Instant now);
 
   // Frames that were accepted before keep their old rate.
@@ -27,10 +27,10 @@ class Serializer {
   BitRate rate() const { return rate_; }
   // Limit of the queue, at the present rate.
   ByteCount limit() const;
-  // Bytes that have not left at `now`, at the present rate.
+  // The accepted bytes that are not sent by `now`, if all were accepted at the present rate.
   ByteCount backlog(Instant now) const { return rate_.bytes_in(busy_until_ - now); }
   Instant busy_until() const { return busy_until_; }
-  // How long the transmitter is busy with these bytes.
+  // How long the transmitter is still busy, from `now` on.
   Duration wait(Instant now) const { return std::max(busy_until_ - now, Duration::zero()); }
 
  private:
