@@ -36,7 +36,7 @@ struct ControlParse {
   std::string error;  // if there is no command: the fault, and the forms that are allowed
 };
 
-// Any bytes are safe; words are separated by spaces or tabs.
+// Parses a line, which may contain any bytes. Words are separated by spaces or tabs.
 ControlParse parse_control_command(std::string_view line);
 
 // The commands, a line each, for --help and for `help`.

@@ -10,7 +10,7 @@
 
 namespace satrelay::satlink {
 
-// Sections a_to_b, b_to_a, port_a, port_b; states are 0 or 1.
+// Returns the sections a_to_b, b_to_a, port_a and port_b. A state is 0 or 1.
 dpdk::TelemetryReply collect_counters(const Emulator& emulator, const dpdk::Port& a,
                                       const dpdk::Port& b);
 

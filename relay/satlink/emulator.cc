@@ -7,12 +7,14 @@
 namespace satrelay::satlink {
 namespace {
 
-// Bursts taken from one port before the other has its turn.
+// How many bursts are received from one port before the other port has its turn.
 constexpr int kBurstsPerRound = 4;
-// Short beside a satellite delay, and saves a wake-up for each frame.
+// How long a due frame may wait, so that several frames share a wake-up. Short compared with a
+// satellite delay.
 constexpr Duration kGather = Duration::microseconds(50);
 
-constexpr std::uint64_t kOtherDirection = 0x5851'f42d'4c95'7f2dU;  // makes random sequences differ
+// Makes the two directions' random numbers differ.
+constexpr std::uint64_t kOtherDirection = 0x5851'f42d'4c95'7f2dU;
 
 // Shifts the steps of a link, which count from the clock's zero, to count from `zero`.
 config::LinkDirection counted_from(Instant zero, config::LinkDirection direction) {
@@ -44,7 +46,7 @@ Emulator::Emulator(const config::SatLink& config, const Sizing& sizing, dpdk::Pa
                .host = {}}}} {}
 
 Emulator::~Emulator() {
-  // Take each frame in flight at the instant of its own delivery.
+  // Free the frames in flight: poll the model at the time of each delivery until nothing is left.
   for (Path& path : paths_) {
     while (!path.model.next_delivery().is_never()) {
       const auto delivery = path.model.poll(path.model.next_delivery());

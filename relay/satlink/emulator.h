@@ -1,5 +1,5 @@
-// Applies the link model to real frames: two ports, with a direction each way. Packets are held
-// while they are in flight.
+// Applies the link model to real frames between two ports, with one LinkDirection for each way. The
+// emulator holds the packets while they are in flight.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace satrelay::satlink {
 
-// Frames that the host itself loses, beside the model.
+// Frames that this machine loses, in addition to those that the model drops.
 struct HostCounters {
   std::uint64_t dropped_no_buffer = 0;
 
@@ -39,7 +39,7 @@ class Emulator {
   Emulator& operator=(const Emulator&) = delete;
   ~Emulator();
 
-  // Receives frames on both ports, and sends those that are due.
+  // Receives frames on both ports, and sends the frames that are due.
   dpdk::PollLoop::Round round(Instant now);
 
   void apply(const SetRate& command);
@@ -67,7 +67,7 @@ class Emulator {
   void for_each(Side side, Change&& change);
 
   dpdk::PacketPool& pool_;
-  Duration gather_;  // how long a due frame may wait to leave with others
+  Duration gather_;  // how long a due frame may wait to be sent together with others
   std::array<Path, 2> paths_;
   dpdk::Burst received_;
 };

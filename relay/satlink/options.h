@@ -9,13 +9,14 @@ namespace satrelay::satlink {
 
 struct Options {
   std::string file;                // the configuration
-  bool check = false;              // only check it
+  bool check = false;              // only check the configuration
   std::string control;             // instead of `file`: control socket of a running satlink
   std::vector<std::string> words;  // command for that satlink
 };
 
 struct ParsedOptions {
-  std::optional<Options> options;  // nullopt: end with `exit`; all messages are out
+  // Nullopt: the program must end with status `exit`, and has printed all messages.
+  std::optional<Options> options;
   int exit = 0;
 };
 

@@ -20,7 +20,7 @@ std::size_t frames_for(const config::LinkDirection& direction, std::size_t mtu,
   const link::Peak peak = link::peak_of(direction);
   const BitRate rate = peak.unlimited ? std::max(peak.rate, kRateForUnlimited) : peak.rate;
   const ByteCount queue = link::Serializer(rate, direction.queue).limit();
-  // Keep room twice for a frame that waits: it may be delivered twice.
+  // Keep room for two frames for each frame that waits, since it may be delivered twice.
   const std::uint64_t places = link::frames_wait(direction) ? 2 : 1;
   const std::size_t bytes = rate.bytes_in(peak.time).value() + places * queue.value();
   const std::size_t of_full_size = bytes / (mtu + overhead) * 5 / 4 + 1024;
