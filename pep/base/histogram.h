@@ -67,7 +67,7 @@ class Histogram {
 // Describes a histogram once, for all outputs, as CounterField describes a counter.
 struct HistogramField {
   const char* name;   // snake_case, stable; ends in the unit of the values, as in "queue_wait_us"
-  const char* label;  // names what distinguishes several such histograms: "class"; "" if only one
+  const char* label;  // the label in which such histograms differ: "class"; "" if there is one
   const char* help;   // a phrase that explains the histogram
   CounterUnit unit;
   Histogram::Bounds bounds;

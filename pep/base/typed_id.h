@@ -29,8 +29,8 @@ class TypedId {
   std::uint32_t number_ = 0;
 };
 
-// The ids [first, end), in ascending order. This is no std::views::iota, because Clang 14 does not
-// parse the views of libstdc++ 12.
+// The ids [first, end), in ascending order. This class replaces std::views::iota, because Clang 14
+// does not parse the views of libstdc++ 12.
 template <typename Id>
 class IdRange {
  public:

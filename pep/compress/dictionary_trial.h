@@ -32,7 +32,7 @@ class DictionaryTrial {
 
  private:
   static constexpr std::uint64_t kFirst = 4;
-  // A prime, so that both are tried if requests and answers alternate.
+  // A prime, so that requests and answers are both tried if they alternate.
   static constexpr std::uint64_t kEvery = 17;
   static constexpr unsigned kMemory = 64;  // tries; older tries count less and less
   std::uint64_t blocks_ = 0;

@@ -76,8 +76,8 @@ class Repetitions {
       seen = string;
     }
   }
-  // Only few repetitions have both occurrences in a small sample, so few suffice. Chance makes
-  // none.
+  // A small sample seldom contains both occurrences of a repeated string, so few repetitions
+  // suffice. Random octets have none.
   bool found() const { return repeated_ >= 2 && repeated_ * 64 >= picked_; }
 
  private:

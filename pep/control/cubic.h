@@ -53,7 +53,7 @@ class Cubic final : public WindowController {
   double credit_ = 0;                 // growth that is not yet a whole byte
   Epoch epoch_;
   Instant last_ack_ = Instant::never();
-  bool after_timeout_ = false;  // slow start after an RTO: ACKs cover data that arrived before
+  bool after_timeout_ = false;  // in slow start after an RTO; ACKs may cover earlier data
 };
 
 }  // namespace satrelay::control

@@ -35,7 +35,7 @@ class NewReno final : public WindowController {
   std::uint64_t window_;
   std::uint64_t threshold_;
   std::uint64_t credit_ = 0;    // bytes acknowledged towards the next segment of growth
-  bool after_timeout_ = false;  // slow start after an RTO: ACKs cover data that arrived before
+  bool after_timeout_ = false;  // in slow start after an RTO; ACKs may cover earlier data
 };
 
 }  // namespace satrelay::control

@@ -83,7 +83,7 @@ constexpr Priority priority_of(std::uint8_t dscp) {
 // A packet with retransmitted stream bytes is a kRetransmission, whatever else it carries.
 enum class Purpose : std::uint8_t { kControl, kNewData, kRetransmission };
 
-// Describes the begin of a session with a peer, when nothing is in flight.
+// Describes the beginning of a session with a peer, when nothing is in flight.
 struct StartSample {
   Duration rtt;      // of the handshake, or a guess if the handshake gave no sample
   ByteCount packet;  // length of a full packet, including the overhead of the link

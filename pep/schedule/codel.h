@@ -44,7 +44,7 @@ class Codel {
   // A queue that drops again within this many intervals continues at about the same rate of drops.
   static constexpr std::int64_t kRemembered = 16;
 
-  // Whether all packets of an interval have been late.
+  // Whether all packets have been late for a whole interval.
   bool stays_late(const Head& head, const Terms& terms, Instant now) {
     if (head.waited < terms.target || !head.is_followed) {
       late_from_ = Instant::never();

@@ -59,7 +59,7 @@ std::uint64_t native_sum(const std::byte* p, std::size_t size) {
     sum += load_native<std::uint16_t>(p);
     p += 2;
   }
-  if ((size & 1U) != 0) sum += load_u8(p);  // this low byte is the first byte of its word
+  if ((size & 1U) != 0) sum += load_u8(p);  // in machine order, a word's first byte is its low one
   return sum;
 }
 

@@ -1,5 +1,5 @@
-// An IP packet that can be analysed on its way: it is no fragment, and its destination is its last
-// one.
+// An IP packet that can be analysed on its way: it is no fragment, and it is addressed to its final
+// destination.
 #pragma once
 
 #include <cstddef>

@@ -14,8 +14,8 @@ constexpr BitRate kLeastSpeed = BitRate::bits_per_second(100'000'000);
 constexpr BitRate kMostAbove = BitRate::bits_per_second(400'000'000);
 // A session that sends less than 1 / kBusyShare of its rate is not limited by the link.
 constexpr double kBusyShare = 4;
-// If a session has sent no data for this long, other senders may have changed, and its capacity is
-// out of date.
+// If a session has sent no data for this long, the capacity that it found is out of date, because
+// other senders may have come or gone.
 constexpr Duration kStale = Duration::seconds(10);
 
 }  // namespace

@@ -11,8 +11,8 @@ constexpr Duration kGap = Duration::milliseconds(3);
 constexpr std::uint64_t kLeastPackets = 4;
 // A smaller growth of the delay may be caused by a machine or the path.
 constexpr Duration kLeastDelay = Duration::microseconds(300);
-// The loss is unusual if less than this share of the usual bytes arrives, even if kLostByChance
-// packets more had arrived.
+// The loss is unusual if less than this share of the usual bytes arrives. kLostByChance lost
+// packets do not count.
 constexpr double kFewArrived = 0.85;
 constexpr double kLostByChance = 2;
 // A result is steady if other senders changed the delay by at most 1 / kSteady of what the train
@@ -89,8 +89,8 @@ void PacketTrain::look_at(const FeedbackSample& sample, double loss) {
                static_cast<double>(behind) / static_cast<double>(all - 1) * sight.arrived_share;
   sight.passed = sample.sent - began_;
   sight.delay = sample.arrived - sample.sent - sample.lateness;
-  // If no packet before the train is known, the last packet of the train gives the best result. It
-  // is compared with a packet after the train.
+  // If no packet before the train is known, the train is compared with a packet after it, and the
+  // last packet of the train gives the best result.
   const bool better =
       before_.empty() ? sight.bits > best_.bits
                       : finding(sight, delay_before()).rate > finding(best_, delay_before()).rate;

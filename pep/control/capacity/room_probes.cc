@@ -8,7 +8,7 @@ namespace {
 
 // The losses of a burst are known when a packet is reported that was sent this long after the rest.
 constexpr Duration kBurstNews = Duration::milliseconds(10);
-// A burst shows nothing if its loss exceeds the usual loss by more than this share and kBurstChance
+// A burst has no result if its loss exceeds the usual loss by more than this share and kBurstChance
 // packets.
 constexpr double kBurstLoss = 0.1;
 constexpr double kBurstChance = 2;
@@ -56,7 +56,7 @@ void RoomProbes::end() {
 bool RoomProbes::take_question() { return std::exchange(asks_, false); }
 
 // If no report has the last packet of the burst as its newest, a packet of the rest stands for it,
-// since it arrives no earlier.
+// since that packet arrives no earlier.
 void RoomProbes::look_at(Burst& burst, const FeedbackSample& sample) const {
   if (sample.number < burst.first) return;
   burst.packets += sample.packets_delivered + sample.packets_lost;

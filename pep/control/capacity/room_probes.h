@@ -5,7 +5,7 @@
 //   rate = bytes behind its first packet / (arrival of its last - sending of its first - delay)
 //
 // The delay is the least delay of packets before and after the burst. So jitter, other senders in
-// the queue, and hosts with too little to send make a burst show less. A burst shows nothing if
+// the queue, and hosts with too little to send make a burst show less. A burst has no result if
 // more than usual was lost, because a full queue adds no delay.
 //
 // A result takes a round trip, so several bursts may be in flight.

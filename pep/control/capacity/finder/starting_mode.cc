@@ -14,7 +14,7 @@ constexpr std::uint64_t kFirstPackets = 16;
 constexpr Duration kStartingRest = Duration::milliseconds(50);
 // While nothing else is known, one train may raise the rate by this factor at most.
 constexpr std::uint64_t kGrowth = 16;
-// The highest rate before a train has shown anything.
+// The highest rate before a train has a result.
 constexpr BitRate kMostBlind = BitRate::bits_per_second(10'000'000);
 constexpr double kUnusualLoss = 0.1;
 constexpr double kChance = 3;  // packets that may be lost by chance, beyond that share
