@@ -59,13 +59,14 @@ constexpr ReasonGroup kReasonsOfPeer[] = {
 
 enum class Zero { kValue, kUnknown };
 
-// Converts to the base unit. Both are whole numbers, so that 551 ms become exactly 0.551 s.
+// The factor times / over, which converts a value to its base unit. Both parts are whole numbers,
+// so that 551 ms become exactly 0.551 s.
 struct Scale {
   double times = 1;
   double over = 1;
 };
 
-// A number of a reply that may also fall: a gauge.
+// A number of a reply that may also fall, and so becomes a gauge.
 struct Figure {
   const char* key;
   const char* family;
@@ -151,7 +152,8 @@ constexpr Figure kFiguresOfRecords[] = {
      "records of flows that wait for the writer, or for a file that fails"},
 };
 
-// A word of a reply with several possible values.
+// A text field of a reply with several possible words. Each word gets a sample, which is 1 for the
+// present word.
 struct State {
   const char* key;
   const char* family;
@@ -176,7 +178,7 @@ constexpr State kStatesOfPeer[] = {
      kAdmissionWords},
 };
 
-// A word of a reply that becomes 1 or 0.
+// A text field of a reply that becomes 1 if it has `word`, otherwise 0.
 struct Flag {
   const char* key;
   std::string_view word;
@@ -200,7 +202,7 @@ constexpr Flag kFlagsOfClass[] = {
      "1 if the operator has changed a setting since the configuration was read"},
 };
 
-// Words about a thing, which become labels of one sample.
+// Text fields about a thing, such as a port, which become the labels of one sample.
 struct Information {
   const char* family;
   const char* help;
@@ -217,7 +219,7 @@ constexpr Information kClass = {"class", "dictionary of the class", kWordsOfClas
 
 // --- writing the kinds of metrics ----------------------------------------------------------------
 
-// One of several things of a kind, with the labels that identify it.
+// One of several things of a kind, such as a peer, with the labels that identify it.
 struct Entry {
   Labels labels;
   const Json* reply;
@@ -246,7 +248,8 @@ void write_figures(ExpositionWriter& out, const Entries& entries, std::span<cons
   }
 }
 
-// A word that only a later version of the gateway knows is a state, too.
+// A word that this program does not know also gets a sample: it comes from a later version of the
+// gateway.
 void write_states(ExpositionWriter& out, const Entries& entries, const State& state) {
   out.begin({state.family, FamilyKind::kGauge, "", state.help});
   for (const Entry& entry : entries) {
@@ -290,7 +293,7 @@ void write_count(ExpositionWriter& out, const Labels& labels, std::uint64_t coun
   }
 }
 
-// Writes the counters of `Struct` of each entry, a family for each counter. Counters of `groups`
+// Writes the counters of `Struct` of each entry, a family for each counter. The counters of a group
 // share a family.
 template <typename Struct>
 void write_counters(ExpositionWriter& out, const Entries& entries, std::string_view scope,
@@ -325,7 +328,7 @@ void write_counters(ExpositionWriter& out, const Entries& entries, std::string_v
   }
 }
 
-// Writes a histogram of a listing; nothing if its bounds are not the known ones.
+// Writes a histogram of a listing, if `told` has all bounds of `field`.
 void write_histogram(ExpositionWriter& out, const Labels& labels, const Json& told,
                      const HistogramField& field) {
   const double divisor = base_unit(field.unit).divisor;

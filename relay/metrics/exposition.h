@@ -8,10 +8,10 @@
 //   time_ns of the codec          satrelay_compression_time_seconds_total
 //   bridged_no_peer_prefix        satrelay_bridged_frames_total{reason="no_peer_prefix"}
 //
-// All values are in seconds, bytes, bytes per second and ratios of 1. A state has one sample for
-// each of its possible values, and one of them is 1. A value that a gateway has not measured, or
-// does not know, has no sample. The configuration and the limits below bound the number of samples.
-// Flows have no metrics.
+// All values are in seconds, bytes or bytes per second, or are ratios in which 1 is the whole. A
+// state has one sample for each of its possible values, and one of them is 1. A value that a
+// gateway has not measured, or does not know, has no sample. The configuration and the limits below
+// bound the number of samples. Flows have no metrics.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,8 @@
 
 namespace satrelay::metrics {
 
-// Peers and rules beyond these numbers are left out and counted (satrelay_entries_left_out). Peers
-// in each state are counted in satrelay_peers, however many there are.
+// Peers and rules beyond these numbers are left out and counted (satrelay_entries_left_out).
+// satrelay_peers counts all peers by their state, however many there are.
 inline constexpr std::size_t kMostExposedPeers = 500;
 inline constexpr std::size_t kMostExposedRules = 500;
 

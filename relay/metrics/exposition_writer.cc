@@ -43,7 +43,7 @@ std::string_view suffix(FamilyKind kind) {
   return "";
 }
 
-// The text format has no type for information.
+// The text format has no type "info", so it gets "gauge".
 std::string_view type_name(FamilyKind kind, ExpositionFormat format) {
   switch (kind) {
     case FamilyKind::kCounter:
@@ -58,7 +58,7 @@ std::string_view type_name(FamilyKind kind, ExpositionFormat format) {
   return "gauge";
 }
 
-// OpenMetrics wants a bound that does not look like an integer: "1.0".
+// In OpenMetrics a bound must not look like an integer, so 1 becomes "1.0".
 std::string bound_of(double bound) {
   std::string text = fmt::format("{}", bound);
   if (text.find_first_of(".e") == std::string::npos) text += ".0";

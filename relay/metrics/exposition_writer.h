@@ -33,11 +33,12 @@ enum class FamilyKind {
   kHistogram,
 };
 
-// Samples of one meaning. `name` has neither the prefix satrelay_ nor the suffix _total or _info.
+// All samples of one metric. `name` has neither the prefix satrelay_ nor the suffix _total or
+// _info.
 struct Family {
   std::string name;
   FamilyKind kind = FamilyKind::kGauge;
-  std::string_view unit;  // a base unit, which ends the name; "": none
+  std::string_view unit;  // the base unit, with which `name` must end; "": none
   std::string help;
 };
 
@@ -46,20 +47,20 @@ class ExpositionWriter {
   explicit ExpositionWriter(ExpositionFormat format) : format_(format) {}
 
   // Begins a family; the following samples belong to it. A family without samples is not written.
-  // Begin each family once.
+  // Each family may be begun only once.
   void begin(Family family);
   void sample(const Labels& labels, std::uint64_t value);
   void sample(const Labels& labels, double value);
   void sample(const Labels& labels, bool value) { sample(labels, std::uint64_t{value}); }
   // Writes one histogram of a family: the number of values up to each bound, the number of all
-  // values, and their sum. All are in the base unit.
+  // values, and their sum. Bounds and sum are in the base unit.
   struct Bucket {
     double bound;
     std::uint64_t count;
   };
   void histogram(const Labels& labels, std::span<const Bucket> buckets, std::uint64_t count,
                  double sum);
-  // Ends the exposition.
+  // Ends the exposition, and returns its text.
   std::string finish();
 
  private:

@@ -5,7 +5,7 @@
 namespace satrelay::metrics {
 namespace {
 
-// True for a word of a counter's name that the base unit replaces.
+// True if a word of a counter's name is a unit, which the name of the base unit replaces.
 bool is_unit(std::string_view word) { return word == "bytes" || word == "ns" || word == "us"; }
 
 }  // namespace

@@ -12,8 +12,8 @@ class StatsClient;
 
 namespace satrelay::metrics {
 
-// Each reply is as docs/statistics.md describes it; null: not received. A gateway of another
-// version may leave out fields, or have others.
+// docs/statistics.md describes the replies. A reply that was not received is null. A gateway of
+// another version may leave out fields, or have others.
 struct Readings {
   bool up = false;         // the gateway has answered /satrelay/status
   std::string error = {};  // why replies are missing, for the operator; else empty
@@ -22,11 +22,11 @@ struct Readings {
   nlohmann::ordered_json histograms;                        // a list
 };
 
-// Never throws StatsError. Asks first for data from snapshots: a gateway with a stuck worker still
-// answers that, but has neither rules nor classes. After a question without an answer, asks no
-// more.
+// Reads all replies, and never throws StatsError. It begins with data from snapshots, which a
+// gateway with a stuck worker still gives; rules and classes are then missing. After the first
+// command without an answer, it asks no more.
 Readings read_gateway(ctl::StatsClient& client);
-// The same over a connection of its own.
+// The same, over a new connection to `socket`.
 Readings read_gateway(const std::filesystem::path& socket, std::chrono::milliseconds timeout);
 
 }  // namespace satrelay::metrics

@@ -22,7 +22,7 @@ inline constexpr std::array<std::string_view, 3> kRecordsFileWords = {"off", "ok
 inline constexpr std::array<std::string_view, 4> kRecordsIpfixWords = {"off", "connecting", "ok",
                                                                        "away"};
 
-// The text in `key`.
+// The text in the field `key`; nullopt if it is missing.
 std::optional<std::string_view> word(const nlohmann::ordered_json& object, const char* key);
 
 // The value that identifies an entry of a listing: its number in `label` ("rule"), or its name.
@@ -36,7 +36,7 @@ template <typename Struct>
 Values<Struct> values_of(const nlohmann::ordered_json& object) {
   Values<Struct> values;
   if (!object.is_object()) return values;
-  // A gateway writes the counters in this order, too, so the next field mostly fits.
+  // A gateway writes the counters in the same order, so the next field is usually the wanted one.
   auto next = object.begin();
   for (std::size_t i = 0; i < values.size(); ++i) {
     const char* name = Struct::kFields[i].name;

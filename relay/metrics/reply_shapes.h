@@ -1,5 +1,5 @@
 // The fields of the stats socket's replies, for code that describes them to programs. Counters are
-// taken from their lists. A test compares all of it with the answers of a gateway.
+// taken from their lists. A test compares these fields with the replies of a gateway.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,10 @@ namespace satrelay::metrics {
 enum class ReplyType : std::uint8_t {
   kText,
   kNumber,
-  kObject,         // has the field's shape
-  kNumbersByName,  // an object with words that occur as names, not fields
-  kObjectsByName,  // the same, with objects of the field's shape
+  kObject,  // has the field's shape
+  // An object of numbers; its keys are names that occur, such as states, and not fields.
+  kNumbersByName,
+  kObjectsByName,  // the same, but with objects of the field's shape instead of numbers
 };
 
 struct ReplyField {
@@ -23,7 +24,8 @@ struct ReplyField {
   bool is_if_known = false;  // left out, or null, while nothing was measured
 };
 
-// The fields of an object, in the order of the reply. Empty: there is no such shape.
+// The fields of an object with this shape, in the order of the reply. Empty if there is no such
+// shape.
 std::vector<ReplyField> fields_of(std::string_view shape);
 
 }  // namespace satrelay::metrics
