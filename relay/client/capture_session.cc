@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The instructions for `filter`; none to capture everything.
+// Compiles `filter`. Returns no instructions if it is empty, so that everything is captured.
 std::vector<bpf_insn> compile(const std::string& filter) {
   if (filter.empty()) return {};
   pcap_t* ethernet = pcap_open_dead(DLT_EN10MB, static_cast<int>(ops::kLongestCapture));
@@ -73,7 +73,8 @@ class CaptureSession::Connection {
   }
   void finish() const { ::shutdown(descriptor_, SHUT_WR); }
 
-  // Reads available bytes into the buffer, and waits up to 200 ms for them. False at the end.
+  // Reads available bytes into the buffer, and waits up to 200 ms for them. Returns false at the
+  // end of the connection.
   bool fill() {
     pollfd wait{descriptor_, POLLIN, 0};
     if (::poll(&wait, 1, 200) <= 0) return true;
@@ -101,7 +102,8 @@ class CaptureSession::Taker {
  public:
   Taker(PcapngWriter& writer, std::uint64_t most) : writer_(writer), most_(most) {}
 
-  // False once the last record has arrived.
+  // Takes all complete records from the connection's buffer. Returns false once the last record has
+  // arrived.
   bool take(Connection& connection) {
     while (true) {
       const auto unread = connection.unread();
@@ -181,7 +183,8 @@ CaptureCount CaptureSession::write_to(std::ostream& out,
                       "satrelayctl capture");
   Taker taker(writer, wish_.packets);
   const auto begin = Clock::now();
-  constexpr std::chrono::seconds kPatience(5);  // for the last frames: the gateway may be stuck
+  // For the last frames, since the gateway may be stuck.
+  constexpr std::chrono::seconds kPatience(5);
   std::optional<Clock::time_point> finished_at;
   while (taker.take(*connection_)) {
     const bool timed_out =

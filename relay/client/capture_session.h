@@ -15,29 +15,29 @@ struct CaptureRequested {
   std::string port;  // "lan" or "wan"
   bool decrypted = false;
   std::string filter;              // in libpcap's language; "": everything
-  std::uint64_t packets = 10'000;  // the capture ends after these
+  std::uint64_t packets = 10'000;  // the capture ends after this many packets
   std::uint32_t seconds = 0;       // the capture ends after this time; 0: no limit
   std::uint32_t longest = 0;       // bytes of a frame that are kept; 0: all
-  std::string on_behalf_of = {};   // "panel:NAME": a user logged in there; "": the process's user
+  std::string on_behalf_of = {};  // "panel:NAME": a user of the panel; "": the user of this process
 };
 
 struct CaptureCount {
   std::uint64_t packets = 0;
-  std::uint64_t lost = 0;  // for lack of room
+  std::uint64_t lost = 0;  // packets lost for lack of room
 };
 
 class CaptureSession {
  public:
   // Asks the gateway for a capture. Throws std::runtime_error with the reason of a failure, such as
-  // a fault of the filter.
+  // an invalid filter.
   CaptureSession(const std::filesystem::path& socket, CaptureRequested wish);
   CaptureSession(const CaptureSession&) = delete;
   CaptureSession& operator=(const CaptureSession&) = delete;
   ~CaptureSession();
 
-  // Writes pcapng to `out`, up to the end of the capture. Calls `go_on` at least five times a
-  // second, and ends the capture if that returns false. Call this once. Throws std::runtime_error
-  // if the gateway ends the capture.
+  // Writes pcapng to `out` until the capture ends. Calls `go_on` at least five times a second, and
+  // ends the capture if that returns false. Call this once. Throws std::runtime_error if the
+  // gateway ends the capture.
   CaptureCount write_to(std::ostream& out, const std::function<bool(std::uint64_t packets)>& go_on);
 
  private:

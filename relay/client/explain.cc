@@ -74,7 +74,7 @@ std::string explain_parameters(const PacketQuestion& question) {
     refuse("direction", question.direction,
            "write one of: " + config::known_words<config::Direction>());
   }
-  // For ICMP, choose the protocol of the addresses' family: IPv6's is the last.
+  // The word icmp stands for two protocols: the first one for IPv4, the last one for IPv6.
   const std::uint8_t protocol = source.is_v4() ? protocols.front() : protocols.back();
   std::string text = source.to_string();
   for (const std::string& word :

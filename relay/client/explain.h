@@ -15,8 +15,8 @@ struct PacketQuestion {
   std::string direction = "outbound";
 };
 
-// The parameters for the command of the stats socket. Throws std::invalid_argument that names the
-// fault and the allowed values.
+// Returns the parameters for the command /satrelay/explain of the stats socket. Throws
+// std::invalid_argument that names the fault and the allowed values.
 std::string explain_parameters(const PacketQuestion& question);
 
 }  // namespace satrelay::ctl

@@ -25,7 +25,7 @@ class PcapngWriter {
   // `time`: UTC, nanoseconds. `original`: the length of the whole frame.
   void packet(std::uint64_t time, Way way, std::uint32_t original,
               std::span<const std::byte> bytes);
-  // `received`: frames that matched. `lost`: those of them that were lost before they could be
+  // `received`: frames that matched. `lost`: how many of these were lost before they could be
   // written.
   void statistics(std::uint64_t time, std::uint64_t received, std::uint64_t lost);
 

@@ -16,13 +16,13 @@ using Json = nlohmann::ordered_json;
 
 const Json& member(const Json& object, const char* key);  // null if it is missing
 std::optional<std::uint64_t> number(const Json& object, const char* key);
-// Control characters become '?': text from the socket must not move the terminal's cursor.
+// Control characters become '?': text from the socket must not control the terminal.
 std::string text(const Json& object, const char* key);
 
 using Scale = std::string (*)(std::uint64_t);  // relay/text/numbers.h
 std::string shown(const Json& object, const char* key, Scale scale);
 Scale scale_of(CounterUnit unit);
-// A counter, in its unit.
+// The value of a counter as text, in the unit of the counter.
 template <typename Struct>
 std::string shown(const Json& object, const CounterField<Struct>& field) {
   return shown(object, field.name, scale_of(field.unit));
@@ -31,8 +31,8 @@ std::string shown(const Json& object, const CounterField<Struct>& field) {
 std::string unless_zero(const Json& object, const char* key, Scale scale);
 std::string milliseconds(std::uint64_t n);
 std::string bits_per_second(std::uint64_t n);
-// Adds fields that the reply of `command` leaves out because they were never measured, with the
-// value null: the socket has no null.
+// Adds the fields that the reply of `command` leaves out because they were never measured. Their
+// value is null, which the socket itself cannot send.
 void name_unmeasured(std::string_view command, Json& reply);
 // The state of a peer in words: "alive", "wrong key?"
 std::string state_words(const std::string& state);

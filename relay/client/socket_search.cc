@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSocketName = "dpdk_telemetry.v2";
 
-// A killed gateway leaves its socket behind, and no process listens on it.
+// True if a process listens on the socket. A killed gateway leaves its socket behind.
 bool is_alive(const fs::path& socket) {
   const std::string path = socket.string();
   sockaddr_un address{};
@@ -47,7 +47,8 @@ std::vector<fs::path> runtime_folders() {
   };
   add(std::getenv("RUNTIME_DIRECTORY"));
   add("/var/run");
-  // Root's gateways are never here. Sockets of other users in these folders must not deceive root.
+  // Root does not search these folders: its gateways are never there, and a socket of another user
+  // must not deceive root.
   if (::geteuid() != 0) {
     add(std::getenv("XDG_RUNTIME_DIR"));
     add("/tmp");

@@ -23,7 +23,8 @@ class StatsError : public std::runtime_error {
 
 class StatsClient {
  public:
-  // A busy worker answers within milliseconds. A worker that is stuck is reported after this time.
+  // After this time without an answer the worker counts as stuck. A busy worker answers within
+  // milliseconds.
   static constexpr std::chrono::seconds kUsualTimeout{2};
 
   // Connects and reads the greeting. Throws StatsError.
