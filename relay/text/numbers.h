@@ -15,6 +15,6 @@ std::string plain(std::uint64_t number);             // "1234567"
 std::string share(std::uint64_t parts_per_million);  // "1.00%"
 std::string percent(double share, int decimals);     // 0.5: "50.0%"
 std::string fixed(double value, int decimals);       // "12.50"
-std::string significant(double value);               // "0.0125": six digits at most, no zeros
+std::string significant(double value);  // "0.0125": six digits at most, no trailing zeros
 
 }  // namespace satrelay::text

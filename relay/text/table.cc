@@ -90,7 +90,7 @@ std::string format_table(const std::vector<Column>& columns, const std::vector<R
 
 FittedTable fit_table(const std::vector<Column>& columns, const std::vector<Row>& rows,
                       std::size_t width) {
-  constexpr std::size_t kNarrowest = 24;  // characters, of a column of sentences
+  constexpr std::size_t kNarrowest = 24;  // least width of a folded column, in characters
   std::vector<std::size_t> widths = widths_of(columns, rows);
   FittedTable table;
   table.needed = line_length(widths);

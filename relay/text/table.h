@@ -10,8 +10,8 @@ namespace satrelay::text {
 
 enum class Align { kLeft, kRight };
 
-// Treatment of a column that does not fit: it is left out. The last column may be folded instead,
-// if it has sentences.
+// How to treat a column that does not fit. It is left out, unless it is the last one and has
+// sentences, which can be folded.
 enum class Overflow { kLeaveOut, kFold };
 
 struct Column {
@@ -29,9 +29,10 @@ inline constexpr std::size_t kAnyWidth = std::numeric_limits<std::size_t>::max()
 
 struct FittedTable {
   std::string text;
-  // Titles of the columns that were left out: the last ones, since the first say what a row is.
+  // Titles of the columns that were left out. The last columns are left out first, since the first
+  // columns identify a row.
   std::vector<std::string> left_out;
-  // Characters in a line that would show all columns.
+  // The length of a line with all columns, in characters.
   std::size_t needed = 0;
 };
 // The same for lines of at most `width` characters. The first column is always shown.
