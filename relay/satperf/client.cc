@@ -16,7 +16,7 @@ namespace {
 
 constexpr Duration kAskEvery = Duration::milliseconds(250);
 constexpr Duration kLookEvery = Duration::milliseconds(100);
-constexpr Duration kLongestWait = Duration::milliseconds(200);  // between looks at signals
+constexpr Duration kLongestWait = Duration::milliseconds(200);  // between two checks for signals
 
 Exit interrupted(int signal) { return signal == SIGTERM ? Exit::kTerminated : Exit::kInterrupted; }
 
@@ -45,7 +45,8 @@ class Client {
   }
 
  private:
-  // Runs if the server accepts. Otherwise returns the reason.
+  // Asks the server at `address`, and takes part in the run if the server accepts. Returns the
+  // reason of a failure, otherwise "".
   std::string try_server(const SocketAddress& address) {
     exit_ = Exit::kNoServer;
     if (address.family() == AF_INET6 && !address.is_v4() &&
@@ -88,8 +89,8 @@ class Client {
     socket_->connect(address);
   }
 
-  // Asks until the server answers. Returns "" with exit_ at kComplete if the server accepts, and ""
-  // after a stop signal. Otherwise returns the reason.
+  // Repeats the request until the server answers. Returns "" if the server accepts, which sets
+  // exit_ to kComplete, and also after a stop signal. Otherwise returns the reason.
   std::string ask(const SocketAddress& address) {
     const std::uint64_t run = random_number() | 1U;  // never 0
     const auto request = write_request({.run = run, .plan = options_.plan});

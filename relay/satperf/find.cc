@@ -11,7 +11,8 @@
 namespace satrelay::satperf {
 namespace {
 
-// Rates found before this time belong to the search.
+// Nanoseconds from the beginning of a run. The controller still searches until then, so an earlier
+// rate counts only if none is found later.
 constexpr std::uint64_t kSettled = 5'000'000'000;
 
 }  // namespace

@@ -16,8 +16,8 @@ std::uint64_t carried_bytes(const Snapshot& sender, std::uint32_t overhead) {
   return sender.udp_bytes_out + sender.packets_out * (kIpAndUdp + overhead);
 }
 
-// Rounds down to three digits: a rate a little below that of the link is right, a higher one is
-// not.
+// Rounds down to three digits. A configured rate may be a little below the rate of the link, but
+// not above it.
 BitRate rounded(BitRate rate) {
   std::uint64_t unit = 1;
   while (rate.to_bits_per_second() / unit >= 1000) unit *= 10;

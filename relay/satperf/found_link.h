@@ -13,8 +13,9 @@
 
 namespace satrelay::satperf {
 
-// The rate that a sender puts on the link, in the link's count. It is measured from when the sender
-// has settled until it has sent for `length`: after that it has nothing left to send.
+// The rate at which a sender has sent, in bytes as the link counts them. It is measured from
+// `settled_ns` after the beginning of the run until `length` after it, when the sender has nothing
+// left to send.
 class CarriedRate {
  public:
   CarriedRate(std::uint64_t settled_ns, Duration length, std::uint32_t overhead)
@@ -41,12 +42,12 @@ class FoundRate {
     least_ = least_.is_zero() ? rate : std::min(least_, rate);
     most_ = std::max(most_, rate);
   }
-  // The rate that the link carried meanwhile, in the link's count. Lower if hosts or machines were
-  // slower.
+  // The rate that the link has carried in that time, in bytes as the link counts them. It is lower
+  // than the found rate if the machines at the ends were slower.
   void set_carried(BitRate rate) { carried_ = rate; }
-  // Trains show a little too much on machines that do not keep time, and the sender uses only a
-  // part of the rate that it finds. So the carried rate decides, between 85% and 100% of the found
-  // rate.
+  // The carried rate, but at least 85% and at most 100% of the found rate. The found rate is a
+  // little too high if a machine sends or receives trains unpunctually. The carried rate may be too
+  // low, since the sender uses only a part of the rate that it finds.
   BitRate rate() const { return std::min(last_, std::max(carried_, last_.scaled(85, 100))); }
   bool is_found() const { return !last_.is_zero(); }
   BitRate least() const { return least_; }

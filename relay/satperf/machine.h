@@ -11,7 +11,7 @@
 
 namespace satrelay::satperf {
 
-// An option asks for something that this machine does not have.
+// Thrown if an option asks for something that this machine does not have.
 class BadOption : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -43,7 +43,7 @@ class Memory {
   MutableBytes bytes_;
 };
 
-// Sets up the process: SIGINT and SIGTERM ask the program to stop, and a second one ends it at
+// Sets up the process: SIGINT and SIGTERM ask the program to stop, and a second signal ends it at
 // once. Also makes timers precise.
 void prepare_process();
 std::optional<int> stop_signal();

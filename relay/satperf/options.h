@@ -26,7 +26,7 @@ struct Options {
   std::string server;  // for the client: name or address of the server
   std::string bind;    // empty: any address
   std::uint16_t port = kDefaultPort;
-  ByteCount buffer;  // zero: from the rate
+  ByteCount buffer;  // zero: computed from the rate
   Duration timeout = Duration::seconds(10);
   std::optional<unsigned> cpu;
   bool find = false;  // the client finds the rates of both directions
@@ -37,7 +37,8 @@ struct Options {
 };
 
 struct ParsedOptions {
-  std::optional<Options> options;  // nullopt: end with `exit`; all messages are out
+  // Nullopt: the program must end with status `exit`, and has printed all messages.
+  std::optional<Options> options;
   Exit exit = Exit::kComplete;
 };
 

@@ -1,6 +1,7 @@
 // The payload of a stream, as a function of the position. So the far end can notice a wrong, moved
 // or repeated byte without a copy. The payload is fast to make and to check. Each block is the same
-// random table, with a number added to each word that depends on the stream and the block.
+// table of random words, and a number that depends on the stream and the block is added to each
+// word.
 #pragma once
 
 #include <cstddef>

@@ -25,14 +25,15 @@ enum class End : std::uint8_t { kClient, kServer };
 
 struct Plan {
   Direction direction = Direction::kForward;
-  BitRate rate = BitRate::bits_per_second(10'000'000);             // of the sender
-  BitRate return_rate = BitRate::bits_per_second(10'000'000);      // of the receiver's reports
+  BitRate rate = BitRate::bits_per_second(10'000'000);  // the capacity from sender to receiver
+  // The capacity from receiver to sender.
+  BitRate return_rate = BitRate::bits_per_second(10'000'000);
   config::Controller controller = config::Controller::kFixedRate;  // of the sender
   stp::FeedbackMode feedback = stp::FeedbackMode::kAdaptive;
   BitRate feedback_budget = BitRate::bits_per_second(50'000);
   std::uint32_t overhead = 38;   // bytes that the link counts beyond the IP packet
   std::uint16_t segment = 1500;  // largest IP packet
-  std::uint64_t bytes = 0;       // over all streams; 0: `duration` limits them
+  std::uint64_t bytes = 0;       // over all streams; 0: `duration` limits the run
   Duration duration;             // zero: `bytes` limits the run
   std::uint32_t streams = 1;
   std::uint32_t crc_interval = 1;  // check one of this many blocks; 0: none

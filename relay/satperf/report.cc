@@ -51,7 +51,8 @@ double cpu(const std::optional<Span>& span) {
   return user < 0 ? kUnknown : (user + system) / 1e6;
 }
 
-// The end with the round-trip time to report: the end that sends all the time.
+// The snapshot with the round-trip time to report. The sender's is preferred, since the sender
+// sends all the time.
 const Snapshot* rtt_source(const BothEnds& ends) {
   if (ends.sender) return &ends.sender->to;
   return ends.receiver ? &ends.receiver->to : nullptr;
@@ -121,7 +122,7 @@ std::string receiver_text(const Snapshot& s) {
   return text + "          " + cpu_text(s, s.delivered_bytes) + "\n";
 }
 
-// The counts by which one cause of loss can be told from another.
+// The counts that distinguish the causes of loss.
 std::string losses_text(const char* name, const Snapshot& s) {
   struct Shown {
     const char* text;

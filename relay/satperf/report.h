@@ -1,6 +1,6 @@
 // Formats a run as text for people and as JSON lines for programs. The names of JSON fields have
-// the units (_bps bits a second, _bytes, _us, _ns, _ppm parts per million). Numbers are whole.
-// null: unknown at this end.
+// the units (_bps bits a second, _bytes, _us, _ns, _ppm parts per million). Numbers are whole. null
+// means that a value is unknown at this end.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace satrelay::satperf {
 enum class Format : std::uint8_t { kText, kJson };
 enum class LossReport : std::uint8_t { kOff, kOn };
 
-// One end between two moments of its own clock.
+// The snapshots of one end at two times of its clock.
 struct Span {
   Snapshot from, to;
 };
@@ -34,7 +34,8 @@ class Report {
   std::string interval(std::uint64_t time_ns, const BothEnds& ends) const;
   // The spans start at the beginning of the run. `why`: the reason if the run did not complete.
   std::string summary(const BothEnds& ends, Outcome outcome, const std::string& why) const;
-  // A notice about waiting, refusals and the like. In JSON, too, so that FILE has all of them.
+  // A notice about waiting, refusals and the like. The JSON format has notices, too, so that the
+  // file of --output is complete.
   std::string notice(const std::string& text) const;
 
  private:

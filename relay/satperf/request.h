@@ -1,12 +1,12 @@
 // The datagrams before the session: the client asks for a run, and the server accepts or refuses
-// with a reason. They begin with eight letters, which no STP packet does, so both kinds share the
-// port.
+// with a reason. They begin with eight ASCII characters, with which no STP packet begins, so
+// requests and packets share the port.
 //
 //     request  "satperf?" version (8) run (64) plan
 //     answer   "satperf!" version (8) run (64) verdict (8)
 //
 // All integers are big-endian. The client repeats a request until it is answered. Two requests with
-// the same run number are for one run.
+// the same run number are for the same run.
 #pragma once
 
 #include <array>

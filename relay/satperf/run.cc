@@ -16,7 +16,8 @@ namespace {
 constexpr std::size_t kArenaBlock = 4096;
 // The pacer's burst, as in the gateway.
 constexpr Duration kBurst = Duration::milliseconds(4);
-// Contexts and metadata of the streams: 0 for records, 1 and up for payload.
+// The context of a stream, which is also its metadata: 0 for the stream of records, 1 and up for
+// the streams of payload.
 constexpr std::uint32_t kRecordsContext = 0;
 
 stp::Config session_config(const RunConfig& config, std::size_t memory) {
@@ -118,7 +119,7 @@ void Run::handle(const stp::Event& event, Instant now) {
       return;
     case Kind::kPeerSuspect:
     case Kind::kCapacity:   // neither end announces a capacity
-    case Kind::kConfirmed:  // or confirms bytes
+    case Kind::kConfirmed:  // neither end confirms bytes
       return;
     case Kind::kPeerRestarted:
       return end("the other end restarted");
@@ -164,7 +165,8 @@ void Run::begin(Instant now) {
   }
 }
 
-// Ends a direction without payload at once.
+// The sending end begins to send payload. The other end has none, and ends its direction of the
+// stream at once.
 void Run::start_sending(Flow& flow) {
   if (sends()) {
     session_.set_ready(flow.stream, true);
@@ -235,7 +237,7 @@ void Run::read_payload(Flow& flow, std::uint32_t index, Instant now) {
   flow_over(flow);
 }
 
-// Counts a block when its last byte has arrived.
+// Compares bytes with the pattern. Counts a block when its last byte has arrived.
 void Run::check(Flow& flow, std::uint32_t index, ConstBytes bytes) {
   const std::uint64_t block = flow.moved / kBlock;
   if (config_.plan.crc_interval == 0 || block % config_.plan.crc_interval != 0) return;
@@ -290,7 +292,7 @@ void Run::update_completion() {
 
 void Run::end(std::string why) {
   if (state_ == State::kEnded) return;
-  // The client closes when all is done.
+  // If the server's run is complete, this is the regular end: the client closes when all is done.
   if (state_ == State::kComplete && config_.end == End::kServer) why.clear();
   state_ = State::kEnded;
   why_ = std::move(why);

@@ -2,8 +2,8 @@
 // session is: the host passes datagrams and the time in, and takes datagrams out.
 //
 // The client opens stream 0. On it the server sends a record of its snapshot at each interval, and
-// a last one when all payload is through. The payload has streams of its own, opened by the client
-// in both directions of transfer.
+// a last record when all payload has arrived. The payload has streams of its own, which the client
+// opens even if the server sends.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ class Run final : private stp::StreamSource {
   enum class State : std::uint8_t {
     kConnecting,
     kRunning,
-    kComplete,  // all payload is through; at the client, the server's last record has arrived
+    kComplete,  // all payload has arrived, and at the client also the server's last record
     kEnded,     // the other end stopped, or cannot go on: see why()
   };
 
@@ -45,7 +45,7 @@ class Run final : private stp::StreamSource {
   void handle_packet(ConstBytes datagram, Instant now) { session_.handle_packet(datagram, now); }
   // Call this after any number of packets, and when next_timeout() is due.
   void handle_events(Instant now);
-  // Sends a snapshot from the server to the client. False if there is no room for it now.
+  // Sends a snapshot from the server to the client. Returns false if there is no room for it now.
   bool publish(const Snapshot& snapshot, Instant now);
   void close(Instant now) { session_.close(now); }
 
@@ -62,7 +62,7 @@ class Run final : private stp::StreamSource {
   std::size_t datagram_size() const { return datagram_size_; }
   Instant began() const { return began_; }            // never() while connecting
   Instant last_heard() const { return last_heard_; }  // last valid packet of the other end
-  // Lacks the fields that only the host knows: CPU and send errors.
+  // The present snapshot, without the fields that only the host knows: CPU and send errors.
   Snapshot snapshot(Instant now) const;
   // The latest snapshot from the server; nullopt before the first.
   const std::optional<Snapshot>& remote() const { return remote_; }
@@ -71,7 +71,7 @@ class Run final : private stp::StreamSource {
   struct Flow {
     stp::StreamId stream{};
     bool over = false;
-    std::uint64_t limit = 0;  // bytes; the highest value: until time is up
+    std::uint64_t limit = 0;  // bytes; the highest value if only the time limits the flow
     std::uint64_t moved = 0;  // bytes written or read
     bool block_damaged = false;
   };
@@ -109,7 +109,7 @@ class Run final : private stp::StreamSource {
   std::vector<Flow> flows_;
   std::uint32_t flows_over_ = 0;
   std::optional<Snapshot> remote_;
-  Snapshot counts_;  // fields that this class counts, not the session
+  Snapshot counts_;  // has only the fields that this class counts itself
 };
 
 }  // namespace satrelay::satperf

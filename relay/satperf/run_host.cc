@@ -7,8 +7,8 @@ namespace {
 
 constexpr std::size_t kBatchBytes = 1 << 20;
 constexpr int kBatchesATurn = 4;
-// A pacer releases packets one by one. This wait between turns lets them leave together, well
-// within its burst, with a fraction of the system calls.
+// The least time between two turns that send. The pacer releases packets one by one. With this
+// wait, several packets leave together in one system call, still well within the pacer's burst.
 constexpr Duration kQuantum = Duration::milliseconds(1);
 constexpr ByteCount kSmallestBuffer = ByteCount(64ULL << 20);
 constexpr Duration kBufferTime = Duration::seconds(2);

@@ -17,8 +17,8 @@ class RunHost {
  public:
   enum class Sockets : std::uint8_t { kConnected, kShared };
 
-  // `socket`, `report` and `output` must outlive the host. If `buffer` is zero, it follows from the
-  // rate.
+  // `socket`, `report` and `output` must outlive the host. If `buffer` is zero, its size is
+  // computed from the rate.
   RunHost(const RunConfig& config, ByteCount buffer, UdpSocket& socket, Sockets sockets,
           const SocketAddress& peer, const Report& report, Output& output, Instant now);
 
@@ -29,8 +29,8 @@ class RunHost {
   bool waits_for_room() const { return blocked_; }
   void note_errors(const UdpSocket::Errors& errors) { not_sent_ += errors.not_sent; }
 
-  // Closes the session with the peer, and prints the summary. True if all payload has arrived
-  // undamaged.
+  // Closes the session with the peer, and prints the summary. Returns true if all payload has
+  // arrived undamaged.
   bool finish(Outcome outcome, std::string why, Instant now);
 
   const Run& run() const { return run_; }
@@ -56,7 +56,7 @@ class RunHost {
   bool blocked_ = false;
   bool more_ = false;  // the batch was full: there is more to send
   bool last_record_sent_ = false;
-  Instant next_turn_;  // not before this time, so that packets leave together
+  Instant next_turn_;  // earliest time of the next turn, so that packets leave together
   Instant next_tick_ = Instant::never();
   CpuTime cpu_at_start_;
   std::uint64_t not_sent_ = 0;

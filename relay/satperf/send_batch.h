@@ -13,7 +13,7 @@ namespace satrelay::satperf {
 
 class SendBatch {
  public:
-  // Consecutive datagrams, all of `segment` bytes. Only the last may be shorter.
+  // Consecutive datagrams of `segment` bytes each, except that the last one may be shorter.
   struct Group {
     std::size_t offset = 0;
     std::size_t bytes = 0;
@@ -42,7 +42,8 @@ class SendBatch {
   ConstBytes bytes(const Group& group) const {
     return ConstBytes(bytes_).subspan(group.offset, group.bytes);
   }
-  // Removes the first `count` groups. An empty batch starts anew.
+  // Removes the first `count` groups. If none is left, the memory of the batch is used from its
+  // beginning again.
   void remove(std::size_t count);
   // Makes each datagram a group of its own.
   void split();

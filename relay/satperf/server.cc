@@ -14,7 +14,7 @@
 namespace satrelay::satperf {
 namespace {
 
-constexpr Duration kLongestPause = Duration::milliseconds(200);  // between looks at signals
+constexpr Duration kLongestPause = Duration::milliseconds(200);  // between two checks for signals
 // After this silence of the client, another client may take its place.
 constexpr Duration kMakeRoomAfter = Duration::seconds(3);
 constexpr std::byte kFirstOfRequest{'s'};
@@ -43,7 +43,7 @@ class Server {
       if (host_) host_->note_errors(errors);
       if (const auto signal = stop_signal()) {
         if (host_) {
-          // All payload may be through, while the client's CLOSE is still on its way.
+          // All payload may have arrived, while the client's CLOSE is still on its way.
           const bool complete = host_->run().state() == Run::State::kComplete;
           finish(complete ? Outcome::kComplete : Outcome::kInterrupted, "", now);
         }
@@ -81,11 +81,12 @@ class Server {
         break;
     }
     if (run == run_) {
-      // The request is a repetition. A late copy must not begin a run anew that is over.
+      // The request repeats an earlier request. If the run is over, a late copy must not begin it
+      // again.
       if (known) answer(run, Verdict::kAccepted, from);
       return;
     }
-    // A refused client is gone, so a copy of its request must not begin a run.
+    // A client ends when it is refused, so a late copy of its request must not begin a run.
     if (std::ranges::find(refused_, run) != refused_.end()) {
       return answer(run, Verdict::kBusy, from);
     }

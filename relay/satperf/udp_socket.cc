@@ -17,9 +17,10 @@
 namespace satrelay::satperf {
 namespace {
 
-// Receive buffer, as time: a process on a busy machine may wait this long for its turn.
+// The size of the receive buffer, as time at the receive rate. On a busy machine the process may
+// wait this long until it runs.
 constexpr Duration kReceiveTime = Duration::milliseconds(100);
-// Send buffer, as time: somewhat more than the pacer's burst.
+// The size of the send buffer, as time at the send rate: more than the pacer's burst.
 constexpr Duration kSendTime = Duration::milliseconds(20);
 constexpr std::uint64_t kSmallestKernelBuffer = 512 * 1024;
 
@@ -105,7 +106,7 @@ std::vector<SocketAddress> resolve(const std::string& host, std::uint16_t port) 
     addresses.emplace_back(entry->ai_addr, entry->ai_addrlen);
   }
   ::freeaddrinfo(list);
-  // For any address, try IPv6 first: an IPv6 socket takes IPv4 as well.
+  // For any address of this machine, put IPv6 first, since an IPv6 socket also receives IPv4.
   if (host.empty()) {
     std::stable_partition(addresses.begin(), addresses.end(),
                           [](const SocketAddress& a) { return a.family() == AF_INET6; });
@@ -155,7 +156,7 @@ UdpSocket::UdpSocket(const SocketAddress& bind_to) : slots_(std::make_unique<Slo
     throw BadOption("cannot listen or send at " + bind_to.to_string() + ": " +
                     std::strerror(error) + "; see --bind and --port");
   }
-  // Datagrams leave whole or not at all, whatever path MTU the kernel assumes.
+  // Send datagrams unfragmented or not at all, and ignore the path MTU that the kernel assumes.
   set_option(descriptor_, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
   if (bind_to.family() == AF_INET6) {
     set_option(descriptor_, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
@@ -247,7 +248,7 @@ UdpSocket::Sent UdpSocket::send(SendBatch& batch, const SocketAddress* peer) {
     }
     const int error = errno;
     if (error == EAGAIN || error == EINTR) return Sent::kBlocked;
-    if (error == ECONNREFUSED) {  // for an earlier datagram; this one was not tried
+    if (error == ECONNREFUSED) {  // about an earlier datagram; this one was not sent
       note_error(error);
       continue;
     }

@@ -1,5 +1,5 @@
 // A UDP socket that sends and receives many datagrams in a call, in larger pieces if the kernel can
-// (UDP_SEGMENT, UDP_GRO). It does not block. Errors of set-up are exceptions.
+// (UDP_SEGMENT, UDP_GRO). It does not block. The constructor throws Unreachable or BadOption.
 #pragma once
 
 #include <sys/socket.h>
@@ -18,7 +18,7 @@
 
 namespace satrelay::satperf {
 
-// A name or an address cannot be reached.
+// Thrown if a name or an address cannot be reached.
 class Unreachable : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -48,7 +48,7 @@ class SocketAddress {
 // address of this machine. Throws Unreachable with the resolver's message.
 std::vector<SocketAddress> resolve(const std::string& host, std::uint16_t port);
 
-// The largest IP packet that leaves towards `peer`, as far as this machine knows. 0: unknown.
+// The largest IP packet that can be sent towards `peer`, as far as this machine knows. 0: unknown.
 std::size_t interface_mtu(const SocketAddress& peer);
 
 class UdpSocket {
@@ -65,7 +65,8 @@ class UdpSocket {
   UdpSocket(const UdpSocket&) = delete;
   UdpSocket& operator=(const UdpSocket&) = delete;
 
-  // Fixes the peer. Refusals are reported only after this. Throws Unreachable.
+  // Connects the socket to `peer`. Errors::refused is set only for a connected socket. Throws
+  // Unreachable.
   void connect(const SocketAddress& peer);
   // Requests kernel buffers that hold the traffic of these rates while this process waits for its
   // turn. Returns warnings if the kernel's limit is lower.
@@ -76,8 +77,8 @@ class UdpSocket {
   void send_one(ConstBytes datagram, const SocketAddress* peer);
   SendBatch::Grouping grouping() const { return grouping_; }
 
-  // Makes one system call, and calls `handler(datagram, from)` for each datagram. True if there may
-  // be more.
+  // Makes one system call, and calls `handler(datagram, from)` for each datagram. Returns true if
+  // there may be more.
   template <typename Handler>
   bool receive(Handler&& handler) {
     const std::size_t messages = receive_messages();
@@ -90,8 +91,8 @@ class UdpSocket {
     }
     return messages == kMessages;
   }
-  // Waits until a datagram arrives, until `until`, or for a signal. If `writable` is true, also
-  // until there is room to send.
+  // Waits until a datagram arrives, the time is `until`, or a signal arrives. If `writable` is
+  // true, the wait also ends when there is room to send.
   void wait(Instant now, Instant until, bool writable) const;
 
   // The errors since the last call.
