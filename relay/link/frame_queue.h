@@ -13,7 +13,7 @@
 
 namespace satrelay::link {
 
-inline constexpr std::size_t kPriorities = 4;  // 0 is kept longest, 3 dropped first
+inline constexpr std::size_t kPriorities = 4;  // priority 0 is kept longest, 3 is dropped first
 
 // A frame that waits. The type is trivial, so that a ring of such frames needs no initialisation.
 struct WaitingFrame {

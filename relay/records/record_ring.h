@@ -22,8 +22,8 @@ class RecordRing {
   static constexpr std::size_t kRoom = 32'768;
   static constexpr std::size_t kMemory = kRoom * sizeof(gateway::FlowRecord);
 
-  // `room`: a power of two. The constructor touches all of it, so that no record pays for a page
-  // fault.
+  // `room`: the number of records, a power of two. The constructor touches all of the memory, so
+  // that no record pays for a page fault.
   explicit RecordRing(std::size_t room = kRoom);
 
   // --- the worker's side -----------------------------------------------------------------------

@@ -76,7 +76,7 @@ class RecordWriter {
   RecordCounters counters_;
   std::optional<RotatingFile> file_;
   bool file_fails_ = false;   // the last write failed
-  std::string file_trouble_;  // "": none
+  std::string file_trouble_;  // "": no failure
   Duration file_pause_ = kFirstPause;
   Instant file_retry_;       // next attempt, while the file fails
   Instant file_well_since_;  // when the file last began to work
@@ -85,7 +85,7 @@ class RecordWriter {
   fmt::memory_buffer lines_;
   std::size_t line_count_ = 0;
   std::optional<IpfixExporter> exporter_;
-  std::string collector_trouble_;  // "": none
+  std::string collector_trouble_;  // "": no failure
   Instant export_failed_at_;       // last failure other than a failure of the socket
 
   mutable std::mutex mutex_;  // guards `report_`; held only to copy

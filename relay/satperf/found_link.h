@@ -69,7 +69,7 @@ struct FoundLink {
 
 // The section for gateway.yaml at this end. The far gateway needs the two rates exchanged.
 std::string links_section(const FoundLink& link);
-// Text: the found rates and the section. JSON: all of it in one line.
+// Describes the found rates and the section for gateway.yaml, as text or as one line of JSON.
 std::string describe(const FoundLink& link, Format format);
 
 }  // namespace satrelay::satperf

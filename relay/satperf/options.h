@@ -37,7 +37,7 @@ struct Options {
 };
 
 struct ParsedOptions {
-  // Nullopt: the program must end with status `exit`, and has printed all messages.
+  // If this is nullopt, the program must end with status `exit`. All messages are printed.
   std::optional<Options> options;
   Exit exit = Exit::kComplete;
 };

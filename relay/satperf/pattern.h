@@ -19,7 +19,8 @@ class Pattern {
 
   // Fills `out` with the bytes of `stream` from `offset` on; must not cross the end of a block.
   void fill(std::uint32_t stream, std::uint64_t offset, MutableBytes out) const;
-  // True if `bytes` are those of `stream` at `offset`; must not cross the end of a block.
+  // True if `bytes` equal the bytes of `stream` from `offset` on; must not cross the end of a
+  // block.
   bool matches(std::uint32_t stream, std::uint64_t offset, ConstBytes bytes) const;
 
  private:

@@ -44,7 +44,7 @@ class Report {
 };
 
 // The rate of payload taken in order, from the first byte to the last, in bits a second. 0 if there
-// is none.
+// is no payload.
 double goodput(const Snapshot& receiver);
 
 }  // namespace satrelay::satperf

@@ -56,6 +56,6 @@ struct RequestParse {
 std::array<std::byte, kRequestSize> write_request(const Request& request);
 std::array<std::byte, kAnswerSize> write_answer(const Answer& answer);
 RequestParse parse_request(ConstBytes datagram);
-std::optional<Answer> parse_answer(ConstBytes datagram);  // nullopt: something else
+std::optional<Answer> parse_answer(ConstBytes datagram);  // nullopt if it is not an answer
 
 }  // namespace satrelay::satperf

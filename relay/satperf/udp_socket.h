@@ -54,7 +54,7 @@ std::size_t interface_mtu(const SocketAddress& peer);
 class UdpSocket {
  public:
   struct Errors {
-    bool refused = false;  // ICMP: the port is closed
+    bool refused = false;  // ICMP has reported that the port is closed
     int last = 0;          // errno of the last datagram that the kernel did not take
     std::uint64_t not_sent = 0;
   };

@@ -37,7 +37,7 @@ class DeviceSender {
     // Counted as single frames, after the device has cut large ones.
     std::uint64_t frames = 0, bytes = 0;
     std::uint64_t large = 0;    // large frames that were made of some of these frames
-    std::uint64_t refused = 0;  // dropped: the driver refused them
+    std::uint64_t refused = 0;  // frames dropped, since the driver refused them
   };
   const Counters& counters() const { return counters_; }
 

@@ -29,7 +29,7 @@ class PortWatch {
 
   std::vector<Port*> ports_;
   Tell tell_;
-  ControlThread thread_;  // last: the thread uses all other members
+  ControlThread thread_;  // declared last, since the thread uses all other members
 };
 
 // The text for the log: "port lan: lan0 is gone; nothing passes there until it is back".

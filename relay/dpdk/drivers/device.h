@@ -76,7 +76,7 @@ class Device {
 };
 
 // Opens and starts the device of a port. Throws std::runtime_error that says what failed and what
-// to do. `name` is that of the port.
+// to do. `name`: the name of the port.
 std::unique_ptr<Device> open_device(const std::string& name, const config::Port& config,
                                     PacketPool& pool, const Spread& spread);
 

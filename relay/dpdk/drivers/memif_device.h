@@ -14,7 +14,7 @@ class MemifDevice final : public EthDevice {
   void give_to(uid_t user) override;
 
  private:
-  std::string server_socket_;  // empty: the other end is the server
+  std::string server_socket_;  // path of the socket; empty if the other end is the server
 };
 
 }  // namespace satrelay::dpdk

@@ -36,7 +36,7 @@ class Program {
     jumps_.emplace_back(code_.size(), label);
     put(BPF_JMP | BPF_JA);
   }
-  // `test`: BPF_JEQ, BPF_JSET.
+  // `test`: BPF_JEQ or BPF_JSET.
   void go_to_if(unsigned test, std::uint32_t value, Label label) {
     code_.push_back(
         {.code = static_cast<std::uint16_t>(BPF_JMP | test | BPF_K), .jt = 0, .jf = 1, .k = value});
@@ -84,7 +84,8 @@ void put_transport(Program& program, std::uint32_t protocol, unsigned mode,
   program.go_to(Label::kMap);
 }
 
-// `ip`: offset of the IP header in the packet.
+// Adds the addresses and ports of an IPv4 packet to the sum. `ip`: offset of the IP header in the
+// packet.
 void put_v4(Program& program, std::uint32_t ip) {
   for (const std::uint32_t at : {12U, 16U}) {
     program.put(BPF_LD | BPF_W | BPF_ABS, ip + at);

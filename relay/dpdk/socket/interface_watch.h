@@ -67,7 +67,7 @@ class InterfaceWatch {
 
   std::string configured_;
   std::string name_;
-  std::optional<State> state_;  // nullopt: not looked at yet
+  std::optional<State> state_;  // nullopt before the first look
   Instant unfit_since_ = Instant::never();
   std::vector<PortChange> changes_;
 };

@@ -32,7 +32,8 @@ class PacketSocket {
   PacketSocket& operator=(const PacketSocket&) = delete;
   ~PacketSocket();
 
-  // False once the interface has vanished: the kernel then unbinds the socket. Any thread.
+  // Whether the socket is bound to an interface. The kernel unbinds it when the interface vanishes.
+  // Any thread.
   bool is_bound() const;
   // Binds the socket to another interface. Needs no privileges: only opening a socket does
   // (packet(7)). Any thread. Throws std::runtime_error.

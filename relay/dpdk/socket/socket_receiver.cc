@@ -111,8 +111,8 @@ bool SocketReceiver::fetch() {
   return fetched_ == count;
 }
 
-// `large`: memory in which a frame is assembled that does not fit its packet. The kernel has
-// already written there the part of the frame that does not fit.
+// `large`: memory for assembling a frame that does not fit its packet. The kernel has already
+// written the last part of such a frame there.
 void SocketReceiver::open(Slot& slot, const mmsghdr& message, std::byte* large) {
   const std::size_t size =
       message.msg_len - std::min<std::size_t>(message.msg_len, sizeof slot.head);

@@ -36,8 +36,8 @@ class SocketSender {
   struct Counters {
     std::uint64_t frames = 0, bytes = 0;
     std::uint64_t large = 0;   // large frames that were made of some of these frames
-    std::uint64_t errors = 0;  // dropped: the kernel or the device refused them
-    std::uint64_t down = 0;    // dropped: the interface is down
+    std::uint64_t errors = 0;  // frames dropped, since the kernel or the device refused them
+    std::uint64_t down = 0;    // frames dropped, since the interface was down
     // Frames that the receiver of the same socket lost; the kernel reported each to the sender.
     std::uint64_t errors_of_receiver = 0;
   };

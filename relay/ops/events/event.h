@@ -17,8 +17,8 @@ namespace satrelay::ops {
 enum class EventKind : std::uint8_t {
   // About a peer.
   kPeerAlive,
-  kPeerReturned,  // heard again after kPeerSilent
-  kPeerUnheard,   // never heard since the start
+  kPeerReturned,  // its packets arrive again after kPeerSilent
+  kPeerUnheard,   // no packet of it has arrived since the start
   kPeerSilent,
   kPeerLost,  // silent so long that its flows were reset
   kPeerRestarted,

@@ -22,7 +22,7 @@ class EventLimit {
   };
   struct LeftOut {
     std::uint64_t count = 0;
-    std::string last_subject;  // "": not known
+    std::string last_subject;  // "" if it is not known
   };
   explicit EventLimit(Rate rate);
 

@@ -1,5 +1,5 @@
 // Allows one process at a time, by a lock file. The kernel releases the lock when its holder ends,
-// in whatever way.
+// even if the holder is killed.
 #pragma once
 
 #include <sys/types.h>

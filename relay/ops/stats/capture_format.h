@@ -28,7 +28,8 @@ struct CaptureRequest {
   std::uint8_t unused[3] = {};
   std::uint32_t longest = kLongestCapture;  // bytes of a frame that are kept
   std::uint32_t instructions = 0;           // 0: no filter
-  // "panel:NAME" and zeros, as with `as` on the control socket. Zeros: for the client's own user.
+  // "panel:NAME", filled up with zeros, as with `as` on the control socket. Only zeros: the
+  // client's own user asks.
   char on_behalf_of[kMostOnBehalfOf] = {};
 };
 

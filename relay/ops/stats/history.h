@@ -48,13 +48,13 @@ class History {
   void add(const Snapshot& snapshot, const std::vector<gateway::ClassSnapshot>& classes,
            Instant now, std::uint64_t time_ms);
 
-  // Points [first, first + count), counted from the newest one. `name`: "" for the gateway. Empty
-  // if there is no such series. Any thread.
+  // Returns points [first, first + count), counted from the newest point. `name`: "" for the
+  // gateway. Empty if there is no such series. Any thread.
   std::vector<HistoryPoint> points(HistoryOf of, std::string_view name, std::size_t first,
                                    std::size_t count) const;
 
  private:
-  // The values of a series at one time: of its counters, and those that are not counters.
+  // The values of a series at one time: counters, and present values such as the round trip.
   struct Figures {
     std::uint64_t sent = 0, received = 0;  // bytes
     bool counts_received = false;

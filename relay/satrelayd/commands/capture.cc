@@ -6,8 +6,8 @@
 namespace satrelay::satrelayd {
 namespace {
 
-// Bytes. At 10 Gbit/s the ring holds the frames of more than 10 ms, after which its reader comes
-// again.
+// The size of the ring in bytes. At 10 Gbit/s it holds the frames of more than 10 ms, the interval
+// at which the reader empties it.
 constexpr std::size_t kRingSize = 16U << 20;
 
 }  // namespace

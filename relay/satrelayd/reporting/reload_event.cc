@@ -15,7 +15,7 @@ std::string cut(const std::string& text, std::size_t most) {
   return text.substr(0, most - kMore.size()).append(kMore);
 }
 
-// Lists as many changes as there is room for, and the number of the others.
+// Lists as many changes as an event's text can hold, and the number of further changes.
 template <typename TextOf>
 std::string listed(const std::vector<config::ChangedKey>& changes, const TextOf& text_of) {
   constexpr std::size_t kRest = 16;  // " and 1000000 more"

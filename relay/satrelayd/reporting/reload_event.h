@@ -12,8 +12,8 @@ namespace satrelay::satrelayd {
 struct ReloadTold {
   std::string detail;  // the changed keys
   std::string before, after;
-  // For the log: a line for each of up to a hundred changes, and one with the number of the others.
-  // Empty if the texts above have room for all changes.
+  // For the log: a line for each of up to a hundred changes, and a line with the number of further
+  // changes. Empty if the texts above have room for all changes.
   std::vector<std::string> lines;
 };
 

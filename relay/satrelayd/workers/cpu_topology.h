@@ -10,9 +10,9 @@
 namespace satrelay::satrelayd {
 
 struct CpuTopology {
-  std::map<unsigned, int> nodes;  // NUMA node of each core; empty if the kernel does not say
-  std::set<unsigned> isolated;    // isolcpus=: the scheduler puts no thread there by itself
-  std::set<unsigned> tickless;    // nohz_full=: no timer tick while one task runs
+  std::map<unsigned, int> nodes;  // NUMA node of each core; empty if the kernel does not report it
+  std::set<unsigned> isolated;  // cores of isolcpus=, where the scheduler puts no thread by itself
+  std::set<unsigned> tickless;  // cores of nohz_full=, without a timer tick while one task runs
 
   int node_of(unsigned cpu) const;  // -1: unknown
   std::set<unsigned> cpus_of(int node) const;

@@ -61,7 +61,7 @@ class Handover {
   // `now`. Only the thread that sends for others calls this. Until the giver calls take_late(),
   // further calls extend the same note.
   void note_late(unsigned giver, Instant since, Instant now);
-  // Call this after one or more calls of give(). It wakes worker `to` if that rests, so that it
+  // Call this after one or more calls of give(). Wakes worker `to` if the worker rests, so that it
   // takes the packets now.
   void wake(unsigned to);
 

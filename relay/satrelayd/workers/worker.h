@@ -77,7 +77,7 @@ class Worker final : public gateway::FlowRecorder, private gateway::PlainObserve
   struct Side {
     gateway::PortId id;
     dpdk::Port* port;
-    std::optional<unsigned> queue;  // nullopt: the first worker does both for this one
+    std::optional<unsigned> queue;  // nullopt: the first worker uses the port for it
     dpdk::Burst out{};              // frames that the port has not taken yet
     Drops drops{};
   };

@@ -105,8 +105,8 @@ void Worker::let_all_hear(Side& from, const dpdk::Packet& packet, unsigned excep
   }
 }
 
-// Tells the engine how long frames have waited, and how many were lost, that another worker
-// received for this one. Losses happen in that worker's queue, and in the hand-over.
+// Tells the engine about frames that another worker received for this one: how long they waited,
+// and how many were lost in that worker's queue and in the hand-over.
 void Worker::note_reception_of(unsigned other, Instant since) {
   // A worker with a queue counts missed frames itself, and some devices count the missed frames of
   // all queues together, so that adding the other worker's count would count them twice. So add the
