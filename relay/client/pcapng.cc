@@ -79,7 +79,7 @@ void PcapngWriter::packet(std::uint64_t time, Way way, std::uint32_t original,
                           std::span<const std::byte> bytes) {
   constexpr std::uint16_t kFlags = 2;
   std::string body;
-  add(body, std::uint32_t{0});  // the interface
+  add(body, std::uint32_t{0});  // number of the interface
   add_time(body, time);
   add(body, static_cast<std::uint32_t>(bytes.size()));
   add(body, original);

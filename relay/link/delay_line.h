@@ -81,7 +81,7 @@ class DelayLine {
   std::size_t mask_;
   // Not initialised, so that pages cost memory only once they are used.
   std::unique_ptr<InFlight[]> ring_;
-  std::size_t begin_ = 0;  // these grow until the ring is empty
+  std::size_t begin_ = 0;  // both indices grow until the ring is empty
   std::size_t end_ = 0;
   std::vector<Late> late_;
   std::uint64_t late_count_ = 0;

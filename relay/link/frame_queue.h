@@ -79,7 +79,7 @@ class FrameQueue {
  private:
   struct Class {
     std::unique_ptr<WaitingFrame[]> ring;
-    std::size_t begin = 0;  // these grow until the ring is empty
+    std::size_t begin = 0;  // both indices grow until the ring is empty
     std::size_t end = 0;
     std::uint64_t bytes = 0;
     bool empty() const { return begin == end; }

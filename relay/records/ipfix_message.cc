@@ -75,7 +75,7 @@ struct ValuesV6 {
 
 struct Field {
   std::string_view name;
-  std::uint16_t size;  // in memory
+  std::uint16_t size;  // octets in memory
 };
 constexpr std::string_view kPadding = "paddingOctets";
 constexpr std::string_view kFarRetransmitted = "satrelayFarLanRetransmittedSegments";
@@ -131,8 +131,8 @@ static_assert(size_in_memory(kFieldsV6) + sizeof(Values) == sizeof(ValuesV6));
   throw std::runtime_error("libfixbuf: " + text);
 }
 
-// The form of a record: in memory, with the sizes and the padding of the struct, or as it is sent,
-// with or without the figures of the far gateway.
+// The form of a record: in memory, with the sizes and the padding of the struct, or as it is
+// sent, with or without the figures of the far gateway.
 enum class Form : std::uint8_t { kInMemory, kSent, kSentWithFar };
 
 void append_fields(fbTemplate_t* made, std::span<const Field> fields, Form form) {

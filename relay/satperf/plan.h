@@ -28,7 +28,7 @@ struct Plan {
   BitRate rate = BitRate::bits_per_second(10'000'000);  // the capacity from sender to receiver
   // The capacity from receiver to sender.
   BitRate return_rate = BitRate::bits_per_second(10'000'000);
-  config::Controller controller = config::Controller::kFixedRate;  // of the sender
+  config::Controller controller = config::Controller::kFixedRate;  // of the sender's rate
   stp::FeedbackMode feedback = stp::FeedbackMode::kAdaptive;
   BitRate feedback_budget = BitRate::bits_per_second(50'000);
   std::uint32_t overhead = 38;   // bytes that the link counts beyond the IP packet

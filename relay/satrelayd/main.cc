@@ -47,8 +47,8 @@ constexpr int kAlreadyRunning = 4;
 // How long the program still runs after SIGTERM, so that CLOSE reaches the peers and RST reaches
 // the hosts.
 constexpr Duration kClosing = Duration::milliseconds(100);
-// How long it runs at most. Many peers on a narrow link need more time than kClosing, since a
-// budget limits the CLOSEs.
+// How long the program still runs at most. Many peers on a narrow link need more time than
+// kClosing, since a budget limits the CLOSEs.
 constexpr Duration kLongestClosing = Duration::seconds(2);
 
 // The UTC time, in nanoseconds, at which dpdk::now() was 0.

@@ -15,7 +15,7 @@ struct EalConfig {
   std::string file_prefix;  // must be unique on the machine
   std::optional<unsigned> cpu;
   std::size_t memory = std::size_t{64} << 20;  // bytes for packet pools; DPDK's own need is added
-  std::vector<config::Port> ports;             // decide which buses DPDK scans
+  std::vector<config::Port> ports;             // DPDK scans only the buses of these ports
   bool verbose = false;                        // print all messages of DPDK, not only warnings
 };
 

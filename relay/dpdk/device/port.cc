@@ -8,7 +8,7 @@
 namespace satrelay::dpdk {
 namespace {
 
-// The name of the device in the log.
+// Returns the name by which the log calls the device.
 const std::string& device_name(const config::Port& config) {
   switch (config.driver) {
     case config::Driver::kAfPacket:

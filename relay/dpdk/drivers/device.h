@@ -27,9 +27,10 @@ struct DeviceFacts {
   // While there is no link, the device keeps frames and sends them when they are of no use any
   // more.
   bool keeps_frames = false;
-  int numa_node = -1;                         // of a PCI device; -1: unknown
-  std::vector<std::string> notices;           // to the operator, one sentence each
-  std::vector<std::string> missing_offloads;  // in words
+  int numa_node = -1;                // of a PCI device; -1: unknown
+  std::vector<std::string> notices;  // to the operator, one sentence each
+  // Offloads that the worker wants and the device lacks, in words.
+  std::vector<std::string> missing_offloads;
 };
 
 class Device {

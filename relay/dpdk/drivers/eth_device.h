@@ -51,8 +51,8 @@ class EthDevice : public Device {
     std::uint64_t rx_checksums_verified = 0;
   };
   unsigned spread_over(const Spread& spread, rte_eth_conf& conf);
-  // Copies each frame that is in several buffers into its first buffer, and drops it if it does not
-  // fit there. Moves the remaining frames to the front of `frames`, and returns their number.
+  // Copies each frame that is in several buffers into its first buffer, or drops a frame that does
+  // not fit there. Moves the remaining frames to the front of `frames`, and returns their number.
   // Completes checksums that a sender on this machine has left to its virtual network card.
   static std::size_t finish(rte_mbuf** frames, std::size_t count, Queue& queue);
 

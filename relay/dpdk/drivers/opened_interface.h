@@ -17,7 +17,7 @@ class OpenedInterface {
   OpenedInterface(const std::string& name, std::uint16_t mtu);
 
   unsigned index() const { return index_; }
-  MacAddress mac() const { return mac_; }  // when it was opened
+  MacAddress mac() const { return mac_; }  // the MAC address at the opening
   // Settings that could not be made, and how the operator can make them, a sentence each.
   const std::vector<std::string>& notices() const { return notices_; }
   // The state of the interface. `is_ours`: whether the device is still bound to the interface.

@@ -22,7 +22,7 @@ class LargeSendKinds {
   struct Kind {
     bool is_tcp = false;
     bool is_v4 = false;
-    std::size_t tags = 0;  // VLAN, at most 2
+    std::size_t tags = 0;  // number of VLAN tags, at most 2
   };
 
   // The largest number of frames that may be joined into one large frame. 1: do not join.
@@ -35,9 +35,9 @@ class LargeSendKinds {
     if (now_is.sent < kTrial) return;
     now_is = {.most = std::min(2 * now_is.most, kAll)};
   }
-  // The kernel does not know this kind of large frame.
+  // Call this if the kernel does not know this kind of large frame.
   void on_unknown(const Kind& kind) { state(kind) = {.most = 1, .is_unknown = true}; }
-  // The device has refused a large frame of `frames` frames.
+  // Call this if the device has refused a large frame of `frames` frames.
   void on_refused(const Kind& kind, std::size_t frames) {
     State& now_is = state(kind);
     now_is.most = std::max<std::size_t>(std::min(now_is.most, frames) / 2, 1);

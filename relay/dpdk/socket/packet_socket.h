@@ -52,7 +52,7 @@ class PacketSocket {
  private:
   int descriptor_ = -1;
   std::atomic<unsigned> changes_ = 0;
-  // A total, since each read resets the kernel's count.
+  // The sum of the kernel's counts, since each read resets its count.
   mutable std::atomic<std::uint64_t> dropped_ = 0;
 };
 

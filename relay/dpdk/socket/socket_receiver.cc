@@ -142,8 +142,8 @@ void SocketReceiver::open(Slot& slot, const mmsghdr& message, std::byte* large) 
 }
 
 // Completes the checksum that the sender left open. In a tunnel, that is the checksum of an inner
-// header, which cannot be found from the outer headers. Then the offload header tells where it is,
-// and so it does for the CRC of SCTP.
+// header, which cannot be found from the outer headers. Its position then comes from the offload
+// header, as does the position of SCTP's CRC.
 void SocketReceiver::finish(Slot& slot, MutableBytes frame, std::size_t tag) {
   const std::size_t start = slot.head.checksum_start + tag;
   if (finish_checksum(frame, start)) {
@@ -253,8 +253,9 @@ std::size_t SocketReceiver::drain(Burst& burst) {
 
 std::size_t SocketReceiver::receive(Burst& burst) {
   std::size_t count = drain(burst);
-  // If the burst is not full, the caller may conclude that no frame waits. So go on until it is
-  // full. If a system call returns fewer frames than requested, no further call is needed.
+  // If the burst is not full, the caller may conclude that no frame waits. So continue until the
+  // burst is full or no frame waits. If a system call returns fewer frames than requested, no
+  // further call is needed.
   bool more = true;
   for (unsigned i = 0; i < kMostFetches && more && !burst.full() && !cutting_ && next_ == fetched_;
        ++i) {

@@ -135,8 +135,8 @@ SocketSender::Then SocketSender::on_refusal(int error, const Message& message, B
       return Then::kLater;
     case ENOBUFS:
       if (!stuck_) return Then::kLater;
-      // The device is busy, or cannot cut so many frames at once. Send these singly, and try fewer
-      // at once from now on.
+      // The device is busy, or cannot cut so many frames at once. Send these frames singly, and
+      // join fewer frames from now on.
       if (message.is_large()) {
         kinds_.on_refused(message.kind, message.frames);
         singly_ = message.frames;

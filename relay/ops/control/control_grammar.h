@@ -51,8 +51,8 @@ struct ControlValueSpec {
   const char* help;
   std::span<const std::string_view> words = {};
   const char* instead = nullptr;  // a word that is allowed instead of the value
-  std::uint16_t most = 0;         // kNumber
-  NamesIn names = {};             // kName
+  std::uint16_t most = 0;         // only for kNumber: the largest value
+  NamesIn names = {};             // only for kName
 };
 
 enum class Presence : std::uint8_t {
@@ -219,9 +219,9 @@ struct ControlValue {
   std::string_view text;
   bool is_instead = false;
   std::size_t choice = 0;                    // kChoice: index among the words
-  std::uint64_t number = 0;                  // kNumber
+  std::uint64_t number = 0;                  // only for kNumber
   BitRate rate;                              // kRate; zero if `is_instead`
-  Duration duration = Duration::infinite();  // kDuration
+  Duration duration = Duration::infinite();  // only for kDuration
 };
 
 // A parsed line, which the table allows. The texts point into the line that was parsed.

@@ -14,7 +14,7 @@ class Episode {
     // An episode begins after growth for this long, without a pause longer than `pause`.
     Duration begins_after;
     Duration pause;
-    Duration over_after;  // it is over once the counter has not grown for this long
+    Duration over_after;  // an episode is over once the counter has not grown for this long
   };
   enum class Change : std::uint8_t { kNone, kBegun, kOver };
   explicit Episode(Bounds bounds) : bounds_(bounds) {}

@@ -30,7 +30,7 @@ enum class EventKind : std::uint8_t {
   kRateCut,             // the send rate to the peer stays below the rate of the link
   kRateRestored,
   kRateLowered,    // the send rate to the peer was cut, if only for a moment
-  kCapacityTold,   // the far gateway announced the capacity of the link to it
+  kCapacityTold,   // the far gateway announced the capacity of the link towards it
   kCapacityFound,  // our rate control found that capacity
   kKeyChanged,     // a session has a new key, as happens after a certain number of packets
   // About a port.

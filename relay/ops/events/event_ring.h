@@ -17,7 +17,8 @@ namespace satrelay::ops {
 class EventRing {
  public:
   static constexpr std::size_t kMostEvents = 10'000;
-  static constexpr std::size_t kMostName = 64;  // characters of a subject, and of a user
+  // The largest length of a subject or a user, in characters.
+  static constexpr std::size_t kMostName = 64;
 
   // `boot_epoch`: identifies this run of the gateway (gateway::Identity). The pair of boot epoch
   // and number is unique.

@@ -77,7 +77,7 @@ class Watch {
     bool unheard_told = false;
     bool wrong_key = false;
     bool given_up = false;
-    bool was_full = false;  // its rate was full
+    bool was_full = false;  // the rate has been full
     bool rate_cut = false;
     Instant low_since = Instant::never();
     std::uint64_t cuts = 0;  // cuts that were reported

@@ -29,8 +29,8 @@ class RunLock {
   int descriptor_ = -1;  // closed on exec, so that no other program inherits the lock
 };
 
-// The folder in which DPDK 22.11 puts the sockets of a program with this file prefix
-// (eal_create_runtime_dir()), which is known before DPDK has started.
+// Returns the folder in which DPDK 22.11 (eal_create_runtime_dir()) puts the sockets of a program
+// with file prefix `prefix`. May be called before DPDK has started.
 std::filesystem::path runtime_folder(const std::string& prefix);
 // Creates the folder if it is missing, with access for this process's user only. If an earlier
 // gateway has given the folder to another user, root takes it back. Throws std::system_error, also

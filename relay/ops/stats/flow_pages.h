@@ -19,7 +19,7 @@ class FlowPages {
   // Flows that the worker describes in one answer, at one instant, for a client that continues from
   // the page before.
   static constexpr std::size_t kAtOnce = 96;
-  // The largest age of a page. Other data of the stats socket has the same.
+  // The largest age of a page. Other data of the stats socket has the same limit.
   static constexpr std::chrono::milliseconds kFresh{100};
 
   // Asks the worker for flows [first, first + count). nullopt: the worker does not answer.

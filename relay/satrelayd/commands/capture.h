@@ -59,8 +59,8 @@ class CaptureTap {
   };
   // Call this only while the tap is off.
   void start(What what);
-  // Ends the capture. A worker may just be adding a frame. After the next settle() none is, and
-  // is_off() becomes true.
+  // Ends the capture. A worker may still be adding a frame. With the next settle() no worker is,
+  // and is_off() becomes true.
   void stop();
   bool is_off() const { return state_.load(std::memory_order_acquire) == State::kOff; }
   CaptureRing* ring() { return ring_.get(); }

@@ -30,7 +30,7 @@ std::optional<std::string> on_behalf_of(const ops::CaptureRequest& request) {
   return std::string(name);
 }
 
-// "1500 bytes of each frame, decrypted"
+// Describes the request, such as "1500 bytes of each frame, decrypted".
 std::string words_of(const ops::CaptureRequest& request) {
   return std::to_string(request.longest) + " bytes of each frame" +
          (request.place == ops::CapturePlace::kPlain ? ", decrypted" : "") +

@@ -18,7 +18,7 @@ namespace satrelay::satrelayd {
 struct SetCapacity {
   std::string link;
   gateway::LinkWay way;
-  BitRate capacity;  // zero: as configured
+  BitRate capacity;  // zero: back to the configured rate
 };
 struct SetPeerRate {
   std::string peer;

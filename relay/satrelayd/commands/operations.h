@@ -25,8 +25,10 @@ struct Operations {
   Reload reload;
   std::function<void(ops::Event)> tell;
   std::string reload_result = "error: nothing was reloaded yet";
-  std::optional<ops::Caller> reload_caller = {};       // of the present reload; nullopt: SIGHUP
-  std::optional<ops::Caller> next_reload_caller = {};  // of a reload that was requested during it
+  // User that requested the present reload; nullopt: by SIGHUP.
+  std::optional<ops::Caller> reload_caller = {};
+  // User that requested a second reload during the present one.
+  std::optional<ops::Caller> next_reload_caller = {};
 };
 
 // Answers a line of the control socket.

@@ -43,7 +43,7 @@ class Reload {
     gateway::Prepared prepared;                    // prepared from `configuration`
     std::vector<config::ChangedKey> changes;       // compared with the running configuration
     std::string error;                             // if there is no configuration: why
-    std::shared_ptr<const config::Changeable> changeable;  // a part of `configuration`
+    std::shared_ptr<const config::Changeable> changeable;  // the changeable part of `configuration`
   };
   // Returns the outcome of each reading once. Call this often, since it also begins a second
   // reading if one was requested.

@@ -11,7 +11,7 @@ namespace {
 
 using ops::EventKind;
 
-// "12Mbit", or `zero` for a rate of zero.
+// Formats a rate, such as "12Mbit". A rate of zero becomes `zero`.
 std::string rate(BitRate rate, const char* zero) {
   constexpr std::pair<std::uint64_t, const char*> kUnits[] = {
       {1'000'000'000, "Gbit"}, {1'000'000, "Mbit"}, {1'000, "kbit"}, {1, "bit"}};

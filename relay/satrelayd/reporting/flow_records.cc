@@ -46,7 +46,7 @@ void FlowRecords::look() {
 }
 
 void FlowRecords::finish() {
-  thread_.reset();  // returns after a last look()
+  thread_.reset();  // ends the thread after a last look()
   attempt([this] { writer_->write_rest(dpdk::now()); });
   const Instant end = dpdk::now() + kLastWords;
   while (!writer_->is_idle() && dpdk::now() < end) {

@@ -147,7 +147,7 @@ JournalFile::JournalFile(const Where& where, const Limits& limits, std::uint64_t
   mapped_ = {static_cast<std::byte*>(memory), size};
   try {
     // Take the file with the later time. look_after() always writes the time to the file in memory,
-    // but not always to the copy, so that file wins if both times are equal.
+    // but not always to the copy, so the file in memory wins if both times are equal.
     take_over(in_memory.last_look >= on_disk.last_look ? in_memory : on_disk, limits, now);
     Header header;
     header.records = limits.flows;

@@ -18,7 +18,7 @@ std::string cut(const std::string& text, std::size_t most) {
 // Lists as many changes as an event's text can hold, and the number of further changes.
 template <typename TextOf>
 std::string listed(const std::vector<config::ChangedKey>& changes, const TextOf& text_of) {
-  constexpr std::size_t kRest = 16;  // " and 1000000 more"
+  constexpr std::size_t kRest = 16;  // room for " and 1000000 more"
   std::string text;
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const std::string next = (i == 0 ? "" : ", ") + text_of(changes[i]);

@@ -36,7 +36,7 @@ class Engines {
 
   gateway::Admission admission(Instant now) const { return engines_[0]->status(now).admission; }
   std::size_t unfinished_flows() const;
-  Duration longest_round_trip() const;  // of all peers and workers
+  Duration longest_round_trip() const;  // the longest to any peer, of all workers
   // `first` counts the flows of all workers, in the order of the workers. The id of a flow includes
   // the number of its worker.
   std::vector<gateway::FlowSnapshot> flows(std::size_t first, std::size_t count, Instant now) const;

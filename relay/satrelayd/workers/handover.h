@@ -57,9 +57,9 @@ class Handover {
   void note_missed(unsigned from, std::uint64_t missed) {
     missed_[from].store(missed, std::memory_order_relaxed);
   }
-  // Notes that frames, which `giver` gave for the WAN port at `since` or later, were sent only by
-  // `now`. Only the thread that sends for others calls this. Until the giver calls take_late(),
-  // further calls extend the same note.
+  // Notes that frames were sent late: `giver` gave them for the WAN port at `since` or later, and
+  // they were sent only by `now`. Only the thread that sends for others calls this. Until the giver
+  // calls take_late(), further calls extend the same note.
   void note_late(unsigned giver, Instant since, Instant now);
   // Call this after one or more calls of give(). Wakes worker `to` if the worker rests, so that it
   // takes the packets now.

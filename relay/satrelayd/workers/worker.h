@@ -127,10 +127,10 @@ class Worker final : public gateway::FlowRecorder, private gateway::PlainObserve
   records::RecordRing* records_ = nullptr;
   Instant now_;               // time in the present round
   PollGap poll_gap_;          // for the WAN port
-  Duration waited_;           // how long the last burst may have waited there
+  Duration waited_;           // how long the last burst may have waited in the WAN port
   std::uint64_t missed_ = 0;  // frames missed in the worker's own queue
   Instant missed_at_;         // when the port was last asked
-  // By other worker: its count at the last look.
+  // By other worker: its missed and lost frames, as last counted.
   std::vector<std::optional<std::uint64_t>> missed_by_;
   // By other worker: when it gave this worker the first of the frames for the WAN that may not have
   // been sent yet.
