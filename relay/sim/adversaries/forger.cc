@@ -40,7 +40,8 @@ Forger::Forger(EventLoop& loop, SimHost& host, const Forging& spec, Knowledge kn
 void Forger::schedule(Instant when) {
   loop_->at(when, [this] {
     forge();
-    // Several frames may leave at once, then a pause follows.
+    // Send more than half of the frames at the same instant as the frame before, and the others
+    // after a pause.
     const Duration mean = spec_.length / spec_.frames;
     const auto pause = static_cast<std::int64_t>(random_.chance(0.5) ? 0 : random_.below(5));
     if (++made_ < spec_.frames) {
@@ -55,7 +56,7 @@ void Forger::random_bytes(MutableBytes out) {
   for (std::byte& octet : out) octet = static_cast<std::byte>(random_.next());
 }
 
-// Chooses a flow of the scenario, whether it has begun, is open or is over.
+// Chooses any flow of the scenario: one that has not started yet, is open, or is over.
 Forger::Segment Forger::any_segment() {
   Segment segment;
   segment.flow = known_.flows[random_.below(known_.flows.size())];
@@ -152,7 +153,7 @@ void Forger::forge() {
     case LanTrick::kOverlaps:
     case LanTrick::kSelectiveAcks: {
       if (raw_ && raw_->is_open()) return raw_->step();
-      if (raw_ && random_.chance(0.8)) return;  // its SYN is not answered yet
+      if (raw_ && random_.chance(0.8)) return;  // the raw client's SYN is not answered yet
       KnownFlow flow;
       const KnownConnection& far = known_.far[random_.below(known_.far.size())];
       flow.client = {far.address.is_v4() ? known_.raw.v4 : known_.raw.v6, known_.raw.mac};
@@ -195,7 +196,7 @@ void Forger::flood() {
   segment.flow.client_port = next_port_++;
   if (next_port_ < kFirstPort) next_port_ = kFirstPort;
   if (random_.chance(0.7)) {
-    // The SYN comes from an address that no host has.
+    // Send the SYN from an address that no host has.
     std::array<std::uint8_t, 16> octets = segment.flow.client.address.octets();
     const bool v4 = segment.flow.client.address.is_v4();
     octets[v4 ? 3 : 15] = static_cast<std::uint8_t>(100 + random_.below(100));
@@ -221,8 +222,8 @@ void Forger::send_ip(wire::EthernetHeader ethernet, wire::IpHeader ip, ConstByte
 }
 
 void Forger::icmp() {
-  // The error is about a segment that was never sent. It claims to be from a router on the path, or
-  // from the destination.
+  // The ICMP error quotes a segment that was never sent. The error's source address is the
+  // segment's destination, or a host of the far LAN that poses as a router.
   const Segment quoted = any_segment();
   const bool up = quoted.from_client;
   const KnownConnection& from = up ? quoted.flow.client : quoted.flow.server;
@@ -289,8 +290,9 @@ void Forger::arp() {
 }
 
 void Forger::neighbours() {
-  // The gateways have only IPv4 addresses here, so the forger claims an IPv6 address that no node
-  // has. Claims to other hosts' addresses concern the LAN alone, not the gateway.
+  // Claim an IPv6 address that no node has. A gateway's address cannot be claimed, since the
+  // gateways have only IPv4 addresses here. A claim to a host's address would disturb that host's
+  // LAN, but not the gateway.
   wire::NeighbourMessage message;
   message.advertisement = random_.chance(0.7);
   message.target = *IpAddress::parse("2001:db8:ff::1");
@@ -309,7 +311,7 @@ void Forger::neighbours() {
   send_ip(ethernet, ip, ConstBytes(payload).first(size));
 }
 
-// Sends a packet from one gateway to the other, but from the wrong side.
+// Sends an STP packet with the addresses of both gateways into a LAN, where no STP packet belongs.
 void Forger::stp() {
   const std::size_t from = random_.below(known_.gateways.size());
   const KnownConnection& source = known_.gateways[from];
@@ -332,7 +334,7 @@ void Forger::stp() {
     size = forged.size();
     std::ranges::copy(forged, packet.begin());
   } else {
-    packet[0] = std::byte{0x10};  // looks like a packet of a session, by its first octet
+    packet[0] = std::byte{0x10};  // the first octet of a session's packet
   }
   wire::write_udp({kStpPort, kStpPort, static_cast<std::uint16_t>(wire::kUdpHeaderSize + size), 0},
                   datagram);
@@ -401,7 +403,8 @@ void Forger::options() {
   wire::TcpHeader tcp;
   tcp.source_port = up ? segment.flow.client_port : segment.flow.server_port;
   tcp.destination_port = up ? segment.flow.server_port : segment.flow.client_port;
-  // Never a SYN: the gateway may bridge a SYN with odd options, and then it opens a connection.
+  // Never set SYN: the gateway may bridge a SYN with odd options, and the SYN would open a
+  // connection.
   tcp.flags = static_cast<std::uint8_t>(random_.next() & ~unsigned{TcpFlags::kSyn});
   tcp.sequence = static_cast<std::uint32_t>(random_.next());
   tcp.acknowledgment = static_cast<std::uint32_t>(random_.next());

@@ -1,5 +1,5 @@
 // A hostile host on a LAN. It knows the addresses and ports of all flows, but it receives only
-// frames for its own MAC and multicast frames. It may send any frame. It has its own cable, so its
+// multicast frames and frames for its own MAC. It may send any frame. It has its own cable, so its
 // frames reach the gateway and no other host.
 #pragma once
 
@@ -24,21 +24,23 @@ class Forger {
  public:
   struct Knowledge {
     std::vector<KnownFlow> flows;
-    // Whether both hosts of a flow consider it established. A forged SYN before that could open a
-    // connection.
+    // Returns whether both hosts consider the flow with this index established. Before that, a
+    // forged SYN could open a connection.
     std::function<bool(std::size_t)> is_established;
-    std::vector<KnownConnection> gateways;  // their own WAN addresses and MACs
-    std::vector<KnownConnection> far;  // hosts of the other LAN: both addresses of each, IPv4 first
-    OwnAddresses raw;                  // more addresses of the forger, unknown to its host's TCP
+    std::vector<KnownConnection> gateways;  // the gateways' WAN addresses and MACs
+    // For each host of the other LAN its IPv4 address, then its IPv6 address.
+    std::vector<KnownConnection> far;
+    OwnAddresses raw;  // further addresses of the forger, which its SimHost's TCP does not know
   };
-  // Ports that the forger makes up begin here. No honest host uses them.
+  // The lowest of the ports that the forger invents. No honest host uses a port from here on.
   static constexpr std::uint16_t kFirstPort = 61'000;
 
-  // `host`: the forger's place on the LAN. `host` and `loop` must outlive the forger.
+  // `host`: the node that attaches the forger to the LAN. `host` and `loop` must outlive the
+  // forger.
   Forger(EventLoop& loop, SimHost& host, const Forging& spec, Knowledge known);
 
-  // Whether the forger sent a SYN for this connection in the name of a host of its LAN. The pair is
-  // as the server sees it.
+  // Whether the forger sent a SYN for this connection in the name of a host of its LAN.
+  // `at_server`: the addresses and ports as the server sees them.
   bool has_asked_for(const SocketPair& at_server) const { return asked_for_.contains(at_server); }
 
  private:

@@ -66,7 +66,7 @@ void FrameCrafter::craft(ByteWriter& out, const Session& session) {
       return unknown(out);
     case PeerTrick::kCodes:
       return random_.chance(0.5) ? repair(out, session) : repair_of_nothing(out, session);
-    default:  // HostileTerminal does the tricks that are not frames
+    default:  // HostileTerminal plays the tricks that write no frames
       return;
   }
 }
@@ -121,14 +121,14 @@ const KnownConnection& FrameCrafter::anybody() {
 
 gateway::OpenMetadata FrameCrafter::metadata() {
   gateway::OpenMetadata flow;
-  // Most flows name addresses that let them reach a host.
+  // Usually choose addresses with which the flow reaches a host.
   KnownConnection client = random_.chance(0.7) ? any_of(known_.own) : anybody();
   KnownConnection server = random_.chance(0.8) ? any_of(known_.near) : anybody();
   flow.client_port = static_cast<std::uint16_t>(30'000 + random_.below(20'000));
   flow.server_port = known_.ports[random_.below(known_.ports.size())];
   if (random_.chance(0.1)) flow.server_port = static_cast<std::uint16_t>(random_.next());
   if (random_.chance(0.15) && !known_.flows.empty()) {
-    // A flow of other hosts.
+    // Name a flow between honest hosts.
     const KnownFlow& known = known_.flows[random_.below(known_.flows.size())];
     client = known.client;
     server = known.server;
@@ -293,7 +293,8 @@ void FrameCrafter::report(ByteWriter& out, const Session& session) {
 }
 
 void FrameCrafter::reset(ByteWriter& out) {
-  // Reset all streams of the victim at once, more than its relay handles in one call.
+  // Reset all streams that the victim opened, perhaps more than the victim's relay handles in one
+  // call.
   if (random_.chance(0.05)) {
     for (const std::uint64_t stream : theirs_) {
       if (out.remaining() < stp::kMaxResetFrameSize) return;
@@ -421,7 +422,7 @@ void FrameCrafter::note_covered(std::uint64_t number, ConstBytes frames) {
   if (covered_.size() > kMostCovered) covered_.pop_front();
 }
 
-// Writes a repair of some of the last covered packets, whether they left or not.
+// Writes a repair of some of the last covered packets, whether those packets were sent or not.
 void FrameCrafter::repair(ByteWriter& out, const Session& session) {
   if (covered_.empty()) return repair_of_nothing(out, session);
   const std::size_t first = random_.below(covered_.size());
@@ -442,7 +443,8 @@ void FrameCrafter::repair(ByteWriter& out, const Session& session) {
     codec_.add(stp::FecCodec::coefficient(frame.row, covered_[i].index), covered_[i].symbol,
                symbol.data());
   }
-  if (random_.chance(0.1)) symbol[random_.below(size)] ^= std::byte{1};  // or nearly right
+  // A repair with one wrong bit.
+  if (random_.chance(0.1)) symbol[random_.below(size)] ^= std::byte{1};
   frame.symbol = ConstBytes(symbol).first(size);
   stp::write_repair(out, frame);
 }
@@ -460,7 +462,8 @@ void FrameCrafter::repair_of_nothing(ByteWriter& out, const Session& session) {
   const std::size_t size = header + 1 + random_.below(symbol.size() - header - 1);
   random_bytes(symbol);
   if (random_.chance(0.5)) {
-    // A repair of one packet may be solved at once, and then the packet holds anything.
+    // If the packet is missing, a repair that covers only this packet restores it at once. The
+    // restored packet then holds random bytes.
     frame.count = 1;
     store_u32(symbol.data(), static_cast<std::uint32_t>(session.sent - random_.below(20)));
     store_u16(symbol.data() + 4, static_cast<std::uint16_t>(size - header));

@@ -31,8 +31,8 @@ struct KnownFlow {
 // Hosts, flows and ports that the hostile peer may name.
 struct KnownHosts {
   std::vector<KnownConnection> own;     // hosts behind the hostile peer
-  std::vector<KnownConnection> near;    // hosts behind its victim
-  std::vector<KnownConnection> others;  // hosts behind other peers, and addresses that are no hosts
+  std::vector<KnownConnection> near;    // hosts behind the victim
+  std::vector<KnownConnection> others;  // hosts behind other peers, and addresses that no host has
   std::vector<KnownFlow> flows;         // flows between honest hosts
   std::vector<std::uint16_t> ports;     // server ports
 };
@@ -52,15 +52,15 @@ class FrameCrafter {
   bool knows(PeerTrick trick) const { return (tricks_ & bit(trick)) != 0; }
   Random& random() { return random_; }
 
-  // Adds one frame or a few. Adds nothing if no trick that is enabled writes frames.
+  // Adds one frame or several to `out`, or nothing if none of the enabled tricks writes frames.
   void craft(ByteWriter& out, const Session& session);
-  // Writes the frame that must stand first in a packet covered by a code. Its index is usually the
-  // next one.
+  // Writes the CODED frame, which must be the first frame of a packet that a code covers. The index
+  // in the frame is usually the next in sequence.
   void cover(ByteWriter& out);
   // Remembers a covered packet: its number, and its frames after the frame of cover(). The packet
-  // need not leave.
+  // need not be sent.
   void note_covered(std::uint64_t number, ConstBytes frames);
-  // Writes the frames of a packet, malformed somewhere.
+  // Writes random bytes in place of a packet's frames, usually after a valid frame type.
   void garbage(ByteWriter& out);
 
  private:
@@ -88,14 +88,14 @@ class FrameCrafter {
   // A packet that is covered by a code.
   struct Covered {
     std::uint16_t index = 0;
-    std::size_t size = 0;           // size of its symbol
-    std::vector<std::byte> symbol;  // padded
+    std::size_t size = 0;           // bytes of the symbol without padding
+    std::vector<std::byte> symbol;  // with padding
   };
 
   std::uint64_t new_stream(const Session& session);
   std::uint64_t any_stream();
   Own* any_own();
-  std::uint64_t any_number();  // small, near a limit, or anything
+  std::uint64_t any_number();  // a small number, one near a limit, or any other
   const KnownConnection& any_of(const std::vector<KnownConnection>& list);
   const KnownConnection& anybody();
   gateway::OpenMetadata metadata();
@@ -111,9 +111,9 @@ class FrameCrafter {
   std::vector<std::uint64_t> theirs_;  // streams that the victim opened
   std::vector<Own> own_;
   std::uint64_t next_index_ = 0;
-  std::uint64_t starts_ = 0;    // sequence of START_CREDIT
-  std::uint64_t rates_ = 0;     // sequence of RATE
-  std::uint64_t confirms_ = 0;  // sequence of CONFIRM
+  std::uint64_t starts_ = 0;    // sequence number of the last START_CREDIT
+  std::uint64_t rates_ = 0;     // sequence number of the last RATE
+  std::uint64_t confirms_ = 0;  // sequence number of the last CONFIRM
   std::uint32_t messages_ = 0;
   stp::FecCodec codec_;
   std::deque<Covered> covered_;  // the last covered packets

@@ -1,5 +1,5 @@
 // HELLOs as whole packets of STP, for hostile peers and for peers that tests make by hand. A
-// Session writes its own.
+// Session writes its HELLOs itself.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,9 @@
 
 namespace satrelay::sim {
 
-// Returns the packet, closed with the checksum that HELLOs have. `header` has all but the type.
-// A MAC, if the keys ask for it, is zero.
+// Returns the packet, closed with the checksum that HELLOs have. This function sets the type in
+// `header`; the caller sets the other fields. If `keys` ask for a MAC, the packet has zeros in its
+// place.
 inline std::vector<std::byte> write_hello_packet(stp::PacketHeader header,
                                                  const stp::HelloFrame& hello,
                                                  const stp::HelloKeys& keys = {}) {

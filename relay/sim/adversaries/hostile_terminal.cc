@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kTerminalEpoch = 1'800'000'000'000'000'000U;
 constexpr Duration kReportInterval = Duration::milliseconds(200);
-// Room for frames in a packet with the longest trailer.
+// How many bytes of frames fit into a packet with the longest trailer.
 constexpr std::size_t kRoom = StpSpeaker::kDatagramSize - stp::kHeaderSize - 16;
 constexpr std::uint64_t kLaneCredit = 1 << 20, kStreamCredit = 1 << 18;
 
@@ -30,7 +30,7 @@ std::vector<std::byte> names_of(const IpAddress& one, const IpAddress& other) {
 
 }  // namespace
 
-// Looks through the victim's frames for streams to reset and for packet numbers.
+// Handles the victim's frames: collects the streams to reset, and answers a PING with a report.
 struct HostileTerminal::Visitor {
   HostileTerminal& terminal;
 
@@ -192,7 +192,8 @@ void HostileTerminal::send_answers(Instant now) {
 void HostileTerminal::make_trouble(Instant now) {
   ++made_;
   const Duration mean = config_.spec.length / config_.spec.packets;
-  // Several packets may leave at once, then a pause follows.
+  // Send more than half of the packets at the same instant as the packet before, and the others
+  // after a pause.
   if (!random_.chance(0.5))
     next_trouble_ = now + mean * static_cast<std::int64_t>(random_.below(5));
   if (crafter_.knows(PeerTrick::kEpochs) && random_.chance(0.03)) {

@@ -30,10 +30,10 @@ class HostileTerminal final : public Actor, public FrameSink {
     HostilePeer spec;
     WanAddress own;
     WanAddress victim;
-    WanAddress honest;               // the victim's other peer; HELLOs are forged in its name
-    SpokenLane lane;                 // the lane on which the terminal speaks
+    WanAddress honest;  // the victim's other peer; HELLOs are forged in this peer's name
+    SpokenLane lane;    // the lane on which the terminal speaks
     std::uint8_t honest_lanes = 1;   // lanes between the victim and its other peer
-    Duration delay;                  // one way
+    Duration delay;                  // one-way delay of the path between terminal and victim
     std::optional<crypto::Psk> psk;  // shared with the victim; nullopt: nothing is encrypted
     KnownHosts known;
   };
@@ -41,7 +41,7 @@ class HostileTerminal final : public Actor, public FrameSink {
   ~HostileTerminal() override;
 
   void connect(FrameSink& victim, unsigned port);
-  // A frame from the victim.
+  // Receives a frame from the victim.
   void receive(unsigned port, FrameHandle frame) override;
 
   void run(Instant now) override;
@@ -87,7 +87,7 @@ class HostileTerminal final : public Actor, public FrameSink {
   Instant report_at_ = Instant::never();
   Instant last_report_;
   Instant silent_until_;
-  std::vector<std::uint64_t> to_reset_;  // streams to reset while it behaves
+  std::vector<std::uint64_t> to_reset_;  // streams to reset while the terminal behaves
   std::vector<std::byte> last_datagram_;
 };
 

@@ -36,10 +36,10 @@ class StpSpeaker {
 
   StpSpeaker(const Config& config, Instant now);
 
-  // Returns the frames of a packet of this session that is new and valid. They stay valid until the
-  // next call. Returns nullopt for any other packet, HELLOs included.
+  // If the datagram is a new, valid packet of this session, returns the frames in it, which can be
+  // read until the next call. Returns nullopt for any other packet, HELLOs included.
   std::optional<ConstBytes> handle_packet(ConstBytes datagram, Instant now);
-  // True once after a packet that began a session.
+  // Returns true once for each session that a packet began.
   bool take_began() { return std::exchange(began_, false); }
 
   Instant next_hello() const { return handshake_.next_hello(); }
@@ -65,8 +65,8 @@ class StpSpeaker {
   std::optional<stp::KeyExchange> key_exchange_;
   stp::Protection protection_;
   stp::ReceivedPackets received_;
-  std::uint64_t bound_to_ = 0;  // boot epoch of the gateway that it speaks with; 0: none yet
-  std::uint64_t next_ = 0;      // packet number
+  std::uint64_t bound_to_ = 0;  // boot epoch of the peer; 0: no peer yet
+  std::uint64_t next_ = 0;      // number of the next packet
   std::uint64_t bytes_received_ = 0;
   bool can_send_ = false;
   bool began_ = false;

@@ -14,17 +14,17 @@ enum class PeerTrick : std::uint8_t {
   kEarlyEnds,  // streams that end within a block
   kCredit,     // limits that are huge or tiny, or that fall
   kStarts,     // START_CREDIT, many to a packet
-  kReports,    // on packets never sent, over any range; some blame the own machine
+  kReports,    // reports on packets never sent, over any range; some blame the own machine
   kResets,     // resets of streams that exist, do not exist yet, or never existed
-  kConfirms,   // any state of any host
-  kRates,      // capacities, low and high
+  kConfirms,   // CONFIRM frames with any state of a host
+  kRates,      // RATE frames with low and high capacities
   kPings,      // PING and SETTLED of any number
   kMessages,   // messages between gateways: admission, doubts, dictionaries, unknown ones
-  kFlowLists,  // lists of flows from before a restart, invented
-  kEpochs,     // new sessions, now and then with an older epoch
+  kFlowLists,  // invented lists of flows from before a restart
+  kEpochs,     // new sessions, sometimes with an older epoch
   kClose,
   kUnknown,    // frames of a later version
-  kCodes,      // covered packets, repairs that restore them, and repairs of nothing
+  kCodes,      // covered packets, repairs that restore packets, repairs of packets never sent
   kGarbage,    // malformed frames, other versions, wrong tags, numbers that jump or repeat
   kSilence,    // neither reports nor answers for some seconds
   kGreetings,  // HELLOs in the name of the honest peer, with rising epochs and with old ones

@@ -10,8 +10,8 @@ namespace {
 
 using gateway::Counter;
 
-constexpr int kSyns = 8;      // SYNs of a connection that gets no answer
-constexpr int kByChance = 3;  // SYNs of a connection that may be lost by chance
+constexpr int kSyns = 8;      // how many SYNs a client sends if no answer arrives
+constexpr int kByChance = 3;  // how many SYNs of a connection may be lost by chance
 
 const config::Rule* rule_of(const Scenario& scenario, const FlowSpec& flow) {
   for (const config::Rule& rule : scenario.rules) {
@@ -39,8 +39,8 @@ std::vector<Loss> losses_of(const Scenario& scenario) {
   std::vector<Loss> losses;
   for (const Restart& restart : scenario.restarts) {
     losses.push_back({restart.side, restart.when});
-    // If another restart has started the gateway again before `end`, this restart kills it at
-    // `end`.
+    // Network kills the gateway once more at `end`, before it starts the gateway with a new epoch.
+    // So if another restart has started the gateway before `end`, the flows since then are lost.
     const Instant end = restart.when + restart.down;
     const bool again = std::ranges::any_of(scenario.restarts, [&](const Restart& other) {
       const Instant others_end = other.when + other.down;
@@ -51,12 +51,13 @@ std::vector<Loss> losses_of(const Scenario& scenario) {
   return losses;
 }
 
-// Whether the gateway had the flow, or may have had it. A client's own gateway accepts no flows
-// while it is down. If the far gateway is down, the client's gateway accepts flows until it
-// suspects its peer.
+// Whether the gateway that restarted knew the flow, or may have known it. A gateway on the client's
+// side accepts no flows while it is down. If the far gateway is down, the client's gateway accepts
+// flows until it suspects its peer.
 bool is_caught_by(const Loss& loss, const Scenario& scenario, const FlowSpec& spec,
                   const FlowResult& flow) {
-  constexpr Duration kUntilMissed = Duration::seconds(2);  // beyond suspect_after: round trip, PING
+  // Added to suspect_after: a round trip and a PING.
+  constexpr Duration kUntilMissed = Duration::seconds(2);
   const bool was_over = flow.over() && flow.client.ended_at < loss.when &&
                         (!flow.server.started || flow.server.ended_at < loss.when);
   if (was_over) return false;
@@ -65,10 +66,10 @@ bool is_caught_by(const Loss& loss, const Scenario& scenario, const FlowSpec& sp
   return flow.client.started_at <= loss.when + blind;
 }
 
-// Whether too many of the client's SYNs were lost. A client sends a SYN that crosses the link eight
-// times, at growing intervals. Three of them may be lost by chance.
+// Whether too many of the client's SYNs were lost. If the SYN must cross the link to be answered, a
+// client sends it eight times, at growing intervals. Three of these SYNs may be lost by chance.
 bool are_syns_in_vain(const Scenario& scenario, const FlowResult& flow) {
-  constexpr Duration kPath = Duration::seconds(2);  // round trip, and asking for neighbours again
+  constexpr Duration kPath = Duration::seconds(2);  // a round trip, and repeated ARP or ND requests
   int in_vain = 0;
   for (int i = 0; i < kSyns; ++i) {
     const Instant sent = flow.client.started_at + Duration::seconds((1 << i) - 1);
@@ -85,10 +86,12 @@ bool are_syns_in_vain(const Scenario& scenario, const FlowResult& flow) {
   return in_vain >= kSyns - kByChance;
 }
 
-// Whether the first SYN, or the packets after it, fell into an outage that is too long.
+// Whether the first SYN, or the packets after it, fell into an outage that lasts longer than a
+// handshake may take.
 bool is_handshake_outlasted(const Scenario& scenario, const FlowResult& flow) {
   constexpr Duration kLongestHandshake = Duration::seconds(127);
-  constexpr Duration kHandshake = Duration::seconds(10);  // including SYNs that were lost before
+  // Including the time in which earlier SYNs were lost.
+  constexpr Duration kHandshake = Duration::seconds(10);
   return std::ranges::any_of(scenario.outages, [&](const Outage& outage) {
     return outage.length + kHandshake > kLongestHandshake &&
            flow.client.started_at + kHandshake >= outage.when &&
@@ -144,7 +147,8 @@ Excuses excuses_of(Network& network, std::size_t index) {
   Excuses excuses;
   excuses.client_may_miss_reset = may_miss_reset(network, index, spec.client_side);
   excuses.server_may_miss_reset = may_miss_reset(network, index, opposite(spec.client_side));
-  // A flow that a rule bridges loses only frames that pass while a gateway is down.
+  // If a rule bridges a flow, the gateways keep no state of it, so a restart costs only the frames
+  // that arrive while a gateway is down.
   excuses.caught_by_restart = !is_bridged_by_rule(scenario, spec) &&
                               std::ranges::any_of(losses_of(scenario), [&](const Loss& loss) {
                                 return is_caught_by(loss, scenario, spec, flow);
@@ -155,8 +159,8 @@ Excuses excuses_of(Network& network, std::size_t index) {
   excuses.ack_of_cookie_may_be_lost = network.counted(Counter::kSynCookiesSent) > 0 &&
                                       scenario.station(spec.client_side).cable.loss > 0;
   const config::Rule* rule = rule_of(scenario, spec);
-  // If the handshake is remote, the gateway does not refuse the flow: it bridges the next SYN. An
-  // ACK that returns a cookie may find no room, too.
+  // If the handshake is remote, the gateway does not refuse the flow: it bridges the next SYN. A
+  // gateway may also have no room for a flow when the ACK with the cookie arrives.
   excuses.far_table_may_be_full =
       network.counted(Counter::kFlowsResetNoResources) +
               network.counted(Counter::kResetAfterCookie) >
@@ -177,8 +181,8 @@ bool has_outlived_time_wait(Network& network, std::size_t index, const Outcome& 
   const Plan& plan = client_left ? spec.client_plan : spec.server_plan;
   const Side side = client_left ? opposite(spec.client_side) : spec.client_side;
   const std::size_t host = client_left ? spec.server_host : spec.client_host;
-  // If the rule says `close: confirmed`, the peer is the gateway. It holds back the acknowledgment
-  // of the FIN until the far host has the FIN.
+  // If the rule says `close: confirmed`, the host's TCP peer is the gateway, which does not
+  // acknowledge the FIN until the far host has received the FIN.
   const config::Rule* rule = rule_of(network.scenario(), spec);
   const bool is_held = rule != nullptr && rule->modes.close == config::CloseMode::kConfirmed &&
                        network.scenario().station(opposite(side)).cable.loss > 0;

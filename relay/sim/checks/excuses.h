@@ -1,5 +1,5 @@
-// Which failures of a flow the faults of a run excuse. They excuse no more than the protocols leave
-// open.
+// Decides which failures of a flow the faults of a run excuse: only failures that the protocols
+// cannot prevent.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,15 @@
 namespace satrelay::sim {
 
 struct Excuses {
-  // A RST to this host may be lost, and RSTs are not repeated. The gateway's RST crosses only the
-  // host's cable. If the flow is bridged, the far host's RST crosses the whole path.
+  // A RST to the client, or to the server, may be lost, and RSTs are not repeated. The gateway's
+  // RST crosses only the host's cable. If the flow is bridged, the far host's RST crosses the whole
+  // path.
   bool client_may_miss_reset = false;
   bool server_may_miss_reset = false;
   // A gateway that relayed the flow has forgotten it, so the hosts may be reset.
   bool caught_by_restart = false;
   // Both gateways have forgotten the flow and keep no journal, or a flow table may be too small for
-  // the list of flows. A host that sends nothing more then gets no RST.
+  // the list of flows. Then a host that sends nothing more gets no RST.
   bool forgotten = false;
   // Most of the client's SYNs were lost.
   bool syns_in_vain = false;
@@ -27,10 +28,11 @@ struct Excuses {
   bool ack_of_cookie_may_be_lost = false;
   // The far gateway may have refused the flow for lack of room.
   bool far_table_may_be_full = false;
-  // A gateway may have ended the flow: it ends flows that stand still if others need their places.
+  // A gateway may have reset the flow: it resets flows that make no progress if new flows need
+  // room.
   bool may_end_for_room = false;
-  // The flow is bridged, over a link without room for all bridged frames. A plain bridge would have
-  // lost them too.
+  // The flow is bridged, and the link could not carry all bridged frames. A plain bridge would have
+  // lost frames as well.
   bool link_is_overfull = false;
   // The rule promises that acknowledged bytes have arrived at the far host.
   bool end_to_end = false;
@@ -38,13 +40,14 @@ struct Excuses {
 
 Excuses excuses_of(Network& network, std::size_t index);
 
-// Whether the host with outcome `left` was reset since its peer had forgotten the connection. The
-// peer of a bridged connection, or a gateway with `close: confirmed`, ended in order. It forgot the
-// connection 2 MSL later, before its last ACK got through. It answers the next repeated FIN with
-// RST (RFC 9293 section 3.6.1).
+// Whether the host with outcome `left` was reset because its peer had forgotten the connection.
+// That peer is the far host if the connection is bridged, or the gateway if the rule says `close:
+// confirmed`. It closed in order, and left TIME-WAIT after 2 MSL, before its last ACK got through.
+// So it answers the next repeated FIN with RST (RFC 9293 section 3.6.1).
 bool has_outlived_time_wait(Network& network, std::size_t index, const Outcome& left);
 
-// Whether no gateway gives up its peer during this run, however the faults coincide.
+// Whether no gateway can declare its peer lost in this scenario: all outages and restarts together
+// are shorter than give_up_after.
 bool peers_are_never_given_up(const Scenario& scenario);
 
 }  // namespace satrelay::sim

@@ -31,7 +31,8 @@ class Search {
     return true;
   }
 
-  // From the last place down, so that the places still to be tried keep their numbers.
+  // Tries the last place first: a removal then does not renumber the places that are still to be
+  // tried.
   bool everywhere(const ReductionKind& kind) {
     bool simpler = false;
     for (std::size_t place = kind.places; place > 0; --place) {
@@ -58,7 +59,8 @@ class Search {
   bool round() {
     bool simpler = false;
     for (std::size_t i = 0; i < kinds_for(best_.scenario).size(); ++i) {
-      const ReductionKind kind = kinds_for(best_.scenario)[i];  // removed flows take places away
+      // Computed anew, since removed flows leave fewer places.
+      const ReductionKind kind = kinds_for(best_.scenario)[i];
       const bool changed = kind.is_removal_of_flows ? many_flows(kind) : everywhere(kind);
       simpler = simpler || changed;
     }

@@ -1,5 +1,5 @@
 // Simplifies a failing scenario as long as it still fails: removes flows and faults, makes the
-// remaining faults milder, and shortens transfers, until no step is left.
+// remaining faults milder, and shortens transfers, until every further step makes it pass.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace satrelay::sim {
 
 struct Minimised {
   Scenario scenario;
-  std::vector<Reduction> steps;  // from the failing scenario to this one
+  std::vector<Reduction> steps;  // the steps that lead from the failing scenario to `scenario`
   std::size_t runs = 0;
 };
 

@@ -1,9 +1,8 @@
 // A time series of a run: samples of the network's state at intervals of virtual time, as plain
-// values for tables, CSV and plots. Sampling changes nothing: the run goes the same without a
-// recorder.
+// values for tables, CSV and plots. Sampling does not influence the run.
 //
-// All counts are totals since the start (of the gateway, if it was restarted). A rate is the
-// difference of two samples, divided by the time between them.
+// All counts are totals since the start of the run, or since the last start of the gateway. A rate
+// is the difference of two samples, divided by the time between them.
 #pragma once
 
 #include <cstdint>
@@ -20,26 +19,28 @@ namespace satrelay::sim {
 
 class Network;
 
-// One gateway and its session with the other. If there are several sessions: the first worker's.
+// One gateway and its session with the other. If there are several sessions, the values are those
+// of the first worker's session.
 struct GatewaySample {
   bool running = false;  // false: all other values are zero
   stp::PeerState peer = stp::PeerState::kConnecting;
-  stp::Counters stp;         // this end's packets: sent, declared lost, repaired; bytes stored
-  gateway::Counters frames;  // bridged and dropped, by reason
+  // Counters of the session: packets sent, declared lost and repaired, and bytes stored.
+  stp::Counters stp;
+  gateway::Counters frames;  // frames bridged and dropped, by reason
   BitRate send_rate;         // rate that the controller allows
   Duration rtt;              // smoothed
   double loss_ratio = 0;     // loss of this end's packets, over about the last 10,000
   std::uint64_t packets_in_flight = 0;
-  std::uint64_t bytes_stored = 0;  // received and not yet delivered to hosts
+  std::uint64_t bytes_stored = 0;  // stream bytes received and not yet delivered to hosts
   std::uint64_t arena_used = 0;    // bytes
 };
 
 // One direction of the satellite link.
 struct LinkSample {
   link::DirectionCounters counters;
-  ByteCount queue;       // accounted bytes that wait to be sent now
-  Duration queue_delay;  // how long the last waiting frame will wait
-  Duration queue_peak;   // the longest wait of any frame since the sample before
+  ByteCount queue;       // bytes that wait to be sent now, counted with the link's overhead
+  Duration queue_delay;  // how long the last frame in the queue will wait in all
+  Duration queue_peak;   // the longest wait of any frame sent since the last sample
   std::uint64_t frames_in_flight = 0;
   BitRate rate;
 };
@@ -58,7 +59,7 @@ struct Sample {
   Instant when;
   GatewaySample gateways[2];      // by Side
   LinkSample links[2];            // by the Side that sends into it
-  std::vector<FlowSample> flows;  // as Network::flow() numbers them
+  std::vector<FlowSample> flows;  // by the index of Network::flow()
 
   const GatewaySample& gateway(Side side) const { return gateways[static_cast<std::size_t>(side)]; }
   const LinkSample& link_from(Side side) const { return links[static_cast<std::size_t>(side)]; }

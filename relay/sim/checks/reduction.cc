@@ -56,7 +56,7 @@ bool remove(std::optional<T>& part) {
 
 constexpr std::size_t kMostTricks = 32;  // bits in a set of tricks
 
-// Leaves at least one trick: other reductions remove the whole adversary.
+// Leaves at least one trick, since other reductions remove the whole adversary.
 bool drop_trick(std::uint32_t& tricks, std::size_t which) {
   const std::uint32_t left = tricks & ~(std::uint32_t{1} << which);
   if (left == tricks || left == 0) return false;
@@ -88,7 +88,8 @@ Plan& plan(Scenario& s, std::size_t place) {
   return place % 2 == 0 ? flow.client_plan : flow.server_plan;
 }
 
-// A plan that waits for all bytes of the other plan still waits for all of them.
+// Lowers the thresholds of the receiver's plan as well, so that the receiver does not wait for
+// bytes that are no longer sent.
 bool halve_bytes(Scenario& s, std::size_t place) {
   Plan& sender = plan(s, place);
   Plan& receiver = plan(s, place ^ 1U);
@@ -171,7 +172,7 @@ bool local(Scenario& s, Member member) {
   return changed;
 }
 
-// End-to-end acknowledgments need a remote handshake, which delays the answer to the SYN.
+// Changes nothing if a rule has end-to-end acknowledgments, since they need a remote handshake.
 bool local_handshake(Scenario& s, std::size_t) {
   using config::AckMode;
   for (const config::Rule& rule : s.rules) {

@@ -1,5 +1,5 @@
-// Named ways to make a scenario simpler. So a simplified random scenario can be written as its seed
-// and a list of reductions: "flow:3+5 restart:0 loss:1".
+// Named ways to make a scenario simpler. A simplified random scenario can therefore be written as
+// its seed and a list of reductions: "flow:3+5 restart:0 loss:1".
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@
 
 namespace satrelay::sim {
 
-// `place`: number of the flow, fault, side or other part, in the scenario to which the step is
-// applied.
+// One step of simplification. `place`: number of the flow, fault, side or other part, counted in
+// the scenario to which the step is applied.
 struct Reduction {
   std::string_view name;  // from the table in reduction.cc
   std::size_t place = 0;
-  std::size_t count = 1;  // number of flows from `place` on; 1 for all other kinds
+  std::size_t count = 1;  // how many flows are removed, from `place` on; 1 for all other kinds
   friend bool operator==(const Reduction&, const Reduction&) = default;
 };
 
@@ -30,11 +30,11 @@ struct ReductionKind {
   std::size_t places = 0;
   bool is_removal_of_flows = false;
 };
-// All kinds. Kinds that remove most come first.
+// Returns all kinds. The kinds that remove most of a scenario come first.
 std::vector<ReductionKind> kinds_for(const Scenario& scenario);
 
 std::string to_string(const std::vector<Reduction>& steps);
-// nullopt if the text is not such a list.
+// Returns nullopt if `text` is not a list as to_string() writes it.
 std::optional<std::vector<Reduction>> parse_reductions(std::string_view text);
 
 }  // namespace satrelay::sim

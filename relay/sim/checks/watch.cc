@@ -83,7 +83,7 @@ void Watch::look_at_accounts() {
   }
 }
 
-// Whether the link or a gateway is down, or has just come back. Then a flow may stand still.
+// Whether the link or a gateway is down, or has just come back. Flows may make no progress then.
 bool Watch::is_disturbed() const {
   const Scenario& scenario = network_->scenario();
   const Instant now = network_->loop().now();
@@ -105,7 +105,7 @@ void Watch::look_at_flows() {
     const FlowResult& flow = network_->flow(i);
     const FlowSpec& spec = network_->spec(i);
     const bool over = flow.client.ended || flow.server.ended || !flow.client.started;
-    // These hosts may wait for bytes that will never come, until they lose patience.
+    // The hosts of such a flow may wait for bytes that never arrive, until they time out.
     const bool excused =
         flow.client.vanished || flow.server.vanished || spec.client_plan.dead_after ||
         spec.server_plan.dead_after ||
@@ -121,8 +121,9 @@ void Watch::look_at_flows() {
   }
 }
 
-// A gateway that gives up a flow sends a RST once, and a lossy cable may lose that RST. When all
-// its bytes are acknowledged, a host sends nothing more: it waits until it loses patience.
+// A gateway that abandons a flow sends a RST only once, and a lossy cable may lose that RST. A host
+// that has nothing unacknowledged then sends nothing that would trigger another RST, and waits
+// until it times out.
 bool Watch::may_have_lost_a_reset(std::size_t flow, const Outcome& sender) const {
   const Side side = &sender == &network_->flow(flow).client
                         ? network_->spec(flow).client_side

@@ -17,15 +17,16 @@ using Inspection = std::function<std::string(Network&)>;
 
 class Watch : public std::enable_shared_from_this<Watch> {
  public:
-  // How long a flow may deliver nothing while bytes are owed, the reader has read all that arrived,
-  // and the link is up. It is several times longer than TCP's timers.
+  // How long a flow may deliver nothing while the link is up, the sender has written more than has
+  // arrived, and the receiver has read all that has arrived. It is several times longer than TCP's
+  // timers.
   static constexpr Duration kStandstill = Duration::seconds(300);
 
   Watch(Network& network, std::vector<Inspection> inspections)
       : network_(&network), inspections_(std::move(inspections)) {}
 
-  // Inspects from now on, until stop(). Throws the first fault out of the event loop, as
-  // std::runtime_error: what follows a fault is of no interest.
+  // Inspects from now on, until stop(). If an inspection fails, the event loop throws
+  // std::runtime_error: the run after the first fault is of no interest.
   void start();
   void stop() { network_ = nullptr; }
 
@@ -34,7 +35,7 @@ class Watch : public std::enable_shared_from_this<Watch> {
   struct Way {
     std::uint64_t arrived = 0;
     bool ended = false;
-    Instant since;  // last progress, or last time that nothing was owed
+    Instant since;  // when bytes last arrived, or when the receiver last had nothing to wait for
   };
   void look();
   void look_at_flows();

@@ -37,7 +37,7 @@ void Application::run(tcp::Endpoint& endpoint, Instant now) {
   if (!endpoint.is_closed() && !is_dead()) write(endpoint, now);
   note_acknowledged(endpoint, now);
   if (!endpoint.is_closed()) {
-    // An operator ends a program that hangs, but later than any timer of a gateway.
+    // A program that hangs is ended too, as by an operator, but only after any timer of a gateway.
     const Instant end = last_progress_ + (is_dead() ? plan_.patience * 2 : plan_.patience);
     if (now >= end) {
       outcome_->gave_up = true;
@@ -168,8 +168,8 @@ void Application::note_end(const tcp::Endpoint& endpoint, Instant now) {
   const bool closed = endpoint.finished_sending() && endpoint.peer_finished();
   if (closed && outcome_->closed_at == Instant()) outcome_->closed_at = now;
   const bool clean = outcome_->saw_end && outcome_->sent_all;
-  // If the endpoint is closed with nothing left to read, the connection is over even if an end was
-  // not seen. That is a wrong end.
+  // If the endpoint is closed with nothing left to read, the connection is over even if the program
+  // did not see the peer's FIN. Such an end is wrong.
   const bool broken = endpoint.is_closed() && (endpoint.close_reason() != tcp::CloseReason::kNone ||
                                                endpoint.received().readable() == 0 || is_dead());
   if (!clean && !broken) return;

@@ -14,7 +14,7 @@ namespace satrelay::sim {
 
 enum class Finish : std::uint8_t {
   kWhenSent,           // half-closes as soon as everything is written
-  kWhenPeerFinished,   // waits for the peer's end first
+  kWhenPeerFinished,   // half-closes only after the peer's FIN
   kAbortWhenSent,      // RST after the last byte
   kAbortWhenReceived,  // RST once `abort_at` bytes have arrived
 };
@@ -24,20 +24,20 @@ struct Plan {
   Pattern expected;              // content that the peer sends
   std::uint64_t send_bytes = 0;  // in total
   std::uint64_t send_after = 0;  // sends only once this many bytes have been received
-  bool send_after_end = false;   // sends only once the peer has finished
-  std::uint64_t chunk = 0;       // with `interval`: writes this many bytes at a time
+  bool send_after_end = false;   // sends only after the peer's FIN
+  std::uint64_t chunk = 0;       // bytes written at a time, if `interval` is set
   Duration interval = Duration::zero();
-  BitRate read_rate;                       // zero: as fast as bytes come
+  BitRate read_rate;                       // zero: as fast as bytes arrive
   Duration read_pause = Duration::zero();  // before the first read
   Finish finish = Finish::kWhenSent;
   std::uint64_t abort_at = 0;
-  // After it has read this many bytes, the program does nothing more, as if it hung or were
-  // stopped.
+  // Once the program has read this many bytes, it does nothing more, as if it hung or were stopped.
   std::optional<std::uint64_t> dead_after;
-  Duration abort_after = Duration::infinite();   // RST this long after the start
-  Duration patience = Duration::seconds(1'500);  // without progress; then RST and `gave_up`
-  Duration keep_alive = Duration::infinite();    // time without progress before a keep-alive
-  bool forgives = false;                         // unanswered keep-alives do not end the connection
+  Duration abort_after = Duration::infinite();  // RST this long after the start
+  // Longest time without progress, before RST and `gave_up`.
+  Duration patience = Duration::seconds(1'500);
+  Duration keep_alive = Duration::infinite();  // time without progress before a keep-alive
+  bool forgives = false;                       // unanswered keep-alives do not end the connection
   bool record_arrivals = false;
 };
 
@@ -60,19 +60,21 @@ struct Outcome {
   bool vanished = false;  // the host disappeared
   bool saw_end = false;   // the program saw the peer's FIN, after all the peer's bytes
   Instant saw_end_at;
-  bool sent_all = false;      // own bytes and FIN acknowledged
-  Instant closed_at;          // when also the peer's FIN had arrived, read or not
+  bool sent_all = false;  // the peer acknowledged all bytes and the FIN
+  // When the peer had acknowledged the FIN, and the peer's FIN had arrived, read or not.
+  Instant closed_at;
   bool asks_nothing = false;  // all bytes sent are acknowledged
   bool ended = false;
   Instant ended_at;
   tcp::CloseReason reason = tcp::CloseReason::kNone;
   std::optional<std::uint64_t> first_wrong_byte;
-  // Bytes read here when they first exceeded the bytes that the other program had written.
+  // How many bytes were read here when this number first exceeded the bytes that the other program
+  // had written. nullopt: never.
   std::optional<std::uint64_t> first_early_byte;
   bool end_came_early = false;  // the peer's FIN was seen before the other program closed
-  std::uint64_t arrived = 0;    // bytes in order at this host, read or not
-  // Bytes acknowledged here when they first exceeded the bytes that had arrived at the other host.
-  // An error only if the rule says `ack: end-to-end`.
+  std::uint64_t arrived = 0;    // bytes that arrived in order at this host, read or not
+  // How many bytes were acknowledged here when this number first exceeded the bytes that had
+  // arrived at the other host. An error only if the rule says `ack: end-to-end`.
   std::optional<std::uint64_t> first_early_acknowledgment;
   const Outcome* peer = nullptr;
   std::vector<Arrival> arrivals;

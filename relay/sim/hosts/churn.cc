@@ -15,13 +15,13 @@ constexpr std::size_t kHosts = 8;    // hosts a side
 constexpr std::size_t kSlots = 256;  // connections at one time
 constexpr Duration kLook = Duration::milliseconds(10);
 constexpr Duration kQuiet = Duration::seconds(60);
-// Event loop runs a second that two idle gateways need at most.
+// How many event loop runs a second two idle gateways may need.
 constexpr std::uint64_t kQuietRunsASecond = 100;
 constexpr std::size_t kMostDiagnostics = 20;
 
-// Each kind of connection ends in another way. In all kinds the server gets the connection.
+// Each kind of connection ends differently. In all kinds the server accepts the connection.
 FlowSpec flow_of(std::size_t slot) {
-  constexpr std::uint16_t kPorts[] = {80, 81, 82, 22};  // each has its own rule
+  constexpr std::uint16_t kPorts[] = {80, 81, 82, 22};  // each port has its own rule
   FlowSpec flow;
   const std::uint64_t size = 1 + slot * slot % 3'000;
   switch (slot % 8) {
@@ -89,7 +89,8 @@ Scenario scenario_of(std::uint64_t seed) {
   scenario.rules = {bridged, remote, confirmed, {}};
   for (std::size_t slot = 0; slot < kSlots; ++slot) {
     const FlowSpec flow = flow_of(slot);
-    // Each slot has two records that take turns: a host may still use the last one.
+    // Each slot has two flow records, used in turn, since a host may still use the record of the
+    // slot's last connection.
     for (int turn = 0; turn < 2; ++turn) {
       FlowSpec& added =
           add_flow(scenario, flow.client_side, flow.client_plan, flow.server_plan, Content::kMixed);

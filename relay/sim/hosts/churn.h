@@ -1,5 +1,5 @@
 // Many short connections, one after the other, through one pair of gateways. A port is used again
-// as soon as its connection is over, so gateways must not keep anything of old connections.
+// as soon as its connection is over, so gateways must keep no state of old connections.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,11 @@ struct ChurnReport {
   Duration virtual_time;
   std::size_t most_in_a_table = 0;  // flows in one gateway at a time
   std::size_t most_arena = 0;       // bytes in one gateway's arena at a time
-  std::vector<std::string> broken;  // broken promises
+  std::vector<std::string> broken;  // failed checks
 };
 
 // Calls `goes_on` with the number of connections that are over, about a hundred times a second of
-// virtual time. The run ends if it returns false.
+// virtual time. The run ends when `goes_on` returns false.
 ChurnReport run_churn(std::uint64_t seed, std::uint64_t flows,
                       const std::function<bool(std::uint64_t over)>& goes_on);
 

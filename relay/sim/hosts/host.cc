@@ -93,7 +93,8 @@ void SimHost::mark(std::uint32_t slot) {
 void SimHost::connect(const SocketPair& pair, const Plan& plan, Outcome& outcome) {
   if (vanished_) return;
   const Instant now = loop_->now();
-  // A port may be used again as soon as its program has ended. Some stacks do that.
+  // Replace an old connection between the same addresses and ports. Some stacks let programs reuse
+  // a port that early.
   if (const auto old = by_pair_.find(pair); old != by_pair_.end()) remove(old->second);
   const std::uint32_t slot = new_connection(pair, plan, outcome, now);
   wire::TcpOptions offer;
@@ -148,7 +149,7 @@ void SimHost::run(Instant now) {
       const bool mine = own_vlan && (ethernet->destination == spec_.addresses.mac ||
                                      ethernet->destination.is_multicast());
       if (mine && neighbours_.handle_frame(*ethernet, frame.subspan(ethernet->size()), now)) {
-        // Answered, or learned.
+        // handle_frame() has answered the message, or has learned from it.
       } else if (const auto tcp = mine ? parse_tcp_frame(frame) : std::nullopt;
                  tcp && (tcp->ip.destination == spec_.addresses.v4 ||
                          tcp->ip.destination == spec_.addresses.v6)) {
@@ -180,7 +181,7 @@ void SimHost::run(Instant now) {
 void SimHost::service(std::uint32_t slot, Instant now) {
   Connection& connection = *connections_[slot];
   connection.dirty = false;
-  // Run twice: sending may make room that the application waits for.
+  // Run twice: sending may free buffer space that the application waits for.
   for (int round = 0; round < 2; ++round) {
     connection.application->run(*connection.endpoint, now);
     while (const auto segment = connection.endpoint->poll_segment(now)) {

@@ -26,9 +26,10 @@ namespace satrelay::sim {
 // How a host wraps its TCP segments. Other hosts of the simulation do not accept wrapped segments.
 struct Wrapping {
   enum class Order : std::uint8_t { kFirstToLast, kLastToFirst };
-  std::size_t fragment_size = 0;  // longer segments are sent in fragments of this size; 0: none
+  // Longer segments are sent in fragments of this size; 0: no fragments.
+  std::size_t fragment_size = 0;
   Order order = Order::kFirstToLast;
-  // IPv6: number of an extension header before each segment, except SYNs.
+  // IPv6: type of an extension header that stands before each segment, except before SYNs.
   std::optional<std::uint8_t> extension_header = std::nullopt;
   bool any() const { return fragment_size > 0 || extension_header; }
 };
@@ -64,7 +65,7 @@ class SimHost final : public Actor {
     Plan plan;
     Outcome* outcome = nullptr;
   };
-  // nullopt refuses with RST, as if no program listened.
+  // A listener that returns nullopt refuses the connection with RST, as if no program listened.
   using Listener = std::function<std::optional<Reception>(const SocketPair&)>;
 
   SimHost(EventLoop& loop, FramePool& frames, Tracer& tracer, const HostSpec& spec);

@@ -17,8 +17,9 @@ constexpr std::uint64_t mix(std::uint64_t z) {
 
 constexpr std::uint64_t kStretch = 100'000;
 
-// Random bytes. Each stretch of this length of each pattern combines them with its own key. The
-// result is as good as new random bytes, and several times faster.
+// A table of random bytes that all patterns share. A pattern combines each stretch of kTableSize
+// bytes with a key of its own. The result is as good as new random bytes, and several times faster
+// to make.
 constexpr std::size_t kTableSize = 1 << 16;
 struct Table {
   Table() {
@@ -73,8 +74,8 @@ void Pattern::fill_random(std::uint64_t offset, MutableBytes out) const {
 }
 
 std::uint64_t Pattern::text_word(std::uint64_t index) const {
-  // Seven base-16 digits of the position, and a letter that depends on the flow. They have little
-  // entropy, but differ from place to place.
+  // A word has seven base-16 digits of its index, and a letter that depends on the seed. Words have
+  // little entropy, but differ from place to place.
   std::uint64_t value = index ^ (seed_ & 0xffffU);
   std::uint64_t digits = 0;
   for (int i = 0; i < 7; ++i, value >>= 4) digits = (digits << 8) | ('a' + (value & 15U));

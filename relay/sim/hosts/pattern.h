@@ -1,5 +1,5 @@
-// The content of one direction of a flow, as a function of the position. A receiver needs no copy
-// to tell a lost, repeated, moved or foreign byte from the right one.
+// The content of one direction of a flow, as a function of the position. So a receiver can detect a
+// lost, repeated, moved or foreign byte without a copy of the content.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,8 @@ class Pattern {
   Pattern(std::uint64_t seed, Content content) : seed_(seed), content_(content) {}
 
   void fill(std::uint64_t offset, MutableBytes out) const;
-  // The offset of the first byte that differs from the pattern; nullopt if none does.
+  // Returns the offset of the first byte that differs from the pattern, or nullopt if no byte
+  // differs.
   std::optional<std::uint64_t> first_difference(std::uint64_t offset, ConstBytes bytes) const;
 
  private:

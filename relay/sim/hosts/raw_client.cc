@@ -102,7 +102,8 @@ void RawClient::step() {
   const std::uint64_t window = std::max<std::uint64_t>(window_, 1);
   switch (manner_) {
     case Manner::kDisorder: {
-      // Never the byte that the receiver expects next, so that it must store all these bytes.
+      // Never send the byte that the server expects next, so that the server must store all bytes
+      // out of order.
       const std::uint64_t spread = std::max<std::uint64_t>(window >> kDisorderBits, 2);
       const std::uint64_t at = reversed(step_ % (1U << kDisorderBits), kDisorderBits) * spread;
       return send(TcpFlags::kAck, 2 + acknowledged_ + at % window, 1);

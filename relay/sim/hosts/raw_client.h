@@ -1,5 +1,5 @@
-// A TCP client without a TCP stack. It opens a connection, then sends segments that it makes up, in
-// an order that it makes up. It knows only what the server sends back.
+// A TCP client without a TCP stack. It opens a connection, then sends invented segments in an
+// invented order. It learns only from the frames that the server sends back.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class RawClient {
   RawClient(const KnownFlow& flow, Manner manner, std::uint64_t seed, Send send);
 
   void open();
-  // A frame from the LAN. True if it belongs to this connection.
+  // Handles a frame from the LAN. Returns true if the frame belongs to this connection.
   bool handle_frame(ConstBytes bytes);
   // Sends the next segment, depending on the manner. Does nothing before the connection is open.
   void step();

@@ -1,7 +1,7 @@
-// Memory for arenas and frames. It reserves address space at once, and uses a page when the page is
-// first touched. Memory that is used much takes large pages, since a run of gigabytes would else
-// spend its time on page faults. Other memory takes small pages, since the kernel zeroes each large
-// page whole.
+// Memory for arenas and frames. The constructor reserves address space, and the kernel provides a
+// page when the page is first touched. Memory that will be used much gets large pages, since a run
+// of gigabytes would otherwise spend its time on page faults. Other memory gets small pages, since
+// the kernel zeroes each large page as a whole.
 #pragma once
 
 #include <cstddef>

@@ -7,7 +7,7 @@
 namespace satrelay::sim {
 namespace {
 
-// No correct program needs this many runs at one instant.
+// Limit of actor runs at one instant. No correct program needs this many.
 constexpr std::uint64_t kMostRunsAtOneInstant = 2'000'000;
 
 }  // namespace

@@ -33,9 +33,9 @@ class EventLoop {
   // them may run before the action.
   void at(Instant when, std::function<void()> action);
 
-  // Runs until `done` returns true or until `limit`, and returns whether `done` did. `done` is
-  // called before each run. Throws std::runtime_error if an actor keeps asking to run while time
-  // stands still.
+  // Runs until `done` returns true or until `limit`, and returns whether `done` returned true.
+  // `done` is called before each run. Throws std::runtime_error if an actor keeps asking to run
+  // while time stands still.
   bool run_until(Instant limit, const std::function<bool()>& done);
   void run_until(Instant limit);
 

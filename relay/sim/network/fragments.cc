@@ -59,7 +59,8 @@ std::vector<std::vector<std::byte>> fragments_of(ConstBytes frame, const Cut& cu
     } else {
       const auto chain = wire::walk_extension_headers(
           all.ip.protocol, frame.subspan(all.data_at, cut.unfragmentable));
-      std::size_t named_at = all.ip_at + 6;  // the header before the Fragment header names it
+      // Position of the Next Header field that must name the Fragment header.
+      std::size_t named_at = all.ip_at + 6;
       for (std::size_t to = all.data_at; to < data_at;
            to += (std::size_t{load_u8(frame.data() + to + 1)} + 1) * 8) {
         named_at = to;

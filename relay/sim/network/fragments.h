@@ -17,11 +17,11 @@ struct Cut {
   std::size_t unfragmentable = 0;
 };
 
-// Returns the fragments of an IP frame, in order. Each repeats the IPv4 options.
+// Returns the fragments of an IP frame, in order. Each fragment repeats the frame's IPv4 options.
 std::vector<std::vector<std::byte>> fragments_of(ConstBytes frame, const Cut& cut);
 
-// Returns the IPv6 frame with an extension header of that number before all others. The header is
-// empty: hop-by-hop, routing, destination options, or Fragment (an atomic fragment).
+// Returns the IPv6 frame with an empty extension header of type `number` before all others. The
+// type is hop-by-hop, routing, destination options, or Fragment (for an atomic fragment).
 std::vector<std::byte> with_extension_header(ConstBytes frame, std::uint8_t number);
 
 }  // namespace satrelay::sim

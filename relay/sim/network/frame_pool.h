@@ -1,5 +1,6 @@
-// Frames in flight. They are counted by references, so a duplicated frame costs no copy. Links and
-// actors pass handles on; the holder of a handle either passes it on or releases it.
+// Stores the frames in flight, with reference counts, so that a duplicated frame needs no copy.
+// Links and actors pass handles to each other. The holder of a handle must pass the handle on or
+// release it.
 #pragma once
 
 #include <cstddef>
@@ -55,10 +56,11 @@ class FramePool {
   std::size_t stride_;
   std::vector<BigMemory> chunks_;
   std::vector<Slot> slots_;
-  std::vector<FrameHandle> free_;  // reuse the last released frame first: it is still in cache
+  // A stack: the frame released last is reused first, since it is still in the cache.
+  std::vector<FrameHandle> free_;
 };
 
-// Takes over one reference to each frame that it receives.
+// Takes ownership of one reference to each frame that it receives.
 class FrameSink {
  public:
   virtual ~FrameSink() = default;

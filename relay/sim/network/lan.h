@@ -26,12 +26,12 @@ class SimLan final : public Actor, public FrameSink {
 
   void attach(SimHost& host);
   void connect_gateway(FrameSink& gateway, unsigned port);
-  // A frame from host `port`, or from the gateway if `port` is kGateway.
+  // Receives a frame from host `port`, or from the gateway if `port` is kGateway.
   static constexpr unsigned kGateway = 0xffff;
   void receive(unsigned port, FrameHandle frame) override;
-  // Cuts all cables, as while a switch boots.
+  // Cuts or reconnects all cables, as while a switch boots.
   void set_outage(bool outage);
-  // Frames that a cable lost, or for which it had no room.
+  // How many frames the cables lost, or dropped because a queue was full.
   std::uint64_t lost() const { return lost_; }
 
   void run(Instant now) override;

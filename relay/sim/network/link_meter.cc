@@ -29,7 +29,8 @@ void LinkMeter::append(std::deque<Start>& hull, const Start& start) {
     const double second = static_cast<double>(start.before - a.before) * (b.at - a.at).to_seconds();
     return first < second;
   };
-  // If several starts fall on one instant, the first has the fewest octets before it.
+  // Keep only the first of several starts at one instant: its window is the worst, since the fewest
+  // octets were sent before it.
   if (!hull.empty() && hull.back().at == start.at) return;
   while (hull.size() >= 2 && !turns_up(hull[hull.size() - 2], hull.back())) hull.pop_back();
   hull.push_back(start);
@@ -43,7 +44,7 @@ void LinkMeter::look(const Start& start, const Limit& limit, Instant end) {
   for (std::size_t i = 0; i < worst_.of.size(); ++i) worst_.of[i] = sent_of_[i] - start.of[i];
 }
 
-// Moves each frame to its group when its shortest window is over.
+// Moves each start to its group when kShortestWindow has passed since the start.
 void LinkMeter::age(Instant now) {
   while (!recent_.empty() && now - recent_.front().start.at >= kShortestWindow) {
     const Recent& oldest = recent_.front();

@@ -1,16 +1,17 @@
 // Checks that a gateway never sends more on its link than the link carries. In any window of at
-// least 20 ms the octets that leave, as the modem counts them, are at most
+// least 20 ms, the octets sent, counted with the link's overhead as the modem counts them, are at
+// most
 //
-//   1.02 * window * rate + 4 ms of the rate + what is allowed beside it
+// 1.02 * window * rate + 4 ms * rate + allowance
 //
-// where the rate, and what is allowed beside it, are the highest in force in the window.
+// where `rate` and `allowance` (Limit::beside) are the highest values in force in the window.
 //
 // The check is exact. It looks at windows that begin with a frame and end 20 ms later or with a
 // later frame; no other window can be worse. For a constant rate r the worst window begins with the
-// frame before which "octets sent - 1.02 * r * time" was least. Frames form a group if their
-// windows have seen the same highest limit. A group keeps its lower convex hull of time and octets,
-// so that it can find the least value again when the highest rate rises. A frame costs a constant
-// number of steps on average.
+// frame before which "octets sent - 1.02 * r * time" was lowest. Frames form a group if the highest
+// limit since each of them is the same. A group keeps the lower convex hull of its frames over time
+// and octets, so that it can find the lowest value again when the highest rate rises. A frame costs
+// a constant number of steps on average.
 #pragma once
 
 #include <array>
@@ -31,7 +32,7 @@ class LinkMeter {
 
   struct Limit {
     BitRate rate;
-    ByteCount beside;  // whole packets and trains
+    ByteCount beside;  // octets allowed beyond the rate: whole packets, and trains of packets
     friend bool operator==(const Limit&, const Limit&) = default;
   };
   // The kind of a frame, and whether the gateway made it.
@@ -40,27 +41,28 @@ class LinkMeter {
     bool is_own = false;
   };
 
-  // A frame of `octets` octets leaves. `limit` is in force from now on. `now` never goes backwards.
+  // Counts a frame of `octets` octets that the gateway sends, with the link's overhead. `limit` is
+  // in force from now on. `now` never goes backwards.
   void add(std::uint64_t octets, const Sort& sort, const Limit& limit, Instant now);
   // Describes the window that exceeds its limit most: its end, the octets sent and allowed, and the
-  // kinds of frames. Windows that are not over yet count, too. Empty if no window exceeds its
-  // limit.
+  // kinds of frames. Windows that have not ended yet count as well. Returns "" if no window exceeds
+  // its limit.
   std::string worst();
-  // By how many octets the worst window exceeds its limit. Zero if none does.
+  // Returns by how many octets the worst window exceeds its limit, or zero if none does.
   double excess();
 
  private:
   static constexpr std::size_t kKinds = static_cast<std::size_t>(gateway::FrameKind::kOtherIp) + 1;
   using Octets = std::array<std::uint64_t, 2 * kKinds>;
-  // A possible begin of a window: just before a frame.
+  // A point at which a window may begin: just before a frame.
   struct Start {
     Instant at;
     std::uint64_t before = 0;  // octets sent before the frame
-    Octets of{};               // the same, by kind of frame
+    Octets of{};               // octets sent before the frame, by kind of frame
   };
   struct Recent {
     Start start;
-    Limit limit;  // the highest limits since then
+    Limit limit;  // the highest limit in force since `start`
   };
   struct Group {
     Limit limit;

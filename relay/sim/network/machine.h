@@ -1,5 +1,6 @@
 // The processor that a gateway shares with other programs, and the rings in front of the gateway.
-// Without a Machine the gateway does all work at once, unless a worker is starved.
+// Without a Machine, work takes no time, and the gateway does it at once unless a worker is
+// starved.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +24,12 @@ struct Starvation {
   Instant end() const { return when + length; }
 };
 
-// How much the node tells the engine about its machine.
+// How much the node reports to the engine about frames that wait at or were dropped by a port.
 enum class Insight : std::uint8_t {
   kAll,
-  kMissed,   // only the frames for which a ring had no room
+  kMissed,   // only the number of frames that a full ring dropped
   kNothing,  // nothing, as a build without RECEPTION
-  kFeigned,  // always more waiting and more missed frames than possible
+  kFeigned,  // false reports: always more waiting and more missed frames than possible
 };
 
 // How the node calls the engine: with bursts of frames, or with single ones.
@@ -49,7 +50,7 @@ class Machine {
  public:
   explicit Machine(const MachineSpec& spec) : spec_(spec) {}
 
-  // The gateway worked on `frames` frames at `now`.
+  // Notes that the gateway worked on `frames` frames at `now`.
   void spend(std::size_t frames, Instant now) {
     if (spec_.frame_time == Duration::zero() || frames == 0) return;
     busy_since_ = now;
@@ -79,7 +80,8 @@ class Machine {
 // Frames that wait at a port for the gateway.
 class Ring {
  public:
-  // Returns false and counts the frame if there is no room; the caller keeps the frame.
+  // Returns false and counts the frame as missed if the ring holds `room` frames already. The
+  // caller then keeps the frame.
   bool push(FrameHandle frame, std::size_t room, Instant empty_at);
   FrameHandle pop();
   bool empty() const { return frames_.empty(); }

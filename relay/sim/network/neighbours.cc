@@ -9,7 +9,8 @@
 namespace satrelay::sim {
 namespace {
 
-constexpr std::size_t kMostWaiting = 64;  // frames for one address; then the oldest is dropped
+// Most frames that wait for one address; a further frame displaces the oldest.
+constexpr std::size_t kMostWaiting = 64;
 constexpr int kMostRequests = 60;
 
 }  // namespace

@@ -119,7 +119,7 @@ void Network::schedule_faults() {
     });
     loop_.at(restart.when + restart.down, [this, restart, epoch] {
       if (stopped_) return;
-      gateway(restart.side).kill();  // another restart may have started it
+      gateway(restart.side).kill();  // another restart may have started the gateway
       if (restart.memory) gateway(restart.side).set_memory(*restart.memory);
       gateway(restart.side).start(epoch);
     });
@@ -182,7 +182,7 @@ void Network::vanish(const Vanishing& vanishing) {
     const bool client = specs_[i].client_side == vanishing.side;
     if ((client ? specs_[i].client_host : specs_[i].server_host) != vanishing.host) continue;
     Outcome& outcome = client ? flows_[i].client : flows_[i].server;
-    // A host that vanishes in TIME-WAIT may still owe its peer an acknowledgment.
+    // A host that vanishes in TIME-WAIT may still have to acknowledge its peer's FIN.
     outcome.vanished = !flows_[i].client.ended || !flows_[i].server.ended;
   }
 }
@@ -238,7 +238,7 @@ FlowResult* Network::flow_of(ConstBytes frame) {
   if (!tcp) return nullptr;
   const std::uint16_t source = tcp->header.source_port;
   const std::uint16_t destination = tcp->header.destination_port;
-  // The frame is from the client, or else from the server.
+  // Look for the flow as if the client had sent the frame, then as if the server had.
   auto flow = by_server_pair_.find({ip->destination, ip->source, destination, source});
   if (flow == by_server_pair_.end()) {
     flow = by_server_pair_.find({ip->source, ip->destination, source, destination});
@@ -310,7 +310,8 @@ std::size_t Network::frames_left_over() {
     if (node != nullptr) node->kill();
   }
   run_for(kLongerThanAnyPath);
-  // A host asks for an unknown address for longer than that, and frames to it wait meanwhile.
+  // Release the frames that wait for an unknown MAC: hosts repeat their requests for longer than
+  // kLongerThanAnyPath.
   for (const auto& hosts : hosts_) {
     for (const auto& host : hosts) host->neighbours().clear();
   }

@@ -23,12 +23,12 @@
 namespace satrelay::sim {
 
 struct FlowResult {
-  SocketPair pair;  // as the client sees it
+  SocketPair pair;  // addresses and ports as the client sees them
   Outcome client;
   Outcome server;
   std::uint32_t repeated_opens = 0;  // SYNs at the server after it accepted the connection
-  std::uint64_t crossed_raw = 0;     // the flow's frames on the link that STP did not carry
-  std::uint64_t lost_raw = 0;        // of these, frames that the link lost as they entered
+  std::uint64_t crossed_raw = 0;     // the flow's frames that entered the link outside STP
+  std::uint64_t lost_raw = 0;        // frames counted in crossed_raw that the link lost at once
 
   bool over() const {
     return (client.ended || client.vanished) &&
@@ -44,7 +44,7 @@ class Network {
   FramePool& frames() { return frames_; }
   SatelliteLink& satellite() { return *satellite_; }
   GatewayNode& gateway(Side side) { return *gateways_[static_cast<std::size_t>(side)]; }
-  // False if there is no gateway, or it was killed.
+  // False if there is no gateway, or if the gateway was stopped.
   bool is_running(Side side) const {
     const auto& node = gateways_[static_cast<std::size_t>(side)];
     return node != nullptr && node->is_running();
@@ -58,15 +58,18 @@ class Network {
   const FlowSpec& spec(std::size_t index) const { return specs_[index]; }
   std::size_t flow_count() const { return flows_.size(); }
 
-  // Adds a flow to the scenario's flows, for tests that decide during the run.
+  // Adds a flow to the scenario's flows and returns its index, for tests that add flows during the
+  // run.
   std::size_t open(const FlowSpec& flow);
-  // Starts a flow that is over or was never started. Its earlier results are forgotten.
+  // Starts a flow that is over or was never started, and discards the flow's earlier results.
   void reopen(std::size_t index);
-  // Runs until both gateways consider each other alive. False if they do not by `limit`.
+  // Runs until both gateways consider each other alive, and returns false if they do not by
+  // `limit`.
   bool run_until_peers_alive(Instant limit);
-  // Runs until every flow is over. False if some are not by `limit`.
+  // Runs until every flow is over, and returns false if some flows are not over by `limit`.
   bool run_until_flows_over(Instant limit);
-  // Runs until hosts and gateways have forgotten all flows. False if they have not by `limit`.
+  // Runs until hosts and gateways have forgotten all flows, and returns false if they have not by
+  // `limit`.
   bool run_until_drained(Instant limit);
   // Stops the gateways, lets the frames in flight arrive, and returns how many frames are still
   // held.
@@ -75,11 +78,11 @@ class Network {
 
   // The sum of a counter over both gateways, earlier runs included.
   std::uint64_t counted(gateway::Counter counter);
-  // TCP frames that gateways bridged.
+  // How many TCP frames the gateways bridged, earlier runs included.
   std::uint64_t bridged_tcp();
 
-  // SYNs at honest hosts in the name of a host that sent none. No attacker may make a gateway send
-  // one.
+  // How many SYNs reached an honest host although the host that they name never sent them. No
+  // attacker may be able to make a gateway send such a SYN.
   std::uint64_t impostors() const { return impostors_; }
 
   // The configuration of the gateway of a side.
@@ -92,14 +95,14 @@ class Network {
   void vanish(const Vanishing& vanishing);
   void let_in_hostile_peer();
   std::vector<KnownFlow> known_flows() const;
-  // Both addresses of each host of a side, IPv4 first.
+  // Returns for each host of a side its IPv4 address, then its IPv6 address.
   std::vector<KnownConnection> hosts_of(Side side) const;
   KnownHosts known_hosts() const;
   void let_in_forger(const Forging& spec);
   void bait_hostile_peer();
   std::optional<SimHost::Reception> receive_stranger(const SocketPair& at_server);
   void start_flow(std::size_t index);
-  // The flow of a TCP frame; nullptr if the frame belongs to no flow.
+  // Returns the flow of a TCP frame, or nullptr if the frame belongs to no flow.
   FlowResult* flow_of(ConstBytes frame);
   std::optional<SimHost::Reception> receive(const SocketPair& at_server);
   bool drained();
@@ -108,8 +111,10 @@ class Network {
   Tracer* tracer_;
   EventLoop loop_;
   FramePool frames_;
-  std::deque<FlowResult> flows_;   // addresses stay valid; must outlive the hosts below
-  std::deque<Outcome> strangers_;  // connections with hostile hosts; the same holds
+  // A deque, since hosts point to elements; must outlive the hosts below.
+  std::deque<FlowResult> flows_;
+  // Outcomes of connections with hostile hosts; must outlive the hosts as well.
+  std::deque<Outcome> strangers_;
   std::vector<FlowSpec> specs_;
   std::unordered_map<SocketPair, std::size_t, SocketPairHash> by_server_pair_;
   std::unique_ptr<SatelliteLink> satellite_;
@@ -123,7 +128,7 @@ class Network {
   std::vector<std::unique_ptr<Forger>> forgers_;
   std::uint64_t impostors_ = 0;
   std::uint16_t next_port_ = 20'000;
-  std::size_t first_open_ = 0;  // all flows before this one are over
+  std::size_t first_open_ = 0;  // index of a flow; all flows before it are over
 };
 
 }  // namespace satrelay::sim

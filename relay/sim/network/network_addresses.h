@@ -1,5 +1,5 @@
-// The addresses of the gateways and the prefixes behind them, and those of the hostile terminal
-// (hostile_terminal.h).
+// The addresses of the gateways and of the hostile terminal (hostile_terminal.h), and the prefixes
+// behind them.
 #pragma once
 
 #include <array>

@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::byte kHostileKey{2};
 constexpr std::size_t kMostBaits = 6;
-constexpr std::size_t kMostKnown = 100;      // flows that a forger knows
-constexpr std::size_t kFirstAttacker = 190;  // host number on its LAN
-// Hostile hosts may abandon their connections.
+constexpr std::size_t kMostKnown = 100;      // most flows that a forger knows
+constexpr std::size_t kFirstAttacker = 190;  // host number of the first forging host on its LAN
+// How long honest hosts wait for progress, since hostile hosts may abandon connections.
 constexpr Duration kPatience = Duration::seconds(300);
 
 // The plan of an honest host for a connection with a hostile host.
@@ -34,7 +34,8 @@ bool is_hostile(const IpAddress& address) {
          IpPrefix::parse(kHostilePrefixV6)->contains(address);
 }
 
-// Addresses from which a forging host opens connections, unknown to its own TCP.
+// Returns the addresses from which a forging host opens connections. Its SimHost's TCP does not
+// know them.
 OwnAddresses raw_addresses(const OwnAddresses& own) {
   OwnAddresses raw = own;
   std::array<std::uint8_t, 16> v4 = own.v4.octets();
@@ -149,7 +150,7 @@ void Network::let_in_hostile_peer() {
   bait_hostile_peer();
 }
 
-// Lets honest hosts also connect to hosts behind the hostile terminal. They may get no answer.
+// Lets honest hosts also connect to hosts behind the hostile terminal, which may not answer.
 void Network::bait_hostile_peer() {
   const HostilePeer& spec = *scenario_.hostile_peer;
   Random random(spec.seed + 2);
@@ -201,8 +202,8 @@ std::optional<SimHost::Reception> Network::receive_stranger(const SocketPair& at
     return SimHost::Reception{plan_for_stranger(random), &strangers_.emplace_back()};
   }
   if (at_server.remote_port >= Forger::kFirstPort) {
-    // A forger opened the connection for itself, or in the name of another host. That host would
-    // reset it, so refuse it.
+    // A forger opened the connection for itself, or in the name of another host. The other host
+    // would reset the connection, so refuse it.
     const bool is_own = std::ranges::any_of(attackers_, [&](const auto& attacker) {
       const OwnAddresses raw = raw_addresses(attacker->spec().addresses);
       return at_server.remote == raw.v4 || at_server.remote == raw.v6;
@@ -211,12 +212,13 @@ std::optional<SimHost::Reception> Network::receive_stranger(const SocketPair& at
     Random random(scenario_.seed + strangers_.size());
     return SimHost::Reception{plan_for_stranger(random), &strangers_.emplace_back()};
   }
-  // A forger used the name of a host on its own LAN that has no such connection any more. No
-  // gateway can tell such a SYN from a genuine one.
+  // A forger sent the SYN in the name of a host on its own LAN, and that host no longer has the
+  // connection. No gateway can tell such a SYN from a genuine one.
   const bool is_forged = std::ranges::any_of(
       forgers_, [&](const auto& forger) { return forger->has_asked_for(at_server); });
   if (is_forged) return std::nullopt;
-  // A restarted gateway asks hosts for their sequence numbers in the names of their peers.
+  // A restarted gateway sends SYNs in the names of far hosts, to learn sequence numbers from the
+  // answers. So SYNs count only in runs without restarts.
   if (scenario_.restarts.empty()) ++impostors_;
   return std::nullopt;
 }

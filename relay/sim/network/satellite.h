@@ -25,13 +25,13 @@ class SatelliteLink final : public Actor, public FrameSink {
   ~SatelliteLink() override;
 
   void connect(unsigned end, FrameSink& sink, unsigned port);
-  // A frame from the gateway at port kA or kB.
+  // Receives a frame from the gateway at port kA or kB.
   void receive(unsigned port, FrameHandle frame) override;
-  // `call` gets every frame that enters the link, before the link may lose it.
+  // Calls `call` with every frame that enters the link, lost frames included.
   void on_frame(std::function<void(unsigned from, ConstBytes)> call) {
     on_frame_.push_back(std::move(call));
   }
-  // `call` gets every frame that the link loses as it enters.
+  // Calls `call` with every frame that the link loses at once.
   void on_lost(std::function<void(ConstBytes)> call) { on_lost_ = std::move(call); }
   void set_outage(bool outage, config::LinkWays ways = config::LinkWays::kBoth);
   link::LinkDirection& from_a() { return a_to_b_; }

@@ -1,4 +1,4 @@
-// Measures the calls of an engine: what they visit, and how much they work.
+// Measures the calls of an engine: how many objects each call visits, and how much work it does.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ class EngineWork {
     most_worked_ = std::max(most_worked_, engine.worked() - worked_before);
     return result;
   }
-  // The most objects that one call visited for each of its frames.
+  // The largest number of objects per frame that any call visited.
   std::uint64_t most_visited() const { return most_visited_; }
   Work most_worked() const { return most_worked_; }
 

@@ -158,8 +158,8 @@ void GatewayNode::overhear(unsigned but, PortId port, FrameHandle frame) {
   }
 }
 
-// Counts the frame as the modem does. If there are several links, the node does not know which one
-// the frame takes, so it adds up their limits.
+// Counts the frame with the overhead that the modem adds. If there are several links, the node does
+// not know which of them carries the frame, so it adds up the limits of all links.
 void GatewayNode::measure(FrameHandle frame) {
   constexpr std::size_t kMostTags = wire::kMaxEthernetHeaderSize - wire::kEthernetHeaderSize;
   const ConstBytes bytes = node_.frames.bytes(frame);
@@ -190,7 +190,7 @@ void GatewayNode::run(Instant now) {
   for (GatewayWorker& worker : workers_) worker.run(now);
 }
 
-// Does what satrelayd's workers do, but all on one machine.
+// Runs a round of each worker as satrelayd does, but all workers share one simulated machine.
 void GatewayNode::round(Instant now) {
   const auto run_each = [&](auto call) {
     for (GatewayWorker& worker : workers_) {

@@ -43,11 +43,11 @@ class GatewayNode final : public Actor, public FrameSink {
   void shut_down();
   // Sets limits.memory for the next start.
   void set_memory(ByteCount memory);
-  // true: the next starts keep a journal of the flows, and it outlives kill(). false: the journal
-  // is lost, as when the machine loses power.
+  // If `on` is true, the gateway keeps a journal of its flows from the next start on, and the
+  // journal outlives kill(). If false, the journal is lost, as when the machine loses power.
   void keep_journal(bool on);
   // Whether frames pass from port to port while no engine runs, as through a fail-to-wire relay. If
-  // not, they are dropped.
+  // `on` is false, the node drops such frames.
   void fail_to_wire(bool on) { fail_to_wire_ = on; }
   void receive(unsigned port, FrameHandle frame) override;
   void set_probe(EngineProbe* probe) { node_.work.set_probe(probe); }
@@ -67,22 +67,22 @@ class GatewayNode final : public Actor, public FrameSink {
   std::uint64_t arena_used(Instant now) const;
   std::optional<std::string> audit();
   const gateway::Steering& steering() const { return *steering_; }
-  // Summed over all runs.
+  // The sum of a counter over all workers and all runs.
   std::uint64_t counted(gateway::Counter counter) const;
-  // The most objects that one call visited for each of its frames, over all runs.
+  // The largest number of objects per frame that any call visited, over all runs.
   std::uint64_t most_visited() const { return node_.work.most_visited(); }
   Work most_worked() const { return node_.work.most_worked(); }
   const std::string& name() const { return node_.name; }
   void wake() { node_.loop.wake(id_); }
-  // Keeps the worker's thread from running until `until`. Worker 0 divides the links, so they are
-  // not divided while it is starved.
+  // Keeps the worker's thread from running until `until`. Worker 0 divides the links, so the links
+  // are not divided while worker 0 is starved.
   void starve(unsigned worker, Instant until);
-  // STP packets, over all runs, that Receive Side Scaling would have given to another worker than
-  // steering did. Such a network card spreads frames by flow_hash().
+  // How many STP packets, over all runs, Receive Side Scaling would have given to another worker
+  // than steering did. The network card is assumed to spread frames by flow_hash().
   std::uint64_t stp_handed_over() const { return stp_handed_over_; }
   // Counts what all workers sent by the WAN port, over all runs.
   LinkMeter& meter() { return meter_; }
-  // Frames for which a port's rings had no room.
+  // How many frames were dropped because a port's rings were full, over all runs.
   std::uint64_t missed(gateway::PortId port) const;
 
  private:
@@ -109,7 +109,7 @@ class GatewayNode final : public Actor, public FrameSink {
   std::optional<gateway::Steering> steering_;
   LinkDivider divider_;
   bool is_running_ = false;
-  gateway::Counters earlier_counters_;  // of earlier engines
+  gateway::Counters earlier_counters_;  // counters of the engines of earlier runs
   std::uint64_t stp_handed_over_ = 0;
   bool fail_to_wire_ = false;
   LinkMeter meter_;

@@ -1,5 +1,6 @@
-// A worker of a gateway node: an engine with its memory, and the frames that wait for the engine or
-// in it. The worker does the work of a thread of satrelayd around the engine.
+// A worker of a gateway node: an engine with its memory, the frames that wait for the engine, and
+// the frames that the engine has queued. The worker does the work of a thread of satrelayd around
+// the engine.
 #pragma once
 
 #include <array>
@@ -36,66 +37,69 @@ struct NodeParts {
   std::optional<Machine> machine;  // nullopt: work takes no time
   NodePorts ports;
   EngineWork work;
-  std::uint64_t feigned = 0;  // missed frames that the node has invented
-  Instant stuck_since;        // when a worker last stopped between writing and sending
+  // Missed frames that were reported without having been missed (Insight::kFeigned)
+  std::uint64_t feigned = 0;
+  Instant stuck_since;  // when a worker last stopped between writing and sending
 };
 
 class GatewayWorker {
  public:
   explicit GatewayWorker(NodeParts& node) : node_(node) {}
 
-  // The memory of the next engine.
+  // Reserves the memory of the next engine, in bytes.
   void set_memory(std::size_t size);
-  // The journal that outlives stop(). Zero words: none.
+  // Clears and resizes the journal, which outlives stop(). Zero words: no journal.
   void set_journal(std::size_t words) { journal_.assign(words, 0); }
   // Starts an engine. `identity` gets the worker's own entropy, which begins with `seed`.
   void start(const config::Gateway& config, gateway::Identity identity, std::uint64_t seed);
-  // Loses the engine, and all frames that wait for it or in it.
+  // Destroys the engine, and releases all frames that wait for it or that it has queued.
   void stop();
   gateway::Gateway& engine() const { return *engine_; }
 
   // Keeps the worker's thread from running until `until`.
   void starve(Instant until) { starved_until_ = until; }
   bool is_starved(Instant now) const { return now < starved_until_; }
-  // Takes over a frame from a port: for the engine at once, or into the port's ring.
+  // Takes ownership of a frame from a port. Shows the frame to the engine at once if the engine is
+  // free, or else puts it into the port's ring.
   void hand_over(gateway::PortId port, FrameHandle frame);
-  // Does all that is due. Without a Machine.
+  // Does all work that is due, if the node has no Machine.
   void run(Instant now);
   // One round of satrelayd's loop, with a Machine. Returns the number of frames worked on.
   std::size_t round(Instant now);
-  // The Machine is taken away while the worker sends. A pause does most harm here: the engine
-  // believes that these frames have left.
+  // Simulates that other programs take the processor while the worker sends. A pause does most harm
+  // at this point: the engine considers the polled frames sent.
   void stop_between_writing_and_sending(Instant now);
   // Sends all that the engine has to send.
   void send_all(Instant now);
 
-  // Whether work waits that the Machine must be free for.
+  // Whether work waits until the Machine is free.
   bool has_work() const { return has_arrived() || !stuck_.empty(); }
   Instant next_timeout() const;
-  // Frames for which a port's ring had no room, over all runs.
+  // How many frames were dropped because the port's ring was full, over all runs.
   std::uint64_t missed(gateway::PortId port) const { return ring_of(port).missed(); }
 
  private:
   static constexpr std::size_t kAll = ~std::size_t{0};
   static constexpr std::size_t kBurst = 32;  // frames that a port hands over at once
   struct Burst {
-    std::size_t count = 0;  // frames to send; they stand first
+    std::size_t count = 0;  // frames to send; the span begins with them
     bool is_full = false;   // the engine may have more
   };
   const Ring& ring_of(gateway::PortId port) const { return rings_[static_cast<std::size_t>(port)]; }
   Ring& ring_of(gateway::PortId port) { return rings_[static_cast<std::size_t>(port)]; }
   bool has_arrived() const { return !rings_[0].empty() || !rings_[1].empty(); }
-  // How many of `frames` frames one call of the engine takes.
+  // How many frames each call of the engine is given, if `frames` frames wait.
   std::size_t call_size(std::size_t frames) const;
   // Shows the frames to the engine, a burst at most.
   void take(gateway::PortId port, std::span<const FrameHandle> frames);
   void dispose(gateway::PortId port, FrameHandle frame, const gateway::Gateway::Handled& handled);
-  // The state of the WAN port's ring, as far as the Insight allows.
+  // Returns the state of the WAN port's ring, as much of it as the Insight allows.
   stp::Reception reception();
-  // Shows a burst of the ring to the engine; the rest waits for the next call.
+  // Shows at most one burst from the ring to the engine. Further frames wait for the next call.
   std::size_t empty(gateway::PortId port);
   void handle_timeout(Instant now);
-  // Polls the next frames to leave by the port: a burst at most, and no more than `frames` holds.
+  // Polls the engine for the next frames to send by the port: at most a burst, and at most as many
+  // as `frames` holds.
   Burst poll_burst(gateway::PortId port, std::span<FrameHandle> frames, Instant now);
   // Sends up to `most` frames and returns their number.
   std::size_t poll(gateway::PortId port, Instant now, std::size_t most = kAll);

@@ -26,8 +26,8 @@ void LinkDivider::run(Instant now) {
   if (division_ && now >= next_) divide(now);
 }
 
-// A starved worker neither states new demands nor takes shares. Its last demands stand. Worker 0
-// divides the links.
+// A starved worker neither states new demands nor takes shares. Its last demands stay in force.
+// Worker 0 divides the links.
 void LinkDivider::divide(Instant now) {
   std::deque<GatewayWorker>& workers = *workers_;
   for (unsigned i = 0; i < workers.size(); ++i) {

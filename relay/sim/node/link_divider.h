@@ -15,9 +15,10 @@ class LinkDivider {
  public:
   explicit LinkDivider(std::deque<GatewayWorker>& workers) : workers_(&workers) {}
 
-  // The workers have started, with this configuration.
+  // Must be called whenever the workers have started. `config`: the configuration with which they
+  // started.
   void begin(const config::Gateway& config, Instant now);
-  // Divides the links if it is time. This repeats each tick, until no worker has sent for long.
+  // Divides the links if a tick is due. The ticks stop when no worker has sent for long.
   void run(Instant now);
   Instant next_timeout() const { return ticks_ ? next_ : Instant::never(); }
 

@@ -21,14 +21,14 @@ class NodePorts {
   void connect(gateway::PortId port, FrameSink& sink, unsigned sink_port) {
     at(port) = {&sink, sink_port};
   }
-  // `call` sees each frame that leaves by the WAN port through send().
+  // Calls `call` with each frame that send() sends by the WAN port.
   void on_wan(std::function<void(FrameHandle)> call) { on_wan_ = std::move(call); }
   bool is_connected(gateway::PortId port) const { return at(port).sink != nullptr; }
   void send(gateway::PortId port, FrameHandle frame) {
     if (is_connected(port) && port == gateway::PortId::kWan) on_wan_(frame);
     pass(port, frame);
   }
-  // As send(), but the frame is none of the engine's.
+  // Sends a frame that does not come from an engine, without calling on_wan()'s `call`.
   void pass(gateway::PortId port, FrameHandle frame) {
     if (!is_connected(port)) return frames_->release(frame);
     at(port).sink->receive(at(port).port, frame);

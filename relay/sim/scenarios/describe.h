@@ -1,5 +1,5 @@
 // Describes a scenario in words: a line for each link, station, host, class, rule, flow and fault.
-// Flows and faults stand in order of time.
+// Flows and faults are listed in order of time.
 #pragma once
 
 #include <string>

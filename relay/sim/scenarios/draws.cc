@@ -57,7 +57,7 @@ config::LinkDirection random_link(Random& random, BitRate rate, Duration delay) 
     if (random.chance(0.3)) link.delay_order = config::DelayOrder::kKept;
   }
   if (random.chance(0.1)) {
-    // A modem changes its modulation without notice to the gateway.
+    // The modem changes its modulation without telling the gateway.
     Duration at = Duration::seconds(3);
     for (std::uint64_t steps = 1 + random.below(4); steps > 0; --steps) {
       at = at + random_milliseconds(random, 100, 5'000);
@@ -155,7 +155,7 @@ DrawnPlans random_plans(Random& random, std::uint64_t most) {
     }
   }
   if (random.chance(0.06)) {
-    // A program that hangs.
+    // One of the two programs hangs.
     Plan& dead = random.chance(0.5) ? plans.client : plans.server;
     const Plan& peer = &dead == &plans.client ? plans.server : plans.client;
     dead.dead_after = random.below(peer.send_bytes + 1);
@@ -169,11 +169,11 @@ DrawnPlans random_plans(Random& random, std::uint64_t most) {
   return plans;
 }
 
-// Mostly all modes are local, as operators usually set them.
+// Draws the modes of a rule. Usually all modes are local, as operators usually set them.
 config::FlowModes random_modes(Random& random) {
   config::FlowModes modes;
-  // Draw the delivery mode from a copy of the generator, so that a seed gives the same other modes
-  // as before.
+  // Draw the delivery mode from a copy of the generator, so that a seed still gives the other modes
+  // that it gave before delivery modes existed.
   Random beside = random;
   for (int i = 0; i < 8; ++i) beside.below(2);
   if (beside.chance(0.15)) modes.delivery = config::DeliveryMode::kPrompt;
@@ -201,7 +201,7 @@ void add_faults(Random& random, Scenario& scenario, std::size_t hosts) {
   while (random.chance(0.15) && scenario.outages.size() < 3) {
     constexpr config::LinkWays kWays[] = {config::LinkWays::kBoth, config::LinkWays::kBoth,
                                           config::LinkWays::kAToB, config::LinkWays::kBToA};
-    // Flows survive outages of minutes, as they do with Linux's own sender.
+    // Some outages last minutes. Flows must survive such outages, as they do with Linux's TCP.
     const std::uint64_t most = random.chance(0.2) ? 600'000 : 10'000;
     scenario.outages.push_back(
         {random_instant(random), random_milliseconds(random, 10, most), kWays[random.below(4)]});

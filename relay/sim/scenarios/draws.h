@@ -1,5 +1,6 @@
 // Draws the parts of random scenarios from seeded numbers. Each part is plausible for a real
-// station, link or program. The values drawn, and their order, are part of what a seed means.
+// station, link or program. A change of the values drawn, or of their order, changes the scenario
+// of every seed.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,8 @@
 
 namespace satrelay::sim {
 
-// Values between 1 and 10 are as likely as values between 10 and 100.
+// Draws a value whose logarithm is uniformly distributed: values between 1 and 10 are as likely as
+// values between 10 and 100.
 double log_uniform(Random& random, double low, double high);
 Duration random_milliseconds(Random& random, std::uint64_t low, std::uint64_t high);  // inclusive
 Side random_side(Random& random);

@@ -10,8 +10,8 @@
 namespace satrelay::sim {
 namespace {
 
-// One case in ten has all tricks. Half of the others have one or two, which then get far; the rest
-// have up to eight.
+// One case in ten has all tricks. Half of the other cases have one or two tricks, which get far
+// since nothing else disturbs them. The rest have up to eight.
 std::uint32_t random_tricks(Random& random, std::uint32_t all, unsigned count) {
   if (random.chance(0.1)) return all;
   const std::uint64_t wanted = random.chance(0.5) ? 1 + random.below(2) : 3 + random.below(6);

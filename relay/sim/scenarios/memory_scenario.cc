@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t kMostFlows = 3'600;
 constexpr std::uint64_t kMostBytes = 6'000'000;
-constexpr double kLinkSeconds = 40;  // time for all bytes to cross the slower direction, at most
+// The longest time that all bytes may take to cross the slower direction.
+constexpr double kLinkSeconds = 40;
 
 // Most scenarios are small, so that many can be run; some have thousands of flows.
 std::size_t random_crowd(Random& random) {
@@ -83,7 +84,7 @@ config::Limits crowded_limits(Random& random, std::size_t flows) {
   limits.half_open = random.chance(0.2) ? 16 : 1'024;
   const double least = 2 << 20, most = 32 << 20;
   double memory = log_uniform(random, least, most);
-  // Mostly as much as a few blocks for each flow.
+  // Usually there is memory for a few blocks of each flow.
   if (random.chance(0.7)) memory = static_cast<double>(flows) * log_uniform(random, 3e3, 3e4);
   limits.memory = ByteCount(static_cast<std::uint64_t>(std::clamp(memory, least, most)));
   if (random.chance(0.3)) {
@@ -124,7 +125,7 @@ config::LinkDirection plain_link(Random& random, double rate, Duration delay) {
 
 void add_crowd(Random& random, Scenario& scenario, std::size_t flows, std::uint64_t budget) {
   const std::uint64_t share = budget / flows;
-  // A flow may want ten times the average.
+  // A flow may transfer up to ten times the average.
   const std::uint64_t most = std::clamp<std::uint64_t>(share * 10, 64, 400'000);
   const Duration over = random_milliseconds(random, 0, random.chance(0.3) ? 500 : 20'000);
   const double from_a = random.chance(0.5) ? 0.5 : random.unit();
@@ -179,7 +180,7 @@ Scenario memory_scenario(std::uint64_t seed) {
       random, scenario, flows,
       std::min(kMostBytes, static_cast<std::uint64_t>(seconds * log_uniform(random, 0.1, 1))));
   while (random.chance(0.1) && scenario.outages.size() < 2) {
-    // Mostly short, but up to ten minutes.
+    // Most outages are short, but some last up to ten minutes.
     const auto length = static_cast<std::int64_t>(log_uniform(random, 10, 600'000));
     scenario.outages.push_back(
         {random_instant(random), Duration::milliseconds(length), config::LinkWays::kBoth});

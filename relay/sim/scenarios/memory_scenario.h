@@ -14,7 +14,8 @@ namespace satrelay::sim {
 
 Scenario memory_scenario(std::uint64_t seed);
 
-// Adds `flows` such flows between the scenario's hosts, of about `budget` bytes together.
+// Adds `flows` such flows between the scenario's hosts. Together they transfer about `budget`
+// bytes.
 void add_crowd(Random& random, Scenario& scenario, std::size_t flows, std::uint64_t budget);
 
 }  // namespace satrelay::sim

@@ -12,7 +12,7 @@
 namespace satrelay::sim {
 namespace {
 
-// In the order of Profile.
+// The names of the profiles, in the order of Profile.
 constexpr std::array<const char*, 6> kNames = {"usual",       "memory", "hostile-peer",
                                                "hostile-lan", "mixed",  "workers"};
 

@@ -1,4 +1,5 @@
-// The kinds of random scenarios that the soak runs. Each looks for faults in another part.
+// The kinds of random scenarios that the soak runs. Each profile looks for faults in a different
+// part of the gateway.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@ enum class Profile : std::uint8_t {
   kUsual,        // any faults, for a few dozen flows (random_scenario.h)
   kMemory,       // many flows that compete for a small memory
   kHostilePeer,  // a peer with the right keys that sends any frames
-  kHostileLan,   // a host on a LAN that forges
-  kMixed,        // parts of all the above
+  kHostileLan,   // a host on a LAN that forges frames
+  kMixed,        // parts of all profiles above
   kWorkers,      // kUsual and kMixed scenarios, with several workers
 };
 

@@ -30,7 +30,7 @@ enum class Server : std::uint8_t {
 struct FlowSpec {
   Side client_side = Side::kA;
   std::size_t client_host = 0;  // index into the station's hosts
-  std::size_t server_host = 0;  // on the other side
+  std::size_t server_host = 0;  // index into the hosts of the other station
   IpVersion version = IpVersion::kV4;
   std::uint16_t client_port = 0;  // 0: the network chooses
   std::uint16_t server_port = 80;
@@ -51,16 +51,17 @@ enum class Stop : std::uint8_t {
   kShutDown,  // in order: resets connections, closes sessions
 };
 
-// The gateway stops, and comes back with a later boot epoch.
+// The gateway stops, and starts again with a later boot epoch.
 struct Restart {
   Side side = Side::kA;
   Instant when;
   Duration down;
   Stop stop = Stop::kKilled;
-  std::optional<ByteCount> memory = std::nullopt;  // limits.memory from then on, if it changes
+  // Limits.memory after the restart; nullopt: unchanged.
+  std::optional<ByteCount> memory = std::nullopt;
 };
 
-// The satellite link loses everything.
+// The satellite link loses all frames.
 struct Outage {
   Instant when;
   Duration length;
@@ -76,13 +77,13 @@ struct Shrinking {
 };
 
 // A third terminal with a hostile gateway: it has the right keys and sends any frames
-// (hostile_terminal.h). It is the second peer of one gateway, the victim. The other gateway does
-// not know it.
+// (hostile_terminal.h). It is the second peer of one gateway, the victim. The other gateway has no
+// such peer.
 struct HostilePeer {
   Side victim = Side::kA;
   std::uint64_t seed = 1;
   Instant from;
-  Duration length;            // then it starts a new session, and behaves
+  Duration length;            // after this time the peer starts a new session and behaves
   std::uint32_t packets = 0;  // crafted packets, spread over `length`
   std::uint32_t tricks = 0;   // a bit for each PeerTrick
 };
@@ -121,7 +122,7 @@ struct Scenario {
   config::LinkDirection a_to_b;
   config::LinkDirection b_to_a;
   std::uint32_t overhead = config::kOverheadEthernet;
-  // IP bytes a frame, up to 9000; see set_mtu().
+  // The largest IP packets in bytes, up to 9000. set_mtu() sets them.
   std::uint16_t lan_mtu = 1500;
   std::uint16_t wan_mtu = 1500;
   config::RateControl control;  // of both gateways
@@ -140,7 +141,7 @@ struct Scenario {
   std::vector<Absence> absences;
   std::optional<HostilePeer> hostile_peer;
   std::vector<Forging> forgings;
-  bool journal = false;          // the gateways keep journals of their flows, which outlive kills
+  bool journal = false;          // the gateways keep journals of their flows, which survive kills
   bool encrypts = false;         // the gateways share a secret
   bool gateways_present = true;  // false: the link joins the LANs directly
 
@@ -149,7 +150,8 @@ struct Scenario {
   std::string summary() const;
 };
 
-// The usual lab: `hosts` hosts a side on 1 Gbit/s cables, the same link in both directions.
+// Returns the usual lab: `hosts` hosts on each side with 1 Gbit/s cables, and the same satellite
+// link in both directions.
 struct LinkSpec {
   BitRate rate = BitRate::bits_per_second(50'000'000);
   Duration one_way_delay = Duration::milliseconds(275);
@@ -165,12 +167,12 @@ struct Mtu {
 };
 void set_mtu(Scenario& scenario, const Mtu& mtu);
 
-// Adds a flow. The patterns of both directions come from the scenario's seed.
+// Adds a flow. The scenario's seed determines the bytes of both directions.
 FlowSpec& add_flow(Scenario& scenario, Side client_side, const Plan& client, const Plan& server,
                    Content content = Content::kRandom);
 
-// A host with the customary addresses: 198.51.100.x and 2001:db8:a::x at A, 203.0.113.x and
-// 2001:db8:b::x at B. Its TCP uses CUBIC, as most hosts do.
+// Returns a host with the customary addresses: 198.51.100.x and 2001:db8:a::x at A, 203.0.113.x and
+// 2001:db8:b::x at B. The host's TCP uses CUBIC, as most hosts do.
 HostSpec make_host(Side side, std::size_t index, std::uint64_t seed);
 
 // "cubic" or "newreno", as configurations and reports write it.
