@@ -13,7 +13,7 @@ namespace {
 
 struct Vendor {
   std::string_view path;
-  const char* file;  // of Debian's package libjs-chart.js
+  const char* file;  // path in Debian's package libjs-chart.js
   const char* type;
 };
 constexpr Vendor kVendors[] = {
@@ -37,7 +37,8 @@ const char* type_of(std::string_view name) {
 }
 
 Response file_response(std::string body, const char* type) {
-  // Browsers must ask each time, so that a new version of the program shows no old pages.
+  // Browsers must ask each time whether the file has changed, so that they show no pages of an
+  // earlier version of the program.
   return {.type = type, .body = std::move(body), .headers = {{"Cache-Control", "no-cache"}}};
 }
 

@@ -9,7 +9,8 @@
 
 namespace satrelay::panel {
 
-// The file for a path: "/", "/assets/NAME" or "/vendor/NAME". nullopt if there is none.
+// Returns the file for a path ("/", "/assets/NAME" or "/vendor/NAME"), or nullopt if there is no
+// such file.
 std::optional<Response> find_asset(const std::string& path);
 
 }  // namespace satrelay::panel

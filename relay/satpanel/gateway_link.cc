@@ -13,7 +13,8 @@ namespace satrelay::panel {
 namespace {
 
 constexpr std::chrono::seconds kPatience(2);
-// DPDK's socket serves ten clients; the others are left for satrelayctl.
+// How many idle connections stay open. DPDK's socket serves ten clients, and some places must
+// remain for satrelayctl.
 constexpr std::size_t kMostIdle = 4;
 
 }  // namespace
@@ -37,7 +38,8 @@ auto GatewayLink::with_client(const Ask& ask) {
     try {
       answer = ask(*client);
     } catch (const ctl::StatsError&) {
-      // The gateway may have been restarted since then. Drop the old connections and try again.
+      // The gateway may have restarted since the connection was made. Drop all idle connections,
+      // and try again with a new one.
       const std::lock_guard lock(mutex_);
       idle_.clear();
     }

@@ -1,5 +1,6 @@
 // The panel's connection to a gateway: queries to its stats socket, lines to its control socket.
-// Any thread. Each query has a connection to itself; a few connections stay open.
+// All functions may be called in any thread. Each query uses a connection alone, and a few
+// connections stay open.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +20,7 @@ using Json = nlohmann::ordered_json;
 
 struct GatewaySockets {
   std::string stats;    // a path, a stats_socket_prefix, or "": this machine's only gateway
-  std::string control;  // a path; "": beside the stats socket
+  std::string control;  // a path; "": the control socket beside the stats socket
 };
 
 class GatewayLink {
@@ -35,7 +36,7 @@ class GatewayLink {
   metrics::Readings read();
   // Returns the lines that the control socket answers. Throws std::runtime_error.
   std::string control(const std::string& line) const;
-  // As ops::await_reload() does.
+  // The same as ops::await_reload().
   std::string await_reload(const std::function<bool()>& go_on) const;
   // Throws ctl::StatsError.
   std::filesystem::path stats_socket() const;

@@ -21,7 +21,7 @@ namespace {
 
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 
-// The file contains this header, then the samples of seconds, then those of minutes.
+// The file contains this header, then the samples of seconds, then the samples of minutes.
 struct Header {
   std::array<char, 8> magic = {'s', 'r', 'h', 'i', 's', 't', '0', '2'};
   std::uint64_t sample_bytes = sizeof(Sample);
@@ -30,7 +30,8 @@ struct Header {
   bool operator==(const Header&) const = default;
 };
 
-// In the previous version a sample was the beginning of a sample of this version.
+// In the previous version of the format, a sample had only the first fields of a sample of this
+// version.
 constexpr Header kBefore{.magic = {'s', 'r', 'h', 'i', 's', 't', '0', '1'}, .sample_bytes = 120};
 constexpr std::size_t kKnownBefore = offsetof(Sample, class_queued_bytes);
 
@@ -66,7 +67,8 @@ float per_second(std::uint64_t before, std::uint64_t now, double seconds) {
   return now < before ? kUnknown : static_cast<float>(static_cast<double>(now - before) / seconds);
 }
 
-// Growth of a part divided by the growth of the whole. Unknown if the whole has not grown.
+// Returns the growth of a part divided by the growth of the whole, or kUnknown if the whole has not
+// grown.
 float ratio(std::uint64_t part_before, std::uint64_t part, std::uint64_t whole_before,
             std::uint64_t whole) {
   if (whole <= whole_before || part < part_before) return kUnknown;
@@ -74,8 +76,8 @@ float ratio(std::uint64_t part_before, std::uint64_t part, std::uint64_t whole_b
                             static_cast<double>(whole - whole_before));
 }
 
-// Renames the file to the first free name: files under the other names may still be wanted.
-// nullopt, with errno, if that fails.
+// Renames the file to the first free name, since files under the other names may still be wanted.
+// Returns nullopt and sets errno if that fails.
 std::optional<std::filesystem::path> set_aside(const std::filesystem::path& file) {
   constexpr int kMostAside = 100;
   for (int number = 1; number <= kMostAside; ++number) {
@@ -263,7 +265,8 @@ void History::add(const metrics::Readings& readings, std::uint64_t time) {
       class_names_.push_back(name.is_string() ? name.get<std::string>() : "");
     }
   }
-  // A restarted gateway counts from 0, and the machine's clock may be set back.
+  // Compare only totals of the same run, since a restarted gateway counts from 0, and only if the
+  // machine's clock was not set back.
   const auto is_behind = [&](const std::optional<Totals>& before) {
     return before && before->boot_epoch == now.boot_epoch && before->time < now.time;
   };
@@ -282,7 +285,7 @@ void History::add(const metrics::Readings& readings, std::uint64_t time) {
 void History::store(std::size_t slot, const Sample& sample) {
   (slot < kSeconds ? seconds_[slot] : minutes_[slot - kSeconds]) = sample;
   if (descriptor_ < 0) return;
-  // If the disk fails, the history is lost at the next start, but not now.
+  // If the disk fails, the sample is missing after the next start, but is shown until then.
   const auto at = static_cast<off_t>(sizeof(Header) + slot * sizeof(Sample));
   if (::pwrite(descriptor_, &sample, sizeof sample, at) < 0) return;
 }

@@ -1,5 +1,6 @@
-// An hour of every second and a day of every minute, for the panel's charts. The samples are in two
-// rings, in a file of fixed size. Samples that a loss of power kept from the disk are not shown.
+// Keeps samples for the panel's charts: one for each second of the last hour, and one for each
+// minute of the last day. The samples are in two rings, in a file of fixed size. Samples that a
+// loss of power kept from the disk are not shown.
 #pragma once
 
 #include <array>
@@ -19,13 +20,13 @@ inline constexpr std::size_t kHistoryClasses = 17;  // as many as a gateway can 
 
 // The figures of a second or a minute. NaN: unknown.
 struct Sample {
-  std::uint64_t time = 0;  // UTC, seconds; 0: none
-  float send_bps = 0;      // to the links: STP and bridged frames
+  std::uint64_t time = 0;  // seconds since 1970, UTC; 0: no sample
+  float send_bps = 0;      // sent to the links: STP and bridged frames
   float receive_bps = 0;   // from the links
-  float lan_in_bps = 0;    // from and to hosts of the LAN
+  float lan_in_bps = 0;    // received from, and sent to, hosts of the LAN
   float lan_out_bps = 0;
-  float loss_ratio = 0;         // of STP packets that were sent, all peers
-  float rtt_seconds = 0;        // the longest of all alive peers
+  float loss_ratio = 0;         // share of the sent STP packets that were lost, over all peers
+  float rtt_seconds = 0;        // the longest round-trip time of all peers that are alive
   float queued_bytes = 0;       // bytes that wait for the links, bridged and relayed
   float compression_ratio = 0;  // plain bytes / encoded bytes
   float peers_alive = 0;
@@ -43,20 +44,20 @@ class History {
 
   enum class Span : std::uint8_t { kHour, kDay };
 
-  // In memory only, if `file` is empty. A file of the previous version is converted. An unknown
-  // file is kept under another name, and a new file is made. notice() reports both. Throws
-  // std::runtime_error if the file cannot be used.
+  // Keeps the history in memory only, if `file` is empty. A file of the previous version is
+  // converted. An unknown file is kept under another name, and a new file is made. notice() reports
+  // both. Throws std::runtime_error if the file cannot be used.
   explicit History(const std::filesystem::path& file);
   History(const History&) = delete;
   History& operator=(const History&) = delete;
   ~History();
 
-  // Says what happened to a file that this version did not write. Empty if there was none.
+  // Says what happened to a file that this version did not write; "" if there was no such file.
   const std::string& notice() const { return notice_; }
-  // Adds the readings of `time`. Rates are differences to the readings that were added before. Any
-  // thread.
+  // Adds the readings of `time`, in seconds since 1970, UTC. Rates follow from the difference to
+  // the readings added before. May be called in any thread.
   void add(const metrics::Readings& readings, std::uint64_t time);
-  // The oldest comes first.
+  // Returns the samples of the time before `now`, the oldest first.
   std::vector<Sample> samples(Span span, std::uint64_t now) const;
   std::vector<std::string> class_names() const;
 
@@ -77,8 +78,8 @@ class History {
   static Sample difference(const Totals& before, const Totals& now,
                            const metrics::Readings& readings);
   void store(std::size_t slot, const Sample& sample);
-  // Reads the samples of the file. True if the file is in this version's format, and stays open.
-  // Otherwise a new file must be made.
+  // Reads the samples of the file. Returns true if the file is in this version's format; the file
+  // then stays open. If false, a new file must be made.
   bool read_file(const std::filesystem::path& file);
   void make_file(const std::filesystem::path& file);
 

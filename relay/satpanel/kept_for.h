@@ -7,9 +7,9 @@
 
 namespace satrelay::panel {
 
-// `entries`: entries of the listing. `taken`: time that it took to fetch. The worker describes each
-// entry, and must not spend time on more than a thousand entries a second, however many there are.
-// A gateway that answers slowly is busy with listings for a quarter of the time at most.
+// `entries`: how many entries the listing has. `taken`: how long the listing took to fetch. The
+// worker describes each entry, and must not describe more than a thousand entries a second on
+// average. A gateway that answers slowly must spend at most a quarter of its time on listings.
 constexpr std::chrono::nanoseconds kept_for(std::size_t entries, std::chrono::nanoseconds taken) {
   constexpr std::chrono::seconds kAtLeast(3);
   constexpr std::chrono::milliseconds kEach(1);

@@ -1,6 +1,6 @@
 // satpanel: shows a gateway in the browser, and exports its metrics. It is a program of its own, so
-// that its faults do not stop the gateway. It needs no rights but to read the gateway's stats
-// socket and to write to its control socket.
+// that its faults do not stop the gateway. It needs only the rights to use the gateway's stats
+// socket and control socket.
 #include <curl/curl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -45,7 +45,7 @@ std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// An error in a file that the command line names. Another start would not help.
+// An error in a file that the command line names. Another start of the program would not help.
 class WrongFile : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -60,7 +60,8 @@ auto from_file(const Read& read) {
   }
 }
 
-// Blocks the signals that end the program, in all threads. One thread waits for them.
+// Blocks the signals that end the program, and SIGHUP, in all threads. The main thread waits for
+// these signals.
 sigset_t block_signals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -77,8 +78,8 @@ std::string name_of(const ServeOptions& options) {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
-// The functions that the observer's thread calls when there is news. Another thread adds and
-// removes them.
+// The functions that the observer's thread calls when there are new events. Another thread adds and
+// removes functions.
 class Listeners {
  public:
   // Keeps a function in the list as long as this object exists.
@@ -129,7 +130,7 @@ int serve(const ServeOptions& options) {
   if (!history.notice().empty()) ops::log_warning(history.notice());
   std::vector<Hook> hooks;
   if (!options.webhooks.empty()) hooks = from_file([&] { return load_hooks(options.webhooks); });
-  // The observer announces news to the others, and they read the news from it.
+  // The observer tells the other parts that there are new events, and they read the events from it.
   Listeners listeners;
   Observer observer(link, history, [&] { listeners.tell(); });
   Webhooks webhooks(std::move(hooks), name_of(options), observer);
@@ -159,7 +160,7 @@ int serve(const ServeOptions& options) {
     if (signal == SIGINT || signal == SIGTERM) break;
     if (users.refresh([](const std::string& what) { ops::log_error(what); })) {
       sessions.keep(*users.current());
-      server.wake_streams();  // some streams may have to end
+      server.wake_streams();  // streams of removed or changed users must end
       ops::log_info("the list of users has changed");
     }
   }

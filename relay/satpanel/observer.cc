@@ -13,7 +13,8 @@ namespace satrelay::panel {
 namespace {
 
 constexpr std::chrono::seconds kEvery(1);
-constexpr std::chrono::milliseconds kBetweenLooks(30);  // while catch_up() waits
+// Between two readings, while catch_up() waits.
+constexpr std::chrono::milliseconds kBetweenLooks(30);
 constexpr std::size_t kEventsAPage = 500;
 constexpr std::size_t kEventsAChunk = 100;
 constexpr std::uint64_t kBehindAll = std::numeric_limits<std::uint64_t>::max();
@@ -45,7 +46,7 @@ void Observer::run() {
       // Out of memory, or a malformed answer: keep the earlier readings, and go on with the next
       // ones.
     }
-    // A busy machine may miss readings; they are not made up for.
+    // On a busy machine, readings may be missed. The observer does not make up for them.
     if (is_due) next = std::max(next + kEvery, std::chrono::steady_clock::now());
     lock.lock();
     ++looks_;
@@ -65,7 +66,7 @@ void Observer::look(bool is_due) {
         begin - std::chrono::milliseconds(ctl::number(readings->status, "age_ms").value_or(0));
   }
   if (readings->up) look_for_events();
-  // After the events, which say more.
+  // Handle the readings after the events: an alarm from an event says more than one from a reading.
   alarms_.handle_readings(*readings, wall_clock_ms());
 }
 
@@ -85,7 +86,7 @@ void Observer::look_for_events() {
   try {
     fetch_events(link_.query("/satrelay/event_numbers"));
   } catch (const std::exception&) {
-    // The next reading finds them.
+    // The next reading fetches these events.
   }
 }
 
@@ -137,7 +138,7 @@ Observer::Chunk Observer::chunk(std::uint64_t begin, std::uint64_t end) const {
 Observer::Chunk Observer::chunk_from(std::uint64_t position, std::size_t most) const {
   const std::lock_guard lock(mutex_);
   const std::uint64_t end = first_position_ + events_.size();
-  // A position beyond the end is from before a restart of the panel, which counts from 1 again.
+  // A position beyond the end was given before the panel restarted and began to count from 1 again.
   const std::uint64_t begin = std::clamp(position, first_position_, end);
   return chunk(begin, begin + std::min<std::uint64_t>(most, end - begin));
 }

@@ -1,5 +1,5 @@
-// Reads the gateway once a second for all clients: more clients do not mean more questions to the
-// gateway. Keeps the latest readings, the events since it began, the alarms, and the history.
+// Reads the gateway once a second for all clients: more clients do not mean more queries to the
+// gateway. Keeps the latest readings, the latest events, the alarms, and the history.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ namespace satrelay::panel {
 
 class Observer {
  public:
-  // As many as a gateway keeps.
+  // How many events are kept: as many as a gateway keeps.
   static constexpr std::size_t kMostEvents = 10'000;
 
   // The observer's thread calls `news` whenever there are new events.
@@ -34,24 +34,26 @@ class Observer {
   // The latest readings; never null.
   std::shared_ptr<const metrics::Readings> latest() const;
 
-  // Reads the gateway at once, and again until the readings are newer than this call. A caller that
-  // has changed something then finds the change in them. Gives up after a second.
+  // Reads the gateway, repeatedly if necessary, until the readings are newer than this call, or for
+  // a second. A caller that has changed the gateway's state then finds the change in the readings.
   void catch_up();
 
-  // Events as the gateway reports them, with `boot_epoch` added, oldest first. Each has a position,
-  // which counts on over restarts of the gateway. The first position is 1.
+  // Events as the gateway reports them, with `boot_epoch` added, oldest first. The observer numbers
+  // all events since its own start: an event's position counts from 1, and counts on when the
+  // gateway restarts.
   struct EventPage {
     std::vector<Json> events = {};
-    std::uint64_t first = 0;   // for the next events_before(): all from here on were looked at
-    std::uint64_t next = 0;    // for the next events(): all earlier events were looked at
+    std::uint64_t first = 0;   // for the next events_before(): events from here on were inspected
+    std::uint64_t next = 0;    // for the next events(): all earlier events were inspected
     std::uint64_t oldest = 0;  // position of the oldest event that is kept
-    bool has_missed = false;   // some events in between are no longer kept
+    bool has_missed = false;   // some of the wanted positions are no longer kept
   };
   using IsWanted = std::function<bool(const Json& event)>;
   static bool all(const Json& /*event*/) { return true; }
-  // The wanted events from position `from` on, at most `most`. `from` 0: the latest `most`.
+  // Returns the wanted events from position `from` on, at most `most`. `from` 0: the latest `most`
+  // wanted events.
   EventPage events(std::uint64_t from, std::size_t most, const IsWanted& is_wanted = all) const;
-  // The latest `most` wanted events before position `before`.
+  // Returns the latest `most` wanted events before `position`.
   EventPage events_before(std::uint64_t position, std::size_t most,
                           const IsWanted& is_wanted = all) const;
 
@@ -65,17 +67,17 @@ class Observer {
   void fetch_events(const Json& numbers);
   void keep_event(Json event);
 
-  // A few consecutive events. A search holds the mutex for one chunk at a time, so it delays others
-  // only briefly.
+  // A few consecutive events. A search locks the mutex for one chunk at a time, so that it delays
+  // other threads only briefly.
   using KeptEvent = std::shared_ptr<const Json>;
   struct Chunk {
     std::vector<KeptEvent> events;
-    std::uint64_t begin = 0;   // position of the first of them
+    std::uint64_t begin = 0;   // position of the first event in `events`
     std::uint64_t oldest = 0;  // position of the oldest event that is kept
   };
   Chunk chunk_from(std::uint64_t position, std::size_t most) const;
   Chunk chunk_before(std::uint64_t position, std::size_t most) const;
-  // The mutex is held.
+  // The caller must hold the mutex.
   Chunk chunk(std::uint64_t begin, std::uint64_t end) const;
 
   GatewayLink& link_;
@@ -87,12 +89,12 @@ class Observer {
   std::condition_variable changed_;
   bool is_stopping_ = false;
   bool is_look_wanted_ = false;
-  std::uint64_t looks_ = 0;                        // number of completed readings
-  std::chrono::steady_clock::time_point seen_at_;  // the latest readings are as of this time or
-                                                   // later
+  std::uint64_t looks_ = 0;  // number of completed readings
+  // The latest readings show the state at this time or later.
+  std::chrono::steady_clock::time_point seen_at_;
   std::shared_ptr<const metrics::Readings> latest_ = std::make_shared<metrics::Readings>();
   std::deque<KeptEvent> events_;
-  std::uint64_t first_position_ = 1;  // of events_.front()
+  std::uint64_t first_position_ = 1;  // position of events_.front()
 
   // Used by the observer's thread only.
   std::uint64_t boot_epoch_ = 0;

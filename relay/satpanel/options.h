@@ -19,7 +19,7 @@ struct ServeOptions {
   ServerOptions server;  // certificate and key as paths
   std::filesystem::path users;
   std::filesystem::path state;     // a folder; "": nothing is kept over a restart
-  std::vector<std::string> hosts;  // further names, for a panel on a loopback address
+  std::vector<std::string> hosts;  // further names of a panel on a loopback address
   std::filesystem::path webhooks;  // a file of webhooks; "": none
   std::string agentx;              // where snmpd listens for subagents; "": no SNMP
   SnmpAgent::Traps traps = SnmpAgent::Traps::kOnlyAlarms;
@@ -42,18 +42,18 @@ struct ParsedOptions {
 
 ParsedOptions parse_options(int argc, const char* const* argv);
 
-// "127.0.0.1:8440", "[::1]:8440"; nullopt: neither.
+// An address and a port, as in "127.0.0.1:8440" or "[::1]:8440".
 struct ListenAddress {
   std::string address;
   std::uint16_t port = 0;
 };
 std::optional<ListenAddress> parse_listen(const std::string& text);
 
-// The names by which clients may call a panel that listens there. Empty: any name.
+// Returns the names by which clients may call a panel with these options; empty: any name.
 std::vector<std::string> known_hosts(const ServeOptions& options);
 
 // Says why these options are refused: a certificate without its key, or a panel that others would
-// reach without encryption or without users. "": they are accepted.
+// reach without encryption or without users. Returns "" if the options are accepted.
 std::string object_to(const ServeOptions& options);
 
 }  // namespace satrelay::panel

@@ -13,7 +13,8 @@
 namespace satrelay::panel {
 namespace {
 
-// Pages load nothing from elsewhere, run no scripts that stand in a page, and cannot be framed.
+// These headers make browsers load nothing from other servers, run no inline scripts, and show no
+// page of the panel in a frame.
 constexpr std::pair<const char*, const char*> kHeaders[] = {
     {"Content-Security-Policy",
      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -29,7 +30,7 @@ bool are_equal(const std::string& a, const std::string& b) {
 }
 
 // Returns the part of the path that stands for "{...}" at the end of `pattern`; "" if the pattern
-// has none. nullopt if the path does not match.
+// has no such end. nullopt if the path does not match.
 std::optional<std::string> match(std::string_view pattern, const std::string& path) {
   const std::size_t brace = pattern.find('{');
   if (brace == std::string_view::npos) {
@@ -74,7 +75,7 @@ std::string cookie_name(const Request& request) {
 }
 
 Response json(const Json& body) {
-  // Names from hosts and peers may be invalid UTF-8.
+  // Replace invalid UTF-8: names may come from hosts and peers.
   return {.body = body.dump(-1, ' ', false, Json::error_handler_t::replace)};
 }
 
@@ -139,7 +140,8 @@ std::optional<Response> Service::refuse(const Endpoint& endpoint, const Call& ca
   if (*call.role < *endpoint.role) {
     return refuse_role(*endpoint.role, call);
   }
-  // A browser sends the cookie with requests of any page, but only our own pages know this token.
+  // A browser sends the cookie even with requests of foreign pages, but only the panel's own pages
+  // know this token.
   if (changes && !call.session_token.empty() &&
       !are_equal(call.request.header("x-csrf-token"), call.csrf)) {
     return problem(403, "The header X-CSRF-Token is missing or wrong. Reload the page.");

@@ -22,9 +22,9 @@
 
 namespace satrelay::panel {
 
-// The name of the session's cookie. It contains the port at which the browser asks: a host's
-// cookies are valid for all its ports, and several panels may be reached on one host, by ssh or
-// side by side.
+// Returns the name of the session's cookie. The name contains the port to which the browser sent
+// the request: cookies are valid for all ports of a host, and a host may have several panels, or
+// several ssh tunnels to panels.
 std::string cookie_name(const Request& request);
 
 Response json(const Json& body);
@@ -32,10 +32,11 @@ Response json(const Json& body);
 struct ServiceOptions {
   std::string version;
   bool is_tls = false;
-  // The names by which clients may call the panel. Empty: any name. This stops DNS rebinding: a
-  // foreign page lets its own name lead to this machine, and so could read the panel's answers.
+  // The names by which clients may call the panel; empty: any name. The check stops DNS rebinding,
+  // by which a foreign page makes its own name resolve to this machine, and so could read the
+  // panel's answers.
   std::vector<std::string> hosts;
-  // Counters for the metrics, as Webhooks::counters(). May be empty.
+  // Returns counters for the metrics, as Webhooks::counters() does. The function may be empty.
   std::function<Json()> webhooks = {};
 };
 
@@ -50,7 +51,7 @@ class Service {
         users_(users),
         sessions_(sessions) {}
 
-  // Any thread.
+  // May be called in any thread.
   Response answer(const Request& request);
   // Makes long requests end soon: the program is about to end.
   void stop() { is_stopping_ = true; }
@@ -59,7 +60,7 @@ class Service {
   struct Call {
     const Request& request;
     std::string user = {};           // "": no user has logged in
-    std::optional<Role> role = {};   // nullopt: must log in first
+    std::optional<Role> role = {};   // nullopt: the sender must log in first
     std::string csrf = {};           // CSRF token of the session; "": none
     std::string session_token = {};  // "": no session
     std::string token = {};          // token of a program; "": none
@@ -72,7 +73,7 @@ class Service {
   };
   struct Endpoint {
     const char* method;
-    const char* path;          // "{...}" at the end stands for one part
+    const char* path;          // "{...}" at the end stands for one part of a path
     std::optional<Role> role;  // nullopt: needs no login
     const char* help;
     std::span<const Parameter> parameters;
@@ -123,8 +124,8 @@ class Service {
   bool is_still_in(const Session& session) const;
   // Throws ctl::StatsError if the gateway did not answer the latest reading.
   void expect_answer() const;
-  // Returns nullptr if another request is fetching the flows, and the kept ones are too old. Throws
-  // ctl::StatsError.
+  // Returns all flows, as they are now or were some seconds ago, or nullptr if the kept flows are
+  // too old and another request is fetching new ones. Throws ctl::StatsError.
   std::shared_ptr<const Json> all_flows();
 
   ServiceOptions options_;
@@ -143,7 +144,7 @@ class Service {
   std::mutex kept_flows_mutex_;
   std::shared_ptr<const Json> flows_;  // guarded by kept_flows_mutex_, as are the next two
   std::chrono::steady_clock::time_point flows_at_;
-  std::chrono::nanoseconds flows_are_kept_{};  // from flows_at_ on
+  std::chrono::nanoseconds flows_are_kept_{};  // how long flows_ may be used, from flows_at_ on
 };
 
 }  // namespace satrelay::panel

@@ -1,4 +1,5 @@
-// The table of relay/satpanel/service.h, and the handlers for sessions, commands and programs.
+// The table of endpoints of relay/satpanel/service.h, and the handlers for sessions, commands and
+// programs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -59,8 +60,9 @@ constexpr Parameter kEvents[] = {
 };
 constexpr Parameter kStream[] = {{"from", "A position; left out: new events only"}};
 
-// Parses a body that must be an object. Throws BadRequest. The default type is for bodies from any
-// client: an ordered object compares each new key with all of its keys.
+// Parses a body, which must be a JSON object. Throws BadRequest. The default type limits the work
+// that a client's body can cause: an ordered object would compare each new key with all earlier
+// keys.
 template <typename Object = nlohmann::json>
 Object object_from(const Request& request) {
   Object body = Object::parse(request.body, nullptr, false);
@@ -273,7 +275,7 @@ Response Service::command(const Call& call) {
   if (*call.role < role_for(*spec)) return refuse_role(role_for(*spec), call);
   const Json body = call.request.body.empty() ? Json::object() : object_from<Json>(call.request);
   const auto given = body.find("arguments");
-  // By reference: a copy would recurse as deeply as the client has nested the arguments.
+  // Pass the arguments by reference: a copy would recurse as deeply as the client has nested them.
   const Json none = Json::object();
   const std::string line = line_of(*spec, given == body.end() ? none : *given);
   std::string answer;
@@ -304,7 +306,7 @@ Response Service::command(const Call& call) {
   if (answer != "ok") {
     return problem(409, answer.starts_with(kError) ? answer.substr(kError.size()) : answer);
   }
-  // A client that asks for the state next must see the effect of this command.
+  // If the client asks for the state next, it must see the effect of this command.
   observer_.catch_up();
   return json({{"answer", answer}});
 }
@@ -327,7 +329,8 @@ Response Service::capture(const Call& call) {
     wish.decrypted = found->get<bool>();
   }
   wish.filter = body.contains("filter") ? text_from(body, "filter") : "";
-  // libpcap takes seconds for some thousands of characters, and nothing can interrupt it.
+  // libpcap takes seconds to compile a filter of some thousands of characters, and cannot be
+  // interrupted.
   if (wish.filter.size() > kLongestFilter) {
     throw BadRequest(fmt::format("filter: write up to {} characters", kLongestFilter));
   }

@@ -44,7 +44,8 @@ ListQuery list_query(const Request& request) {
                           request.parameter("sort"), request.parameter("filter"));
 }
 
-// A part of the latest readings. Throws ctl::StatsError if there is no such part.
+// Returns `part`, which is a part of the latest readings. Throws ctl::StatsError if the readings
+// lack it.
 const Json& seen(const metrics::Readings& readings, const Json& part) {
   if (part.is_null()) {
     throw ctl::StatsError(readings.error.empty() ? "satpanel has not asked the gateway yet"
@@ -77,7 +78,8 @@ Json values_of(const Json& by_name) {
   return all;
 }
 
-// 0 for the worst severity; the number of words if it is none of them.
+// Returns the rank of a severity, from 0 for the worst, or the number of severities if the word is
+// not a severity.
 std::size_t place_of(std::string_view severity) {
   return static_cast<std::size_t>(std::ranges::find(ops::kSeverityWords, severity) -
                                   ops::kSeverityWords.begin());
@@ -153,14 +155,14 @@ void Service::expect_answer() const {
   if (!readings->error.empty()) throw ctl::StatsError(readings->error);
 }
 
-// There may be very many flows, and the worker describes each of them. So requests that sort or
-// search get a list that may be some seconds old.
+// Requests that sort or search get a list that may be some seconds old, since there may be very
+// many flows, and the worker must describe each of them.
 std::shared_ptr<const Json> Service::all_flows() {
   const std::unique_lock fetching(flows_mutex_, std::try_to_lock);
   {
     const std::lock_guard lock(kept_flows_mutex_);
     const auto age = std::chrono::steady_clock::now() - flows_at_;
-    // While another request fetches the flows, the old list may be used for as long again.
+    // While another request fetches the flows, the old list may be used for twice as long.
     if (flows_ != nullptr && age < (fetching ? 1 : 2) * flows_are_kept_) return flows_;
   }
   if (!fetching) return nullptr;
@@ -346,7 +348,7 @@ Response Service::events(const Call& call) {
 
 Response Service::event_stream(const Call& call) {
   const std::uint64_t from = position_from(call.request);
-  // The stream of a session ends with the session, but does not count as use of it.
+  // The stream of a session ends with the session, but does not count as use of the session.
   auto may_stay = [this, session = call.session_token, token = call.token] {
     if (!token.empty()) return users_.current()->check_token(token) != nullptr;
     if (session.empty()) return users_.is_open_to_all();

@@ -14,9 +14,9 @@ namespace {
 using ctl::Json;
 using ops::EventKind;
 
-constexpr const char* kHeard = "heard";      // matter of a peer
-constexpr const char* kLink = "link";        // matter of a port
-constexpr const char* kAnswers = "answers";  // matter of the gateway
+constexpr const char* kHeard = "heard";      // whether a peer is heard
+constexpr const char* kLink = "link";        // whether a port has a link
+constexpr const char* kAnswers = "answers";  // whether the gateway answers
 constexpr const char* kGateway = "gateway";
 
 enum class Turn { kWorse, kOver };
@@ -66,7 +66,8 @@ const Change* change_of(std::string_view name) {
   return found == std::end(kChanges) ? nullptr : found;
 }
 
-// Whether anything but time ends alarms about the matter.
+// Whether an event or a reading can end alarms about the matter. Other alarms end after
+// kForgottenAfterMs.
 bool has_end(std::string_view about) {
   return about == kAnswers ||
          std::ranges::any_of(kChanges, [&](const Change& each) { return each.about == about; });
@@ -76,7 +77,7 @@ std::string string_of(const Json& event, const char* key) {
   return std::string(metrics::word(event, key).value_or(""));
 }
 
-// An alarm that was found without an event, in the words of the event that reports the same.
+// Returns an alarm that the readings show, in the words of the event that reports the same trouble.
 Alarm alarm_of(EventKind kind, const std::string& subject, std::uint64_t now_ms) {
   const ops::EventDescription& event = ops::describe(kind);
   return {.name = std::string(event.name),
@@ -88,8 +89,8 @@ Alarm alarm_of(EventKind kind, const std::string& subject, std::uint64_t now_ms)
           .told_ms = now_ms};
 }
 
-// The event that leads to a state of a peer. Three events lead to `refused`, and they have one
-// remedy.
+// Returns the event that reports a state of a peer. Three events report `refused`, and all three
+// have the same remedy.
 EventKind kind_of_state(std::string_view state) {
   if (state == "connecting") return EventKind::kPeerUnheard;
   if (state == "suspect") return EventKind::kPeerSilent;
@@ -141,7 +142,7 @@ std::vector<AlarmNotice> AlarmBook::handle_event(const Json& event) {
   Alarm told = alarm_of(event);
   const std::uint64_t epoch = ctl::number(event, "boot_epoch").value_or(0);
   if (epoch != boot_epoch_) {
-    // After a restart the gateway reports anew what is wrong.
+    // A restarted gateway reports again everything that is wrong.
     boot_epoch_ = epoch;
     while (!alarms_.empty()) {
       Alarm over = alarms_.begin()->second;
@@ -210,7 +211,8 @@ std::vector<AlarmNotice> AlarmBook::handle_readings(const metrics::Readings& rea
     end(key, std::move(over), notices);
   }
   if (!readings.up) return notices;
-  constexpr std::uint64_t kUnheardAfterMs = 15'000;  // the gateway itself reports it before
+  // By this age the gateway itself has reported peers that it does not hear.
+  constexpr std::uint64_t kUnheardAfterMs = 15'000;
   const bool is_young = ctl::number(readings.status, "uptime_ms").value_or(0) < kUnheardAfterMs;
   for (const Json& peer : readings.peers) {
     const auto state = metrics::word(peer, "state");

@@ -1,5 +1,5 @@
-// The alarms of a gateway now, from its events and from the readings of it. Knows no clock and no
-// thread.
+// Keeps the current alarms of a gateway, as they follow from its events and from the panel's
+// readings. Uses neither clocks nor threads.
 #pragma once
 
 #include <cstdint>
@@ -12,44 +12,46 @@
 
 namespace satrelay::panel {
 
-// An alarm is about a subject and a matter, like "peer hub" and "heard". There is one alarm for
-// each such pair. Another event of the pair replaces it, as the matter becomes worse or better.
+// An alarm is about a subject and a matter, like "peer hub" and "heard". There is at most one alarm
+// for each such pair. A later event about the pair replaces the alarm, if the matter becomes worse
+// or better.
 struct Alarm {
-  std::uint32_t index = 0;  // never used again while the panel runs
+  std::uint32_t index = 0;  // not reused for another alarm while the panel runs
   std::string name = {};    // name of the event
   std::string severity = {};
   std::string subject = {};
   std::string text = {};
   std::string detail = {};
   std::string advice = {};
-  std::uint64_t number = 0;    // of the event; 0: found by reading
-  std::uint64_t since_ms = 0;  // UTC, ms since 1970: when it began, or became worse or better
-  std::uint64_t told_ms = 0;   // when it was last reported
+  std::uint64_t number = 0;    // number of the event; 0: a reading showed the alarm
+  std::uint64_t since_ms = 0;  // when it began or last changed; ms since 1970, UTC
+  std::uint64_t told_ms = 0;   // when it was last reported; ms since 1970, UTC
   std::string matter = {};     // "heard" and the like, or the event's name
 };
 
-// The alarm that reports the same as the event.
+// Returns the alarm that says the same as the event.
 Alarm alarm_of(const nlohmann::ordered_json& event);
 
 // Reports that an alarm was raised, has changed, or is over.
 struct AlarmNotice {
   bool is_over = false;
-  Alarm alarm;  // as it is now; if over: name, text and number of the event that ended it
+  // The current alarm; if it is over: name, text and number of the event that ended it.
+  Alarm alarm;
 };
 
 class AlarmBook {
  public:
-  // Some alarms have no event that ends them. They are over if the gateway has not reported them
-  // again for this time. It repeats them once a minute.
+  // Some alarms have no event that ends them. The gateway repeats such an alarm once a minute. If
+  // it has not repeated the alarm for this time, the alarm is over.
   static constexpr std::uint64_t kForgottenAfterMs = 180'000;
   // How long the events may lag behind the readings.
   static constexpr std::uint64_t kPatienceMs = 5'000;
 
-  // Handles an event as the gateway reports it, with its boot epoch. Events must come in their
-  // order.
+  // Handles an event as the gateway reports it, with its boot epoch. Events must be passed in the
+  // order of their numbers.
   std::vector<AlarmNotice> handle_event(const nlohmann::ordered_json& event);
-  // Handles the readings of `now_ms`. They show peers and ports in trouble if an event was missed,
-  // alarms that are over, and whether the gateway answers at all.
+  // Handles the readings of `now_ms`. Raises and ends alarms about peers and ports if the panel
+  // missed events, and an alarm about a gateway that does not answer.
   std::vector<AlarmNotice> handle_readings(const metrics::Readings& readings, std::uint64_t now_ms);
 
   // Sorted by index.

@@ -1,5 +1,5 @@
-// The panel's one book of alarms. The observer writes to it. Others read the current alarms, or the
-// notices of alarms that began or ended.
+// Shares the panel's book of alarms among threads. The observer writes to the book. Other parts of
+// the panel read the current alarms, or the notices of alarms that began, changed or ended.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@
 
 namespace satrelay::panel {
 
-// Any thread.
+// All functions may be called in any thread.
 class AlarmKeeper {
  public:
-  // For readers that were away for a while.
+  // How many notices are kept for readers that read only now and then.
   static constexpr std::size_t kMostNotices = 200;
 
-  // As the functions of AlarmBook.
+  // The same as the functions of AlarmBook.
   void handle_event(const nlohmann::ordered_json& event);
   void handle_readings(const metrics::Readings& readings, std::uint64_t now_ms);
 
@@ -30,7 +30,7 @@ class AlarmKeeper {
     std::vector<AlarmNotice> notices;
     std::uint64_t next = 0;  // position to ask for next
   };
-  // The notices from position `from` on that are kept. The first position is 1.
+  // Returns the notices from position `from` on, as far as they are kept. Positions count from 1.
   NoticePage notices(std::uint64_t from) const;
 
  private:
@@ -40,7 +40,7 @@ class AlarmKeeper {
   AlarmBook book_;
   std::shared_ptr<const std::vector<Alarm>> alarms_ = std::make_shared<std::vector<Alarm>>();
   std::deque<AlarmNotice> notices_;
-  std::uint64_t first_position_ = 1;  // of notices_.front()
+  std::uint64_t first_position_ = 1;  // position of notices_.front()
 };
 
 }  // namespace satrelay::panel

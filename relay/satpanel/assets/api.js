@@ -1,9 +1,9 @@
-// Requests to satpanel, and their failures.
+// Sends requests to satpanel, and describes their failures.
 
 const BASE = "/api/v1";
 const PATIENCE_MS = 15_000;
 
-// A failure to get an answer. `status` 0: satpanel itself did not answer.
+// A request that failed. `status`: the HTTP status; 0: satpanel itself did not answer.
 export class ApiError extends Error {
   constructor(status, detail, retryAfter = 0) {
     super(detail);
@@ -29,12 +29,13 @@ async function problemOf(response) {
     const problem = await response.json();
     detail = problem.detail || problem.title || detail;
   } catch {
-    // Not problem+json: a proxy answered, or the answer was cut off.
+    // The body is not problem+json: a proxy answered, or the answer was cut off.
   }
   return new ApiError(response.status, detail, Number(response.headers.get("Retry-After")) || 0);
 }
 
-// Aborts a request in time. TypeScript 4.8, which checks these modules, does not know timeout().
+// Returns a signal that aborts a request after this time. TypeScript 4.8, which checks these
+// modules, does not know timeout().
 const signalAfter = (milliseconds) => /** @type {any} */ (AbortSignal).timeout(milliseconds);
 
 async function ask(method, path, body, signal) {
@@ -70,7 +71,7 @@ async function jsonOf(response) {
   }
 }
 
-// get("/flows", {first: 0, filter: ""}): empty parameters are left out.
+// Example: get("/flows", {first: 0, filter: ""}). Parameters that are "" or null are left out.
 export async function get(path, parameters = {}) {
   const kept = Object.entries(parameters).filter(([, value]) => value !== "" && value !== null);
   const query = new URLSearchParams(kept).toString();
@@ -81,7 +82,7 @@ export async function post(path, body, patienceMs = PATIENCE_MS) {
   return jsonOf(await ask("POST", path, body, signalAfter(patienceMs)));
 }
 
-// Returns a file. `signal` aborts the request.
+// Returns the file in the answer. `signal` aborts the request.
 export async function postForFile(path, body, signal) {
   return (await ask("POST", path, body, signal)).blob();
 }

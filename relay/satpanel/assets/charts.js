@@ -1,11 +1,11 @@
-// Charts by Chart.js, which satpanel takes from Debian's package. Without it there are no charts,
-// only tables.
+// Draws charts by Chart.js, which satpanel serves from Debian's package. Without the package, the
+// page has only tables.
 import {make} from "./dom.js";
 
 const LIBRARY = "/vendor/chart.min.js";
 let loadingLibrary = null;
 
-// Whether charts can be drawn.
+// Loads Chart.js. The promise resolves to whether charts can be drawn.
 export function loadLibrary() {
   loadingLibrary ??= new Promise((resolve) => {
     document.head.append(
@@ -21,9 +21,9 @@ export function loadLibrary() {
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-// A chart over time. `lines`: {name, colour: 1 to 6, dash?}. `text(value)` formats a value,
-// `clock(x)` a time. `stacked`: draws the lines on top of each other. `isWhole`: the values have no
-// fractions.
+// A chart over time. `lines`: {name, colour: 1 to 6, dash?}. `text(value)` formats a value, and
+// `clock(x)` formats a time. `stacked`: draws the lines on top of each other. `isWhole`: the values
+// have no fractions.
 export class TimeChart {
   constructor(name, lines, {text, clock, stacked = false, isWhole = false}) {
     this.lines = lines;
@@ -36,7 +36,7 @@ export class TimeChart {
     this.chart = null;
   }
 
-  // `data`: the points of each line. At the first call the element must be in the page.
+  // `data`: the points of each line. `element` must be in the page at the first call.
   update(data, from, to) {
     this.chart ??= new /** @type {any} */ (window).Chart(this.canvas, this.configuration());
     data.forEach((points, i) => {

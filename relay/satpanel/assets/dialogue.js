@@ -8,9 +8,9 @@ export function closeDialogue() {
   current?.close();
 }
 
-// Shows `content` above the buttons `confirm` and "Cancel". When the user confirms, it awaits
-// `send()`. Then the dialogue closes, or shows the error and stays open. A RangeError is a mistake
-// in the user's input, in words.
+// Shows `content` above the buttons `confirm` and "Cancel". When the user confirms, the dialogue
+// awaits `send()`. It closes if `send()` succeeds, or else shows the error and stays open. `send()`
+// throws RangeError, with a text for the user, if the user's input is wrong.
 export function openDialogue({title, content, confirm, isRisky = false, send, done}) {
   const heading = make("h2", {id: newId("dialogue")}, title);
   const problem = make("div", {role: "alert"});

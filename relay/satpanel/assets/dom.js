@@ -1,5 +1,5 @@
-// Makes elements. Any text becomes a text node. Names come from peers and hosts, which may be
-// hostile, so nothing here parses markup.
+// Makes elements. Text always becomes a text node and is never parsed as markup, since names may
+// come from hostile peers and hosts.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -20,7 +20,7 @@ function append(element, children) {
   }
 }
 
-// make("a", {href: "#/", onclick: f}, "text", element, ...)
+// Example: make("a", {href: "#/", onclick: f}, "text", element, ...).
 export function make(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
@@ -34,8 +34,8 @@ export function show(element, ...children) {
   append(element, children);
 }
 
-// Changes nothing if the text is right already, so that selections and screen readers are not
-// disturbed.
+// Sets the text. If it is the same already, nothing is changed, so that selections and screen
+// readers are not disturbed.
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
@@ -45,7 +45,8 @@ export function setAttribute(element, name, value) {
   else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
 }
 
-// Shows the result of `build()` in `element`, but only if `state` differs from the last one.
+// Shows the result of `build()` in `element`, but only if `state` differs from the state of the
+// last call.
 export function showIfNew(element, state, build) {
   const key = JSON.stringify(state);
   if (element.shownState === key) return;
@@ -59,7 +60,7 @@ export function newId(word) {
   return `${word}-${numbers}`;
 }
 
-// A group of a label, its control and a hint.
+// Returns a group: the label `text`, the control, and the hint `help`.
 export function labelled(text, control, help = "") {
   control.id ||= newId("control");
   const parts = [make("label", {for: control.id}, text), control];

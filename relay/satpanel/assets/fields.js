@@ -1,4 +1,4 @@
-// Controls for the arguments of a command, made from its description in GET /commands.
+// Makes controls for the arguments of a command, from the command's description in GET /commands.
 import {labelled, make, newId, options} from "./dom.js";
 import * as units from "./units.js";
 
@@ -15,7 +15,8 @@ function hintOf(spec) {
   return [shape + instead + optional, spec.help].filter(Boolean).join(". ");
 }
 
-// The current value of a setting of `entry`, as the gateway lists it; undefined if it does not.
+// Returns the current value of a setting of `entry`, as the gateway lists it, or undefined if the
+// gateway does not list the setting.
 export function currentValue(entry, name) {
   if (!entry) return undefined;
   return entry[name] ?? entry.modes?.[name] ?? entry[`${name}_bps`];
@@ -28,7 +29,8 @@ export function currentText(entry, spec) {
   return value === 0 ? (spec.instead ?? units.NONE) : units.bitRate(value);
 }
 
-// One control: {element, input, value()}. value() is undefined if the value stays as it is.
+// Returns one control: {element, input, value()}. value() is undefined if the user leaves the
+// setting unchanged.
 function control(spec, entry) {
   const now = currentValue(entry, spec.name);
   if (spec.type === "choice") {
@@ -62,7 +64,7 @@ function control(spec, entry) {
   };
 }
 
-// Controls for several KEY=VALUE, or the one word that replaces them all.
+// Returns controls for several KEY=VALUE, or for the one word that replaces all of them.
 function settingsControl(argument, entry) {
   const controls = argument.settings.map((spec) => [spec.name, control(spec, entry)]);
   const instead =
@@ -105,7 +107,8 @@ function settingsControl(argument, entry) {
   };
 }
 
-// Controls for all arguments of a command except `given`, with the current values of `entry`.
+// Returns controls for all arguments of a command except `given`, which show the current values of
+// `entry`.
 export function argumentsForm(command, given, entry) {
   const controls = command.arguments
     .filter(({name}) => !(name in given))

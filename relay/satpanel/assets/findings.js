@@ -108,7 +108,7 @@ function ofPeers(peers) {
   return found;
 }
 
-// The other open alarms in satpanel's book of alarms.
+// Returns findings for the open alarms in satpanel's book of alarms that no other finding covers.
 function ofAlarms(alarms, covered) {
   const others = alarms.filter(({subject, matter}) => !covered.has(`${subject} ${matter}`));
   const found = others.slice(0, MOST_ALARMS).map((alarm) => ({
@@ -128,8 +128,8 @@ function ofAlarms(alarms, covered) {
   return found;
 }
 
-// The findings in GET /overview of a gateway that answers, the worst first. `covers`: alarms that
-// say the same, by subject and matter.
+// Returns the findings in the GET /overview of a gateway that answers, the worst first. A finding's
+// `covers` names the alarms that say the same, by subject and matter.
 export function findingsOf({status, ports, peers, alarms, error}) {
   const found = [...ofStatus(status), ...ofPorts(ports ?? {}), ...(peers ? ofPeers(peers) : [])];
   found.push(...ofAlarms(alarms, new Set(found.flatMap(({covers = []}) => covers))));

@@ -13,8 +13,8 @@ import * as login from "./page_login.js";
 import * as overview from "./page_overview.js";
 import * as switches from "./page_switches.js";
 
-// By the first word of the address after "#/". A page has a title and open(context), which returns
-// its {element, close}. Pages with `listed` are in the navigation.
+// The pages by the first word of the address after "#/". A page has a title, and open(context),
+// which returns the page's {element, close}. Pages with `listed` are in the navigation.
 const PAGES = {
   "": {page: overview, listed: true},
   link: {page: link, listed: true},
@@ -32,7 +32,7 @@ const place = (id) => document.getElementById(id);
 const monitor = new Monitor(place("gateway"), place("alarm"));
 const navigation = new Map();
 let opened = null;
-let wanted = ""; // where to go after a login
+let wanted = ""; // the address to open after a login
 
 function buildNavigation() {
   for (const [word, {page, listed}] of Object.entries(PAGES)) {
@@ -125,7 +125,7 @@ api.whenLoggedOut(async () => {
 });
 
 place("skip").addEventListener("click", (event) => {
-  event.preventDefault(); // the address belongs to the page
+  event.preventDefault(); // the part of the address after "#" names the page, so it must not change
   place("content").focus();
 });
 

@@ -1,5 +1,5 @@
-// Reads the gateway's state once a second for the whole panel. The head of each page says whether
-// the gateway answers, and one page may listen to the state.
+// Reads the gateway's state once a second for the whole panel. Shows in the head of each page
+// whether the gateway answers, and passes the state to the open page.
 import {get} from "./api.js";
 import {make, setAttribute, setText, showIfNew} from "./dom.js";
 import {sentence} from "./notices.js";
@@ -8,7 +8,7 @@ import {RateMeter} from "./rates.js";
 import * as units from "./units.js";
 
 const EVERY_MS = 1000;
-// An answer about so many peers is long, so it is requested less often.
+// An answer about this many peers is long, so the panel requests it less often.
 const MANY_PEERS = 50;
 const EVERY_MS_OF_MANY = 5000;
 const STALE_MS = 2000;
@@ -18,7 +18,7 @@ export class Monitor {
     this.badge = badge;
     this.alarm = alarm;
     this.listener = null;
-    this.latest = null; // as GET /overview; without peers if no page listens
+    this.latest = null; // as GET /overview returns it; without peers if no page listens
     this.goneSince = 0;
     this.rates = new RateMeter();
     this.poll = null;
@@ -41,7 +41,8 @@ export class Monitor {
     showIfNew(this.alarm, "", () => null);
   }
 
-  // Sets the page that gets the state; null: none. Ports and peers are requested only for a page.
+  // Sets the page that gets the state; null: no page. Ports and peers are requested only if a page
+  // listens.
   listen(listener) {
     this.listener = listener;
     this.poll?.now();

@@ -1,5 +1,5 @@
-// Notices in the place of data: it is being fetched, there is none, it cannot be had, or the user
-// has no right to it.
+// Notices that stand in the place of data which is being fetched, does not exist, or cannot be
+// fetched, or to which the user has no right.
 import {make, show} from "./dom.js";
 import {session} from "./api.js";
 
@@ -20,7 +20,7 @@ const GONE_ADVICE =
   "Check that it runs (systemctl status satrelayd), and read its log. " +
   "If it runs, satpanel uses another socket: see the option --socket of satpanel.";
 
-// Makes a sentence of another program's text.
+// Makes a sentence from a text of another program: an initial capital and a full stop.
 export function sentence(text) {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}`;
 }
@@ -54,7 +54,8 @@ export function failure(error) {
   return block("failed", "The request failed.", sentence(error.message));
 }
 
-// Why the user may not do something that takes `role`: a note beside disabled controls.
+// Says why the user may not do something that needs `role`. The text stands beside disabled
+// controls.
 export function missingRight(role) {
   if (!session.login_required) {
     return (
@@ -67,7 +68,7 @@ export function missingRight(role) {
 
 export const rightNote = (role) => block("right", "View only.", missingRight(role));
 
-// A place for one notice, or for none.
+// A place in a page for at most one notice.
 export class NoticePlace {
   constructor() {
     this.element = make("div", {class: "notices", "aria-live": "polite"});

@@ -1,4 +1,4 @@
-// Capture: what passes a port of the gateway, as a file for Wireshark.
+// The page that captures the frames of one of the gateway's ports in a file for Wireshark.
 import {postForFile, session} from "./api.js";
 import {labelled, make, newId, options, show} from "./dom.js";
 import {failure, nothing, rightNote} from "./notices.js";

@@ -1,4 +1,4 @@
-// Events, as they happen.
+// The page that shows the gateway's events as they happen.
 import {get, readSession, streamAddress} from "./api.js";
 import {labelled, make, options, setText} from "./dom.js";
 import {NoticePlace, loading, nothing} from "./notices.js";
@@ -42,7 +42,8 @@ function itemOf(event) {
   );
 }
 
-// The stream of events, open while the page is visible. It continues where it ended.
+// The stream of events, open while the page is visible. A stream that opens again continues at the
+// position where it ended.
 class Stream {
   constructor(position, onevent, onmissed, onstate) {
     this.position = position;
@@ -72,7 +73,7 @@ class Stream {
     this.pause();
     this.onstate(false);
     this.retry = setTimeout(async () => {
-      // A refused stream gives no reason.
+      // A refused stream gives no reason, so ask whether the session has ended.
       await readSession().catch(() => {});
       this.open();
     }, RETRY_MS);

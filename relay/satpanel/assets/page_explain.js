@@ -1,4 +1,4 @@
-// The page that says which rule holds for a packet, what is bridged, and why.
+// The page that says which rule applies to a packet, which traffic is bridged, and why.
 import {get} from "./api.js";
 import {labelled, make, options, show} from "./dom.js";
 import {NoticePlace, failure, loading, nothing} from "./notices.js";
@@ -24,7 +24,7 @@ function whatRuleSays(answer) {
   return `${answer.action}${functions}${answer.class ? `; class ${answer.class}` : ""}`;
 }
 
-// The tone and the sentence of an answer.
+// Returns the tone and the sentence for an answer.
 function verdict(answer) {
   if (answer.action === "drop") return ["bad", "It is dropped."];
   if (answer.action === "reset") return ["bad", "TCP is answered with RST; all else is dropped."];
@@ -93,7 +93,7 @@ function answerOf(answer, meaning) {
   );
 }
 
-// The rate of each reason, a second, from one answer to the next.
+// Measures how often a second each reason was counted, between one answer and the next.
 class CountRates {
   constructor() {
     this.time_ms = NaN;
@@ -150,7 +150,7 @@ function questionForm(query, ask) {
 
 const withoutPrefix = (name) => String(name).replace(/^bridged_/, "");
 
-// The table of the latest connections that were bridged.
+// Returns the table of the latest connections that were bridged.
 function latestTable() {
   return new Table(
     "The latest connections that were bridged instead of relayed",

@@ -1,4 +1,4 @@
-// One flow: both its halves, and what each waits for.
+// The page of one flow: the flow's two directions, and what each direction waits for.
 import {get} from "./api.js";
 import {make, setText} from "./dom.js";
 import {NoticePlace, loading, nothing} from "./notices.js";

@@ -1,4 +1,5 @@
-// The relayed connections that use the link: the busiest first, with search and pages.
+// The page that lists the relayed connections that use the link, the busiest first, with a search
+// and a pager.
 import {get} from "./api.js";
 import {labelled, make, options} from "./dom.js";
 import {NoticePlace, loading, nothing} from "./notices.js";
@@ -9,7 +10,7 @@ import * as units from "./units.js";
 
 export const title = "Flows";
 
-const EVERY_MS = 3000; // satpanel asks for all flows no more often
+const EVERY_MS = 3000; // satpanel fetches all flows at most as often as this
 const PAGE = 25;
 const ORDERS = [
   ["-to_lan_bytes", "most bytes to the LAN"],
@@ -104,7 +105,8 @@ export function open({query}) {
       }, 300);
     },
   });
-  // A press on a column's head sorts from the largest; another press reverses the order.
+  // A click on a column's head sorts by the column, largest first. Another click reverses the
+  // order.
   const table = tableOf(rates, (field) => sortBy(order === `-${field}` ? field : `-${field}`));
   const pager = new Pager(PAGE, () => askAnew());
   const list = make("div", {hidden: true}, table.element);
@@ -116,14 +118,16 @@ export function open({query}) {
     askAnew();
   }
 
-  // The address contains the order and the filter, so that it can be kept and sent.
+  // The address contains the order and the filter, so that users can bookmark the view and send it
+  // to others.
   function askAnew() {
     const address = new URLSearchParams({sort: order, filter: search.value});
     window.history.replaceState(null, "", `#/flows?${address}`);
     poll.now();
   }
 
-  // If there are very many flows, satpanel refuses to sort or search, and gives pages as they come.
+  // If there are very many flows, satpanel refuses to sort or search. Then show pages of the flows
+  // in the gateway's order.
   async function question() {
     const page = {first: pager.first, count: PAGE};
     try {

@@ -1,4 +1,5 @@
-// The use of the link: an hour and a day of rates, loss, round trip, queue and compression.
+// The page that shows the use of the link over an hour and a day: rates, loss, round-trip time,
+// queue and compression.
 import {get} from "./api.js";
 import {TimeChart, loadLibrary} from "./charts.js";
 import {make, setText, show} from "./dom.js";
@@ -10,14 +11,14 @@ import * as units from "./units.js";
 
 export const title = "Link";
 
-// `every_ms`: how often to ask. `row_s`: seconds over which a row of the table is a mean.
+// `every_ms`: interval of requests. `row_s`: seconds over which a row of the table is the mean.
 const SPANS = {
   hour: {every_ms: 5000, row_s: 300, length_s: 3600, words: "the last hour"},
   day: {every_ms: 60_000, row_s: 3600, length_s: 86400, words: "the last day"},
 };
-const MOST_POINTS = 360; // of a line: more cannot be seen
+const MOST_POINTS = 360; // points of a line; more points could not be told apart
 
-// One chart each. `of` names columns of the samples.
+// One chart for each figure. `of` names a column of the samples.
 const FIGURES = [
   {
     name: "Rate of the link",
@@ -58,7 +59,7 @@ const FIGURES = [
   {name: "Flows", text: units.count, lines: [{name: "flows", of: "flows", colour: 1}]},
 ];
 
-// One chart each, with a line for each class.
+// One chart for each of these figures, with a line for each class.
 const BY_CLASS = [
   {name: "Sent, by class", of: "class_bps", text: units.bitRate, stacked: true},
   {name: "Queue, by class", of: "class_queued_bytes", text: units.binaryBytes, stacked: true},
@@ -207,7 +208,7 @@ class Panes {
     );
   }
 
-  // Classes may come and go with a reload.
+  // Makes new charts if the list of classes has changed, as it may after a reload.
   followClasses(names) {
     if (!this.canDraw || this.classes?.join("\n") === names.join("\n")) return;
     this.classes = names;
@@ -224,7 +225,7 @@ class Panes {
   update(history) {
     const {samples, classes} = history;
     const {row_s, length_s} = SPANS[this.span];
-    // The time before satpanel's first sample takes no room.
+    // The chart begins no earlier than satpanel's first sample.
     const to = samples.time.at(-1);
     const from = Math.max(samples.time[0], to - length_s);
     const step = history.step_seconds;

@@ -1,4 +1,4 @@
-// The login.
+// The page for the login.
 import {logIn, session} from "./api.js";
 import {labelled, make, show} from "./dom.js";
 import {failure, nothing} from "./notices.js";

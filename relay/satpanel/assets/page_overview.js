@@ -1,4 +1,4 @@
-// The overview: LAN, gateway, link and peers with their states, and what is wrong.
+// The overview page: the states of LAN, gateway, link and peers, and what is wrong.
 import {get} from "./api.js";
 import {labelled, make, show, showIfNew} from "./dom.js";
 import {findingsOf} from "./findings.js";
@@ -44,7 +44,7 @@ function peerTable(rates) {
   );
 }
 
-// Warnings and errors of the last minutes, the newest first.
+// Returns the warnings and errors of the last minutes, the newest first.
 function recentTroubles(events) {
   const since = Date.now() - RECENT_MS;
   return events

@@ -1,4 +1,5 @@
-// Controls: all commands of the gateway, made from GET /commands, beside the current settings.
+// The page with controls for all commands of the gateway, made from GET /commands, beside the
+// current settings.
 import {get, post, session} from "./api.js";
 import {closeDialogue, openDialogue} from "./dialogue.js";
 import {labelled, make, newId, setAttribute, setText, show} from "./dom.js";
@@ -18,20 +19,20 @@ const COMMAND_PATIENCE_MS = 40_000; // satpanel waits up to 30 s for the result 
 
 const ruleName = ({rule, name}) => (name ? `${rule} ${name}` : String(rule));
 
-// The rate that an operator has set for a link, one way.
+// Returns the rate that an operator has set for one direction of a link.
 function setOf(link, way) {
   const rate = link[`${way}_commanded_bps`];
   return rate ? units.bitRate(rate) : "configured";
 }
 
-// Where the gateway lists the possible values of a command's first argument. For commands and
-// arguments that are not here, the user writes the value.
+// Says for a command's first argument where the gateway lists the possible values. For arguments
+// that are missing in this table, the user writes the value.
 const TARGETS = {
   "set RULE": {
     title: "Functions of rules",
     list: (page) => get("/rules", page),
     word: ({rule}) => String(rule),
-    // After a reload another rule may have this number.
+    // The key also contains the action, since another rule may have this number after a reload.
     key: ({rule, action}) => `${rule} ${action}`,
     text: ruleName,
     subjects: ({rule, name}) => [`rule ${rule}`, `rule ${name}`],
@@ -72,7 +73,8 @@ const TARGETS = {
       {title: "peers", numeric: true, cell: ({peers}) => String(peers)},
       {title: "send", cell: (link) => setOf(link, "send")},
       {title: "receive", cell: (link) => setOf(link, "receive")},
-      // May be less than the set rate: peers may be held back, or announce or find less.
+      // This rate may be lower than the set rate: the configured rate, the found rate, and the rates
+      // that peers announce or are allowed also limit it.
       {title: "sends now", numeric: true, cell: (link) => units.bitRate(link.send_capacity_bps)},
     ],
   },
@@ -84,7 +86,7 @@ function lastChange(change) {
   return change ? `${change.user}, ${units.dateAndClock(change.time_ms)}` : units.NONE;
 }
 
-// The current state of a command without a target: the word of its one choice.
+// Returns the current state of a command without a target, as a word of the command's one choice.
 function stateOf(command, status) {
   return command.name === "bypass" && status ? (status.new_flows === "bypass" ? "on" : "off") : "";
 }
@@ -94,7 +96,7 @@ class CommandCard {
     this.command = command;
     this.told = told;
     this.trail = trail;
-    // A viewer gets a short note: the full one is above all cards.
+    // A viewer gets a short note, since the full note stands above all cards.
     this.note = command.allowed
       ? null
       : make(
@@ -136,7 +138,8 @@ class CommandCard {
     return post(path, {arguments: values}, COMMAND_PATIENCE_MS);
   }
 
-  // Opens a dialogue for the missing arguments. A command that interrupts always gets one.
+  // Opens a dialogue for the arguments that are not given. A command that interrupts traffic always
+  // gets a dialogue.
   ask(heading, given, entry) {
     const {command} = this;
     const form = argumentsForm(command, given, entry);
@@ -159,7 +162,8 @@ class CommandCard {
   }
 }
 
-// A command about the gateway as a whole: a button for each word of its one choice, or one button.
+// A command about the gateway as a whole, with a button for each word of the command's one choice,
+// or with one button.
 class PlainCard extends CommandCard {
   constructor(command, context) {
     super(command, context);
@@ -210,7 +214,7 @@ class PlainCard extends CommandCard {
   }
 }
 
-// A command about one of several targets: a table of them, each with a button.
+// A command about one of several targets, with a table of the targets and a button for each.
 class TargetCard extends CommandCard {
   constructor(command, target, context) {
     super(command, context);

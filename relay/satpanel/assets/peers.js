@@ -42,7 +42,7 @@ export function stateOf(peer) {
   );
 }
 
-// The reason why the peer was refused, as its counters show.
+// Returns why the peer was refused, as the peer's counters show.
 function refusal(peer) {
   if (peer.state !== "refused") return "";
   if (peer.counters.security_mismatch > 0) return " (only one encrypts)";
@@ -56,7 +56,7 @@ export function stateWords(peer) {
   return words;
 }
 
-// The number of peers in each state: "2 alive, 1 suspect"
+// Returns the number of peers in each state, like "2 alive, 1 suspect".
 export function countedStates(counts) {
   return Object.entries(counts ?? {})
     .map(([state, number]) => `${number} ${STATES[state]?.words ?? state}`)
@@ -65,7 +65,7 @@ export function countedStates(counts) {
 
 const TONES = ["bad", "warn", "good"];
 
-// The worst first, otherwise in the configured order.
+// Sorts peers by state, the worst first. Peers of equal state stay in the configured order.
 export function worstFirst(peers) {
   return [...peers].sort((a, b) => TONES.indexOf(stateOf(a).tone) - TONES.indexOf(stateOf(b).tone));
 }

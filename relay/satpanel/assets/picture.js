@@ -1,4 +1,5 @@
-// LAN, gateway, link and peers as a picture: from left to right, or on a narrow page downwards.
+// Draws LAN, gateway, link and peers as a picture: from left to right, or downwards on a narrow
+// page.
 import {makeSvg} from "./dom.js";
 import {countedStates, stateOf, stateWords, worstFirst} from "./peers.js";
 import * as units from "./units.js";
@@ -9,7 +10,7 @@ function cut(text, most) {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
-// A box with a title and lines of text; each line is a text or {text, tone}.
+// Draws a box with a title and lines of text. Each line is a text or {text, tone}.
 function box(x, y, width, height, tone, title, lines) {
   const parts = [
     makeSvg("rect", {x, y, width, height, rx: 8, class: "box", "data-tone": tone}),

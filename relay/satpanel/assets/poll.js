@@ -1,8 +1,8 @@
-// Repeats a question while the page is visible. A page in the background asks nothing.
+// Repeats a request while the page is visible. A page in the background sends no requests.
 
 export class Poll {
-  // Asks `question`, then calls `answered(value)` or `failed(error)`, and repeats that after
-  // `interval_ms`.
+  // Calls `question()` and awaits its result, then calls `answered(value)` or `failed(error)`. Does
+  // the same again after `interval_ms`.
   constructor(interval_ms, question, answered, failed) {
     this.interval_ms = interval_ms;
     this.question = question;
@@ -15,7 +15,8 @@ export class Poll {
     this.now();
   }
 
-  // Asks at once. The answer to an earlier question is ignored if it has not come yet.
+  // Calls `question()` at once. If the result of an earlier call is still awaited, it will be
+  // ignored.
   async now() {
     this.pause();
     const round = this.round;

@@ -1,4 +1,5 @@
-// Rates from counters: the increase over the last seconds, by the gateway's own clock.
+// Computes rates from counters: the increase over the last seconds, measured by the gateway's own
+// clock.
 
 const SPAN_MS = 3000;
 
@@ -7,8 +8,8 @@ export class RateMeter {
     this.samples = [];
   }
 
-  // Adds an answer to GET /overview. Ignores a repeated reading. Begins anew if the gateway
-  // restarts.
+  // Adds an answer to GET /overview. Ignores a reading that was added before. Discards earlier
+  // readings if the gateway has restarted.
   add(overview) {
     if (!overview.ports || !overview.peers) {
       this.samples = [];
@@ -33,7 +34,7 @@ export class RateMeter {
     }
   }
 
-  // Bits a second of "lan in" or "peer NAME out"; NaN: not known yet.
+  // Returns the bits a second of a name like "lan in" or "peer NAME out"; NaN: not known yet.
   of(name) {
     if (this.samples.length < 2) return NaN;
     const [from, to] = [this.samples[0], this.samples.at(-1)];
@@ -42,13 +43,13 @@ export class RateMeter {
   }
 }
 
-// The same for entries that contain their own age, by id.
+// Computes rates of flows by id. Each flow contains its own age, which serves as the clock.
 export class FlowRates {
   constructor() {
     this.seen = new Map();
   }
 
-  // Adds flows as GET /flows lists them. Flows that are not in the list are forgotten.
+  // Adds flows as GET /flows lists them. Forgets flows that are not in the list.
   add(flows) {
     const before = this.seen;
     this.seen = new Map();

@@ -1,8 +1,9 @@
-// A history of samples: adds new samples, and averages samples that are too many to draw.
+// Adds new samples to a history of samples, and averages samples that are too many to draw.
 
 const LENGTH_S = {hour: 3600, day: 86400};
 
-// Adds an answer to GET /history. `samples` are columns; the new samples follow the old ones.
+// Returns a history that has the samples of `before`, then the later samples of `answer`, an answer
+// to GET /history. `samples` has a column for each figure.
 export function joined(before, answer) {
   const samples = before?.samples;
   const sameClasses = before && before.classes.join() === answer.classes.join();
@@ -33,7 +34,8 @@ function meanOf(values) {
   return known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : null;
 }
 
-// Points {x: seconds, y}: means over `width` seconds each. y is null where nothing is known.
+// Returns points {x: seconds, y}. Each y is the mean over `width` seconds, or null if no value is
+// known.
 export function points(times, values, width) {
   const found = [];
   for (let i = 0; i < times.length;) {

@@ -1,13 +1,14 @@
-// A table that is filled again and again without a rebuild, so that focus, selection and scrolling
-// stay. On a narrow page each row becomes a card, and each cell shows the title of its column.
-// Roles are written out, since screen readers do not take a table with another layout for a table.
+// A table that can be updated without a rebuild, so that focus, selection and scroll position stay.
+// On a narrow page each row becomes a card, and each cell shows the title of its column. The
+// elements have explicit roles, since screen readers do not recognize a table that has another
+// layout.
 import {make, setAttribute, setText, show} from "./dom.js";
 
 export class Table {
   // Columns: {title, cell(entry), numeric?, sort?: field, head?: whether it names the row}. A cell
-  // is a text or {text, href, tone}. Instead of cell, control(row) makes an element once; row.entry
-  // is the entry that the row shows at the time. `onsort(field)` is called when the user presses a
-  // column's head.
+  // is a text or {text, href, tone}. A column may have control(row) instead of cell: control(row)
+  // makes an element once, and row.entry is always the entry that the row shows. `onsort(field)` is
+  // called when the user clicks a column's head.
   constructor(caption, columns, {key, onsort = null, isCaptionHidden = false}) {
     this.columns = columns;
     this.key = key;
@@ -96,7 +97,7 @@ export class Table {
   }
 }
 
-// A list of pairs that is filled again and again.
+// A list of pairs of a name and a value, which can be updated without a rebuild.
 export class Pairs {
   constructor(names) {
     this.values = names.map(() => make("dd", {}));

@@ -17,7 +17,8 @@ export class Trail {
     this.changes = caused.reverse().concat(this.changes).slice(0, MOST);
   }
 
-  // The latest change of a subject like "rule web", or with a name that begins with a command's.
+  // latestAbout() returns the latest change of a subject like "rule web"; latestOf() returns the
+  // latest change that a command caused.
   latestAbout(subjects) {
     return this.changes.find(({subject}) => subjects.includes(subject));
   }

@@ -1,4 +1,4 @@
-// Numbers for people, in the same form as in satrelayctl (relay/text/numbers.h).
+// Formats numbers for people in the same form as satrelayctl (relay/text/numbers.h).
 
 export const NONE = "-"; // not known
 
@@ -54,7 +54,7 @@ export function ratio(value) {
 
 const two = (number) => String(number).padStart(2, "0");
 
-// In the reader's time zone.
+// Formats the time in the reader's time zone.
 export function clock(time_ms) {
   const time = new Date(time_ms);
   return `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`;
@@ -68,7 +68,7 @@ export function dateAndClock(time_ms) {
   return `${date} ${clock(time_ms)}`;
 }
 
-// "[2001:db8::7]:443"
+// Returns a text like "[2001:db8::7]:443".
 export function endpoint(address, port) {
   return String(address).includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
 }

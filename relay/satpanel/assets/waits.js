@@ -1,5 +1,5 @@
-// The words of /satrelay/flow for what the next byte of a flow waits for, and the sentences for
-// them, which are those of satrelayctl.
+// Maps the words of /satrelay/flow, which say what the next byte of a flow waits for, to the
+// sentences that satrelayctl also uses.
 
 const TOWARDS_PEER = {
   handshake: "the handshake with the host is not complete",
@@ -27,6 +27,6 @@ const TOWARDS_HOST = {
   nothing: "this direction is over: the host has all bytes, or the flow has ended",
 };
 
-// A word of another version is shown unchanged.
+// A word of another version of the gateway is shown unchanged.
 export const waitTowardsPeer = (word) => TOWARDS_PEER[word] ?? String(word);
 export const waitTowardsHost = (word) => TOWARDS_HOST[word] ?? String(word);

@@ -49,7 +49,7 @@ Json schema_of(const Answer& answer) {
           {"required", {"total", "first", "entries"}}};
 }
 
-// Requires no fields: a later version of the gateway may have more, an earlier one fewer.
+// The schemas require no fields, since gateways of other versions may have more fields or fewer.
 void add_schemas(std::string_view shape, Json& schemas) {
   if (schemas.contains(std::string(shape))) return;
   const std::vector<ReplyField> fields = metrics::fields_of(shape);

@@ -8,17 +8,18 @@
 namespace satrelay::panel {
 
 // The form of an answer: an object of one shape (relay/metrics/reply_shapes.h), or a page of such
-// objects. Shape "": there is no schema, and docs/panel.md describes the answer.
+// objects. `shape` "": there is no schema, and docs/panel.md describes the answer.
 struct Answer {
   enum class Form : std::uint8_t { kOne, kPage };
   std::string_view shape = "";
   Form form = Form::kOne;
 };
 
-// The schema of the answer. It refers to schemas of add_schemas() by name, as in OpenAPI.
+// Returns the schema of the answer. The schema refers to the schemas of add_schemas() by name, as
+// in OpenAPI.
 nlohmann::ordered_json schema_of(const Answer& answer);
-// Adds the schema of a shape, and those of the shapes within it, to `schemas` by name, unless they
-// are there.
+// Adds the schema of a shape, and the schemas of the shapes within it, to `schemas`, each under its
+// name, unless `schemas` has them already.
 void add_schemas(std::string_view shape, nlohmann::ordered_json& schemas);
 
 }  // namespace satrelay::panel

@@ -1,4 +1,4 @@
-// The events as they happen, for one client (server-sent events of HTML).
+// Sends events to one client as they happen, as server-sent events of HTML.
 #pragma once
 
 #include <chrono>
@@ -12,10 +12,11 @@ namespace satrelay::panel {
 
 class EventStream : public Stream {
  public:
-  static constexpr std::chrono::hours kLongest{1};  // then the client connects again
+  // How long a stream lasts before the client must connect again.
+  static constexpr std::chrono::hours kLongest{1};
 
   // `from`: position of the first event; 0: only new events. The stream ends when `may_stay`
-  // returns false, and after `longest`.
+  // returns false, or after `longest`.
   EventStream(const Observer& observer, std::uint64_t from, std::function<bool()> may_stay,
               std::chrono::nanoseconds longest = kLongest);
   std::optional<std::string> poll(std::size_t most) override;

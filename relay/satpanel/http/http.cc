@@ -43,7 +43,7 @@ const char* title_of(int status) {
 Response problem(int status, const std::string& detail) {
   const nlohmann::ordered_json body{
       {"type", "about:blank"}, {"title", title_of(status)}, {"status", status}, {"detail", detail}};
-  // The detail may quote what the client sent, in any encoding.
+  // Replace invalid UTF-8: `detail` may quote text from the client in any encoding.
   return {.status = status,
           .type = "application/problem+json",
           .body = body.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)};

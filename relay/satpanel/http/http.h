@@ -20,11 +20,11 @@ struct Request {
   std::map<std::string, std::string> cookies;
   std::string body = {};
   std::string remote;  // the client's address, without its port
-  // Whether the client has closed its side. May be called only while the request is answered.
-  // Empty: unknown.
+  // Whether the client has closed its side of the connection. May be called only until the handler
+  // returns. An empty function: unknown.
   std::function<bool()> has_left = {};
 
-  // "" if there is none.
+  // Returns "" if there is no such header.
   std::string header(const std::string& name) const {
     const auto found = headers.find(name);
     return found == headers.end() ? "" : found->second;
@@ -35,12 +35,12 @@ struct Request {
   }
 };
 
-// A body that follows the head of an answer in parts, while the client stays.
+// The body of an answer that is sent in parts, for as long as the client stays connected.
 class Stream {
  public:
   virtual ~Stream() = default;
-  // The next bytes, at most `most`. "": none for now. Then the server asks again when it is woken
-  // (HttpServer::wake_streams), or for the next heartbeat. nullopt: the stream is over.
+  // Returns the next bytes, at most `most`. "": there are no bytes now; the server calls again
+  // after HttpServer::wake_streams(), or at the next heartbeat. nullopt: the stream is over.
   virtual std::optional<std::string> poll(std::size_t most) = 0;
 };
 
@@ -52,7 +52,8 @@ struct Response {
   std::unique_ptr<Stream> stream = nullptr;  // instead of a body
 };
 
-// An error as in RFC 9457. `detail` tells the operator what is wrong, and what to do.
+// Returns an error in the form of RFC 9457. `detail` tells the operator what is wrong, and what to
+// do.
 Response problem(int status, const std::string& detail);
 
 using Handler = std::function<Response(const Request&)>;

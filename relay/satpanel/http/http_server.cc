@@ -27,8 +27,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kSlowestClient = 64'000;  // bytes a second
-constexpr std::size_t kSmallBody = 4'096;       // always answered
-// In GnuTLS's syntax. NORMAL includes TLS 1.0 and 1.1, which are deprecated (RFC 8996).
+// Bytes; smaller bodies are sent even if too many bytes wait for slow clients.
+constexpr std::size_t kSmallBody = 4'096;
+// The allowed versions of TLS, in GnuTLS's syntax. NORMAL alone includes TLS 1.0 and 1.1, which are
+// deprecated (RFC 8996).
 constexpr const char* kTlsPriorities = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
 
 sockaddr_storage address_of(const ServerOptions& options) {
@@ -63,7 +65,8 @@ std::string remote_of(MHD_Connection* connection) {
   return text;
 }
 
-// Whether the far end has closed. Nothing reads from a connection while its request is answered.
+// Returns whether the client has closed the connection. libmicrohttpd does not notice this, since
+// it reads nothing from a connection while the handler answers a request.
 bool is_closed(int descriptor) {
   pollfd far_end{descriptor, POLLRDHUP, 0};
   return ::poll(&far_end, 1, 0) > 0;
@@ -104,14 +107,15 @@ class HttpServer::Impl {
   // A TCP connection, with its deadline.
   struct Client {
     int descriptor = -1;
-    Clock::time_point since;  // since when it waits for a request, or is answered
+    Clock::time_point since;  // when the wait for a request began, or the answer
     std::chrono::seconds to_answer{0};
     bool is_answered = false;
     bool is_stream = false;
     bool is_cut = false;
   };
 
-  // Lasts from the head of a request to the end of its answer.
+  // A request and its answer. An exchange exists from the head of the request to the end of the
+  // answer.
   struct Exchange {
     MHD_Connection* connection = nullptr;
     Client* client = nullptr;
@@ -119,10 +123,10 @@ class HttpServer::Impl {
     Response response;
     bool is_too_long = false;
     bool is_handed_over = false;
-    bool is_ready = false;  // whether the response is
+    bool is_ready = false;  // whether `response` is complete
   };
 
-  // An answer that is a stream. Its connection may be resumed only while it is suspended.
+  // An answer that is a stream. The connection may be resumed only while `is_suspended`.
   struct OpenStream {
     Impl* server = nullptr;
     MHD_Connection* connection = nullptr;
@@ -185,8 +189,9 @@ class HttpServer::Impl {
 HttpServer::Impl::Impl(const ServerOptions& options, Handler handler)
     : limits_(options.limits), handler_(std::move(handler)) {
   sockaddr_storage address = address_of(options);
-  // Use poll() instead of epoll. If 128 events come at once, or a multiple of that, libmicrohttpd
-  // 0.9.75 asks epoll for more before it handles them. Then it waits until something else happens.
+  // Use poll() instead of epoll. If 128 events arrive at once, or a multiple of 128, libmicrohttpd
+  // 0.9.75 asks epoll for more events before it handles these, and so waits until something else
+  // happens.
   unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
   if (address.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
   std::vector<MHD_OptionItem> items{{MHD_OPTION_CONNECTION_LIMIT, limits_.connections, nullptr},
@@ -194,7 +199,7 @@ HttpServer::Impl::Impl(const ServerOptions& options, Handler handler)
                                     {MHD_OPTION_STRICT_FOR_CLIENT, 1, nullptr}};
   if (!options.certificate.empty()) {
     flags |= MHD_USE_TLS;
-    // The library does not copy these texts; it reads them while it starts.
+    // The library reads these texts only during MHD_start_daemon(), and does not copy them.
     items.push_back({MHD_OPTION_HTTPS_MEM_CERT, 0, const_cast<char*>(options.certificate.c_str())});
     items.push_back({MHD_OPTION_HTTPS_MEM_KEY, 0, const_cast<char*>(options.key.c_str())});
     items.push_back({MHD_OPTION_HTTPS_PRIORITIES, 0, const_cast<char*>(kTlsPriorities)});
@@ -210,7 +215,7 @@ HttpServer::Impl::Impl(const ServerOptions& options, Handler handler)
                              MHD_OPTION_NOTIFY_COMPLETED, &on_completed, this,  //
                              MHD_OPTION_ARRAY, items.data(), MHD_OPTION_END);
   if (daemon_ == nullptr) {
-    // The library does not say why it failed, and there are many possible reasons.
+    // The library does not report why it failed, so guess from errno and from the options.
     const std::string why =
         errno == EADDRINUSE || errno == EACCES || errno == EADDRNOTAVAIL ? std::strerror(errno)
         : options.certificate.empty()                                    ? "no socket, or no thread"
@@ -233,7 +238,7 @@ HttpServer::Impl::~Impl() {
     const std::lock_guard lock(streams_mutex_);
     streams_end_ = true;
   }
-  wake_streams();  // a suspended connection cannot be ended
+  wake_streams();  // the library cannot end a suspended connection
   MHD_stop_daemon(daemon_);
 }
 
@@ -266,7 +271,7 @@ void HttpServer::Impl::cut_late_clients(Clock::time_point now) {
   const bool is_crowded = clients_.size() > limits_.connections / 4 * 3;
   const std::chrono::seconds longest = is_crowded ? limits_.crowded : limits_.request;
   for (Client* client : clients_) {
-    // Answers have more time, for slow lines. Streams have their own end.
+    // Answers have more time, for clients on slow lines. Streams have a limit of their own.
     if (client->is_cut || client->is_stream) continue;
     if (now - client->since < (client->is_answered ? client->to_answer : longest)) continue;
     // The descriptor belongs to this connection until on_connection() handles its end.
@@ -319,8 +324,8 @@ MHD_Result HttpServer::Impl::on_request(void* cls, MHD_Connection* connection, c
     if (*context == nullptr) return self.begin(connection, url, method, context);
     auto& exchange = *static_cast<Exchange*>(*context);
     if (*size > 0) {
-      // Read a body that is too long to its end, within the deadline, so that the client gets the
-      // error.
+      // If a body is too long, read and discard the rest of it within the deadline, so that the
+      // client gets the error.
       std::string& body = exchange.request.body;
       exchange.is_too_long = exchange.is_too_long || body.size() + *size > self.limits_.body;
       if (exchange.is_too_long) {
@@ -400,7 +405,8 @@ void HttpServer::Impl::work() {
 
 MHD_Response* HttpServer::Impl::make_response(Exchange& exchange) {
   Response& response = exchange.response;
-  // Some clients do not read the answers that they asked for.
+  // Limit the bytes of unread answers, since some clients do not read the answers that they asked
+  // for.
   if (response.body.size() > kSmallBody && unread_ + response.body.size() > limits_.unread) {
     ++refused_busy_;
     response = problem(503, "Too many clients are reading answers. Try again in a few seconds.");

@@ -19,34 +19,37 @@ struct ServerLimits {
   std::size_t body = 64 * 1024;  // bytes
   std::size_t waiting = 64;      // requests that wait for a thread
   int threads = 3;
-  std::chrono::seconds idle{20};     // time in which nothing is read or written
+  std::chrono::seconds idle{20};     // how long a connection may be without any reading or writing
   std::chrono::seconds request{15};  // from the previous answer's end to the request's last byte
-  std::chrono::seconds crowded{3};   // the same, while three quarters of the connections are taken
-  // Time to send an answer, and a second more for each 64 kB of it.
+  // Replaces `request` while more than three quarters of the connections are in use.
+  std::chrono::seconds crowded{3};
+  // How long the sending of an answer may take. Each 64 kB of the answer add a second.
   std::chrono::seconds answer{120};
-  std::size_t unread = 64'000'000;       // bytes of answers, of all clients, that are not sent yet
+  std::size_t unread = 64'000'000;       // bytes of answers to all clients that are not sent yet
   unsigned connections_of_address = 64;  // no limit on a loopback address
-  std::chrono::seconds heartbeat{10};    // interval on a stream that has nothing to send
+  // Interval of heartbeats on a stream that has nothing to send.
+  std::chrono::seconds heartbeat{10};
 };
 
 struct ServerOptions {
   std::string address = "127.0.0.1";  // an IPv4 or IPv6 address
   std::uint16_t port = 0;             // 0: any free port
-  // PEM; both or none. If they are given, the server speaks only HTTPS, with TLS 1.2 or later.
+  // Texts in PEM; either both or none. If they are given, the server speaks only HTTPS, with TLS
+  // 1.2 or later.
   std::string certificate = {};
   std::string key = {};
   ServerLimits limits = {};
 };
 
-// Whether it is a loopback address, where all clients have the same address.
+// Whether `address` is a loopback address. All clients of such a server have the same address.
 inline bool is_loopback(const std::string& address) {
   return address == "::1" || address.starts_with("127.");
 }
 
 class HttpServer {
  public:
-  // Listens, and answers by `handler` from several threads. Throws std::runtime_error that says
-  // what is wrong, for example with the certificate.
+  // Listens, and answers requests by calls of `handler` in several threads. Throws
+  // std::runtime_error that says what is wrong, for example with the certificate.
   HttpServer(const ServerOptions& options, Handler handler);
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;

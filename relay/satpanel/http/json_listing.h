@@ -1,4 +1,4 @@
-// One page of a list for a client, after filtering and sorting.
+// Makes one page of a list for a client: filters the list, sorts it, and takes a part.
 #pragma once
 
 #include <cstddef>
@@ -20,18 +20,18 @@ struct ListQuery {
 
   std::size_t first = 0;
   std::size_t count = kUsual;
-  std::string sort = {};    // a field; "-" before it: from the largest; "": in the list's order
+  std::string sort = {};  // a field's name; "-" before it: largest first; "": the list's own order
   std::string filter = {};  // only entries with this text in one of their fields; "": all
 
   bool is_plain() const { return sort.empty() && filter.empty(); }
 };
 
-// Parses the texts of a URL; "": left out. Throws BadRequest.
+// Parses parameters of a URL; "": the client left the parameter out. Throws BadRequest.
 ListQuery parse_list_query(const std::string& first, const std::string& count,
                            const std::string& sort, const std::string& filter);
 
-// Whether one of the entry's fields contains the text, in any case of letters. A number must equal
-// the text. "": true for every entry.
+// Whether one of the entry's fields contains `text`, regardless of upper and lower case. A number
+// in a field must equal `text`. If `text` is empty, returns true for every entry.
 bool has_text(const nlohmann::ordered_json& entry, const std::string& text);
 
 // Returns {"total", "first", "entries"}. `total` counts the entries that pass the filter.

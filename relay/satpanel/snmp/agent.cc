@@ -27,7 +27,7 @@ namespace satrelay::panel {
 namespace {
 
 constexpr int kLookForMasterEverySeconds = 5;
-// Older events cause no notifications when the panel starts: they are no news.
+// When the panel starts, it sends no notifications of events older than this.
 constexpr std::uint64_t kOldestNoticeMs = 60'000;
 
 u_char type_of(Syntax syntax) {
@@ -47,7 +47,7 @@ u_char type_of(Syntax syntax) {
   return ASN_NULL;
 }
 
-// A value in the form from which the library copies it.
+// A value in the form in which the library takes a copy of it.
 class Encoded {
  public:
   explicit Encoded(const MibValue& value) : type_(type_of(value.syntax)) {
@@ -79,8 +79,8 @@ class Encoded {
   std::size_t size_ = 0;
 };
 
-// Sets up the library, which is one for the whole program. It must not read or write files of this
-// machine, take signals, or write to our log.
+// Sets up net-snmp, which has one state for the whole program. The library must not read or write
+// files of this machine, handle signals, or write to our log.
 void set_up_library(const std::string& socket) {
   // The agent needs no names, so the library reads no MIB modules.
   netsnmp_set_mib_directory("");
@@ -121,7 +121,7 @@ class SnmpAgent::Loop {
 
   void wake() const {
     const std::uint64_t one = 1;
-    // If the counter is full, the thread is awake already.
+    // If the eventfd's counter is full, the thread has been woken already.
     static_cast<void>(::write(wake_.number(), &one, sizeof one));
   }
 
@@ -130,7 +130,7 @@ class SnmpAgent::Loop {
     when(SNMPD_CALLBACK_INDEX_START, &Loop::begin);
     when(SNMPD_CALLBACK_INDEX_STOP, &Loop::end);
     init_agent("satpanel");
-    // After init_agent(), which sets its own value.
+    // Set the interval after init_agent(), which sets a value of its own.
     netsnmp_ds_set_int(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_AGENTX_PING_INTERVAL,
                        kLookForMasterEverySeconds);
     init_snmp("satpanel");
@@ -148,7 +148,8 @@ class SnmpAgent::Loop {
   struct Self {
     Loop* loop;
   };
-  // The library frees the memory that it passes to the callback.
+  // Allocates `self` by malloc(), since the library frees the memory that it passes to the
+  // callback.
   void when(int event, SNMPCallback* callback) {
     auto* self = static_cast<Self*>(std::malloc(sizeof(Self)));
     if (self == nullptr) throw std::bad_alloc();
@@ -165,7 +166,7 @@ class SnmpAgent::Loop {
     netsnmp_register_handler(registration);
   }
 
-  // If snmpd is away, the notices are sent when it is back.
+  // While snmpd is away, nothing is sent. The notices follow when it is back.
   void send_notices() {
     if (!is_connected_) return;
     // Fetch the events first, so that the notices of these events are among the notices below.
@@ -177,7 +178,8 @@ class SnmpAgent::Loop {
       if (notice.alarm.told_ms >= notices_since_ms_) send(notification_of(notice));
       told.push_back(notice.alarm.number);
     }
-    // The book of alarms has an event a moment before the list of events has it.
+    // An event reaches the book of alarms a moment before it reaches the list of events. So
+    // remember the events of the last notices, and do not report them again from the list.
     told_before_.insert(told_before_.end(), told.begin(), told.end());
     for (const Json& event : events.events) {
       const auto number = ctl::number(event, "number");
@@ -213,7 +215,7 @@ class SnmpAgent::Loop {
     snmp_free_varbind(list);
   }
 
-  // Waits until the library or this object has work, or for a second.
+  // Waits until the library or this object has work, but at most a second.
   void wait() {
     netsnmp_large_fd_set readable;
     netsnmp_large_fd_set_init(&readable, FD_SETSIZE);
@@ -301,10 +303,12 @@ class SnmpAgent::Loop {
   // Used by the thread only.
   bool is_connected_ = false;
   std::uint64_t next_notice_ = 1;
-  std::uint64_t next_event_ = 0;            // 0: of the earlier events only the latest are reported
+  // 0: nothing was read yet; then only the latest events are reported.
+  std::uint64_t next_event_ = 0;
   std::vector<std::uint64_t> told_before_;  // numbers of events in the last alarm notices
   MibView view_;
-  std::shared_ptr<const metrics::Readings> shown_;  // by view_, as are the alarms
+  // The readings and the alarms that view_ shows.
+  std::shared_ptr<const metrics::Readings> shown_;
   std::shared_ptr<const std::vector<Alarm>> shown_alarms_;
   std::thread thread_;
 };

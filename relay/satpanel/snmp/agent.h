@@ -21,8 +21,9 @@ class SnmpAgent {
     kAllEvents,   // also all other events of the gateway
   };
 
-  // `socket`: a path, or a value of agentXSocket in snmpd.conf. If snmpd is away, the agent looks
-  // for it again and again. A program may have one SnmpAgent. Throws std::runtime_error.
+  // `socket`: a path, or a value of agentXSocket in snmpd.conf. If snmpd is away, the agent tries
+  // to reach it every few seconds. A program may have only one SnmpAgent. Throws
+  // std::runtime_error.
   SnmpAgent(const std::string& socket, const std::string& gateway, Traps traps,
             const Observer& observer);
   SnmpAgent(const SnmpAgent&) = delete;

@@ -1,9 +1,10 @@
 // The objects of SATRELAY-MIB (deploy/snmp/SATRELAY-MIB.txt), listed once: their numbers, their
-// syntax, and the fields of a gateway's replies that they show. mib_test compares both.
+// syntax, and the fields of a gateway's replies that they show. mib_test compares the list with the
+// file.
 //
 // All counters are Counter64, as RFC 3635 requires for bytes, frames and packets of fast links.
-// Values that may fall are Gauge32, in units in which they do not reach the maximum: kbit/s, KiB.
-// The number of an object is never given to another object.
+// Values that may fall are Gauge32, in units large enough that they stay below the maximum: kbit/s,
+// KiB. The number of an object is never given to another object.
 #pragma once
 
 #include <array>
@@ -34,18 +35,19 @@ struct MibObject {
   std::span<const std::string_view> words = {};
 };
 
-// A counter that shows a field of a list of counters.
+// Returns the object that shows a field of a list of counters.
 template <typename Field>
 constexpr MibObject counter(std::uint32_t number, std::string_view name, const Field& field) {
   return {number, name, Syntax::kCounter, field.name, field.help};
 }
 
 struct MibTable {
-  std::uint32_t number;     // below satrelayObjects; its entry is 1
-  std::string_view prefix;  // prefix of its names: "satrelayPort"
+  std::uint32_t number;     // sub-identifier below satrelayObjects; the entry has sub-identifier 1
+  std::string_view prefix;  // prefix of the names of columns: "satrelayPort"
   std::span<const MibObject> columns;
-  std::span<const MibObject> counters = {};  // further columns, from the object `counters_in`
-  const char* counters_in = "";              // "": from the entry itself
+  // Further columns, from the reply's object `counters_in`.
+  std::span<const MibObject> counters = {};
+  const char* counters_in = "";  // "": from the entry itself
 };
 
 // Below mib_root(), which is below the enterprise number (meson.build).
@@ -60,7 +62,7 @@ inline constexpr std::uint32_t kEventGroup = 7;    // objects of notifications
 inline constexpr std::uint32_t kEventAlarm = 9;    // in kEventGroup; left out if there is no alarm
 
 extern const std::span<const MibObject> kGatewayScalars;
-// Numbers in kGatewayScalars that are not fields of the status.
+// Numbers of the objects in kGatewayScalars that do not show fields of the status.
 inline constexpr std::uint32_t kGatewayState = 1;
 inline constexpr std::uint32_t kGatewayName = 2;
 inline constexpr std::uint32_t kPeers = 11;

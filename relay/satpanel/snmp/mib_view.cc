@@ -21,7 +21,7 @@ constexpr std::size_t kLongestIndex = 64;
 
 Oid object(std::uint32_t group) { return mib_root() + kObjects + group; }
 
-// A string as an index: its length, then its octets (RFC 2578 section 7.7).
+// Returns a string as an index: its length, then its octets (RFC 2578 section 7.7).
 Oid indexed_by(std::string_view name) {
   name = name.substr(0, kLongestIndex);
   Oid index{name.size()};
@@ -69,7 +69,7 @@ MibValue number(const MibObject& object, std::uint64_t value) {
   return {.syntax = object.syntax, .number = value};
 }
 
-// nullopt if the reply does not have it.
+// Returns nullopt if the reply lacks the object's field.
 std::optional<MibValue> value_in(const Json& reply, const MibObject& object) {
   if (object.syntax == Syntax::kText || object.syntax == Syntax::kInteger) {
     const auto words = metrics::word(reply, object.key);
@@ -99,7 +99,7 @@ class Builder {
   }
   std::vector<Binding> sorted() {
     std::ranges::sort(bindings_, {}, &Binding::oid);
-    // Two rows of one name would have the same identifiers.
+    // Keep only the first of two rows of the same name: their identifiers are equal.
     const auto same = [](const Binding& a, const Binding& b) { return a.oid == b.oid; };
     bindings_.erase(std::unique(bindings_.begin(), bindings_.end(), same), bindings_.end());
     return std::move(bindings_);
@@ -122,7 +122,7 @@ class Builder {
 
 bool is_alive(const Json& peer) { return metrics::word(peer, "state") == "alive"; }
 
-// The sums and maxima over the peers of each link.
+// Returns an object for each link, with sums and maxima over the link's peers.
 std::map<std::string, Json> links_of(const Json& peers) {
   std::map<std::string, Json> links;
   for (const Json& peer : peers) {

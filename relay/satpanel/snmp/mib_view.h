@@ -1,5 +1,5 @@
-// The values of SATRELAY-MIB for a gateway now, sorted by object identifier. Does not depend on the
-// way in which they are requested.
+// Holds the current values of SATRELAY-MIB for a gateway, sorted by object identifier. Independent
+// of the protocol by which managers request them.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ Oid operator+(Oid oid, std::uint32_t number);
 
 struct MibValue {
   Syntax syntax = Syntax::kText;
-  std::string text = {};     // of kText and kDateAndTime, the latter as octets
-  std::uint64_t number = 0;  // of all others, within the range of the syntax
+  std::string text = {};     // value of kText, or octets of kDateAndTime
+  std::uint64_t number = 0;  // value of any other syntax, within its range
 };
 
 struct Binding {
@@ -42,9 +42,9 @@ class MibView {
   MibView(const metrics::Readings& readings, const std::vector<Alarm>& alarms,
           const std::string& name);
 
-  // nullptr if there is none.
+  // Returns nullptr if no binding has this identifier.
   const Binding* find(const Oid& oid) const;
-  // The first binding after `oid`; nullptr if there is none.
+  // Returns the first binding after `oid`, or nullptr if `oid` is the last.
   const Binding* next(const Oid& oid) const;
   std::span<const Binding> all() const { return bindings_; }
 
@@ -57,11 +57,12 @@ struct Notification {
   Alarm of;
 };
 Notification notification_of(const AlarmNotice& notice);
-// For an event about no alarm. The detail includes the user that caused it, and the old and the new
-// value.
+// Returns the notification of an event that is not about an alarm. The detail includes the user
+// that caused the event, and the old and the new value.
 Notification notification_of(const nlohmann::ordered_json& event);
 
-// The bindings of a notification after snmpTrapOID: its objects, and the gateway's name.
+// Returns the bindings that follow snmpTrapOID in a notification: the notification's objects, and
+// the gateway's name.
 std::vector<Binding> bindings_of(const Notification& notification, const std::string& name);
 Oid oid_of(const Notification& notification);
 

@@ -11,7 +11,8 @@ namespace {
 constexpr std::chrono::seconds kLongestWait(60);
 constexpr std::chrono::minutes kForgotten(15);
 
-// The addresses that one client may have: one of IPv4, or a /64 of IPv6.
+// Returns a key for all addresses that one client may have: an IPv4 address alone, or the /64 of an
+// IPv6 address.
 std::string network_of(const std::string& address) {
   in6_addr parsed{};
   if (::inet_pton(AF_INET6, address.c_str(), &parsed) != 1) return address;
@@ -119,7 +120,7 @@ void LoginThrottle::succeeded(const std::string& name, const std::string& addres
   const std::lock_guard lock(mutex_);
   const std::string network = network_of(address);
   failures_.erase(network + ' ' + name.substr(0, 64));
-  // For the address only this try is taken back.
+  // Uncount only this try for the address: its earlier failures may belong to other names.
   if (const auto found = failures_.find(network); found != failures_.end()) --found->second.count;
 }
 

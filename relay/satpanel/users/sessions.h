@@ -1,5 +1,5 @@
-// The sessions of users that have logged in, and limits on failed logins. Knows no clock and no
-// password.
+// The sessions of users that have logged in, and limits on failed logins. Reads no clock and checks
+// no passwords.
 #pragma once
 
 #include <chrono>
@@ -16,16 +16,16 @@ namespace satrelay::panel {
 struct Session {
   std::string user;
   Role role = Role::kViewer;
-  std::string csrf;  // token that each changing request carries beside the cookie
+  std::string csrf;  // token that a request which changes something must carry beside the cookie
   std::string password_hash;
 
-  // Whether the session is still valid for the user as it is now.
+  // Whether the session is still valid for the user `now`: name, role and password are unchanged.
   bool is_of(const User& now) const {
     return now.name == user && now.role == role && now.password_hash == password_hash;
   }
 };
 
-// Any thread. `now` is a time of the steady clock.
+// All functions may be called in any thread. `now` is a time of the steady clock.
 class Sessions {
  public:
   using Instant = std::chrono::steady_clock::time_point;
@@ -41,12 +41,12 @@ class Sessions {
   // If the user has too many sessions, the user's least recently used one ends. If there are too
   // many in total, the least recently used one of all ends.
   Opened open(const User& user, Instant now);
-  // nullopt if there is none, or it has expired.
+  // Returns nullopt if no session has this token, or if the session has expired.
   std::optional<Session> find(const std::string& token, Instant now);
-  // The same, but does not count as use.
+  // The same as find(), but does not count as use of the session.
   std::optional<Session> look_at(const std::string& token, Instant now);
   void close(const std::string& token);
-  // After `users` has changed: ends the sessions of users that are gone or different.
+  // Ends the sessions of users that are no longer among `users`, or that have changed.
   void keep(const Users& users);
 
  private:
@@ -64,14 +64,15 @@ class Sessions {
 // Limits failed logins. After three failures with one name from one address, each further one
 // doubles the wait, from a second to a minute. After thirty failures from one address, each further
 // try waits a second. An IPv6 address stands for its /64. Tries from other addresses lock no user
-// out. Any thread.
+// out. All functions may be called in any thread.
 class LoginThrottle {
  public:
   using Instant = Sessions::Instant;
-  static constexpr std::size_t kMost = 4096;  // addresses, and names from them, that are remembered
+  static constexpr std::size_t kMost = 4096;  // most entries of failures_
 
-  // Returns the time until the next try. Zero: it may be now, and counts as failed until
-  // succeeded() is called. So many tries at once are counted, too.
+  // Returns how long the client must wait before its next try. Zero: the client may try now. The
+  // try counts as failed until succeeded() is called, so that tries at the same time are limited,
+  // too.
   std::chrono::seconds begin_try(const std::string& name, const std::string& address, Instant now);
   void succeeded(const std::string& name, const std::string& address);
 
@@ -81,8 +82,8 @@ class LoginThrottle {
     Instant latest;
   };
   struct Limit {
-    std::uint32_t free = 0;     // tries without a wait
-    std::uint32_t doubled = 0;  // how often a second is doubled, at most
+    std::uint32_t free = 0;     // how many tries have no wait
+    std::uint32_t doubled = 0;  // how often the wait of one second is doubled, at most
   };
   static constexpr Limit kOfName{3, 6};
   static constexpr Limit kOfAddress{30, 0};
@@ -90,7 +91,7 @@ class LoginThrottle {
   void count(const std::string& key, Instant now);
 
   std::mutex mutex_;
-  std::map<std::string, Failures> failures_;  // by the network, or by the network and a name
+  std::map<std::string, Failures> failures_;  // key: the network, or the network and a name
 };
 
 }  // namespace satrelay::panel

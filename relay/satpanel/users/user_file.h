@@ -1,4 +1,4 @@
-// The users in a file, which is read again when it has changed.
+// Keeps the users of a file, and reads the file again when it has changed.
 #pragma once
 
 #include <filesystem>
@@ -18,7 +18,7 @@ class UserFile {
   explicit UserFile(std::filesystem::path file);
 
   bool is_open_to_all() const { return file_.empty(); }
-  // Never null. Any thread.
+  // Returns the current users; never null. May be called in any thread.
   std::shared_ptr<const Users> current() const;
   // Checks whether the file has changed. Returns true if the users have changed. If the file is
   // wrong or unreadable, the users stay as they were. If the file was removed, there are no users
@@ -26,14 +26,15 @@ class UserFile {
   bool refresh(const std::function<void(const std::string&)>& complain);
 
  private:
-  // Handles a file that cannot be checked. Returns what refresh() returns.
+  // Handles a file that is missing or cannot be inspected. Returns the value for refresh() to
+  // return.
   bool miss(const std::function<void(const std::string&)>& complain);
 
   std::filesystem::path file_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Users> users_;
   std::filesystem::file_time_type read_at_;
-  std::error_code trouble_ = {};  // of the last check
+  std::error_code trouble_ = {};  // error of the last check
 };
 
 }  // namespace satrelay::panel

@@ -22,7 +22,7 @@
 namespace satrelay::panel {
 namespace {
 
-// The parameters of OWASP's advice for password storage with Argon2id.
+// The parameters that OWASP recommends for storing passwords with Argon2id.
 constexpr std::uint32_t kPasses = 2;
 constexpr std::uint32_t kMemory = 19 * 1024;  // KiB
 constexpr std::size_t kSaltBytes = 16;
@@ -187,7 +187,8 @@ bool Users::remove(std::string_view name) {
 }
 
 const User* Users::check_password(std::string_view name, const std::string& password) const {
-  // The hash of an unknown password, to check for names that do not exist.
+  // The hash of a random password. For names that do not exist, the password is checked against
+  // this hash, so that the answer takes as long.
   static const std::string nobody = hash_password(random_token());
   static std::mutex one_at_a_time;
   const User* user = find(name);

@@ -1,5 +1,6 @@
-// The users that may log in, from a file of their own. It lists `name`, `role` and `password`, a
-// hash as Argon2 writes it. Programs have tokens instead; the file has the SHA-256 of each.
+// The users that may log in, from a file of their own. For each user, the file has `name`, `role`
+// and `password`, which is a hash as Argon2 writes it. Programs have tokens instead of passwords,
+// and the file has the SHA-256 of each token.
 #pragma once
 
 #include <cstdint>
@@ -46,8 +47,8 @@ class Users {
   void put(User user);
   bool remove(std::string_view name);
 
-  // Takes the same time for names that do not exist. Needs 20 MB and some 30 ms; one call at a
-  // time.
+  // Returns nullptr if the name or the password is wrong, and takes the same time in both cases. A
+  // call needs 20 MB and some 30 ms, and calls in several threads run one after the other.
   const User* check_password(std::string_view name, const std::string& password) const;
   const User* check_token(std::string_view token) const;
 
@@ -58,7 +59,7 @@ class Users {
 // Throws std::runtime_error if the machine provides no random numbers.
 std::string hash_password(const std::string& password);
 std::string hash_token(std::string_view token);
-// 256 bits, in hexadecimal.
+// Returns 256 random bits in hexadecimal.
 std::string random_token();
 
 }  // namespace satrelay::panel

@@ -69,7 +69,8 @@ void DeliveryQueue::handle_answer(const Answer& answer, Instant now) {
   next_try_ = now + backoff_.wait(answer.retry_after);
   if (!first_failure_) first_failure_ = now;
   if (now - *first_failure_ < kLongestTrying) return;
-  // The receiver still fails, so the next event waits as long.
+  // Drop the event, but keep next_try_: the receiver still fails, so the next event must wait as
+  // well.
   current_.reset();
   first_failure_.reset();
   miss(1);

@@ -1,5 +1,5 @@
-// The events that wait for one receiver, and the time of the next try. Knows no clock, no network
-// and no thread.
+// The events that wait for one receiver, and the time of the next try. Uses neither clocks nor the
+// network nor threads.
 #pragma once
 
 #include <chrono>
@@ -14,8 +14,8 @@
 
 namespace satrelay::panel {
 
-// One event on its way. It stays the same in all tries. If a receiver took it, but the sender did
-// not learn that, the receiver recognizes the next try by its key.
+// One event that is being delivered, the same in all tries. If the receiver accepted a try but the
+// sender did not learn that, the receiver recognizes the next try by the key.
 struct Delivery {
   std::string key;   // "BOOT_EPOCH-NUMBER"
   std::string body;  // JSON
@@ -38,7 +38,8 @@ class DeliveryQueue {
   using Instant = std::chrono::steady_clock::time_point;
 
   static constexpr std::size_t kMostWaiting = 1000;
-  // After this time an event is given up, so that it does not block the others for ever.
+  // How long an event is tried before it is dropped, so that it does not block other events for
+  // ever.
   static constexpr std::chrono::hours kLongestTrying{24};
 
   // `gateway`: the gateway's name in deliveries. `seed`: for the jitter.
@@ -48,14 +49,14 @@ class DeliveryQueue {
   // Adds an event as the gateway reports it, with its boot epoch. If too many events wait, the
   // oldest is dropped: the latest events describe the state best.
   void push(nlohmann::ordered_json event);
-  // `count` events were dropped before they came here.
+  // Notes that `count` events were dropped before they reached this queue.
   void miss(std::uint64_t count);
 
-  // Returns the delivery to try now; nullptr if there is none. It is valid until handle_answer(),
-  // which must be called before the next poll.
+  // Returns the delivery to try now; nullptr if there is none. The delivery is valid until
+  // handle_answer(), which must be called before the next poll.
   const Delivery* poll_delivery(Instant now);
   void handle_answer(const Answer& answer, Instant now);
-  // When to poll again; Instant::max(): not before the next push().
+  // Returns when to poll again, or Instant::max() if there is nothing to do before the next push().
   Instant next_timeout() const;
 
   metrics::WebhookCounters counters() const;
@@ -68,10 +69,10 @@ class DeliveryQueue {
   Backoff backoff_;
   std::deque<nlohmann::ordered_json> waiting_;
   std::optional<Delivery> current_;
-  std::uint64_t left_out_ = 0;             // dropped, and not reported by a delivery yet
-  std::uint64_t left_out_of_current_ = 0;  // of these, reported by the current one
+  std::uint64_t left_out_ = 0;             // dropped events that no delivery has reported yet
+  std::uint64_t left_out_of_current_ = 0;  // how many of left_out_ the current delivery reports
   Instant next_try_ = Instant::min();
-  std::optional<Instant> first_failure_;  // of the current delivery
+  std::optional<Instant> first_failure_;  // first failed try of the current delivery
   metrics::WebhookCounters counters_;
 };
 

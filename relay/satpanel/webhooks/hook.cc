@@ -23,7 +23,7 @@ namespace satrelay::panel {
 namespace {
 
 constexpr std::size_t kLongestFile = 64 * 1024;
-// An attacker with one delivery could find shorter secrets by trying.
+// An attacker that has seen one delivery could find a shorter secret by trying all.
 constexpr std::size_t kShortestSecret = 16;
 constexpr std::size_t kLongestSecret = 1024;
 
@@ -50,7 +50,7 @@ std::string part_of(CURLU* url, CURLUPart part) {
   return text;
 }
 
-// Returns the URL's host, which names a hook without a name.
+// Checks the URL and returns its host, which serves as the name of a hook without a name.
 std::string check_url(const Place& at, const std::string& text) {
   const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> url(curl_url(), &curl_url_cleanup);
   if (url == nullptr || curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) {
@@ -65,7 +65,7 @@ std::string check_url(const Place& at, const std::string& text) {
 }
 
 std::string read_secret(const Place& at, const std::string& name) {
-  // A relative path starts at the folder of the file of hooks.
+  // A relative path is relative to the folder of the file of hooks.
   const std::filesystem::path path = at.file.parent_path() / name;
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {
@@ -182,7 +182,7 @@ std::vector<Hook> load_hooks(const std::filesystem::path& file) {
 }
 
 bool wants(const Hook& hook, const nlohmann::ordered_json& event) {
-  // Send events of an unknown severity: they may come from a later version.
+  // Also send events of an unknown severity: they may come from a later version of the gateway.
   const auto severity = parse_severity(metrics::word(event, "severity").value_or(""));
   if (severity && *severity > hook.severity) return false;
   const auto name = metrics::word(event, "name").value_or("");

@@ -11,12 +11,13 @@
 namespace satrelay::panel {
 
 struct Hook {
-  std::string name = {};     // for the log and the metrics, since a URL may contain a secret
-  std::string url = {};      // http or https
-  std::string ca_file = {};  // PEM of the authority that signs its certificate; "": the machine's
+  std::string name = {};  // for the log and the metrics, since a URL may contain a secret
+  std::string url = {};   // http or https
+  // PEM of the authority for the receiver's certificate; "": the machine's.
+  std::string ca_file = {};
   std::string secret = {};
-  ops::Severity severity = ops::Severity::kWarning;  // this severity and worse ones
-  std::vector<std::string> events = {};              // names; empty: all
+  ops::Severity severity = ops::Severity::kWarning;  // send events of this severity and worse ones
+  std::vector<std::string> events = {};              // names of the events to send; empty: all
 };
 
 inline constexpr std::size_t kMostHooks = 20;

@@ -73,7 +73,7 @@ WebhookSender::WebhookSender(const std::string& url, const std::string& ca_file,
   }
   handle_->set(CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
   handle_->set(CURLOPT_TIMEOUT_MS, static_cast<long>(deadline.count()));
-  // Only the main thread handles signals.
+  // libcurl must not use signals, since only the main thread handles them.
   handle_->set(CURLOPT_NOSIGNAL, 1L);
   // The program may end while a name is still being resolved.
   handle_->set(CURLOPT_QUICK_EXIT, 1L);

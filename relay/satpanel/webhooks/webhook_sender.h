@@ -11,13 +11,13 @@
 
 namespace satrelay::panel {
 
-// The answer for an HTTP status. 2xx: taken. 5xx, 408, 425 and 429: failed, since the trouble may
-// pass. Others, such as redirects: refused, since another try would have the same result.
-// `retry_after`: value of the header; 0: none.
+// Returns the Answer for an HTTP status. 2xx: taken. 5xx, 408, 425 and 429: failed, since the
+// trouble may pass. Others, such as redirects: refused, since another try would have the same
+// result. `retry_after`: value of the header; 0: none.
 Answer answer_of(long status, std::chrono::seconds retry_after);
 
-// Verifies certificates. Follows no redirects. Speaks only HTTP and HTTPS. For one thread. The
-// connection is kept for the next delivery.
+// Verifies certificates, follows no redirects, and speaks only HTTP and HTTPS. A sender may be used
+// in one thread only. It keeps the connection for the next delivery.
 class WebhookSender {
  public:
   static constexpr std::chrono::milliseconds kDeadline{10'000};
@@ -30,8 +30,8 @@ class WebhookSender {
   WebhookSender& operator=(const WebhookSender&) = delete;
   ~WebhookSender();
 
-  // `headers`: "Name: value". Returns within the deadline, and within a second after `is_over` is
-  // set.
+  // `headers`: lines like "Name: value". Returns within the deadline, and within a second after
+  // `is_over` is set.
   Answer post(const std::vector<std::string>& headers, const std::string& body,
               const std::atomic<bool>& is_over);
 

@@ -103,7 +103,7 @@ class Webhooks::Courier {
     }
   }
 
-  // Logs each refused event, and when a receiver begins to fail and works again.
+  // Logs each refused event, and each time that a receiver begins to fail or works again.
   void tell(const Answer& answer, const Delivery& delivery) const {
     const bool was_failing = queue_.counters().is_failing != 0;
     if (answer.kind == Answer::Kind::kRefused) {
@@ -147,8 +147,8 @@ void Webhooks::take_news() {
   while (true) {
     const Observer::EventPage page = observer_.events(next_, kEventsAtATime);
     const std::uint64_t missed = page.next - page.events.size() - next_;
-    // Before the first event there is nothing to miss. It is unknown which receivers wanted the
-    // missed events, so each counts all of them.
+    // Nothing can be missed before the first event. It is unknown which receivers should have got
+    // the missed events, so each receiver counts all of them.
     if (page.has_missed && next_ > 1) {
       for (const auto& courier : couriers_) courier->miss(missed);
     }

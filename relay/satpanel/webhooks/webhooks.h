@@ -1,5 +1,5 @@
-// Sends events to receivers, each in its own thread. A receiver that is slow or away delays neither
-// the other receivers nor the observer.
+// Sends events to receivers, with a thread for each receiver. A receiver that is slow or away
+// delays neither the other receivers nor the observer.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace satrelay::panel {
 
 class Webhooks {
  public:
-  // Events that were older than this when the panel started are not sent. An earlier run of the
-  // panel sent them, or they are no news.
+  // Events that were older than this when the panel started are not sent: an earlier run of the
+  // panel has sent them, or they are no longer news.
   static constexpr std::uint64_t kOldestMs = 60'000;
 
   // `gateway`: the gateway's name in deliveries.

@@ -60,7 +60,8 @@ class FrameCrafter {
   // Remembers a covered packet: its number, and its frames after the frame of cover(). The packet
   // need not be sent.
   void note_covered(std::uint64_t number, ConstBytes frames);
-  // Writes random bytes in place of a packet's frames, usually after a valid frame type.
+  // Writes random bytes in place of a packet's frames. The first byte is usually in the range of
+  // the frame types.
   void garbage(ByteWriter& out);
 
  private:
