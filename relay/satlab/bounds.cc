@@ -34,7 +34,7 @@ double payload_rate(BitRate rate, double loss, double share) {
 double mean_loss(const config::LinkDirection& direction) {
   if (!direction.gilbert_elliott) return direction.loss;
   const config::GilbertElliott& chain = *direction.gilbert_elliott;
-  // The chain begins in the good state. If nothing leads out of that state, it stays there.
+  // The chain begins in the good state, and stays there if it can never enter the bad state.
   if (chain.good_to_bad <= 0) return chain.loss_good;
   const double bad = chain.good_to_bad / (chain.good_to_bad + chain.bad_to_good);
   return chain.loss_good * (1 - bad) + chain.loss_bad * bad;

@@ -1,5 +1,5 @@
-// The best that a link allows, calculated from its conditions and the header sizes of
-// docs/stp-wire.md: the erasure capacity (1 - p) x rate x payload share, and the earliest instant
+// Calculates the best performance that a link allows, from its conditions and from the header sizes
+// of docs/stp-wire.md: the erasure capacity (1 - p) x rate x payload share, and the earliest time
 // at which the last byte of a transfer can arrive.
 #pragma once
 
@@ -16,26 +16,26 @@ namespace satrelay::satlab {
 // length of the offset (varint).
 std::uint32_t packet_headers(std::uint64_t stream_bytes);
 
-// Payload of a full packet, divided by the bytes that the link counts for it.
+// Returns the payload of a full packet, divided by the bytes that the link counts for the packet.
 double payload_share(std::uint32_t mtu, std::uint32_t headers, std::uint32_t overhead);
 
-// Payload bits a second: rate x (1 - loss) x share.
+// Returns payload bits a second: rate x (1 - loss) x share.
 double payload_rate(BitRate rate, double loss, double share);
 
-// Mean loss of a direction: the loss of its Bernoulli model, or the long-run mean of its
-// Gilbert-Elliott chain.
+// Returns the mean loss of a direction: the loss of its Bernoulli model, or the long-run mean of
+// its Gilbert-Elliott chain.
 double mean_loss(const config::LinkDirection& direction);
 
 // The capacity of one direction as a step function of time, from the experiment's configuration and
-// its changes. It holds for payload in packets that fill the experiment's MTU.
+// its changes. The capacity counts payload, in packets that fill the experiment's MTU.
 class LinkBound {
  public:
   LinkBound(const Experiment& experiment, sim::Side from, std::uint64_t stream_bytes);
 
-  // Payload bits that can cross between two times.
+  // Returns how many payload bits can cross the link between two times.
   double bits_between(Duration begin, Duration end) const;
-  // The earliest arrival of the last of `bytes`, if the first is ready at `start`. Infinite if the
-  // link never carries that many.
+  // Returns the earliest arrival of the last of `bytes` payload bytes, if the first is ready at
+  // `start`; infinite if the link never carries so many.
   Duration arrival(Duration start, std::uint64_t bytes) const;
 
  private:

@@ -8,7 +8,7 @@ namespace satrelay::satlab {
 
 namespace {
 
-// Each congestion control that a host of the station uses, once.
+// Returns the names of all congestion controls that the station's hosts use, each once.
 std::string congestion_of(const sim::Station& station) {
   std::string names;
   for (const auto one : {control::Congestion::kCubic, control::Congestion::kNewReno}) {
@@ -34,8 +34,8 @@ Duration warm_up_for(const sim::Scenario& scenario) {
 
 namespace {
 
-// Gives the host room for the buffers of all its connections, as a real host has. Only the memory
-// that is used costs anything.
+// Gives the host room for the buffers of all its connections, as a real host has. Memory that is
+// not used costs nothing.
 void make_room(sim::HostSpec& host, std::size_t flows) {
   constexpr std::size_t kMost = std::size_t{4} << 30;
   host.memory =

@@ -3,7 +3,7 @@
 // code from the papers' conditions.
 //
 // Times count from the run's zero. The simulation begins `warm_up` earlier, so that both gateways
-// know each other by then.
+// know each other at zero.
 #pragma once
 
 #include <cstdint>
@@ -30,31 +30,32 @@ constexpr bool includes(Ways ways, sim::Side from) {
 // Whether the sending gateway learns a new rate at once, as from its modem or operator.
 enum class Announced : std::uint8_t { kNo, kYes };
 
-// Absent members leave the link as it is.
+// A change of the link. Members that are nullopt leave the link as it is.
 struct LinkChange {
   Duration at;
   Ways ways = Ways::kBoth;
   std::optional<BitRate> rate = std::nullopt;
   std::optional<Duration> delay = std::nullopt;
   std::optional<double> loss = std::nullopt;
-  std::optional<bool> outage = std::nullopt;  // begins or ends; always both ways
+  // True: an outage begins; false: it ends; always both ways.
+  std::optional<bool> outage = std::nullopt;
   Announced announced = Announced::kNo;
 };
 
 struct FlowGroup {
   std::string name;
-  std::size_t first = 0;  // index of its first flow in the scenario
+  std::size_t first = 0;  // index of the group's first flow in the scenario
   std::size_t count = 0;
 };
 
 enum class Until : std::uint8_t {
-  kFlowsOver,  // or when the duration is over, whichever comes first
+  kFlowsOver,  // the run ends when all flows are over, or after the duration if that is earlier
   kDuration,
 };
 
 struct Experiment {
   std::string name;
-  sim::Scenario scenario;  // its flows start at `warm_up` plus their time
+  sim::Scenario scenario;  // the start of a flow includes `warm_up`
   std::vector<FlowGroup> groups;
   std::vector<LinkChange> changes;  // in order of time
   Duration warm_up = Duration::seconds(5);
@@ -65,9 +66,9 @@ struct Experiment {
   Instant zero() const { return Instant() + warm_up; }
 };
 
-// Appends `count` flows to the scenario, `spacing` apart, and their group. The client sends
-// `upload` bytes as soon as it is connected. The server sends `download` bytes as soon as it has
-// the connection.
+// A request to append a group of `count` flows to the scenario, which start `spacing` apart. The
+// client sends `upload` bytes as soon as it is connected. The server sends `download` bytes as soon
+// as it has accepted the connection.
 struct FlowRequest {
   std::string name = {};
   sim::Side client_side = sim::Side::kA;
@@ -82,11 +83,12 @@ struct FlowRequest {
 };
 void add_flows(Experiment& experiment, const FlowRequest& request);
 
-// The congestion control of the scenario's hosts: "cubic", or "cubic at a, newreno at b". Every
-// report of a run names it.
+// Returns the congestion control of the scenario's hosts: "cubic", or "cubic at a, newreno at b".
+// Every report of a run includes this text.
 std::string congestion_of(const sim::Scenario& scenario);
 
-// Long enough for the gateways to complete their handshake over this link, lost HELLOs included.
+// Returns a warm-up in which the gateways can complete their handshake over this link, even if
+// HELLOs are lost.
 Duration warm_up_for(const sim::Scenario& scenario);
 
 }  // namespace satrelay::satlab

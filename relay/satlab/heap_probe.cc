@@ -9,7 +9,8 @@
 
 namespace {
 
-// A process that sets a probe has one thread. In other processes no probe reads the balance.
+// Bytes allocated minus bytes released since HeapProbe::enter(). A process with a probe has only
+// one thread. In other processes, nothing reads the balance.
 thread_local std::int64_t balance = 0;
 
 void* allocate(std::size_t size, std::size_t alignment) noexcept {
@@ -43,7 +44,8 @@ void* operator new[](std::size_t size, std::align_val_t alignment) {
 }
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return allocate(size, 1); }
 void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return allocate(size, 1); }
-// Not inlined: if GCC inlined one operator of a pair only, it would consider them mismatched.
+// Not inlined: if GCC inlines only one of a pair of new and delete, it warns that the two do not
+// match.
 [[gnu::noinline]] void operator delete(void* p) noexcept { give_back(p); }
 [[gnu::noinline]] void operator delete[](void* p) noexcept { give_back(p); }
 [[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { give_back(p); }

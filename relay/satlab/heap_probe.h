@@ -1,5 +1,5 @@
-// Counts the heap memory that a gateway takes, call by call: memory outside the arena must have its
-// own bound.
+// Counts the heap memory that the calls of a gateway's engine allocate, since memory outside the
+// arena must be bounded as well.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace satrelay::satlab {
 
-// The program must link heap_probe.cc, which replaces operator new and delete. An allocation from
-// before the probe is not counted, but its release is.
+// The program must link heap_probe.cc, which replaces operator new and delete. Memory that was
+// allocated before the probe was set is not counted, but its release is.
 class HeapProbe final : public sim::EngineProbe {
  public:
   void enter() override;
@@ -18,7 +18,8 @@ class HeapProbe final : public sim::EngineProbe {
   std::int64_t most() const { return most_; }
 
  private:
-  std::int64_t in_use_ = 0;  // bytes since the probe was set, as malloc rounds them
+  // Bytes allocated minus released since the probe was set, as malloc rounds them.
+  std::int64_t in_use_ = 0;
   std::int64_t most_ = 0;
 };
 

@@ -13,7 +13,8 @@ namespace {
 using config::Fields;
 using config::Value;
 
-// The highest rate that the sending gateways of these directions obey: their configured rate.
+// Returns the highest rate that may be announced for these directions: a sending gateway obeys no
+// announcement above its configured rate.
 BitRate configured_rate(const sim::Scenario& scenario, Ways ways) {
   if (ways == Ways::kAToB) return scenario.a_to_b.rate;
   if (ways == Ways::kBToA) return scenario.b_to_a.rate;

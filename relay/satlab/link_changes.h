@@ -9,8 +9,8 @@
 
 namespace satrelay::satlab {
 
-// Reads `link:`. The experiment's duration must be set: a change after it is refused, later steps
-// of a trace are ignored. `folder`: the folder of the trace files.
+// Reads `link:`. The experiment's duration must be set before: a change after the end of the run is
+// refused, and later steps of a trace are ignored. `folder`: the folder of the trace files.
 void read_link(const config::Value& value, const std::filesystem::path& folder,
                Experiment& experiment);
 

@@ -1,4 +1,4 @@
-// The frames that a link loses, for whatever reason: the one sum that reports and plots show.
+// Adds up the frames that a link loses for any reason. All reports and plots show this sum.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace satrelay::satlab {
 
-// Frames that were offered to the link and do not come out.
+// Returns how many frames were offered to the link, but are never delivered.
 constexpr std::uint64_t lost_frames(const link::DirectionCounters& c) {
   return c.dropped_queue + c.dropped_mtu + c.dropped_loss + c.dropped_outage + c.dropped_memory;
 }

@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    // 2 for a wrong command line, as for a wrong scenario.
+    // The exit status is 2 for a wrong command line, as for a wrong scenario.
     return app.exit(error) == 0 ? 0 : 2;
   }
   try {

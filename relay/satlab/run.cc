@@ -23,8 +23,8 @@ std::uint64_t peak_memory() {
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-// Adds the changes to the link's own steps, so that frames that wait when the rate changes leave at
-// the new rate.
+// Adds the changes to the link's own steps, so that frames that wait when the rate changes are sent
+// at the new rate.
 sim::Scenario with_steps(const Experiment& experiment) {
   sim::Scenario scenario = experiment.scenario;
   for (const LinkChange& change : experiment.changes) {
@@ -103,7 +103,7 @@ class Run {
     network_.gateway(from).wake();
   }
 
-  // Runs until `next`. Returns whether all flows are over, if that ends the experiment.
+  // Runs until `next`. Returns true if all flows are over and this ends the experiment.
   bool advance(Duration next) {
     const Instant limit = experiment_.zero() + next;
     if (experiment_.until == Until::kFlowsOver) return network_.run_until_flows_over(limit);
@@ -111,7 +111,7 @@ class Run {
     return false;
   }
 
-  // Lists each direction of each flow that has bytes to carry.
+  // Lists for each flow the directions that have bytes to carry.
   void list_flows() {
     for (const FlowGroup& group : experiment_.groups) {
       const std::size_t first = result_.flows.size();
@@ -147,7 +147,7 @@ class Run {
       result_.arena_peak[index] =
           std::max(result_.arena_peak[index], sample.network.gateway(side).arena_used);
       Duration& peak = result_.link[index].queue_peak;
-      // The run does not count frames that waited before zero.
+      // Do not count frames that waited before the run's zero.
       if (!result_.series.empty()) peak = std::max(peak, sample.network.link_from(side).queue_peak);
     }
     if (sample.network.flows.size() > kMostFlowsInSeries) sample.network.flows = {};
@@ -190,7 +190,7 @@ class Run {
     if (elapsed > Duration::zero()) {
       flow.goodput = static_cast<double>(flow.received) * 8 / elapsed.to_seconds();
     }
-    // A server's bytes wait until the OPEN has crossed the other direction.
+    // The server's bytes must wait until the OPEN has crossed the link in the other direction.
     Duration ready = flow.start;
     if (flow.from != spec.client_side) {
       ready = LinkBound(experiment_, spec.client_side, 1).arrival(flow.start, 0);

@@ -13,29 +13,32 @@
 
 namespace satrelay::satlab {
 
-// One sample of the network. `network.flows` is empty if there are more than kMostFlowsInSeries.
+// One sample of the network. `network.flows` is empty if there are more flows than
+// kMostFlowsInSeries.
 struct Sample {
-  Duration at;                                   // since the run's zero
-  sim::Sample network;                           // counts since the simulation began
-  std::array<std::uint64_t, 2> host_received{};  // in order, by the hosts of each station
+  Duration at;          // since the run's zero
+  sim::Sample network;  // counts since the simulation began
+  // Bytes received in order by the hosts of each station.
+  std::array<std::uint64_t, 2> host_received{};
 };
 inline constexpr std::size_t kMostFlowsInSeries = 64;
 
-// The figures of one direction of a flow that has bytes to carry.
+// The figures of one direction of a flow. Only directions with bytes to carry have figures.
 struct FlowFigures {
   std::string name;
   std::size_t flow = 0;  // index in the scenario
   sim::Side from{};
   std::uint64_t bytes = 0;  // kUnlimited: as many as the run allows
   std::uint64_t received = 0;
-  Duration start;                      // when the client opened the connection
-  std::optional<Duration> first;       // first byte at the receiver, since `start`
-  std::optional<Duration> completed;   // last byte and end at the receiver, since `start`
-  std::optional<Duration> sent_first;  // when the server had the connection, since `start`
-  double goodput = 0;                  // bit/s, from `start` to completion or to the end of the run
-  Duration bound;          // earliest completion, if this flow had the link alone; infinite if none
-  double bound_share = 0;  // bound / completion; if unfinished: received / the possible
-  std::string failure;     // why the flow did not end as asked; empty if it did
+  Duration start;                     // when the client opened the connection
+  std::optional<Duration> first;      // first byte at the receiver, since `start`
+  std::optional<Duration> completed;  // last byte and end at the receiver, since `start`
+  // When the server's connection was established, since `start`.
+  std::optional<Duration> sent_first;
+  double goodput = 0;  // bit/s, from `start` to completion or to the end of the run
+  Duration bound;  // earliest possible completion, if the flow had the link alone; infinite: never
+  double bound_share = 0;  // bound / completion; if unfinished: bytes received / bytes possible
+  std::string failure;     // why the flow did not end as specified; empty if it did
 };
 
 struct DirectionFigures {
@@ -46,10 +49,10 @@ struct DirectionFigures {
 struct RunResult {
   std::string name;
   std::uint64_t seed = 0;
-  std::string congestion;  // of the hosts, as congestion_of() names it
+  std::string congestion;  // congestion control of the hosts, as congestion_of() returns it
   Duration virtual_time;   // since zero
   bool interrupted = false;
-  std::vector<FlowGroup> groups;  // over `flows`
+  std::vector<FlowGroup> groups;  // `first` and `count` refer to `flows` below
   std::vector<FlowFigures> flows;
   std::array<DirectionFigures, 2> link;
   std::array<bool, 2> has_gateway{};
@@ -62,7 +65,7 @@ struct RunResult {
   const sim::GatewaySample& gateway(sim::Side side) const {
     return series.back().network.gateway(side);
   }
-  bool failed() const;  // a flow did not end as asked, or bytes arrived wrong
+  bool failed() const;  // whether a flow did not end as specified, or wrong bytes arrived
 };
 
 class Observer {

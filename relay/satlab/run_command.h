@@ -16,7 +16,7 @@ struct RunOptions {
   bool quiet = false;
 };
 
-// The exit status: 0 all flows did as asked, 1 some did not, 130 interrupted. Throws
+// Returns the exit status: 0 all flows ended as specified, 1 some did not, 130 interrupted. Throws
 // config::ConfigError for a wrong scenario, std::runtime_error for other errors.
 int run_command(const RunOptions& options);
 

@@ -24,12 +24,12 @@ namespace {
 
 // Separates the lines of a report; no line contains it.
 constexpr char kEndOfLine = '\0';
-// Processor time: a seed takes up to 3 s, and ten times that with sanitizers. On a busy machine a
-// seed takes no more of it.
+// Limit of a run's processor time, which does not grow on a busy machine. A seed takes up to 3 s,
+// and ten times as much with sanitizers.
 constexpr rlim_t kMostSeconds = 120;
-// Real time: a process that waits for ever takes no processor time.
+// Limit of a run's real time, since a process that waits for ever takes no processor time.
 constexpr unsigned kMostSecondsOfClock = 3600;
-// Limits of the heap that a gateway takes after its start, beside the arena.
+// Limits of the heap memory that a gateway allocates after its start, in bytes, outside the arena.
 constexpr std::int64_t kHeapOfAGateway = std::int64_t{16} << 20;
 constexpr std::int64_t kHeapOfAFlow = 8 << 10;
 
@@ -71,13 +71,14 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// A restarted gateway has released memory that the probe did not see, so such runs are not
-// inspected.
+// Returns an error if a gateway allocated too much heap memory, or else "". Runs with restarts are
+// not inspected: a gateway that is killed frees its memory outside the calls that the probe
+// measures.
 std::string inspect_heaps(const sim::Network& network, const std::array<HeapProbe, 2>& heaps) {
   const sim::Scenario& scenario = network.scenario();
   if (!scenario.restarts.empty()) return {};
   for (std::size_t i = 0; i < heaps.size(); ++i) {
-    // Each lane is a session, with error correction of its own.
+    // Each lane is a session, which needs memory for its own error correction.
     const std::int64_t lanes = std::max(scenario.stations[0].workers, scenario.stations[1].workers);
     const std::int64_t most =
         kHeapOfAGateway * lanes + kHeapOfAFlow * std::int64_t{scenario.stations[i].limits.flows};
@@ -128,7 +129,7 @@ std::vector<std::string> run_apart(const sim::Scenario& scenario, Diagnostics di
   if (pipe2(ends, O_CLOEXEC) != 0) {
     throw std::runtime_error(std::string("pipe: ") + std::strerror(errno));
   }
-  std::fflush(nullptr);  // else the child would write buffered output again
+  std::fflush(nullptr);  // otherwise the child would write buffered output again
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error(std::string("fork: ") + std::strerror(errno));
   if (child == 0) run_in_child(scenario, diagnostics, ends[1]);

@@ -12,7 +12,8 @@
 
 namespace satrelay::satlab {
 
-// Every broken promise; empty if all were kept. Traced frames go to stdout.
+// Both run functions return a text for each check that failed. run_here() runs the scenario in this
+// process, and writes traced frames to stdout. run_apart() runs it in a new process.
 enum class Frames : std::uint8_t { kSilent, kTraced };
 std::vector<std::string> run_here(const sim::Scenario& scenario, Frames frames);
 
@@ -22,24 +23,24 @@ std::vector<std::string> run_apart(const sim::Scenario& scenario, Diagnostics di
 struct ScenarioName {
   sim::Profile profile = sim::Profile::kUsual;
   std::uint64_t seed = 0;
-  unsigned workers = 0;  // of both gateways; zero: as the profile has it
+  unsigned workers = 0;  // workers of each gateway; zero: as the profile draws them
 };
 sim::Scenario scenario_of(const ScenarioName& name);
 
 struct SoakFailure {
   ScenarioName which;
   std::vector<std::string> broken;
-  // The simplest scenario that breaks the same promise.
+  // The simplest scenario that fails the same check, and the steps that lead to it.
   std::vector<sim::Reduction> steps;
   sim::Scenario scenario;
-  std::vector<std::string> broken_still;  // promises that the simplest scenario breaks
+  std::vector<std::string> broken_still;  // failures of the simplest scenario
 };
 
 // `most_runs`: the number of runs that the search for the simplest scenario may take.
 SoakFailure minimise_failure(const ScenarioName& which, const sim::Scenario& scenario,
                              const std::vector<std::string>& broken, std::size_t most_runs);
 
-// Says what failed, the simplest schedule, and how to repeat it.
+// Returns a text that says what failed, describes the simplest scenario, and says how to repeat it.
 std::string failure_text(const SoakFailure& failure);
 std::string soak_command_for(const SoakFailure& failure);
 

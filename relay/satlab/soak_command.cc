@@ -25,7 +25,7 @@ constexpr std::size_t kMostMinimised = 3;
 constexpr std::size_t kMostRuns = 500;
 
 ScenarioName name_of(const SoakOptions& options, std::uint64_t seed) {
-  // The command line accepts no other profiles.
+  // The command line accepts only names of profiles.
   const auto profile = sim::parse_profile(options.profile).value_or(sim::Profile::kUsual);
   return {.profile = profile, .seed = seed, .workers = options.workers};
 }

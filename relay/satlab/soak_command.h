@@ -11,8 +11,8 @@ struct SoakOptions {
   std::string profile = "usual";  // a name that sim::parse_profile() knows
   std::uint64_t first = 1;
   std::uint64_t seeds = 1000;
-  unsigned workers = 0;               // of both gateways; zero: as the profile has it
-  std::optional<std::uint64_t> seed;  // only this one
+  unsigned workers = 0;               // workers of each gateway; zero: as the profile draws them
+  std::optional<std::uint64_t> seed;  // run only this seed
   std::string without;                // reductions of that seed's scenario
   bool trace = false;
   std::uint64_t churn = 0;  // if not 0: run this many short connections instead
@@ -20,7 +20,7 @@ struct SoakOptions {
   bool quiet = false;
 };
 
-// The exit status: 0 all promises kept, 1 some broken, 2 senseless options, 130 interrupted.
+// Returns the exit status: 0 all checks passed, 1 some failed, 2 wrong options, 130 interrupted.
 int soak_command(const SoakOptions& options);
 
 }  // namespace satrelay::satlab

@@ -1,5 +1,5 @@
-// A file that is written whole or not at all: the text goes to a temporary file beside it, which is
-// then renamed.
+// A file that is written as a whole or not at all: the text goes to a temporary file in the same
+// folder, which is then renamed.
 #pragma once
 
 #include <filesystem>
@@ -17,9 +17,9 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  // The temporary file, for a program that writes it itself.
+  // Returns the temporary file, for another program that writes the content.
   const std::filesystem::path& temporary() const { return temporary_; }
-  // Both throw as the constructor does.
+  // write() and commit() throw as the constructor does.
   void write(std::string_view text);
   void commit();
 

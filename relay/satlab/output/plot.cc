@@ -28,13 +28,13 @@ std::string gnuplot_quoted(const std::string& text) {
   return result + "'";
 }
 
-// Points of a line, at most. If there are more samples, each point covers several.
+// How many points a line has at most. If there are more samples, each point covers several samples.
 constexpr std::size_t kMostPoints = 2'000;
 
 struct Point {
   double time = 0;
-  double link_mbps[2] = {0, 0};  // delivered over the link, by the side that sends
-  double host_mbps[2] = {0, 0};  // received by hosts, by their station
+  double link_mbps[2] = {0, 0};  // delivered over the link, by sending side
+  double host_mbps[2] = {0, 0};  // received by hosts, by station
   double queue_ms[2] = {0, 0};
   double loss[2] = {0, 0};  // per cent of the frames offered
   double retransmitted_mbps[2] = {0, 0};
@@ -112,7 +112,7 @@ std::string plot_script(const RunResult& result, const std::string& terminal,
                         const std::filesystem::path& output) {
   std::string script = data_block(result);
   script += "set terminal " + terminal + "\nset output " + gnuplot_quoted(output.string()) + "\n";
-  // Without gateways nothing is retransmitted over STP, so that panel would be empty.
+  // Leave out the panel of retransmissions if there are no gateways, since it would be empty.
   const bool gateways = result.has_gateway[0] || result.has_gateway[1];
   script += fmt::format("set multiplot layout {},1 title ", gateways ? 4 : 3) +
             gnuplot_quoted(result.name + ", seed " + std::to_string(result.seed) + ", hosts use " +
@@ -146,7 +146,7 @@ void draw_plot(const std::filesystem::path& gnuplot, const std::string& script) 
     _exit(127);
   }
   close(ends[0]);
-  // If gnuplot ends early, its exit status says so. The write must not raise SIGPIPE.
+  // Ignore SIGPIPE while writing: if gnuplot ends early, its exit status says so.
   struct sigaction ignore {
   }, before{};
   ignore.sa_handler = SIG_IGN;

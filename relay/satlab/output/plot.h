@@ -1,5 +1,5 @@
-// A run's time series as stacked panels, drawn by gnuplot: throughput, queue, loss, and
-// retransmissions of the gateways if there are any.
+// Draws a run's time series by gnuplot as stacked panels: throughput, queue, loss, and the
+// gateways' retransmissions, if the run has gateways.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +16,7 @@ std::string plot_terminal(const std::filesystem::path& file);
 // Finds gnuplot in PATH. If it is not there, throws std::runtime_error that says how to install it.
 std::filesystem::path find_gnuplot();
 
-// The script for gnuplot, data included.
+// Returns the script for gnuplot, which includes the data.
 std::string plot_script(const RunResult& result, const std::string& terminal,
                         const std::filesystem::path& output);
 

@@ -15,7 +15,7 @@ class StopSignal {
  public:
   static void install();
   static bool is_raised();
-  // Exit status of a program that the signal ended.
+  // The exit status of a program that ended because of the signal.
   static constexpr int kExitStatus = 130;
 };
 
@@ -26,7 +26,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // `share`: the part that is done, 0 to 1. `text`: more about it.
+  // `share`: the part of the run that is done, 0 to 1. `text`: shown beside the bar.
   void show(double share, const std::string& text);
 
  private:
@@ -39,7 +39,7 @@ class Progress {
   Clock::time_point last_;
 };
 
-// Shows a run's progress and ends it on the signal.
+// Shows a run's progress, and ends the run when StopSignal is raised.
 class RunProgress final : public Observer {
  public:
   RunProgress(const std::string& what, Verbosity verbosity) : progress_(what, verbosity) {}

@@ -11,8 +11,9 @@ namespace satrelay::satlab {
 std::string report_table(const RunResult& result);
 nlohmann::ordered_json report_json(const RunResult& result);
 
-// The time series: a line of names, then a line for each sample. Rates are means since the previous
-// sample. Lost frames count from the run's zero, the gateways' counts from their start.
+// Returns the time series: a line of names, then a line for each sample. Rates are means since the
+// previous sample. Lost frames are counted from the run's zero, but the gateways' counts begin with
+// their start.
 std::string report_csv(const RunResult& result);
 
 }  // namespace satrelay::satlab

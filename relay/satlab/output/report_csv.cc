@@ -8,7 +8,7 @@ namespace {
 using text::plain;
 using text::significant;
 
-// The mean rate between two samples, in bits a second.
+// Returns the mean rate between two samples, in bits a second.
 std::string mean_rate(std::uint64_t now, std::uint64_t before, double seconds) {
   return significant(seconds > 0 ? static_cast<double>(now - before) * 8 / seconds : 0);
 }

@@ -5,8 +5,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// The counters of a link that a report shows, under names of its own: they say what happened to the
-// offered frames.
+// The counters of a link that a report shows. The report has names of its own for them, which say
+// what happened to the offered frames.
 struct LinkFigure {
   const char* name;
   std::uint64_t link::DirectionCounters::*member;

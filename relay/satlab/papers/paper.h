@@ -1,4 +1,4 @@
-// The experiments of a paper, each with the published figures, the bound of the channel, and our
+// The experiments of a paper. Each has the published figures, the bound of the channel, and our
 // target.
 #pragma once
 
@@ -36,9 +36,9 @@ struct Published {
 struct RowSpec {
   std::string name;
   std::string unit;
-  std::vector<Published> published;  // the figures of one system follow each other
+  std::vector<Published> published;  // figures of the same system are adjacent
   std::optional<double> bound;
-  std::optional<double> target;  // nullopt: for information
+  std::optional<double> target;  // nullopt: the figure is only for information
   Better better = Better::kHigher;
 };
 
@@ -47,7 +47,7 @@ struct Case {
   std::string name;  // for --case
   std::vector<RowSpec> rows;
   std::function<Experiment(std::uint64_t seed)> build;
-  // A figure for each row, in their order; NaN if it could not be measured.
+  // Returns a figure for each row, in the order of `rows`; NaN: it could not be measured.
   std::function<std::vector<double>(const RunResult&)> figures;
 };
 

@@ -1,5 +1,5 @@
-// The software network accelerator: FTP over WINDS, 51 Mbit/s, RTT 0.8 s, from SYN to FIN at the
-// receiver of the file.
+// The software network accelerator: FTP over WINDS, 51 Mbit/s, RTT 0.8 s. The time is measured from
+// SYN to FIN at the receiver of the file.
 #include "relay/satlab/papers/paper.h"
 #include "relay/satlab/papers/paper_setup.h"
 

@@ -30,7 +30,8 @@ struct ShortFlows {
   double rate;
   std::int64_t round_trip_ms;
   std::uint64_t bytes;
-  // The mean that retransmission after an immediate NACK reaches at 1% loss, in seconds.
+  // The mean completion time in seconds at 1% loss, if each loss is retransmitted after an
+  // immediate NACK.
   double nack_mean;
 };
 
@@ -41,7 +42,7 @@ Experiment build_short(const ShortFlows& spec, double loss, std::size_t count, s
   conditions.loss = loss;
   conditions.seed = seed;
   Experiment experiment = experiment_for(conditions);
-  // Far enough apart that each flow finds the link idle.
+  // The flows start far enough apart that each flow finds the link idle.
   const Duration spacing = Duration::seconds(4);
   experiment.until = Until::kFlowsOver;
   experiment.duration = spacing * static_cast<std::int64_t>(count + 5);
@@ -54,7 +55,7 @@ Experiment build_short(const ShortFlows& spec, double loss, std::size_t count, s
 Case short_flows(const ShortFlows& spec) {
   Case one;
   one.name = spec.name;
-  // The bound is the bound of a link without loss, since FEC can hide the loss.
+  // The bound assumes a link without loss, since FEC can hide the loss.
   const double bound = bound_completion(build_short(spec, 0, 1, 1), spec.bytes);
   one.rows = {{one.name + ", mean", "s", {}, bound, bound * kMeanAboveBound, Better::kLower},
               {one.name + ", median", "s", {}, bound, std::nullopt, Better::kLower},
@@ -78,8 +79,8 @@ Case short_flows(const ShortFlows& spec) {
 constexpr Duration kBulkFrom = Duration::seconds(1);
 constexpr Duration kBulkTo = Duration::seconds(60);
 
-// The link loses all packets in the bad state. Bursts have this mean length, and 1% of all packets
-// are lost.
+// The link loses all packets in the bad state, which makes 1% of all packets. `mean_packets`: the
+// mean length of a burst.
 Case bursts(double mean_packets) {
   constexpr double kLoss = 0.01;
   const auto build = [mean_packets](std::uint64_t seed) {
@@ -88,8 +89,8 @@ Case bursts(double mean_packets) {
     chain.bad_to_good = 1 / mean_packets;
     chain.good_to_bad = chain.bad_to_good * kLoss / (1 - kLoss);
     experiment.scenario.a_to_b.gilbert_elliott = chain;
-    // The same fades hit single reports. The return path is sparse, with a packet every 25 ms, so a
-    // fade is over before the next report. (Bursts of as many reports would be outages of a
+    // The same fades hit single reports on the return path. A report is sent only every 25 ms, so a
+    // fade is over before the next report. (A burst of as many reports would be an outage of a
     // second.)
     experiment.scenario.b_to_a.loss = kLoss;
     experiment.duration = kBulkTo;
@@ -159,9 +160,9 @@ Case rate_step(Announced announced) {
   }
   one.build = [announced](std::uint64_t seed) {
     Conditions conditions = geo(seed);
-    // If the step is not announced, the sender learns of it from reports a round trip later. By
-    // then it has sent so much that no restraint can drain a deep queue within four round trips. So
-    // the modem has the usual queue: 100 ms at its full rate, a second at the lower one.
+    // If the step is not announced, the sender learns of it from reports, a round trip later. A
+    // deep queue then holds more than can drain within four round trips. So the modem has the usual
+    // queue: 100 ms at the full rate, which is a second at the lower rate.
     conditions.queue = announced == Announced::kYes ? ByteCount(4'000'000) : ByteCount(625'000);
     Experiment experiment = experiment_for(conditions);
     experiment.changes.push_back(
@@ -190,8 +191,9 @@ Case outage() {
   static constexpr Duration kBack = Duration::seconds(20);
   Case one;
   one.name = "outage of 10 s";
-  // The probe that finds the link again leaves within 100 ms, and must cross the link first. The
-  // figure is the end of the first full step of the grid: 0.1 + 0.55 + 0.05 s.
+  // The target is 0.1 + 0.55 + 0.05 s: the probe that finds the link again is sent within 100 ms, a
+  // round trip passes before the full rate arrives, and the figure is the end of the first full
+  // step of the grid.
   one.rows = {{one.name + ": full rate at the receiver after its return, grid 50 ms",
                "s",
                {},
@@ -219,7 +221,7 @@ Case outage() {
 }
 
 // A low orbit: the delay of the path changes in steps as satellites take over from each other. Each
-// handover has 100 ms of silence.
+// handover interrupts the link for 100 ms.
 Case low_orbit() {
   static constexpr Duration kTo = Duration::seconds(120);
   static constexpr Duration kHandover = Duration::seconds(15);
@@ -230,7 +232,7 @@ Case low_orbit() {
     conditions.forward = megabit(100);
     conditions.round_trip = Duration::milliseconds(50);
     Experiment experiment = experiment_for(conditions);
-    // One way: half of 25 to 60 ms.
+    // One-way delays: half of round trips of 25 to 60 ms.
     const std::int64_t delays_us[] = {12'500, 30'000, 20'000, 25'000, 15'000};
     std::size_t turn = 1;
     for (Duration at = kHandover; at < kTo; at = at + kHandover) {

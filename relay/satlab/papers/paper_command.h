@@ -8,7 +8,8 @@ namespace satrelay::satlab {
 
 struct PaperOptions {
   std::string paper;
-  std::string only;  // --case: the case with this name, or else all with it in their names
+  // --case: the case with this name, or else all cases with this text in their names.
+  std::string only;
   std::size_t seeds = 3;
   std::size_t jobs = 1;
   std::string controller;  // "": only the usual one
@@ -18,8 +19,8 @@ struct PaperOptions {
   bool quiet = false;
 };
 
-// The exit status: 0 all targets met, 1 some missed, 2 no such case, 130 interrupted. Throws
-// std::runtime_error.
+// Returns the exit status: 0 all targets met, 1 some missed, 2 no such case, 130 interrupted.
+// Throws std::runtime_error.
 int paper_command(const PaperOptions& options);
 
 }  // namespace satrelay::satlab

@@ -13,10 +13,10 @@ constexpr Duration kInOrderFrom = Duration::seconds(5);
 constexpr Duration kInOrderTo = Duration::seconds(85);
 constexpr double kInOrderShare = 0.97;
 constexpr double kMtu1500Share = 0.993;
-// Four times the bytes in flight on the cables. Windows and buffers of this size stay in the
-// processor's cache, which saves a tenth of a run's time.
+// Four times the bytes that are in flight on a host's cable. Windows and buffers of this size stay
+// in the processor's cache, which saves a tenth of a run's time.
 constexpr std::uint64_t kHostWindow = 256 << 10;
-// The interval of the samples: the start-up time is a multiple of it.
+// The interval of the samples. The measured start-up time is a multiple of this interval.
 constexpr Duration kSampling = Duration::milliseconds(50);
 
 struct LossRow {
@@ -35,9 +35,10 @@ Experiment build(double loss, std::uint16_t mtu, Duration duration, std::uint64_
   conditions.overhead = config::kOverheadEthernet;
   conditions.seed = seed;
   Experiment experiment = experiment_for(conditions);
-  // Reassembly of a flow waits for its last retransmission. If retransmissions are lost, too, that
-  // is three round trips or more of the whole rate. One flow gets 9/32 of the memory in each
-  // direction. Memory that is not touched costs nothing.
+  // A flow's reassembly stores all bytes that arrive while a retransmission is missing. If
+  // retransmissions are lost, too, these are the bytes of three round trips or more at the whole
+  // rate. One flow gets 9/32 of the memory in each direction. Memory that is not touched costs
+  // nothing.
   for (sim::Station& station : experiment.scenario.stations) {
     station.limits.memory = ByteCount(16ULL << 30);
     station.limits.host_window = ByteCount(kHostWindow);
@@ -52,7 +53,8 @@ Experiment build(double loss, std::uint16_t mtu, Duration duration, std::uint64_
 }
 
 Case loss_case(const LossRow& row, std::uint16_t mtu, Length length) {
-  // The rows at MTU 1500 give the first figure only: they have six times as many packets.
+  // The rows at MTU 1500 measure only the first figure, since their runs have six times as many
+  // packets.
   const bool in_order = length == Length::kFull && mtu == 9000;
   const Duration duration = in_order ? kInOrderTo : kTo;
   Case one;
@@ -105,8 +107,9 @@ Case loss_case(const LossRow& row, std::uint16_t mtu, Length length) {
 
 Paper hpfp_paper(Length length) {
   using enum Relation;
-  // The figures are from the text beside figures 7 and 8. By the conclusion both TCP and UDT have
-  // "less than 1 Gbps at 0.1% PLR or higher"; by the text UDT has it at any higher loss.
+  // The figures are from the text beside figures 7 and 8. According to the conclusion, both TCP and
+  // UDT have "less than 1 Gbps at 0.1% PLR or higher". According to the text, UDT has less than 1
+  // Gbps at any higher loss.
   const LossRow rows[] = {
       {0, "0", 9.83, {{"HpFP", 9.9}, {"TCP-Hybla", 9.38}, {"UDT", 3.7}}},
       {0.0001, "0.01%", 9.83, {{"TCP-Hybla", 0.2, kAbout}, {"UDT", 1, kMore}}},

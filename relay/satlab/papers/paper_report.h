@@ -1,4 +1,4 @@
-// A paper's figures beside ours: a table for people, JSON for programs.
+// Reports a paper's figures beside our figures: as a table for people, and as JSON for programs.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,12 +13,12 @@ std::string paper_table(const Paper& paper, const PaperResult& result,
 // {"paper": "...", "rows": [{"case", "unit", "published": {"SYSTEM": x}, "signs": {"SYSTEM": ">"},
 // "bound", "ours", "target", "met"}]}; null if there is no value. "signs" has the signs that the
 // paper puts before figures: ~ > < <=. If the paper contradicts itself, SYSTEM includes the place,
-// as in "Reference, Table 3".
-// If `controller` is not empty, it names the controller of RowResult::with_controller. The table
-// then has a column for it, and each JSON row a field "controllers": {"NAME": x}.
+// as in "Reference, Table 3". If `controller` is not empty, it names the controller of
+// RowResult::with_controller. The table then has a column for this controller, and each JSON row
+// has a field "controllers": {"NAME": x}.
 nlohmann::ordered_json paper_json(const Paper& paper, const PaperResult& result,
                                   const std::string& controller = "");
-// The names of the cases, a line each, with their targets.
+// Lists the cases, a line each: the name and the targets.
 std::string paper_list(const Paper& paper);
 
 }  // namespace satrelay::satlab

@@ -15,7 +15,7 @@ struct Task {
   std::uint64_t seed;
 };
 
-// Hands out the tasks, and collects their figures and progress.
+// Gives tasks to the threads, and collects the figures and the progress of all tasks.
 class CaseQueue {
  public:
   CaseQueue(const Paper& paper, const PaperRun& run, PaperObserver* observer)
@@ -56,7 +56,7 @@ class CaseQueue {
         std::vector<double> values;
         for (const std::vector<double>& of_seed : figures_[i]) values.push_back(of_seed.at(row));
         RowResult one{rows[row], worst(values, rows[row].better), std::nullopt, std::nullopt};
-        // If a stop kept a case from running, the case has missed no target.
+        // A case that was not run because of a stop has not missed its target.
         if (one.ours || !stopped_) one.met = meets(one.spec, one.ours);
         result.rows.push_back(std::move(one));
       }
@@ -118,7 +118,7 @@ class CaseQueue {
   const Paper& paper_;
   config::Controller controller_;
   PaperObserver* observer_;
-  std::set<std::string> congestion_;  // of the hosts
+  std::set<std::string> congestion_;  // congestion controls of the hosts
   std::mutex mutex_;
   std::vector<Task> tasks_;
   std::size_t next_ = 0;
@@ -126,7 +126,7 @@ class CaseQueue {
   double done_ = 0;
   bool stopped_ = false;
   std::exception_ptr error_;
-  std::vector<std::vector<std::vector<double>>> figures_;  // by case, then by run
+  std::vector<std::vector<std::vector<double>>> figures_;  // by case, by run, by row
 };
 
 }  // namespace

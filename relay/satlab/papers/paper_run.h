@@ -13,36 +13,39 @@ namespace satrelay::satlab {
 
 struct RowResult {
   RowSpec spec;
-  std::optional<double> ours;  // nullopt: could not be measured
-  std::optional<bool> met;     // nullopt: for information
+  std::optional<double> ours;  // nullopt: the figure could not be measured
+  std::optional<bool> met;     // nullopt: the row has no target
   // The figure under the same conditions with another rate controller, if one was requested.
   std::optional<double> with_controller = std::nullopt;
 };
 
 struct PaperResult {
-  std::string congestion;  // of the hosts in all its cases, as congestion_of() names it
+  // Congestion control of the hosts in all cases, as congestion_of() returns it.
+  std::string congestion;
   std::vector<RowResult> rows;
   bool interrupted = false;
   bool all_met() const;
 };
 
-// The worst of several figures; nullopt if there are none, or if one was not measured.
+// Returns the worst of several figures, or nullopt if there are no figures, or if some figure was
+// not measured.
 std::optional<double> worst(const std::vector<double>& figures, Better better);
-// Whether a figure reaches the row's target. An unmeasured figure does not. nullopt if there is no
-// target.
+// Returns whether `figure` meets the row's target, or nullopt if the row has no target. A figure
+// that was not measured does not meet it.
 std::optional<bool> meets(const RowSpec& row, std::optional<double> figure);
 
 struct PaperRun {
-  std::size_t seeds = 3;  // 1, 2, 3, ...
+  std::size_t seeds = 3;  // how many seeds; they are 1, 2, 3, ...
   std::size_t jobs = 1;
   config::Controller controller = config::Controller::kFixedRate;
 };
 
-// Called after each sample of each run, by the thread of that run. Calls do not overlap.
+// Learns the progress of the runs. on_progress() is called after each sample of each run, by the
+// thread of the run. Calls do not overlap.
 class PaperObserver {
  public:
   virtual ~PaperObserver() = default;
-  // `share`: the part of all virtual time that is done. Returns false to end all runs.
+  // `share`: the part of the virtual time of all runs that is done. Returns false to end all runs.
   virtual bool on_progress(double share, const std::string& what) = 0;
 };
 

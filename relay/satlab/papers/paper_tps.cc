@@ -10,7 +10,7 @@ constexpr std::uint16_t kSegment = 1000;
 constexpr std::uint64_t kQueuePackets = 50;
 constexpr double kLoss = 0.01;
 constexpr double kTarget = 9.2;      // Mbit/s
-constexpr double kReturnTarget = 5;  // kbit/s, and the budget of feedback
+constexpr double kReturnTarget = 5;  // kbit/s; the budget of feedback is the same
 
 Experiment build(std::size_t connections, BitRate back, std::uint64_t seed) {
   Conditions conditions;
@@ -60,7 +60,8 @@ Paper tps_paper() {
       "1 connection", 1, wide,
       {{"Reno/NewReno/STP", 0.2}, {"Westwood", 0.3}, {"XCP", 0.5}, {"Peach", 0.72}, {"TP-S", 0.8}},
       {{"TCPs", 5, kMore}, {"TP-S", 1, kAtMost}}));
-  // The paper narrows the return link of ten connections, and gives no figure for the wide one.
+  // The paper has figures for ten connections only with a narrow return link, not with the wide
+  // one.
   paper.cases.push_back(connections_case("10 connections", 10, wide, {}, {}));
   paper.cases.push_back(
       connections_case("20 connections", 20, wide,

@@ -21,13 +21,14 @@ Experiment build(double rate, std::int64_t round_trip_ms, std::uint64_t seed) {
   return experiment_for(conditions);
 }
 
-// The server at a sends the file as soon as it has the connection of the client at b.
+// The server at a sends the file as soon as it has accepted the connection of the client at b.
 Case download(const std::string& name, double rate, std::int64_t round_trip_ms,
               std::vector<Published> published, std::optional<double> target) {
   Case one;
   one.name = name;
   const double bits = static_cast<double>(kFile) * 8 / 1e6;
-  // From the server's first byte to the client's last byte, so it includes half a round trip.
+  // The bound is the time from the server's first byte to the client's last byte, so it includes
+  // half a round trip.
   const double bound = bits / bound_completion(build(rate, round_trip_ms, 1), kFile);
   one.rows = {{name, "Mbit/s", std::move(published), bound, target, Better::kHigher},
               {name + ", from the first byte at the client",
@@ -53,7 +54,7 @@ Case download(const std::string& name, double rate, std::int64_t round_trip_ms,
   return one;
 }
 
-// The least Jain index of all intervals of 5 s.
+// Returns the lowest Jain index of any interval of 5 s.
 double least_jain_index(const RunResult& result) {
   double least = 1;
   const Sample* before = &result.series.front();
