@@ -55,7 +55,7 @@ int print(const std::string& text) {
   return std::cout ? 0 : 1;
 }
 
-// "TIMEOUT" is --timeout
+// Returns the option for an argument: --timeout for "TIMEOUT".
 std::string option_name(std::string name) {
   for (char& c : name) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
@@ -73,7 +73,7 @@ Marks terminal_marks() {
 
 // The arguments of a command of the control socket, as they were typed.
 struct ControlArguments {
-  std::vector<std::string> values;    // by place; "": left out
+  std::vector<std::string> values;    // by position; "": left out
   std::vector<std::string> settings;  // KEY=VALUE
 };
 
@@ -121,7 +121,8 @@ class Program {
 
   CLI::App app_{"Shows the state of a satrelay gateway, and gives it commands.", "satrelayctl"};
   std::vector<std::pair<CLI::App*, Run>> commands_;
-  std::list<ControlArguments> control_arguments_;  // parsed into, so their addresses must stay
+  // A list, since the parser writes to the elements and their addresses must not change.
+  std::list<ControlArguments> control_arguments_;
   std::string socket_;
   std::string control_socket_;
   std::uint64_t flow_ = 0;
@@ -130,7 +131,7 @@ class Program {
   bool all_ = false;
   bool open_metrics_ = false;
   bool wide_ = false;
-  std::string watch_;                                              // seconds; "": once
+  std::string watch_;  // interval in seconds; "": show the view once
   std::array<std::string, ops::kHistoryWords.size()> history_of_;  // names; by HistoryOf
   std::string history_last_ = "60min";
   TopOptions top_;
@@ -170,7 +171,7 @@ Program::Program() {
   add_help();
 }
 
-// The option takes only these words, and completion offers them.
+// Makes the option accept only these words, which completion offers.
 void Program::only_words(CLI::Option& option, std::vector<std::string> words) {
   option.check(CLI::IsMember(words));
   candidates_[&option].words = std::move(words);
@@ -198,7 +199,7 @@ void Program::add_view(const View& view) {
   if (view.subject != Subject::kOne) add_watch(*command);
 }
 
-// The number stands behind '=': after a blank it would be a word of its own.
+// The number must follow '=', since after a blank it would be an argument of its own.
 void Program::add_watch(CLI::App& command) {
   command.add_flag("--watch{2}", watch_, "Repeat every 2 s, or every SECONDS, until Ctrl-C")
       ->check(CLI::Range(0.2, 3600.0))
@@ -225,8 +226,8 @@ void Program::add_explain_options(CLI::App& command) {
       {"outbound", "inbound"});
 }
 
-// Checks words here, so that a mistake is reported without a gateway. The gateway checks all other
-// values.
+// Adds a command of the control socket. Words from a fixed list are checked here, so that a mistake
+// is reported even if no gateway runs. The gateway checks all other values.
 void Program::add_control(const ops::ControlCommandSpec& spec) {
   ControlArguments& arguments = control_arguments_.emplace_back();
   arguments.values.resize(spec.arguments.size());
@@ -403,7 +404,8 @@ void Program::add_completion() {
       });
   only_words(*command->add_option("SHELL", shell_, "bash or zsh")->required(),
              {std::begin(kShellWords), std::end(kShellWords)});
-  // For the completion script. If the gateway does not answer, there are no names and no message.
+  // A command for the completion script. If the gateway does not answer, the command prints neither
+  // names nor a message.
   CLI::App* names = add(kNamesCommand, "Names in a listing of the gateway", "", [this] {
     try {
       StatsClient client(stats_socket(), kPatienceOfCompletion);
@@ -436,8 +438,8 @@ int Program::print_or_watch(const std::string& name,
                look);
 }
 
-// Host names and the like come from the network: replaces invalid UTF-8. If the program watches,
-// each reply is one line, for other programs.
+// Replaces invalid UTF-8, since texts like host names come from the network. With --watch, each
+// reply is one line, which other programs can read.
 std::string Program::json_text(const Json& reply) const {
   return reply.dump(watch_.empty() ? 2 : -1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -485,7 +487,8 @@ std::string Program::look_at(const View& view, std::size_t width) const {
   return view.render(reply, width);
 }
 
-// If the gateway does not run, the metrics say so. That is no mistake of the user.
+// If the gateway does not run, prints metrics that say so. This is not the user's mistake, so it
+// does not throw.
 int Program::show_metrics() const {
   metrics::Readings readings;
   try {
@@ -519,7 +522,8 @@ int Program::tell_gateway(const ops::ControlCommandSpec& spec,
 }
 
 ControlTarget Program::target() const {
-  // The stats socket is needed if the control socket is to be found beside it.
+  // The stats socket is needed if the user has not named the control socket, which is then beside
+  // it.
   const bool named = !control_socket_.empty();
   const std::filesystem::path stats =
       named && socket_.empty() ? std::filesystem::path() : stats_socket();
@@ -541,7 +545,7 @@ std::string Program::guess(const std::string& typed) const {
 }
 
 int Program::help_about(const std::string& name) const {
-  // help() would describe the command that was parsed, which is `help`.
+  // CLI11's help() would describe `help` itself, which is the command that was parsed.
   const auto about = [this](const CLI::App& app, const std::string& called) {
     return print(app_.get_formatter()->make_help(&app, called, CLI::AppFormatMode::Normal));
   };

@@ -20,7 +20,7 @@ struct Progress {
   std::uint64_t flows = 0;
 };
 
-// nullopt if the gateway does not answer.
+// Returns nullopt if the gateway does not answer.
 std::optional<Progress> progress_of(const std::filesystem::path& stats) {
   try {
     StatsClient client(stats, StatsClient::kUsualTimeout);

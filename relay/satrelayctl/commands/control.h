@@ -8,15 +8,15 @@ namespace satrelay::ctl {
 
 struct ControlTarget {
   std::filesystem::path stats;    // the gateway's stats socket
-  std::filesystem::path control;  // its control socket
+  std::filesystem::path control;  // the gateway's control socket
 };
 
 // Sends the line and returns the program's exit status. Errors of the gateway go to stderr. Throws
 // what send_control_command() throws.
 int tell(const ControlTarget& target, const std::string& line);
 
-// Sends the line, which starts a drain, and prints how many flows are left until the gateway has
-// stopped.
+// Sends the line, which starts a drain, and prints the number of remaining flows until the gateway
+// has stopped.
 int drain(const ControlTarget& target, const std::string& line);
 
 // Sends the line, which starts a reload, and waits for the result.

@@ -36,8 +36,9 @@ void EventReader::read_new() {
   }
 }
 
-// Makes a new connection each time: DPDK serves ten at once, and other clients need some. Both
-// answers come from the same run of the gateway, since a connection does not outlive it.
+// Makes a new connection each time: DPDK's socket serves only ten connections at once, and other
+// clients need some of them. The numbers and the events come from the same run of the gateway,
+// since a connection does not outlive the gateway.
 void EventReader::follow_up() {
   StatsClient client(socket_, StatsClient::kUsualTimeout);
   const Numbers kept = numbers(client);
@@ -52,8 +53,8 @@ void EventReader::follow_up() {
   read(client, kept);
 }
 
-// Reads up to the event that was the latest when the gateway was asked. Otherwise a gateway with
-// new events all the time could keep this busy without end.
+// Reads only up to `kept.latest`, the latest event when the gateway was asked. Otherwise a gateway
+// that has new events all the time could keep this loop busy for ever.
 void EventReader::read(StatsClient& client, const Numbers& kept) {
   while (next_ <= kept.latest) {
     const Json page = client.query("/satrelay/events," + std::to_string(next_) + ",1000");

@@ -16,16 +16,16 @@ namespace satrelay::ctl {
 class EventReader {
  public:
   struct Sink {
-    std::function<void(const Json& event)> event;         // with its boot_epoch
-    std::function<void(const std::string& text)> notice;  // about the stream: a gap, a new start
+    std::function<void(const Json& event)> event;  // called for each event, with `boot_epoch` added
+    std::function<void(const std::string& text)> notice;  // about the stream: a gap, a restart
   };
   EventReader(std::filesystem::path socket, Sink sink)
       : socket_(std::move(socket)), sink_(std::move(sink)) {}
 
-  // Reads the events that are kept now, or the last `most` of them. Throws StatsError.
+  // Reads the events that the gateway keeps now, or the last `most` of them. Throws StatsError.
   void read_kept(std::optional<std::uint64_t> most);
-  // Reads the events since the last read, after read_kept(). If the gateway does not answer,
-  // reports that once; the next call tries again.
+  // Reads the events since the last read. read_kept() must be called first. If the gateway does not
+  // answer, reports that once; the next call tries again.
   void read_new();
 
  private:

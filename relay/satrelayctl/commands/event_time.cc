@@ -51,7 +51,7 @@ bool read_date(std::string_view text, std::tm& time) {
   return true;
 }
 
-// nullopt for a day that does not exist, and for times before 1970.
+// Returns nullopt for a day that does not exist, and for times before 1970.
 std::optional<std::uint64_t> to_ms(std::tm time) {
   const std::tm wanted = time;
   time.tm_isdst = -1;

@@ -1,4 +1,5 @@
-// Times of events, as people write and read them: in this machine's time zone.
+// Converts times of events from and to the form in which people write them, in this machine's time
+// zone.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +9,14 @@
 
 namespace satrelay::ctl {
 
-// Returns milliseconds since 1970, UTC. "10min": that long ago. "14:30" or "14:30:05": the last
-// such time. Or a date: "2026-11-25", "2026-11-25 14:30" or "2026-11-25T14:30:05". nullopt for any
-// other text.
+// Returns milliseconds since 1970, UTC. "10min": that long ago. "14:30" or "14:30:05": the latest
+// such time that has passed. Or a date: "2026-11-25", "2026-11-25 14:30" or "2026-11-25T14:30:05".
+// nullopt for any other text.
 std::optional<std::uint64_t> parse_since(std::string_view text, std::uint64_t now_ms);
 inline constexpr std::string_view kSinceHint =
     "write a duration like 10min or 24h, or a time like 14:30 or \"2026-11-25 14:30\"";
 
-// "11-25 14:30:05"
+// Returns a text like "11-25 14:30:05".
 std::string moment(std::uint64_t time_ms);
 
 }  // namespace satrelay::ctl

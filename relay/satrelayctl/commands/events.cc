@@ -24,7 +24,7 @@ std::uint64_t now_ms() {
                                         .count());
 }
 
-// Host names and the like come from the network: replace invalid UTF-8.
+// Replaces invalid UTF-8, since texts like host names come from the network.
 std::string json_text(const Json& value, int indent) {
   return value.dump(indent, ' ', false, Json::error_handler_t::replace) + '\n';
 }
@@ -45,7 +45,7 @@ class Wanted {
   bool is(const Json& event) const {
     if (since_ && number(event, "time_ms").value_or(0) < *since_) return false;
     const auto severity = std::ranges::find(ops::kSeverityWords, text(event, "severity"));
-    // Show events with a severity of another version.
+    // Also show events with an unknown severity, which another version of the gateway may have.
     return severity == ops::kSeverityWords.end() ||
            static_cast<std::size_t>(severity - ops::kSeverityWords.begin()) <= worst_;
   }
@@ -60,7 +60,7 @@ class Output {
   explicit Output(const EventOptions& options)
       : json_(options.json), lines_(options.json && options.follow) {}
 
-  // The events that are kept, newest last.
+  // Shows the kept events, newest last.
   void show(const std::deque<Json>& events) {
     if (json_ && !lines_) {
       std::cout << json_text(Json(std::vector<Json>(events.begin(), events.end())), 2);
@@ -73,7 +73,7 @@ class Output {
   void show(const Json& event) {
     std::cout << (json_ ? json_text(event, -1) : render_event(event)) << std::flush;
   }
-  // Notices do not go into JSON: the numbers and epochs of its events say the same.
+  // Notices do not go into JSON, since the numbers and boot epochs of the events say the same.
   void notice(const std::string& text) const {
     (json_ ? std::cerr : std::cout) << render_notice(text) << std::flush;
   }

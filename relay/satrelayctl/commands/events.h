@@ -1,4 +1,5 @@
-// satrelayctl events: shows what has happened, and with --follow what happens.
+// satrelayctl events: shows the gateway's latest events, and with --follow also new events as they
+// happen.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +12,12 @@ namespace satrelay::ctl {
 struct EventOptions {
   bool follow = false;
   std::string since;     // "": the last events
-  std::string severity;  // this severity and worse ones; "": all
+  std::string severity;  // show events of this severity and worse ones; "": all
   std::optional<std::uint64_t> last;
   bool json = false;
 };
 
-// Returns the program's exit status. Ctrl-C ends `follow`, and is no error. Throws StatsError.
+// Returns the program's exit status. Ctrl-C ends `follow` without an error. Throws StatsError.
 int events(const std::filesystem::path& stats_socket, const EventOptions& options);
 
 }  // namespace satrelay::ctl

@@ -21,7 +21,7 @@ bool is_interrupted() { return interrupted != 0; }
 
 bool waits(std::chrono::milliseconds time) {
   using Clock = std::chrono::steady_clock;
-  // Wait in pieces: a signal that comes just before poll() does not end it.
+  // Wait in pieces, since a signal that arrives just before poll() does not end poll().
   constexpr std::chrono::milliseconds kPiece(100);
   const auto end = Clock::now() + time;
   while (interrupted == 0) {

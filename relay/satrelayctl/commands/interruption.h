@@ -8,7 +8,7 @@ namespace satrelay::ctl {
 // From now on SIGINT, SIGTERM and SIGHUP only set the flag.
 void heed_interruptions();
 bool is_interrupted();
-// Waits for this time. False if the program was interrupted before or meanwhile.
+// Waits for `time`. Returns false if the program was interrupted before or during the wait.
 bool waits(std::chrono::milliseconds time);
 
 }  // namespace satrelay::ctl

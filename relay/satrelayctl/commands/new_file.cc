@@ -18,11 +18,11 @@ namespace {
   throw std::runtime_error(path.string() + ": " + what);
 }
 
-// Returns 0 or the error.
+// Returns 0 or the error number.
 int rename_without_replacing(const char* from, const char* to) {
   if (::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL) return errno;
-  // Some file systems do not support the flag (NFS), but they support links.
+  // Some file systems, such as NFS, do not support the flag, but they support links.
   if (::link(from, to) != 0) return errno;
   ::unlink(from);
   return 0;
@@ -35,8 +35,8 @@ constexpr const char* kThere = "exists; --force replaces it";
 NewFile::NewFile(std::filesystem::path path, Existing existing)
     : path_(std::move(path)), existing_(existing), temporary_(path_.string() + ".XXXXXX") {
   struct stat status {};
-  // lstat() also finds a link that leads nowhere. Only regular files are replaced, never devices or
-  // folders.
+  // lstat() also finds a symbolic link to nothing. Only regular files are replaced, never devices
+  // or folders.
   const bool is_there = ::lstat(path_.c_str(), &status) == 0;
   if (is_there && existing_ == Existing::kKeep) fail(path_, kThere);
   if (is_there && !S_ISREG(status.st_mode)) fail(path_, "is not a regular file");

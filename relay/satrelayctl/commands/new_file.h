@@ -1,4 +1,5 @@
-// A file that appears as a whole or not at all: it is written under another name beside its place.
+// A file that appears as a whole or not at all: it is written under a temporary name in the same
+// folder.
 #pragma once
 
 #include <filesystem>
@@ -10,14 +11,15 @@ enum class Existing { kKeep, kReplace };
 
 class NewFile {
  public:
-  // Throws std::runtime_error if `path` exists and must be kept, or if no file can be made beside
-  // it. The file has mode 0600.
+  // Throws std::runtime_error if `path` exists and must be kept, or if no file can be made in its
+  // folder. The new file has mode 0600.
   NewFile(std::filesystem::path path, Existing existing);
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
   ~NewFile();  // removes the file unless it was published
   int descriptor() const { return descriptor_; }
-  // Gives the file its name. Throws std::runtime_error, also if another file has taken the name.
+  // Gives the file its final name, `path`. Throws std::runtime_error, also if a file with this name
+  // has appeared meanwhile and must be kept.
   void publish();
 
  private:

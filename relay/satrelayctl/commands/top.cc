@@ -15,7 +15,8 @@
 namespace satrelay::ctl {
 namespace {
 
-// Each page of flows is a request to the worker: at most 20 pages a screen.
+// Limits the work of the gateway: each page of flows is a request to the worker, and a screen takes
+// at most 20 pages.
 constexpr std::size_t kMostFlows = 240;
 constexpr std::size_t kMostRules = 1000;
 

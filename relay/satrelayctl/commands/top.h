@@ -1,4 +1,4 @@
-// satrelayctl top: shows a gateway's traffic on a terminal, anew every second.
+// satrelayctl top: shows a gateway's traffic on a terminal, and updates it every second.
 #pragma once
 
 #include <filesystem>
@@ -10,8 +10,8 @@ struct TopOptions {
   bool once = false;    // one screen, without control characters, for a pipe
 };
 
-// Runs until q or Ctrl-C, or until the gateway is gone. Returns the program's exit status. Throws
-// StatsError.
+// Runs until the user presses q or Ctrl-C, or until the gateway is gone. Returns the program's exit
+// status. Throws StatsError.
 int top(const std::filesystem::path& stats_socket, const TopOptions& options);
 
 }  // namespace satrelay::ctl

@@ -35,7 +35,7 @@ int watch_on_screen(const WatchOptions& options,
       shown = look(width());
       state = clock_time();
     } catch (const StatsError& error) {
-      // Stands above the last listing, which may be the reason why the user watches.
+      // Keep the last listing below the error: it may be the reason why the user watches.
       state = std::string(error.what()) + "; trying again";
     }
     Screen::show(first_lines(options.title + "  " + state + "\n\n" + shown, Screen::size().rows));

@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A program's standard error. It is kept in memory, since it is not read while the program runs.
+// Keeps a program's standard error in memory, since we do not read it while the program runs.
 class Diagnostics {
  public:
   Diagnostics() : descriptor_(::memfd_create("complaints", MFD_CLOEXEC)) {}
@@ -37,7 +37,7 @@ class Diagnostics {
   int descriptor_;
 };
 
-// Returns 0 or the error.
+// Starts the program. Returns 0 or the error number.
 int start(const std::vector<std::string>& arguments, int output, int diagnostics, ::pid_t& child) {
   std::vector<char*> argv;
   argv.reserve(arguments.size() + 1);

@@ -18,21 +18,22 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostInterfaces = 64;
 
-// The first line of a file of the kernel; "-" if there is none.
+// Returns the first line of a file of the kernel, or "-" if there is none.
 std::string line_of(const fs::path& file) {
   std::ifstream in(file);
   std::string line;
   return std::getline(in, line) && !line.empty() ? line : "-";
 }
 
-// The name of the link's target: a driver or an IOMMU group.
+// Returns the name of a symbolic link's target, which is a driver or an IOMMU group.
 std::string target_of(const fs::path& link) {
   std::error_code error;
   const fs::path target = fs::read_symlink(link, error);
   return error || target.empty() ? "-" : target.filename().string();
 }
 
-// The names in a folder that begin with `begin`, sorted as people count: node2 before node10.
+// Returns the names in a folder that begin with `begin`, in the order of their numbers: node2
+// before node10.
 std::vector<std::string> names_in(const fs::path& folder, std::string_view begin) {
   std::vector<std::string> names;
   std::error_code error;
@@ -46,7 +47,7 @@ std::vector<std::string> names_in(const fs::path& folder, std::string_view begin
   return names;
 }
 
-// The "key : value" lines of a file. If a key repeats, the first line counts.
+// Returns the "key : value" lines of a file. If a key repeats, its first line counts.
 std::map<std::string, std::string> values_of(const fs::path& file) {
   std::map<std::string, std::string> values;
   std::ifstream in(file);
@@ -65,7 +66,7 @@ std::string value_of(const std::map<std::string, std::string>& values, const cha
   return found == values.end() ? "-" : found->second;
 }
 
-// The abilities of the processor by which the gateway and its libraries choose their code.
+// Returns the abilities of the processor that decide which code the gateway and its libraries use.
 std::string abilities(const std::string& flags) {
   constexpr std::string_view kAsked[] = {"sse4_2",     "pclmulqdq",    "aes",         "avx",
                                          "avx2",       "bmi2",         "vaes",        "gfni",
@@ -81,8 +82,8 @@ std::string abilities(const std::string& flags) {
   return text.empty() ? "-" : text;
 }
 
-// The options of the kernel's command line that concern cores and memory. Options for other
-// purposes are left out.
+// Returns the options of the kernel's command line that concern cores and memory, and leaves out
+// all other options.
 std::string kernel_options(const fs::path& root) {
   constexpr std::string_view kAsked[] = {
       "isolcpus", "nohz", "rcu_nocbs",   "irqaffinity",          "hugepages", "default_hugepagesz",
@@ -205,7 +206,7 @@ std::string operating_system(const fs::path& root) {
 std::vector<std::string> network_interfaces(const fs::path& root) {
   std::vector<std::string> names = names_in(root / "sys/class/net", "");
   std::erase(names, "lo");
-  std::erase_if(names, [&](const std::string& name) {  // bonding_masters is a file
+  std::erase_if(names, [&](const std::string& name) {  // some names are files, like bonding_masters
     std::error_code error;
     return !fs::is_directory(root / "sys/class/net" / name, error);
   });

@@ -10,12 +10,13 @@ namespace satrelay::ctl {
 
 // `root` has proc/, sys/ and etc/. Missing values are shown as "-".
 std::string describe_machine(const std::filesystem::path& root);
-// "Debian GNU/Linux 12 (bookworm)"
+// Returns a text like "Debian GNU/Linux 12 (bookworm)".
 std::string operating_system(const std::filesystem::path& root);
-// The network interfaces except the loopback, sorted, and the description of one.
+// The first function returns the network interfaces except the loopback, sorted. The second
+// describes an interface.
 std::vector<std::string> network_interfaces(const std::filesystem::path& root);
 std::string describe_interface(const std::filesystem::path& root, const std::string& name);
-// The network cards on the PCI bus, also those that DPDK has taken from the kernel.
+// Describes the network cards on the PCI bus, including cards that DPDK has taken from the kernel.
 std::string describe_cards(const std::filesystem::path& root);
 
 }  // namespace satrelay::ctl

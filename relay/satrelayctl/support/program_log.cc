@@ -18,7 +18,8 @@ LogOutput log_output(const fs::path& root, pid_t program) {
   std::error_code error;
   const fs::path target = fs::read_symlink(link, error);
   if (error) return {.kind = Kind::kUnknown, .file = {}, .words = error.message()};
-  const fs::file_status status = fs::status(link, error);  // of the open file, whatever its name
+  // Status of the open file, even if its name is gone.
+  const fs::file_status status = fs::status(link, error);
   if (fs::is_regular_file(status)) {
     return {.kind = Kind::kFile, .file = link, .words = target.string()};
   }
@@ -26,14 +27,15 @@ LogOutput log_output(const fs::path& root, pid_t program) {
   return {.kind = is_socket ? Kind::kSocket : Kind::kOther, .file = {}, .words = target.string()};
 }
 
-// The line is like "0::/system.slice/satrelayd.service", or names a group below that.
+// The file has a line like "0::/system.slice/satrelayd.service", or a line that names a group below
+// this unit.
 std::string unit_of(const fs::path& root, pid_t program) {
   constexpr std::string_view kService = ".service";
   std::ifstream in(root / "proc" / std::to_string(program) / "cgroup");
   for (std::string line; std::getline(in, line);) {
     const std::size_t end = line.rfind(kService);
     if (end == std::string::npos) continue;
-    const std::size_t begin = line.rfind('/', end) + 1;  // 0 if there is none
+    const std::size_t begin = line.rfind('/', end) + 1;  // 0 if there is no '/'
     return line.substr(begin, end + kService.size() - begin);
   }
   return "";
@@ -48,7 +50,8 @@ std::string last_lines(const fs::path& file, std::size_t lines, std::size_t byte
   in.seekg(size - kept);
   in.read(text.data(), kept);
   text.resize(static_cast<std::size_t>(in.gcount()));
-  const std::size_t first = kept < size ? text.find('\n') + 1 : 0;  // skip a line that may be cut
+  // Skip a first line that may be incomplete.
+  const std::size_t first = kept < size ? text.find('\n') + 1 : 0;
   std::size_t begin = text.ends_with('\n') ? text.size() - 1 : text.size();
   for (; lines > 0 && begin > first; --lines) {
     const std::size_t newline = text.rfind('\n', begin - 1);

@@ -9,7 +9,8 @@
 namespace satrelay::ctl {
 namespace {
 
-// Words of a name, which is divided at '_', '-' and '.'. So "bypass" names no secret.
+// A key with one of these words in its name has a secret value. Names are divided into words at
+// '_', '-' and '.', so "bypass" names no secret.
 constexpr std::string_view kSecretWords[] = {
     "psk",    "pass", "password", "passwd",     "passphrase",  "secret",  "secrets",  "token",
     "tokens", "key",  "keys",     "credential", "credentials", "private", "community"};
@@ -56,12 +57,13 @@ class Redaction {
   }
 
  private:
-  // Whether this single quote is doubled, as YAML writes one within single quotes.
+  // Whether the character at `at` is a single quote that is doubled, as YAML writes a single quote
+  // within single quotes.
   static bool is_doubled(std::string_view line, std::size_t at) {
     return line[at] == '\'' && at + 1 < line.size() && line[at + 1] == '\'';
   }
 
-  // The end of the value that begins at `at`.
+  // Returns the end of the value that begins at `at`.
   static std::size_t end_of_value(std::string_view line, std::size_t at) {
     const char quote = line[at];
     if (quote == '"' || quote == '\'') {
@@ -122,7 +124,8 @@ class Redaction {
         hidden_indent_ = indent_of(line);
         return out;
       }
-      if (rest.front() == '{' || rest.front() == '[') {  // its parts have their own names
+      // The parts of the value have names of their own.
+      if (rest.front() == '{' || rest.front() == '[') {
         done = value;
         continue;
       }
@@ -180,7 +183,8 @@ class Redaction {
 
   Redacted result_;
   bool is_in_pem_ = false;
-  std::optional<std::size_t> hidden_indent_;  // deeper lines are part of a secret
+  // Indentation of a key with a secret value: deeper lines belong to the value.
+  std::optional<std::size_t> hidden_indent_;
 };
 
 }  // namespace

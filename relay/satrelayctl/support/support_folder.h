@@ -1,5 +1,5 @@
-// The folder that becomes the archive of tech-support, and its MANIFEST. The MANIFEST lists what is
-// there, and what could not be had and why.
+// The folder that becomes the archive of tech-support, and its MANIFEST. The MANIFEST lists the
+// files in the archive, and says which data could not be collected, and why.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,8 @@ namespace satrelay::ctl {
 
 class SupportFolder {
  public:
-  static constexpr const char* kName = "satrelay-tech-support";  // in the archive
+  // Name of the folder in the archive.
+  static constexpr const char* kName = "satrelay-tech-support";
 
   SupportFolder();
   const std::filesystem::path& parent() const { return folder_.path(); }

@@ -44,7 +44,7 @@ constexpr const char* kLog = "log.txt";
 constexpr std::size_t kLogLines = 2000;
 constexpr std::size_t kMostOfLog = 1 << 20;
 constexpr const char* kUsualUnit = "satrelayd.service";
-// Listings that are read twice, to show what has happened in between.
+// Listings that are read twice, to show how the values change in between.
 constexpr std::string_view kReadTwice[] = {"counters", "ports", "peers"};
 
 // Thrown at Ctrl-C, so that destructors clean up.
@@ -52,7 +52,7 @@ struct Interrupted {};
 
 void say(const std::string& what) { std::cerr << "satrelayctl: " << what << std::endl; }
 
-// Host names and the like come from the network: replace invalid UTF-8.
+// Replaces invalid UTF-8, since texts like host names come from the network.
 std::string json_text(const Json& value, int indent = 2) {
   return value.dump(indent, ' ', false, Json::error_handler_t::replace) + '\n';
 }
@@ -176,7 +176,7 @@ class Collection {
     const std::string name = "network.txt";
     folder_.add(name, "interfaces with driver and offloads (ethtool -i, -k, -l, -g), and PCI cards",
                 describe_cards("/"));
-    std::map<std::string, std::string> problems;  // of ethtool's options, one each
+    std::map<std::string, std::string> problems;  // one problem for each option of ethtool
     for (const std::string& interface : network_interfaces("/")) {
       std::ofstream(folder_.path_of(name), std::ios::app) << describe_interface("/", interface);
       const Output output(folder_.path_of(name));
@@ -192,7 +192,7 @@ class Collection {
   }
 
   // Takes the log from the place to which a running gateway logs. If no gateway runs, takes the log
-  // of its service.
+  // of the service satrelayd.
   void add_log() {
     if (!gateway_) return add_journal(kUsualUnit, "");
     const LogOutput output = log_output("/", *gateway_);
@@ -236,7 +236,8 @@ class Collection {
         kLog, before + (problem.empty() ? "the journal has no line of the unit " + unit : problem));
   }
 
-  // Makes a new connection each time: DPDK serves ten at once, and others may ask while we wait.
+  // Makes a new connection each time: DPDK's socket serves only ten connections at once, and other
+  // clients may need one while we wait.
   Json ask(const View& view) const {
     StatsClient client(socket_, StatsClient::kUsualTimeout);
     const std::string command = "/satrelay/" + std::string(view.name);
@@ -311,8 +312,8 @@ class Collection {
     }
   }
 
-  // Captures during the wait. A gateway allows one capture at a time, so each port gets half of the
-  // time.
+  // Waits for the second reading, and captures meanwhile. A gateway allows one capture at a time,
+  // so each port gets half of the time.
   void wait_and_capture() {
     const auto begun = Clock::now();
     const auto end = begun + options_.interval;
@@ -371,13 +372,13 @@ class Collection {
   }
 
   const TechSupportOptions& options_;
-  NewFile file_;  // first: an existing file is reported at once
+  NewFile file_;  // made before the other members, so that an existing file is reported at once
   SupportFolder folder_;
   std::filesystem::path socket_;
   std::optional<pid_t> gateway_;  // the process that answers; nullopt: unknown
-  std::string version_;           // of satrelayd; "": unknown
-  std::string dpdk_;              // of the gateway's DPDK; "": unknown
-  std::string silence_;           // why the gateway does not answer; "": it does
+  std::string version_;           // version of satrelayd; "": unknown
+  std::string dpdk_;              // version of the gateway's DPDK; "": unknown
+  std::string silence_;           // why the gateway does not answer; "": it answers
 };
 
 }  // namespace

@@ -17,10 +17,11 @@ inline constexpr const char* kUsualConfiguration = "/etc/satrelay/gateway.yaml";
 struct TechSupportOptions {
   std::filesystem::path file;  // .tar.gz
   std::filesystem::path configuration = kUsualConfiguration;
-  // The capture of each port. By default it has headers, and few bytes of the hosts' data.
+  // The capture of each port. By default, a capture has the headers of frames, and few bytes of the
+  // hosts' data.
   struct Capture {
-    std::uint64_t packets = 1000;  // 0: none
-    std::uint32_t longest = 96;    // bytes of a frame that are kept; 0: all
+    std::uint64_t packets = 1000;  // 0: no capture
+    std::uint32_t longest = 96;    // how many bytes of each frame are kept; 0: all
   };
   Capture capture;
   Existing existing = Existing::kKeep;
@@ -29,9 +30,9 @@ struct TechSupportOptions {
 };
 
 // `find_socket` returns the gateway's stats socket, or throws std::runtime_error if there is none.
-// Without a gateway the archive has everything else. Progress goes to stderr. Returns the program's
-// exit status: 128 and the number of SIGINT if it was interrupted, which leaves no file. Throws
-// std::runtime_error if no archive can be made.
+// If no gateway runs, the archive has everything but the gateway's replies. Progress goes to
+// stderr. Returns the program's exit status: 128 plus the number of SIGINT if the user interrupted
+// it; then no file is left. Throws std::runtime_error if no archive can be made.
 int tech_support(const TechSupportOptions& options,
                  const std::function<std::filesystem::path()>& find_socket);
 

@@ -5,8 +5,8 @@
 
 namespace satrelay::ctl {
 
-// How much each number has changed, in the shape of the replies. Entries of a listing keep their
-// names. Null if nothing has changed.
+// Returns how much each number has changed, in the shape of the replies, or null if nothing has
+// changed. Entries of a listing keep their names.
 Json difference(const Json& before, const Json& after);
 
 }  // namespace satrelay::ctl

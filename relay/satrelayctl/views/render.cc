@@ -21,7 +21,8 @@
 namespace satrelay::ctl {
 namespace {
 
-// Drops the name from "lan: af_packet on lan0", since another column says "lan" already.
+// Removes the port's name from a text like "lan: af_packet on lan0", since another column says
+// "lan" already.
 std::string device_of(const Json& port) {
   const std::string device = text(port, "device");
   const std::string name = text(port, "name") + ": ";
@@ -65,7 +66,7 @@ std::string tcp_line(const Json& sums) {
          shown(sums, field_of(&Counters::retransmission_timeouts)) + " timeouts";
 }
 
-// "2 alive, 1 suspect"
+// Returns a text like "2 alive, 1 suspect".
 std::string peers_line(const Json& peers) {
   std::string line;
   if (!peers.is_object()) return "-";
@@ -78,7 +79,7 @@ std::string peers_line(const Json& peers) {
 
 constexpr std::uint64_t kStaleMilliseconds = 2000;
 
-// "up 10.0 Gbit/s"
+// Returns a text like "up 10.0 Gbit/s".
 std::string link_of(const Json& port) {
   const auto megabits = number(port, "link_mbit_per_s");
   std::string link = text(port, "link");
@@ -86,7 +87,7 @@ std::string link_of(const Json& port) {
   return link;
 }
 
-// The state of the peer, and what keeps its flows from being relayed.
+// Returns the state of the peer, and the reason if the peer's flows cannot be relayed.
 std::string peer_state(const Json& peer) {
   std::string state = state_words(text(peer, "state"));
   if (state == "refused") {
@@ -103,7 +104,7 @@ std::string peer_state(const Json& peer) {
   return state;
 }
 
-// The meaning of a counter of the gateway; "" for a counter of another version.
+// Returns the meaning of a counter of the gateway, or "" if the counter is from another version.
 std::string meaning_of(std::string_view name) {
   const auto& fields = gateway::Counters::kFields;
   const auto found = std::ranges::find(fields, name, &gateway::Counters::Field::name);

@@ -1,6 +1,7 @@
-// The replies of the stats socket as tables for people. Pure: JSON in, text out. A field that a
-// reply lacks (another version of the gateway) is shown as "-". `width`: the characters of a line.
-// Text that does not fit is folded, or left out and named.
+// Formats the replies of the stats socket as tables for people. The functions are pure: JSON in,
+// text out. A field is shown as "-" if the reply lacks it, as the reply of another version of the
+// gateway may. `width`: the characters of a line. Text that does not fit is folded, or is left out
+// and named.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +29,7 @@ std::string render_records(const nlohmann::ordered_json& records,
 std::string render_explanation(const nlohmann::ordered_json& explanation,
                                std::size_t width = text::kAnyWidth);
 std::string render_flows(const nlohmann::ordered_json& flows, std::size_t width = text::kAnyWidth);
-// For the command flow.
+// Formats the reply for the command `flow`.
 std::string render_flow(const nlohmann::ordered_json& flow, std::size_t width = text::kAnyWidth);
 
 enum class Zeros { kHide, kShow };

@@ -1,4 +1,4 @@
-// The latest connections that were bridged instead of relayed.
+// Formats the latest connections that were bridged instead of relayed.
 #include "relay/satrelayctl/views/listing.h"
 #include "relay/satrelayctl/views/render.h"
 #include "relay/text/numbers.h"
@@ -6,7 +6,7 @@
 namespace satrelay::ctl {
 namespace {
 
-// "no_peer_prefix" for the counter bridged_no_peer_prefix, as in the metrics.
+// Returns the counter's name without "bridged_", as in the metrics.
 std::string reason(const Json& each) {
   constexpr std::string_view kPrefix = "bridged_";
   std::string name = text(each, "reason");

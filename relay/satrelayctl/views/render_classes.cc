@@ -1,4 +1,5 @@
-// The classes of traffic: what each may send, and what has happened to its traffic.
+// Formats the classes of traffic: the rates that each class may send, and the counts of its
+// traffic.
 #include "relay/client/reply.h"
 #include "relay/gateway/uplink/class_counters.h"
 #include "relay/satrelayctl/views/listing.h"

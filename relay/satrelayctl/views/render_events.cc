@@ -20,7 +20,7 @@ std::string front(std::string_view number, std::string_view time, std::string_vi
   return fmt::format("{:>6}  {:<14}  {:<8}  ", number, time, severity);
 }
 
-// "" if the field is missing.
+// Returns "" if the field is missing.
 std::string optional(const Json& event, const char* key) {
   return member(event, key).is_string() ? text(event, key) : "";
 }
@@ -44,7 +44,8 @@ std::string words_of(const Json& event) {
                        .after = after});
 }
 
-// The length of `text` that goes into a line of `most` characters: whole words, if the first fits.
+// Returns how many characters of `text` go into a line of `most` characters: whole words, if the
+// first word fits.
 std::size_t line_end(std::string_view text, std::size_t most) {
   if (text.size() <= most) return text.size();
   const std::size_t blank = text.rfind(' ', most);

@@ -1,4 +1,4 @@
-// The stream of events as a table of 80 columns. Pure: JSON in, text out.
+// Formats the stream of events as a table of 80 columns. The functions are pure: JSON in, text out.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -6,10 +6,10 @@
 
 namespace satrelay::ctl {
 
-std::string event_titles();  // a line
-// One line, or more if the text needs them.
+std::string event_titles();  // the line with the titles of the columns
+// Returns one line, or more if the text is long.
 std::string render_event(const nlohmann::ordered_json& event);
-// One line about the stream itself, between its events.
+// Returns one line about the stream itself, which stands between events.
 std::string render_notice(const std::string& text);
 
 }  // namespace satrelay::ctl

@@ -1,4 +1,4 @@
-// One flow with both its halves, and in words what each waits for.
+// Formats one flow: its two directions, and in words what each direction waits for.
 #include <algorithm>
 #include <span>
 #include <string_view>
@@ -17,7 +17,7 @@ struct Reason {
   std::string_view sentence;
 };
 
-// The words of relay/gateway/flows/wait.h.
+// The sentences for the words of relay/gateway/flows/wait.h.
 constexpr Reason kTowardsPeer[] = {
     {"handshake", "the handshake with the host is not complete"},
     {"peer", "the peer is silent, or the session is set up again after a restart"},
@@ -46,7 +46,8 @@ constexpr Reason kTowardsHost[] = {
 
 std::string reason(std::span<const Reason> reasons, const std::string& word) {
   const auto found = std::ranges::find(reasons, word, &Reason::word);
-  return found == reasons.end() ? word : std::string(found->sentence);  // a word of another version
+  // A word of another version of the gateway.
+  return found == reasons.end() ? word : std::string(found->sentence);
 }
 
 std::string compression(const Json& flow) {

@@ -1,4 +1,4 @@
-// How long things take, by the buckets in which the gateway counts.
+// Formats the histograms of durations, from the buckets in which the gateway counts.
 #include <charconv>
 #include <string_view>
 
@@ -18,7 +18,7 @@ const HistogramField* histogram_of(const Json& each) {
   return nullptr;
 }
 
-// "class voice"
+// Returns the subject of a histogram, like "class voice".
 std::string whose(const Json& each) {
   const HistogramField* field = histogram_of(each);
   if (field == nullptr || *field->label == '\0') return "";
@@ -44,7 +44,8 @@ std::string mean(const Json& each) {
   return in_unit(*field, *sum / *count);
 }
 
-// The bound of the bucket that `per_thousand` of a thousand values do not exceed.
+// Returns the lowest bound of a bucket that at least `per_thousand` of a thousand values do not
+// exceed.
 std::string most_of(const Json& each, std::uint64_t per_thousand) {
   const HistogramField* field = histogram_of(each);
   const std::uint64_t count = number(each, "count").value_or(0);

@@ -60,7 +60,7 @@ std::optional<double> mean(Values::const_iterator begin, Values::const_iterator 
   return known == 0 ? std::nullopt : std::optional(sum / static_cast<double>(known));
 }
 
-// The means of groups of `each` consecutive values. The last group may be smaller.
+// Returns the means of groups of `each` consecutive values. The last group may be smaller.
 Values summed_up(const Values& values, std::size_t each) {
   Values means;
   for (std::size_t i = 0; i < values.size(); i += each) {
@@ -72,7 +72,8 @@ Values summed_up(const Values& values, std::size_t each) {
   return means;
 }
 
-// Marks from 0 to the largest value; a blank where the value is unknown.
+// Draws a mark for each value, on a scale from 0 to the largest value. A blank stands for an
+// unknown value.
 std::string line_of(const Values& values, Marks marks) {
   double most = 0;
   for (const auto& value : values) most = std::max(most, value.value_or(0));
@@ -109,7 +110,7 @@ std::string figure_line(const Figure& figure, const Values& values, std::size_t 
                      line_of(summed_up(values, each), marks));
 }
 
-// The most frequent distance of two consecutive points.
+// Returns the most frequent interval between two consecutive points.
 std::uint64_t step_ms(const Json& points) {
   std::map<std::uint64_t, std::size_t> distances;
   for (std::size_t i = 1; i < points.size(); ++i) {

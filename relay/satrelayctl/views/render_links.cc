@@ -1,4 +1,4 @@
-// The links: the capacity of each, and where it comes from.
+// Formats the links: the capacity of each link, and where the capacity comes from.
 #include "relay/client/reply.h"
 #include "relay/satrelayctl/views/listing.h"
 #include "relay/satrelayctl/views/render.h"
@@ -9,7 +9,8 @@ namespace satrelay::ctl {
 
 namespace {
 
-// Marks a link that finds its capacity. Configured and set capacities have columns of their own.
+// Marks a link if the gateway finds the link's capacity itself. Configured and set capacities have
+// columns of their own.
 std::string name_of(const Json& each) {
   std::string name = text(each, "name");
   if (text(each, "finds_capacity") == "yes") name += " (finds)";

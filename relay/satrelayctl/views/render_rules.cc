@@ -1,4 +1,5 @@
-// The rules: the traffic that matched each, and why a packet matches a rule.
+// Formats the rules and the traffic that matched each rule, and explains why a packet matches a
+// rule.
 #include <string_view>
 #include <vector>
 
@@ -12,7 +13,7 @@
 namespace satrelay::ctl {
 namespace {
 
-// The settings that differ from the defaults. Most rules have only defaults.
+// Returns the settings of a rule that differ from the defaults. Most rules have only defaults.
 std::string switches(const Json& rule) {
   const Json& modes = member(rule, "modes");
   std::string out;
@@ -35,7 +36,7 @@ std::string switches(const Json& rule) {
   return out;
 }
 
-// "accelerate: compress off (set)"
+// Returns a text like "accelerate: compress off (set)".
 std::string action_of(const Json& rule) {
   std::string action = text(rule, "action");
   const std::string more = switches(rule);
@@ -63,7 +64,7 @@ std::string optional_text(const Json& object, const char* key) {
   return value == "-" ? "" : value;
 }
 
-// Why the server answers a SYN instead of the gateway.
+// Says why the server answers a SYN instead of the gateway.
 std::string_view why_server_answers(std::string_view cause) {
   if (cause == "rule") return "as the rule says";
   if (cause == "service_refused")

@@ -90,8 +90,8 @@ class Earlier {
   std::map<std::string, const Json*> entries_;
 };
 
-// Cuts the first column to the room that the other columns leave in a line. They are all to its
-// right. It stays as long as "relayed".
+// Cuts the first column to the characters that the other columns, all to its right, leave in a
+// line. The first column keeps at least the length of "relayed".
 void cut_first_column(Section& table, std::size_t columns) {
   constexpr std::size_t kShortest = 7;
   Section others = table;
@@ -170,7 +170,7 @@ Section peers_table(const TopSample& before, const TopSample& now, const Growth&
           std::move(rows)};
 }
 
-// The busiest rules first. Rules without traffic are left out.
+// Lists the busiest rules first, and leaves out rules without traffic.
 Section rules_table(const TopSample& before, const TopSample& now, const Growth& growth) {
   using gateway::RuleUse;
   const Earlier earlier(before.rules, "rule");
@@ -204,7 +204,7 @@ Section rules_table(const TopSample& before, const TopSample& now, const Growth&
           busiest.first(kMostRules)};
 }
 
-// The busiest classes first. Classes that neither send nor hold anything are left out.
+// Lists the busiest classes first, and leaves out classes that neither send nor hold frames.
 Section classes_table(const TopSample& before, const TopSample& now, const Growth& growth,
                       std::size_t columns) {
   using gateway::ClassUse;
@@ -241,7 +241,7 @@ Section classes_table(const TopSample& before, const TopSample& now, const Growt
 
 std::string flows_table(const TopSample& before, const TopSample& now, const Growth& growth,
                         std::size_t most, std::size_t columns) {
-  // Characters that the figures and the gaps take, beside the two addresses.
+  // How many characters of a line the figures and the gaps take, in addition to the two addresses.
   constexpr std::size_t kOthers = 44;
   const std::size_t each = columns > kOthers + 30 ? (columns - kOthers) / 2 : 15;
   const Earlier earlier(before.flows, "id");
@@ -278,8 +278,8 @@ std::string flows_table(const TopSample& before, const TopSample& now, const Gro
                             rows);
 }
 
-// Removes the last row of the longest table, until at most `most` rows are left, or few of each
-// table.
+// Removes the last row of the longest table, again and again, until all tables together have at
+// most `most` rows, or no table has more than kFewestRows.
 void shorten(std::initializer_list<Section*> tables, std::size_t most) {
   const auto size = [](const Section* table) { return table->rows.size(); };
   const auto all = [&] {
@@ -311,7 +311,8 @@ std::string render_top(const TopSample& before, const TopSample& now, ScreenSize
   Section peers = peers_table(before, now, growth);
   Section rules = rules_table(before, now, growth);
   Section classes = classes_table(before, now, growth, size.columns);
-  // Each table has titles, and an empty line after it. The flows have titles.
+  // Each table needs a line for titles and an empty line after the table. The flows need a line for
+  // titles.
   const std::size_t others = lines_of(whole) + (classes.rows.empty() ? 4 : 6) + 1 +
                              std::min(now.flows.size(), kFewestFlows) + (some_are_left_out ? 1 : 0);
   shorten({&rules, &classes, &peers}, size.rows > others ? size.rows - others : 0);

@@ -1,4 +1,5 @@
-// One screen of satrelayctl top. Pure: two samples of the stats socket in, text out.
+// Formats one screen of satrelayctl top. The function is pure: two samples of the stats socket in,
+// text out.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +10,12 @@ namespace satrelay::ctl {
 
 // The replies of the stats socket at one moment.
 struct TopSample {
-  double seconds = 0;  // when, by any clock
+  double seconds = 0;  // time of the sample, by any clock
   nlohmann::ordered_json status;
   nlohmann::ordered_json peers;
   nlohmann::ordered_json rules;
   nlohmann::ordered_json classes;
-  nlohmann::ordered_json flows;  // the first ones
+  nlohmann::ordered_json flows;  // the first flows of the listing
   std::size_t flows_in_all = 0;
 };
 
@@ -23,9 +24,9 @@ struct ScreenSize {
   std::size_t columns = 80;
 };
 
-// At most `rows` lines of at most `columns` characters, each with a newline: the gateway, its
-// peers, the rules and classes with most traffic, and as many of the busiest flows as there is room
-// for.
+// Returns at most `rows` lines of at most `columns` characters, each with a newline: the gateway,
+// its peers, the rules and classes with most traffic, and as many of the busiest flows as there is
+// room for.
 std::string render_top(const TopSample& before, const TopSample& now, ScreenSize size);
 
 }  // namespace satrelay::ctl

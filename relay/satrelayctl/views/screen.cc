@@ -14,7 +14,7 @@ namespace satrelay::ctl {
 std::size_t output_width() {
   if (::isatty(STDOUT_FILENO) == 0) return text::kAnyWidth;
   winsize window{};
-  // If a terminal does not say its width, it has the traditional 80 columns.
+  // If the terminal does not report its width, assume the traditional 80 columns.
   const bool says = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col != 0;
   return says ? window.ws_col : ScreenSize().columns;
 }

@@ -10,8 +10,8 @@
 
 namespace satrelay::ctl {
 
-// Characters in a line of standard output. text::kAnyWidth if it is no terminal, so that the reader
-// of a pipe gets all columns.
+// Returns how many characters a line of standard output may have: text::kAnyWidth if standard
+// output is not a terminal, so that the reader of a pipe gets all columns.
 std::size_t output_width();
 
 // The alternate screen of the terminal, without cursor. Keys are read at once, and lines are cut at
@@ -26,7 +26,8 @@ class Screen {
   // The size of the screen without its last line, since the terminal would scroll there.
   static ScreenSize size();
   static void show(const std::string& text);
-  // Waits. True if the user ends the program, by q or a signal (heed_interruptions()).
+  // Waits for `seconds` or a key. Returns true if the user ends the program, by q or a signal
+  // (heed_interruptions()).
   bool quits_within(double seconds) const;
 
  private:

@@ -18,7 +18,8 @@ enum class Subject {
 };
 
 struct View {
-  std::string_view name;  // of satrelayctl's command, and of the socket's below /satrelay/
+  // Name of satrelayctl's command, and of the socket's command below /satrelay/.
+  std::string_view name;
   const char* help;
   Paging paging;
   Subject subject;
