@@ -55,7 +55,7 @@ enum class Until : std::uint8_t {
 
 struct Experiment {
   std::string name;
-  sim::Scenario scenario;  // the start of a flow includes `warm_up`
+  sim::Scenario scenario;  // the start times of its flows include `warm_up`
   std::vector<FlowGroup> groups;
   std::vector<LinkChange> changes;  // in order of time
   Duration warm_up = Duration::seconds(5);
@@ -66,9 +66,9 @@ struct Experiment {
   Instant zero() const { return Instant() + warm_up; }
 };
 
-// A request to append a group of `count` flows to the scenario, which start `spacing` apart. The
-// client sends `upload` bytes as soon as it is connected. The server sends `download` bytes as soon
-// as it has accepted the connection.
+// A request to append a group of `count` flows, `spacing` apart, to the scenario. The client sends
+// `upload` bytes as soon as it is connected. The server sends `download` bytes as soon as it has
+// accepted the connection.
 struct FlowRequest {
   std::string name = {};
   sim::Side client_side = sim::Side::kA;

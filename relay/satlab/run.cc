@@ -103,7 +103,7 @@ class Run {
     network_.gateway(from).wake();
   }
 
-  // Runs until `next`. Returns true if all flows are over and this ends the experiment.
+  // Runs until `next`. Returns true if the experiment ends because all flows are over.
   bool advance(Duration next) {
     const Instant limit = experiment_.zero() + next;
     if (experiment_.until == Until::kFlowsOver) return network_.run_until_flows_over(limit);

@@ -37,8 +37,9 @@ struct FlowFigures {
   std::optional<Duration> sent_first;
   double goodput = 0;  // bit/s, from `start` to completion or to the end of the run
   Duration bound;  // earliest possible completion, if the flow had the link alone; infinite: never
-  double bound_share = 0;  // bound / completion; if unfinished: bytes received / bytes possible
-  std::string failure;     // why the flow did not end as specified; empty if it did
+  // Bound / completion; if the flow is unfinished: bytes received / the most bytes possible so far.
+  double bound_share = 0;
+  std::string failure;  // why the flow did not end as specified; empty if it did
 };
 
 struct DirectionFigures {
@@ -58,7 +59,7 @@ struct RunResult {
   std::array<bool, 2> has_gateway{};
   std::array<std::uint64_t, 2> arena_size{};
   std::array<std::uint64_t, 2> arena_peak{};
-  std::vector<Sample> series;  // the first at zero, the last at the end
+  std::vector<Sample> series;  // the first sample is at zero, the last at the end of the run
   double wall_seconds = 0;
   std::uint64_t peak_memory = 0;  // of the process, bytes
 

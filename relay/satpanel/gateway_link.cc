@@ -13,8 +13,8 @@ namespace satrelay::panel {
 namespace {
 
 constexpr std::chrono::seconds kPatience(2);
-// How many idle connections stay open. DPDK's socket serves ten clients, and some places must
-// remain for satrelayctl.
+// How many idle connections stay open. DPDK's socket serves only ten clients at once, and the panel
+// must leave some connections for satrelayctl.
 constexpr std::size_t kMostIdle = 4;
 
 }  // namespace

@@ -1,4 +1,5 @@
-// How long a listing that costs the worker time is reused before it is requested again.
+// Decides how long a listing is reused before it is fetched again, since each fetch is work for the
+// gateway's worker.
 #pragma once
 
 #include <algorithm>

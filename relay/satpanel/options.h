@@ -16,10 +16,11 @@ namespace satrelay::panel {
 
 struct ServeOptions {
   GatewaySockets gateway;
-  ServerOptions server;  // certificate and key as paths
+  ServerOptions server;  // its certificate and key are paths of files
   std::filesystem::path users;
-  std::filesystem::path state;     // a folder; "": nothing is kept over a restart
-  std::vector<std::string> hosts;  // further names of a panel on a loopback address
+  std::filesystem::path state;  // a folder; "": nothing is kept over a restart
+  // Further names by which clients may call a panel on a loopback address.
+  std::vector<std::string> hosts;
   std::filesystem::path webhooks;  // a file of webhooks; "": none
   std::string agentx;              // where snmpd listens for subagents; "": no SNMP
   SnmpAgent::Traps traps = SnmpAgent::Traps::kOnlyAlarms;

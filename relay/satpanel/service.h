@@ -142,7 +142,7 @@ class Service {
 
   std::mutex flows_mutex_;  // held while the flows are fetched
   std::mutex kept_flows_mutex_;
-  std::shared_ptr<const Json> flows_;  // guarded by kept_flows_mutex_, as are the next two
+  std::shared_ptr<const Json> flows_;  // guarded by kept_flows_mutex_, like the next two members
   std::chrono::steady_clock::time_point flows_at_;
   std::chrono::nanoseconds flows_are_kept_{};  // how long flows_ may be used, from flows_at_ on
 };

@@ -438,8 +438,8 @@ int Program::print_or_watch(const std::string& name,
                look);
 }
 
-// Replaces invalid UTF-8, since texts like host names come from the network. With --watch, each
-// reply is one line, which other programs can read.
+// Replaces invalid UTF-8, since texts like host names come from the network. If --watch is given,
+// each reply is one line, which other programs can read.
 std::string Program::json_text(const Json& reply) const {
   return reply.dump(watch_.empty() ? 2 : -1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -522,8 +522,7 @@ int Program::tell_gateway(const ops::ControlCommandSpec& spec,
 }
 
 ControlTarget Program::target() const {
-  // The stats socket is needed if the user has not named the control socket, which is then beside
-  // it.
+  // If the user has not named the control socket, it is in the folder of the stats socket.
   const bool named = !control_socket_.empty();
   const std::filesystem::path stats =
       named && socket_.empty() ? std::filesystem::path() : stats_socket();

@@ -64,7 +64,7 @@ Paper marchese_paper();
 Paper tps_paper();
 Paper accelerator_paper();
 Paper winds_paper();
-Paper channel_paper();  // from no paper: short flows, bursts, steps, outages
+Paper channel_paper();  // cases that are not from a paper: short flows, bursts, steps, outages
 
 // The names that paper() knows, in order.
 std::vector<std::string> paper_names();

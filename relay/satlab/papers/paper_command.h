@@ -12,7 +12,7 @@ struct PaperOptions {
   std::string only;
   std::size_t seeds = 3;
   std::size_t jobs = 1;
-  std::string controller;  // "": only the usual one
+  std::string controller;  // "": run with the usual controller only
   std::string json;        // "": no file
   bool list = false;
   bool short_runs = false;

@@ -109,7 +109,7 @@ class CaseQueue {
     if (observer_ != nullptr && !observer_->on_progress(done_ / total_, what)) stopped_ = true;
     return !stopped_;
   }
-  // Counts the rest of a run that ended early as done.
+  // Counts the remaining seconds of a run as done, if the run ended early.
   void finish(double seconds) {
     const std::lock_guard lock(mutex_);
     done_ += seconds;

@@ -21,7 +21,7 @@ Experiment build(std::size_t connections, BitRate back, std::uint64_t seed) {
   conditions.seed = seed;
   conditions.queue = ByteCount(kQueuePackets * 1500);
   Experiment experiment = experiment_for(conditions);
-  // TP-S's own mode: a report each round trip.
+  // Use the feedback mode of TP-S, which sends a report each round trip.
   experiment.scenario.stp.feedback.mode = config::FeedbackMode::kMNack;
   experiment.scenario.stp.feedback.budget = BitRate::bits_per_second(5'000);
   experiment.scenario.stations[0].hosts[0].tcp.mss = kSegment;

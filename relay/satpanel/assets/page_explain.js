@@ -93,7 +93,7 @@ function answerOf(answer, meaning) {
   );
 }
 
-// Measures how often a second each reason was counted, between one answer and the next.
+// Computes how often each reason was counted per second, from one answer to the next.
 class CountRates {
   constructor() {
     this.time_ms = NaN;

@@ -162,8 +162,8 @@ class CommandCard {
   }
 }
 
-// A command about the gateway as a whole, with a button for each word of the command's one choice,
-// or with one button.
+// A command about the gateway as a whole. If the command has one choice, the card has a button for
+// each word of the choice, or else only one button.
 class PlainCard extends CommandCard {
   constructor(command, context) {
     super(command, context);

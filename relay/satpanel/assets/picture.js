@@ -151,7 +151,7 @@ function narrow(overview, rates, peers, more) {
   return {width: 360, height, parts};
 }
 
-// Draws GET /overview of a gateway that answers. `rates`: a RateMeter.
+// Draws the state of a gateway that answers, as GET /overview returns it. `rates`: a RateMeter.
 export function picture(overview, rates, isNarrow) {
   const all = worstFirst(overview.peers ?? []);
   const peers = all.slice(0, MOST_PEERS);

@@ -19,7 +19,8 @@ struct ServerLimits {
   std::size_t body = 64 * 1024;  // bytes
   std::size_t waiting = 64;      // requests that wait for a thread
   int threads = 3;
-  std::chrono::seconds idle{20};     // how long a connection may be without any reading or writing
+  // How long a connection may stay open if no bytes are read or written.
+  std::chrono::seconds idle{20};
   std::chrono::seconds request{15};  // from the previous answer's end to the request's last byte
   // Replaces `request` while more than three quarters of the connections are in use.
   std::chrono::seconds crowded{3};
@@ -62,7 +63,7 @@ class HttpServer {
   struct Counters {
     std::uint64_t requests = 0;
     std::uint64_t connections_cut = 0;  // ended by a deadline
-    std::uint64_t refused_busy = 0;     // 503, for streams and for requests
+    std::uint64_t refused_busy = 0;     // streams and requests answered with 503
     std::uint64_t refused_long = 0;     // 413
   };
   Counters counters() const;

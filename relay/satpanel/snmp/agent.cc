@@ -47,7 +47,7 @@ u_char type_of(Syntax syntax) {
   return ASN_NULL;
 }
 
-// A value in the form in which the library takes a copy of it.
+// A value in the form that net-snmp expects when it copies a value.
 class Encoded {
  public:
   explicit Encoded(const MibValue& value) : type_(type_of(value.syntax)) {

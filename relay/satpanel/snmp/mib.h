@@ -18,7 +18,7 @@ namespace satrelay::panel {
 
 enum class Syntax : std::uint8_t {
   kText,         // SatrelayText
-  kInteger,      // named values: 1 for other, 2 for the first of `words`, ...
+  kInteger,      // an enumeration: 1 means other, 2 means the first of `words`, ...
   kGauge,        // Gauge32; larger values are shown as the maximum
   kCounter,      // Counter64
   kTicks,        // TimeTicks, from milliseconds
@@ -47,10 +47,10 @@ struct MibTable {
   std::span<const MibObject> columns;
   // Further columns, from the reply's object `counters_in`.
   std::span<const MibObject> counters = {};
-  const char* counters_in = "";  // "": from the entry itself
+  const char* counters_in = "";  // "": the counters are in the entry itself
 };
 
-// Below mib_root(), which is below the enterprise number (meson.build).
+// Sub-identifiers below mib_root(), which is below the enterprise number (meson.build).
 inline constexpr std::uint32_t kNotifications = 0;
 inline constexpr std::uint32_t kObjects = 1;
 inline constexpr std::uint32_t kAlarmRaised = 1;  // below kNotifications

@@ -1,5 +1,5 @@
-// Holds the current values of SATRELAY-MIB for a gateway, sorted by object identifier. Independent
-// of the protocol by which managers request them.
+// Holds the current values of SATRELAY-MIB for a gateway, sorted by object identifier. The view
+// does not depend on the protocol by which managers request the values.
 #pragma once
 
 #include <cstdint>

@@ -58,7 +58,7 @@ class Sessions {
     return now - entry.used > kIdle || now - entry.opened > kLongest;
   }
   std::mutex mutex_;
-  std::map<std::string, Entry> entries_;  // by the hash of the token
+  std::map<std::string, Entry> entries_;  // key: the hash of the token
 };
 
 // Limits failed logins. After three failures with one name from one address, each further one

@@ -65,7 +65,7 @@ std::string check_url(const Place& at, const std::string& text) {
 }
 
 std::string read_secret(const Place& at, const std::string& name) {
-  // A relative path is relative to the folder of the file of hooks.
+  // A relative path starts at the folder that contains the file of hooks.
   const std::filesystem::path path = at.file.parent_path() / name;
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {

@@ -1,4 +1,5 @@
-// The receivers of events, and the events that each gets: the file of `satpanel --webhook`.
+// Reads the file of `satpanel --webhook`, which lists the receivers of events, and the events that
+// each receiver gets.
 #pragma once
 
 #include <filesystem>

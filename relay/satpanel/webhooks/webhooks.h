@@ -37,7 +37,7 @@ class Webhooks {
   std::uint64_t since_ms_;
   std::vector<std::unique_ptr<Courier>> couriers_;
   std::mutex mutex_;        // guards the following member
-  std::uint64_t next_ = 1;  // position among the observer's events
+  std::uint64_t next_ = 1;  // position of the next event to take from the observer
 };
 
 }  // namespace satrelay::panel

@@ -22,7 +22,7 @@ class SupportFolder {
 
   // `what`: a few words about the file. Throws std::runtime_error, for example if the disk is full.
   void add(const std::string& name, const std::string& what, const std::string& text);
-  // Lists a file that was written to path_of().
+  // Adds a file that was written to path_of() to the MANIFEST.
   void has(const std::string& name, const std::string& what);
   void lacks(const std::string& name, const std::string& why);
   void write_manifest(const std::string& heading);

@@ -1,5 +1,5 @@
-// Formats the classes of traffic: the rates that each class may send, and the counts of its
-// traffic.
+// Formats the classes of traffic: the rates at which each class may send, and the counts of the
+// traffic in the class.
 #include "relay/client/reply.h"
 #include "relay/gateway/uplink/class_counters.h"
 #include "relay/satrelayctl/views/listing.h"

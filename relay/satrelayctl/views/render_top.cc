@@ -90,8 +90,8 @@ class Earlier {
   std::map<std::string, const Json*> entries_;
 };
 
-// Cuts the first column to the characters that the other columns, all to its right, leave in a
-// line. The first column keeps at least the length of "relayed".
+// Cuts the first column to the width that the other columns, all to its right, leave in a line. The
+// first column keeps at least the length of "relayed".
 void cut_first_column(Section& table, std::size_t columns) {
   constexpr std::size_t kShortest = 7;
   Section others = table;

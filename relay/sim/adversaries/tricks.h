@@ -14,7 +14,7 @@ enum class PeerTrick : std::uint8_t {
   kEarlyEnds,  // streams that end within a block
   kCredit,     // limits that are huge or tiny, or that fall
   kStarts,     // START_CREDIT, many to a packet
-  kReports,    // reports on packets never sent, over any range; some blame the own machine
+  kReports,    // reports on packets never sent, over any range; some blame the terminal's machine
   kResets,     // resets of streams that exist, do not exist yet, or never existed
   kConfirms,   // CONFIRM frames with any state of a host
   kRates,      // RATE frames with low and high capacities
@@ -38,7 +38,7 @@ enum class LanTrick : std::uint8_t {
   kSyns,           // SYN and SYN-ACK, of established flows or from ports that no host uses
   kMovedHosts,     // segments of existing flows, from the forger's MAC
   kIcmp,           // errors about segments that were never sent
-  kArp,            // claims to a gateway's address
+  kArp,            // ARP messages that claim a gateway's address
   kNeighbours,     // Neighbour Discovery: claims to an IPv6 address that no node has
   kStp,            // HELLOs and packets in a gateway's name
   kFragments,      // fragments and extension headers, with segments of existing flows

@@ -1,5 +1,5 @@
-// Decides which failures of a flow the faults of a run excuse: only failures that the protocols
-// cannot prevent.
+// Decides which failures of a flow are excused by the faults of a run. Only failures that the
+// protocols cannot prevent are excused.
 #pragma once
 
 #include <cstddef>
@@ -42,8 +42,8 @@ Excuses excuses_of(Network& network, std::size_t index);
 
 // Whether the host with outcome `left` was reset because its peer had forgotten the connection.
 // That peer is the far host if the connection is bridged, or the gateway if the rule says `close:
-// confirmed`. It closed in order, and left TIME-WAIT after 2 MSL, before its last ACK got through.
-// So it answers the next repeated FIN with RST (RFC 9293 section 3.6.1).
+// confirmed`. The peer closed in order, and left TIME-WAIT after 2 MSL, before its last ACK got
+// through. So it answers the next repeated FIN with RST (RFC 9293 section 3.6.1).
 bool has_outlived_time_wait(Network& network, std::size_t index, const Outcome& left);
 
 // Whether no gateway can declare its peer lost in this scenario: all outages and restarts together

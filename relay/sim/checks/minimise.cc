@@ -42,7 +42,7 @@ class Search {
     return simpler;
   }
 
-  // Tries halves of all flows, then quarters, and so on to single flows.
+  // Tries to remove halves of all flows, then quarters, and so on down to single flows.
   bool many_flows(const ReductionKind& kind) {
     bool simpler = false;
     for (std::size_t size = (kind.places + 1) / 2; size > 0; size /= 2) {

@@ -29,7 +29,7 @@ struct GatewaySample {
   gateway::Counters frames;  // frames bridged and dropped, by reason
   BitRate send_rate;         // rate that the controller allows
   Duration rtt;              // smoothed
-  double loss_ratio = 0;     // loss of this end's packets, over about the last 10,000
+  double loss_ratio = 0;  // share of the last 10,000 packets or so from this gateway that were lost
   std::uint64_t packets_in_flight = 0;
   std::uint64_t bytes_stored = 0;  // stream bytes received and not yet delivered to hosts
   std::uint64_t arena_used = 0;    // bytes
@@ -39,7 +39,7 @@ struct GatewaySample {
 struct LinkSample {
   link::DirectionCounters counters;
   ByteCount queue;       // bytes that wait to be sent now, counted with the link's overhead
-  Duration queue_delay;  // how long the last frame in the queue will wait in all
+  Duration queue_delay;  // the total wait of the frame that is now the last in the queue
   Duration queue_peak;   // the longest wait of any frame sent since the last sample
   std::uint64_t frames_in_flight = 0;
   BitRate rate;
@@ -59,7 +59,7 @@ struct Sample {
   Instant when;
   GatewaySample gateways[2];      // by Side
   LinkSample links[2];            // by the Side that sends into it
-  std::vector<FlowSample> flows;  // by the index of Network::flow()
+  std::vector<FlowSample> flows;  // with the indexes of Network::flow()
 
   const GatewaySample& gateway(Side side) const { return gateways[static_cast<std::size_t>(side)]; }
   const LinkSample& link_from(Side side) const { return links[static_cast<std::size_t>(side)]; }

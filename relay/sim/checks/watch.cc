@@ -20,7 +20,7 @@ std::optional<gateway::FlowSnapshot> find_flow(GatewayNode& node, const SocketPa
   return flow == flows.end() ? std::nullopt : std::optional(*flow);
 }
 
-// Describes a gateway's view of a flow, to help explain why the flow stands still.
+// Describes a gateway's view of a flow, to help explain why the flow makes no progress.
 std::string as_seen_by(GatewayNode& node, const SocketPair& pair, Instant now) {
   const auto flow = find_flow(node, pair, now);
   std::string text = "\n      " + node.name() + ": ";
@@ -121,9 +121,9 @@ void Watch::look_at_flows() {
   }
 }
 
-// A gateway that abandons a flow sends a RST only once, and a lossy cable may lose that RST. A host
-// that has nothing unacknowledged then sends nothing that would trigger another RST, and waits
-// until it times out.
+// A gateway that abandons a flow sends a RST only once, and a lossy cable may lose that RST. Once
+// all bytes of a host are acknowledged, the host sends no more segments that could be answered by
+// another RST, so it waits until it times out.
 bool Watch::may_have_lost_a_reset(std::size_t flow, const Outcome& sender) const {
   const Side side = &sender == &network_->flow(flow).client
                         ? network_->spec(flow).client_side

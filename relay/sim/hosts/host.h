@@ -84,7 +84,8 @@ class SimHost final : public Actor {
   void limit_receiving(std::uint64_t receive_limit);
   // From now on the host neither sends nor receives.
   void vanish();
-  // `call` gets every frame that is neither TCP to this host, nor ARP, nor Neighbour Discovery.
+  // Calls `call` with every frame that is neither TCP to this host, nor ARP, nor Neighbour
+  // Discovery.
   void on_other_frame(std::function<void(ConstBytes)> call) { on_other_ = std::move(call); }
 
   void run(Instant now) override;

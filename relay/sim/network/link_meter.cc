@@ -84,8 +84,8 @@ void LinkMeter::add(std::uint64_t octets, const Sort& sort, const Limit& limit, 
   sent_of_[static_cast<std::size_t>(sort.kind) + (sort.is_own ? kKinds : 0)] += octets;
   for (Group& group : groups_) {
     const double rate = kTolerance * octets_a_second(group.limit.rate);
-    // The highest rate of a group never falls. So a start that is before the start of the worst
-    // window now never begins the worst window again.
+    // The highest rate of a group never falls. So a start before the start of the current worst
+    // window can never begin the worst window again.
     const auto is_worse = [&](const Start& a, const Start& b) {
       return static_cast<double>(b.before - a.before) < rate * (b.at - a.at).to_seconds();
     };

@@ -8,10 +8,11 @@
 //
 // The check is exact. It looks at windows that begin with a frame and end 20 ms later or with a
 // later frame; no other window can be worse. For a constant rate r the worst window begins with the
-// frame before which "octets sent - 1.02 * r * time" was lowest. Frames form a group if the highest
-// limit since each of them is the same. A group keeps the lower convex hull of its frames over time
-// and octets, so that it can find the lowest value again when the highest rate rises. A frame costs
-// a constant number of steps on average.
+// frame before which "octets sent - 1.02 * r * time" was lowest. When a higher rate comes into
+// force, that frame may change. So frames form groups by the highest limit that was in force since
+// the frame, and each group keeps the lower convex hull of its frames over time and octets, on
+// which the lowest value can be found for any rate. A frame costs a constant number of steps on
+// average.
 #pragma once
 
 #include <array>
@@ -82,7 +83,7 @@ class LinkMeter {
   void raise(const Limit& limit);
   void look(const Start& start, const Limit& limit, Instant end);
 
-  std::deque<Recent> recent_;  // starts less than kShortestWindow ago
+  std::deque<Recent> recent_;  // starts that are younger than kShortestWindow
   std::vector<Group> groups_;  // highest limit first
   Limit limit_;
   std::uint64_t sent_ = 0;

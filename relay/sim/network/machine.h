@@ -13,7 +13,7 @@
 
 namespace satrelay::sim {
 
-// For `length` from `when`, the gateway runs only in the last `runs` of each `period`.
+// From `when` on, for `length`, the gateway runs only during the last `runs` of each `period`.
 struct Starvation {
   Instant when;
   Duration length;
@@ -24,11 +24,12 @@ struct Starvation {
   Instant end() const { return when + length; }
 };
 
-// How much the node reports to the engine about frames that wait at or were dropped by a port.
+// How much the node reports to the engine about frames that wait at a port, and about frames that a
+// port has dropped.
 enum class Insight : std::uint8_t {
   kAll,
   kMissed,   // only the number of frames that a full ring dropped
-  kNothing,  // nothing, as a build without RECEPTION
+  kNothing,  // nothing, as a gateway that sends no RECEPTION frames
   kFeigned,  // false reports: always more waiting and more missed frames than possible
 };
 
@@ -69,7 +70,7 @@ class Machine {
     Instant begin = Instant::never();
     Instant end = Instant::never();
   };
-  // The absence at `now`, or else the next one.
+  // Returns the absence at `now`, or the next absence if there is none now.
   Absence absence(Instant now) const;
 
   MachineSpec spec_;

@@ -26,9 +26,10 @@ struct FlowResult {
   SocketPair pair;  // addresses and ports as the client sees them
   Outcome client;
   Outcome server;
-  std::uint32_t repeated_opens = 0;  // SYNs at the server after it accepted the connection
-  std::uint64_t crossed_raw = 0;     // the flow's frames that entered the link outside STP
-  std::uint64_t lost_raw = 0;        // frames counted in crossed_raw that the link lost at once
+  // SYNs that reached the server after it had accepted the connection.
+  std::uint32_t repeated_opens = 0;
+  std::uint64_t crossed_raw = 0;  // the flow's frames that entered the link outside STP
+  std::uint64_t lost_raw = 0;     // frames counted in crossed_raw that the link lost on entry
 
   bool over() const {
     return (client.ended || client.vanished) &&

@@ -31,7 +31,7 @@ class SatelliteLink final : public Actor, public FrameSink {
   void on_frame(std::function<void(unsigned from, ConstBytes)> call) {
     on_frame_.push_back(std::move(call));
   }
-  // Calls `call` with every frame that the link loses at once.
+  // Calls `call` with every frame that the link loses on entry.
   void on_lost(std::function<void(ConstBytes)> call) { on_lost_ = std::move(call); }
   void set_outage(bool outage, config::LinkWays ways = config::LinkWays::kBoth);
   link::LinkDirection& from_a() { return a_to_b_; }

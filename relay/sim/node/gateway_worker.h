@@ -37,7 +37,7 @@ struct NodeParts {
   std::optional<Machine> machine;  // nullopt: work takes no time
   NodePorts ports;
   EngineWork work;
-  // Missed frames that were reported without having been missed (Insight::kFeigned)
+  // Missed frames that exist only in reports to the engines (Insight::kFeigned)
   std::uint64_t feigned = 0;
   Instant stuck_since;  // when a worker last stopped between writing and sending
 };
@@ -50,7 +50,7 @@ class GatewayWorker {
   void set_memory(std::size_t size);
   // Clears and resizes the journal, which outlives stop(). Zero words: no journal.
   void set_journal(std::size_t words) { journal_.assign(words, 0); }
-  // Starts an engine. `identity` gets the worker's own entropy, which begins with `seed`.
+  // Starts an engine. The engine gets the worker's own entropy, which is seeded with `seed`.
   void start(const config::Gateway& config, gateway::Identity identity, std::uint64_t seed);
   // Destroys the engine, and releases all frames that wait for it or that it has queued.
   void stop();
@@ -64,7 +64,8 @@ class GatewayWorker {
   void hand_over(gateway::PortId port, FrameHandle frame);
   // Does all work that is due, if the node has no Machine.
   void run(Instant now);
-  // One round of satrelayd's loop, with a Machine. Returns the number of frames worked on.
+  // Runs one round of satrelayd's loop, if the node has a Machine. Returns the number of frames
+  // worked on.
   std::size_t round(Instant now);
   // Simulates that other programs take the processor while the worker sends. A pause does most harm
   // at this point: the engine considers the polled frames sent.

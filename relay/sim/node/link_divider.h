@@ -26,7 +26,7 @@ class LinkDivider {
   void divide(Instant now);
 
   std::deque<GatewayWorker>* workers_;
-  std::optional<gateway::Division> division_;  // nullopt: the workers share nothing
+  std::optional<gateway::Division> division_;  // nullopt: there is nothing to divide
   Instant next_;
   bool ticks_ = false;  // whether divide() is due at next_
 };

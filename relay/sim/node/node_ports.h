@@ -28,7 +28,7 @@ class NodePorts {
     if (is_connected(port) && port == gateway::PortId::kWan) on_wan_(frame);
     pass(port, frame);
   }
-  // Sends a frame that does not come from an engine, without calling on_wan()'s `call`.
+  // Sends a frame that does not come from an engine. The function set by on_wan() is not called.
   void pass(gateway::PortId port, FrameHandle frame) {
     if (!is_connected(port)) return frames_->release(frame);
     at(port).sink->receive(at(port).port, frame);

@@ -169,7 +169,7 @@ DrawnPlans random_plans(Random& random, std::uint64_t most) {
   return plans;
 }
 
-// Draws the modes of a rule. Usually all modes are local, as operators usually set them.
+// Draws the modes of a rule. In most rules all modes are local, as operators usually set them.
 config::FlowModes random_modes(Random& random) {
   config::FlowModes modes;
   // Draw the delivery mode from a copy of the generator, so that a seed still gives the other modes

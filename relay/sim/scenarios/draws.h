@@ -18,7 +18,7 @@ Duration random_milliseconds(Random& random, std::uint64_t low, std::uint64_t hi
 Side random_side(Random& random);
 Instant random_instant(Random& random);  // while transfers are in progress
 
-// A satellite link with faults, and a host's cable.
+// random_link() draws a satellite link with faults, and random_cable() draws a host's cable.
 config::LinkDirection random_link(Random& random, BitRate rate, Duration delay);
 config::LinkDirection random_cable(Random& random);
 // Varies a host's TCP: segment size, buffers, options.

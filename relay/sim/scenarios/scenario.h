@@ -57,7 +57,7 @@ struct Restart {
   Instant when;
   Duration down;
   Stop stop = Stop::kKilled;
-  // Limits.memory after the restart; nullopt: unchanged.
+  // The value of limits.memory after the restart; nullopt: unchanged.
   std::optional<ByteCount> memory = std::nullopt;
 };
 
@@ -126,7 +126,7 @@ struct Scenario {
   std::uint16_t lan_mtu = 1500;
   std::uint16_t wan_mtu = 1500;
   config::RateControl control;  // of both gateways
-  BitRate ceiling;              // configured rate with Controller::kFind; zero: not configured
+  BitRate ceiling;  // configured rate, for Controller::kFind; zero: no rate is configured
   std::vector<config::Rule> rules;
   std::vector<config::TrafficClass> classes;
   std::optional<double> bridged_share;                       // of both gateways
