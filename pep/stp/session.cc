@@ -12,22 +12,12 @@ namespace {
 
 Handshake::Config handshake_config(const Config& config) {
   const std::uint32_t repair = config.fec == FecMode::kAuto ? kCapabilityRepair : 0;
-  const std::uint32_t messages =
-      (config.lan_reports ? kCapabilityLanReports : 0) |
-      (config.evidence ? kCapabilityEvidence : 0) | (config.other_vlan ? kCapabilityOtherVlan : 0) |
-      (config.urgent_marks ? kCapabilityUrgent : 0) |
-      (config.destinations ? kCapabilityDestinations : 0) |
-      (config.accepted_sources ? kCapabilityAcceptedSources : 0) |
-      (config.reset_marks ? kCapabilityResetMarks : 0) |
-      (config.host_words ? kCapabilityHostWords : 0) |
-      (config.icmp_refusals ? kCapabilityIcmp : 0) | (config.arrivals ? kCapabilityArrivals : 0);
-  const std::uint32_t questions = config.between_gateways ? kCapabilityBetween : 0;
   return {.epoch = config.boot_epoch,
           .opens_even_streams = config.opens_even_streams,
           .lane_count = config.lane_count,
           .datagram_size = config.datagram_size,
           .interval = config.hello_interval,
-          .capabilities = repair | messages | questions | kCapabilityReception,
+          .capabilities = config.relay_capabilities | repair | kCapabilityReception,
           .encrypts = config.security.has_value()};
 }
 
@@ -199,7 +189,9 @@ void Session::Impl::close() {
 
 Session::Session(const Config& config, Arena& arena, control::Pacer& carrier,
                  control::RateController& controller, StreamSource& source, Instant now)
-    : impl_(std::make_unique<Impl>(config, arena, carrier, controller, source, now)) {}
+    : impl_(std::make_unique<Impl>(config, arena, carrier, controller, source, now)),
+      streams_(*impl_),
+      path_(*impl_) {}
 
 Session::~Session() = default;
 
@@ -216,120 +208,6 @@ void Session::handle_timeout(Instant now, std::uint64_t most) {
   impl_->renew_repairs();
   if (impl_->work_waits()) impl_->go_on();
   impl_->run_timers();
-}
-
-std::optional<StreamId> Session::open_stream(ConstBytes metadata, std::uint32_t context,
-                                             Instant now) {
-  Impl& s = *impl_;
-  s.told(now);
-  if (!s.connected() || metadata.size() > kMaxMetadata || !s.streams->set().has_place()) {
-    return std::nullopt;
-  }
-  const std::uint64_t id = s.own_ids.next();
-  if (s.streams->life().open(id, metadata, context, now) == nullptr) return std::nullopt;
-  s.own_ids.use_next();
-  ++s.counters.streams_opened;
-  return StreamId{id};
-}
-
-void Session::trim(StreamId stream) {
-  Stream* s = impl_->streams->visible(stream);
-  if (s == nullptr) return;
-  impl_->streams->sending().cool(*s);
-}
-
-void Session::set_context(StreamId stream, std::uint32_t context) {
-  Stream* s = impl_->streams->visible(stream);
-  if (s == nullptr) return;
-  s->context = context;
-  // The metadata of the peer's OPEN has been read by now. The metadata of our OPEN may have to be
-  // sent again.
-  if (!impl_->own_ids.is_ours(s->id)) s->forget_metadata();
-}
-
-void Session::set_group(StreamId stream, schedule::ClassId stream_class, std::uint64_t host) {
-  Streams& streams = *impl_->streams;
-  if (Stream* s = streams.visible(stream))
-    streams.sending().schedule().join(*s, stream_class, host);
-}
-
-void Session::set_prompt(StreamId stream, bool prompt) {
-  if (Stream* s = impl_->streams->visible(stream)) s->prompt = prompt && repairs();
-}
-
-void Session::set_ready(StreamId stream, bool ready) {
-  Streams& streams = *impl_->streams;
-  if (Stream* s = streams.visible(stream)) streams.sending().set_ready(*s, ready);
-}
-
-std::size_t Session::write(StreamId stream, ConstBytes bytes, Instant now) {
-  Streams& streams = impl_->called(now);
-  Stream* s = streams.visible(stream);
-  return s == nullptr ? 0 : streams.sending().write(*s, bytes, now);
-}
-
-bool Session::write_whole(StreamId stream, std::span<const ConstBytes> parts, Instant now) {
-  Streams& streams = impl_->called(now);
-  Stream* s = streams.visible(stream);
-  return s != nullptr && streams.sending().write_whole(*s, parts, now);
-}
-
-void Session::wait_for_room(StreamId stream, std::uint64_t bytes, Instant now) {
-  Streams& streams = impl_->called(now);
-  if (Stream* s = streams.visible(stream)) streams.sending().wait_for_room(*s, bytes, now);
-}
-
-void Session::set_rest(StreamId stream, std::uint64_t bytes, Behind behind) {
-  Stream* s = impl_->streams->visible(stream);
-  if (s == nullptr) return;
-  if (s->hot().rest != bytes) s->heat().rest = bytes;
-  s->behind_rest = behind;
-}
-
-void Session::finish(StreamId stream) {
-  Streams& streams = *impl_->streams;
-  if (Stream* s = streams.visible(stream)) streams.sending().finish(*s);
-}
-
-void Session::confirm(StreamId stream, const Confirmation& confirmation, Instant now) {
-  Streams& streams = impl_->told(now);
-  if (Stream* s = streams.visible(stream)) streams.due().confirm(*s, confirmation, now);
-}
-
-void Session::reset(StreamId stream, ResetReason reason, Instant now) {
-  Streams& streams = impl_->told(now);
-  Stream* s = streams.visible(stream);
-  if (s == nullptr) return;
-  ++impl_->counters.streams_reset_out;
-  streams.life().reset(*s, reason, now);
-}
-
-void Session::reset(StreamId stream, const IcmpRefusal& refusal, Instant now) {
-  Streams& streams = impl_->told(now);
-  Stream* s = streams.visible(stream);
-  if (s == nullptr) return;
-  ++impl_->counters.streams_reset_out;
-  streams.life().reset(*s, ResetReason::kIcmp, now);
-  s->heat().icmp = refusal;
-}
-
-void Session::consume(StreamId stream, std::uint64_t count, Instant now) {
-  Streams& streams = impl_->told(now);
-  Stream* s = streams.visible(stream);
-  if (s == nullptr) return;
-  const std::uint64_t taken = std::min(count, s->receive.bytes().readable());
-  streams.receiving().consume(*s, taken, impl_->path().reach_of_credit(), now);
-}
-
-void Session::set_reader_needs(StreamId stream, std::uint64_t bytes, Instant now) {
-  Streams& streams = impl_->told(now);
-  if (Stream* s = streams.visible(stream)) streams.receiving().set_reader_needs(*s, bytes, now);
-}
-
-void Session::release(StreamId stream, Instant now) {
-  Streams& streams = impl_->told(now);
-  if (Stream* s = streams.visible(stream))
-    streams.life().release(*s, impl_->path().reach_of_credit(), now);
 }
 
 void Session::set_observer(PacketObserver* observer) {
@@ -408,20 +286,9 @@ PeerState Session::peer_state() const { return impl_->state; }
 
 std::uint64_t Session::peer_epoch() const { return impl_->handshake.peer().epoch; }
 
-Duration Session::smoothed_rtt() const { return impl_->path().rtt.smoothed(); }
-
-std::optional<Duration> Session::measured_rtt() const {
-  if (!impl_->path().rtt.measured()) return std::nullopt;
-  return impl_->path().rtt.smoothed();
+Capabilities Session::agreed() const {
+  return impl_->connected() ? impl_->handshake.agreed() : Capabilities();
 }
-
-std::optional<Duration> Session::shortest_rtt() const { return impl_->path().rtt.shortest(); }
-
-double Session::loss_ratio() const { return impl_->path().loss_rate.ratio(); }
-
-bool Session::knows_loss() const { return impl_->path().loss_rate.known(); }
-
-bool Session::repairs() const { return impl_->connected() && impl_->may_repair(); }
 
 bool Session::doubts_peer() const {
   return impl_->association->doubts_peer && impl_->state == PeerState::kAlive;
@@ -431,108 +298,17 @@ bool Session::doubts_key(Instant now) const {
   return impl_->state != PeerState::kAlive && impl_->key_mismatch.holds(now);
 }
 
-std::size_t Session::datagram_limit() const { return impl_->datagram_limit(); }
-
 BitRate Session::peer_capacity() const { return impl_->association->peer_capacity.capacity(); }
 
-BitRate Session::send_rate() const { return impl_->path().gate.rate(); }
-
-BitRate Session::share(StreamId stream) const {
-  const Stream* s = impl_->streams->visible(stream);
-  const std::uint64_t sharers = s == nullptr ? 1 : impl_->streams->sending().schedule().sharers(*s);
-  return impl_->path().gate.steady_rate().scaled(1, sharers);
-}
-
-BitRate Session::share_of_new() const {
-  return impl_->path().gate.steady_rate().scaled(1,
-                                                 impl_->streams->sending().schedule().hosts() + 1);
-}
-
-Instant Session::unreported_since() const { return impl_->path().probes.missing_since(); }
-
-const std::optional<RateCut>& Session::last_rate_cut() const {
-  return impl_->path().gate.cuts().last();
-}
-BitRate Session::found_capacity() const { return impl_->path().gate.found_capacity(); }
-ByteCount Session::train() const { return impl_->path().gate.train(); }
-
 control::Priority Session::last_priority() const { return impl_->path().gate.last_priority(); }
-
-std::uint64_t Session::packets_in_flight() const { return impl_->path().probes.in_flight(); }
-
-std::uint64_t Session::bytes_stored() const {
-  return impl_->streams->receiving().credit().lane().outstanding();
-}
-
-std::size_t Session::stream_count() const { return impl_->streams->set().open_count(); }
 
 Session::FirstCredit Session::first_credit() const {
   const HelloFrame& peer = impl_->handshake.peer();
   return {.lane = peer.lane_credit, .stream = peer.stream_credit};
 }
 
-ConstBytes Session::metadata(StreamId stream) const {
-  const Stream* s = impl_->streams->visible(stream);
-  return s == nullptr ? ConstBytes() : s->metadata();
-}
-
-const Reassembler* Session::received(StreamId stream) const {
-  const Stream* s = impl_->streams->visible(stream);
-  return s == nullptr ? nullptr : &s->receive.bytes();
-}
-
-bool Session::received_end(StreamId stream) const {
-  const Stream* s = impl_->streams->visible(stream);
-  return s != nullptr && s->receive.complete();
-}
-
-Confirmation Session::confirmation(StreamId stream) const {
-  const Stream* s = impl_->streams->visible(stream);
-  return s == nullptr ? Confirmation() : s->confirmations.theirs();
-}
-
-bool Session::confirmed(StreamId stream) const {
-  const Stream* s = impl_->streams->visible(stream);
-  return s == nullptr || (s->confirmations.all_acknowledged() && !ConfirmList::contains(*s));
-}
-
-std::uint64_t Session::send_room(StreamId stream) const {
-  const Stream* s = impl_->streams->visible(stream);
-  return s == nullptr ? 0 : impl_->streams->sending().room(*s);
-}
-
-std::uint64_t Session::turn_left(StreamId stream) const {
-  const Stream* s = impl_->streams->visible(stream);
-  if (s == nullptr) return 0;
-  const std::uint64_t left = impl_->streams->sending().schedule().turn_left(*s);
-  // The turn ends with the packet that uses it up.
-  return left == StreamSchedule::kNoLimit ? left : left + impl_->datagram_limit();
-}
-
-std::uint64_t Session::unsent(StreamId stream) const {
-  const Stream* s = impl_->streams->visible(stream);
-  return s == nullptr ? 0 : s->send.unsent();
-}
-
-std::uint64_t Session::unacknowledged(StreamId stream) const {
-  const Stream* s = impl_->streams->visible(stream);
-  return s == nullptr ? 0 : s->send.unacknowledged();
-}
-
-std::uint64_t Session::credit(StreamId stream) const {
-  const Stream* s = impl_->streams->visible(stream);
-  return s == nullptr ? 0 : impl_->streams->sending().credit().of(*s);
-}
-
-bool Session::has_lane_share() const { return impl_->streams->has_lane_share(); }
-
 bool Session::has_events() const {
   return !impl_->peer_events.empty() || !impl_->streams->events().empty();
-}
-
-std::optional<std::uint32_t> Session::context(StreamId stream) const {
-  const Stream* s = impl_->streams->visible(stream);
-  return s == nullptr ? std::nullopt : std::optional(s->context);
 }
 
 bool Session::work_waits() const { return impl_->work_waits(); }

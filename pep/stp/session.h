@@ -34,6 +34,7 @@
 #include "pep/stp/path/report_budget.h"
 #include "pep/stp/streams/stream_source.h"
 #include "pep/stp/types.h"
+#include "pep/stp/wire/capabilities.h"
 #include "pep/stp/wire/packet_observer.h"
 
 namespace satrelay::stp {
@@ -55,28 +56,8 @@ struct Config {
   bool path_mtu_known = true;
   std::uint16_t datagram_overhead = 28;  // size of IP and UDP headers, for the pacer
   std::uint32_t max_streams = 65536;
-  // The following flags say what the relay understands. LAN reports, and evidence (docs/stp.md
-  // section 15).
-  bool lan_reports = false;
-  bool evidence = false;
-  // RESET reason 13 (section 5).
-  bool other_vlan = false;
-  // Urgent marks, in CONFIRM and in blocks (section 14).
-  bool urgent_marks = false;
-  // The MACs that hosts address their frames to (section 15).
-  bool destinations = false;
-  // The hosts that the other end accepts connections from (section 15).
-  bool accepted_sources = false;
-  // Blocks that say that a host has reset its connection (section 5).
-  bool reset_marks = false;
-  // The answers of hosts to the question whether they are still there (section 14).
-  bool host_words = false;
-  // RESET reason 14, with its ICMP error (section 5).
-  bool icmp_refusals = false;
-  // Messages about hosts of one LAN that have answered on the other (section 15).
-  bool arrivals = false;
-  // Questions whether an address belongs to a host of the LAN (section 15).
-  bool between_gateways = false;
+  // Capabilities of the relay, which the session offers beside its own (kCapability...).
+  std::uint32_t relay_capabilities = 0;
   // Each half of a stream has a reserve of the arena. So the stream goes on, however little memory
   // other streams leave.
   bool reserves = false;
@@ -127,7 +108,132 @@ struct RunPacket {
 };
 
 class Session {
+  struct Impl;
+
  public:
+  // The streams, for the relay: how it opens, writes, reads and ends them. Without the stream a
+  // mutator does nothing, and a getter returns zero or nothing, unless its comment says otherwise.
+  class StreamAccess {
+   public:
+    StreamAccess(const StreamAccess&) = delete;
+    StreamAccess& operator=(const StreamAccess&) = delete;
+
+    // Opens a stream at once (0-RTT). nullopt without a peer, a place or memory. If the peer is
+    // suspect, the OPEN waits. `metadata` (at most kMaxMetadata bytes) reaches the peer with
+    // kOpened, before any byte of the stream. It is sent again if it is lost.
+    [[nodiscard]] std::optional<StreamId> open(ConstBytes metadata, std::uint32_t context,
+                                               Instant now);
+    // Frees heap memory that the stream needs only while bytes are in flight. For a stream that is
+    // quiet.
+    void trim(StreamId stream);
+    void set_context(StreamId stream, std::uint32_t context);
+    // Hosts take turns within a class, and streams within a host. Class and host are 0 until this
+    // is called. `host` is only compared for equality.
+    void set_group(StreamId stream, schedule::ClassId stream_class, std::uint64_t host);
+    // The delay of the stream's bytes in order matters. So repairs accompany them all the time, if
+    // the peer understands repairs.
+    void set_prompt(StreamId stream, bool prompt);
+    // Ends both directions at once and forgets the stream. The peer gets kReset.
+    void reset(StreamId stream, ResetReason reason, Instant now);
+    // The same with ResetReason::kIcmp. Requires agreed().icmp_refusals().
+    void reset(StreamId stream, const IcmpRefusal& refusal, Instant now);
+    // Forgets a stream once both directions are over: received to the end and consumed, finished
+    // and acknowledged. The session keeps what its protocol still needs.
+    void release(StreamId stream, Instant now);
+
+    // --- the writer
+    // The relay has bytes for this stream, or has none any more. If it has, produce() will be
+    // called.
+    void set_ready(StreamId stream, bool ready);
+    // Stores encoded bytes to send. Returns how many were taken: all of them, unless they exceed
+    // send_room().
+    [[nodiscard]] std::size_t write(StreamId stream, ConstBytes bytes, Instant now);
+    // Stores all of `parts`, one behind the other, or nothing. False if there is too little room.
+    [[nodiscard]] bool write_whole(StreamId stream, std::span<const ConstBytes> parts, Instant now);
+    // The writer needs room for `bytes` before it writes anything. produce() is called, and
+    // kWritable reported, once there is that much. `bytes` must not exceed what a stream has for
+    // itself, or the writer may wait for ever.
+    void wait_for_room(StreamId stream, std::uint64_t bytes, Instant now);
+    // The writer has at least `bytes` more bytes. The session repairs losses in the last flight of
+    // a stream.
+    void set_rest(StreamId stream, std::uint64_t bytes, Behind behind);
+    // No write() follows. The stream ends behind the last byte.
+    void finish(StreamId stream);
+    // Tells the peer the state of our host: soon, and again if it is lost. Only the newest state
+    // counts.
+    void confirm(StreamId stream, const Confirmation& confirmation, Instant now);
+    // The peer has all that we said with confirm(). True without the stream.
+    bool confirmed(StreamId stream) const;
+    // The bytes that write() would take. A writer that needs more calls wait_for_room().
+    std::uint64_t send_room(StreamId stream) const;
+    // The bytes of a stream that leave before another stream has the turn, for a stream that was
+    // asked for bytes. No limit if no other stream waits in its class. Bytes beyond that stay in
+    // memory until the stream's next turn.
+    std::uint64_t turn_left(StreamId stream) const;
+    std::uint64_t unsent(StreamId stream) const;          // written and not sent yet
+    std::uint64_t unacknowledged(StreamId stream) const;  // written and not known to be received
+    std::uint64_t credit(StreamId stream) const;  // the bytes that flow control still lets it send
+    // The rate that this stream gets while all streams that wait go on. share_of_new(): the rate of
+    // a stream that begins to send. Other sessions are not counted. Not more than may be sent at
+    // this moment.
+    BitRate share(StreamId stream) const;
+    BitRate share_of_new() const;
+
+    // --- the reader
+    // Takes `count` readable bytes, and grants credit to the peer.
+    void consume(StreamId stream, std::uint64_t count, Instant now);
+    // Until it next consumes, the reader takes nothing before `bytes` are readable. Credit for them
+    // is granted in any case.
+    void set_reader_needs(StreamId stream, std::uint64_t bytes, Instant now);
+    const Reassembler* received(StreamId stream) const;  // nullptr if there is no such stream
+    bool received_end(StreamId stream) const;  // all bytes up to the end are readable or consumed
+    Confirmation confirmation(StreamId stream) const;  // the newest from the peer
+
+    // --- more getters
+    // Valid after kOpened, until the first mutator on the stream.
+    ConstBytes metadata(StreamId stream) const;
+    // The value that was set; nullopt if there is no such stream.
+    std::optional<std::uint32_t> context(StreamId stream) const;
+    std::size_t count() const;
+    std::uint64_t bytes_stored() const;  // received and not consumed, over all streams
+    // Whether one more stream would go on in both directions, even if the readers of all others
+    // took nothing any more (docs/stp.md section 6).
+    bool has_lane_share() const;
+
+   private:
+    friend class Session;
+    explicit StreamAccess(Impl& impl) : impl_(impl) {}
+    Impl& impl_;
+  };
+
+  // The path to the peer, as the session knows it.
+  class PathView {
+   public:
+    PathView(const PathView&) = delete;
+    PathView& operator=(const PathView&) = delete;
+
+    Duration smoothed_rtt() const;
+    // The same, but nullopt while the round trip is only assumed.
+    std::optional<Duration> measured_rtt() const;
+    // The shortest round trip since the session began: that of the path without queues.
+    std::optional<Duration> shortest_rtt() const;
+    BitRate send_rate() const;  // the rate that the controller allows now, as the modem counts
+    const std::optional<RateCut>& last_rate_cut() const;  // the last cut of send_rate()
+    BitRate found_capacity() const;  // found by the controller; zero: it has not found any
+    ByteCount train() const;         // length of the train that measures the link now
+    // The time since which reports on sent packets are missing; never: none is missing.
+    Instant unreported_since() const;
+    double loss_ratio() const;           // of our packets, over about the last 10,000; 0 to 1
+    bool knows_loss() const;             // whether the fate of any packet is known
+    std::size_t datagram_limit() const;  // UDP payload that the path is known to carry
+    std::uint64_t packets_in_flight() const;
+
+   private:
+    friend class Session;
+    explicit PathView(const Impl& impl) : impl_(impl) {}
+    const Impl& impl_;
+  };
+
   // `arena`, `carrier`, `controller` and `source` must outlive the session. Sessions may share the
   // carrier's pacer. A pacer of the session's own keeps the controller's rate.
   Session(const Config& config, Arena& arena, control::Pacer& carrier,
@@ -146,53 +252,7 @@ class Session {
   void handle_timeout(Instant now, std::uint64_t most = kSettledAtOnce);
 
   // --- mutators ------------------------------------------------------------------------------
-  // Opens a stream at once (0-RTT). nullopt without a peer, a place or memory. If the peer is
-  // suspect, the OPEN waits. `metadata` (at most kMaxMetadata bytes) reaches the peer with kOpened,
-  // before any byte of the stream. It is sent again if it is lost.
-  static constexpr std::size_t kMaxMetadata = stp::kMaxMetadata;
-  [[nodiscard]] std::optional<StreamId> open_stream(ConstBytes metadata, std::uint32_t context,
-                                                    Instant now);
-  // Frees heap memory that the stream needs only while bytes are in flight. For a stream that is
-  // quiet.
-  void trim(StreamId stream);
-  void set_context(StreamId stream, std::uint32_t context);
-  // Hosts take turns within a class, and streams within a host. Class and host are 0 until this is
-  // called. `host` is only compared for equality.
-  void set_group(StreamId stream, schedule::ClassId stream_class, std::uint64_t host);
-  // The delay of the stream's bytes in order matters. So repairs accompany them all the time, if
-  // the peer understands repairs.
-  void set_prompt(StreamId stream, bool prompt);
-  // The relay has bytes for this stream, or has none any more. If it has, produce() will be called.
-  void set_ready(StreamId stream, bool ready);
-  // Stores encoded bytes to send. Returns how many were taken: all of them, unless they exceed
-  // send_room().
-  [[nodiscard]] std::size_t write(StreamId stream, ConstBytes bytes, Instant now);
-  // Stores all of `parts`, one behind the other, or nothing. False if there is too little room.
-  [[nodiscard]] bool write_whole(StreamId stream, std::span<const ConstBytes> parts, Instant now);
-  // The writer needs room for `bytes` before it writes anything. produce() is called, and kWritable
-  // reported, once there is that much. `bytes` must not exceed what a stream has for itself, or the
-  // writer may wait for ever.
-  void wait_for_room(StreamId stream, std::uint64_t bytes, Instant now);
-  // The writer has at least `bytes` more bytes. The session repairs losses in the last flight of a
-  // stream.
-  void set_rest(StreamId stream, std::uint64_t bytes, Behind behind);
-  // No write() follows. The stream ends behind the last byte.
-  void finish(StreamId stream);
-  // Tells the peer the state of our host: soon, and again if it is lost. Only the newest state
-  // counts.
-  void confirm(StreamId stream, const Confirmation& confirmation, Instant now);
-  // Ends both directions at once and forgets the stream. The peer gets kReset.
-  void reset(StreamId stream, ResetReason reason, Instant now);
-  // The same with ResetReason::kIcmp. Requires icmp_refusals().
-  void reset(StreamId stream, const IcmpRefusal& refusal, Instant now);
-  // Takes `count` readable bytes, and grants credit to the peer.
-  void consume(StreamId stream, std::uint64_t count, Instant now);
-  // Until it next consumes, the reader takes nothing before `bytes` are readable. Credit for them
-  // is granted in any case.
-  void set_reader_needs(StreamId stream, std::uint64_t bytes, Instant now);
-  // Forgets a stream once both directions are over: received to the end and consumed, finished and
-  // acknowledged. The session keeps what its protocol still needs.
-  void release(StreamId stream, Instant now);
+  StreamAccess& streams() { return streams_; }
   // Tells the peer the present capacity of the direction from the peer to us; zero: the configured
   // capacity.
   void announce_capacity(BitRate capacity);
@@ -238,47 +298,12 @@ class Session {
   Instant next_timeout() const;
 
   // --- getters -------------------------------------------------------------------------------
+  const StreamAccess& streams() const { return streams_; }
+  const PathView& path() const { return path_; }
   PeerState peer_state() const;
   std::uint64_t peer_epoch() const;  // 0 while unknown
-  Duration smoothed_rtt() const;
-  // The same, but nullopt while the round trip is only assumed.
-  std::optional<Duration> measured_rtt() const;
-  // The shortest round trip since the session began: that of the path without queues.
-  std::optional<Duration> shortest_rtt() const;
-  BitRate send_rate() const;  // the rate that the controller allows now, as the modem counts
-  // The rate that this stream gets while all streams that wait go on. share_of_new(): the rate of a
-  // stream that begins to send. Other sessions are not counted. Not more than may be sent at this
-  // moment.
-  BitRate share(StreamId stream) const;
-  BitRate share_of_new() const;
-  // The time since which reports on sent packets are missing; never: none is missing.
-  Instant unreported_since() const;
-  BitRate found_capacity() const;  // found by the controller; zero: it has not found any
-  ByteCount train() const;         // length of the train that measures the link now
-  const std::optional<RateCut>& last_rate_cut() const;  // the last cut of send_rate()
-  double loss_ratio() const;           // of our packets, over about the last 10,000; 0 to 1
-  bool knows_loss() const;             // whether the fate of any packet is known
-  std::size_t datagram_limit() const;  // UDP payload that the path is known to carry
-  // Whether lost packets can be repaired: both ends offer it.
-  bool repairs() const;
-  // Both relays understand LAN reports, or evidence (docs/stp.md section 15).
-  bool lan_reports() const;
-  bool evidence() const;
-  // Both relays understand RESET reason 13.
-  bool other_vlan() const;
-  bool urgent_marks() const;
-  // Both relays understand destinations.
-  bool destinations() const;
-  // Both relays understand messages about the hosts that the other accepts connections from.
-  bool accepted_sources() const;
-  bool reset_marks() const;
-  bool host_words() const;
-  // Both relays understand RESET reason 14.
-  bool icmp_refusals() const;
-  // Both relays understand messages about hosts that have arrived at the other LAN.
-  bool arrivals() const;
-  // Both relays understand questions about addresses.
-  bool between_gateways() const;
+  // What both ends understand; nothing without a peer.
+  Capabilities agreed() const;
   // A newcomer greets in the peer's name, and the peer has not been heard since. The peer may have
   // restarted, and streams opened now may be lost. The doubt ends with the next kPeerAlive, or when
   // the peer is suspect.
@@ -288,37 +313,14 @@ class Session {
   // The capacity of the direction towards the peer, as the peer has announced it; zero: it has
   // announced none.
   BitRate peer_capacity() const;
-  std::uint64_t packets_in_flight() const;
-  std::uint64_t bytes_stored() const;  // received and not consumed, over all streams
-  std::size_t stream_count() const;
   // The credit that the peer's present HELLO has granted us: for all streams, and for each.
   struct FirstCredit {
     std::uint64_t lane = 0;
     std::uint64_t stream = 0;
   };
   FirstCredit first_credit() const;
-  // Whether one more stream would go on in both directions, even if the readers of all others took
-  // nothing any more (docs/stp.md section 6).
-  bool has_lane_share() const;
-  // Valid after kOpened, until the first mutator on the stream.
-  ConstBytes metadata(StreamId stream) const;
-  const Reassembler* received(StreamId stream) const;  // nullptr if there is no such stream
-  bool received_end(StreamId stream) const;  // all bytes up to the end are readable or consumed
-  Confirmation confirmation(StreamId stream) const;  // the newest from the peer
-  bool confirmed(StreamId stream) const;             // the peer has all that we said with confirm()
-  // The bytes that write() would take. A writer that needs more calls wait_for_room().
-  std::uint64_t send_room(StreamId stream) const;
-  // The bytes of a stream that leave before another stream has the turn, for a stream that was
-  // asked for bytes. No limit if no other stream waits in its class. Bytes beyond that stay in
-  // memory until the stream's next turn.
-  std::uint64_t turn_left(StreamId stream) const;
-  std::uint64_t unsent(StreamId stream) const;          // written and not sent yet
-  std::uint64_t unacknowledged(StreamId stream) const;  // written and not known to be received
-  std::uint64_t credit(StreamId stream) const;  // the bytes that flow control still lets it send
   Counters counters() const;
   bool has_events() const;  // whether poll_event() returns one
-  // The value that was set; nullopt if there is no such stream.
-  std::optional<std::uint32_t> context(StreamId stream) const;
   // Work is left of which each call does a part. handle_timeout() continues it, even while nothing
   // can be sent.
   bool work_waits() const;
@@ -336,8 +338,9 @@ class Session {
   BlocksHeld blocks_held() const;
 
  private:
-  struct Impl;
   std::unique_ptr<Impl> impl_;
+  StreamAccess streams_;
+  PathView path_;
 };
 
 }  // namespace satrelay::stp

@@ -29,9 +29,7 @@ constexpr std::size_t kLongestOfShort = 512;
 
 }  // namespace
 
-bool Session::Impl::may_repair() const {
-  return fec != nullptr && handshake.agreed(kCapabilityRepair);
-}
+bool Session::Impl::may_repair() const { return fec != nullptr && handshake.agreed().repairs(); }
 
 // Whether all that the stream has to send leaves within the time of a flight.
 bool Session::Impl::is_ending(const Stream& stream) const {

@@ -201,7 +201,7 @@ void Session::Impl::write_control(PacketBuilder& packet) {
        .now = now,
        .stp_overhead = kHeaderSize + protection.trailer_size(),
        .datagram_overhead = config.datagram_overhead,
-       .tells_reception = handshake.agreed(kCapabilityReception),
+       .tells_reception = handshake.agreed().reception(),
        .data_waits = data_waits(),
        .data_leaves = data_leaves(),
        .lost_in_bursts = fec != nullptr && fec->runs.mean() >= double{ReceivedPackets::kBurst},

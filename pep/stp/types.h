@@ -125,7 +125,7 @@ struct Event {
   };
   Kind kind{};
   StreamId stream{};
-  std::uint32_t context = 0;  // the value of open_stream() or set_context(); 0 in kOpened
+  std::uint32_t context = 0;  // the value of open() or set_context(); 0 in kOpened
   ResetReason reason = ResetReason::kNone;
   IcmpRefusal icmp = {};  // with ResetReason::kIcmp
 };

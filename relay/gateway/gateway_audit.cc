@@ -20,7 +20,8 @@ constexpr std::uint64_t kCallsPerFlow = 4;
 template <typename Impl>
 std::optional<std::string> audit_parts(const Impl& impl) {
   std::vector<std::uint64_t> stored(impl.parts.size());
-  for (const auto& lane : impl.lanes) stored[lane->address.peer] += lane->session.bytes_stored();
+  for (const auto& lane : impl.lanes)
+    stored[lane->address.peer] += lane->session.streams().bytes_stored();
   std::uint64_t held = 0, kept = 0, reserves = 0;
   for (std::size_t i = 0; i < impl.parts.size(); ++i) {
     const Arena& part = *impl.parts[i];

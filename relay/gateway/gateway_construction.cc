@@ -82,6 +82,13 @@ std::vector<std::byte> names(const IpAddress& own, const IpAddress& peer) {
   return bytes;
 }
 
+// Messages and frames that a gateway understands.
+constexpr std::uint32_t kRelayCapabilities =
+    stp::kCapabilityLanReports | stp::kCapabilityEvidence | stp::kCapabilityOtherVlan |
+    stp::kCapabilityUrgent | stp::kCapabilityDestinations | stp::kCapabilityAcceptedSources |
+    stp::kCapabilityResetMarks | stp::kCapabilityHostWords | stp::kCapabilityIcmp |
+    stp::kCapabilityArrivals | stp::kCapabilityBetween;
+
 HashKey secret_of(const Identity& identity) { return {identity.secret[0], identity.secret[1]}; }
 
 stp::Config stp_config(const config::Gateway& config, const Identity& identity, LaneId id,
@@ -102,17 +109,7 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity, 
   stp.path_mtu_known = config.stp.path_mtu == config::PathMtu::kKnown;
   stp.max_streams = config.limits.flows + kMessageStreams;
   stp.reserves = true;
-  stp.lan_reports = true;
-  stp.evidence = true;
-  stp.other_vlan = true;
-  stp.urgent_marks = true;
-  stp.destinations = true;
-  stp.accepted_sources = true;
-  stp.reset_marks = true;
-  stp.host_words = true;
-  stp.icmp_refusals = true;
-  stp.arrivals = true;
-  stp.between_gateways = true;
+  stp.relay_capabilities = kRelayCapabilities;
   stp.hash_secret = identity.secret[1] ^ (0x9E37'79B9'7F4A'7C15U * (id.index() + 1));
   stp.host_shares = &carrier.host_shares;
   stp.report_budget = &carrier.report_budget;

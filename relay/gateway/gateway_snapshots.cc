@@ -36,7 +36,7 @@ std::vector<PeerSnapshot> Gateway::peers(std::size_t first, std::size_t count) c
     const stp::Session& session = lane.session;
     const stp::PeerState state = session.peer_state();
     if (state != stp::PeerState::kAlive && state != stp::PeerState::kSuspect) return std::nullopt;
-    return static_cast<std::uint16_t>(session.datagram_limit() + lane.datagram_overhead);
+    return static_cast<std::uint16_t>(session.path().datagram_limit() + lane.datagram_overhead);
   };
   const std::size_t begin = std::min(first, impl.lanes.size());
   const std::size_t end = begin + std::min(count, impl.lanes.size() - begin);
@@ -57,20 +57,21 @@ std::vector<PeerSnapshot> Gateway::peers(std::size_t first, std::size_t count) c
          .admission = lane.control_messages.peer_admission(),
          .link = lane.config.link,
          .encrypts = lane.config.security.keys.has_value(),
-         .send_rate = session.send_rate(),
-         .link_rate = lane.carrier.config.finds_capacity() ? session.found_capacity()
+         .send_rate = session.path().send_rate(),
+         .link_rate = lane.carrier.config.finds_capacity() ? session.path().found_capacity()
                                                            : lane.carrier.config.send_rate,
          .finds_capacity = lane.carrier.config.finds_capacity(),
          .commanded = impl.uplink.commanded(id),
          .controller = config::to_string(lane.carrier.config.control.controller),
          .announced = session.peer_capacity(),
-         .last_cut = session.last_rate_cut(),
+         .last_cut = session.path().last_rate_cut(),
          .path_mtu = path_mtu(lane),
-         .rtt = session.measured_rtt(),
-         .loss_ratio = session.knows_loss() ? std::optional(session.loss_ratio()) : std::nullopt,
-         .streams = static_cast<std::uint32_t>(session.stream_count()),
-         .packets_in_flight = session.packets_in_flight(),
-         .bytes_stored = session.bytes_stored(),
+         .rtt = session.path().measured_rtt(),
+         .loss_ratio = session.path().knows_loss() ? std::optional(session.path().loss_ratio())
+                                                   : std::nullopt,
+         .streams = static_cast<std::uint32_t>(session.streams().count()),
+         .packets_in_flight = session.path().packets_in_flight(),
+         .bytes_stored = session.streams().bytes_stored(),
          .flows = lane.flows,
          .flows_refused = lane.flows_refused,
          .arena_used = id == impl.lane_addresses.first_of(lane.address.peer)

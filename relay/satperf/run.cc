@@ -134,7 +134,8 @@ void Run::handle(const stp::Event& event, Instant now) {
       if (!sends()) read_payload(flows_[event.context - 1], event.context - 1, now);
       return;
     case Kind::kWritable:
-      if (event.context != kRecordsContext && sends()) session_.set_ready(event.stream, true);
+      if (event.context != kRecordsContext && sends())
+        session_.streams().set_ready(event.stream, true);
       return;
     case Kind::kDelivered:
       if (event.context != kRecordsContext && sends()) {
@@ -152,13 +153,13 @@ void Run::begin(Instant now) {
   if (config_.end == End::kServer) return;
   std::array<std::byte, 4> metadata{};
   store_u32(metadata.data(), kRecordsContext);
-  records_ = session_.open_stream(metadata, kRecordsContext, now);
+  records_ = session_.streams().open(metadata, kRecordsContext, now);
   if (!records_) return end("the session accepts no streams");
-  session_.finish(*records_);
+  session_.streams().finish(*records_);
   std::uint32_t context = kRecordsContext;
   for (Flow& flow : flows_) {
     store_u32(metadata.data(), ++context);
-    const auto stream = session_.open_stream(metadata, context, now);
+    const auto stream = session_.streams().open(metadata, context, now);
     if (!stream) return end("the session accepts no more streams");
     flow.stream = *stream;
     start_sending(flow);
@@ -169,21 +170,21 @@ void Run::begin(Instant now) {
 // stream at once.
 void Run::start_sending(Flow& flow) {
   if (sends()) {
-    session_.set_ready(flow.stream, true);
+    session_.streams().set_ready(flow.stream, true);
   } else {
-    session_.finish(flow.stream);
+    session_.streams().finish(flow.stream);
   }
 }
 
 void Run::accept(stp::StreamId stream, Instant now) {
-  const ConstBytes metadata = session_.metadata(stream);
+  const ConstBytes metadata = session_.streams().metadata(stream);
   const std::uint32_t context =
       metadata.size() == 4 ? load_u32(metadata.data()) : std::uint32_t{0xffffffff};
   if (context > flows_.size() || config_.end == End::kClient) {
-    session_.reset(stream, stp::ResetReason::kPolicy, now);
+    session_.streams().reset(stream, stp::ResetReason::kPolicy, now);
     return;
   }
-  session_.set_context(stream, context);
+  session_.streams().set_context(stream, context);
   if (context == kRecordsContext) {
     records_ = stream;
     return;
@@ -195,18 +196,18 @@ void Run::accept(stp::StreamId stream, Instant now) {
 
 void Run::produce(stp::StreamId stream, std::uint32_t context, Instant now) {
   if (context == kRecordsContext || now >= stop_at_) {
-    session_.set_ready(stream, false);
+    session_.streams().set_ready(stream, false);
     return;
   }
   Flow& flow = flows_[context - 1];
-  const std::uint64_t count =
-      std::min({kBlock - flow.moved % kBlock, flow.limit - flow.moved, session_.send_room(stream)});
+  const std::uint64_t count = std::min({kBlock - flow.moved % kBlock, flow.limit - flow.moved,
+                                        session_.streams().send_room(stream)});
   if (count > 0) {
     const MutableBytes bytes = MutableBytes(block_).first(static_cast<std::size_t>(count));
     pattern_.fill(context - 1, flow.moved, bytes);
-    flow.moved += session_.write(stream, bytes, now);
+    flow.moved += session_.streams().write(stream, bytes, now);
   }
-  if (flow.moved == flow.limit) session_.finish(stream);
+  if (flow.moved == flow.limit) session_.streams().finish(stream);
 }
 
 void Run::stop_sending() {
@@ -214,12 +215,12 @@ void Run::stop_sending() {
   for (Flow& flow : flows_) {
     if (flow.limit == flow.moved) continue;
     flow.limit = flow.moved;
-    session_.finish(flow.stream);
+    session_.streams().finish(flow.stream);
   }
 }
 
 void Run::read_payload(Flow& flow, std::uint32_t index, Instant now) {
-  const Reassembler* const received = session_.received(flow.stream);
+  const Reassembler* const received = session_.streams().received(flow.stream);
   if (received == nullptr || flow.over) return;
   if (counts_.delivered_bytes == 0) counts_.first_byte_ns = since(began_, now);
   while (received->readable() > 0) {
@@ -227,12 +228,12 @@ void Run::read_payload(Flow& flow, std::uint32_t index, Instant now) {
     const std::size_t count = static_cast<std::size_t>(
         std::min<std::uint64_t>(front.size(), kBlock - flow.moved % kBlock));
     check(flow, index, front.first(count));
-    session_.consume(flow.stream, count, now);
+    session_.streams().consume(flow.stream, count, now);
     flow.moved += count;
     counts_.delivered_bytes += count;
     counts_.last_byte_ns = since(began_, now);
   }
-  if (!session_.received_end(flow.stream)) return;
+  if (!session_.streams().received_end(flow.stream)) return;
   if (config_.plan.bytes > 0 && flow.moved != flow.limit) return end("a stream ended too soon");
   flow_over(flow);
 }
@@ -264,21 +265,21 @@ bool Run::publish(const Snapshot& snapshot, Instant now) {
   if (!records_ || config_.end == End::kClient) return false;
   const auto record = write_record(snapshot);
   const ConstBytes parts[] = {record};
-  if (!session_.write_whole(*records_, parts, now)) return false;
+  if (!session_.streams().write_whole(*records_, parts, now)) return false;
   record_bytes_ += record.size();
-  if (snapshot.complete != 0) session_.finish(*records_);
+  if (snapshot.complete != 0) session_.streams().finish(*records_);
   return true;
 }
 
 void Run::read_records(Instant now) {
   if (config_.end == End::kServer) return;
-  const Reassembler* const received = session_.received(*records_);
+  const Reassembler* const received = session_.streams().received(*records_);
   if (received == nullptr) return;
   std::array<std::byte, kRecordSize> record{};
   while (received->readable() >= record.size()) {
     received->copy_front(record);
     remote_ = read_record(record);
-    session_.consume(*records_, record.size(), now);
+    session_.streams().consume(*records_, record.size(), now);
     record_bytes_ += record.size();
   }
   update_completion();
@@ -311,7 +312,8 @@ Snapshot Run::snapshot(Instant now) const {
   s.retransmitted_bytes = c.retransmitted_bytes;
   if (sends()) {
     for (const Flow& flow : flows_) {
-      s.acknowledged_bytes += flow.moved - (flow.over ? 0 : session_.unacknowledged(flow.stream));
+      s.acknowledged_bytes +=
+          flow.moved - (flow.over ? 0 : session_.streams().unacknowledged(flow.stream));
     }
   }
   s.packets_out = c.packets_out;
@@ -327,7 +329,7 @@ Snapshot Run::snapshot(Instant now) const {
   s.bad_crc_packets = c.bad_crc;
   s.malformed_packets = c.malformed;
   s.no_memory_drops = c.no_memory_drops;
-  s.rtt_us = static_cast<std::uint64_t>(session_.smoothed_rtt().to_microseconds());
+  s.rtt_us = static_cast<std::uint64_t>(session_.path().smoothed_rtt().to_microseconds());
   s.capacity_bps = controller_->capacity().to_bits_per_second();
   s.complete = flows_over_ == flows_.size() ? 1 : 0;
   return s;

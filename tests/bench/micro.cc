@@ -155,10 +155,10 @@ PairTimes tcp_pair(std::size_t frames) {
 class EndlessSource final : public stp::StreamSource {
  public:
   void produce(stp::StreamId stream, std::uint32_t, Instant now) override {
-    const std::uint64_t room = session->send_room(stream);
+    const std::uint64_t room = session->streams().send_room(stream);
     const auto part = ConstBytes(content).first(std::min<std::uint64_t>(room, content.size()));
-    if (session->write(stream, part, now) < part.size()) std::abort();
-    if (session->send_room(stream) == 0) session->set_ready(stream, false);
+    if (session->streams().write(stream, part, now) < part.size()) std::abort();
+    if (session->streams().send_room(stream) == 0) session->streams().set_ready(stream, false);
   }
   stp::Session* session = nullptr;
   std::vector<std::byte> content = random_bytes(32 * 1024);
@@ -212,9 +212,10 @@ PairTimes stp_pair(std::size_t frames) {
     while (const auto event = session.poll_event()) {
       using Kind = stp::Event::Kind;
       if (event->kind == Kind::kOpened) to_read = event->stream;
-      if (event->kind == Kind::kWritable) session.set_ready(event->stream, true);
+      if (event->kind == Kind::kWritable) session.streams().set_ready(event->stream, true);
     }
-    if (&session == &b && to_read) b.consume(*to_read, b.received(*to_read)->readable(), now);
+    if (&session == &b && to_read)
+      b.streams().consume(*to_read, b.streams().received(*to_read)->readable(), now);
     out_count = 0;
     while (out_count < out.size()) {
       out[out_count].size = session.poll_packet(out[out_count].bytes, now);
@@ -227,9 +228,9 @@ PairTimes stp_pair(std::size_t frames) {
     step(b, forward, forward_count, backward, backward_count);
     now += kTurn;
   }
-  const auto stream = a.open_stream({}, 0, now);
+  const auto stream = a.streams().open({}, 0, now);
   if (!stream) return {};
-  a.set_ready(*stream, true);
+  a.streams().set_ready(*stream, true);
   Stopwatch send_watch, receive_watch;
   std::size_t sent = 0, received = 0;
   for (std::size_t done = 0; done < 2 * frames;) {

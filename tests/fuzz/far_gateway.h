@@ -36,9 +36,11 @@ class FarGateway final : public stp::StreamSource {
         session_(config(epoch, opens, lane, reports), arena_, pacer_, controller_, *this, now) {}
 
   stp::Session& session() { return session_; }
-  void produce(stp::StreamId id, std::uint32_t, Instant) override { session_.set_ready(id, false); }
+  void produce(stp::StreamId id, std::uint32_t, Instant) override {
+    session_.streams().set_ready(id, false);
+  }
   void open(ConstBytes metadata, Instant now) {
-    if (const auto id = session_.open_stream(metadata, 0, now)) streams_.push_back(*id);
+    if (const auto id = session_.streams().open(metadata, 0, now)) streams_.push_back(*id);
   }
   std::optional<stp::StreamId> stream(unsigned which) const {
     if (streams_.empty()) return std::nullopt;
@@ -48,15 +50,16 @@ class FarGateway final : public stp::StreamSource {
     return streams_.empty() ? std::nullopt : std::optional(streams_.back());
   }
   void write(stp::StreamId id, ConstBytes bytes, Instant now) {
-    const auto part = bytes.first(std::min<std::size_t>(bytes.size(), session_.send_room(id)));
-    SATRELAY_CHECK(session_.write(id, part, now) == part.size());
+    const auto part =
+        bytes.first(std::min<std::size_t>(bytes.size(), session_.streams().send_room(id)));
+    SATRELAY_CHECK(session_.streams().write(id, part, now) == part.size());
   }
   void end(stp::StreamId id, bool reset, stp::ResetReason reason, Instant now) {
     if (reset) {
-      session_.reset(id, reason, now);
+      session_.streams().reset(id, reason, now);
       std::erase(streams_, id);
     } else {
-      session_.finish(id);
+      session_.streams().finish(id);
     }
   }
   void take_events(bool takes_bytes, Instant now) {
@@ -65,7 +68,8 @@ class FarGateway final : public stp::StreamSource {
       if (event->kind == Kind::kOpened) streams_.push_back(event->stream);
       if (event->kind == Kind::kReset) std::erase(streams_, event->stream);
       if (event->kind == Kind::kReadable && takes_bytes) {
-        session_.consume(event->stream, session_.received(event->stream)->readable(), now);
+        session_.streams().consume(event->stream,
+                                   session_.streams().received(event->stream)->readable(), now);
       }
       if (event->kind == Kind::kPeerRestarted || event->kind == Kind::kPeerClosed) {
         streams_.clear();
@@ -81,9 +85,12 @@ class FarGateway final : public stp::StreamSource {
     config.lane_count = lane.count;
     config.opens_even_streams = opens == Streams::kEven;
     config.max_streams = 32;
-    config.lan_reports = config.evidence = config.destinations = config.host_words =
-        config.icmp_refusals = config.arrivals = config.between_gateways =
-            reports == LanReports::kUnderstood;
+    if (reports == LanReports::kUnderstood) {
+      config.relay_capabilities = stp::kCapabilityLanReports | stp::kCapabilityEvidence |
+                                  stp::kCapabilityDestinations | stp::kCapabilityHostWords |
+                                  stp::kCapabilityIcmp | stp::kCapabilityArrivals |
+                                  stp::kCapabilityBetween;
+    }
     config.lane_receive_limit = config.stream_receive_limit = config.stream_send_limit = 1 << 18;
     return config;
   }

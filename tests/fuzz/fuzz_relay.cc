@@ -382,15 +382,16 @@ class World {
       case 21:
         if (const auto id = far_->stream(in_.u8())) {
           const unsigned bits = in_.u8();
-          far_->session().confirm(*id,
-                                  {.answered = (bits & 1U) != 0,
-                                   .ended = (bits & 2U) != 0,
-                                   .delivered = in_.u16(),
-                                   .window = in_.u16(),
-                                   .keep_alives = bits >> 4U,
-                                   .urgent = {.after = in_.u8(), .mark = in_.u16()},
-                                   .word = {.question = bits >> 5U, .silent = (bits & 4U) != 0}},
-                                  now_);
+          far_->session().streams().confirm(
+              *id,
+              {.answered = (bits & 1U) != 0,
+               .ended = (bits & 2U) != 0,
+               .delivered = in_.u16(),
+               .window = in_.u16(),
+               .keep_alives = bits >> 4U,
+               .urgent = {.after = in_.u8(), .mark = in_.u16()},
+               .word = {.question = bits >> 5U, .silent = (bits & 4U) != 0}},
+              now_);
         }
         return;
       case 22:  // The far gateway is killed and restarted.

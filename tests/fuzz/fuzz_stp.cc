@@ -33,18 +33,20 @@ struct Relay final : StreamSource {
 
   void produce(StreamId id, std::uint32_t, Instant now) override {
     const std::array<std::byte, 700> block{};
-    if (session->write(id, block, now) == 0) session->set_ready(id, false);
+    if (session->streams().write(id, block, now) == 0) session->streams().set_ready(id, false);
   }
   void take_events(Instant now) {
     while (const auto event = session->poll_event()) {
       switch (event->kind) {
         case Event::Kind::kOpened:
           streams.push_back(event->stream);
-          session->set_ready(event->stream, true);
+          session->streams().set_ready(event->stream, true);
           break;
         case Event::Kind::kReadable:
-          session->consume(event->stream, session->received(event->stream)->readable(), now);
-          if (session->received_end(event->stream)) session->finish(event->stream);
+          session->streams().consume(event->stream,
+                                     session->streams().received(event->stream)->readable(), now);
+          if (session->streams().received_end(event->stream))
+            session->streams().finish(event->stream);
           break;
         case Event::Kind::kReset:
           std::erase(streams, event->stream);
@@ -96,9 +98,9 @@ void hand_over(Session& session, ConstBytes frames, std::uint32_t number, bool i
 void act(Session& session, Relay& relay, unsigned what, Instant now) {
   const std::array<std::byte, 40> metadata{};
   if (what % 8 == 0) {
-    if (const auto id = session.open_stream(metadata, 7, now)) {
+    if (const auto id = session.streams().open(metadata, 7, now)) {
       relay.streams.push_back(*id);
-      session.set_ready(*id, true);
+      session.streams().set_ready(*id, true);
     }
     return;
   }
@@ -106,23 +108,24 @@ void act(Session& session, Relay& relay, unsigned what, Instant now) {
   const StreamId id = relay.streams[what / 8 % relay.streams.size()];
   switch (what % 8) {
     case 1:
-      session.finish(id);
+      session.streams().finish(id);
       break;
     case 2:
-      session.reset(id, ResetReason::kHostReset, now);
+      session.streams().reset(id, ResetReason::kHostReset, now);
       std::erase(relay.streams, id);
       break;
     case 3:
-      session.confirm(id, {.answered = true, .delivered = what, .window = what}, now);
+      session.streams().confirm(id, {.answered = true, .delivered = what, .window = what}, now);
       break;
     case 4:
-      session.set_group(id, static_cast<schedule::ClassId>(what % schedule::kClasses), what % 5);
+      session.streams().set_group(id, static_cast<schedule::ClassId>(what % schedule::kClasses),
+                                  what % 5);
       break;
     case 5:
       session.announce_capacity(BitRate::bits_per_second(what * 1'000));
       break;
     default:
-      session.set_ready(id, what % 2 == 0);
+      session.streams().set_ready(id, what % 2 == 0);
   }
 }
 
@@ -166,7 +169,7 @@ void fuzz_session(ByteReader& in) {
         hand_over(session, said, number, is_covered, now);
       }
       drain(session, relay, now);
-      check(session.stream_count() <= 17);
+      check(session.streams().count() <= 17);
     }
   }
   check(arena.used_blocks() == 0);
@@ -202,7 +205,7 @@ void fuzz_encrypted(ByteReader& in) {
     session.handle_packet(packet, now);
     if (session.next_timeout() <= now) session.handle_timeout(now);
     drain(session, relay, now);
-    check(session.peer_epoch() == 0 && session.stream_count() == 0);
+    check(session.peer_epoch() == 0 && session.streams().count() == 0);
   }
 }
 

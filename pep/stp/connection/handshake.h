@@ -19,6 +19,7 @@
 #include <optional>
 
 #include "pep/base/time.h"
+#include "pep/stp/wire/capabilities.h"
 #include "pep/stp/wire/frames.h"
 #include "pep/stp/wire/packet.h"
 
@@ -103,10 +104,8 @@ class Handshake {
   const HelloFrame& peer() const { return peer_; }
   // The newcomer's epoch; 0: there is none.
   std::uint64_t newcomer() const { return newcomer_ ? newcomer_->hello.epoch : 0; }
-  // Whether both ends offer the capability.
-  bool agreed(std::uint32_t capability) const {
-    return (config_.capabilities & peer_.capabilities & capability) != 0;
-  }
+  // The capabilities that both ends offer.
+  Capabilities agreed() const { return Capabilities(config_.capabilities & peer_.capabilities); }
   // Round trip from our HELLO to its answer, if one has just arrived; else zero.
   Duration take_rtt_sample() {
     const Duration sample = rtt_sample_;

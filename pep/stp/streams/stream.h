@@ -1,7 +1,7 @@
 // One stream: both halves, its opening and its end. Members that it needs only while something is
 // in progress are in a part of their own (stream_hot.h).
 //
-//   opened here:    open_stream() ---------------------------> kOpen --reset()/RESET--> kResetting
+//   opened here:    open() ----------------------------------> kOpen --reset()/RESET--> kResetting
 //   opened by peer: DATA first -> kAwaitingOpen --OPEN-------> kOpen                        |
 //                   OPEN first ------------------------------> kOpen --both over--> (free) <+
 //

@@ -10,8 +10,8 @@
 namespace satrelay::stp {
 
 // Called from within poll_packet() and poll_run(), for a stream that is marked ready and has
-// nothing left to send. The source calls write(), finish() or set_ready(stream, false) on the
-// session.
+// nothing left to send. The source calls write(), finish() or set_ready(stream, false) of
+// Session::streams().
 class StreamSource {
  public:
   virtual ~StreamSource() = default;

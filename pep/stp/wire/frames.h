@@ -9,6 +9,7 @@
 #include "pep/base/bytes.h"
 #include "pep/base/units.h"
 #include "pep/stp/types.h"
+#include "pep/stp/wire/capabilities.h"
 #include "pep/stp/wire/feedback_frame.h"
 #include "pep/stp/wire/repair_frame.h"
 #include "pep/stp/wire/varint.h"
@@ -69,20 +70,6 @@ struct HelloKeys {
 // An offer begins with a public key that no other offer has. These first bytes identify the offer.
 inline constexpr std::size_t kOfferNameSize = 16;
 inline constexpr std::size_t kHelloMacSize = 16;
-// Capabilities. 0x01 belonged to an older code, with frames of type 0x42.
-inline constexpr std::uint32_t kCapabilityRepair = 0x04;
-inline constexpr std::uint32_t kCapabilityReception = 0x02;
-inline constexpr std::uint32_t kCapabilityLanReports = 0x08;
-inline constexpr std::uint32_t kCapabilityEvidence = 0x10;
-inline constexpr std::uint32_t kCapabilityOtherVlan = 0x20;
-inline constexpr std::uint32_t kCapabilityUrgent = 0x40;
-inline constexpr std::uint32_t kCapabilityDestinations = 0x80;
-inline constexpr std::uint32_t kCapabilityAcceptedSources = 0x100;
-inline constexpr std::uint32_t kCapabilityResetMarks = 0x200;
-inline constexpr std::uint32_t kCapabilityHostWords = 0x400;
-inline constexpr std::uint32_t kCapabilityIcmp = 0x800;
-inline constexpr std::uint32_t kCapabilityArrivals = 0x1000;
-inline constexpr std::uint32_t kCapabilityBetween = 0x2000;
 
 struct PingFrame {
   std::uint64_t settled = 0;  // the receiver reports from this packet number on

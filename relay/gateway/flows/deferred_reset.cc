@@ -19,9 +19,9 @@ std::optional<Stage> first_stage(const Flow& f, const stp::Session& session) {
   if (waits == 0 && f.bytes.from_lan == 0) return std::nullopt;
   // No block follows the end of a stream. The far host must also learn of that end.
   const bool has_ended = f.endpoint.peer_finished();
-  if (!has_ended && session.reset_marks()) return Stage::kToStream;
+  if (!has_ended && session.agreed().reset_marks()) return Stage::kToStream;
   const bool is_there = has_ended ? f.state.host_end() == FlowState::HostEnd::kDelivered
-                                  : session.unacknowledged(f.stream) == 0;
+                                  : session.streams().unacknowledged(f.stream) == 0;
   if (waits == 0 && is_there) return std::nullopt;
   return Stage::kHeld;
 }
@@ -43,7 +43,8 @@ std::uint64_t left_before_reset(const Flow& f, const stp::Session& session) {
       stage == Stage::kHeld
           ? f.endpoint.peer_finished() && f.state.host_end() != FlowState::HostEnd::kDelivered
           : f.state.host_end() != FlowState::HostEnd::kDelivered;
-  return f.endpoint.received().readable() + session.unacknowledged(f.stream) + (owes_end ? 1U : 0U);
+  return f.endpoint.received().readable() + session.streams().unacknowledged(f.stream) +
+         (owes_end ? 1U : 0U);
 }
 
 bool is_overdue(DeferredReset& word, std::uint64_t left, Instant now) {
@@ -58,7 +59,7 @@ bool is_overdue(DeferredReset& word, std::uint64_t left, Instant now) {
 Duration pause_of(const Flow& f, const stp::Session& session) {
   if (f.rare().deferred_reset->stage != Stage::kHeld || f.endpoint.peer_finished())
     return kLongestLook;
-  return std::clamp(session.smoothed_rtt() / 8, kShortestLook, kLongestLook);
+  return std::clamp(session.path().smoothed_rtt() / 8, kShortestLook, kLongestLook);
 }
 
 }  // namespace satrelay::gateway

@@ -18,7 +18,7 @@ constexpr Duration kLongestOpening = Duration::seconds(200);
 bool only_owes(const Flow& f, const stp::Session& session) {
   if (!f.endpoint.peer_finished()) return false;
   return f.state.has_lost_stream() ||
-         (f.state.has_stream() && session.received_end(f.inbound_stream()));
+         (f.state.has_stream() && session.streams().received_end(f.inbound_stream()));
 }
 
 bool awaits_host(const Flow& f, const stp::Session& session) {
@@ -43,7 +43,7 @@ bool owes_peer(const Flow& f, const stp::Session& session) {
   // The host needs nothing more. Only the peer keeps the flow from its end.
   if (f.endpoint.is_closed() || f.endpoint.state() == tcp::State::kTimeWait) return true;
   return !f.state.is_established() || f.endpoint.received().readable() > 0 ||
-         session.unacknowledged(f.stream) > 0 ||
+         session.streams().unacknowledged(f.stream) > 0 ||
          f.state.host_end() == FlowState::HostEnd::kInStream;
 }
 

@@ -21,7 +21,7 @@ void confirm(Flow& f, stp::Session& session, Instant now) {
   tell_questions(f, session, ours);
   ours.urgent = urgent_notice(f, session);
   if (!f.modes.any()) {
-    if (ours != stp::Confirmation{}) session.confirm(f.stream, ours, now);
+    if (ours != stp::Confirmation{}) session.streams().confirm(f.stream, ours, now);
     return;
   }
   FlowRare& told = f.make_rare();
@@ -35,7 +35,7 @@ void confirm(Flow& f, stp::Session& session, Instant now) {
     ours.window = f.endpoint.is_closed() ? told.confirmed_window : f.endpoint.peer_window();
     told.confirmed_window = ours.window;
   }
-  session.confirm(f.stream, ours, now);
+  session.streams().confirm(f.stream, ours, now);
 }
 
 void follow(Flow& f, const stp::Session& session, const stp::Confirmation& far, Instant now) {
@@ -53,10 +53,10 @@ void follow(Flow& f, const stp::Session& session, const stp::Confirmation& far, 
 
 bool all_confirmed(const Flow& f, const stp::Session& session) {
   if (!f.modes.any()) return true;
-  if (!session.confirmed(f.stream)) return false;
+  if (!session.streams().confirmed(f.stream)) return false;
   if (f.modes.ack == AckMode::kLocal && f.modes.close == CloseMode::kLocal) return true;
   // Each host waits for an acknowledgment until the other host has everything.
-  return f.endpoint.finished_sending() && session.confirmation(f.stream).ended;
+  return f.endpoint.finished_sending() && session.streams().confirmation(f.stream).ended;
 }
 
 std::uint64_t mirrored_window(const Flow& f) {

@@ -20,10 +20,10 @@ FlowSnapshot describe(const Flow& f, const Lane& lane, Instant now) {
   s.bytes_to_lan = f.bytes.to_lan;
   s.lan_stored = f.endpoint.received().stored();
   if (f.state.has_stream()) {
-    s.stp_unacknowledged = lane.session.unacknowledged(f.stream);
-    s.stp_unsent = lane.session.unsent(f.stream);
-    s.stp_credit = lane.session.credit(f.stream);
-    if (const Reassembler* stored = lane.session.received(f.inbound_stream())) {
+    s.stp_unacknowledged = lane.session.streams().unacknowledged(f.stream);
+    s.stp_unsent = lane.session.streams().unsent(f.stream);
+    s.stp_credit = lane.session.streams().credit(f.stream);
+    if (const Reassembler* stored = lane.session.streams().received(f.inbound_stream())) {
       s.stp_stored = stored->stored();
       s.stp_in_order = stored->readable();
     }
@@ -35,9 +35,9 @@ FlowSnapshot describe(const Flow& f, const Lane& lane, Instant now) {
   s.lan_congestion_window = f.endpoint.congestion_window();
   s.lan_segment_size = f.endpoint.send_mss();
   s.bytes_encoded = f.bytes.encoded;
-  s.path_rtt = lane.session.measured_rtt();
-  if (lane.session.knows_loss()) s.path_loss_ratio = lane.session.loss_ratio();
-  s.path_rate = lane.session.send_rate();
+  s.path_rtt = lane.session.path().measured_rtt();
+  if (lane.session.path().knows_loss()) s.path_loss_ratio = lane.session.path().loss_ratio();
+  s.path_rate = lane.session.path().send_rate();
   s.rule = f.rule->number;
   s.rule_name = f.rule->rule.name;
   s.compress = f.rule->rule.compress;

@@ -43,7 +43,7 @@ class FlowState {
   // How far the end of our host's bytes has come.
   enum class HostEnd : std::uint8_t {
     kOpen,       // the host may send more
-    kInStream,   // session.finish() called
+    kInStream,   // session.streams().finish() called
     kDelivered,  // the peer's session has all bytes and the end
   };
   // How far the end of the far host's bytes has come, and then the end of our host's connection.

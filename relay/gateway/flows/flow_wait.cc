@@ -34,14 +34,15 @@ Wait wait_towards_peer(const Flow& f, const Lane& lane) {
   if (f.state.host_end() == FlowState::HostEnd::kDelivered) return Wait::kNothing;
   if (!f.state.has_stream() || !is_heard(lane)) return Wait::kPeer;
   const stp::Session& session = lane.session;
-  if (session.unsent(f.stream) > 0) {
-    return session.credit(f.stream) == 0 ? Wait::kCredit : Wait::kLink;
+  if (session.streams().unsent(f.stream) > 0) {
+    return session.streams().credit(f.stream) == 0 ? Wait::kCredit : Wait::kLink;
   }
   if (f.endpoint.received().readable() > 0) {
-    return session.send_room(f.stream) == 0 ? Wait::kStore : Wait::kLink;
+    return session.streams().send_room(f.stream) == 0 ? Wait::kStore : Wait::kLink;
   }
   if (f.endpoint.received().stored() > 0) return Wait::kLostBytes;
-  if (session.unacknowledged(f.stream) > 0 || f.state.host_end() != FlowState::HostEnd::kOpen)
+  if (session.streams().unacknowledged(f.stream) > 0 ||
+      f.state.host_end() != FlowState::HostEnd::kOpen)
     return Wait::kAcknowledgment;
   return f.endpoint.receive_window() < f.endpoint.send_mss() ? Wait::kOurWindow : Wait::kSource;
 }
@@ -50,7 +51,8 @@ Wait wait_towards_host(const Flow& f, const Lane& lane) {
   if (f.endpoint.is_closed() || f.endpoint.finished_sending()) return Wait::kNothing;
   if (!f.state.is_established()) return Wait::kHandshake;
   const bool open = f.state.has_stream();
-  const Reassembler* const stored = open ? lane.session.received(f.inbound_stream()) : nullptr;
+  const Reassembler* const stored =
+      open ? lane.session.streams().received(f.inbound_stream()) : nullptr;
   const std::uint64_t ready = stored != nullptr ? stored->readable() : 0;
   const std::uint64_t queued = f.endpoint.unacknowledged();
   if (queued > 0 || ready > 0) return wait_at_host(f, queued, ready);

@@ -201,14 +201,14 @@ std::optional<Duration> AdmissionControl::shortest_path(LaneId lane) const {
   std::optional<Duration> shortest;
   for (const LaneId id : id_range(LaneId(first), LaneId(lanes_.size()))) {
     if (lanes_[id]->address.peer != peer) break;
-    const auto path = lanes_[id]->session.shortest_rtt();
+    const auto path = lanes_[id]->session.path().shortest_rtt();
     if (path) shortest = std::min(shortest.value_or(*path), *path);
   }
   return shortest;
 }
 
 bool AdmissionControl::may_be_between(const FlowKey& key, LaneId lane) const {
-  return !claims_.is_behind_a_peer(key.remote) && lanes_[lane]->session.between_gateways();
+  return !claims_.is_behind_a_peer(key.remote) && lanes_[lane]->session.agreed().between_gateways();
 }
 
 // A SYN with data is not tried: these first bytes of the connection must not cross the link in the

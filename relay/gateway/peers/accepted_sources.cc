@@ -57,25 +57,25 @@ bool AcceptedSources::has(const IpAddress& source) const {
 
 void AcceptedSources::handle_opened(stp::StreamId stream, Instant now) {
   using stp::ResetReason;
-  ByteReader metadata(session_.metadata(stream));
+  ByteReader metadata(session_.streams().metadata(stream));
   metadata.u8();
   const std::uint8_t flags = metadata.u8();
-  if (in_ || !session_.accepted_sources() || !metadata.ok()) {
+  if (in_ || !session_.agreed().accepted_sources() || !metadata.ok()) {
     const auto unfit =
-        session_.accepted_sources() ? ResetReason::kProtocolError : ResetReason::kPolicy;
-    session_.reset(stream, in_ ? ResetReason::kNoResources : unfit, now);
+        session_.agreed().accepted_sources() ? ResetReason::kProtocolError : ResetReason::kPolicy;
+    session_.streams().reset(stream, in_ ? ResetReason::kNoResources : unfit, now);
     return;
   }
   in_ = stream;
   read_until_ = now + kReadWithin;
   incoming_is_complete_ = (flags & kMore) == 0;
-  session_.set_context(stream, messages_.context());
+  session_.streams().set_context(stream, messages_.context());
 }
 
 void AcceptedSources::read(Instant now) {
   reads_on_ = false;
   const stp::StreamId stream = *in_;
-  const Reassembler* const stored = session_.received(stream);
+  const Reassembler* const stored = session_.streams().received(stream);
   if (stored == nullptr) return;
   for (int entries = 0; stored->readable() >= kEntryHeader; ++entries) {
     if (entries == kSourcesPerStep) {
@@ -90,7 +90,7 @@ void AcceptedSources::read(Instant now) {
     if (size > kLargestEntry) return end_reading(stp::ResetReason::kProtocolError, now);
     if (stored->readable() < size) break;
     stored->copy_front(MutableBytes(bytes).first(size));
-    session_.consume(stream, size, now);
+    session_.streams().consume(stream, size, now);
     const auto prefix =
         prefix_of(version, length, ConstBytes(bytes).first(size).subspan(kEntryHeader));
     if (!prefix) return end_reading(stp::ResetReason::kProtocolError, now);
@@ -100,14 +100,14 @@ void AcceptedSources::read(Instant now) {
     }
     incoming_.push_back(*prefix);
   }
-  if (!session_.received_end(stream)) return;
+  if (!session_.streams().received_end(stream)) return;
   if (stored->readable() > 0) return end_reading(stp::ResetReason::kProtocolError, now);
   heard_ = list_of(std::exchange(incoming_, {}), incoming_is_complete_);
   end_reading(stp::ResetReason::kNone, now);
 }
 
 void AcceptedSources::end_reading(stp::ResetReason reason, Instant now) {
-  session_.reset(*in_, reason, now);
+  session_.streams().reset(*in_, reason, now);
   forget_incoming();
 }
 
@@ -122,7 +122,7 @@ void AcceptedSources::forget_incoming() {
 
 void AcceptedSources::tell(Instant now) {
   if (is_taken_ || out_ || session_.peer_state() != stp::PeerState::kAlive ||
-      !session_.accepted_sources()) {
+      !session_.agreed().accepted_sources()) {
     return;
   }
   // The largest prefixes come first: they cover most if not all prefixes find room.
@@ -147,17 +147,17 @@ void AcceptedSources::tell(Instant now) {
     leaving_.insert(leaving_.end(), kept.begin(), kept.end());
   }
   written_ = 0;
-  session_.set_ready(*out_, true);
+  session_.streams().set_ready(*out_, true);
 }
 
 bool AcceptedSources::produce(stp::StreamId stream, Instant now) {
   if (stream != out_) return false;
   const auto room = static_cast<std::size_t>(
-      std::min<std::uint64_t>(session_.send_room(stream), leaving_.size() - written_));
-  written_ += session_.write(stream, ConstBytes(leaving_).subspan(written_, room), now);
+      std::min<std::uint64_t>(session_.streams().send_room(stream), leaving_.size() - written_));
+  written_ += session_.streams().write(stream, ConstBytes(leaving_).subspan(written_, room), now);
   if (written_ < leaving_.size()) return true;
-  session_.finish(stream);
-  session_.set_ready(stream, false);
+  session_.streams().finish(stream);
+  session_.streams().set_ready(stream, false);
   leaving_ = std::vector<std::byte>();  // {} would keep its memory
   written_ = 0;
   return true;

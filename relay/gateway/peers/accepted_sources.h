@@ -38,7 +38,7 @@ class AcceptedSources {
   static constexpr Duration kReadWithin = Duration::seconds(60);
 
   // Whether the peer has sent its list in this session, or never sends one.
-  bool are_known() const { return heard_ || !session_.accepted_sources(); }
+  bool are_known() const { return heard_ || !session_.agreed().accepted_sources(); }
   // Whether the peer accepts connections of this host, as far as is known.
   bool allow(const IpAddress& source) const {
     return !heard_ || !heard_->is_complete || has(source);

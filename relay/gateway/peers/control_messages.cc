@@ -15,7 +15,7 @@ constexpr std::uint8_t kDictionariesMessage = 0xc4;
 constexpr std::size_t kDoubtSize = 9;
 constexpr std::size_t kMostDictionaries = config::kMostClasses;
 constexpr std::size_t kDictionariesSize = 6 + kMostDictionaries * 9;  // at most
-static_assert(kDictionariesSize <= stp::Session::kMaxMetadata);
+static_assert(kDictionariesSize <= stp::kMaxMetadata);
 constexpr Duration kBetweenDoubts = Duration::milliseconds(100);
 constexpr Duration kBetweenEvidence = Duration::milliseconds(100);
 constexpr Duration kOpenAgain = Duration::seconds(1);
@@ -212,27 +212,28 @@ void ControlMessages::list(Instant now) {
     return;
   }
   written_ = 0;
-  session_.set_ready(*list_out_, true);
+  session_.streams().set_ready(*list_out_, true);
 }
 
 void ControlMessages::produce(stp::StreamId stream, Instant now) {
   if (reports_.produce(stream, now) || sources_.produce(stream, now)) return;
   if (stream != list_out_) {
-    session_.set_ready(stream, false);
+    session_.streams().set_ready(stream, false);
     return;
   }
-  const auto room = static_cast<std::size_t>(session_.send_room(stream));
+  const auto room = static_cast<std::size_t>(session_.streams().send_room(stream));
   const std::size_t at = written_ % kChunk;
   const std::size_t part = std::min({kChunk - at, flows_size_ - written_, room});
-  written_ += session_.write(stream, ConstBytes(*flows_[written_ / kChunk]).subspan(at, part), now);
+  written_ += session_.streams().write(
+      stream, ConstBytes(*flows_[written_ / kChunk]).subspan(at, part), now);
   if (written_ < flows_size_) return;
-  session_.finish(stream);
-  session_.set_ready(stream, false);
+  session_.streams().finish(stream);
+  session_.streams().set_ready(stream, false);
 }
 
 void ControlMessages::read_list(OrphanedFlows& orphans, Instant now) {
   const stp::StreamId stream = *list_in_;
-  const Reassembler* stored = session_.received(stream);
+  const Reassembler* stored = session_.streams().received(stream);
   if (stored == nullptr) return;
   bool good = true;
   bool has_room = true;
@@ -246,7 +247,7 @@ void ControlMessages::read_list(OrphanedFlows& orphans, Instant now) {
     const std::size_t size = kEntryHeader + load_u8(&entry[1]);
     if (stored->readable() < size) break;
     stored->copy_front(MutableBytes(entry).first(size));
-    session_.consume(stream, size, now);
+    session_.streams().consume(stream, size, now);
     const auto flow = parse_open_metadata(ConstBytes(entry).first(size).subspan(kEntryHeader));
     good = flow && ++listed_ <= most_flows_;
     if (!good) break;
@@ -259,30 +260,30 @@ void ControlMessages::read_list(OrphanedFlows& orphans, Instant now) {
   }
   if (!has_room) {
     list_in_.reset();
-    return session_.reset(stream, stp::ResetReason::kNoResources, now);
+    return session_.streams().reset(stream, stp::ResetReason::kNoResources, now);
   }
-  const bool complete = session_.received_end(stream);
+  const bool complete = session_.streams().received_end(stream);
   if (good && !complete) return;
   good = good && stored->readable() == 0;
   const auto taken = list_refused_ ? stp::ResetReason::kPolicy : stp::ResetReason::kNone;
-  session_.reset(stream, good ? taken : stp::ResetReason::kProtocolError, now);
+  session_.streams().reset(stream, good ? taken : stp::ResetReason::kProtocolError, now);
   list_in_.reset();
 }
 
 // --- all messages ------------------------------------------------------------------------------
 
 bool ControlMessages::handle_opened(stp::StreamId stream, Instant now) {
-  const ConstBytes metadata = session_.metadata(stream);
+  const ConstBytes metadata = session_.streams().metadata(stream);
   const std::uint8_t kind = metadata.empty() ? std::uint8_t{0} : load_u8(metadata.data());
   if (kind == kFlowsMessage) {
     if (list_in_) {
-      session_.reset(stream, stp::ResetReason::kNoResources, now);
+      session_.streams().reset(stream, stp::ResetReason::kNoResources, now);
       return true;
     }
     list_in_ = stream;
     listed_ = 0;
     list_refused_ = false;
-    session_.set_context(stream, messages_.context());
+    session_.streams().set_context(stream, messages_.context());
     return true;
   }
   if (kind == kDoubtMessage) {
@@ -290,15 +291,15 @@ bool ControlMessages::handle_opened(stp::StreamId stream, Instant now) {
     reader.u8();
     const auto flow = static_cast<stp::StreamId>(reader.u64());
     if (reader.ok()) doubted_ = flow;
-    session_.reset(stream, reader.ok() ? stp::ResetReason::kNone : stp::ResetReason::kProtocolError,
-                   now);
+    session_.streams().reset(
+        stream, reader.ok() ? stp::ResetReason::kNone : stp::ResetReason::kProtocolError, now);
     return true;
   }
   if (kind == kHostEvidenceMessage) {
     const bool agreed = understands_evidence();
     if (agreed) evidence_ = parse_host_evidence(metadata);
     const auto taken = evidence_ ? stp::ResetReason::kNone : stp::ResetReason::kProtocolError;
-    session_.reset(stream, agreed ? taken : stp::ResetReason::kPolicy, now);
+    session_.streams().reset(stream, agreed ? taken : stp::ResetReason::kPolicy, now);
     return true;
   }
   if (kind == kLanDestinationMessage) {
@@ -323,13 +324,14 @@ bool ControlMessages::handle_opened(stp::StreamId stream, Instant now) {
   }
   if (kind == LanReports::kWishMessage) {
     reports_.handle_wish();
-    session_.reset(stream, stp::ResetReason::kNone, now);
+    session_.streams().reset(stream, stp::ResetReason::kNone, now);
     return true;
   }
   if (kind != kAdmissionMessage && kind != kDictionariesMessage) return false;
   const bool good =
       kind == kAdmissionMessage ? hear_admission(metadata) : hear_dictionaries(metadata);
-  session_.reset(stream, good ? stp::ResetReason::kNone : stp::ResetReason::kProtocolError, now);
+  session_.streams().reset(stream,
+                           good ? stp::ResetReason::kNone : stp::ResetReason::kProtocolError, now);
   return true;
 }
 

@@ -72,7 +72,7 @@ class ControlMessages {
   // Sends the peer a host's numbers in a bridged connection. False: the peer is not alive or does
   // not understand evidence, some was just sent, or the session has no stream to spare.
   bool tell(const HostEvidence& evidence, Instant now);
-  bool understands_evidence() const { return session_.evidence(); }
+  bool understands_evidence() const { return session_.agreed().evidence(); }
   // The peer's evidence, once.
   std::optional<HostEvidence> take_evidence() { return std::exchange(evidence_, std::nullopt); }
 

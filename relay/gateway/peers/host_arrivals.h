@@ -23,7 +23,7 @@ class HostArrivals {
   HostArrivals(stp::Session& session, Messages& messages)
       : session_(session), messages_(messages) {}
 
-  bool are_understood() const { return session_.arrivals(); }
+  bool are_understood() const { return session_.agreed().arrivals(); }
   // False, with no effect: the peer does not understand the message, is not alive, or too many
   // messages wait.
   bool tell(const HostArrival& arrival, Instant now);

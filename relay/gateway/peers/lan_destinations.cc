@@ -36,9 +36,9 @@ void LanDestinations::send(Instant now) {
 
 void LanDestinations::handle_opened(stp::StreamId stream, Instant now) {
   const bool agreed = are_understood();
-  if (agreed) heard_ = parse_lan_destination(session_.metadata(stream));
+  if (agreed) heard_ = parse_lan_destination(session_.streams().metadata(stream));
   const auto taken = heard_ ? stp::ResetReason::kNone : stp::ResetReason::kProtocolError;
-  session_.reset(stream, agreed ? taken : stp::ResetReason::kPolicy, now);
+  session_.streams().reset(stream, agreed ? taken : stp::ResetReason::kPolicy, now);
 }
 
 }  // namespace satrelay::gateway

@@ -24,7 +24,7 @@ class LanDestinations {
   LanDestinations(stp::Session& session, Messages& messages)
       : session_(session), messages_(messages) {}
 
-  bool are_understood() const { return session_.destinations(); }
+  bool are_understood() const { return session_.agreed().destinations(); }
   // False, with no effect: the peer does not understand the message, is not alive, or too many
   // messages wait.
   bool tell(const LanDestination& told, Instant now);

@@ -67,18 +67,19 @@ bool LanQuestions::handle_reset(stp::StreamId stream, stp::ResetReason reason) {
 
 void LanQuestions::handle_opened(stp::StreamId stream, Instant now) {
   const bool agreed = are_understood();
-  const auto asked = agreed ? parse_lan_question(session_.metadata(stream)) : std::nullopt;
+  const auto asked =
+      agreed ? parse_lan_question(session_.streams().metadata(stream)) : std::nullopt;
   if (asked && has_pace(heard_until_, kMostAtOnce, now)) {
     heard_ = {.stream = stream, .address = *asked, .when = now};
     return;
   }
   const auto unfit = agreed ? stp::ResetReason::kProtocolError : stp::ResetReason::kPolicy;
-  session_.reset(stream, asked ? stp::ResetReason::kNoResources : unfit, now);
+  session_.streams().reset(stream, asked ? stp::ResetReason::kNoResources : unfit, now);
 }
 
 void LanQuestions::answer(const Question& question, Answer answer, Instant now) {
   const auto reason = answer == Answer::kHere ? stp::ResetReason::kInUse : stp::ResetReason::kNone;
-  session_.reset(question.stream, reason, now);
+  session_.streams().reset(question.stream, reason, now);
 }
 
 }  // namespace satrelay::gateway

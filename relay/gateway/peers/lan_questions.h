@@ -40,7 +40,7 @@ class LanQuestions {
   LanQuestions(stp::Session& session, Messages& messages)
       : session_(session), messages_(messages) {}
 
-  bool are_understood() const { return session_.between_gateways(); }
+  bool are_understood() const { return session_.agreed().between_gateways(); }
 
   // --- to the peer -----------------------------------------------------------------------------
   // False: the peer does not understand questions, is not alive, was just asked too many, or has

@@ -28,17 +28,17 @@ std::uint32_t read_figure(ByteReader& in) {
 void LanReports::handle_opened(stp::StreamId stream, Instant now) {
   if (in_ || !awaits()) {
     const auto reason = awaits() ? stp::ResetReason::kNoResources : stp::ResetReason::kPolicy;
-    session_.reset(stream, reason, now);
+    session_.streams().reset(stream, reason, now);
     return;
   }
   in_ = stream;
-  session_.set_context(stream, messages_.context());
+  session_.streams().set_context(stream, messages_.context());
 }
 
 void LanReports::read(Instant now) {
   reads_on_ = false;
   const stp::StreamId stream = *in_;
-  const Reassembler* const stored = session_.received(stream);
+  const Reassembler* const stored = session_.streams().received(stream);
   if (stored == nullptr) return;
   for (int reports = 0; stored->readable() > 0; ++reports) {
     if (reports == kReportsPerStep) {
@@ -55,12 +55,13 @@ void LanReports::read(Instant now) {
     report.figures.retransmitted = read_figure(in);
     report.figures.repeated = read_figure(in);
     if (!in.ok()) break;  // the rest of the report has yet to arrive
-    session_.consume(stream, there - in.remaining(), now);
+    session_.streams().consume(stream, there - in.remaining(), now);
     reader_.handle_report(lane_, report);
   }
-  if (!session_.received_end(stream)) return;
+  if (!session_.streams().received_end(stream)) return;
   const bool whole = stored->readable() == 0;
-  session_.reset(stream, whole ? stp::ResetReason::kNone : stp::ResetReason::kProtocolError, now);
+  session_.streams().reset(stream,
+                           whole ? stp::ResetReason::kNone : stp::ResetReason::kProtocolError, now);
   in_.reset();
 }
 
@@ -93,17 +94,17 @@ void LanReports::send(Instant now) {
     return;
   }
   written_ = 0;
-  session_.set_ready(*out_, true);
+  session_.streams().set_ready(*out_, true);
 }
 
 bool LanReports::produce(stp::StreamId stream, Instant now) {
   if (stream != out_) return false;
   const auto room = static_cast<std::size_t>(
-      std::min<std::uint64_t>(session_.send_room(stream), leaving_.size() - written_));
-  written_ += session_.write(stream, ConstBytes(leaving_).subspan(written_, room), now);
+      std::min<std::uint64_t>(session_.streams().send_room(stream), leaving_.size() - written_));
+  written_ += session_.streams().write(stream, ConstBytes(leaving_).subspan(written_, room), now);
   if (written_ < leaving_.size()) return true;
-  session_.finish(stream);
-  session_.set_ready(stream, false);
+  session_.streams().finish(stream);
+  session_.streams().set_ready(stream, false);
   return true;
 }
 

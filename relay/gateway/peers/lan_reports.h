@@ -32,7 +32,7 @@ class LanReports {
   void ask() { asks_ = true; }
   // Whether to ask for reports, at the beginning of each session. A peer that would not understand
   // the wish is not asked.
-  bool wish_is_due() const { return asks_ && session_.lan_reports(); }
+  bool wish_is_due() const { return asks_ && session_.agreed().lan_reports(); }
   // Whether the peer reports each flow that it has with us.
   bool awaits() const { return wish_is_due(); }
   // The peer has opened a stream of reports, and its bytes arrive. The stream is refused unless

@@ -55,7 +55,7 @@ struct Lane {
 
   // Since when the peer has acknowledged nothing that was sent to it, or has sent nothing; never:
   // it is there. If only the direction to the peer is lost, its packets still arrive.
-  Instant silent_since() const { return earlier(suspect_since, session.unreported_since()); }
+  Instant silent_since() const { return earlier(suspect_since, session.path().unreported_since()); }
 };
 
 // All lanes of a worker.

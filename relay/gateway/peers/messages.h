@@ -29,12 +29,12 @@ class Messages {
   // to spare.
   std::optional<stp::StreamId> open(ConstBytes metadata, Instant now) {
     if (open_.size() == kMost) return std::nullopt;
-    const auto stream = session_.open_stream(metadata, context_, now);
+    const auto stream = session_.streams().open(metadata, context_, now);
     if (stream) open_.push_back({*stream, now + kPatience});
     return stream;
   }
   void withdraw(stp::StreamId stream, Instant now) {
-    session_.reset(stream, stp::ResetReason::kTimeout, now);
+    session_.streams().reset(stream, stp::ResetReason::kTimeout, now);
     forget(stream);
   }
   // Withdraws the next message that the peer has not taken in time, and returns its stream.

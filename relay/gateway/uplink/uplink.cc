@@ -210,7 +210,7 @@ void Uplink::limit_line(Line& line) {
   line.capacity = capacity;
   const bool finds = line.carrier.config.finds_capacity();
   line.used = finds ? used_by(line) : BitRate();
-  line.has_found = !line.session.found_capacity().is_zero();
+  line.has_found = !line.session.path().found_capacity().is_zero();
 }
 
 // A carrier with several receivers is as fast as the fastest of them. The other sessions are not
@@ -261,8 +261,8 @@ void Uplink::apply_capacity(LaneId lane, Instant now) {
 // counts with its present rate, and the findings of other controllers do not limit it.
 BitRate Uplink::used_by(const Line& line) {
   if (line.session.peer_state() != stp::PeerState::kAlive) return {};
-  const BitRate found = line.session.found_capacity();
-  const BitRate rate = line.session.send_rate();
+  const BitRate found = line.session.path().found_capacity();
+  const BitRate rate = line.session.path().send_rate();
   if (found.is_zero()) return line.session.waiting() != 0 ? rate : BitRate();
   return control::link_rate_of(std::max(rate, found.scaled(1, 2)));
 }
@@ -284,7 +284,7 @@ ByteCount Uplink::train(std::size_t link) const {
   ByteCount longest;
   if (!carrier.config.finds_capacity()) return longest;
   for (const Line& line : lines_) {
-    if (&line.carrier == &carrier) longest = std::max(longest, line.session.train());
+    if (&line.carrier == &carrier) longest = std::max(longest, line.session.path().train());
   }
   return longest;
 }

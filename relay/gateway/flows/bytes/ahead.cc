@@ -49,10 +49,10 @@ std::uint64_t first_ahead(BitRate share) {
 
 std::uint64_t most_ahead(const Flow& f, const stp::Session& session, Instant now) {
   FlowHot* const hot = f.hot();
-  if (hot == nullptr) return first_of(f, session.share_of_new());
+  if (hot == nullptr) return first_of(f, session.streams().share_of_new());
   if (now < hot->ahead_until) return hot->ahead;
-  const BitRate share = hot->share.is_zero() ? session.share_of_new() : hot->share;
-  hot->ahead = most_ahead(f, {session.smoothed_rtt(), share}, now);
+  const BitRate share = hot->share.is_zero() ? session.streams().share_of_new() : hot->share;
+  hot->ahead = most_ahead(f, {session.path().smoothed_rtt(), share}, now);
   hot->ahead_until = now + kStands;
   return hot->ahead;
 }

@@ -15,7 +15,7 @@ class InboundReader {
  public:
   // The session must have the stream.
   InboundReader(stp::Session& session, stp::StreamId stream)
-      : session_(session), stream_(stream), stored_(*session.received(stream)) {}
+      : session_(session), stream_(stream), stored_(*session.streams().received(stream)) {}
 
   std::uint64_t readable() const { return stored_.readable() - ahead_; }
   ConstBytes front() const { return stored_.front(ahead_); }  // the first contiguous part
@@ -25,11 +25,13 @@ class InboundReader {
   // Tells the session that the skipped bytes are consumed. False if there are none.
   bool consume(Instant now) {
     if (ahead_ == 0) return false;
-    session_.consume(stream_, ahead_, now);
+    session_.streams().consume(stream_, ahead_, now);
     ahead_ = 0;
     return true;
   }
-  void need(std::uint64_t bytes, Instant now) { session_.set_reader_needs(stream_, bytes, now); }
+  void need(std::uint64_t bytes, Instant now) {
+    session_.streams().set_reader_needs(stream_, bytes, now);
+  }
 
  private:
   stp::Session& session_;

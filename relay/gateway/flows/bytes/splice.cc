@@ -43,7 +43,7 @@ bool tell_marks(Flow& flow, stp::Session& session, Instant now) {
   block[compress::kBlockHeaderSize] = static_cast<std::byte>(flow.marks.host.traffic_class);
   block[compress::kBlockHeaderSize + 1] = static_cast<std::byte>(flow.marks.host.hop_limit);
   const ConstBytes parts[] = {block};
-  if (!session.write_whole(flow.stream, parts, now)) return false;
+  if (!session.streams().write_whole(flow.stream, parts, now)) return false;
   flow.marks.told = flow.marks.host;
   return true;
 }
@@ -56,7 +56,7 @@ bool tell_urgent(Flow& flow, stp::Session& session, std::uint64_t mark, Instant 
   store_u32(&block[compress::kBlockHeaderSize],
             static_cast<std::uint32_t>(mark - flow.endpoint.received().consumed()));
   const ConstBytes parts[] = {block};
-  if (!session.write_whole(flow.stream, parts, now)) return false;
+  if (!session.streams().write_whole(flow.stream, parts, now)) return false;
   flow.make_rare().urgent->in_stream = mark;
   return true;
 }
@@ -67,7 +67,7 @@ bool tell_reset(Flow& flow, stp::Session& session, Instant now) {
   std::array<std::byte, kResetBlockSize> block{};
   compress::write_block_header({compress::BlockKind::kReset, compress::kResetSize}, block);
   const ConstBytes parts[] = {block};
-  if (!session.write_whole(flow.stream, parts, now)) return false;
+  if (!session.streams().write_whole(flow.stream, parts, now)) return false;
   flow.make_rare().deferred_reset->stage = DeferredReset::Stage::kInStream;
   return true;
 }
@@ -77,8 +77,8 @@ SpliceResult tell_without_bytes(Flow& flow, stp::Session& session, Instant now) 
   const bool owes_marks = flow.owes_marks();
   if (!owes_marks && !owes_reset_block(flow)) return SpliceResult::kDone;
   const std::size_t needed = owes_marks ? kMarksBlockSize : kResetBlockSize;
-  if (session.send_room(flow.stream) < needed) {
-    session.wait_for_room(flow.stream, needed, now);
+  if (session.streams().send_room(flow.stream) < needed) {
+    session.streams().wait_for_room(flow.stream, needed, now);
     return SpliceResult::kDone;
   }
   const bool told = owes_marks ? tell_marks(flow, session, now) : tell_reset(flow, session, now);
@@ -132,8 +132,8 @@ ConstBytes write_header(std::size_t encoded, std::optional<std::uint8_t> diction
 
 // All that the peer sent is here, and it ends within a block or its header.
 bool is_cut_short(const Flow& flow, const stp::Session& session) {
-  if (!session.received_end(flow.inbound_stream())) return false;
-  const Reassembler& stored = *session.received(flow.inbound_stream());
+  if (!session.streams().received_end(flow.inbound_stream())) return false;
+  const Reassembler& stored = *session.streams().received(flow.inbound_stream());
   const std::uint64_t readable = stored.readable();
   if (flow.block.remaining > 0) return readable < flow.block.remaining;
   if (readable == 0) return false;
@@ -200,7 +200,7 @@ bool Splice::worth_a_try(const Flow& flow, std::size_t size, std::size_t least, 
 Splice::Attempt Splice::compressed_to_stream(Flow& flow, stp::Session& session, std::size_t size,
                                              SharedDictionary& dictionary, std::uint64_t& time_ns,
                                              Instant now) {
-  if (chooses_level_) encoder_.set_level(effort_.level(session.send_rate()));
+  if (chooses_level_) encoder_.set_level(effort_.level(session.path().send_rate()));
   size = std::min(size, compress::largest_block(encoder_.level()));
   const Way way = choose(dictionary, size);
   if (way == Way::kBoth) size = std::min(size, compress::largest_block(encoder_.level()) / 2);
@@ -217,7 +217,7 @@ Splice::Attempt Splice::compressed_to_stream(Flow& flow, stp::Session& session, 
   const ConstBytes header =
       write_header(encoded->size, with ? std::optional(dictionary.number) : std::nullopt, bytes);
   const ConstBytes parts[] = {header, ConstBytes(*encoded_).first(encoded->size)};
-  if (!session.write_whole(flow.stream, parts, now)) return Attempt::kNoRoom;
+  if (!session.streams().write_whole(flow.stream, parts, now)) return Attempt::kNoRoom;
   flow.endpoint.consume(size);
   flow.block.incompressible_run = 0;
   count(flow, {.plain_bytes = size,
@@ -231,7 +231,7 @@ Splice::Attempt Splice::compressed_to_stream(Flow& flow, stp::Session& session, 
 SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, const Largest& largest,
                                SharedDictionary& dictionary, Instant now) {
   const Reassembler& received = flow.endpoint.received();
-  std::uint64_t room = session.send_room(flow.stream);
+  std::uint64_t room = session.streams().send_room(flow.stream);
   const std::uint64_t readable = received.readable();
   const std::uint64_t least = std::min<std::uint64_t>(readable, kLeastWritten);
   if (readable == 0) return tell_without_bytes(flow, session, now);
@@ -240,7 +240,7 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, const Largest&
   const std::uint64_t needed =
       (owes_urgent ? kUrgentBlockSize : 0) + compress::kBlockHeaderSize + least;
   if (room < needed) {
-    session.wait_for_room(flow.stream, needed, now);
+    session.streams().wait_for_room(flow.stream, needed, now);
     return SpliceResult::kDone;
   }
   if (owes_urgent) {
@@ -300,7 +300,7 @@ std::size_t Splice::raw_to_stream(Flow& flow, stp::Session& session, std::size_t
   compress::write_block_header({compress::BlockKind::kRaw, static_cast<std::uint32_t>(size)},
                                header);
   parts[0] = header;
-  if (!session.write_whole(flow.stream, std::span(parts).first(1 + runs), now)) return 0;
+  if (!session.streams().write_whole(flow.stream, std::span(parts).first(1 + runs), now)) return 0;
   flow.endpoint.consume(size);
   return size;
 }

@@ -51,14 +51,14 @@ void StreamSide::offer_dictionaries(Instant now) {
 StreamSide::Opening StreamSide::open(std::uint32_t slot, Flow& f, Instant now) {
   OpenMetadata metadata = f.metadata();
   // A peer that has no repairs does not understand the delivery mode.
-  if (f.modes.delivery != config::DeliveryMode::kOrdinary && !session_of(f).repairs()) {
+  if (f.modes.delivery != config::DeliveryMode::kOrdinary && !session_of(f).agreed().repairs()) {
     metadata.modes.delivery = config::DeliveryMode::kOrdinary;
     f.set_metadata(metadata);
   }
   std::array<std::byte, kMaxOpenMetadata> octets;
   const ConstBytes written = ConstBytes(octets).first(write_open_metadata(metadata, octets));
   const auto stream =
-      session_of(f).open_stream(written, StreamContext::of_flow(slot).number(), now);
+      session_of(f).streams().open(written, StreamContext::of_flow(slot).number(), now);
   if (!stream) {
     const stp::PeerState peer = session_of(f).peer_state();
     if (peer == stp::PeerState::kConnecting) return Opening::kLater;
@@ -71,7 +71,7 @@ StreamSide::Opening StreamSide::open(std::uint32_t slot, Flow& f, Instant now) {
 }
 
 void StreamSide::adopt(std::uint32_t slot, Flow& f, stp::StreamId stream) {
-  session_of(f).set_context(stream, StreamContext::of_flow(slot).number());
+  session_of(f).streams().set_context(stream, StreamContext::of_flow(slot).number());
   join_class(f);
 }
 
@@ -84,15 +84,15 @@ void StreamSide::join_class(Flow& f) {
   f.traffic_class = classes_.of_relayed(f.class_name());
   count_waiting(f, waiting);
   const std::uint64_t host = hash_host(host_key_, local ? f.key.local : f.key.remote);
-  session_of(f).set_group(f.stream, f.traffic_class, host);
-  session_of(f).set_prompt(f.stream, f.modes.delivery == config::DeliveryMode::kPrompt);
-  if (f.inbound()) session_of(f).set_group(*f.inbound(), f.traffic_class, host);
+  session_of(f).streams().set_group(f.stream, f.traffic_class, host);
+  session_of(f).streams().set_prompt(f.stream, f.modes.delivery == config::DeliveryMode::kPrompt);
+  if (f.inbound()) session_of(f).streams().set_group(*f.inbound(), f.traffic_class, host);
 }
 
 void StreamSide::reset(Flow& f, stp::ResetReason reason, Instant now) {
   if (f.state.has_stream()) {
-    session_of(f).reset(f.stream, reason, now);
-    if (f.inbound()) session_of(f).reset(*f.inbound(), reason, now);
+    session_of(f).streams().reset(f.stream, reason, now);
+    if (f.inbound()) session_of(f).streams().reset(*f.inbound(), reason, now);
   }
   f.state.end_stream();
   f.forget_inbound();
@@ -100,23 +100,23 @@ void StreamSide::reset(Flow& f, stp::ResetReason reason, Instant now) {
 }
 
 void StreamSide::reset(Flow& f, const stp::IcmpRefusal& refusal, Instant now) {
-  if (f.state.has_stream()) session_of(f).reset(f.stream, refusal, now);
+  if (f.state.has_stream()) session_of(f).streams().reset(f.stream, refusal, now);
   reset(f, stp::ResetReason::kNone, now);  // the second stream, if both hosts opened
 }
 
 void StreamSide::release_if_done(Flow& f, Instant now) {
   stp::Session& session = session_of(f);
   const stp::StreamId inbound = f.inbound_stream();
-  if (f.state.host_end() != FlowState::HostEnd::kDelivered || !session.received_end(inbound) ||
-      !all_confirmed(f, session))
+  if (f.state.host_end() != FlowState::HostEnd::kDelivered ||
+      !session.streams().received_end(inbound) || !all_confirmed(f, session))
     return;
   if (f.rare().deferred_reset) return;  // a RESET of either gateway ends it
-  if (session.received(inbound)->readable() > 0) return;
-  session.release(f.stream, now);
+  if (session.streams().received(inbound)->readable() > 0) return;
+  session.streams().release(f.stream, now);
   if (f.inbound()) {
     // Not earlier: the end of this stream might overtake the OPEN of the other stream.
-    session.finish(inbound);
-    session.release(inbound, now);
+    session.streams().finish(inbound);
+    session.streams().release(inbound, now);
     f.forget_inbound();
   }
   f.state.end_stream();
@@ -130,12 +130,12 @@ void StreamSide::feed(Flow& f, Instant now) {
   stp::Session& session = session_of(f);
   if (f.endpoint.received().readable() > 0) {
     // If there is too little room for a block, the session waits for more, and calls again.
-    session.set_ready(f.stream, true);
+    session.streams().set_ready(f.stream, true);
     if (f.endpoint.peer_finished()) tell_rest(f, now);
   } else if (f.owes_marks() || owes_reset_block(f)) {
-    session.set_ready(f.stream, true);
+    session.streams().set_ready(f.stream, true);
   } else if (f.endpoint.peer_finished() || has_told_reset(f)) {
-    session.finish(f.stream);
+    session.streams().finish(f.stream);
     f.state.set_host_end(FlowState::HostEnd::kInStream);
   }
 }
@@ -144,7 +144,7 @@ void StreamSide::produce(Flow& f, HostWindows& windows, Instant now) {
   stp::Session& session = session_of(f);
   const std::uint64_t before = f.bytes.from_lan;
   const std::uint64_t encoded_before = f.bytes.encoded;
-  const Outlook outlook{session.smoothed_rtt(), session.share(f.stream)};
+  const Outlook outlook{session.path().smoothed_rtt(), session.streams().share(f.stream)};
   end_block(f, outlook, now);
   const SpliceResult result =
       splice_.to_stream(f, session, largest_blocks(f, outlook, now),
@@ -158,11 +158,11 @@ void StreamSide::produce(Flow& f, HostWindows& windows, Instant now) {
   use.encoded_bytes += f.bytes.encoded - encoded_before;
   note_wait(f, now);
   if (result == SpliceResult::kNoMemory) {
-    session.set_ready(f.stream, false);
+    session.streams().set_ready(f.stream, false);
     windows.retry_later(f, now);
     return;
   }
-  if (f.endpoint.received().readable() == 0) session.set_ready(f.stream, false);
+  if (f.endpoint.received().readable() == 0) session.streams().set_ready(f.stream, false);
   tell_rest(f, now);
   feed(f, now);
 }
@@ -196,7 +196,7 @@ void StreamSide::tell_rest(Flow& f, Instant now) {
   } else if (fills_a_flight(f, readable)) {
     behind = stp::Behind::kMore;
   }
-  session_of(f).set_rest(f.stream, readable, behind);
+  session_of(f).streams().set_rest(f.stream, readable, behind);
 }
 
 // A compressed block is delivered as a whole, and holds credit until then. The unfinished blocks of
@@ -205,7 +205,7 @@ void StreamSide::tell_rest(Flow& f, Instant now) {
 Splice::Largest StreamSide::largest_blocks(const Flow& f, const Outlook& outlook,
                                            Instant now) const {
   const stp::Session& session = session_of(f);
-  const std::uint64_t streams = std::max<std::uint64_t>(session.stream_count(), 1);
+  const std::uint64_t streams = std::max<std::uint64_t>(session.streams().count(), 1);
   const stp::Session::FirstCredit theirs = session.first_credit();
   const std::uint64_t share =
       std::min(std::min(lane_receive_limit_[f.lane], theirs.lane) / (4 * streams),
@@ -222,20 +222,21 @@ Splice::Largest StreamSide::largest_blocks(const Flow& f, const Outlook& outlook
   const std::uint64_t compressed = plain_of(largest.compressed);
   // Bytes that are written into the stream long before they leave would no longer be in the cache
   // then.
-  const std::uint64_t turn =
-      std::max<std::uint64_t>(std::min(plain_of(leaves), session.turn_left(f.stream)), kRawBlock);
+  const std::uint64_t turn = std::max<std::uint64_t>(
+      std::min(plain_of(leaves), session.streams().turn_left(f.stream)), kRawBlock);
   // The far side passes on a raw block as it comes, so the block may as well fill a packet.
   const std::uint64_t raw =
-      std::min(turn, std::max<std::uint64_t>(leaves, session.datagram_limit()));
+      std::min(turn, std::max<std::uint64_t>(leaves, session.path().datagram_limit()));
   return {.compressed = static_cast<std::size_t>(compressed), .raw = static_cast<std::size_t>(raw)};
 }
 
 StreamSide::Delivery StreamSide::deliver(Flow& f, HostWindows& windows, Instant now) {
   stp::Session& session = session_of(f);
   // A stream that is being reset has nothing to read, and its reset event comes later.
-  const Reassembler* const stored = session.received(f.inbound_stream());
+  const Reassembler* const stored = session.streams().received(f.inbound_stream());
   if (f.endpoint.is_closed() || stored == nullptr) return Delivery::kDone;
-  const bool has_end = !f.state.has_passed_far_end() && session.received_end(f.inbound_stream());
+  const bool has_end =
+      !f.state.has_passed_far_end() && session.streams().received_end(f.inbound_stream());
   // At its end the stream may turn out to be cut short, so to_host() must look at it.
   if (stored->readable() > 0 || has_end) {
     std::uint64_t memory = windows.memory_for_host(f);
@@ -255,7 +256,7 @@ StreamSide::Delivery StreamSide::deliver(Flow& f, HostWindows& windows, Instant 
 
 StreamSide::Delivery StreamSide::drop(Flow& f, Instant now) {
   stp::Session& session = session_of(f);
-  if (session.received(f.inbound_stream()) == nullptr) return Delivery::kDone;
+  if (session.streams().received(f.inbound_stream()) == nullptr) return Delivery::kDone;
   switch (splice_.drop(f, session, now)) {
     case SpliceResult::kSpent:
       return Delivery::kSpent;

@@ -22,12 +22,12 @@ bool note_urgent(Flow& f, std::uint64_t mark, std::uint64_t end, tcp::Counters& 
 
 std::uint64_t next_mark(const Flow& f, const stp::Session& session) {
   const UrgentState* const urgent = f.rare().urgent.get();
-  if (urgent == nullptr || !session.urgent_marks()) return 0;
+  if (urgent == nullptr || !session.agreed().urgent_marks()) return 0;
   return urgent->marks.after(f.endpoint.received().consumed());
 }
 
 stp::UrgentNotice urgent_notice(Flow& f, const stp::Session& session) {
-  if (f.rare().urgent == nullptr || !session.urgent_marks()) return {};
+  if (f.rare().urgent == nullptr || !session.agreed().urgent_marks()) return {};
   UrgentState& urgent = *f.make_rare().urgent;
   urgent.marks.pass(f.endpoint.received().consumed());
   if (const std::uint64_t mark = urgent.marks.after(0); mark > 0) {

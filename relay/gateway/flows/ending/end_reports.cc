@@ -38,7 +38,7 @@ void EndReports::handle_end(const Flow& f, Instant now) {
 void EndReports::handle_report(LaneId id, const LanReport& report) {
   if (!ends_.is_told()) return;  // without a recorder no flow needs the report
   const Lane& lane = *parts_.lanes[id];
-  const auto number = lane.session.context(report.stream);
+  const auto number = lane.session.streams().context(report.stream);
   const bool is_flows = number && StreamContext(*number).kind() == StreamContext::Kind::kFlow;
   std::optional<std::uint32_t> slot;
   if (is_flows) {

@@ -50,7 +50,7 @@ void FlowEnding::abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now)
 }
 
 void FlowEnding::hand_over(Flow& f, const stp::IcmpRefusal& refusal, Instant now) {
-  if (parts_.session_of(f).icmp_refusals()) parts_.streams.reset(f, refusal, now);
+  if (parts_.session_of(f).agreed().icmp_refusals()) parts_.streams.reset(f, refusal, now);
 }
 
 void FlowEnding::give_up(std::uint32_t slot, Instant now) {

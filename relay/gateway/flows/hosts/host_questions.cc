@@ -61,7 +61,7 @@ void withhold(HostQuestions& q, Counters& counters) {
 void go_on_for_our_host(Flow& f, HostQuestions& q, const stp::Session& session, Counters& counters,
                         Instant now) {
   if (!may_ask(f, session)) return answer(f, q);
-  const stp::HostAnswer word = session.confirmation(f.inbound_stream()).word;
+  const stp::HostAnswer word = session.streams().confirmation(f.inbound_stream()).word;
   if (word.question == q.asked) return word.silent ? withhold(q, counters) : answer(f, q);
   if (now < q.until) return;
   // The far gateway reports at once if a host that was silent sends something again. So its answer
@@ -92,7 +92,7 @@ bool go_on_for_far_host(Flow& f, HostQuestions& q, Instant now) {
 }  // namespace
 
 bool may_ask(const Flow& f, const stp::Session& session) {
-  return f.state.is_established() && f.state.has_stream() && session.host_words();
+  return f.state.is_established() && f.state.has_stream() && session.agreed().host_words();
 }
 
 void hear_question(Flow& f, const stp::Session& session, Counters& counters, Instant now) {
@@ -108,12 +108,12 @@ void hear_question(Flow& f, const stp::Session& session, Counters& counters, Ins
   if (q.owes_answer && !q.until.is_never()) return;
   ++q.asked;
   q.owes_answer = true;
-  q.until = now + session.smoothed_rtt() * 2 + kPeerPatience;
+  q.until = now + session.path().smoothed_rtt() * 2 + kPeerPatience;
   counters.add(Counter::kQuestionsAsked);
 }
 
 void tell_questions(const Flow& f, const stp::Session& session, stp::Confirmation& ours) {
-  if (!session.host_words()) {
+  if (!session.agreed().host_words()) {
     ours.keep_alives = f.endpoint.keep_alives();
   } else if (const HostQuestions* const q = f.rare().questions.get()) {
     ours.keep_alives = q->asked;
@@ -125,7 +125,7 @@ void follow_questions(Flow& f, const stp::Session& session, const stp::Confirmat
                       Instant now) {
   if (far.keep_alives <= f.rare().far_keep_alives) return;
   f.make_rare().far_keep_alives = far.keep_alives;
-  if (!session.host_words()) return f.endpoint.send_keep_alive(now);
+  if (!session.agreed().host_words()) return f.endpoint.send_keep_alive(now);
   HostQuestions& q = questions_of(f);
   if (!q.host_until.is_never()) return;  // the answer to come serves this question too
   const bool knows = q.word.question > 0 && !q.word.silent && now < q.heard + kFresh;

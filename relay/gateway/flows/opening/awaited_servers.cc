@@ -55,7 +55,7 @@ void AwaitedServers::handle_other_vlan(std::uint32_t slot, const wire::TcpHeader
     parts_.streams.reset(f, stp::ResetReason::kRefused, now);
     ending_.count(f, Counter::kFlowsRefused);
   } else {
-    const bool is_understood = parts_.session_of(f).other_vlan();
+    const bool is_understood = parts_.session_of(f).agreed().other_vlan();
     parts_.streams.reset(
         f, is_understood ? stp::ResetReason::kOtherVlan : stp::ResetReason::kNoRoute, now);
     ending_.count(f, Counter::kFlowsOtherVlan);

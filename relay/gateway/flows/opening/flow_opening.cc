@@ -81,9 +81,9 @@ void FlowOpening::accept(const FlowKey& key, const Frame& frame, const wire::Tcp
 void FlowOpening::handle_opened(LaneId id, stp::StreamId stream, Instant now) {
   Lane& lane = *parts_.lanes[id];
   stp::Session& session = lane.session;
-  const auto metadata = parse_open_metadata(session.metadata(stream));
+  const auto metadata = parse_open_metadata(session.streams().metadata(stream));
   if (!metadata) {
-    session.reset(stream, stp::ResetReason::kProtocolError, now);
+    session.streams().reset(stream, stp::ResetReason::kProtocolError, now);
     parts_.counters.add(Counter::kFlowsResetProtocol);
     return;
   }
@@ -91,12 +91,12 @@ void FlowOpening::handle_opened(LaneId id, stp::StreamId stream, Instant now) {
   // with this 4-tuple would be on another lane.
   if (!lane.address.has_flow(flow_hash(metadata->client, metadata->server, metadata->client_port,
                                        metadata->server_port))) {
-    session.reset(stream, stp::ResetReason::kProtocolError, now);
+    session.streams().reset(stream, stp::ResetReason::kProtocolError, now);
     parts_.counters.add(Counter::kFlowsRefusedLane);
     return;
   }
   if (!claims_.allow(lane.address.peer, {metadata->client, metadata->server, metadata->ethernet})) {
-    session.reset(stream, stp::ResetReason::kPolicy, now);
+    session.streams().reset(stream, stp::ResetReason::kPolicy, now);
     parts_.counters.add(Counter::kFlowsRefusedForeign);
     return;
   }
@@ -116,7 +116,7 @@ void FlowOpening::handle_opened(LaneId id, stp::StreamId stream, Instant now) {
   }
   units_.late.end(key, now);  // the new flow replaces it
   const auto refuse = [&](Counter reason) {
-    session.reset(stream, stp::ResetReason::kNoResources, now);
+    session.streams().reset(stream, stp::ResetReason::kNoResources, now);
     parts_.counters.add(reason);
     ++lane.flows_refused;
     units_.maker.want(id, key.local);
@@ -129,7 +129,7 @@ void FlowOpening::handle_opened(LaneId id, stp::StreamId stream, Instant now) {
   const RulePtr& rule = policy_.match(policy_key(*metadata, *to_host, lane.address.peer));
   ++rule->use.connections;
   if (rule->rule.action == config::Action::kDrop || rule->rule.action == config::Action::kReset) {
-    session.reset(stream, stp::ResetReason::kRefused, now);
+    session.streams().reset(stream, stp::ResetReason::kRefused, now);
     parts_.counters.add(Counter::kFlowsRefusedByRule);
     return;
   }
@@ -181,7 +181,7 @@ tcp::Config FlowOpening::endpoint_config(const FlowKey& key, LaneId lane, Instan
   const Arena& part = parts_.arena_of(lane);
   const std::uint64_t first =
       std::min(parts_.windows.first(part, parts_.quotas.hosts().find(key.local)),
-               first_ahead(parts_.lanes[lane]->session.share_of_new()));
+               first_ahead(parts_.lanes[lane]->session.streams().share_of_new()));
   return parts_.host_side.config_for(key, std::max<std::uint64_t>(first, part.reserve_size()), now);
 }
 

@@ -35,8 +35,9 @@ bool FlowReopening::meet(std::uint32_t slot, LaneId lane, stp::StreamId stream,
     if (f.state.is_established()) parts_.counters.add(Counter::kFlowsEstablished);
   } else {
     // nullptr: the peer has already reset our stream.
-    const Reassembler* const stored = session.received(f.stream);
-    if (stored == nullptr || stored->highest() > 0 || session.received_end(f.stream)) return false;
+    const Reassembler* const stored = session.streams().received(f.stream);
+    if (stored == nullptr || stored->highest() > 0 || session.streams().received_end(f.stream))
+      return false;
     f.make_rare().inbound = stream;
   }
   parts_.streams.adopt(slot, f, stream);

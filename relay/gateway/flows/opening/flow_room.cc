@@ -11,7 +11,7 @@ std::optional<Counter> FlowRoom::lack_of_room(LaneId lane, const IpAddress& host
   if (!parts_.windows.has_place_for_host(part, half_open.held(parts_.configured(lane)),
                                          half_open.taken()) ||
       !parts_.windows.has_window(part, parts_.quotas.hosts().find(host)) ||
-      !parts_.lanes[lane]->session.has_lane_share()) {
+      !parts_.lanes[lane]->session.streams().has_lane_share()) {
     return Counter::kBridgedMemoryLow;
   }
   return std::nullopt;

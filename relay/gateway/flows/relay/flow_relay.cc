@@ -162,7 +162,7 @@ void FlowRelay::handle_icmp_error(std::uint32_t slot, const Frame& frame, Instan
     // If the peer does not know RESET reason 14, its client would be reset. So an error that may
     // pass does not end the attempt then.
     const bool may_pass =
-        quoted->error == tcp::PathError::kSoft && !parts_.session_of(f).icmp_refusals();
+        quoted->error == tcp::PathError::kSoft && !parts_.session_of(f).agreed().icmp_refusals();
     const auto error = may_pass ? tcp::PathError::kPassing : quoted->error;
     const bool is_over = f.endpoint.handle_path_error(quoted->sequence, error);
     if (is_over) ending_.hand_over(f, {quoted->code.type, quoted->code.code, frame.ip.source}, now);
@@ -184,7 +184,7 @@ void FlowRelay::handle_event(LaneId lane, const stp::Event& event, Instant now) 
   } else if (event.kind == Kind::kDelivered) {
     if (f.stream == event.stream) f.state.set_host_end(FlowState::HostEnd::kDelivered);
   } else if (event.kind == Kind::kConfirmed) {
-    const stp::Confirmation far = parts_.session_of(f).confirmation(event.stream);
+    const stp::Confirmation far = parts_.session_of(f).streams().confirmation(event.stream);
     if (far.answered && !f.state.is_established()) findings_.note_answer(f, now);
     follow(f, parts_.session_of(f), far, now);
     hear_urgent(f, far.urgent, parts_.tcp_counters);

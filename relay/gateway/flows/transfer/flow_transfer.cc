@@ -101,8 +101,8 @@ void FlowTransfer::trim(Flow& f) {
   f.cool();
   f.endpoint.trim();
   if (!f.state.has_stream()) return;
-  parts_.session_of(f).trim(f.stream);
-  if (f.inbound()) parts_.session_of(f).trim(*f.inbound());
+  parts_.session_of(f).streams().trim(f.stream);
+  if (f.inbound()) parts_.session_of(f).streams().trim(*f.inbound());
 }
 
 }  // namespace satrelay::gateway

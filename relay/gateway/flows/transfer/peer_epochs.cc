@@ -67,7 +67,7 @@ bool PeerEpochs::has_left(const Flow& f, Instant now) const {
 }
 
 std::uint32_t PeerEpochs::find_open(LaneId lane, stp::StreamId stream, Instant now) {
-  const std::optional<std::uint32_t> number = parts_.lanes[lane]->session.context(stream);
+  const std::optional<std::uint32_t> number = parts_.lanes[lane]->session.streams().context(stream);
   if (!number || StreamContext(*number).kind() != StreamContext::Kind::kFlow) return kNoSlot;
   const std::uint32_t slot = StreamContext(*number).slot();
   if (!parts_.flows.contains(slot)) return kNoSlot;

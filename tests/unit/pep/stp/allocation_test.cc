@@ -55,7 +55,7 @@ struct Endless final : StreamSource {
   Session* session = nullptr;
   std::vector<std::byte> block = std::vector<std::byte>(16384);
   void produce(StreamId id, std::uint32_t, Instant now) override {
-    if (session->write(id, block, now) == 0) session->set_ready(id, false);
+    if (session->streams().write(id, block, now) == 0) session->streams().set_ready(id, false);
   }
 };
 
@@ -89,9 +89,9 @@ void run(double loss) {
           }
         }
         while (const auto event = s.poll_event()) {
-          if (event->kind == Event::Kind::kWritable) s.set_ready(event->stream, true);
+          if (event->kind == Event::Kind::kWritable) s.streams().set_ready(event->stream, true);
           if (event->kind != Event::Kind::kReadable) continue;
-          s.consume(event->stream, s.received(event->stream)->readable(), now);
+          s.streams().consume(event->stream, s.streams().received(event->stream)->readable(), now);
         }
       }
       Instant next = until;
@@ -104,9 +104,9 @@ void run(double loss) {
   run_for(Duration::seconds(1));
   for (int i = 0; i < 20; ++i) {
     Session& s = ends[i % 2]->session();
-    const auto id = s.open_stream({}, 0, now);
+    const auto id = s.streams().open({}, 0, now);
     ASSERT_TRUE(id);
-    s.set_ready(*id, true);
+    s.streams().set_ready(*id, true);
   }
   // The warm-up loses more than the measured part, so that rings and lists reach their final sizes.
   const double steady_loss = loss;

@@ -50,7 +50,7 @@ class Application final : public StreamSource {
     store_u64(metadata, expect);
     store_u64(metadata + 8, send);
     store_u64(metadata + 16, 0x1234'5678'9abc'def0U);
-    const auto id = session_->open_stream(metadata, 77, now);
+    const auto id = session_->streams().open(metadata, 77, now);
     if (!id) return id;
     Flow& flow = flows[static_cast<std::uint64_t>(*id)];
     flow = {};
@@ -64,14 +64,14 @@ class Application final : public StreamSource {
     const auto it = flows.find(static_cast<std::uint64_t>(id));
     if (it == flows.end()) {
       fail("produce for an unknown stream");
-      session_->set_ready(id, false);
+      session_->streams().set_ready(id, false);
       return;
     }
     Flow& flow = it->second;
     const std::uint64_t needed = std::min(least_room, flow.to_send - flow.written);
-    if (session_->send_room(id) < needed) {
+    if (session_->streams().send_room(id) < needed) {
       ++asked_in_vain;
-      return session_->wait_for_room(id, needed, now);
+      return session_->streams().wait_for_room(id, needed, now);
     }
     write_some(id, flow, chunk, now);
   }
@@ -99,27 +99,28 @@ class Application final : public StreamSource {
     if (push) {
       write_some(id, flow, ~std::uint64_t{0}, now);
     } else {
-      session_->set_ready(id, true);
+      session_->streams().set_ready(id, true);
     }
   }
   void write_some(StreamId id, Flow& flow, std::uint64_t most, Instant now) {
     std::byte buffer[1024];
     while (flow.written < flow.to_send && most > 0) {
       const std::uint64_t n = std::min<std::uint64_t>(
-          {sizeof buffer, flow.to_send - flow.written, most, session_->send_room(id)});
+          {sizeof buffer, flow.to_send - flow.written, most, session_->streams().send_room(id)});
       if (n == 0) {
-        if (push && session_->send_room(id) == 0) session_->wait_for_room(id, 1, now);
+        if (push && session_->streams().send_room(id) == 0)
+          session_->streams().wait_for_room(id, 1, now);
         break;
       }
       for (std::uint64_t i = 0; i < n; ++i) {
         buffer[i] = stream_byte(static_cast<std::uint64_t>(id), flow.opened_here, flow.written + i);
       }
-      if (session_->write(id, ConstBytes(buffer).first(n), now) != n) fail("short write");
+      if (session_->streams().write(id, ConstBytes(buffer).first(n), now) != n) fail("short write");
       flow.written += n;
       most -= n;
     }
     if (flow.written == flow.to_send && !flow.finished) {
-      session_->finish(id);
+      session_->streams().finish(id);
       flow.finished = true;
     }
   }
@@ -144,7 +145,7 @@ class Application final : public StreamSource {
         return;
       case Event::Kind::kOpened: {
         if (flows.contains(id)) fail("opened twice");
-        const ConstBytes metadata = session_->metadata(event.stream);
+        const ConstBytes metadata = session_->streams().metadata(event.stream);
         if (metadata.size() != 24 || load_u64(metadata.data() + 16) != 0x1234'5678'9abc'def0U) {
           fail("metadata damaged");
           return;
@@ -153,7 +154,7 @@ class Application final : public StreamSource {
         flow.opened_here = false;
         flow.to_send = load_u64(metadata.data());
         flow.expect = load_u64(metadata.data() + 8);
-        session_->set_context(event.stream, 88);
+        session_->streams().set_context(event.stream, 88);
         if (on_opened) on_opened(*session_, id, flow);
         start(event.stream, flow, now);
         return;
@@ -194,7 +195,7 @@ class Application final : public StreamSource {
 
   void read(StreamId id, Flow& flow, Instant now) {
     const std::uint64_t number = static_cast<std::uint64_t>(id);
-    const Reassembler* received = session_->received(id);
+    const Reassembler* received = session_->streams().received(id);
     if (received == nullptr) return;
     std::uint64_t budget = flow.read_quantum;
     while (budget > 0 && received->readable() > 0) {
@@ -206,27 +207,27 @@ class Application final : public StreamSource {
           return;
         }
       }
-      session_->consume(id, n, now);
+      session_->streams().consume(id, n, now);
       flow.read += n;
       bytes_read += n;
       budget -= n;
     }
     if (flow.read > flow.expect) fail("more bytes than sent");
-    if (session_->received_end(id) && received->readable() == 0 && !flow.end_seen) {
+    if (session_->streams().received_end(id) && received->readable() == 0 && !flow.end_seen) {
       if (flow.read != flow.expect) fail("end before the last byte");
       flow.end_seen = true;
       flow.finished_at = now;
       release_if_over(id, flow, now);
     }
     if (flow.reset_after && flow.read + flow.written >= *flow.reset_after && !flow.over()) {
-      session_->reset(id, ResetReason::kHostReset, now);
+      session_->streams().reset(id, ResetReason::kHostReset, now);
       flow.reset = true;
       ++reset_flows;
     }
   }
   void release_if_over(StreamId id, Flow& flow, Instant now) {
     if (!flow.end_seen || !flow.delivered) return;
-    session_->release(id, now);
+    session_->streams().release(id, now);
     ++finished_flows;
   }
 

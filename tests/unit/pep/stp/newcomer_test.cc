@@ -94,7 +94,7 @@ TEST_P(NewcomerTest, TheOldSessionGoesOnUntilThereIsProofOfAnother) {
   net.run(Duration::seconds(1));
   hear(lie);
   EXPECT_EQ(net.session(0).peer_state(), PeerState::kAlive);
-  EXPECT_EQ(net.session(0).stream_count(), 1U);
+  EXPECT_EQ(net.session(0).streams().count(), 1U);
   expect_flow_ends();
 }
 
@@ -165,7 +165,7 @@ TEST_P(NewcomerTest, RisingEpochsKeepNobodyOut) {
   net.stop(1);
   net.start(1, 3000);
   EXPECT_TRUE(lie(Duration::seconds(2), [&] { return meets(3000); }));
-  EXPECT_EQ(net.session(0).stream_count(), 0U);
+  EXPECT_EQ(net.session(0).streams().count(), 0U);
 }
 
 TEST_P(NewcomerTest, AFloodIsAnsweredWithAFewHellos) {

@@ -116,8 +116,8 @@ TEST_F(SessionFec, TheLastFlightOfBulkIsCoveredIfTheWriterTellsOfIt) {
       if (flow == bulk.apps[0].flows.end()) return;
       sent = flow->second.written;
       if (tells) {
-        bulk.session(0).set_rest(static_cast<StreamId>(flow->first), kBytes - sent,
-                                 Behind::kNothing);
+        bulk.session(0).streams().set_rest(static_cast<StreamId>(flow->first), kBytes - sent,
+                                           Behind::kNothing);
       }
       if (sent > 4'000'000 && sent < kBytes - 200'000) walk_frames(frames_of(packet), late);
     };
@@ -151,8 +151,8 @@ TEST_F(SessionFec, RepairsOfPromptFlowsKeepNothingElseFromBeingSentAgain) {
   const auto typed = net.apps[0].open(1'000'000, 0, net.now);
   ASSERT_TRUE(typed);
   Session& session = net.session(0);
-  session.set_ready(*typed, false);
-  session.set_prompt(*typed, true);
+  session.streams().set_ready(*typed, false);
+  session.streams().set_prompt(*typed, true);
   bool loses = false;
   net.on_packet = [&](int end, MutableBytes packet) {
     bool is_flight = false;
@@ -165,7 +165,7 @@ TEST_F(SessionFec, RepairsOfPromptFlowsKeepNothingElseFromBeingSentAgain) {
       for (int n = 0; n < 80; ++n) {
         const std::byte byte =
             stream_byte(static_cast<std::uint64_t>(*typed), true, flow.written++);
-        ASSERT_EQ(session.write(*typed, {&byte, 1}, net.now), 1U);
+        ASSERT_EQ(session.streams().write(*typed, {&byte, 1}, net.now), 1U);
       }
       net.run(Duration::milliseconds(300));
     }
@@ -208,8 +208,8 @@ TEST_F(SessionFec, RepairsAreOfTheClassOfWhatTheyStandFor) {
     ASSERT_TRUE(net.connect());
     const auto id = net.apps[0].open(1'000'000, 0, net.now);
     ASSERT_TRUE(id);
-    net.session(0).set_group(*id, kClass, 0);
-    net.session(0).set_prompt(*id, is_prompt);
+    net.session(0).streams().set_group(*id, kClass, 0);
+    net.session(0).streams().set_prompt(*id, is_prompt);
     net.run(Duration::seconds(3));
     EXPECT_GT(repairs, is_prompt ? 20U : 3U);
     EXPECT_EQ(booked, bytes);
@@ -234,13 +234,13 @@ TEST_F(SessionFec, TheRepairsOfALastFlightLeaveAtOnceBeforeBulkOfTheirClassOnly)
       most = std::max(most, in_a_row);
       const auto flow = mixed.apps[0].flows.find(static_cast<std::uint64_t>(ending));
       if (flow == mixed.apps[0].flows.end()) return;
-      mixed.session(0).set_rest(ending, kBytes - flow->second.written, Behind::kNothing);
+      mixed.session(0).streams().set_rest(ending, kBytes - flow->second.written, Behind::kNothing);
     };
     ASSERT_TRUE(mixed.connect());
     mixed.channels[0].set_faults({.loss = 0.1});
     const auto bulk = mixed.apps[0].open(20'000'000, 0, mixed.now);
     ASSERT_TRUE(bulk);
-    mixed.session(0).set_group(*bulk, bulk_class, 0);
+    mixed.session(0).streams().set_group(*bulk, bulk_class, 0);
     mixed.run(Duration::seconds(4));
     const auto last = mixed.apps[0].open(kBytes, 0, mixed.now);
     ASSERT_TRUE(last);
@@ -307,10 +307,10 @@ TEST(SessionFecMix, PromptAndOtherFlowsComeToTheirEnd) {
     b.rate = BitRate::bits_per_second(2'000'000);
     Network net(a, b, Duration::milliseconds(seed % 4 == 0 ? 1 : 150), {}, seed);
     const auto mix = [&](Session& session, StreamId id) {
-      session.set_group(id, static_cast<schedule::ClassId>(random.below(seed % 2 + 1)),
-                        random.below(3) << 60U);
-      session.set_prompt(id, random.chance(0.5));
-      session.set_rest(id, random.below(100'000), static_cast<Behind>(random.below(3)));
+      session.streams().set_group(id, static_cast<schedule::ClassId>(random.below(seed % 2 + 1)),
+                                  random.below(3) << 60U);
+      session.streams().set_prompt(id, random.chance(0.5));
+      session.streams().set_rest(id, random.below(100'000), static_cast<Behind>(random.below(3)));
     };
     for (Application& app : net.apps) {
       app.on_opened = [&](Session& session, std::uint64_t id, Application::Flow&) {

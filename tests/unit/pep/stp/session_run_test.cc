@@ -79,15 +79,15 @@ class Sender final : public StreamSource {
   }
 
   StreamId open(std::size_t bytes, std::uint64_t host = 0, schedule::ClassId stream_class = 0) {
-    const StreamId id = *session_.open_stream({}, 0, kNow);
-    session_.set_group(id, stream_class, host);
+    const StreamId id = *session_.streams().open({}, 0, kNow);
+    session_.streams().set_group(id, stream_class, host);
     write(id, bytes);
     return id;
   }
   void write(StreamId id, std::size_t bytes) {
     std::vector<std::byte> content(bytes);
     for (std::byte& octet : content) octet = static_cast<std::byte>(seed_++ * 7 / 3);
-    EXPECT_EQ(session_.write(id, content, kNow), bytes);
+    EXPECT_EQ(session_.streams().write(id, content, kNow), bytes);
   }
   void produce(StreamId id, std::uint32_t, Instant) override {
     if (on_produce) on_produce(*this, id);
@@ -210,13 +210,13 @@ TEST_F(SessionRunTest, WhatTheWriterProducesOnTheWayIsTheSame) {
   both([](Sender& s) {
     int left = 40;
     s.on_produce = [left](Sender& self, StreamId id) mutable {
-      if (--left < 0) return self.session().set_ready(id, false);
+      if (--left < 0) return self.session().streams().set_ready(id, false);
       self.write(id, 2'000 + static_cast<std::size_t>(left) * 100);
     };
     const StreamId first = s.open(10'000, 1), second = s.open(5'000, 2);
     s.send_opens();
-    s.session().set_ready(first, true);
-    s.session().set_ready(second, true);
+    s.session().streams().set_ready(first, true);
+    s.session().streams().set_ready(second, true);
   });
   EXPECT_GT(compare(), 60U);
 }
@@ -260,7 +260,7 @@ TEST_F(SessionRunTest, EndsWithThePacketsThatMayBeInFlight) {
     s.send_opens();
   });
   EXPECT_LE(compare(), 58U);
-  EXPECT_EQ(runs_->session().packets_in_flight(), 60U);
+  EXPECT_EQ(runs_->session().path().packets_in_flight(), 60U);
 }
 
 TEST_F(SessionRunTest, EndsWithTheCreditOfThePeer) {
@@ -279,10 +279,10 @@ TEST_F(SessionRunTest, EndsWithTheBytesOfTheStream) {
   both([](Sender& s) {
     const StreamId id = s.open(20'000);
     s.send_opens();
-    s.session().finish(id);
+    s.session().streams().finish(id);
   });
   EXPECT_GT(compare(), 8U);
-  EXPECT_EQ(runs_->session().unsent(StreamId{0}), 0U);
+  EXPECT_EQ(runs_->session().streams().unsent(StreamId{0}), 0U);
 }
 
 TEST_F(SessionRunTest, EndsWithTheRoomsThatThereAre) {
@@ -305,10 +305,10 @@ TEST_F(SessionRunTest, EndsForBytesOfAnotherClass) {
     s.one({.first = 3});
     s.one();
     s.on_produce = [other](Sender& self, StreamId id) {
-      self.session().set_ready(id, false);
+      self.session().streams().set_ready(id, false);
       self.write(other, 500);
     };
-    s.session().set_ready(asked, true);
+    s.session().streams().set_ready(asked, true);
   });
   const std::size_t first = runs_->run();
   EXPECT_GT(first, 0U);
@@ -331,10 +331,10 @@ TEST_F(SessionRunTest, EndsForWhatTheSessionIsTold) {
     s.send_opens();
     for (int i = 0; i < 3; ++i) s.one();
     s.on_produce = [other](Sender& self, StreamId id) {
-      self.session().set_ready(id, false);
-      self.session().reset(other, ResetReason::kHostReset, kNow);
+      self.session().streams().set_ready(id, false);
+      self.session().streams().reset(other, ResetReason::kHostReset, kNow);
     };
-    s.session().set_ready(asked, true);
+    s.session().streams().set_ready(asked, true);
   });
   const std::size_t first = runs_->run();
   EXPECT_GT(first, 0U);

@@ -26,7 +26,7 @@ TEST_F(SessionTest, BothSidesBecomeAlive) {
   EXPECT_EQ(net.session(1).peer_epoch(), 1000U);
   EXPECT_EQ(net.apps[0].alive, 1);
   EXPECT_EQ(net.apps[1].alive, 1);
-  EXPECT_NEAR(net.session(0).smoothed_rtt().to_seconds(), 0.55, 0.01);
+  EXPECT_NEAR(net.session(0).path().smoothed_rtt().to_seconds(), 0.55, 0.01);
 }
 
 TEST_F(SessionTest, MovesAStreamBothWays) {
@@ -40,8 +40,8 @@ TEST_F(SessionTest, MovesAStreamBothWays) {
   net.run(Duration::seconds(2));
   EXPECT_EQ(net.ends[0]->arena().used_blocks(), 0U);
   EXPECT_EQ(net.ends[1]->arena().used_blocks(), 0U);
-  EXPECT_EQ(net.session(0).stream_count(), 0U);
-  EXPECT_EQ(net.session(1).stream_count(), 0U);
+  EXPECT_EQ(net.session(0).streams().count(), 0U);
+  EXPECT_EQ(net.session(1).streams().count(), 0U);
   EXPECT_EQ(net.session(0).counters().packets_lost, 0U);
 }
 

@@ -58,13 +58,15 @@ class Scenario {
     for (Channel& channel : net_.channels) channel.set_faults({});
     net_.run(Duration::seconds(200));
     const bool settled = net_.run(Duration::seconds(10), [&] {
-      return net_.session(0).packets_in_flight() + net_.session(1).packets_in_flight() == 0;
+      return net_.session(0).path().packets_in_flight() +
+                 net_.session(1).path().packets_in_flight() ==
+             0;
     });
     if (!settled) return "packets never settled";
     for (int end = 0; end < 2; ++end) {
       if (net_.ends[end]->arena().used_blocks() != 0) return "memory not returned";
-      if (net_.session(end).stream_count() != 0) return "streams left";
-      if (net_.session(end).bytes_stored() != 0) return "lane account not settled";
+      if (net_.session(end).streams().count() != 0) return "streams left";
+      if (net_.session(end).streams().bytes_stored() != 0) return "lane account not settled";
       if (shares_[end].join(0, 0)->places != 0) return "a host still waits";
       if (!corrupting_ && net_.session(end).counters().malformed != 0) return "malformed packets";
       if (net_.session(end).counters().credit_violations != 0) return "credit violated";
@@ -109,8 +111,8 @@ class Scenario {
     for (Application& app : net_.apps) app.read_all(net_.now);
     net_.settle();
     for (int end = 0; end < 2; ++end) {
-      sums_agree_ =
-          sums_agree_ && net_.ends[end]->arena().promise_used() == net_.session(end).bytes_stored();
+      sums_agree_ = sums_agree_ && net_.ends[end]->arena().promise_used() ==
+                                       net_.session(end).streams().bytes_stored();
     }
   }
   void outage() {
@@ -130,15 +132,15 @@ class Scenario {
         text += "\n end " + std::to_string(end) + " stream " + std::to_string(id) + " written " +
                 std::to_string(flow.written) + "/" + std::to_string(flow.to_send) + " read " +
                 std::to_string(flow.read) + "/" + std::to_string(flow.expect) + " unsent " +
-                std::to_string(s.unsent(StreamId{id})) + " unacked " +
-                std::to_string(s.unacknowledged(StreamId{id})) + " credit " +
-                std::to_string(s.credit(StreamId{id})) + " room " +
-                std::to_string(s.send_room(StreamId{id}));
+                std::to_string(s.streams().unsent(StreamId{id})) + " unacked " +
+                std::to_string(s.streams().unacknowledged(StreamId{id})) + " credit " +
+                std::to_string(s.streams().credit(StreamId{id})) + " room " +
+                std::to_string(s.streams().send_room(StreamId{id}));
       }
       text += "\n end " + std::to_string(end) + " free blocks " +
               std::to_string(net_.ends[end]->arena().free_blocks()) + " no memory " +
               std::to_string(net_.ends[end]->session().counters().no_memory_drops) + " in flight " +
-              std::to_string(net_.ends[end]->session().packets_in_flight());
+              std::to_string(net_.ends[end]->session().path().packets_in_flight());
     }
     return text;
   }

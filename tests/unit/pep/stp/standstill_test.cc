@@ -34,7 +34,7 @@ TEST_F(StandstillTest, BytesThatNobodyReadsDoNotTakeTheWholeLane) {
   }
   ASSERT_TRUE(net_.connect());
   stop_reading(3);
-  EXPECT_GT(net_.session(1).bytes_stored(), 300'000U);
+  EXPECT_GT(net_.session(1).streams().bytes_stored(), 300'000U);
   for (int i = 0; i < 5; ++i) EXPECT_TRUE(gets_through(20'000)) << i;
   EXPECT_EQ(net_.error(), "");
 }

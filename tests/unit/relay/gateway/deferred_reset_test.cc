@@ -235,7 +235,7 @@ class LastWordToAnOlderPeer : public HubTest {
     say(Flags::kAck, "");
     for (int i = 0; i < 3; ++i) step();
     ASSERT_EQ(streams_[1].size(), 1U);
-    ASSERT_FALSE(session().reset_marks());
+    ASSERT_FALSE(session().agreed().reset_marks());
   }
   void say(std::uint8_t flags, std::string_view payload) {
     wire::TcpHeader tcp = syn(sequence_);
@@ -247,7 +247,7 @@ class LastWordToAnOlderPeer : public HubTest {
   }
   stp::Session& session() { return terminals_[1].session(); }
   std::uint64_t heard() {
-    const Reassembler* const stored = session().received(streams_[1][0]);
+    const Reassembler* const stored = session().streams().received(streams_[1][0]);
     return stored == nullptr ? 0 : stored->readable();
   }
 

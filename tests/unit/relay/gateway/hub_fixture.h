@@ -97,7 +97,7 @@ class HubTest : public testing::Test {
       if (event->kind == stp::Event::Kind::kReset) reasons_[peer].push_back(event->reason);
       if (event->kind == stp::Event::Kind::kOpened) {
         streams_[peer].push_back(event->stream);
-        const auto open = parse_open_metadata(session.metadata(event->stream));
+        const auto open = parse_open_metadata(session.streams().metadata(event->stream));
         if (open) opened_[peer].push_back(*open);
       }
     }

@@ -202,7 +202,7 @@ class ToldByAPeer : public HubTest {
     EXPECT_FALSE(streams_[0].empty());
     on_lan_.clear();
     if (streams_[0].empty()) return std::nullopt;
-    terminals_[0].session().reset(streams_[0].back(), refusal, now_);
+    terminals_[0].session().streams().reset(streams_[0].back(), refusal, now_);
     for (int i = 0; i < 2; ++i) step();
     EXPECT_EQ(hub_->flow_count(), 0U);
     EXPECT_LE(on_lan_.size(), 1U);

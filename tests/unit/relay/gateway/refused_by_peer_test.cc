@@ -51,7 +51,7 @@ class RefusedByPeer : public HubTest {
   // The peer ends the latest flow.
   void end(ResetReason reason) {
     ASSERT_FALSE(streams_[0].empty());
-    terminals_[0].session().reset(streams_[0].back(), reason, now_);
+    terminals_[0].session().streams().reset(streams_[0].back(), reason, now_);
     step();
     step();
   }
@@ -98,7 +98,8 @@ TEST_F(RefusedByPeer, AClientThatIsAcceptedIsAnsweredHereAgain) {
   refuse(kOne);
   ASSERT_FALSE(ask(kOne));
   step();
-  terminals_[0].session().confirm(streams_[0].back(), {.answered = true, .window = 64'000}, now_);
+  terminals_[0].session().streams().confirm(streams_[0].back(),
+                                            {.answered = true, .window = 64'000}, now_);
   on_lan_.clear();
   step();
   EXPECT_FALSE(on_lan_.empty()) << "its answer";

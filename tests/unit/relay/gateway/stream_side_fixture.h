@@ -53,9 +53,9 @@ class StreamSideTest : public testing::Test {
     side_->adopt(kSlot, f_, *f_.inbound());
   }
   stp::StreamId opened_by_far() {
-    const stp::StreamId stream = *peer_.far().open_stream({}, 0, now_);
+    const stp::StreamId stream = *peer_.far().streams().open({}, 0, now_);
     exchange();
-    EXPECT_NE(session().received(stream), nullptr);
+    EXPECT_NE(session().streams().received(stream), nullptr);
     return stream;
   }
   void exchange() {
@@ -92,7 +92,7 @@ class StreamSideTest : public testing::Test {
   // --- of the far gateway
   void far_writes(ConstBytes bytes, stp::StreamId stream) {
     exchange();  // it must know the stream
-    ASSERT_EQ(peer_.far().write(stream, bytes, now_), bytes.size());
+    ASSERT_EQ(peer_.far().streams().write(stream, bytes, now_), bytes.size());
     exchange();
   }
   void far_says(ConstBytes plain) {
@@ -100,14 +100,14 @@ class StreamSideTest : public testing::Test {
   }
   void far_ends() {
     exchange();
-    peer_.far().finish(f_.inbound_stream());
+    peer_.far().streams().finish(f_.inbound_stream());
     exchange();
-    ASSERT_TRUE(session().received_end(f_.inbound_stream()));
+    ASSERT_TRUE(session().streams().received_end(f_.inbound_stream()));
   }
   // The bytes that the far gateway has received and not consumed.
   std::vector<std::byte> far_heard() {
     exchange();
-    const Reassembler& stored = *peer_.far().received(f_.stream);
+    const Reassembler& stored = *peer_.far().streams().received(f_.stream);
     std::vector<std::byte> bytes(stored.readable());
     stored.copy_front(bytes);
     return bytes;

@@ -295,7 +295,7 @@ TEST(Run, DamagedPayloadIsCounted) {
   };
   exchange();
   const std::array<std::byte, 4> metadata{std::byte{0}, std::byte{0}, std::byte{0}, std::byte{1}};
-  const auto stream = client.open_stream(metadata, 1, now);
+  const auto stream = client.streams().open(metadata, 1, now);
   ASSERT_TRUE(stream);
   std::vector<std::byte> payload(3 * kBlock);
   const Pattern pattern;
@@ -303,8 +303,8 @@ TEST(Run, DamagedPayloadIsCounted) {
     pattern.fill(0, block * kBlock, MutableBytes(payload).subspan(block * kBlock, kBlock));
   }
   payload[kBlock + 100] ^= std::byte{1};
-  ASSERT_EQ(client.write(*stream, payload, now), payload.size());
-  client.finish(*stream);
+  ASSERT_EQ(client.streams().write(*stream, payload, now), payload.size());
+  client.streams().finish(*stream);
   exchange();
   const Snapshot seen = server.snapshot(now);
   EXPECT_EQ(seen.delivered_bytes, payload.size());

@@ -31,7 +31,7 @@ TEST_P(HandshakeTest, WorksWhenTheOtherSideStartsLater) {
   net.start(1, 2000);
   net.run(Duration::seconds(17));
   EXPECT_EQ(net.session(1).peer_state(), PeerState::kConnecting);
-  EXPECT_FALSE(net.session(1).open_stream({}, 0, net.now));
+  EXPECT_FALSE(net.session(1).streams().open({}, 0, net.now));
   net.start(0, 1000);
   ASSERT_TRUE(net.run(Duration::seconds(2), [&] { return net.both_alive(); }));
 }
@@ -54,7 +54,7 @@ TEST_P(HandshakeTest, ARestartIsRecognisedWithinOneAndAHalfRoundTrips) {
   const Instant restart = net.now;
   ASSERT_TRUE(net.run(Duration::seconds(3), [&] { return net.apps[0].restarts == 1; }));
   EXPECT_LE((net.now - restart).to_milliseconds(), 825);
-  EXPECT_EQ(net.session(0).stream_count(), 0U);
+  EXPECT_EQ(net.session(0).streams().count(), 0U);
   EXPECT_EQ(net.ends[0]->arena().used_blocks(), 0U);
   ASSERT_TRUE(net.run(Duration::seconds(3), [&] { return net.both_alive(); }));
   EXPECT_EQ(net.session(0).peer_epoch(), 3000U);
@@ -104,7 +104,7 @@ TEST_P(HandshakeTest, AnOldSessionsPacketsAreCountedAndHarmless) {
   const Counters& c = net.session(0).counters();
   EXPECT_EQ(c.stale_epoch + c.hellos_repeated, old.size());
   EXPECT_EQ(net.apps[0].restarts, 1);
-  EXPECT_EQ(net.session(0).stream_count(), 0U);
+  EXPECT_EQ(net.session(0).streams().count(), 0U);
   net.run(Duration::seconds(5));
   EXPECT_TRUE(net.both_alive());
 }
@@ -174,17 +174,17 @@ TEST_P(HandshakeTest, SilenceMakesThePeerSuspectAndAWordMakesItAlive) {
   ASSERT_TRUE(net.run(Duration::seconds(10),
                       [&] { return net.session(0).peer_state() == PeerState::kSuspect; }));
   EXPECT_NEAR((net.now - cut).to_seconds(), 3.0, 1.1);
-  const auto waits = net.session(0).open_stream({}, 0, net.now);
+  const auto waits = net.session(0).streams().open({}, 0, net.now);
   ASSERT_TRUE(waits);
   net.run(Duration::seconds(30));
-  EXPECT_EQ(net.session(1).stream_count(), 0U);
+  EXPECT_EQ(net.session(1).streams().count(), 0U);
   net.channels[0].outage = net.channels[1].outage = false;
   const Instant back = net.now;
   ASSERT_TRUE(net.run(Duration::seconds(5), [&] { return net.both_alive(); }));
   EXPECT_LE((net.now - back).to_milliseconds(), 650);  // one round trip and a probe interval
   EXPECT_EQ(net.apps[0].restarts + net.apps[1].restarts, 0);
   net.run(Duration::seconds(5));
-  EXPECT_EQ(net.session(1).stream_count(), 1U);
+  EXPECT_EQ(net.session(1).streams().count(), 1U);
 }
 
 TEST_P(HandshakeTest, IdleSessionsSayLittle) {
@@ -224,7 +224,7 @@ TEST_P(HandshakeTest, CloseEndsAllStreamsOnBothSides) {
   EXPECT_EQ(net.session(1).peer_state(), PeerState::kClosed);
   EXPECT_EQ(net.apps[1].peer_closed, 1);
   for (int end = 0; end < 2; ++end) {
-    EXPECT_EQ(net.session(end).stream_count(), 0U);
+    EXPECT_EQ(net.session(end).streams().count(), 0U);
     EXPECT_EQ(net.ends[end]->arena().used_blocks(), 0U);
   }
   // The closed gateway comes back.
@@ -287,7 +287,7 @@ TEST_P(HandshakeTest, GarbageIsCountedAndAnsweredSeldom) {
   EXPECT_GT(c.malformed + c.stale_epoch + c.bad_crc + c.version_mismatch, 19'000U);
   EXPECT_LT(net.channels[0].sent - sent, 20U);
   EXPECT_EQ(net.session(0).peer_state(), PeerState::kAlive);
-  EXPECT_EQ(net.session(0).stream_count(), 0U);
+  EXPECT_EQ(net.session(0).streams().count(), 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Session, HandshakeTest,

@@ -89,7 +89,7 @@ TEST_F(SecurityTest, NoBitOfASessionPacketCanBeChanged) {
     net.session(1).handle_packet(changed, net.now);
   }
   const Counters& after = net.session(1).counters();
-  EXPECT_EQ(net.session(1).stream_count(), 0U);
+  EXPECT_EQ(net.session(1).streams().count(), 0U);
   EXPECT_EQ(after.streams_accepted, before.streams_accepted);
   EXPECT_EQ(after.stream_bytes_in, before.stream_bytes_in);
   const auto refused = [](const Counters& c) {
@@ -99,7 +99,7 @@ TEST_F(SecurityTest, NoBitOfASessionPacketCanBeChanged) {
   EXPECT_EQ(refused(after) - refused(before), flips);  // each kind of refusal has a counter
   // The genuine packet is still accepted.
   net.session(1).handle_packet(recorded[0], net.now);
-  EXPECT_EQ(net.session(1).stream_count(), 1U);
+  EXPECT_EQ(net.session(1).streams().count(), 1U);
   EXPECT_TRUE(net.both_alive());
 }
 
@@ -411,7 +411,7 @@ TEST_F(SecurityTest, AnOldGreetingEndsNoSession) {
     play();
   }
   EXPECT_EQ(net.session(1).peer_state(), PeerState::kSuspect);
-  EXPECT_EQ(net.session(1).stream_count(), 1U);
+  EXPECT_EQ(net.session(1).streams().count(), 1U);
   net.channels[0].outage = net.channels[1].outage = false;
   ASSERT_TRUE(net.run(Duration::seconds(5), [&] { return net.both_alive(); }));
   EXPECT_EQ(net.apps[1].restarts, 1);

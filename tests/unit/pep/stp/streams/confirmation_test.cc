@@ -55,11 +55,13 @@ TEST(ConfirmationTest, ArrivesWhateverIsLost) {
     const auto id = net.apps[0].open(1'000, 50'000'000, net.now);
     ASSERT_TRUE(id);
     for (std::uint64_t i = 1; i <= 50; ++i) {
-      net.session(0).confirm(*id, {.answered = true, .delivered = i * 1'000, .window = i}, net.now);
+      net.session(0).streams().confirm(*id, {.answered = true, .delivered = i * 1'000, .window = i},
+                                       net.now);
       net.run(Duration::milliseconds(20));
     }
-    EXPECT_TRUE(net.run(Duration::seconds(20), [&] { return net.session(0).confirmed(*id); }));
-    EXPECT_EQ(net.session(1).confirmation(*id),
+    EXPECT_TRUE(
+        net.run(Duration::seconds(20), [&] { return net.session(0).streams().confirmed(*id); }));
+    EXPECT_EQ(net.session(1).streams().confirmation(*id),
               (Confirmation{.answered = true, .delivered = 50'000, .window = 50}));
     // Progress is not sent more often than reports are.
     EXPECT_LT(net.session(0).counters().confirmations_out, 60U);
@@ -78,13 +80,13 @@ TEST(ConfirmationTest, TheFirstUrgentMarkDoesNotWaitForTheClock) {
   ASSERT_TRUE(busy && marked);
   net.run(Duration::seconds(2));
   const auto frames = [&] { return net.session(0).counters().confirmations_out; };
-  net.session(0).confirm(*busy, {.window = 1}, net.now);
+  net.session(0).streams().confirm(*busy, {.window = 1}, net.now);
   net.run(Duration::milliseconds(1));
   EXPECT_EQ(frames(), 1U);
-  net.session(0).confirm(*marked, {.urgent = {.after = 0, .mark = 5}}, net.now);
+  net.session(0).streams().confirm(*marked, {.urgent = {.after = 0, .mark = 5}}, net.now);
   net.run(Duration::milliseconds(1));
   EXPECT_EQ(frames(), 2U);
-  net.session(0).confirm(*marked, {.urgent = {.after = 5, .mark = 9}}, net.now);
+  net.session(0).streams().confirm(*marked, {.urgent = {.after = 5, .mark = 9}}, net.now);
   net.run(Duration::milliseconds(1));
   EXPECT_EQ(frames(), 2U);
 }
@@ -103,9 +105,9 @@ TEST(ConfirmationTest, FollowsItsOpen) {
   for (int i = 0; i < 10; ++i) {
     const auto id = net.apps[0].open(1'000, 10'000, net.now);
     ASSERT_TRUE(id);
-    net.session(0).confirm(*id, {.answered = true}, net.now);
+    net.session(0).streams().confirm(*id, {.answered = true}, net.now);
     net.run(Duration::milliseconds(400));
-    EXPECT_TRUE(net.session(1).confirmation(*id).answered);
+    EXPECT_TRUE(net.session(1).streams().confirmation(*id).answered);
   }
   net.run(Duration::seconds(5));
   EXPECT_EQ(net.session(0).counters().packets_lost, 0U);
@@ -131,13 +133,14 @@ TEST(ConfirmationTest, RefusedTwiceIsNotReceivedTwice) {
   net.run(Duration::milliseconds(1));
   net.channels[0].outage = false;
   for (std::uint64_t i = 1; i <= 20; ++i) {
-    net.session(0).confirm(*id, {.answered = true, .window = i}, net.now);
+    net.session(0).streams().confirm(*id, {.answered = true, .window = i}, net.now);
     net.run(Duration::milliseconds(25));
   }
   net.run(Duration::seconds(10));
   EXPECT_EQ(net.session(0).counters().malformed, 0U);
   EXPECT_GT(net.session(1).counters().refused_packets_in, 0U);
-  EXPECT_EQ(net.session(1).confirmation(*id), (Confirmation{.answered = true, .window = 20}));
+  EXPECT_EQ(net.session(1).streams().confirmation(*id),
+            (Confirmation{.answered = true, .window = 20}));
   EXPECT_EQ(net.error(), "");
 }
 

@@ -27,8 +27,8 @@ class StreamTest : public ::testing::Test {
     net.run(Duration::seconds(5));
     for (int end = 0; end < 2; ++end) {
       EXPECT_EQ(net.ends[end]->arena().used_blocks(), 0U);
-      EXPECT_EQ(net.session(end).bytes_stored(), 0U);
-      EXPECT_EQ(net.session(end).stream_count(), 0U);
+      EXPECT_EQ(net.session(end).streams().bytes_stored(), 0U);
+      EXPECT_EQ(net.session(end).streams().count(), 0U);
     }
     EXPECT_EQ(net.error(), "");
   }
@@ -70,14 +70,14 @@ TEST_F(StreamTest, MetadataAndFirstBytesShareThePacket) {
   const auto opened = net.session(1).poll_event();
   ASSERT_TRUE(opened);
   EXPECT_EQ(opened->kind, Event::Kind::kOpened);
-  EXPECT_EQ(net.session(1).metadata(opened->stream).size(), 24U);
-  EXPECT_EQ(net.session(1).received(opened->stream)->readable(), 600U);
-  EXPECT_TRUE(net.session(1).received_end(opened->stream));
+  EXPECT_EQ(net.session(1).streams().metadata(opened->stream).size(), 24U);
+  EXPECT_EQ(net.session(1).streams().received(opened->stream)->readable(), 600U);
+  EXPECT_TRUE(net.session(1).streams().received_end(opened->stream));
 }
 
 TEST_F(StreamTest, OpenGoesOutWithoutData) {
   connect();
-  const auto id = net.session(0).open_stream({}, 0, net.now);
+  const auto id = net.session(0).streams().open({}, 0, net.now);
   ASSERT_TRUE(id);
   const auto packets = take(0);
   ASSERT_EQ(packets.size(), 1U);
@@ -101,7 +101,7 @@ TEST_F(StreamTest, TheRepairOfALostFirstPacketOpensTheStream) {
   const auto opened = net.session(1).poll_event();
   ASSERT_TRUE(opened);
   EXPECT_EQ(opened->kind, Event::Kind::kOpened);
-  EXPECT_EQ(net.session(1).received(opened->stream)->readable(), 100U);
+  EXPECT_EQ(net.session(1).streams().received(opened->stream)->readable(), 100U);
 }
 
 TEST_F(StreamTest, DataThatOvertakesItsOpenIsHeld) {
@@ -117,7 +117,7 @@ TEST_F(StreamTest, DataThatOvertakesItsOpenIsHeld) {
   net.session(1).handle_packet(packets[1], net.now);
   net.session(1).handle_packet(packets[2], net.now);
   EXPECT_FALSE(net.session(1).poll_event());
-  EXPECT_EQ(net.session(1).stream_count(), 1U);
+  EXPECT_EQ(net.session(1).streams().count(), 1U);
   net.session(1).handle_packet(packets[0], net.now);
   net.apps[1].handle_events(net.now);
   EXPECT_EQ(net.apps[1].bytes_read, 4000U);
@@ -140,16 +140,16 @@ TEST_F(StreamTest, AnOpenThatNeverComesIsGivenUp) {
     out.u16(4);
     out.u32(0);
   });
-  EXPECT_EQ(net.session(1).stream_count(), 1U);
+  EXPECT_EQ(net.session(1).streams().count(), 1U);
   net.session(1).handle_timeout(net.now + Duration::seconds(1));
-  EXPECT_EQ(net.session(1).stream_count(), 1U);
+  EXPECT_EQ(net.session(1).streams().count(), 1U);
   net.now += Duration::seconds(2);
   net.session(1).handle_packet(packets[0], net.now);
   net.session(1).handle_timeout(net.now);
-  EXPECT_EQ(net.session(1).stream_count(), 2U);
+  EXPECT_EQ(net.session(1).streams().count(), 2U);
   net.session(1).handle_timeout(net.now + Duration::milliseconds(1990));
   net.session(1).handle_timeout(net.now + Duration::milliseconds(2010));
-  EXPECT_EQ(net.session(1).stream_count(), 1U);
+  EXPECT_EQ(net.session(1).streams().count(), 1U);
   EXPECT_EQ(net.session(1).counters().streams_reset_out, 1U);
 }
 
@@ -184,16 +184,16 @@ TEST_F(StreamTest, LookingForRoomMarksNobody) {
   net.configs[0].session.lane_receive_limit = 100'000;  // memory is no limit
   connect();
   Session& s = net.session(0);
-  const auto id = s.open_stream({}, 0, net.now);
+  const auto id = s.streams().open({}, 0, net.now);
   ASSERT_TRUE(id);
   net.run(Duration::milliseconds(1'200));
   Arena& arena = net.ends[0]->arena();
   std::vector<BlockIndex> taken;
   while (arena.free_blocks() > 0) taken.push_back(arena.allocate());
   const Instant before = s.next_timeout();
-  EXPECT_EQ(s.send_room(*id), 0U);
+  EXPECT_EQ(s.streams().send_room(*id), 0U);
   EXPECT_EQ(s.next_timeout(), before);
-  s.wait_for_room(*id, 1, net.now);
+  s.streams().wait_for_room(*id, 1, net.now);
   EXPECT_LT(s.next_timeout(), before);
   for (const BlockIndex block : taken) arena.release(block);
 }
@@ -203,11 +203,11 @@ TEST_F(StreamTest, AReleasedStreamHasItsWholeTime) {
   net.configs[0].session.stream_linger = Duration::milliseconds(500);
   connect();
   Session& s = net.session(0);
-  const auto id = s.open_stream({}, 0, net.now);
+  const auto id = s.streams().open({}, 0, net.now);
   ASSERT_TRUE(id);
   net.run(Duration::milliseconds(1));
   net.now += Duration::milliseconds(400);
-  s.release(*id, net.now);
+  s.streams().release(*id, net.now);
   net.run(Duration::milliseconds(499));
   EXPECT_EQ(s.counters().streams_reset_out, 0U);
   net.run(Duration::milliseconds(2));
@@ -225,11 +225,11 @@ class StreamOutageTest : public testing::Test {
     net_->start(0, 1000);
     net_->start(1, 2000);
     net_->run(Duration::seconds(3));
-    const auto id = here().open_stream({}, 0, net_->now);
+    const auto id = here().streams().open({}, 0, net_->now);
     ASSERT_TRUE(id);
     stream_ = *id;
     net_->run(Duration::seconds(2));
-    ASSERT_EQ(there().stream_count(), 1U);
+    ASSERT_EQ(there().streams().count(), 1U);
   }
   Session& here() { return net_->session(0); }
   Session& there() { return net_->session(1); }
@@ -244,13 +244,13 @@ TEST_F(StreamOutageTest, AResetOutlastsAnOutage) {
   for (int i = 0; i < 30; ++i) {
     begin();
     net_->channels[0].outage = net_->channels[1].outage = true;
-    here().reset(stream_, ResetReason::kTimeout, net_->now);
+    here().streams().reset(stream_, ResetReason::kTimeout, net_->now);
     net_->run(Duration::seconds(12) + Duration::milliseconds(100 * i));
     net_->channels[0].outage = net_->channels[1].outage = false;
     net_->run(Duration::seconds(20));
     EXPECT_EQ(there().counters().streams_reset_in, 1U) << i;
-    EXPECT_EQ(here().stream_count(), 0U) << i;
-    EXPECT_EQ(there().stream_count(), 0U) << i;
+    EXPECT_EQ(here().streams().count(), 0U) << i;
+    EXPECT_EQ(there().streams().count(), 0U) << i;
   }
 }
 
@@ -260,9 +260,9 @@ TEST_F(StreamOutageTest, AResetOutlastsAnOutageOfItsOwnDirection) {
   for (int i = 0; i < 10; ++i) {
     begin();
     net_->channels[0].outage = true;
-    here().reset(stream_, ResetReason::kTimeout, net_->now);
+    here().streams().reset(stream_, ResetReason::kTimeout, net_->now);
     for (int second = 0; second < 12; ++second) {
-      ASSERT_TRUE(there().open_stream({}, 0, net_->now));
+      ASSERT_TRUE(there().streams().open({}, 0, net_->now));
       net_->run(Duration::seconds(1));
     }
     net_->run(Duration::milliseconds(100 * i));
@@ -330,7 +330,7 @@ TEST_F(StreamTest, AResetCrossesWithItsReason) {
   const auto id = net.apps[0].open(3'000'000, 3'000'000, net.now);
   net.run(Duration::seconds(1));
   std::optional<Event> seen;
-  net.session(0).reset(*id, ResetReason::kRefused, net.now);
+  net.session(0).streams().reset(*id, ResetReason::kRefused, net.now);
   net.apps[0].flows.erase(static_cast<std::uint64_t>(*id));
   for (int i = 0; i < 1000 && !seen; ++i) {
     net.now += Duration::milliseconds(1);
@@ -349,7 +349,7 @@ TEST_F(StreamTest, AResetCrossesWithItsReason) {
   ASSERT_TRUE(seen);
   EXPECT_EQ(seen->reason, ResetReason::kRefused);
   EXPECT_EQ(seen->context, 88U);
-  EXPECT_EQ(net.session(1).received(*id), nullptr);
+  EXPECT_EQ(net.session(1).streams().received(*id), nullptr);
   net.apps[1].flows.clear();
   expect_all_memory_back();
 }
@@ -366,11 +366,11 @@ TEST_F(StreamTest, CreditComesBackFromResetStreams) {
     const auto id = net.apps[0].open(1'000'000, 0, net.now);
     ASSERT_TRUE(id);
     net.run(Duration::seconds(1));
-    EXPECT_GT(net.session(1).bytes_stored(), 100'000U) << i;
-    net.session(i % 2).reset(*id, ResetReason::kHostReset, net.now);
+    EXPECT_GT(net.session(1).streams().bytes_stored(), 100'000U) << i;
+    net.session(i % 2).streams().reset(*id, ResetReason::kHostReset, net.now);
     net.apps[i % 2].flows.erase(static_cast<std::uint64_t>(*id));
     net.run(Duration::seconds(2));
-    EXPECT_EQ(net.session(1).bytes_stored(), 0U) << i;
+    EXPECT_EQ(net.session(1).streams().bytes_stored(), 0U) << i;
   }
   expect_all_memory_back();
 }
@@ -388,12 +388,13 @@ TEST_F(StreamTest, ASlowReaderHoldsItsCapAndOthersProceed) {
   const auto fast = net.apps[0].open(2'000'000, 0, net.now);
   const std::uint64_t fast_id = static_cast<std::uint64_t>(*fast);
   EXPECT_TRUE(net.run(Duration::seconds(10), [&] {
-    EXPECT_LE(net.session(1).received(*slow)->stored(), 300'000U);
+    EXPECT_LE(net.session(1).streams().received(*slow)->stored(), 300'000U);
     const auto it = net.apps[1].flows.find(fast_id);
     return it != net.apps[1].flows.end() && it->second.end_seen;
   }));
-  EXPECT_EQ(net.session(0).credit(*slow), 0U);
-  EXPECT_LE(net.session(0).unacknowledged(*slow), net.configs[0].session.stream_send_limit);
+  EXPECT_EQ(net.session(0).streams().credit(*slow), 0U);
+  EXPECT_LE(net.session(0).streams().unacknowledged(*slow),
+            net.configs[0].session.stream_send_limit);
   // The reader reads again, and the rest arrives.
   net.apps[1].flows[static_cast<std::uint64_t>(*slow)].read_quantum = ~std::uint64_t{0};
   net.apps[1].read_all(net.now);
@@ -434,16 +435,16 @@ TEST_F(StreamTest, RefusesStreamsBeyondTheLimit) {
   connect();
   for (int i = 0; i < 7; ++i) net.apps[0].open(100, 100'000'000, net.now);
   net.run(Duration::seconds(3));
-  EXPECT_EQ(net.session(1).stream_count(), 4U);
+  EXPECT_EQ(net.session(1).streams().count(), 4U);
   EXPECT_EQ(net.session(1).counters().streams_refused, 3U);
   EXPECT_EQ(net.apps[0].reset_flows, 3U);
-  EXPECT_EQ(net.session(0).stream_count(), 4U);
+  EXPECT_EQ(net.session(0).streams().count(), 4U);
 }
 
 TEST_F(StreamTest, HalfCloseLeavesTheOtherDirectionOpen) {
   connect();
-  const auto id = net.session(0).open_stream({}, 1, net.now);
-  net.session(0).finish(*id);
+  const auto id = net.session(0).streams().open({}, 1, net.now);
+  net.session(0).streams().finish(*id);
   std::optional<StreamId> far;
   bool ended = false;
   for (int i = 0; i < 100; ++i) {
@@ -452,17 +453,18 @@ TEST_F(StreamTest, HalfCloseLeavesTheOtherDirectionOpen) {
     for (auto& packet : take(1)) net.session(0).handle_packet(packet, net.now);
     while (const auto event = net.session(1).poll_event()) {
       if (event->kind == Event::Kind::kOpened) far = event->stream;
-      if (event->kind == Event::Kind::kReadable) ended = net.session(1).received_end(event->stream);
+      if (event->kind == Event::Kind::kReadable)
+        ended = net.session(1).streams().received_end(event->stream);
     }
     if (i == 50) {
       ASSERT_TRUE(far);
       EXPECT_TRUE(ended);
       const std::byte late[] = {std::byte{42}};
-      EXPECT_EQ(net.session(1).write(*far, late, net.now), 1U);
+      EXPECT_EQ(net.session(1).streams().write(*far, late, net.now), 1U);
     }
   }
-  EXPECT_EQ(net.session(0).received(*id)->readable(), 1U);
-  EXPECT_FALSE(net.session(0).received_end(*id));
+  EXPECT_EQ(net.session(0).streams().received(*id)->readable(), 1U);
+  EXPECT_FALSE(net.session(0).streams().received_end(*id));
 }
 
 TEST_F(StreamTest, ProduceIsNotCalledAgainForASourceWithNothing) {
@@ -482,15 +484,15 @@ TEST_F(StreamTest, ProduceIsNotCalledAgainForASourceWithNothing) {
     }
     for (auto& packet : take(1)) end.session().handle_packet(packet, net.now);
   }
-  const auto id = end.session().open_stream({}, 0, net.now);
+  const auto id = end.session().streams().open({}, 0, net.now);
   ASSERT_TRUE(id);
-  end.session().set_ready(*id, true);
+  end.session().streams().set_ready(*id, true);
   std::byte buffer[1500];
   while (end.session().poll_packet(buffer, net.now) > 0) {
   }
   EXPECT_EQ(lazy.calls, 1);
   EXPECT_GT(end.session().next_timeout(), net.now);
-  end.session().set_ready(*id, true);
+  end.session().streams().set_ready(*id, true);
   while (end.session().poll_packet(buffer, net.now) > 0) {
   }
   EXPECT_EQ(lazy.calls, 2);
@@ -501,10 +503,10 @@ TEST_F(StreamTest, ASourceThatNeedsARoomyBlockIsWoken) {
     Session* session = nullptr;
     std::vector<std::byte> block = std::vector<std::byte>(60'000);
     void produce(StreamId id, std::uint32_t, Instant now) override {
-      if (session->send_room(id) < block.size()) {
-        session->set_ready(id, false);
+      if (session->streams().send_room(id) < block.size()) {
+        session->streams().set_ready(id, false);
       } else {
-        EXPECT_EQ(session->write(id, block, now), block.size());
+        EXPECT_EQ(session->streams().write(id, block, now), block.size());
       }
     }
   } blocks;
@@ -523,17 +525,18 @@ TEST_F(StreamTest, ASourceThatNeedsARoomyBlockIsWoken) {
     }
     for (auto& packet : take(1)) end.session().handle_packet(packet, net.now);
     while (const auto event = end.session().poll_event()) {
-      if (event->kind == Event::Kind::kWritable) end.session().set_ready(event->stream, true);
+      if (event->kind == Event::Kind::kWritable)
+        end.session().streams().set_ready(event->stream, true);
     }
     while (const auto event = net.session(1).poll_event()) {
       if (event->kind != Event::Kind::kReadable) continue;
-      const std::uint64_t n = net.session(1).received(event->stream)->readable();
-      net.session(1).consume(event->stream, n, net.now);
+      const std::uint64_t n = net.session(1).streams().received(event->stream)->readable();
+      net.session(1).streams().consume(event->stream, n, net.now);
       read += n;
     }
     if (!opened && end.session().peer_state() == PeerState::kAlive) {
-      const auto id = end.session().open_stream({}, 0, net.now);
-      end.session().set_ready(*id, true);
+      const auto id = end.session().streams().open({}, 0, net.now);
+      end.session().streams().set_ready(*id, true);
       opened = true;
     }
   }
@@ -545,16 +548,17 @@ TEST_F(StreamTest, AWholeForWhichThereIsNoRoomIsNotBegun) {
   net.configs[0].session.stream_send_limit = 1'000;
   connect();
   Session& s = net.session(0);
-  const auto id = s.open_stream({}, 0, net.now);
+  const auto id = s.streams().open({}, 0, net.now);
   ASSERT_TRUE(id);
   const std::vector<std::byte> bytes(600);
   const std::array<ConstBytes, 2> parts{bytes, bytes};
-  EXPECT_FALSE(s.write_whole(*id, parts, net.now));
-  EXPECT_EQ(s.send_room(*id), 1'000U);
-  EXPECT_TRUE(s.write_whole(*id, std::span(parts).first<1>(), net.now));
-  EXPECT_EQ(s.send_room(*id), 400U);
-  s.finish(*id);
-  EXPECT_FALSE(s.write_whole(*id, std::span(parts).first<1>(), net.now)) << "behind the end";
+  EXPECT_FALSE(s.streams().write_whole(*id, parts, net.now));
+  EXPECT_EQ(s.streams().send_room(*id), 1'000U);
+  EXPECT_TRUE(s.streams().write_whole(*id, std::span(parts).first<1>(), net.now));
+  EXPECT_EQ(s.streams().send_room(*id), 400U);
+  s.streams().finish(*id);
+  EXPECT_FALSE(s.streams().write_whole(*id, std::span(parts).first<1>(), net.now))
+      << "behind the end";
 }
 
 TEST_F(StreamTest, CallsOnUnknownStreamsDoNothing) {
@@ -562,15 +566,15 @@ TEST_F(StreamTest, CallsOnUnknownStreamsDoNothing) {
   Session& s = net.session(0);
   const StreamId unknown{12'346};
   const std::byte bytes[4] = {};
-  EXPECT_EQ(s.write(unknown, bytes, net.now), 0U);
-  s.finish(unknown);
-  s.set_ready(unknown, true);
-  s.reset(unknown, ResetReason::kTimeout, net.now);
-  s.consume(unknown, 5, net.now);
-  s.release(unknown, net.now);
-  EXPECT_EQ(s.received(unknown), nullptr);
-  EXPECT_EQ(s.send_room(unknown), 0U);
-  EXPECT_TRUE(s.metadata(unknown).empty());
+  EXPECT_EQ(s.streams().write(unknown, bytes, net.now), 0U);
+  s.streams().finish(unknown);
+  s.streams().set_ready(unknown, true);
+  s.streams().reset(unknown, ResetReason::kTimeout, net.now);
+  s.streams().consume(unknown, 5, net.now);
+  s.streams().release(unknown, net.now);
+  EXPECT_EQ(s.streams().received(unknown), nullptr);
+  EXPECT_EQ(s.streams().send_room(unknown), 0U);
+  EXPECT_TRUE(s.streams().metadata(unknown).empty());
   EXPECT_EQ(s.counters().streams_reset_out, 0U);
 }
 

@@ -332,27 +332,27 @@ TEST_F(RestartTest, TheCreditOfTheLaneIsThatOfTheNewPeer) {
   const auto id = net.apps[0].open(10 * kLane, 0, net.now);
   ASSERT_TRUE(id);
   net.run(Duration::milliseconds(400));
-  ASSERT_EQ(net.session(0).credit(*id), 0U);
+  ASSERT_EQ(net.session(0).streams().credit(*id), 0U);
   restart_peer();
-  const auto next = net.session(0).open_stream({}, 0, net.now);
+  const auto next = net.session(0).streams().open({}, 0, net.now);
   ASSERT_TRUE(next);
-  EXPECT_GT(net.session(0).credit(*next), kLane / 2);
+  EXPECT_GT(net.session(0).streams().credit(*next), kLane / 2);
 }
 
 TEST_F(RestartTest, ProgressIsToldAtOnceToTheNewPeer) {
   ASSERT_TRUE(net.connect());
   const auto tell = [&](StreamId stream) {
     const std::uint64_t before = net.session(0).counters().confirmations_out;
-    net.session(0).confirm(stream, {.delivered = before + 1}, net.now);
+    net.session(0).streams().confirm(stream, {.delivered = before + 1}, net.now);
     net.settle();
     return net.session(0).counters().confirmations_out - before;
   };
-  const auto id = net.session(0).open_stream({}, 77, net.now);
+  const auto id = net.session(0).streams().open({}, 77, net.now);
   ASSERT_TRUE(id);
   EXPECT_EQ(tell(*id), 1U);
   EXPECT_EQ(tell(*id), 0U) << "no oftener than reports are";
   restart_peer();
-  const auto next = net.session(0).open_stream({}, 77, net.now);
+  const auto next = net.session(0).streams().open({}, 77, net.now);
   ASSERT_TRUE(next);
   EXPECT_EQ(tell(*next), 1U);
 }

@@ -62,7 +62,7 @@ class Destinations : public HubTest {
   }
   std::optional<LanDestination> told_to(std::size_t terminal) {
     for (const stp::StreamId stream : streams_[terminal]) {
-      const ConstBytes message = terminals_[terminal].session().metadata(stream);
+      const ConstBytes message = terminals_[terminal].session().streams().metadata(stream);
       if (message.empty() || load_u8(message.data()) != kLanDestinationMessage) continue;
       return parse_lan_destination(message);
     }
@@ -79,7 +79,7 @@ class Destinations : public HubTest {
     told.ethernet.tags[0] = {.tpid = 0x8100, .tci = 7};
     std::array<std::byte, kMaxLanDestination> message{};
     const std::size_t size = write_lan_destination(told, message);
-    EXPECT_TRUE(terminals_[1].session().open_stream(ConstBytes(message).first(size), 0, now_));
+    EXPECT_TRUE(terminals_[1].session().streams().open(ConstBytes(message).first(size), 0, now_));
     step();
     step();
   }

@@ -36,7 +36,7 @@ class LivePeer final : public stp::StreamSource, public LanReportReader {
     stp.opens_even_streams = true;
     stp.datagram_overhead = 28;
     stp.fec = fec;
-    stp.host_words = speaks == Speaks::kHostWords;
+    if (speaks == Speaks::kHostWords) stp.relay_capabilities = stp::kCapabilityHostWords;
     stp.max_streams = 16;
     stp.host_shares = &carrier.host_shares;
     stp.lane_receive_limit = stp.stream_receive_limit = stp.stream_send_limit = 1U << 18;
@@ -67,7 +67,7 @@ class LivePeer final : public stp::StreamSource, public LanReportReader {
     if (producer) {
       producer(now);
     } else {
-      session().set_ready(id, false);
+      session().streams().set_ready(id, false);
     }
   }
 

@@ -238,7 +238,7 @@ class HubMoves : public HubTest {
     std::array<std::byte, kMaxHostArrival> message{};
     const std::size_t size = write_host_arrival(arrival, message);
     EXPECT_TRUE(
-        terminals_[terminal].session().open_stream(ConstBytes(message).first(size), 0, now_));
+        terminals_[terminal].session().streams().open(ConstBytes(message).first(size), 0, now_));
     step();
   }
 };

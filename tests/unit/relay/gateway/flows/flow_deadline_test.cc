@@ -16,7 +16,7 @@ class FlowDeadlineTest : public testing::Test {
   FlowDeadlineTest() {
     limits_.idle_timeout = Duration::seconds(7200);
     limits_.half_close_timeout = Duration::seconds(10);
-    f_.stream = *session().open_stream({}, 0, now_);
+    f_.stream = *session().streams().open({}, 0, now_);
     f_.state.open_stream();
     f_.timers.last_activity = now_;
   }
@@ -24,12 +24,12 @@ class FlowDeadlineTest : public testing::Test {
   // The far host ends its direction of the stream.
   void end(stp::StreamId stream) {
     exchange();
-    peer_.far().finish(stream);
+    peer_.far().streams().finish(stream);
     exchange();
-    ASSERT_TRUE(session().received_end(stream));
+    ASSERT_TRUE(session().streams().received_end(stream));
   }
   stp::StreamId open_inbound() {
-    const stp::StreamId stream = *peer_.far().open_stream({}, 0, now_);
+    const stp::StreamId stream = *peer_.far().streams().open({}, 0, now_);
     exchange();
     return stream;
   }
@@ -152,11 +152,11 @@ TEST_F(FlowDeadlineTest, AFlowOwesThePeerWhatIsNotKnownToHaveArrived) {
   exchange();
   EXPECT_FALSE(owes_peer(f_, session()));
   const std::vector<std::byte> said(100);
-  ASSERT_EQ(session().write(f_.stream, said, now_), said.size());
+  ASSERT_EQ(session().streams().write(f_.stream, said, now_), said.size());
   EXPECT_TRUE(owes_peer(f_, session()));
   exchange();
   EXPECT_FALSE(owes_peer(f_, session()));
-  session().finish(f_.stream);
+  session().streams().finish(f_.stream);
   f_.state.set_host_end(FlowState::HostEnd::kInStream);
   EXPECT_TRUE(owes_peer(f_, session())) << "the end";
   f_.state.set_host_end(FlowState::HostEnd::kDelivered);

@@ -29,7 +29,7 @@ class FlowModesTest : public testing::Test {
     acknowledgment_ = flow_->endpoint.poll_segment(now_)->header.sequence + 1;
     speak(segment(0, wire::TcpFlags::kAck));
     flow_->state.complete_handshake();
-    flow_->stream = *peer_.session().open_stream({}, 0, now_);
+    flow_->stream = *peer_.session().streams().open({}, 0, now_);
     flow_->state.open_stream();
   }
   wire::TcpHeader segment(std::uint32_t offset, std::uint8_t flags) const {
@@ -103,7 +103,7 @@ TEST_F(FlowModesTest, ThePeerIsToldHowFarOurHostIs) {
   confirm(*flow_, peer_.session(), now_);
   EXPECT_FALSE(all_confirmed(*flow_, peer_.session())) << "the peer has yet to hear it";
   for (int i = 0; i < 10; ++i) peer_.exchange(now_);
-  const stp::Confirmation heard = peer_.far().confirmation(flow_->stream);
+  const stp::Confirmation heard = peer_.far().streams().confirmation(flow_->stream);
   EXPECT_TRUE(heard.answered);
   EXPECT_FALSE(heard.ended);
   EXPECT_EQ(heard.window, 50'000U);

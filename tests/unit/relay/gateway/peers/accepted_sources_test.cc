@@ -50,7 +50,7 @@ class End final : public stp::StreamSource {
   AcceptedSources& sources() { return sources_; }
   bool allows(std::string_view host) const { return sources_.allow(ip_of(host)); }
   void produce(stp::StreamId stream, std::uint32_t, Instant now) override {
-    if (!sources_.produce(stream, now)) session_.set_ready(stream, false);
+    if (!sources_.produce(stream, now)) session_.streams().set_ready(stream, false);
   }
   // Handles the events as ControlMessages does.
   void take_events(Instant now) {
@@ -60,7 +60,7 @@ class End final : public stp::StreamSource {
       if (event->kind == Kind::kOpened) {
         ++opened;
         if (refuses) {
-          session_.reset(event->stream, ResetReason::kNoResources, now);
+          session_.streams().reset(event->stream, ResetReason::kNoResources, now);
         } else {
           sources_.handle_opened(event->stream, now);
         }
@@ -87,7 +87,7 @@ class End final : public stp::StreamSource {
     config.boot_epoch = epoch;
     config.opens_even_streams = epoch == 1;
     config.max_streams = 32;
-    config.accepted_sources = understands;
+    if (understands) config.relay_capabilities = stp::kCapabilityAcceptedSources;
     config.lane_receive_limit = config.stream_receive_limit = config.stream_send_limit = 1 << 18;
     return config;
   }
@@ -127,11 +127,11 @@ struct Pair {
       for (const unsigned octet : list) bytes.push_back(static_cast<std::byte>(octet));
       return bytes;
     };
-    const auto stream = far.session().open_stream(bytes_of(metadata), 9, now);
+    const auto stream = far.session().streams().open(bytes_of(metadata), 9, now);
     EXPECT_TRUE(stream);
     const auto bytes = bytes_of(octets);
-    EXPECT_EQ(far.session().write(*stream, bytes, now), bytes.size());
-    if (ends) far.session().finish(*stream);
+    EXPECT_EQ(far.session().streams().write(*stream, bytes, now), bytes.size());
+    if (ends) far.session().streams().finish(*stream);
     run(4);
     return *stream;
   }
@@ -293,7 +293,7 @@ TEST_F(FromAnOddPeer, OneListIsReadAtATimeAndNoMoreThanItMayHold) {
       endless.push_back(static_cast<std::byte>(octet));
     }
   }
-  EXPECT_EQ(pair_.far.session().write(first, endless, pair_.now), endless.size());
+  EXPECT_EQ(pair_.far.session().streams().write(first, endless, pair_.now), endless.size());
   pair_.run(40);
   EXPECT_EQ(pair_.far.reasons.back(), ResetReason::kPolicy) << "too much";
   EXPECT_TRUE(pair_.near.sources().are_known());

@@ -41,7 +41,7 @@ class ControlMessagesTest : public ::testing::Test, public LanReportReader {
   std::optional<stp::ResetReason> say(std::initializer_list<unsigned> octets) {
     std::vector<std::byte> message;
     for (const unsigned octet : octets) message.push_back(static_cast<std::byte>(octet));
-    const auto stream = far_.session().open_stream(message, 0, now_);
+    const auto stream = far_.session().streams().open(message, 0, now_);
     EXPECT_TRUE(stream);
     exchange();
     exchange();
@@ -108,7 +108,7 @@ TEST_F(ControlMessagesTest, APeerThatTakesNoMessageIsSentAFewOnly) {
     told += control_messages_.tell({}, now_) ? 1 : 0;
   }
   EXPECT_EQ(told, Messages::kMost);
-  EXPECT_EQ(near_.session().stream_count(), Messages::kMost);
+  EXPECT_EQ(near_.session().streams().count(), Messages::kMost);
 }
 
 constexpr auto kDestination = {0xc8U, 4U,   0U, 0U,   0U, 0U, 0U, 0U, 0U, 9U, 198U, 51U, 100U,
@@ -149,7 +149,7 @@ TEST_F(ControlMessagesTest, TellsTenDestinationsASecondAndKeepsAFewThatWait) {
     while (const auto event = far_.session().poll_event()) {
       if (event->kind != stp::Event::Kind::kOpened) continue;
       ++heard;
-      far_.session().reset(event->stream, kTaken, now_);
+      far_.session().streams().reset(event->stream, kTaken, now_);
     }
   }
   EXPECT_GE(heard, 19U);
@@ -212,10 +212,10 @@ TEST_F(ControlMessagesOfAHub, SaysAgainWhatThePeerHadNoRoomFor) {
   hub_->set_admission(Admission::kDraining, now_);
   for (int i = 0; i < 3; ++i) step();
   ASSERT_EQ(streams_[0].size(), 1U);
-  terminals_[0].session().reset(streams_[0][0], stp::ResetReason::kNoResources, now_);
+  terminals_[0].session().streams().reset(streams_[0][0], stp::ResetReason::kNoResources, now_);
   for (int i = 0; i < 15; ++i) step();
   ASSERT_EQ(streams_[0].size(), 2U) << "a second later";
-  terminals_[0].session().reset(streams_[0][1], stp::ResetReason::kNone, now_);
+  terminals_[0].session().streams().reset(streams_[0][1], stp::ResetReason::kNone, now_);
   for (int i = 0; i < 30; ++i) step();
   EXPECT_EQ(streams_[0].size(), 2U) << "it has been heard";
 }
@@ -232,7 +232,7 @@ TEST_F(ControlMessagesOfAHub, WithdrawsWhatThePeerNeverTakes) {
   const std::size_t before = streams_[0].size();
   const auto take_those_that_come = [&] {
     for (std::size_t i = before; i < streams_[0].size(); ++i) {
-      terminals_[0].session().reset(streams_[0][i], stp::ResetReason::kNone, now_);
+      terminals_[0].session().streams().reset(streams_[0][i], stp::ResetReason::kNone, now_);
     }
   };
   const Instant end = now_ + Messages::kPatience + Duration::seconds(5);
@@ -249,17 +249,17 @@ TEST_F(ControlMessagesOfAHub, SaysNothingAgainButTheReportsThatThePeerHadNoRoomF
   hub_->record_flows(&nobody);
   for (int i = 0; i < 3; ++i) step();
   ASSERT_EQ(streams_[0].size(), 1U) << "the hub's own wish";
-  terminals_[0].session().reset(streams_[0][0], stp::ResetReason::kNone, now_);
+  terminals_[0].session().streams().reset(streams_[0][0], stp::ResetReason::kNone, now_);
   constexpr std::array kWish{std::byte{LanReports::kWishMessage}};
   terminals_[0].open(kWish, now_);
   open(0, open_of("10.1.0.5", "10.9.0.1"));
   terminals_[0].end(*terminals_[0].last(), true, stp::ResetReason::kHostReset, now_);
   for (int i = 0; i < 5; ++i) step();
   ASSERT_EQ(streams_[0].size(), 2U) << "its reports";
-  terminals_[0].session().reset(streams_[0][1], stp::ResetReason::kNoResources, now_);
+  terminals_[0].session().streams().reset(streams_[0][1], stp::ResetReason::kNoResources, now_);
   for (int i = 0; i < 15; ++i) step();
   ASSERT_EQ(streams_[0].size(), 3U);
-  const ConstBytes again = terminals_[0].session().metadata(streams_[0][2]);
+  const ConstBytes again = terminals_[0].session().streams().metadata(streams_[0][2]);
   ASSERT_EQ(again.size(), 1U);
   EXPECT_EQ(load_u8(again.data()), LanReports::kReportsMessage);
 }

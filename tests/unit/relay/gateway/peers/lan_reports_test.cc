@@ -42,7 +42,7 @@ class End final : public stp::StreamSource, public LanReportReader {
       if (event->kind == Kind::kOpened) {
         ++opened;
         if (refuses) {
-          session_.reset(event->stream, stp::ResetReason::kNoResources, now);
+          session_.streams().reset(event->stream, stp::ResetReason::kNoResources, now);
         } else {
           reports_.handle_opened(event->stream, now);
         }
@@ -82,7 +82,7 @@ class End final : public stp::StreamSource, public LanReportReader {
 
 stp::Config with_reports() {
   stp::Config config;
-  config.lan_reports = true;
+  config.relay_capabilities = stp::kCapabilityLanReports;
   return config;
 }
 
@@ -114,10 +114,10 @@ class LanReportsTest : public ::testing::Test {
     std::vector<std::byte> bytes;
     for (const unsigned octet : octets) bytes.push_back(static_cast<std::byte>(octet));
     constexpr std::array<std::byte, 1> kKind{std::byte{LanReports::kReportsMessage}};
-    const auto stream = far_.session().open_stream(kKind, 9, now_);
+    const auto stream = far_.session().streams().open(kKind, 9, now_);
     ASSERT_TRUE(stream);
-    EXPECT_EQ(far_.session().write(*stream, bytes, now_), bytes.size());
-    far_.session().finish(*stream);
+    EXPECT_EQ(far_.session().streams().write(*stream, bytes, now_), bytes.size());
+    far_.session().streams().finish(*stream);
     run(4);
   }
 

@@ -147,7 +147,7 @@ TEST_F(HubTest, EvidenceConcernsTheHostsBehindItsSender) {
                                 .expects = 2'000'000'000};
     std::array<std::byte, kMaxHostEvidence> message{};
     const std::size_t size = write_host_evidence(evidence, message);
-    EXPECT_TRUE(terminals_[1].session().open_stream(ConstBytes(message).first(size), 0, now_));
+    EXPECT_TRUE(terminals_[1].session().streams().open(ConstBytes(message).first(size), 0, now_));
     step();
     step();
   };
@@ -167,20 +167,20 @@ TEST_F(HubTest, EvidenceConcernsTheHostsBehindItsSender) {
 TEST_F(HubTest, AListOfFlowsConcernsTheHostsBehindItsSender) {
   stp::Session& session = terminals_[1].session();
   constexpr std::array<std::byte, 1> kFlowsMessage{std::byte{0xc2}};
-  const auto stream = session.open_stream(kFlowsMessage, 0, now_);
+  const auto stream = session.streams().open(kFlowsMessage, 0, now_);
   ASSERT_TRUE(stream);
   const auto list = [&](std::uint8_t client_at_receiver, const OpenMetadata& flow) {
     std::array<std::byte, 2 + kMaxOpenMetadata> entry{};
     const std::size_t size = write_open_metadata(flow, MutableBytes(entry).subspan(2));
     entry[0] = std::byte{client_at_receiver};
     entry[1] = static_cast<std::byte>(size);
-    EXPECT_EQ(session.write(*stream, ConstBytes(entry).first(2 + size), now_), 2 + size);
+    EXPECT_EQ(session.streams().write(*stream, ConstBytes(entry).first(2 + size), now_), 2 + size);
   };
   list(0, open_of("10.1.0.5", "203.0.113.5"));  // t1's client
   list(1, open_of("203.0.113.5", "10.1.0.5"));  // t1's server
   list(1, open_of("203.0.113.5", "127.0.0.1"));
   list(0, open_of("10.2.0.5", "203.0.113.6"));
-  session.finish(*stream);
+  session.streams().finish(*stream);
   for (int i = 0; i < 5; ++i) step();
   EXPECT_EQ(count(Counter::kOrphansRefused), 3U);
   EXPECT_EQ(count(Counter::kFlowsOrphaned), 1U);

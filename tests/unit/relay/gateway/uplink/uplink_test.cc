@@ -60,10 +60,10 @@ class UplinkTest : public testing::Test, public SessionPort {
   // The session of the peer has bytes of one stream to send.
   void add_busy_peer() {
     add_peer(stp::FecMode::kOff);
-    const auto stream = peer_->session().open_stream({}, 0, now_);
+    const auto stream = peer_->session().streams().open({}, 0, now_);
     ASSERT_TRUE(stream);
     const std::vector<std::byte> bytes(100'000);
-    ASSERT_EQ(peer_->session().write(*stream, bytes, now_), bytes.size());
+    ASSERT_EQ(peer_->session().streams().write(*stream, bytes, now_), bytes.size());
   }
   void add_peer(stp::FecMode fec = stp::FecMode::kAuto) {
     Carrier& carrier = uplink_.carrier("sat");
@@ -253,10 +253,10 @@ TEST_F(UplinkTest, OnASlowLinkOneSmallFrameLeavesAtATimeAndNoLongOne) {
 
 TEST_F(UplinkTest, ASessionAndBridgedFramesShareTheCarrier) {
   add_peer();
-  const auto stream = peer_->session().open_stream({}, 0, now_);
+  const auto stream = peer_->session().streams().open({}, 0, now_);
   ASSERT_TRUE(stream);
   const std::vector<std::byte> bytes(100'000);
-  ASSERT_EQ(peer_->session().write(*stream, bytes, now_), bytes.size());
+  ASSERT_EQ(peer_->session().streams().write(*stream, bytes, now_), bytes.size());
   fill();
   for (int i = 0; i < 30; ++i) admit();
   std::size_t held = 0, written = 0;

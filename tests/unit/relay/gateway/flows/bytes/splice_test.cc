@@ -70,7 +70,7 @@ class SpliceTest : public testing::Test, public stp::StreamSource {
     if (splice_.to_stream(*flow_, session_, largest_, dictionary_, now) ==
             SpliceResult::kNoMemory ||
         flow_->endpoint.received().readable() == 0) {
-      session_.set_ready(id, false);
+      session_.streams().set_ready(id, false);
     }
     for (const BlockIndex block : others) arena_.release(block);
   }
@@ -106,7 +106,7 @@ class SpliceTest : public testing::Test, public stp::StreamSource {
     const auto answer = flow_->endpoint.poll_segment(now_);
     ASSERT_TRUE(answer);
     acknowledged_ = answer->header.sequence + 1;
-    flow_->stream = *session_.open_stream({}, 0, now_);
+    flow_->stream = *session_.streams().open({}, 0, now_);
     flow_->state.open_stream();
     speak({});
     ASSERT_TRUE(flow_->endpoint.is_synchronised());
@@ -132,12 +132,12 @@ class SpliceTest : public testing::Test, public stp::StreamSource {
 
   // Reads the blocks at the far end as plain bytes. Returns false if a block is malformed.
   bool read_far() {
-    const Reassembler* stored = far_.session().received(flow_->stream);
+    const Reassembler* stored = far_.session().streams().received(flow_->stream);
     if (stored == nullptr) return true;
     const std::size_t before = encoded_.size();
     encoded_.resize(before + stored->readable());
     stored->copy_front(MutableBytes(encoded_).subspan(before));
-    far_.session().consume(flow_->stream, stored->readable(), now_);
+    far_.session().streams().consume(flow_->stream, stored->readable(), now_);
     while (encoded_.size() - at_ >= compress::kBlockHeaderSize) {
       const auto header = compress::parse_block_header(ConstBytes(encoded_).subspan(at_));
       if (!header) return false;
@@ -169,13 +169,15 @@ class SpliceTest : public testing::Test, public stp::StreamSource {
       if (random_.chance(0.02)) flow_->marks.host.hop_limit = static_cast<std::uint8_t>(round);
       const auto segments = random_.below(60);
       for (std::uint64_t i = 0; i < segments; ++i) speak_some();
-      if (flow_->endpoint.received().readable() > 0) session_.set_ready(flow_->stream, true);
+      if (flow_->endpoint.received().readable() > 0)
+        session_.streams().set_ready(flow_->stream, true);
       exchange();
       ASSERT_TRUE(read_far()) << "round " << round;
     }
     short_of_memory_ = false;
     for (int round = 0; round < 400; ++round) {
-      if (flow_->endpoint.received().readable() > 0) session_.set_ready(flow_->stream, true);
+      if (flow_->endpoint.received().readable() > 0)
+        session_.streams().set_ready(flow_->stream, true);
       exchange();
       ASSERT_TRUE(read_far());
     }
@@ -195,13 +197,13 @@ class SpliceTest : public testing::Test, public stp::StreamSource {
     exchange();
     far_.take_events(false, now_);
     far_.write(flow_->stream, stream, now_);
-    far_.session().finish(flow_->stream);
+    far_.session().streams().finish(flow_->stream);
     SpliceResult result = SpliceResult::kDone;
     for (int i = 0; i < 20 && result == SpliceResult::kDone; ++i) {
       exchange();
       result = to_host(memory);
     }
-    EXPECT_TRUE(session_.received_end(flow_->stream));
+    EXPECT_TRUE(session_.streams().received_end(flow_->stream));
     return result;
   }
   SpliceResult to_host(std::uint64_t memory = 1 << 20) {
@@ -277,7 +279,7 @@ TEST_F(SpliceTest, ABlockThatIsHeldIsNoLargerThanThereIsRoomFor) {
 TEST_F(SpliceTest, WhatEachBlockTakesIsCounted) {
   start(config::Compress::kOn);
   for (int i = 0; i < 20; ++i) speak_some();
-  session_.set_ready(flow_->stream, true);
+  session_.streams().set_ready(flow_->stream, true);
   exchange();
   const Histogram& times = splice_.block_times();
   EXPECT_GE(times.count(), 1U);
@@ -308,7 +310,7 @@ TEST_F(SpliceTest, SoItIsWhereTheBytesAreDropped) {
   ASSERT_EQ(receive(stream, /*memory=*/0), SpliceResult::kDone);
   EXPECT_EQ(splice_.drop(*flow_, session_, now_), SpliceResult::kReset);
   EXPECT_EQ(flow_->bytes.to_lan, 0U);
-  EXPECT_EQ(session_.bytes_stored(), 0U);
+  EXPECT_EQ(session_.streams().bytes_stored(), 0U);
 }
 
 // All bytes that a peer may store here could be such blocks.

@@ -22,12 +22,12 @@ using Bytes = std::vector<std::byte>;
 TEST_F(StreamSideTest, TheFarGatewayLearnsOfAFlowWhenItsStreamOpens) {
   open();
   EXPECT_TRUE(f_.state.has_stream());
-  EXPECT_EQ(session().context(f_.stream), StreamContext::of_flow(kSlot).number());
+  EXPECT_EQ(session().streams().context(f_.stream), StreamContext::of_flow(kSlot).number());
   exchange();
   const auto opened = far_events(stp::Event::Kind::kOpened);
   ASSERT_EQ(opened.size(), 1U);
   EXPECT_EQ(opened[0].stream, f_.stream);
-  const auto told = parse_open_metadata(peer_.far().metadata(f_.stream));
+  const auto told = parse_open_metadata(peer_.far().streams().metadata(f_.stream));
   ASSERT_TRUE(told);
   EXPECT_EQ(told->client, f_.key.local);
   EXPECT_EQ(told->client_port, f_.key.local_port);
@@ -54,7 +54,7 @@ TEST_F(StreamSideTest, ThereIsNoStreamToAPeerThatHasStopped) {
 }
 
 TEST_F(StreamSideTest, WithoutPlaceForAStreamResourcesAreToBlameAndNotThePeer) {
-  while (session().open_stream({}, 0, now_)) continue;
+  while (session().streams().open({}, 0, now_)) continue;
   EXPECT_EQ(side_->open(kSlot, f_, now_), Opening::kNoResources);
   EXPECT_EQ(f_.state, FlowState::kAwaitsPeer);
 }
@@ -63,7 +63,7 @@ TEST_F(StreamSideTest, AStreamOfThePeerBecomesTheFlows) {
   f_.stream = opened_by_far();
   f_.state.open_stream();
   side_->adopt(kSlot, f_, f_.stream);
-  EXPECT_EQ(session().context(f_.stream), StreamContext::of_flow(kSlot).number());
+  EXPECT_EQ(session().streams().context(f_.stream), StreamContext::of_flow(kSlot).number());
   EXPECT_EQ(f_.traffic_class, *classes_.find("b"));
 }
 
@@ -80,7 +80,7 @@ TEST_F(StreamSideTest, WhatTheHostSaysWaitsInTheClassThatTheFlowNames) {
 TEST_F(StreamSideTest, WhereBothHaveOpenedBothStreamsAreInTheClass) {
   open_both();
   exchange();
-  ASSERT_EQ(session().write(*f_.inbound(), sample(10), now_), 10U);
+  ASSERT_EQ(session().streams().write(*f_.inbound(), sample(10), now_), 10U);
   EXPECT_EQ(session().waiting(), schedule::class_bit(*classes_.find("b")));
 }
 
@@ -193,7 +193,7 @@ TEST_F(StreamSideTest, TheStreamEndsBehindTheLastByteOfTheHost) {
   EXPECT_EQ(f_.state.host_end(), FlowState::HostEnd::kOpen) << "it has more";
   EXPECT_EQ(far_heard().size(), compress::kBlockHeaderSize + 100);
   EXPECT_EQ(f_.state.host_end(), FlowState::HostEnd::kInStream);
-  EXPECT_TRUE(peer_.far().received_end(f_.stream));
+  EXPECT_TRUE(peer_.far().streams().received_end(f_.stream));
 }
 
 TEST_F(StreamSideTest, AHostThatHasSaidAllEndsTheStreamAtOnce) {
@@ -204,19 +204,19 @@ TEST_F(StreamSideTest, AHostThatHasSaidAllEndsTheStreamAtOnce) {
   side_->feed(f_, now_);
   EXPECT_EQ(f_.state.host_end(), FlowState::HostEnd::kInStream);
   exchange();
-  EXPECT_TRUE(peer_.far().received_end(f_.stream));
+  EXPECT_TRUE(peer_.far().streams().received_end(f_.stream));
 }
 
 TEST_F(StreamSideTest, ACompressedBlockTakesAQuarterOfAStreamsShareOfTheLane) {
   f_.rule->rule.compress = config::Compress::kOn;
   open();
-  ASSERT_EQ(session().stream_count(), 1U);
+  ASSERT_EQ(session().streams().count(), 1U);
   plan_.lane_receive_limit = {40'000, kPromised};
   begin();
   host_.say_some(50'000, now_);
   side_->produce(f_, *windows_, now_);
   EXPECT_EQ(f_.bytes.from_lan, 10'000U);
-  ASSERT_TRUE(session().open_stream({}, 0, now_));
+  ASSERT_TRUE(session().streams().open({}, 0, now_));
   side_->produce(f_, *windows_, now_);
   EXPECT_EQ(f_.bytes.from_lan, 15'000U) << "with one stream more";
 }
@@ -333,7 +333,7 @@ TEST_F(StreamSideTest, AHostThatIsGoneGetsNothingAndNothingIsWrongWithThat) {
   f_.endpoint.abort(now_);
   far_writes(Bytes(compress::kBlockHeaderSize, std::byte{0xff}), f_.stream);
   EXPECT_TRUE(deliver());
-  EXPECT_EQ(session().received(f_.stream)->readable(), compress::kBlockHeaderSize);
+  EXPECT_EQ(session().streams().received(f_.stream)->readable(), compress::kBlockHeaderSize);
 }
 
 TEST_F(StreamSideTest, WithoutMemoryForTheHostItIsTriedAgainSoon) {
@@ -384,7 +384,7 @@ class StreamSideWithADictionary : public StreamSideTest {
     const auto opened = far_events(stp::Event::Kind::kOpened);
     EXPECT_EQ(opened.size(), 1U);
     if (opened.empty()) return Bytes(9);
-    const ConstBytes message = peer_.far().metadata(opened[0].stream);
+    const ConstBytes message = peer_.far().streams().metadata(opened[0].stream);
     EXPECT_GE(message.size(), 9U);
     return {message.end() - 9, message.end()};
   }
@@ -397,7 +397,7 @@ class StreamSideWithADictionary : public StreamSideTest {
     writer.u8(1);   // one dictionary
     writer.u8(number);
     writer.u64(dictionary_->fingerprint());
-    ASSERT_TRUE(peer_.far().open_stream(message, 0, now_));
+    ASSERT_TRUE(peer_.far().streams().open(message, 0, now_));
     exchange();
     while (const auto event = session().poll_event()) {
       if (event->kind == stp::Event::Kind::kOpened) {
@@ -470,7 +470,7 @@ class EndOfAStream : public StreamSideTest {
     far_ends();
     f_.state.set_host_end(FlowState::HostEnd::kDelivered);
   }
-  bool is_known(stp::StreamId stream) { return session().context(stream).has_value(); }
+  bool is_known(stp::StreamId stream) { return session().streams().context(stream).has_value(); }
 };
 
 TEST_F(EndOfAStream, ResetEndsBothStreamsAndTheFarGatewayIsToldWhy) {
@@ -486,7 +486,7 @@ TEST_F(EndOfAStream, ResetEndsBothStreamsAndTheFarGatewayIsToldWhy) {
   ASSERT_EQ(resets.size(), 2U);
   for (const stp::StreamId stream : streams) {
     EXPECT_FALSE(is_known(stream));
-    EXPECT_EQ(peer_.far().received(stream), nullptr);
+    EXPECT_EQ(peer_.far().streams().received(stream), nullptr);
   }
   for (const stp::Event& reset : resets) EXPECT_EQ(reset.reason, stp::ResetReason::kHostReset);
 }
@@ -548,7 +548,7 @@ TEST_F(EndOfAStream, WhereACloseIsConfirmedItIsKeptUntilBothHostsHaveEverything)
   side_->release_if_done(f_, now_);
   EXPECT_TRUE(f_.state.has_stream());
   host_.say({}, now_);  // the host acknowledges
-  peer_.far().confirm(f_.stream, {.answered = true, .ended = true}, now_);
+  peer_.far().streams().confirm(f_.stream, {.answered = true, .ended = true}, now_);
   exchange();
   side_->release_if_done(f_, now_);
   EXPECT_TRUE(f_.state.has_lost_stream());
@@ -560,14 +560,14 @@ TEST_F(EndOfAStream, WhereBothHaveOpenedTheInboundStreamIsFinishedLast) {
   EXPECT_TRUE(deliver());
   const stp::StreamId inbound = *f_.inbound();
   exchange();
-  EXPECT_FALSE(peer_.far().received_end(inbound));
+  EXPECT_FALSE(peer_.far().streams().received_end(inbound));
   side_->release_if_done(f_, now_);
   EXPECT_TRUE(f_.state.has_lost_stream());
   EXPECT_FALSE(f_.inbound());
   EXPECT_FALSE(is_known(f_.stream));
   EXPECT_FALSE(is_known(inbound));
   exchange();
-  EXPECT_TRUE(peer_.far().received_end(inbound));
+  EXPECT_TRUE(peer_.far().streams().received_end(inbound));
 }
 
 }  // namespace

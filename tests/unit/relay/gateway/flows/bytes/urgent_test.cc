@@ -398,13 +398,13 @@ class UrgentPeer : public StreamSideTest {
 
 TEST_F(UrgentPeer, OneThatDoesNotKnowOfItIsSentBytesOnly) {
   open();
-  ASSERT_FALSE(session().urgent_marks());
+  ASSERT_FALSE(session().agreed().urgent_marks());
   note_urgent(f_, 2, 0, counters_);
   host_.say(sample(4), now_);
   side_->feed(f_, now_);
   confirm(f_, session(), now_);
   EXPECT_EQ(far_heard(), block(compress::BlockKind::kRaw, sample(4)));
-  EXPECT_EQ(peer_.far().confirmation(f_.stream), stp::Confirmation());
+  EXPECT_EQ(peer_.far().streams().confirmation(f_.stream), stp::Confirmation());
 }
 
 TEST_F(UrgentPeer, ABlockMarksTheBytesBehindIt) {

@@ -19,7 +19,7 @@ class HostQuestionsTest : public testing::Test {
  protected:
   explicit HostQuestionsTest(Speaks speaks = Speaks::kHostWords)
       : peer_(carrier_, now_, stp::FecMode::kAuto, speaks) {
-    f_.stream = *session().open_stream({}, 0, now_);
+    f_.stream = *session().streams().open({}, 0, now_);
     f_.state.open_stream();
     exchange();
   }
@@ -43,10 +43,10 @@ class HostQuestionsTest : public testing::Test {
     exchange();
     go_on();
   }
-  std::uint64_t asked() { return peer_.far().confirmation(f_.stream).keep_alives; }
-  stp::HostAnswer told() { return peer_.far().confirmation(f_.stream).word; }
+  std::uint64_t asked() { return peer_.far().streams().confirmation(f_.stream).keep_alives; }
+  stp::HostAnswer told() { return peer_.far().streams().confirmation(f_.stream).word; }
   void say_of_far_host(std::uint64_t question, bool silent) {
-    peer_.far().confirm(f_.stream, {.word = {question, silent}}, now_);
+    peer_.far().streams().confirm(f_.stream, {.word = {question, silent}}, now_);
     meet();
   }
   // The far host asks.
@@ -110,7 +110,7 @@ TEST_F(HostQuestionsTest, OfALivePeerWithoutAWordTheGatewayAnswers) {
   meet();
   const Instant end = end_of_question(f_);
   EXPECT_GE(end, now_ + Duration::seconds(1));
-  EXPECT_LE(end, now_ + Duration::seconds(2) + session().smoothed_rtt() * 2);
+  EXPECT_LE(end, now_ + Duration::seconds(2) + session().path().smoothed_rtt() * 2);
   while (now_ < end) exchange();
   EXPECT_FALSE(speaks());
   go_on();
@@ -276,7 +276,7 @@ class QuestionsWithAnOlderPeer : public HostQuestionsTest {
 };
 
 TEST_F(QuestionsWithAnOlderPeer, AreAnsweredAtOnceAndAskedForAMinute) {
-  ASSERT_FALSE(session().host_words());
+  ASSERT_FALSE(session().agreed().host_words());
   ask();
   EXPECT_TRUE(speaks());
   meet();
