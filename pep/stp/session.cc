@@ -11,46 +11,32 @@ namespace satrelay::stp {
 namespace {
 
 Handshake::Config handshake_config(const Config& config) {
-  const std::uint32_t repair = config.fec == FecMode::kAuto ? kCapabilityRepair : 0;
+  const std::uint32_t repair = config.repair.mode == FecMode::kAuto ? kCapabilityRepair : 0;
   return {.epoch = config.boot_epoch,
           .opens_even_streams = config.opens_even_streams,
           .lane_count = config.lane_count,
-          .datagram_size = config.datagram_size,
-          .interval = config.hello_interval,
+          .datagram_size = config.datagram.size,
+          .interval = config.hello.interval,
           .capabilities = config.relay_capabilities | repair | kCapabilityReception,
           .encrypts = config.security.has_value()};
 }
 
-Streams::Config streams_config(const Config& config) {
-  return {.max_streams = config.max_streams,
-          .reserves = config.reserves,
-          .lane_receive_limit = config.lane_receive_limit,
-          .stream_receive_limit = config.stream_receive_limit,
-          .stream_send_limit = config.stream_send_limit,
-          .stream_linger = config.stream_linger,
-          .memory_interval = config.feedback_minimum,
-          .least_turn = 2U * config.datagram_size,
-          .host_shares = config.host_shares,
-          .hash_secret = config.hash_secret};
-}
-
 Path::Config path_config(const Config& config) {
-  return {.mtu = {.base = config.datagram_base,
-                  .floor = config.datagram_floor,
-                  .maximum = config.datagram_size,
-                  .known = config.path_mtu_known},
-          .probes = {config.ping_after, config.suspect_after},
-          .feedback = {config.feedback_minimum, config.feedback_maximum, config.feedback_budget,
-                       config.feedback_mode, config.report_budget},
+  return {.mtu = {.base = config.datagram.base,
+                  .floor = config.datagram.floor,
+                  .maximum = config.datagram.size,
+                  .known = config.datagram.path_mtu_known},
+          .probes = config.probes,
+          .feedback = config.feedback,
           .initial_rtt = config.initial_rtt};
 }
 
 const Config& checked(const Config& config) {
   if (config.boot_epoch == 0) throw std::invalid_argument("stp: boot_epoch must not be 0");
-  if (config.datagram_size < kMinDatagram) {
+  if (config.datagram.size < kMinDatagram) {
     throw std::invalid_argument("stp: datagram_size must be at least 512");
   }
-  if (config.feedback_minimum > config.feedback_maximum) {
+  if (config.feedback.minimum > config.feedback.maximum) {
     throw std::invalid_argument("stp: feedback_minimum exceeds feedback_maximum");
   }
   if (config.lane >= Turns::kLanes) throw std::invalid_argument("stp: no such lane");
@@ -68,17 +54,18 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
       arena(blocks),
       now(start),
       handshake(handshake_config(settings), start),
-      hello_turns(settings.hello_budget, {settings.budget_peer, settings.lane},
-                  settings.handshake_budgets),
+      hello_turns(settings.hello.shared, {settings.hello.peer, settings.lane},
+                  settings.hello.budgets),
       protection(settings.security, settings.lane, settings.opens_even_streams,
-                 settings.datagram_size),
+                 settings.datagram.size),
       newcomer(settings.security, settings.lane, settings.opens_even_streams,
-               settings.datagram_size),
+               settings.datagram.size),
       writer(source, work),
       own_ids(settings.opens_even_streams) {
-  if (config.fec == FecMode::kAuto) {
-    SharedRepairs* const shared = config.repairs != nullptr ? config.repairs : &own_repairs;
-    fec = std::make_unique<Fec>(config.datagram_size, shared);
+  if (config.repair.mode == FecMode::kAuto) {
+    SharedRepairs* const shared =
+        config.repair.shared != nullptr ? config.repair.shared : &own_repairs;
+    fec = std::make_unique<Fec>(config.datagram.size, shared);
   }
   if (config.security) {
     key_exchange.emplace(*config.security, config.lane, config.opens_even_streams,
@@ -87,7 +74,7 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
   }
   renew_promise();
   begin_with(SentLedger(config.max_packets_in_flight),
-             RateGate(carrier, rate_controller, settings.datagram_overhead));
+             RateGate(carrier, rate_controller, settings.datagram.overhead));
 }
 
 // Forgets everything that was agreed with the peer.
@@ -104,13 +91,15 @@ void Session::Impl::begin_anew() {
 void Session::Impl::begin_with(SentLedger unused, const RateGate& gate) {
   if (fec != nullptr) fec->clear();
   association.emplace(std::move(unused), Path(kFirstPath, path_config(config), gate, now));
-  streams.emplace(streams_config(config), arena, work, hello_lane_credit);
+  streams.emplace(config.streams, Streams::Pace{config.feedback.minimum, 2U * config.datagram.size},
+                  arena, work, hello_lane_credit);
 }
 
 // Sets the lane credit that HELLO promises from now on.
 void Session::Impl::renew_promise() {
   const std::uint64_t promised = hello_lane_credit;
-  hello_lane_credit = std::min(config.lane_receive_limit, ReceiveCredit::free_memory(arena));
+  hello_lane_credit =
+      std::min(config.streams.lane_receive_limit, ReceiveCredit::free_memory(arena));
   // A credit that is sealed in an offer cannot be changed, so the next offer is a new one.
   if (key_exchange && hello_lane_credit != promised) key_exchange->withdraw_offer();
 }

@@ -24,79 +24,17 @@
 #include "pep/control/pacer.h"
 #include "pep/control/rate_controller.h"
 #include "pep/schedule/class_set.h"
-#include "pep/schedule/host_share.h"
 #include "pep/schedule/turn.h"
-#include "pep/stp/connection/handshake_budgets.h"
-#include "pep/stp/connection/security.h"
+#include "pep/stp/config.h"
 #include "pep/stp/counters.h"
 #include "pep/stp/path/rate_cuts.h"
 #include "pep/stp/path/reception.h"
-#include "pep/stp/path/report_budget.h"
 #include "pep/stp/streams/stream_source.h"
 #include "pep/stp/types.h"
 #include "pep/stp/wire/capabilities.h"
 #include "pep/stp/wire/packet_observer.h"
 
 namespace satrelay::stp {
-
-class HelloBudget;
-class SharedRepairs;
-
-struct Config {
-  std::uint64_t boot_epoch = 0;  // larger at each start of this gateway (clock, nanoseconds)
-  std::uint8_t lane = 0;
-  std::uint8_t lane_count = 1;     // number of lanes to the peer, which must have the same number
-  bool opens_even_streams = true;  // true in exactly one of the two gateways
-  std::uint16_t datagram_size = 1472;  // largest UDP payload: `stp.mtu` less IP and UDP headers
-  std::uint16_t datagram_base = 1172;  // UDP payload that nearly any path carries: 1200 IP bytes
-  // UDP payload that any path carries: 576 IP bytes, with IPv6 1280.
-  std::uint16_t datagram_floor = 548;
-  // Whether the path is known to carry datagram_size. If not, the session searches for the path MTU
-  // (docs/stp.md section 13).
-  bool path_mtu_known = true;
-  std::uint16_t datagram_overhead = 28;  // size of IP and UDP headers, for the pacer
-  std::uint32_t max_streams = 65536;
-  // Capabilities of the relay, which the session offers beside its own (kCapability...).
-  std::uint32_t relay_capabilities = 0;
-  // Each half of a stream has a reserve of the arena. So the stream goes on, however little memory
-  // other streams leave.
-  bool reserves = false;
-  std::uint64_t lane_receive_limit = 64ULL << 20;    // credit granted to the peer for all streams
-  std::uint64_t stream_receive_limit = 64ULL << 20;  // credit granted to the peer for one stream
-  // Bytes of a stream that are stored and not acknowledged.
-  std::uint64_t stream_send_limit = 64ULL << 20;
-  // 64 bytes each, allocated once so many are in flight.
-  std::uint32_t max_packets_in_flight = 1 << 21;
-  FeedbackMode feedback_mode = FeedbackMode::kAdaptive;
-  FecMode fec = FecMode::kAuto;
-  double prompt_share = 0;  // repair bytes for each byte of a prompt flow; 0: derived from the loss
-  // Counts the queues in which hosts wait for the same carrier; nullptr: there are no others.
-  // Outlives the session.
-  schedule::HostShares* host_shares = nullptr;
-  // Limits what the reports of all sessions take of the carrier; nullptr: only `feedback_budget`
-  // limits them.
-  ReportBudget* report_budget = nullptr;
-  HandshakeBudgets handshake_budgets = {};  // the budgets outlive the session
-  // Keeps peers from knowing where an id is stored.
-  std::uint64_t hash_secret = 0x9E37'79B9'7F4A'7C15U;
-  std::optional<Security> security;  // nullopt: packets are neither encrypted nor safe from forgery
-  // Limits what HELLOs cost all sessions that share it, by peer; nullptr: the session has a budget
-  // of its own. Outlives the session.
-  HelloBudget* hello_budget = nullptr;
-  std::uint32_t budget_peer = 0;  // number of the peer in that budget, the same for all its lanes
-  // Limits what repairs cost all sessions that share it; nullptr: the session has a budget of its
-  // own. Outlives the session. Its owner renews the budget of a call.
-  SharedRepairs* repairs = nullptr;
-  Duration feedback_minimum = Duration::milliseconds(25);
-  Duration feedback_maximum = Duration::milliseconds(600);  // at most one RTT once that is known
-  BitRate feedback_budget = BitRate::bits_per_second(50'000);
-  Duration initial_rtt = Duration::milliseconds(600);
-  Duration hello_interval = Duration::seconds(1);
-  Duration ping_after = Duration::seconds(1);
-  Duration suspect_after = Duration::seconds(3);
-  Duration stream_linger =
-      Duration::seconds(120);  // a stream that cannot end is reset after this time
-};
 
 // One packet of a run: it carries new bytes of one class.
 struct RunPacket {
@@ -271,7 +209,7 @@ class Session {
   void close(Instant now);
 
   // --- output --------------------------------------------------------------------------------
-  // Writes the next UDP payload into `out` (at least datagram_size bytes), and debits the carrier.
+  // Writes the next UDP payload into `out` (at least datagram.size bytes), and debits the carrier.
   // Returns 0 if nothing may leave at `now`. `turn`: which streams may have bytes in it.
   std::size_t poll_packet(MutableBytes out, Instant now, const schedule::Turn& turn = {});
   // Called after poll_packet() has written something, at the same instant and with the same turn.

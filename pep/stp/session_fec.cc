@@ -122,8 +122,8 @@ Session::Impl::Coverage Session::Impl::plan_coverage(FecCode code) const {
 
 void Session::Impl::cover(const PacketBuilder& packet, const Coverage& coverage) {
   if (coverage.code == FecCode::kPrompt) {
-    const double share = config.prompt_share > 0
-                             ? config.prompt_share
+    const double share = config.repair.prompt_share > 0
+                             ? config.repair.prompt_share
                              : std::clamp(kPromptShareOfLoss * fec->policy.loss(),
                                           kLeastPromptShare, kMostPromptShare);
     fec->prompt.add(association->ledger.next(), packet.covered(), share, now);

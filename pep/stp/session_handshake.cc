@@ -147,7 +147,7 @@ void Session::Impl::greet_again() {
 
 std::size_t Session::Impl::send_hello(MutableBytes out) {
   path().gate.on_unlisted();
-  HelloFrame hello = handshake.make_hello(hello_lane_credit, config.stream_receive_limit, now);
+  HelloFrame hello = handshake.make_hello(hello_lane_credit, config.streams.receive_limit, now);
   HelloKeys keys;
   if (key_exchange) {
     keys.accept = key_exchange->accept(hello);

@@ -23,6 +23,7 @@
 #include "pep/stp/connection/hello_turns.h"
 #include "pep/stp/connection/key_exchange.h"
 #include "pep/stp/connection/key_mismatch_timer.h"
+#include "pep/stp/connection/peer_events.h"
 #include "pep/stp/connection/protection.h"
 #include "pep/stp/fec/fec.h"
 #include "pep/stp/packets/control_writer.h"
@@ -31,7 +32,6 @@
 #include "pep/stp/path/late_sendings.h"
 #include "pep/stp/recovery/recovery.h"
 #include "pep/stp/session.h"
-#include "pep/stp/streams/event_queue.h"
 #include "pep/stp/streams/retired_streams.h"
 #include "pep/stp/streams/stream_table.h"
 #include "pep/stp/streams/streams.h"
@@ -132,7 +132,7 @@ struct Session::Impl {
   void greet_again();
   bool needs_keys() const {
     return protection.is_worn_out(association->ledger.next()) ||
-           protection.is_unconfirmed(association->ledger.next(), config.suspect_after, now);
+           protection.is_unconfirmed(association->ledger.next(), config.probes.suspect_after, now);
   }
   std::size_t send_hello(MutableBytes out);
 

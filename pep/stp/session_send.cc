@@ -16,7 +16,7 @@ constexpr std::uint32_t kControlShare = 16;
 // The largest datagram that the path is known to carry and that both ends take. HELLOs and OPENs
 // always fit.
 std::size_t Session::Impl::datagram_limit() const {
-  return connected() ? path().mtu.limit() : std::min(config.datagram_base, config.datagram_size);
+  return connected() ? path().mtu.limit() : std::min(config.datagram.base, config.datagram.size);
 }
 
 // The limit for the next packet, which may have to be shorter. A PING on a silent path may be as
@@ -200,7 +200,7 @@ void Session::Impl::write_control(PacketBuilder& packet) {
        .counters = counters,
        .now = now,
        .stp_overhead = kHeaderSize + protection.trailer_size(),
-       .datagram_overhead = config.datagram_overhead,
+       .datagram_overhead = config.datagram.overhead,
        .tells_reception = handshake.agreed().reception(),
        .data_waits = data_waits(),
        .data_leaves = data_leaves(),

@@ -100,44 +100,44 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity, 
   stp.lane = lane.number;
   stp.lane_count = lane.count;
   stp.opens_even_streams = config.gateway.own < peer.address;
-  stp.datagram_overhead = stp_overhead(config);
-  stp.datagram_size = static_cast<std::uint16_t>(config.stp.mtu - stp.datagram_overhead);
-  stp.datagram_base = static_cast<std::uint16_t>(kBaseMtu - stp.datagram_overhead);
-  stp.datagram_floor = static_cast<std::uint16_t>(
+  stp.datagram.overhead = stp_overhead(config);
+  stp.datagram.size = static_cast<std::uint16_t>(config.stp.mtu - stp.datagram.overhead);
+  stp.datagram.base = static_cast<std::uint16_t>(kBaseMtu - stp.datagram.overhead);
+  stp.datagram.floor = static_cast<std::uint16_t>(
       std::min(kBaseMtu, config.gateway.own.is_v4() ? kLeastMtuV4 : kLeastMtuV6) -
-      stp.datagram_overhead);
-  stp.path_mtu_known = config.stp.path_mtu == config::PathMtu::kKnown;
-  stp.max_streams = config.limits.flows + kMessageStreams;
-  stp.reserves = true;
+      stp.datagram.overhead);
+  stp.datagram.path_mtu_known = config.stp.path_mtu == config::PathMtu::kKnown;
+  stp.streams.max_streams = config.limits.flows + kMessageStreams;
+  stp.streams.reserves = true;
   stp.relay_capabilities = kRelayCapabilities;
-  stp.hash_secret = identity.secret[1] ^ (0x9E37'79B9'7F4A'7C15U * (id.index() + 1));
-  stp.host_shares = &carrier.host_shares;
-  stp.report_budget = &carrier.report_budget;
-  stp.handshake_budgets = {.hellos = &carrier.own.hellos(),
-                           .answers = &carrier.own.hello_answers(),
-                           .closes = &carrier.own.closes()};
-  stp.hello_budget = &hello_budget;
-  stp.repairs = &repairs;
-  stp.budget_peer = static_cast<std::uint32_t>(lane.peer);
-  stp.lane_receive_limit = plan.lane_receive_limit[id];
-  stp.stream_receive_limit = plan.flow_receive_limit[id];
-  stp.stream_send_limit = plan.flow_send_limit;
-  stp.ping_after = config.stp.ping_after;
-  stp.suspect_after = config.stp.suspect_after;
+  stp.streams.hash_secret = identity.secret[1] ^ (0x9E37'79B9'7F4A'7C15U * (id.index() + 1));
+  stp.streams.host_shares = &carrier.host_shares;
+  stp.feedback.shared = &carrier.report_budget;
+  stp.hello.budgets = {.hellos = &carrier.own.hellos(),
+                       .answers = &carrier.own.hello_answers(),
+                       .closes = &carrier.own.closes()};
+  stp.hello.shared = &hello_budget;
+  stp.repair.shared = &repairs;
+  stp.hello.peer = static_cast<std::uint32_t>(lane.peer);
+  stp.streams.lane_receive_limit = plan.lane_receive_limit[id];
+  stp.streams.receive_limit = plan.flow_receive_limit[id];
+  stp.streams.send_limit = plan.flow_send_limit;
+  stp.probes.ping_after = config.stp.ping_after;
+  stp.probes.suspect_after = config.stp.suspect_after;
   // docs/stp.md section 7: the budget of one peer is max(50 kbit/s, 0.05% of the rate that the
   // reports are about), besides the budget that all share.
-  stp.feedback_mode = feedback_mode(config.stp.feedback.mode);
-  stp.fec = config.stp.fec == config::Fec::kOff ? stp::FecMode::kOff : stp::FecMode::kAuto;
-  stp.prompt_share = config.stp.prompt_overhead;
+  stp.feedback.mode = feedback_mode(config.stp.feedback.mode);
+  stp.repair.mode = config.stp.fec == config::Fec::kOff ? stp::FecMode::kOff : stp::FecMode::kAuto;
+  stp.repair.prompt_share = config.stp.prompt_overhead;
   if (peer.security.keys) {
     stp.security = stp::Security{.psk = peer.security.keys->current,
                                  .other = peer.security.keys->other,
                                  .entropy = identity.entropy,
                                  .names = names(config.gateway.own, peer.address)};
   }
-  stp.feedback_budget = config.stp.feedback.budget;
-  if (stp.feedback_budget.is_zero()) {
-    stp.feedback_budget =
+  stp.feedback.budget = config.stp.feedback.budget;
+  if (stp.feedback.budget.is_zero()) {
+    stp.feedback.budget =
         std::max(BitRate::bits_per_second(50'000), carrier.config.receive_rate.scaled(5, 10'000));
   }
   return stp;

@@ -25,19 +25,19 @@ stp::Config session_config(const RunConfig& config, std::size_t memory) {
   stp::Config stp;
   stp.boot_epoch = config.boot_epoch;
   stp.opens_even_streams = config.end == End::kClient;
-  stp.datagram_size = static_cast<std::uint16_t>(plan.segment - config.datagram_overhead);
-  stp.datagram_overhead = config.datagram_overhead;
-  stp.max_streams = plan.streams + 1;
+  stp.datagram.size = static_cast<std::uint16_t>(plan.segment - config.datagram_overhead);
+  stp.datagram.overhead = config.datagram_overhead;
+  stp.streams.max_streams = plan.streams + 1;
   // The sender stores payload that it sends, the receiver payload that it receives. Records are
   // small.
   constexpr std::uint64_t kForRecords = 1 << 20;
   const std::uint64_t most = memory / 4 * 3;
   const bool sends = plan.sender() == config.end;
-  stp.lane_receive_limit = sends ? kForRecords : most;
-  stp.stream_receive_limit = stp.lane_receive_limit;
-  stp.stream_send_limit = sends ? most : kForRecords;
-  stp.feedback_mode = plan.feedback;
-  stp.feedback_budget = plan.feedback_budget;
+  stp.streams.lane_receive_limit = sends ? kForRecords : most;
+  stp.streams.receive_limit = stp.streams.lane_receive_limit;
+  stp.streams.send_limit = sends ? most : kForRecords;
+  stp.feedback.mode = plan.feedback;
+  stp.feedback.budget = plan.feedback_budget;
   return stp;
 }
 

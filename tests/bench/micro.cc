@@ -187,7 +187,8 @@ PairTimes stp_pair(std::size_t frames) {
   Instant now = Instant::from_nanoseconds(1'000'000'000);
   EndlessSource source_a, source_b;
   stp::Config config;
-  config.lane_receive_limit = config.stream_receive_limit = config.stream_send_limit = 16 << 20;
+  config.streams.lane_receive_limit = config.streams.receive_limit = config.streams.send_limit =
+      16 << 20;
   config.boot_epoch = 1;
   stp::Session a(config, arena_a, pacer_a, rate, source_a, now);
   config.boot_epoch = 2;

@@ -84,14 +84,15 @@ class FarGateway final : public stp::StreamSource {
     config.lane = lane.number;
     config.lane_count = lane.count;
     config.opens_even_streams = opens == Streams::kEven;
-    config.max_streams = 32;
+    config.streams.max_streams = 32;
     if (reports == LanReports::kUnderstood) {
       config.relay_capabilities = stp::kCapabilityLanReports | stp::kCapabilityEvidence |
                                   stp::kCapabilityDestinations | stp::kCapabilityHostWords |
                                   stp::kCapabilityIcmp | stp::kCapabilityArrivals |
                                   stp::kCapabilityBetween;
     }
-    config.lane_receive_limit = config.stream_receive_limit = config.stream_send_limit = 1 << 18;
+    config.streams.lane_receive_limit = config.streams.receive_limit = config.streams.send_limit =
+        1 << 18;
     return config;
   }
   std::vector<std::byte> memory_;

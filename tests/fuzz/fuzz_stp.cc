@@ -139,8 +139,9 @@ void fuzz_session(ByteReader& in) {
     Relay relay;
     Config config;
     config.boot_epoch = kOurEpoch;
-    config.max_streams = 16;
-    config.lane_receive_limit = config.stream_receive_limit = config.stream_send_limit = 1 << 18;
+    config.streams.max_streams = 16;
+    config.streams.lane_receive_limit = config.streams.receive_limit = config.streams.send_limit =
+        1 << 18;
     Session session(config, arena, pacer, controller, relay, now);
     relay.session = &session;
     greet(session, now);
@@ -186,7 +187,7 @@ void fuzz_encrypted(ByteReader& in) {
   Relay relay;
   Config config;
   config.boot_epoch = kOurEpoch;
-  config.max_streams = 16;
+  config.streams.max_streams = 16;
   config.security = Security{.psk = {}, .entropy = &entropy};
   Session session(config, arena, pacer, controller, relay, now);
   relay.session = &session;

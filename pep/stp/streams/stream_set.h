@@ -12,24 +12,21 @@
 #include "pep/base/work_count.h"
 #include "pep/stp/streams/stream.h"
 #include "pep/stp/streams/stream_table.h"
+#include "pep/stp/streams/streams_config.h"
 #include "pep/stp/types.h"
 
 namespace satrelay::stp {
 
 class StreamSet {
  public:
-  struct Config {
-    std::uint32_t max_streams = 65536;
-    bool reserves = false;  // each half of a stream has a reserve of the arena
-    std::uint64_t hash_secret = 0;
-  };
   // kMemory: with a reserve for each half, which the arena must have. kNothing: without, for a
   // stream that is reset at once.
   enum class Own : std::uint8_t { kNothing, kMemory };
 
   // `arena` and `work` outlive this object.
-  StreamSet(const Config& config, Arena& arena, WorkCount& work)
-      : config_(config),
+  StreamSet(const StreamsConfig& config, Arena& arena, WorkCount& work)
+      : max_streams_(config.max_streams),
+        reserves_(config.reserves),
         arena_(arena),
         work_(work),
         // Slots beyond max_streams are for streams that wait for the end of their reset, and for
@@ -53,7 +50,7 @@ class StreamSet {
   std::size_t open_count() const { return open_count_; }  // kOpen and kAwaitingOpen
   // Whether there are a place and memory for one more stream that carries bytes.
   bool has_place() const {
-    return open_count_ < config_.max_streams && (!config_.reserves || arena_.free_reserves() >= 2);
+    return open_count_ < max_streams_ && (!reserves_ || arena_.free_reserves() >= 2);
   }
   // The ids of the peer that have been used.
   PeerIds& peer_ids() { return peer_ids_; }
@@ -62,7 +59,7 @@ class StreamSet {
   [[nodiscard]] Stream* insert(std::uint64_t id, Own own) {
     Stream* stream = table_.insert(id);
     if (stream == nullptr) return nullptr;
-    SATRELAY_CHECK(own == Own::kNothing || !config_.reserves || stream->own_memory());
+    SATRELAY_CHECK(own == Own::kNothing || !reserves_ || stream->own_memory());
     return stream;
   }
   // Frees the slot. The caller has taken the stream out of all lists.
@@ -96,7 +93,8 @@ class StreamSet {
   StreamTable take_table() { return std::move(table_); }
 
  private:
-  Config config_;
+  std::uint32_t max_streams_;
+  bool reserves_;
   Arena& arena_;
   WorkCount& work_;
   StreamTable table_;

@@ -4,21 +4,19 @@
 
 namespace satrelay::stp {
 
-Streams::Streams(const Config& config, Arena& arena, WorkCount& work, std::uint64_t promised)
+Streams::Streams(const StreamsConfig& config, const Pace& pace, Arena& arena, WorkCount& work,
+                 std::uint64_t promised)
     : work_(work),
-      set_({.max_streams = config.max_streams,
-            .reserves = config.reserves,
-            .hash_secret = config.hash_secret},
-           arena, work),
+      set_(config, arena, work),
       events_(work),
-      memory_check_(config.memory_interval),
-      receiving_({.lane = config.lane_receive_limit, .stream = config.stream_receive_limit},
+      memory_check_(pace.memory_interval),
+      receiving_({.lane = config.lane_receive_limit, .stream = config.receive_limit},
                  {set_, due_, memory_check_, arena}, promised),
-      sending_({.stream_limit = config.stream_send_limit,
-                .least_turn = config.least_turn,
+      sending_({.stream_limit = config.send_limit,
+                .least_turn = pace.least_turn,
                 .host_shares = config.host_shares},
                {set_, due_, events_, memory_check_, receiving_.credit(), arena, work}),
-      life_(config.stream_linger, {set_, due_, events_, receiving_, sending_, work}) {}
+      life_(config.linger, {set_, due_, events_, receiving_, sending_, work}) {}
 
 void Streams::start(std::uint64_t lane_credit, std::uint64_t stream_credit, Instant now) {
   sending_.start(lane_credit, stream_credit);

@@ -21,7 +21,6 @@
 #include "pep/base/arena.h"
 #include "pep/base/time.h"
 #include "pep/base/work_count.h"
-#include "pep/schedule/host_share.h"
 #include "pep/stp/streams/credit/lane_share.h"
 #include "pep/stp/streams/due_frames.h"
 #include "pep/stp/streams/memory_check.h"
@@ -32,28 +31,21 @@
 #include "pep/stp/streams/stream_events.h"
 #include "pep/stp/streams/stream_life.h"
 #include "pep/stp/streams/stream_set.h"
+#include "pep/stp/streams/streams_config.h"
 #include "pep/stp/types.h"
 
 namespace satrelay::stp {
 
 class Streams {
  public:
-  // As the members of the same names in stp::Config.
-  struct Config {
-    std::uint32_t max_streams = 65536;
-    bool reserves = false;
-    std::uint64_t lane_receive_limit = 0;
-    std::uint64_t stream_receive_limit = 0;
-    std::uint64_t stream_send_limit = 0;
-    Duration stream_linger;
+  struct Pace {
     Duration memory_interval;      // between two looks for memory that other users have freed
     std::uint32_t least_turn = 0;  // bytes (stream_schedule.h)
-    schedule::HostShares* host_shares = nullptr;
-    std::uint64_t hash_secret = 0;
   };
 
   // `promised`: the lane's credit that our HELLO grants. `arena` and `work` outlive this object.
-  Streams(const Config& config, Arena& arena, WorkCount& work, std::uint64_t promised);
+  Streams(const StreamsConfig& config, const Pace& pace, Arena& arena, WorkCount& work,
+          std::uint64_t promised);
   Streams(const Streams&) = delete;
   Streams& operator=(const Streams&) = delete;
 

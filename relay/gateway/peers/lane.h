@@ -31,7 +31,7 @@ struct Lane {
         address(lane_address),
         carrier(its_carrier),
         controller(make_controller(its_carrier.config)),
-        datagram_overhead(stp_config.datagram_overhead),
+        datagram_overhead(stp_config.datagram.overhead),
         session(stp_config, arena, its_carrier.pacer, *controller, source, now),
         control_messages(session, id, lane_address, config.prefixes, most_flows, reader) {
     config.security.forget_keys();  // the session has them

@@ -49,8 +49,8 @@ class AdmissionTest : public ::testing::Test {
       for (std::uint8_t lane = 0; lane < kLanes; ++lane) {
         EndConfig config = config_of(sealed, peer, lane, true);
         config.session.boot_epoch = 1'000;
-        config.session.hello_budget = &budget;
-        config.session.budget_peer = peer;
+        config.session.hello.shared = &budget;
+        config.session.hello.peer = peer;
         if (config.session.security) config.session.security->entropy = &entropy;
         ours.push_back(std::make_unique<End>(config, app, now));
       }

@@ -67,8 +67,8 @@ void run(double loss) {
   for (int i = 0; i < 2; ++i) {
     configs[i].arena_bytes = 64 << 20;
     // The limit is so small that each stream reaches its largest extent during the warm-up.
-    configs[i].session.stream_send_limit = 120'000;
-    configs[i].session.stream_receive_limit = 120'000;
+    configs[i].session.streams.send_limit = 120'000;
+    configs[i].session.streams.receive_limit = 120'000;
     ends[i] = std::make_unique<End>(configs[i], sources[i], now);
     sources[i].session = &ends[i]->session();
   }

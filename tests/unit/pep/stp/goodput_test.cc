@@ -21,7 +21,7 @@ EndConfig goodput_config(bool even) {
   config.arena_bytes = 160 << 20;
   config.block_size = 16384;
   config.rate = kRate;
-  config.session.feedback_budget = BitRate::bits_per_second(50'000);
+  config.session.feedback.budget = BitRate::bits_per_second(50'000);
   return config;
 }
 
@@ -35,7 +35,7 @@ Result transfer(double loss, std::uint64_t seed, std::uint64_t window = 64 << 20
   ChannelFaults faults;
   faults.loss = loss;
   EndConfig receiver = goodput_config(false);
-  receiver.session.stream_receive_limit = window;
+  receiver.session.streams.receive_limit = window;
   Network net(goodput_config(true), receiver, kOneWay, faults, seed);
   for (int end = 0; end < 2; ++end) net.start(end, end == 0 ? 1000 : 2000);
   net.run(Duration::seconds(10));
@@ -90,9 +90,9 @@ TEST(GoodputTest, LostPartsOfALongReportAreNotAskedFor) {
     EndConfig& end = ends[even ? 0 : 1];
     end = goodput_config(even);
     end.rate = BitRate::bits_per_second(1'000'000'000);
-    end.session.datagram_size = 576;
-    end.session.feedback_budget = BitRate::bits_per_second(1'500'000);
-    end.session.stream_receive_limit = 1 << 30;
+    end.session.datagram.size = 576;
+    end.session.feedback.budget = BitRate::bits_per_second(1'500'000);
+    end.session.streams.receive_limit = 1 << 30;
     end.arena_bytes = 300 << 20;
   }
   Network net(ends[0], ends[1], Duration::milliseconds(100), faults, 1);

@@ -37,9 +37,9 @@ class GreetingBudget : public testing::Test {
     config.arena_bytes = 64 << 10;
     config.session.boot_epoch = epoch;
     config.session.opens_even_streams = is_ours;
-    config.session.max_streams = 16;
-    config.session.lane_receive_limit = config.session.stream_receive_limit = 16 << 10;
-    if (is_ours) config.session.handshake_budgets = {.hellos = &hellos_, .answers = &answers_};
+    config.session.streams.max_streams = 16;
+    config.session.streams.lane_receive_limit = config.session.streams.receive_limit = 16 << 10;
+    if (is_ours) config.session.hello.budgets = {.hellos = &hellos_, .answers = &answers_};
     return config;
   }
   // As in the gateway, a session is not asked before its time.

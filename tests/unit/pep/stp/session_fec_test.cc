@@ -303,7 +303,7 @@ TEST(SessionFecMix, PromptAndOtherFlowsComeToTheirEnd) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     Random random(seed);
     EndConfig a = end_config(true), b = end_config(false);
-    a.session.prompt_share = seed % 3 == 0 ? 1.0 : 0;
+    a.session.repair.prompt_share = seed % 3 == 0 ? 1.0 : 0;
     b.rate = BitRate::bits_per_second(2'000'000);
     Network net(a, b, Duration::milliseconds(seed % 4 == 0 ? 1 : 150), {}, seed);
     const auto mix = [&](Session& session, StreamId id) {

@@ -78,16 +78,16 @@ class Scenario {
   EndConfig config(bool even) {
     EndConfig config = end_config(even);
     config.session.boot_epoch = even ? 1000 : 2000;
-    config.session.host_shares = &shares_[even ? 0 : 1];
+    config.session.streams.host_shares = &shares_[even ? 0 : 1];
     config.block_size = std::size_t{256} << random_.below(5);
     config.arena_bytes = config.block_size * (48 + random_.below(2000));
     config.rate = BitRate::bits_per_second(200'000 << random_.below(10));
-    config.session.datagram_size = static_cast<std::uint16_t>(512 + random_.below(1000));
-    config.session.lane_receive_limit = std::uint64_t{2048} << random_.below(10);
-    config.session.stream_receive_limit = std::uint64_t{1024} << random_.below(10);
-    config.session.stream_send_limit = std::uint64_t{512} << random_.below(10);
+    config.session.datagram.size = static_cast<std::uint16_t>(512 + random_.below(1000));
+    config.session.streams.lane_receive_limit = std::uint64_t{2048} << random_.below(10);
+    config.session.streams.receive_limit = std::uint64_t{1024} << random_.below(10);
+    config.session.streams.send_limit = std::uint64_t{512} << random_.below(10);
     config.session.max_packets_in_flight = 64U << random_.below(8);
-    config.session.max_streams = 8 + static_cast<std::uint32_t>(random_.below(100));
+    config.session.streams.max_streams = 8 + static_cast<std::uint32_t>(random_.below(100));
     return config;
   }
   Duration delay() {

@@ -29,8 +29,8 @@ class StandstillTest : public ::testing::Test {
 
 TEST_F(StandstillTest, BytesThatNobodyReadsDoNotTakeTheWholeLane) {
   for (EndConfig& config : net_.configs) {
-    config.session.lane_receive_limit = 400'000;
-    config.session.stream_receive_limit = 300'000;
+    config.session.streams.lane_receive_limit = 400'000;
+    config.session.streams.receive_limit = 300'000;
   }
   ASSERT_TRUE(net_.connect());
   stop_reading(3);
@@ -43,8 +43,8 @@ TEST_F(StandstillTest, BytesThatNobodyReadsDoNotTakeTheWholeLane) {
 // much.
 TEST_F(StandstillTest, AReaderGoesOnAmongThoseThatHaveStopped) {
   for (EndConfig& config : net_.configs) {
-    config.session.lane_receive_limit = 400'000;
-    config.session.stream_receive_limit = 300'000;
+    config.session.streams.lane_receive_limit = 400'000;
+    config.session.streams.receive_limit = 300'000;
   }
   ASSERT_TRUE(net_.connect());
   const auto reader = net_.apps[0].open(10'000'000, 0, net_.now);
@@ -69,8 +69,8 @@ TEST_F(StandstillTest, EachStreamHasMemoryOfItsOwn) {
     config.arena_bytes = 64 * 256;
     config.block_size = 256;
     config.reserve_size = 256;
-    config.session.reserves = true;
-    config.session.lane_receive_limit = 6'000;
+    config.session.streams.reserves = true;
+    config.session.streams.lane_receive_limit = 6'000;
   }
   ASSERT_TRUE(net_.connect());
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(net_.apps[0].open(3'000, 2'000, net_.now));
@@ -102,8 +102,8 @@ TEST_F(StandstillTest, AWriterIsAskedWhenItHasTheRoomThatItNeeds) {
     config.arena_bytes = 1000 * 256;
     config.block_size = 256;
     config.reserve_size = 256;
-    config.session.reserves = true;
-    config.session.lane_receive_limit = 100'000;
+    config.session.streams.reserves = true;
+    config.session.streams.lane_receive_limit = 100'000;
   }
   ASSERT_TRUE(net_.connect());
   net_.apps[0].chunk = 100;
@@ -132,7 +132,7 @@ TEST_F(StandstillTest, WhatThereIsNoMemoryForIsRefused) {
   net_.configs[1].arena_bytes = 10 * 256;
   net_.configs[1].block_size = 256;
   net_.configs[1].reserve_size = 256;
-  net_.configs[1].session.reserves = true;
+  net_.configs[1].session.streams.reserves = true;
   ASSERT_TRUE(net_.connect());
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(net_.apps[0].open(500, 0, net_.now));
   net_.run(Duration::seconds(5));

@@ -22,12 +22,9 @@ class StreamWriterTest : public ::testing::Test, protected StreamSource {
         arena_(memory_, 4096),
         streams_({.max_streams = 8,
                   .lane_receive_limit = kMuch,
-                  .stream_receive_limit = kMuch,
-                  .stream_send_limit = kMuch,
-                  .stream_linger = Duration::seconds(120),
-                  .memory_interval = Duration::milliseconds(25),
-                  .least_turn = 3000},
-                 arena_, work_, kMuch),
+                  .receive_limit = kMuch,
+                  .send_limit = kMuch},
+                 {Duration::milliseconds(25), 3000}, arena_, work_, kMuch),
         writer_(*this, work_) {
     streams_.start(kMuch, kMuch, now_);
   }

@@ -95,9 +95,9 @@ TEST(ConfirmationTest, TheFirstUrgentMarkDoesNotWaitForTheClock) {
 // count as lost.
 TEST(ConfirmationTest, FollowsItsOpen) {
   EndConfig end = end_config(true);
-  end.session.fec = FecMode::kOff;
+  end.session.repair.mode = FecMode::kOff;
   EndConfig other = end_config(false);
-  other.session.fec = FecMode::kOff;
+  other.session.repair.mode = FecMode::kOff;
   Network net(end, other, Duration::milliseconds(275), {}, 1);
   net.start(0, 1000);
   net.start(1, 2000);
@@ -120,9 +120,9 @@ TEST(ConfirmationTest, FollowsItsOpen) {
 // were sent.
 TEST(ConfirmationTest, RefusedTwiceIsNotReceivedTwice) {
   EndConfig end = end_config(true);
-  end.session.fec = FecMode::kOff;
+  end.session.repair.mode = FecMode::kOff;
   EndConfig other = end_config(false);
-  other.session.fec = FecMode::kOff;
+  other.session.repair.mode = FecMode::kOff;
   Network net(end, other, Duration::milliseconds(275), {.duplicate = 1.0}, 1);
   net.start(0, 1000);
   net.start(1, 2000);

@@ -125,7 +125,7 @@ TEST_F(StreamTest, DataThatOvertakesItsOpenIsHeld) {
 }
 
 TEST_F(StreamTest, AnOpenThatNeverComesIsGivenUp) {
-  net.configs[1].session.stream_linger = Duration::seconds(4);
+  net.configs[1].session.streams.linger = Duration::seconds(4);
   connect();
   net.apps[0].push = true;
   const auto id = net.apps[0].open(4000, 0, net.now);
@@ -155,7 +155,7 @@ TEST_F(StreamTest, AnOpenThatNeverComesIsGivenUp) {
 
 // Beyond a gap, each byte is a piece of its own.
 TEST_F(StreamTest, TooManyPiecesAreNotAcknowledged) {
-  net.configs[1].session.stream_receive_limit = 100'000;
+  net.configs[1].session.streams.receive_limit = 100'000;
   connect();
   const auto hand_over_byte = [&](std::uint64_t offset) {
     hand_over(1, [&](ByteWriter& out) {
@@ -181,7 +181,7 @@ TEST_F(StreamTest, TooManyPiecesAreNotAcknowledged) {
 
 // A caller that only asks how much room there is changes nothing.
 TEST_F(StreamTest, LookingForRoomMarksNobody) {
-  net.configs[0].session.lane_receive_limit = 100'000;  // memory is no limit
+  net.configs[0].session.streams.lane_receive_limit = 100'000;  // memory is no limit
   connect();
   Session& s = net.session(0);
   const auto id = s.streams().open({}, 0, net.now);
@@ -200,7 +200,7 @@ TEST_F(StreamTest, LookingForRoomMarksNobody) {
 
 // The linger time begins at the caller's time, not at the time of the last call.
 TEST_F(StreamTest, AReleasedStreamHasItsWholeTime) {
-  net.configs[0].session.stream_linger = Duration::milliseconds(500);
+  net.configs[0].session.streams.linger = Duration::milliseconds(500);
   connect();
   Session& s = net.session(0);
   const auto id = s.streams().open({}, 0, net.now);
@@ -220,7 +220,7 @@ class StreamOutageTest : public testing::Test {
   // One end opens a stream, and the other end learns of it.
   void begin() {
     EndConfig end = end_config(true);
-    end.session.stream_linger = Duration::seconds(3);
+    end.session.streams.linger = Duration::seconds(3);
     net_.emplace(end, end_config(false), Duration::milliseconds(275), ChannelFaults{}, 1);
     net_->start(0, 1000);
     net_->start(1, 2000);
@@ -355,7 +355,7 @@ TEST_F(StreamTest, AResetCrossesWithItsReason) {
 }
 
 TEST_F(StreamTest, CreditComesBackFromResetStreams) {
-  net.configs[1].session.lane_receive_limit = 200'000;
+  net.configs[1].session.streams.lane_receive_limit = 200'000;
   connect();
   // Each stream sends until the lane is full, is never read, and is then reset, by turns from
   // either side. The lane must get all its credit back.
@@ -376,7 +376,7 @@ TEST_F(StreamTest, CreditComesBackFromResetStreams) {
 }
 
 TEST_F(StreamTest, ASlowReaderHoldsItsCapAndOthersProceed) {
-  net.configs[1].session.stream_receive_limit = 300'000;
+  net.configs[1].session.streams.receive_limit = 300'000;
   connect();
   bool first = true;
   net.apps[1].on_opened = [&](Session&, std::uint64_t, Application::Flow& flow) {
@@ -394,7 +394,7 @@ TEST_F(StreamTest, ASlowReaderHoldsItsCapAndOthersProceed) {
   }));
   EXPECT_EQ(net.session(0).streams().credit(*slow), 0U);
   EXPECT_LE(net.session(0).streams().unacknowledged(*slow),
-            net.configs[0].session.stream_send_limit);
+            net.configs[0].session.streams.send_limit);
   // The reader reads again, and the rest arrives.
   net.apps[1].flows[static_cast<std::uint64_t>(*slow)].read_quantum = ~std::uint64_t{0};
   net.apps[1].read_all(net.now);
@@ -431,7 +431,7 @@ TEST_F(StreamTest, ManySmallStreamsShareAPacket) {
 }
 
 TEST_F(StreamTest, RefusesStreamsBeyondTheLimit) {
-  net.configs[1].session.max_streams = 4;
+  net.configs[1].session.streams.max_streams = 4;
   connect();
   for (int i = 0; i < 7; ++i) net.apps[0].open(100, 100'000'000, net.now);
   net.run(Duration::seconds(3));
@@ -511,7 +511,7 @@ TEST_F(StreamTest, ASourceThatNeedsARoomyBlockIsWoken) {
     }
   } blocks;
   EndConfig config = end_config(true);
-  config.session.stream_send_limit = 100'000;  // no room for two blocks
+  config.session.streams.send_limit = 100'000;  // no room for two blocks
   net.start(1, 2000);
   End end(config, blocks, net.now);
   blocks.session = &end.session();
@@ -545,7 +545,7 @@ TEST_F(StreamTest, ASourceThatNeedsARoomyBlockIsWoken) {
 
 // A block that is cut short would be taken for the beginning of the bytes behind it.
 TEST_F(StreamTest, AWholeForWhichThereIsNoRoomIsNotBegun) {
-  net.configs[0].session.stream_send_limit = 1'000;
+  net.configs[0].session.streams.send_limit = 1'000;
   connect();
   Session& s = net.session(0);
   const auto id = s.streams().open({}, 0, net.now);

@@ -21,14 +21,11 @@ class StreamsTest : public ::testing::Test {
   // Begins anew, as a session does with another peer.
   void begin() {
     if (streams_) streams_->leave_to(remains_);
-    streams_.emplace(Streams::Config{.max_streams = 8,
-                                     .lane_receive_limit = kLane,
-                                     .stream_receive_limit = kLane,
-                                     .stream_send_limit = kLane,
-                                     .stream_linger = Duration::seconds(120),
-                                     .memory_interval = Duration::milliseconds(25),
-                                     .least_turn = 3000},
-                     arena_, work_, kLane);
+    streams_.emplace(StreamsConfig{.max_streams = 8,
+                                   .lane_receive_limit = kLane,
+                                   .receive_limit = kLane,
+                                   .send_limit = kLane},
+                     Streams::Pace{Duration::milliseconds(25), 3000}, arena_, work_, kLane);
     streams_->start(kLane, kLane, now_);
   }
   Stream& open() {
@@ -311,9 +308,9 @@ class RestartTest : public ::testing::Test {
   RestartTest() : net(settings(true), settings(false), Duration::milliseconds(275), {}, 1) {}
   static EndConfig settings(bool even) {
     EndConfig config = end_config(even);
-    config.session.lane_receive_limit = config.session.stream_receive_limit = kLane;
-    config.session.feedback_minimum = Duration::seconds(5);
-    config.session.feedback_maximum = Duration::seconds(5);
+    config.session.streams.lane_receive_limit = config.session.streams.receive_limit = kLane;
+    config.session.feedback.minimum = Duration::seconds(5);
+    config.session.feedback.maximum = Duration::seconds(5);
     return config;
   }
   void restart_peer() {

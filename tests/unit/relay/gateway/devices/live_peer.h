@@ -34,12 +34,12 @@ class LivePeer final : public stp::StreamSource, public LanReportReader {
     stp::Config stp;
     stp.boot_epoch = 1;
     stp.opens_even_streams = true;
-    stp.datagram_overhead = 28;
-    stp.fec = fec;
+    stp.datagram.overhead = 28;
+    stp.repair.mode = fec;
     if (speaks == Speaks::kHostWords) stp.relay_capabilities = stp::kCapabilityHostWords;
-    stp.max_streams = 16;
-    stp.host_shares = &carrier.host_shares;
-    stp.lane_receive_limit = stp.stream_receive_limit = stp.stream_send_limit = 1U << 18;
+    stp.streams.max_streams = 16;
+    stp.streams.host_shares = &carrier.host_shares;
+    stp.streams.lane_receive_limit = stp.streams.receive_limit = stp.streams.send_limit = 1U << 18;
     lanes.push_back(std::make_unique<Lane>(
         config::Peer{.name = "far", .address = ip_of("192.0.2.2"), .prefixes = {}, .link = "sat"},
         carrier, stp, arena_, *this, *this, LaneId(), LaneAddress{}, 16, now));

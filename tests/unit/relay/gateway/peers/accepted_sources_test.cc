@@ -86,9 +86,10 @@ class End final : public stp::StreamSource {
     stp::Config config;
     config.boot_epoch = epoch;
     config.opens_even_streams = epoch == 1;
-    config.max_streams = 32;
+    config.streams.max_streams = 32;
     if (understands) config.relay_capabilities = stp::kCapabilityAcceptedSources;
-    config.lane_receive_limit = config.stream_receive_limit = config.stream_send_limit = 1 << 18;
+    config.streams.lane_receive_limit = config.streams.receive_limit = config.streams.send_limit =
+        1 << 18;
     return config;
   }
   std::vector<std::byte> memory_;

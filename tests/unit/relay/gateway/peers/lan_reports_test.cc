@@ -67,8 +67,9 @@ class End final : public stp::StreamSource, public LanReportReader {
   static stp::Config with(stp::Config config, std::uint64_t epoch) {
     config.boot_epoch = epoch;
     config.opens_even_streams = epoch == 1;
-    config.max_streams = 32;
-    config.lane_receive_limit = config.stream_receive_limit = config.stream_send_limit = 1 << 18;
+    config.streams.max_streams = 32;
+    config.streams.lane_receive_limit = config.streams.receive_limit = config.streams.send_limit =
+        1 << 18;
     return config;
   }
   std::vector<std::byte> memory_;

@@ -54,8 +54,8 @@ TEST_F(LaneTest, BeginsWithoutFlowsAndIsNotSuspect) {
   config::Peer config{.name = "far", .address = ip_of("192.0.2.2"), .prefixes = {}, .link = "sat"};
   stp::Config stp;
   stp.boot_epoch = 1;
-  stp.datagram_overhead = 28;
-  stp.max_streams = 4;
+  stp.datagram.overhead = 28;
+  stp.streams.max_streams = 4;
   const Lane lane(config, carrier_, stp, arena_, source_, source_, LaneId(), LaneAddress{}, 4,
                   now_);
   EXPECT_EQ(lane.config.name, "far");
@@ -75,8 +75,8 @@ TEST_F(LaneTest, KeepsNoKeysButKnowsThatThereAreSome) {
   config.security.keys = config::PresharedKeys{.current = key, .other = {}};
   stp::Config stp;
   stp.boot_epoch = 1;
-  stp.datagram_overhead = 28;
-  stp.max_streams = 4;
+  stp.datagram.overhead = 28;
+  stp.streams.max_streams = 4;
   const Lane lane(config, carrier_, stp, arena_, source_, source_, LaneId(), LaneAddress{}, 4,
                   now_);
   ASSERT_TRUE(lane.config.security.keys);

@@ -54,8 +54,8 @@ class SpliceTest : public testing::Test, public stp::StreamSource {
   static stp::Config config() {
     stp::Config config;
     config.boot_epoch = 1;
-    config.max_streams = 4;
-    config.lane_receive_limit = config.stream_receive_limit = 8 * kBlock;
+    config.streams.max_streams = 4;
+    config.streams.lane_receive_limit = config.streams.receive_limit = 8 * kBlock;
     return config;
   }
 

@@ -37,7 +37,7 @@ TEST_F(StreamSideTest, TheFarGatewayLearnsOfAFlowWhenItsStreamOpens) {
 TEST_F(StreamSideTest, AFlowWaitsForAPeerThatHasYetToAnswer) {
   stp::Config stp;
   stp.boot_epoch = 1;
-  stp.host_shares = &carrier_.host_shares;
+  stp.streams.host_shares = &carrier_.host_shares;
   peer_.lanes.push_back(std::make_unique<Lane>(peer_.lanes.front()->config, carrier_, stp,
                                                peer_.arena(), peer_, peer_, LaneId(1),
                                                LaneAddress{}, 16, now_));

@@ -1,10 +1,10 @@
-#include "pep/stp/streams/event_queue.h"
+#include "pep/stp/connection/peer_events.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-namespace satrelay::stp::event_queue_test {
+namespace satrelay::stp::peer_events_test {
 namespace {
 
 using Kind = Event::Kind;
@@ -41,4 +41,4 @@ TEST(PeerEvents, CapacitiesDriveNothingOut) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp::event_queue_test
+}  // namespace satrelay::stp::peer_events_test
