@@ -21,7 +21,7 @@ class StreamEvents {
     events_.push_back(stream);
   }
   bool empty() const { return events_.empty(); }
-  // Streams take turns. kReset is the last event of its stream.
+  // The events of one stream come one after the other. kReset is the last event of its stream.
   std::optional<Event> poll();
   // The relay gets none of the events that wait.
   void forget(Stream& stream) {
