@@ -56,7 +56,7 @@ void Forger::random_bytes(MutableBytes out) {
   for (std::byte& octet : out) octet = static_cast<std::byte>(random_.next());
 }
 
-// Chooses any flow of the scenario: one that has not started yet, is open, or is over.
+// Chooses any flow of the scenario, even a flow that has not started yet or is over.
 Forger::Segment Forger::any_segment() {
   Segment segment;
   segment.flow = known_.flows[random_.below(known_.flows.size())];
