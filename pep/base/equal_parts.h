@@ -7,7 +7,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+
+#include "pep/base/typed_id.h"
 
 namespace satrelay {
 
@@ -19,6 +20,8 @@ constexpr std::uint64_t available_to_one(std::uint64_t free, std::uint64_t kept,
   return std::max(free > others ? free - others : 0, std::min(free, own));
 }
 
+// `Holder`: the TypedId of a holder.
+template <typename Holder>
 class EqualParts {
  public:
   // `least` is the smallest size of a part. If such parts add up to more than half of the places,
@@ -35,11 +38,11 @@ class EqualParts {
     kept_ = 0;
     for (const std::uint64_t held : held_) kept_ += part_ - std::min(part_, held);
   }
-  void take(std::size_t holder) {
+  void take(Holder holder) {
     kept_ -= held_[holder]++ < part_ ? 1 : 0;
     ++taken_;
   }
-  void give_back(std::size_t holder) {
+  void give_back(Holder holder) {
     kept_ += --held_[holder] < part_ ? 1 : 0;
     --taken_;
   }
@@ -48,10 +51,10 @@ class EqualParts {
   std::uint64_t part() const { return part_; }
   std::uint64_t free() const { return places_ - std::min(places_, taken_); }
   std::uint64_t taken() const { return taken_; }
-  std::uint64_t held(std::size_t holder) const { return held_[holder]; }
-  bool is_below_part(std::size_t holder) const { return held_[holder] < part_; }
+  std::uint64_t held(Holder holder) const { return held_[holder]; }
+  bool is_below_part(Holder holder) const { return held_[holder] < part_; }
   // Places that the holder may take.
-  std::uint64_t available(std::size_t holder) const {
+  std::uint64_t available(Holder holder) const {
     const std::uint64_t own = part_ - std::min(part_, held_[holder]);
     return available_to_one(free(), own + std::min(kept_ - own, places_ / 2), own);
   }
@@ -62,7 +65,7 @@ class EqualParts {
   std::uint64_t part_ = 0;
   std::uint64_t kept_ = 0;  // for all holders below their parts
   std::uint64_t taken_ = 0;
-  std::vector<std::uint64_t> held_;  // by holder
+  IdVector<Holder, std::uint64_t> held_;
 };
 
 }  // namespace satrelay

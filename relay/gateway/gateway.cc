@@ -198,7 +198,8 @@ void Gateway::reconfigure(const config::Gateway& next, Instant now, const Prepar
   impl.uplink.reconfigure(next, prepared.dictionaries, now);
   impl.policy.set_classes(impl.uplink.classes());
   for (const auto& lane : impl.lanes) {
-    const std::optional<config::PresharedKeys>& keys = next.peers[lane->address.peer].security.keys;
+    const std::optional<config::PresharedKeys>& keys =
+        next.peers[lane->address.peer.index()].security.keys;
     if (keys) lane->session.set_secrets(keys->current, keys->other);
   }
   impl.flows.set_half_open(part_of(next.limits.half_open, impl.identity.share.workers));
@@ -250,7 +251,7 @@ bool Gateway::set_peer_rate(std::string_view peer, BitRate most, Instant now) {
   Impl& impl = engine_.settled();
   bool found = false;
   for (const LaneId id : impl.lanes.ids()) {
-    if (impl.lanes[id]->config.name != peer) continue;
+    if (impl.lanes[id]->peer.config.name != peer) continue;
     impl.uplink.set_most_rate(id, most, now);
     found = true;
   }
@@ -264,7 +265,7 @@ BitRate Gateway::commanded_capacity(std::string_view link, LinkWay way) const {
 BitRate Gateway::commanded_rate(std::string_view peer) const {
   const Impl& impl = engine_.unsettled();
   for (const LaneId id : impl.lanes.ids()) {
-    if (impl.lanes[id]->config.name == peer) return impl.uplink.most_rate(id);
+    if (impl.lanes[id]->peer.config.name == peer) return impl.uplink.most_rate(id);
   }
   return {};
 }

@@ -19,14 +19,13 @@ constexpr std::uint64_t kCallsPerFlow = 4;
 // hold, and what is kept for them.
 template <typename Impl>
 std::optional<std::string> audit_parts(const Impl& impl) {
-  std::vector<std::uint64_t> stored(impl.parts.size());
-  for (const auto& lane : impl.lanes)
-    stored[lane->address.peer] += lane->session.streams().bytes_stored();
+  IdVector<FarGatewayId, std::uint64_t> stored(impl.peers.size());
+  for (const auto& lane : impl.lanes) stored[lane->address.peer] += lane->session.streams().bytes_stored();
   std::uint64_t held = 0, kept = 0, reserves = 0;
-  for (std::size_t i = 0; i < impl.parts.size(); ++i) {
-    const Arena& part = *impl.parts[i];
-    if (stored[i] != part.promise_used()) {
-      return differ("bytes of a peer", part.promise_used(), stored[i]);
+  for (const FarGatewayId id : impl.peers.ids()) {
+    const Arena& part = impl.peers[id]->arena;
+    if (stored[id] != part.promise_used()) {
+      return differ("bytes of a peer", part.promise_used(), stored[id]);
     }
     held += part.held();
     kept += part.kept();
@@ -46,12 +45,12 @@ std::optional<std::string> audit_parts(const Impl& impl) {
 template <typename Impl>
 std::optional<std::string> audit_quotas(const Impl& impl) {
   const FlowQuotas& quotas = impl.flows.quotas();
-  std::vector<std::uint64_t> of_peer(impl.parts.size()), waiting(impl.parts.size());
+  IdVector<FarGatewayId, std::uint64_t> of_peer(impl.peers.size()), waiting(impl.peers.size());
   std::map<IpAddress, LanHosts::Host> of_host;
   const FlowStore& flows = impl.flows.flows();
   for (std::uint32_t slot = flows.from(0); slot != kNoSlot; slot = flows.from(slot + 1)) {
     const Flow& f = flows[slot];
-    const std::size_t peer = impl.lanes[f.lane]->address.peer;
+    const FarGatewayId peer = impl.lanes[f.lane]->address.peer;
     LanHosts::Host& host = of_host[f.key.local];
     ++of_peer[peer];
     ++host.flows;
@@ -60,12 +59,12 @@ std::optional<std::string> audit_quotas(const Impl& impl) {
     ++waiting[peer];
     ++host.half_open;
   }
-  for (std::size_t i = 0; i < of_peer.size(); ++i) {
-    if (quotas.flows().held(i) != of_peer[i]) {
-      return differ("flows of a peer", quotas.flows().held(i), of_peer[i]);
+  for (const FarGatewayId id : of_peer.ids()) {
+    if (quotas.flows().held(id) != of_peer[id]) {
+      return differ("flows of a peer", quotas.flows().held(id), of_peer[id]);
     }
-    if (quotas.half_open().held(i) != waiting[i]) {
-      return differ("half-open flows of a peer", quotas.half_open().held(i), waiting[i]);
+    if (quotas.half_open().held(id) != waiting[id]) {
+      return differ("half-open flows of a peer", quotas.half_open().held(id), waiting[id]);
     }
   }
   if (quotas.hosts().size() != of_host.size()) {
@@ -117,7 +116,7 @@ ArenaUse Gateway::arena_use() const {
 std::optional<std::string> Gateway::audit() const {
   const Impl& impl = engine_.unsettled();
   for (const auto& lane : impl.lanes) {
-    if (auto wrong = lane->session.audit()) return "peer " + lane->config.name + ": " + *wrong;
+    if (auto wrong = lane->session.audit()) return "peer " + lane->peer.config.name + ": " + *wrong;
   }
   if (auto wrong = impl.flows.flows().audit()) return wrong;
   if (auto wrong = audit_waiting(impl.flows)) return wrong;

@@ -94,7 +94,7 @@ HashKey secret_of(const Identity& identity) { return {identity.secret[0], identi
 stp::Config stp_config(const config::Gateway& config, const Identity& identity, LaneId id,
                        const LaneAddress& lane, const MemoryPlan& plan, Carrier& carrier,
                        stp::HelloBudget& hello_budget, stp::SharedRepairs& repairs) {
-  const config::Peer& peer = config.peers[lane.peer];
+  const config::Peer& peer = config.peers[lane.peer.index()];
   stp::Config stp;
   stp.boot_epoch = identity.boot_epoch;
   stp.lane = lane.number;
@@ -118,7 +118,7 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity, 
                        .closes = &carrier.own.closes()};
   stp.hello.shared = &hello_budget;
   stp.repair.shared = &repairs;
-  stp.hello.peer = static_cast<std::uint32_t>(lane.peer);
+  stp.hello.peer = lane.peer.number();
   stp.streams.lane_receive_limit = plan.lane_receive_limit[id];
   stp.streams.receive_limit = plan.flow_receive_limit[id];
   stp.streams.send_limit = plan.flow_send_limit;
@@ -145,21 +145,23 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity, 
 
 // Each peer has its credit, and an equal part of half of the remaining memory. So it has reserves
 // for as many flows as FlowQuotas keeps for it.
-std::vector<std::unique_ptr<Arena>> parts_of(Arena& arena, const MemoryPlan& plan,
-                                             const LaneAddresses& lanes, std::size_t peers) {
-  std::vector<Arena::Kept> kept(peers);
+FarGateways far_gateways(const std::vector<config::Peer>& peers, Arena& arena,
+                         const MemoryPlan& plan, const LaneAddresses& lanes) {
+  IdVector<FarGatewayId, Arena::Kept> kept(peers.size());
   for (const LaneId id : lanes.ids()) {
     kept[lanes[id].peer].promised += plan.lane_receive_limit[id];
   }
   std::uint64_t beside = arena.total_blocks() * arena.block_size();
   for (const Arena::Kept& each : kept) beside -= std::min(beside, each.promised);
-  std::vector<std::unique_ptr<Arena>> parts;
-  for (Arena::Kept& each : kept) {
-    each.beside = beside / 2 / peers;
-    each.reserves = std::max<std::uint64_t>(arena.most_reserves() / 2 / peers, kStoresOfAFlow);
-    parts.push_back(std::make_unique<Arena>(arena, each));
+  FarGateways made;
+  for (const FarGatewayId id : kept.ids()) {
+    Arena::Kept& its = kept[id];
+    its.beside = beside / 2 / peers.size();
+    its.reserves =
+        std::max<std::uint64_t>(arena.most_reserves() / 2 / peers.size(), kStoresOfAFlow);
+    made.push_back(std::make_unique<FarGateway>(peers[id.index()], lanes.of(id), arena, its));
   }
-  return parts;
+  return made;
 }
 
 }  // namespace
@@ -173,7 +175,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       lane_addresses(config, identity.share),
       peer_addresses(config.peers, secret_of(identity)),
       arena(arena_memory, plan.block_size, plan.reserve_size),
-      parts(parts_of(arena, plan, lane_addresses, config.peers.size())),
+      peers(far_gateways(config.peers, arena, plan, lane_addresses)),
       reassembly(secret_of(identity),
                  wire::kMaxEthernetHeaderSize + std::max(config.lan.mtu, config.wan.mtu), counters),
       uplink(config, lane_addresses.size(), secret_of(identity), released, *this, now),
@@ -201,7 +203,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
              .arrivals = arrivals,
              .departures = departures,
              .common = *common,
-             .arenas = parts,
+             .peers = peers,
              .budget = budget,
              .lanes = lanes,
              .records = door.records(),
@@ -214,12 +216,12 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       repairs(lane_addresses.size(), budget) {
   for (const LaneId id : lane_addresses.ids()) {
     const LaneAddress& address = lane_addresses[id];
-    const config::Peer& peer = config.peers[address.peer];
-    Carrier& carrier = uplink.carrier(peer.link);
+    FarGateway& peer = *peers[address.peer];
+    Carrier& carrier = uplink.carrier(peer.config.link);
     lanes.push_back(std::make_unique<Lane>(
         peer, carrier,
-        stp_config(config, identity, id, address, plan, carrier, hello_budget, repairs),
-        *parts[address.peer], flows, flows, id, address, config.limits.flows, now));
+        stp_config(config, identity, id, address, plan, carrier, hello_budget, repairs), flows,
+        flows, id, address, config.limits.flows, now));
     Lane& made = *lanes.back();
     uplink.add_lane(carrier, made.session, made.datagram_overhead, address.count);
     made.bell = uplink.ready_set().bell(id);

@@ -36,6 +36,7 @@
 #include "relay/gateway/ids.h"
 #include "relay/gateway/opening/admission_control.h"
 #include "relay/gateway/opening/bridged_connections.h"
+#include "relay/gateway/peers/far_gateway.h"
 #include "relay/gateway/peers/lane.h"
 #include "relay/gateway/recovery/flow_journal.h"
 #include "relay/gateway/recovery/orphaned_flows.h"
@@ -177,7 +178,7 @@ struct Gateway::Impl final : SessionPort {
   // A host that moves to the other site (gateway_moves.cc).
   // A frame from the LAN: ARP or Neighbour Discovery may announce a host of a peer.
   void hear_told(const Frame& frame, Instant now);
-  bool understands_arrivals(std::size_t configured_peer) const;
+  bool understands_arrivals(FarGatewayId peer) const;
   void handle_arrival(LaneId id, const HostArrival& arrival, Instant now);
   void settle_moves(Instant now);
   void tell_arrival(const PresenceChecks::Check& check, Instant now);
@@ -247,7 +248,7 @@ struct Gateway::Impl final : SessionPort {
   const LaneAddresses lane_addresses;
   const PeerAddresses peer_addresses;
   Arena arena;
-  std::vector<std::unique_ptr<Arena>> parts;  // parts of the arena, by configured peer
+  const FarGateways peers;  // each has its part of the arena
   WorkBudget budget;
   Counters counters;
   Reassembly reassembly;  // of datagrams from the LAN

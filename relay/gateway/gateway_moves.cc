@@ -13,8 +13,8 @@
 
 namespace satrelay::gateway {
 
-bool Gateway::Impl::understands_arrivals(std::size_t configured_peer) const {
-  const auto lane = lane_addresses.find(configured_peer, identity.share.worker);
+bool Gateway::Impl::understands_arrivals(FarGatewayId peer) const {
+  const auto lane = lane_addresses.find(peer, identity.share.worker);
   return lane && lanes[*lane]->control_messages.arrivals().are_understood();
 }
 
@@ -45,7 +45,7 @@ void Gateway::Impl::hear_told(const Frame& frame, Instant now) {
 // The peer reports that a host of this LAN has answered on the peer's LAN. The host must be known
 // here by its own ARP. A host behind a router would not answer a question here.
 void Gateway::Impl::handle_arrival(LaneId id, const HostArrival& arrival, Instant now) {
-  const std::size_t peer = lanes[id]->address.peer;
+  const FarGatewayId peer = lanes[id]->address.peer;
   const wire::EthernetHeader& seen = arrival.ethernet;
   const LanAddress address{arrival.host, vlans_of(seen)};
   const NamedMac* const owner = lan.owners().owner(address);

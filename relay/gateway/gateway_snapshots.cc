@@ -46,17 +46,17 @@ std::vector<PeerSnapshot> Gateway::peers(std::size_t first, std::size_t count) c
     const Lane& lane = *impl.lanes[id];
     const stp::Session& session = lane.session;
     list.push_back(
-        {.name = lane.config.name,
+        {.name = lane.peer.config.name,
          .lane = lane.address.number,
-         .address = lane.config.address,
+         .address = lane.peer.config.address,
          .resolved = impl.is_reachable(id),
          .state = session.peer_state(),
          .is_given_up = session.peer_state() == stp::PeerState::kSuspect &&
                         impl.last_call >= lane.suspect_since + impl.config.stp.give_up_after,
          .wrong_key = session.doubts_key(impl.last_call),
          .admission = lane.control_messages.peer_admission(),
-         .link = lane.config.link,
-         .encrypts = lane.config.security.keys.has_value(),
+         .link = lane.peer.config.link,
+         .encrypts = lane.peer.config.security.keys.has_value(),
          .send_rate = session.path().send_rate(),
          .link_rate = lane.carrier.config.finds_capacity() ? session.path().found_capacity()
                                                            : lane.carrier.config.send_rate,
@@ -74,9 +74,7 @@ std::vector<PeerSnapshot> Gateway::peers(std::size_t first, std::size_t count) c
          .bytes_stored = session.streams().bytes_stored(),
          .flows = lane.flows,
          .flows_refused = lane.flows_refused,
-         .arena_used = id == impl.lane_addresses.first_of(lane.address.peer)
-                           ? impl.parts[lane.address.peer]->held()
-                           : 0,
+         .arena_used = id == *lane.peer.lanes.begin() ? lane.peer.arena.held() : 0,
          .dictionaries = lane.dictionaries.classes(),
          .are_sources_known = lane.control_messages.sources().are_known(),
          .counters = session.counters()});
@@ -109,8 +107,8 @@ std::vector<LinkSnapshot> Gateway::links() const {
   // The lanes of a peer follow each other.
   const std::string* last = nullptr;
   for (const auto& lane : impl.lanes) {
-    if (last == nullptr || *last != lane->config.name) ++list[lane->carrier.index].peers;
-    last = &lane->config.name;
+    if (last == nullptr || *last != lane->peer.config.name) ++list[lane->carrier.index].peers;
+    last = &lane->peer.config.name;
   }
   return list;
 }
@@ -155,7 +153,7 @@ Explanation Gateway::explain(const PolicyKey& asked, Instant now) const {
         {each->number, each->rule.name, first_miss(each->rule, key, impl.config.peers)});
   }
   if (key.peer) {
-    explanation.peer = impl.config.peers[*key.peer].name;
+    explanation.peer = impl.peers[*key.peer]->config.name;
     explanation.prefix = policy.prefix_for(far);
   }
   if (outbound && key.protocol == wire::kProtocolTcp &&

@@ -121,7 +121,8 @@ Verdict Gateway::Impl::handle_stp(const Frame& frame, Instant now) {
   const auto number = static_cast<unsigned>(udp->destination_port - config.stp.port);
   // Most packets come on the lane of the packet before.
   std::optional<LaneId> lane = deferred.lane;
-  if (lanes[*lane]->address.number != number || lanes[*lane]->config.address != frame.ip.source) {
+  if (lanes[*lane]->address.number != number ||
+      lanes[*lane]->peer.config.address != frame.ip.source) {
     const auto found = peer_addresses.find(frame.ip.source);
     if (!found) return drop(Counter::kDroppedStpUnknownPeer);
     lane = lane_addresses.find(*found, number);

@@ -198,7 +198,8 @@ Values values_of(const gateway::FlowRecord& record, const RecordContext& context
   values.flow_direction = from_lan ? kIngress : kEgress;
   values.rule_name = text_of(record.rule_name.view());
   values.class_name = text_of(record.traffic_class.view());
-  if (record.peer < context.peers.size()) values.peer_name = text_of(context.peers[record.peer]);
+  if (record.peer.index() < context.peers.size())
+    values.peer_name = text_of(context.peers[record.peer.index()]);
   values.end = text_of(end_of(record));
   return values;
 }

@@ -48,10 +48,11 @@ void append_line(fmt::memory_buffer& out, const gateway::FlowRecord& record,
       record.client.to_string(), record.client_port, record.server.to_string(), record.server_port);
   append_vlans(out, record);
   const bool from_lan = record.origin == gateway::Origin::kLan;
-  fmt::format_to(to, R"(,"client_side":"{}","peer":"{}","rule":{},"rule_name":"{}","class":"{}")",
-                 from_lan ? "lan" : "peer",
-                 record.peer < context.peers.size() ? context.peers[record.peer] : "", record.rule,
-                 record.rule_name.view(), record.traffic_class.view());
+  fmt::format_to(
+      to, R"(,"client_side":"{}","peer":"{}","rule":{},"rule_name":"{}","class":"{}")",
+      from_lan ? "lan" : "peer",
+      record.peer.index() < context.peers.size() ? context.peers[record.peer.index()] : "",
+      record.rule, record.rule_name.view(), record.traffic_class.view());
   fmt::format_to(to,
                  R"(,"from_lan_bytes":{},"to_lan_bytes":{},"encoded_to_peer_bytes":{},)"
                  R"("encoded_from_peer_bytes":{},"lan_retransmitted":{},"lan_repeated":{})",

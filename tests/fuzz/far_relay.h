@@ -11,7 +11,7 @@
 #include "pep/compress/block_codec.h"
 #include "pep/stp/wire/varint.h"
 #include "relay/gateway/frames/open_metadata.h"
-#include "tests/fuzz/far_gateway.h"
+#include "tests/fuzz/fuzz_peer.h"
 #include "tests/fuzz/relay_configuration.h"
 
 namespace satrelay {
@@ -20,7 +20,7 @@ class FarRelay {
  public:
   explicit FarRelay(ByteReader& in) : in_(in) {}
 
-  void act(unsigned operation, FarGateway& far, Instant now) {
+  void act(unsigned operation, FuzzPeer& far, Instant now) {
     switch (operation) {
       case 0:
       case 1:
@@ -74,13 +74,13 @@ class FarRelay {
     return flow;
   }
 
-  void open_from_far(FarGateway& far, Instant now) {
+  void open_from_far(FuzzPeer& far, Instant now) {
     std::array<std::byte, gateway::kMaxOpenMetadata> bytes{};
     const std::size_t size = gateway::write_open_metadata(metadata_of_flow(), bytes);
     far.open(ConstBytes(bytes).first(size), now);
   }
 
-  void say_admission(FarGateway& far, Instant now) {
+  void say_admission(FuzzPeer& far, Instant now) {
     std::array<std::byte, 6> message{};
     ByteWriter writer(message);
     const unsigned bits = in_.u8();
@@ -90,7 +90,7 @@ class FarRelay {
     far.open(ConstBytes(message).first(bits == 255 ? 3 : message.size()), now);
   }
 
-  void say_dictionaries(FarGateway& far, Instant now) {
+  void say_dictionaries(FuzzPeer& far, Instant now) {
     std::array<std::byte, 64> message{};
     ByteWriter writer(message);
     const unsigned bits = in_.u8();
@@ -106,7 +106,7 @@ class FarRelay {
   }
 
   // Reports on streams that exist, are over or will never be; the last report may be cut short.
-  void say_reports(FarGateway& far, Instant now) {
+  void say_reports(FuzzPeer& far, Instant now) {
     const unsigned count = in_.u8();
     constexpr std::array<std::byte, 1> kMessage{std::byte{0xc6}};
     constexpr std::array<std::byte, 1> kWish{std::byte{0xc5}};
@@ -126,12 +126,12 @@ class FarRelay {
     if (count % 3 != 0) far.end(*id, false, {}, now);
   }
 
-  void open_list(FarGateway& far, Instant now) {
+  void open_list(FuzzPeer& far, Instant now) {
     constexpr std::array<std::byte, 1> kMessage{std::byte{0xc2}};
     far.open(kMessage, now);
   }
 
-  void list_flow(FarGateway& far, Instant now) {
+  void list_flow(FuzzPeer& far, Instant now) {
     const auto id = far.stream(in_.u8());
     const unsigned flags = in_.u8();
     std::array<std::byte, 2 + gateway::kMaxOpenMetadata> entry{};
@@ -142,7 +142,7 @@ class FarRelay {
     if (id) far.write(*id, ConstBytes(entry).first(2 + size), now);
   }
 
-  void write_from_far(FarGateway& far, Instant now) {
+  void write_from_far(FuzzPeer& far, Instant now) {
     const auto id = far.stream(in_.u8());
     const unsigned what = in_.u8();
     const ConstBytes bytes = in_.bytes(std::min<std::size_t>(what, in_.remaining()));
@@ -155,7 +155,7 @@ class FarRelay {
     far.write(*id, bytes, now);
   }
 
-  static void write_header(FarGateway& far, stp::StreamId id, compress::BlockKind kind,
+  static void write_header(FuzzPeer& far, stp::StreamId id, compress::BlockKind kind,
                            std::size_t size, Instant now) {
     std::array<std::byte, compress::kBlockHeaderSize> header{};
     const auto encoded = static_cast<std::uint32_t>(std::max<std::size_t>(size, 1));
@@ -164,7 +164,7 @@ class FarRelay {
   }
 
   // A good block, but its dictionary number and one of its octets may be wrong.
-  void write_with_dictionary(FarGateway& far, stp::StreamId id, ConstBytes choice, Instant now) {
+  void write_with_dictionary(FuzzPeer& far, stp::StreamId id, ConstBytes choice, Instant now) {
     const auto chosen = [&](std::size_t i) { return i < choice.size() ? load_u8(&choice[i]) : 0U; };
     encoder_.make_room_for(*dictionary(0));
     const ConstBytes plain = answers().first(100 + 50 * chosen(0));

@@ -28,8 +28,8 @@
 #include "relay/gateway/gateway.h"
 #include "relay/sim/adversaries/forged_hello.h"
 #include "relay/sim/network/tcp_frame.h"
-#include "tests/fuzz/far_gateway.h"
 #include "tests/fuzz/far_relay.h"
+#include "tests/fuzz/fuzz_peer.h"
 #include "tests/fuzz/relay_configuration.h"
 
 namespace satrelay {
@@ -78,7 +78,7 @@ class World {
         configuration(0),
         gateway::Identity{.boot_epoch = kEpoch, .secret = {1, 2}, .wan_mac = kGatewayMac}, memory_,
         now_);
-    far_ = std::make_unique<FarGateway>(++far_epoch_, kRate, now_);
+    far_ = std::make_unique<FuzzPeer>(++far_epoch_, kRate, now_);
     introduce();
     for (int i = 0; i < 10; ++i) {
       now_ += Duration::milliseconds(20);
@@ -395,7 +395,7 @@ class World {
         }
         return;
       case 22:  // The far gateway is killed and restarted.
-        far_ = std::make_unique<FarGateway>(++far_epoch_, kRate, now_);
+        far_ = std::make_unique<FuzzPeer>(++far_epoch_, kRate, now_);
         return;
       case 23:
         far_->session().close(now_);
@@ -529,7 +529,7 @@ class World {
                                                       counters[gateway::Counter::kFlowsFromPeer]);
     if (!in_order) {
       // Unfinished messages from a silent peer, and messages to it, are kept until it restarts.
-      far_ = std::make_unique<FarGateway>(++far_epoch_, kRate, now_);
+      far_ = std::make_unique<FuzzPeer>(++far_epoch_, kRate, now_);
       far_reads_ = true;
       introduce();
       for (int i = 0; i < 100; ++i) {
@@ -552,7 +552,7 @@ class World {
   std::vector<std::byte> host_memory_;
   Arena host_arena_;
   std::unique_ptr<Gateway> gateway_;
-  std::unique_ptr<FarGateway> far_;
+  std::unique_ptr<FuzzPeer> far_;
   std::uint64_t far_epoch_ = 5000;
   std::uint64_t restarts_ = 0;
   std::vector<Connection> connections_;

@@ -293,7 +293,7 @@ Instant WanNode::next_timeout() const {
   return next;
 }
 
-std::optional<MacAddress> WanNode::next_hop(std::size_t peer) const {
+std::optional<MacAddress> WanNode::next_hop(FarGatewayId peer) const {
   return neighbours_[neighbour_of_peer_[peer]].mac;
 }
 

@@ -19,6 +19,7 @@
 #include "pep/base/address.h"
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
+#include "pep/base/typed_id.h"
 #include "pep/control/rate_controller.h"
 #include "pep/wire/ethernet.h"
 #include "pep/wire/icmp.h"
@@ -26,6 +27,7 @@
 #include "pep/wire/udp.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/frames/frame.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/steering/lane_addresses.h"
 #include "relay/gateway/steering/share.h"
 #include "relay/gateway/uplink/link_way.h"
@@ -58,7 +60,7 @@ class WanNode {
   std::size_t poll_frame(MutableBytes out);
 
   // The MAC of the next hop to peer `index`; nullopt while it is not resolved.
-  std::optional<MacAddress> next_hop(std::size_t peer) const;
+  std::optional<MacAddress> next_hop(FarGatewayId peer) const;
   // The size of the headers in front of an STP datagram, and the function that writes them.
   // `datagram`: bytes of UDP payload that already stand behind the headers. kReceive: writes the
   // headers as if the peer had sent the datagram.
@@ -122,8 +124,8 @@ class WanNode {
   std::size_t stp_header_size_;
   OwnFrames& budget_;
   Counters& counters_;
-  std::vector<IpAddress> peers_;
-  std::vector<std::size_t> neighbour_of_peer_;
+  IdVector<FarGatewayId, IpAddress> peers_;
+  IdVector<FarGatewayId, std::size_t> neighbour_of_peer_;
   std::vector<Neighbour> neighbours_;
   std::array<PendingFrame, kMaxPending> pending_{};
   std::size_t pending_first_ = 0;

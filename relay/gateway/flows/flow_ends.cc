@@ -22,7 +22,7 @@ void FlowEnds::expect_report(const StreamOf& of, std::uint32_t slot, Instant now
   tell(awaited_->expect(of, slot, now));
 }
 
-void FlowEnds::handle_end(const Flow& f, std::uint32_t peer, const std::optional<StreamOf>& awaited,
+void FlowEnds::handle_end(const Flow& f, FarGatewayId peer, const std::optional<StreamOf>& awaited,
                           Instant now) {
   if (f.state.reason() == Counter::kFlowsFinished) {
     completions_.add(f.bytes.from_lan + f.bytes.to_lan, now - f.beginning.created);
@@ -59,7 +59,7 @@ void FlowEnds::shut_down() {
   while (const auto record = awaited_->take_any()) tell(record);
 }
 
-FlowRecord FlowEnds::record_of(const Flow& f, std::uint32_t peer, Instant now) const {
+FlowRecord FlowEnds::record_of(const Flow& f, FarGatewayId peer, Instant now) const {
   FlowRecord record;
   record.id = f.beginning.id;
   const bool from_lan = f.origin == Origin::kLan;

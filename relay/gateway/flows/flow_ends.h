@@ -12,6 +12,7 @@
 #include "relay/gateway/flows/flow_record.h"
 #include "relay/gateway/flows/hosts/awaited_reports.h"
 #include "relay/gateway/frames/keyed_hash.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/peers/lan_report.h"
 #include "relay/gateway/uplink/traffic_classes.h"
 
@@ -32,7 +33,7 @@ class FlowEnds {
   // The flow is about to be forgotten; its state says why it ended. `peer`: its index in the
   // configuration. `awaited`: the stream of the report that is still to come, unless the report is
   // here already.
-  void handle_end(const Flow& f, std::uint32_t peer, const std::optional<StreamOf>& awaited,
+  void handle_end(const Flow& f, FarGatewayId peer, const std::optional<StreamOf>& awaited,
                   Instant now);
   // Returns the slot of the flow that the report is about, if the flow has not ended.
   std::optional<std::uint32_t> handle_report(const StreamOf& of, const LanFigures& figures);
@@ -47,7 +48,7 @@ class FlowEnds {
   void tell(const std::optional<FlowRecord>& record) {
     if (record && recorder_ != nullptr) recorder_->handle_end(*record);
   }
-  FlowRecord record_of(const Flow& f, std::uint32_t peer, Instant now) const;
+  FlowRecord record_of(const Flow& f, FarGatewayId peer, Instant now) const;
 
   const TrafficClasses& classes_;
   HashKey secret_;

@@ -13,6 +13,7 @@
 #include "pep/wire/ethernet.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/flows/origin.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/peers/lan_report.h"
 
 namespace satrelay::gateway {
@@ -41,8 +42,8 @@ struct FlowRecord {
   Origin origin{};
   Counter end{};             // why it ended: one of the counters of flow ends
   bool established = false;  // the handshake with the host of this LAN was complete
-  std::uint32_t peer = 0;    // its index in the configuration, from 0
-  std::uint32_t rule = 0;    // the rule that it matched here; 0: none
+  FarGatewayId peer;
+  std::uint32_t rule = 0;  // the rule that it matched here; 0: none
   RecordedName rule_name;
   RecordedName traffic_class;  // "": none
   Instant began;               // its SYN came from the LAN, or its OPEN from the peer

@@ -12,7 +12,7 @@ FlowSnapshot describe(const Flow& f, const Lane& lane, Instant now) {
   s.client_port = s.from_lan ? f.key.local_port : f.key.remote_port;
   s.server = s.from_lan ? f.key.remote : f.key.local;
   s.server_port = s.from_lan ? f.key.remote_port : f.key.local_port;
-  s.peer = lane.config.name;
+  s.peer = lane.peer.config.name;
   s.tcp_state = f.endpoint.state();
   s.age = now - f.beginning.created;
   s.idle = now - f.timers.last_activity;

@@ -195,12 +195,8 @@ std::optional<Counter> AdmissionControl::objection(const FlowKey& key, const con
 // The shortest of all lanes to the peer counts, as a single lane may have begun while the link had
 // a queue.
 std::optional<Duration> AdmissionControl::shortest_path(LaneId lane) const {
-  const std::size_t peer = lanes_[lane]->address.peer;
-  std::size_t first = lane.index();
-  while (first > 0 && lanes_[LaneId(first - 1)]->address.peer == peer) --first;
   std::optional<Duration> shortest;
-  for (const LaneId id : id_range(LaneId(first), LaneId(lanes_.size()))) {
-    if (lanes_[id]->address.peer != peer) break;
+  for (const LaneId id : lanes_[lane]->peer.lanes) {
     const auto path = lanes_[id]->session.path().shortest_rtt();
     if (path) shortest = std::min(shortest.value_or(*path), *path);
   }
@@ -380,7 +376,7 @@ void AdmissionControl::look_from_wan(const FlowKey& key, const wire::EthernetHea
 }
 
 void AdmissionControl::handle_evidence(LaneId lane, const HostEvidence& evidence, Instant now) {
-  const std::size_t peer = lanes_[lane]->address.peer;
+  const FarGatewayId peer = lanes_[lane]->address.peer;
   if (claims_.allow(peer, evidence.near, evidence.far)) {
     desync_detector_.hear({lane, peer}, evidence, now);
   } else {

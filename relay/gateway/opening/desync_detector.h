@@ -76,7 +76,7 @@ class DesyncDetector {
   // The peer of a lane, which may send evidence about that host.
   struct SessionPeer {
     LaneId lane;
-    std::size_t peer = 0;
+    FarGatewayId peer;
   };
   void hear(const SessionPeer& session_peer, const HostEvidence& evidence, Instant now);
   void handle_timeout(Instant now);

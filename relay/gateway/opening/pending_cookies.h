@@ -11,6 +11,7 @@
 #include "pep/base/recent_count.h"
 #include "pep/base/time.h"
 #include "relay/gateway/frames/keyed_hash.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/opening/flow_capacity.h"
 
 namespace satrelay::gateway {
@@ -19,25 +20,25 @@ class PendingCookies {
  public:
   explicit PendingCookies(HashKey secret) : secret_(secret), peers_(kCounts), hosts_(kCounts) {}
 
-  void add(std::size_t peer, const IpAddress& host, Instant now) {
+  void add(FarGatewayId peer, const IpAddress& host, Instant now) {
     all_.add(1, kRecent, now);
-    peers_[peer % kCounts].add(1, kRecent, now);
+    peers_[peer.index() % kCounts].add(1, kRecent, now);
     of(host).add(1, kRecent, now);
   }
   // A cookie has come back, or a segment that may bring one.
-  void remove(std::size_t peer, const IpAddress& host, Instant now) {
+  void remove(FarGatewayId peer, const IpAddress& host, Instant now) {
     all_.take(1, kRecent, now);
-    peers_[peer % kCounts].take(1, kRecent, now);
+    peers_[peer.index() % kCounts].take(1, kRecent, now);
     of(host).take(1, kRecent, now);
   }
   // Whether one more cookie finds a place. If there are `ample` places, it does: hardly any cookies
   // of a flood come back.
-  bool leave_one_of(const FlowCapacity::Places& places, std::uint64_t ample, std::size_t peer,
+  bool leave_one_of(const FlowCapacity::Places& places, std::uint64_t ample, FarGatewayId peer,
                     const IpAddress& host, Instant now) {
     const auto leave = [&](std::uint64_t there, RecentCount& under_way) {
       return there >= ample || under_way.amount(kRecent, now) < there;
     };
-    return leave(places.all, all_) && leave(places.of_peer, peers_[peer % kCounts]) &&
+    return leave(places.all, all_) && leave(places.of_peer, peers_[peer.index() % kCounts]) &&
            leave(places.of_host, of(host));
   }
 

@@ -15,7 +15,7 @@ std::uint32_t number_of(const FlowKey& key) {
 
 }  // namespace
 
-void SplitVlans::note(const FlowKey& key, std::size_t peer, Instant now) {
+void SplitVlans::note(const FlowKey& key, FarGatewayId peer, Instant now) {
   pairs_.remember(hosts_of(key), number_of(key), now);
   std::erase_if(vlans_, [now](const Vlan& vlan) { return vlan.until <= now; });
   auto vlan = std::ranges::find_if(
@@ -32,7 +32,7 @@ void SplitVlans::note(const FlowKey& key, std::size_t peer, Instant now) {
   }
 }
 
-bool SplitVlans::has(const FlowKey& key, std::size_t peer, Instant now) const {
+bool SplitVlans::has(const FlowKey& key, FarGatewayId peer, Instant now) const {
   if (pairs_.is_empty(now)) return false;  // a VLAN is kept no longer than its last pair
   if (pairs_.recalls(hosts_of(key), number_of(key), now)) return true;
   return std::ranges::any_of(vlans_, [&](const Vlan& vlan) {

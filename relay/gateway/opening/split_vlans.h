@@ -18,6 +18,7 @@
 #include "pep/wire/ethernet.h"
 #include "relay/gateway/frames/flow_key.h"
 #include "relay/gateway/frames/keyed_hash.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/opening/recent_connections.h"
 
 namespace satrelay::gateway {
@@ -31,8 +32,8 @@ class SplitVlans {
   explicit SplitVlans(HashKey key) : pairs_(key, kKept) {}
 
   // The far gateway has reported this for a connection with this key, of a client of this LAN.
-  void note(const FlowKey& key, std::size_t peer, Instant now);
-  bool has(const FlowKey& key, std::size_t peer, Instant now) const;
+  void note(const FlowKey& key, FarGatewayId peer, Instant now);
+  bool has(const FlowKey& key, FarGatewayId peer, Instant now) const;
   // A SYN-ACK came from the WAN, in the VLANs of `key`. If the pair's SYNs still have other VLANs,
   // its record is renewed.
   void look_at_answer(const FlowKey& key, Instant now);
@@ -41,7 +42,7 @@ class SplitVlans {
   using Vlans = std::array<std::uint16_t, wire::kMaxVlanTags>;
   struct Vlan {
     Vlans vlans{};
-    std::size_t peer = 0;
+    FarGatewayId peer;
     std::array<IpAddress, kServers> servers{};
     std::size_t count = 0;  // of servers
     Instant until = {};

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "config/model/schema.h"
 #include "pep/base/containers/ready_set.h"
@@ -13,6 +12,7 @@
 #include "pep/stp/session.h"
 #include "relay/gateway/ids.h"
 #include "relay/gateway/peers/control_messages.h"
+#include "relay/gateway/peers/far_gateway.h"
 #include "relay/gateway/peers/peer_epoch_log.h"
 #include "relay/gateway/peers/shared_dictionaries.h"
 #include "relay/gateway/steering/lane_addresses.h"
@@ -24,20 +24,18 @@ namespace satrelay::gateway {
 std::unique_ptr<control::RateController> make_controller(const config::Link& link);
 
 struct Lane {
-  Lane(const config::Peer& peer_config, Carrier& its_carrier, const stp::Config& stp_config,
-       Arena& arena, stp::StreamSource& source, LanReportReader& reader, LaneId id,
+  Lane(FarGateway& its_peer, Carrier& its_carrier, const stp::Config& stp_config,
+       stp::StreamSource& source, LanReportReader& reader, LaneId id,
        const LaneAddress& lane_address, std::uint32_t most_flows, Instant now)
-      : config(peer_config),
+      : peer(its_peer),
         address(lane_address),
         carrier(its_carrier),
         controller(make_controller(its_carrier.config)),
         datagram_overhead(stp_config.datagram.overhead),
-        session(stp_config, arena, its_carrier.pacer, *controller, source, now),
-        control_messages(session, id, lane_address, config.prefixes, most_flows, reader) {
-    config.security.forget_keys();  // the session has them
-  }
+        session(stp_config, its_peer.arena, its_carrier.pacer, *controller, source, now),
+        control_messages(session, id, lane_address, its_peer.config.prefixes, most_flows, reader) {}
 
-  config::Peer config;
+  FarGateway& peer;
   LaneAddress address;
   Carrier& carrier;
   std::unique_ptr<control::RateController> controller;

@@ -31,7 +31,7 @@ constexpr int kOrphansPerCall = 64;
 bool OrphanedFlows::insert(const FlowKey& key, const Orphan& orphan, Instant now) {
   if (!has_room(orphan) || !table_of(key).emplace(key, orphan).second) return false;
   ++known_;
-  if (orphan.listed_by != kNoPeer) listed_.take(orphan.listed_by);
+  if (orphan.listed_by) listed_.take(*orphan.listed_by);
   ++open_;
   counters_.add(Counter::kFlowsOrphaned);
   due_[0].push_back({now, key});
@@ -126,7 +126,7 @@ void OrphanedFlows::handle_timeout(Instant now) {
     if (!orphan.is_over) {
       end(orphan, orphan.was_reset ? Counter::kOrphansReset : Counter::kOrphansSilent);
     }
-    if (orphan.listed_by != kNoPeer) listed_.give_back(orphan.listed_by);
+    if (orphan.listed_by) listed_.give_back(*orphan.listed_by);
     table.erase(found);
     --known_;
   }

@@ -26,6 +26,7 @@
 #include "relay/gateway/frames/keyed_hash.h"
 #include "relay/gateway/frames/open_metadata.h"
 #include "relay/gateway/frames/segment_queue.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/recovery/flow_journal.h"
 #include "relay/gateway/rules/claims.h"
 #include "relay/gateway/steering/lane_addresses.h"
@@ -84,9 +85,8 @@ class OrphanedFlows {
     HashKey secret;
     std::size_t operator()(const FlowKey& key) const { return hash_flow(secret, key); }
   };
-  static constexpr std::size_t kNoPeer = std::numeric_limits<std::size_t>::max();
   struct Orphan {
-    std::size_t listed_by = kNoPeer;
+    std::optional<FarGatewayId> listed_by = {};
     std::optional<wire::EthernetHeader> to_host;  // none: the host is not found on the LAN yet
     FlowJournal::Place place = FlowJournal::kNowhere;
     std::uint8_t tries = 0;
@@ -102,8 +102,8 @@ class OrphanedFlows {
   static constexpr std::size_t kMostResets = 4096;
 
   bool has_room(const Orphan& orphan) const {
-    return orphan.listed_by == kNoPeer ? known_ - listed_.taken() < most_
-                                       : listed_.available(orphan.listed_by) > 0;
+    return orphan.listed_by ? listed_.available(*orphan.listed_by) > 0
+                            : known_ - listed_.taken() < most_;
   }
   // False, with no effect: the flow is known, or there are too many.
   bool insert(const FlowKey& key, const Orphan& orphan, Instant now);
@@ -114,7 +114,7 @@ class OrphanedFlows {
   std::size_t ask(const FlowKey& key, Orphan& orphan, MutableBytes out, Instant now);
 
   std::uint32_t most_;
-  EqualParts listed_;  // by peer
+  EqualParts<FarGatewayId> listed_;
   HashKey secret_;
   FlowJournal& journal_;
   LanNeighbours& lan_;

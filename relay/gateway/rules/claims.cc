@@ -62,11 +62,11 @@ bool Claims::is_host(const IpAddress& address) const {
          !std::ranges::binary_search(gateways_, address);
 }
 
-bool Claims::allow(std::size_t peer, const Ends& ends) const {
+bool Claims::allow(FarGatewayId peer, const Ends& ends) const {
   return allow(peer, ends.there, ends.here) && is_plain(ends.ethernet);
 }
 
-bool Claims::allow(std::size_t peer, const IpAddress& there, const IpAddress& here) const {
+bool Claims::allow(FarGatewayId peer, const IpAddress& there, const IpAddress& here) const {
   return are_hosts(there, here) && there != here && policy_.peer_for(there) == peer;
 }
 

@@ -9,6 +9,7 @@
 #include "config/model/schema.h"
 #include "pep/base/address.h"
 #include "pep/wire/ethernet.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/rules/policy.h"
 
 namespace satrelay::gateway {
@@ -26,8 +27,8 @@ class Claims {
   Claims(const config::Gateway& config, const Policy& policy);
 
   // Whether `peer` may speak of such a connection. The second form is for two hosts without frames.
-  bool allow(std::size_t peer, const Ends& ends) const;
-  bool allow(std::size_t peer, const IpAddress& there, const IpAddress& here) const;
+  bool allow(FarGatewayId peer, const Ends& ends) const;
+  bool allow(FarGatewayId peer, const IpAddress& there, const IpAddress& here) const;
 
   // Whether both addresses are hosts. No peer accepts a connection if one end is not a host.
   bool are_hosts(const IpAddress& one, const IpAddress& other) const {

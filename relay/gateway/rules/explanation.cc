@@ -37,8 +37,9 @@ std::optional<Criterion> first_miss(const config::Rule& rule, const PolicyKey& k
   if (misses(match.vlan, equals(key.vlan))) return Criterion::kVlan;
   if (misses(match.dscp, equals(key.dscp))) return Criterion::kDscp;
   if (match.direction && *match.direction != key.direction) return Criterion::kDirection;
-  if (misses(match.peer,
-             [&](const std::string& name) { return key.peer && peers[*key.peer].name == name; })) {
+  if (misses(match.peer, [&](const std::string& name) {
+        return key.peer && peers[key.peer->index()].name == name;
+      })) {
     return Criterion::kPeer;
   }
   return std::nullopt;

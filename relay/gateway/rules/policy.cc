@@ -70,8 +70,10 @@ Policy::Policy(const config::Gateway& config)
     : none_(std::make_shared<ActiveRule>()), own_segment_(config.gateway.address) {
   none_->rule.action = none_->configured.action = config::Action::kBridge;
   replace_rules(config.rules, index(config));
-  for (std::size_t i = 0; i < config.peers.size(); ++i) {
-    for (const IpPrefix& prefix : config.peers[i].prefixes) prefixes_.push_back({prefix, i});
+  FarGatewayId id;
+  for (const config::Peer& peer : config.peers) {
+    for (const IpPrefix& prefix : peer.prefixes) prefixes_.push_back({prefix, id});
+    id = id.next();
   }
   std::ranges::stable_sort(prefixes_, {}, [](const PeerPrefix& p) { return p.prefix.length; });
   std::vector<AddressSteps::Entry> entries;
@@ -130,7 +132,7 @@ const Policy::PeerPrefix* Policy::longest(const IpAddress& host) const {
   return found == 0 ? nullptr : &prefixes_[found - 1];
 }
 
-std::optional<std::size_t> Policy::peer_for(const IpAddress& host) const {
+std::optional<FarGatewayId> Policy::peer_for(const IpAddress& host) const {
   const PeerPrefix* found = longest(host);
   return found == nullptr ? std::nullopt : std::optional(found->peer);
 }

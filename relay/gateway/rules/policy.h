@@ -12,6 +12,7 @@
 
 #include "config/model/schema.h"
 #include "pep/base/address.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/rules/address_steps.h"
 #include "relay/gateway/rules/policy_key.h"
 #include "relay/gateway/rules/rule_index.h"
@@ -38,8 +39,8 @@ class Policy {
   // The rule with this name or number; nullptr if there is none.
   ActiveRule* find(std::string_view name_or_number) const;
 
-  // The index of the peer with the longest prefix that holds `host`.
-  std::optional<std::size_t> peer_for(const IpAddress& host) const;
+  // The peer with the longest prefix that holds `host`.
+  std::optional<FarGatewayId> peer_for(const IpAddress& host) const;
   // That prefix.
   std::optional<IpPrefix> prefix_for(const IpAddress& host) const;
   // Whether `server` is on the gateway's own segment, between the two gateways, where no peer
@@ -59,7 +60,7 @@ class Policy {
  private:
   struct PeerPrefix {
     IpPrefix prefix;
-    std::size_t peer;
+    FarGatewayId peer;
   };
   const PeerPrefix* longest(const IpAddress& host) const;
 

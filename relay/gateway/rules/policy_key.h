@@ -8,6 +8,7 @@
 #include "config/model/schema.h"
 #include "pep/base/address.h"
 #include "relay/gateway/frames/frame.h"
+#include "relay/gateway/ids.h"
 
 namespace satrelay::gateway {
 
@@ -22,7 +23,7 @@ struct PolicyKey {
   std::uint8_t dscp = 0;
   config::Direction direction = config::Direction::kOutbound;
   // The peer before the far host.
-  std::optional<std::size_t> peer = {};
+  std::optional<FarGatewayId> peer = {};
   // Values that the packet hides. A rule that drops or resets then matches, whatever it wants
   // there.
   enum class Hidden : std::uint8_t {

@@ -154,7 +154,7 @@ std::optional<std::size_t> RuleIndex::first_match(const PolicyKey& key,
   value(vlan_, key.vlan);
   value(dscp_, key.dscp);
   value(direction_, static_cast<std::size_t>(key.direction));
-  value(peer_, key.peer.value_or(peer_.of_value.size() - 2));
+  value(peer_, key.peer ? key.peer->index() : peer_.of_value.size() - 2);
   return sets_.first_in_all(std::span(pairs).first(count));
 }
 

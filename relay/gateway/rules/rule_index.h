@@ -23,7 +23,7 @@ bool bars(const config::Rule& rule);
 
 class RuleIndex {
  public:
-  // `peers`: the names of the peers, in the order of PolicyKey::peer. Takes about 10 us a rule.
+  // `peers`: the names of the peers, by the index of PolicyKey::peer. Takes about 10 us a rule.
   RuleIndex(const std::vector<config::Rule>& rules, const std::vector<std::string>& peers);
 
   // If a packet hides values (PolicyKey::hidden), rules that want a certain value there match if

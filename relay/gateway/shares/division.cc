@@ -5,8 +5,8 @@
 
 namespace satrelay::gateway {
 
-Division::Division(unsigned workers, std::size_t links, const std::vector<std::size_t>& lanes,
-                   Instant now)
+Division::Division(unsigned workers, std::size_t links,
+                   const IdVector<FarGatewayId, std::size_t>& lanes, Instant now)
     : links_(links, RateShares(workers, now)), peers_(workers, lanes, now) {
   const std::size_t sessions = std::accumulate(lanes.begin(), lanes.end(), std::size_t{0});
   for (unsigned i = 0; i < workers; ++i) {

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "pep/base/time.h"
+#include "pep/base/typed_id.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/shares/link_share.h"
 #include "relay/gateway/shares/peer_shares.h"
 #include "relay/gateway/shares/rate_shares.h"
@@ -15,8 +17,9 @@ namespace satrelay::gateway {
 
 class Division {
  public:
-  // `lanes`: for each peer, the number of lanes that one worker has.
-  Division(unsigned workers, std::size_t links, const std::vector<std::size_t>& lanes, Instant now);
+  // `lanes`: the number of lanes to each peer that one worker has.
+  Division(unsigned workers, std::size_t links, const IdVector<FarGatewayId, std::size_t>& lanes,
+           Instant now);
 
   // Before each divide(), Gateway::write_demands() fills in the demands of each worker.
   Demands& demands(unsigned worker) { return demands_[worker]; }

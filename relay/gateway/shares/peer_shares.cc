@@ -23,7 +23,8 @@ BitRate limit_of(std::span<const Demands> demands, std::size_t first, std::size_
 
 }  // namespace
 
-PeerShares::PeerShares(unsigned workers, const std::vector<std::size_t>& lanes, Instant now)
+PeerShares::PeerShares(unsigned workers, const IdVector<FarGatewayId, std::size_t>& lanes,
+                       Instant now)
     : last_(now) {
   std::size_t first = 0;
   for (const std::size_t count : lanes) {
@@ -37,15 +38,16 @@ void PeerShares::divide(std::span<const Demands> demands, std::span<Shares> shar
   if (now <= last_) return;
   const Duration passed = now - last_;
   last_ = now;
-  for (std::size_t i = 0; i < peers_.size(); ++i) {
-    if (peers_[i].lanes.size() < 2) continue;
-    const BitRate limit = limit_of(demands, places_[i].first, places_[i].lanes);
+  for (const FarGatewayId id : peers_.ids()) {
+    Peer& peer = peers_[id];
+    const Place& place = places_[id];
+    if (peer.lanes.size() < 2) continue;
+    const BitRate limit = limit_of(demands, place.first, place.lanes);
     if (!limit.is_zero()) {
-      divide_peer(peers_[i], places_[i], limit, passed, demands, shares, now);
-    } else if (!std::exchange(peers_[i].limit, BitRate()).is_zero()) {
+      divide_peer(peer, place, limit, passed, demands, shares, now);
+    } else if (!std::exchange(peer.limit, BitRate()).is_zero()) {
       for (Shares& worker : shares) {
-        std::ranges::fill(std::span(worker.lanes).subspan(places_[i].first, places_[i].lanes),
-                          BitRate());
+        std::ranges::fill(std::span(worker.lanes).subspan(place.first, place.lanes), BitRate());
       }
     }
   }

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "pep/base/time.h"
+#include "pep/base/typed_id.h"
 #include "pep/base/units.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/shares/link_share.h"
 #include "relay/gateway/shares/use.h"
 
@@ -16,9 +18,9 @@ namespace satrelay::gateway {
 
 class PeerShares {
  public:
-  // `lanes`: for each peer, the number of lanes that one worker has. The worker's sessions are
+  // `lanes`: the number of lanes to each peer that one worker has. The worker's sessions are
   // numbered through them.
-  PeerShares(unsigned workers, const std::vector<std::size_t>& lanes, Instant now);
+  PeerShares(unsigned workers, const IdVector<FarGatewayId, std::size_t>& lanes, Instant now);
 
   // [w] is worker w, and lanes[s] is its session s. A share of zero is no limit.
   void divide(std::span<const Demands> demands, std::span<Shares> shares, Instant now);
@@ -36,8 +38,8 @@ class PeerShares {
   void divide_peer(Peer& peer, const Place& place, BitRate limit, Duration passed,
                    std::span<const Demands> demands, std::span<Shares> shares, Instant now);
 
-  std::vector<Peer> peers_;
-  std::vector<Place> places_;
+  IdVector<FarGatewayId, Peer> peers_;
+  IdVector<FarGatewayId, Place> places_;
   Instant last_;
 };
 

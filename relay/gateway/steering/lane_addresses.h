@@ -1,4 +1,4 @@
-// The lanes to all peers that belong to one worker. Each is a session. A LaneId counts through the
+// The lanes to all peers that belong to one worker. Each has a session. A LaneId counts through the
 // peers, in their order, and the lanes of each. If both ends have one worker, a lane has the number
 // of its peer.
 #pragma once
@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "config/model/schema.h"
+#include "pep/base/typed_id.h"
 #include "relay/gateway/ids.h"
 #include "relay/gateway/steering/lane_ports.h"
 #include "relay/gateway/steering/share.h"
@@ -17,7 +17,7 @@
 namespace satrelay::gateway {
 
 struct LaneAddress {
-  std::size_t peer = 0;  // its number in the configuration
+  FarGatewayId peer{};
   std::uint8_t number = 0;
   std::uint8_t count = 1;  // of all lanes to that peer
   LanePorts ports{};       // of packets on the lane, from either end
@@ -29,16 +29,16 @@ struct LaneAddress {
 class LaneAddresses {
  public:
   LaneAddresses(const config::Gateway& config, Share share) : share_(share) {
-    for (std::size_t i = 0; i < config.peers.size(); ++i) {
-      const unsigned count = lanes_to(config.peers[i], share.workers);
+    for (const config::Peer& peer : config.peers) {
+      const unsigned count = lanes_to(peer, share.workers);
       most_ = std::max(most_, count);
-      peers_.push_back({.first = lanes_.size(), .lanes = count});
+      const FarGatewayId id = peers_.push_back({.first = lanes_.size(), .lanes = count});
       for (unsigned lane = share.worker; lane < count; lane += share.workers) {
-        lanes_.push_back({.peer = i,
-                          .number = static_cast<std::uint8_t>(lane),
-                          .count = static_cast<std::uint8_t>(count),
-                          .ports = lane_ports(config.stp.port, lane, count, config.gateway.own,
-                                              config.peers[i].address)});
+        lanes_.push_back(
+            {.peer = id,
+             .number = static_cast<std::uint8_t>(lane),
+             .count = static_cast<std::uint8_t>(count),
+             .ports = lane_ports(config.stp.port, lane, count, config.gateway.own, peer.address)});
       }
     }
   }
@@ -50,18 +50,18 @@ class LaneAddresses {
   // Whether any peer has a lane of that number, at any worker.
   bool is_one(int lane) const { return lane >= 0 && static_cast<unsigned>(lane) < most_; }
   // A peer's lane of that number; nullopt if there is no such lane, or if another worker has it.
-  std::optional<LaneId> find(std::size_t peer, unsigned lane) const {
+  std::optional<LaneId> find(FarGatewayId peer, unsigned lane) const {
     const OfPeer& p = peers_[peer];
     if (lane >= p.lanes || lane % share_.workers != share_.worker) return std::nullopt;
     return LaneId(p.first + lane / share_.workers);
   }
   // The lane of a flow, by its flow_hash(); nullopt if another worker has it.
-  std::optional<LaneId> of_flow(std::size_t peer, std::uint32_t hash) const {
+  std::optional<LaneId> of_flow(FarGatewayId peer, std::uint32_t hash) const {
     return find(peer, hash & (peers_[peer].lanes - 1));
   }
   // The first lane of a peer, and all of them.
-  LaneId first_of(std::size_t peer) const { return LaneId(peers_[peer].first); }
-  auto of(std::size_t peer) const {
+  LaneId first_of(FarGatewayId peer) const { return LaneId(peers_[peer].first); }
+  IdRange<LaneId> of(FarGatewayId peer) const {
     const OfPeer& p = peers_[peer];
     return id_range(LaneId(p.first), LaneId(p.first + p.lanes / share_.workers));
   }
@@ -73,7 +73,7 @@ class LaneAddresses {
   };
   Share share_;
   unsigned most_ = 1;
-  std::vector<OfPeer> peers_;
+  IdVector<FarGatewayId, OfPeer> peers_;
   IdVector<LaneId, LaneAddress> lanes_;
 };
 

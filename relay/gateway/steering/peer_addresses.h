@@ -1,4 +1,4 @@
-// Finds the configured peer that has an address. Each packet that claims to be from a peer is
+// Finds the peer that has an address. Each packet that claims to be from a peer is
 // looked up, so a look-up takes a few steps, however many peers there are and whatever addresses
 // strangers invent. The hash is keyed.
 #pragma once
@@ -14,6 +14,7 @@
 #include "config/model/schema.h"
 #include "pep/base/address.h"
 #include "relay/gateway/frames/keyed_hash.h"
+#include "relay/gateway/ids.h"
 
 namespace satrelay::gateway {
 
@@ -29,16 +30,15 @@ class PeerAddresses {
     }
   }
 
-  // The peer's number.
-  std::optional<std::size_t> find(const IpAddress& address) const {
+  std::optional<FarGatewayId> find(const IpAddress& address) const {
     if (places_.empty()) {
       const auto found = std::ranges::find(addresses_, address);
       if (found == addresses_.end()) return std::nullopt;
-      return static_cast<std::size_t>(found - addresses_.begin());
+      return FarGatewayId(static_cast<std::size_t>(found - addresses_.begin()));
     }
     const std::uint32_t peer = places_[place_of(address)];
     if (peer == kFree) return std::nullopt;
-    return peer;
+    return FarGatewayId(peer);
   }
   // The most addresses that find() compares.
   std::size_t steps(const IpAddress& address) const {

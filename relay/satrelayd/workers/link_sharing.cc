@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "pep/base/typed_id.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/shares/rate_shares.h"
 #include "relay/gateway/steering/lane_addresses.h"
 
@@ -13,7 +15,7 @@ LinkSharing::LinkSharing(const config::Gateway& config, const Engines& engines,
                          std::function<void()> wake_first, Instant now)
     : wake_first_(std::move(wake_first)) {
   const auto workers = static_cast<unsigned>(engines.size());
-  std::vector<std::size_t> lanes;
+  IdVector<gateway::FarGatewayId, std::size_t> lanes;
   for (const config::Peer& peer : config.peers) {
     lanes.push_back(gateway::lanes_of_worker(peer, workers));
   }

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <vector>
 
+#include "pep/base/typed_id.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/steering/steering.h"
 
 namespace satrelay::sim {
@@ -12,7 +13,7 @@ void LinkDivider::begin(const config::Gateway& config, Instant now) {
   division_.reset();
   ticks_ = false;
   const auto workers = static_cast<unsigned>(workers_->size());
-  std::vector<std::size_t> lanes;
+  IdVector<gateway::FarGatewayId, std::size_t> lanes;
   for (const config::Peer& peer : config.peers) {
     lanes.push_back(gateway::lanes_of_worker(peer, workers));
   }

@@ -20,7 +20,7 @@ std::uint32_t network_hash(const HashKey& key, const IpAddress& server) {
 
 }  // namespace
 
-bool FarFamilies::note_silence(std::size_t peer, const IpAddress& server, Instant now) {
+bool FarFamilies::note_silence(FarGatewayId peer, const IpAddress& server, Instant now) {
   Family& family = family_of(peer, server);
   const std::uint32_t network = network_hash(key_, server);
   std::array<std::uint64_t, kServers> words;
@@ -42,7 +42,7 @@ bool FarFamilies::note_silence(std::size_t peer, const IpAddress& server, Instan
   return is_now && !was_silent;
 }
 
-void FarFamilies::note_answer(std::size_t peer, const IpAddress& server, Instant now) {
+void FarFamilies::note_answer(FarGatewayId peer, const IpAddress& server, Instant now) {
   Family& family = family_of(peer, server);
   // Writes only if the value changes: other workers read this word with each SYN.
   if (family.answered.load(kRelaxed) != second_of(now)) {
@@ -51,7 +51,7 @@ void FarFamilies::note_answer(std::size_t peer, const IpAddress& server, Instant
   if (family.silent_since.load(kRelaxed) != 0) family.silent_since.store(0, kRelaxed);
 }
 
-bool FarFamilies::is_silent(std::size_t peer, const IpAddress& server, Instant now) const {
+bool FarFamilies::is_silent(FarGatewayId peer, const IpAddress& server, Instant now) const {
   return is_within(family_of(peer, server).silent_since.load(kRelaxed), kKept, now);
 }
 

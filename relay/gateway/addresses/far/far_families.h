@@ -18,6 +18,7 @@
 #include "pep/base/address.h"
 #include "pep/base/time.h"
 #include "relay/gateway/frames/keyed_hash.h"
+#include "relay/gateway/ids.h"
 
 namespace satrelay::gateway {
 
@@ -31,9 +32,9 @@ class FarFamilies {
   FarFamilies(HashKey key, std::size_t peers) : key_(key), families_(2 * peers) {}
 
   // True if the family is silent from now on, and was not before.
-  bool note_silence(std::size_t peer, const IpAddress& server, Instant now);
-  void note_answer(std::size_t peer, const IpAddress& server, Instant now);
-  bool is_silent(std::size_t peer, const IpAddress& server, Instant now) const;
+  bool note_silence(FarGatewayId peer, const IpAddress& server, Instant now);
+  void note_answer(FarGatewayId peer, const IpAddress& server, Instant now);
+  bool is_silent(FarGatewayId peer, const IpAddress& server, Instant now) const;
 
  private:
   struct Family {
@@ -44,11 +45,11 @@ class FarFamilies {
     // The last second in which the family was found silent; 0: it is not.
     std::atomic<std::uint32_t> silent_since{};
   };
-  Family& family_of(std::size_t peer, const IpAddress& server) {
-    return families_[2 * peer + (server.is_v4() ? 0 : 1)];
+  Family& family_of(FarGatewayId peer, const IpAddress& server) {
+    return families_[2 * peer.index() + (server.is_v4() ? 0 : 1)];
   }
-  const Family& family_of(std::size_t peer, const IpAddress& server) const {
-    return families_[2 * peer + (server.is_v4() ? 0 : 1)];
+  const Family& family_of(FarGatewayId peer, const IpAddress& server) const {
+    return families_[2 * peer.index() + (server.is_v4() ? 0 : 1)];
   }
 
   HashKey key_;

@@ -32,16 +32,16 @@ std::uint32_t value_of(const Network& network, Instant now) {
 
 }  // namespace
 
-std::uint64_t PeerRefusals::hash(std::size_t peer, const IpAddress& host) const {
-  return hash_service(key_, host, static_cast<std::uint16_t>(peer));
+std::uint64_t PeerRefusals::hash(FarGatewayId peer, const IpAddress& host) const {
+  return hash_service(key_, host, static_cast<std::uint16_t>(peer.number()));
 }
 
-void PeerRefusals::note_client(std::size_t peer, const IpAddress& client, Instant now) {
+void PeerRefusals::note_client(FarGatewayId peer, const IpAddress& client, Instant now) {
   const auto before = clients_.put(hash(peer, client), second_of(now) << 1 | kRefused);
   if (!before || !is_refused(*before, now)) count_in_network(peer, client, now);
 }
 
-void PeerRefusals::count_in_network(std::size_t peer, const IpAddress& client, Instant now) {
+void PeerRefusals::count_in_network(FarGatewayId peer, const IpAddress& client, Instant now) {
   const std::uint64_t place = hash(peer, network_of(client));
   Network network = network_in(networks_.find(place), now);
   if (network.has_accepted) return;
@@ -49,7 +49,7 @@ void PeerRefusals::count_in_network(std::size_t peer, const IpAddress& client, I
   networks_.put(place, value_of(network, now));
 }
 
-void PeerRefusals::note_accepted(std::size_t peer, const IpAddress& client, Instant now) {
+void PeerRefusals::note_accepted(FarGatewayId peer, const IpAddress& client, Instant now) {
   // Most clients and networks were never refused, and need no place.
   if (clients_.is_unused()) return;
   const std::uint64_t place = hash(peer, client);
@@ -62,11 +62,11 @@ void PeerRefusals::note_accepted(std::size_t peer, const IpAddress& client, Inst
   }
 }
 
-void PeerRefusals::note_full(std::size_t peer, const IpAddress& server, Instant now) {
+void PeerRefusals::note_full(FarGatewayId peer, const IpAddress& server, Instant now) {
   servers_.put(hash(peer, server), second_of(now));
 }
 
-bool PeerRefusals::is_doubtful(std::size_t peer, const IpAddress& client, const IpAddress& server,
+bool PeerRefusals::is_doubtful(FarGatewayId peer, const IpAddress& client, const IpAddress& server,
                                Instant now) const {
   if (clients_.is_unused() && servers_.is_unused()) return false;
   const auto value = clients_.find(hash(peer, client));

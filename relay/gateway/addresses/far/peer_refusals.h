@@ -18,6 +18,7 @@
 #include "relay/gateway/frames/flow_key.h"
 #include "relay/gateway/frames/keyed_hash.h"
 #include "relay/gateway/frames/shared_table.h"
+#include "relay/gateway/ids.h"
 
 namespace satrelay::gateway {
 
@@ -34,18 +35,18 @@ class PeerRefusals {
       : key_(key), clients_(kClients), networks_(kNetworks), servers_(kServers) {}
 
   // The peer may accept no connections of this client.
-  void note_client(std::size_t peer, const IpAddress& client, Instant now);
+  void note_client(FarGatewayId peer, const IpAddress& client, Instant now);
   // The peer accepts the client, and so perhaps others of its network.
-  void note_accepted(std::size_t peer, const IpAddress& client, Instant now);
+  void note_accepted(FarGatewayId peer, const IpAddress& client, Instant now);
   // The peer had no room for a connection to this server.
-  void note_full(std::size_t peer, const IpAddress& server, Instant now);
+  void note_full(FarGatewayId peer, const IpAddress& server, Instant now);
   // Whether the peer may refuse a connection between these two.
-  bool is_doubtful(std::size_t peer, const IpAddress& client, const IpAddress& server,
+  bool is_doubtful(FarGatewayId peer, const IpAddress& client, const IpAddress& server,
                    Instant now) const;
 
  private:
-  std::uint64_t hash(std::size_t peer, const IpAddress& host) const;
-  void count_in_network(std::size_t peer, const IpAddress& client, Instant now);
+  std::uint64_t hash(FarGatewayId peer, const IpAddress& host) const;
+  void count_in_network(FarGatewayId peer, const IpAddress& client, Instant now);
 
   HashKey key_;
   // The time in seconds, above a bit that says whether the client was refused.

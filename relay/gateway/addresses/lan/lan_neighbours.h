@@ -22,12 +22,14 @@
 #include "pep/base/address.h"
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
+#include "pep/base/typed_id.h"
 #include "relay/gateway/addresses/lan/lan_owners.h"
 #include "relay/gateway/addresses/learned_destinations.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/frames/frame.h"
 #include "relay/gateway/frames/keyed_hash.h"
 #include "relay/gateway/frames/neighbours/awaited_answers.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/rules/policy.h"
 
 namespace satrelay::gateway {
@@ -47,7 +49,7 @@ class LanNeighbours {
   LanNeighbours(const config::Gateway& config, const Policy& policy, HashKey key,
                 const MacAddress& own_mac, AwaitedAnswers& awaited, Counters& counters);
 
-  bool is_routed(std::size_t peer) const { return routed_[peer]; }
+  bool is_routed(FarGatewayId peer) const { return routed_[peer]; }
   // The MAC by which hosts of this LAN reach the router.
   void set_router(const MacAddress& mac) { router_ = mac; }
   // Learns from a frame; returns the host of the LAN that it shows, if any.
@@ -165,7 +167,7 @@ class LanNeighbours {
 
   const Policy& policy_;
   HashKey key_;
-  std::vector<bool> routed_;  // by peer
+  IdVector<FarGatewayId, bool> routed_;
   const bool any_;
   MacAddress router_;
   std::vector<Entry> entries_;

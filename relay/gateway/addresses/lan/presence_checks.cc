@@ -21,16 +21,16 @@ PresenceChecks::PresenceChecks(Proof proof, HashKey key, const MacAddress& own_m
 }
 
 std::size_t PresenceChecks::place(const LanAddress& address, const MacAddress& mac,
-                                  std::size_t peer) const {
-  return hash_lan_address(key_, address, mac, static_cast<std::uint32_t>(peer)) % kEntries;
+                                  FarGatewayId peer) const {
+  return hash_lan_address(key_, address, mac, peer.number()) % kEntries;
 }
 
 bool PresenceChecks::is_of(const Check& check, const LanAddress& address, const MacAddress& mac,
-                           std::size_t peer) {
+                           FarGatewayId peer) {
   return check.is_used && check.address == address && check.named.mac == mac && check.peer == peer;
 }
 
-bool PresenceChecks::is_known(const LanAddress& address, const MacAddress& mac, std::size_t peer,
+bool PresenceChecks::is_known(const LanAddress& address, const MacAddress& mac, FarGatewayId peer,
                               Instant now) const {
   const Check& check = checks_[place(address, mac, peer)];
   return is_of(check, address, mac, peer) && (check.is_asked || now < check.asked + check.interval);
@@ -45,7 +45,7 @@ bool PresenceChecks::may_ask(Instant now) {
   return true;
 }
 
-bool PresenceChecks::ask(const LanAddress& address, const NamedMac& named, std::size_t peer,
+bool PresenceChecks::ask(const LanAddress& address, const NamedMac& named, FarGatewayId peer,
                          Instant now) {
   if (is_known(address, named.mac, peer, now)) return true;
   const std::size_t at = place(address, named.mac, peer);
@@ -125,7 +125,7 @@ std::optional<PresenceChecks::Settled> PresenceChecks::take_settled() {
 }
 
 const PresenceChecks::Check* PresenceChecks::find(const LanAddress& address, const MacAddress& mac,
-                                                  std::size_t peer, Instant now) const {
+                                                  FarGatewayId peer, Instant now) const {
   const Check& check = checks_[place(address, mac, peer)];
   const bool is_fresh = check.state != State::kNone && now < check.changed + kKept;
   return is_fresh && is_of(check, address, mac, peer) ? &check : nullptr;

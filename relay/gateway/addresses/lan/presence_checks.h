@@ -28,6 +28,7 @@
 #include "relay/gateway/frames/keyed_hash.h"
 #include "relay/gateway/frames/neighbours/announced_owner.h"
 #include "relay/gateway/frames/neighbours/awaited_answers.h"
+#include "relay/gateway/ids.h"
 
 namespace satrelay::gateway {
 
@@ -50,7 +51,7 @@ class PresenceChecks {
     LanAddress address;
     NamedMac named;
     // The configured peer that is to be informed, or has asked.
-    std::size_t peer = 0;
+    FarGatewayId peer;
     State state = State::kNone;  // the latest result
     // When the questions began that gave the result.
     Instant began = {};
@@ -67,10 +68,10 @@ class PresenceChecks {
                  const FilteringDatabase& stations);
 
   // Whether this gateway asks for the host at that MAC, or did lately.
-  bool is_known(const LanAddress& address, const MacAddress& mac, std::size_t peer,
+  bool is_known(const LanAddress& address, const MacAddress& mac, FarGatewayId peer,
                 Instant now) const;
   // False if too many hosts are being asked for. No effect if the host is known.
-  bool ask(const LanAddress& address, const NamedMac& named, std::size_t peer, Instant now);
+  bool ask(const LanAddress& address, const NamedMac& named, FarGatewayId peer, Instant now);
   // Whether any host is being asked for now.
   bool asks() const { return !questions_.empty(); }
   // An announcement on the LAN.
@@ -85,7 +86,7 @@ class PresenceChecks {
   };
   std::optional<Settled> take_settled();
   // A kept result; nullptr: none.
-  const Check* find(const LanAddress& address, const MacAddress& mac, std::size_t peer,
+  const Check* find(const LanAddress& address, const MacAddress& mac, FarGatewayId peer,
                     Instant now) const;
   // The header of a frame for the host, in the gateway's own name.
   wire::EthernetHeader towards(const Check& check) const;
@@ -112,9 +113,9 @@ class PresenceChecks {
   // The time for a host to answer each question, and for a question to leave.
   static constexpr Duration kPatience = Duration::milliseconds(500);
 
-  std::size_t place(const LanAddress& address, const MacAddress& mac, std::size_t peer) const;
+  std::size_t place(const LanAddress& address, const MacAddress& mac, FarGatewayId peer) const;
   static bool is_of(const Check& check, const LanAddress& address, const MacAddress& mac,
-                    std::size_t peer);
+                    FarGatewayId peer);
   bool may_ask(Instant now);
   State silence_of(const Question& question) const;
   void settle(const Question& question, State state, Instant now);

@@ -32,7 +32,7 @@ void EndReports::handle_end(const Flow& f, Instant now) {
     lane.bell.ring();
   }
   const auto awaited = awaits_report(f) ? std::optional(stream_of(f)) : std::nullopt;
-  ends_.handle_end(f, static_cast<std::uint32_t>(lane.address.peer), awaited, now);
+  ends_.handle_end(f, lane.address.peer, awaited, now);
 }
 
 void EndReports::handle_report(LaneId id, const LanReport& report) {

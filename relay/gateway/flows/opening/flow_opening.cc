@@ -10,7 +10,7 @@ namespace {
 
 // The key by which the rules match a connection that comes from a peer.
 PolicyKey policy_key(const OpenMetadata& metadata, const wire::EthernetHeader& to_host,
-                     std::size_t peer) {
+                     FarGatewayId peer) {
   return {.source = metadata.client,
           .destination = metadata.server,
           .port = metadata.server_port,
@@ -166,12 +166,12 @@ std::uint32_t FlowOpening::new_flow(const FlowKey& key, const RulePtr& rule, Ori
   }
   auto made = std::make_unique<Flow>(
       key, rule, origin, config, parts_.arena_of(lane),
-      tcp::Endpoint::Shared{&parts_.tcp_counters, of_endpoints_[parts_.configured(lane)]}, now);
+      tcp::Endpoint::Shared{&parts_.tcp_counters, of_endpoints_[parts_.peer_of(lane)]}, now);
   Flow& f = *made;
   SATRELAY_CHECK(f.endpoint.own_memory());  // lack_of_room() or has_place() has checked this
   f.lane = lane;
   units_.epochs.begin(f);
-  parts_.quotas.begin(f, parts_.configured(lane));
+  parts_.quotas.begin(f, parts_.peer_of(lane));
   ++parts_.lanes[lane]->flows;
   parts_.lanes[lane]->bell.ring();
   return parts_.flows.add(std::move(made));
@@ -192,9 +192,9 @@ void FlowOpening::reconfigure(const config::Gateway& next) {
 
 void FlowOpening::share_with_endpoints() {
   of_endpoints_.clear();
-  for (const auto& arena : parts_.arenas) {
+  for (const auto& peer : parts_.peers) {
     of_endpoints_.push_back(std::make_shared<const tcp::Common>(
-        tcp::Common{*parts_.host_side.profile(), parts_.tcp_counters, *arena}));
+        tcp::Common{*parts_.host_side.profile(), parts_.tcp_counters, peer->arena}));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pep/base/time.h"
+#include "pep/base/typed_id.h"
 #include "pep/stp/session.h"
 #include "pep/wire/tcp.h"
 #include "relay/gateway/flows/bytes/ahead.h"
@@ -68,7 +69,7 @@ class FlowOpening {
   const Claims& claims_;
   OrphanedFlows& orphans_;
   const OpeningUnits units_;
-  std::vector<std::shared_ptr<const tcp::Common>> of_endpoints_;  // by configured peer
+  IdVector<FarGatewayId, std::shared_ptr<const tcp::Common>> of_endpoints_;
 };
 
 }  // namespace satrelay::gateway

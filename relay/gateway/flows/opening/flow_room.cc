@@ -4,11 +4,10 @@ namespace satrelay::gateway {
 
 std::optional<Counter> FlowRoom::lack_of_room(LaneId lane, const IpAddress& host) const {
   if (parts_.flows.free_slots() == 0) return Counter::kBridgedTableFull;
-  if (const auto lack = parts_.quotas.lack(parts_.configured(lane), host, Origin::kLan))
-    return lack;
+  if (const auto lack = parts_.quotas.lack(parts_.peer_of(lane), host, Origin::kLan)) return lack;
   const Arena& part = parts_.arena_of(lane);
-  const EqualParts& half_open = parts_.quotas.half_open();
-  if (!parts_.windows.has_place_for_host(part, half_open.held(parts_.configured(lane)),
+  const EqualParts<FarGatewayId>& half_open = parts_.quotas.half_open();
+  if (!parts_.windows.has_place_for_host(part, half_open.held(parts_.peer_of(lane)),
                                          half_open.taken()) ||
       !parts_.windows.has_window(part, parts_.quotas.hosts().find(host)) ||
       !parts_.lanes[lane]->session.streams().has_lane_share()) {
@@ -19,7 +18,7 @@ std::optional<Counter> FlowRoom::lack_of_room(LaneId lane, const IpAddress& host
 
 FlowRoom::Places FlowRoom::places(LaneId lane, const IpAddress& host) const {
   return {.all = parts_.flows.free_slots(),
-          .of_peer = parts_.quotas.places_towards(parts_.configured(lane)),
+          .of_peer = parts_.quotas.places_towards(parts_.peer_of(lane)),
           .of_host = parts_.quotas.places_of(host)};
 }
 
@@ -38,11 +37,10 @@ Handshake FlowRoom::handshake(const config::Rule& rule, const FlowKey& key, Lane
   if (!latest && rule.modes.handshake == HandshakeMode::kAuto) {
     return by_server(Cause::kServiceUnknown);
   }
-  if (parts_.common.far_families.is_silent(parts_.configured(lane), key.remote, now)) {
+  if (parts_.common.far_families.is_silent(parts_.peer_of(lane), key.remote, now)) {
     return by_server(Cause::kFamilySilent);
   }
-  if (parts_.common.peer_refusals.is_doubtful(parts_.configured(lane), key.local, key.remote,
-                                              now)) {
+  if (parts_.common.peer_refusals.is_doubtful(parts_.peer_of(lane), key.local, key.remote, now)) {
     return by_server(Cause::kPeerRefused);
   }
   return {};

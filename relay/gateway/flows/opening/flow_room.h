@@ -18,7 +18,7 @@ class FlowRoom final : public FlowCapacity {
 
   std::optional<Counter> lack_of_room(LaneId lane, const IpAddress& host) const override;
   bool may_be_half_open(LaneId lane, const IpAddress& host) const override {
-    return parts_.quotas.may_be_half_open(parts_.configured(lane), host);
+    return parts_.quotas.may_be_half_open(parts_.peer_of(lane), host);
   }
   Places places(LaneId lane, const IpAddress& host) const override;
   Handshake handshake(const config::Rule& rule, const FlowKey& key, LaneId lane,

@@ -58,10 +58,10 @@ void RoomMaker::handle_timeout(Instant now) {
 // If memory is short, only flows of the same peer count, since their memory is the peer's own part.
 bool RoomMaker::makes_room_for(const Flow& f, const Wanted& wanted, Counter lack) const {
   const LanHosts& hosts = parts_.quotas.hosts();
-  const EqualParts& peers = parts_.quotas.flows();
+  const EqualParts<FarGatewayId>& peers = parts_.quotas.flows();
   const LanHosts::Index asks = hosts.find(wanted.host);
   const std::uint32_t of_host = asks == LanHosts::kNone ? 0 : hosts[asks].flows;
-  const std::size_t of = parts_.configured(f.lane), to = parts_.configured(wanted.lane);
+  const FarGatewayId of = parts_.peer_of(f.lane), to = parts_.peer_of(wanted.lane);
   const bool is_for_host = f.lan.host == asks || hosts[f.lan.host].flows > of_host;
   if (lack == Counter::kBridgedMemoryLow) return is_for_host && of == to;
   return is_for_host && (of == to || peers.held(of) > peers.held(to));

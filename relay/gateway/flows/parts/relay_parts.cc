@@ -6,7 +6,7 @@ RelayParts::RelayParts(const config::Gateway& config, const MemoryPlan& plan, Ha
                        const RelayEnvironment& around, const Stopwatch* stopwatch)
     : lan(around.lan),
       common(around.common),
-      arenas(around.arenas),
+      peers(around.peers),
       lanes(around.lanes),
       records(around.records),
       journal(around.journal),

@@ -5,8 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <vector>
 
 #include "config/model/schema.h"
 #include "pep/base/arena.h"
@@ -31,6 +29,7 @@
 #include "relay/gateway/flows/table/flow_store.h"
 #include "relay/gateway/ids.h"
 #include "relay/gateway/opening/connection_records.h"
+#include "relay/gateway/peers/far_gateway.h"
 #include "relay/gateway/peers/lane.h"
 #include "relay/gateway/recovery/flow_journal.h"
 #include "relay/gateway/recovery/orphaned_flows.h"
@@ -48,7 +47,7 @@ struct RelayEnvironment {
   const PresenceChecks& arrivals;    // of hosts that should be on the LAN of a peer
   const PresenceChecks& departures;  // of hosts of this LAN that a peer has found on its own
   CommonKnowledge& common;
-  const std::vector<std::unique_ptr<Arena>>& arenas;  // their parts, by configured peer
+  const FarGateways& peers;
   WorkBudget& budget;
   // Filled after construction, as each session needs the relay as its source.
   Lanes& lanes;
@@ -64,9 +63,8 @@ struct RelayParts {
 
   Lane& lane_of(const Flow& f) const { return *lanes[f.lane]; }
   stp::Session& session_of(const Flow& f) const { return lanes[f.lane]->session; }
-  // The index of a lane's peer in the configuration, and the peer's part of the arena.
-  std::size_t configured(LaneId lane) const { return lanes[lane]->address.peer; }
-  Arena& arena_of(LaneId lane) const { return *arenas[configured(lane)]; }
+  FarGatewayId peer_of(LaneId lane) const { return lanes[lane]->address.peer; }
+  Arena& arena_of(LaneId lane) const { return lanes[lane]->peer.arena; }
   // The flow has not learned of the latest event of its peer (peer_epoch_log.h).
   bool is_behind(const Flow& f) const { return f.handled.epochs != lane_of(f).epoch_log.count(); }
   // How many bytes the flow's host may be ahead of the link.
@@ -82,7 +80,7 @@ struct RelayParts {
 
   LanNeighbours& lan;
   CommonKnowledge& common;
-  const std::vector<std::unique_ptr<Arena>>& arenas;
+  const FarGateways& peers;
   Lanes& lanes;
   ConnectionRecords& records;
   FlowJournal& journal;

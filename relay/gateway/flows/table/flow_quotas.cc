@@ -2,7 +2,7 @@
 
 namespace satrelay::gateway {
 
-std::optional<Counter> FlowQuotas::lack(std::size_t peer, const IpAddress& host,
+std::optional<Counter> FlowQuotas::lack(FarGatewayId peer, const IpAddress& host,
                                         Origin origin) const {
   if (flows_.available(peer) == 0) {
     return origin == Origin::kLan ? Counter::kBridgedPeerPart : Counter::kFlowsRefusedPeerPart;
@@ -18,14 +18,14 @@ std::uint64_t FlowQuotas::places_of(const IpAddress& host) const {
   return half_of_rest(flows_.free(), held);
 }
 
-bool FlowQuotas::may_be_half_open(std::size_t peer, const IpAddress& host) const {
+bool FlowQuotas::may_be_half_open(FarGatewayId peer, const IpAddress& host) const {
   if (half_open_.available(peer) == 0) return false;
   const LanHosts::Index at = hosts_.find(host);
   const std::uint64_t held = at == LanHosts::kNone ? 0 : hosts_[at].half_open;
   return half_of_rest(half_open_.free(), held) > 0;
 }
 
-void FlowQuotas::begin(Flow& f, std::size_t peer) {
+void FlowQuotas::begin(Flow& f, FarGatewayId peer) {
   flows_.take(peer);
   f.lan.host = hosts_.add_flow(f.key.local);
   if (!f.is_half_open()) return;
@@ -33,14 +33,14 @@ void FlowQuotas::begin(Flow& f, std::size_t peer) {
   ++hosts_[f.lan.host].half_open;
 }
 
-void FlowQuotas::end(const Flow& f, std::size_t peer) {
+void FlowQuotas::end(const Flow& f, FarGatewayId peer) {
   if (f.is_half_open()) count_answered(f, peer);
   flows_.give_back(peer);
   hosts_[f.lan.host].stored -= stored(f);
   hosts_.remove_flow(f.lan.host);
 }
 
-void FlowQuotas::count_answered(const Flow& f, std::size_t peer) {
+void FlowQuotas::count_answered(const Flow& f, FarGatewayId peer) {
   half_open_.give_back(peer);
   --hosts_[f.lan.host].half_open;
 }

@@ -13,6 +13,7 @@
 #include "relay/gateway/counters.h"
 #include "relay/gateway/flows/flow.h"
 #include "relay/gateway/flows/hosts/lan_hosts.h"
+#include "relay/gateway/ids.h"
 
 namespace satrelay::gateway {
 
@@ -23,9 +24,8 @@ class FlowQuotas {
         half_open_(limits.half_open, peers),
         hosts_(limits.flows, secret) {}
 
-  // By the index of the configured peer.
-  const EqualParts& flows() const { return flows_; }
-  const EqualParts& half_open() const { return half_open_; }
+  const EqualParts<FarGatewayId>& flows() const { return flows_; }
+  const EqualParts<FarGatewayId>& half_open() const { return half_open_; }
   LanHosts& hosts() { return hosts_; }
   const LanHosts& hosts() const { return hosts_; }
   void set_half_open(std::uint32_t most) { half_open_.resize(most); }
@@ -33,16 +33,16 @@ class FlowQuotas {
   // Why there is no place for one more flow, although the table has one; nullopt: there is a place.
   // Another peer cannot use up the places within a peer's own part by having flows with the same
   // host.
-  std::optional<Counter> lack(std::size_t peer, const IpAddress& host, Origin origin) const;
-  bool may_be_half_open(std::size_t peer, const IpAddress& host) const;
+  std::optional<Counter> lack(FarGatewayId peer, const IpAddress& host, Origin origin) const;
+  bool may_be_half_open(FarGatewayId peer, const IpAddress& host) const;
   // How many more flows there is a place for.
-  std::uint64_t places_towards(std::size_t peer) const { return flows_.available(peer); }
+  std::uint64_t places_towards(FarGatewayId peer) const { return flows_.available(peer); }
   std::uint64_t places_of(const IpAddress& host) const;
 
-  void begin(Flow& f, std::size_t peer);
-  void end(const Flow& f, std::size_t peer);
+  void begin(Flow& f, FarGatewayId peer);
+  void end(const Flow& f, FarGatewayId peer);
   // A half-open flow: its host has answered.
-  void count_answered(const Flow& f, std::size_t peer);
+  void count_answered(const Flow& f, FarGatewayId peer);
   // Counts anew the bytes that are stored from the flow's host and for it. The count is in whole
   // units, as the flow's reserves hold the rest. If a flow has very much, it counts as the largest
   // number that fits.
@@ -60,8 +60,8 @@ class FlowQuotas {
 
  private:
   static constexpr std::uint64_t kUnit = 1024;  // bytes
-  EqualParts flows_;
-  EqualParts half_open_;
+  EqualParts<FarGatewayId> flows_;
+  EqualParts<FarGatewayId> half_open_;
   LanHosts hosts_;
 };
 

@@ -73,7 +73,7 @@ MemoryPlan plan_memory(const config::Gateway& config, Share share) {
   const ByteCount of_one_lane = plan.arena;
   const LaneAddresses lanes(config, share);
   for (const LaneId id : lanes.ids()) {
-    const config::Peer& peer = config.peers[lanes[id].peer];
+    const config::Peer& peer = config.peers[lanes[id].peer.index()];
     const unsigned sessions = lanes_of_worker(peer, share.workers);
     const unsigned sharing = limits.memory == ByteCount(0) ? 1 : sessions;
     const std::uint64_t part =

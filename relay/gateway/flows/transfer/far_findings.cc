@@ -18,8 +18,8 @@ void FarFindings::note_marks(const Flow& f, Instant now) {
 void FarFindings::note_answer(const Flow& f, Instant now) {
   if (f.origin != Origin::kLan) return;
   parts_.common.far_services.note(f.key, FarServices::Outcome::kAccepted, now);
-  parts_.common.far_families.note_answer(parts_.configured(f.lane), f.key.remote, now);
-  parts_.common.peer_refusals.note_accepted(parts_.configured(f.lane), f.key.local, now);
+  parts_.common.far_families.note_answer(parts_.peer_of(f.lane), f.key.remote, now);
+  parts_.common.peer_refusals.note_accepted(parts_.peer_of(f.lane), f.key.local, now);
 }
 
 void FarFindings::note_reset(const Flow& f, stp::ResetReason reason, const stp::Event& event,
@@ -46,7 +46,7 @@ void FarFindings::note_refusal(const Flow& f, stp::ResetReason reason, const stp
     parts_.counters.add(Counter::kServicesRefusing);
   }
   FarFamilies& families = parts_.common.far_families;
-  const std::size_t peer = parts_.configured(f.lane);
+  const FarGatewayId peer = parts_.peer_of(f.lane);
   const bool is_answered =
       event.reason == stp::ResetReason::kIcmp ? event.icmp.sender == f.key.remote : refused;
   if (is_answered) {
@@ -59,9 +59,9 @@ void FarFindings::note_refusal(const Flow& f, stp::ResetReason reason, const stp
 void FarFindings::note_refusal_of_peer(const Flow& f, stp::ResetReason reason, Instant now) {
   if (f.origin != Origin::kLan || f.bytes.to_lan > 0) return;
   if (reason == stp::ResetReason::kPolicy) {
-    parts_.common.peer_refusals.note_client(parts_.configured(f.lane), f.key.local, now);
+    parts_.common.peer_refusals.note_client(parts_.peer_of(f.lane), f.key.local, now);
   } else if (reason == stp::ResetReason::kNoResources) {
-    parts_.common.peer_refusals.note_full(parts_.configured(f.lane), f.key.remote, now);
+    parts_.common.peer_refusals.note_full(parts_.peer_of(f.lane), f.key.remote, now);
   }
 }
 

@@ -64,7 +64,7 @@ void FarResets::handle(Flow& f, const stp::Event& event, Instant now) {
 bool FarResets::take_in_arrived(Flow& f, stp::ResetReason reason, Instant now) {
   if (reason != stp::ResetReason::kTimeout || !f.state.is_established()) return false;
   const auto* const check = arrivals_.find({f.key.remote, f.key.vlans}, f.lan.to_host.source,
-                                           parts_.configured(f.lane), now);
+                                           parts_.peer_of(f.lane), now);
   if (check == nullptr || check->state != PresenceChecks::State::kHere) return false;
   const wire::EthernetHeader to_far_host = arrivals_.towards(*check);
   f.lan.to_host.source = to_far_host.source;
@@ -85,7 +85,7 @@ bool FarResets::tell_host(const Flow& f, const stp::IcmpRefusal& refusal) {
     return false;
   }
   const bool is_the_peers = refusal.sender && refusal.sender->version() == f.key.local.version() &&
-                            claims_.allow(parts_.configured(f.lane), *refusal.sender, f.key.local);
+                            claims_.allow(parts_.peer_of(f.lane), *refusal.sender, f.key.local);
   const OpenMetadata metadata = f.metadata();
   parts_.flowless.failed_syns.push({.to_host = f.lan.to_host,
                                     .sender = is_the_peers ? *refusal.sender : f.key.remote,

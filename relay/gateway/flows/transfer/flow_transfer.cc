@@ -50,7 +50,7 @@ void FlowTransfer::advance(std::uint32_t slot, Instant now) {
 }
 
 void FlowTransfer::complete_handshake(Flow& f) {
-  if (f.is_half_open()) parts_.quotas.count_answered(f, parts_.configured(f.lane));
+  if (f.is_half_open()) parts_.quotas.count_answered(f, parts_.peer_of(f.lane));
   parts_.flows.complete_handshake(f);
   if (f.origin == Origin::kLan && f.state.has_stream()) {
     parts_.counters.add(Counter::kFlowsEstablished);

@@ -59,7 +59,7 @@ void HostTracker::hear_destination(LaneId lane, std::uint32_t slot, const LanDes
   const HostPair pair{{told.far, vlans_of(told.ethernet)}, told.near};
   // Without this check a peer could fill the table with pairs of hosts that do not exist.
   if (slot == kNoSlot || host_pair(parts_.flows[slot].key) != pair ||
-      parts_.lan.is_routed(parts_.configured(lane)) ||
+      parts_.lan.is_routed(parts_.peer_of(lane)) ||
       !parts_.lan.may_be_host(told.ethernet.destination)) {
     parts_.counters.add(Counter::kDestinationsRefused);
     return;

@@ -61,7 +61,7 @@ void PeerEpochs::look_at(std::uint32_t slot, Instant now) {
 // began while the host was asked for may belong to a host that has come back.
 bool PeerEpochs::has_left(const Flow& f, Instant now) const {
   const auto* const check = departures_.find({f.key.local, f.key.vlans}, f.lan.to_host.destination,
-                                             parts_.configured(f.lane), now);
+                                             parts_.peer_of(f.lane), now);
   return check != nullptr && check->state == PresenceChecks::State::kSilent &&
          f.beginning.created < check->began && !f.endpoint.is_closed();
 }

@@ -14,7 +14,7 @@
 #include "pep/wire/arp.h"
 #include "relay/gateway/frames/open_metadata.h"
 #include "relay/gateway/gateway.h"
-#include "tests/fuzz/far_gateway.h"
+#include "tests/fuzz/fuzz_peer.h"
 #include "tests/support/gateway_config.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
 
@@ -45,17 +45,13 @@ inline OpenMetadata open_of(std::string_view client, std::string_view server) {
 
 class HubTest : public testing::Test {
  protected:
-  using Knows = FarGateway::LanReports;
+  using Knows = FuzzPeer::LanReports;
   explicit HubTest(const config::Gateway& config = hub(), Knows second = Knows::kUnderstood)
       : config_(config),
         memory_(config.limits.memory.value()),
-        terminals_{{7, BitRate::bits_per_second(10'000'000), now_},
-                   {8,
-                    BitRate::bits_per_second(10'000'000),
-                    now_,
-                    FarGateway::Streams::kOdd,
-                    {},
-                    second}} {
+        terminals_{
+            {7, BitRate::bits_per_second(10'000'000), now_},
+            {8, BitRate::bits_per_second(10'000'000), now_, FuzzPeer::Streams::kOdd, {}, second}} {
     hub_ = std::make_unique<Gateway>(
         config_, Identity{.boot_epoch = 1, .secret = {1, 2}, .wan_mac = kGatewayMac}, memory_,
         now_);
@@ -167,8 +163,8 @@ class HubTest : public testing::Test {
   const config::Gateway config_;
   std::vector<std::byte> memory_;
   std::unique_ptr<Gateway> hub_;
-  FarGateway terminals_[2];  // the second may be an older one
-  bool deaf_[2] = {};        // gets no packets any more
+  FuzzPeer terminals_[2];  // the second may be an older one
+  bool deaf_[2] = {};      // gets no packets any more
   std::vector<stp::ResetReason> reasons_[2];
   std::vector<OpenMetadata> opened_[2];
   std::vector<stp::StreamId> streams_[2];  // that the hub has opened

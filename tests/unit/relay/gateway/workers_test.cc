@@ -10,7 +10,7 @@
 #include "pep/wire/arp.h"
 #include "relay/gateway/frames/open_metadata.h"
 #include "relay/gateway/steering/flow_hash.h"
-#include "tests/fuzz/far_gateway.h"
+#include "tests/fuzz/fuzz_peer.h"
 #include "tests/unit/relay/gateway/gateway_fixture.h"
 
 namespace satrelay::gateway::workers_test {
@@ -99,11 +99,11 @@ class WorkersTest : public GatewayTest {
     exchange();
   }
 
-  FarGateway far_{7,
-                  BitRate::bits_per_second(50'000'000),
-                  now_,
-                  FarGateway::Streams::kOdd,
-                  {.number = 1, .count = 2}};
+  FuzzPeer far_{7,
+                BitRate::bits_per_second(50'000'000),
+                now_,
+                FuzzPeer::Streams::kOdd,
+                {.number = 1, .count = 2}};
   std::vector<stp::ResetReason> reasons_;
 };
 

@@ -42,7 +42,7 @@ TEST(JsonLine, WhatAFlowHasNotIsLeftOut) {
   record.traffic_class = {};
   record.origin = gateway::Origin::kPeer;
   record.end = gateway::Counter::kFlowsResetByHost;
-  record.peer = 99;  // no such peer
+  record.peer = gateway::FarGatewayId(99);  // no such peer
   const auto read = nlohmann::json::parse(line_of(record));
   EXPECT_FALSE(read.contains("first_byte_us"));
   EXPECT_FALSE(read.contains("vlan"));

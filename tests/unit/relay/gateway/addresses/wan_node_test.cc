@@ -109,9 +109,9 @@ TEST_F(WanNodeTest, AsksForEachNextHopOnceASecondUntilItAnswers) {
   wait(Duration::milliseconds(1));
   EXPECT_TRUE(poll_arp() && poll_arp());
   EXPECT_TRUE(handle_arp(arp(wire::ArpOperation::kReply, kRouter, kRouterMac, kOwn)));
-  EXPECT_FALSE(node_->next_hop(0));
-  EXPECT_EQ(node_->next_hop(1), kRouterMac);
-  EXPECT_EQ(node_->next_hop(2), kRouterMac);
+  EXPECT_FALSE(node_->next_hop(FarGatewayId(0)));
+  EXPECT_EQ(node_->next_hop(FarGatewayId(1)), kRouterMac);
+  EXPECT_EQ(node_->next_hop(FarGatewayId(2)), kRouterMac);
 }
 
 // The first worker asks and answers for all workers. Another worker learns from the answers that it
@@ -122,7 +122,7 @@ TEST_F(WanNodeTest, AnotherWorkerThanTheFirstListens) {
   wait(Duration::zero());
   EXPECT_FALSE(poll_arp());
   EXPECT_TRUE(handle_arp(arp(wire::ArpOperation::kReply, kRouter, kRouterMac, kOwn)));
-  EXPECT_EQ(node_->next_hop(1), kRouterMac);
+  EXPECT_EQ(node_->next_hop(FarGatewayId(1)), kRouterMac);
   EXPECT_TRUE(handle_arp(arp(wire::ArpOperation::kRequest, kRouter, kRouterMac, kOwn)));
   EXPECT_FALSE(poll_arp()) << "the first one answers";
   EXPECT_TRUE(handle_arp(arp(wire::ArpOperation::kReply, kOwn, kPeerMac, kRouter)));
@@ -146,7 +146,7 @@ TEST_F(WanNodeTest, ANeighbourThatFallsSilentKeepsItsMac) {
     while (poll_arp()) to_all += seen_.ethernet.destination == MacAddress::broadcast() ? 1 : 0;
   }
   EXPECT_GT(to_all, 0) << "another may have taken its place";
-  EXPECT_EQ(node_->next_hop(0), kPeerMac);
+  EXPECT_EQ(node_->next_hop(FarGatewayId(0)), kPeerMac);
 }
 
 TEST_F(WanNodeTest, AnswersForItsOwnAddressOnly) {
@@ -220,7 +220,7 @@ TEST_F(WanNodeTest, LearnsNoMacThatCannotBeAHosts) {
   handle_arp(arp(wire::ArpOperation::kReply, kPeer, MacAddress::broadcast(), kOwn));
   handle_arp(arp(wire::ArpOperation::kReply, kPeer, MacAddress(), kOwn));
   handle_arp(arp(wire::ArpOperation::kReply, kPeer, kGatewayMac, kOwn));
-  EXPECT_FALSE(node_->next_hop(0));
+  EXPECT_FALSE(node_->next_hop(FarGatewayId(0)));
 }
 
 TEST_F(WanNodeTest, AVlanIsItsOwnNetwork) {

@@ -11,7 +11,7 @@
 
 #include "relay/gateway/ids.h"
 #include "relay/gateway/peers/lane.h"
-#include "tests/fuzz/far_gateway.h"
+#include "tests/fuzz/fuzz_peer.h"
 #include "tests/unit/relay/gateway/frame_builder.h"
 
 namespace satrelay::gateway {
@@ -30,7 +30,11 @@ class LivePeer final : public stp::StreamSource, public LanReportReader {
   // `now` advances by some tens of milliseconds.
   LivePeer(Carrier& carrier, Instant& now, stp::FecMode fec = stp::FecMode::kAuto,
            Speaks speaks = Speaks::kOlder)
-      : memory_(1U << 20), arena_(memory_, 4096), far_(7, carrier.config.send_rate, now) {
+      : memory_(1U << 20),
+        arena_(memory_, 4096),
+        peer_({.name = "far", .address = ip_of("192.0.2.2"), .prefixes = {}, .link = "sat"},
+              {LaneId(), LaneId(1)}, arena_, {}),
+        far_(7, carrier.config.send_rate, now) {
     stp::Config stp;
     stp.boot_epoch = 1;
     stp.opens_even_streams = true;
@@ -40,16 +44,15 @@ class LivePeer final : public stp::StreamSource, public LanReportReader {
     stp.streams.max_streams = 16;
     stp.streams.host_shares = &carrier.host_shares;
     stp.streams.lane_receive_limit = stp.streams.receive_limit = stp.streams.send_limit = 1U << 18;
-    lanes.push_back(std::make_unique<Lane>(
-        config::Peer{.name = "far", .address = ip_of("192.0.2.2"), .prefixes = {}, .link = "sat"},
-        carrier, stp, arena_, *this, *this, LaneId(), LaneAddress{}, 16, now));
+    lanes.push_back(std::make_unique<Lane>(peer_, carrier, stp, *this, *this, LaneId(),
+                                           LaneAddress{}, 16, now));
     for (int i = 0; i < 20; ++i) exchange(now);
     EXPECT_EQ(session().peer_state(), stp::PeerState::kAlive);
   }
 
   stp::Session& session() { return lanes.front()->session; }
   stp::Session& far() { return far_.session(); }
-  Arena& arena() { return arena_; }  // of the session
+  Arena& arena() { return peer_.arena; }  // of the session
   // 5 ms pass, and then both ends send all that they have.
   void exchange(Instant& now) {
     now += Duration::milliseconds(5);
@@ -74,7 +77,8 @@ class LivePeer final : public stp::StreamSource, public LanReportReader {
  private:
   std::vector<std::byte> memory_;
   Arena arena_;
-  FarGateway far_;
+  FarGateway peer_;
+  FuzzPeer far_;
 
  public:
   Lanes lanes;  // one

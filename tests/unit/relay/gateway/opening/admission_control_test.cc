@@ -68,7 +68,7 @@ class AdmissionControlTest : public testing::Test {
     const AdmissionControl::Segment seen{key_, frame, tcp->header,
                                          frame.payload.size() - tcp->header_size};
     const auto peer = policy_.peer_for(key_.remote);
-    const std::optional<LaneId> lane = peer ? std::optional(LaneId(*peer)) : std::nullopt;
+    const std::optional<LaneId> lane = peer ? std::optional(LaneId(peer->index())) : std::nullopt;
     return door_.decide(seen, rule_, lane, room_, now_);
   }
   // The cookie in the SYN-ACK.
@@ -158,6 +158,7 @@ TEST_F(AdmissionControlTest, IfThePeerMayRefuseCookiesAnswerAllTheSame) {
 TEST_F(AdmissionControlTest, WithFewPlacesEachCookieHasOne) {
   room_.waiting = 2;
   constexpr std::uint64_t kAmple = 4096;
+  constexpr FarGatewayId kPeer(0), kOtherPeer(1);
   for (const FlowCapacity::Places few :
        {FlowCapacity::Places{2, kAmple, kAmple}, {kAmple, 2, kAmple}, {kAmple, kAmple, 2}}) {
     now_ += Duration::seconds(10);
@@ -177,17 +178,18 @@ TEST_F(AdmissionControlTest, WithFewPlacesEachCookieHasOne) {
 // Cookies of another host, even a flood of them, take none of a host's own few places.
 TEST_F(AdmissionControlTest, CookiesAreCountedByHost) {
   constexpr std::uint64_t kAmple = 4096;
+  constexpr FarGatewayId kPeer(0), kOtherPeer(1);
   PendingCookies cookies(HashKey{1, 2});
   const IpAddress modest = ip_of("203.0.113.77");
-  for (std::uint32_t i = 0; i < 100; ++i) cookies.add(0, ip_of("203.0.113.78"), now_);
-  EXPECT_TRUE(cookies.leave_one_of({kAmple, kAmple, 1}, kAmple, 0, modest, now_));
-  EXPECT_FALSE(cookies.leave_one_of({100, kAmple, 1}, kAmple, 0, modest, now_));
-  EXPECT_FALSE(cookies.leave_one_of({kAmple, 100, 1}, kAmple, 0, modest, now_));
-  EXPECT_TRUE(cookies.leave_one_of({kAmple, 1, 1}, kAmple, 1, modest, now_)) << "by peer";
-  cookies.add(1, modest, now_);
-  EXPECT_FALSE(cookies.leave_one_of({kAmple, kAmple, 1}, kAmple, 1, modest, now_));
-  cookies.remove(1, modest, now_);
-  EXPECT_TRUE(cookies.leave_one_of({kAmple, kAmple, 1}, kAmple, 1, modest, now_));
+  for (std::uint32_t i = 0; i < 100; ++i) cookies.add(kPeer, ip_of("203.0.113.78"), now_);
+  EXPECT_TRUE(cookies.leave_one_of({kAmple, kAmple, 1}, kAmple, kPeer, modest, now_));
+  EXPECT_FALSE(cookies.leave_one_of({100, kAmple, 1}, kAmple, kPeer, modest, now_));
+  EXPECT_FALSE(cookies.leave_one_of({kAmple, 100, 1}, kAmple, kPeer, modest, now_));
+  EXPECT_TRUE(cookies.leave_one_of({kAmple, 1, 1}, kAmple, kOtherPeer, modest, now_)) << "by peer";
+  cookies.add(kOtherPeer, modest, now_);
+  EXPECT_FALSE(cookies.leave_one_of({kAmple, kAmple, 1}, kAmple, kOtherPeer, modest, now_));
+  cookies.remove(kOtherPeer, modest, now_);
+  EXPECT_TRUE(cookies.leave_one_of({kAmple, kAmple, 1}, kAmple, kOtherPeer, modest, now_));
 }
 
 // If the SYN were bridged or answered by a flow now, it would get two answers with different

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "relay/gateway/flows/flow_record.h"
-#include "tests/fuzz/far_gateway.h"
+#include "tests/fuzz/fuzz_peer.h"
 #include "tests/unit/relay/gateway/hub_fixture.h"
 
 namespace satrelay::gateway::control_messages_test {
@@ -27,7 +27,7 @@ class ControlMessagesTest : public ::testing::Test, public LanReportReader {
 
   void exchange() {
     now_ += Duration::milliseconds(20);
-    for (FarGateway* from : {&near_, &far_}) {
+    for (FuzzPeer* from : {&near_, &far_}) {
       stp::Session& to = (from == &near_ ? far_ : near_).session();
       if (from->session().next_timeout() <= now_) from->session().handle_timeout(now_);
       std::array<std::byte, 1472> packet{};
@@ -68,8 +68,8 @@ class ControlMessagesTest : public ::testing::Test, public LanReportReader {
   }
 
   Instant now_ = Instant::from_nanoseconds(1'000'000'000);
-  FarGateway near_{1, BitRate::bits_per_second(10'000'000), now_, FarGateway::Streams::kEven};
-  FarGateway far_{2, BitRate::bits_per_second(10'000'000), now_};
+  FuzzPeer near_{1, BitRate::bits_per_second(10'000'000), now_, FuzzPeer::Streams::kEven};
+  FuzzPeer far_{2, BitRate::bits_per_second(10'000'000), now_};
   const std::vector<IpPrefix> prefixes_;
   ControlMessages control_messages_{near_.session(), LaneId(), LaneAddress{}, prefixes_, 8, *this};
 };
@@ -162,13 +162,13 @@ TEST(ControlMessagesWithAnOlderPeer, NeitherTellsNorTakesEvidence) {
   } reader;
   Instant now = Instant::from_nanoseconds(1'000'000'000);
   const BitRate rate = BitRate::bits_per_second(10'000'000);
-  FarGateway near(1, rate, now, FarGateway::Streams::kEven);
-  FarGateway far(2, rate, now, FarGateway::Streams::kOdd, {}, FarGateway::LanReports::kUnknown);
+  FuzzPeer near(1, rate, now, FuzzPeer::Streams::kEven);
+  FuzzPeer far(2, rate, now, FuzzPeer::Streams::kOdd, {}, FuzzPeer::LanReports::kUnknown);
   const std::vector<IpPrefix> prefixes;
   ControlMessages control_messages(near.session(), LaneId(), LaneAddress{}, prefixes, 8, reader);
   for (int i = 0; i < 10; ++i) {
     now += Duration::milliseconds(20);
-    for (FarGateway* from : {&near, &far}) {
+    for (FuzzPeer* from : {&near, &far}) {
       stp::Session& to = (from == &near ? far : near).session();
       if (from->session().next_timeout() <= now) from->session().handle_timeout(now);
       std::array<std::byte, 1472> packet{};

@@ -45,20 +45,22 @@ class LaneTest : public testing::Test {
  protected:
   std::vector<std::byte> memory_ = std::vector<std::byte>(1U << 20);
   Arena arena_{memory_, 4096};
+  FarGateway peer_{{.name = "far", .address = ip_of("192.0.2.2"), .prefixes = {}, .link = "sat"},
+                   {LaneId(), LaneId(1)},
+                   arena_,
+                   {}};
   Carrier carrier_{link_with(config::Controller::kFixedRate), 2, 16};
   NoSource source_;
   const Instant now_ = Instant::from_nanoseconds(1);
 };
 
 TEST_F(LaneTest, BeginsWithoutFlowsAndIsNotSuspect) {
-  config::Peer config{.name = "far", .address = ip_of("192.0.2.2"), .prefixes = {}, .link = "sat"};
   stp::Config stp;
   stp.boot_epoch = 1;
   stp.datagram.overhead = 28;
   stp.streams.max_streams = 4;
-  const Lane lane(config, carrier_, stp, arena_, source_, source_, LaneId(), LaneAddress{}, 4,
-                  now_);
-  EXPECT_EQ(lane.config.name, "far");
+  const Lane lane(peer_, carrier_, stp, source_, source_, LaneId(), LaneAddress{}, 4, now_);
+  EXPECT_EQ(&lane.peer, &peer_);
   EXPECT_EQ(&lane.carrier, &carrier_);
   EXPECT_EQ(lane.datagram_overhead, 28);
   EXPECT_EQ(lane.session.peer_state(), stp::PeerState::kConnecting);
@@ -66,23 +68,6 @@ TEST_F(LaneTest, BeginsWithoutFlowsAndIsNotSuspect) {
   EXPECT_EQ(lane.flows, 0U);
   EXPECT_EQ(lane.epoch_log.count(), 0U);
   EXPECT_EQ(lane.control_messages.peer_admission(), Admission::kOpen);
-}
-
-TEST_F(LaneTest, KeepsNoKeysButKnowsThatThereAreSome) {
-  config::Peer config{.name = "far", .address = ip_of("192.0.2.2"), .prefixes = {}, .link = "sat"};
-  Secret<config::kPskSize> key;
-  std::ranges::fill(key.bytes(), std::byte{0x5a});
-  config.security.keys = config::PresharedKeys{.current = key, .other = {}};
-  stp::Config stp;
-  stp.boot_epoch = 1;
-  stp.datagram.overhead = 28;
-  stp.streams.max_streams = 4;
-  const Lane lane(config, carrier_, stp, arena_, source_, source_, LaneId(), LaneAddress{}, 4,
-                  now_);
-  ASSERT_TRUE(lane.config.security.keys);
-  for (const std::byte each : lane.config.security.keys->current.bytes()) {
-    EXPECT_EQ(each, std::byte{0});
-  }
 }
 
 }  // namespace

@@ -203,12 +203,14 @@ TEST_F(OrphanedFlowsTest, APeerThatListsTooManyLeavesTheOthersTheirParts) {
   OrphanedFlows orphans(kMost, 2, HashKey{1, 2}, journal_, lan_, claims, counters_);
   int greedy = 0, honest = 0;
   for (std::uint16_t port = 1; port <= 2 * kMost; ++port) {
-    greedy += orphans.add({.peer = 0}, flow_of(port), ClientSide::kPeer, now_) == Listed::kTaken;
+    greedy += orphans.add({.peer = FarGatewayId(0)}, flow_of(port), ClientSide::kPeer, now_) ==
+              Listed::kTaken;
   }
   for (std::uint16_t port = 1; port <= kMost; ++port) {
     OpenMetadata flow = flow_of(port);
     flow.client = ip_of("192.0.2.5");
-    honest += orphans.add({.peer = 1}, flow, ClientSide::kPeer, now_) == Listed::kTaken;
+    honest +=
+        orphans.add({.peer = FarGatewayId(1)}, flow, ClientSide::kPeer, now_) == Listed::kTaken;
   }
   EXPECT_EQ(greedy, kMost * 3 / 4);
   EXPECT_EQ(honest, kMost / 4);
@@ -221,8 +223,10 @@ TEST_F(OrphanedFlowsTest, APeerThatListsTooManyLeavesTheOthersTheirParts) {
     now_ += Duration::seconds(1);
     orphans.handle_timeout(now_);
   }
-  EXPECT_EQ(orphans.add({.peer = 1}, flow_of(1), ClientSide::kPeer, now_), Listed::kRefused);
-  EXPECT_EQ(orphans.add({.peer = 0}, flow_of(1), ClientSide::kPeer, now_), Listed::kTaken);
+  EXPECT_EQ(orphans.add({.peer = FarGatewayId(1)}, flow_of(1), ClientSide::kPeer, now_),
+            Listed::kRefused);
+  EXPECT_EQ(orphans.add({.peer = FarGatewayId(0)}, flow_of(1), ClientSide::kPeer, now_),
+            Listed::kTaken);
 }
 
 // Behind a router, the L2 header of the client's SYN says nothing about this LAN.

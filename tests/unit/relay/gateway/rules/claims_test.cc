@@ -32,7 +32,7 @@ class ClaimsTest : public testing::Test {
               const wire::EthernetHeader& ethernet = host_to_server()) {
     const IpAddress far = ip_of(there), near = ip_of(here);
     const Policy policy(config_);
-    return Claims(config_, policy).allow(peer, {far, near, ethernet});
+    return Claims(config_, policy).allow(FarGatewayId(peer), {far, near, ethernet});
   }
   config::Gateway config_ = hub();
 };

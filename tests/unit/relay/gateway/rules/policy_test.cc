@@ -56,10 +56,10 @@ TEST(Policy, LongestPrefixChoosesThePeer) {
   config.peers[0].prefixes = {prefix("10.0.0.0/8"), prefix("2001:db8::/32")};
   config.peers[1].prefixes = {prefix("10.1.0.0/16")};
   const Policy policy(config);
-  EXPECT_EQ(policy.peer_for(ip("10.2.0.1")), 0U);
-  EXPECT_EQ(policy.peer_for(ip("10.1.0.1")), 1U);
+  EXPECT_EQ(policy.peer_for(ip("10.2.0.1")), FarGatewayId(0));
+  EXPECT_EQ(policy.peer_for(ip("10.1.0.1")), FarGatewayId(1));
   EXPECT_EQ(policy.prefix_for(ip("10.1.0.1")), prefix("10.1.0.0/16"));
-  EXPECT_EQ(policy.peer_for(ip("2001:db8::1")), 0U);
+  EXPECT_EQ(policy.peer_for(ip("2001:db8::1")), FarGatewayId(0));
   EXPECT_FALSE(policy.peer_for(ip("192.0.2.1")));
   EXPECT_FALSE(policy.prefix_for(ip("192.0.2.1")));
 }

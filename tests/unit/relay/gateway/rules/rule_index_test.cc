@@ -84,7 +84,7 @@ PolicyKey random_key(Random& random) {
   key.vlan = static_cast<std::uint16_t>(random.below(5));
   key.dscp = static_cast<std::uint8_t>(random.below(3) * 23);
   key.direction = static_cast<Direction>(random.below(2));
-  if (random.below(3) != 0) key.peer = random.below(2);
+  if (random.below(3) != 0) key.peer = FarGatewayId(random.below(2));
   if (random.below(4) == 0) key.hidden = static_cast<PolicyKey::Hidden>(random.below(3));
   if (random.below(4) == 0) {
     std::array<std::byte, 24> chain{};
@@ -141,9 +141,9 @@ TEST(RuleIndex, ARuleForAnUnknownPeerMatchesNothing) {
   rule.match.peer = {"nobody"};
   const RuleIndex index({rule}, kPeerNames);
   PolicyKey key;
-  for (const std::optional<std::size_t> peer :
-       {std::optional<std::size_t>(), std::optional<std::size_t>(0),
-        std::optional<std::size_t>(1)}) {
+  for (const std::optional<FarGatewayId> peer :
+       {std::optional<FarGatewayId>(), std::optional(FarGatewayId(0)),
+        std::optional(FarGatewayId(1))}) {
     key.peer = peer;
     EXPECT_FALSE(index.first_match(key));
   }

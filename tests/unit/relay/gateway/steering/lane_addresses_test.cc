@@ -19,11 +19,11 @@ config::Gateway with_peers(std::initializer_list<unsigned> workers) {
 TEST(LaneAddresses, WithOneWorkerALaneHasTheNumberOfItsPeer) {
   const LaneAddresses lanes(with_peers({0, 1}), {});
   ASSERT_EQ(lanes.size(), 2U);
-  EXPECT_EQ(lanes[LaneId(1)].peer, 1U);
+  EXPECT_EQ(lanes[LaneId(1)].peer, FarGatewayId(1));
   EXPECT_EQ(lanes[LaneId(1)].number, 0);
   EXPECT_EQ(lanes[LaneId(1)].count, 1);
-  EXPECT_EQ(lanes.of_flow(1, 0xffff), LaneId(1));
-  EXPECT_EQ(lanes.find(1, 1), std::nullopt);
+  EXPECT_EQ(lanes.of_flow(FarGatewayId(1), 0xffff), LaneId(1));
+  EXPECT_EQ(lanes.find(FarGatewayId(1), 1), std::nullopt);
 }
 
 TEST(LaneAddresses, AGatewayWithMoreWorkersDecidesHowManyLanesThereAre) {
@@ -32,16 +32,16 @@ TEST(LaneAddresses, AGatewayWithMoreWorkersDecidesHowManyLanesThereAre) {
   // One lane to the first peer, one to the second, and lanes 1, 3, 5 and 7 to the third.
   ASSERT_EQ(lanes.size(), 6U);
   EXPECT_EQ(lanes[LaneId(0)].count, 2);
-  EXPECT_EQ(lanes[LaneId(2)].peer, 2U);
+  EXPECT_EQ(lanes[LaneId(2)].peer, FarGatewayId(2));
   EXPECT_EQ(lanes[LaneId(2)].number, 1);
   EXPECT_EQ(lanes[LaneId(5)].number, 7);
   EXPECT_EQ(lanes[LaneId(5)].count, 8);
-  EXPECT_EQ(lanes.first_of(2), LaneId(2));
+  EXPECT_EQ(lanes.first_of(FarGatewayId(2)), LaneId(2));
   std::vector<LaneId> of_third;
-  for (const LaneId lane : lanes.of(2)) of_third.push_back(lane);
+  for (const LaneId lane : lanes.of(FarGatewayId(2))) of_third.push_back(lane);
   EXPECT_EQ(of_third, (std::vector{LaneId(2), LaneId(3), LaneId(4), LaneId(5)}));
-  EXPECT_EQ(lanes.find(2, 6), std::nullopt);
-  EXPECT_EQ(lanes.find(2, 9), std::nullopt);
+  EXPECT_EQ(lanes.find(FarGatewayId(2), 6), std::nullopt);
+  EXPECT_EQ(lanes.find(FarGatewayId(2), 9), std::nullopt);
 }
 
 // For all numbers of workers, both ends have a flow at the worker that its hash names, and on the
@@ -53,12 +53,12 @@ TEST(LaneAddresses, BothGatewaysFindAFlowByItsHash) {
         const auto lane_at = [&](unsigned own, unsigned far) {
           const LaneAddresses lanes(with_peers({1, far}),
                                     {.worker = hash & (own - 1), .workers = own});
-          return lanes[lanes.of_flow(1, hash).value()].number;
+          return lanes[lanes.of_flow(FarGatewayId(1), hash).value()].number;
         };
         EXPECT_EQ(lane_at(here, there), lane_at(there, here));
         const LaneAddresses other(with_peers({1, there}),
                                   {.worker = (hash + 1) & (here - 1), .workers = here});
-        EXPECT_EQ(other.of_flow(1, hash).has_value(), here == 1);
+        EXPECT_EQ(other.of_flow(FarGatewayId(1), hash).has_value(), here == 1);
       }
     }
   }

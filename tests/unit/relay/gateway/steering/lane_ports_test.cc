@@ -52,7 +52,7 @@ TEST(LanePorts, PacketsOfALaneHashToItsWorkerAtBothEnds) {
               const unsigned far = lane.number & (there - 1);
               const LaneAddresses far_lanes(gateway(b, there, a, here),
                                             {.worker = far, .workers = there});
-              const auto far_session = far_lanes.find(0, lane.number);
+              const auto far_session = far_lanes.find(FarGatewayId(), lane.number);
               ASSERT_TRUE(far_session);
               EXPECT_EQ(far_lanes[*far_session], lane);
               EXPECT_EQ(hash_of(a, b, lane.ports) & (there - 1), far);

@@ -23,7 +23,8 @@ std::vector<config::Peer> peers_of(std::size_t count) {
 TEST(PeerAddressesTest, EachIsFoundAndNobodyElse) {
   for (const std::size_t count : {0U, 1U, 8U, 9U, 300U, 1'000U}) {
     const PeerAddresses addresses(peers_of(count), {1, 2});
-    for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(addresses.find(numbered(10, i)), i);
+    for (std::size_t i = 0; i < count; ++i)
+      EXPECT_EQ(addresses.find(numbered(10, i)), FarGatewayId(i));
     for (std::size_t i = 0; i < 1'000; ++i) EXPECT_FALSE(addresses.find(numbered(11, i)));
     EXPECT_FALSE(addresses.find(numbered(10, count)));
   }

@@ -9,9 +9,13 @@ namespace {
 
 class FarFamiliesTest : public ::testing::Test {
  protected:
-  bool silence(const char* server) { return families_.note_silence(1, ip_of(server), now_); }
-  void answer(const char* server) { families_.note_answer(1, ip_of(server), now_); }
-  bool is_silent(const char* server) const { return families_.is_silent(1, ip_of(server), now_); }
+  bool silence(const char* server) {
+    return families_.note_silence(FarGatewayId(1), ip_of(server), now_);
+  }
+  void answer(const char* server) { families_.note_answer(FarGatewayId(1), ip_of(server), now_); }
+  bool is_silent(const char* server) const {
+    return families_.is_silent(FarGatewayId(1), ip_of(server), now_);
+  }
 
   FarFamilies families_{{3, 5}, 2};
   Instant now_ = Instant() + Duration::seconds(100'000);
@@ -25,7 +29,8 @@ TEST_F(FarFamiliesTest, ThreeServersOfDifferentNetworksThatDoNotAnswerMakeItSile
   EXPECT_TRUE(silence("2001:db8:0:3::1"));
   EXPECT_TRUE(is_silent("2001:db8:0:9::1")) << "any server";
   EXPECT_FALSE(is_silent("198.51.100.5")) << "of that family";
-  EXPECT_FALSE(families_.is_silent(0, ip_of("2001:db8:0:9::1"), now_)) << "behind that peer";
+  EXPECT_FALSE(families_.is_silent(FarGatewayId(0), ip_of("2001:db8:0:9::1"), now_))
+      << "behind that peer";
   EXPECT_FALSE(silence("2001:db8:0:4::1")) << "no news";
 }
 

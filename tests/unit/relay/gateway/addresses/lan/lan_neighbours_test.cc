@@ -266,7 +266,7 @@ TEST(LanNeighboursOfOneSegment, AreNotNeeded) {
   Counters counters;
   AwaitedAnswers awaited(HashKey{1, 2});
   LanNeighbours lan(config, policy, HashKey{1, 2}, kGatewayMac, awaited, counters);
-  EXPECT_FALSE(lan.is_routed(0));
+  EXPECT_FALSE(lan.is_routed(FarGatewayId()));
   EXPECT_FALSE(lan.learn_from_lan(look_at(udp_frame(kHost, kFar, 9, FrameBytes(8))), Instant()));
   EXPECT_FALSE(lan.find(ip_of(kHost), Instant()));
 }

@@ -16,7 +16,7 @@ using State = PresenceChecks::State;
 
 constexpr auto kHost = "203.0.113.5";
 constexpr auto kHostV6 = "2001:db8:a::5";
-constexpr std::size_t kPeer = 3;
+constexpr FarGatewayId kPeer(3);
 
 LanAddress address_of(std::string_view host) { return {ip_of(host), {}}; }
 
@@ -42,10 +42,10 @@ class Checks {
     checks.hear_told({.host = ip_of(host), .mac = mac}, header(mac, to), now);
   }
 
-  const PresenceChecks::Check* result(std::string_view host = kHost, std::size_t peer = kPeer) {
+  const PresenceChecks::Check* result(std::string_view host = kHost, FarGatewayId peer = kPeer) {
     return checks.find(address_of(host), kHostMac, peer, now);
   }
-  bool is_known(std::size_t peer = kPeer, const MacAddress& mac = kHostMac) {
+  bool is_known(FarGatewayId peer = kPeer, const MacAddress& mac = kHostMac) {
     return checks.is_known(address_of(kHost), mac, peer, now);
   }
 
@@ -176,9 +176,9 @@ TEST(PresenceChecks, AResultIsKeptForAWhile) {
   ASSERT_TRUE(c.checks.take_settled());
   ASSERT_NE(c.result(), nullptr);
   EXPECT_EQ(c.result("203.0.113.6"), nullptr);
-  EXPECT_EQ(c.result(kHost, kPeer + 1), nullptr);
+  EXPECT_EQ(c.result(kHost, kPeer.next()), nullptr);
   EXPECT_TRUE(c.is_known());
-  EXPECT_FALSE(c.is_known(kPeer + 1)) << "another peer says so";
+  EXPECT_FALSE(c.is_known(kPeer.next())) << "another peer says so";
   EXPECT_FALSE(c.is_known(kPeer, kServerMac)) << "somebody else has claimed the host";
   c.wait(PresenceChecks::kInterval);
   EXPECT_FALSE(c.is_known()) << "it may be asked for again";

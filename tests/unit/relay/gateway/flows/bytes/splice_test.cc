@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "pep/base/random.h"
-#include "tests/fuzz/far_gateway.h"
+#include "tests/fuzz/fuzz_peer.h"
 
 namespace satrelay::gateway::splice_test {
 namespace {
@@ -241,7 +241,7 @@ class SpliceTest : public testing::Test, public stp::StreamSource {
   control::Pacer pacer_;
   control::FixedRate controller_;
   stp::Session session_;
-  FarGateway far_{2, kRate, now_};
+  FuzzPeer far_{2, kRate, now_};
   Dictionaries dictionaries_;
   SharedDictionary dictionary_;
   SteadyStopwatch stopwatch_;

@@ -38,9 +38,8 @@ TEST_F(StreamSideTest, AFlowWaitsForAPeerThatHasYetToAnswer) {
   stp::Config stp;
   stp.boot_epoch = 1;
   stp.streams.host_shares = &carrier_.host_shares;
-  peer_.lanes.push_back(std::make_unique<Lane>(peer_.lanes.front()->config, carrier_, stp,
-                                               peer_.arena(), peer_, peer_, LaneId(1),
-                                               LaneAddress{}, 16, now_));
+  peer_.lanes.push_back(std::make_unique<Lane>(peer_.lanes.front()->peer, carrier_, stp, peer_,
+                                               peer_, LaneId(1), LaneAddress{}, 16, now_));
   f_.lane = LaneId(1);
   EXPECT_EQ(side_->open(kSlot, f_, now_), Opening::kLater);
   EXPECT_EQ(f_.state, FlowState::kAwaitsPeer);

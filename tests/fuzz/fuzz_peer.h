@@ -21,14 +21,14 @@ struct FarLane {
   std::uint8_t count = 1;
 };
 
-class FarGateway final : public stp::StreamSource {
+class FuzzPeer final : public stp::StreamSource {
  public:
   // The streams that this gateway opens.
   enum class Streams : std::uint8_t { kOdd, kEven };
   // Whether it knows LAN reports and later capabilities.
   enum class LanReports : std::uint8_t { kUnderstood, kUnknown };
-  FarGateway(std::uint64_t epoch, BitRate rate, Instant now, Streams opens = Streams::kOdd,
-             FarLane lane = {}, LanReports reports = LanReports::kUnderstood)
+  FuzzPeer(std::uint64_t epoch, BitRate rate, Instant now, Streams opens = Streams::kOdd,
+           FarLane lane = {}, LanReports reports = LanReports::kUnderstood)
       : memory_(1 << 20),
         arena_(memory_, 4096),
         pacer_(rate, control::LinkOverhead{}, Duration::milliseconds(4)),

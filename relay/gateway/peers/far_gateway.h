@@ -1,0 +1,30 @@
+// One configured far gateway, called a peer, and what its lanes have in common. It has a lane for
+// each worker, and each lane has a session. A worker's gateway knows the lanes of that worker.
+#pragma once
+
+#include <memory>
+
+#include "config/model/schema.h"
+#include "pep/base/arena.h"
+#include "pep/base/typed_id.h"
+#include "relay/gateway/ids.h"
+
+namespace satrelay::gateway {
+
+struct FarGateway {
+  // `whole` must outlive this. `kept`: of `whole`, for this peer.
+  FarGateway(const config::Peer& peer_config, IdRange<LaneId> its_lanes, Arena& whole,
+             const Arena::Kept& kept)
+      : config(peer_config), lanes(its_lanes), arena(whole, kept) {
+    config.security.forget_keys();  // the sessions have them
+  }
+
+  config::Peer config;
+  IdRange<LaneId> lanes;  // of this worker
+  Arena arena;            // the peer's part of the worker's arena
+};
+
+// All far gateways, in the order of the configuration.
+using FarGateways = IdVector<FarGatewayId, std::unique_ptr<FarGateway>>;
+
+}  // namespace satrelay::gateway
