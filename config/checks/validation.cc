@@ -145,13 +145,12 @@ Result check_peers(const Gateway& config) {
   for (std::size_t i = 0; i < config.peers.size(); ++i) {
     const Peer& peer = config.peers[i];
     if (auto r = check_peer_address(config.gateway, peer, item("peers", i, "address"))) return r;
-    const bool known = std::any_of(config.links.begin(), config.links.end(),
-                                   [&](const Link& link) { return link.name == peer.link; });
-    if (!known) {
+    for (const std::string& link : peer.links) {
+      if (std::ranges::find(config.links, link, &Link::name) != config.links.end()) continue;
       std::string links;
-      for (const Link& link : config.links) links += (links.empty() ? "" : ", ") + link.name;
+      for (const Link& each : config.links) links += (links.empty() ? "" : ", ") + each.name;
       return refuse(item("peers", i, "link"),
-                    in_quotes(peer.link) + " is not a link; there are: " + links);
+                    in_quotes(link) + " is not a link; there are: " + links);
     }
     for (std::size_t j = 0; j < i; ++j) {
       const Peer& other = config.peers[j];
@@ -258,8 +257,9 @@ Result check_stp(const Gateway& config) {
                                     ", a port each; write at most " +
                                     std::to_string(65'536 - lanes));
     }
-    const auto link = std::ranges::find(config.links, peer.link, &Link::name);
-    if (lanes > 1 && link != config.links.end() && link->finds_capacity()) {
+    for (const std::string& name : peer.links) {
+      const auto link = std::ranges::find(config.links, name, &Link::name);
+      if (lanes == 1 || link == config.links.end() || !link->finds_capacity()) continue;
       return refuse("links." + link->name + ".capacity",
                     "find needs one worker at both ends, and there are " + std::to_string(lanes) +
                         " lanes to peer " + peer.name +

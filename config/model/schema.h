@@ -124,7 +124,8 @@ struct Peer {
   std::string name;
   IpAddress address;
   std::vector<IpPrefix> prefixes;  // prefixes of the hosts behind the far gateway
-  std::string link;                // Link::name
+  // Names of the links that carry the traffic of this peer. There is exactly one.
+  std::vector<std::string> links;
   Security security = {};
   unsigned workers = 0;  // number of workers of the far gateway; 0: as many as this gateway has
 };

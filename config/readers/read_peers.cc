@@ -42,9 +42,9 @@ Peer read_peer(const Value& value, const std::vector<Link>& links,
   }
   read_prefixes(fields.find("prefixes"), peer);
   if (const Value* link = fields.find("link")) {
-    peer.link = link->text("write the name of a link");
+    peer.links = {link->text("write the name of a link")};
   } else if (links.size() == 1) {
-    peer.link = links.front().name;
+    peer.links = {links.front().name};
   } else {
     value.fail_at("link", "is missing; there are several links: write the name of one");
   }
@@ -84,7 +84,7 @@ const Keys<Peer>& peer_keys() {
                             .help = "The link that carries traffic of this peer.",
                             .fallback = "the only link",
                             .allowed = "or the name of a link"},
-                           [](const Peer& peer) { return peer.link; }),
+                           [](const Peer& peer) { return peer.links.front(); }),
       key<Peer>({.name = "workers",
                  .help = "The worker.count of that gateway.",
                  .fallback = "as many as this gateway has"},

@@ -26,6 +26,7 @@
 #include "pep/compress/codec_work.h"
 #include "relay/gateway/admission.h"
 #include "relay/gateway/counters.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/port_id.h"
 #include "relay/gateway/rules/explanation.h"
 #include "relay/gateway/rules/rule_change.h"
@@ -157,10 +158,10 @@ class Gateway {
 
   // The rate that the link carries towards the peers, as far as it is known. Links are in the order
   // of the configuration.
-  BitRate link_rate(std::size_t link) const;
+  BitRate link_rate(LinkId link) const;
   // Length of the train with which a controller measures the link now. So many bytes may leave at
   // once beyond link_rate().
-  ByteCount link_train(std::size_t link) const;
+  ByteCount link_train(LinkId link) const;
 
   // The limits that set_capacity() has set for a link and set_peer_rate() for a peer. Zero if a
   // limit does not differ from the configuration, or if there is no such link or peer.

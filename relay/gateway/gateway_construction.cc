@@ -26,6 +26,12 @@ static_assert(config::kMostWorkers <= stp::Turns::kLanes);
 static_assert(config::kMostWorkers <= std::numeric_limits<decltype(LaneAddress::number)>::max());
 static_assert(2 * config::kMostWorkers <= kLanePortBlock, "two source ports for each lane");
 
+std::optional<LinkId> find_link(const config::Gateway& config, std::string_view name) {
+  const auto found = std::ranges::find(config.links, name, &config::Link::name);
+  if (found == config.links.end()) return std::nullopt;
+  return LinkId(static_cast<std::size_t>(found - config.links.begin()));
+}
+
 void check(const config::Gateway& config, Share share) {
   const auto is_count = [](unsigned count) {
     return std::has_single_bit(count) && count <= config::kMostWorkers;
@@ -35,8 +41,12 @@ void check(const config::Gateway& config, Share share) {
     throw std::invalid_argument("a worker is none of those that are configured");
   }
   for (const config::Peer& peer : config.peers) {
-    if (std::ranges::find(config.links, peer.link, &config::Link::name) == config.links.end()) {
-      throw std::invalid_argument("peer " + peer.name + " names the unknown link " + peer.link);
+    if (peer.links.size() != 1) {
+      throw std::invalid_argument("peer " + peer.name + " does not have exactly one link");
+    }
+    if (!find_link(config, peer.links.front())) {
+      throw std::invalid_argument("peer " + peer.name + " names the unknown link " +
+                                  peer.links.front());
     }
     if (peer.address.version() != config.gateway.own.version()) {
       throw std::invalid_argument("peer " + peer.name + " and the gateway differ in IP version");
@@ -145,8 +155,9 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity, 
 
 // Each peer has its credit, and an equal part of half of the remaining memory. So it has reserves
 // for as many flows as FlowQuotas keeps for it.
-FarGateways far_gateways(const std::vector<config::Peer>& peers, Arena& arena,
-                         const MemoryPlan& plan, const LaneAddresses& lanes) {
+FarGateways far_gateways(const config::Gateway& config, Arena& arena, const MemoryPlan& plan,
+                         const LaneAddresses& lanes) {
+  const std::vector<config::Peer>& peers = config.peers;
   IdVector<FarGatewayId, Arena::Kept> kept(peers.size());
   for (const LaneId id : lanes.ids()) {
     kept[lanes[id].peer].promised += plan.lane_receive_limit[id];
@@ -159,7 +170,10 @@ FarGateways far_gateways(const std::vector<config::Peer>& peers, Arena& arena,
     its.beside = beside / 2 / peers.size();
     its.reserves =
         std::max<std::uint64_t>(arena.most_reserves() / 2 / peers.size(), kStoresOfAFlow);
-    made.push_back(std::make_unique<FarGateway>(peers[id.index()], lanes.of(id), arena, its));
+    const config::Peer& peer = peers[id.index()];
+    std::vector<LinkId> links;
+    for (const std::string& link : peer.links) links.push_back(find_link(config, link).value());
+    made.push_back(std::make_unique<FarGateway>(peer, std::move(links), lanes.of(id), arena, its));
   }
   return made;
 }
@@ -175,7 +189,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
       lane_addresses(config, identity.share),
       peer_addresses(config.peers, secret_of(identity)),
       arena(arena_memory, plan.block_size, plan.reserve_size),
-      peers(far_gateways(config.peers, arena, plan, lane_addresses)),
+      peers(far_gateways(config, arena, plan, lane_addresses)),
       reassembly(secret_of(identity),
                  wire::kMaxEthernetHeaderSize + std::max(config.lan.mtu, config.wan.mtu), counters),
       uplink(config, lane_addresses.size(), secret_of(identity), released, *this, now),
@@ -217,13 +231,13 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
   for (const LaneId id : lane_addresses.ids()) {
     const LaneAddress& address = lane_addresses[id];
     FarGateway& peer = *peers[address.peer];
-    Carrier& carrier = uplink.carrier(peer.config.link);
+    Carrier& carrier = uplink.carrier(peer.links.front());
     lanes.push_back(std::make_unique<Lane>(
         peer, carrier,
         stp_config(config, identity, id, address, plan, carrier, hello_budget, repairs), flows,
         flows, id, address, config.limits.flows, now));
     Lane& made = *lanes.back();
-    uplink.add_lane(carrier, made.session, made.datagram_overhead, address.count);
+    uplink.add_lane(peer.links, made.session, made.datagram_overhead, address.count);
     made.bell = uplink.ready_set().bell(id);
   }
   // Forget the keys here: the sessions have them, and a reload may replace them there.

@@ -55,7 +55,7 @@ std::vector<PeerSnapshot> Gateway::peers(std::size_t first, std::size_t count) c
                         impl.last_call >= lane.suspect_since + impl.config.stp.give_up_after,
          .wrong_key = session.doubts_key(impl.last_call),
          .admission = lane.control_messages.peer_admission(),
-         .link = lane.peer.config.link,
+         .link = lane.carrier.config.name,
          .encrypts = lane.peer.config.security.keys.has_value(),
          .send_rate = session.path().send_rate(),
          .link_rate = lane.carrier.config.finds_capacity() ? session.path().found_capacity()
@@ -82,13 +82,11 @@ std::vector<PeerSnapshot> Gateway::peers(std::size_t first, std::size_t count) c
   return list;
 }
 
-BitRate Gateway::link_rate(std::size_t link) const {
+BitRate Gateway::link_rate(LinkId link) const {
   return engine_.unsettled().uplink.carriers()[link]->in_force();
 }
 
-ByteCount Gateway::link_train(std::size_t link) const {
-  return engine_.unsettled().uplink.train(link);
-}
+ByteCount Gateway::link_train(LinkId link) const { return engine_.unsettled().uplink.train(link); }
 
 std::vector<LinkSnapshot> Gateway::links() const {
   Impl& impl = engine_.settled();
@@ -104,11 +102,8 @@ std::vector<LinkSnapshot> Gateway::links() const {
                                 .capacity = carrier->receive_capacity},
                     .sent_bytes = carrier->sent});
   }
-  // The lanes of a peer follow each other.
-  const std::string* last = nullptr;
-  for (const auto& lane : impl.lanes) {
-    if (last == nullptr || *last != lane->peer.config.name) ++list[lane->carrier.index].peers;
-    last = &lane->peer.config.name;
+  for (const auto& peer : impl.peers) {
+    for (const LinkId link : peer->links) ++list[link.index()].peers;
   }
   return list;
 }

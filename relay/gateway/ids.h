@@ -12,6 +12,9 @@ namespace satrelay::gateway {
 // A peer: one configured far gateway (peers/far_gateway.h).
 using FarGatewayId = TypedId<struct FarGatewayKind>;
 
+// A link of the configuration, and its carrier (uplink/carrier.h).
+using LinkId = TypedId<struct LinkKind>;
+
 // A session of this worker: one lane of one peer (steering/lane_addresses.h).
 using LaneId = TypedId<struct LaneKind>;
 

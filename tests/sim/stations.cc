@@ -286,7 +286,7 @@ config::Peer peer_of(const std::string& name, const IpAddress& address, std::siz
           .address = address,
           .prefixes = {*IpPrefix::parse("10." + s + ".0.0/16"),
                        *IpPrefix::parse("2001:db8:" + s + "::/48")},
-          .link = link};
+          .links = {link}};
 }
 
 config::Link link_of(const std::string& name, std::uint64_t send, std::uint64_t receive) {

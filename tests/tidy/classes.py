@@ -51,7 +51,7 @@ EXCEPTIONS = {
     "relay/gateway/steering/steering.h:Steering": (45, 22, TOGETHER),
     "relay/gateway/uplink/carrier.h:Carrier": (45, 24, TOGETHER),
     "relay/gateway/uplink/held_frames.h:HeldFrames": (45, 53, TOGETHER),
-    "relay/gateway/uplink/uplink.h:Uplink": (65, 26, TOGETHER),
+    "relay/gateway/uplink/uplink.h:Uplink": (63, 20, TOGETHER),
     "relay/link/link_direction.h:LinkDirection": (45, 22, TOGETHER),
     "relay/ops/events/watch.h:Watch": (45, 38, TOGETHER),
     "relay/satpanel/http/http_server.cc:HttpServer::Impl": (45, 38, TOGETHER),

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "config/model/schema.h"
 #include "pep/base/arena.h"
@@ -13,15 +15,16 @@ namespace satrelay::gateway {
 
 struct FarGateway {
   // `whole` must outlive this. `kept`: of `whole`, for this peer.
-  FarGateway(const config::Peer& peer_config, IdRange<LaneId> its_lanes, Arena& whole,
-             const Arena::Kept& kept)
-      : config(peer_config), lanes(its_lanes), arena(whole, kept) {
+  FarGateway(const config::Peer& peer_config, std::vector<LinkId> its_links,
+             IdRange<LaneId> its_lanes, Arena& whole, const Arena::Kept& kept)
+      : config(peer_config), links(std::move(its_links)), lanes(its_lanes), arena(whole, kept) {
     config.security.forget_keys();  // the sessions have them
   }
 
   config::Peer config;
-  IdRange<LaneId> lanes;  // of this worker
-  Arena arena;            // the peer's part of the worker's arena
+  std::vector<LinkId> links;  // that carry its lanes: exactly one
+  IdRange<LaneId> lanes;      // of this worker
+  Arena arena;                // the peer's part of the worker's arena
 };
 
 // All far gateways, in the order of the configuration.

@@ -16,7 +16,7 @@ Division::Division(unsigned workers, std::size_t links,
 }
 
 void Division::divide(Instant now) {
-  for (std::size_t link = 0; link < links_.size(); ++link) {
+  for (const LinkId link : links_.ids()) {
     links_[link].divide(link, demands_, shares_, now);
   }
   peers_.divide(demands_, shares_, now);

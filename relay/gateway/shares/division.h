@@ -28,10 +28,10 @@ class Division {
   const Shares& shares(unsigned worker) const { return shares_[worker]; }
   // True if no worker has sent or waited for long. The shares then hold until a worker does.
   bool is_at_rest() const;
-  const RateShares& link(std::size_t link) const { return links_[link]; }
+  const RateShares& link(LinkId link) const { return links_[link]; }
 
  private:
-  std::vector<RateShares> links_;
+  IdVector<LinkId, RateShares> links_;
   PeerShares peers_;
   std::vector<Demands> demands_;
   std::vector<Shares> shares_;

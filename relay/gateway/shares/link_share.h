@@ -5,9 +5,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "pep/base/time.h"
+#include "pep/base/typed_id.h"
 #include "pep/base/units.h"
 #include "pep/schedule/class_set.h"
 #include "relay/gateway/ids.h"
@@ -95,13 +95,13 @@ struct Demands {
       lane.hosts = 0;
     }
   }
-  std::vector<LinkTerms> terms;
-  std::vector<LinkDemand> links;
+  IdVector<LinkId, LinkTerms> terms;
+  IdVector<LinkId, LinkDemand> links;
   IdVector<LaneId, LaneDemand> lanes;
 };
 struct Shares {
   Shares(std::size_t link_count, std::size_t lane_count) : links(link_count), lanes(lane_count) {}
-  std::vector<LinkShare> links;
+  IdVector<LinkId, LinkShare> links;
   IdVector<LaneId, BitRate> lanes;  // zero: no limit of its own
 };
 

@@ -46,7 +46,7 @@ RateShares::RateShares(unsigned workers, Instant now)
       quiet_since_(now) {}
 
 // A lane that is not up does not know what the peer announces, or keeps an old announcement.
-const LinkTerms& RateShares::terms_of(std::size_t link, std::span<const Demands> demands) {
+const LinkTerms& RateShares::terms_of(LinkId link, std::span<const Demands> demands) {
   const LinkTerms* terms = &demands.front().terms[link];
   for (const Demands& each : demands) {
     const LinkTerms& other = each.terms[link];
@@ -55,8 +55,8 @@ const LinkTerms& RateShares::terms_of(std::size_t link, std::span<const Demands>
   return *terms;
 }
 
-void RateShares::divide(std::size_t link, std::span<const Demands> demands,
-                        std::span<Shares> shares, Instant now) {
+void RateShares::divide(LinkId link, std::span<const Demands> demands, std::span<Shares> shares,
+                        Instant now) {
   SATRELAY_CHECK(demands.size() == workers_.size() && shares.size() == workers_.size());
   if (now <= last_) return;
   tick_.now = now;
@@ -124,7 +124,7 @@ void RateShares::take_terms(const LinkTerms& terms, Duration passed) {
   }
 }
 
-void RateShares::take_in(std::size_t link, std::span<const Demands> demands) {
+void RateShares::take_in(LinkId link, std::span<const Demands> demands) {
   for (const Demands& each : demands) known_ |= each.links[link].waiting;
   for_each_class([&](ClassId id) {
     Class& c = classes_[id];
@@ -281,7 +281,7 @@ void RateShares::write_classes(const Worker& worker, LinkShare& share) const {
 }
 
 // By the recent use of each worker, and a little for all.
-void RateShares::divide_reports(std::size_t link, std::span<Shares> shares) const {
+void RateShares::divide_reports(LinkId link, std::span<Shares> shares) const {
   const auto workers = static_cast<double>(workers_.size());
   const double floor = kReserve * report_rate_ / workers;
   double used = 0;
@@ -294,7 +294,7 @@ void RateShares::divide_reports(std::size_t link, std::span<Shares> shares) cons
 }
 
 // By the recent use of each worker, and a little for all.
-void RateShares::write_fallbacks(std::size_t link, std::span<const Demands> demands,
+void RateShares::write_fallbacks(LinkId link, std::span<const Demands> demands,
                                  std::span<Shares> shares) {
   ++serial_;
   const double floor = kReserve * tick_.whole / static_cast<double>(workers_.size());

@@ -20,6 +20,7 @@
 #include "pep/base/time.h"
 #include "pep/base/units.h"
 #include "pep/schedule/class_set.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/shares/fallbacks.h"
 #include "relay/gateway/shares/link_share.h"
 #include "relay/gateway/shares/use.h"
@@ -38,8 +39,7 @@ class RateShares {
   // `demands` and `shares` have an element for each worker. The terms are those of a worker with a
   // live session to a peer, if there is one; of several, those with the lowest rate. Does nothing
   // if no time has passed.
-  void divide(std::size_t link, std::span<const Demands> demands, std::span<Shares> shares,
-              Instant now);
+  void divide(LinkId link, std::span<const Demands> demands, std::span<Shares> shares, Instant now);
   // True if no worker has sent or waited for long. The shares then stay until a worker does.
   bool is_at_rest() const { return at_rest_; }
   // The modem's queue, as the workers' bytes show it.
@@ -71,17 +71,16 @@ class RateShares {
     }
   }
   schedule::ClassSet works(const Worker& worker) const;
-  static const LinkTerms& terms_of(std::size_t link, std::span<const Demands> demands);
+  static const LinkTerms& terms_of(LinkId link, std::span<const Demands> demands);
   void take_terms(const LinkTerms& terms, Duration passed);
-  void take_in(std::size_t link, std::span<const Demands> demands);
+  void take_in(LinkId link, std::span<const Demands> demands);
   double hold_queue(double sent, double booked);
   void divide_between_classes(double rate);
   void fill_by_weight(double& left);
   void write_worker(const Worker& worker, double spare, unsigned active, LinkShare& share) const;
   void write_classes(const Worker& worker, LinkShare& share) const;
-  void divide_reports(std::size_t link, std::span<Shares> shares) const;
-  void write_fallbacks(std::size_t link, std::span<const Demands> demands,
-                       std::span<Shares> shares);
+  void divide_reports(LinkId link, std::span<Shares> shares) const;
+  void write_fallbacks(LinkId link, std::span<const Demands> demands, std::span<Shares> shares);
 
   std::vector<Worker> workers_;
   Fallbacks fallbacks_;

@@ -90,7 +90,7 @@ struct Carrier {
   // The operator's limits, never above the configured rates.
   BitRate send_capacity;
   BitRate receive_capacity;
-  std::size_t index = 0;  // of the link
+  LinkId id;
   bool has_peers = false;
   LinkTerms terms;  // for the division among workers
   // Bytes, as the link counts them.

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "config/model/traffic_class.h"
-#include "pep/control/paced_rate.h"
 #include "relay/gateway/uplink/held_key.h"
 
 namespace satrelay::gateway {
@@ -17,9 +16,6 @@ namespace {
 // Hosts besides those of flows: the hosts of bridged frames, and one for streams that carry no
 // flow.
 constexpr std::size_t kMostHeldHosts = 2 * kMostHeldFrames + 1;
-
-// The uplink follows a controller's rate if it has changed by more than one part in so many.
-constexpr std::uint64_t kNotable = 64;
 
 }  // namespace
 
@@ -35,10 +31,10 @@ Uplink::Uplink(const config::Gateway& config, std::size_t lanes, HashKey secret,
           config.links, [](const config::Link& link) { return link.bridged_share.has_value(); })),
       held_(kMostHeldFrames, std::max<std::size_t>(config.links.size(), 1)) {
   for (const config::Link& link : config.links) {
-    carriers_.push_back(std::make_unique<Carrier>(link, lanes + 1,
-                                                  config.limits.flows + kMostHeldHosts,
-                                                  config.stp.feedback.budget, config.worker.count));
-    carriers_.back()->index = carriers_.size() - 1;
+    const LinkId id = carriers_.push_back(
+        std::make_unique<Carrier>(link, lanes + 1, config.limits.flows + kMostHeldHosts,
+                                  config.stp.feedback.budget, config.worker.count));
+    carriers_[id]->id = id;
   }
   for (const LaneId lane : id_range(LaneId(), LaneId(lanes)))
     ready_set_.rest(lane, Instant::never());
@@ -47,16 +43,17 @@ Uplink::Uplink(const config::Gateway& config, std::size_t lanes, HashKey secret,
   apply_classes(now);
 }
 
-Carrier& Uplink::carrier(std::string_view link) {
-  return **std::ranges::find(carriers_, link, [](const auto& carrier) -> std::string_view {
-    return carrier->config.name;
-  });
+Carrier* Uplink::find(std::string_view link) const {
+  const auto found = std::ranges::find_if(
+      carriers_, [&](const auto& carrier) { return carrier->config.name == link; });
+  return found == carriers_.end() ? nullptr : found->get();
 }
 
-void Uplink::add_lane(Carrier& carrier, stp::Session& session, std::uint16_t datagram_overhead,
-                      unsigned lanes) {
-  carrier.has_peers = true;
-  ready_set_.wake(lines_.push_back({carrier, session, datagram_overhead, lanes}));
+void Uplink::add_lane(std::span<const LinkId> links, stp::Session& session,
+                      std::uint16_t datagram_overhead, unsigned lanes) {
+  for (const LinkId link : links) carriers_[link]->has_peers = true;
+  ready_set_.wake(
+      lines_.push_back({links, *carriers_[links.front()], session, datagram_overhead, lanes}));
 }
 
 // --- bridged frames ----------------------------------------------------------------------------
@@ -150,11 +147,10 @@ HeldFrames::Terms Uplink::held_terms(ClassId turn) const {
 
 CapacityResult Uplink::set_capacity(std::string_view link, LinkWay way, BitRate capacity,
                                     Instant now) {
-  const auto found = std::ranges::find_if(
-      carriers_, [&](const auto& carrier) { return carrier->config.name == link; });
-  if (found == carriers_.end()) return CapacityResult::kUnknownLink;
-  Carrier& carrier = **found;
-  const auto uses = [&](const Line& line) { return &line.carrier == &carrier; };
+  Carrier* const found = find(link);
+  if (found == nullptr) return CapacityResult::kUnknownLink;
+  Carrier& carrier = *found;
+  const auto uses = [&](const Line& line) { return line.uses(carrier); };
   if (std::ranges::none_of(lines_, uses)) return CapacityResult::kUnusedLink;
   if (capacity > carrier.configured(way)) return CapacityResult::kAboveConfigured;
   carrier.capacity(way) =
@@ -177,10 +173,8 @@ void Uplink::set_most_rate(LaneId lane, BitRate most, Instant now) {
 }
 
 BitRate Uplink::commanded_capacity(std::string_view link, LinkWay way) const {
-  const auto found = std::ranges::find_if(
-      carriers_, [&](const auto& carrier) { return carrier->config.name == link; });
-  if (found == carriers_.end()) return {};
-  return (*found)->commanded(way);
+  const Carrier* const carrier = find(link);
+  return carrier == nullptr ? BitRate() : carrier->commanded(way);
 }
 
 BitRate Uplink::commanded(LaneId lane) const {
@@ -188,29 +182,6 @@ BitRate Uplink::commanded(LaneId lane) const {
   BitRate least = line.carrier.send_capacity;
   if (!line.most_rate.is_zero()) least = std::min(least, line.most_rate);
   return least < line.carrier.config.send_rate ? least : BitRate();
-}
-
-// Sets the capacity of one session: the least of the configured rate, the operator's limits for the
-// link and for the peer, and the rate that the peer has announced. Also notes the rate that the
-// session's controller has found.
-void Uplink::limit_line(Line& line) {
-  using enum control::CutCause;
-  BitRate capacity = line.carrier.config.send_rate;
-  control::CutCause cause = kConfigured;
-  const auto limit = [&](BitRate rate, control::CutCause by) {
-    if (rate.is_zero() || rate >= capacity) return;
-    capacity = rate;
-    cause = by;
-  };
-  limit(line.carrier.send_capacity, kCommanded);
-  limit(line.session.peer_capacity(), kAnnounced);
-  limit(line.most_rate, kCommanded);
-  capacity = std::max(capacity, kLeastCapacity);
-  line.session.set_capacity(capacity, cause);
-  line.capacity = capacity;
-  const bool finds = line.carrier.config.finds_capacity();
-  line.used = finds ? used_by(line) : BitRate();
-  line.has_found = !line.session.path().found_capacity().is_zero();
 }
 
 // A carrier with several receivers is as fast as the fastest of them. The other sessions are not
@@ -221,14 +192,14 @@ void Uplink::apply_rate(Carrier& carrier, Instant now) {
   BitRate used;
   bool any_found = false;
   for (const Line& line : lines_) {
-    if (&line.carrier != &carrier) continue;
+    if (!line.uses(carrier)) continue;
     most = std::max(most, line.capacity);
     any_found = any_found || line.has_found;
-    used = std::max(used, std::min(line.used, line.capacity));
+    used = std::max(used, std::min(line.allowed, line.capacity));
   }
   if (most.is_zero()) return;
   for (Line& line : lines_) {
-    if (&line.carrier == &carrier) line.limit = line.capacity == most ? BitRate() : line.capacity;
+    if (line.uses(carrier)) line.limit = line.capacity == most ? BitRate() : line.capacity;
   }
   const bool is_known = !finds || any_found;
   carrier.set_rate(is_known && !used.is_zero() ? used : most, is_known, now);
@@ -239,7 +210,7 @@ void Uplink::apply_rate(Carrier& carrier, Instant now) {
 void Uplink::apply_capacity(Carrier& carrier, Instant now) {
   for (const LaneId lane : lines_.ids()) {
     ready_set_.wake(lane);
-    if (&lines_[lane].carrier == &carrier) limit_line(lines_[lane]);
+    if (lines_[lane].uses(carrier)) lines_[lane].apply_limits();
   }
   apply_rate(carrier, now);
 }
@@ -250,41 +221,21 @@ void Uplink::apply_capacity(LaneId lane, Instant now) {
   // This session has had no capacity yet. The other sessions of the carrier may have had none
   // either.
   if (line.capacity.is_zero()) return apply_capacity(line.carrier, now);
-  limit_line(line);
+  line.apply_limits();
   apply_rate(line.carrier, now);
 }
 
-// The rate that the carrier may use, by the session's controller, if that finds the capacity. Zero
-// if the controller has no estimate. All senders on the carrier share the margins of that rate: for
-// inexact measurement, for the modem's queue and for others' traffic. While the controller drains
-// its queue, the carrier may still use half of the found rate. A controller that has just begun
-// counts with its present rate, and the findings of other controllers do not limit it.
-BitRate Uplink::used_by(const Line& line) {
-  if (line.session.peer_state() != stp::PeerState::kAlive) return {};
-  const BitRate found = line.session.path().found_capacity();
-  const BitRate rate = line.session.path().send_rate();
-  if (found.is_zero()) return line.session.waiting() != 0 ? rate : BitRate();
-  return control::link_rate_of(std::max(rate, found.scaled(1, 2)));
-}
-
 void Uplink::follow(LaneId lane, Instant now) {
-  Line& line = lines_[lane];
-  if (!line.carrier.config.finds_capacity()) return;
-  const BitRate used = used_by(line);
-  const BitRate notable = line.used.scaled(1, kNotable);
-  const bool same =
-      used.is_zero() == line.used.is_zero() &&
-      used.to_bits_per_second() + notable.to_bits_per_second() >= line.used.to_bits_per_second() &&
-      used.to_bits_per_second() <= line.used.to_bits_per_second() + notable.to_bits_per_second();
-  if (!same) apply_capacity(lane, now);
+  const Line& line = lines_[lane];
+  if (line.carrier.config.finds_capacity() && line.has_other_rate()) apply_capacity(lane, now);
 }
 
-ByteCount Uplink::train(std::size_t link) const {
+ByteCount Uplink::train(LinkId link) const {
   const Carrier& carrier = *carriers_[link];
   ByteCount longest;
   if (!carrier.config.finds_capacity()) return longest;
   for (const Line& line : lines_) {
-    if (&line.carrier == &carrier) longest = std::max(longest, line.session.path().train());
+    if (line.uses(carrier)) longest = std::max(longest, line.session.path().train());
   }
   return longest;
 }
@@ -292,10 +243,10 @@ ByteCount Uplink::train(std::size_t link) const {
 // --- shares ------------------------------------------------------------------------------------
 
 void Uplink::write_demands(Demands& demands, Instant now) const {
-  for (std::size_t i = 0; i < carriers_.size(); ++i) {
-    const Carrier& carrier = *carriers_[i];
-    demands.terms[i] = carrier.terms;
-    LinkDemand& link = demands.links[i];
+  for (const LinkId id : carriers_.ids()) {
+    const Carrier& carrier = *carriers_[id];
+    demands.terms[id] = carrier.terms;
+    LinkDemand& link = demands.links[id];
     link = {.taken = carrier.share_serial(),
             .sent = carrier.sent,
             .booked = carrier.pacer.booked(now).value(),
@@ -304,8 +255,8 @@ void Uplink::write_demands(Demands& demands, Instant now) const {
     // The gateway does not know which of several links the frames take.
     link.waiting = link.hungry = held_.classes();
     for (ClassSet set = link.waiting; set != 0; set &= set - 1) {
-      const ClassId id = schedule::lowest_class(set);
-      link.hosts[id] = static_cast<std::uint32_t>(held_.hosts(id));
+      const ClassId waits = schedule::lowest_class(set);
+      link.hosts[waits] = static_cast<std::uint32_t>(held_.hosts(waits));
     }
   }
   for (const LaneId id : lines_.ids()) {
@@ -313,14 +264,14 @@ void Uplink::write_demands(Demands& demands, Instant now) const {
     demands.lanes[id] = {.limit = line.limit, .sent = line.sent};
     if (line.session.peer_state() == stp::PeerState::kAlive &&
         !line.carrier.config.finds_capacity()) {
-      demands.terms[line.carrier.index].is_heard = true;
+      demands.terms[line.carrier.id].is_heard = true;
     }
   }
   ready_set_.for_each([&](LaneId id) {
     const Line& line = lines_[id];
     ClassSet waiting = line.session.waiting();
     if (waiting == 0 || !port_.is_reachable(id)) return;
-    LinkDemand& link = demands.links[line.carrier.index];
+    LinkDemand& link = demands.links[line.carrier.id];
     LaneDemand& lane = demands.lanes[id];
     link.waiting |= waiting;
     if (line.session.may_send_but_for_carrier(now)) link.hungry |= waiting;
@@ -337,15 +288,15 @@ void Uplink::write_demands(Demands& demands, Instant now) const {
 
 void Uplink::take_shares(const Shares& shares, Instant now) {
   shares_until_ = Instant::never();
-  for (std::size_t i = 0; i < carriers_.size(); ++i) {
-    carriers_[i]->take_share(shares.links[i], now);
-    shares_until_ = earlier(shares_until_, carriers_[i]->share_until());
+  for (const LinkId link : carriers_.ids()) {
+    carriers_[link]->take_share(shares.links[link], now);
+    shares_until_ = earlier(shares_until_, carriers_[link]->share_until());
   }
   for (const LaneId lane : lines_.ids()) {
     const Line& line = lines_[lane];
     if (line.carrier.share_has_risen()) ready_set_.wake(lane);
-    line.session.set_share(
-        line.carrier.has_fallen_back() ? lane_fallback(line) : shares.lanes[lane], now);
+    line.session.set_share(line.carrier.has_fallen_back() ? line.fallback() : shares.lanes[lane],
+                           now);
   }
 }
 
@@ -360,12 +311,9 @@ void Uplink::expire_shares(Instant now) {
 void Uplink::fall_back(Carrier& carrier, Instant now) {
   carrier.fall_back(now);
   for (const Line& line : lines_) {
-    if (&line.carrier == &carrier) line.session.set_share(lane_fallback(line), now);
+    if (line.uses(carrier)) line.session.set_share(line.fallback(), now);
   }
 }
-
-// Each lane has an equal part of its peer's limit.
-BitRate Uplink::lane_fallback(const Line& line) { return line.limit.scaled(1, line.lanes); }
 
 // --- classes -----------------------------------------------------------------------------------
 
@@ -440,11 +388,12 @@ void Uplink::reconfigure(const config::Gateway& next, const ClassDictionaries& d
                          Instant now) {
   classes_.replace(next.classes, dictionaries);
   apply_classes(now);
-  for (std::size_t i = 0; i < next.links.size(); ++i) {
-    Carrier& carrier = *carriers_[i];
-    carrier.config.bridged_queue = next.links[i].bridged_queue;
-    if (carrier.config.send_rate == next.links[i].send_rate) continue;
-    carrier.config.send_rate = next.links[i].send_rate;
+  for (const auto& each : carriers_) {
+    Carrier& carrier = *each;
+    const config::Link& link = next.links[carrier.id.index()];
+    carrier.config.bridged_queue = link.bridged_queue;
+    if (carrier.config.send_rate == link.send_rate) continue;
+    carrier.config.send_rate = link.send_rate;
     carrier.send_capacity = carrier.config.send_rate;
     apply_capacity(carrier, now);
   }

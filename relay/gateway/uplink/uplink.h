@@ -14,12 +14,12 @@
 #include <span>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "config/model/schema.h"
 #include "pep/base/bytes.h"
 #include "pep/base/containers/ready_set.h"
 #include "pep/base/time.h"
+#include "pep/base/typed_id.h"
 #include "pep/schedule/turn.h"
 #include "pep/stp/session.h"
 #include "relay/gateway/frames/fragments/released_fragments.h"
@@ -31,6 +31,7 @@
 #include "relay/gateway/uplink/class_change.h"
 #include "relay/gateway/uplink/command_result.h"
 #include "relay/gateway/uplink/held_frames.h"
+#include "relay/gateway/uplink/line.h"
 #include "relay/gateway/uplink/own_traffic.h"
 #include "relay/gateway/uplink/polled.h"
 #include "relay/gateway/uplink/traffic_classes.h"
@@ -74,13 +75,14 @@ class Uplink final : public OwnFrames {
   Uplink(const config::Gateway& config, std::size_t lanes, HashKey secret,
          ReleasedFragments& released, SessionPort& port, Instant now);
 
-  // The carrier of a configured link.
-  Carrier& carrier(std::string_view link);
-  const std::vector<std::unique_ptr<Carrier>>& carriers() const { return carriers_; }
-  // Call in the order of the lanes. `datagram_overhead`: IP and UDP headers. `lanes`: lanes to the
-  // peer, of all workers. `carrier` and `session` must outlive the uplink's last poll.
-  void add_lane(Carrier& carrier, stp::Session& session, std::uint16_t datagram_overhead,
-                unsigned lanes = 1);
+  using Carriers = IdVector<LinkId, std::unique_ptr<Carrier>>;
+  Carrier& carrier(LinkId link) { return *carriers_[link]; }
+  const Carriers& carriers() const { return carriers_; }
+  // Call in the order of the lanes. `links`: the links that carry the lane, which is exactly one
+  // today. `datagram_overhead`: IP and UDP headers. `lanes`: lanes to the peer, of all workers.
+  // `links` and `session` must outlive the uplink's last poll.
+  void add_lane(std::span<const LinkId> links, stp::Session& session,
+                std::uint16_t datagram_overhead, unsigned lanes = 1);
 
   // The lanes that may have something to send. Only these are asked.
   ReadySet<LaneId>& ready_set() { return ready_set_; }
@@ -143,7 +145,7 @@ class Uplink final : public OwnFrames {
   }
 
   // The longest train of the link's sessions (control::RateController::train()).
-  ByteCount train(std::size_t link) const;
+  ByteCount train(LinkId link) const;
 
   // --- classes ---------------------------------------------------------------------------------
   TrafficClasses& classes() { return classes_; }
@@ -157,34 +159,17 @@ class Uplink final : public OwnFrames {
   void reconfigure(const config::Gateway& next, const ClassDictionaries& dictionaries, Instant now);
 
  private:
-  struct Line {
-    Carrier& carrier;
-    stp::Session& session;
-    std::uint16_t datagram_overhead = 0;
-    unsigned lanes = 1;      // to its peer, of all workers
-    BitRate most_rate = {};  // the operator's limit; zero: none
-    BitRate capacity = {};   // the least of all limits, as last applied
-    // `capacity` if it is below the carrier's; else zero.
-    BitRate limit = {};
-    std::uint64_t sent = 0;  // bytes, as the carrier counts them
-    // By its controller, as last applied; zero: not known.
-    BitRate used = {};
-    // Whether its controller has found the capacity, as last applied.
-    bool has_found = false;
-  };
   using Choice = Carrier::Choice;
 
-  void limit_line(Line& line);
+  Carrier* find(std::string_view link) const;
   void apply_rate(Carrier& carrier, Instant now);
   void apply_capacity(Carrier& carrier, Instant now);
   void apply_capacity(LaneId lane, Instant now);
   // The lane's controller may have found that the link carries another rate.
   void follow(LaneId lane, Instant now);
-  static BitRate used_by(const Line& line);
   void apply_classes(Instant now);
   void expire_shares(Instant now);
   void fall_back(Carrier& carrier, Instant now);
-  static BitRate lane_fallback(const Line& line);
   schedule::ClassId turn_of(schedule::ClassId id) const;
   schedule::ClassId counted_as(schedule::ClassId turn) const;
   HeldFrames::Terms held_terms(schedule::ClassId turn) const;
@@ -215,7 +200,7 @@ class Uplink final : public OwnFrames {
   ReleasedFragments& released_;
   SessionPort& port_;
   TrafficClasses classes_;
-  std::vector<std::unique_ptr<Carrier>> carriers_;  // in the order of the configured links
+  Carriers carriers_;
   IdVector<LaneId, Line> lines_;
   ReadySet<LaneId> ready_set_;
   // True if bridged frames without a class are a class of their own.

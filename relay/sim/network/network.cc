@@ -45,7 +45,7 @@ config::Gateway Network::gateway_config(Side side) const {
   peer.name = "far";
   peer.address = *IpAddress::parse(kGatewayAddress[far]);
   peer.prefixes = {*IpPrefix::parse(kPrefixV4[far]), *IpPrefix::parse(kPrefixV6[far])};
-  peer.link = "sat";
+  peer.links = {"sat"};
   if (scenario_.encrypts) {
     peer.security.keys.emplace();
     peer.security.keys->current.bytes()[0] = std::byte{1};

@@ -61,7 +61,7 @@ void add_hostile_peer(const Scenario& scenario, config::Gateway& config) {
   peer.name = kHostileName;
   peer.address = *IpAddress::parse(kHostileAddress);
   peer.prefixes = {*IpPrefix::parse(kHostilePrefixV4), *IpPrefix::parse(kHostilePrefixV6)};
-  peer.link = config.links.front().name;
+  peer.links = {config.links.front().name};
   if (scenario.encrypts) {
     peer.security.keys.emplace();
     peer.security.keys->current.bytes()[0] = kHostileKey;

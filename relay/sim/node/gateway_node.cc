@@ -9,6 +9,7 @@
 #include "relay/gateway/addresses/common_knowledge.h"
 #include "relay/gateway/flows/table/memory_plan.h"
 #include "relay/gateway/frames/frame.h"
+#include "relay/gateway/ids.h"
 #include "relay/gateway/recovery/flow_journal.h"
 #include "relay/gateway/steering/flow_hash.h"
 
@@ -165,14 +166,14 @@ void GatewayNode::measure(FrameHandle frame) {
   const ConstBytes bytes = node_.frames.bytes(frame);
   const gateway::Frame seen = gateway::look_at(bytes);
   std::uint64_t rate = 0, packets = 0, overhead = 0, trains = 0;
-  for (std::size_t link = 0; link < config_.links.size(); ++link) {
+  for (const auto link : id_range(gateway::LinkId(), gateway::LinkId(config_.links.size()))) {
     BitRate highest;
     for (const GatewayWorker& worker : workers_) {
       highest = std::max(highest, worker.engine().link_rate(link));
       trains += worker.engine().link_train(link).value();
     }
     rate += highest.to_bits_per_second();
-    overhead = std::max<std::uint64_t>(overhead, config_.links[link].overhead);
+    overhead = std::max<std::uint64_t>(overhead, config_.links[link.index()].overhead);
     packets += std::uint64_t{2} * workers();
   }
   const std::uint64_t longest = config_.wan.mtu + kMostTags + overhead;

@@ -92,7 +92,7 @@ TEST(Samples, VlanAndNextHop) {
   EXPECT_EQ(config.gateway.next_hop, IpAddress::parse("192.0.2.9"));
   EXPECT_EQ(config.gateway.address.to_string(), "192.0.2.8/29");
   EXPECT_EQ(config.peers.size(), 2U);
-  EXPECT_EQ(config.peers[0].link, config.peers[1].link);
+  EXPECT_EQ(config.peers[0].links, config.peers[1].links);
   EXPECT_EQ(config.links.at(0).overhead, kOverheadIp);
   const Match& match = config.rules.at(0).match;
   ASSERT_EQ(match.port.size(), 2U);

@@ -28,14 +28,14 @@ constexpr std::size_t kLargestBlock = 4096;
 constexpr std::uint64_t kBusyFlows = 4096;
 constexpr std::uint64_t kBlocksOfABusyFlow = 4;
 
-const config::Link* find_link(const config::Gateway& config, const std::string& name) {
-  const auto link = std::ranges::find(config.links, name, &config::Link::name);
-  return link == config.links.end() ? nullptr : &*link;
-}
-
 std::uint64_t receive_rate(const config::Gateway& config, const config::Peer& peer) {
-  const config::Link* link = find_link(config, peer.link);
-  return link == nullptr ? 0 : std::max<std::uint64_t>(link->receive_rate.to_bits_per_second(), 1);
+  std::uint64_t rate = 0;
+  for (const std::string& name : peer.links) {
+    const auto link = std::ranges::find(config.links, name, &config::Link::name);
+    if (link == config.links.end()) continue;
+    rate += std::max<std::uint64_t>(link->receive_rate.to_bits_per_second(), 1);
+  }
+  return rate;
 }
 
 }  // namespace

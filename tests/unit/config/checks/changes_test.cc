@@ -18,7 +18,7 @@ Gateway sample() {
                     .send_rate = BitRate::bits_per_second(50'000'000),
                     .receive_rate = BitRate::bits_per_second(50'000'000)}};
   gateway.peers = {
-      {.name = "far", .address = *IpAddress::parse("192.0.2.2"), .prefixes = {}, .link = "sat"}};
+      {.name = "far", .address = *IpAddress::parse("192.0.2.2"), .prefixes = {}, .links = {"sat"}}};
   return gateway;
 }
 
@@ -191,7 +191,7 @@ const std::map<std::string, Flip>& flips() {
       {"peers[].address", [](Gateway& g) { g.peers[0].address = *IpAddress::parse("192.0.2.9"); }},
       {"peers[].prefixes",
        [](Gateway& g) { g.peers[0].prefixes = {*IpPrefix::parse("198.51.100.0/24")}; }},
-      {"peers[].link", [](Gateway& g) { g.peers[0].link = "other"; }},
+      {"peers[].link", [](Gateway& g) { g.peers[0].links = {"other"}; }},
       {"peers[].workers", [](Gateway& g) { g.peers[0].workers = 4; }},
       {"peers[].security", [](Gateway& g) { g.peers[0].security.keys.emplace(); }},
       {"classes.NAME.weight", [](Gateway& g) { g.classes[0].weight = 9; }},

@@ -91,7 +91,7 @@ TEST(LoadGateway, FillsInEveryDefault) {
   EXPECT_EQ(config.links.at(0).bridged_share, std::nullopt);
   EXPECT_EQ(config.links.at(0).bridged_queue, Duration::milliseconds(100));
   EXPECT_EQ(config.peers.at(0).name, "192.0.2.2");
-  EXPECT_EQ(config.peers.at(0).link, "sat");
+  EXPECT_EQ(config.peers.at(0).links, std::vector<std::string>{"sat"});
   ASSERT_EQ(config.peers.at(0).prefixes.size(), 2U);  // everything, of both families
   EXPECT_EQ(config.peers[0].prefixes[0].length, 0);
   EXPECT_TRUE(config.rules.empty());

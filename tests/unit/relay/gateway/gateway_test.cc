@@ -505,7 +505,7 @@ TEST_F(GatewayTest, RefusesStpFromStrangersAndOtherTrafficToItself) {
 
 TEST(GatewayConfig, RefusesAPeerWithoutALink) {
   config::Gateway config = config_of("192.0.2.1", "192.0.2.2", "198.51.100.0/24");
-  config.peers[0].link = "none";
+  config.peers[0].links = {"none"};
   std::vector<std::byte> memory(1U << 20);
   EXPECT_THROW(Gateway(config, Identity{}, memory, Instant()), std::invalid_argument);
 }

@@ -32,8 +32,8 @@ class LivePeer final : public stp::StreamSource, public LanReportReader {
            Speaks speaks = Speaks::kOlder)
       : memory_(1U << 20),
         arena_(memory_, 4096),
-        peer_({.name = "far", .address = ip_of("192.0.2.2"), .prefixes = {}, .link = "sat"},
-              {LaneId(), LaneId(1)}, arena_, {}),
+        peer_({.name = "far", .address = ip_of("192.0.2.2"), .prefixes = {}, .links = {"sat"}},
+              {LinkId()}, {LaneId(), LaneId(1)}, arena_, {}),
         far_(7, carrier.config.send_rate, now) {
     stp::Config stp;
     stp.boot_epoch = 1;

@@ -45,7 +45,8 @@ class LaneTest : public testing::Test {
  protected:
   std::vector<std::byte> memory_ = std::vector<std::byte>(1U << 20);
   Arena arena_{memory_, 4096};
-  FarGateway peer_{{.name = "far", .address = ip_of("192.0.2.2"), .prefixes = {}, .link = "sat"},
+  FarGateway peer_{{.name = "far", .address = ip_of("192.0.2.2"), .prefixes = {}, .links = {"sat"}},
+                   {LinkId()},
                    {LaneId(), LaneId(1)},
                    arena_,
                    {}};

@@ -15,8 +15,8 @@ using config::Direction;
 using config::Rule;
 
 const std::vector<config::Peer> kPeers = {
-    {.name = "hub", .address = {}, .prefixes = {}, .link = ""},
-    {.name = "ship", .address = {}, .prefixes = {}, .link = ""}};
+    {.name = "hub", .address = {}, .prefixes = {}, .links = {""}},
+    {.name = "ship", .address = {}, .prefixes = {}, .links = {""}}};
 const std::vector<std::string> kPeerNames = {"hub", "ship"};
 
 std::optional<std::size_t> tried_one_by_one(const std::vector<Rule>& rules, const PolicyKey& key) {

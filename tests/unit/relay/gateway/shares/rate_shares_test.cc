@@ -110,12 +110,12 @@ class Link {
       demand.hungry |= class_bit(source.id);
       ++demand.hosts[source.id];
     }
-    for (unsigned i = 0; i < workers_.size(); ++i) demands[i].links[0] = workers_[i].demand;
-    demands[0].terms[0] = terms;
-    shares_.divide(0, demands, out_, now_);
+    for (unsigned i = 0; i < workers_.size(); ++i) demands[i].links[LinkId()] = workers_[i].demand;
+    demands[0].terms[LinkId()] = terms;
+    shares_.divide(LinkId(), demands, out_, now_);
     for (unsigned i = 0; i < workers_.size(); ++i) {
-      workers_[i].pacer.take_share(out_[i].links[0].rate, now_);
-      workers_[i].order.take_share(out_[i].links[0], now_);
+      workers_[i].pacer.take_share(out_[i].links[LinkId()].rate, now_);
+      workers_[i].order.take_share(out_[i].links[LinkId()], now_);
     }
     next_tick_ = now_ + kShareTick;
   }
@@ -354,16 +354,16 @@ TEST(RateShares, ReportsHaveTheirBudgetTogether) {
   std::vector<Demands> demands(4, Demands(1, 0));
   std::vector<Shares> out(4, Shares(1, 0));
   for (int i = 1; i <= 1'000; ++i) {
-    demands[0].terms[0] = terms;
-    demands[2].links[0].reports += 50;
-    demands[2].links[0].sent += 50;
-    shares.divide(0, demands, out, Instant() + kShareTick * i);
+    demands[0].terms[LinkId()] = terms;
+    demands[2].links[LinkId()].reports += 50;
+    demands[2].links[LinkId()].sent += 50;
+    shares.divide(LinkId(), demands, out, Instant() + kShareTick * i);
     std::uint64_t together = 0;
-    for (const Shares& share : out) together += share.links[0].reports.to_bits_per_second();
+    for (const Shares& share : out) together += share.links[LinkId()].reports.to_bits_per_second();
     ASSERT_LE(together, 500'100U);
   }
-  EXPECT_GE(out[2].links[0].reports, mbit(0.38));
-  EXPECT_GE(out[0].links[0].reports, mbit(0.03));
+  EXPECT_GE(out[2].links[LinkId()].reports, mbit(0.38));
+  EXPECT_GE(out[0].links[LinkId()].reports, mbit(0.03));
 }
 
 // An engine that has restarted, a clock that stands still, counters that jump, and a link without
@@ -385,8 +385,8 @@ TEST(RateShares, NothingThatIsToldBreaksThem) {
                .maximum = BitRate::bits_per_second(random.next() >> random.below(64))};
     }
     for (Demands& worker : demands) {
-      LinkDemand& demand = worker.links[0];
-      worker.terms[0] = terms;
+      LinkDemand& demand = worker.links[LinkId()];
+      worker.terms[LinkId()] = terms;
       demand.waiting = static_cast<ClassSet>(random.next());
       demand.hungry = static_cast<ClassSet>(random.next());
       demand.sent = random.next();
@@ -396,12 +396,12 @@ TEST(RateShares, NothingThatIsToldBreaksThem) {
     }
     const bool passes = random.chance(0.9);
     if (passes) now += Duration::microseconds(static_cast<std::int64_t>(1 + random.below(2'000)));
-    shares.divide(0, demands, out, now);
+    shares.divide(LinkId(), demands, out, now);
     if (!passes) continue;
     double together = 0;
     for (const Shares& share : out) {
-      EXPECT_FALSE(share.links[0].rate.is_zero());
-      together += static_cast<double>(share.links[0].rate.to_bits_per_second());
+      EXPECT_FALSE(share.links[LinkId()].rate.is_zero());
+      together += static_cast<double>(share.links[LinkId()].rate.to_bits_per_second());
     }
     EXPECT_LE(together, 1.8 * static_cast<double>(terms.rate.to_bits_per_second()) + 1'000);
     if (HasFailure()) break;
@@ -426,12 +426,13 @@ TEST(RateSharesTerms, AreOfThoseThatHearThePeer) {
     RateShares shares(2, now);
     std::vector<Demands> demands(2, Demands(1, 0));
     std::vector<Shares> out(2, Shares(1, 0));
-    demands[0].terms[0].rate = first;
-    demands[0].terms[0].is_heard = first_hears;
-    demands[1].terms[0].rate = second;
-    demands[1].terms[0].is_heard = second_hears;
-    shares.divide(0, demands, out, now + Duration::milliseconds(1));
-    return out[0].links[0].rate.to_bits_per_second() + out[1].links[0].rate.to_bits_per_second();
+    demands[0].terms[LinkId()].rate = first;
+    demands[0].terms[LinkId()].is_heard = first_hears;
+    demands[1].terms[LinkId()].rate = second;
+    demands[1].terms[LinkId()].is_heard = second_hears;
+    shares.divide(LinkId(), demands, out, now + Duration::milliseconds(1));
+    return out[0].links[LinkId()].rate.to_bits_per_second() +
+           out[1].links[LinkId()].rate.to_bits_per_second();
   };
   const auto expect_near = [](std::uint64_t rate, double megabits) {
     EXPECT_GT(static_cast<double>(rate), megabits * 1e6 * 0.5);
@@ -452,25 +453,26 @@ TEST(RateShares, ExpireAndLeaveNoMoreThanTheLink) {
   RateShares shares(kWorkers, now);
   std::vector<Demands> demands(kWorkers, Demands(1, 0));
   std::vector<Shares> out(kWorkers, Shares(1, 0));
-  demands[0].terms[0].rate = mbit(100);
-  demands[0].terms[0].classes[0].weight = 1;
+  demands[0].terms[LinkId()].rate = mbit(100);
+  demands[0].terms[LinkId()].classes[0].weight = 1;
   // Each worker sends a tenth of the link, which leaves most of it to any worker that wants more.
   for (int i = 0; i < 300; ++i) {
     now += kShareTick;
     for (Demands& each : demands) {
-      each.links[0].sent += 1'250;
-      each.links[0].sent_of[0] += 1'250;
+      each.links[LinkId()].sent += 1'250;
+      each.links[LinkId()].sent_of[0] += 1'250;
     }
-    shares.divide(0, demands, out, now);
-    for (unsigned w = 0; w < kWorkers; ++w) demands[w].links[0].taken = out[w].links[0].serial;
+    shares.divide(LinkId(), demands, out, now);
+    for (unsigned w = 0; w < kWorkers; ++w)
+      demands[w].links[LinkId()].taken = out[w].links[LinkId()].serial;
   }
   double rates = 0;
   std::uint64_t parts = 0;
   for (const Shares& each : out) {
-    rates += static_cast<double>(each.links[0].rate.to_bits_per_second());
-    parts += each.links[0].fallback;
-    EXPECT_EQ(each.links[0].until, now + kShareTick * 3);
-    EXPECT_NEAR(each.links[0].fallback, kWholeLink / kWorkers, kWholeLink / 1'000);
+    rates += static_cast<double>(each.links[LinkId()].rate.to_bits_per_second());
+    parts += each.links[LinkId()].fallback;
+    EXPECT_EQ(each.links[LinkId()].until, now + kShareTick * 3);
+    EXPECT_NEAR(each.links[LinkId()].fallback, kWholeLink / kWorkers, kWholeLink / 1'000);
   }
   EXPECT_GT(rates, 110e6) << "what the test is about";
   EXPECT_LE(parts, kWholeLink);

@@ -10,7 +10,7 @@ namespace {
 config::Gateway with_peers(std::initializer_list<unsigned> workers) {
   config::Gateway config;
   for (const unsigned count : workers) {
-    config.peers.push_back({.name = "p", .address = {}, .prefixes = {}, .link = "sat"});
+    config.peers.push_back({.name = "p", .address = {}, .prefixes = {}, .links = {"sat"}});
     config.peers.back().workers = count;
   }
   return config;

@@ -38,10 +38,10 @@ class UplinkTest : public testing::Test, public SessionPort {
   Written write_packet(LaneId, const schedule::Turn& turn, MutableBytes out, Instant now) override {
     ++polls_;
     if (turn.streams) is_alone_ = turn.alone;
-    if (uplink_.carrier("sat").pacer.can_send(now)) ++polls_with_room_;
+    if (uplink_.carrier(LinkId()).pacer.can_send(now)) ++polls_with_room_;
     if (peer_ == nullptr) return {};
     if (is_talkative_) {
-      control::Pacer& pacer = uplink_.carrier("sat").pacer;
+      control::Pacer& pacer = uplink_.carrier(LinkId()).pacer;
       if (!pacer.can_send(now)) return {};
       pacer.on_sent(kSize, now);
       return {.frame = kHeader + kSize, .datagram = kSize};
@@ -66,10 +66,10 @@ class UplinkTest : public testing::Test, public SessionPort {
     ASSERT_EQ(peer_->session().streams().write(*stream, bytes, now_), bytes.size());
   }
   void add_peer(stp::FecMode fec = stp::FecMode::kAuto) {
-    Carrier& carrier = uplink_.carrier("sat");
+    Carrier& carrier = uplink_.carrier(LinkId());
     peer_ = std::make_unique<LivePeer>(carrier, now_, fec);
     Lane& lane = *peer_->lanes.front();
-    uplink_.add_lane(carrier, lane.session, lane.datagram_overhead);
+    uplink_.add_lane(lane.peer.links, lane.session, lane.datagram_overhead);
   }
   BridgeOutcome admit(std::string_view from = "203.0.113.5", std::uint16_t port = 7) {
     const FrameBytes frame = udp_frame(from, "198.51.100.5", port, FrameBytes(kSize - 28));
@@ -188,7 +188,7 @@ TEST_F(UplinkTest, ControlFramesHaveABudgetAndAreBookedInFull) {
   const auto octets = static_cast<double>(passed * (46 + 38));
   EXPECT_NEAR(octets, 1.25e6 / 100 * 10, 1.25e6 / 100 * 0.26);
   EXPECT_EQ(uplink_.classes()[kId].use.bridged_frames, passed);
-  EXPECT_EQ(uplink_.carrier("sat").sent, passed * (46 + 38));
+  EXPECT_EQ(uplink_.carrier(LinkId()).sent, passed * (46 + 38));
 }
 
 TEST_F(UplinkTest, ControlFramesLeaveBesideAQueueUntilTwoLongPacketsAreBooked) {
@@ -196,7 +196,7 @@ TEST_F(UplinkTest, ControlFramesLeaveBesideAQueueUntilTwoLongPacketsAreBooked) {
   int passed = 0;
   while (passed < 1'000 && uplink_.pass_control(46, now_)) ++passed;
   EXPECT_GE(passed, 10);
-  const control::Pacer& pacer = uplink_.carrier("sat").pacer;
+  const control::Pacer& pacer = uplink_.carrier(LinkId()).pacer;
   EXPECT_LE(pacer.free_at() - now_,
             Duration::milliseconds(4) + pacer.rate().time_for(ByteCount(2 * 1'538)));
   EXPECT_EQ(admit(), BridgeOutcome::kWaits);
@@ -204,9 +204,9 @@ TEST_F(UplinkTest, ControlFramesLeaveBesideAQueueUntilTwoLongPacketsAreBooked) {
 
 TEST_F(UplinkTest, WhatTheGatewayItselfSendsIsBooked) {
   uplink_.book_own(14 + kSize, now_);
-  EXPECT_EQ(uplink_.carrier("sat").sent, kSize + 38);
-  EXPECT_EQ(uplink_.carrier("sat").pacer.free_at() - now_,
-            uplink_.carrier("sat").pacer.rate().time_for(ByteCount(kSize + 38)));
+  EXPECT_EQ(uplink_.carrier(LinkId()).sent, kSize + 38);
+  EXPECT_EQ(uplink_.carrier(LinkId()).pacer.free_at() - now_,
+            uplink_.carrier(LinkId()).pacer.rate().time_for(ByteCount(kSize + 38)));
   EXPECT_EQ(uplink_.classes()[kId].use.bridged_frames, 0U);
 }
 
@@ -296,7 +296,7 @@ TEST_F(UplinkTest, APeerThatIsAloneSendsInARunAndEachPacketIsBooked) {
   std::uint64_t accounted = 0;
   std::size_t in_runs = 0;
   std::uint64_t turn_of_a_byte = 0;  // how far a byte moves the peer on in its class
-  const Carrier& carrier = uplink_.carrier("sat");
+  const Carrier& carrier = uplink_.carrier(LinkId());
   const auto count = [&](const Polled& each) {
     ASSERT_EQ(each.kind, Polled::Kind::kWritten);
     accounted += carrier.pacer.overhead().accounted(each.size - kHeader + 28).value();
@@ -367,7 +367,7 @@ TEST_F(UplinkTest, FramesHaveTheirTurnAmongWhatSessionsMustSay) {
   int frames = 0, written = 0;
   for (int opening = 0; opening < 100; ++opening) {
     admit();
-    now_ = later(now_ + Duration::microseconds(1), uplink_.carrier("sat").pacer.next_send());
+    now_ = later(now_ + Duration::microseconds(1), uplink_.carrier(LinkId()).pacer.next_send());
     for (Polled polled = poll(); polled.kind != Polled::Kind::kNothing; polled = poll()) {
       ++(polled.kind == Polled::Kind::kHeld ? frames : written);
     }
@@ -381,9 +381,9 @@ TEST_F(UplinkTest, WhoRestsAtASmallShareIsWokenWhenItRises) {
   add_busy_peer();
   Shares shares(1, 1);
   const auto take = [&](BitRate rate) {
-    ++shares.links[0].serial;
-    shares.links[0].until = now_ + Duration::seconds(600);
-    shares.links[0].rate = shares.links[0].reports = rate;
+    ++shares.links[LinkId()].serial;
+    shares.links[LinkId()].until = now_ + Duration::seconds(600);
+    shares.links[LinkId()].rate = shares.links[LinkId()].reports = rate;
     uplink_.take_shares(shares, now_);
   };
   const auto drain = [&] {
@@ -420,7 +420,7 @@ TEST_F(UplinkTest, ACapacityIsThatOfALinkThatIsUsed) {
             CapacityResult::kAboveConfigured);
   EXPECT_EQ(uplink_.set_capacity("sat", LinkWay::kSend, mbit(1), now_), CapacityResult::kSet);
   EXPECT_EQ(uplink_.commanded(LaneId(0)), mbit(1));
-  EXPECT_EQ(uplink_.carrier("sat").pacer.rate(), mbit(1).scaled(995, 1000));
+  EXPECT_EQ(uplink_.carrier(LinkId()).pacer.rate(), mbit(1).scaled(995, 1000));
   EXPECT_EQ(uplink_.set_capacity("sat", LinkWay::kSend, BitRate(), now_), CapacityResult::kSet);
   EXPECT_TRUE(uplink_.commanded(LaneId(0)).is_zero()) << "as configured";
 }
@@ -429,7 +429,7 @@ TEST_F(UplinkTest, ThePeersOwnRateHoldsBesideThatOfTheLink) {
   add_peer();
   uplink_.set_most_rate(LaneId(0), mbit(2), now_);
   EXPECT_EQ(uplink_.commanded(LaneId(0)), mbit(2));
-  EXPECT_EQ(uplink_.carrier("sat").pacer.rate(), mbit(2).scaled(995, 1000));
+  EXPECT_EQ(uplink_.carrier(LinkId()).pacer.rate(), mbit(2).scaled(995, 1000));
   uplink_.set_most_rate(LaneId(0), BitRate::bits_per_second(1), now_);
   EXPECT_EQ(uplink_.commanded(LaneId(0)), kLeastCapacity);
   uplink_.set_most_rate(LaneId(0), BitRate(), now_);
@@ -456,12 +456,12 @@ TEST(UplinkOfMany, OnePeersCapacityWakesNoOther) {
   config::Gateway config = one_link();
   config.peers.resize(kPeers);
   Uplink uplink(config, kPeers, HashKey{1, 2}, released, port, now);
-  Carrier& carrier = uplink.carrier("sat");
+  Carrier& carrier = uplink.carrier(LinkId());
   std::vector<std::unique_ptr<LivePeer>> live;
   for (std::size_t i = 0; i < kPeers; ++i) {
     live.push_back(std::make_unique<LivePeer>(carrier, now));
     Lane& lane = *live.back()->lanes.front();
-    uplink.add_lane(carrier, lane.session, lane.datagram_overhead);
+    uplink.add_lane(lane.peer.links, lane.session, lane.datagram_overhead);
   }
   uplink.handle_capacity(LaneId(0), now);  // the first call wakes all sessions
   for (std::size_t i = 0; i < kPeers; ++i) uplink.ready_set().rest(LaneId(i), Instant::never());

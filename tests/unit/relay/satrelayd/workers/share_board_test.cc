@@ -61,22 +61,22 @@ TEST(ShareSlot, CarriesDemandsOneWayAndSharesTheOther) {
   constexpr gateway::LaneId kMiddle(1), kLast(2);
   ShareSlot slot(2, 3);
   gateway::Demands said(2, 3), heard(2, 3);
-  said.terms[1].rate = BitRate::bits_per_second(5);
-  said.links[1].sent_of[7] = 8;
+  said.terms[gateway::LinkId(1)].rate = BitRate::bits_per_second(5);
+  said.links[gateway::LinkId(1)].sent_of[7] = 8;
   said.lanes[kLast] = {.limit = BitRate::bits_per_second(9), .waits = true, .sent = 4};
   slot.write(said);
   ASSERT_TRUE(slot.read(heard));
-  EXPECT_EQ(heard.terms[1].rate, said.terms[1].rate);
-  EXPECT_EQ(heard.links[1].sent_of[7], 8U);
+  EXPECT_EQ(heard.terms[gateway::LinkId(1)].rate, said.terms[gateway::LinkId(1)].rate);
+  EXPECT_EQ(heard.links[gateway::LinkId(1)].sent_of[7], 8U);
   EXPECT_EQ(heard.lanes[kLast].limit, said.lanes[kLast].limit);
   EXPECT_TRUE(heard.lanes[kLast].waits);
   EXPECT_EQ(heard.lanes[kLast].sent, 4U);
   gateway::Shares given(2, 3), taken(2, 3);
-  given.links[0].classes[3].weight = 11;
+  given.links[gateway::LinkId()].classes[3].weight = 11;
   given.lanes[kMiddle] = BitRate::bits_per_second(12);
   slot.write(given);
   ASSERT_TRUE(slot.read(taken));
-  EXPECT_EQ(taken.links[0].classes[3].weight, 11U);
+  EXPECT_EQ(taken.links[gateway::LinkId()].classes[3].weight, 11U);
   EXPECT_EQ(taken.lanes[kMiddle], given.lanes[kMiddle]);
 }
 

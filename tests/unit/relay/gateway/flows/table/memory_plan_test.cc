@@ -17,8 +17,8 @@ config::Gateway two_peers() {
                   {.name = "slow",
                    .send_rate = BitRate::bits_per_second(250'000'000),
                    .receive_rate = BitRate::bits_per_second(250'000'000)}};
-  config.peers = {{.name = "a", .address = {}, .prefixes = {}, .link = "fast"},
-                  {.name = "b", .address = {}, .prefixes = {}, .link = "slow"}};
+  config.peers = {{.name = "a", .address = {}, .prefixes = {}, .links = {"fast"}},
+                  {.name = "b", .address = {}, .prefixes = {}, .links = {"slow"}}};
   return config;
 }
 

@@ -1,0 +1,54 @@
+#include "relay/gateway/uplink/line.h"
+
+#include "pep/control/paced_rate.h"
+
+namespace satrelay::gateway {
+namespace {
+
+// The uplink follows a controller's rate if it has changed by more than one part in so many.
+constexpr std::uint64_t kNotable = 64;
+
+}  // namespace
+
+void Line::apply_limits() {
+  using enum control::CutCause;
+  capacity = carrier.config.send_rate;
+  control::CutCause cause = kConfigured;
+  const auto apply = [&](BitRate rate, control::CutCause by) {
+    if (rate.is_zero() || rate >= capacity) return;
+    capacity = rate;
+    cause = by;
+  };
+  apply(carrier.send_capacity, kCommanded);
+  apply(session.peer_capacity(), kAnnounced);
+  apply(most_rate, kCommanded);
+  capacity = std::max(capacity, kLeastCapacity);
+  session.set_capacity(capacity, cause);
+  allowed = carrier.config.finds_capacity() ? allowed_by_controller() : BitRate();
+  has_found = !session.path().found_capacity().is_zero();
+}
+
+// The rate that the carrier may use, by the session's controller, if that finds the capacity. Zero
+// if the controller has no estimate. All senders on the carrier share the margins of that rate: for
+// inexact measurement, for the modem's queue and for others' traffic. While the controller drains
+// its queue, the carrier may still use half of the found rate. A controller that has just begun
+// counts with its present rate, and the findings of other controllers do not limit it.
+BitRate Line::allowed_by_controller() const {
+  if (session.peer_state() != stp::PeerState::kAlive) return {};
+  const BitRate found = session.path().found_capacity();
+  const BitRate rate = session.path().send_rate();
+  if (found.is_zero()) return session.waiting() != 0 ? rate : BitRate();
+  return control::link_rate_of(std::max(rate, found.scaled(1, 2)));
+}
+
+bool Line::has_other_rate() const {
+  const BitRate next = allowed_by_controller();
+  const BitRate notable = allowed.scaled(1, kNotable);
+  const bool same =
+      next.is_zero() == allowed.is_zero() &&
+      next.to_bits_per_second() + notable.to_bits_per_second() >= allowed.to_bits_per_second() &&
+      next.to_bits_per_second() <= allowed.to_bits_per_second() + notable.to_bits_per_second();
+  return !same;
+}
+
+}  // namespace satrelay::gateway
