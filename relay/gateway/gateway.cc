@@ -20,16 +20,35 @@ Gateway::Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Gateway::Engine::~Engine() = default;
 
 Gateway::Impl& Gateway::Engine::settled() const {
-  impl_->settle(impl_->last_call);
+  impl_->deferred.settle(impl_->last_call);
   return *impl_;
 }
 
-void Gateway::Impl::settle(Instant now) {
-  if (deferred.flow != kNoSlot)
-    flows.transfer().advance(std::exchange(deferred.flow, kNoSlot), now);
-  if (deferred.packets == 0) return;
-  take_events(deferred.lane, std::exchange(deferred.packets, 0), now);
-  flows.go_on(now);
+Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gateway_identity,
+                    MutableBytes arena_memory, MutableBytes journal_memory, Instant now)
+    : parts(gateway_config, gateway_identity, arena_memory, journal_memory, *this, now),
+      started(now),
+      between(parts.policy, parts.claims, parts.lan, parts.door, parts.peers,
+              parts.common->between),
+      stations(parts.common->stations, parts.wan, parts.counters),
+      bridging(parts.config, parts.policy, parts.uplink, parts.door.refusals(),
+               parts.fragments.reassembly, parts.fragments.released, parts.counters),
+      events(parts),
+      rounds(parts, events),
+      deferred(parts, events),
+      lan_input(parts, bridging, deferred, stations, between),
+      wan_input(parts, bridging, deferred, stations, between),
+      plain_packets(parts) {}
+
+void Gateway::Impl::begin_call(Instant now, Budget which) {
+  const Work before = parts.budget.total();
+  if (which == Budget::kRenewed) rounds.begin_timeout(now);
+  deferred.settle(last_call);
+  if (now != last_call || which == Budget::kRenewed) {
+    parts.budget.renew(parts.budget.total() - before);
+  }
+  last_call = now;
+  parts.uplink.look_at_shares(now);
 }
 
 Verdict Gateway::handle_frame(PortId port, ConstBytes frame, Instant now, Checksum checksum) {
@@ -39,31 +58,19 @@ Verdict Gateway::handle_frame(PortId port, ConstBytes frame, Instant now, Checks
   return handled.verdict;
 }
 
-Frame& Gateway::Impl::look_at_arrived(const Arrived& arrived, Frame& room) {
-  if (arrived.seen == nullptr) look_at(arrived.bytes, room);
-  Frame& frame = arrived.seen == nullptr ? room : *arrived.seen;
-  frame.checksum_verified = arrived.checksum == Checksum::kVerified;
-  return frame;
-}
-
-void Gateway::Impl::prefetch(ConstBytes bytes) {
-  constexpr std::size_t kLine = 64;
-  for (std::size_t at = 0; at < bytes.size(); at += kLine) __builtin_prefetch(bytes.data() + at);
-}
-
 void Gateway::handle_frames(PortId port, std::span<const Arrived> frames,
                             std::span<Handled> handled, Instant now) {
   Impl& impl = engine_.unsettled();
   SATRELAY_CHECK(handled.size() == frames.size());
-  if (now != impl.last_call || port != impl.deferred.port) impl.begin_call(now);
-  impl.deferred.port = port;
+  if (now != impl.last_call || port != impl.deferred.port()) impl.begin_call(now);
+  impl.deferred.begin(port);
   audit_at_intervals();
   while (!frames.empty()) {
-    const std::size_t count = std::min(frames.size(), Impl::kBurst);
+    const std::size_t count = std::min(frames.size(), kBurstFrames);
     if (port == PortId::kLan) {
-      impl.handle_lan_burst(frames.first(count), handled.first(count), now);
+      impl.lan_input.handle_burst(frames.first(count), handled.first(count), now);
     } else {
-      impl.handle_wan_burst(frames.first(count), handled.first(count), now);
+      impl.wan_input.handle_burst(frames.first(count), handled.first(count), now);
     }
     frames = frames.subspan(count);
     handled = handled.subspan(count);
@@ -73,110 +80,67 @@ void Gateway::handle_frames(PortId port, std::span<const Arrived> frames,
 void Gateway::overhear(PortId port, ConstBytes frame, Instant now) {
   Impl& impl = engine_.unsettled();
   impl.begin_call(now);
-  impl.overhear(port, look_at(frame), now);
+  const Frame seen = look_at(frame);
+  if (port == PortId::kLan) {
+    impl.lan_input.overhear(seen, now);
+  } else {
+    impl.wan_input.overhear(seen, now);
+  }
 }
 
 void Gateway::set_wan_reception(const stp::Reception& reception) {
-  engine_.unsettled().wan_reception = reception;
+  engine_.unsettled().wan_input.set_reception(reception);
 }
 
 void Gateway::note_late_sending(Instant began, Instant ended) {
-  for (const auto& lane : engine_.settled().lanes) lane->session.note_late_sending(began, ended);
+  for (const auto& lane : engine_.settled().parts.lanes)
+    lane->session.note_late_sending(began, ended);
 }
 
 void Gateway::handle_timeout(Instant now) {
   Impl& impl = engine_.unsettled();
+  GatewayParts& parts = impl.parts;
   impl.begin_call(now, Impl::Budget::kRenewed);
   audit_at_intervals();
-  impl.reassembly.handle_timeout(now);
-  impl.wan.handle_timeout(now);
-  impl.lan.handle_timeout(now);
-  impl.hear(impl.lan.take_unanswered(now));
-  if (impl.lan.take_moved()) impl.flows.epochs().note_moves();
-  impl.settle_moves(now);
-  impl.uplink.ready_set().wake_due(now);
-  if (!impl.repairs_first) impl.flows.advance_unfinished(now);
-  impl.work_off_repairs(now);
-  impl.run_lanes(now);
-  impl.flows.handle_timeout(now);
-  impl.orphans.handle_timeout(now);
-  impl.door.handle_timeout(now);
-  impl.flows.go_on(now);
-  impl.timeout_spent_budget = impl.budget.is_spent();
-}
-
-// All sessions together settle as many objects in a call as one session may. Once they have visited
-// a quarter of that, the next session waits, and is the first in the next call. After an outage
-// each of hundreds of sessions may have thousands of lost packets.
-void Gateway::Impl::run_lanes(Instant now) {
-  constexpr std::uint64_t kOthersMayFollow = stp::Session::kSettledAtOnce / 4;
-  std::uint64_t visited = 0;
-  const LaneId begin = std::exchange(first_lane, LaneId());
-  const auto run = [&](LaneId id) {
-    if (visited > kOthersMayFollow) {
-      first_lane = id;
-      return false;
-    }
-    const std::uint64_t before = lanes[id]->session.visited();
-    run_lane(id, stp::Session::kSettledAtOnce - visited, now);
-    visited += lanes[id]->session.visited() - before;
-    return true;
-  };
-  uplink.ready_set().for_each_from(begin, run);
-}
-
-void Gateway::Impl::run_lane(LaneId id, std::uint64_t most_settled, Instant now) {
-  Lane& lane = *lanes[id];
-  if (lane.session.next_timeout() <= now) lane.session.handle_timeout(now, most_settled);
-  take_events(id, now);
-  counters.add(Counter::kMessagesUntaken, lane.control_messages.handle_timeout(orphans, now));
-  if (now < silence_due(lane)) return;
-  lane.silence = lane.silent_since();
-  flows.epochs().look_at_all();
-}
-
-// Flows and repairs draw on one budget. While timeouts spend it, flows and repairs take turns at
-// being first, so that neither keeps the other waiting.
-void Gateway::Impl::change_the_first(Instant now) {
-  repairs_first = !repairs_first;
-  if (!repairs_first) return;
-  budget.renew();
-  work_off_repairs(now);
-}
-
-// Visits the sessions that have waiting repairs, one after the other. It begins behind the session
-// that has spent the last budget.
-void Gateway::Impl::work_off_repairs(Instant now) {
-  uplink.ready_set().for_each_from(first_with_repairs, [&](LaneId id) {
-    if (budget.is_spent()) return false;
-    if (!lanes[id]->session.repairs_wait()) return true;
-    lanes[id]->session.work_off_repairs(now);
-    if (budget.is_spent()) first_with_repairs = id.next();
-    return true;
-  });
+  parts.fragments.reassembly.handle_timeout(now);
+  parts.wan.handle_timeout(now);
+  parts.lan.handle_timeout(now);
+  parts.flows.hosts().hear(parts.lan.take_unanswered(now));
+  if (parts.lan.take_moved()) parts.flows.epochs().note_moves();
+  parts.flows.settle_moves(now);
+  parts.uplink.ready_set().wake_due(now);
+  if (!impl.rounds.repairs_are_first()) parts.flows.advance_unfinished(now);
+  impl.rounds.work_off_repairs(now);
+  impl.rounds.run(now);
+  parts.flows.handle_timeout(now);
+  parts.orphans.handle_timeout(now);
+  parts.door.handle_timeout(now);
+  parts.flows.go_on(now);
+  impl.rounds.end_timeout();
 }
 
 std::size_t Gateway::held_frames() const {
   const Impl& impl = engine_.unsettled();
-  return impl.uplink.held().frames() - impl.released.held();
+  return impl.parts.uplink.held().frames() - impl.parts.fragments.released.held();
 }
 
-std::size_t Gateway::held_slot() const { return engine_.unsettled().uplink.held_slot(); }
+std::size_t Gateway::held_slot() const { return engine_.unsettled().parts.uplink.held_slot(); }
 
 std::size_t Gateway::max_frame_size() const {
   const Impl& impl = engine_.unsettled();
-  return wire::kMaxEthernetHeaderSize + std::max(impl.config.lan.mtu, impl.config.wan.mtu);
+  return wire::kMaxEthernetHeaderSize +
+         std::max(impl.parts.config.lan.mtu, impl.parts.config.wan.mtu);
 }
 
 void Gateway::shut_down(Instant now) {
   Impl& impl = engine_.settled();
-  impl.uplink.ready_set().wake_all();
-  for (const auto& lane : impl.lanes) lane->session.close(now);
-  impl.flows.shut_down(now);
+  impl.parts.uplink.ready_set().wake_all();
+  for (const auto& lane : impl.parts.lanes) lane->session.close(now);
+  impl.parts.flows.shut_down(now);
 }
 
 bool Gateway::has_final_segments() const {
-  return std::ranges::any_of(engine_.unsettled().lanes, [](const auto& lane) {
+  return std::ranges::any_of(engine_.unsettled().parts.lanes, [](const auto& lane) {
     return !lane->session.next_timeout().is_never();
   });
 }
@@ -192,110 +156,102 @@ void Gateway::reconfigure(const config::Gateway& next, Instant now) {
 
 void Gateway::reconfigure(const config::Gateway& next, Instant now, const Prepared& prepared) {
   Impl& impl = engine_.settled();
-  impl.uplink.ready_set().wake_all();
-  impl.config.stp.give_up_after = next.stp.give_up_after;
-  impl.policy.replace_rules(next.rules, prepared.rules);
-  impl.uplink.reconfigure(next, prepared.dictionaries, now);
-  impl.policy.set_classes(impl.uplink.classes());
-  for (const auto& lane : impl.lanes) {
+  impl.parts.uplink.ready_set().wake_all();
+  impl.parts.config.stp.give_up_after = next.stp.give_up_after;
+  impl.parts.policy.replace_rules(next.rules, prepared.rules);
+  impl.parts.uplink.reconfigure(next, prepared.dictionaries, now);
+  impl.parts.policy.set_classes(impl.parts.uplink.classes());
+  for (const auto& lane : impl.parts.lanes) {
     const std::optional<config::PresharedKeys>& keys =
         next.peers[lane->address.peer.index()].security.keys;
     if (keys) lane->session.set_secrets(keys->current, keys->other);
   }
-  impl.flows.set_half_open(part_of(next.limits.half_open, impl.identity.share.workers));
-  impl.flows.reconfigure(next, now);
+  impl.parts.flows.set_half_open(part_of(next.limits.half_open, impl.parts.identity.share.workers));
+  impl.parts.flows.reconfigure(next, now);
 }
 
 void Gateway::set_admission(Admission admission, Instant now) {
   Impl& impl = engine_.settled();
-  impl.uplink.ready_set().wake_all();
-  impl.door.set_admission(admission);
-  for (const auto& lane : impl.lanes) lane->control_messages.announce(admission, now);
+  impl.parts.uplink.ready_set().wake_all();
+  impl.parts.door.set_admission(admission);
+  for (const auto& lane : impl.parts.lanes) lane->control_messages.announce(admission, now);
 }
 
 std::size_t Gateway::unfinished_flows() const {
-  return engine_.settled().flows.flows().unfinished();
+  return engine_.settled().parts.flows.flows().unfinished();
 }
 
 Gateway::CapacityResult Gateway::set_capacity(std::string_view link, LinkWay way, BitRate capacity,
                                               Instant now) {
-  return engine_.settled().uplink.set_capacity(link, way, capacity, now);
+  return engine_.settled().parts.uplink.set_capacity(link, way, capacity, now);
 }
 
 Gateway::ClassResult Gateway::set_class(std::string_view name, const ClassChange& change,
                                         Instant now) {
   Impl& impl = engine_.settled();
-  impl.uplink.ready_set().wake_all();
-  return impl.uplink.set_class(name, change, now);
+  impl.parts.uplink.ready_set().wake_all();
+  return impl.parts.uplink.set_class(name, change, now);
 }
 
 void Gateway::observe_plain(PlainObserver* observer) {
-  Impl& impl = engine_.settled();
-  for (const auto& lane : impl.lanes) lane->session.set_observer(nullptr);
-  impl.plain_packets.clear();
-  if (observer == nullptr) return;
-  for (const LaneId id : impl.lanes.ids()) {
-    impl.plain_packets.push_back(
-        std::make_unique<PlainPackets>(impl.wan, impl.lane_addresses[id], *observer));
-    impl.lanes[id]->session.set_observer(impl.plain_packets.back().get());
-  }
+  engine_.settled().plain_packets.observe(observer);
 }
 
 void Gateway::record_flows(FlowRecorder* recorder) {
   Impl& impl = engine_.settled();
-  impl.uplink.ready_set().wake_all();
-  impl.flows.tell_ends(recorder);
+  impl.parts.uplink.ready_set().wake_all();
+  impl.parts.flows.tell_ends(recorder);
 }
 
 bool Gateway::set_peer_rate(std::string_view peer, BitRate most, Instant now) {
   Impl& impl = engine_.settled();
   bool found = false;
-  for (const LaneId id : impl.lanes.ids()) {
-    if (impl.lanes[id]->peer.config.name != peer) continue;
-    impl.uplink.set_most_rate(id, most, now);
+  for (const LaneId id : impl.parts.lanes.ids()) {
+    if (impl.parts.lanes[id]->peer.config.name != peer) continue;
+    impl.parts.uplink.set_most_rate(id, most, now);
     found = true;
   }
   return found;
 }
 
 BitRate Gateway::commanded_capacity(std::string_view link, LinkWay way) const {
-  return engine_.unsettled().uplink.commanded_capacity(link, way);
+  return engine_.unsettled().parts.uplink.commanded_capacity(link, way);
 }
 
 BitRate Gateway::commanded_rate(std::string_view peer) const {
   const Impl& impl = engine_.unsettled();
-  for (const LaneId id : impl.lanes.ids()) {
-    if (impl.lanes[id]->peer.config.name == peer) return impl.uplink.most_rate(id);
+  for (const LaneId id : impl.parts.lanes.ids()) {
+    if (impl.parts.lanes[id]->peer.config.name == peer) return impl.parts.uplink.most_rate(id);
   }
   return {};
 }
 
 void Gateway::write_demands(Demands& demands, Instant now) const {
-  engine_.unsettled().uplink.write_demands(demands, now);
+  engine_.unsettled().parts.uplink.write_demands(demands, now);
 }
 
 void Gateway::take_shares(const Shares& shares, Instant now) {
-  engine_.unsettled().uplink.take_shares(shares, now);
+  engine_.unsettled().parts.uplink.take_shares(shares, now);
 }
 
-const Counters& Gateway::counters() const { return engine_.settled().counters; }
+const Counters& Gateway::counters() const { return engine_.settled().parts.counters; }
 
 std::uint64_t Gateway::visited() const {
   const Impl& impl = engine_.unsettled();
-  std::uint64_t visited = impl.flows.visited() + impl.reassembly.visited();
-  for (const auto& lane : impl.lanes) visited += lane->session.visited();
+  std::uint64_t visited = impl.parts.flows.visited() + impl.parts.fragments.reassembly.visited();
+  for (const auto& lane : impl.parts.lanes) visited += lane->session.visited();
   return visited;
 }
 
-Work Gateway::worked() const { return engine_.unsettled().budget.total(); }
+Work Gateway::worked() const { return engine_.unsettled().parts.budget.total(); }
 
 const config::Rule* Gateway::rule(std::string_view name_or_number) const {
-  const ActiveRule* active = engine_.unsettled().policy.find(name_or_number);
+  const ActiveRule* active = engine_.unsettled().parts.policy.find(name_or_number);
   return active == nullptr ? nullptr : &active->rule;
 }
 
 Gateway::SetResult Gateway::set_rule(std::string_view rule, const RuleChange& change) {
-  ActiveRule* active = engine_.settled().policy.find(rule);
+  ActiveRule* active = engine_.settled().parts.policy.find(rule);
   if (active == nullptr) return SetResult::kUnknownRule;
   if (active->rule.action != config::Action::kAccelerate) return SetResult::kNotAccelerated;
   config::Rule next = active->rule;

@@ -26,7 +26,10 @@
 #include "pep/compress/codec_work.h"
 #include "relay/gateway/admission.h"
 #include "relay/gateway/counters.h"
+#include "relay/gateway/handled_frame.h"
+#include "relay/gateway/identity.h"
 #include "relay/gateway/ids.h"
+#include "relay/gateway/plain_observer.h"
 #include "relay/gateway/port_id.h"
 #include "relay/gateway/rules/explanation.h"
 #include "relay/gateway/rules/rule_change.h"
@@ -42,53 +45,13 @@
 
 namespace satrelay::gateway {
 
-// The caller's next step with the frame that it passed to handle_frame().
-enum class Verdict : std::uint8_t {
-  kConsumed,  // the engine has taken what it needs: free the frame
-  kBridge,    // send this very frame out of the other port
-  kQueued,    // keep this very frame in held_slot() until poll_frame() releases it
-  kDrop,      // free the frame; a counter names the reason
-};
-
-// The caller's knowledge of a frame's TCP or UDP checksum. If a device reports anything but a
-// correct checksum, the caller passes kUnknown and the engine checks for itself.
-enum class Checksum : std::uint8_t { kUnknown, kVerified };
-
-struct CommonKnowledge;  // addresses/common_knowledge.h
-
-// Values that the engine cannot find out by itself.
-struct Identity {
-  std::uint64_t boot_epoch = 0;      // wall clock at start, nanoseconds: larger at each start
-  std::uint64_t secret[2] = {0, 0};  // random key for initial sequence numbers (RFC 6528)
-  MacAddress wan_mac;                // source of frames that the gateway itself sends on the WAN
-  Entropy* entropy = nullptr;        // for keys; needed if a peer's security is not `none`
-  const Stopwatch* stopwatch = nullptr;  // measures compression; nullptr: not measured
-  // True if the LAN port can complete TCP checksums. The engine then leaves those of relayed data
-  // to the port (Polled::checksum_from).
-  bool lan_port_sums = false;
-  // Shared by all workers: knowledge of hosts. nullptr: this engine learns alone.
-  std::shared_ptr<CommonKnowledge> common = nullptr;
-  // Which of the `config.worker.count` workers runs this engine. Apart from `share`, the stopwatch
-  // and the entropy, all workers of a gateway have the same Identity.
-  Share share = {};
-};
-
 // The form of a configuration that reconfigure() takes, made by prepare().
 struct Prepared {
   std::shared_ptr<const RuleIndex> rules;
   ClassDictionaries dictionaries;
 };
 
-// Receives STP packets in the clear: each packet before its encryption or after its decryption. The
-// packet has the headers of the WAN in front, and no checksum or tag.
-class PlainObserver {
- public:
-  virtual ~PlainObserver() = default;
-  virtual void see_plain(LinkWay way, ConstBytes frame) = 0;
-};
-
 class FlowRecorder;  // flows/flow_record.h
-struct Frame;        // frames/frame.h
 
 class Gateway {
  public:
@@ -102,17 +65,8 @@ class Gateway {
 
   Verdict handle_frame(PortId port, ConstBytes frame, Instant now,
                        Checksum checksum = Checksum::kUnknown);
-  struct Arrived {
-    ConstBytes bytes;
-    Checksum checksum = Checksum::kUnknown;
-    // The result of look_at(), if the caller has called it. The engine may change it.
-    Frame* seen = nullptr;
-  };
-  // The result for one frame of many. `slot` is where the caller keeps it, if kQueued.
-  struct Handled {
-    Verdict verdict = Verdict::kConsumed;
-    std::size_t slot = 0;
-  };
+  using Arrived = gateway::Arrived;
+  using Handled = gateway::Handled;
   // Frames that arrived together, in order. `handled` has as many elements. The result is the same
   // as with one call for each frame. Work that the frames of one flow or of one peer have in common
   // is deferred until after the last of them. The next call about anything else does it, and so

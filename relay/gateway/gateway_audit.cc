@@ -17,13 +17,13 @@ constexpr std::uint64_t kCallsPerFlow = 4;
 
 // The parts of the arena: the bytes that the sessions of each peer store, the blocks that the parts
 // hold, and what is kept for them.
-template <typename Impl>
-std::optional<std::string> audit_parts(const Impl& impl) {
-  IdVector<FarGatewayId, std::uint64_t> stored(impl.peers.size());
-  for (const auto& lane : impl.lanes) stored[lane->address.peer] += lane->session.streams().bytes_stored();
+std::optional<std::string> audit_arena(const GatewayParts& parts) {
+  IdVector<FarGatewayId, std::uint64_t> stored(parts.peers.size());
+  for (const auto& lane : parts.lanes)
+    stored[lane->address.peer] += lane->session.streams().bytes_stored();
   std::uint64_t held = 0, kept = 0, reserves = 0;
-  for (const FarGatewayId id : impl.peers.ids()) {
-    const Arena& part = impl.peers[id]->arena;
+  for (const FarGatewayId id : parts.peers.ids()) {
+    const Arena& part = parts.peers[id]->arena;
     if (stored[id] != part.promise_used()) {
       return differ("bytes of a peer", part.promise_used(), stored[id]);
     }
@@ -31,7 +31,7 @@ std::optional<std::string> audit_parts(const Impl& impl) {
     kept += part.kept();
     reserves += part.reserves_held();
   }
-  const Arena& arena = impl.arena;
+  const Arena& arena = parts.arena;
   const std::uint64_t used = arena.used_blocks() * arena.block_size();
   if (used != held) return differ("bytes that parts hold", used, held);
   if (kept != arena.kept_for_all()) return differ("bytes kept", arena.kept_for_all(), kept);
@@ -42,15 +42,14 @@ std::optional<std::string> audit_parts(const Impl& impl) {
 }
 
 // The flows and bytes of each peer and of each host of the LAN.
-template <typename Impl>
-std::optional<std::string> audit_quotas(const Impl& impl) {
-  const FlowQuotas& quotas = impl.flows.quotas();
-  IdVector<FarGatewayId, std::uint64_t> of_peer(impl.peers.size()), waiting(impl.peers.size());
+std::optional<std::string> audit_quotas(const GatewayParts& parts) {
+  const FlowQuotas& quotas = parts.flows.quotas();
+  IdVector<FarGatewayId, std::uint64_t> of_peer(parts.peers.size()), waiting(parts.peers.size());
   std::map<IpAddress, LanHosts::Host> of_host;
-  const FlowStore& flows = impl.flows.flows();
+  const FlowStore& flows = parts.flows.flows();
   for (std::uint32_t slot = flows.from(0); slot != kNoSlot; slot = flows.from(slot + 1)) {
     const Flow& f = flows[slot];
-    const FarGatewayId peer = impl.lanes[f.lane]->address.peer;
+    const FarGatewayId peer = parts.lanes[f.lane]->address.peer;
     LanHosts::Host& host = of_host[f.key.local];
     ++of_peer[peer];
     ++host.flows;
@@ -103,8 +102,8 @@ std::optional<std::string> audit_waiting(const FlowRelay& relay) {
 ArenaUse Gateway::arena_use() const {
   const Impl& impl = engine_.unsettled();
   ArenaUse use;
-  impl.flows.flows().add_held(use);
-  for (const auto& lane : impl.lanes) {
+  impl.parts.flows.flows().add_held(use);
+  for (const auto& lane : impl.parts.lanes) {
     const stp::BlocksHeld held = lane->session.blocks_held();
     use.to_peers += held.to_peer;
     use.from_peers += held.from_peer;
@@ -115,15 +114,15 @@ ArenaUse Gateway::arena_use() const {
 
 std::optional<std::string> Gateway::audit() const {
   const Impl& impl = engine_.unsettled();
-  for (const auto& lane : impl.lanes) {
+  for (const auto& lane : impl.parts.lanes) {
     if (auto wrong = lane->session.audit()) return "peer " + lane->peer.config.name + ": " + *wrong;
   }
-  if (auto wrong = impl.flows.flows().audit()) return wrong;
-  if (auto wrong = audit_waiting(impl.flows)) return wrong;
-  if (auto wrong = audit_parts(impl)) return wrong;
-  if (auto wrong = audit_quotas(impl)) return wrong;
+  if (auto wrong = impl.parts.flows.flows().audit()) return wrong;
+  if (auto wrong = audit_waiting(impl.parts.flows)) return wrong;
+  if (auto wrong = audit_arena(impl.parts)) return wrong;
+  if (auto wrong = audit_quotas(impl.parts)) return wrong;
   const ArenaUse use = arena_use();
-  const Arena& arena = impl.arena;
+  const Arena& arena = impl.parts.arena;
   const std::uint64_t blocks = arena.used_blocks() - arena.blocks_of_reserves();
   if (use.blocks() != blocks) return differ("blocks of the arena", blocks, use.blocks());
   if (use.reserves != arena.reserves_taken()) {
@@ -136,7 +135,8 @@ void Gateway::audit_at_intervals() {
 #ifndef NDEBUG
   Impl& impl = engine_.unsettled();
   if (++impl.calls < impl.next_audit) return;
-  impl.next_audit = impl.calls + std::max(kFewestCalls, kCallsPerFlow * impl.flows.flows().size());
+  impl.next_audit =
+      impl.calls + std::max(kFewestCalls, kCallsPerFlow * impl.parts.flows.flows().size());
   SATRELAY_CHECK(!audit());
 #endif
 }

@@ -18,15 +18,15 @@ Status Gateway::status(Instant now) const {
   Impl& impl = engine_.settled();
   Status status;
   status.uptime = now - impl.started;
-  status.admission = impl.door.admission();
-  status.boot_epoch = impl.identity.boot_epoch;
-  status.flows = static_cast<std::uint32_t>(impl.flows.flows().size());
-  status.half_open = impl.flows.flows().half_open();
-  status.time_wait = static_cast<std::uint32_t>(impl.flows.time_waits().size());
-  status.arena_bytes = impl.arena.total_blocks() * impl.arena.block_size();
-  status.arena_used = impl.arena.used_blocks() * impl.arena.block_size();
-  status.codec = impl.flows.streams().counters();
-  status.tcp = impl.flows.tcp_counters();
+  status.admission = impl.parts.door.admission();
+  status.boot_epoch = impl.parts.identity.boot_epoch;
+  status.flows = static_cast<std::uint32_t>(impl.parts.flows.flows().size());
+  status.half_open = impl.parts.flows.flows().half_open();
+  status.time_wait = static_cast<std::uint32_t>(impl.parts.flows.time_waits().size());
+  status.arena_bytes = impl.parts.arena.total_blocks() * impl.parts.arena.block_size();
+  status.arena_used = impl.parts.arena.used_blocks() * impl.parts.arena.block_size();
+  status.codec = impl.parts.flows.streams().counters();
+  status.tcp = impl.parts.flows.tcp_counters();
   return status;
 }
 
@@ -38,21 +38,21 @@ std::vector<PeerSnapshot> Gateway::peers(std::size_t first, std::size_t count) c
     if (state != stp::PeerState::kAlive && state != stp::PeerState::kSuspect) return std::nullopt;
     return static_cast<std::uint16_t>(session.path().datagram_limit() + lane.datagram_overhead);
   };
-  const std::size_t begin = std::min(first, impl.lanes.size());
-  const std::size_t end = begin + std::min(count, impl.lanes.size() - begin);
+  const std::size_t begin = std::min(first, impl.parts.lanes.size());
+  const std::size_t end = begin + std::min(count, impl.parts.lanes.size() - begin);
   std::vector<PeerSnapshot> list;
   list.reserve(end - begin);
   for (const LaneId id : id_range(LaneId(begin), LaneId(end))) {
-    const Lane& lane = *impl.lanes[id];
+    const Lane& lane = *impl.parts.lanes[id];
     const stp::Session& session = lane.session;
     list.push_back(
         {.name = lane.peer.config.name,
          .lane = lane.address.number,
          .address = lane.peer.config.address,
-         .resolved = impl.is_reachable(id),
+         .resolved = impl.parts.is_reachable(id),
          .state = session.peer_state(),
          .is_given_up = session.peer_state() == stp::PeerState::kSuspect &&
-                        impl.last_call >= lane.suspect_since + impl.config.stp.give_up_after,
+                        impl.last_call >= lane.suspect_since + impl.parts.config.stp.give_up_after,
          .wrong_key = session.doubts_key(impl.last_call),
          .admission = lane.control_messages.peer_admission(),
          .link = lane.carrier.config.name,
@@ -61,7 +61,7 @@ std::vector<PeerSnapshot> Gateway::peers(std::size_t first, std::size_t count) c
          .link_rate = lane.carrier.config.finds_capacity() ? session.path().found_capacity()
                                                            : lane.carrier.config.send_rate,
          .finds_capacity = lane.carrier.config.finds_capacity(),
-         .commanded = impl.uplink.commanded(id),
+         .commanded = impl.parts.uplink.commanded(id),
          .controller = config::to_string(lane.carrier.config.control.controller),
          .announced = session.peer_capacity(),
          .last_cut = session.path().last_rate_cut(),
@@ -83,15 +83,17 @@ std::vector<PeerSnapshot> Gateway::peers(std::size_t first, std::size_t count) c
 }
 
 BitRate Gateway::link_rate(LinkId link) const {
-  return engine_.unsettled().uplink.carriers()[link]->in_force();
+  return engine_.unsettled().parts.uplink.carriers()[link]->in_force();
 }
 
-ByteCount Gateway::link_train(LinkId link) const { return engine_.unsettled().uplink.train(link); }
+ByteCount Gateway::link_train(LinkId link) const {
+  return engine_.unsettled().parts.uplink.train(link);
+}
 
 std::vector<LinkSnapshot> Gateway::links() const {
   Impl& impl = engine_.settled();
   std::vector<LinkSnapshot> list;
-  for (const auto& carrier : impl.uplink.carriers()) {
+  for (const auto& carrier : impl.parts.uplink.carriers()) {
     list.push_back({.name = carrier->config.name,
                     .finds_capacity = carrier->config.finds_capacity(),
                     .send = {.configured = carrier->config.send_rate,
@@ -102,7 +104,7 @@ std::vector<LinkSnapshot> Gateway::links() const {
                                 .capacity = carrier->receive_capacity},
                     .sent_bytes = carrier->sent});
   }
-  for (const auto& peer : impl.peers) {
+  for (const auto& peer : impl.parts.peers) {
     for (const LinkId link : peer->links) ++list[link.index()].peers;
   }
   return list;
@@ -110,10 +112,10 @@ std::vector<LinkSnapshot> Gateway::links() const {
 
 std::vector<RuleSnapshot> Gateway::rules(std::size_t first, std::size_t count) const {
   Impl& impl = engine_.settled();
-  const std::vector<RulePtr>& rules = impl.policy.rules();
+  const std::vector<RulePtr>& rules = impl.parts.policy.rules();
   std::vector<RuleSnapshot> list;
   for (std::size_t i = first; i <= rules.size() && list.size() < count; ++i) {
-    const ActiveRule& active = i < rules.size() ? *rules[i] : *impl.policy.none();
+    const ActiveRule& active = i < rules.size() ? *rules[i] : *impl.parts.policy.none();
     list.push_back({.number = active.number,
                     .name = active.rule.name,
                     .action = active.rule.action,
@@ -129,7 +131,7 @@ std::vector<RuleSnapshot> Gateway::rules(std::size_t first, std::size_t count) c
 
 Explanation Gateway::explain(const PolicyKey& asked, Instant now) const {
   Impl& impl = engine_.settled();
-  const Policy& policy = impl.policy;
+  const Policy& policy = impl.parts.policy;
   PolicyKey key = asked;
   const bool outbound = key.direction == config::Direction::kOutbound;
   const IpAddress& far = outbound ? key.destination : key.source;
@@ -145,10 +147,10 @@ Explanation Gateway::explain(const PolicyKey& asked, Instant now) const {
       continue;
     }
     explanation.misses.push_back(
-        {each->number, each->rule.name, first_miss(each->rule, key, impl.config.peers)});
+        {each->number, each->rule.name, first_miss(each->rule, key, impl.parts.config.peers)});
   }
   if (key.peer) {
-    explanation.peer = impl.peers[*key.peer]->config.name;
+    explanation.peer = impl.parts.peers[*key.peer]->config.name;
     explanation.prefix = policy.prefix_for(far);
   }
   if (outbound && key.protocol == wire::kProtocolTcp &&
@@ -159,11 +161,11 @@ Explanation Gateway::explain(const PolicyKey& asked, Instant now) const {
     hosts.remote = key.destination;
     hosts.vlans[0] = key.vlan;
     std::optional<LaneId> lane;
-    if (key.peer) lane = impl.lane_addresses.first_of(*key.peer);
-    explanation.bridged_as = impl.door.objection(hosts, rule.rule, lane, now);
+    if (key.peer) lane = impl.parts.directory.lanes().first_of(*key.peer);
+    explanation.bridged_as = impl.parts.door.objection(hosts, rule.rule, lane, now);
     if (!explanation.bridged_as) {
       hosts.remote_port = key.port;
-      explanation.handshake = impl.flows.room().handshake(rule.rule, hosts, *lane, now);
+      explanation.handshake = impl.parts.flows.room().handshake(rule.rule, hosts, *lane, now);
     }
   }
   return explanation;
@@ -171,7 +173,7 @@ Explanation Gateway::explain(const PolicyKey& asked, Instant now) const {
 
 std::vector<ClassSnapshot> Gateway::classes() const {
   Impl& impl = engine_.settled();
-  const Uplink& uplink = impl.uplink;
+  const Uplink& uplink = impl.parts.uplink;
   std::vector<ClassSnapshot> list;
   for (const schedule::ClassId id : uplink.classes().order()) {
     const TrafficClassState& c = uplink.classes()[id];
@@ -180,7 +182,7 @@ std::vector<ClassSnapshot> Gateway::classes() const {
                     .dictionary = fingerprint_of(c.dictionary.get()),
                     .held_frames = uplink.held_frames(id),
                     .held_bytes = uplink.held_bytes(id),
-                    .waiting_bytes = impl.flows.streams().waiting(id),
+                    .waiting_bytes = impl.parts.flows.streams().waiting(id),
                     .hosts = static_cast<std::uint32_t>(uplink.waiting_hosts(id)),
                     .use = c.use});
   }
@@ -192,13 +194,13 @@ std::vector<HistogramSnapshot> Gateway::histograms() const {
   std::vector<HistogramSnapshot> list;
   list.push_back({.field = &compress::kBlockCompression,
                   .of = {},
-                  .values = impl.flows.streams().block_times()});
+                  .values = impl.parts.flows.streams().block_times()});
   for (std::size_t i = 0; i < Completions::kSizes.size(); ++i) {
     list.push_back({.field = &kFlowCompletion,
                     .of = Completions::kSizes[i].name,
-                    .values = impl.flows.completions().by_size()[i]});
+                    .values = impl.parts.flows.completions().by_size()[i]});
   }
-  const TrafficClasses& classes = impl.uplink.classes();
+  const TrafficClasses& classes = impl.parts.uplink.classes();
   for (const schedule::ClassId id : classes.order()) {
     const TrafficClassState& c = classes[id];
     const std::string& name = c.in_force.name;
@@ -219,7 +221,7 @@ static_assert(BridgedConnections::kKept == Gateway::kMostBridged);
 
 std::vector<BridgedSnapshot> Gateway::bridged(Instant now) const {
   std::vector<BridgedSnapshot> list;
-  for (const BridgedConnections::Entry& each : engine_.settled().bridged.latest()) {
+  for (const BridgedConnections::Entry& each : engine_.settled().lan_input.bridged().latest()) {
     list.push_back({.client = each.key.local,
                     .client_port = each.key.local_port,
                     .server = each.key.remote,
@@ -234,13 +236,13 @@ std::vector<BridgedSnapshot> Gateway::bridged(Instant now) const {
 }
 
 std::vector<FlowSnapshot> Gateway::flows(std::size_t first, std::size_t count, Instant now) const {
-  return engine_.settled().flows.snapshot(first, count, now);
+  return engine_.settled().parts.flows.snapshot(first, count, now);
 }
 
 std::optional<FlowSnapshot> Gateway::flow(std::uint64_t id, Instant now) const {
-  return engine_.settled().flows.snapshot(id, now);
+  return engine_.settled().parts.flows.snapshot(id, now);
 }
 
-std::size_t Gateway::flow_count() const { return engine_.settled().flows.flows().size(); }
+std::size_t Gateway::flow_count() const { return engine_.settled().parts.flows.flows().size(); }
 
 }  // namespace satrelay::gateway

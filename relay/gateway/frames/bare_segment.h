@@ -5,10 +5,15 @@
 
 #include "pep/base/bytes.h"
 #include "pep/wire/ethernet.h"
+#include "pep/wire/ip.h"
 #include "pep/wire/tcp.h"
 #include "relay/gateway/frames/flow_key.h"
 
 namespace satrelay::gateway {
+
+// The largest frame of a segment without payload and options, as an RST is.
+inline constexpr std::size_t kMostBareSegment =
+    wire::kMaxEthernetHeaderSize + wire::kIpv6HeaderSize + wire::kTcpHeaderSize;
 
 // Writes a segment to the host `key.local`; returns the size of the frame. `out` must hold the
 // headers, VLAN tags and all TCP options.

@@ -15,7 +15,6 @@
 #include "pep/stp/session.h"
 #include "relay/gateway/addresses/common_knowledge.h"
 #include "relay/gateway/addresses/lan/lan_neighbours.h"
-#include "relay/gateway/addresses/lan/presence_checks.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/flows/bytes/stream_side.h"
 #include "relay/gateway/flows/flow.h"
@@ -44,8 +43,7 @@ struct RelayEnvironment {
   const Claims& claims;
   TrafficClasses& classes;
   LanNeighbours& lan;
-  const PresenceChecks& arrivals;    // of hosts that should be on the LAN of a peer
-  const PresenceChecks& departures;  // of hosts of this LAN that a peer has found on its own
+  MacAddress wan_mac;  // the source of the gateway's own questions
   CommonKnowledge& common;
   const FarGateways& peers;
   WorkBudget& budget;

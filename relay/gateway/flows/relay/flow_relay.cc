@@ -51,10 +51,11 @@ FlowRelay::FlowRelay(const config::Gateway& config, const MemoryPlan& plan, Hash
                      TcpFrames::Sums sums)
     : parts_(config, plan, secret, around, stopwatch),
       hosts_(parts_, secret),
+      moves_(parts_, around, secret),
       late_(parts_, config.limits.time_wait, secret),
       reports_(parts_, around.classes, secret),
-      far_resets_(parts_, around, resets_, ending_, findings_),
-      epochs_(parts_, around.departures, hosts_, ending_, transfer_),
+      far_resets_(parts_, around, moves_.arrivals(), resets_, ending_, findings_),
+      epochs_(parts_, moves_.departures(), hosts_, ending_, transfer_),
       servers_(parts_, secret, ending_, transfer_, epochs_),
       opening_(parts_, around,
                {.room = room_,
@@ -77,7 +78,7 @@ bool FlowRelay::handle_segments(std::uint32_t slot, const Frame& frame,
     epochs_.catch_up(slot, now);
     std::size_t taken = 1;
     if (!servers_.handle_other_connection(slot, *segments.front().header, now)) {
-      taken = take_segments(flow(slot), frame, segments, visit, now);
+      taken = take_segments(parts_.flows[slot], frame, segments, visit, now);
       visit = Visit::kGoesOn;
     }
     segments = segments.subspan(taken);
@@ -96,31 +97,32 @@ std::size_t FlowRelay::take_segments(Flow& f, const Frame& frame,
   const bool elsewhere = HostTracker::is_elsewhere(f, frame);
   const std::uint64_t owed_in_all = elsewhere ? owed_by(f) : 0;
   const std::uint64_t in_order = f.endpoint.received().in_order_end();
-  const HostWindows::Means means = windows_.means(f);
-  if (visit == Visit::kBegins) windows_.adjust(f, means, ahead_of(f, now), now);
+  const HostWindows::Means means = parts_.windows.means(f);
+  if (visit == Visit::kBegins) parts_.windows.adjust(f, means, parts_.ahead_of(f, now), now);
   // A promised window is not taken back, and many windows together may promise more memory than
   // there is. If a payload would take the room that the streams need to drain, it counts as lost,
   // and the host retransmits it. If memory is short, each segment is checked by itself.
-  bool crowds = windows_.crowds_streams(f, means, room_of(segments, arena_of(f.lane)));
+  bool crowds = parts_.windows.crowds_streams(f, means, room_of(segments, parts_.arena_of(f.lane)));
   if (crowds) {
     segments = segments.first(1);
-    crowds = windows_.crowds_streams(f, means, payload.size());
+    crowds = parts_.windows.crowds_streams(f, means, payload.size());
   }
   f.endpoint.set_frugal(crowds);
-  const std::uint64_t unstored = tcp_counters_.unstored_bytes_in;
-  const std::uint64_t repeated = tcp_counters_.duplicate_bytes_in;
+  const std::uint64_t unstored = parts_.tcp_counters.unstored_bytes_in;
+  const std::uint64_t repeated = parts_.tcp_counters.duplicate_bytes_in;
   const auto urgent = header->has(wire::TcpFlags::kUrg)
                           ? f.endpoint.urgent_mark_of(*header, payload.size())
                           : std::nullopt;
   const std::uint32_t stray = f.endpoint.stray_answers();
-  f.endpoint.leave_questions(may_ask(f, session_of(f)));
+  f.endpoint.leave_questions(may_ask(f, parts_.session_of(f)));
   const auto [taken, acceptance] = f.endpoint.handle_segments(segments, now);
-  if (tcp_counters_.unstored_bytes_in > unstored) counters_.add(Counter::kDroppedMemoryLow);
-  const bool repeats = tcp_counters_.duplicate_bytes_in > repeated;
+  if (parts_.tcp_counters.unstored_bytes_in > unstored)
+    parts_.counters.add(Counter::kDroppedMemoryLow);
+  const bool repeats = parts_.tcp_counters.duplicate_bytes_in > repeated;
   if (repeats) ++f.make_rare().lan.repeated;
   // Use only accepted segments: any station on the LAN can send with these addresses and ports.
   const bool is_accepted = acceptance == tcp::Acceptance::kAccepted;
-  if (is_accepted && urgent && note_urgent(f, *urgent, in_order, tcp_counters_)) {
+  if (is_accepted && urgent && note_urgent(f, *urgent, in_order, parts_.tcp_counters)) {
     // An empty segment with a new urgent mark is no stray answer.
     f.handled.stray_answers =
         static_cast<std::uint16_t>(f.handled.stray_answers + f.endpoint.stray_answers() - stray);
@@ -136,7 +138,7 @@ std::size_t FlowRelay::take_segments(Flow& f, const Frame& frame,
                      now);
   }
   if (repeats) hosts_.note_repeat(f, now);
-  hear_question(f, session_of(f), counters_, now);
+  hear_question(f, parts_.session_of(f), parts_.counters, now);
   // The host repeats its SYN. Its first SYN was answered at once, so that answer did not reach it.
   const bool is_answered = f.modes.handshake == config::HandshakeMode::kLocal;
   if (header->opens_connection() && is_answered && f.lan.to_host.destination == used) {
@@ -149,7 +151,8 @@ std::size_t FlowRelay::take_segments(Flow& f, const Frame& frame,
   }
   // An answer to a probe of the host's closed window is no progress: other flows may need the
   // memory.
-  if (!only_owes(f, session_of(f)) || f.endpoint.unacknowledged() < owed) note_activity(f, now);
+  if (!only_owes(f, parts_.session_of(f)) || f.endpoint.unacknowledged() < owed)
+    note_activity(f, now);
   return taken;
 }
 
@@ -311,7 +314,7 @@ std::size_t FlowRelay::poll_some(std::span<const MutableBytes> rooms, std::span<
   };
   // A frame in a far host's name that belongs to no flow has the marks of that host.
   const auto wrote_marked = [&](std::size_t size) {
-    common_.far_marks.mark(out.first(size), now);
+    parts_.common.far_marks.mark(out.first(size), now);
     return wrote(size);
   };
   if (const std::size_t size = parts_.flowless.final_segments.poll_frame(out); size > 0) {
@@ -320,15 +323,16 @@ std::size_t FlowRelay::poll_some(std::span<const MutableBytes> rooms, std::span<
   if (const std::size_t size = parts_.flowless.failed_syns.poll_frame(out); size > 0) {
     return wrote(size);
   }
-  FlowRing& ring = flows_.ring();
+  FlowRing& ring = parts_.flows.ring();
   for (int i = 0; !ring.empty() && (i < kFlowsPerCall || is_shutting_down_); ++i) {
     const std::uint32_t slot = ring.front();
-    work_.add();
-    if (flows_.contains(slot)) epochs_.catch_up(slot, now);
-    if (flows_.contains(slot) && !ring.turn_is_over() && !flow(slot).is_unconfirmed()) {
+    parts_.work.add();
+    if (parts_.flows.contains(slot)) epochs_.catch_up(slot, now);
+    if (parts_.flows.contains(slot) && !ring.turn_is_over() &&
+        !parts_.flows[slot].is_unconfirmed()) {
       const std::size_t count = poll_flow(slot, rooms, polled, now);
       if (count > 0) {
-        if (!flow(slot).endpoint.may_have_segment()) end_turn(slot, now);
+        if (!parts_.flows[slot].endpoint.may_have_segment()) end_turn(slot, now);
         return count;
       }
     }
@@ -339,13 +343,13 @@ std::size_t FlowRelay::poll_some(std::span<const MutableBytes> rooms, std::span<
 
 std::size_t FlowRelay::poll_flow(std::uint32_t slot, std::span<const MutableBytes> rooms,
                                  std::span<Polled> polled, Instant now) {
-  Flow& f = flow(slot);
-  const std::uint64_t retransmitted = tcp_counters_.retransmitted_segments;
-  const std::size_t most = std::min<std::size_t>(flows_.ring().left_of_turn(), rooms.size());
+  Flow& f = parts_.flows[slot];
+  const std::uint64_t retransmitted = parts_.tcp_counters.retransmitted_segments;
+  const std::size_t most = std::min<std::size_t>(parts_.flows.ring().left_of_turn(), rooms.size());
   const auto segments = f.endpoint.poll_segments(most, now);
   if (!segments) return 0;
-  if (tcp_counters_.retransmitted_segments > retransmitted) ++f.make_rare().lan.retransmitted;
-  flows_.ring().count_segments(segments->count);
+  if (parts_.tcp_counters.retransmitted_segments > retransmitted) ++f.make_rare().lan.retransmitted;
+  parts_.flows.ring().count_segments(segments->count);
   frames_.write(f, *segments, rooms, polled);
   return segments->count;
 }
@@ -353,10 +357,10 @@ std::size_t FlowRelay::poll_flow(std::uint32_t slot, std::span<const MutableByte
 // Ends the turn of the first flow of the ring: it has nothing more to send, or has used up its
 // turn.
 void FlowRelay::end_turn(std::uint32_t slot, Instant now) {
-  FlowRing& ring = flows_.ring();
+  FlowRing& ring = parts_.flows.ring();
   const bool more = ring.turn_is_over();  // its turn is used up, but it may have more to send
   ring.end_turn();
-  if (!flows_.contains(slot)) return;
+  if (!parts_.flows.contains(slot)) return;
   if (more) {
     ring.add(slot);
   } else {

@@ -30,6 +30,7 @@
 #include "relay/gateway/flows/transfer/far_findings.h"
 #include "relay/gateway/flows/transfer/far_resets.h"
 #include "relay/gateway/flows/transfer/flow_transfer.h"
+#include "relay/gateway/flows/transfer/host_moves.h"
 #include "relay/gateway/flows/transfer/host_tracker.h"
 #include "relay/gateway/flows/transfer/peer_epochs.h"
 #include "relay/gateway/frames/frame.h"
@@ -51,6 +52,8 @@ class FlowRelay final : public stp::StreamSource, public LanReportReader {
   LateSegments& late() { return late_; }
   PeerEpochs& epochs() { return epochs_; }
   HostTracker& hosts() { return hosts_; }
+  HostMoves& moves() { return moves_; }
+  const HostMoves& moves() const { return moves_; }
   FlowTransfer& transfer() { return transfer_; }
   RoomMaker& room_maker() { return maker_; }
   const FlowRoom& room() const { return room_; }
@@ -88,6 +91,10 @@ class FlowRelay final : public stp::StreamSource, public LanReportReader {
   // Resumes flows that were left unfinished when an earlier call had spent its budget, as far as
   // the budget of this call allows.
   void advance_unfinished(Instant now);
+  // Goes on with the questions about hosts that have moved.
+  void settle_moves(Instant now) {
+    if (moves_.handle_timeout(now)) epochs_.look_at_all();
+  }
 
   // --- all flows -------------------------------------------------------------------------------
   // Takes over the settings that apply to flows and can change while the flows go on.
@@ -127,20 +134,17 @@ class FlowRelay final : public stp::StreamSource, public LanReportReader {
   std::size_t poll_flow(std::uint32_t slot, std::span<const MutableBytes> rooms,
                         std::span<Polled> polled, Instant now);
   void end_turn(std::uint32_t slot, Instant now);
-  Flow& flow(std::uint32_t slot) { return flows_[slot]; }
   static void note_activity(Flow& f, Instant now) {
     f.timers.last_activity = now;
     f.state.note_active();
   }
-  stp::Session& session_of(const Flow& f) { return parts_.session_of(f); }
-  std::uint64_t ahead_of(const Flow& f, Instant now) const { return parts_.ahead_of(f, now); }
-  Arena& arena_of(LaneId lane) const { return parts_.arena_of(lane); }
 
   RelayParts parts_;
   // The units, in the order in which they use each other: each one uses only earlier ones.
   DeferredResets resets_{parts_};
   FarFindings findings_{parts_};
   HostTracker hosts_;
+  HostMoves moves_;
   LateSegments late_;
   EndReports reports_;
   FlowEnding ending_{parts_, resets_, late_, reports_};
@@ -153,12 +157,6 @@ class FlowRelay final : public stp::StreamSource, public LanReportReader {
   FlowReopening reopening_{parts_, resets_, ending_, transfer_, epochs_};
   FlowOpening opening_;
   WorkBudget& budget_;
-  CommonKnowledge& common_ = parts_.common;
-  Counters& counters_ = parts_.counters;
-  WorkCount& work_ = parts_.work;
-  tcp::Counters& tcp_counters_ = parts_.tcp_counters;
-  FlowStore& flows_ = parts_.flows;
-  HostWindows& windows_ = parts_.windows;
   TcpFrames frames_;
   bool is_shutting_down_ = false;
 };

@@ -4,6 +4,7 @@
 
 #include "pep/base/time.h"
 #include "pep/stp/session.h"
+#include "relay/gateway/addresses/lan/presence_checks.h"
 #include "relay/gateway/flows/ending/deferred_resets.h"
 #include "relay/gateway/flows/ending/flow_ending.h"
 #include "relay/gateway/flows/flow.h"
@@ -15,11 +16,11 @@ namespace satrelay::gateway {
 class FarResets {
  public:
   // All of them must outlive it.
-  FarResets(RelayParts& parts, const RelayEnvironment& around, DeferredResets& resets,
-            FlowEnding& ending, FarFindings& findings)
+  FarResets(RelayParts& parts, const RelayEnvironment& around, const PresenceChecks& arrivals,
+            DeferredResets& resets, FlowEnding& ending, FarFindings& findings)
       : parts_(parts),
         claims_(around.claims),
-        arrivals_(around.arrivals),
+        arrivals_(arrivals),
         orphans_(around.orphans),
         resets_(resets),
         ending_(ending),

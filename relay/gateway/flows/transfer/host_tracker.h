@@ -63,6 +63,9 @@ class HostTracker {
   void ask(std::uint32_t slot, Instant now);
   // LanNeighbours has learned how to reach `host` on the LAN.
   void hear(const IpAddress& host, const wire::EthernetHeader& towards);
+  void hear(const std::optional<LanNeighbours::Heard>& heard) {
+    if (heard) hear(heard->host, heard->towards);
+  }
   // Continues hear() for flows that an earlier call has left.
   void go_on(Instant now);
 

@@ -1,11 +1,12 @@
-// Builds a gateway from its configuration.
+#include "relay/gateway/parts/gateway_parts.h"
+
 #include <algorithm>
 #include <bit>
 #include <limits>
 #include <stdexcept>
 
 #include "pep/stp/connection/turns.h"
-#include "relay/gateway/gateway_impl.h"
+#include "relay/gateway/flows/table/memory_plan.h"
 #include "relay/gateway/steering/lane_ports.h"
 
 namespace satrelay::gateway {
@@ -57,9 +58,13 @@ void check(const config::Gateway& config, Share share) {
   }
 }
 
+const config::Gateway& checked(const config::Gateway& config, Share share) {
+  check(config, share);
+  return config;
+}
+
 // The configuration with the limits of one worker.
 config::Gateway worker_config(config::Gateway config, Share share) {
-  check(config, share);
   divide(config.limits, share.workers);
   return config;
 }
@@ -103,7 +108,7 @@ HashKey secret_of(const Identity& identity) { return {identity.secret[0], identi
 
 stp::Config stp_config(const config::Gateway& config, const Identity& identity, LaneId id,
                        const LaneAddress& lane, const MemoryPlan& plan, Carrier& carrier,
-                       stp::HelloBudget& hello_budget, stp::SharedRepairs& repairs) {
+                       SessionBudgets& shared) {
   const config::Peer& peer = config.peers[lane.peer.index()];
   stp::Config stp;
   stp.boot_epoch = identity.boot_epoch;
@@ -126,8 +131,8 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity, 
   stp.hello.budgets = {.hellos = &carrier.own.hellos(),
                        .answers = &carrier.own.hello_answers(),
                        .closes = &carrier.own.closes()};
-  stp.hello.shared = &hello_budget;
-  stp.repair.shared = &repairs;
+  stp.hello.shared = &shared.hellos;
+  stp.repair.shared = &shared.repairs;
   stp.hello.peer = lane.peer.number();
   stp.streams.lane_receive_limit = plan.lane_receive_limit[id];
   stp.streams.receive_limit = plan.flow_receive_limit[id];
@@ -180,19 +185,24 @@ FarGateways far_gateways(const config::Gateway& config, Arena& arena, const Memo
 
 }  // namespace
 
-Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gateway_identity,
-                    MutableBytes arena_memory, MutableBytes journal_memory, Instant now)
+GatewayParts::GatewayParts(const config::Gateway& gateway_config, const Identity& gateway_identity,
+                           MutableBytes arena_memory, MutableBytes journal_memory,
+                           SessionPort& port, Instant now)
+    : GatewayParts(
+          gateway_config, gateway_identity,
+          plan_memory(checked(gateway_config, gateway_identity.share), gateway_identity.share),
+          arena_memory, journal_memory, port, now) {}
+
+GatewayParts::GatewayParts(const config::Gateway& gateway_config, const Identity& gateway_identity,
+                           const MemoryPlan& plan, MutableBytes arena_memory,
+                           MutableBytes journal_memory, SessionPort& port, Instant now)
     : config(worker_config(gateway_config, gateway_identity.share)),
       identity(gateway_identity),
-      started(now),
-      plan(plan_memory(gateway_config, identity.share)),
-      lane_addresses(config, identity.share),
-      peer_addresses(config.peers, secret_of(identity)),
+      directory(config, identity.share, secret_of(identity)),
       arena(arena_memory, plan.block_size, plan.reserve_size),
-      peers(far_gateways(config, arena, plan, lane_addresses)),
-      reassembly(secret_of(identity),
-                 wire::kMaxEthernetHeaderSize + std::max(config.lan.mtu, config.wan.mtu), counters),
-      uplink(config, lane_addresses.size(), secret_of(identity), released, *this, now),
+      peers(far_gateways(config, arena, plan, directory.lanes())),
+      fragments(secret_of(identity), config, counters),
+      uplink(config, directory.lanes().size(), secret_of(identity), fragments.released, port, now),
       policy(config),
       claims(config, policy),
       common(identity.common
@@ -202,10 +212,6 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
            common->between, counters),
       wan(config, identity.share, identity.wan_mac, uplink, counters, now),
       lan(config, policy, secret_of(identity), identity.wan_mac, common->awaited, counters),
-      arrivals(PresenceChecks::Proof::kAnswer, secret_of(identity), identity.wan_mac,
-               common->awaited, common->stations),
-      departures(PresenceChecks::Proof::kAnything, secret_of(identity), identity.wan_mac,
-                 common->awaited, common->stations),
       journal(journal_memory),
       orphans(config.limits.flows, config.peers.size(), secret_of(identity), journal, lan, claims,
               counters),
@@ -214,8 +220,7 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
              .claims = claims,
              .classes = uplink.classes(),
              .lan = lan,
-             .arrivals = arrivals,
-             .departures = departures,
+             .wan_mac = identity.wan_mac,
              .common = *common,
              .peers = peers,
              .budget = budget,
@@ -226,15 +231,13 @@ Gateway::Impl::Impl(const config::Gateway& gateway_config, const Identity& gatew
              .counters = counters},
             identity.stopwatch,
             identity.lan_port_sums ? TcpFrames::Sums::kLeft : TcpFrames::Sums::kWritten),
-      hello_budget(config.peers.size()),
-      repairs(lane_addresses.size(), budget) {
-  for (const LaneId id : lane_addresses.ids()) {
-    const LaneAddress& address = lane_addresses[id];
+      shared(config.peers.size(), directory.lanes().size(), budget) {
+  for (const LaneId id : directory.lanes().ids()) {
+    const LaneAddress& address = directory.lanes()[id];
     FarGateway& peer = *peers[address.peer];
     Carrier& carrier = uplink.carrier(peer.links.front());
     lanes.push_back(std::make_unique<Lane>(
-        peer, carrier,
-        stp_config(config, identity, id, address, plan, carrier, hello_budget, repairs), flows,
+        peer, carrier, stp_config(config, identity, id, address, plan, carrier, shared), flows,
         flows, id, address, config.limits.flows, now));
     Lane& made = *lanes.back();
     uplink.add_lane(peer.links, made.session, made.datagram_overhead, address.count);

@@ -1,0 +1,28 @@
+// A frame of a burst, as the inputs read it before they handle it.
+#pragma once
+
+#include <cstddef>
+
+#include "pep/base/bytes.h"
+#include "relay/gateway/frames/frame.h"
+#include "relay/gateway/handled_frame.h"
+
+namespace satrelay::gateway {
+
+// Frames that are handled together.
+inline constexpr std::size_t kBurstFrames = 32;
+
+// Looks at the frame, in `room`, unless the caller has done so.
+inline Frame& look_at_arrived(const Arrived& arrived, Frame& room) {
+  if (arrived.seen == nullptr) look_at(arrived.bytes, room);
+  Frame& frame = arrived.seen == nullptr ? room : *arrived.seen;
+  frame.checksum_verified = arrived.checksum == Checksum::kVerified;
+  return frame;
+}
+
+inline void prefetch(ConstBytes bytes) {
+  constexpr std::size_t kLine = 64;
+  for (std::size_t at = 0; at < bytes.size(); at += kLine) __builtin_prefetch(bytes.data() + at);
+}
+
+}  // namespace satrelay::gateway

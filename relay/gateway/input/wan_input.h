@@ -1,0 +1,53 @@
+// Handles frames that arrive on the WAN port: passes packets of STP to their sessions, and decides
+// about all other frames.
+#pragma once
+
+#include <span>
+
+#include "pep/base/bytes.h"
+#include "pep/base/time.h"
+#include "pep/stp/session.h"
+#include "relay/gateway/bridging/bridging.h"
+#include "relay/gateway/frames/frame.h"
+#include "relay/gateway/handled_frame.h"
+#include "relay/gateway/input/arrived_frame.h"
+#include "relay/gateway/input/station_watch.h"
+#include "relay/gateway/lanes/deferred_work.h"
+#include "relay/gateway/opening/between_listener.h"
+#include "relay/gateway/parts/gateway_parts.h"
+
+namespace satrelay::gateway {
+
+class WanInput {
+ public:
+  // All arguments must outlive this.
+  WanInput(GatewayParts& parts, Bridging& bridging, DeferredWork& deferred, StationWatch& stations,
+           BetweenListener& between)
+      : parts_(parts),
+        bridging_(bridging),
+        deferred_(deferred),
+        stations_(stations),
+        between_(between) {}
+
+  // At most kBurstFrames frames.
+  void handle_burst(std::span<const Arrived> frames, std::span<Handled> handled, Instant now);
+  // Learns from a frame that another worker handles what handle_burst() would learn.
+  void overhear(const Frame& frame, Instant now);
+  // Delay and losses of the port up to the frames that are passed next.
+  void set_reception(const stp::Reception& reception) { reception_ = reception; }
+
+ private:
+  Verdict handle(const Frame& frame, ConstBytes bytes, Instant now);
+  Verdict handle_stp(const Frame& frame, Instant now);
+  // True if the frame concerns a relayed connection without being a segment of it.
+  bool concerns_relayed(const Frame& frame) const;
+
+  GatewayParts& parts_;
+  Bridging& bridging_;
+  DeferredWork& deferred_;
+  StationWatch& stations_;
+  BetweenListener& between_;
+  stp::Reception reception_;
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,59 @@
+// Work that consecutive frames of one flow, or of one peer, have in common. settle() does it after
+// the last of them, before anything else happens.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "pep/base/time.h"
+#include "relay/gateway/flows/table/flow_store.h"
+#include "relay/gateway/ids.h"
+#include "relay/gateway/lanes/session_events.h"
+#include "relay/gateway/parts/gateway_parts.h"
+#include "relay/gateway/port_id.h"
+
+namespace satrelay::gateway {
+
+class DeferredWork {
+ public:
+  DeferredWork(GatewayParts& parts, SessionEvents& events) : parts_(parts), events_(events) {}
+
+  // Where the last frames came from. Frames from the other port begin a call of their own.
+  PortId port() const { return port_; }
+  void begin(PortId port) { port_ = port; }
+
+  bool is_empty() const { return flow_ == kNoSlot && packets_ == 0; }
+  // The flow that has had segments, and must move on; kNoSlot: none.
+  std::uint32_t flow() const { return flow_; }
+  void note_segments(std::uint32_t flow) { flow_ = flow; }
+  // The last lane that has had packets.
+  LaneId lane() const { return lane_; }
+  // Packets of that lane whose events are not taken.
+  std::size_t packets() const { return packets_; }
+  void note_packet(LaneId lane) {
+    lane_ = lane;
+    ++packets_;
+  }
+
+  void settle(Instant now) {
+    if (flow_ != kNoSlot) parts_.flows.transfer().advance(std::exchange(flow_, kNoSlot), now);
+    if (packets_ == 0) return;
+    events_.take(lane_, std::exchange(packets_, 0), now);
+    parts_.flows.go_on(now);
+  }
+  // The next frame is a segment of `flow`, or of no flow.
+  void settle_unless(std::uint32_t flow, Instant now) {
+    if (flow_ != flow) settle(now);
+  }
+
+ private:
+  GatewayParts& parts_;
+  SessionEvents& events_;
+  PortId port_ = PortId::kLan;
+  std::uint32_t flow_ = kNoSlot;
+  LaneId lane_;
+  std::size_t packets_ = 0;
+};
+
+}  // namespace satrelay::gateway

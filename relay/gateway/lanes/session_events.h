@@ -1,0 +1,31 @@
+// Takes the events of the sessions, and passes each to the parts that it concerns.
+#pragma once
+
+#include <cstddef>
+
+#include "pep/base/time.h"
+#include "pep/stp/session.h"
+#include "relay/gateway/ids.h"
+#include "relay/gateway/parts/gateway_parts.h"
+#include "relay/gateway/peers/lan_questions.h"
+
+namespace satrelay::gateway {
+
+class SessionEvents {
+ public:
+  explicit SessionEvents(GatewayParts& parts) : parts_(parts) {}
+
+  // Takes the events of `packets` packets at most.
+  void take(LaneId id, std::size_t packets, Instant now);
+  void take(LaneId id, Instant now) { take(id, 1, now); }
+
+ private:
+  void handle(LaneId id, const stp::Event& event, Instant now);
+  void handle_opened(LaneId id, stp::StreamId stream, Instant now);
+  // The peer asks whether this LAN has an address.
+  void answer(LaneId id, const LanQuestions::Question& asked, Instant now);
+
+  GatewayParts& parts_;
+};
+
+}  // namespace satrelay::gateway

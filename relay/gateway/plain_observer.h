@@ -1,0 +1,16 @@
+// Receives STP packets in the clear: each packet before its encryption or after its decryption. The
+// packet has the headers of the WAN in front, and no checksum or tag.
+#pragma once
+
+#include "pep/base/bytes.h"
+#include "relay/gateway/uplink/link_way.h"
+
+namespace satrelay::gateway {
+
+class PlainObserver {
+ public:
+  virtual ~PlainObserver() = default;
+  virtual void see_plain(LinkWay way, ConstBytes frame) = 0;
+};
+
+}  // namespace satrelay::gateway
