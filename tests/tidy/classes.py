@@ -47,7 +47,6 @@ EXCEPTIONS = {
     "relay/gateway/snapshot.h:FlowSnapshot": (45, 36, FIGURES),
     "relay/gateway/snapshot.h:PeerSnapshot": (45, 29, FIGURES),
     "relay/gateway/steering/steering.h:Steering": (45, 22, TOGETHER),
-    "relay/gateway/uplink/carrier.h:Carrier": (45, 24, TOGETHER),
     "relay/gateway/uplink/held_frames.h:HeldFrames": (45, 53, TOGETHER),
     "relay/gateway/uplink/uplink.h:Uplink": (63, 20, TOGETHER),
     "relay/link/link_direction.h:LinkDirection": (45, 22, TOGETHER),

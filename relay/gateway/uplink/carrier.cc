@@ -59,34 +59,34 @@ void Carrier::set_rate(BitRate rate, bool found, Instant now) {
   const BitRate before = std::exchange(rate_, control::paced_rate(rate));
   // A share stays the same part of the link until it is divided anew.
   const std::uint64_t whole = before.to_bits_per_second();
-  const std::uint64_t part = is_shared_ ? pacer.rate().to_bits_per_second() : whole;
+  const std::uint64_t part = share_.is_taken ? pacer.rate().to_bits_per_second() : whole;
   pacer.set_rate(part == whole ? rate_ : rate_.scaled(part, whole), now);
   classes.set_rate(rate_, now);
   own.set_rate(rate_, now);
-  if (!is_shared_) report_budget.set_rate(report_rate(), now);
+  if (!share_.is_taken) report_budget.set_rate(report_rate(), now);
 }
 
 void Carrier::take_share(const LinkShare& share, Instant now) {
-  if (!std::exchange(is_shared_, true) && workers_ > 1) pacer.set_burst(kSharedBurst);
-  share_serial_ = share.serial;
-  fallback_ = share.fallback;
+  if (!std::exchange(share_.is_taken, true) && workers_ > 1) pacer.set_burst(kSharedBurst);
+  share_.serial = share.serial;
+  share_.fallback = share.fallback;
   const BitRate before = pacer.rate();
-  share_has_risen_ = false;
+  share_.has_risen = false;
   if (now >= share.until) return fall_back(now);
-  share_until_ = share.until;
+  share_.until = share.until;
   pacer.take_share(share.rate, now);
-  share_has_risen_ = pacer.rate() >= before.scaled(2, 1);
+  share_.has_risen = pacer.rate() >= before.scaled(2, 1);
   classes.take_share(share, now);
   report_budget.set_rate(share.reports, now);
 }
 
 void Carrier::fall_back(Instant now) {
-  share_until_ = Instant::never();
+  share_.until = Instant::never();
   const auto part = [this](BitRate rate) {
-    return std::max(rate.scaled(fallback_, kWholeLink), kLeastShare);
+    return std::max(rate.scaled(share_.fallback, kWholeLink), kLeastShare);
   };
   pacer.take_share(part(rate_), now);
-  classes.fall_back(fallback_, now);
+  classes.fall_back(share_.fallback, now);
   report_budget.set_rate(part(report_rate()), now);
 }
 

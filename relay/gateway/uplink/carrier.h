@@ -19,6 +19,7 @@
 #include "relay/gateway/uplink/held_frames.h"
 #include "relay/gateway/uplink/link_way.h"
 #include "relay/gateway/uplink/own_traffic.h"
+#include "relay/gateway/uplink/taken_share.h"
 
 namespace satrelay::gateway {
 
@@ -50,14 +51,9 @@ struct Carrier {
   // The share of one of several workers, from now on. Sizes that depend on the whole link do not
   // change.
   void take_share(const LinkShare& share, Instant now);
-  // True if that share is at least twice the one before: a session that waits for the pacer may
-  // send earlier.
-  bool share_has_risen() const { return share_has_risen_; }
-  // When the share expires; never() if there is none, or if it has expired.
-  Instant share_until() const { return share_until_; }
+  const TakenShare& share() const { return share_; }
+  // Once the share has expired: the carrier has its part of the link until it takes another share.
   void fall_back(Instant now);
-  bool has_fallen_back() const { return is_shared_ && share_until_.is_never(); }
-  std::uint64_t share_serial() const { return share_serial_; }
   BitRate in_force() const { return in_force_; }  // rate of the link
   // The part of it that is paced.
   BitRate rate() const { return rate_; }
@@ -104,11 +100,7 @@ struct Carrier {
   BitRate configured_reports_;
   BitRate in_force_;
   BitRate rate_;
-  bool is_shared_ = false;
-  bool share_has_risen_ = false;
-  Instant share_until_ = Instant::never();
-  std::uint32_t fallback_ = 0;  // part of kWholeLink
-  std::uint64_t share_serial_ = 0;
+  TakenShare share_;
 };
 
 }  // namespace satrelay::gateway

@@ -204,7 +204,7 @@ void Uplink::apply_rate(Carrier& carrier, Instant now) {
   const bool is_known = !finds || any_found;
   carrier.set_rate(is_known && !used.is_zero() ? used : most, is_known, now);
   apply_classes(now);
-  if (carrier.has_fallen_back()) fall_back(carrier, now);
+  if (carrier.share().has_expired()) fall_back(carrier, now);
 }
 
 void Uplink::apply_capacity(Carrier& carrier, Instant now) {
@@ -247,7 +247,7 @@ void Uplink::write_demands(Demands& demands, Instant now) const {
     const Carrier& carrier = *carriers_[id];
     demands.terms[id] = carrier.terms;
     LinkDemand& link = demands.links[id];
-    link = {.taken = carrier.share_serial(),
+    link = {.taken = carrier.share().serial,
             .sent = carrier.sent,
             .booked = carrier.pacer.booked(now).value(),
             .reports = carrier.report_budget.debited(),
@@ -290,21 +290,21 @@ void Uplink::take_shares(const Shares& shares, Instant now) {
   shares_until_ = Instant::never();
   for (const LinkId link : carriers_.ids()) {
     carriers_[link]->take_share(shares.links[link], now);
-    shares_until_ = earlier(shares_until_, carriers_[link]->share_until());
+    shares_until_ = earlier(shares_until_, carriers_[link]->share().until);
   }
   for (const LaneId lane : lines_.ids()) {
     const Line& line = lines_[lane];
-    if (line.carrier.share_has_risen()) ready_set_.wake(lane);
-    line.session.set_share(line.carrier.has_fallen_back() ? line.fallback() : shares.lanes[lane],
-                           now);
+    if (line.carrier.share().has_risen) ready_set_.wake(lane);
+    line.session.set_share(
+        line.carrier.share().has_expired() ? line.fallback() : shares.lanes[lane], now);
   }
 }
 
 void Uplink::expire_shares(Instant now) {
   shares_until_ = Instant::never();
   for (const auto& carrier : carriers_) {
-    if (now >= carrier->share_until()) fall_back(*carrier, now);
-    shares_until_ = earlier(shares_until_, carrier->share_until());
+    if (now >= carrier->share().until) fall_back(*carrier, now);
+    shares_until_ = earlier(shares_until_, carrier->share().until);
   }
 }
 
