@@ -181,11 +181,6 @@ std::size_t Gateway::unfinished_flows() const {
   return engine_.settled().parts.flows.flows().unfinished();
 }
 
-Gateway::CapacityResult Gateway::set_capacity(std::string_view link, LinkWay way, BitRate capacity,
-                                              Instant now) {
-  return engine_.settled().parts.uplink.set_capacity(link, way, capacity, now);
-}
-
 Gateway::ClassResult Gateway::set_class(std::string_view name, const ClassChange& change,
                                         Instant now) {
   Impl& impl = engine_.settled();
@@ -201,37 +196,6 @@ void Gateway::record_flows(FlowRecorder* recorder) {
   Impl& impl = engine_.settled();
   impl.parts.uplink.ready_set().wake_all();
   impl.parts.flows.tell_ends(recorder);
-}
-
-bool Gateway::set_peer_rate(std::string_view peer, BitRate most, Instant now) {
-  Impl& impl = engine_.settled();
-  bool found = false;
-  for (const LaneId id : impl.parts.lanes.ids()) {
-    if (impl.parts.lanes[id]->peer.config.name != peer) continue;
-    impl.parts.uplink.set_most_rate(id, most, now);
-    found = true;
-  }
-  return found;
-}
-
-BitRate Gateway::commanded_capacity(std::string_view link, LinkWay way) const {
-  return engine_.unsettled().parts.uplink.commanded_capacity(link, way);
-}
-
-BitRate Gateway::commanded_rate(std::string_view peer) const {
-  const Impl& impl = engine_.unsettled();
-  for (const LaneId id : impl.parts.lanes.ids()) {
-    if (impl.parts.lanes[id]->peer.config.name == peer) return impl.parts.uplink.most_rate(id);
-  }
-  return {};
-}
-
-void Gateway::write_demands(Demands& demands, Instant now) const {
-  engine_.unsettled().parts.uplink.write_demands(demands, now);
-}
-
-void Gateway::take_shares(const Shares& shares, Instant now) {
-  engine_.unsettled().parts.uplink.take_shares(shares, now);
 }
 
 const Counters& Gateway::counters() const { return engine_.settled().parts.counters; }

@@ -54,6 +54,8 @@ struct Prepared {
 class FlowRecorder;  // flows/flow_record.h
 
 class Gateway {
+  class Engine;
+
  public:
   // `arena_memory` and `journal` must outlive the gateway. The gateway records its flows in
   // `journal`, and finds those of an earlier run there (flow_journal.h). Without a `journal` it
@@ -100,33 +102,42 @@ class Gateway {
   std::size_t held_slot() const;
   std::size_t max_frame_size() const;  // header and VLAN tags included, no FCS
 
-  // The modem carries another rate from now on (adaptive coding and modulation). kSend: this
-  // gateway obeys at once. kReceive: the sessions announce it to the peers on the link, which obey.
-  // Zero: as configured, which is also the maximum, since memory was sized for it.
+  // --- rates -----------------------------------------------------------------------------------
   using CapacityResult = gateway::CapacityResult;
-  CapacityResult set_capacity(std::string_view link, LinkWay way, BitRate capacity, Instant now);
+  // The rates of links and peers, and the division of links among workers (gateway_rates.cc).
+  class Rates {
+   public:
+    explicit Rates(Engine& engine) : engine_(engine) {}
 
-  // Limits what is sent to a peer, whatever its link carries. Limits below 1 kbit/s count as 1
-  // kbit/s; zero: no limit. False if no peer has that name.
-  bool set_peer_rate(std::string_view peer, BitRate most, Instant now);
+    // The modem carries another rate from now on (adaptive coding and modulation). kSend: this
+    // gateway obeys at once. kReceive: the sessions announce it to the peers on the link, which
+    // obey. Zero: as configured, which is also the maximum, since memory was sized for it.
+    CapacityResult set_capacity(std::string_view link, LinkWay way, BitRate capacity, Instant now);
+    // Limits what is sent to a peer, whatever its link carries. Limits below 1 kbit/s count as 1
+    // kbit/s; zero: no limit. False if no peer has that name.
+    bool set_peer_rate(std::string_view peer, BitRate most, Instant now);
+    // The limits that set_capacity() has set for a link and set_peer_rate() for a peer. Zero if a
+    // limit does not differ from the configuration, or if there is no such link or peer.
+    BitRate commanded_capacity(std::string_view link, LinkWay way) const;
+    BitRate commanded_rate(std::string_view peer) const;
 
-  // The rate that the link carries towards the peers, as far as it is known. Links are in the order
-  // of the configuration.
-  BitRate link_rate(LinkId link) const;
-  // Length of the train with which a controller measures the link now. So many bytes may leave at
-  // once beyond link_rate().
-  ByteCount link_train(LinkId link) const;
+    // The rate that the link carries towards the peers, as far as it is known.
+    BitRate link_rate(LinkId link) const;
+    // Length of the train with which a controller measures the link now. So many bytes may leave at
+    // once beyond link_rate().
+    ByteCount link_train(LinkId link) const;
 
-  // The limits that set_capacity() has set for a link and set_peer_rate() for a peer. Zero if a
-  // limit does not differ from the configuration, or if there is no such link or peer.
-  BitRate commanded_capacity(std::string_view link, LinkWay way) const;
-  BitRate commanded_rate(std::string_view peer) const;
+    // write_demands() says how much this worker has sent and what waits. take_shares() says how
+    // much it may send from now on (shares/division.h). A worker has the whole of each link until
+    // it is given shares, and always if it is alone.
+    void write_demands(Demands& demands, Instant now) const;
+    void take_shares(const Shares& shares, Instant now);
 
-  // write_demands() says how much this worker has sent and what waits. take_shares() says how much
-  // it may send from now on (shares/division.h). A worker has the whole of each link until it is
-  // given shares, and always if it is alone.
-  void write_demands(Demands& demands, Instant now) const;
-  void take_shares(const Shares& shares, Instant now);
+   private:
+    Engine& engine_;
+  };
+  Rates& rates() { return rates_; }
+  const Rates& rates() const { return rates_; }
 
   // Changes a class until the next reconfigure().
   using ClassResult = gateway::ClassResult;
@@ -229,6 +240,7 @@ class Gateway {
     std::unique_ptr<Impl> impl_;
   };
   Engine engine_;
+  Rates rates_{engine_};
 };
 
 }  // namespace satrelay::gateway

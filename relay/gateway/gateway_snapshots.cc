@@ -82,14 +82,6 @@ std::vector<PeerSnapshot> Gateway::peers(std::size_t first, std::size_t count) c
   return list;
 }
 
-BitRate Gateway::link_rate(LinkId link) const {
-  return engine_.unsettled().parts.uplink.carriers()[link]->in_force();
-}
-
-ByteCount Gateway::link_train(LinkId link) const {
-  return engine_.unsettled().parts.uplink.train(link);
-}
-
 std::vector<LinkSnapshot> Gateway::links() const {
   Impl& impl = engine_.settled();
   std::vector<LinkSnapshot> list;

@@ -98,8 +98,8 @@ class Run {
   void announce(Side from, BitRate rate) {
     if (!network_.is_running(from)) return;
     // sim::Network gives the link this name.
-    network_.gateway(from).engine().set_capacity("sat", gateway::LinkWay::kSend, rate,
-                                                 network_.loop().now());
+    network_.gateway(from).engine().rates().set_capacity("sat", gateway::LinkWay::kSend, rate,
+                                                         network_.loop().now());
     network_.gateway(from).wake();
   }
 

@@ -80,8 +80,8 @@ void write_scenario(const std::string& folder) {
   network.gateway(Side::kB).wake();
   network.run_for(Duration::milliseconds(200));
   b.set_admission(gateway::Admission::kOpen, network.loop().now());
-  b.set_capacity("sat", gateway::LinkWay::kReceive, BitRate::bits_per_second(12'500'000),
-                 network.loop().now());
+  b.rates().set_capacity("sat", gateway::LinkWay::kReceive, BitRate::bits_per_second(12'500'000),
+                         network.loop().now());
   network.gateway(Side::kB).wake();
   network.run_for(Duration::milliseconds(1'000));
   network.gateway(Side::kB).kill();

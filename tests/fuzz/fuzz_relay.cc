@@ -416,9 +416,10 @@ class World {
         return;
       case 29: {
         const unsigned bits = in_.u8();
-        gateway_->set_capacity(bits % 8 == 7 ? "none" : "sat",
-                               bits % 2 == 0 ? gateway::LinkWay::kSend : gateway::LinkWay::kReceive,
-                               BitRate::bits_per_second(in_.u16() * 1'000U), now_);
+        gateway_->rates().set_capacity(
+            bits % 8 == 7 ? "none" : "sat",
+            bits % 2 == 0 ? gateway::LinkWay::kSend : gateway::LinkWay::kReceive,
+            BitRate::bits_per_second(in_.u16() * 1'000U), now_);
         return;
       }
       case 30:  // The gateway itself is killed and restarted.

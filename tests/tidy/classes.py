@@ -39,7 +39,6 @@ EXCEPTIONS = {
     "relay/gateway/flows/flow_record.h:FlowRecord": (45, 22, FIGURES),
     "relay/gateway/flows/table/time_waits.h:TimeWaits": (45, 22, TOGETHER),
     "relay/gateway/frames/fragments/reassembly.h:Reassembly": (45, 39, TOGETHER),
-    "relay/gateway/gateway.h:Gateway": (49, 20, TOGETHER),
     "relay/gateway/opening/desync_detector.h:DesyncDetector": (45, 26, TOGETHER),
     "relay/gateway/peers/control_messages.h:ControlMessages": (45, 33, TOGETHER),
     "relay/gateway/recovery/orphaned_flows.h:OrphanedFlows": (45, 24, TOGETHER),

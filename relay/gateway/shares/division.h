@@ -21,10 +21,10 @@ class Division {
   Division(unsigned workers, std::size_t links, const IdVector<FarGatewayId, std::size_t>& lanes,
            Instant now);
 
-  // Before each divide(), Gateway::write_demands() fills in the demands of each worker.
+  // Before each divide(), Gateway::Rates::write_demands() fills in the demands of each worker.
   Demands& demands(unsigned worker) { return demands_[worker]; }
   void divide(Instant now);
-  // For Gateway::take_shares().
+  // For Gateway::Rates::take_shares().
   const Shares& shares(unsigned worker) const { return shares_[worker]; }
   // True if no worker has sent or waited for long. The shares then hold until a worker does.
   bool is_at_rest() const;

@@ -40,7 +40,7 @@ class Values {
 };
 
 std::optional<Setting> in_force(const SetCapacity& command, const Engines& engines, Instant) {
-  const BitRate capacity = engines[0].commanded_capacity(command.link, command.way);
+  const BitRate capacity = engines[0].rates().commanded_capacity(command.link, command.way);
   return Setting{EventKind::kCapacitySet, "link " + command.link,
                  (command.way == gateway::LinkWay::kSend ? "send " : "receive ") +
                      rate(capacity, "configured")};
@@ -48,7 +48,7 @@ std::optional<Setting> in_force(const SetCapacity& command, const Engines& engin
 
 std::optional<Setting> in_force(const SetPeerRate& command, const Engines& engines, Instant) {
   return Setting{EventKind::kPeerRateSet, "peer " + command.peer,
-                 rate(engines[0].commanded_rate(command.peer), "configured")};
+                 rate(engines[0].rates().commanded_rate(command.peer), "configured")};
 }
 
 std::optional<Setting> in_force(const SetRule& command, const Engines& engines, Instant) {

@@ -18,11 +18,12 @@ auto Engines::to_all(Say say) {
 
 gateway::CapacityResult Engines::set_capacity(std::string_view link, gateway::LinkWay way,
                                               BitRate capacity, Instant now) {
-  return to_all([&](Gateway& engine) { return engine.set_capacity(link, way, capacity, now); });
+  return to_all(
+      [&](Gateway& engine) { return engine.rates().set_capacity(link, way, capacity, now); });
 }
 
 bool Engines::set_peer_rate(std::string_view peer, BitRate most, Instant now) {
-  return to_all([&](Gateway& engine) { return engine.set_peer_rate(peer, most, now); });
+  return to_all([&](Gateway& engine) { return engine.rates().set_peer_rate(peer, most, now); });
 }
 
 gateway::ClassResult Engines::set_class(std::string_view name, const gateway::ClassChange& change,

@@ -27,12 +27,12 @@ LinkSharing::LinkSharing(const config::Gateway& config, const Engines& engines,
     members_.push_back(std::make_unique<Member>(engines[i], config.links.size(), all));
     heard_.emplace_back(config.links.size(), all, now);
     Member& member = *members_.back();
-    member.engine.write_demands(member.demands, now);
+    member.engine.rates().write_demands(member.demands, now);
     member.slot.write(member.demands);
   }
   divide(now);
   for (const auto& member : members_) {
-    if (member->slot.read(member->shares)) member->engine.take_shares(member->shares, now);
+    if (member->slot.read(member->shares)) member->engine.rates().take_shares(member->shares, now);
   }
 }
 
@@ -76,7 +76,7 @@ void LinkSharing::tick(unsigned worker, Instant now) {
   Member& member = *members_[worker];
   if (now < member.next) return;
   member.next = now + gateway::kShareTick;
-  member.engine.write_demands(member.demands, now);
+  member.engine.rates().write_demands(member.demands, now);
   member.slot.write(member.demands);
   member.ticks.fetch_add(1, std::memory_order_relaxed);
   member.is_busy = is_busy(member);
@@ -85,7 +85,7 @@ void LinkSharing::tick(unsigned worker, Instant now) {
   } else if (member.is_busy && first_rests_.load(std::memory_order_relaxed)) {
     wake_first_();
   }
-  if (member.slot.read(member.shares)) member.engine.take_shares(member.shares, now);
+  if (member.slot.read(member.shares)) member.engine.rates().take_shares(member.shares, now);
 }
 
 Instant LinkSharing::next_timeout(unsigned worker) const {

@@ -169,8 +169,8 @@ void GatewayNode::measure(FrameHandle frame) {
   for (const auto link : id_range(gateway::LinkId(), gateway::LinkId(config_.links.size()))) {
     BitRate highest;
     for (const GatewayWorker& worker : workers_) {
-      highest = std::max(highest, worker.engine().link_rate(link));
-      trains += worker.engine().link_train(link).value();
+      highest = std::max(highest, worker.engine().rates().link_rate(link));
+      trains += worker.engine().rates().link_train(link).value();
     }
     rate += highest.to_bits_per_second();
     overhead = std::max<std::uint64_t>(overhead, config_.links[link.index()].overhead);

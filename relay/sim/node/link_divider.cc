@@ -33,12 +33,12 @@ void LinkDivider::divide(Instant now) {
   std::deque<GatewayWorker>& workers = *workers_;
   for (unsigned i = 0; i < workers.size(); ++i) {
     if (workers[i].is_starved(now)) continue;
-    workers[i].engine().write_demands(division_->demands(i), now);
+    workers[i].engine().rates().write_demands(division_->demands(i), now);
   }
   if (!workers.front().is_starved(now)) division_->divide(now);
   for (unsigned i = 0; i < workers.size(); ++i) {
     if (workers[i].is_starved(now)) continue;
-    workers[i].engine().take_shares(division_->shares(i), now);
+    workers[i].engine().rates().take_shares(division_->shares(i), now);
   }
   next_ = now + gateway::kShareTick;
   ticks_ = !division_->is_at_rest();

@@ -46,9 +46,9 @@ class Capacity : public ::testing::Test {
   // Changes the rate of the link and of the gateway that sends into it at the same instant.
   void change(BitRate rate) {
     network->satellite().from_b().set_rate(rate);
-    ASSERT_EQ(
-        engine(Side::kB).set_capacity("sat", gateway::LinkWay::kSend, rate, network->loop().now()),
-        gateway::Gateway::CapacityResult::kSet);
+    ASSERT_EQ(engine(Side::kB).rates().set_capacity("sat", gateway::LinkWay::kSend, rate,
+                                                    network->loop().now()),
+              gateway::Gateway::CapacityResult::kSet);
     network->gateway(Side::kB).wake();
   }
   // Share of `rate` that B uses over `time`, in bytes as the modem counts them.
@@ -94,9 +94,9 @@ TEST_F(Capacity, TheReceiverTellsTheSender) {
   // The receiving modem falls back to the low rate. The operator sets it at gateway A, and A tells
   // B.
   network->satellite().from_b().set_rate(kLow);
-  EXPECT_EQ(
-      engine(Side::kA).set_capacity("sat", gateway::LinkWay::kReceive, kLow, network->loop().now()),
-      gateway::Gateway::CapacityResult::kSet);
+  EXPECT_EQ(engine(Side::kA).rates().set_capacity("sat", gateway::LinkWay::kReceive, kLow,
+                                                  network->loop().now()),
+            gateway::Gateway::CapacityResult::kSet);
   network->gateway(Side::kA).wake();
   network->run_for(kRoundTrip / 2 + Duration::milliseconds(5));
   EXPECT_EQ(engine(Side::kB).peers().at(0).announced, kLow);
@@ -106,8 +106,8 @@ TEST_F(Capacity, TheReceiverTellsTheSender) {
   network->run_for(kRoundTrip);
   EXPECT_GT(used(kLow, Duration::seconds(3)), 0.99);
   network->satellite().from_b().set_rate(kHigh);
-  engine(Side::kA).set_capacity("sat", gateway::LinkWay::kReceive, BitRate(),
-                                network->loop().now());
+  engine(Side::kA).rates().set_capacity("sat", gateway::LinkWay::kReceive, BitRate(),
+                                        network->loop().now());
   network->gateway(Side::kA).wake();
   network->run_for(kRoundTrip);
   EXPECT_GT(used(kHigh, Duration::seconds(2)), 0.99);
@@ -117,14 +117,14 @@ TEST_F(Capacity, TheReceiverTellsTheSender) {
 TEST_F(Capacity, APeerIsSentNoMoreThanTheOperatorSays) {
   start(1);
   gateway::Gateway& b = engine(Side::kB);
-  EXPECT_FALSE(b.set_peer_rate("near", kLow, network->loop().now()));
-  EXPECT_TRUE(b.set_peer_rate("far", kLow, network->loop().now()));
+  EXPECT_FALSE(b.rates().set_peer_rate("near", kLow, network->loop().now()));
+  EXPECT_TRUE(b.rates().set_peer_rate("far", kLow, network->loop().now()));
   network->gateway(Side::kB).wake();
   network->run_for(kRoundTrip);
   const double limited = used(kLow, Duration::seconds(3));
   EXPECT_GT(limited, 0.98);
   EXPECT_LT(limited, 1.0);
-  EXPECT_TRUE(b.set_peer_rate("far", BitRate(), network->loop().now()));
+  EXPECT_TRUE(b.rates().set_peer_rate("far", BitRate(), network->loop().now()));
   network->gateway(Side::kB).wake();
   network->run_for(kRoundTrip);
   EXPECT_GT(used(kHigh, Duration::seconds(2)), 0.99);
@@ -135,16 +135,17 @@ TEST_F(Capacity, TheLowerOfBothEndsHoldsAndNeverMoreThanConfigured) {
   const Instant now = network->loop().now();
   using Result = gateway::Gateway::CapacityResult;
   gateway::Gateway& b = engine(Side::kB);
-  EXPECT_EQ(b.set_capacity("other", gateway::LinkWay::kSend, kLow, now), Result::kUnknownLink);
-  EXPECT_EQ(b.set_capacity("sat", gateway::LinkWay::kSend, kHigh.scaled(2, 1), now),
+  EXPECT_EQ(b.rates().set_capacity("other", gateway::LinkWay::kSend, kLow, now),
+            Result::kUnknownLink);
+  EXPECT_EQ(b.rates().set_capacity("sat", gateway::LinkWay::kSend, kHigh.scaled(2, 1), now),
             Result::kAboveConfigured);
   EXPECT_EQ(b.peers().at(0).send_rate, kHigh.scaled(995, 1000));
-  b.set_capacity("sat", gateway::LinkWay::kSend, kLow, now);
-  engine(Side::kA).set_capacity("sat", gateway::LinkWay::kReceive, kHigh, now);
+  b.rates().set_capacity("sat", gateway::LinkWay::kSend, kLow, now);
+  engine(Side::kA).rates().set_capacity("sat", gateway::LinkWay::kReceive, kHigh, now);
   network->gateway(Side::kA).wake();
   network->run_for(kRoundTrip);
   EXPECT_EQ(b.peers().at(0).send_rate, kLow.scaled(995, 1000));
-  b.set_capacity("sat", gateway::LinkWay::kSend, BitRate(), network->loop().now());
+  b.rates().set_capacity("sat", gateway::LinkWay::kSend, BitRate(), network->loop().now());
   EXPECT_EQ(b.peers().at(0).send_rate, kHigh.scaled(995, 1000));
 }
 

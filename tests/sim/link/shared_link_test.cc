@@ -217,8 +217,8 @@ TEST(SharedLink, AnotherRateHoldsForAllWorkersTogether) {
   for (const double rate : {20.0, 100.0}) {
     GatewayNode& node = link.network().gateway(Side::kA);
     for (unsigned i = 0; i < node.workers(); ++i) {
-      node.engine(i).set_capacity("sat", gateway::LinkWay::kSend, mbit(rate),
-                                  link.network().loop().now());
+      node.engine(i).rates().set_capacity("sat", gateway::LinkWay::kSend, mbit(rate),
+                                          link.network().loop().now());
     }
     node.wake();
     link.network().run_for(Duration::seconds(2));
@@ -237,7 +237,8 @@ TEST(SharedLink, WhatAPeerIsSentAtMostHoldsForAllItsLanes) {
     link.warm_up();
     GatewayNode& node = link.network().gateway(Side::kA);
     for (unsigned i = 0; i < node.workers(); ++i) {
-      EXPECT_TRUE(node.engine(i).set_peer_rate("far", mbit(30), link.network().loop().now()));
+      EXPECT_TRUE(
+          node.engine(i).rates().set_peer_rate("far", mbit(30), link.network().loop().now()));
     }
     node.wake();
     link.network().run_for(Duration::seconds(2));

@@ -156,8 +156,9 @@ TEST_F(Events, WhatTheFarGatewaySaysThatTheLinkCarries) {
   take();
   const auto receives = [&](BitRate rate) {
     gateway::Gateway& far = network->gateway(Side::kB).engine();
-    EXPECT_EQ(far.set_capacity("sat", gateway::LinkWay::kReceive, rate, network->loop().now()),
-              gateway::Gateway::CapacityResult::kSet);
+    EXPECT_EQ(
+        far.rates().set_capacity("sat", gateway::LinkWay::kReceive, rate, network->loop().now()),
+        gateway::Gateway::CapacityResult::kSet);
     network->gateway(Side::kB).wake();
     run_for(Duration::seconds(15));
   };

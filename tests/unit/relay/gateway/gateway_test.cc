@@ -224,8 +224,8 @@ TEST_F(GatewayTest, TheCapacityOfALinkThatNoPeerUsesIsRefused) {
   using Result = Gateway::CapacityResult;
   const BitRate rate = BitRate::bits_per_second(5'000);
   for (const LinkWay way : {LinkWay::kSend, LinkWay::kReceive}) {
-    EXPECT_EQ(a_->set_capacity("slow", way, rate, now_), Result::kUnusedLink);
-    EXPECT_EQ(a_->set_capacity("sat", way, rate, now_), Result::kSet);
+    EXPECT_EQ(a_->rates().set_capacity("slow", way, rate, now_), Result::kUnusedLink);
+    EXPECT_EQ(a_->rates().set_capacity("sat", way, rate, now_), Result::kSet);
   }
 }
 
@@ -237,7 +237,7 @@ TEST_F(GatewayTest, TellsWhatEachLinkCarries) {
   start_peer();
   const config::Link& sat = config_a_.links[0];
   const BitRate less = BitRate::bits_per_second(5'000'000);
-  a_->set_capacity("sat", LinkWay::kSend, less, now_);
+  a_->rates().set_capacity("sat", LinkWay::kSend, less, now_);
   auto links = a_->links();
   ASSERT_EQ(links.size(), 2U);
   EXPECT_EQ(links[0].name, "sat");
@@ -255,13 +255,13 @@ TEST_F(GatewayTest, TellsWhatEachLinkCarries) {
 
   // The far gateway announces that less arrives, and then that all arrives.
   const BitRate least = BitRate::bits_per_second(2'000'000);
-  b_->set_capacity("sat", LinkWay::kReceive, least, now_);
+  b_->rates().set_capacity("sat", LinkWay::kReceive, least, now_);
   EXPECT_EQ(b_->links()[0].receive.capacity, least);
   for (int i = 0; i < 10; ++i) step();
   EXPECT_EQ(a_->links()[0].send.capacity, least);
   EXPECT_EQ(a_->links()[0].send.commanded, less);
-  b_->set_capacity("sat", LinkWay::kReceive, {}, now_);
-  a_->set_capacity("sat", LinkWay::kSend, {}, now_);
+  b_->rates().set_capacity("sat", LinkWay::kReceive, {}, now_);
+  a_->rates().set_capacity("sat", LinkWay::kSend, {}, now_);
   for (int i = 0; i < 10; ++i) step();
   EXPECT_EQ(a_->links()[0].send.capacity, sat.send_rate);
   EXPECT_TRUE(a_->links()[0].send.commanded.is_zero());

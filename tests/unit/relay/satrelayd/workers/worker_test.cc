@@ -256,8 +256,8 @@ class TeamWithPeerTest : public TeamTest {
 TEST_F(TeamWithPeerTest, TellsThatPacketsWaitedAtTheOtherWorkersQueue) {
   greet();
   const std::uint64_t before = told_by(1).late_reports_out;  // not zero if the machine stalls
-  ASSERT_EQ(far().set_capacity("sat", gateway::LinkWay::kReceive,
-                               BitRate::bits_per_second(9'000'000), dpdk::now()),
+  ASSERT_EQ(far().rates().set_capacity("sat", gateway::LinkWay::kReceive,
+                                       BitRate::bits_per_second(9'000'000), dpdk::now()),
             gateway::CapacityResult::kSet);
   carry();
   rest();
@@ -275,9 +275,9 @@ TEST_F(TeamWithPeerTest, HearsOfWhatTheFirstWorkerSendsLate) {
   while (handover_->take_late(1)) {
   }
   const BitRate capacity = BitRate::bits_per_second(9'000'000);
-  ASSERT_EQ(
-      engines_[1]->engine->set_capacity("sat", gateway::LinkWay::kReceive, capacity, dpdk::now()),
-      gateway::CapacityResult::kSet);
+  ASSERT_EQ(engines_[1]->engine->rates().set_capacity("sat", gateway::LinkWay::kReceive, capacity,
+                                                      dpdk::now()),
+            gateway::CapacityResult::kSet);
   const Instant written = dpdk::now();
   round(1);
   rest();
