@@ -34,6 +34,16 @@ struct Negotiation {
   std::uint16_t segment_size() const {
     return static_cast<std::uint16_t>(segment_limit - (timestamps ? kTimestampsSize : 0));
   }
+  // The window of a segment that is no SYN, in bytes.
+  std::uint64_t window_of(const wire::TcpHeader& header) const {
+    return std::uint64_t{header.window} << send_scale;
+  }
+  // nullptr also if the segment has no timestamps. RFC 7323 section 3.2 drops such a segment. But
+  // servers behind SYN cookies and some stacks leave timestamps out later, and other stacks accept
+  // that. The segment says nothing about its age, so it is judged by its sequence numbers alone.
+  const wire::TcpTimestamps* timestamps_of(const wire::TcpHeader& header) const {
+    return timestamps && header.options.timestamps ? &*header.options.timestamps : nullptr;
+  }
 };
 
 // The options of our SYN or SYN-ACK. The values of timestamps are filled in later, as they carry

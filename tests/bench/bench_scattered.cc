@@ -134,8 +134,8 @@ Row one_byte_reports(std::size_t count) {
     header.acknowledgment = static_cast<std::uint32_t>(1 + sent);
     endpoint.handle_segment(header, {}, now);
   }
-  const auto una = static_cast<std::uint32_t>(1 + endpoint.acknowledged());
-  SATRELAY_CHECK(sent - endpoint.acknowledged() > (1U << (kWindowBits - 1)));
+  const auto una = static_cast<std::uint32_t>(1 + endpoint.sending().acknowledged());
+  SATRELAY_CHECK(sent - endpoint.sending().acknowledged() > (1U << (kWindowBits - 1)));
   header.acknowledgment = una;
   header.options.sack_count = 4;
   return measure("TCP: one-byte SACK blocks, four in an ACK", count, [&](std::uint32_t n) {

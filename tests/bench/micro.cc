@@ -134,7 +134,7 @@ PairTimes tcp_pair(std::size_t frames) {
     send_watch.start();
     give(sender, backward, backward_count);
     if (sender.next_timeout() <= now) sender.handle_timeout(now);
-    for (std::size_t i = 0; i < kBatch && sender.writable() >= kPayload; ++i) {
+    for (std::size_t i = 0; i < kBatch && sender.sending().writable() >= kPayload; ++i) {
       if (sender.write(content) == 0) std::abort();
     }
     forward_count = 0;

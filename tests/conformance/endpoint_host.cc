@@ -86,7 +86,7 @@ void EndpointHost::deliver(std::vector<std::byte> segment, Ecn ecn) {
     endpoint_->accept(header, now_);
   } else if (endpoint_) {
     const auto payload = ConstBytes(segment).subspan(parsed->header_size);
-    const auto urgent = endpoint_->urgent_mark_of(header, payload.size());
+    const auto urgent = endpoint_->receiving().urgent_mark_of(header, payload.size());
     const tcp::Acceptance acceptance =
         endpoint_->handle_segment(header, payload, now_, static_cast<tcp::EcnField>(ecn));
     if (acceptance == tcp::Acceptance::kAccepted) urgent_ = std::max(urgent_, urgent.value_or(0));
@@ -152,7 +152,9 @@ std::vector<std::byte> EndpointHost::read(std::size_t most) {
   return bytes;
 }
 
-bool EndpointHost::at_end() { return endpoint_ && endpoint_->peer_finished() && readable() == 0; }
+bool EndpointHost::at_end() {
+  return endpoint_ && endpoint_->receiving().has_finished() && readable() == 0;
+}
 
 void EndpointHost::shutdown() {
   if (endpoint_) endpoint_->close();
@@ -173,7 +175,7 @@ std::string EndpointHost::state() {
 }
 
 std::string EndpointHost::error() {
-  switch (endpoint_ ? endpoint_->close_reason() : tcp::CloseReason::kNone) {
+  switch (endpoint_ ? endpoint_->lifecycle().reason() : tcp::CloseReason::kNone) {
     case tcp::CloseReason::kNone:
       return "none";
     case tcp::CloseReason::kResetByPeer:

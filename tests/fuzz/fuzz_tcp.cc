@@ -70,7 +70,7 @@ void say(Endpoint& endpoint, const Peer& peer, ByteReader& in, Instant now) {
   for (std::size_t i = 0; i < payload.size(); ++i) {
     payload[i] = peer_byte(header.sequence - (kPeerStart + 1) + i);
   }
-  const auto urgent = endpoint.urgent_mark_of(header, payload.size());
+  const auto urgent = endpoint.receiving().urgent_mark_of(header, payload.size());
   check(!urgent || *urgent > endpoint.received().in_order_end());
   endpoint.handle_segment(header, payload, now);
 }

@@ -28,10 +28,15 @@ COUNTERS = ["pep/stp/counters.h", "pep/tcp/counters.h", "pep/compress/codec_coun
             "relay/gateway/counters.h", "relay/gateway/rules/rule_counters.h",
             "relay/gateway/uplink/class_counters.h", "relay/dpdk/device/port_stats.h",
             "relay/records/record_counters.h"]
-# Includes that several folders below may have: the rooms of relay/gateway, the rooms of pep/stp, and the programs that
-# look at a gateway from outside.
+# Includes that several folders below may have: the rooms of relay/gateway, of pep/stp and of pep/tcp, and the programs
+# that look at a gateway from outside.
 GATEWAY = ENGINES + SCHEMA + ["relay/gateway/counters.h", "relay/gateway/ids.h"]
 SESSION = ["pep/base", "pep/schedule", "pep/control", "pep/stp/types.h"]
+TCP_HALVES = ["pep/base", "pep/wire", "pep/control", "pep/tcp/counters.h", "pep/tcp/ecn.h", "pep/tcp/environment.h",
+              "pep/tcp/timers.h", "pep/tcp/types.h", "pep/tcp/urgent_marks.h"]
+TCP_BLOCK = TCP_HALVES + ["pep/tcp/challenge_limit.h", "pep/tcp/negotiation.h", "pep/tcp/sequence_space.h",
+                          "pep/tcp/timestamps.h", "pep/tcp/receiving", "pep/tcp/sending"]
+TCP = TCP_BLOCK + ["pep/tcp/time_wait.h", "pep/tcp/block"]
 OUTSIDE = COUNTERS + ["pep/base", "relay/client", "relay/ops/control/control_client.h",
                       "relay/ops/control/control_grammar.h", "relay/version"]
 MAY_INCLUDE = {
@@ -43,6 +48,17 @@ MAY_INCLUDE = {
     "pep/crypto": ["pep/base"],
     "pep/tcp": ["pep/base", "pep/wire", "pep/control"],
     "pep/stp": ["pep/base", "pep/schedule", "pep/control", "pep/crypto"],
+    # The rooms of pep/tcp: each includes only the rooms above it.
+    "pep/tcp/receiving": TCP_HALVES,
+    "pep/tcp/sending": TCP_HALVES,
+    "pep/tcp/block": TCP_BLOCK,
+    "pep/tcp/segments": TCP,
+    "pep/tcp/ending": TCP + ["pep/tcp/segments"],
+    "pep/tcp/opening": TCP + ["pep/tcp/segments", "pep/tcp/ending"],
+    "pep/tcp/questions": TCP + ["pep/tcp/segments", "pep/tcp/ending"],
+    "pep/tcp/input": TCP + ["pep/tcp/segments", "pep/tcp/ending", "pep/tcp/opening", "pep/tcp/questions"],
+    "pep/tcp/output": TCP + ["pep/tcp/segments"],
+    "pep/tcp/views": TCP + ["pep/tcp/input"],
     # The rooms of pep/stp: each includes only the rooms above it.
     "pep/stp/wire": SESSION,
     "pep/stp/streams": SESSION + ["pep/stp/wire"],

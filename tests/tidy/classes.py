@@ -32,7 +32,6 @@ EXCEPTIONS = {
     "pep/stp/session_impl.h:Session::Impl": (99, 34, TOGETHER),
     "pep/stp/streams/stream.h:Stream": (45, 29, STATE),
     "pep/tcp/counters.h:Counters": (45, 29, FIGURES),
-    "pep/tcp/endpoint.h:Endpoint": (121, 40, TOGETHER),
     "relay/gateway/addresses/lan/lan_neighbours.h:LanNeighbours": (45, 30, TOGETHER),
     "relay/gateway/addresses/wan_node.h:WanNode": (45, 28, TOGETHER),
     "relay/gateway/flows/flow.h:FlowRare": (45, 24, STATE),

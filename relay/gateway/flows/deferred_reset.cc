@@ -18,7 +18,7 @@ std::optional<Stage> first_stage(const Flow& f, const stp::Session& session) {
   const std::uint64_t waits = f.endpoint.received().readable();
   if (waits == 0 && f.bytes.from_lan == 0) return std::nullopt;
   // No block follows the end of a stream. The far host must also learn of that end.
-  const bool has_ended = f.endpoint.peer_finished();
+  const bool has_ended = f.endpoint.receiving().has_finished();
   if (!has_ended && session.agreed().reset_marks()) return Stage::kToStream;
   const bool is_there = has_ended ? f.state.host_end() == FlowState::HostEnd::kDelivered
                                   : session.streams().unacknowledged(f.stream) == 0;
@@ -28,21 +28,22 @@ std::optional<Stage> first_stage(const Flow& f, const stp::Session& session) {
 
 bool has_queued(const Flow& f) {
   const tcp::Endpoint& host = f.endpoint;
-  if (host.state() == tcp::State::kSynSent) return host.unacknowledged() > 0;
+  if (host.state() == tcp::State::kSynSent) return host.sending().unacknowledged() > 0;
   return host.is_synchronised() &&
-         (host.unacknowledged() > 0 || (f.state.has_passed_far_end() && !host.finished_sending()));
+         (host.sending().unacknowledged() > 0 ||
+          (f.state.has_passed_far_end() && !host.sending().has_finished()));
 }
 
 std::uint64_t left_before_reset(const Flow& f, const stp::Session& session) {
   const Stage stage = f.rare().deferred_reset->stage;
   if (stage == Stage::kToHost) {
-    const bool owes_end = f.state.has_passed_far_end() && !f.endpoint.finished_sending();
-    return f.endpoint.unacknowledged() + (owes_end ? 1U : 0U);
+    const bool owes_end = f.state.has_passed_far_end() && !f.endpoint.sending().has_finished();
+    return f.endpoint.sending().unacknowledged() + (owes_end ? 1U : 0U);
   }
-  const bool owes_end =
-      stage == Stage::kHeld
-          ? f.endpoint.peer_finished() && f.state.host_end() != FlowState::HostEnd::kDelivered
-          : f.state.host_end() != FlowState::HostEnd::kDelivered;
+  const bool owes_end = stage == Stage::kHeld
+                            ? f.endpoint.receiving().has_finished() &&
+                                  f.state.host_end() != FlowState::HostEnd::kDelivered
+                            : f.state.host_end() != FlowState::HostEnd::kDelivered;
   return f.endpoint.received().readable() + session.streams().unacknowledged(f.stream) +
          (owes_end ? 1U : 0U);
 }
@@ -57,7 +58,7 @@ bool is_overdue(DeferredReset& word, std::uint64_t left, Instant now) {
 
 // No event reports that all bytes of a stream without an end have arrived.
 Duration pause_of(const Flow& f, const stp::Session& session) {
-  if (f.rare().deferred_reset->stage != Stage::kHeld || f.endpoint.peer_finished())
+  if (f.rare().deferred_reset->stage != Stage::kHeld || f.endpoint.receiving().has_finished())
     return kLongestLook;
   return std::clamp(session.path().smoothed_rtt() / 8, kShortestLook, kLongestLook);
 }

@@ -16,7 +16,7 @@ constexpr Duration kLongestOpening = Duration::seconds(200);
 }  // namespace
 
 bool only_owes(const Flow& f, const stp::Session& session) {
-  if (!f.endpoint.peer_finished()) return false;
+  if (!f.endpoint.receiving().has_finished()) return false;
   return f.state.has_lost_stream() ||
          (f.state.has_stream() && session.streams().received_end(f.inbound_stream()));
 }
@@ -25,12 +25,13 @@ bool awaits_host(const Flow& f, const stp::Session& session) {
   if (!f.state.is_established() || f.endpoint.is_closed()) return false;
   if (f.endpoint.state() == tcp::State::kTimeWait) return false;
   if (only_owes(f, session)) return true;
-  const bool half_closed = f.endpoint.peer_finished() != f.state.has_passed_far_end();
-  return half_closed && (!f.endpoint.peer_finished() || f.endpoint.unacknowledged() > 0);
+  const bool half_closed = f.endpoint.receiving().has_finished() != f.state.has_passed_far_end();
+  return half_closed &&
+         (!f.endpoint.receiving().has_finished() || f.endpoint.sending().unacknowledged() > 0);
 }
 
 bool ends_by_itself(const Flow& f) {
-  return f.endpoint.state() == tcp::State::kTimeWait && !f.endpoint.holds_fin();
+  return f.endpoint.state() == tcp::State::kTimeWait && !f.endpoint.receiving().holds_fin();
 }
 
 Duration quiet_limit(const Flow& f, const stp::Session& session, const config::Limits& limits) {
@@ -49,7 +50,7 @@ bool owes_peer(const Flow& f, const stp::Session& session) {
 
 Instant still_since(const Flow& f, const stp::Session& session) {
   if (!f.state.is_established() || f.is_over()) return Instant::never();
-  const bool host_takes_nothing = f.endpoint.sends_in_vain() || only_owes(f, session);
+  const bool host_takes_nothing = f.endpoint.sending().is_in_vain() || only_owes(f, session);
   return host_takes_nothing ? earlier(f.timers.last_activity, f.owes_since()) : f.owes_since();
 }
 
@@ -57,7 +58,7 @@ Instant end_of_wait(const Flow& f, Duration patience) {
   const Instant end = f.owes_since() +
                       (f.state.is_established() ? patience : std::min(patience, kLongestHandshake));
   const bool awaits_server = f.origin == Origin::kLan && !f.state.is_established() &&
-                             f.state.has_stream() && f.endpoint.owes_syn();
+                             f.state.has_stream() && f.endpoint.opening().owes_syn();
   return awaits_server ? earlier(end, f.beginning.created + kLongestOpening) : end;
 }
 

@@ -25,14 +25,15 @@ void confirm(Flow& f, stp::Session& session, Instant now) {
     return;
   }
   FlowRare& told = f.make_rare();
-  told.host_acknowledged = std::max(told.host_acknowledged, f.endpoint.acknowledged());
+  told.host_acknowledged = std::max(told.host_acknowledged, f.endpoint.sending().acknowledged());
   // The peer answers its host with our host's marks, so the marks must get there first.
   ours.answered = f.state.is_established() && !f.owes_marks();
-  ours.ended = f.endpoint.finished_sending();
+  ours.ended = f.endpoint.sending().has_finished();
   // Fields that no mode asks for stay 0, so that they cost nothing.
   if (f.modes.ack == AckMode::kEndToEnd) ours.delivered = told.host_acknowledged;
   if (f.modes.window == WindowMode::kMirror && f.state.is_established()) {
-    ours.window = f.endpoint.is_closed() ? told.confirmed_window : f.endpoint.peer_window();
+    ours.window =
+        f.endpoint.is_closed() ? told.confirmed_window : f.endpoint.sending().peer_window();
     told.confirmed_window = ours.window;
   }
   session.streams().confirm(f.stream, ours, now);
@@ -56,7 +57,7 @@ bool all_confirmed(const Flow& f, const stp::Session& session) {
   if (!session.streams().confirmed(f.stream)) return false;
   if (f.modes.ack == AckMode::kLocal && f.modes.close == CloseMode::kLocal) return true;
   // Each host waits for an acknowledgment until the other host has everything.
-  return f.endpoint.finished_sending() && session.streams().confirmation(f.stream).ended;
+  return f.endpoint.sending().has_finished() && session.streams().confirmation(f.stream).ended;
 }
 
 std::uint64_t mirrored_window(const Flow& f) {

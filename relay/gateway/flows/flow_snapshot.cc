@@ -28,12 +28,13 @@ FlowSnapshot describe(const Flow& f, const Lane& lane, Instant now) {
       s.stp_in_order = stored->readable();
     }
   }
-  s.lan_unacknowledged = f.endpoint.unacknowledged();
-  s.lan_window = f.endpoint.receive_window();
-  s.host_window = f.endpoint.peer_window();
-  if (f.endpoint.smoothed_rtt() > Duration::zero()) s.lan_rtt = f.endpoint.smoothed_rtt();
-  s.lan_congestion_window = f.endpoint.congestion_window();
-  s.lan_segment_size = f.endpoint.send_mss();
+  const tcp::SendingView to_host = f.endpoint.sending();
+  s.lan_unacknowledged = to_host.unacknowledged();
+  s.lan_window = f.endpoint.receiving().window();
+  s.host_window = to_host.peer_window();
+  if (to_host.smoothed_rtt() > Duration::zero()) s.lan_rtt = to_host.smoothed_rtt();
+  s.lan_congestion_window = to_host.congestion_window();
+  s.lan_segment_size = to_host.segment_size();
   s.bytes_encoded = f.bytes.encoded;
   s.path_rtt = lane.session.path().measured_rtt();
   if (lane.session.path().knows_loss()) s.path_loss_ratio = lane.session.path().loss_ratio();

@@ -12,8 +12,8 @@ bool is_heard(const Lane& lane) { return lane.session.peer_state() == stp::PeerS
 Wait wait_at_host(const Flow& f, std::uint64_t queued, std::uint64_t ready) {
   const bool compressed = f.block.kind != compress::BlockKind::kRaw;
   if (queued == 0 && compressed && ready < f.block.remaining) return Wait::kRestOfBlock;
-  if (queued >= f.endpoint.peer_window()) return Wait::kHostWindow;
-  if (queued >= f.endpoint.congestion_window()) return Wait::kHostPath;
+  if (queued >= f.endpoint.sending().peer_window()) return Wait::kHostWindow;
+  if (queued >= f.endpoint.sending().congestion_window()) return Wait::kHostPath;
   return ready > 0 && !f.timers.retry_at.is_never() ? Wait::kMemory : Wait::kAcknowledgment;
 }
 
@@ -44,17 +44,18 @@ Wait wait_towards_peer(const Flow& f, const Lane& lane) {
   if (session.streams().unacknowledged(f.stream) > 0 ||
       f.state.host_end() != FlowState::HostEnd::kOpen)
     return Wait::kAcknowledgment;
-  return f.endpoint.receive_window() < f.endpoint.send_mss() ? Wait::kOurWindow : Wait::kSource;
+  return f.endpoint.receiving().window() < f.endpoint.sending().segment_size() ? Wait::kOurWindow
+                                                                               : Wait::kSource;
 }
 
 Wait wait_towards_host(const Flow& f, const Lane& lane) {
-  if (f.endpoint.is_closed() || f.endpoint.finished_sending()) return Wait::kNothing;
+  if (f.endpoint.is_closed() || f.endpoint.sending().has_finished()) return Wait::kNothing;
   if (!f.state.is_established()) return Wait::kHandshake;
   const bool open = f.state.has_stream();
   const Reassembler* const stored =
       open ? lane.session.streams().received(f.inbound_stream()) : nullptr;
   const std::uint64_t ready = stored != nullptr ? stored->readable() : 0;
-  const std::uint64_t queued = f.endpoint.unacknowledged();
+  const std::uint64_t queued = f.endpoint.sending().unacknowledged();
   if (queued > 0 || ready > 0) return wait_at_host(f, queued, ready);
   if (f.state.has_passed_far_end()) return Wait::kAcknowledgment;  // of the FIN
   if (stored == nullptr || !is_heard(lane)) return Wait::kPeer;

@@ -63,7 +63,7 @@ void Application::run(tcp::Endpoint& endpoint, Instant now) {
 }
 
 void Application::note_acknowledged(const tcp::Endpoint& endpoint, Instant now) {
-  const std::uint64_t acknowledged = outcome_->written - endpoint.unacknowledged();
+  const std::uint64_t acknowledged = outcome_->written - endpoint.sending().unacknowledged();
   if (acknowledged <= last_acknowledged_) return;
   last_acknowledged_ = acknowledged;
   last_progress_ = now;
@@ -102,7 +102,8 @@ void Application::read(tcp::Endpoint& endpoint, Instant now) {
     if (plan_.record_arrivals) outcome_->arrivals.push_back({now, outcome_->received});
     endpoint.consume(bytes.size());
   }
-  if (!outcome_->saw_end && endpoint.peer_finished() && endpoint.received().readable() == 0) {
+  if (!outcome_->saw_end && endpoint.receiving().has_finished() &&
+      endpoint.received().readable() == 0) {
     outcome_->saw_end = true;
     outcome_->end_came_early = outcome_->peer != nullptr && !outcome_->peer->closed;
     outcome_->saw_end_at = now;
@@ -115,7 +116,7 @@ void Application::abort_if_planned(tcp::Endpoint& endpoint, Instant now) {
   bool due = plan_.finish == Finish::kAbortWhenReceived && outcome_->received >= plan_.abort_at;
   // RST drops unacknowledged bytes, so "when sent" means sent and acknowledged.
   due = due || (plan_.finish == Finish::kAbortWhenSent && endpoint.is_synchronised() &&
-                outcome_->written == plan_.send_bytes && endpoint.unacknowledged() == 0);
+                outcome_->written == plan_.send_bytes && endpoint.sending().unacknowledged() == 0);
   if (!plan_.abort_after.is_infinite()) {
     const Instant when = outcome_->started_at + plan_.abort_after;
     due = due || now >= when;
@@ -140,7 +141,8 @@ void Application::write(tcp::Endpoint& endpoint, Instant now) {
   }
   std::array<std::byte, 16384> buffer;
   while (outcome_->written < allowed_) {
-    const std::uint64_t room = std::min(endpoint.writable(), allowed_ - outcome_->written);
+    const std::uint64_t room =
+        std::min(endpoint.sending().writable(), allowed_ - outcome_->written);
     if (room == 0) break;
     const auto piece = MutableBytes(buffer).first(std::min<std::uint64_t>(room, buffer.size()));
     plan_.content.fill(outcome_->written, piece);
@@ -163,19 +165,21 @@ void Application::write(tcp::Endpoint& endpoint, Instant now) {
 }
 
 void Application::note_end(const tcp::Endpoint& endpoint, Instant now) {
-  outcome_->asks_nothing = endpoint.unacknowledged() == 0;
-  outcome_->sent_all = outcome_->sent_all || (outcome_->closed && endpoint.finished_sending());
-  const bool closed = endpoint.finished_sending() && endpoint.peer_finished();
+  outcome_->asks_nothing = endpoint.sending().unacknowledged() == 0;
+  outcome_->sent_all =
+      outcome_->sent_all || (outcome_->closed && endpoint.sending().has_finished());
+  const bool closed = endpoint.sending().has_finished() && endpoint.receiving().has_finished();
   if (closed && outcome_->closed_at == Instant()) outcome_->closed_at = now;
   const bool clean = outcome_->saw_end && outcome_->sent_all;
   // If the endpoint is closed with nothing left to read, the connection is over even if the program
   // did not see the peer's FIN. Such an end is wrong.
-  const bool broken = endpoint.is_closed() && (endpoint.close_reason() != tcp::CloseReason::kNone ||
-                                               endpoint.received().readable() == 0 || is_dead());
+  const bool broken =
+      endpoint.is_closed() && (endpoint.lifecycle().reason() != tcp::CloseReason::kNone ||
+                               endpoint.received().readable() == 0 || is_dead());
   if (!clean && !broken) return;
   outcome_->ended = true;
   outcome_->ended_at = now;
-  outcome_->reason = clean ? tcp::CloseReason::kNone : endpoint.close_reason();
+  outcome_->reason = clean ? tcp::CloseReason::kNone : endpoint.lifecycle().reason();
 }
 
 }  // namespace satrelay::sim

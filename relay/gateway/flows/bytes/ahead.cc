@@ -37,7 +37,8 @@ Duration flight_time(Duration round_trip) {
 }
 
 std::uint64_t first_of(const Flow& f, BitRate share) {
-  const std::uint64_t segment = std::max<std::uint64_t>(f.endpoint.send_mss(), kUsualSegment);
+  const std::uint64_t segment =
+      std::max<std::uint64_t>(f.endpoint.sending().segment_size(), kUsualSegment);
   return std::max(first_ahead(share), kLeastSegments * segment);
 }
 

@@ -395,7 +395,7 @@ SpliceResult Splice::raw_to_host(Flow& flow, InboundReader& inbound, std::uint64
     ConstBytes run = inbound.front();
     run = run.first(static_cast<std::size_t>(
         std::min<std::uint64_t>({run.size(), flow.block.remaining, most})));
-    const std::uint64_t room = flow.endpoint.writable();
+    const std::uint64_t room = flow.endpoint.sending().writable();
     const std::size_t taken = flow.endpoint.write(run);
     budget_.spend(copying_work(taken));
     inbound.skip(taken);
@@ -417,9 +417,9 @@ SpliceResult Splice::raw_to_host(Flow& flow, InboundReader& inbound, std::uint64
 // for all that is left of the block, for kWorthDecoding bytes, or until half of the flow's own
 // memory is free.
 bool Splice::has_room(const Flow& flow, std::uint64_t left, std::uint64_t memory) {
-  const std::uint64_t own = flow.endpoint.own_memory_size();
+  const std::uint64_t own = flow.endpoint.sending().own_memory();
   const bool has_memory = memory > own && memory >= std::min<std::uint64_t>(left, kWorthDecoding);
-  return has_memory || (own > 0 && flow.endpoint.own_room() >= std::min(left, own / 2));
+  return has_memory || (own > 0 && flow.endpoint.sending().own_room() >= std::min(left, own / 2));
 }
 
 SpliceResult Splice::compressed_to_host(Flow& flow, InboundReader& inbound, std::uint64_t most,
@@ -429,7 +429,7 @@ SpliceResult Splice::compressed_to_host(Flow& flow, InboundReader& inbound, std:
     inbound.need(flow.block.remaining, now);
     return SpliceResult::kDone;
   }
-  if (flow.endpoint.writable() < compress::kMaxPlainBlock) return SpliceResult::kDone;
+  if (flow.endpoint.sending().writable() < compress::kMaxPlainBlock) return SpliceResult::kDone;
   if (budget_.is_spent()) return SpliceResult::kSpent;
   inbound.consume(now);  // frees the memory of the blocks before this one
   const std::size_t number =
@@ -455,7 +455,7 @@ SpliceResult Splice::compressed_to_host(Flow& flow, InboundReader& inbound, std:
   if (!decoder_.decompress(frame, *plain_, dictionary)) return SpliceResult::kMalformed;
   const ConstBytes plain =
       ConstBytes(*plain_).subspan(flow.block.plain_written, *plain_size - flow.block.plain_written);
-  const std::uint64_t room = std::min(flow.endpoint.writable(), most);
+  const std::uint64_t room = std::min(flow.endpoint.sending().writable(), most);
   const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(plain.size(), room));
   const std::size_t taken = flow.endpoint.write(plain.first(wanted));
   flow.block.plain_written += static_cast<std::uint32_t>(taken);

@@ -131,10 +131,10 @@ void StreamSide::feed(Flow& f, Instant now) {
   if (f.endpoint.received().readable() > 0) {
     // If there is too little room for a block, the session waits for more, and calls again.
     session.streams().set_ready(f.stream, true);
-    if (f.endpoint.peer_finished()) tell_rest(f, now);
+    if (f.endpoint.receiving().has_finished()) tell_rest(f, now);
   } else if (f.owes_marks() || owes_reset_block(f)) {
     session.streams().set_ready(f.stream, true);
-  } else if (f.endpoint.peer_finished() || has_told_reset(f)) {
+  } else if (f.endpoint.receiving().has_finished() || has_told_reset(f)) {
     session.streams().finish(f.stream);
     f.state.set_host_end(FlowState::HostEnd::kInStream);
   }
@@ -187,11 +187,11 @@ void StreamSide::count_waiting(Flow& f, std::uint64_t bytes) {
 // back.
 void StreamSide::tell_rest(Flow& f, Instant now) {
   const Instant last_payload = f.hot() == nullptr ? Instant() : f.hot()->last_payload;
-  const std::uint64_t left_open = std::min(kLeftOpen, f.endpoint.receive_limit() / 2);
-  const bool pauses = now >= last_payload + kPause && f.endpoint.receive_window() >= left_open;
+  const std::uint64_t left_open = std::min(kLeftOpen, f.endpoint.receiving().limit() / 2);
+  const bool pauses = now >= last_payload + kPause && f.endpoint.receiving().window() >= left_open;
   const std::uint64_t readable = f.endpoint.received().readable();
   auto behind = stp::Behind::kUnknown;
-  if (pauses || f.endpoint.peer_finished() || f.rare().deferred_reset) {
+  if (pauses || f.endpoint.receiving().has_finished() || f.rare().deferred_reset) {
     behind = stp::Behind::kNothing;
   } else if (fills_a_flight(f, readable)) {
     behind = stp::Behind::kMore;

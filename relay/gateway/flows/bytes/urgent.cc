@@ -47,7 +47,7 @@ void show_far_urgent(Flow& f) {
   if (!is_honest(f, notice)) return;
   if (notice.after <= f.bytes.to_lan) {
     f.endpoint.mark_urgent(notice.mark);
-  } else if (!f.endpoint.is_urgent()) {
+  } else if (!f.endpoint.sending().is_urgent()) {
     // A newer CONFIRM has replaced the CONFIRM with the mark `after`, and the block with that mark
     // is stuck in the stream. If a third mark lies before it, the octet of that mark becomes an
     // ordinary one, as in TCP itself.

@@ -22,7 +22,7 @@ void FlowEnding::reset_without_stream(std::uint32_t slot, Counter reason, Instan
   Flow& f = parts_.flows[slot];
   f.state.end_stream();
   f.forget_inbound();
-  if (f.endpoint.state() == tcp::State::kTimeWait && !f.endpoint.holds_fin()) return;
+  if (f.endpoint.state() == tcp::State::kTimeWait && !f.endpoint.receiving().holds_fin()) return;
   if (!f.endpoint.is_closed()) {
     count(f, reason);
     f.endpoint.abort(now);
@@ -80,7 +80,7 @@ void FlowEnding::remember(const Flow& f) {
 void FlowEnding::handle_closed_endpoint(Flow& f, Instant now) {
   f.state.set_far_end(FlowState::FarEnd::kClosed);
   stp::ResetReason reason = stp::ResetReason::kNone;
-  switch (f.endpoint.close_reason()) {
+  switch (f.endpoint.lifecycle().reason()) {
     case tcp::CloseReason::kNone:
     case tcp::CloseReason::kAborted:  // counted where it was decided, which also informs the peer
       return;
@@ -122,7 +122,7 @@ bool FlowEnding::remove_if_over(std::uint32_t slot, Instant now) {
   }
   if (!f.state.is_over() && f.is_over()) {
     parts_.flows.note_over(f);
-    f.endpoint.give_up_own_memory();
+    f.endpoint.memory().give_up();
   }
   return false;
 }

@@ -33,7 +33,7 @@ bool has_sent_within(const Flow& f, Duration time, Instant now) {
 }
 
 bool only_waits_for_room(const Flow& f, Instant now) {
-  return f.endpoint.receive_limit() > 0 && has_sent_within(f, kWaitsForRoom, now);
+  return f.endpoint.receiving().limit() > 0 && has_sent_within(f, kWaitsForRoom, now);
 }
 
 // The ACK of the last byte may be lost, so that the host has retransmitted that byte. Data is
@@ -76,7 +76,7 @@ bool go_on_for_far_host(Flow& f, HostQuestions& q, Instant now) {
   const std::uint64_t question = f.rare().far_keep_alives;
   if (!f.endpoint.is_synchronised()) {
     q.host_until = Instant::never();
-  } else if (!f.endpoint.awaits_word()) {
+  } else if (!f.endpoint.questions().awaits_word()) {
     q.host_until = Instant::never();
     q.heard = now;
     q.word = {.question = question, .silent = false};
@@ -96,8 +96,8 @@ bool may_ask(const Flow& f, const stp::Session& session) {
 }
 
 void hear_question(Flow& f, const stp::Session& session, Counters& counters, Instant now) {
-  using Question = tcp::Endpoint::Question;
-  const Question question = f.endpoint.take_question();
+  using tcp::Question;
+  const Question question = f.endpoint.questions().take();
   if (question == Question::kNone) return;
   if (only_waits_for_room(f, now)) return f.endpoint.answer_question();
   HostQuestions& q = questions_of(f);
@@ -114,7 +114,7 @@ void hear_question(Flow& f, const stp::Session& session, Counters& counters, Ins
 
 void tell_questions(const Flow& f, const stp::Session& session, stp::Confirmation& ours) {
   if (!session.agreed().host_words()) {
-    ours.keep_alives = f.endpoint.keep_alives();
+    ours.keep_alives = f.endpoint.questions().keep_alives();
   } else if (const HostQuestions* const q = f.rare().questions.get()) {
     ours.keep_alives = q->asked;
     ours.word = q->word;

@@ -132,10 +132,10 @@ bool HostWindows::has_window(const Arena& part, LanHosts::Index host) const {
 // The rest waits in the stream, where its credit limits it. A longer queue for a host that reads
 // nothing would take memory from hosts that read.
 std::uint64_t HostWindows::allowance(const Flow& f) {
-  const tcp::Endpoint& host = f.endpoint;
-  const std::uint64_t useful = std::min(host.congestion_window(), host.peer_window()) +
-                               std::uint64_t{kSpareSegments} * host.send_mss();
-  const std::uint64_t queued = host.unacknowledged();
+  const tcp::SendingView to_host = f.endpoint.sending();
+  const std::uint64_t useful = std::min(to_host.congestion_window(), to_host.peer_window()) +
+                               std::uint64_t{kSpareSegments} * to_host.segment_size();
+  const std::uint64_t queued = to_host.unacknowledged();
   return useful > queued ? useful - queued : 0;
 }
 

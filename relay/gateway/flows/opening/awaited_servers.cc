@@ -23,7 +23,7 @@ bool AwaitedServers::handle_other_connection(std::uint32_t slot, const wire::Tcp
     return false;
   }
   parts_.counters.add(Counter::kDroppedNoAnswer);
-  if (!f.endpoint.has_repeated_syn()) return true;
+  if (!f.endpoint.opening().has_repeated_syn()) return true;
   parts_.streams.reset(f, stp::ResetReason::kInUse, now);
   ending_.count(f, Counter::kFlowsInUse);
   f.endpoint.abandon();
@@ -70,7 +70,7 @@ void AwaitedServers::handle_other_vlan(std::uint32_t slot, const wire::TcpHeader
 // answers to the far gateway's SYN take another way. Only the far gateway knows whether it waits
 // for such answers.
 void AwaitedServers::doubt(Flow& f, Instant now) {
-  f.handled.stray_answers = static_cast<std::uint16_t>(f.endpoint.stray_answers());
+  f.handled.stray_answers = static_cast<std::uint16_t>(f.endpoint.questions().stray_answers());
   const bool far_host_spoke = f.bytes.to_lan > 0 || f.rare().far_window;
   if (f.origin != Origin::kLan || !f.state.has_stream() || far_host_spoke) return;
   parts_.lane_of(f).control_messages.doubt(f.stream, now);

@@ -71,7 +71,7 @@ void FlowOpening::accept(const FlowKey& key, const Frame& frame, const wire::Tcp
   }
   hold_back(f, now);
   if (cookie) parts_.counters.add(Counter::kFlowsBySynCookie);
-  using Answer = tcp::Endpoint::Answer;
+  using tcp::Answer;
   const bool remote = f.modes.handshake == config::HandshakeMode::kRemote;
   f.endpoint.accept(syn, now, cookie ? Answer::kSent : remote ? Answer::kLater : Answer::kAtOnce);
   if (remote) units_.transfer.open_stream(slot, now);
@@ -168,7 +168,7 @@ std::uint32_t FlowOpening::new_flow(const FlowKey& key, const RulePtr& rule, Ori
       key, rule, origin, config, parts_.arena_of(lane),
       tcp::Endpoint::Shared{&parts_.tcp_counters, of_endpoints_[parts_.peer_of(lane)]}, now);
   Flow& f = *made;
-  SATRELAY_CHECK(f.endpoint.own_memory());  // lack_of_room() or has_place() has checked this
+  SATRELAY_CHECK(f.endpoint.memory().own());  // lack_of_room() or has_place() has checked this
   f.lane = lane;
   units_.epochs.begin(f);
   parts_.quotas.begin(f, parts_.peer_of(lane));

@@ -31,8 +31,8 @@ std::size_t room_of(std::span<const tcp::Segment> segments, const Arena& arena) 
 // Bytes that the host has not acknowledged, plus one each for the SYN and the FIN.
 std::uint64_t owed_by(const Flow& f) {
   const tcp::Endpoint& endpoint = f.endpoint;
-  return endpoint.unacknowledged() + (endpoint.is_synchronised() ? 0U : 1U) +
-         (endpoint.finished_sending() ? 0U : 1U);
+  return endpoint.sending().unacknowledged() + (endpoint.is_synchronised() ? 0U : 1U) +
+         (endpoint.sending().has_finished() ? 0U : 1U);
 }
 
 // Repeats that timers have caused so far.
@@ -41,7 +41,8 @@ std::uint64_t repeats_of(const tcp::Counters& counters) {
 }
 
 bool has_stray_answer(const Flow& f) {
-  return static_cast<std::uint16_t>(f.endpoint.stray_answers()) != f.handled.stray_answers;
+  return static_cast<std::uint16_t>(f.endpoint.questions().stray_answers()) !=
+         f.handled.stray_answers;
 }
 
 }  // namespace
@@ -92,7 +93,7 @@ std::size_t FlowRelay::take_segments(Flow& f, const Frame& frame,
                                      std::span<const tcp::Segment> segments, Visit visit,
                                      Instant now) {
   const auto& [header, payload, ecn] = segments.front();
-  const std::uint64_t owed = f.endpoint.unacknowledged();
+  const std::uint64_t owed = f.endpoint.sending().unacknowledged();
   const MacAddress used = f.lan.to_host.destination;
   const bool elsewhere = HostTracker::is_elsewhere(f, frame);
   const std::uint64_t owed_in_all = elsewhere ? owed_by(f) : 0;
@@ -107,14 +108,14 @@ std::size_t FlowRelay::take_segments(Flow& f, const Frame& frame,
     segments = segments.first(1);
     crowds = parts_.windows.crowds_streams(f, means, payload.size());
   }
-  f.endpoint.set_frugal(crowds);
+  f.endpoint.memory().set_frugal(crowds);
   const std::uint64_t unstored = parts_.tcp_counters.unstored_bytes_in;
   const std::uint64_t repeated = parts_.tcp_counters.duplicate_bytes_in;
   const auto urgent = header->has(wire::TcpFlags::kUrg)
-                          ? f.endpoint.urgent_mark_of(*header, payload.size())
+                          ? f.endpoint.receiving().urgent_mark_of(*header, payload.size())
                           : std::nullopt;
-  const std::uint32_t stray = f.endpoint.stray_answers();
-  f.endpoint.leave_questions(may_ask(f, parts_.session_of(f)));
+  const std::uint32_t stray = f.endpoint.questions().stray_answers();
+  f.endpoint.questions().leave(may_ask(f, parts_.session_of(f)));
   const auto [taken, acceptance] = f.endpoint.handle_segments(segments, now);
   if (parts_.tcp_counters.unstored_bytes_in > unstored)
     parts_.counters.add(Counter::kDroppedMemoryLow);
@@ -124,8 +125,8 @@ std::size_t FlowRelay::take_segments(Flow& f, const Frame& frame,
   const bool is_accepted = acceptance == tcp::Acceptance::kAccepted;
   if (is_accepted && urgent && note_urgent(f, *urgent, in_order, parts_.tcp_counters)) {
     // An empty segment with a new urgent mark is no stray answer.
-    f.handled.stray_answers =
-        static_cast<std::uint16_t>(f.handled.stray_answers + f.endpoint.stray_answers() - stray);
+    f.handled.stray_answers = static_cast<std::uint16_t>(
+        f.handled.stray_answers + f.endpoint.questions().stray_answers() - stray);
   }
   if (has_stray_answer(f)) servers_.doubt(f, now);
   if (!is_accepted) return taken;
@@ -151,7 +152,7 @@ std::size_t FlowRelay::take_segments(Flow& f, const Frame& frame,
   }
   // An answer to a probe of the host's closed window is no progress: other flows may need the
   // memory.
-  if (!only_owes(f, parts_.session_of(f)) || f.endpoint.unacknowledged() < owed)
+  if (!only_owes(f, parts_.session_of(f)) || f.endpoint.sending().unacknowledged() < owed)
     note_activity(f, now);
   return taken;
 }
@@ -195,7 +196,7 @@ void FlowRelay::handle_event(LaneId lane, const stp::Event& event, Instant now) 
   }
   // A CONFIRM is no progress if our host acknowledges nothing, though the far host may ask for it:
   // other flows may need the memory.
-  if (event.kind != Kind::kConfirmed || !f.endpoint.sends_in_vain()) note_activity(f, now);
+  if (event.kind != Kind::kConfirmed || !f.endpoint.sending().is_in_vain()) note_activity(f, now);
   transfer_.advance(slot, now);
 }
 

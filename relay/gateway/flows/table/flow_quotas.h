@@ -47,7 +47,8 @@ class FlowQuotas {
   // units, as the flow's reserves hold the rest. If a flow has very much, it counts as the largest
   // number that fits.
   void note_stored(Flow& f) {
-    const std::uint64_t bytes = f.endpoint.received().stored() + f.endpoint.unacknowledged();
+    const std::uint64_t bytes =
+        f.endpoint.received().stored() + f.endpoint.sending().unacknowledged();
     const auto stored = static_cast<std::uint16_t>(
         std::min<std::uint64_t>(bytes / kUnit, std::numeric_limits<std::uint16_t>::max()));
     if (stored == f.lan.stored) return;

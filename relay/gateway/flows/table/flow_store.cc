@@ -115,7 +115,7 @@ std::optional<std::string> FlowStore::audit() const {
 
 void FlowStore::add_held(ArenaUse& use) const {
   for (std::uint32_t slot = from(0); slot != kNoSlot; slot = from(slot + 1)) {
-    const auto held = flows_[slot]->endpoint.blocks_held();
+    const auto held = flows_[slot]->endpoint.memory().blocks_held();
     use.from_hosts += held.received;
     use.to_hosts += held.to_send;
     use.reserves += held.reserves;

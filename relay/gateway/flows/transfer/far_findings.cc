@@ -34,7 +34,7 @@ void FarFindings::note_refusal(const Flow& f, stp::ResetReason reason, const stp
                                Instant now) {
   if (reason == stp::ResetReason::kUnreachable) {
     using Silence = SymmetricPaths::Silence;
-    const bool is_answered_elsewhere = f.endpoint.stray_answers() > 0;
+    const bool is_answered_elsewhere = f.endpoint.questions().stray_answers() > 0;
     parts_.common.symmetric_paths.note_silence(
         f.key, is_answered_elsewhere ? Silence::kElsewhere : Silence::kUnexplained, now);
   }

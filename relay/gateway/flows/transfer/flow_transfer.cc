@@ -99,7 +99,7 @@ void FlowTransfer::settle(std::uint32_t slot, Instant now) {
 void FlowTransfer::trim(Flow& f) {
   f.state.note_trimmed();
   f.cool();
-  f.endpoint.trim();
+  f.endpoint.memory().trim();
   if (!f.state.has_stream()) return;
   parts_.session_of(f).streams().trim(f.stream);
   if (f.inbound()) parts_.session_of(f).streams().trim(*f.inbound());

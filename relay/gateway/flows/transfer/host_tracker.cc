@@ -21,7 +21,7 @@ void HostTracker::follow_to(Flow& f, const wire::EthernetHeader& seen, MacObserv
   const bool has_changed = std::exchange(f.lan.to_host, towards) != towards;
   const bool is_from_there = seen.source == towards.destination;
   const bool acknowledges = news == MacObservation::kAcknowledges;
-  const bool is_sure = acknowledges && f.endpoint.acknowledged() > f.rare().sent_before;
+  const bool is_sure = acknowledges && f.endpoint.sending().acknowledged() > f.rare().sent_before;
   if (acknowledges && !is_sure && goes_home(f, seen.source)) return;
   const bool confirms = acknowledges || (news == MacObservation::kBrings && is_from_there);
   if (confirms && f.lan.seeks_host) {
@@ -68,7 +68,7 @@ void HostTracker::hear_destination(LaneId lane, std::uint32_t slot, const LanDes
   parts_.lan.destinations().hear(pair, told.ethernet.destination, now);
   Flow& f = parts_.flows[slot];
   // The client has been sent nothing yet that could show where it is.
-  if (f.origin == Origin::kLan && f.endpoint.owes_syn()) try_destination(f, now);
+  if (f.origin == Origin::kLan && f.endpoint.opening().owes_syn()) try_destination(f, now);
 }
 
 void HostTracker::hear_elsewhere(Flow& f, const wire::EthernetHeader& seen, bool confirms,
@@ -124,8 +124,8 @@ void HostTracker::follow_move(Flow& f, Instant now) {
   const auto other = new_claim(f, now);
   if (!other || !other->has_moved) return;
   try_claimed(f, *other);
-  f.make_rare().owes_repeat = f.endpoint.unacknowledged() > 0 || !f.endpoint.is_synchronised() ||
-                              f.state.has_passed_far_end();
+  f.make_rare().owes_repeat = f.endpoint.sending().unacknowledged() > 0 ||
+                              !f.endpoint.is_synchronised() || f.state.has_passed_far_end();
 }
 
 void HostTracker::seek_host(Flow& f, Instant now) {
@@ -225,7 +225,7 @@ void HostTracker::try_mac(Flow& f, const MacAddress& mac) {
 
 void HostTracker::send_to(Flow& f, const MacAddress& mac) {
   FlowRare& rare = f.make_rare();
-  rare.sent_before = f.endpoint.sent();
+  rare.sent_before = f.endpoint.sending().sent();
   rare.owes_repeat = false;
   f.lan.to_host.destination = mac;
 }

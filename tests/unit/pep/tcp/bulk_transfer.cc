@@ -45,7 +45,7 @@ std::string BulkTransfer::run(std::uint64_t bytes) {
   int idle_turns = 0;
   while (read_ < end) {
     const std::uint64_t room =
-        std::min({sender_.writable(), end - written_, std::uint64_t{kPeriod}});
+        std::min({sender_.sending().writable(), end - written_, std::uint64_t{kPeriod}});
     written_ += sender_.write(ConstBytes(pattern_).subspan(written_ % kPeriod, room));
     move(sender_, receiver_, loss_[0]);
     const std::uint64_t before = read_;

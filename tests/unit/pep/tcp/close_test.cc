@@ -5,7 +5,7 @@ namespace satrelay::tcp::test::close_test {
 namespace {
 
 std::vector<State> visited(Script& s) {
-  const auto trace = s.endpoint().trace();
+  const auto trace = s.endpoint().lifecycle().trace();
   return {trace.begin(), trace.end()};
 }
 using States = std::vector<State>;
@@ -19,14 +19,14 @@ TEST(Close, WeCloseFirst) {
   EXPECT_EQ(s.out(), "FP. 1:11 ack 1");
   s.in(". 1:1 ack 12");
   EXPECT_EQ(s.endpoint().state(), State::kFinWait2);
-  EXPECT_TRUE(s.endpoint().finished_sending());
+  EXPECT_TRUE(s.endpoint().sending().has_finished());
   s.in("F. 1:1 ack 12");
   EXPECT_EQ(s.endpoint().state(), State::kTimeWait);
   EXPECT_EQ(s.out(), ". 12:12 ack 2");
   EXPECT_EQ(s.wait_for_timer(), Duration::seconds(30));
   EXPECT_EQ(visited(s), (States{State::kSynReceived, State::kEstablished, State::kFinWait1,
                                 State::kFinWait2, State::kTimeWait, State::kClosed}));
-  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kNone);
+  EXPECT_EQ(s.endpoint().lifecycle().reason(), CloseReason::kNone);
   EXPECT_TRUE(s.endpoint().next_timeout().is_never());
   EXPECT_EQ(s.arena().used_blocks(), 0u);
 }
@@ -42,8 +42,8 @@ TEST(Close, PeerClosesFirst) {
   EXPECT_EQ(s.out(), "F. 1:1 ack 12");
   s.in(". 12:12 ack 2");
   EXPECT_EQ(s.endpoint().state(), State::kClosed);
-  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kNone);
-  EXPECT_TRUE(s.endpoint().finished_sending());
+  EXPECT_EQ(s.endpoint().lifecycle().reason(), CloseReason::kNone);
+  EXPECT_TRUE(s.endpoint().sending().has_finished());
   s.consume(10);  // closed in order: acknowledged bytes can still be read
   EXPECT_EQ(s.arena().used_blocks(), 0u);
 }
@@ -81,9 +81,9 @@ TEST(Close, AResetIsNoAcknowledgmentOfWhatWasToBeSent) {
   s.out();
   s.in("R. 1:1 ack 6");
   EXPECT_TRUE(s.endpoint().is_closed());
-  EXPECT_FALSE(s.endpoint().finished_sending());
+  EXPECT_FALSE(s.endpoint().sending().has_finished());
   s.endpoint().close();  // the far host may end its direction only now
-  EXPECT_FALSE(s.endpoint().finished_sending());
+  EXPECT_FALSE(s.endpoint().sending().has_finished());
 }
 
 TEST(Close, HalfCloseByUsStillReceives) {
@@ -143,7 +143,7 @@ TEST(Close, FinWaitsForTheBytesBeforeIt) {
   s.establish_as_server();
   s.in("F. 101:201 ack 1");
   EXPECT_EQ(s.endpoint().state(), State::kEstablished);
-  EXPECT_FALSE(s.endpoint().peer_finished());
+  EXPECT_FALSE(s.endpoint().receiving().has_finished());
   EXPECT_EQ(s.out(), ". 1:1 ack 1 sack 101:201");
   s.in(". 1:101 ack 1");  // without FIN: the FIN that came before is remembered
   EXPECT_EQ(s.endpoint().state(), State::kCloseWait);
@@ -196,7 +196,7 @@ TEST(Close, SilentPeerInFinWait2EndsSomeTimeInAnyCase) {
   s.out();
   s.in(". 1:1 ack 2");
   EXPECT_EQ(s.wait_for_timer(), Duration::seconds(7200));
-  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kTimeout);
+  EXPECT_EQ(s.endpoint().lifecycle().reason(), CloseReason::kTimeout);
 }
 
 // A server may compute for hours before it answers. Its keep-alives show that it is there.
@@ -225,7 +225,7 @@ TEST(Close, AbortDropsEverything) {
   EXPECT_EQ(s.out(), "R. 1461:1461 ack 101");
   EXPECT_EQ(s.out(), "-");
   EXPECT_EQ(s.endpoint().state(), State::kClosed);
-  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kAborted);
+  EXPECT_EQ(s.endpoint().lifecycle().reason(), CloseReason::kAborted);
   EXPECT_EQ(s.arena().used_blocks(), 0u);
   EXPECT_TRUE(s.endpoint().next_timeout().is_never());
   s.in(". 101:201 ack 1");  // the RST was lost

@@ -11,9 +11,9 @@ TEST(Send, SegmentsFillTheMssAndThePushEndsTheData) {
   s.establish_as_server();
   s.write(3000);
   EXPECT_EQ(s.out_all(), (Lines{". 1:1461 ack 1", ". 1461:2921 ack 1", "P. 2921:3001 ack 1"}));
-  EXPECT_EQ(s.endpoint().unacknowledged(), 3000u);
+  EXPECT_EQ(s.endpoint().sending().unacknowledged(), 3000u);
   s.in(". 1:1 ack 3001");
-  EXPECT_EQ(s.endpoint().unacknowledged(), 0u);
+  EXPECT_EQ(s.endpoint().sending().unacknowledged(), 0u);
   EXPECT_EQ(s.out(), "-");
   EXPECT_TRUE(s.endpoint().next_timeout().is_never());
 }
@@ -84,9 +84,9 @@ TEST(Send, OldWindowIsNotTakenFromAReorderedSegment) {
   Script s;
   s.establish_as_server();
   s.in(". 101:201 ack 1 win 9000");
-  EXPECT_EQ(s.endpoint().peer_window(), 9000u);
+  EXPECT_EQ(s.endpoint().sending().peer_window(), 9000u);
   s.in(". 1:101 ack 1 win 20");
-  EXPECT_EQ(s.endpoint().peer_window(), 9000u);
+  EXPECT_EQ(s.endpoint().sending().peer_window(), 9000u);
 }
 
 TEST(Send, SendLimitBoundsTheBuffer) {
@@ -94,12 +94,12 @@ TEST(Send, SendLimitBoundsTheBuffer) {
   config.send_limit = 5000;
   Script s({config});
   s.establish_as_server();
-  EXPECT_EQ(s.endpoint().writable(), 5000u);
+  EXPECT_EQ(s.endpoint().sending().writable(), 5000u);
   EXPECT_EQ(s.endpoint().write(pattern_bytes(0, 7000)), 5000u);
-  EXPECT_EQ(s.endpoint().writable(), 0u);
+  EXPECT_EQ(s.endpoint().sending().writable(), 0u);
   s.out_all();
   s.in(". 1:1 ack 1461");
-  EXPECT_EQ(s.endpoint().writable(), 1460u);
+  EXPECT_EQ(s.endpoint().sending().writable(), 1460u);
 }
 
 TEST(Send, WindowIsHalvedToTheInitialOneAfterIdleness) {
@@ -113,7 +113,7 @@ TEST(Send, WindowIsHalvedToTheInitialOneAfterIdleness) {
       s.in(". 1:1 ack " + std::to_string(position));
     }
   }
-  EXPECT_GT(s.endpoint().congestion_window(), 20'000u);
+  EXPECT_GT(s.endpoint().sending().congestion_window(), 20'000u);
   s.wait(Duration::seconds(5));
   s.write(30'000);
   EXPECT_EQ(s.out_all().size(), 10u);
@@ -289,7 +289,7 @@ TEST(Window, AckOnAProbeOfTheClosedWindowStillCounts) {
   s.in(". 1:1001 ack 1");
   s.out();
   s.in(". 1001:1002 ack 101");
-  EXPECT_EQ(s.endpoint().unacknowledged(), 0u);
+  EXPECT_EQ(s.endpoint().sending().unacknowledged(), 0u);
 }
 
 TEST(Window, LoweredLimitTakesNothingBack) {
@@ -359,7 +359,7 @@ TEST(Memory, WhatCannotBeStoredIsNotAcknowledged) {
   setup.block_size = 1024;
   Script s(setup);
   s.establish_as_server();
-  EXPECT_LE(s.endpoint().receive_window(), 4096u);
+  EXPECT_LE(s.endpoint().receiving().window(), 4096u);
   std::vector<BlockIndex> taken(3);
   for (BlockIndex& block : taken) block = s.arena().allocate();
   s.in(". 1:1461 ack 1");
@@ -449,7 +449,7 @@ TEST(ZeroWindow, UnansweredProbesEndTheConnection) {
     EXPECT_EQ(s.out(), ". 0:0 ack 1");
   }
   s.wait_for_timer();
-  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kTimeout);
+  EXPECT_EQ(s.endpoint().lifecycle().reason(), CloseReason::kTimeout);
   EXPECT_EQ(s.out(), "R. 1:1 ack 1");
 }
 
@@ -476,7 +476,7 @@ TEST(ZeroWindow, OverDataInFlightIsNotATimeoutWhileThePeerAnswers) {
     EXPECT_EQ(s.out(), "P. 1:1001 ack 1");
   }
   s.in(". 1:1 ack 1001 win 5000");
-  EXPECT_EQ(s.endpoint().unacknowledged(), 0u);
+  EXPECT_EQ(s.endpoint().sending().unacknowledged(), 0u);
 }
 
 TEST(ZeroWindow, SmallOpeningIsUsedAfterTheOverrideTimeout) {

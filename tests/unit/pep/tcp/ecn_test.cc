@@ -88,18 +88,18 @@ TEST(EcnSender, ReducesOnceAWindowAndSaysSo) {
   s.write(10'000);
   EXPECT_EQ(s.out_all().size(), 10u);
   s.in(".E 1:1 ack 1001");
-  EXPECT_EQ(s.endpoint().congestion_window(), 5000u);
+  EXPECT_EQ(s.endpoint().sending().congestion_window(), 5000u);
   for (int i = 2; i < 10; ++i) {
     s.in(".E 1:1 ack " + std::to_string(1 + 1000 * i));  // in the same window
-    EXPECT_EQ(s.endpoint().congestion_window(), 5000u);
+    EXPECT_EQ(s.endpoint().sending().congestion_window(), 5000u);
   }
   s.in(".E 1:1 ack 10001");
-  EXPECT_EQ(s.endpoint().congestion_window(), 5000u);
+  EXPECT_EQ(s.endpoint().sending().congestion_window(), 5000u);
   s.write(4000);
   EXPECT_EQ(s.out_all(), (Lines{".W 10001:11001 ack 1 ect0", ". 11001:12001 ack 1 ect0",
                                 ". 12001:13001 ack 1 ect0", "P. 13001:14001 ack 1 ect0"}));
   s.in(".E 1:1 ack 11001");  // a mark in the next window
-  EXPECT_EQ(s.endpoint().congestion_window(), 2000u);
+  EXPECT_EQ(s.endpoint().sending().congestion_window(), 2000u);
   EXPECT_EQ(s.endpoint().counters().congestion_echoes, 2u);
   EXPECT_EQ(s.endpoint().counters().retransmitted_segments, 0u);
 }

@@ -32,9 +32,9 @@ TEST(Sack, ThirdDuplicateStartsFastRetransmit) {
   EXPECT_EQ(s.out(), ". 1:1001 ack 1");
   EXPECT_EQ(s.out(), "-");
   EXPECT_EQ(s.endpoint().counters().fast_recoveries, 1u);
-  EXPECT_EQ(s.endpoint().congestion_window(), 5000u);
+  EXPECT_EQ(s.endpoint().sending().congestion_window(), 5000u);
   s.in(ack(10'001));
-  EXPECT_EQ(s.endpoint().unacknowledged(), 0u);
+  EXPECT_EQ(s.endpoint().sending().unacknowledged(), 0u);
   EXPECT_EQ(s.endpoint().counters().retransmission_timeouts, 0u);
 }
 
@@ -145,7 +145,7 @@ TEST(Sack, LostRetransmissionAtTheTailIsLeftToTheTimer) {
   s.wait_for_timer();
   EXPECT_EQ(s.out_all(), Lines{". 1:1001 ack 1"});
   s.in(ack(10'001));
-  EXPECT_EQ(s.endpoint().unacknowledged(), 0u);
+  EXPECT_EQ(s.endpoint().sending().unacknowledged(), 0u);
 }
 
 TEST(Sack, NonsenseBlocksAreIgnored) {
@@ -155,7 +155,7 @@ TEST(Sack, NonsenseBlocksAreIgnored) {
   s.in(ack(3001, " sack 1:1001"));  // a duplicate report (RFC 2883)
   EXPECT_EQ(s.out(), "-");
   s.in(ack(10'001));
-  EXPECT_EQ(s.endpoint().unacknowledged(), 0u);
+  EXPECT_EQ(s.endpoint().sending().unacknowledged(), 0u);
 }
 
 // The peer reports each second byte, in a mixed order. Some reports are kept, and the others are
@@ -174,7 +174,7 @@ TEST(Sack, ReportsOfScatteredBytesAreForgotten) {
   s.wait_for_timer();
   EXPECT_EQ(s.out_all(), Lines{". 1:1001 ack 1"});
   s.in(ack(10'001));
-  EXPECT_EQ(s.endpoint().unacknowledged(), 0u);
+  EXPECT_EQ(s.endpoint().sending().unacknowledged(), 0u);
 }
 
 TEST(Sack, FinCanBeReported) {
@@ -246,7 +246,7 @@ TEST(Timeout, BacksOffThenGivesUp) {
   Duration expected = first;
   Duration waited = first;
   for (int i = 1; i < 22; ++i) {
-    EXPECT_EQ(s.endpoint().sends_in_vain(), waited > Duration::seconds(100)) << i;
+    EXPECT_EQ(s.endpoint().sending().is_in_vain(), waited > Duration::seconds(100)) << i;
     EXPECT_EQ(s.out(), "P. 1:101 ack 1");
     EXPECT_EQ(s.out(), "-");
     expected = std::min(expected * 2, Duration::seconds(60));
@@ -257,7 +257,7 @@ TEST(Timeout, BacksOffThenGivesUp) {
   EXPECT_EQ(s.wait_for_timer(), Duration::seconds(60));
   EXPECT_GE(waited + Duration::seconds(60), Duration::seconds(925)) << "as long as Linux";
   EXPECT_EQ(s.endpoint().state(), State::kClosed);
-  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kTimeout);
+  EXPECT_EQ(s.endpoint().lifecycle().reason(), CloseReason::kTimeout);
   EXPECT_EQ(s.out(), "R. 101:101 ack 1");
   EXPECT_EQ(s.arena().used_blocks(), 0u);
 }
@@ -267,7 +267,7 @@ TEST(Timeout, SendsOneSegmentThenDoublesAsAcksCome) {
   send_ten(s, kPlain);
   s.wait_for_timer();
   EXPECT_EQ(s.out_all(), Lines{". 1:1001 ack 1"});
-  EXPECT_EQ(s.endpoint().congestion_window(), 1000u);
+  EXPECT_EQ(s.endpoint().sending().congestion_window(), 1000u);
   s.in(ack(1001));
   EXPECT_EQ(s.out_all(), (Lines{". 1001:2001 ack 1", ". 2001:3001 ack 1"}));
   s.in(ack(3001));
@@ -306,7 +306,7 @@ TEST(Timeout, BackoffEndsWithASampleThatCannotBeAmbiguous) {  // Karn
   s.out();
   s.wait(ms(100));
   s.in(ack(101));  // ambiguous: of the first segment or of its repetition
-  EXPECT_LT(s.endpoint().smoothed_rtt(), ms(1));
+  EXPECT_LT(s.endpoint().sending().smoothed_rtt(), ms(1));
   s.write(100);
   s.out();
   EXPECT_GE(s.wait_for_timer(), ms(400));  // still backed off
@@ -329,7 +329,7 @@ TEST(Timeout, FastRetransmitIsNotTimedEither) {
   EXPECT_EQ(s.out(), ". 1:1001 ack 1");
   s.wait(ms(40));
   s.in(ack(10'001));
-  EXPECT_LT(s.endpoint().smoothed_rtt(), ms(1));
+  EXPECT_LT(s.endpoint().sending().smoothed_rtt(), ms(1));
 }
 
 TEST(Timeout, TimestampsMakeASampleOfARetransmissionCertain) {
@@ -341,7 +341,7 @@ TEST(Timeout, TimestampsMakeASampleOfARetransmissionCertain) {
   EXPECT_EQ(s.out(), "P. 1:101 ack 1 ts 1200 1");
   s.wait(ms(8));
   s.in(ack(101, " ts 2 1200"));
-  EXPECT_GE(s.endpoint().smoothed_rtt(), ms(1));  // 1/8 of 8 ms
+  EXPECT_GE(s.endpoint().sending().smoothed_rtt(), ms(1));  // 1/8 of 8 ms
   s.write(100);
   s.out();
   EXPECT_LE(s.wait_for_timer(), ms(210));  // no backoff left
@@ -355,7 +355,7 @@ TEST(Timeout, ForgedEchoIsNoSample) {
   s.wait_for_timer();
   s.out();
   s.in(ack(101, " ts 2 4000000000"));
-  EXPECT_LT(s.endpoint().smoothed_rtt(), ms(1));
+  EXPECT_LT(s.endpoint().sending().smoothed_rtt(), ms(1));
 }
 
 TEST(Timeout, AckOfNewDataRestartsTheTimer) {
@@ -409,7 +409,7 @@ TEST(Wrap, AllOfItWorksAcrossTheEndOfSequenceSpace) {
   EXPECT_EQ(s.out(), "F. 10001:10001 ack 2002");
   s.in(". 2002:2002 ack 10002");
   EXPECT_EQ(s.endpoint().state(), State::kClosed);
-  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kNone);
+  EXPECT_EQ(s.endpoint().lifecycle().reason(), CloseReason::kNone);
 }
 
 }  // namespace

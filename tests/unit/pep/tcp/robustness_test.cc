@@ -12,7 +12,7 @@ TEST(Reset, ExactResets) {
   s.out();
   s.in("R 101:101");
   EXPECT_EQ(s.endpoint().state(), State::kClosed);
-  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kResetByPeer);
+  EXPECT_EQ(s.endpoint().lifecycle().reason(), CloseReason::kResetByPeer);
   EXPECT_EQ(s.out(), "-");
   EXPECT_EQ(s.endpoint().received().readable(), 100u);  // acknowledged: the owner decides
 }
@@ -30,14 +30,14 @@ TEST(Reset, InWindowIsChallengedOutOfWindowIgnored) {
   EXPECT_EQ(s.out(), "-");
   EXPECT_EQ(s.endpoint().state(), State::kEstablished);
   s.in("R 1:1");  // the answer of a peer that has lost the connection
-  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kResetByPeer);
+  EXPECT_EQ(s.endpoint().lifecycle().reason(), CloseReason::kResetByPeer);
 }
 
 TEST(Reset, IsNotSubjectToPaws) {
   Script s;
   s.establish_as_server("mss 1460 ts 500 0");
   s.in("R 1:1");
-  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kResetByPeer);
+  EXPECT_EQ(s.endpoint().lifecycle().reason(), CloseReason::kResetByPeer);
 }
 
 TEST(Reset, CarriesTimestampsOnceTheyAreAgreedOn) {  // RFC 7323 section 3.2
@@ -59,7 +59,7 @@ TEST(Reset, InTimeWaitClosesInOrder) {
   s.in("F. 1:1 ack 2");
   s.in("R 2:2");
   EXPECT_EQ(s.endpoint().state(), State::kClosed);
-  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kNone);
+  EXPECT_EQ(s.endpoint().lifecycle().reason(), CloseReason::kNone);
 }
 
 // While the ACK of stored bytes is held, the peer does not know our RCV.NXT.
@@ -75,7 +75,7 @@ TEST(Reset, AnswersTheAcknowledgmentThatWasSent) {
   s.in("R 0:0");
   EXPECT_EQ(s.endpoint().state(), State::kEstablished);
   s.in("R 1:1");
-  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kResetByPeer);
+  EXPECT_EQ(s.endpoint().lifecycle().reason(), CloseReason::kResetByPeer);
 }
 
 TEST(Reset, AnswersTheLastAcknowledgmentThoughMoreIsReleased) {
@@ -87,7 +87,7 @@ TEST(Reset, AnswersTheLastAcknowledgmentThoughMoreIsReleased) {
   EXPECT_EQ(s.out(), ". 1:1 ack 1");
   s.endpoint().hold_acknowledgments(50, s.now());
   s.in("R 1:1");
-  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kResetByPeer);
+  EXPECT_EQ(s.endpoint().lifecycle().reason(), CloseReason::kResetByPeer);
 }
 
 TEST(Reset, BelowWhatIsStoredIsIgnoredIfNothingIsHeld) {
@@ -183,7 +183,7 @@ TEST(Challenge, AckOfWhatWasNeverSent) {
   s.out();
   s.in(". 1:101 ack 102");
   EXPECT_EQ(s.out(), ". 101:101 ack 1");  // neither its ACK nor its data is used
-  EXPECT_EQ(s.endpoint().unacknowledged(), 100u);
+  EXPECT_EQ(s.endpoint().sending().unacknowledged(), 100u);
   EXPECT_EQ(s.endpoint().received().readable(), 0u);
 }
 
@@ -228,139 +228,6 @@ TEST(Acceptability, KeepaliveIsAnsweredButNotWithoutLimit) {
   EXPECT_EQ(answers, 10);
 }
 
-TEST(KeepAlive, OnlyTheNumberBeforeTheNextIsOne) {
-  Script s;
-  s.establish_as_server();
-  s.in(". 1:101 ack 1");
-  s.consume(100);
-  s.in(". 100:100 ack 1");
-  EXPECT_EQ(s.endpoint().keep_alives(), 1u);
-  s.in(". 100:101 ack 1");  // with a garbage byte
-  EXPECT_EQ(s.endpoint().keep_alives(), 2u);
-  s.in(". 99:99 ack 1");
-  s.in(". 99:101 ack 1");
-  s.in(". 101:101 ack 1");
-  EXPECT_EQ(s.endpoint().keep_alives(), 2u);
-}
-
-// A host that waits for room does not ask whether the other host is there.
-TEST(KeepAlive, AProbeOfAClosedWindowIsNone) {
-  Script s;
-  s.establish_as_server();
-  s.endpoint().set_receive_limit(100);
-  const std::uint64_t window = s.endpoint().receive_window();
-  const std::string next = std::to_string(window + 1);
-  for (std::uint64_t at = 1; at <= window; at += 1'000) {
-    const std::uint64_t end = std::min(at + 1'000, window + 1);
-    s.in(". " + std::to_string(at) + ":" + std::to_string(end) + " ack 1");
-    s.out();
-  }
-  ASSERT_EQ(s.endpoint().receive_window(), 0u);
-  s.in(". " + std::to_string(window) + ":" + std::to_string(window) + " ack 1");
-  EXPECT_NE(s.out(), "-") << "it is answered";
-  EXPECT_EQ(s.endpoint().keep_alives(), 0u);
-  EXPECT_EQ(s.endpoint().counters().keep_alives_in, 0u);
-  s.endpoint().set_receive_limit(0);  // the far host offers no window (window: mirror)
-  s.in(". " + std::to_string(window) + ":" + std::to_string(window) + " ack 1");
-  EXPECT_EQ(s.endpoint().keep_alives(), 1u) << "that host is asked";
-}
-
-TEST(KeepAlive, AsksUntilAnythingIsHeard) {
-  Script s;
-  s.establish_as_server();
-  s.send_keep_alive();
-  EXPECT_EQ(s.out(), ". 0:0 ack 1");
-  EXPECT_EQ(s.out(), "-");
-  s.send_keep_alive();  // the peer is asked already
-  EXPECT_EQ(s.out(), "-");
-  EXPECT_EQ(s.wait_for_timer(), Duration::seconds(1));
-  EXPECT_EQ(s.out(), ". 0:0 ack 1");
-  s.in(". 1:1 ack 1");
-  EXPECT_TRUE(s.endpoint().next_timeout().is_never());
-  EXPECT_EQ(s.out(), "-");
-}
-
-// A stranger knows the addresses and ports, but not the sequence numbers.
-TEST(KeepAlive, NobodyAnswersForTheHostWithoutItsNumbers) {
-  Script s;
-  s.establish_as_server();
-  EXPECT_TRUE(s.endpoint().ask_once());
-  s.send_keep_alive();
-  for (const int wait : {1, 2, 4, 8, 16, 32}) {
-    s.out_all();
-    s.in(". 3000000:3000000 ack 1");
-    s.in(". 1:1 ack 2000000");
-    EXPECT_TRUE(s.endpoint().awaits_word());
-    s.out_all();
-    EXPECT_EQ(s.wait_for_timer(), Duration::seconds(wait));
-  }
-  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kTimeout);
-}
-
-TEST(KeepAlive, GivesUpAfterAMinute) {
-  Script s;
-  s.establish_as_server();
-  s.send_keep_alive();
-  for (const int wait : {1, 2, 4, 8, 16, 32}) {
-    EXPECT_EQ(s.out(), ". 0:0 ack 1");
-    EXPECT_EQ(s.wait_for_timer(), Duration::seconds(wait));
-  }
-  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kTimeout);
-  EXPECT_EQ(s.out(), "R. 1:1 ack 1");
-}
-
-TEST(KeepAlive, AskedOnceNobodyEndsTheConnection) {
-  Script s;
-  s.establish_as_server();
-  EXPECT_TRUE(s.endpoint().ask_once());
-  EXPECT_EQ(s.out(), ". 0:0 ack 1");
-  EXPECT_EQ(s.out(), "-");
-  EXPECT_TRUE(s.endpoint().awaits_word());
-  EXPECT_TRUE(s.endpoint().next_timeout().is_never());
-  s.in(". 1:1 ack 1");
-  EXPECT_FALSE(s.endpoint().awaits_word());
-}
-
-// The keep-alives that wait for the end of a half-closed connection count as a question, too.
-TEST(KeepAlive, AskedOnceWhileOthersAreUnderWayItSendsNoMore) {
-  Script s;
-  s.establish_as_server();
-  s.send_keep_alive();
-  EXPECT_EQ(s.out(), ". 0:0 ack 1");
-  EXPECT_TRUE(s.endpoint().ask_once());
-  EXPECT_EQ(s.out(), "-");
-  s.in(". 1:1 ack 1");
-  EXPECT_FALSE(s.endpoint().awaits_word());
-  EXPECT_TRUE(s.endpoint().next_timeout().is_never());
-  EXPECT_TRUE(s.endpoint().ask_once());
-  EXPECT_EQ(s.out(), ". 0:0 ack 1");
-  s.send_keep_alive();  // and the other way round
-  EXPECT_EQ(s.wait_for_timer(), Duration::seconds(1));
-}
-
-TEST(KeepAlive, ItsAnswerIsLeftToTheOwner) {
-  using Question = Endpoint::Question;
-  Script s;
-  s.establish_as_server();
-  s.endpoint().leave_questions(true);
-  s.in(". 0:0 ack 1");
-  EXPECT_EQ(s.out(), "-");
-  EXPECT_EQ(s.endpoint().take_question(), Question::kEmpty);
-  EXPECT_EQ(s.endpoint().take_question(), Question::kNone);
-  s.in(". 0:1 ack 1");
-  EXPECT_EQ(s.endpoint().take_question(), Question::kWithByte);
-  s.endpoint().answer_question();
-  EXPECT_EQ(s.out(), ". 1:1 ack 1");
-  s.in(". 0:0 ack 999999");
-  EXPECT_EQ(s.endpoint().take_question(), Question::kNone) << "whoever it is, it guesses";
-  s.out();
-  s.in("P. 1:101 ack 1");
-  EXPECT_EQ(s.out(), ". 1:1 ack 101") << "data is acknowledged";
-  s.endpoint().leave_questions(false);
-  s.in(". 100:100 ack 1");
-  EXPECT_NE(s.out(), "-");
-}
-
 TEST(Acceptability, PureAckAtTheEdgeIsUsed) {
   Config config = Script::plain_config();
   config.receive_limit = 1000;
@@ -369,7 +236,7 @@ TEST(Acceptability, PureAckAtTheEdgeIsUsed) {
   s.write(50);
   s.out();
   s.in(". 1001:1001 ack 51");  // the thousand bytes before it were lost
-  EXPECT_EQ(s.endpoint().unacknowledged(), 0u);
+  EXPECT_EQ(s.endpoint().sending().unacknowledged(), 0u);
 }
 
 TEST(Acceptability, SegmentWithoutAckIsDropped) {
@@ -402,7 +269,7 @@ TEST(Paws, SegmentsWithoutTimestampsAreTakenOfEachKind) {
     s.write(100);
     EXPECT_EQ(s.out(), "P. 1:101 ack 1 ts 1000 500");
     EXPECT_EQ(s.in(". 1:1 ack 101"), Acceptance::kAccepted);
-    EXPECT_EQ(s.endpoint().unacknowledged(), 0u);
+    EXPECT_EQ(s.endpoint().sending().unacknowledged(), 0u);
     EXPECT_EQ(s.in(". 1:101 ack 101"), Acceptance::kAccepted);
     EXPECT_EQ(s.out(), ". 101:101 ack 101 ts 1000 500") << "TS.Recent is what it was";
     EXPECT_EQ(s.in(". 100:100 ack 101"), Acceptance::kAccepted) << "a keep-alive";
@@ -438,8 +305,8 @@ TEST(Paws, AnAckWithoutTimestampsIsNoSampleOfWhatWasSentTwice) {
   s.out();
   s.wait(ms(100));
   s.in(". 1:1 ack 101");
-  EXPECT_LT(s.endpoint().smoothed_rtt(), ms(1));
-  EXPECT_EQ(s.endpoint().unacknowledged(), 0u);
+  EXPECT_LT(s.endpoint().sending().smoothed_rtt(), ms(1));
+  EXPECT_EQ(s.endpoint().sending().unacknowledged(), 0u);
 }
 
 TEST(Paws, TimestampsWrap) {

@@ -142,7 +142,9 @@ std::string Script::describe(const SegmentToSend& segment) {
 void Script::accept(const std::string& syn) {
   std::vector<std::byte> payload;
   log_.push_back(time_stamp(now_) + "  > " + syn);
-  endpoint_->accept(parse(syn, payload), now_);
+  const wire::TcpHeader header = parse(syn, payload);
+  note_scale(header);
+  endpoint_->accept(header, now_);
 }
 
 void Script::connect(const std::string& offer) {
@@ -150,10 +152,16 @@ void Script::connect(const std::string& offer) {
   endpoint_->connect(parse("S 0:0 " + offer, payload).options, now_);
 }
 
+void Script::note_scale(const wire::TcpHeader& header) {
+  if (!header.has(TcpFlags::kSyn) || endpoint_->is_synchronised()) return;
+  peer_scales_ = header.options.window_scale.has_value();
+}
+
 Acceptance Script::in(const std::string& line) {
   std::vector<std::byte> payload;
   const wire::TcpHeader header = parse(line, payload);
   log_.push_back(time_stamp(now_) + "  > " + line);
+  note_scale(header);
   return endpoint_->handle_segment(
       header, payload, now_, line.ends_with(" ce") ? EcnField::kMarked : EcnField::kNotCapable);
 }
@@ -193,7 +201,7 @@ std::string Script::out() {
 
 std::string Script::note(const SegmentToSend& segment) {
   last_ = segment.header;
-  const bool unscaled = last_.has(TcpFlags::kSyn) || !endpoint_->peer_scales_windows();
+  const bool unscaled = last_.has(TcpFlags::kSyn) || !peer_scales_;
   window_ = std::uint64_t{last_.window} << (unscaled ? 0 : our_scale_);
   std::vector<std::byte> payload(segment.payload_size);
   endpoint_->copy_payload(segment.payload_offset, payload);

@@ -77,6 +77,7 @@ class Script {
  private:
   std::string note(const SegmentToSend& segment);
   std::string describe(const SegmentToSend& segment);
+  void note_scale(const wire::TcpHeader& header);  // of the peer's SYN
   wire::TcpHeader parse(const std::string& line, std::vector<std::byte>& payload) const;
 
   std::vector<std::byte> memory_;
@@ -85,6 +86,7 @@ class Script {
   std::uint32_t our_isn_;
   std::uint32_t peer_isn_;
   std::uint8_t our_scale_;
+  bool peer_scales_ = false;  // its windows, according to its SYN
   Instant now_ = Instant::from_nanoseconds(1'000'000'000);
   std::uint64_t written_ = 0;
   std::uint64_t window_ = 0;

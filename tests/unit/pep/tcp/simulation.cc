@@ -103,11 +103,11 @@ void Simulation::fail(const std::string& what) {
   for (int i = 0; i < 2; ++i) {
     const Endpoint& endpoint = *hosts_[i].endpoint;
     text << "; host " << i << " " << to_string(endpoint.state()) << " wrote " << hosts_[i].written
-         << " (unacknowledged " << endpoint.unacknowledged() << ") read " << hosts_[i].read
-         << " window " << endpoint.receive_window() << " free blocks "
+         << " (unacknowledged " << endpoint.sending().unacknowledged() << ") read "
+         << hosts_[i].read << " window " << endpoint.receiving().window() << " free blocks "
          << hosts_[i].arena->free_blocks() << " reason "
-         << static_cast<int>(endpoint.close_reason()) << " trace";
-    for (const State state : endpoint.trace()) text << " " << to_string(state);
+         << static_cast<int>(endpoint.lifecycle().reason()) << " trace";
+    for (const State state : endpoint.lifecycle().trace()) text << " " << to_string(state);
   }
   failure_ = text.str();
 }
@@ -142,13 +142,13 @@ void Simulation::turn(int index) {
     host.next_read = now_ + application.read_pause;
   }
   const std::uint64_t left = application.bytes_to_send - host.written;
-  if (const std::uint64_t count = std::min(left, endpoint.writable()); count > 0) {
+  if (const std::uint64_t count = std::min(left, endpoint.sending().writable()); count > 0) {
     scratch_.resize(count);
     for (std::uint64_t i = 0; i < count; ++i) scratch_[i] = stream_byte(index, host.written + i);
     host.written += endpoint.write(scratch_);
   }
   if (host.written == application.bytes_to_send &&
-      (!application.closes_last || endpoint.peer_finished())) {
+      (!application.closes_last || endpoint.receiving().has_finished())) {
     endpoint.close();
   }
   transmit(index);
@@ -167,8 +167,8 @@ void Simulation::transmit(int index) {
     endpoint.copy_payload(segment->payload_offset, std::span(bytes).subspan(header_size));
     send(index, bytes);
     // The right edge may seem to retreat by the rounding of the window field, but never by more.
-    const std::uint64_t edge = endpoint.received().in_order_end() + endpoint.receive_window() +
-                               (endpoint.peer_finished() ? 1 : 0);
+    const std::uint64_t edge = endpoint.received().in_order_end() + endpoint.receiving().window() +
+                               (endpoint.receiving().has_finished() ? 1 : 0);
     std::uint64_t& promised = hosts_[index].promised_edge;
     if (edge + (std::uint64_t{1} << scale) <= promised) fail("the right edge retreats");
     promised = std::max(promised, edge);
@@ -215,7 +215,7 @@ Instant Simulation::next_event() const {
 }
 
 bool Simulation::application_done(int index) const {
-  return hosts_[index].endpoint->peer_finished() &&
+  return hosts_[index].endpoint->receiving().has_finished() &&
          hosts_[index].read == scenario_.application[1 - index].bytes_to_send;
 }
 
@@ -268,11 +268,11 @@ void Simulation::judge_end(Result& result) {
     if (!endpoint.is_closed()) fail("not closed");
     if (scenario_.aborting_host < 0) {
       if (!application_done(i)) fail("not everything arrived");
-      if (endpoint.close_reason() != CloseReason::kNone) fail("not closed in order");
-      if (!endpoint.finished_sending()) fail("a FIN was not acknowledged");
+      if (endpoint.lifecycle().reason() != CloseReason::kNone) fail("not closed in order");
+      if (!endpoint.sending().has_finished()) fail("a FIN was not acknowledged");
     } else {
       endpoint.consume(endpoint.received().readable());
-      result.resets += endpoint.close_reason() == CloseReason::kResetByPeer ? 1 : 0;
+      result.resets += endpoint.lifecycle().reason() == CloseReason::kResetByPeer ? 1 : 0;
     }
     // Pieces that are out of order after a reset are freed with the endpoint.
     const bool holds_pieces = !endpoint.received().out_of_order().empty();

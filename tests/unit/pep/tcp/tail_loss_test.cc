@@ -31,7 +31,7 @@ TEST(TailLoss, ProbeRepairsALostTailAfterTwoRoundTrips) {
   // The second was sent a round trip and more before the probe, so it is not merely late.
   EXPECT_EQ(s.out_all(), Lines{". 1001:2001 ack 1"});
   s.in(". 1:1 ack 3001");
-  EXPECT_EQ(s.endpoint().unacknowledged(), 0u);
+  EXPECT_EQ(s.endpoint().sending().unacknowledged(), 0u);
   EXPECT_EQ(s.endpoint().counters().retransmission_timeouts, 0u);
 }
 
@@ -100,12 +100,13 @@ TEST(TailLoss, ALossThatTheProbeRepairedReducesTheWindow) {  // section 7.4
   EXPECT_EQ(s.out_all().size(), 1u);
   s.wait(ms(10));
   s.in(". 1:1 ack 3001");  // of the original, or of the probe?
-  EXPECT_EQ(s.endpoint().congestion_window(), 10'000u);
+  EXPECT_EQ(s.endpoint().sending().congestion_window(), 10'000u);
   s.write(4000);
   s.out_all();
   s.wait(ms(10));
   s.in(". 1:1 ack 7001");  // no duplicate was reported: it was the probe
-  EXPECT_EQ(s.endpoint().congestion_window(), 3000u);  // half the flight; the ACK adds a segment
+  EXPECT_EQ(s.endpoint().sending().congestion_window(),
+            3000u);  // half the flight; the ACK adds a segment
 }
 
 TEST(TailLoss, ANeedlessProbeDoesNotReduceIt) {
@@ -123,7 +124,7 @@ TEST(TailLoss, ANeedlessProbeDoesNotReduceIt) {
     s.out_all();
     s.wait(ms(10));
     s.in(". 1:1 ack 7001");
-    EXPECT_EQ(s.endpoint().congestion_window(), 10'000u) << answer;
+    EXPECT_EQ(s.endpoint().sending().congestion_window(), 10'000u) << answer;
   }
 }
 

@@ -25,7 +25,7 @@ void expect_same(Script& one, Script& other) {
   const Endpoint& b = other.endpoint();
   EXPECT_EQ(a.next_timeout(), b.next_timeout());
   EXPECT_EQ(a.received().in_order_end(), b.received().in_order_end());
-  EXPECT_EQ(a.peer_window(), b.peer_window());
+  EXPECT_EQ(a.sending().peer_window(), b.sending().peer_window());
   EXPECT_EQ(a.counters().segments_in, b.counters().segments_in);
   EXPECT_EQ(a.counters().segments_out, b.counters().segments_out);
   EXPECT_EQ(a.counters().bytes_in, b.counters().bytes_in);
@@ -175,7 +175,8 @@ TEST(TrainOfAcknowledgments, WhatSaysMoreGoesTheLongWay) {
     const std::size_t count = together.in_train(lines);
     for (const std::string& line : lines) in_alone(single, line);
     expect_same(together, single);
-    EXPECT_EQ(together.endpoint().acknowledged(), single.endpoint().acknowledged());
+    EXPECT_EQ(together.endpoint().sending().acknowledged(),
+              single.endpoint().sending().acknowledged());
     return count;
   };
   const std::string first = ". 1:1 ack 3001 ts 6 1000";
@@ -391,7 +392,8 @@ class RandomTrains {
     const std::size_t limit = (400 + draw(1000)) * 30;
     const unsigned rarely = draw(60);
     for (Script* s : both_) {
-      if (what == 6 && !closed_ && setup_.arena_bytes > 100 * 4096 && endpoint.writable() >= size) {
+      if (what == 6 && !closed_ && setup_.arena_bytes > 100 * 4096 &&
+          endpoint.sending().writable() >= size) {
         s->write(size);
       }
       if (what == 7 && s->endpoint().received().readable() > 0) {
@@ -422,15 +424,15 @@ class RandomTrains {
     const Endpoint& b = single_.endpoint();
     ASSERT_EQ(a.received().in_order_end(), b.received().in_order_end());
     ASSERT_EQ(a.next_timeout(), b.next_timeout());
-    ASSERT_EQ(a.peer_window(), b.peer_window());
+    ASSERT_EQ(a.sending().peer_window(), b.sending().peer_window());
     ASSERT_EQ(a.state(), b.state());
     ASSERT_EQ(a.counters().segments_in, b.counters().segments_in);
     ASSERT_EQ(a.counters().segments_out, b.counters().segments_out);
     ASSERT_EQ(a.counters().bytes_out, b.counters().bytes_out);
     ASSERT_EQ(a.counters().unstored_bytes_in, b.counters().unstored_bytes_in);
-    ASSERT_EQ(a.acknowledged(), b.acknowledged());
-    ASSERT_EQ(a.congestion_window(), b.congestion_window());
-    ASSERT_EQ(a.smoothed_rtt(), b.smoothed_rtt());
+    ASSERT_EQ(a.sending().acknowledged(), b.sending().acknowledged());
+    ASSERT_EQ(a.sending().congestion_window(), b.sending().congestion_window());
+    ASSERT_EQ(a.sending().smoothed_rtt(), b.sending().smoothed_rtt());
   }
 
   std::mt19937 random_;

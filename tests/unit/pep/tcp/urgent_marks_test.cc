@@ -127,7 +127,7 @@ TEST(Urgent, AMarkFarAheadIsPointedToAsFarAsThatGoes) {
   s.write(100);
   EXPECT_EQ(s.out(), "UP. 1:101 ack 1 urg 65535");
   s.in(". 1:1 ack 101");
-  s.endpoint().trim();
+  s.endpoint().memory().trim();
   s.write(100);
   EXPECT_EQ(s.out(), "UP. 101:201 ack 1 urg 65535");
 }
@@ -175,7 +175,7 @@ TEST(Urgent, AFlightThatBeginsWithAMarkKnowsTheRoundTrip) {
     EXPECT_EQ(s.out(), "P. 1:1001 ack 1");
     s.wait(ms(100));
     s.in(". 1:1 ack 1001");
-    s.endpoint().trim();
+    s.endpoint().memory().trim();
     if (marked == 1) s.endpoint().mark_urgent(std::uint64_t{1} << 30U);
     const auto send = [&] {
       for (std::string line : s.out_all()) {
@@ -279,7 +279,7 @@ TEST(Urgent, OnlyThePlaceOfBytesThatHaveNotComeIsNews) {
   const auto shown = [&](std::int32_t begin, std::uint16_t pointer, std::size_t size = 0) {
     header.sequence = kPeerIsn + static_cast<std::uint32_t>(begin);
     header.urgent = pointer;
-    return s.endpoint().urgent_mark_of(header, size);
+    return s.endpoint().receiving().urgent_mark_of(header, size);
   };
   EXPECT_EQ(shown(101, 1), 101U);
   EXPECT_EQ(shown(101, 0), 101U);

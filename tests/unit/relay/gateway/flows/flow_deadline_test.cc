@@ -190,7 +190,7 @@ TEST_F(FlowDeadlineTest, AnOpeningOfWhichAPeerThatIsHeardSaysNothingHasALimit) {
   wire::TcpHeader syn;
   syn.flags = wire::TcpFlags::kSyn;
   syn.options.mss = 1460;
-  opening.endpoint.accept(syn, now_, tcp::Endpoint::Answer::kLater);
+  opening.endpoint.accept(syn, now_, tcp::Answer::kLater);
   EXPECT_TRUE(end_of_wait(opening, kPatience).is_never()) << "the peer has not been asked";
   opening.state.open_stream();
   EXPECT_EQ(end_of_wait(opening, kPatience), opening.beginning.created + Duration::seconds(200));
@@ -212,7 +212,7 @@ TEST_F(FlowDeadlineTest, TimeWaitThatHoldsTheEndOfItsHostEndsWhenItIsIdle) {
   host_.close(now_);
   host_.listen(now_);
   ASSERT_EQ(f_.endpoint.state(), tcp::State::kTimeWait);
-  ASSERT_TRUE(f_.endpoint.holds_fin());
+  ASSERT_TRUE(f_.endpoint.receiving().holds_fin());
   EXPECT_FALSE(ends_by_itself(f_));
   limits_.idle_timeout = Duration::seconds(10);
   EXPECT_EQ(deadline(), f_.timers.last_activity + limits_.idle_timeout);

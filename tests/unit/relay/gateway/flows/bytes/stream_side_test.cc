@@ -345,7 +345,7 @@ TEST_F(StreamSideTest, WithoutMemoryForTheHostItIsTriedAgainSoon) {
 }
 
 TEST_F(StreamSideTest, WithNoMoreMemoryThanItsOwnTheRestIsTriedSoon) {
-  ASSERT_TRUE(f_.endpoint.own_memory());
+  ASSERT_TRUE(f_.endpoint.memory().own());
   open();
   far_says(sample(5'000));
   use_up(host_arena_);

@@ -29,7 +29,7 @@ class HostQuestionsTest : public testing::Test {
   }
   // Our host asks, and the gateway handles the question.
   void ask(std::size_t garbage = 0) {
-    f_.endpoint.leave_questions(may_ask(f_, session()));
+    f_.endpoint.questions().leave(may_ask(f_, session()));
     host_.ask(now_, garbage);
     hear_question(f_, session(), counters_, now_);
     go_on();
@@ -289,7 +289,7 @@ TEST_F(QuestionsWithAnOlderPeer, AreAnsweredAtOnceAndAskedForAMinute) {
     f_.endpoint.handle_timeout(now_);
   }
   EXPECT_TRUE(f_.endpoint.is_closed());
-  EXPECT_EQ(f_.endpoint.close_reason(), tcp::CloseReason::kTimeout);
+  EXPECT_EQ(f_.endpoint.lifecycle().reason(), tcp::CloseReason::kTimeout);
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ class HostWindowsTest : public testing::Test {
     f.endpoint.handle_timeout(now_);
     while (f.endpoint.poll_segment(now_)) {
     }
-    return f.endpoint.receive_window();
+    return f.endpoint.receiving().window();
   }
   void open(Flow& f) {
     said_ = 0;
@@ -159,8 +159,9 @@ TEST_F(HostWindowsTest, ASmallWindowIsOfferedAnewSoon) {
 
 TEST_F(HostWindowsTest, AHostIsQueuedNoMoreThanItsTcpCanSend) {
   Flow& f = add();
-  const std::uint64_t useful = std::min(f.endpoint.congestion_window(), f.endpoint.peer_window()) +
-                               4 * f.endpoint.send_mss();
+  const std::uint64_t useful =
+      std::min(f.endpoint.sending().congestion_window(), f.endpoint.sending().peer_window()) +
+      4 * f.endpoint.sending().segment_size();
   EXPECT_EQ(HostWindows::allowance(f), useful);
   leave(0);
   EXPECT_EQ(windows_.memory_for_host(f), kReserve) << "its own";

@@ -19,8 +19,8 @@ TEST(Handshake, ServerAnswersEveryOptionOffered) {
   EXPECT_FALSE(s.endpoint().is_synchronised());
   s.in(". 1:1 ack 1 win 100 ts 124 8000");
   EXPECT_EQ(s.endpoint().state(), State::kEstablished);
-  EXPECT_EQ(s.endpoint().peer_window(), 12'800u);
-  EXPECT_EQ(s.endpoint().send_mss(), 1388);  // 1400 less the timestamps
+  EXPECT_EQ(s.endpoint().sending().peer_window(), 12'800u);
+  EXPECT_EQ(s.endpoint().sending().segment_size(), 1388);  // 1400 less the timestamps
   EXPECT_EQ(s.out(), "-");
 }
 
@@ -33,8 +33,8 @@ TEST(Handshake, ServerUsesNoOptionThatWasNotOffered) {
   s.accept("S 0:0 win 5000");
   EXPECT_EQ(s.out(), "S. 0:0 ack 1 mss 1460");
   s.in(". 1:1 ack 1 win 5000");
-  EXPECT_EQ(s.endpoint().peer_window(), 5000u);
-  EXPECT_EQ(s.endpoint().send_mss(), 536);  // RFC 9293 section 3.7.1
+  EXPECT_EQ(s.endpoint().sending().peer_window(), 5000u);
+  EXPECT_EQ(s.endpoint().sending().segment_size(), 536);  // RFC 9293 section 3.7.1
   s.write(1000);
   EXPECT_EQ(s.out_all(), (Lines{". 1:537 ack 1", "P. 537:1001 ack 1"}));
 }
@@ -58,11 +58,11 @@ TEST(Handshake, ClientCompletesAndEchoes) {
   s.wait(ms(5));
   s.in("S. 0:0 ack 1 win 1000 mss 1460 sackok ts 555 1000 ws 4");
   EXPECT_EQ(s.endpoint().state(), State::kEstablished);
-  EXPECT_EQ(s.endpoint().peer_window(), 1000u);  // unscaled in a SYN
-  EXPECT_EQ(s.endpoint().smoothed_rtt(), ms(5));
+  EXPECT_EQ(s.endpoint().sending().peer_window(), 1000u);  // unscaled in a SYN
+  EXPECT_EQ(s.endpoint().sending().smoothed_rtt(), ms(5));
   EXPECT_EQ(s.out(), ". 1:1 ack 1 ts 1005 555");
   s.in(". 1:1 ack 1 win 1000 ts 556 1005");
-  EXPECT_EQ(s.endpoint().peer_window(), 16'000u);
+  EXPECT_EQ(s.endpoint().sending().peer_window(), 16'000u);
 }
 
 TEST(Handshake, OptionsTheServerDeclinesAreNotUsed) {
@@ -72,7 +72,7 @@ TEST(Handshake, OptionsTheServerDeclinesAreNotUsed) {
   s.in("S. 0:0 ack 1 win 1000 mss 1000");
   EXPECT_EQ(s.out(), ". 1:1 ack 1");
   s.in(". 1:101 ack 1 win 1000");
-  EXPECT_EQ(s.endpoint().peer_window(), 1000u);
+  EXPECT_EQ(s.endpoint().sending().peer_window(), 1000u);
   s.in(". 201:301 ack 1 win 1000");
   EXPECT_EQ(s.out(), ". 1:1 ack 101");  // one ACK for both, without SACK blocks
 }
@@ -82,7 +82,7 @@ TEST(Handshake, WindowScaleIsClampedTo14) {
   s.accept("S 0:0 win 65535 mss 1460 ws 200");
   s.out();
   s.in(". 1:1 ack 1 win 2");
-  EXPECT_EQ(s.endpoint().peer_window(), 2u << 14);
+  EXPECT_EQ(s.endpoint().sending().peer_window(), 2u << 14);
 }
 
 TEST(Handshake, AbsurdMssLeavesRoomForOptions) {
@@ -124,7 +124,7 @@ TEST(Handshake, LastAckMayCarryDataAndFin) {
   s.out();
   s.in("FP. 1:101 ack 1");
   EXPECT_EQ(s.endpoint().state(), State::kCloseWait);
-  EXPECT_TRUE(s.endpoint().peer_finished());
+  EXPECT_TRUE(s.endpoint().receiving().has_finished());
   EXPECT_EQ(s.out(), ". 1:1 ack 102");
   s.consume(100);
 }
@@ -135,20 +135,20 @@ TEST(Handshake, WhatNothingOfOursHasDrawnIsAStrayAnswer) {
   s.accept("S 0:0 win 1000 mss 1460");
   s.out();
   s.in(". 1:1 ack 1 win 1000");
-  EXPECT_EQ(s.endpoint().stray_answers(), 0U) << "completes the handshake";
+  EXPECT_EQ(s.endpoint().questions().stray_answers(), 0U) << "completes the handshake";
   s.in(". 1:1 ack 1 win 1000");
-  EXPECT_EQ(s.endpoint().stray_answers(), 1U);
+  EXPECT_EQ(s.endpoint().questions().stray_answers(), 1U);
   s.in(". 1:1 ack 1 win 2000");
-  EXPECT_EQ(s.endpoint().stray_answers(), 1U) << "a new window";
+  EXPECT_EQ(s.endpoint().questions().stray_answers(), 1U) << "a new window";
   s.in(". 0:0 ack 1 win 2000");
-  EXPECT_EQ(s.endpoint().stray_answers(), 1U) << "a keep-alive";
+  EXPECT_EQ(s.endpoint().questions().stray_answers(), 1U) << "a keep-alive";
   s.in("P. 1:11 ack 1 win 2000");
-  EXPECT_EQ(s.endpoint().stray_answers(), 1U);
+  EXPECT_EQ(s.endpoint().questions().stray_answers(), 1U);
   s.consume(10);
   s.write(10);
   s.out_all();
   s.in(". 11:11 ack 1 win 2000");
-  EXPECT_EQ(s.endpoint().stray_answers(), 1U) << "asks for what is under way";
+  EXPECT_EQ(s.endpoint().questions().stray_answers(), 1U) << "asks for what is under way";
 }
 
 TEST(Handshake, ASynThatWaitsTakesAResetOfAnotherConnectionForAStrayAnswer) {
@@ -156,12 +156,12 @@ TEST(Handshake, ASynThatWaitsTakesAResetOfAnotherConnectionForAStrayAnswer) {
   wire::TcpHeader syn;
   syn.sequence = kPeerIsn;
   syn.flags = wire::TcpFlags::kSyn;
-  s.endpoint().accept(syn, Instant(), Endpoint::Answer::kLater);
+  s.endpoint().accept(syn, Instant(), Answer::kLater);
   wire::TcpHeader reset;
   reset.sequence = kPeerIsn + 5'000'000;
   reset.flags = wire::TcpFlags::kRst;
   s.endpoint().handle_segment(reset, {}, Instant());
-  EXPECT_EQ(s.endpoint().stray_answers(), 1U);
+  EXPECT_EQ(s.endpoint().questions().stray_answers(), 1U);
   EXPECT_EQ(s.endpoint().state(), State::kSynReceived);
 }
 
@@ -190,7 +190,7 @@ TEST(Handshake, SynIsRepeatedWithBackoffAndThenGivenUp) {
   }
   EXPECT_EQ(s.wait_for_timer(), Duration::seconds(60));
   EXPECT_EQ(s.endpoint().state(), State::kClosed);
-  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kTimeout);
+  EXPECT_EQ(s.endpoint().lifecycle().reason(), CloseReason::kTimeout);
   EXPECT_EQ(s.out(), "-");
   EXPECT_TRUE(s.endpoint().next_timeout().is_never());
 }
@@ -204,7 +204,7 @@ TEST(Handshake, SynAckIsRepeatedWithBackoffAndThenGivenUp) {
     EXPECT_EQ(s.out(), "S. 0:0 ack 1 mss 1460");
   }
   s.wait_for_timer();
-  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kTimeout);
+  EXPECT_EQ(s.endpoint().lifecycle().reason(), CloseReason::kTimeout);
 }
 
 TEST(Handshake, LateAnswerToARepeatedSynSetsNoRttAndASlowTimer) {
@@ -214,7 +214,7 @@ TEST(Handshake, LateAnswerToARepeatedSynSetsNoRttAndASlowTimer) {
   s.wait_for_timer();
   s.out();
   s.in("S. 0:0 ack 1 win 65535 mss 1460");
-  EXPECT_EQ(s.endpoint().smoothed_rtt(), Duration::zero());
+  EXPECT_EQ(s.endpoint().sending().smoothed_rtt(), Duration::zero());
   s.out();
   s.write(1);
   s.out();
@@ -241,7 +241,7 @@ TEST(Handshake, ARepeatedSynMayAskForLess) {
   EXPECT_EQ(s.out(), "S. 0:0 ack 1 mss 1460");
   s.in(". 1:1 ack 1 win 500");
   EXPECT_EQ(s.endpoint().state(), State::kEstablished);
-  EXPECT_EQ(s.endpoint().peer_window(), 500u);
+  EXPECT_EQ(s.endpoint().sending().peer_window(), 500u);
   s.in(". 1:101 ack 1 win 500");
   EXPECT_EQ(s.endpoint().received().in_order_end(), 100u);
 }
@@ -254,7 +254,7 @@ TEST(Handshake, AnotherSynInSynReceivedIsChallenged) {
   EXPECT_EQ(s.out(), ". 1:1 ack 1");
   EXPECT_EQ(s.endpoint().state(), State::kSynReceived);
   s.in("R 1:1");  // the answer of a client that knows nothing of this connection
-  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kResetByPeer);
+  EXPECT_EQ(s.endpoint().lifecycle().reason(), CloseReason::kResetByPeer);
 }
 
 TEST(Handshake, RepeatedSynAckIsAnsweredWithAnAck) {
@@ -275,7 +275,7 @@ TEST(Handshake, RefusedByAValidResetOnly) {
   EXPECT_EQ(s.out(), "-");
   s.in("R. 0:0 ack 1");
   EXPECT_EQ(s.endpoint().state(), State::kClosed);
-  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kRefused);
+  EXPECT_EQ(s.endpoint().lifecycle().reason(), CloseReason::kRefused);
   EXPECT_EQ(s.out(), "-");
 }
 
@@ -319,7 +319,7 @@ TEST(Handshake, ResetInSimultaneousOpenMeansRefused) {
   s.out();
   s.in("S 0:0 win 65535 mss 1460");
   s.in("R 1:1");
-  EXPECT_EQ(s.endpoint().close_reason(), CloseReason::kRefused);
+  EXPECT_EQ(s.endpoint().lifecycle().reason(), CloseReason::kRefused);
 }
 
 TEST(Handshake, AbortDuringTheHandshake) {
@@ -333,7 +333,7 @@ TEST(Handshake, AbortDuringTheHandshake) {
   client.out();
   client.endpoint().abort(client.now());
   EXPECT_EQ(client.out(), "-");
-  EXPECT_EQ(client.endpoint().close_reason(), CloseReason::kAborted);
+  EXPECT_EQ(client.endpoint().lifecycle().reason(), CloseReason::kAborted);
 }
 
 }  // namespace

@@ -1,0 +1,55 @@
+// Questions whether a host is still there: those that we ask the peer, and those that it asks.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "pep/base/image/image.h"
+#include "pep/tcp/block/keep_alive.h"
+
+namespace satrelay::tcp {
+
+enum class Question : std::uint8_t {
+  kNone,
+  kEmpty,
+  kWithByte,  // of garbage; or the last byte of the peer's data, sent again
+};
+
+class Questions {
+ public:
+  // --- ours ---
+  KeepAlive& keep_alive() { return keep_alive_; }
+  const KeepAlive& keep_alive() const { return keep_alive_; }
+  // Endpoint::ask_once() was called, and no accepted segment of the peer has arrived since.
+  bool awaits_word() const { return keep_alive_.listening(); }
+
+  // --- the peer's ---
+  // While set, the owner answers the peer's questions whether the far host is still there:
+  // keep-alives, and probes of a closed window.
+  void leave(bool leave) { leaves_ = leave; }
+  bool leaves() const { return leaves_; }
+  void note(Question question) { question_ = question; }
+  // The question that waits for the owner's answer. Each is returned once.
+  Question take() { return std::exchange(question_, Question::kNone); }
+  // How often the peer has asked whether we are still there (RFC 9293 section 3.8.4).
+  // Retransmissions of the peer's last byte look the same, and count. Probes of a window that is
+  // closed look the same, too; they count only if the receive limit is 0.
+  std::uint32_t keep_alives() const { return keep_alives_; }
+  void note_keep_alive() { ++keep_alives_; }
+  // How often the peer has sent a segment that nothing of ours can have caused: a pure ACK without
+  // news while nothing was in flight, or, before answer(), a reset of another connection. A peer
+  // does so if another device answers it, too (RFC 5961 section 4, RFC 9293 section 3.5.2).
+  std::uint32_t stray_answers() const { return stray_answers_; }
+  void note_stray_answer() { ++stray_answers_; }
+
+  void image(Image& image) { image(keep_alives_, stray_answers_, keep_alive_, question_, leaves_); }
+
+ private:
+  std::uint32_t keep_alives_ = 0;
+  std::uint32_t stray_answers_ = 0;
+  KeepAlive keep_alive_;
+  Question question_ = Question::kNone;
+  bool leaves_ = false;
+};
+
+}  // namespace satrelay::tcp

@@ -1,0 +1,75 @@
+// The control block of one connection (TCB, RFC 9293 section 3.3.1): all of its state. Each part
+// guards what concerns it alone. The functions in the rooms beside this one (opening/, input/,
+// output/ ...) do what concerns several parts. They get the block as an argument, and keep nothing.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "pep/base/arena.h"
+#include "pep/base/image/image.h"
+#include "pep/base/time.h"
+#include "pep/tcp/block/lifecycle.h"
+#include "pep/tcp/block/opening.h"
+#include "pep/tcp/block/questions.h"
+#include "pep/tcp/block/reset.h"
+#include "pep/tcp/challenge_limit.h"
+#include "pep/tcp/ecn.h"
+#include "pep/tcp/environment.h"
+#include "pep/tcp/negotiation.h"
+#include "pep/tcp/receiving/receiver.h"
+#include "pep/tcp/sending/sender.h"
+#include "pep/tcp/sequence_space.h"
+#include "pep/tcp/timestamps.h"
+#include "pep/tcp/types.h"
+
+namespace satrelay::tcp {
+
+struct Tcb {
+  Tcb(const Config& config, Environment environment)
+      : around(std::move(environment)),
+        sender(*around.common),
+        receiver(config, around.arena()),
+        timestamps(config.timestamp_offset),
+        send_space(config.initial_sequence) {}
+
+  const Profile& profile() const { return around.profile(); }
+  Counters& counters() const { return around.counters(); }
+  Timers& timers() { return around.timers; }
+  Announced announced() const { return {around.mss, profile().window_scale}; }
+  State state() const { return lifecycle.state(); }
+  // Our clock, and the value of the peer's clock that we echo.
+  wire::TcpTimestamps stamp(Instant now) const {
+    return {timestamps.value(now), timestamps.recent()};
+  }
+  // The window that was advertised last, in bytes.
+  std::uint64_t receive_window() const {
+    const std::uint64_t told = receiver.window().told();
+    return told > receiver.next() ? told - receiver.next() : 0;
+  }
+
+  void image(Image& image) {
+    image(around, sender, receiver, opening, negotiation, last_ack_sent, questions, lifecycle,
+          timestamps, send_space, receive_space, reset, challenges, ecn, last_ack_is_ours);
+  }
+
+  Environment around;
+  Sender sender;
+  Receiver receiver;
+  // The attribute lets the members behind these use their tail padding.
+  [[no_unique_address]] Opening opening;
+  Negotiation negotiation;
+  std::uint64_t last_ack_sent = 0;  // position
+  [[no_unique_address]] Questions questions;
+  Lifecycle lifecycle;
+  Timestamps timestamps;
+  SequenceSpace send_space;
+  SequenceSpace receive_space;
+  Reset reset;  // to send next
+  ChallengeLimit challenges;
+  Ecn ecn;
+  // Our ACK of the peer's FIN leaves behind our own FIN, as it was held: TIME-WAIT must follow.
+  bool last_ack_is_ours = false;
+};
+
+}  // namespace satrelay::tcp

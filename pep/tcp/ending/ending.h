@@ -1,0 +1,41 @@
+// The end of a connection: the FIN of each side, TIME-WAIT, and what ends it at once.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "pep/base/time.h"
+#include "pep/tcp/block/tcb.h"
+#include "pep/tcp/time_wait.h"
+#include "pep/tcp/types.h"
+
+namespace satrelay::tcp {
+
+// --- the application, as in Endpoint ---
+void close(Tcb& tcb);
+void abort(Tcb& tcb);
+void abandon(Tcb& tcb);
+void hold_acknowledgments(Tcb& tcb, std::uint64_t from, Instant now);
+void release_fin(Tcb& tcb, Instant now);
+
+// --- events ---
+// The connection is over, with `reason`. Received bytes stay readable: they were acknowledged, and
+// the owner decides what happens to them.
+void fail(Tcb& tcb, CloseReason reason);
+// The peer has not answered for too long: resets the connection.
+void give_up(Tcb& tcb);
+void on_own_fin_acknowledged(Tcb& tcb, Instant now);
+// Every byte before the peer's FIN has arrived.
+void on_peer_fin(Tcb& tcb, Instant now);
+// An accepted segment arrived in FIN-WAIT-2.
+void arm_half_closed(Tcb& tcb, Instant now);
+// Timer::kClose has expired.
+void handle_close_timeout(Tcb& tcb, Instant now);
+
+// --- TIME-WAIT ---
+// The connection's numbers, as TIME-WAIT needs them.
+TimeWait numbers(const Tcb& tcb);
+// As in Endpoint.
+std::optional<TimeWait> time_wait(const Tcb& tcb);
+
+}  // namespace satrelay::tcp

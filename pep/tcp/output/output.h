@@ -1,0 +1,17 @@
+// Output of segments: what leaves next, if anything.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "pep/base/time.h"
+#include "pep/tcp/block/tcb.h"
+#include "pep/tcp/types.h"
+
+namespace satrelay::tcp {
+
+// As in Endpoint.
+std::optional<SegmentToSend> poll_segments(Tcb& tcb, std::size_t most, Instant now);
+bool may_have_segment(Tcb& tcb);
+
+}  // namespace satrelay::tcp

@@ -1,0 +1,15 @@
+// Our questions to the peer whether it is still there (block/keep_alive.h).
+#pragma once
+
+#include "pep/base/time.h"
+#include "pep/tcp/block/tcb.h"
+
+namespace satrelay::tcp {
+
+// As in Endpoint.
+void send_keep_alive(Tcb& tcb, Instant now);
+bool ask_once(Tcb& tcb);
+// Timer::kKeepAlive has expired.
+void handle_keep_alive_timeout(Tcb& tcb, Instant now);
+
+}  // namespace satrelay::tcp
