@@ -8,7 +8,7 @@
 
 namespace satrelay::schedule {
 
-// The carrier's permission for one packet of a session.
+// The carrier's permission for a packet of a session, or for several at one instant.
 struct Turn {
   // Classes that may send now or later. Bytes of other classes do not count as waiting.
   ClassSet open = kEveryClass;
@@ -22,6 +22,7 @@ struct ClassBytes {
   ClassId stream_class = 0;
   std::size_t bytes = 0;
   std::size_t booked = 0;  // bytes, each times the factor of its host (host_share.h)
+  std::size_t hosts = 0;   // hosts of the class that still wait
 };
 
 }  // namespace satrelay::schedule

@@ -200,47 +200,47 @@ void Session::handle_timeout(Instant now, std::uint64_t most) {
 }
 
 void Session::set_observer(PacketObserver* observer) {
+  impl_->change(Changes::Kind::kAny);
   impl_->protection.set_observer(observer);
   impl_->newcomer.set_observer(observer);
 }
 
 void Session::set_secrets(const crypto::Psk& psk, const std::optional<crypto::Psk>& other) {
+  impl_->change(Changes::Kind::kAny);
   if (impl_->key_exchange) impl_->key_exchange->set_secrets(psk, other);
 }
 
 void Session::announce_capacity(BitRate capacity) {
-  impl_->told(impl_->now);
+  impl_->change(Changes::Kind::kAny);
   impl_->own_capacity.announce(capacity);
 }
 
 void Session::note_late_sending(Instant began, Instant ended) {
+  impl_->change(Changes::Kind::kAny);
   impl_->late_sendings.add(began, ended);
 }
 
 void Session::set_capacity(BitRate capacity, control::CutCause cause) {
-  impl_->told(impl_->now);
+  impl_->change(Changes::Kind::kAny);
   impl_->path().gate.set_capacity(capacity, cause);
 }
 
-void Session::set_share(BitRate share, Instant now) { impl_->path().gate.set_share(share, now); }
+void Session::set_share(BitRate share, Instant now) {
+  impl_->change(Changes::Kind::kAny);
+  impl_->path().gate.set_share(share, now);
+}
 
 void Session::close(Instant now) {
-  impl_->told(now);
+  impl_->change(Changes::Kind::kAny, now);
   impl_->close();
 }
 
-std::size_t Session::poll_packet(MutableBytes out, Instant now, const schedule::Turn& turn) {
+std::size_t Session::poll_packets(std::span<const MutableBytes> rooms, std::size_t before,
+                                  std::span<PolledPacket> packets, Instant now,
+                                  const schedule::Turn& turn) {
   impl_->now = now;
   impl_->writer.begin(turn);
-  return impl_->poll_packet(out);
-}
-
-std::size_t Session::poll_run(std::span<const MutableBytes> rooms, std::size_t before,
-                              std::span<RunPacket> packets, Instant now,
-                              const schedule::Turn& turn) {
-  impl_->now = now;
-  impl_->writer.begin(turn);
-  return impl_->poll_run(rooms, before, packets);
+  return impl_->poll_packets(rooms, before, packets);
 }
 
 std::span<const schedule::ClassBytes> Session::last_classes() const { return impl_->writer.sent(); }

@@ -1,8 +1,12 @@
 // One STP session: one lane of one peer, both directions. Wire format: docs/stp-wire.md.
 //
 // Verbs: handle_* take input, mutators act for the relay, poll_* give output, getters only look.
-// After any handle_* or mutator, call poll_packet() until it returns 0 and poll_event() until it
+// After any handle_* or mutator, call poll_packets() until it returns 0 and poll_event() until it
 // returns nullopt. Call again no later than next_timeout(). `now` must never go backwards.
+//
+// poll_packets() asks the source for bytes (StreamSource::produce()). Meanwhile only these calls
+// are allowed: write(), write_whole(), wait_for_room(), set_ready(), set_rest(), finish(),
+// confirm(), reset(), and getters.
 //
 // Offsets and credit count encoded bytes (the bytes given to write()), with 64 bits, from 0 in each
 // direction of each stream.
@@ -36,12 +40,10 @@
 
 namespace satrelay::stp {
 
-// One packet of a run: it carries new bytes of one class.
-struct RunPacket {
+// A packet that was polled.
+struct PolledPacket {
   std::uint16_t size = 0;    // UDP payload
-  std::uint16_t bytes = 0;   // bytes of streams in it
-  std::uint32_t booked = 0;  // as in schedule::ClassBytes
-  std::uint32_t hosts = 0;   // hosts of its class that still wait
+  std::uint8_t classes = 0;  // classes with bytes of streams in it
   control::Priority priority{};
 };
 
@@ -209,18 +211,23 @@ class Session {
   void close(Instant now);
 
   // --- output --------------------------------------------------------------------------------
-  // Writes the next UDP payload into `out` (at least datagram.size bytes), and debits the carrier.
-  // Returns 0 if nothing may leave at `now`. `turn`: which streams may have bytes in it.
-  std::size_t poll_packet(MutableBytes out, Instant now, const schedule::Turn& turn = {});
-  // Called after poll_packet() has written something, at the same instant and with the same turn.
-  // Writes the packets that further calls of poll_packet() would write, as long as these hold only
-  // new bytes of class `turn.first` and raise no event. Each packet goes into one of `rooms`,
-  // behind `before` bytes, and is described in one of `packets`, which has as many places. Returns
-  // the number of packets.
-  std::size_t poll_run(std::span<const MutableBytes> rooms, std::size_t before,
-                       std::span<RunPacket> packets, Instant now, const schedule::Turn& turn);
-  control::Priority last_priority() const;  // of the packet just polled
-  // The stream bytes in that packet, by class.
+  // Writes the next UDP payloads, and debits the carrier. Each goes into one of `rooms`, behind
+  // `before` bytes, and is described in one of `packets`. There is at least one room, each has at
+  // least datagram.size bytes behind `before`, and `packets` has as many places. `turn`: which
+  // streams may have bytes in them. Returns the number of packets; 0 if nothing may leave at `now`.
+  // Behind the first packet there are only packets with nothing but new bytes of class
+  // `turn.first`, while no other class has any, and while the relay has no event to handle.
+  std::size_t poll_packets(std::span<const MutableBytes> rooms, std::size_t before,
+                           std::span<PolledPacket> packets, Instant now,
+                           const schedule::Turn& turn = {});
+  // The same for one packet. Returns its size.
+  std::size_t poll_packet(MutableBytes out, Instant now, const schedule::Turn& turn = {}) {
+    PolledPacket packet;
+    poll_packets({&out, 1}, 0, {&packet, 1}, now, turn);
+    return packet.size;
+  }
+  control::Priority last_priority() const;  // of the last packet
+  // The stream bytes in the packets of the last poll, by packet, and by class in each packet.
   std::span<const schedule::ClassBytes> last_classes() const;
   // The classes that have bytes which could leave if the pacers allow it, as far as is known.
   // may_send(): whether the pacers allow it. Call may_send() only for classes that wait.

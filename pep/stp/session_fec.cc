@@ -127,7 +127,8 @@ void Session::Impl::cover(const PacketBuilder& packet, const Coverage& coverage)
                              : std::clamp(kPromptShareOfLoss * fec->policy.loss(),
                                           kLeastPromptShare, kMostPromptShare);
     fec->prompt.add(association->ledger.next(), packet.covered(), share, now);
-    if (!writer.sent().empty()) prompt_class = writer.sent().front().stream_class;
+    const auto classes = writer.packet_classes();
+    if (!classes.empty()) prompt_class = classes.front().stream_class;
     return;
   }
   FecSender::Purpose purpose = Fec::purpose_of(packet.items(), coverage.is_last_flight);
@@ -166,7 +167,7 @@ std::size_t Session::Impl::send_repair(MutableBytes out) {
       ++counters.repair_packets_out;
       // These repairs accompany the bytes of prompt flows all the time, and count to their class.
       writer.count_repair(prompt_class, packet.written().size());
-      return finish_packet(packet);
+      return finish_packet(packet, {}, {});
     }
   }
   FecSender& sender = fec->sender;
@@ -178,7 +179,7 @@ std::size_t Session::Impl::send_repair(MutableBytes out) {
       if (sender.write(packet.frames(), association->ledger.next(), now)) {
         ++counters.repair_packets_out;
         writer.count_repair(stream_class, packet.written().size());
-        return finish_packet(packet);
+        return finish_packet(packet, {}, {});
       }
     }
     const std::size_t dropped = sender.drop_next();

@@ -3,8 +3,8 @@
 //
 // session.cc has the states of the peer and the public functions; session_admission.cc, which
 // HELLOs are read; session_handshake.cc, the content of HELLOs;
-// session_receive.cc, the receiving side; session_send.cc, the sending side; session_run.cc, runs
-// of packets; session_fec.cc, repairs; session_timers.cc, timers.
+// session_receive.cc, the receiving side; session_send.cc, the sending side; session_burst.cc,
+// bursts of packets; session_fec.cc, repairs; session_timers.cc, timers.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +26,7 @@
 #include "pep/stp/connection/peer_events.h"
 #include "pep/stp/connection/protection.h"
 #include "pep/stp/fec/fec.h"
+#include "pep/stp/packets/changes.h"
 #include "pep/stp/packets/control_writer.h"
 #include "pep/stp/packets/packet_builder.h"
 #include "pep/stp/packets/stream_writer.h"
@@ -59,19 +60,17 @@ struct Session::Impl {
   void close_by_peer();
 
   // --- time, and work of which each call does a part (session_timers.cc)
-  // The streams, for a call at `at`.
-  Streams& called(Instant at) {
-    now = at;
+  // The streams, for a call that changes something.
+  Streams& change(Changes::Kind kind) {
+    changes.note(kind);
     return *streams;
   }
-  // The same for a call that may give the session something to send other than bytes of streams.
-  Streams& told(Instant at) {
-    goes_on_at = Instant::never();
-    return called(at);
+  Streams& change(Changes::Kind kind, Instant at) {
+    now = at;
+    return change(kind);
   }
   void begin_call(Instant at, std::uint64_t most = kSettledAtOnce) {
-    now = at;
-    goes_on_at = Instant::never();
+    change(Changes::Kind::kAny, at);
     enough_settled = work.total() + most;
   }
   bool work_waits() const {
@@ -162,9 +161,26 @@ struct Session::Impl {
                      counters, work, enough_settled, now});
   }
 
+  // --- bursts of packets (session_burst.cc)
+  // The answers that hold for the packets of one burst.
+  struct Burst {
+    std::size_t limit = 0;   // the largest datagram
+    bool may_send = false;   // there is room on the carrier, at least for control
+    bool is_open = false;    // data may leave
+    bool only_data = false;  // nothing else can be due
+    // Set behind the first packet. The packets below `end` follow it without another look.
+    std::optional<RateGate::Room> room = std::nullopt;
+    std::uint64_t end = 0;
+    StreamWriter::Wrote wrote = {};  // in the last packet
+  };
+  std::size_t poll_packets(std::span<const MutableBytes> rooms, std::size_t before,
+                           std::span<PolledPacket> packets);
+  std::size_t begin_burst(Burst& burst, MutableBytes room);
+  bool goes_on(Burst& burst);
+  bool keep_answers(Burst& burst);
+  bool only_data_follows() const;
+
   // --- the sending side (session_send.cc)
-  std::size_t poll_packet(MutableBytes out);
-  bool next_may_go_on() const;
   std::size_t send_close(MutableBytes out);
   std::size_t send_mtu_probe(MutableBytes out);
   // How a protected packet is covered.
@@ -173,14 +189,11 @@ struct Session::Impl {
     FecSender::Plan plan = {};
     bool is_last_flight = false;
   };
-  std::size_t finish_packet(PacketBuilder& packet, const Coverage& coverage);
-  std::size_t finish_packet(PacketBuilder& packet) { return finish_packet(packet, {}); }
-  std::size_t count_out(ConstBytes packet);
-  // (session_run.cc)
-  std::size_t poll_run(std::span<const MutableBytes> rooms, std::size_t before,
-                       std::span<RunPacket> packets);
-  std::uint64_t run_ends_before() const;
-  void finish_in_run(PacketBuilder& packet, RunPacket& done);
+  std::size_t write_packet(Burst& burst, PacketBuilder& packet, MutableBytes room);
+  std::size_t finish_packet(PacketBuilder& packet, const Coverage& coverage,
+                            const std::optional<RateGate::Room>& room);
+  std::size_t count_out(ConstBytes packet,
+                        const std::optional<RateGate::Room>& room = std::nullopt);
   void write_control(PacketBuilder& packet);
   bool mtu_probe_waits() const;
   bool report_waits() const {
@@ -192,9 +205,9 @@ struct Session::Impl {
   bool data_allowed() const;
   // Whether nothing of a stream waits that could be sent.
   bool idle() const { return streams->sending().idle(writer.turn().open); }
-  // Whether poll_packet() would write data if the pacers allowed it.
+  // Whether poll_packets() would write data if the pacers allowed it.
   bool data_waits() const { return data_allowed() && !idle(); }
-  // Whether poll_packet() writes data now.
+  // Whether poll_packets() writes data now.
   bool data_leaves() const {
     return writer.turn().streams && path().gate.open(now) && data_waits();
   }
@@ -228,10 +241,7 @@ struct Session::Impl {
   Arena& arena;
   Instant now;          // time of the last call
   Reception reception;  // of the packet that this call is about
-  // The time when the last packet left, if it carried nothing but data, and no call has given the
-  // session anything else to send since. Then no timer is due, and nothing but data waits
-  // (next_may_go_on()).
-  Instant goes_on_at = Instant::never();
+  Changes changes;
   LateSendings late_sendings;
   Counters counters;
   WorkCount work;

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <utility>
 
 #include "pep/base/check.h"
 #include "pep/stp/session_impl.h"
@@ -58,75 +57,9 @@ bool Session::Impl::control_waits() const {
          streams->due().confirmations_due(now) || own_capacity.due();
 }
 
-std::size_t Session::Impl::poll_packet(MutableBytes out) {
-  const MutableBytes room = out;
-  out = out.first(std::min<std::size_t>(out.size(), next_limit()));
-  if (out.size() < kMinDatagram) return 0;
-  const bool goes_on = std::exchange(goes_on_at, Instant::never()) == now;
-  if (state == PeerState::kClosed && close_sequence.said())
-    return hello_turns.close_leaves(close_sequence, path().gate, now) ? send_close(out) : 0;
-  if (!goes_on) run_timers();
-  if (connected()) greet_again();
-  if (hello_turns.hello_leaves(greeted(), path().gate, now)) return send_hello(out);
-  if (!connected() || protection.is_worn_out(association->ledger.next())) return 0;
-  path().gate.update(path().rtt.smoothed(), datagram_limit(), now);
-  // If several sessions share the link, the part of each is not known here.
-  const bool alone = writer.turn().alone;
-  streams->sending().schedule().set_rate(alone ? path().gate.steady_rate() : BitRate());
-  const bool open = path().gate.open(now);  // valid until a packet is finished
-  if (!open && !path().gate.control_open(now)) return 0;
-  if (open && !goes_on && mtu_probe_waits()) {
-    if (const std::size_t size = send_mtu_probe(room); size > 0) return size;
-  }
-  if (open && !goes_on) {
-    // A repair is as long as the longest of its packets, which may have left before large packets
-    // were in doubt. A shorter limit would drop the repairs of the whole window.
-    const std::size_t limit = std::min<std::size_t>(room.size(), path().mtu.limit());
-    if (const std::size_t size = send_repair(room.first(limit)); size > 0) return size;
-  }
-  // The stream that comes first in the packet decides how the whole packet is covered.
-  const bool has_data = open && data_waits();
-  const std::optional<FecCode> code = has_data ? covering_code() : std::nullopt;
-  PacketBuilder packet(code ? out.first(out.size() - kRepairOverhead) : out,
-                       protection.trailer_size());
-  const Coverage coverage = code ? plan_coverage(*code) : Coverage();
-  if (code) packet.protect(coded_frame(*code));
-  const bool is_ping = path().requests.due();
-  if (!goes_on) write_control(packet);
-  const bool only_data = packet.empty();
-  if (only_data ? has_data : open && data_waits()) {
-    goes_on_at = now;  // unless the source gives the session something else to send
-    const std::size_t items = packet.items().size();
-    writer.write({packet, *streams, path().loss_rate, now});
-    if (packet.items().size() > items) path().probes.on_data_sent();
-  }
-  if (packet.empty()) {
-    goes_on_at = Instant::never();
-    return 0;
-  }
-  if (is_ping && path().probes.frozen() && path().mtu.is_raised() && path().gate.open(now)) {
-    // Small and large PINGs take turns: an outage drops both, a black hole drops only the large
-    // ones.
-    path().large_ping = !path().large_ping;
-    if (path().large_ping) packet.pad();
-  }
-  const std::uint64_t settled = path().losses.oldest_unresolved();
-  const std::size_t size = finish_packet(packet, coverage);
-  // If the ledger was full, a packet was given up, and its content may have to be sent again first.
-  const bool same = path().losses.oldest_unresolved() == settled;
-  if (!only_data || code || !same || !(goes_on || next_may_go_on())) goes_on_at = Instant::never();
-  return size;
-}
-
-// A packet with nothing but data has left. True if everything else waits for time or for input, and
-// not for more data to leave. Then nothing can become due before the next packet at this instant.
-bool Session::Impl::next_may_go_on() const {
-  const bool repairs = may_repair() && !(fec->sender.rests() && now < fec->prompt.due());
-  return !repairs && !credits_wait() && path().mtu.probe_due() == 0 &&
-         path().probes.next_probe() > now;
-}
-
-std::size_t Session::Impl::finish_packet(PacketBuilder& packet, const Coverage& coverage) {
+// `room`: as the gate gave it for the burst; nullopt: for this packet alone.
+std::size_t Session::Impl::finish_packet(PacketBuilder& packet, const Coverage& coverage,
+                                         const std::optional<RateGate::Room>& room) {
   if (!packet.eliciting() && path().requests.on_unasked() &&
       packet.remaining() >= kMaxPingFrameSize) {
     write_ping(packet.frames(), {path().losses.oldest_unresolved()});
@@ -141,13 +74,14 @@ std::size_t Session::Impl::finish_packet(PacketBuilder& packet, const Coverage& 
   const MutableBytes whole = packet.close(header, association->ledger.next(), protection);
   SentPacket& sent = association->ledger.append(now, whole.size(), packet.eliciting(),
                                                 packet.items(), path().losses.oldest_unresolved());
-  sent.set_booked_before(path().gate.booked(now));
+  // New data that follows at once finds next to nothing booked, and its controller asks nothing.
+  if (!room) sent.set_booked_before(path().gate.booked(now));
   sent.low_priority = control::is_low(path().gate.on_sent(packet.purpose(), whole.size(), now));
-  if (path().gate.take_question()) path().requests.ask();
+  if (!room && path().gate.take_question()) path().requests.ask();
   sent.covered = packet.is_protected();
   sent.prompt = sent.covered && coverage.code == FecCode::kPrompt;
   if (packet.eliciting()) path().probes.on_sent(now);
-  return count_out(whole);
+  return count_out(whole, room);
 }
 
 bool Session::Impl::mtu_probe_waits() const {
@@ -166,7 +100,7 @@ std::size_t Session::Impl::send_mtu_probe(MutableBytes out) {
   packet.set_eliciting();
   path().mtu.on_probe_sent(association->ledger.next());
   ++counters.mtu_probes;
-  return finish_packet(packet);
+  return finish_packet(packet, {}, {});
 }
 
 std::size_t Session::Impl::send_close(MutableBytes out) {
@@ -183,8 +117,8 @@ std::size_t Session::Impl::send_close(MutableBytes out) {
 }
 
 // Debits and counts a finished packet. Returns its size.
-std::size_t Session::Impl::count_out(ConstBytes packet) {
-  path().gate.debit(packet.size(), now);
+std::size_t Session::Impl::count_out(ConstBytes packet, const std::optional<RateGate::Room>& room) {
+  path().gate.debit(packet.size(), now, room);
   ++counters.packets_out;
   counters.bytes_out += packet.size();
   return packet.size();

@@ -8,7 +8,7 @@ namespace satrelay::stp {
 std::optional<StreamId> Session::StreamAccess::open(ConstBytes metadata, std::uint32_t context,
                                                     Instant now) {
   Impl& s = impl_;
-  s.told(now);
+  s.change(Changes::Kind::kAny, now);
   if (!s.connected() || metadata.size() > kMaxMetadata || !s.streams->set().has_place()) {
     return std::nullopt;
   }
@@ -20,13 +20,13 @@ std::optional<StreamId> Session::StreamAccess::open(ConstBytes metadata, std::ui
 }
 
 void Session::StreamAccess::trim(StreamId stream) {
-  Stream* s = impl_.streams->visible(stream);
+  Stream* s = impl_.change(Changes::Kind::kAny).visible(stream);
   if (s == nullptr) return;
   impl_.streams->sending().cool(*s);
 }
 
 void Session::StreamAccess::set_context(StreamId stream, std::uint32_t context) {
-  Stream* s = impl_.streams->visible(stream);
+  Stream* s = impl_.change(Changes::Kind::kAny).visible(stream);
   if (s == nullptr) return;
   s->context = context;
   // The metadata of the peer's OPEN has been read by now. The metadata of our OPEN may have to be
@@ -36,18 +36,18 @@ void Session::StreamAccess::set_context(StreamId stream, std::uint32_t context) 
 
 void Session::StreamAccess::set_group(StreamId stream, schedule::ClassId stream_class,
                                       std::uint64_t host) {
-  Streams& streams = *impl_.streams;
+  Streams& streams = impl_.change(Changes::Kind::kAny);
   if (Stream* s = streams.visible(stream))
     streams.sending().schedule().join(*s, stream_class, host);
 }
 
 void Session::StreamAccess::set_prompt(StreamId stream, bool prompt) {
-  if (Stream* s = impl_.streams->visible(stream))
+  if (Stream* s = impl_.change(Changes::Kind::kAny).visible(stream))
     s->prompt = prompt && impl_.connected() && impl_.may_repair();
 }
 
 void Session::StreamAccess::reset(StreamId stream, ResetReason reason, Instant now) {
-  Streams& streams = impl_.told(now);
+  Streams& streams = impl_.change(Changes::Kind::kControl, now);
   Stream* s = streams.visible(stream);
   if (s == nullptr) return;
   ++impl_.counters.streams_reset_out;
@@ -55,7 +55,7 @@ void Session::StreamAccess::reset(StreamId stream, ResetReason reason, Instant n
 }
 
 void Session::StreamAccess::reset(StreamId stream, const IcmpRefusal& refusal, Instant now) {
-  Streams& streams = impl_.told(now);
+  Streams& streams = impl_.change(Changes::Kind::kControl, now);
   Stream* s = streams.visible(stream);
   if (s == nullptr) return;
   ++impl_.counters.streams_reset_out;
@@ -64,49 +64,49 @@ void Session::StreamAccess::reset(StreamId stream, const IcmpRefusal& refusal, I
 }
 
 void Session::StreamAccess::release(StreamId stream, Instant now) {
-  Streams& streams = impl_.told(now);
+  Streams& streams = impl_.change(Changes::Kind::kAny, now);
   if (Stream* s = streams.visible(stream))
     streams.life().release(*s, impl_.path().reach_of_credit(), now);
 }
 
 void Session::StreamAccess::set_ready(StreamId stream, bool ready) {
-  Streams& streams = *impl_.streams;
+  Streams& streams = impl_.change(Changes::Kind::kBytes);
   if (Stream* s = streams.visible(stream)) streams.sending().set_ready(*s, ready);
 }
 
 std::size_t Session::StreamAccess::write(StreamId stream, ConstBytes bytes, Instant now) {
-  Streams& streams = impl_.called(now);
+  Streams& streams = impl_.change(Changes::Kind::kBytes, now);
   Stream* s = streams.visible(stream);
   return s == nullptr ? 0 : streams.sending().write(*s, bytes, now);
 }
 
 bool Session::StreamAccess::write_whole(StreamId stream, std::span<const ConstBytes> parts,
                                         Instant now) {
-  Streams& streams = impl_.called(now);
+  Streams& streams = impl_.change(Changes::Kind::kBytes, now);
   Stream* s = streams.visible(stream);
   return s != nullptr && streams.sending().write_whole(*s, parts, now);
 }
 
 void Session::StreamAccess::wait_for_room(StreamId stream, std::uint64_t bytes, Instant now) {
-  Streams& streams = impl_.called(now);
+  Streams& streams = impl_.change(Changes::Kind::kBytes, now);
   if (Stream* s = streams.visible(stream)) streams.sending().wait_for_room(*s, bytes, now);
 }
 
 void Session::StreamAccess::set_rest(StreamId stream, std::uint64_t bytes, Behind behind) {
-  Stream* s = impl_.streams->visible(stream);
+  Stream* s = impl_.change(Changes::Kind::kBytes).visible(stream);
   if (s == nullptr) return;
   if (s->hot().rest != bytes) s->heat().rest = bytes;
   s->behind_rest = behind;
 }
 
 void Session::StreamAccess::finish(StreamId stream) {
-  Streams& streams = *impl_.streams;
+  Streams& streams = impl_.change(Changes::Kind::kBytes);
   if (Stream* s = streams.visible(stream)) streams.sending().finish(*s);
 }
 
 void Session::StreamAccess::confirm(StreamId stream, const Confirmation& confirmation,
                                     Instant now) {
-  Streams& streams = impl_.told(now);
+  Streams& streams = impl_.change(Changes::Kind::kControl, now);
   if (Stream* s = streams.visible(stream)) streams.due().confirm(*s, confirmation, now);
 }
 
@@ -154,7 +154,7 @@ BitRate Session::StreamAccess::share_of_new() const {
 }
 
 void Session::StreamAccess::consume(StreamId stream, std::uint64_t count, Instant now) {
-  Streams& streams = impl_.told(now);
+  Streams& streams = impl_.change(Changes::Kind::kAny, now);
   Stream* s = streams.visible(stream);
   if (s == nullptr) return;
   const std::uint64_t taken = std::min(count, s->receive.bytes().readable());
@@ -162,7 +162,7 @@ void Session::StreamAccess::consume(StreamId stream, std::uint64_t count, Instan
 }
 
 void Session::StreamAccess::set_reader_needs(StreamId stream, std::uint64_t bytes, Instant now) {
-  Streams& streams = impl_.told(now);
+  Streams& streams = impl_.change(Changes::Kind::kAny, now);
   if (Stream* s = streams.visible(stream)) streams.receiving().set_reader_needs(*s, bytes, now);
 }
 

@@ -71,7 +71,7 @@ Instant Session::Impl::next_timeout() const {
   return at;
 }
 
-// When poll_packet() has something to write that waits for a clock or a pacer.
+// When poll_packets() has something to write that waits for a clock or a pacer.
 Instant Session::Impl::next_departure() const {
   Instant at = streams->due().next_confirm();
   if (association->received.next() > 0) {

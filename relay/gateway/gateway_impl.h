@@ -38,14 +38,14 @@ struct Gateway::Impl final : SessionPort {
 
   // --- output (gateway_output.cc) ----------------------------------------------------------------
   bool is_reachable(LaneId lane) const override { return parts.is_reachable(lane); }
-  Written write_packet(LaneId lane, const schedule::Turn& turn, MutableBytes out,
-                       Instant now) override;
-  Run write_run(LaneId lane, const schedule::Turn& turn, std::span<const MutableBytes> rooms,
-                std::span<stp::RunPacket> packets, Instant now) override;
+  Written write_packets(LaneId lane, const schedule::Turn& turn,
+                        std::span<const MutableBytes> rooms, std::span<stp::PolledPacket> packets,
+                        Instant now) override;
   Polled poll_lan_beside_flows(MutableBytes out, Instant now);
   Polled marked(std::size_t size, MutableBytes out, Instant now) const;
   Instant next_own_frame() const;
-  Polled poll_wan(MutableBytes out, Instant now);
+  // Writes at least one frame, if there is any. Returns how many.
+  std::size_t poll_wan(std::span<const MutableBytes> rooms, std::span<Polled> polled, Instant now);
   void count_drops();
 
   GatewayParts parts;

@@ -17,22 +17,19 @@ std::size_t Gateway::poll_frames(PortId port, std::span<const MutableBytes> room
   Impl& impl = engine_.unsettled();
   SATRELAY_CHECK(polled.size() == rooms.size());
   impl.begin_call(now);
-  impl.parts.uplink.interrupt();
   const bool is_lan = port == PortId::kLan;
   std::size_t count = is_lan ? impl.parts.flows.poll_frames(rooms, polled, now) : 0;
   std::size_t dropped = 0;
   while (count < rooms.size()) {
-    if (!is_lan && impl.parts.uplink.goes_on()) {
-      const std::size_t run =
-          impl.parts.uplink.poll_run(rooms.subspan(count), polled.subspan(count), now);
-      count += run;
-      if (run > 0) continue;
+    std::size_t more = 1;
+    if (is_lan) {
+      polled[count] = impl.poll_lan_beside_flows(rooms[count], now);
+    } else {
+      more = impl.poll_wan(rooms.subspan(count), polled.subspan(count), now);
     }
-    polled[count] =
-        is_lan ? impl.poll_lan_beside_flows(rooms[count], now) : impl.poll_wan(rooms[count], now);
-    if (polled[count].kind == Polled::Kind::kNothing) break;
+    if (more == 0 || polled[count].kind == Polled::Kind::kNothing) break;
     dropped += polled[count].kind == Polled::Kind::kDropped ? 1 : 0;
-    ++count;
+    count += more;
     if (!is_lan) impl.rounds.let_few_rest(now);
   }
   impl.parts.counters.add(is_lan ? Counter::kLanFramesOut : Counter::kWanFramesOut,
@@ -59,35 +56,24 @@ Instant Gateway::next_timeout() const {
   return earlier(next, impl.parts.uplink.next_turn(impl.last_call));
 }
 
-Gateway::Impl::Written Gateway::Impl::write_packet(LaneId lane, const schedule::Turn& turn,
-                                                   MutableBytes out, Instant now) {
-  stp::Session& session = parts.lanes[lane]->session;
+Gateway::Impl::Written Gateway::Impl::write_packets(LaneId lane, const schedule::Turn& turn,
+                                                    std::span<const MutableBytes> rooms,
+                                                    std::span<stp::PolledPacket> packets,
+                                                    Instant now) {
   const std::size_t header = parts.wan.stp_header_size();
-  const std::size_t size = session.poll_packet(out.subspan(header), now, turn);
-  events.take(lane, now);
-  if (size == 0) return {};
-  parts.wan.write_stp_headers(parts.directory.lanes()[lane], size, session.last_priority(), out);
-  return {.frame = header + size, .datagram = size};
-}
-
-Gateway::Impl::Run Gateway::Impl::write_run(LaneId lane, const schedule::Turn& turn,
-                                            std::span<const MutableBytes> rooms,
-                                            std::span<stp::RunPacket> packets, Instant now) {
   stp::Session& session = parts.lanes[lane]->session;
-  const std::size_t header = parts.wan.stp_header_size();
-  const std::size_t count = session.poll_run(rooms, header, packets, now, turn);
+  const std::size_t count = session.poll_packets(rooms, header, packets, now, turn);
   for (std::size_t i = 0; i < count; ++i) {
-    const bool same = i > 0 && packets[i].size == packets[i - 1].size &&
-                      packets[i].priority == packets[i - 1].priority;
-    if (same) {
+    const bool is_like_last = i > 0 && packets[i].size == packets[i - 1].size &&
+                              packets[i].priority == packets[i - 1].priority;
+    if (is_like_last) {
       parts.wan.repeat_stp_headers(rooms[i]);
     } else {
       parts.wan.write_stp_headers(parts.directory.lanes()[lane], packets[i].size,
                                   packets[i].priority, rooms[i]);
     }
   }
-  events.take(lane, now);
-  return {.count = count, .frame_header = header};
+  return {.count = count, .frame_header = header, .had_events = events.take(lane, now)};
 }
 
 void Gateway::Impl::count_drops() {
@@ -122,19 +108,18 @@ Polled Gateway::Impl::poll_lan_beside_flows(MutableBytes out, Instant now) {
   return marked(parts.door.poll_reset(PortId::kLan, out), out, now);
 }
 
-Polled Gateway::Impl::poll_wan(MutableBytes out, Instant now) {
-  if (parts.uplink.goes_on()) return parts.uplink.poll(out, now);
-  if (const std::size_t size = parts.fragments.released.poll_frame(out); size > 0)
-    return written(size);
-  if (next_own_frame() <= now) {
-    std::size_t size = parts.wan.poll_frame(out);
+std::size_t Gateway::Impl::poll_wan(std::span<const MutableBytes> rooms, std::span<Polled> polled,
+                                    Instant now) {
+  const MutableBytes out = rooms.front();
+  std::size_t size = parts.fragments.released.poll_frame(out);
+  if (size == 0 && next_own_frame() <= now) {
+    size = parts.wan.poll_frame(out);
     if (size == 0) size = parts.door.poll_reset(PortId::kWan, out);
-    if (size > 0) {
-      parts.uplink.book_own(size, now);
-      return written(size);
-    }
+    if (size > 0) parts.uplink.book_own(size, now);
   }
-  return parts.uplink.poll(out, now);
+  if (size == 0) return parts.uplink.poll(rooms, polled, now);
+  polled.front() = written(size);
+  return 1;
 }
 
 }  // namespace satrelay::gateway

@@ -42,33 +42,30 @@ void plan_copies(const StreamWriter::Job& job, const Stream& stream, std::uint64
 
 }  // namespace
 
-void StreamWriter::write(const Job& job) {
+StreamWriter::Wrote StreamWriter::write(const Job& job) {
+  packet_begin_ = sent_.size();
   prompt_.reset();
-  if (!write_opens(job)) return;
+  if (!write_opens(job)) return Wrote::kAnything;
   write_copies(job);
   write_fins(job);
-  if (!turn_.streams) return;
-  write_class(job, turn_.first);
+  if (!turn_.streams) return Wrote::kAnything;
+  if (write_class(job, turn_.first) == Wrote::kMoreOfTheSame) return Wrote::kMoreOfTheSame;
   // The rest of the packet is for the other classes.
   for (schedule::ClassSet others =
            job.streams.sending().has_bytes(turn_.open) & ~schedule::class_bit(turn_.first);
        others != 0 && job.packet.remaining() >= kMinFragment; others &= others - 1) {
     write_class(job, schedule::lowest_class(others));
   }
+  return Wrote::kAnything;
 }
 
-bool StreamWriter::only_new(const Streams& streams, Instant now) const {
-  const StreamSchedule& schedule = streams.sending().schedule();
-  const DueFrames& due = streams.due();
-  return turn_.streams && schedule.has_lost() == 0 &&
-         schedule.has_new() == schedule::class_bit(turn_.first) &&
-         (turn_.open & schedule.has_new()) != 0 && streams.sending().credit().any() &&
-         due.opens().empty() && due.fins().empty() && streams.sending().copies().first_due() > now;
-}
-
-StreamWriter::Wrote StreamWriter::write_only_new(const Job& job) {
-  prompt_.reset();
-  return write_new(job, turn_.first);
+bool StreamWriter::only_new_follows(const Streams& streams, Instant now) const {
+  const SendingSide& sending = streams.sending();
+  const schedule::ClassSet fresh = sending.schedule().has_new();
+  return turn_.streams && sending.schedule().has_lost() == 0 &&
+         fresh == schedule::class_bit(turn_.first) && (turn_.open & fresh) != 0 &&
+         sending.credit().any() && streams.due().opens().empty() && streams.due().fins().empty() &&
+         sending.copies().first_due() > now;
 }
 
 // False if an OPEN must wait for the next packet: no data goes before it.
@@ -127,12 +124,13 @@ void StreamWriter::write_fins(const Job& job) {
   }
 }
 
-void StreamWriter::write_class(const Job& job, schedule::ClassId stream_class) {
+StreamWriter::Wrote StreamWriter::write_class(const Job& job, schedule::ClassId stream_class) {
   if ((job.streams.sending().has_bytes(turn_.open) & schedule::class_bit(stream_class)) == 0)
-    return;
+    return Wrote::kAnything;
   write_lost(job, stream_class, RepairCap::kShare);
-  write_new(job, stream_class);
+  const Wrote wrote = write_new(job, stream_class);
   write_lost(job, stream_class, RepairCap::kNone);
+  return wrote;
 }
 
 // While new bytes of other streams wait, lost bytes get only their share. Otherwise they get all
@@ -225,7 +223,8 @@ bool StreamWriter::write_more(const Job& job, Stream& stream) {
   if (sure_ == 0) sure_ = job.streams.sending().sure_bytes(stream);
   const std::uint64_t offset = stream.send.sent();
   const std::size_t header = data_header_size(stream.id, offset);
-  if (packet.remaining() <= header || sure_ <= packet.remaining() || !packet.can_add_item()) {
+  if (packet.remaining() < header + kMinFragment || sure_ <= packet.remaining() ||
+      !packet.can_add_item()) {
     return false;
   }
   const std::size_t size = packet.remaining() - header;
@@ -237,10 +236,7 @@ bool StreamWriter::write_more(const Job& job, Stream& stream) {
   packet.carries(control::Purpose::kNewData);
   packet.add_item(SentItem::make(ItemKind::kData, stream.index, stream.generation, offset,
                                  static_cast<std::uint16_t>(size)));
-  prompt_ = stream.prompt;
-  SATRELAY_DCHECK(sent_.front().stream_class == stream.stream_class);
-  sent_.front().bytes += size;
-  sent_.front().booked += size * StreamSchedule::factor(stream);
+  count_class(stream, size);
   job.streams.sending().on_sent(size);
   totals_.new_bytes += size;
   StreamSchedule& schedule = job.streams.sending().schedule();
@@ -305,13 +301,13 @@ void StreamWriter::count_class(const Stream& stream, std::size_t bytes) {
   prompt_ = stream.prompt;
   const schedule::ClassId id = stream.stream_class;
   const std::size_t booked = bytes * StreamSchedule::factor(stream);
-  auto found = sent_.begin();
+  auto found = sent_.begin() + static_cast<std::ptrdiff_t>(packet_begin_);
   while (found != sent_.end() && found->stream_class != id) ++found;
   if (found != sent_.end()) {
     found->bytes += bytes;
     found->booked += booked;
   } else {
-    sent_.push_back({id, bytes, booked});
+    sent_.push_back({.stream_class = id, .bytes = bytes, .booked = booked});
   }
 }
 

@@ -37,28 +37,32 @@ class StreamWriter {
   // Both outlive this object.
   StreamWriter(StreamSource& source, WorkCount& work) : source_(source), work_(work) {}
 
-  // Begins a packet, or a run of packets, that may carry what `turn` allows.
+  // Begins a burst of packets that may carry what `turn` allows. All leave at one instant.
   void begin(const schedule::Turn& turn) {
     turn_ = turn;
     sent_.clear();
+    packet_begin_ = 0;
     filler_ = nullptr;
   }
   const schedule::Turn& turn() const { return turn_; }
-  void write(const Job& job);
-  // Whether the streams can give the next packet nothing but new bytes of the class that has the
-  // turn. If so, write_only_new() does the same as write() in fewer steps.
-  bool only_new(const Streams& streams, Instant now) const;
   enum class Wrote : std::uint8_t {
     kMoreOfTheSame,  // bytes of one stream that has more; nothing else has changed
     kAnything,
   };
-  Wrote write_only_new(const Job& job);
-  // The stream bytes written since begin(), by class.
+  // Fills the next packet of the burst.
+  Wrote write(const Job& job);
+  // Whether the next packet can hold nothing but new bytes of the class that has the turn.
+  bool only_new_follows(const Streams& streams, Instant now) const;
+  // The stream bytes written since begin(), by packet, and by class in each packet.
   std::span<const schedule::ClassBytes> sent() const { return sent_; }
+  // The same of the last packet.
+  std::span<schedule::ClassBytes> packet_classes() {
+    return std::span(sent_).subspan(packet_begin_);
+  }
   const Totals& totals() const { return totals_; }
   // The packet contains a repair of packets of this class.
   void count_repair(schedule::ClassId stream_class, std::size_t bytes) {
-    sent_.push_back({stream_class, bytes, bytes});
+    sent_.push_back({.stream_class = stream_class, .bytes = bytes, .booked = bytes});
   }
 
  private:
@@ -67,7 +71,7 @@ class StreamWriter {
   [[nodiscard]] bool write_opens(const Job& job);
   void write_copies(const Job& job);
   void write_fins(const Job& job);
-  void write_class(const Job& job, schedule::ClassId stream_class);
+  Wrote write_class(const Job& job, schedule::ClassId stream_class);
   // Sends the first lost bytes of the stream again, and returns how many fitted.
   std::size_t write_first_lost(const Job& job, Stream& stream);
   void write_lost(const Job& job, schedule::ClassId stream_class, RepairCap cap);
@@ -86,6 +90,7 @@ class StreamWriter {
   std::optional<bool> prompt_;  // the kind of streams in the packet; nullopt: none yet
   schedule::Turn turn_;
   std::vector<schedule::ClassBytes> sent_;
+  std::size_t packet_begin_ = 0;  // index in `sent_`
   // The stream that filled the last packet since begin() with new bytes, and its
   // SendingSide::sure_bytes(). Zero: that was not asked yet.
   const Stream* filler_ = nullptr;

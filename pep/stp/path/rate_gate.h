@@ -75,6 +75,25 @@ class RateGate {
   bool open_but_for_carrier(Instant now) const {
     return own_.can_send(now) && now >= controller_.holds_until();
   }
+  // The controller's answers for packets that leave one after the other at one instant.
+  struct Room {
+    Instant carrier_until;  // there is room while the carrier is booked no further than this
+    Instant own_until;
+    ByteCount window;
+  };
+  // Called after update(), and after the first of these packets. nullopt: the controller must be
+  // asked before each packet.
+  std::optional<Room> room(Instant now) const {
+    if (!controller_.is_steady() || now < controller_.holds_until()) return std::nullopt;
+    return Room{.carrier_until = carrier_.open_until(now, controller_.lead()),
+                .own_until = own_.open_until(now),
+                .window = controller_.window()};
+  }
+  // open() and window_open() for the next packet.
+  bool has_room(const Room& room) const {
+    return carrier_.free_at() <= room.carrier_until && own_.free_at() <= room.own_until &&
+           seen_.in_flight < room.window;
+  }
   Instant opens_at() const {
     return later(later(carrier_.next_send(controller_.lead()), own_.next_send()),
                  controller_.holds_until());
@@ -126,39 +145,14 @@ class RateGate {
   // Any packet leaves, HELLO and CLOSE included. The carrier books all of it. Control leaves even
   // if the session's own rate has no room. At a low rate control could fill that rate alone, and
   // data would wait for ever. So the session's pacer limits what control may owe.
-  void debit(std::size_t datagram, Instant now) {
-    if (has_room(now)) {
+  // `room`: has_room(*room) is true; nullopt: that is not known.
+  void debit(std::size_t datagram, Instant now, const std::optional<Room>& room = std::nullopt) {
+    if (room || has_room(now)) {
       own_.on_sent(datagram + datagram_overhead_, now);
     } else {
       own_.on_sent_regardless(datagram + datagram_overhead_, now);
     }
     carrier_.on_sent(datagram + datagram_overhead_, now);
-  }
-
-  // --- packets of new bytes that leave one after the other at one instant (session_run.cc)
-  struct Run {
-    Instant carrier_until;  // there is room while the carrier is booked no further than this
-    Instant own_until;
-    ByteCount window;
-  };
-  // Called after update(), and after a packet at the same instant. nullopt: each packet must be
-  // asked for.
-  std::optional<Run> begin_run(Instant now) const {
-    if (!controller_.is_steady() || now < controller_.holds_until()) return std::nullopt;
-    return Run{.carrier_until = carrier_.open_until(now, controller_.lead()),
-               .own_until = own_.open_until(now),
-               .window = controller_.window()};
-  }
-  // open() and window_open() for the next packet of the run.
-  bool goes_on(const Run& run) const {
-    return carrier_.free_at() <= run.carrier_until && own_.free_at() <= run.own_until &&
-           seen_.in_flight < run.window;
-  }
-  // on_sent() and debit() for a packet for which goes_on() is true. Returns its priority.
-  control::Priority on_sent_in_run(std::size_t datagram, Instant now) {
-    carrier_.on_sent(datagram + datagram_overhead_, now);
-    own_.on_sent(datagram + datagram_overhead_, now);
-    return on_sent(control::Purpose::kNewData, datagram, now);
   }
 
   // The fate of a packet, from a report or a timer.

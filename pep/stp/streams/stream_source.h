@@ -9,9 +9,9 @@
 
 namespace satrelay::stp {
 
-// Called from within poll_packet() and poll_run(), for a stream that is marked ready and has
-// nothing left to send. The source calls write(), finish() or set_ready(stream, false) of
-// Session::streams().
+// Called from within Session::poll_packets(), for a stream that is marked ready and has nothing
+// left to send. The source calls write(), finish() or set_ready(stream, false) of
+// Session::streams(). The head of session.h lists all that it may call.
 class StreamSource {
  public:
   virtual ~StreamSource() = default;

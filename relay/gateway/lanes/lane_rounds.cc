@@ -82,7 +82,6 @@ void LaneRounds::let_rest(Instant now) {
 
 void LaneRounds::let_few_rest(Instant now) {
   constexpr std::size_t kFew = 8;
-  if (parts_.uplink.goes_on()) return;
   const std::size_t awake = parts_.uplink.ready_set().awake();
   if (awake > 1 && awake <= kFew) let_rest(now);
 }

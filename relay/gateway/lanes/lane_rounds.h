@@ -37,7 +37,7 @@ class LaneRounds {
   // reached.
   void let_rest(Instant now);
   // If few lanes are awake. A lane that is awake only because it has just sent its HELLO would keep
-  // the one sending lane from sending packets in runs.
+  // the one sending lane from sending many packets at once.
   void let_few_rest(Instant now);
 
  private:

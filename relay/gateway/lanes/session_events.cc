@@ -7,17 +7,19 @@
 
 namespace satrelay::gateway {
 
-void SessionEvents::take(LaneId id, std::size_t packets, Instant now) {
+bool SessionEvents::take(LaneId id, std::size_t packets, Instant now) {
   // One packet may cause events of very many streams, and many packets may have arrived.
   constexpr std::size_t kEventsPerPacket = 64;
   constexpr std::size_t kEventsPerCall = 512;
   const std::size_t most = std::min(kEventsPerPacket * packets, kEventsPerCall);
-  for (std::size_t i = 0; i < most; ++i) {
+  std::size_t count = 0;
+  while (count < most) {
     const auto event = parts_.lanes[id]->session.poll_event();
     if (!event) break;
-    parts_.uplink.interrupt();
+    ++count;
     handle(id, *event, now);
   }
+  return count > 0;
 }
 
 void SessionEvents::handle(LaneId id, const stp::Event& event, Instant now) {

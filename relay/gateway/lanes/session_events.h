@@ -15,9 +15,9 @@ class SessionEvents {
  public:
   explicit SessionEvents(GatewayParts& parts) : parts_(parts) {}
 
-  // Takes the events of `packets` packets at most.
-  void take(LaneId id, std::size_t packets, Instant now);
-  void take(LaneId id, Instant now) { take(id, 1, now); }
+  // Takes the events of `packets` packets at most. Returns whether there were any.
+  bool take(LaneId id, std::size_t packets, Instant now);
+  bool take(LaneId id, Instant now) { return take(id, 1, now); }
 
  private:
   void handle(LaneId id, const stp::Event& event, Instant now);

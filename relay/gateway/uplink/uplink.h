@@ -3,7 +3,7 @@
 // uplink knows the carriers, the classes of traffic, the bridged frames that wait, and the session
 // of each lane.
 //
-// Call admit() for each bridged frame. poll() writes or releases the next frame, and next_turn()
+// Call admit() for each bridged frame. poll() writes or releases the next frames, and next_turn()
 // says when to ask again.
 #pragma once
 
@@ -42,24 +42,17 @@ namespace satrelay::gateway {
 class SessionPort {
  public:
   struct Written {
-    std::size_t frame = 0;  // bytes; 0: the session has nothing to send
-    // Bytes of the session's packet in it.
-    std::size_t datagram = 0;
+    std::size_t count = 0;         // 0: the session has nothing to send
+    std::size_t frame_header = 0;  // bytes of headers before each packet
+    bool had_events = false;       // the session had events, which are handled now
   };
   virtual ~SessionPort() = default;
   virtual bool is_reachable(LaneId lane) const = 0;
-  // Polls the lane's session and puts the headers before its packet.
-  virtual Written write_packet(LaneId lane, const schedule::Turn& turn, MutableBytes out,
-                               Instant now) = 0;
-  // Writes as many of the packets that follow at once as the session writes in one run, each into
-  // one of `rooms`. `frame_header`: bytes of headers before each packet.
-  struct Run {
-    std::size_t count = 0;
-    std::size_t frame_header = 0;
-  };
-  virtual Run write_run(LaneId lane, const schedule::Turn& turn,
-                        std::span<const MutableBytes> rooms, std::span<stp::RunPacket> packets,
-                        Instant now) = 0;
+  // Polls the lane's session and puts the headers before its packets. Each frame goes into one of
+  // `rooms`, and its packet is described in one of `packets`, which has as many places.
+  virtual Written write_packets(LaneId lane, const schedule::Turn& turn,
+                                std::span<const MutableBytes> rooms,
+                                std::span<stp::PolledPacket> packets, Instant now) = 0;
 };
 
 class Uplink final : public OwnFrames {
@@ -110,16 +103,10 @@ class Uplink final : public OwnFrames {
   void book_own(std::size_t frame_size, Instant now);
 
   // --- output ----------------------------------------------------------------------------------
-  Polled poll(MutableBytes out, Instant now);
-  // Only while goes_on(): writes the next frames, as many as the session with the turn writes in
-  // one run. After 0, poll() may still find a frame.
-  std::size_t poll_run(std::span<const MutableBytes> rooms, std::span<Polled> polled, Instant now);
-  // Any of the uplink's decisions may change from now on. Before this call only packets have left.
-  void interrupt() { lone_lane_.reset(); }
-  // True if the last lane to send may send again: no event has changed the order since, so no
-  // other lane need be asked before poll(). The caller asks for frames that leave before the
-  // uplink's at the beginning of a call, and not again while this is true.
-  bool goes_on() const { return lone_lane_.has_value(); }
+  // Writes or releases the next frames. Returns how many: several, if they are packets of a lane
+  // that keeps its turn. Each is in one of `rooms`, of which there is at least one, and `polled`
+  // has as many places. A frame that is not written comes alone.
+  std::size_t poll(std::span<const MutableBytes> rooms, std::span<Polled> polled, Instant now);
   // When a frame or stream that waits in a class may be able to leave.
   Instant next_turn(Instant now) const;
 
@@ -178,14 +165,15 @@ class Uplink final : public OwnFrames {
                                Instant now) const;
   std::optional<Choice> bridged_turn(Instant now) const;
   bool choose_all(Instant now);
-  bool lone_lane_waits() const;
-  std::size_t poll_lone_lane(MutableBytes out, Instant now);
-  void note_lone_lane();
-  std::size_t poll_lanes(MutableBytes out, Instant now);
-  std::size_t poll_lane(LaneId lane, MutableBytes out, Instant now);
-  void debit_relayed(LaneId lane, std::size_t datagram, Instant now);
-  void debit_run(LaneId lane, schedule::ClassId id, std::span<const stp::RunPacket> packets,
-                 Instant now);
+  bool is_lone(LaneId lane) const;
+  bool waits_only_in(LaneId lane, schedule::ClassId id) const {
+    return lines_[lane].session.waiting() == schedule::class_bit(id);
+  }
+  std::size_t poll_lanes(std::span<const MutableBytes> rooms, std::span<Polled> polled,
+                         Instant now);
+  std::size_t poll_lane(LaneId lane, std::span<const MutableBytes> rooms, std::span<Polled> polled,
+                        Instant now);
+  void debit(LaneId lane, std::span<const stp::PolledPacket> packets, Instant now);
   template <typename Takes, typename Book>
   void book(std::size_t ip_bytes, Instant now, Takes&& takes, Book&& book_at);
   void debit_bridged(const Choice& turn, std::uint64_t lead, std::size_t ip_bytes, Instant now);
@@ -213,8 +201,6 @@ class Uplink final : public OwnFrames {
   bool sessions_first_ = false;
   // The lane that is asked first.
   LaneId next_lane_;
-  // No other source had anything to send, and all that this lane sends is of one class.
-  std::optional<LaneId> lone_lane_;
 };
 
 }  // namespace satrelay::gateway

@@ -12,7 +12,8 @@ using schedule::ClassSet;
 
 namespace {
 
-constexpr std::size_t kPacketsOfARun = 32;
+// The most packets that a session writes at once.
+constexpr std::size_t kPacketsAtOnce = 32;
 
 }  // namespace
 
@@ -65,57 +66,25 @@ std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet br
   return best;
 }
 
-bool Uplink::lone_lane_waits() const {
-  return lines_[*lone_lane_].session.waiting() ==
-         class_bit(carriers_.front()->choice->traffic_class);
-}
-
-// Polls the lane that had the last turn, without choosing again. 0: it has nothing to send, or must
-// be chosen again. Its session knows by itself whether it may send. If it may not, no other source
-// would have the turn.
-std::size_t Uplink::poll_lone_lane(MutableBytes out, Instant now) {
-  return lone_lane_waits() ? poll_lane(*lone_lane_, out, now) : 0;
-}
-
-std::size_t Uplink::poll_run(std::span<const MutableBytes> rooms, std::span<Polled> polled,
-                             Instant now) {
-  if (!lone_lane_waits()) return 0;
-  const LaneId lane = *lone_lane_;
+// No other source has anything to send, and all that this lane sends is of one class. So the lane
+// keeps its turn until an event.
+bool Uplink::is_lone(LaneId lane) const {
+  if (carriers_.size() > 1 || held_.classes() != 0) return false;
   const Carrier& carrier = *carriers_.front();
-  const schedule::Turn turn{.first = carrier.choice->traffic_class};
-  std::array<stp::RunPacket, kPacketsOfARun> packets;
-  const SessionPort::Run run = port_.write_run(
-      lane, turn, rooms.first(std::min(rooms.size(), kPacketsOfARun)), packets, now);
-  for (std::size_t i = 0; i < run.count; ++i) {
-    polled[i] = written(run.frame_header + packets[i].size);
-  }
-  debit_run(lane, turn.first, std::span(packets).first(run.count), now);
-  return run.count;
+  if (!carrier.choice || carrier.choice->source != Carrier::source_of(lane)) return false;
+  if (carrier.classes.has_maxima() || carrier.config.finds_capacity()) return false;
+  if (ready_set_.from(LaneId()) != lane || ready_set_.from(lane.next())) return false;
+  return waits_only_in(lane, carrier.choice->traffic_class);
 }
 
-// The chosen lane has sent a packet.
-void Uplink::note_lone_lane() {
-  if (carriers_.size() > 1 || held_.classes() != 0) return;
-  const Carrier& carrier = *carriers_.front();
-  if (!carrier.choice || !carrier.choice->is_lane()) return;
-  if (carrier.classes.has_maxima() || carrier.config.finds_capacity()) return;
-  const LaneId lane = carrier.choice->lane();
-  if (ready_set_.from(LaneId()) != lane || ready_set_.from(lane.next())) return;
-  const ClassSet waiting = lines_[lane].session.waiting();
-  if (waiting == class_bit(carrier.choice->traffic_class)) lone_lane_ = lane;
-}
-
-Polled Uplink::poll(MutableBytes out, Instant now) {
+std::size_t Uplink::poll(std::span<const MutableBytes> rooms, std::span<Polled> polled,
+                         Instant now) {
+  const auto alone = [&](const Polled& frame) -> std::size_t {
+    polled.front() = frame;
+    return frame.kind == Polled::Kind::kNothing ? 0 : 1;
+  };
   if (held_.any_dropped()) {
-    if (const Polled dropped = give_up_dropped(); dropped.kind != Polled::Kind::kNothing) {
-      return dropped;
-    }
-  }
-  if (lone_lane_) {
-    if (const std::size_t size = poll_lone_lane(out, now); size > 0) {
-      return written(size);
-    }
-    lone_lane_.reset();
+    if (const std::size_t count = alone(give_up_dropped()); count > 0) return count;
   }
   // If no carrier has room, little could be sent. So no source uses up its turn.
   const bool has_room = std::ranges::any_of(
@@ -123,7 +92,7 @@ Polled Uplink::poll(MutableBytes out, Instant now) {
   // Control of a session waits for at most one bridged frame.
   if (!sessions_first_ && has_room) {
     sessions_first_ = true;
-    if (const auto turn = bridged_turn(now)) return release_held(*turn, out, now);
+    if (const auto turn = bridged_turn(now)) return alone(release_held(*turn, rooms.front(), now));
   }
   if (has_room) {
     sessions_first_ = false;
@@ -133,16 +102,13 @@ Polled Uplink::poll(MutableBytes out, Instant now) {
   bool session_has_turn = choose_all(now);
   // A session that has the turn may find nothing to send.
   for (std::size_t attempt = 0; attempt <= lines_.size(); ++attempt) {
-    if (const std::size_t size = poll_lanes(out, now); size > 0) {
-      note_lone_lane();
-      return written(size);
-    }
+    if (const std::size_t count = poll_lanes(rooms, polled, now); count > 0) return count;
     if (!session_has_turn) break;
     session_has_turn = choose_all(now);
     if (!session_has_turn) break;
   }
-  if (const auto turn = bridged_turn(now)) return release_held(*turn, out, now);
-  return {};
+  if (const auto turn = bridged_turn(now)) return alone(release_held(*turn, rooms.front(), now));
+  return 0;
 }
 
 // The choice by which a held frame may leave, on any carrier.
@@ -166,26 +132,30 @@ bool Uplink::choose_all(Instant now) {
 }
 
 // Asking each of many lanes before every packet would take too long.
-std::size_t Uplink::poll_lanes(MutableBytes out, Instant now) {
+std::size_t Uplink::poll_lanes(std::span<const MutableBytes> rooms, std::span<Polled> polled,
+                               Instant now) {
   if (!ready_set_.from(LaneId())) return 0;
   // One session is asked in turn, so that its control waits for at most one packet of each other
   // session.
-  if (const std::size_t size = poll_lane(next_lane_, out, now); size > 0) return size;
+  std::size_t count = poll_lane(next_lane_, rooms, polled, now);
+  if (count > 0) return count;
   for (const auto& carrier : carriers_) {
     if (!carrier->choice || !carrier->choice->is_lane()) continue;
     const LaneId chosen = carrier->choice->lane();
     if (chosen == next_lane_) continue;
-    if (const std::size_t size = poll_lane(chosen, out, now); size > 0) return size;
+    count = poll_lane(chosen, rooms, polled, now);
+    if (count > 0) return count;
   }
-  std::size_t size = 0;
   ready_set_.for_each_from(next_lane_.next(), [&](LaneId lane) {
-    if (lane != next_lane_) size = poll_lane(lane, out, now);
-    return size == 0;
+    if (lane != next_lane_) count = poll_lane(lane, rooms, polled, now);
+    return count == 0;
   });
-  return size;
+  return count;
 }
 
-std::size_t Uplink::poll_lane(LaneId lane, MutableBytes out, Instant now) {
+// Lets the lane send one packet. A lone lane may send all that it has, without a new choice.
+std::size_t Uplink::poll_lane(LaneId lane, std::span<const MutableBytes> rooms,
+                              std::span<Polled> polled, Instant now) {
   follow(lane, now);
   if (!port_.is_reachable(lane)) return 0;
   const Carrier& carrier = lines_[lane].carrier;
@@ -194,53 +164,49 @@ std::size_t Uplink::poll_lane(LaneId lane, MutableBytes out, Instant now) {
                             .first = has_turn ? carrier.choice->traffic_class : ClassId{0},
                             .streams = has_turn,
                             .alone = has_turn && carrier.choice->is_alone};
-  const SessionPort::Written written = port_.write_packet(lane, turn, out, now);
-  if (written.frame > 0) debit_relayed(lane, written.datagram, now);
-  return written.frame;
+  const std::size_t at_once = is_lone(lane) ? kPacketsAtOnce : 1;
+  std::array<stp::PolledPacket, kPacketsAtOnce> packets;
+  std::size_t count = 0;
+  bool goes_on = true;
+  while (goes_on) {
+    const std::size_t most = std::min(rooms.size() - count, at_once);
+    const SessionPort::Written sent =
+        port_.write_packets(lane, turn, rooms.subspan(count, most), packets, now);
+    debit(lane, std::span(packets).first(sent.count), now);
+    for (std::size_t i = 0; i < sent.count; ++i) {
+      polled[count++] = written(sent.frame_header + packets[i].size);
+    }
+    goes_on = at_once > 1 && sent.count > 0 && !sent.had_events && count < rooms.size() &&
+              waits_only_in(lane, turn.first);
+  }
+  return count;
 }
 
-// Debits a packet to the classes that have bytes in it, and its headers to the first of these.
+// Debits each packet to the classes that have bytes in it, and its headers to the first of these.
 // Control of the session takes no class's turn.
-void Uplink::debit_relayed(LaneId lane, std::size_t datagram, Instant now) {
-  Line& line = lines_[lane];
-  const stp::Session& session = line.session;
-  Carrier& carrier = line.carrier;
-  std::size_t headers =
-      carrier.pacer.overhead().accounted(datagram + line.datagram_overhead).value();
-  carrier.sent += headers;
-  line.sent += headers;
-  for (const auto& part : session.last_classes()) headers -= part.bytes;
-  for (const auto& [id, bytes, booked] : session.last_classes()) {
-    const ByteCount all(bytes + headers);
-    const ByteCount all_booked(booked + headers);
-    headers = 0;
-    carrier.sent_of[id] += all.value();
-    held_.pass(id, carrier.classes.on_sent(id, Carrier::source_of(lane), all, all_booked,
-                                           session.waiting_hosts(id), now));
-    carrier.classes.on_relayed(id, all.value());
-    classes_[id].use.relayed_bytes += all.value();
-  }
-}
-
-// Debits each packet by itself, since any of them may use up the guaranteed rate of the class.
-void Uplink::debit_run(LaneId lane, ClassId id, std::span<const stp::RunPacket> packets,
-                       Instant now) {
+void Uplink::debit(LaneId lane, std::span<const stp::PolledPacket> packets, Instant now) {
   Line& line = lines_[lane];
   Carrier& carrier = line.carrier;
-  std::uint64_t total = 0, passed = 0;
-  for (const stp::RunPacket& packet : packets) {
-    const ByteCount all = carrier.pacer.overhead().accounted(packet.size + line.datagram_overhead);
-    const ByteCount all_booked(all.value() - packet.bytes + packet.booked);
-    total += all.value();
-    passed +=
-        carrier.classes.on_sent(id, Carrier::source_of(lane), all, all_booked, packet.hosts, now);
+  std::span<const schedule::ClassBytes> left = line.session.last_classes();
+  for (const stp::PolledPacket& packet : packets) {
+    std::size_t headers =
+        carrier.pacer.overhead().accounted(packet.size + line.datagram_overhead).value();
+    carrier.sent += headers;
+    line.sent += headers;
+    const auto classes = left.first(packet.classes);
+    left = left.subspan(packet.classes);
+    for (const auto& part : classes) headers -= part.bytes;
+    for (const auto& [id, bytes, booked, hosts] : classes) {
+      const ByteCount all(bytes + headers);
+      const ByteCount all_booked(booked + headers);
+      headers = 0;
+      carrier.sent_of[id] += all.value();
+      held_.pass(
+          id, carrier.classes.on_sent(id, Carrier::source_of(lane), all, all_booked, hosts, now));
+      carrier.classes.on_relayed(id, all.value());
+      classes_[id].use.relayed_bytes += all.value();
+    }
   }
-  held_.pass(id, passed);
-  carrier.classes.on_relayed(id, total);
-  carrier.sent += total;
-  line.sent += total;
-  carrier.sent_of[id] += total;
-  classes_[id].use.relayed_bytes += total;
 }
 
 // Debits a frame to all carriers that it may have taken: the carriers with room, or else the

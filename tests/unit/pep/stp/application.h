@@ -266,12 +266,7 @@ class Network {
         if (session(end).next_timeout() <= now) session(end).handle_timeout(now);
         busy = busy || session(end).work_waits();
         apps[end].handle_events(now);
-        std::byte buffer[9000];
-        while (const std::size_t size = session(end).poll_packet(buffer, now)) {
-          busy = true;
-          send(end, MutableBytes(buffer).first(size));
-          if (in_runs) send_run(end);
-        }
+        while (send_burst(end)) busy = true;
         apps[end].handle_events(now);
       }
       if (!busy) return;
@@ -282,15 +277,19 @@ class Network {
     if (on_packet) on_packet(end, packet);
     channels[end].send(packet, now);
   }
-  void send_run(int end) {
-    std::array<std::array<std::byte, 1500>, 5> rooms;
-    std::array<RunPacket, 5> packets;
-    const std::array<MutableBytes, 5> spans = {rooms[0], rooms[1], rooms[2], rooms[3], rooms[4]};
-    const std::size_t count = session(end).poll_run(spans, 8, packets, now, {});
-    sent_in_runs += count;
+  // Sends the packets of one poll. Returns whether there were any.
+  bool send_burst(int end) {
+    constexpr std::size_t kBefore = 8;
+    std::array<std::array<std::byte, 9000>, kMostInBurst> rooms;
+    const std::vector<MutableBytes> spans(rooms.begin(), rooms.end());
+    std::array<PolledPacket, kMostInBurst> packets;
+    const std::size_t count = session(end).poll_packets(std::span(spans).first(most_in_burst),
+                                                        kBefore, std::span(packets), now);
+    if (count > 1) sent_behind_first += count - 1;
     for (std::size_t i = 0; i < count; ++i) {
-      send(end, spans[i].subspan(8, packets[i].size));
+      send(end, spans[i].subspan(kBefore, packets[i].size));
     }
+    return count > 0;
   }
   Duration late_by(Instant at) const {
     const std::int64_t step = tick.to_nanoseconds();
@@ -349,8 +348,9 @@ class Network {
   std::unique_ptr<End> ends[2];
   std::function<void(int, MutableBytes)> on_packet;  // before it leaves
   Duration tick = Duration::nanoseconds(1);          // the clock's resolution
-  bool in_runs = false;                              // both ends also poll runs
-  std::size_t sent_in_runs = 0;
+  static constexpr std::size_t kMostInBurst = 6;
+  std::size_t most_in_burst = 1;      // both ends poll for so many packets at once
+  std::size_t sent_behind_first = 0;  // packets of bursts
 };
 
 enum class Sealed : bool { kByChecksum, kByKey };

@@ -35,7 +35,8 @@ class UplinkTest : public testing::Test, public SessionPort {
   UplinkTest() : uplink_(one_link(), 1, HashKey{1, 2}, released_, *this, now_) {}
 
   bool is_reachable(LaneId) const override { return reachable_; }
-  Written write_packet(LaneId, const schedule::Turn& turn, MutableBytes out, Instant now) override {
+  Written write_packets(LaneId, const schedule::Turn& turn, std::span<const MutableBytes> rooms,
+                        std::span<stp::PolledPacket> packets, Instant now) override {
     ++polls_;
     if (turn.streams) is_alone_ = turn.alone;
     if (uplink_.carrier(LinkId()).pacer.can_send(now)) ++polls_with_room_;
@@ -44,16 +45,10 @@ class UplinkTest : public testing::Test, public SessionPort {
       control::Pacer& pacer = uplink_.carrier(LinkId()).pacer;
       if (!pacer.can_send(now)) return {};
       pacer.on_sent(kSize, now);
-      return {.frame = kHeader + kSize, .datagram = kSize};
+      packets.front() = {.size = kSize};
+      return {.count = 1, .frame_header = kHeader};
     }
-    const std::size_t size = peer_->session().poll_packet(out.subspan(kHeader), now, turn);
-    return size == 0 ? Written{} : Written{.frame = kHeader + size, .datagram = size};
-  }
-
-  SessionPort::Run write_run(LaneId, const schedule::Turn& turn,
-                             std::span<const MutableBytes> rooms, std::span<stp::RunPacket> packets,
-                             Instant now) override {
-    return {.count = peer_->session().poll_run(rooms, kHeader, packets, now, turn),
+    return {.count = peer_->session().poll_packets(rooms, kHeader, packets, now, turn),
             .frame_header = kHeader};
   }
 
@@ -81,7 +76,12 @@ class UplinkTest : public testing::Test, public SessionPort {
     }
     return uplink_.held_slot();
   }
-  Polled poll() { return uplink_.poll(out_, now_); }
+  Polled poll() {
+    const MutableBytes out = out_;
+    Polled polled;
+    uplink_.poll({&out, 1}, {&polled, 1}, now_);
+    return polled;
+  }
 
   Instant now_ = Instant::from_nanoseconds(1);
   Counters counters_;
@@ -287,14 +287,14 @@ TEST_F(UplinkTest, ASessionIsToldWhetherItHasTheCarrierToItself) {
   EXPECT_FALSE(is_alone_);
 }
 
-// The class is charged for a packet of a run as for a single packet.
-TEST_F(UplinkTest, APeerThatIsAloneSendsInARunAndEachPacketIsBooked) {
+// The class is charged for each packet of a burst as for a single packet.
+TEST_F(UplinkTest, APeerThatIsAloneSendsInBurstsAndEachPacketIsBooked) {
   add_busy_peer();
   std::vector<FrameBytes> rooms(32, FrameBytes(2'000));
   const std::vector<MutableBytes> spans(rooms.begin(), rooms.end());
   std::array<Polled, 32> polled;
   std::uint64_t accounted = 0;
-  std::size_t in_runs = 0;
+  std::size_t behind_first = 0;
   std::uint64_t turn_of_a_byte = 0;  // how far a byte moves the peer on in its class
   const Carrier& carrier = uplink_.carrier(LinkId());
   const auto count = [&](const Polled& each) {
@@ -303,32 +303,31 @@ TEST_F(UplinkTest, APeerThatIsAloneSendsInARunAndEachPacketIsBooked) {
   };
   for (int i = 0; i < 40; ++i) {
     now_ += Duration::milliseconds(10);
-    uplink_.interrupt();
-    for (Polled first = poll(); first.kind != Polled::Kind::kNothing; first = poll()) {
-      count(first);
+    while (const std::size_t sent = uplink_.poll(spans, polled, now_)) {
+      for (std::size_t k = 0; k < sent; ++k) count(polled[k]);
       if (turn_of_a_byte == 0) {
         turn_of_a_byte = carrier.classes.start(TrafficClasses::kRelayed, 1) / accounted;
       }
-      if (!uplink_.goes_on()) continue;
-      const std::size_t run = uplink_.poll_run(spans, polled, now_);
-      for (std::size_t k = 0; k < run; ++k) count(polled[k]);
-      in_runs += run;
+      behind_first += sent - 1;
     }
   }
-  EXPECT_GT(in_runs, 10U);
+  EXPECT_GT(behind_first, 10U);
   EXPECT_EQ(uplink_.classes()[TrafficClasses::kRelayed].use.relayed_bytes,
             carrier.sent_of[TrafficClasses::kRelayed]);
   EXPECT_EQ(carrier.sent, accounted);
   EXPECT_EQ(carrier.classes.start(TrafficClasses::kRelayed, 1), turn_of_a_byte * accounted);
 }
 
-TEST_F(UplinkTest, NobodySendsInARunWhileABridgedFrameWaits) {
+TEST_F(UplinkTest, NobodySendsInBurstsWhileABridgedFrameWaits) {
   add_busy_peer();
   fill();
   for (int i = 0; i < 30; ++i) admit();
+  std::vector<FrameBytes> rooms(8, FrameBytes(2'000));
+  const std::vector<MutableBytes> spans(rooms.begin(), rooms.end());
+  std::array<Polled, 8> polled;
   for (int i = 0; i < 5; ++i) {
     now_ += Duration::milliseconds(2);
-    while (poll().kind != Polled::Kind::kNothing) EXPECT_FALSE(uplink_.goes_on());
+    while (const std::size_t sent = uplink_.poll(spans, polled, now_)) EXPECT_EQ(sent, 1U);
   }
 }
 
@@ -444,11 +443,8 @@ TEST(UplinkOfMany, OnePeersCapacityWakesNoOther) {
   ReleasedFragments released(reassembly, kMostHeldFrames);
   struct NoPort final : SessionPort {
     bool is_reachable(LaneId) const override { return true; }
-    Written write_packet(LaneId, const schedule::Turn&, MutableBytes, Instant) override {
-      return {};
-    }
-    Run write_run(LaneId, const schedule::Turn&, std::span<const MutableBytes>,
-                  std::span<stp::RunPacket>, Instant) override {
+    Written write_packets(LaneId, const schedule::Turn&, std::span<const MutableBytes>,
+                          std::span<stp::PolledPacket>, Instant) override {
       return {};
     }
   } port;

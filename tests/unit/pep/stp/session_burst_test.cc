@@ -1,11 +1,12 @@
-// Packets that leave in runs equal, octet for octet, the packets that leave one by one. And which
-// events end a run.
+// Packets that leave in bursts equal, octet for octet, the packets that leave one by one. And which
+// events end a burst.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,7 +20,7 @@
 #include "relay/sim/adversaries/hello_packet.h"
 #include "tests/unit/pep/stp/application.h"
 
-namespace satrelay::stp::test::session_run_test {
+namespace satrelay::stp::test::session_burst_test {
 namespace {
 
 constexpr std::uint64_t kEpoch = 1000, kPeerEpoch = 2000;
@@ -99,12 +100,12 @@ class Sender final : public StreamSource {
     const std::size_t size = session_.poll_packet(room_, kNow, turn);
     return {room_.begin(), room_.begin() + static_cast<std::ptrdiff_t>(size)};
   }
-  // Sends the next packets in one run. Returns how many.
-  std::size_t run(std::size_t most = 32, const schedule::Turn& turn = {}) {
+  // Sends the next packets in one burst. Returns how many.
+  std::size_t burst(std::size_t most = 32, const schedule::Turn& turn = {}) {
     std::vector<std::vector<std::byte>> rooms(most, std::vector<std::byte>(kBefore + kFull));
     const std::vector<MutableBytes> spans(rooms.begin(), rooms.end());
     packets.assign(most, {});
-    const std::size_t count = session_.poll_run(spans, kBefore, packets, kNow, turn);
+    const std::size_t count = session_.poll_packets(spans, kBefore, packets, kNow, turn);
     packets.resize(count);
     octets.clear();
     for (std::size_t i = 0; i < count; ++i) {
@@ -118,7 +119,7 @@ class Sender final : public StreamSource {
 
   Controller controller;
   std::function<void(Sender&, StreamId)> on_produce;
-  std::vector<RunPacket> packets;              // of the last run
+  std::vector<PolledPacket> packets;           // of the last burst
   std::vector<std::vector<std::byte>> octets;  // the same
 
  private:
@@ -136,55 +137,56 @@ class Sender final : public StreamSource {
   unsigned seed_ = 1;
 };
 
-// Two senders in the same state. One of them sends in runs.
-class SessionRunTest : public ::testing::Test {
+// Two senders in the same state. One of them sends in bursts.
+class SessionBurstTest : public ::testing::Test {
  protected:
   void begin(const Settings& settings = {}) {
-    runs_ = std::make_unique<Sender>(settings);
+    bursts_ = std::make_unique<Sender>(settings);
     single_ = std::make_unique<Sender>(settings);
   }
   template <typename Do>
   void both(Do&& what) {
-    what(*runs_);
+    what(*bursts_);
     what(*single_);
   }
-  // Sends all packets that are due now, and compares them. Returns how many left in runs.
+  // Sends all packets that are due now, and compares them. Returns how many left behind the first
+  // packets of bursts.
   std::size_t compare() {
-    std::size_t in_runs = 0;
-    while (true) {
-      const std::vector<std::byte> packet = runs_->one();
-      EXPECT_EQ(packet, single_->one());
-      if (packet.empty()) break;
-      const std::size_t count = runs_->run();
-      in_runs += count;
+    std::size_t behind_first = 0;
+    while (const std::size_t count = bursts_->burst()) {
+      behind_first += count - 1;
+      std::span<const schedule::ClassBytes> all = bursts_->session().last_classes();
       for (std::size_t i = 0; i < count; ++i) {
-        EXPECT_EQ(runs_->octets[i], single_->one());
-        const RunPacket& told = runs_->packets[i];
-        const auto classes = single_->session().last_classes();
-        EXPECT_EQ(classes.size(), 1U);
-        if (classes.empty()) return in_runs;
-        EXPECT_EQ(told.bytes, classes[0].bytes);
-        EXPECT_EQ(told.booked, classes[0].booked);
-        EXPECT_EQ(std::max(told.hosts, 1U),
-                  single_->session().waiting_hosts(classes[0].stream_class));
-        EXPECT_EQ(told.priority, single_->session().last_priority());
+        EXPECT_EQ(bursts_->octets[i], single_->one());
+        const PolledPacket& described = bursts_->packets[i];
+        EXPECT_EQ(described.priority, single_->session().last_priority());
+        const auto classes = all.first(described.classes);
+        all = all.subspan(described.classes);
+        const auto expected = single_->session().last_classes();
+        EXPECT_TRUE(std::ranges::equal(classes, expected, same_bytes));
       }
+      EXPECT_TRUE(all.empty());
     }
-    EXPECT_EQ(runs_->pacer().free_at(), single_->pacer().free_at());
-    EXPECT_EQ(runs_->session().next_timeout(), single_->session().next_timeout());
-    EXPECT_EQ(runs_->session().visited(), single_->session().visited());
-    EXPECT_EQ(runs_->session().audit().value_or(""), "");
-    const Counters a = runs_->session().counters(), b = single_->session().counters();
+    EXPECT_TRUE(single_->one().empty());
+    EXPECT_EQ(bursts_->pacer().free_at(), single_->pacer().free_at());
+    EXPECT_EQ(bursts_->session().next_timeout(), single_->session().next_timeout());
+    EXPECT_EQ(bursts_->session().visited(), single_->session().visited());
+    EXPECT_EQ(bursts_->session().audit().value_or(""), "");
+    const Counters a = bursts_->session().counters(), b = single_->session().counters();
     EXPECT_EQ(a.packets_out, b.packets_out);
     EXPECT_EQ(a.bytes_out, b.bytes_out);
     EXPECT_EQ(a.stream_bytes_out, b.stream_bytes_out);
-    return in_runs;
+    return behind_first;
+  }
+  static bool same_bytes(const schedule::ClassBytes& a, const schedule::ClassBytes& b) {
+    return a.stream_class == b.stream_class && a.bytes == b.bytes && a.booked == b.booked &&
+           a.hosts == b.hosts;
   }
 
-  std::unique_ptr<Sender> runs_, single_;
+  std::unique_ptr<Sender> bursts_, single_;
 };
 
-TEST_F(SessionRunTest, IsWhatWouldLeaveOneByOne) {
+TEST_F(SessionBurstTest, IsWhatWouldLeaveOneByOne) {
   begin();
   both([](Sender& s) {
     s.open(200'000);
@@ -193,7 +195,7 @@ TEST_F(SessionRunTest, IsWhatWouldLeaveOneByOne) {
   EXPECT_GT(compare(), 100U);
 }
 
-TEST_F(SessionRunTest, HostsAndStreamsTakeTheirTurnsAsOneByOne) {
+TEST_F(SessionBurstTest, HostsAndStreamsTakeTheirTurnsAsOneByOne) {
   begin();
   both([](Sender& s) {
     s.open(90'000, 1);
@@ -205,7 +207,7 @@ TEST_F(SessionRunTest, HostsAndStreamsTakeTheirTurnsAsOneByOne) {
   EXPECT_GT(compare(), 80U);
 }
 
-TEST_F(SessionRunTest, WhatTheWriterProducesOnTheWayIsTheSame) {
+TEST_F(SessionBurstTest, WhatTheWriterProducesOnTheWayIsTheSame) {
   begin();
   both([](Sender& s) {
     int left = 40;
@@ -221,7 +223,7 @@ TEST_F(SessionRunTest, WhatTheWriterProducesOnTheWayIsTheSame) {
   EXPECT_GT(compare(), 60U);
 }
 
-TEST_F(SessionRunTest, EachHasThePriorityThatItsControllerSays) {
+TEST_F(SessionBurstTest, EachHasThePriorityThatItsControllerSays) {
   begin();
   both([](Sender& s) {
     s.controller.alternates = true;
@@ -231,50 +233,50 @@ TEST_F(SessionRunTest, EachHasThePriorityThatItsControllerSays) {
   EXPECT_GT(compare(), 20U);
 }
 
-TEST_F(SessionRunTest, EndsWithTheCreditOfThePacer) {
+TEST_F(SessionBurstTest, EndsWithTheCreditOfThePacer) {
   begin({.burst = Duration::microseconds(600)});  // five packets of 120 us
   both([](Sender& s) {
     s.open(200'000);
     s.send_opens();
   });
-  const std::size_t in_runs = compare();
-  EXPECT_GT(in_runs, 0U);
-  EXPECT_LT(in_runs, 6U);
-  EXPECT_EQ(runs_->run(), 0U);
+  const std::size_t behind_first = compare();
+  EXPECT_GT(behind_first, 0U);
+  EXPECT_LT(behind_first, 6U);
+  EXPECT_EQ(bursts_->burst(), 0U);
 }
 
-TEST_F(SessionRunTest, EndsWithTheWindow) {
+TEST_F(SessionBurstTest, EndsWithTheWindow) {
   begin();
   both([](Sender& s) {
     s.controller.most = ByteCount(10 * 1'500);
     s.open(200'000);
     s.send_opens();
   });
-  EXPECT_EQ(compare(), 8U) << "two before it";
+  EXPECT_EQ(compare(), 8U) << "two before them";
 }
 
-TEST_F(SessionRunTest, EndsWithThePacketsThatMayBeInFlight) {
+TEST_F(SessionBurstTest, EndsWithThePacketsThatMayBeInFlight) {
   begin({.max_packets_in_flight = 64});
   both([](Sender& s) {
     s.open(200'000);
     s.send_opens();
   });
   EXPECT_LE(compare(), 58U);
-  EXPECT_EQ(runs_->session().path().packets_in_flight(), 60U);
+  EXPECT_EQ(bursts_->session().path().packets_in_flight(), 60U);
 }
 
-TEST_F(SessionRunTest, EndsWithTheCreditOfThePeer) {
+TEST_F(SessionBurstTest, EndsWithTheCreditOfThePeer) {
   begin({.credit = 20'000});
   both([](Sender& s) {
     s.open(200'000);
     s.send_opens();
   });
   compare();
-  EXPECT_EQ(runs_->session().counters().stream_bytes_out, 17'500U)
+  EXPECT_EQ(bursts_->session().counters().stream_bytes_out, 17'500U)
       << "an eighth of the lane is kept for streams that are yet to come";
 }
 
-TEST_F(SessionRunTest, EndsWithTheBytesOfTheStream) {
+TEST_F(SessionBurstTest, EndsWithTheBytesOfTheStream) {
   begin();
   both([](Sender& s) {
     const StreamId id = s.open(20'000);
@@ -282,20 +284,18 @@ TEST_F(SessionRunTest, EndsWithTheBytesOfTheStream) {
     s.session().streams().finish(id);
   });
   EXPECT_GT(compare(), 8U);
-  EXPECT_EQ(runs_->session().streams().unsent(StreamId{0}), 0U);
+  EXPECT_EQ(bursts_->session().streams().unsent(StreamId{0}), 0U);
 }
 
-TEST_F(SessionRunTest, EndsWithTheRoomsThatThereAre) {
+TEST_F(SessionBurstTest, EndsWithTheRoomsThatThereAre) {
   begin();
-  runs_->open(200'000);
-  runs_->send_opens();
-  runs_->one();
-  EXPECT_EQ(runs_->run(7), 7U);
-  EXPECT_EQ(runs_->run(1), 1U);
-  EXPECT_EQ(runs_->run(0), 0U);
+  bursts_->open(200'000);
+  bursts_->send_opens();
+  EXPECT_EQ(bursts_->burst(7), 7U);
+  EXPECT_EQ(bursts_->burst(1), 1U);
 }
 
-TEST_F(SessionRunTest, EndsForBytesOfAnotherClass) {
+TEST_F(SessionBurstTest, EndsForBytesOfAnotherClass) {
   begin();
   both([](Sender& s) {
     s.open(60'000);
@@ -310,19 +310,19 @@ TEST_F(SessionRunTest, EndsForBytesOfAnotherClass) {
     };
     s.session().streams().set_ready(asked, true);
   });
-  const std::size_t first = runs_->run();
-  EXPECT_GT(first, 0U);
-  EXPECT_LE(first, kTurn) << "the one that is asked has its turn next";
-  EXPECT_EQ(runs_->session().waiting(), schedule::class_bit(0) | schedule::class_bit(3));
-  EXPECT_EQ(runs_->run(), 0U) << "both classes wait: who has the turn must be asked";
-  const std::size_t sent = runs_->session().counters().packets_out;
+  const std::size_t first = bursts_->burst();
+  EXPECT_GT(first, 1U);
+  EXPECT_LE(first, kTurn + 1) << "the one that is asked has its turn next";
+  EXPECT_EQ(bursts_->session().waiting(), schedule::class_bit(0) | schedule::class_bit(3))
+      << "both classes wait: the relay must choose again";
+  const std::size_t sent = bursts_->session().counters().packets_out;
   while (single_->session().counters().packets_out < sent) single_->one();
-  EXPECT_EQ(runs_->one({.first = 3}), single_->one({.first = 3}));
-  EXPECT_EQ(runs_->session().waiting(), schedule::class_bit(0));
+  EXPECT_EQ(bursts_->one({.first = 3}), single_->one({.first = 3}));
+  EXPECT_EQ(bursts_->session().waiting(), schedule::class_bit(0));
   EXPECT_GE(compare(), 20U) << "again, as class 3 has nothing left";
 }
 
-TEST_F(SessionRunTest, EndsForWhatTheSessionIsTold) {
+TEST_F(SessionBurstTest, EndsForWhatTheSessionIsTold) {
   begin();
   both([](Sender& s) {
     s.open(60'000);
@@ -336,17 +336,16 @@ TEST_F(SessionRunTest, EndsForWhatTheSessionIsTold) {
     };
     s.session().streams().set_ready(asked, true);
   });
-  const std::size_t first = runs_->run();
-  EXPECT_GT(first, 0U);
-  EXPECT_LE(first, kTurn) << "the one that is asked has its turn next";
-  EXPECT_EQ(runs_->run(), 0U) << "a RESET goes first";
-  const std::size_t sent = runs_->session().counters().packets_out;
+  const std::size_t first = bursts_->burst();
+  EXPECT_GT(first, 1U);
+  EXPECT_LE(first, kTurn + 1) << "the one that is asked has its turn next";
+  const std::size_t sent = bursts_->session().counters().packets_out;
   while (single_->session().counters().packets_out < sent) single_->one();
-  EXPECT_EQ(runs_->one(), single_->one());
+  EXPECT_EQ(bursts_->one(), single_->one()) << "with the RESET";
   EXPECT_GE(compare(), 20U);
 }
 
-TEST_F(SessionRunTest, EndsForAStreamThatIsOpened) {
+TEST_F(SessionBurstTest, EndsForAStreamThatIsOpened) {
   begin();
   both([](Sender& s) {
     s.open(60'000);
@@ -354,45 +353,32 @@ TEST_F(SessionRunTest, EndsForAStreamThatIsOpened) {
     s.one();
     s.one();
   });
-  EXPECT_EQ(runs_->run(3), 3U);
+  EXPECT_EQ(bursts_->burst(3), 3U);
   for (int i = 0; i < 3; ++i) single_->one();
   both([](Sender& s) { s.open(100); });
-  EXPECT_EQ(runs_->run(), 0U) << "its OPEN goes first";
   EXPECT_GT(compare(), 20U);
 }
 
-TEST_F(SessionRunTest, ANewCallOfAnotherMomentAsksForAllAgain) {
+TEST_F(SessionBurstTest, AControllerMayWantToBeAskedForEach) {
   begin();
-  runs_->open(200'000);
-  runs_->send_opens();
-  runs_->one();
-  EXPECT_EQ(runs_->run(2), 2U);
-  runs_->session().handle_timeout(kNow);
-  EXPECT_EQ(runs_->run(), 0U);
+  bursts_->open(200'000);
+  bursts_->send_opens();
+  EXPECT_EQ(bursts_->burst(2), 2U);
+  bursts_->controller.steady = false;
+  EXPECT_EQ(bursts_->burst(), 1U);
+  bursts_->controller.steady = true;
+  EXPECT_EQ(bursts_->burst(2), 2U);
+  bursts_->controller.held_until = kNow + Duration::milliseconds(1);
+  EXPECT_EQ(bursts_->burst(), 0U);
 }
 
-TEST_F(SessionRunTest, AControllerMayWantToBeAskedForEach) {
+TEST_F(SessionBurstTest, OnlyPacketsOfTheClassWithTheTurnFollow) {
   begin();
-  runs_->open(200'000);
-  runs_->send_opens();
-  runs_->one();
-  EXPECT_EQ(runs_->run(2), 2U);
-  runs_->controller.steady = false;
-  EXPECT_EQ(runs_->run(), 0U);
-  runs_->controller.steady = true;
-  EXPECT_EQ(runs_->run(2), 2U);
-  runs_->controller.held_until = kNow + Duration::milliseconds(1);
-  EXPECT_EQ(runs_->run(), 0U);
-}
-
-TEST_F(SessionRunTest, NoneIsWrittenForAClassWithoutTheTurn) {
-  begin();
-  runs_->open(200'000);
-  runs_->send_opens();
-  runs_->one();
-  EXPECT_EQ(runs_->run(32, {.first = 5}), 0U);
-  EXPECT_EQ(runs_->run(32, {.streams = false}), 0U);
-  EXPECT_EQ(runs_->run(32, {.open = schedule::class_bit(5)}), 0U);
+  bursts_->open(200'000);
+  bursts_->send_opens();
+  EXPECT_EQ(bursts_->burst(32, {.first = 5}), 1U);
+  EXPECT_EQ(bursts_->burst(32, {.streams = false}), 0U);
+  EXPECT_EQ(bursts_->burst(32, {.open = schedule::class_bit(5)}), 0U);
 }
 
 // A path between two sessions, with its faults.
@@ -408,8 +394,8 @@ constexpr Path kPaths[] = {
 };
 
 // A hash (FNV-1a) of all packets of both ends and of the times at which they leave.
-std::uint64_t packets_of(const Path& path, std::uint64_t seed, bool in_runs,
-                         std::size_t& sent_in_runs) {
+std::uint64_t packets_of(const Path& path, std::uint64_t seed, std::size_t most_in_burst,
+                         std::size_t& sent_behind_first) {
   SeededEntropy entropy_a(1), entropy_b(2);
   EndConfig a = end_config(true, path.sealed), b = end_config(false, path.sealed);
   for (auto [end, entropy] : {std::pair(&a, &entropy_a), std::pair(&b, &entropy_b)}) {
@@ -420,7 +406,7 @@ std::uint64_t packets_of(const Path& path, std::uint64_t seed, bool in_runs,
   a.rate = b.rate = BitRate::bits_per_second(200'000'000);  // eight packets at once
   Network net(a, b, Duration::milliseconds(40), path.faults, seed);
   net.tick = Duration::milliseconds(1);
-  net.in_runs = in_runs;
+  net.most_in_burst = most_in_burst;
   std::uint64_t hash = 0xcbf29ce484222325U;
   net.on_packet = [&](int end, ConstBytes packet) {
     const auto add = [&](std::uint64_t value) { hash = (hash ^ value) * 0x100000001B3U; };
@@ -439,24 +425,24 @@ std::uint64_t packets_of(const Path& path, std::uint64_t seed, bool in_runs,
   EXPECT_EQ(net.error(), "");
   const bool encrypts = path.sealed == Sealed::kByKey;
   EXPECT_EQ(net.session(0).counters().keys_out > 2, encrypts);
-  sent_in_runs = net.sent_in_runs;
+  sent_behind_first = net.sent_behind_first;
   return hash;
 }
 
-TEST(SessionRuns, WholeConversationsAreWhatTheyWouldBeWithout) {
+TEST(SessionBursts, WholeConversationsAreWhatTheyWouldBeWithout) {
   for (const Path& path : kPaths) {
-    std::size_t all_in_runs = 0;
+    std::size_t all = 0;
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-      std::size_t in_runs = 0, none = 0;
-      EXPECT_EQ(packets_of(path, seed, true, in_runs), packets_of(path, seed, false, none))
+      std::size_t behind_first = 0, none = 0;
+      EXPECT_EQ(packets_of(path, seed, 6, behind_first), packets_of(path, seed, 1, none))
           << path.name << ", seed " << seed;
       EXPECT_EQ(none, 0U);
-      all_in_runs += in_runs;
+      all += behind_first;
     }
-    // A packet that a code covers is not part of a run.
-    EXPECT_GT(all_in_runs, 100U) << path.name;
+    // A packet that a code covers ends a burst.
+    EXPECT_GT(all, 100U) << path.name;
   }
 }
 
 }  // namespace
-}  // namespace satrelay::stp::test::session_run_test
+}  // namespace satrelay::stp::test::session_burst_test
