@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "pep/base/address.h"
+#include "pep/base/image/image.h"
 #include "pep/base/secret.h"
 #include "pep/base/time.h"
 #include "pep/base/units.h"
@@ -166,6 +167,7 @@ struct FlowModes {
   CloseMode close = CloseMode::kLocal;
   WindowMode window = WindowMode::kRewrite;
   DeliveryMode delivery = DeliveryMode::kOrdinary;
+  void image(Image& image) { image(handshake, ack, close, window, delivery); }
   friend bool operator==(const FlowModes&, const FlowModes&) = default;
   // Whether the gateways must report the progress of their hosts to each other.
   bool any() const {

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "pep/base/image/image.h"
+
 namespace satrelay {
 
 // The number of one thing. `Kind` is a tag that distinguishes kinds and needs no definition. A
@@ -22,6 +24,7 @@ class TypedId {
   constexpr std::size_t index() const { return number_; }
   constexpr std::uint32_t number() const { return number_; }
   constexpr TypedId next() const { return TypedId(index() + 1); }
+  void image(Image& image) { image(number_); }
 
   friend constexpr auto operator<=>(const TypedId&, const TypedId&) = default;
 

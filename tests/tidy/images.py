@@ -24,6 +24,7 @@ LEFT_OUT = {
     "pep/base/containers/reassembler.h:Reassembler": {"bytes_a_piece_": BUILT},
     "pep/stp/streams/stream_hot.h:StreamHot": {"places": "belong to the lists and the schedule of Streams"},
     "pep/tcp/environment.h:Environment": {"common": SHARED},
+    "relay/gateway/flows/flow.h:Flow": {"key": BUILT, "origin": BUILT, "rule": SHARED},
 }
 
 

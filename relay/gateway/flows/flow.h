@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "config/model/schema.h"
+#include "pep/base/image/image.h"
 #include "pep/base/time.h"
 #include "pep/base/units.h"
 #include "pep/compress/block_codec.h"
@@ -53,6 +54,10 @@ struct FlowHot {
   // Since when the flow has owed something to a silent peer; never: it owes nothing, or the peer is
   // not silent.
   Instant owes_since = Instant::never();
+
+  void image(Image& image) {
+    image(departures, share, ahead, ahead_until, flight, last_payload, wait, waiting, owes_since);
+  }
 };
 
 // Where the host's data is urgent (urgent.h).
@@ -60,6 +65,8 @@ struct UrgentState {
   tcp::UrgentMarks marks;       // marks of bytes that are not in the stream yet
   std::uint64_t in_stream = 0;  // the last mark that the stream has told
   stp::UrgentNotice told;       // the last notice in a CONFIRM
+
+  void image(Image& image) { image(marks, in_stream, told); }
 };
 
 // A host has reset its connection, and bytes that it sent before are still in flight
@@ -76,6 +83,8 @@ struct DeferredReset {
   Instant progressed;      // when `left` last became smaller
   std::uint64_t left = 0;  // left_before_reset() at the last look
   Instant look_at;         // when to visit the flow again
+
+  void image(Image& image) { image(stage, began, progressed, left, look_at); }
 };
 
 // The claims on its host's address that a flow has tried, by their numbers, in ascending order. The
@@ -88,6 +97,7 @@ struct TriedClaims {
   }
   void begin_again() { last = 0; }
   void end() { last = highest; }
+  void image(Image& image) { image(last, highest); }
 
   std::uint64_t last = 0;
   std::uint64_t highest = 0;
@@ -104,6 +114,10 @@ struct HostQuestions {
   Instant host_until = Instant::never();  // deadline of our host; never: it is not asked
   Instant heard;                          // when our host last answered a question
   stp::HostAnswer word;                   // the answer for the far gateway
+
+  void image(Image& image) {
+    image(asked, owes_answer, until, byte_repeated_at, host_until, heard, word);
+  }
 };
 
 // State that few flows have.
@@ -138,6 +152,13 @@ struct FlowRare {
   std::uint64_t stalled_at = 0;   // in-order bytes of the host when it last repeated data
   // When the host first repeated data at that place, or the flow last looked for it.
   Instant stalled_since;
+
+  void image(Image& image) {
+    image(inbound, host_acknowledged, confirmed_window, far_window, far_keep_alives, lan, far,
+          far_awaited, marks_told, far_urgent, urgent, deferred_reset, questions, known_mac,
+          other_mac, sender_mac, may_be_before, may_go_home, owes_repeat, sent_before, claims,
+          told_claims, stalled_at, stalled_since);
+  }
 };
 
 // When something was last done to a flow, and when something must be done again.
@@ -145,6 +166,7 @@ struct FlowTimers {
   Instant last_activity;
   Instant retry_at = Instant::never();  // memory ran out: try again then
   Instant armed = Instant::never();     // when the timer table calls: at the deadline or earlier
+  void image(Image& image) { image(last_activity, retry_at, armed); }
 };
 
 // The half of a flow towards its host on the LAN, beside the endpoint.
@@ -154,12 +176,14 @@ struct LanSide {
   bool seeks_host = false;         // not sure which MAC reaches the host
   std::uint32_t host = kNoSlot;    // among LanHosts
   std::uint32_t flow_label = 0;    // of IPv6 packets to the host
+  void image(Image& image) { image(to_host, stored, seeks_host, host, flow_label); }
 };
 
 struct FlowMarks {
   PathMarks host;  // of our host's latest data
   PathMarks told;  // our host's marks as the far gateway knows them
   PathMarks far;   // of the far host: our frames to this host have them
+  void image(Image& image) { image(host, told, far); }
 };
 
 struct FlowBytes {
@@ -167,6 +191,7 @@ struct FlowBytes {
   std::uint64_t encoded = 0;   // those bytes as encoded in the stream
   std::uint64_t to_lan = 0;
   std::uint64_t decoded = 0;  // bytes of the stream that became those
+  void image(Image& image) { image(from_lan, encoded, to_lan, decoded); }
 };
 
 // What Splice knows of a flow between two blocks.
@@ -180,6 +205,9 @@ struct BlockState {
   std::uint32_t plain_written = 0;  // plain bytes of a compressed block already queued
   // The kind of that block.
   compress::BlockKind kind = compress::BlockKind::kRaw;
+  void image(Image& image) {
+    image(try_compression_at, incompressible_run, remaining, plain_written, kind);
+  }
 };
 
 // How many events of each kind have reached a flow.
@@ -188,6 +216,7 @@ struct EventsHandled {
   std::uint32_t epochs = 0;          // events of its peer (peer_epoch_log.h)
   std::uint16_t configurations = 0;  // reloads
   std::uint16_t stray_answers = 0;   // of our host: the peer was asked about them
+  void image(Image& image) { image(looked_at, epochs, configurations, stray_answers); }
 };
 
 // How a flow began.
@@ -197,6 +226,7 @@ struct FlowBeginning {
   std::uint32_t syn_sequence = 0;  // of the host's SYN, if the SYN came from the LAN
   // Time until the server's first byte; 0: none has come.
   std::uint32_t first_byte_us = 0;
+  void image(Image& image) { image(id, created, syn_sequence, first_byte_us); }
 };
 
 struct Flow {
@@ -268,6 +298,10 @@ struct Flow {
     const bool closed = endpoint.is_closed() || endpoint.state() == tcp::State::kTimeWait;
     return closed && !state.has_stream();
   }
+
+  // Without its key, its origin and its rule, with which the flow that is read is built, and
+  // without its stream, which the session has (Session::image()).
+  void image(Image& image);
 
   // --- used with each frame --------------------------------------------------------------------
   FlowKey key;

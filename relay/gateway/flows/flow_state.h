@@ -24,6 +24,7 @@
 #include <cstdint>
 
 #include "pep/base/check.h"
+#include "pep/base/image/image.h"
 #include "relay/gateway/counters.h"
 
 namespace satrelay::gateway {
@@ -91,6 +92,11 @@ class FlowState {
   constexpr bool is_trimmed() const { return is_trimmed_; }
   void note_trimmed() { is_trimmed_ = true; }
   void note_active() { is_trimmed_ = false; }
+
+  void image(Image& image) {
+    image(value_, host_end_, far_end_, reason_, is_trimmed_);
+    if (reason_ > Counter::kCount) image.fail();
+  }
 
  private:
   static constexpr unsigned kComplete = 1;
