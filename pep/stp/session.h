@@ -283,6 +283,8 @@ class Session {
   BlocksHeld blocks_held() const;
 
  private:
+  friend class StreamImage;  // stream_image.h
+
   std::unique_ptr<Impl> impl_;
   StreamAccess streams_;
   PathView path_;

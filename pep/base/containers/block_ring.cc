@@ -138,6 +138,14 @@ void BlockRing::grow(std::uint64_t keys) {
 
 void BlockRing::image(Image& image) {
   image(base_, reserve_, reserve_used_);
+  const std::uint64_t size = has_reserve() ? arena_->reserve_size() : 0;
+  const std::uint64_t reserves =
+      size == 0 ? 0 : arena_->total_blocks() * (arena_->block_size() / size);
+  if ((has_reserve() && reserve_ >= reserves) || reserve_used_ > size) {
+    reserve_ = kNoReserve;
+    reserve_used_ = 0;
+    image.fail();
+  }
   std::uint64_t first = has_keys() ? ring_->first : 0;
   image(first);
   const std::size_t keys = image.count(has_keys() ? ring_->keys : 0);

@@ -1,7 +1,8 @@
 #include "pep/stp/streams/stream.h"
 
-#include <cstring>
 #include <memory>
+
+#include "pep/base/image/poison.h"
 
 namespace satrelay::stp {
 
@@ -18,6 +19,7 @@ void Stream::image(Image& image) {
   quiet = image.same(quiet);
   const std::size_t size = image.count(metadata_size);
   if (!image.same(metadata_bytes != nullptr)) return forget_metadata();
+  if (size > kMaxMetadata) return image.fail();
   if (image.reads()) make_metadata(size);
   image.octets({metadata_bytes.get(), size});
 }
@@ -25,8 +27,7 @@ void Stream::image(Image& image) {
 void read_into_place(Stream& stream, Arena& arena, Image& image) {
   const StreamPlaces places = stream.hot().places;
   std::destroy_at(&stream);
-  // A pointer that the image has forgotten must not find the former stream.
-  std::memset(static_cast<void*>(&stream), 0xa5, sizeof(stream));
+  poison(&stream, sizeof(stream));
   std::construct_at(&stream, arena);
   stream.image(image);
   if (stream.is_hot()) stream.heat().places = places;

@@ -1,0 +1,30 @@
+#include "pep/stp/stream_image.h"
+
+#include <vector>
+
+#include "pep/stp/session_impl.h"
+
+namespace satrelay::stp {
+
+StreamImage::StreamImage(Session& session, StreamId stream)
+    : arena_(session.impl_->arena),
+      stream_(session.impl_->streams->find(static_cast<std::uint64_t>(stream))) {}
+
+void StreamImage::write(Image& image) { stream_->image(image); }
+
+void StreamImage::read(Image& image) { read_into_place(*stream_, arena_, image); }
+
+void StreamImage::check(Image& image) const {
+  Stream trial(arena_);
+  trial.image(image);
+  if (trial.id != stream_->id || trial.index != stream_->index ||
+      trial.generation != stream_->generation || trial.is_hot() != stream_->is_hot()) {
+    image.fail();
+  }
+  // Its bytes belong to the stream that read() makes.
+  std::vector<std::byte> given_up;
+  Image writer = Image::writer(given_up, image.now());
+  trial.image(writer);
+}
+
+}  // namespace satrelay::stp
