@@ -161,6 +161,8 @@ class Endpoint {
   // The peer's bytes: readable(), front(), copy_front().
   const Reassembler& received() const { return tcb_.receiver.stream(); }
   const Counters& counters() const { return tcb_.counters(); }
+  // State that the endpoint shares with other endpoints.
+  const std::shared_ptr<const Common>& common() const { return tcb_.around.common; }
   // The parts, by what they are about.
   const Lifecycle& lifecycle() const { return tcb_.lifecycle; }
   const Opening& opening() const { return tcb_.opening; }

@@ -222,6 +222,8 @@ class Gateway {
   ArenaUse arena_use() const;
 
  private:
+  friend class FlowImages;  // flow_images.h
+
   void audit_at_intervals();
   struct Impl;
   // Gives access to the engine, whose work for the frames before may be deferred (handle_frames()).

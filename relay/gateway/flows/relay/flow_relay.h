@@ -128,6 +128,8 @@ class FlowRelay final : public stp::StreamSource, public LanReportReader {
   std::optional<FlowSnapshot> snapshot(std::uint64_t id, Instant now);
 
  private:
+  friend class FlowImages;  // flow_images.h
+
   std::size_t take_segments(Flow& f, const Frame& frame, std::span<const tcp::Segment> segments,
                             Visit visit, Instant now);
   std::size_t poll_some(std::span<const MutableBytes> rooms, std::span<Polled> polled, Instant now);

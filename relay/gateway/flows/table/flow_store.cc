@@ -29,7 +29,7 @@ std::uint32_t FlowStore::add(std::unique_ptr<Flow> flow) {
   table_.insert(flow->key, slot);
   by_id_.insert(flow->beginning.id, slot);
   live_slots_.set(slot);
-  if (flow->is_half_open()) ++half_open_;
+  count(*flow);
   ++size_;
   ++changes_;
   flows_[slot] = std::move(flow);
@@ -38,8 +38,7 @@ std::uint32_t FlowStore::add(std::unique_ptr<Flow> flow) {
 
 void FlowStore::remove(std::uint32_t slot) {
   const Flow& f = *flows_[slot];
-  if (f.is_half_open()) --half_open_;
-  if (f.state.is_over()) --over_;
+  count_back(f);
   table_.erase(f.key, slot);
   timers_.set(slot, Instant::never());
   by_id_.erase(slot);
@@ -48,6 +47,30 @@ void FlowStore::remove(std::uint32_t slot) {
   free_slots_.push_back(slot);
   --size_;
   ++changes_;
+}
+
+std::unique_ptr<Flow> FlowStore::lift(std::uint32_t slot) {
+  count_back(*flows_[slot]);
+  by_id_.erase(slot);
+  return std::move(flows_[slot]);
+}
+
+void FlowStore::put_back(std::uint32_t slot, std::unique_ptr<Flow> flow) {
+  count(*flow);
+  by_id_.insert(flow->beginning.id, slot);
+  timers_.set(slot, flow->timers.armed);
+  ++changes_;
+  flows_[slot] = std::move(flow);
+}
+
+void FlowStore::count(const Flow& f) {
+  if (f.is_half_open()) ++half_open_;
+  if (f.state.is_over()) ++over_;
+}
+
+void FlowStore::count_back(const Flow& f) {
+  if (f.is_half_open()) --half_open_;
+  if (f.state.is_over()) --over_;
 }
 
 void FlowStore::prefetch(std::uint32_t slot) const {

@@ -34,6 +34,10 @@ class FlowStore {
   void remove(std::uint32_t slot);
   Flow& operator[](std::uint32_t slot) { return *flows_[slot]; }
   const Flow& operator[](std::uint32_t slot) const { return *flows_[slot]; }
+  // lift() takes a flow out of its slot, and put_back() puts a flow with the same key there.
+  // Between the calls the flow is in no count, and the slot must not be used.
+  std::unique_ptr<Flow> lift(std::uint32_t slot);
+  void put_back(std::uint32_t slot, std::unique_ptr<Flow> flow);
   bool contains(std::uint32_t slot) const { return flows_[slot] != nullptr; }
 
   // --- to find a flow; kNoSlot: there is none ------------------------------------------------
@@ -83,6 +87,9 @@ class FlowStore {
   void add_held(ArenaUse& use) const;
 
  private:
+  void count(const Flow& f);
+  void count_back(const Flow& f);
+
   std::vector<std::unique_ptr<Flow>> flows_;  // by slot
   std::vector<std::uint32_t> free_slots_;
   LiveSlots live_slots_;
