@@ -61,7 +61,7 @@ void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return 
 
 namespace satrelay::satlab {
 
-void HeapProbe::enter() { balance = 0; }
+void HeapProbe::enter(gateway::Gateway& /*engine*/, Instant /*now*/) { balance = 0; }
 
 void HeapProbe::leave() {
   in_use_ += balance;

@@ -12,7 +12,7 @@ namespace satrelay::satlab {
 // allocated before the probe was set is not counted, but its release is.
 class HeapProbe final : public sim::EngineProbe {
  public:
-  void enter() override;
+  void enter(gateway::Gateway& engine, Instant now) override;
   void leave() override;
   std::int64_t in_use() const { return in_use_; }
   std::int64_t most() const { return most_; }

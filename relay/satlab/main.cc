@@ -61,6 +61,9 @@ int main(int argc, char** argv) {
   soak_app->add_option(
       "--without", soak.without,
       "With --seed: the parts to leave out, as the report of a failure lists them");
+  soak_app->add_option(
+      "--images", soak.images,
+      "Before every N-th call of a gateway: write one of its flows as an image, and read it back");
   soak_app->add_flag("--trace", soak.trace, "With --seed: print every frame");
   soak_app->add_option(
       "--churn", soak.churn,

@@ -14,6 +14,7 @@
 
 #include "relay/satlab/heap_probe.h"
 #include "relay/sim/checks/checks.h"
+#include "relay/sim/checks/flow_rewriter.h"
 #include "relay/sim/checks/minimise.h"
 #include "relay/sim/network/network.h"
 #include "relay/sim/scenarios/describe.h"
@@ -41,7 +42,8 @@ void write_all(int file, const std::string& text) {
   }
 }
 
-[[noreturn]] void run_in_child(const sim::Scenario& scenario, Diagnostics diagnostics, int report) {
+[[noreturn]] void run_in_child(const ScenarioName& name, const sim::Scenario& scenario,
+                               Diagnostics diagnostics, int report) {
   if (diagnostics == Diagnostics::kHidden) {
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (nowhere >= 0) dup2(nowhere, STDERR_FILENO);
@@ -52,7 +54,7 @@ void write_all(int file, const std::string& text) {
   setrlimit(RLIMIT_CPU, &most);
   alarm(kMostSecondsOfClock);
   std::string text;
-  for (const std::string& line : run_here(scenario, Frames::kSilent)) {
+  for (const std::string& line : run_here(name, scenario, Frames::kSilent)) {
     text += line;
     text += kEndOfLine;
   }
@@ -108,23 +110,29 @@ sim::Scenario scenario_of(const ScenarioName& name) {
   return scenario;
 }
 
-std::vector<std::string> run_here(const sim::Scenario& scenario, Frames frames) {
+std::vector<std::string> run_here(const ScenarioName& name, const sim::Scenario& scenario,
+                                  Frames frames) {
   sim::Tracer tracer;
   if (frames == Frames::kTraced) tracer.enable(stdout);
   sim::Network network(scenario, tracer);
   std::array<HeapProbe, 2> heaps;
+  sim::FlowRewriter rewriter(name.images, name.seed);
   for (const sim::Side side : {sim::Side::kA, sim::Side::kB}) {
-    if (network.is_running(side)) {
+    if (name.images > 0) {
+      network.gateway(side).set_probe(&rewriter);
+    } else if (network.is_running(side)) {
       network.gateway(side).set_probe(&heaps[static_cast<std::size_t>(side)]);
     }
   }
   std::vector<std::string> broken = sim::run_and_check(
       network, {[&heaps](sim::Network& inspected) { return inspect_heaps(inspected, heaps); }});
   for (const std::string& line : sim::stop_and_check_frames(network)) broken.push_back(line);
+  for (const std::string& line : rewriter.broken()) broken.push_back(line);
   return broken;
 }
 
-std::vector<std::string> run_apart(const sim::Scenario& scenario, Diagnostics diagnostics) {
+std::vector<std::string> run_apart(const ScenarioName& name, const sim::Scenario& scenario,
+                                   Diagnostics diagnostics) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
     throw std::runtime_error(std::string("pipe: ") + std::strerror(errno));
@@ -132,7 +140,7 @@ std::vector<std::string> run_apart(const sim::Scenario& scenario, Diagnostics di
   std::fflush(nullptr);  // otherwise the child would write buffered output again
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error(std::string("fork: ") + std::strerror(errno));
-  if (child == 0) run_in_child(scenario, diagnostics, ends[1]);
+  if (child == 0) run_in_child(name, scenario, diagnostics, ends[1]);
   close(ends[1]);
   std::string text;
   char buffer[4096];
@@ -162,7 +170,7 @@ SoakFailure minimise_failure(const ScenarioName& which, const sim::Scenario& sce
   // Look for this kind of failure only: another fault would lead to another scenario.
   const std::string kind = sim::kind_of(broken.at(0));
   const auto fails = [&](const sim::Scenario& candidate) {
-    std::vector<std::string> still = run_apart(candidate, Diagnostics::kHidden);
+    std::vector<std::string> still = run_apart(which, candidate, Diagnostics::kHidden);
     const bool same = std::ranges::find(still, kind, sim::kind_of) != still.end();
     if (same) failure.broken_still = std::move(still);
     return same;
@@ -179,6 +187,7 @@ std::string soak_command_for(const SoakFailure& failure) {
     command += std::string(" --profile ") + sim::name_of(failure.which.profile);
   }
   if (failure.which.workers > 0) command += " --workers " + std::to_string(failure.which.workers);
+  if (failure.which.images > 0) command += " --images " + std::to_string(failure.which.images);
   command += " --seed " + std::to_string(failure.which.seed);
   if (!failure.steps.empty()) command += " --without '" + sim::to_string(failure.steps) + "'";
   return command;

@@ -12,20 +12,26 @@
 
 namespace satrelay::satlab {
 
-// Both run functions return a text for each check that failed. run_here() runs the scenario in this
-// process, and writes traced frames to stdout. run_apart() runs it in a new process.
-enum class Frames : std::uint8_t { kSilent, kTraced };
-std::vector<std::string> run_here(const sim::Scenario& scenario, Frames frames);
-
-enum class Diagnostics : std::uint8_t { kShown, kHidden };  // whether the process writes to stderr
-std::vector<std::string> run_apart(const sim::Scenario& scenario, Diagnostics diagnostics);
-
 struct ScenarioName {
   sim::Profile profile = sim::Profile::kUsual;
   std::uint64_t seed = 0;
   unsigned workers = 0;  // workers of each gateway; zero: as the profile draws them
+  // A flow is rewritten before every so many calls of a gateway (flow_rewriter.h); zero: no flow is
+  // rewritten. If flows are rewritten, the heaps of the gateways are not measured.
+  unsigned images = 0;
 };
 sim::Scenario scenario_of(const ScenarioName& name);
+
+// Both run functions return a text for each check that failed. run_here() runs the scenario in this
+// process, and writes traced frames to stdout. run_apart() runs it in a new process. The scenario
+// is that of `name`, or a reduced one.
+enum class Frames : std::uint8_t { kSilent, kTraced };
+std::vector<std::string> run_here(const ScenarioName& name, const sim::Scenario& scenario,
+                                  Frames frames);
+
+enum class Diagnostics : std::uint8_t { kShown, kHidden };  // whether the process writes to stderr
+std::vector<std::string> run_apart(const ScenarioName& name, const sim::Scenario& scenario,
+                                   Diagnostics diagnostics);
 
 struct SoakFailure {
   ScenarioName which;

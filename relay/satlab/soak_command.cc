@@ -27,7 +27,7 @@ constexpr std::size_t kMostRuns = 500;
 ScenarioName name_of(const SoakOptions& options, std::uint64_t seed) {
   // The command line accepts only names of profiles.
   const auto profile = sim::parse_profile(options.profile).value_or(sim::Profile::kUsual);
-  return {.profile = profile, .seed = seed, .workers = options.workers};
+  return {.profile = profile, .seed = seed, .workers = options.workers, .images = options.images};
 }
 
 struct SoakResult {
@@ -46,7 +46,7 @@ SoakResult soak(const SoakOptions& options) {
         "seed " + std::to_string(seed) + ", " + std::to_string(result.failures.size()) + " failed");
     const ScenarioName name = name_of(options, seed);
     const sim::Scenario scenario = scenario_of(name);
-    const std::vector<std::string> broken = run_apart(scenario, Diagnostics::kShown);
+    const std::vector<std::string> broken = run_apart(name, scenario, Diagnostics::kShown);
     if (StopSignal::is_raised()) {
       result.interrupted = true;
       break;
@@ -66,6 +66,7 @@ nlohmann::ordered_json to_json(const SoakOptions& options, const SoakResult& res
   nlohmann::ordered_json json;
   json["profile"] = options.profile;
   if (options.workers > 0) json["workers"] = options.workers;
+  if (options.images > 0) json["images"] = options.images;
   json["first"] = options.first;
   json["seeds"] = result.run;
   json["interrupted"] = result.interrupted;
@@ -87,7 +88,8 @@ int run_one(std::uint64_t seed, const SoakOptions& options) {
     fmt::print(stderr, "satlab: --without: \"{}\" is not a list of reductions\n", options.without);
     return 2;
   }
-  sim::Scenario scenario = scenario_of(name_of(options, seed));
+  const ScenarioName name = name_of(options, seed);
+  sim::Scenario scenario = scenario_of(name);
   for (const sim::Reduction& step : *steps) {
     if (sim::apply(step, scenario)) continue;
     fmt::print(stderr, "satlab: --without: {} does not apply to seed {}\n", sim::to_string({step}),
@@ -96,7 +98,7 @@ int run_one(std::uint64_t seed, const SoakOptions& options) {
   }
   if (!options.quiet) std::fputs(sim::describe(scenario).c_str(), stdout);
   const std::vector<std::string> broken =
-      run_here(scenario, options.trace ? Frames::kTraced : Frames::kSilent);
+      run_here(name, scenario, options.trace ? Frames::kTraced : Frames::kSilent);
   for (const std::string& line : broken) fmt::print("broken: {}\n", line);
   if (broken.empty() && !options.quiet) std::puts("all promises kept");
   return broken.empty() ? 0 : 1;

@@ -12,6 +12,7 @@ struct SoakOptions {
   std::uint64_t first = 1;
   std::uint64_t seeds = 1000;
   unsigned workers = 0;               // workers of each gateway; zero: as the profile draws them
+  unsigned images = 0;                // calls between two flows that are rewritten; zero: none
   std::optional<std::uint64_t> seed;  // run only this seed
   std::string without;                // reductions of that seed's scenario
   bool trace = false;

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Compares two builds of satlab in random scenarios, frame by frame.
 
-    golden_run.py BEFORE AFTER [--seeds N] [--first N] [--profile NAME]... [--jobs N]
+    golden_run.py BEFORE AFTER [--seeds N] [--first N] [--profile NAME]... [--jobs N] [--images N]
 
 BEFORE and AFTER are programs `satlab`. Each runs `satlab soak --trace` with the same seeds of each profile, in virtual
 time. Their output is compared byte by byte. A seed that differs is named, with the first line that differs. Build both
 with the same options: another level of optimization rounds floating-point numbers differently, which moved a packet by
 1 ns in one of 150 runs.
+With --images, AFTER takes a flow apart before every N-th call of a gateway, and makes it anew from its image
+(docs/flow-image.md). BEFORE and AFTER may be the same program then.
 Exit status: 0 if all are the same, 1 if one differs, 2 if a program could not be run, 130 if interrupted.
 """
 
@@ -33,8 +35,8 @@ class NotRun(Exception):
 class Trace:
     """The output of one program for one seed, line by line."""
 
-    def __init__(self, satlab, profile, seed):
-        self.command = [satlab, "soak", "--profile", profile, "--seed", str(seed), "--trace"]
+    def __init__(self, satlab, profile, seed, options=()):
+        self.command = [satlab, "soak", "--profile", profile, "--seed", str(seed), "--trace", *options]
         self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.diagnostics = b""
         # Read beside the trace: a full pipe would block the program.
@@ -65,9 +67,9 @@ class Trace:
         return f"exit status {status}".encode()
 
 
-def compare(before, after, profile, seed):
-    """The first difference, or None."""
-    with Trace(before, profile, seed) as old, Trace(after, profile, seed) as new:
+def compare(before, after, profile, seed, options=()):
+    """The first difference, or None. `options` are for the second program."""
+    with Trace(before, profile, seed) as old, Trace(after, profile, seed, options) as new:
         pairs = itertools.zip_longest(old.process.stdout, new.process.stdout)
         number = 0
         for number, (old_line, new_line) in enumerate(pairs, 1):
@@ -92,9 +94,10 @@ def parse(arguments):
     parser.add_argument("--profile", action="append", choices=PROFILES,
                         help="all unless told otherwise; may be repeated")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="seeds at a time")
+    parser.add_argument("--images", type=int, help="calls of a gateway between two flows that AFTER rewrites")
     given = parser.parse_args(arguments)
-    if given.seeds < 1 or given.jobs < 1:
-        parser.error("--seeds and --jobs begin at 1")
+    if given.seeds < 1 or given.jobs < 1 or (given.images or 1) < 1:
+        parser.error("--seeds, --jobs and --images begin at 1")
     for satlab in (given.before, given.after):
         if not os.access(satlab, os.X_OK):
             parser.error(f"{satlab} is no program")
@@ -104,10 +107,12 @@ def parse(arguments):
 def main(arguments):
     given = parse(arguments)
     differ = 0
+    options = ("--images", str(given.images)) if given.images else ()
     for profile in given.profile or PROFILES:
         seeds = range(given.first, given.first + given.seeds)
         with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
-            results = pool.map(lambda seed, profile=profile: compare(given.before, given.after, profile, seed), seeds)
+            results = pool.map(lambda seed, profile=profile:
+                               compare(given.before, given.after, profile, seed, options), seeds)
             try:
                 found = [(seed, difference) for seed, difference in zip(seeds, results) if difference]
             except BaseException:

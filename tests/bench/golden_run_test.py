@@ -19,12 +19,12 @@ class GoldenRun(unittest.TestCase):
         path.chmod(0o755)
         return str(path)
 
-    def run_both(self, before, after):
+    def run_both(self, before, after, *options):
         """Returns the exit status, and the output."""
         before, after = self.program("before", before), self.program("after", after)
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            status = golden_run.main([before, after, "--profile", "usual", "--seeds", "3"])
+            status = golden_run.main([before, after, "--profile", "usual", "--seeds", "3", *options])
         return status, printed.getvalue()
 
     def test_the_same_is_no_difference(self):
@@ -44,6 +44,12 @@ class GoldenRun(unittest.TestCase):
         status, printed = self.run_both("echo one", "echo one; exit 1")
         self.assertEqual(status, 1)
         self.assertIn("after:  exit status 1", printed)
+
+    def test_images_are_for_the_second_program(self):
+        shown = 'shift 6; echo "$*"'
+        status, printed = self.run_both(shown, shown, "--images", "2")
+        self.assertEqual(status, 1)
+        self.assertIn("before: \n    after:  --images 2", printed)
 
     def test_one_that_cannot_be_run_is_no_result(self):
         for text in ("exit 0", "echo one; exit 2", "echo one; echo broken >&2"):

@@ -5,27 +5,29 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "pep/base/time.h"
 #include "relay/gateway/gateway.h"
 
 namespace satrelay::sim {
 
-// Called before and after every call of the engine, to count or time the work inside.
+// Called before and after every call of the engine, to count or time the work inside, or to do
+// something to the engine before.
 class EngineProbe {
  public:
   virtual ~EngineProbe() = default;
-  virtual void enter() = 0;
+  virtual void enter(gateway::Gateway& engine, Instant now) = 0;
   virtual void leave() = 0;
 };
 
 class EngineWork {
  public:
   void set_probe(EngineProbe* probe) { probe_ = probe; }
-  // Makes one call of the engine, for `frames` frames.
+  // Makes one call of the engine, at `now`, for `frames` frames.
   template <typename Call>
-  auto watched(const gateway::Gateway& engine, std::size_t frames, Call call) {
+  auto watched(gateway::Gateway& engine, std::size_t frames, Instant now, Call call) {
+    if (probe_ != nullptr) probe_->enter(engine, now);
     const std::uint64_t visited_before = engine.visited();
     const Work worked_before = engine.worked();
-    if (probe_ != nullptr) probe_->enter();
     const auto result = call();
     if (probe_ != nullptr) probe_->leave();
     const std::uint64_t visited = engine.visited() - visited_before;

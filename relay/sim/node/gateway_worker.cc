@@ -69,7 +69,7 @@ void GatewayWorker::take(PortId port, std::span<const FrameHandle> frames) {
   }
   const std::size_t at_once = call_size(frames.size());
   for (std::size_t i = 0; i < frames.size(); i += at_once) {
-    node_.work.watched(*engine_, at_once, [&] {
+    node_.work.watched(*engine_, at_once, node_.loop.now(), [&] {
       engine_->handle_frames(port, std::span(arrived).subspan(i, at_once),
                              std::span(handled).subspan(i, at_once), node_.loop.now());
       return true;
@@ -126,7 +126,7 @@ GatewayWorker::Burst GatewayWorker::poll_burst(PortId port, std::span<FrameHandl
   std::size_t count = 0;
   std::size_t got = at_once;
   while (got == at_once && count < frames.size()) {
-    got = node_.work.watched(*engine_, at_once, [&] {
+    got = node_.work.watched(*engine_, at_once, now, [&] {
       return engine_->poll_frames(port, std::span(rooms).subspan(count, at_once),
                                   std::span(polled).subspan(count, at_once), now);
     });
@@ -188,7 +188,7 @@ void GatewayWorker::stop_between_writing_and_sending(Instant now) {
 }
 
 void GatewayWorker::handle_timeout(Instant now) {
-  node_.work.watched(*engine_, 1, [&] {
+  node_.work.watched(*engine_, 1, now, [&] {
     engine_->handle_timeout(now);
     return true;
   });

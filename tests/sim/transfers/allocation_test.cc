@@ -56,7 +56,8 @@ namespace {
 
 class AllocationProbe final : public EngineProbe {
  public:
-  void enter() override { counting = armed; }
+  void enter(gateway::Gateway& /*engine*/, Instant /*now*/) override { begin(); }
+  void begin() { counting = armed; }
   void leave() override { counting = false; }
   bool armed = false;
 };
@@ -117,7 +118,7 @@ TEST(Allocation, TheCounterCounts) {
   AllocationProbe probe;
   allocations = 0;
   probe.armed = true;
-  probe.enter();
+  probe.begin();
   int* volatile leaked = new int(1);
   probe.leave();
   delete leaked;

@@ -17,28 +17,12 @@
 #include "relay/sim/network/network_addresses.h"
 #include "relay/sim/scenarios/plans.h"
 #include "relay/sim/scenarios/scenario.h"
+#include "tests/sim/trace_hash.h"
 
 namespace satrelay::sim::profile_test {
 namespace {
 
 using gateway::Counter;
-
-// Hash over all frames that enter the link, in order, and their times (FNV-1a).
-class TraceHash {
- public:
-  explicit TraceHash(Network& network) {
-    network.satellite().on_frame([this, &network](unsigned from, ConstBytes frame) {
-      add(from);
-      add(static_cast<std::uint64_t>(network.loop().now().to_nanoseconds()));
-      for (const std::byte octet : frame) add(static_cast<std::uint8_t>(octet));
-    });
-  }
-  std::uint64_t value() const { return value_; }
-
- private:
-  void add(std::uint64_t value) { value_ = (value_ ^ value) * 0x100000001B3U; }
-  std::uint64_t value_ = 0xcbf29ce484222325U;
-};
 
 std::uint64_t trace_of(Profile profile, std::uint64_t seed) {
   Tracer tracer;
