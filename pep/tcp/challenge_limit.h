@@ -1,5 +1,5 @@
-// Limits how many ACKs a second answer segments that may be forged or part of an ACK loop (RFC 5961
-// section 7).
+// Limits how many ACKs per second an endpoint sends in answer to segments that may be forged or
+// part of an ACK loop (RFC 5961 section 7).
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ class ChallengeLimit {
 
  private:
   static constexpr std::uint8_t kMostPerSecond = 10;
-  std::uint16_t second_ = 0;  // the clock in units of 2^30 ns, its low 16 bits
-  std::uint8_t sent_ = 0;     // ACKs allowed in that unit
+  std::uint16_t second_ = 0;  // the low 16 bits of the clock in units of 2^30 ns (about 1 s)
+  std::uint8_t sent_ = 0;     // ACKs allowed so far in that unit
 };
 
 }  // namespace satrelay::tcp

@@ -1,5 +1,6 @@
-// Explicit congestion notification (RFC 3168): whether both sides use it, and whether marks are
-// echoed to the peer. Endpoint decides which packets may be marked, and Sender reacts to an echo.
+// Explicit congestion notification (RFC 3168): whether both sides use it, and whether our ACKs echo
+// a mark to the peer. The functions of output/ decide which segments may be marked, and Sender
+// reacts to an echo.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@ class Ecn {
   // --- handshake, section 6.1.1 ---
   void offer() { offered_ = true; }
   bool offered() const { return offered_; }
-  // As a server. The latest SYN of the client decides: the client may have fallen back to a SYN
+  // For a server. The latest SYN of the client counts, as the client may have fallen back to a SYN
   // without ECN.
   void on_syn(const wire::TcpHeader& syn, bool allowed) {
     agreed_ = allowed && (syn.flags & kSetup) == kSetup;
@@ -35,8 +36,8 @@ class Ecn {
   bool agreed() const { return agreed_; }
 
   // --- the peer's data, section 6.1.3 ---
-  // Once a segment is marked, echo() holds until the peer sends CWR. Returns whether this segment
-  // was marked.
+  // After a marked segment, echo() holds until the peer sends CWR. Returns whether this segment was
+  // marked.
   bool on_data(const wire::TcpHeader& header, EcnField field) {
     if (!agreed_) return false;
     if (header.has(wire::TcpFlags::kCwr)) echo_ = false;

@@ -7,7 +7,7 @@
 namespace satrelay::tcp {
 namespace {
 
-// Counters and settings of an endpoint that shares nothing.
+// Counters and settings of an endpoint that shares them with no other endpoint.
 struct Own {
   Own(const Config& config, Arena& arena)
       : common{static_cast<const Profile&>(config), counters, arena} {}

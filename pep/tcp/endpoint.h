@@ -1,15 +1,15 @@
-// One TCP endpoint (RFC 9293) without addresses, clock or socket: a spoofed server towards a client
-// or a spoofed client towards a server.
+// One TCP endpoint (RFC 9293) without addresses, clock or socket. It is a spoofed server towards a
+// client, or a spoofed client towards a server.
 //
-// Verbs: handle_* feed input, mutators act for the application (the relay), poll_* take output,
-// getters look. After any handle_* or mutator, call poll_segments() until it answers nullopt, then
-// poll again no later than next_timeout(). `now` must never go backwards.
+// Verbs: handle_* pass input to the endpoint, mutators act for the application (the relay), poll_*
+// return output, and getters only read. After any handle_* or mutator, call poll_segments() until
+// it returns nullopt, then again no later than next_timeout(). `now` must never go backwards.
 //
-// Stream offsets are 64-bit and count payload bytes from 0, for each direction; SYN and FIN take no
-// offset. Sequence numbers appear only in wire::TcpHeader.
+// Stream offsets are 64-bit, and count payload bytes from 0, separately for each direction. SYN and
+// FIN have no offset. Sequence numbers appear only in wire::TcpHeader.
 //
-// The state is in the control block (block/tcb.h), and the rooms of this folder have the work. This
-// class is what the owner may do, and see, of them. It passes each call on without cost.
+// The state is in the control block (block/tcb.h), and the functions of the other folders do the
+// work. This class is the interface for the owner. Its calls are inline, and add no cost.
 #pragma once
 
 #include <cstdint>
@@ -42,9 +42,9 @@ namespace satrelay::tcp {
 
 class Endpoint {
  public:
-  // Counters and settings that many endpoints share. `common` takes the place of the arena and of
-  // the profile in `config`; `counters` count only without `common`. An endpoint without either has
-  // counters of its own. Shared counters must outlive the endpoints.
+  // Counters and settings that many endpoints share. `common` replaces the arena and the profile
+  // that the constructor gets. `counters` is used only if `common` is empty. An endpoint that gets
+  // neither has counters of its own. Shared counters must outlive the endpoints.
   struct Shared {
     Counters* counters = nullptr;
     std::shared_ptr<const Common> common;
@@ -55,28 +55,29 @@ class Endpoint {
   Endpoint& operator=(const Endpoint&) = delete;
 
   // --- opening: exactly one of these, once, first -------------------------------------------
-  // Answers a SYN: enters SYN-RECEIVED and owes a SYN-ACK.
+  // Answers a SYN: enters SYN-RECEIVED. `when` says when the SYN-ACK is sent.
   void accept(const wire::TcpHeader& syn, Instant now, Answer when = Answer::kAtOnce) {
     tcp::accept(tcb_, syn, now, when);
   }
-  // Opens towards a server: enters SYN-SENT. `offer` holds the options of the far client's SYN
-  // (MSS, window scale presence, SACK, timestamps): the endpoint offers no other option. `ecn` says
-  // whether the far client offered ECN.
+  // Opens a connection to a server: enters SYN-SENT. `offer` holds the options of the far client's
+  // SYN (MSS, presence of a window scale, SACK, timestamps). The endpoint offers no other options.
+  // `ecn` says whether the far client offered ECN.
   void connect(const wire::TcpOptions& offer, Instant now, EcnOffer ecn = EcnOffer::kNo) {
     tcp::connect(tcb_, offer, now, ecn);
   }
 
   // --- input ---------------------------------------------------------------------------------
-  // Takes segments from the front: all that bring nothing but the next bytes of an established
-  // connection, or all pure ACKs that say nothing but to acknowledge more. If the first segment is
-  // neither, takes it alone, so that the owner can look at its effect. The effect is that of one
-  // segment after the other. `segments` is not empty. A segment is accepted in these cases:
-  // - It lies in the window, and its ACK is plausible (RFC 9293 section 3.10.7.4, RFC 5961 section
-  //   5).
-  // - Its ACK is plausible, and it repeats data within a window before RCV.NXT. Hosts send such
-  //   segments if our ACK was lost, or to ask whether we are there.
-  // - It answers the handshake with exactly the right numbers, or it is a valid reset.
-  // Only an accepted segment shows where the peer is and that it is alive.
+  // Handles one or more segments from the front of `segments`, which must not be empty. It handles
+  // several if all of them only bring the next bytes of an established connection, or if all are
+  // pure ACKs that only acknowledge more. It handles any other first segment alone, so that the
+  // owner can see the effect of this segment. Segments that are handled together have the same
+  // effect as one after the other. A segment is accepted in these cases:
+  // - The segment lies in the window, and its ACK is plausible (RFC 9293 section 3.10.7.4, RFC 5961
+  //   section 5).
+  // - The ACK is plausible, and the segment repeats data within a window before RCV.NXT. Hosts send
+  //   such segments if our ACK was lost, or to ask whether we are still there.
+  // - The segment answers the handshake with exactly the right numbers, or is a valid reset.
+  // Only an accepted segment proves where the peer is and that it is alive.
   TakenSegments handle_segments(std::span<const Segment> segments, Instant now) {
     return tcp::handle_segments(tcb_, segments, now);
   }
@@ -85,16 +86,17 @@ class Endpoint {
     const Segment segment{&header, payload, ecn};
     return handle_segments({&segment, 1}, now).acceptance;
   }
-  // An ICMP message quotes a segment with `sequence`. It says that the path carries at most
-  // `segment_limit` octets of options and payload in a segment (RFC 1191, RFC 8201). Ignored unless
-  // the quoted segment is in flight (RFC 5927 section 7).
+  // Handles an ICMP message that quotes a segment with `sequence`. The message says that the path
+  // carries at most `segment_limit` octets of options and payload in a segment (RFC 1191, RFC
+  // 8201). It is ignored unless the quoted segment is in flight (RFC 5927 section 7).
   void handle_packet_too_big(std::uint32_t sequence, std::uint16_t segment_limit, Instant now) {
     tcp::handle_packet_too_big(tcb_, sequence, segment_limit, now);
   }
-  // An ICMP error quotes a segment with `sequence`. Ignored unless that segment is in flight (RFC
-  // 5927 section 4.1, RFC 9293 MUST-56). In SYN-SENT, an error that is not passing ends the
-  // attempt, as it ends connect() of a host (RFC 5461 section 4.1). Returns whether it did. Later
-  // no error has an effect: lost segments are sent again until R2 (RFC 5927 section 5.2).
+  // Handles an ICMP error that quotes a segment with `sequence`. The error is ignored unless that
+  // segment is in flight (RFC 5927 section 4.1, RFC 9293 MUST-56). In SYN-SENT, an error other than
+  // PathError::kPassing ends the attempt, as it ends connect() on a host (RFC 5461 section 4.1).
+  // Returns whether the attempt ended. In other states an error has no effect: lost segments are
+  // retransmitted until R2 (RFC 5927 section 5.2).
   bool handle_path_error(std::uint32_t sequence, PathError error) {
     return tcp::handle_path_error(tcb_, sequence, error);
   }
@@ -102,25 +104,26 @@ class Endpoint {
   void handle_timeout(Instant now);
 
   // --- mutators: the application ---------------------------------------------------------------
-  // Stores bytes to send; returns how many fitted send_limit and the arena. Allowed from
-  // construction on, until close().
+  // Stores bytes to send, as many as send_limit and the arena allow. Returns the number of stored
+  // bytes. Allowed from construction until close().
   [[nodiscard]] std::size_t write(ConstBytes bytes);
-  // Bytes that write() stores from now on are urgent up to the stream offset `mark` (RFC 9293
-  // section 3.8.5). Segments before the mark carry an urgent pointer until the peer has
-  // acknowledged them.
+  // Marks the bytes that write() stores from now on as urgent, up to the stream offset `mark` (RFC
+  // 9293 section 3.8.5). Segments before the mark carry an urgent pointer until the peer has
+  // acknowledged the bytes before the mark.
   UrgentMarks::Added mark_urgent(std::uint64_t mark);
-  // The application takes `count` of the readable bytes; may cause a window update.
+  // Removes `count` of the readable bytes. A window update may then be due.
   void consume(std::uint64_t count) { tcb_.receiver.consume(count); }
-  // No more write(): FIN follows the last byte.
+  // Ends the stream: no write() may follow, and a FIN follows the last byte.
   void close() { tcp::close(tcb_); }
-  // Sends RST (if synchronised) and closes at once. Everything stored is dropped.
+  // Closes at once, drops all stored bytes, and queues an RST unless the state is SYN-SENT.
   void abort(Instant) { tcp::abort(tcb_); }
-  // Like abort(), but without RST: for a SYN that should stay unanswered.
+  // Closes as abort() does, but without an RST: for a SYN that should stay unanswered.
   void abandon() { tcp::abandon(tcb_); }
   // Sends the SYN-ACK that accept() left for later.
   void answer(Instant now) { tcp::answer(tcb_, now); }
-  // Acknowledges nothing from this stream offset on, though it is stored: the far host has not
-  // acknowledged it. A lower offset than before has no effect. kNoHold: acknowledge as TCP does.
+  // Stops acknowledging at this stream offset, even though later bytes are stored, because the far
+  // host has not acknowledged them yet. A lower offset than before has no effect. kNoHold:
+  // acknowledge all stored bytes, as usual in TCP.
   static constexpr std::uint64_t kNoHold = Receiver::kNoHold;
   void hold_acknowledgments(std::uint64_t from, Instant now) {
     tcp::hold_acknowledgments(tcb_, from, now);
@@ -128,65 +131,68 @@ class Endpoint {
   // The peer's FIN is not acknowledged before release_fin().
   void hold_fin() { tcb_.receiver.hold_fin(); }
   void release_fin(Instant now) { tcp::release_fin(tcb_, now); }
-  // Changes how much may be stored; a window once advertised is not taken back (RFC 9293 3.8.6).
+  // Sets how many bytes may be stored. A window that was already advertised is not taken back (RFC
+  // 9293 section 3.8.6).
   void set_receive_limit(std::uint64_t bytes) { tcb_.receiver.set_limit(bytes); }
-  // Asks a peer that may be gone whether it is still there. If it does not answer in about a
-  // minute, the connection ends (CloseReason::kTimeout, with RST).
+  // Asks the peer whether it is still there. If the peer does not answer within about a minute, the
+  // connection ends (CloseReason::kTimeout, with RST).
   void send_keep_alive(Instant now) { tcp::send_keep_alive(tcb_, now); }
-  // Asks the peer once, and never ends the connection. Questions::awaits_word() holds until an
-  // accepted segment of the peer arrives. False if there is no peer to ask: before the handshake is
-  // complete, in TIME-WAIT and in CLOSED.
+  // Asks the peer once, without ending the connection if the peer stays silent.
+  // Questions::awaits_word() holds until an accepted segment of the peer arrives. Returns false if
+  // there is no peer to ask: before the handshake is complete, in TIME-WAIT and in CLOSED.
   bool ask_once() { return tcp::ask_once(tcb_); }
-  // Answers the peer's question, which questions() left to the owner: the far host is there.
+  // Answers the question of the peer that Questions::take() returned to the owner: the far host is
+  // still there.
   void answer_question() { tcb_.receiver.acks().owe_now(); }
   Memory memory() { return Memory(tcb_); }
 
   // --- output --------------------------------------------------------------------------------
-  // The next segment, or up to `most` segments if they carry new data and are of full size. nullopt
-  // if there is none now.
+  // The next segment to send, or up to `most` segments if they carry new data and are of full size.
+  // nullopt if there is nothing to send now.
   std::optional<SegmentToSend> poll_segments(std::size_t most, Instant now) {
     return tcp::poll_segments(tcb_, most, now);
   }
   std::optional<SegmentToSend> poll_segment(Instant now) { return poll_segments(1, now); }
-  // False only if poll_segments() has nothing.
+  // False only if poll_segments() would return nullopt.
   bool may_have_segment() { return tcp::may_have_segment(tcb_); }
   void copy_payload(std::uint64_t offset, MutableBytes out) const;
-  // The earliest timer; never() if none is armed.
+  // The time of the earliest timer; never() if no timer is armed.
   Instant next_timeout() const { return tcb_.around.timers.next(); }
 
   // --- getters -------------------------------------------------------------------------------
   State state() const { return tcb_.state(); }
   bool is_synchronised() const { return tcb_.lifecycle.is_synchronised(); }
   bool is_closed() const { return state() == State::kClosed; }
-  // The peer's bytes: readable(), front(), copy_front().
+  // The bytes received from the peer: readable(), front(), copy_front().
   const Reassembler& received() const { return tcb_.receiver.stream(); }
   const Counters& counters() const { return tcb_.counters(); }
-  // State that the endpoint shares with other endpoints.
+  // The state that the endpoint shares with other endpoints.
   const std::shared_ptr<const Common>& common() const { return tcb_.around.common; }
-  // The parts, by what they are about.
+  // The parts of the endpoint, each with its own subject.
   const Lifecycle& lifecycle() const { return tcb_.lifecycle; }
   const Opening& opening() const { return tcb_.opening; }
   SendingView sending() const { return SendingView(tcb_); }
   ReceivingView receiving() const { return ReceivingView(tcb_); }
   Questions& questions() { return tcb_.questions; }
   const Questions& questions() const { return tcb_.questions; }
-  // Whether `header` does not answer our SYN, but belongs to another connection that the peer has.
-  // The reset that RFC 9293 asks for would end that connection.
+  // Whether `header` belongs to another connection of the peer, instead of answering our SYN. The
+  // reset that RFC 9293 asks for would end that other connection.
   bool shows_another_connection(const wire::TcpHeader& header) const {
     return tcp::shows_another_connection(tcb_, header);
   }
-  // In TIME-WAIT: whether this SYN begins a new incarnation of the connection, so that the owner
-  // may replace this endpoint by a new one (RFC 9293 section 3.10.7.4, RFC 6191).
+  // Whether this SYN begins a new incarnation of a connection in TIME-WAIT. If so, the owner may
+  // replace this endpoint by a new one (RFC 9293 section 3.10.7.4, RFC 6191).
   bool admits_new_incarnation(const wire::TcpHeader& syn) const;
-  // The state that is left in TIME-WAIT, once the endpoint has nothing more to send. The owner may
-  // keep that state alone.
+  // The state that is needed in TIME-WAIT, once the endpoint has nothing more to send. The owner
+  // may keep that state instead of the endpoint.
   std::optional<TimeWait> time_wait() const { return tcp::time_wait(tcb_); }
 
-  // An endpoint that is read is new, with the same Common, and its stored bytes are in the arena.
+  // Reads or writes the state. To read, the endpoint must be new and have the same Common, and its
+  // stored bytes must already be in the arena.
   void image(Image& image) { image(tcb_); }
 
  private:
-  // The attribute lets a member behind the endpoint use the block's tail padding.
+  // The attribute lets the owner's member after the endpoint use the tail padding of the block.
   [[no_unique_address]] Tcb tcb_;
 };
 

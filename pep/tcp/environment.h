@@ -1,5 +1,5 @@
-// The state that the parts of one endpoint share: their calls get it, and no part keeps a reference
-// to it. Common holds the state that very many endpoints share.
+// State that all parts of one endpoint need. The parts get it as an argument of their calls, and
+// keep no reference to it. Common holds the state that many endpoints share.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace satrelay::tcp {
 
-// `counters` and `arena` outlive all endpoints.
+// `counters` and `arena` must outlive all endpoints.
 struct Common {
   Profile profile;
   Counters& counters;
@@ -25,7 +25,7 @@ struct Environment {
   std::shared_ptr<const Common> common;
   Timers timers = {};
   std::uint16_t mss = 0;  // the MSS that we announce
-  // Arena blocks that only in-order data may take (memory_reserve.h).
+  // Number of arena blocks that only in-order data may use (memory_reserve.h).
   std::uint32_t reserve_blocks = 0;
 
   const Profile& profile() const { return common->profile; }

@@ -1,6 +1,6 @@
-// Arena blocks that only in-order received data may take. Without them, out-of-order data or the
-// send buffers could hold the last block, and the segment that would release all blocks would find
-// no room. No retransmission ends such a standstill.
+// Number of arena blocks that only in-order received data may use. Without this reserve,
+// out-of-order data or the send buffers could hold the last block. The segment that would release
+// all blocks could then not be stored, and no retransmission would end that standstill.
 #pragma once
 
 #include <algorithm>

@@ -12,42 +12,44 @@
 namespace satrelay::tcp {
 
 inline constexpr std::uint16_t kDefaultMss = 536;  // RFC 9293 section 3.7.1
-inline constexpr std::uint16_t kSmallestMss = 48;  // room for all options and some payload
+inline constexpr std::uint16_t kSmallestMss = 48;  // leaves space for all options and some payload
 // The least limit for options and payload that an ICMP message can set, in octets. A forged message
 // must not make segments arbitrarily small. An IPv4 MTU of 552, the usual lower bound of hosts,
 // carries 512 octets.
 inline constexpr std::uint16_t kSmallestPathSegment = 512;
 inline constexpr std::uint8_t kLargestWindowScale = 14;  // RFC 7323 section 2.3
-inline constexpr std::uint16_t kTimestampsSize = 12;     // with padding
+inline constexpr std::uint16_t kTimestampsSize = 12;     // bytes of the option with padding
 
 struct Negotiation {
-  std::uint16_t segment_limit = kDefaultMss;  // options and payload of a segment we send
-  std::uint8_t send_scale = 0;                // shift of the peer's window field
-  std::uint8_t receive_scale = 0;             // shift of our window field
+  // Most bytes of options and payload in a segment that we send.
+  std::uint16_t segment_limit = kDefaultMss;
+  std::uint8_t send_scale = 0;     // shift of the window field that the peer sends
+  std::uint8_t receive_scale = 0;  // shift of the window field that we send
   bool selective = false;
   bool timestamps = false;
 
   void image(Image& image) {
     image(segment_limit, send_scale, receive_scale, selective, timestamps);
   }
-  // Payload of a segment without SACK blocks.
+  // Most payload bytes of a segment without SACK blocks.
   std::uint16_t segment_size() const {
     return static_cast<std::uint16_t>(segment_limit - (timestamps ? kTimestampsSize : 0));
   }
-  // The window of a segment that is no SYN, in bytes.
+  // The window of any segment other than a SYN, in bytes.
   std::uint64_t window_of(const wire::TcpHeader& header) const {
     return std::uint64_t{header.window} << send_scale;
   }
-  // nullptr also if the segment has no timestamps. RFC 7323 section 3.2 drops such a segment. But
-  // servers behind SYN cookies and some stacks leave timestamps out later, and other stacks accept
-  // that. The segment says nothing about its age, so it is judged by its sequence numbers alone.
+  // The timestamps of a segment. nullptr if the connection does not use them, or if the segment has
+  // none. RFC 7323 section 3.2 drops a segment that lacks them. But servers behind SYN cookies and
+  // some stacks stop sending timestamps, and other stacks accept that. So such a segment is
+  // accepted by its sequence numbers alone.
   const wire::TcpTimestamps* timestamps_of(const wire::TcpHeader& header) const {
     return timestamps && header.options.timestamps ? &*header.options.timestamps : nullptr;
   }
 };
 
-// The options of our SYN or SYN-ACK. The values of timestamps are filled in later, as they carry
-// the time.
+// The options of our SYN or SYN-ACK. The timestamp values are filled in when the segment is made,
+// as they carry the time.
 struct Offer {
   std::optional<std::uint16_t> mss;
   std::optional<std::uint8_t> window_scale;
@@ -67,7 +69,7 @@ inline std::uint8_t own_scale(const Announced& own) {
   return std::min(own.window_scale, kLargestWindowScale);
 }
 
-// As a server: offers every option that the client's SYN allows.
+// For a server: offers each option that is in the client's SYN.
 inline Offer answer_to(const wire::TcpOptions& syn, const Announced& own) {
   Offer offer;
   offer.mss = own.mss;
@@ -77,8 +79,8 @@ inline Offer answer_to(const wire::TcpOptions& syn, const Announced& own) {
   return offer;
 }
 
-// As a client: offers no option that the far client did not offer. The values are our own, but the
-// MSS is at most the far client's MSS, or kSmallestMss if that is larger.
+// For a client: offers only options that the far client offered. The values are our own. But the
+// MSS is not above the far client's MSS (or above kSmallestMss, if the far client's is smaller).
 inline Offer offer_like(const wire::TcpOptions& client, const Announced& own) {
   Offer offer = answer_to(client, own);
   offer.mss.reset();

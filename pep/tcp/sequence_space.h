@@ -1,6 +1,6 @@
-// One direction's mapping between 32-bit sequence numbers and 64-bit stream positions. Position 0
-// is the byte after the SYN; the SYN itself is at -1, and a FIN takes the position after the last
-// byte.
+// Converts between the 32-bit sequence numbers and 64-bit stream positions of one direction.
+// Position 0 is the byte after the SYN. The SYN is at position -1, and a FIN is at the position
+// after the last byte.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ class SequenceSpace {
   std::uint32_t to_sequence(std::uint64_t position) const {
     return base_ + static_cast<std::uint32_t>(position);
   }
-  // The position nearest to `reference`; negative before the stream's first byte.
+  // The position with that sequence number that is nearest to `reference`. It is negative before
+  // the stream's first byte.
   std::int64_t to_position(std::uint32_t sequence, std::uint64_t reference) const {
     constexpr std::uint64_t kLead = std::uint64_t{1} << 32;  // keeps the unwrapping unsigned
     const std::uint32_t truncated = sequence - base_;

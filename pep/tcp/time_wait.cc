@@ -6,13 +6,13 @@ using wire::TcpFlags;
 
 namespace {
 
-// `sequence` as seen from `from`: how far ahead, or behind if negative.
+// How far `sequence` is ahead of `from`; negative if it is behind.
 std::int32_t distance(std::uint32_t from, std::uint32_t sequence) {
   return static_cast<std::int32_t>(sequence - from);
 }
 
-// The peer has acknowledged all that we sent. A late segment may acknowledge less, but only by as
-// much as can have been in flight then.
+// The peer has acknowledged everything that we sent. A late segment may acknowledge less, but the
+// difference cannot exceed the bytes that were once in flight.
 bool has_plausible_ack(const TimeWait& connection, const wire::TcpHeader& header) {
   constexpr std::int32_t kMostUnderWay = 1 << 20;
   const std::int32_t ahead = distance(connection.send_next, header.acknowledgment);
@@ -66,17 +66,17 @@ LateSegment handle_late_segment(TimeWait& connection, const wire::TcpHeader& hea
     return challenge();
   }
   const std::int64_t end = std::int64_t{begin} + static_cast<std::int64_t>(payload) + (fin ? 1 : 0);
-  // Only a segment that ends at RCV.NXT can be the last one that the peer sent. Take TS.Recent from
-  // such a segment alone: others may be older, or forged.
+  // Only a segment that ends at RCV.NXT can be the last one that the peer sent. Take TS.Recent only
+  // from such a segment: others may be older, or forged.
   const bool is_last = end == 0;
   if (is_last && stamped) {
     connection.recent_timestamp = header.options.timestamps->value;
   }
   if (begin >= 0 && end > 0 && static_cast<std::uint64_t>(begin) <= window) {
-    // Nothing can follow the peer's FIN, so the data is not used.
+    // No data can follow the peer's FIN, so this data is dropped.
     return {.answered = occupies};
   }
-  if (begin == 0 && !occupies) return {};  // a pure ACK
+  if (begin == 0 && !occupies) return {};  // a pure ACK needs no answer
   ++counters.out_of_window_segments_in;
   return {.effect = fin && end == 0 ? Effect::kRestarts : Effect::kNone,
           .answered = occupies || connection.challenges.allow(now)};

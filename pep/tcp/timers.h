@@ -1,5 +1,5 @@
-// The timers of one endpoint: an enum and a fixed table. An endpoint with no timer armed needs no
-// table.
+// The timers of one endpoint: an enum and a fixed table. The table is allocated only while it is
+// needed.
 #pragma once
 
 #include <algorithm>
@@ -14,17 +14,17 @@
 namespace satrelay::tcp {
 
 enum class Timer : std::uint8_t {
-  kRetransmission,  // RFC 6298; SYN, data and FIN
+  kRetransmission,  // RFC 6298; for SYN, data and FIN
   kProbe,           // RFC 8985: tail loss probe
-  kReordering,      // RFC 8985: a segment that is late may be lost
+  kReordering,      // RFC 8985: a delayed segment may be lost
   kPersist,         // zero-window probes and the silly-window override
   kDelayedAck,
   kKeepAlive,
-  kClose,  // TIME-WAIT, and a silent peer in FIN-WAIT-2
+  kClose,  // ends TIME-WAIT, and FIN-WAIT-2 if the peer is silent
   kCount,
 };
 
-// Whether the connection goes on after a timer has expired.
+// Whether the connection continues after a timer has expired, or must end.
 enum class TimeoutOutcome : std::uint8_t { kContinues, kGivesUp };
 
 class Timers {
@@ -47,7 +47,7 @@ class Timers {
   Instant deadline(Timer timer) const {
     return deadlines_ ? (*deadlines_)[static_cast<std::size_t>(timer)] : Instant::never();
   }
-  // Whether `timer` is due. A due timer is disarmed.
+  // Whether `timer` is due. If so, disarms it.
   bool expire(Timer timer, Instant now) {
     if (deadline(timer) > now) return false;
     cancel(timer);

@@ -1,8 +1,8 @@
-// Marks the urgent data of one direction (RFC 9293 section 3.8.5, RFC 6093). A mark is the offset
-// of the octet behind the urgent octet, as Linux sets the pointer.
+// The marks of urgent data in one direction (RFC 9293 section 3.8.5, RFC 6093). A mark is the
+// offset of the octet after the urgent octet, as Linux sets the pointer.
 //
-// Only the last mark may lie beyond the end of the stream so far. A later mark then replaces it.
-// Hosts do the same: they keep only the newest pointer to data that has not arrived.
+// At most one mark, the last, lies beyond the current end of the stream. A new mark then replaces
+// the last one. Hosts do the same: they keep only the newest pointer to data that has not arrived.
 #pragma once
 
 #include <algorithm>
@@ -19,17 +19,18 @@ class UrgentMarks {
   // No window is larger than 1 GiB (RFC 7323 section 2.3), and no urgent pointer leads more than
   // 0xffff octets beyond the window.
   static constexpr std::uint64_t kMostAhead = (std::uint64_t{1} << 30U) + 0xffff;
-  // Most marks that are kept: a host that marks each segment must not make a flow large. If all are
-  // in use, a new mark replaces the last one, and the octet before that one becomes ordinary data.
+  // Most marks that are kept, so that a host that marks each segment does not make a flow large. If
+  // all are in use, a new mark replaces the last one, and the urgent octet of the last one becomes
+  // ordinary data.
   static constexpr std::size_t kMost = 8;
 
   enum class Added : std::uint8_t {
-    kNothing,  // not new: not beyond `end` or the last mark
+    kNothing,  // the mark is not beyond `end`, or not beyond the last mark
     kMark,
-    kMoved,   // it replaced the last mark, which lay beyond `end`
-    kMerged,  // it replaced the last mark, as kMost were in use; that octet becomes ordinary data
+    kMoved,   // replaced the last mark, which was beyond `end`
+    kMerged,  // replaced the last mark, as kMost were in use; its octet becomes ordinary data
   };
-  // `end`: the end of the stream so far.
+  // `end` is the current end of the stream.
   Added add(std::uint64_t mark, std::uint64_t end) {
     if (mark <= std::max(end, last())) return Added::kNothing;
     Added added = count_ == kMost ? Added::kMerged : Added::kMark;
@@ -48,14 +49,14 @@ class UrgentMarks {
   }
 
   bool empty() const { return count_ == 0; }
-  // The first mark beyond `position`; 0: none.
+  // The first mark beyond `position`; 0 if there is none.
   std::uint64_t after(std::uint64_t position) const {
     for (std::size_t i = 0; i < count_; ++i) {
       if (marks_[i] > position) return marks_[i];
     }
     return 0;
   }
-  std::uint64_t passed() const { return passed_; }  // the last mark that pass() removed; 0: none
+  std::uint64_t passed() const { return passed_; }  // the last mark that pass() removed; 0 if none
 
   void image(Image& image) { image(marks_, count_, passed_); }
 

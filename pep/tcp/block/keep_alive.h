@@ -1,6 +1,7 @@
 // Asks a silent peer whether it is still there, if the owner wants to know (RFC 9293 section
-// 3.8.4): how often to ask, and when to give up. One lost probe proves nothing, so start() leads to
-// several probes. After ask_once() the owner draws its own conclusions.
+// 3.8.4). This class says when to send a probe, and when to end the connection. One lost probe
+// proves nothing, so start() leads to several probes. After ask_once() there is one probe, and the
+// owner decides what silence means.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@ namespace satrelay::tcp {
 class KeepAlive {
  public:
   static constexpr Duration kFirst = Duration::seconds(1);
-  static constexpr std::uint8_t kProbes = 6;  // with doubled waits: 63 s until it gives up
+  static constexpr std::uint8_t kProbes = 6;  // intervals double: the connection ends after 63 s
 
   // Whether the endpoint waits for an accepted segment of the peer.
   bool asking() const { return probing() || listening_; }
@@ -25,7 +26,8 @@ class KeepAlive {
     owed_ = true;
     return kFirst;
   }
-  // Queues one probe, unless probes are already under way. listening() holds until on_heard().
+  // Queues one probe, unless the probes of start() are under way. listening() holds until
+  // on_heard().
   void ask_once() {
     listening_ = true;
     if (!probing()) owed_ = true;
@@ -36,8 +38,8 @@ class KeepAlive {
     owed_ = false;
     listening_ = false;
   }
-  // No answer came. Queues the next probe and returns how long to wait for its answer; zero: give
-  // up.
+  // The probe was not answered. Queues the next probe and returns how long to wait for its answer.
+  // Zero: all probes are used up, and the connection must end.
   Duration on_timeout() {
     if (unanswered_ == kProbes) return Duration::zero();
     owed_ = true;

@@ -45,9 +45,9 @@ const char* to_string(State state) {
 //       | peer's FIN        v              v
 //       +-------------> TIME-WAIT -----> CLOSED
 //
-// Any state goes to CLOSED by a reset, a timeout or abort(). close() before the handshake is
-// complete takes effect when it is. LAST-ACK leads to TIME-WAIT if the ACK of the peer's FIN was
-// held.
+// A reset, a timeout or abort() leads from any state to CLOSED. If close() is called before the
+// handshake is complete, it takes effect when the handshake completes. LAST-ACK leads to TIME-WAIT
+// if we held back the ACK of the peer's FIN.
 bool is_transition(State from, State to) {
   if (to == State::kClosed) return true;
   switch (from) {
@@ -66,7 +66,7 @@ bool is_transition(State from, State to) {
     case State::kCloseWait:
       return to == State::kLastAck;
     case State::kClosing:
-    case State::kLastAck:  // the ACK of the peer's FIN was held for longer
+    case State::kLastAck:  // we held back the ACK of the peer's FIN until now
       return to == State::kTimeWait;
     case State::kTimeWait:
       return false;

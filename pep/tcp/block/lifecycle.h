@@ -19,16 +19,16 @@ class Lifecycle {
   State state() const { return state_; }
   // kNone unless the connection closed before both directions had finished.
   CloseReason reason() const { return reason_; }
-  // The handshake is complete: ESTABLISHED or later, not CLOSED.
+  // The handshake is complete, and the state is not CLOSED.
   bool is_synchronised() const {
     return state_ != State::kClosed && state_ != State::kSynSent && state_ != State::kSynReceived;
   }
   bool has_begun() const { return trace_size_ > 0; }
   bool is_over() const { return state_ == State::kClosed && has_begun(); }
-  // The states visited, oldest first, for messages and tests.
+  // The states that the connection has been in, oldest first, for messages and tests.
   std::span<const State> trace() const { return std::span(trace_).first(trace_size_); }
 
-  // `next` follows the present state in the diagram, or is kClosed.
+  // `next` must follow the current state in the diagram, or be kClosed.
   void set_state(State next);
   void close(CloseReason reason) {
     set_state(State::kClosed);

@@ -1,4 +1,5 @@
-// The handshake of one endpoint: the options of our SYN or SYN-ACK, and whether it has left.
+// The handshake of one endpoint: the options of our SYN or SYN-ACK, and whether that segment was
+// sent.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +10,9 @@
 
 namespace satrelay::tcp {
 
-// "SYN" stands for our SYN or SYN-ACK.
+// In these names, "syn" is our SYN or SYN-ACK.
 struct Opening {
-  bool owes_syn() const { return syn_held || syn_owed; }  // the SYN has not left
+  bool owes_syn() const { return syn_held || syn_owed; }  // the SYN is still to be sent
   bool has_repeated_syn() const { return syn_retries > 0; }
 
   void image(Image& image) {
@@ -22,13 +23,14 @@ struct Opening {
     path_error_heard = image.same(path_error_heard);
   }
 
-  Instant syn_sent_at = Instant::never();  // the first SYN; never: not sent, or at an unknown time
+  // When the first SYN was sent. never(): it was not sent, or the time is unknown.
+  Instant syn_sent_at = Instant::never();
   Offer offer;
   std::uint8_t syn_retries = 0;
-  bool actively : 1 = false;          // by connect()
-  bool syn_owed : 1 = false;          // to send next
-  bool syn_held : 1 = false;          // until answer()
-  bool path_error_heard : 1 = false;  // a passing error, in SYN-SENT
+  bool actively : 1 = false;          // opened by connect()
+  bool syn_owed : 1 = false;          // send the SYN next
+  bool syn_held : 1 = false;          // do not send the SYN before answer()
+  bool path_error_heard : 1 = false;  // a PathError::kPassing arrived in SYN-SENT
 };
 
 }  // namespace satrelay::tcp

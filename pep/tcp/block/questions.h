@@ -1,4 +1,5 @@
-// Questions whether a host is still there: those that we ask the peer, and those that it asks.
+// Questions whether a host is still there: our questions to the peer, and the peer's questions to
+// us.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@ namespace satrelay::tcp {
 enum class Question : std::uint8_t {
   kNone,
   kEmpty,
-  kWithByte,  // of garbage; or the last byte of the peer's data, sent again
+  kWithByte,  // one byte of garbage, or the last byte of the peer's data once more
 };
 
 class Questions {
@@ -24,21 +25,22 @@ class Questions {
   bool awaits_word() const { return keep_alive_.listening(); }
 
   // --- the peer's ---
-  // While set, the owner answers the peer's questions whether the far host is still there:
-  // keep-alives, and probes of a closed window.
+  // While set, the owner answers the peer's questions whether the far host is still there. Such
+  // questions are keep-alives and probes of a closed window.
   void leave(bool leave) { leaves_ = leave; }
   bool leaves() const { return leaves_; }
   void note(Question question) { question_ = question; }
-  // The question that waits for the owner's answer. Each is returned once.
+  // The question that the owner has to answer. Returns each question once.
   Question take() { return std::exchange(question_, Question::kNone); }
-  // How often the peer has asked whether we are still there (RFC 9293 section 3.8.4).
-  // Retransmissions of the peer's last byte look the same, and count. Probes of a window that is
-  // closed look the same, too; they count only if the receive limit is 0.
+  // How often the peer has asked whether we are still there (RFC 9293 section 3.8.4). A
+  // retransmission of the peer's last byte looks like such a question, and counts. A probe of a
+  // closed window looks like one, too, but counts only if the receive limit is 0.
   std::uint32_t keep_alives() const { return keep_alives_; }
   void note_keep_alive() { ++keep_alives_; }
-  // How often the peer has sent a segment that nothing of ours can have caused: a pure ACK without
-  // news while nothing was in flight, or, before answer(), a reset of another connection. A peer
-  // does so if another device answers it, too (RFC 5961 section 4, RFC 9293 section 3.5.2).
+  // How often the peer has sent a segment that none of our segments can have caused. Such a segment
+  // is a pure ACK without news while nothing was in flight, or, before answer(), a reset of another
+  // connection. It shows that another device also answers the peer (RFC 5961 section 4, RFC 9293
+  // section 3.5.2).
   std::uint32_t stray_answers() const { return stray_answers_; }
   void note_stray_answer() { ++stray_answers_; }
 

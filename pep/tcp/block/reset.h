@@ -1,4 +1,4 @@
-// The header of a reset that is due.
+// The header of a reset that is to be sent.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace satrelay::tcp {
 struct Reset {
   std::uint32_t sequence = 0;
   std::uint32_t acknowledgment = 0;
-  std::uint8_t flags = 0;  // 0: no reset is due
+  std::uint8_t flags = 0;  // 0: no reset is to be sent
 
   explicit operator bool() const { return flags != 0; }
   void image(Image& image) { image(sequence, acknowledgment, flags); }

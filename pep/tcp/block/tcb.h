@@ -1,6 +1,7 @@
-// The control block of one connection (TCB, RFC 9293 section 3.3.1): all of its state. Each part
-// guards what concerns it alone. The functions in the rooms beside this one (opening/, input/,
-// output/ ...) do what concerns several parts. They get the block as an argument, and keep nothing.
+// The control block of one connection (TCB, RFC 9293 section 3.3.1), which holds all its state.
+// Each part guards its own state. The functions in the other folders (opening/, input/, output/
+// ...) do the work that concerns several parts. They get the block as an argument, and keep no
+// state.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +43,7 @@ struct Tcb {
   wire::TcpTimestamps stamp(Instant now) const {
     return {timestamps.value(now), timestamps.recent()};
   }
-  // The window that was advertised last, in bytes.
+  // The window that we advertised last, less the bytes received since, in bytes.
   std::uint64_t receive_window() const {
     const std::uint64_t told = receiver.window().told();
     return told > receiver.next() ? told - receiver.next() : 0;
@@ -56,19 +57,20 @@ struct Tcb {
   Environment around;
   Sender sender;
   Receiver receiver;
-  // The attribute lets the members behind these use their tail padding.
+  // The attribute lets the members after `opening` and `questions` use their tail padding.
   [[no_unique_address]] Opening opening;
   Negotiation negotiation;
-  std::uint64_t last_ack_sent = 0;  // position
+  std::uint64_t last_ack_sent = 0;  // the stream position of the last ACK number sent
   [[no_unique_address]] Questions questions;
   Lifecycle lifecycle;
   Timestamps timestamps;
   SequenceSpace send_space;
   SequenceSpace receive_space;
-  Reset reset;  // to send next
+  Reset reset;  // the reset to send next, if any
   ChallengeLimit challenges;
   Ecn ecn;
-  // Our ACK of the peer's FIN leaves behind our own FIN, as it was held: TIME-WAIT must follow.
+  // We held back the ACK of the peer's FIN until after our own FIN. So this ACK is the last segment
+  // of the connection, and TIME-WAIT must follow.
   bool last_ack_is_ours = false;
 };
 

@@ -12,8 +12,8 @@ void enter_time_wait(Tcb& tcb, Instant now) {
   tcb.sender.drop();
 }
 
-// In LAST-ACK, our ACK of the peer's FIN is the last segment of the connection and may be lost.
-// TIME-WAIT follows, so that a repeated FIN is acknowledged again.
+// In LAST-ACK, our ACK of the peer's FIN is the last segment of the connection. That ACK may be
+// lost. So TIME-WAIT follows, in which a repeated FIN is acknowledged again.
 void on_fin_released(Tcb& tcb, Instant now) {
   const bool last = tcb.state() == State::kLastAck;
   tcb.last_ack_is_ours = last;
@@ -71,7 +71,7 @@ void give_up(Tcb& tcb) {
 void on_own_fin_acknowledged(Tcb& tcb, Instant now) {
   if (tcb.state() == State::kFinWait1) {
     tcb.lifecycle.set_state(State::kFinWait2);
-    tcb.sender.drop();  // no data is ever sent again: give back the last block
+    tcb.sender.drop();  // no data will be sent again: free the last block
   } else if (tcb.state() == State::kClosing) {
     enter_time_wait(tcb, now);
   } else if (tcb.state() == State::kLastAck && !tcb.receiver.holds_fin()) {

@@ -1,4 +1,5 @@
-// The end of a connection: the FIN of each side, TIME-WAIT, and what ends it at once.
+// The end of a connection: the FIN of each side, TIME-WAIT, and events that close the connection at
+// once.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +20,10 @@ void hold_acknowledgments(Tcb& tcb, std::uint64_t from, Instant now);
 void release_fin(Tcb& tcb, Instant now);
 
 // --- events ---
-// The connection is over, with `reason`. Received bytes stay readable: they were acknowledged, and
-// the owner decides what happens to them.
+// Closes the connection for `reason`. Received bytes stay readable: they were acknowledged, and the
+// owner decides what happens to them.
 void fail(Tcb& tcb, CloseReason reason);
-// The peer has not answered for too long: resets the connection.
+// Resets the connection, as the peer has not answered for too long.
 void give_up(Tcb& tcb);
 void on_own_fin_acknowledged(Tcb& tcb, Instant now);
 // Every byte before the peer's FIN has arrived.
@@ -33,7 +34,7 @@ void arm_half_closed(Tcb& tcb, Instant now);
 void handle_close_timeout(Tcb& tcb, Instant now);
 
 // --- TIME-WAIT ---
-// The connection's numbers, as TIME-WAIT needs them.
+// The numbers of the connection that TIME-WAIT needs.
 TimeWait numbers(const Tcb& tcb);
 // As in Endpoint.
 std::optional<TimeWait> time_wait(const Tcb& tcb);

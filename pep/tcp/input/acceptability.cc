@@ -7,8 +7,8 @@ namespace satrelay::tcp {
 bool is_acceptable(const Tcb& tcb, const Placement& placement) {
   const auto next = static_cast<std::int64_t>(tcb.receiver.next());
   const auto edge = std::max(next, static_cast<std::int64_t>(tcb.receiver.edge()));
-  // A peer that has filled the window sends its pure ACKs at the edge itself. At a closed window, a
-  // segment at RCV.NXT still brings its ACK, though its data is not used.
+  // If a peer has filled the window, the numbers of its pure ACKs are at the edge itself. If the
+  // window is closed, a segment at RCV.NXT is acceptable for its ACK, though its data is dropped.
   if (placement.begin > edge) return false;
   return placement.occupies_sequence() ? placement.end > next : placement.begin >= next;
 }

@@ -12,13 +12,14 @@ namespace satrelay::tcp {
 
 // The segment lies in the window.
 bool is_acceptable(const Tcb& tcb, const Placement& placement);
-// A peer that has missed our ACKs may send this segment again, or ask with it whether we are there.
+// Whether the segment repeats recent data. A peer that has missed our ACKs sends such a segment, or
+// asks with it whether we are still there.
 bool repeats_recent(const Tcb& tcb, const Placement& placement);
-// RFC 5961 section 5.2.
+// Whether the ACK lies in the range that RFC 5961 section 5.2 allows.
 bool has_plausible_ack(const Tcb& tcb, const wire::TcpHeader& header);
-// A reset at `reset_position` has the number that our ACKs named as the next one. While
-// acknowledgments are held, that number is lower than RCV.NXT. A peer that no longer knows the
-// connection resets with it.
+// Whether a reset at `reset_position` has the number that our ACKs asked for next. While we hold
+// back acknowledgments, that number is below RCV.NXT. A peer that no longer knows the connection
+// takes this number for its resets.
 bool answers_our_ack(const Tcb& tcb, std::int64_t reset_position);
 
 }  // namespace satrelay::tcp

@@ -48,7 +48,7 @@ void Arrival::handle_in_sequence() {
 }
 
 void Arrival::handle_in_closed() {
-  // Our RST may have been lost, so the peer of a connection that we gave up may go on sending.
+  // If we ended the connection, the peer may go on sending, as our RST may have been lost.
   const CloseReason reason = tcb_.lifecycle.reason();
   const bool gave_up = reason == CloseReason::kAborted || reason == CloseReason::kTimeout ||
                        reason == CloseReason::kUnreachable;
@@ -75,8 +75,8 @@ void Arrival::handle_in_syn_sent() {
     return;
   }
   tcb_.ecn.on_syn_ack(header_);
-  // The window of a SYN is never scaled. Data and FIN on a SYN are not used, as in Linux: the peer
-  // repeats them.
+  // The window of a SYN is never scaled. As in Linux, data and FIN on a SYN are ignored: the peer
+  // retransmits them.
   establish(tcb_, header_.window, now_);
   tcb_.receiver.acks().owe_now();
 }
@@ -103,7 +103,7 @@ void Arrival::handle_syn() {
   if (tcb_.state() != State::kSynReceived || header_.sequence != initial) {
     return challenge();  // RFC 5961 section 4.2
   }
-  if (header_.has(TcpFlags::kAck)) {  // the second half of a simultaneous open
+  if (header_.has(TcpFlags::kAck)) {  // the peer's answer in a simultaneous open
     if (!acknowledges_syn()) return reset_unacceptable(tcb_, header_);
     accept();
     establish(tcb_, header_.window, now_);
@@ -111,7 +111,7 @@ void Arrival::handle_syn() {
     return;
   }
   accept();
-  // The latest SYN counts: the peer may have fallen back to fewer options, one by one.
+  // The latest SYN counts: the peer may drop its options one by one with each retry.
   if (!tcb_.opening.actively) offer_and_negotiate(tcb_, header_);
   tcb_.ecn.on_syn(header_, tcb_.profile().ecn);
   tcb_.opening.syn_owed = !tcb_.opening.syn_held;  // our SYN-ACK was lost, or crossed this SYN
@@ -134,8 +134,8 @@ void Arrival::handle_unacceptable() {
   if (placement_.end <= static_cast<std::int64_t>(tcb_.receiver.next())) {
     tcb_.receiver.note_duplicate(placement_.begin, placement_.payload_end, tcb_.counters());
   }
-  // Take the timestamp of a keep-alive. A peer that sends nothing else for 24 days must not look
-  // old to PAWS (RFC 7323 section 5.5).
+  // Take the timestamp of a keep-alive. Otherwise PAWS would reject a peer that sends nothing but
+  // keep-alives for 24 days (RFC 7323 section 5.5).
   if (note_keep_alive(tcb_, header_, placement_) && acceptance_ == Acceptance::kAccepted) {
     note_timestamps();
     if (leave_question(tcb_, placement_, now_)) return;
@@ -205,7 +205,7 @@ void Arrival::note_timestamps() {
   }
 }
 
-// Answers to empty segments are limited: two confused endpoints could exchange them for ever.
+// Limits the answers to empty segments, as two confused endpoints could exchange them for ever.
 void Arrival::answer_within_limits() {
   if (placement_.occupies_sequence() || tcb_.challenges.allow(now_)) tcb_.receiver.acks().owe_now();
 }

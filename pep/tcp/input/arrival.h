@@ -1,5 +1,5 @@
-// One segment that header prediction has not taken, in the order of checks of RFC 9293 section
-// 3.10.7.
+// Handles one segment that header prediction did not take. The checks follow the order of RFC 9293
+// section 3.10.7.
 #pragma once
 
 #include "pep/base/time.h"
@@ -12,11 +12,11 @@ namespace satrelay::tcp {
 
 class Arrival {
  public:
-  // `tcb` and `segment` outlive the object.
+  // `tcb` and `segment` must outlive the object.
   Arrival(Tcb& tcb, const Segment& segment, Instant now)
       : tcb_(tcb), header_(*segment.header), segment_(segment), now_(now) {}
 
-  // Once. The acceptance is that of Endpoint::handle_segments().
+  // To be called once. The result has the meaning of TakenSegments::acceptance.
   Acceptance handle();
 
  private:
@@ -27,13 +27,13 @@ class Arrival {
   void handle_syn();
   bool passes_paws();
   void handle_unacceptable();
-  // Each returns whether the segment may have more to say.
+  // Both return whether the segment has to be processed further.
   bool completes_handshake();
   bool handle_acknowledgment();
   void handle_payload();
 
   void accept() { acceptance_ = Acceptance::kAccepted; }
-  // Whether the segment acknowledges our SYN, and nothing else.
+  // Whether the segment acknowledges our SYN, and no data.
   bool acknowledges_syn() const { return header_.acknowledgment == tcb_.send_space.to_sequence(0); }
   void note_timestamps();
   void answer_within_limits();
@@ -43,7 +43,7 @@ class Arrival {
   const wire::TcpHeader& header_;
   const Segment& segment_;
   Instant now_;
-  Placement placement_;  // set in states that know the peer's sequence numbers
+  Placement placement_;  // set only in states in which the peer's sequence numbers are known
   Acceptance acceptance_ = Acceptance::kRefused;
 };
 

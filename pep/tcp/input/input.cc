@@ -9,9 +9,9 @@ using wire::TcpFlags;
 
 namespace {
 
-// Header prediction (Van Jacobson): the segments bring the next bytes of an established connection,
-// and each repeats the ACK and the window that we know. Conditions that hold for all of them are
-// checked once.
+// Header prediction (Van Jacobson). It takes segments that bring the next bytes of an established
+// connection, and repeat the ACK and the window that we already know. Conditions that are the same
+// for all segments are checked once.
 std::size_t take_next_bytes(Tcb& tcb, std::span<const Segment> segments, Instant now) {
   if (tcb.state() != State::kEstablished || tcb.ecn.agreed() || tcb.questions.keep_alive().asking())
     return 0;
@@ -47,7 +47,7 @@ std::size_t take_next_bytes(Tcb& tcb, std::span<const Segment> segments, Instant
   return taken;
 }
 
-// The same for pure ACKs that acknowledge more, while no data is missing.
+// Header prediction for pure ACKs that acknowledge more data, while no data counts as missing.
 std::size_t take_acknowledgments(Tcb& tcb, std::span<const Segment> segments, Instant now) {
   if (tcb.state() != State::kEstablished && tcb.state() != State::kCloseWait) return 0;
   if (tcb.questions.keep_alive().asking() || !tcb.sender.recovery().misses_nothing(tcb.timers()))
@@ -81,8 +81,8 @@ std::size_t take_acknowledgments(Tcb& tcb, std::span<const Segment> segments, In
   return taken;
 }
 
-// Only accepted segments count. A stranger that does not know the sequence numbers must not answer
-// for a host that is gone, nor keep its connection alive.
+// Only accepted segments prove that the peer is alive. An attacker that does not know the sequence
+// numbers must not answer for a host that is gone, nor keep its connection alive.
 void note_life(Tcb& tcb, Instant now) {
   if (tcb.questions.keep_alive().asking()) {
     tcb.questions.keep_alive().on_heard();

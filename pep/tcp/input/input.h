@@ -1,4 +1,4 @@
-// Input of segments: those that header prediction takes, and all others (arrival.h).
+// Input of segments: header prediction, and Arrival for all segments that it does not take.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace satrelay::tcp {
 
-// The segments from the front that one call has taken, and the acceptance of each.
+// How many segments one call has handled, and the acceptance of each of them.
 struct TakenSegments {
   std::size_t count = 0;
   Acceptance acceptance = Acceptance::kRefused;

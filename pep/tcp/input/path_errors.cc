@@ -8,8 +8,7 @@
 namespace satrelay::tcp {
 namespace {
 
-// The stream position of the segment in flight that begins at `sequence`; nullopt if it is not in
-// flight.
+// Converts `sequence` to a stream position. nullopt if no segment in flight can begin there.
 std::optional<std::uint64_t> outstanding_position(const Tcb& tcb, std::uint32_t sequence) {
   if (!tcb.lifecycle.is_synchronised()) return std::nullopt;
   const std::int64_t position = tcb.send_space.to_position(sequence, tcb.sender.una());
@@ -24,7 +23,7 @@ std::optional<std::uint64_t> outstanding_position(const Tcb& tcb, std::uint32_t 
 
 void handle_packet_too_big(Tcb& tcb, std::uint32_t sequence, std::uint16_t segment_limit,
                            Instant now) {
-  // Before the handshake is complete, no data is in flight that could be too big.
+  // Before the handshake is complete, no data that could be too big is in flight.
   const auto position = outstanding_position(tcb, sequence);
   if (!position) return;
   const std::uint16_t limit = std::max(segment_limit, kSmallestPathSegment);

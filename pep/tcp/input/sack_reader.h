@@ -1,4 +1,4 @@
-// The SACK option of an arriving segment, as positions of our stream.
+// The SACK option of an arriving segment, converted to positions of our stream.
 #pragma once
 
 #include <array>

@@ -25,7 +25,8 @@ void accept(Tcb& tcb, const wire::TcpHeader& syn, Instant now, Answer when) {
   if (when == Answer::kAtOnce) return;
   make_syn(tcb, now);
   tcb.opening.syn_owed = false;
-  tcb.opening.syn_sent_at = Instant::never();  // the time of sending is unknown
+  // The time at which the owner sent the SYN-ACK is unknown.
+  tcb.opening.syn_sent_at = Instant::never();
 }
 
 void answer(Tcb& tcb, Instant now) {

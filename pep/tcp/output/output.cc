@@ -27,7 +27,8 @@ std::optional<SegmentToSend> poll_data(Tcb& tcb, std::size_t most, Instant now) 
   std::size_t options = tcb.negotiation.timestamps ? kTimestampsSize : 0;
   if (tcb.negotiation.selective && tcb.receiver.has_sack()) {
     options += 4 + 8 * std::min(tcb.receiver.sack_count(), most_sack_blocks(tcb));
-    most = 1;  // the report of a duplicate is sent only once
+    // Several segments would repeat the SACK blocks, but a duplicate is reported only once.
+    most = 1;
   }
   const auto room = static_cast<std::uint16_t>(tcb.negotiation.segment_limit - options);
   const auto transmission = tcb.sender.poll(room, most, tcb.around, now);
@@ -40,7 +41,8 @@ std::optional<SegmentToSend> poll_data(Tcb& tcb, std::size_t most, Instant now) 
   segment.payload_offset = transmission->begin;
   segment.payload_size = transmission->size;
   segment.count = transmission->count;
-  // Only data that is sent for the first time may be marked (RFC 3168 sections 6.1.4 to 6.1.6).
+  // Only data that is sent for the first time may be marked as ECN-capable (RFC 3168 sections 6.1.4
+  // to 6.1.6).
   if (tcb.ecn.agreed() && transmission->fresh && transmission->size > 0) {
     segment.ecn = EcnField::kCapable0;
   }
@@ -57,7 +59,8 @@ std::optional<SegmentToSend> poll_segments(Tcb& tcb, std::size_t most, Instant n
   if (!tcb.lifecycle.is_synchronised()) [[unlikely]]
     return poll_handshake(tcb, now);
   const bool owed = tcb.receiver.acks().owed_now();
-  // Without SACK the peer counts duplicate ACKs, and an ACK with data does not count (RFC 5681).
+  // Without SACK, the peer counts duplicate ACKs. An ACK with data is no duplicate ACK (RFC 5681),
+  // so this ACK is sent without data.
   const bool duplicate = owed && !tcb.negotiation.selective && tcb.receiver.has_gap();
   if (!duplicate && tcb.sender.has_work()) {
     if (auto segment = poll_data(tcb, most, now)) return segment;
@@ -70,8 +73,8 @@ std::optional<SegmentToSend> poll_segments(Tcb& tcb, std::size_t most, Instant n
   const bool asks = tcb.questions.keep_alive().take_owed();
   if (asks) ++tcb.counters().keep_alives_out;
   if (tcb.sender.peer().take_probe() || asks) {
-    // One below the peer's window: every stack answers such a segment with its ACK and current
-    // window.
+    // Use the sequence number before SND.UNA: every stack answers such a segment with its ACK and
+    // current window.
     return make_segment(tcb, tcb.sender.una() - 1, TcpFlags::kAck, now);
   }
   return std::nullopt;

@@ -1,4 +1,4 @@
-// Output of segments: what leaves next, if anything.
+// Output of segments: which segment is sent next, if any.
 #pragma once
 
 #include <cstddef>

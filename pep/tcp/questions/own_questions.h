@@ -1,4 +1,4 @@
-// Our questions to the peer whether it is still there (block/keep_alive.h).
+// Our questions whether the peer is still there (block/keep_alive.h).
 #pragma once
 
 #include "pep/base/time.h"

@@ -6,15 +6,16 @@ namespace satrelay::tcp {
 
 using wire::TcpFlags;
 
-// RFC 9293 section 3.8.4: a keep-alive has the number before the next one, with or without a
-// garbage byte.
+// RFC 9293 section 3.8.4: the sequence number of a keep-alive is the one before RCV.NXT, and it may
+// carry one garbage byte.
 bool note_keep_alive(Tcb& tcb, const wire::TcpHeader& header, const Placement& placement) {
   if (tcb.state() == State::kTimeWait || header.has(TcpFlags::kFin)) return false;
   if (placement.begin != static_cast<std::int64_t>(tcb.receiver.next()) - 1) return false;
   if (placement.payload_end > placement.begin + 1) return false;
-  // A probe of a closed window looks the same, but its host does not ask whether the far host is
-  // there. It waits for room, as it always does if the link is the slower side. If the owner offers
-  // no window at all, since the far host offers none, the probe is a question to the far host.
+  // A probe of a closed window looks like a keep-alive. But its host waits for the window to open,
+  // as hosts often do if the link is slower than the LAN, and does not ask whether the far host is
+  // still there. If the receive limit is 0, the far host offers no window, and the probe is a
+  // question to the far host.
   if (tcb.receive_window() == 0 && tcb.receiver.window().limit() > 0) return true;
   tcb.questions.note_keep_alive();
   ++tcb.counters().keep_alives_in;
@@ -24,7 +25,7 @@ bool note_keep_alive(Tcb& tcb, const wire::TcpHeader& header, const Placement& p
 bool leave_question(Tcb& tcb, const Placement& placement, Instant now) {
   if (!tcb.questions.leaves()) return false;
   const bool has_byte = placement.payload_end > placement.begin;
-  // Limited as all answers to empty segments are (Arrival::handle_unacceptable()).
+  // The same limit holds for all answers to empty segments (Arrival::handle_unacceptable()).
   if (!has_byte && !tcb.challenges.allow(now)) return true;
   tcb.questions.note(has_byte ? Question::kWithByte : Question::kEmpty);
   return true;

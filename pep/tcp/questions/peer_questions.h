@@ -1,5 +1,5 @@
-// Segments by which the peer asks whether we are still there, or shows that another device answers
-// it.
+// Segments by which the peer asks whether we are still there, or which show that another device
+// also answers the peer.
 #pragma once
 
 #include "pep/base/time.h"
@@ -10,11 +10,12 @@
 namespace satrelay::tcp {
 
 // For a segment outside the window: whether it is a keep-alive or a probe of a closed window.
-// Counts the keep-alives.
+// Keep-alives are counted.
 bool note_keep_alive(Tcb& tcb, const wire::TcpHeader& header, const Placement& placement);
-// Leaves the question of that segment to the owner. False if the owner answers no questions.
+// Leaves the question in that segment to the owner. Returns false if the owner does not want to
+// answer questions.
 bool leave_question(Tcb& tcb, const Placement& placement, Instant now);
-// For a segment in the window: counts it if nothing of ours can have caused it.
+// For a segment in the window: counts it if none of our segments can have caused it.
 void note_stray_answer(Tcb& tcb, const wire::TcpHeader& header, const Placement& placement);
 
 }  // namespace satrelay::tcp

@@ -1,5 +1,6 @@
-// Decides when an ACK is owed (RFC 9293 section 3.8.6.3, RFC 5681 section 4.2): for every second
-// full segment, after the delay at the latest, and at once if the peer's loss recovery needs it.
+// Decides when an ACK is due (RFC 9293 section 3.8.6.3, RFC 5681 section 4.2). An ACK is due for
+// every second full segment, after a delay at the latest, or at once if the peer's loss recovery
+// needs it.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +14,13 @@ namespace satrelay::tcp {
 class AckPolicy {
  public:
   void owe_now() { now_ = true; }
-  // A payload of more than `announced_mss` is several segments that a device has merged. `delay`:
-  // the longest delay of an ACK.
+  // A payload larger than `announced_mss` consists of several segments that a device has merged.
+  // `delay` is the longest time that an ACK may wait.
   struct Manner {
     std::uint16_t announced_mss = 0;
     Duration delay;
   };
-  // In-order payload that filled no gap.
+  // In-order payload of `bytes` bytes has arrived, and filled no gap.
   void on_in_order(std::uint32_t bytes, const Manner& manner, Timers& timers, Instant now) {
     unacknowledged_ += bytes;
     full_segment_ = static_cast<std::uint16_t>(std::min<std::uint32_t>(
@@ -44,11 +45,13 @@ class AckPolicy {
   void image(Image& image) { image(unacknowledged_, full_segment_, quick_left_, now_); }
 
  private:
-  // While the peer's congestion window is small, each delayed ACK would cost it a round trip.
+  // The number of segments at the start of a connection that are acknowledged at once. The peer's
+  // congestion window is still small then, and each delayed ACK would cost the peer a round trip.
   static constexpr std::uint8_t kQuickAcks = 16;
 
-  std::uint32_t unacknowledged_ = 0;  // bytes; no more than a window
-  std::uint16_t full_segment_ = 1;    // largest payload seen: what the peer calls a full segment
+  std::uint32_t unacknowledged_ = 0;  // bytes received since the last ACK; no more than a window
+  // The size of the peer's full segments: the largest payload seen, at most our MSS.
+  std::uint16_t full_segment_ = 1;
   std::uint8_t quick_left_ = kQuickAcks;
   bool now_ = false;
 };

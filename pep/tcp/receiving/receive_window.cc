@@ -19,7 +19,7 @@ std::uint64_t ReceiveWindow::worthwhile_step() const {
   return std::max<std::uint64_t>(std::min<std::uint64_t>(limit_ / 2, segment_size_), 1);
 }
 
-// The edge at or near `edge` that a window field can express.
+// The position at or near `edge` that the window field can express.
 std::uint64_t ReceiveWindow::round(std::uint64_t edge, const Memory& memory) const {
   if (edge <= memory.next) return memory.next;
   const std::uint64_t unit = std::uint64_t{1} << shift_;
@@ -49,8 +49,8 @@ std::uint16_t ReceiveWindow::advertise_unscaled(const Memory& memory) {
 bool ReceiveWindow::update_due(const Memory& memory) const {
   const std::uint64_t best = best_edge(memory);
   if (best < told_ + worthwhile_step()) return false;
-  // While the peer still has room, the next ACK of data carries the new window. An update for each
-  // segment consumed would double the ACKs.
+  // As long as the peer's window is open, the next ACK of data carries the new window. An update
+  // for each consumed segment would double the number of ACKs.
   const std::uint64_t open = told_ > memory.next ? told_ - memory.next : 0;
   return open < 2 * segment_size_ || best - told_ >= limit_ / 4;
 }

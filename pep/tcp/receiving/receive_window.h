@@ -1,9 +1,9 @@
-// Decides which window to advertise. Positions are the peer's stream positions.
+// Decides which window to advertise. Positions are positions in the peer's stream.
 //
-// The promised edge never retreats: data below it is accepted. The window field counts in units of
-// 1 << scale. So the edge is rounded up if it then exceeds the limit by less than a unit, and down
-// otherwise. Such a rounding is the only apparent retreat; RFC 7323 section 2.4 allows it. Silly
-// windows: RFC 9293 section 3.8.6.2.2.
+// The promised edge never retreats: all data below it is accepted. The window field counts in units
+// of 1 << scale, so the edge must be rounded. It is rounded up if it then exceeds the limit by less
+// than one unit, and down otherwise. Rounding down may make the edge look as if it retreated, which
+// RFC 7323 section 2.4 allows. RFC 9293 section 3.8.6.2.2 describes how silly windows are avoided.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace satrelay::tcp {
 class ReceiveWindow {
  public:
   struct Memory {
-    std::uint64_t next = 0;      // first position not yet received
-    std::uint64_t consumed = 0;  // everything below has left the buffer
-    std::uint64_t free = 0;      // bytes the arena could still store
-    std::uint64_t held = 0;      // bytes below `next` that are not acknowledged yet
-    std::uint64_t acknowledged() const { return next - held; }  // the field counts from here
+    std::uint64_t next = 0;      // first position that has not been received
+    std::uint64_t consumed = 0;  // the bytes below this position have left the buffer
+    std::uint64_t free = 0;      // bytes that the arena can still store
+    std::uint64_t held = 0;      // bytes below `next` that we do not acknowledge yet
+    std::uint64_t acknowledged() const { return next - held; }  // the window field counts from here
   };
 
   explicit ReceiveWindow(std::uint64_t limit) : limit_(limit) {}
@@ -29,15 +29,16 @@ class ReceiveWindow {
   void set_scale(std::uint8_t shift) { shift_ = shift; }
   void set_segment_size(std::uint16_t bytes) { segment_size_ = bytes; }
 
-  // The window field for a segment sent now. It is a promise from then on.
+  // The window field for a segment that is sent now. The advertised window counts as promised.
   std::uint16_t advertise(const Memory& memory);
-  // The window field of a SYN, never scaled (RFC 7323 section 2.2). It is a promise from then on.
+  // The window field for a SYN that is sent now, never scaled (RFC 7323 section 2.2). The
+  // advertised window counts as promised.
   std::uint16_t advertise_unscaled(const Memory& memory);
   // Whether to send a window update on a connection that is otherwise idle.
   bool update_due(const Memory& memory) const;
 
   std::uint64_t edge() const { return promised_; }  // data below is accepted
-  std::uint64_t told() const { return told_; }      // edge of the last field sent
+  std::uint64_t told() const { return told_; }      // edge that the last window field named
 
   void image(Image& image) { image(limit_, promised_, told_, segment_size_, shift_); }
 

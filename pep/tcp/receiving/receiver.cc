@@ -23,7 +23,7 @@ void Receiver::handle_data(std::int64_t position, ConstBytes payload, Environmen
     position = static_cast<std::int64_t>(expected);
     repeats = true;
   }
-  // Nothing beyond the promised edge or the peer's FIN is used.
+  // Data beyond the promised edge or the peer's FIN is dropped.
   const auto offset = static_cast<std::uint64_t>(position);
   const std::uint64_t end = std::min(window_.edge(), fin_);
   if (offset >= end) {
@@ -51,8 +51,8 @@ bool Receiver::store_in_order(std::uint64_t offset, ConstBytes payload, Environm
     acks_.owe_now();
     return false;
   }
-  // If acknowledgments are held, hold_acknowledgments() owes the ACK later. An ACK that repeats the
-  // last one would tell the peer of a loss.
+  // If acknowledgments are held back, the ACK is sent after hold_acknowledgments() lets it advance.
+  // An ACK with the same number as the last one would tell the peer of a loss.
   if (acknowledged() > told) {
     acks_.on_in_order(static_cast<std::uint32_t>(stored),
                       {around.mss, around.profile().delayed_ack}, around.timers, now);
@@ -60,7 +60,7 @@ bool Receiver::store_in_order(std::uint64_t offset, ConstBytes payload, Environm
   return true;
 }
 
-// RFC 5681 section 4.2: data that lies beyond a gap, or fills one wholly or in part, is
+// RFC 5681 section 4.2: data beyond a gap, or data that fills a gap wholly or in part, is
 // acknowledged at once.
 void Receiver::store_around_gaps(std::uint64_t offset, ConstBytes payload, bool repeats,
                                  const Environment& around) {
@@ -70,8 +70,8 @@ void Receiver::store_around_gaps(std::uint64_t offset, ConstBytes payload, bool 
   if (beyond_gap) ++around.counters().out_of_order_segments_in;
   const RangeSet::Overlap held = stream_.out_of_order().overlap(offset, end);
   around.counters().duplicate_bytes_in += held.total;
-  // RFC 2883 section 4: if several pieces came again, report the first. If it lies beyond the ACK,
-  // the next block is the range that holds it.
+  // RFC 2883 section 4: if several pieces arrived again, report the first. If this piece lies
+  // beyond the ACK, the next SACK block is the range that contains it.
   if (held.total > 0 && !repeats) report_.on_duplicate(held.first);
   const std::size_t fresh = payload.size() - held.total;
   std::size_t stored = 0;

@@ -1,5 +1,5 @@
-// The receiving half of an endpoint. It stores arriving data, and knows what to acknowledge and
-// when, and which window to offer.
+// The receiving half of an endpoint. It stores arriving data, and decides what to acknowledge, when
+// to acknowledge it, and which window to offer.
 #pragma once
 
 #include <algorithm>
@@ -21,26 +21,28 @@ class Receiver {
  public:
   Receiver(const Config& config, Arena& arena);
 
-  // Takes a segment that overlaps the window. `position` may be negative or already received.
+  // Handles the payload of a segment that overlaps the window. `position` may be negative, or be
+  // received already.
   void handle_data(std::int64_t position, ConstBytes payload, Environment& around, Instant now);
-  // Neither a gap nor a FIN is known, so the next bytes need nothing but to be stored.
+  // Whether neither a gap nor a FIN is known, so that the next bytes only have to be stored.
   bool is_in_order() const { return stream_.out_of_order().empty() && fin_ == kNoFin; }
-  // For the next bytes, while is_in_order(): whether so many fit into the window.
+  // Whether the window has space for the next `bytes` bytes, if is_in_order().
   bool admits(std::size_t bytes) const { return stream_.in_order_end() + bytes <= window_.edge(); }
-  // Takes the next bytes. If memory runs out, it stores only a part of them, and returns false.
+  // Stores the next bytes in order. Returns false if memory ran out, and only a part of them was
+  // stored.
   [[nodiscard]] bool handle_next(ConstBytes payload, Environment& around, Instant now) {
     return store_in_order(stream_.in_order_end(), payload, around, now);
   }
-  // The peer's last byte lies before `position`. Ignored if that contradicts stored data, or lies
-  // beyond the window.
+  // Notes that the peer's FIN follows the last byte before `position`. Ignored if stored data
+  // contradicts it, or if it lies beyond the window.
   void handle_fin(std::int64_t position);
-  // Whether the FIN is reached now for the first time: every byte before it has arrived.
+  // Returns true once, when every byte before the FIN has arrived.
   bool take_fin();
-  // Beyond a gap, one more separate piece is kept for each 64 KiB of the limit
-  // (Reassembler::has_place()). A LAN that loses every fortieth segment of a large window leaves a
-  // gap in each 64 KiB.
+  // Beyond a gap, the number of separate pieces that are kept grows by one for each 64 KiB of the
+  // limit (Reassembler::has_place()). A LAN that loses every fortieth segment of a large window
+  // leaves a gap in each 64 KiB.
   static constexpr std::uint32_t kBytesAPiece = 65'536;
-  // Data arrived that had arrived before.
+  // Counts and reports data that had already arrived before.
   void note_duplicate(std::int64_t begin, std::int64_t end, Counters& counters);
 
   void consume(std::uint64_t count);
@@ -56,11 +58,12 @@ class Receiver {
   }
   [[nodiscard]] bool own() { return stream_.own(); }
   void disown() { stream_.disown(); }
-  // While set, nothing is stored beyond the reserve. The rest counts as lost.
+  // While set, bytes are stored only in the reserve. All other bytes are dropped, as if the LAN had
+  // lost them.
   void set_frugal(bool frugal) { frugal_ = frugal; }
 
-  // Stored data may be acknowledged later than TCP would: nothing from offset `from` on, and the
-  // FIN only after release_fin(). `from` only increases.
+  // Holds back acknowledgments of stored data: nothing is acknowledged from offset `from` on, and
+  // the FIN only after release_fin(). `from` only increases.
   static constexpr std::uint64_t kNoHold = ~std::uint64_t{0};
   void hold_acknowledgments(std::uint64_t from);
   void hold_fin() { fin_held_ = true; }
@@ -69,7 +72,8 @@ class Receiver {
 
   // --- for the header of an outgoing segment ---
   std::uint64_t next() const { return stream_.in_order_end() + (fin_taken_ ? 1 : 0); }  // RCV.NXT
-  std::uint64_t acknowledged() const {  // SEG.ACK: RCV.NXT less what is held
+  // SEG.ACK: RCV.NXT less the bytes and the FIN that are held back.
+  std::uint64_t acknowledged() const {
     const std::uint64_t end = stream_.in_order_end();
     if (hold_from_ < end) return hold_from_;
     return end + (fin_taken_ && !fin_held_ ? 1 : 0);
@@ -81,14 +85,14 @@ class Receiver {
   }
   bool has_gap() const { return !stream_.out_of_order().empty(); }
   bool has_sack() const { return has_gap() || report_.has_duplicate(); }
-  // The most blocks that write_sack() could write now.
+  // Most blocks that write_sack() would write now.
   std::size_t sack_count() const {
     return stream_.out_of_order().range_count() + (report_.has_duplicate() ? 1 : 0);
   }
-  // After consume() or set_limit(): whether a window update should tell the peer of the new room.
-  // True only once.
+  // Whether a window update should be sent because consume() or set_limit() has changed the window.
+  // Returns true only once.
   bool take_window_update();
-  bool owes_window_update();  // what take_window_update() would return
+  bool owes_window_update();  // the result that take_window_update() would return
 
   std::uint64_t edge() const { return window_.edge(); }
   ReceiveWindow& window() { return window_; }
@@ -109,12 +113,12 @@ class Receiver {
     return {next(), stream_.consumed(), stream_.room(stream_.arena().free_blocks()),
             next() - acknowledged()};
   }
-  // Room of the reserve beyond the in-order data, in bytes.
+  // Bytes that the reserve can still store after the in-order data.
   std::uint64_t own_room() const {
     const std::uint64_t in_order = stream_.in_order_end();
     return stream_.own_end() > in_order ? stream_.own_end() - in_order : 0;
   }
-  // Most bytes that may be stored beyond the consumed ones.
+  // Most bytes that may be stored from the first unconsumed byte on.
   std::uint64_t limit() const {
     const std::uint64_t edge =
         frugal_ ? std::min(window_.edge(), stream_.in_order_end() + own_room()) : window_.edge();
@@ -122,7 +126,8 @@ class Receiver {
   }
   // Returns whether all of `payload` was stored.
   bool store_in_order(std::uint64_t offset, ConstBytes payload, Environment& around, Instant now);
-  // `repeats`: the overlap of the segment with the in-order bytes has been reported already.
+  // `repeats`: the part of the segment that overlaps the in-order bytes is already reported as a
+  // duplicate.
   void store_around_gaps(std::uint64_t offset, ConstBytes payload, bool repeats,
                          const Environment& around);
 
@@ -131,7 +136,7 @@ class Receiver {
   SackReport report_;
   std::uint64_t fin_ = kNoFin;
   std::uint64_t hold_from_ = kNoHold;
-  // The attribute lets the members behind these use their tail padding.
+  // The attribute lets the members after each of these use their tail padding.
   [[no_unique_address]] Reassembler stream_;
   [[no_unique_address]] AckPolicy acks_;
   [[no_unique_address]] ReceiveWindow window_;

@@ -24,10 +24,10 @@ std::size_t SackReport::write(const RangeSet& held, std::span<Range> out) {
     const std::size_t index = held.first_ending_after(recent[i]);
     if (index == held.range_count()) continue;
     const Range range = held.ranges()[index];
-    if (range.begin > recent[i]) continue;  // delivered meanwhile
+    if (range.begin > recent[i]) continue;  // this piece is in order by now
     const auto begin = out.begin() + static_cast<std::ptrdiff_t>(first_block);
     const auto end = out.begin() + static_cast<std::ptrdiff_t>(written);
-    if (std::find(begin, end, range) != end) continue;  // merged with a more recent block
+    if (std::find(begin, end, range) != end) continue;  // merged with a piece that arrived later
     recent[kept++] = recent[i];
     if (written < out.size()) out[written++] = range;
   }

@@ -1,5 +1,6 @@
-// The SACK blocks to report: RFC 2018 section 4 (most recently received first) and the duplicate
-// report of RFC 2883. It keeps a few positions, not ranges: the reassembler's list has the ranges.
+// Chooses the SACK blocks to report: the most recently received first (RFC 2018 section 4), and the
+// duplicate of RFC 2883 before them. It remembers only a few positions: the ranges are in the
+// reassembler's list.
 #pragma once
 
 #include <array>
@@ -17,11 +18,12 @@ class SackReport {
  public:
   // A segment that starts at `position` was stored out of order.
   void on_stored(std::uint64_t position);
-  // Data that had arrived before arrived again.
+  // The data in `range` arrived again.
   void on_duplicate(Range range) { memory().duplicate = range; }
 
   bool has_duplicate() const { return memory_ && memory_->duplicate.has_value(); }
-  // Writes up to out.size() blocks out of `held` and forgets the duplicate; returns how many.
+  // Writes up to out.size() blocks, chosen from the ranges in `held`, and forgets the duplicate.
+  // Returns how many blocks were written.
   std::size_t write(const RangeSet& held, std::span<Range> out);
   // Frees the memory if there is nothing to report.
   void trim() {
@@ -42,7 +44,7 @@ class SackReport {
     if (!memory_) memory_ = std::make_unique<Memory>();
     return *memory_;
   }
-  std::unique_ptr<Memory> memory_;  // nullptr until data comes out of order or twice
+  std::unique_ptr<Memory> memory_;  // nullptr until data arrives out of order or twice
 };
 
 }  // namespace satrelay::tcp

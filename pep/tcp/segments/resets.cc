@@ -9,7 +9,8 @@ namespace satrelay::tcp {
 using wire::TcpFlags;
 
 void owe_reset(Tcb& tcb) {
-  // The reset must lie in the peer's window, even if that has shrunk below what was sent.
+  // The reset must lie in the peer's window, even if that window has shrunk below the data that we
+  // sent.
   const std::uint64_t edge = std::max(tcb.sender.peer().edge(), tcb.sender.una());
   tcb.reset = {.sequence = tcb.send_space.to_sequence(std::min(tcb.sender.next(), edge)),
                .acknowledgment = tcb.receive_space.to_sequence(tcb.receiver.next()),

@@ -1,4 +1,4 @@
-// Resets: with which number, and when one leaves (RFC 9293 section 3.5.2).
+// Resets: with which number and when they are sent (RFC 9293 section 3.5.2).
 #pragma once
 
 #include "pep/base/time.h"
@@ -8,11 +8,11 @@
 
 namespace satrelay::tcp {
 
-// Owes a reset of our own connection: <SEQ=SND.NXT><ACK=RCV.NXT><CTL=RST,ACK>.
+// Queues a reset of our own connection: <SEQ=SND.NXT><ACK=RCV.NXT><CTL=RST,ACK>.
 void owe_reset(Tcb& tcb);
-// Owes the answer to a segment whose ACK cannot be right (group 2): <SEQ=SEG.ACK><CTL=RST>.
+// Queues the answer to a segment whose ACK is impossible (group 2): <SEQ=SEG.ACK><CTL=RST>.
 void reset_unacceptable(Tcb& tcb, const wire::TcpHeader& header);
-// The reset that is owed. It leaves once.
+// Returns the queued reset, and removes it from the control block.
 SegmentToSend take_reset(Tcb& tcb, Instant now);
 
 }  // namespace satrelay::tcp

@@ -12,8 +12,8 @@ using wire::TcpFlags;
 
 namespace {
 
-// As Linux does: if the mark is more than 0xffff ahead, only the newest segments carry a pointer,
-// and it leads as far as a pointer can.
+// As in Linux: if the mark is more than 0xffff bytes ahead, only the segments in the last 0xffff
+// bytes sent carry an urgent pointer. This pointer has the largest possible value.
 void point_to_urgent(const Tcb& tcb, wire::TcpHeader& header, std::uint64_t position) {
   constexpr std::uint64_t kFarthest = 0xffff;
   const std::uint64_t mark = tcb.sender.urgent_beyond(position);
@@ -65,7 +65,8 @@ SegmentToSend make_syn(Tcb& tcb, Instant now) {
   header.options.sack_permitted = opening.offer.sack_permitted;
   if (opening.offer.timestamps)
     header.options.timestamps = wire::TcpTimestamps{tcb.timestamps.value(now), 0};
-  // The path may drop SYNs with ECN, so a repeated SYN goes without (RFC 3168 section 6.1.1.1).
+  // The path may drop SYNs with ECN, so a repeated SYN does not offer ECN (RFC 3168 section
+  // 6.1.1.1).
   if (tcb.state() == State::kSynSent && tcb.ecn.offered() && opening.syn_retries == 0)
     header.flags |= Ecn::kSetup;
   if (tcb.state() == State::kSynReceived) {
@@ -76,8 +77,8 @@ SegmentToSend make_syn(Tcb& tcb, Instant now) {
     if (header.options.timestamps) header.options.timestamps->echo_reply = tcb.timestamps.recent();
     tcb.receiver.on_ack_sent(tcb.timers());
   }
-  // The RTT is timed from the first SYN-ACK. If a duplicate SYN repeats it, the sample is too long,
-  // which is safe.
+  // The RTT is measured from the first SYN-ACK. If a duplicate SYN causes another SYN-ACK, the
+  // sample may be too long, which is safe.
   if (opening.syn_sent_at.is_never()) opening.syn_sent_at = now;
   ++tcb.counters().segments_out;
   return segment;

@@ -1,4 +1,4 @@
-// Headers of the segments that an endpoint sends. A segment that is made counts as sent.
+// Makes the segments that an endpoint sends. A segment that was made counts as sent.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 
 namespace satrelay::tcp {
 
-// The SACK blocks that a header has room for, beside timestamps.
+// Most SACK blocks that fit into a header, beside timestamps if they are in use.
 inline std::size_t most_sack_blocks(const Tcb& tcb) { return tcb.negotiation.timestamps ? 3 : 4; }
 
-// A segment at the position `position` of our stream, without payload. It acknowledges all that may
+// Makes a segment without payload at `position` of our stream. It acknowledges all bytes that may
 // be acknowledged.
 SegmentToSend make_segment(Tcb& tcb, std::uint64_t position, std::uint8_t flags, Instant now);
-// Our SYN in SYN-SENT, our SYN-ACK in SYN-RECEIVED.
+// Makes our SYN in SYN-SENT, or our SYN-ACK in SYN-RECEIVED.
 SegmentToSend make_syn(Tcb& tcb, Instant now);
 
 }  // namespace satrelay::tcp

@@ -1,6 +1,6 @@
-// The state of loss recovery about bytes in flight, beyond their positions: when each segment was
+// The part of loss recovery that is needed only while bytes are in flight: when each segment was
 // sent, the tail loss probe, and where recovery ends. An idle sender frees this part
-// (LossRecovery::trim()), and later begins anew with the RTT that it knows.
+// (LossRecovery::trim()). When it sends again, it starts with the RTT that it still knows.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ struct InFlight {
   Rack rack;
   TailLossProbe probe;
   std::uint64_t recovery_point = 0;
-  std::uint64_t echo_point = 0;  // an ECE counts again beyond it
-  std::uint64_t timed_end = 0;   // the segment being timed ends here
+  std::uint64_t echo_point = 0;  // the next ECE counts only beyond this position
+  std::uint64_t timed_end = 0;   // the segment that measures the RTT ends here
   Instant timed_at = Instant::never();
-  std::uint32_t duplicates = 0;  // duplicate ACKs, without SACK
+  std::uint32_t duplicates = 0;  // number of duplicate ACKs, without SACK
 
   void image(Image& image) {
     image(rack, probe, recovery_point, echo_point, timed_end, timed_at, duplicates);

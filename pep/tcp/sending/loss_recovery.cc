@@ -7,7 +7,7 @@
 namespace satrelay::tcp {
 namespace {
 
-// A finer timer is not worth its cost: hosts do not answer within microseconds.
+// A finer timer does not pay: hosts do not answer within microseconds.
 constexpr Duration kReorderingGranularity = Duration::milliseconds(1);
 
 }  // namespace
@@ -28,7 +28,7 @@ std::size_t LossRecovery::room_for_segments() const {
 void LossRecovery::on_sent(Range range, Instant now) {
   board_.on_sent(range.end);
   InFlight& sent = in_flight();
-  // After an idle time the shortest RTT of the path is no longer known.
+  // An idle sender has freed the shortest RTT of the path, so begin with the smoothed RTT.
   if (!sent.rack.has_minimum_rtt() && rtt_.has_sample()) [[unlikely]]
     sent.rack.take_rtt(rtt_.smoothed(), now);
   if (selective_) sent.rack.segments().on_sent(range, now);
@@ -47,7 +47,7 @@ void LossRecovery::on_retransmitted(Range range, Environment& around, Instant no
   force_ = false;
   board_.on_retransmitted(range);
   if (selective_) in_flight().rack.segments().on_retransmitted(range, now);
-  // Karn: a segment that may have been sent twice is not timed.
+  // Karn's algorithm: a segment that may have been sent twice gives no RTT sample.
   if (range.begin < in_flight().timed_end) in_flight().timed_at = Instant::never();
   if (range.begin == board_.una() || !around.timers.armed(Timer::kRetransmission)) {
     restart_retransmission_timer(around, now);
@@ -65,8 +65,8 @@ void LossRecovery::restart_retransmission_timer(Environment& around, Instant now
   around.timers.arm(Timer::kRetransmission, now + rtt_.rto());
 }
 
-// RFC 8985 section 7.2: called when new data is sent or acknowledged. Arms the probe only while no
-// segment is known to be missing.
+// RFC 8985 section 7.2. Called when new data is sent or acknowledged. Arms the probe timer only
+// while no segment is known to be missing.
 void LossRecovery::schedule_tail_probe(Environment& around, Instant now) {
   if (!selective_) return;
   const bool wanted =
@@ -130,7 +130,7 @@ LossRecovery::Finding LossRecovery::handle_advance(const Acknowledgment& acknowl
 // Restarts the timers for the data that is still in flight.
 void LossRecovery::on_advanced(Environment& around, Instant now) {
   if (board_.outstanding() == 0) {
-    tail_probe_owed_ = false;  // no tail is left
+    tail_probe_owed_ = false;  // there is no tail any more
     around.timers.cancel(Timer::kRetransmission);
   } else {
     restart_retransmission_timer(around, now);
@@ -158,7 +158,7 @@ std::uint64_t LossRecovery::take_advance(const Acknowledgment& acknowledgment,
 std::uint64_t LossRecovery::take_reports(const Acknowledgment& acknowledgment,
                                          std::uint64_t advance, Environment& around, Instant now) {
   // The ACK of a segment beyond a gap echoes the timestamp of a segment before the gap (RFC 7323
-  // section 4.3). It says nothing about the segment that it reports.
+  // section 4.3). So the echo says nothing about the segments in the SACK blocks.
   const Rack::Arrival arrival{now, advance > 0 ? acknowledgment.echoed_before : Instant::never()};
   std::uint64_t fresh = 0;
   if (advance > 0) fresh = take_advance(acknowledgment, arrival);
@@ -175,7 +175,7 @@ std::uint64_t LossRecovery::take_reports(const Acknowledgment& acknowledgment,
   return fresh;
 }
 
-// Whether the probe has replaced a lost segment while no other loss was known.
+// Returns whether the tail probe has replaced a lost segment while no other loss was known.
 bool LossRecovery::judge_tail_probe(const Acknowledgment& acknowledgment, std::uint64_t advance,
                                     Environment& around) {
   const bool bare = advance == 0 && acknowledgment.ack == board_.una() &&
@@ -196,12 +196,12 @@ Duration LossRecovery::take_rtt(const Acknowledgment& acknowledgment, bool advan
                                 Environment& around, Instant now) {
   Duration sample;
   if (!in_flight().timed_at.is_never()) {
-    // Our own clock is finer than the peer's echo of milliseconds.
+    // Our own clock is finer than the peer's echo, which counts in milliseconds.
     if (acknowledgment.ack < in_flight().timed_end) return sample;
     sample = now - in_flight().timed_at;
     in_flight().timed_at = Instant::never();
   } else if (advanced) {
-    sample = acknowledgment.timestamp_rtt;  // RFC 7323 section 4.1: only if it acknowledges data
+    sample = acknowledgment.timestamp_rtt;  // RFC 7323 section 4.1: only from an ACK of new data
   }
   if (sample > Duration::zero()) rtt_.sample(sample, rto_limits(around.profile()));
   return sample;
@@ -211,7 +211,7 @@ void LossRecovery::count_duplicates(const Acknowledgment& acknowledgment, std::u
                                     const AckContext& context) {
   if (selective_) return;
   if (advance > 0) {
-    // RFC 6582 deflation: each segment newly acknowledged, except the first, had caused a duplicate
+    // RFC 6582 deflation: each newly acknowledged segment except the first had caused one duplicate
     // ACK.
     const std::uint64_t segments = advance / context.segment_size;
     const std::uint64_t covered = segments > 0 ? segments - 1 : 0;
@@ -254,7 +254,7 @@ void LossRecovery::update_phase(std::uint64_t advance, const AckContext& context
     finding.lost = board_.has_lost();
     if (finding.lost) enter_fast_recovery(around);
   } else if (phase_ == Phase::kFast && !selective_ && advance > 0) {
-    board_.mark_first_lost(context.segment_size);  // partial ACK: the next segment is missing too
+    board_.mark_first_lost(context.segment_size);  // partial ACK: the next segment is lost, too
     force_ = true;
   }
 }
@@ -298,7 +298,7 @@ void LossRecovery::mark_lost_at_timeout(Instant now) {
 void LossRecovery::handle_tail_probe_timeout(Environment& around, Instant now) {
   if (board_.outstanding() == 0 || !is_open()) return;
   tail_probe_owed_ = true;
-  restart_retransmission_timer(around, now);  // it remains the last resort
+  restart_retransmission_timer(around, now);  // the timeout remains the last resort
 }
 
 bool LossRecovery::handle_reordering_timeout(Environment& around, Instant now) {

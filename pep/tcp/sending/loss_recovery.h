@@ -1,13 +1,14 @@
-// Loss recovery of one direction. It knows which bytes are outstanding, which of them the peer has,
-// and which count as lost. It decides what is sent again, what counts as one episode of congestion,
-// and when to look again.
+// Loss recovery of one direction. This class knows which bytes are outstanding, which of them the
+// peer has, and which count as lost. It decides which bytes are retransmitted, which losses belong
+// to the same congestion event, and when to check for losses again.
 //
-// If the peer has SACK, RACK-TLP (RFC 8985) finds losses, and the pipe is that of RFC 6675. If not,
-// duplicate ACKs find losses (RFC 6582). If nothing else helps, the retransmission timeout does
-// (RFC 6298). Timers: kRetransmission, kProbe and kReordering.
+// With SACK, RACK-TLP (RFC 8985) finds losses, and the pipe is calculated as in RFC 6675. Without
+// SACK, duplicate ACKs find losses (RFC 6582). The retransmission timeout (RFC 6298) is the last
+// resort. Timers: kRetransmission, kProbe and kReordering.
 //
-// It knows neither the congestion window nor the peer's. The sender asks both before it sends, and
-// tells WindowControl what handle_*() found. Positions are stream positions, and include the FIN.
+// This class knows neither the congestion window nor the peer's window. The sender checks both
+// before it sends, and passes the results of handle_*() to WindowControl. Positions are stream
+// positions, and include the FIN.
 #pragma once
 
 #include <cstddef>
@@ -41,8 +42,8 @@ class LossRecovery {
   }
   // `selective`: both sides use SACK.
   void establish(bool selective) { selective_ = selective; }
-  // Frees memory that is needed only while something is in flight. `idle`: the sender waits for
-  // nothing, and has nothing to send.
+  // Frees memory that is needed only while data is in flight. `idle`: the sender waits for nothing,
+  // and has nothing to send.
   void trim(bool idle);
 
   // --- getters ---
@@ -51,62 +52,65 @@ class LossRecovery {
   const RttEstimator& rtt() const { return rtt_; }
   Phase phase() const { return phase_; }
   bool is_open() const { return phase_ == Phase::kOpen; }
-  std::uint8_t retries() const { return retries_; }  // timeouts since the peer took anything
+  // Timeouts since the peer last acknowledged new data, or kept its window closed.
+  std::uint8_t retries() const { return retries_; }
 
   // --- output ---
-  // Segments of new data that may be sent before any is acknowledged.
+  // How many more segments of new data can be recorded before old ones are acknowledged.
   std::size_t room_for_segments() const;
-  // The first lost segment leaves whatever the windows say.
+  // Whether the first lost segment may be sent even if the windows do not allow it.
   bool forces_retransmission() const { return force_; }
-  // The tail of the flight is to be probed (RFC 8985 section 7.3): by new data, or by last_sent().
+  // Whether a tail loss probe must be sent (RFC 8985 section 7.3): either new data, or last_sent()
+  // again.
   bool owes_tail_probe() const { return tail_probe_owed_; }
-  // The segment that was last sent for the first time, if any is outstanding.
+  // The newest segment that was sent for the first time. Some data must be outstanding.
   Range last_sent() const { return in_flight_->rack.segments().last(); }
-  // New data was sent, directly behind all before. wait_for_acknowledgment() must follow the last
-  // of several such segments.
+  // Notes that new data was sent, directly after all earlier data. If several such segments are
+  // sent together, call wait_for_acknowledgment() after the last.
   void on_sent(Range range, Instant now);
   void wait_for_acknowledgment(Environment& around, Instant now);
-  // `range` was sent once more, as one segment.
+  // Notes that `range` was retransmitted as one segment.
   void on_retransmitted(Range range, Environment& around, Instant now);
-  // No probe of the tail could be sent, or one was.
+  // Ends the request for a tail probe, whether or not a probe could be sent.
   void drop_tail_probe() { tail_probe_owed_ = false; }
   void on_tail_probe_sent(bool retransmission, Environment& around);
 
   // --- input ---
-  // The findings of one ACK. Each flag is one signal of congestion, in the order of time.
+  // The results of one ACK. Each flag except `recovered` is a signal of congestion. The flags are
+  // in the order in which they must be handled.
   struct Finding {
-    std::uint64_t fresh = 0;     // bytes reported for the first time
-    Duration rtt;                // zero: no sample
+    std::uint64_t fresh = 0;     // bytes acknowledged or reported for the first time
+    Duration rtt;                // zero if there is no sample
     bool tail_repaired = false;  // a tail probe replaced a lost segment
-    bool recovered = false;      // fast recovery is over
-    bool lost = false;           // fast recovery begins
+    bool recovered = false;      // fast recovery has ended
+    bool lost = false;           // fast recovery has begun
   };
   struct AckContext {
     bool window_changed = false;     // the ACK changes the peer's window
-    std::uint32_t segment_size = 0;  // usual payload
+    std::uint32_t segment_size = 0;  // usual payload of a segment, in bytes
   };
   Finding handle_acknowledgment(const Acknowledgment& acknowledgment, const AckContext& context,
                                 Environment& around, Instant now);
-  // Whether the ECN echo of an ACK is a new signal: it counts once a window of data (RFC 3168
-  // section 6.1.2).
+  // Whether the ECN echo of an ACK is a new signal. An echo counts once per window of data (RFC
+  // 3168 section 6.1.2).
   bool takes_echo(std::uint64_t ack);
-  // No data is reported or suspected to be missing, and no probe is in flight. For an ACK that
-  // acknowledges more data, and reports nothing, handle_advance() is then enough. on_advanced()
-  // must follow the last of several such ACKs.
+  // Whether no data is known or suspected to be missing, and no probe is in flight. If so,
+  // handle_advance() is enough for an ACK that acknowledges more data and has no SACK blocks. Call
+  // on_advanced() after the last of several such ACKs.
   bool misses_nothing(const Timers& timers) const;
   Finding handle_advance(const Acknowledgment& acknowledgment, Environment& around, Instant now);
   void on_advanced(Environment& around, Instant now);
-  // The peer is alive, though it takes no data: its window is closed.
+  // The peer is alive, but its closed window keeps it from accepting data.
   void forgive_retries() { retries_ = 0; }
-  // All data from `position` on was too large for the path, and is sent again. The path is not
-  // congested.
+  // Retransmits all data from `position` on, as its segments were too large for the path. This is
+  // no sign of congestion.
   void handle_smaller_path(std::uint64_t position, Environment& around, Instant now);
 
   // --- timers ---
-  // RFC 6298 section 5.4, for data that is outstanding.
+  // RFC 6298 section 5.4, while data is outstanding.
   void handle_retransmission_timeout(Environment& around, Instant now);
   void handle_tail_probe_timeout(Environment& around, Instant now);
-  // Whether fast recovery begins.
+  // Returns whether fast recovery begins.
   bool handle_reordering_timeout(Environment& around, Instant now);
 
  private:

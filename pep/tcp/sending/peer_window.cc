@@ -5,7 +5,7 @@
 namespace satrelay::tcp {
 namespace {
 
-// The payload of the smallest packet that each host and link must take (68 octets, RFC 791).
+// The payload of the smallest packet that every host and link must carry (68 octets, RFC 791).
 constexpr std::uint64_t kLeastSegment = 68 - 20 - 20;
 
 Duration first_interval(Duration rto, const Environment& around) {
@@ -19,8 +19,8 @@ void PeerWindow::establish(std::uint64_t window) {
   largest_ = static_cast<std::uint32_t>(window);
 }
 
-// Half the largest window that the peer ever offered is worthwhile. A host that never offers more
-// than a few octets gets data at the pace of the persist timer.
+// A segment is worthwhile if it has half the size of the largest window that the peer ever offered.
+// If a host never offers more than a few octets, the persist timer sets the pace.
 bool PeerWindow::makes_worthwhile(std::uint64_t size) const {
   const std::uint64_t half = (std::uint64_t{largest_} + 1) / 2;
   return override_ || size >= std::max(half, kLeastSegment);
@@ -29,7 +29,7 @@ bool PeerWindow::makes_worthwhile(std::uint64_t size) const {
 bool PeerWindow::take(const Acknowledgment& acknowledgment, Range outstanding, Duration rto,
                       Environment& around, Instant now) {
   // RFC 9293 section 3.10.7.4 (WL1, WL2). As in common stacks, an ACK of new data updates the
-  // window even if its segment was sent earlier.
+  // window even if its segment was sent before that of the last update.
   if (acknowledgment.ack == outstanding.begin && acknowledgment.sequence < sequence_) return false;
   const std::uint64_t edge = acknowledgment.ack + acknowledgment.window;
   const bool moves = edge != edge_;
@@ -37,9 +37,9 @@ bool PeerWindow::take(const Acknowledgment& acknowledgment, Range outstanding, D
   edge_ = edge;
   sequence_ = acknowledgment.sequence;
   largest_ = std::max(largest_, static_cast<std::uint32_t>(acknowledgment.window));
-  // Usually the sender fills the window at once, which ends the wait. A window of a few octets
-  // waits for the timer. The timer never moves to a later time, or a host that sends often would
-  // postpone it for ever.
+  // Usually the sender fills the opened window at once, which ends the wait. If the window has only
+  // a few octets, the sender waits for the timer. The timer never moves to a later time. Otherwise
+  // a host that often sends ACKs could postpone it for ever.
   if (opens && around.timers.armed(Timer::kPersist)) {
     persist_interval_ = first_interval(rto, around);
     around.timers.arm(Timer::kPersist,

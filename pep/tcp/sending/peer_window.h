@@ -1,6 +1,6 @@
-// The receive window of the peer, as its ACKs announce it (RFC 9293 section 3.8.6), and the persist
-// timer. That timer probes a closed window (section 3.8.6.1), and ends the wait at a window that is
-// too small for a worthwhile segment (section 3.8.6.2.1). Timer: kPersist.
+// The receive window that the peer advertises (RFC 9293 section 3.8.6), and the persist timer. That
+// timer probes a closed window (section 3.8.6.1). It also ends the wait if the window stays too
+// small for a worthwhile segment (section 3.8.6.2.1). Timer: kPersist.
 //
 // Positions are stream positions; windows are in bytes.
 #pragma once
@@ -20,43 +20,45 @@ class PeerWindow {
     image(edge_, sequence_, persist_interval_, largest_, probes_unanswered_, override_, probe_owed_,
           urgent_probe_owed_);
   }
-  // `window`: of the segment that completes the handshake.
+  // `window` is the window of the segment that completes the handshake.
   void establish(std::uint64_t window);
 
-  // The first position that the window excludes.
+  // The first position beyond the window.
   std::uint64_t edge() const { return edge_; }
   std::uint64_t beyond(std::uint64_t position) const {
     return edge_ > position ? edge_ - position : 0;
   }
   std::uint64_t largest() const { return largest_; }
-  // Silly window avoidance: whether a segment of `size` is worthwhile, though it is not full and
-  // leaves data behind.
+  // Silly window avoidance: whether a segment with `size` bytes is worthwhile, even if it is not
+  // full and more data waits.
   bool makes_worthwhile(std::uint64_t size) const;
 
   // --- input ---
-  // Takes the window of an ACK, unless it is older than the last one. `una` is SND.UNA before the
-  // ACK, `next` is SND.NXT. Returns whether the edge moves.
+  // Uses the window of an ACK, unless the ACK is older than the last one. `outstanding` is
+  // [SND.UNA, SND.NXT) before the ACK. Returns whether the edge moves.
   bool take(const Acknowledgment& acknowledgment, Range outstanding, Duration rto,
             Environment& around, Instant now);
-  // Whether an ACK says nothing new of the window. `sequence`: the position of its segment.
+  // Whether the window of an ACK is unchanged and the ACK is not old. `sequence` is the position of
+  // the segment that carries the ACK.
   bool is_known(std::uint64_t edge, std::int64_t sequence) const {
     return edge == edge_ && sequence >= sequence_;
   }
   void handle_known(std::int64_t sequence) { sequence_ = sequence; }
-  // The peer has sent an ACK.
+  // To be called for each ACK of the peer.
   void on_answer() { probes_unanswered_ = 0; }
 
   // --- the persist timer ---
-  // Data waits, and nothing is in flight: only the window can block it.
+  // Starts the persist timer. Data waits while nothing is in flight, so only the peer's window can
+  // block it.
   void wait_for_room(Duration rto, Environment& around, Instant now);
   void on_sent(Environment& around);
-  // `next`: the first position that waits. `urgent`: the peer must be told of urgent data.
+  // `next` is the first position that was not sent. `urgent`: the peer must learn of urgent data.
   TimeoutOutcome handle_timeout(std::uint64_t next, bool urgent, Environment& around, Instant now);
   std::uint8_t probes_unanswered() const { return probes_unanswered_; }
 
-  // Probes of a closed window. The usual one is an empty segment one below SND.UNA. The urgent one
-  // goes first: an empty segment at SND.UNA. A peer with a closed window takes the urgent pointer
-  // of no other empty segment.
+  // Probes of a closed window. The usual probe is an empty segment one below SND.UNA. The urgent
+  // probe is an empty segment at SND.UNA, and is sent before the usual one. A peer with a closed
+  // window reads the urgent pointer of no other empty segment.
   bool owes_probe() const { return probe_owed_ || urgent_probe_owed_; }
   bool take_probe() { return std::exchange(probe_owed_, false); }
   void owe_urgent_probe() { urgent_probe_owed_ = true; }
@@ -66,9 +68,9 @@ class PeerWindow {
   std::uint64_t edge_ = 0;
   std::int64_t sequence_ = -1;  // SND.WL1
   Duration persist_interval_;
-  std::uint32_t largest_ = 0;  // that the peer ever offered; no window is larger than 1 GiB
+  std::uint32_t largest_ = 0;  // largest window that the peer ever offered; at most 1 GiB
   std::uint8_t probes_unanswered_ = 0;
-  bool override_ = false;  // silly-window override: send what fits
+  bool override_ = false;  // override of silly window avoidance: send what fits into the window
   bool probe_owed_ = false;
   bool urgent_probe_owed_ = false;
 };

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint8_t kRecoveriesToForget = 16;
 constexpr std::uint8_t kLargestMultiple = 255;
-// After this time the minimum RTT follows a path that became longer.
+// The minimum RTT expires after this time, in case the path has become longer.
 constexpr Duration kMinimumRttLife = Duration::seconds(300);
 
 }  // namespace
@@ -25,7 +25,7 @@ void Rack::consider(const SentSegments::Segment& segment, const Arrival& arrival
   }
   const Duration rtt = arrival.now - segment.sent_at;
   if (segment.retransmitted) {
-    // Step 2: the original may have been delivered, not the retransmission.
+    // Step 2: the original may have been delivered instead of the retransmission.
     if (arrival.echoed_before <= segment.sent_at || rtt < minimum_rtt_) return;
   } else {
     take_rtt(rtt, arrival.now);

@@ -1,8 +1,10 @@
-// RACK (RFC 8985 section 6): a segment is lost once a segment sent later has been delivered and a
-// reordering window has passed. Retransmissions are judged in the same way. Needs SACK.
+// RACK (RFC 8985 section 6). A segment counts as lost if a segment that was sent later has been
+// delivered, and a reordering window has passed since. The same holds for retransmissions. RACK
+// needs SACK.
 //
-// The timer runs to the earliest deadline, not to the latest as in the RFC's pseudocode. A loss is
-// found no later, and the walk over the segments stops at the first segment that may still arrive.
+// The timer runs to the earliest deadline, instead of the latest as in the RFC's pseudocode. So
+// losses are found no later, and a walk over the segments ends at the first segment that may still
+// arrive.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +15,8 @@
 
 namespace satrelay::tcp {
 
-// This many segments delivered behind a missing one, or duplicate ACKs, indicate a loss (RFC 5681
-// section 3.2).
+// A loss is likely if this number of segments behind a missing segment were delivered, or this
+// number of duplicate ACKs arrived (RFC 5681 section 3.2).
 inline constexpr std::uint32_t kDuplicateThreshold = 3;
 
 class Rack {
@@ -25,15 +27,15 @@ class Rack {
   // --- input: for each ACK in this order -------------------------------------------------------
   struct Arrival {
     Instant now;
-    // The echoed timestamp was sent before this instant; never() if that is unknown.
+    // The echoed timestamp was sent before this instant. never(): unknown.
     Instant echoed_before = Instant::never();
   };
-  // Bytes that are reported for the first time.
+  // The bytes in `range` are acknowledged or reported for the first time.
   void on_delivered(Range range, const Arrival& arrival);
-  // An RTT sample that cannot belong to a retransmission.
+  // `rtt` is a sample that cannot come from a retransmission.
   void take_rtt(Duration rtt, Instant now);
-  // A duplicate report (RFC 2883): a retransmission was needless. Widens the reordering window, at
-  // most once a round trip.
+  // A duplicate report (RFC 2883) shows that a retransmission was needless. This widens the
+  // reordering window, at most once per round trip.
   void on_duplicate_report(std::uint64_t una, std::uint64_t next);
 
   // --- losses ----------------------------------------------------------------------------------
@@ -42,7 +44,8 @@ class Rack {
     Duration smoothed_rtt;
     Instant now;
   };
-  // Calls `lose` with each range that counts as lost from now on. Returns when to look again.
+  // Calls `lose` with each range that now counts as lost. Returns when detect() should be called
+  // again.
   template <typename Lose>
   Instant detect(const Circumstances& circumstances, Lose&& lose) {
     const Duration patience = rtt_ + window(circumstances);
@@ -55,8 +58,8 @@ class Rack {
     }
     return Instant::never();
   }
-  // Retransmission timeout (section 6.3): the first segment is lost, and so is each segment that is
-  // overdue. A segment sent just now may well arrive.
+  // Retransmission timeout (section 6.3). The first segment counts as lost, and so does each
+  // overdue segment. A segment that was sent just now may still arrive.
   template <typename Lose>
   void detect_at_timeout(const Circumstances& circumstances, Lose&& lose) {
     if (const Range first = segments_.take_first(); first.size() > 0) lose(first);
@@ -71,7 +74,7 @@ class Rack {
 
   bool reordering_seen() const { return reordering_seen_; }
   bool has_minimum_rtt() const { return !minimum_rtt_.is_infinite(); }
-  // Whether a new Rack would know as much of the path after its first round trip.
+  // Whether this object knows no more of the path than a new Rack would learn in one round trip.
   bool is_plain() const {
     return segments_.empty() && !reordering_seen_ && !duplicate_round_ && multiple_ == 1;
   }
@@ -90,8 +93,7 @@ class Rack {
   Duration window(const Circumstances& circumstances) const;
 
   SentSegments segments_;
-  // The segment that was sent last among all delivered segments (RACK.xmit_ts, RACK.end_seq,
-  // RACK.rtt).
+  // The delivered segment that was sent last (RACK.xmit_ts, RACK.end_seq, RACK.rtt).
   Instant newest_sent_at_;
   std::uint64_t newest_end_ = 0;
   Duration rtt_;

@@ -1,6 +1,6 @@
-// Retransmission timeout (RFC 6298). The lower bound applies to the variance term, as in common
-// host stacks, and not to the sum. Otherwise a peer that delays its ACK by just the minimum would
-// cause a timeout each time.
+// Retransmission timeout (RFC 6298). As in common host stacks, the lower bound applies to the
+// variance term instead of the sum. Otherwise a peer that delays its ACKs by exactly the minimum
+// would cause a timeout each time.
 #pragma once
 
 #include "pep/base/image/image.h"
@@ -18,11 +18,11 @@ class RttEstimator {
   // The limits must be the same in all calls.
   explicit RttEstimator(const Limits& limits) : rto_(limits.initial) {}
 
-  // A sample that cannot belong to a retransmission (Karn), or for which timestamps prove it. It
-  // ends any backoff.
+  // Takes a sample that cannot come from a retransmission (Karn's algorithm), or that timestamps
+  // prove. A sample ends any backoff.
   void sample(Duration rtt, const Limits& limits);
   void back_off(const Limits& limits);
-  // RFC 6298 section 5.7: the handshake itself timed out, so the link is slower than assumed.
+  // RFC 6298 section 5.7: the handshake itself timed out, so the path is slower than assumed.
   void distrust_initial(const Limits& limits);
 
   Duration rto() const { return rto_; }
@@ -32,7 +32,7 @@ class RttEstimator {
   void image(Image& image) { image(rto_, smoothed_, variance_); }
 
  private:
-  Duration rto_;  // with backoff
+  Duration rto_;  // includes the backoff
   Duration smoothed_;
   Duration variance_;
 };

@@ -1,12 +1,13 @@
-// Which positions are outstanding, which of them the peer has reported (RFC 2018), and which count
-// as lost. Positions are 64-bit and include the FIN.
+// The scoreboard: which positions are outstanding, which of them the peer has reported (RFC 2018),
+// and which count as lost. Positions are 64-bit and include the FIN.
 //
 // Every position in [una, next) is in exactly one of three conditions:
 //   sacked    reported by the peer: never sent again unless the peer reneges
-//   lost      counts as lost, and was not sent again yet
-//   in flight all others: the original, or the latest retransmission
-// So RFC 6675's pipe is a subtraction, and each event costs O(ranges it changes). If the peer has
-// SACK, Rack decides what is lost; if not, duplicate ACKs do. In both cases the timeout does, too.
+//   lost      counts as lost, and has not been retransmitted yet
+//   in flight all others: the original, or the latest retransmission, is in the network
+// So the pipe of RFC 6675 is a subtraction, and each event costs O(ranges that it changes). With
+// SACK, Rack decides which data is lost. Without SACK, duplicate ACKs decide. In both cases a
+// timeout also marks data as lost.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +22,9 @@ namespace satrelay::tcp {
 
 class Scoreboard {
  public:
-  // Most separate ranges of the peer's reports that are kept, beside one more for each 64 KiB in
-  // flight, which is a loss in forty segments. Further reports are dropped, as RFC 2018 section 8
-  // allows: the sender may retransmit those bytes needlessly.
+  // How many separate ranges of the peer's reports are kept: this number, and one more for each 64
+  // KiB in flight, which is one loss in forty segments. Further reports are dropped, as RFC 2018
+  // section 8 allows. Then the sender may retransmit these bytes needlessly.
   static constexpr std::size_t kFewestReports = 128;
   static constexpr std::uint64_t kBytesAReport = 65'536;
 
@@ -45,7 +46,8 @@ class Scoreboard {
     if (reports_) reports_->lost.erase(range.begin, range.end);
   }
 
-  // Cumulative acknowledgment up to `ack`, in (una, next]. Returns the bytes not reported before.
+  // Handles a cumulative acknowledgment up to `ack`, in (una, next]. Returns the number of bytes
+  // that were not reported before.
   std::uint64_t acknowledge(std::uint64_t ack);
   bool has_place(Range block) const {
     if (!reports_) return true;
@@ -53,9 +55,9 @@ class Scoreboard {
     return sacked.range_count() < kFewestReports + outstanding() / kBytesAReport ||
            sacked.touches(std::max(block.begin, una_), block.end);
   }
-  // Takes a SACK block. Ignored if there is no place for it, or if it ends beyond next; the part
-  // below una is ignored. Calls `report` with each range that is new to us; returns the bytes in
-  // them.
+  // Handles a SACK block. A block is ignored if no slot is free for it, or if it ends beyond next.
+  // The part below una is ignored. Calls `report` with each range that was not reported before, and
+  // returns the bytes in these ranges.
   template <typename Report>
   std::uint64_t sack(Range block, Report&& report) {
     block.begin = std::max(block.begin, una_);
@@ -65,13 +67,14 @@ class Scoreboard {
     if (fresh > 0 && has_lost()) reports_->lost.erase(block.begin, block.end);
     return fresh;
   }
-  // All of `range` that is outstanding and not sacked counts as lost.
+  // Marks as lost the bytes of `range` that are outstanding and not sacked.
   void take_for_lost(Range range);
-  // Counts the first segment as lost: upon the third duplicate ACK, or a partial ACK without SACK.
+  // Marks the first segment as lost: for the third duplicate ACK, or for a partial ACK without
+  // SACK.
   void mark_first_lost(std::uint64_t segment_size);
   void mark_all_lost() { take_for_lost({una_, next_}); }
-  // The peer has dropped data that it had reported (RFC 2018 section 8): the first outstanding byte
-  // is among the reported ones.
+  // Whether the peer has dropped data that it had reported (RFC 2018 section 8). It has if a
+  // reported range contains the first outstanding byte.
   bool has_reneged() const {
     return has_sacked() && reports_->sacked.ranges().front().begin <= una_;
   }
@@ -79,12 +82,12 @@ class Scoreboard {
     if (reports_) reports_->sacked.clear();
   }
 
-  // Without SACK: bytes that have left the network, judging by duplicate ACKs.
+  // Without SACK: the number of bytes that have left the network, as duplicate ACKs show.
   void set_duplicate_credit(std::uint64_t bytes) {
     if (reports_ || bytes > 0) reports().duplicate_credit = bytes;
   }
 
-  // Frees the memory if no reports or losses are left.
+  // Frees the memory if there are no reports and no losses.
   void trim() {
     if (!reports_) return;
     const bool over = reports_->sacked.empty() && reports_->lost.empty();

@@ -7,8 +7,8 @@ namespace satrelay::tcp {
 // --- the application -----------------------------------------------------------------------------
 
 std::size_t Sender::write(ConstBytes bytes, const Environment& around) {
-  // Leaves the blocks that are reserved for received data, so that the two halves never block each
-  // other.
+  // Leave the blocks that are reserved for received data, so that sent data cannot block received
+  // data.
   const std::uint64_t free = around.arena().free_blocks();
   const std::uint64_t kept = around.reserve_blocks;
   const std::uint64_t room = queue_.room(free > kept ? free - kept : 0);
@@ -45,7 +45,7 @@ void Sender::drop() {
 void Sender::trim(const Timers& timers) {
   queue_.trim();
   const bool quiet = board().outstanding() == 0 && !timers.armed(Timer::kPersist);
-  // Urgent data follows soon.
+  // If data is announced as urgent, it follows soon, and the recovery state is still needed.
   recovery_.trim(quiet && !is_urgent());
   if (quiet && recovery_.is_open()) window_.trim();
 }
@@ -79,8 +79,8 @@ void Sender::handle_acknowledgment(const Acknowledgment& acknowledgment, Environ
   if (found.tail_repaired) window_.on_loss(flight);
   if (found.recovered) window_.on_recovery_exit(now);
   if (found.lost) window_.on_loss(flight);
-  // Duplicate ACKs alone do not open the congestion window (RFC 5681 section 3.2). After a timeout,
-  // new SACK reports open it, too.
+  // Duplicate ACKs alone do not open the congestion window (RFC 5681 section 3.2). But after a
+  // timeout, new SACK reports open it.
   const auto phase = recovery_.phase();
   if (advances || (found.fresh > 0 && phase == LossRecovery::Phase::kLoss)) {
     window_.on_ack({found.fresh, pipe, found.rtt, recovery_.rtt().smoothed(),
@@ -98,7 +98,7 @@ void Sender::handle_advance(const Acknowledgment& acknowledgment, Environment& a
   window_.on_ack({found.fresh, pipe, found.rtt, recovery_.rtt().smoothed(), false, now});
 }
 
-// The peer has all bytes before `ack`.
+// Frees the bytes before `ack`, as the peer has them.
 void Sender::release(std::uint64_t ack) {
   if (is_urgent()) [[unlikely]] {
     urgent_->pass(ack);
@@ -113,13 +113,14 @@ TimeoutOutcome Sender::handle_timeout(Environment& around, Instant now) {
   if (timers.expire(Timer::kReordering, now) && recovery_.handle_reordering_timeout(around, now)) {
     window_.on_loss(flight);
   }
-  // A closed window is probed by the retransmission timer.
+  // If the window is closed, the retransmission timer probes it.
   if (timers.expire(Timer::kProbe, now) && peer_window() > 0) {
     recovery_.handle_tail_probe_timeout(around, now);
   }
   if (timers.expire(Timer::kRetransmission, now) && flight.bytes_in_flight > 0) {
     if (recovery_.retries() >= around.profile().data_retries) return TimeoutOutcome::kGivesUp;
-    // A closed window, not the path, may be the reason why nothing was acknowledged.
+    // If the window is closed, this may be the reason why nothing was acknowledged, instead of the
+    // path.
     if (peer_window() > 0) window_.on_timeout(flight);
     recovery_.handle_retransmission_timeout(around, now);
   }
@@ -153,20 +154,20 @@ std::optional<Transmission> Sender::poll(std::uint16_t room, std::size_t most, E
     return send_full(room, count, around, now);
   }
   if (auto segment = poll_new(room, around, now)) return segment;
-  // If data is in flight, an ACK or the retransmission timer comes first. If none is, only the
-  // peer's window can block the sender.
+  // If data is in flight, an ACK or the retransmission timer comes first. If no data is in flight,
+  // only the peer's window can block the sender.
   if (board().outstanding() == 0) peer_.wait_for_room(recovery_.rtt().rto(), around, now);
   return std::nullopt;
 }
 
-// A segment has one urgent pointer, so the segment ends at the mark that it points to.
+// A segment has only one urgent pointer, so it ends at the mark to which its pointer leads.
 std::uint16_t Sender::room_until_mark(std::uint64_t begin, std::uint16_t room) const {
   const std::uint64_t mark = urgent_beyond(begin);
   return mark == 0 ? room : static_cast<std::uint16_t>(std::min<std::uint64_t>(room, mark - begin));
 }
 
-// Whether a segment that ends at `end` gets PSH: it ends the data written so far, or at an urgent
-// mark.
+// Whether a segment that ends at `end` gets PSH: if all data written so far ends there, or if an
+// urgent mark is there.
 bool Sender::pushes(std::uint64_t end) const {
   return end == queue_.end() || (is_urgent() && urgent_beyond(end - 1) == end);
 }
@@ -179,7 +180,7 @@ std::optional<Transmission> Sender::poll_new(std::uint16_t room, Environment& ar
   const std::uint64_t size = std::min({data, std::uint64_t{room}, usable});
   const bool fin = closed_ && size == data && usable > size;
   if (size == 0 && !fin) return std::nullopt;
-  // Silly window avoidance, RFC 9293 section 3.8.6.2.1: send a full segment, all there is, or a
+  // Silly window avoidance (RFC 9293 section 3.8.6.2.1): send a full segment, or all data, or a
   // good part of the window.
   const bool worthwhile = size == room || size == data || peer_.makes_worthwhile(size);
   if (!worthwhile) return std::nullopt;
@@ -197,8 +198,8 @@ std::optional<Transmission> Sender::poll_new(std::uint16_t room, Environment& ar
                       .reduced = window_.take_reduction_to_tell()};
 }
 
-// How many of `most` segments of `room` bytes may follow the data in flight. The last data, and a
-// segment that must say more than its bytes, is left to poll_new().
+// How many of `most` segments with `room` bytes may be sent after the data in flight. The last
+// data, and any segment that needs special flags, is left to poll_new().
 std::size_t Sender::full_segments(std::uint16_t room, std::size_t most) const {
   const std::uint64_t pipe = board().pipe();
   const std::uint64_t window = window_.window();
@@ -236,14 +237,14 @@ std::optional<Transmission> Sender::poll_lost(std::uint16_t room, Environment& a
   const std::uint64_t data = data_end - std::min(lost.begin, data_end);
   const std::uint64_t size = std::min(data, std::uint64_t{room});
   const bool fin = size == data && lost.end > queue_.end();
-  // Data beyond a window that shrank must wait. Only its first segment is sent, as a probe, upon
-  // the retransmission timer (RFC 9293 section 3.8.6).
+  // Data beyond a shrunken window must wait. Only its first segment is sent, as a probe, when the
+  // retransmission timer expires (RFC 9293 section 3.8.6).
   const bool allowed = peer_.beyond(lost.begin) > 0 && window_.allows(board().pipe(), size);
   if (!allowed && !recovery_.forces_retransmission()) return std::nullopt;
   return retransmit({lost.begin, lost.begin + size + (fin ? 1 : 0)}, around, now);
 }
 
-// New data if there is any, else the last segment once more (RFC 8985 section 7.3).
+// Sends new data if there is any, or else the last segment again (RFC 8985 section 7.3).
 std::optional<Transmission> Sender::poll_tail_probe(std::uint16_t room, Environment& around,
                                                     Instant now) {
   auto probe = next() < end() ? poll_new(room, around, now) : std::nullopt;
@@ -260,7 +261,7 @@ std::optional<Transmission> Sender::poll_tail_probe(std::uint16_t room, Environm
   return probe;
 }
 
-// `range` fits into a segment.
+// `range` must fit into one segment.
 Transmission Sender::retransmit(Range range, Environment& around, Instant now) {
   const std::uint64_t size = std::min(range.end, queue_.end()) - range.begin;
   recovery_.on_retransmitted(range, around, now);

@@ -1,15 +1,16 @@
-// The sending half of an endpoint: stores bytes, and decides which segment is next.
+// The sending half of an endpoint. It stores bytes, and decides which segment is sent next.
 //
-//   ACK  ------> LossRecovery   what is lost, and what is sent again --+
+//   ACK  ------> LossRecovery   which data is lost and retransmitted --+
 //   timers           | signals of congestion                           |
 //                    v                                                 v
-//                WindowControl  what the network may carry -------> poll()
-//   ACK  ------> PeerWindow     what the peer takes ------------------^
+//                WindowControl  how much the network may carry ----> poll()
+//   ACK  ------> PeerWindow     how much the peer accepts -------------^
 //
-// The parts do not know each other: the sender passes on what one part found and another needs.
-// Each call has the endpoint's Environment, so that no part keeps a reference to it.
+// The parts do not know each other: the sender passes the results of one part to the others. Each
+// call gets the endpoint's Environment as an argument, so no part keeps a reference to it.
 //
-// Nagle's algorithm is absent on purpose: a relay must not delay what an application has sent.
+// Nagle's algorithm is absent on purpose: a relay must not delay bytes that an application has
+// sent.
 #pragma once
 
 #include <cstddef>
@@ -29,15 +30,17 @@
 
 namespace satrelay::tcp {
 
-// Data segments to build. The first has positions [begin, begin + size), then perhaps the FIN.
+// One or more data segments to build. The first has the positions [begin, begin + size), then the
+// FIN if `fin` is set.
 struct Transmission {
   std::uint64_t begin = 0;
   std::uint16_t size = 0;
-  std::size_t count = 1;  // each has `size` bytes, and begins where the one before it ends
+  // Number of segments; each has `size` bytes, and begins where the previous one ends.
+  std::size_t count = 1;
   bool fin = false;
   bool push = false;
   bool fresh = false;    // sent for the first time
-  bool reduced = false;  // the first since the congestion window was reduced (CWR)
+  bool reduced = false;  // the first new data since the congestion window was reduced (CWR)
 };
 
 class Sender {
@@ -48,66 +51,69 @@ class Sender {
   // --- the application ---
   [[nodiscard]] std::size_t write(ConstBytes bytes, const Environment& around);
   std::uint64_t writable(const Profile& profile) const;
-  // Bytes that are yet to be written are urgent up to the offset `mark`. Segments carry an urgent
-  // pointer until the peer has acknowledged them. At a closed window, a probe carries the first
-  // mark at once.
+  // Marks bytes that write() will store as urgent, up to the offset `mark`. Segments carry an
+  // urgent pointer until the peer has acknowledged these bytes. If the peer's window is closed, a
+  // probe carries the first mark at once.
   UrgentMarks::Added mark_urgent(std::uint64_t mark, Counters& counters);
   void close() { closed_ = true; }
   bool close_called() const { return closed_; }
-  // Forgets all stored bytes, and a FIN that the peer has not acknowledged. Nothing may be sent
-  // after that.
+  // Drops all stored bytes, and a FIN that the peer has not acknowledged. Nothing may be sent
+  // afterwards.
   void drop();
-  // Frees memory that is needed only while something is in flight.
+  // Frees memory that is needed only while data is in flight.
   void trim(const Timers& timers);
   [[nodiscard]] bool own() { return queue_.own(); }
   void disown() { queue_.disown(); }
 
   // --- the handshake ---
   struct Established {
-    std::uint32_t segment_size = 0;  // usual payload: the peer's MSS less the usual options
-    std::uint64_t window = 0;        // the peer's, bytes
-    bool selective = false;          // both sides use SACK
+    // Usual payload: the peer's MSS less the usual options, in bytes.
+    std::uint32_t segment_size = 0;
+    std::uint64_t window = 0;  // the peer's window in bytes
+    bool selective = false;    // both sides use SACK
   };
   void establish(const Established& parameters, const Profile& profile);
 
   // --- input ---
   void handle_acknowledgment(const Acknowledgment& acknowledgment, Environment& around,
                              Instant now);
-  // Whether an ACK on data says nothing new: all sent data has arrived, and the window is
-  // unchanged. It says nothing about a tail probe either: only an ACK without data does.
+  // Whether the ACK in a data segment brings no news: all sent data is acknowledged, and the window
+  // is unchanged. Such an ACK does not answer a tail loss probe: only an ACK without data can do
+  // that.
   bool is_known(std::uint64_t ack, std::uint64_t window, std::int64_t sequence,
                 const Timers& timers) const {
     return board().outstanding() == 0 && ack == una() && peer_.is_known(ack + window, sequence) &&
            !timers.armed(Timer::kPersist);
   }
-  // Such ACKs came. `sequence`: position of the last of these segments.
+  // Handles data segments for which is_known() held. `sequence` is the position of the last of
+  // them.
   void handle_known(std::int64_t sequence) {
     peer_.on_answer();
     forgive_closed_window();
     peer_.handle_known(sequence);
   }
-  // An ACK that acknowledges more data, and reports nothing, while recovery().misses_nothing().
-  // recovery().on_advanced() must follow the last of several such ACKs.
+  // Handles an ACK that acknowledges more data without SACK blocks, while
+  // recovery().misses_nothing(). Call recovery().on_advanced() after the last of several such ACKs.
   void handle_advance(const Acknowledgment& acknowledgment, Environment& around, Instant now);
-  // Runs those timers of its parts that are due.
+  // Runs the timers of the sender's parts that are due.
   TimeoutOutcome handle_timeout(Environment& around, Instant now);
-  // Segments of more than `segment_size` do not get through: sends smaller ones from now on, and
-  // sends all data from `position` on again. The path is not congested.
+  // The path does not carry segments of more than `segment_size` bytes. The sender uses smaller
+  // segments from now on, and retransmits all data from `position` on. The path is not congested.
   void handle_smaller_path(std::uint64_t position, std::uint32_t segment_size, Environment& around,
                            Instant now);
 
   // --- output ---
-  // The next segment with at most `room` payload bytes, or up to `most` segments of exactly `room`
-  // bytes of new data. They count as sent. nullopt if none may be sent now.
+  // The next segment with at most `room` payload bytes, or up to `most` segments of new data with
+  // exactly `room` bytes each. They count as sent. nullopt if no segment may be sent now.
   std::optional<Transmission> poll(std::uint16_t room, std::size_t most, Environment& around,
                                    Instant now);
-  // Whether poll() could have a segment. Cheap enough for every call.
+  // False if poll() would return nullopt. Cheap enough to be asked for every poll.
   bool has_work() const;
 
   // --- the parts ---
   LossRecovery& recovery() { return recovery_; }
   const LossRecovery& recovery() const { return recovery_; }
-  // It may owe probes of a closed window, which poll() does not give.
+  // The peer's window may need probes, which poll() does not return.
   PeerWindow& peer() { return peer_; }
   const PeerWindow& peer() const { return peer_; }
 
@@ -115,16 +121,17 @@ class Sender {
   const ByteQueue& queue() const { return queue_; }
   std::uint64_t una() const { return board().una(); }
   std::uint64_t next() const { return board().next(); }
-  std::uint64_t end() const { return queue_.end() + (closed_ ? 1 : 0); }  // FIN included
-  // The first urgent mark beyond `position`; 0: none.
+  // The end of the stored bytes, or of the FIN if close() was called.
+  std::uint64_t end() const { return queue_.end() + (closed_ ? 1 : 0); }
+  // The first urgent mark beyond `position`; 0 if there is none.
   std::uint64_t urgent_beyond(std::uint64_t position) const {
     return urgent_ ? urgent_->after(position) : 0;
   }
-  // The peer has not acknowledged all urgent data.
+  // Whether the peer still has to acknowledge urgent data.
   bool is_urgent() const { return urgent_ != nullptr; }
   bool fin_acknowledged() const { return closed_ && una() > queue_.end(); }
-  // The peer has answered neither retransmissions nor probes of its closed window, for more than
-  // 100 s.
+  // For more than 100 s the peer has acknowledged none of the retransmitted bytes, or has answered
+  // no probe of its closed window.
   bool sends_in_vain() const {
     return recovery_.retries() + peer_.probes_unanswered() >= kRetriesInVain;
   }
@@ -143,19 +150,19 @@ class Sender {
   Transmission retransmit(Range range, Environment& around, Instant now);
   void begin_waiting(Environment& around, Instant now);
   void release(std::uint64_t ack);
-  // A peer that answers with a closed window is alive, however long the window stays closed.
+  // A peer that answers and keeps its window closed is alive, however long that lasts.
   void forgive_closed_window() {
     if (peer_window() == 0) recovery_.forgive_retries();
   }
 
-  static constexpr std::uint8_t kRetriesInVain = 9;  // 102 s with the least RTO
+  static constexpr std::uint8_t kRetriesInVain = 9;  // 102 s with the smallest RTO
 
   ByteQueue queue_;
   LossRecovery recovery_;
   [[no_unique_address]] WindowControl window_;
   bool closed_ = false;
   PeerWindow peer_;
-  std::unique_ptr<UrgentMarks> urgent_;  // while the peer must be told of any
+  std::unique_ptr<UrgentMarks> urgent_;  // nullptr if the peer has acknowledged all urgent data
 };
 
 }  // namespace satrelay::tcp

@@ -1,7 +1,8 @@
-// Knows when each outstanding segment was last sent, in two orders: by position, and by time of
-// sending for segments in flight. The records form a ring by position, and the other order is
-// linked through it. So every event costs O(log n), and O(1) for each segment that it concerns. The
-// ring grows by doubling, and allocates nothing once it is as large as the largest flight.
+// Records when each outstanding segment was last sent, in two orders: by position, and for segments
+// in flight also by time of sending. The records form a ring by position, and the order by time is
+// a linked list through the same records. So every event costs O(log n), and O(1) for each segment
+// that is concerned. The ring grows by doubling, and allocates no memory once it fits the largest
+// flight.
 #pragma once
 
 #include <algorithm>
@@ -25,11 +26,12 @@ class SentSegments {
     bool sacked = false;
   };
 
-  // Most outstanding segments. One ACK may acknowledge all of them, so this bounds the work for one
-  // ACK. It is a window of 24 MB of usual segments.
+  // Most segments that may be outstanding. One ACK may acknowledge all of them, so this limits the
+  // work for one ACK. It allows a window of 24 MB in segments of usual size.
   static constexpr std::size_t kMost = 1 << 14;
-  // More segments than this may be outstanding only while they carry kLeastMean octets on average.
-  // If a host takes tiny segments, the records must not become as large as the data they describe.
+  // More segments than this may be outstanding only while they carry at least kLeastMean octets on
+  // average. If a host accepts only tiny segments, the records must not become as large as the
+  // data.
   static constexpr std::size_t kMostTiny = 1 << 12;
   static constexpr std::size_t kLeastMean = 512;
 
@@ -41,14 +43,15 @@ class SentSegments {
   }
   std::size_t size() const { return ring_ ? ring_->back - ring_->front : 0; }
 
-  // New data was sent, directly behind all before. Without room, the last record takes it in.
+  // Records new data, sent directly after all earlier data. If all kMost records are used, the last
+  // record is extended.
   void on_sent(Range range, Instant now);
-  // All segments that `range` touches are in flight again, and were sent last. A segment of which a
-  // part is sent again counts as a whole: the rest follows at once.
+  // Records that all segments in `range` are in flight again, and were sent last. A segment counts
+  // as retransmitted even if `range` covers only a part of it: the rest follows at once.
   void on_retransmitted(Range range, Instant now);
 
   // Visits the segments that end in `range` and were not delivered before, in order of position.
-  // Segments that lie wholly in `range` count as delivered from then on.
+  // Segments that lie wholly in `range` count as delivered afterwards.
   template <typename Visitor>
   void deliver(Range range, Visitor&& visit) {
     if (empty() || range.begin >= ring_->end) return;
@@ -64,20 +67,19 @@ class SentSegments {
     }
   }
   void release_below(std::uint64_t position);
-  // From now on no segment counts as delivered or in flight.
+  // Afterwards no segment counts as delivered or in flight.
   void forget_deliveries();
 
-  // How many outstanding segments are delivered.
+  // How many outstanding segments count as delivered.
   std::size_t sacked() const { return ring_ ? ring_->sacked : 0; }
-  // The segment in flight that was sent longest ago, if has_in_flight().
+  // The segment in flight that was sent first. Only valid if has_in_flight().
   bool has_in_flight() const { return ring_ && ring_->in_flight > 0; }
   Segment oldest() const { return describe(ring_->oldest); }
-  // Takes that segment out of flight until it is retransmitted.
+  // Removes oldest() from the segments in flight until it is retransmitted.
   void take_oldest() { unlink(at(ring_->oldest)); }
-  // Takes the segment with the lowest position out of flight, if it is in flight. Returns its
-  // range.
+  // Removes the segment with the lowest position from the segments in flight. Returns its range.
   Range take_first();
-  // The segment that was last sent for the first time.
+  // The newest segment that was sent for the first time.
   Range last() const { return describe(ring_->back - 1).range; }
 
   // Frees the memory if no segment is outstanding.
@@ -95,7 +97,7 @@ class SentSegments {
   struct Record {
     std::uint64_t begin = 0;
     Instant sent_at;
-    std::uint32_t older = 0;  // neighbours in time, where they exist
+    std::uint32_t older = 0;  // neighbours in order of time, if they exist
     std::uint32_t newer = 0;
     bool in_flight = false;
     bool retransmitted = false;
@@ -107,11 +109,11 @@ class SentSegments {
   struct Ring {
     explicit Ring(std::size_t room) : records(room) {}
 
-    std::vector<Record> records;  // at id modulo its size, a power of two; ids count on
+    std::vector<Record> records;  // record `id` is at id modulo the size, a power of two
     std::uint32_t front = 0;
     std::uint32_t back = 0;
     std::uint64_t end = 0;
-    std::uint32_t oldest = 0;  // by time of sending, if any is in flight
+    std::uint32_t oldest = 0;  // oldest and newest by time of sending, if any is in flight
     std::uint32_t newest = 0;
     std::size_t in_flight = 0;
     std::size_t sacked = 0;
@@ -119,7 +121,7 @@ class SentSegments {
       image(records, front, back, end, oldest, newest, in_flight, sacked);
     }
   };
-  // Only if there is a ring.
+  // Requires that the ring exists.
   Record& at(std::uint32_t id) { return ring_->records[id & (ring_->records.size() - 1)]; }
   const Record& at(std::uint32_t id) const {
     return ring_->records[id & (ring_->records.size() - 1)];
@@ -131,13 +133,13 @@ class SentSegments {
     const Record& record = at(id);
     return {{record.begin, end_of(id)}, record.sent_at, record.retransmitted, record.sacked};
   }
-  // The segment that holds `position`, or the first one.
+  // The segment that contains `position`, or the first segment if none does.
   std::uint32_t find(std::uint64_t position) const;
   void link(std::uint32_t id, Instant now);
   void unlink(Record& record);
   void grow();
 
-  std::unique_ptr<Ring> ring_;  // allocated at the first segment
+  std::unique_ptr<Ring> ring_;  // allocated for the first segment
 };
 
 }  // namespace satrelay::tcp

@@ -1,6 +1,6 @@
 // Tail loss probe (RFC 8985 section 7). If the last segments of a flight are not acknowledged for
-// two round trips, the sender sends one segment. The ACK for it shows what is missing, long before
-// the timeout would. One probe at a time.
+// two round trips, the sender sends one more segment. The ACK of this probe shows which data is
+// missing, long before the timeout would. At most one probe is in flight.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,11 @@ namespace satrelay::tcp {
 
 class TailLossProbe {
  public:
-  // Section 7.2. `single`: only one segment is in flight, and the peer may delay its ACK.
+  // The timeout of section 7.2. `single`: only one segment is in flight, so the peer may delay its
+  // ACK.
   static Duration timeout(Duration smoothed_rtt, bool single, Duration largest_ack_delay) {
     if (smoothed_rtt <= Duration::zero()) return Duration::seconds(1);
-    // Hosts do not answer within microseconds, even over the shortest LAN.
+    // Hosts do not answer within microseconds, even on the shortest LAN.
     constexpr Duration kGranularity = Duration::milliseconds(2);
     return smoothed_rtt * 2 + (single ? largest_ack_delay : kGranularity);
   }
@@ -37,7 +38,7 @@ class TailLossProbe {
   };
   enum class Finding : std::uint8_t {
     kNothing,
-    kNeedless,  // the segment had arrived before; the duplicate report is about the probe
+    kNeedless,  // the probed segment had arrived before; the duplicate report is about the probe
     kRepaired,  // the probe replaced a lost segment: congestion control must react
   };
   // Section 7.4.2.

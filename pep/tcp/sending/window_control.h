@@ -1,11 +1,10 @@
-// Window control of one direction: how much may be in flight in the network. A controller behind
-// the contract of pep/control computes the congestion window (RFC 5681, RFC 9438). This class adds
-// the life around it: when the controller is made and freed, when an idle time restarts the window
-// (RFC 5681 section 4.1), and when the peer is to be told of a reduction (CWR, RFC 3168 section
-// 6.1.2).
+// Window control of one direction: how much data may be in flight in the network. A controller of
+// pep/control computes the congestion window (RFC 5681, RFC 9438). This class decides when the
+// controller is created and freed, when an idle time restarts the window (RFC 5681 section 4.1),
+// and when to tell the peer of a reduction (CWR, RFC 3168 section 6.1.2).
 //
-// It sees samples, and knows neither segments nor timers. LossRecovery says which signals of
-// congestion count. Sizes are in bytes.
+// This class gets samples, and knows neither segments nor timers. LossRecovery decides which
+// signals of congestion count. Sizes are in bytes.
 #pragma once
 
 #include <cstdint>
@@ -25,14 +24,15 @@ class WindowControl {
     image.owned(controller_,
                 [this] { return control::make_window_controller(congestion_, segment_size_); });
   }
-  // `segment_size`: usual payload of a segment.
+  // `segment_size` is the usual payload of a segment.
   void establish(control::Congestion congestion, std::uint32_t segment_size) {
     congestion_ = congestion;
     segment_size_ = segment_size;
   }
   bool is_established() const { return segment_size_ > 0; }
   std::uint32_t segment_size() const { return segment_size_; }
-  // Frees the controller of an idle sender if it knows of no loss, as a new one is equal to it.
+  // Frees the controller of an idle sender if there was no loss, as a new controller would be
+  // equal.
   void trim() {
     if (controller_ && controller_->slow_start_threshold() == control::kNoThreshold) {
       controller_.reset();
@@ -48,8 +48,8 @@ class WindowControl {
     return pipe == 0 || pipe + size <= window();
   }
 
-  // New data is about to leave while nothing is outstanding. Returns to the initial window if
-  // nothing has left for longer than `rto`.
+  // To be called before new data is sent while nothing is outstanding. Returns to the initial
+  // window if nothing was sent for longer than `rto`.
   void on_restart(Duration rto, Instant now) {
     if (last_sent_ + rto < now && controller_) controller_->on_idle_restart();
   }
@@ -57,12 +57,12 @@ class WindowControl {
 
   // --- the path, as acknowledgments and timers show it -------------------------------------------
   void on_ack(const control::AckSample& sample) { controller().on_ack(sample); }
-  // A loss, or another signal of congestion that counts like one.
+  // A loss, or another signal of congestion with the same weight.
   void on_loss(const control::LossSample& sample) {
     controller().on_loss(sample);
     reduction_to_tell_ = true;
   }
-  // An ECN echo. `in_recovery`: the window has been reduced already for the same congestion.
+  // An ECN echo. `in_recovery`: the window has already been reduced for the same congestion.
   void on_congestion_echo(const control::LossSample& sample, bool in_recovery) {
     if (!in_recovery) controller().on_loss(sample);
     reduction_to_tell_ = true;
@@ -72,13 +72,13 @@ class WindowControl {
     reduction_to_tell_ = true;
   }
   void on_recovery_exit(Instant now) { controller().on_recovery_exit(now); }
-  // The path carries smaller segments than before.
+  // The path now carries only smaller segments.
   void set_segment_size(std::uint32_t segment_size) {
     controller().set_segment_size(segment_size);
     segment_size_ = segment_size;
   }
 
-  // The window was reduced, and the peer has not been told: the next new data does (CWR).
+  // The window was reduced, and the peer must be told by the CWR flag on the next new data.
   bool has_reduction_to_tell() const { return reduction_to_tell_; }
   bool take_reduction_to_tell() { return std::exchange(reduction_to_tell_, false); }
 
@@ -89,7 +89,7 @@ class WindowControl {
     return *controller_;
   }
 
-  // Made when first needed, usually at the first ACK of data.
+  // Created when it is first needed, usually for the first ACK of data.
   std::unique_ptr<control::WindowController> controller_;
   Instant last_sent_;
   std::uint32_t segment_size_ = 0;

@@ -1,4 +1,4 @@
-// The receiving half of an endpoint, as its owner sees it.
+// A view of the receiving half of an endpoint for its owner.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,18 @@
 
 namespace satrelay::tcp {
 
-// Valid as long as the endpoint: endpoint.receiving().window().
+// Valid as long as the endpoint. Use: endpoint.receiving().window().
 class ReceivingView {
  public:
   explicit ReceivingView(const Tcb& tcb) : tcb_(tcb) {}
 
   std::uint64_t limit() const { return tcb_.receiver.window().limit(); }  // bytes
-  std::uint64_t window() const { return tcb_.receive_window(); }          // last advertised, bytes
-  // FIN received and every byte before it readable/consumed.
+  // The last advertised window, less the bytes received since.
+  std::uint64_t window() const { return tcb_.receive_window(); }
+  // The peer's FIN and every byte before it have arrived.
   bool has_finished() const { return tcb_.receiver.fin_taken(); }
-  bool holds_fin() const { return tcb_.receiver.holds_fin(); }  // it has come, unacknowledged
+  // The FIN has arrived, but we do not acknowledge it yet.
+  bool holds_fin() const { return tcb_.receiver.holds_fin(); }
   std::optional<std::uint64_t> urgent_mark_of(const wire::TcpHeader& header,
                                               std::size_t payload_size) const {
     return tcp::urgent_mark_of(tcb_, header, payload_size);
