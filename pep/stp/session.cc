@@ -10,15 +10,21 @@ namespace satrelay::stp {
 
 namespace {
 
-Handshake::Config handshake_config(const Config& config) {
+Connection::Config connection_config(const Config& config) {
   const std::uint32_t repair = config.repair.mode == FecMode::kAuto ? kCapabilityRepair : 0;
-  return {.epoch = config.boot_epoch,
-          .opens_even_streams = config.opens_even_streams,
-          .lane_count = config.lane_count,
-          .datagram_size = config.datagram.size,
-          .interval = config.hello.interval,
-          .capabilities = config.relay_capabilities | repair | kCapabilityReception,
-          .encrypts = config.security.has_value()};
+  return {.handshake = {.epoch = config.boot_epoch,
+                        .opens_even_streams = config.opens_even_streams,
+                        .lane_count = config.lane_count,
+                        .datagram_size = config.datagram.size,
+                        .interval = config.hello.interval,
+                        .capabilities = config.relay_capabilities | repair | kCapabilityReception,
+                        .encrypts = config.security.has_value()},
+          .lane = config.lane,
+          .security = config.security,
+          .hello_budget = config.hello.shared,
+          .budget_peer = config.hello.peer,
+          .octets = config.hello.budgets,
+          .suspect_after = config.probes.suspect_after};
 }
 
 Path::Config path_config(const Config& config) {
@@ -53,13 +59,7 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
     : config(checked(settings)),
       arena(blocks),
       now(start),
-      handshake(handshake_config(settings), start),
-      hello_turns(settings.hello.shared, {settings.hello.peer, settings.lane},
-                  settings.hello.budgets),
-      protection(settings.security, settings.lane, settings.opens_even_streams,
-                 settings.datagram.size),
-      newcomer(settings.security, settings.lane, settings.opens_even_streams,
-               settings.datagram.size),
+      connection(connection_config(settings), counters, start),
       writer(source, work),
       own_ids(settings.opens_even_streams) {
   if (config.repair.mode == FecMode::kAuto) {
@@ -67,11 +67,7 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
         config.repair.shared != nullptr ? config.repair.shared : &own_repairs;
     fec = std::make_unique<Fec>(config.datagram.size, shared);
   }
-  if (config.security) {
-    key_exchange.emplace(*config.security, config.lane, config.opens_even_streams,
-                         config.boot_epoch);
-    config.security.reset();  // a secret is kept once, and erased when another replaces it
-  }
+  config.security.reset();  // a secret is kept once, and erased when another replaces it
   renew_promise();
   begin_with(SentLedger(config.max_packets_in_flight),
              RateGate(carrier, rate_controller, settings.datagram.overhead));
@@ -92,39 +88,47 @@ void Session::Impl::begin_with(SentLedger unused, const RateGate& gate) {
   if (fec != nullptr) fec->clear();
   association.emplace(std::move(unused), Path(kFirstPath, path_config(config), gate, now));
   streams.emplace(config.streams, Streams::Pace{config.feedback.minimum, 2U * config.datagram.size},
-                  arena, work, hello_lane_credit);
+                  arena, work, connection.promised());
 }
 
 // Sets the lane credit that HELLO promises from now on.
 void Session::Impl::renew_promise() {
-  const std::uint64_t promised = hello_lane_credit;
-  hello_lane_credit =
-      std::min(config.streams.lane_receive_limit, ReceiveCredit::free_memory(arena));
-  // A credit that is sealed in an offer cannot be changed, so the next offer is a new one.
-  if (key_exchange && hello_lane_credit != promised) key_exchange->withdraw_offer();
+  connection.promise(
+      std::min(config.streams.lane_receive_limit, ReceiveCredit::free_memory(arena)));
 }
 
-// The newcomer has proved to be the peer, so the session with any other boot is over.
-void Session::Impl::take_over() {
-  const bool restarted = connected();
-  begin_anew();
-  std::swap(protection, newcomer);
-  newcomer.clear();
-  if (restarted) {
-    ++counters.peer_restarts;
-    peer_events.push(Event::Kind::kPeerRestarted);
+void Session::Impl::follow(const Connection::Heard& news) {
+  switch (news.change) {
+    case Connection::Change::kNothing:
+      break;
+    case Connection::Change::kHeard:
+      heard();
+      break;
+    case Connection::Change::kNewcomer:
+      renew_promise();
+      // A peer that is there answers the PING soon. Only the first of several newcomers in a row
+      // causes this. Otherwise a flood of such HELLOs would keep all new streams waiting.
+      if (!connection.is_alive()) break;
+      association->doubts_peer = true;
+      path().requests.ask();
+      break;
+    case Connection::Change::kBegun:
+      begin_session(news.has_restarted);
+      if (news.wants_proof) path().requests.ask();
+      break;
+  }
+  if (news.rtt > Duration::zero()) {
+    path().rtt.on_sample(news.rtt);
+    path().update_rtt();
   }
 }
 
-void Session::Impl::be_alive() {
-  state = PeerState::kAlive;
-  alive_since = now;
+// A session with this boot of the peer begins, and any other session is over.
+void Session::Impl::begin_session(bool has_restarted) {
+  begin_anew();
+  if (has_restarted) peer_events.push(Event::Kind::kPeerRestarted);
   streams->sending().schedule().pause(false);
-}
-
-void Session::Impl::establish() {
-  be_alive();
-  const HelloFrame& peer = handshake.peer();
+  const HelloFrame& peer = connection.peer();
   streams->start(peer.lane_credit, peer.stream_credit, now);
   own_capacity.on_new_session();
   path().mtu.start(
@@ -139,39 +143,24 @@ void Session::Impl::heard() {
     path().probes.on_return(now);
   }
   path().probes.on_heard(now);
-  key_mismatch.on_heard();
   const bool was_doubted = std::exchange(association->doubts_peer, false);
-  if (state == PeerState::kSuspect) {
-    be_alive();
-    peer_events.push(Event::Kind::kPeerAlive);
-  } else if (was_doubted) {
-    peer_events.push(Event::Kind::kPeerAlive);
-  }
+  const bool was_suspect = connection.on_heard(now);
+  if (was_suspect) streams->sending().schedule().pause(false);
+  if (was_suspect || was_doubted) peer_events.push(Event::Kind::kPeerAlive);
 }
 
 void Session::Impl::close_by_peer() {
-  if (!connected()) return;
+  if (!connection.connected()) return;
   begin_anew();
-  protection.clear();
-  handshake.stop();
-  if (handshake.newcomer() == 0) renew_promise();
-  state = PeerState::kClosed;
+  connection.close_by_peer();
+  if (!connection.has_newcomer()) renew_promise();
   peer_events.push(Event::Kind::kPeerClosed);
 }
 
 void Session::Impl::close() {
-  if (close_sequence.said()) return;
-  // CLOSE continues the packet numbers.
-  close_sequence.begin(association->ledger.next(), connected());
+  if (connection.has_closed()) return;
+  connection.close(association->ledger.next());
   begin_anew();
-  handshake.end();
-  // No other peer is accepted any more. So no secret is needed, and no mismatch of secrets matters.
-  key_exchange.reset();
-  held.clear();
-  hello_turns.stop_reading();
-  key_mismatch = {};
-  newcomer.clear();
-  state = PeerState::kClosed;
 }
 
 // --- Session -----------------------------------------------------------------------------------
@@ -201,13 +190,12 @@ void Session::handle_timeout(Instant now, std::uint64_t most) {
 
 void Session::set_observer(PacketObserver* observer) {
   impl_->change(Changes::Kind::kAny);
-  impl_->protection.set_observer(observer);
-  impl_->newcomer.set_observer(observer);
+  impl_->connection.set_observer(observer);
 }
 
 void Session::set_secrets(const crypto::Psk& psk, const std::optional<crypto::Psk>& other) {
   impl_->change(Changes::Kind::kAny);
-  if (impl_->key_exchange) impl_->key_exchange->set_secrets(psk, other);
+  impl_->connection.set_secrets(psk, other);
 }
 
 void Session::announce_capacity(BitRate capacity) {
@@ -249,7 +237,8 @@ schedule::ClassSet Session::waiting() const {
   const schedule::ClassSet waiting = impl_->streams->sending().has_bytes(schedule::kEveryClass);
   // The relay asks each of many sessions before every packet, and most have nothing.
   if (waiting == 0 || !impl_->data_allowed()) return 0;
-  return impl_->protection.is_worn_out(impl_->association->ledger.next()) ? 0 : waiting;
+  const Protection& protection = impl_->connection.protection();
+  return protection.is_worn_out(impl_->association->ledger.next()) ? 0 : waiting;
 }
 
 bool Session::may_send(Instant now) const { return impl_->path().gate.open(now); }
@@ -271,28 +260,26 @@ std::optional<Event> Session::poll_event() {
 
 Instant Session::next_timeout() const { return impl_->next_timeout(); }
 
-PeerState Session::peer_state() const { return impl_->state; }
+PeerState Session::peer_state() const { return impl_->connection.state(); }
 
-std::uint64_t Session::peer_epoch() const { return impl_->handshake.peer().epoch; }
+std::uint64_t Session::peer_epoch() const { return impl_->connection.peer().epoch; }
 
 Capabilities Session::agreed() const {
-  return impl_->connected() ? impl_->handshake.agreed() : Capabilities();
+  return impl_->connection.connected() ? impl_->connection.agreed() : Capabilities();
 }
 
 bool Session::doubts_peer() const {
-  return impl_->association->doubts_peer && impl_->state == PeerState::kAlive;
+  return impl_->association->doubts_peer && impl_->connection.is_alive();
 }
 
-bool Session::doubts_key(Instant now) const {
-  return impl_->state != PeerState::kAlive && impl_->key_mismatch.holds(now);
-}
+bool Session::doubts_key(Instant now) const { return impl_->connection.doubts_key(now); }
 
 BitRate Session::peer_capacity() const { return impl_->association->peer_capacity.capacity(); }
 
 control::Priority Session::last_priority() const { return impl_->path().gate.last_priority(); }
 
 Session::FirstCredit Session::first_credit() const {
-  const HelloFrame& peer = impl_->handshake.peer();
+  const HelloFrame& peer = impl_->connection.peer();
   return {.lane = peer.lane_credit, .stream = peer.stream_credit};
 }
 
@@ -313,10 +300,7 @@ std::uint64_t Session::visited() const { return impl_->work.total(); }
 
 Counters Session::counters() const {
   Counters counters = impl_->counters;
-  // Each of the two objects has counted keys while it was the session's.
-  counters.hellos_delayed = impl_->hello_turns.delayed();
-  counters.keys_in = impl_->protection.keys_in() + impl_->newcomer.keys_in();
-  counters.keys_out = impl_->protection.keys_out() + impl_->newcomer.keys_out();
+  impl_->connection.write_counts(counters);
   if (impl_->fec != nullptr) {
     const FecReceiver::Counters received = impl_->fec->received();
     counters.repair_used = received.used;

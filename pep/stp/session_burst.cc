@@ -26,7 +26,7 @@ std::size_t Session::Impl::poll_packets(std::span<const MutableBytes> rooms, std
     return 1;
   }
   if (!burst.may_send) return 0;
-  PacketBuilder packet(room(0), protection.trailer_size());
+  PacketBuilder packet(room(0), connection.protection().trailer_size());
   std::size_t count = 0;
   do {
     const std::size_t size = write_packet(burst, packet, room(count));
@@ -44,12 +44,13 @@ std::size_t Session::Impl::begin_burst(Burst& burst, MutableBytes room) {
   if (out.size() < kMinDatagram) return 0;
   burst.only_data = changes.only_data(now);
   changes.forget_only_data();
-  if (state == PeerState::kClosed && close_sequence.said())
-    return hello_turns.close_leaves(close_sequence, path().gate, now) ? send_close(out) : 0;
+  if (connection.has_closed())
+    return connection.close_leaves(path().gate, now) ? send_close(out) : 0;
   if (!burst.only_data) run_timers();
-  if (connected()) greet_again();
-  if (hello_turns.hello_leaves(greeted(), path().gate, now)) return send_hello(out);
-  if (!connected() || protection.is_worn_out(association->ledger.next())) return 0;
+  const std::uint64_t next = association->ledger.next();
+  if (connection.connected()) connection.greet_again(next, now);
+  if (connection.hello_leaves(path().gate, now)) return send_hello(out);
+  if (!connection.connected() || connection.protection().is_worn_out(next)) return 0;
   path().gate.update(path().rtt.smoothed(), datagram_limit(), now);
   // If several sessions share the link, the part of each is not known here.
   streams->sending().schedule().set_rate(writer.turn().alone ? path().gate.steady_rate()
@@ -79,13 +80,13 @@ bool Session::Impl::goes_on(Burst& burst) {
 // for a single packet only.
 bool Session::Impl::keep_answers(Burst& burst) {
   const std::uint64_t next = association->ledger.next();
-  if (state != PeerState::kAlive || path().probes.frozen()) return false;
+  if (!connection.is_alive() || path().probes.frozen()) return false;
   if (path().mtu.doubt() != PathMtu::Doubt::kNone) return false;
-  if (next_hello() <= now || needs_keys()) return false;
+  if (connection.next_hello(path().gate) <= now || connection.needs_keys(next, now)) return false;
   burst.only_data = true;
   burst.limit = datagram_limit();
   burst.end = std::min(path().losses.oldest_unresolved() + most_in_flight(),
-                       protection.same_key_until(next));
+                       connection.protection().same_key_until(next));
   path().gate.update(path().rtt.smoothed(), burst.limit, now);
   burst.room = path().gate.room(now);
   return burst.room.has_value();

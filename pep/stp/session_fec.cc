@@ -29,7 +29,7 @@ constexpr std::size_t kLongestOfShort = 512;
 
 }  // namespace
 
-bool Session::Impl::may_repair() const { return fec != nullptr && handshake.agreed().repairs(); }
+bool Session::Impl::may_repair() const { return fec != nullptr && connection.agreed().repairs(); }
 
 // Whether all that the stream has to send leaves within the time of a flight.
 bool Session::Impl::is_ending(const Stream& stream) const {
@@ -151,7 +151,8 @@ bool Session::Impl::is_useful(const FecSender::Purpose& purpose) const {
 // the doubt may soon be over. If it is not, the repair would not arrive, and would only keep lost
 // bytes from being sent again.
 bool Session::Impl::repair_is_doubtful() const {
-  const std::size_t size = fec->sender.next_size() + kHeaderSize + protection.trailer_size();
+  const std::size_t size =
+      fec->sender.next_size() + kHeaderSize + connection.protection().trailer_size();
   return path().mtu.is_doubtful(size);
 }
 
@@ -162,7 +163,7 @@ std::size_t Session::Impl::send_repair(MutableBytes out) {
   if (control_waits() || report_waits()) return 0;
   if (now >= fec->prompt.due()) {
     PacketBuilder packet(out.first(std::min<std::size_t>(out.size(), next_limit())),
-                         protection.trailer_size());
+                         connection.protection().trailer_size());
     if (fec->prompt.write(packet.frames(), now)) {
       ++counters.repair_packets_out;
       // These repairs accompany the bytes of prompt flows all the time, and count to their class.
@@ -174,7 +175,7 @@ std::size_t Session::Impl::send_repair(MutableBytes out) {
   if (sender.rests()) return 0;
   while (!repair_is_doubtful() && sender.ready(waiting(), association->ledger.next(), now)) {
     if (!sender.next_is_out_of_reach() && is_useful(sender.next_purpose())) {
-      PacketBuilder packet(out, protection.trailer_size());
+      PacketBuilder packet(out, connection.protection().trailer_size());
       const schedule::ClassId stream_class = sender.next_purpose().stream_class;
       if (sender.write(packet.frames(), association->ledger.next(), now)) {
         ++counters.repair_packets_out;

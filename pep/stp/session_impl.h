@@ -1,10 +1,9 @@
 // Joins the rooms of pep/stp: the peer, the packets in both directions, and the streams. All that
 // belongs to one peer is an Association and its Streams, which are built anew for the next.
 //
-// session.cc has the states of the peer and the public functions; session_admission.cc, which
-// HELLOs are read; session_handshake.cc, the content of HELLOs;
-// session_receive.cc, the receiving side; session_send.cc, the sending side; session_burst.cc,
-// bursts of packets; session_fec.cc, repairs; session_timers.cc, timers.
+// session.cc begins and ends associations, and has the public functions; session_receive.cc, the
+// receiving side; session_send.cc, the sending side; session_burst.cc, bursts of packets;
+// session_fec.cc, repairs; session_timers.cc, timers.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +15,8 @@
 #include "pep/base/work_count.h"
 #include "pep/stp/association.h"
 #include "pep/stp/connection/capacity_announcement.h"
-#include "pep/stp/connection/close_sequence.h"
-#include "pep/stp/connection/handshake.h"
-#include "pep/stp/connection/held_hello.h"
-#include "pep/stp/connection/hello_memory.h"
-#include "pep/stp/connection/hello_turns.h"
-#include "pep/stp/connection/key_exchange.h"
-#include "pep/stp/connection/key_mismatch_timer.h"
+#include "pep/stp/connection/connection.h"
 #include "pep/stp/connection/peer_events.h"
-#include "pep/stp/connection/protection.h"
 #include "pep/stp/fec/fec.h"
 #include "pep/stp/packets/changes.h"
 #include "pep/stp/packets/control_writer.h"
@@ -46,15 +38,20 @@ struct Session::Impl {
        control::RateController& rate_controller, StreamSource& source, Instant start);
 
   // --- the peer (session.cc)
-  bool connected() const { return state == PeerState::kAlive || state == PeerState::kSuspect; }
   void begin_anew();
   void begin_with(SentLedger unused, const RateGate& gate);
   Path& path() { return association->path(); }
   const Path& path() const { return association->path(); }
   void renew_promise();
-  void take_over();
-  void be_alive();
-  void establish();
+  Connection::Situation situation() const {
+    return {.next = association->ledger.next(),
+            .is_silent = path().probes.silent(now),
+            .may_begin = !retired_streams.full(),
+            .now = now};
+  }
+  // Follows what the connection has found out about the peer.
+  void follow(const Connection::Heard& heard);
+  void begin_session(bool has_restarted);
   void heard();
   void close();
   void close_by_peer();
@@ -96,45 +93,6 @@ struct Session::Impl {
   Instant next_timeout() const;
   Instant next_departure() const;
 
-  // --- which HELLOs are read (session_admission.cc)
-  struct ReceivedHello {
-    ConstBytes packet;
-    std::uint32_t number = 0;
-    HelloFrame frame;
-    HelloKeys keys;
-  };
-  void handle_hello(ConstBytes datagram, const PacketHeader& header);
-  // Parses a packet with a correct checksum. nullopt if it is no HELLO, and the packet is counted.
-  std::optional<ReceivedHello> parse_hello_packet(ConstBytes datagram, std::uint32_t number);
-  bool is_of_interest(const HelloFrame& hello);
-  bool admit(const ReceivedHello& hello);
-  bool admit_with_mac(const ReceivedHello& hello);
-  bool admit_without_mac(const ReceivedHello& hello);
-  void hold(const ReceivedHello& hello, const HeldHello::Claim& claim);
-  // The turns that the held HELLO waits for.
-  Turns& held_turns() const {
-    return held.claim().has_mac ? hello_turns.budget().offers : hello_turns.budget().without_mac;
-  }
-  void hear_held_hello();
-  HelloTurns::Peer greeted() const { return {handshake, state == PeerState::kAlive}; }
-  Instant next_hello() const { return hello_turns.next_hello(greeted(), path().gate); }
-
-  // --- the content of HELLOs (session_handshake.cc)
-  void hear_hello(const ReceivedHello& received);
-  std::optional<KeyExchange::Reading> read_keys(const ReceivedHello& hello, bool silent);
-  void bind_newcomer(std::uint64_t epoch);
-  void doubt_peer();
-  std::uint64_t& mismatches(Handshake::Outcome reason);
-  void note_refusal();
-  void take_accepted_keys();
-  void take_keys(const std::optional<SessionKeys>& of_our_offer);
-  void greet_again();
-  bool needs_keys() const {
-    return protection.is_worn_out(association->ledger.next()) ||
-           protection.is_unconfirmed(association->ledger.next(), config.probes.suspect_after, now);
-  }
-  std::size_t send_hello(MutableBytes out);
-
   // --- the receiving side (session_receive.cc)
   struct FrameHandler;
   void handle_packet(ConstBytes datagram);
@@ -146,7 +104,6 @@ struct Session::Impl {
     ConstBytes frames;
   };
   std::optional<Opened> open_packet(ConstBytes datagram, const PacketHeader& header);
-  std::optional<Opened> open_of_newcomer(ConstBytes datagram, const PacketHeader& header);
   enum class GapMay : std::uint8_t { kBeDisorder, kBeRepaired };
   void on_packet_recorded(std::uint64_t number, bool gap, bool eliciting, GapMay may);
   void handle_protection(std::uint64_t number, ConstBytes frames,
@@ -182,6 +139,7 @@ struct Session::Impl {
 
   // --- the sending side (session_send.cc)
   std::size_t send_close(MutableBytes out);
+  std::size_t send_hello(MutableBytes out);
   std::size_t send_mtu_probe(MutableBytes out);
   // How a protected packet is covered.
   struct Coverage {
@@ -248,22 +206,9 @@ struct Session::Impl {
   std::uint64_t enough_settled = 0;  // the count of `work` at which this call has settled enough
   Instant repairs_at = Instant::never();
 
-  // The peer.
-  PeerState state = PeerState::kConnecting;
-  Instant alive_since;  // valid while the state is kAlive
-  CloseSequence close_sequence;
-  Handshake handshake;
-  std::optional<KeyExchange> key_exchange;  // only in a session that encrypts
-  HelloTurns hello_turns;
-  HelloMemory hello_memory;
-  HeldHello held;
-  bool newcomer_has_mac = false;  // the newcomer's HELLO had a MAC
-  KeyMismatchTimer key_mismatch;
-  Protection protection;
-  Protection newcomer;  // for the newcomer's session, if it proves to be the peer
+  Connection connection;
   PeerEvents peer_events;
   CapacityAnnouncement own_capacity;  // of the direction towards us
-  std::uint64_t hello_lane_credit = 0;
 
   // The state with that peer. Both always exist, and are built anew together for the next peer
   // (begin_anew()).

@@ -47,7 +47,7 @@ struct Session::Impl::FrameHandler {
   }
   void operator()(const FeedbackFrame& frame) {
     if (s.recovery().handle_report(frame, waited)) {
-      s.protection.on_reported(frame.highest);
+      s.connection.protection().on_reported(frame.highest);
     } else {
       ++s.counters.malformed;
     }
@@ -252,41 +252,19 @@ void Session::Impl::handle_packet(ConstBytes datagram) {
   if (!header || header->lane != config.lane) {
     ++counters.malformed;
   } else if (header->type == PacketType::kHello) {
-    protection.show(PacketObserver::Way::kReceived, datagram, 0);
-    handle_hello(datagram, *header);
+    follow(connection.handle_hello(datagram, *header, situation()));
   } else if (header->version != kVersion) {
     ++counters.version_mismatch;
-    handshake.answer_stranger(now);
+    connection.answer_stranger(now);
   } else {
     handle_frames(datagram, *header);
   }
 }
 
-// A packet that the newcomer has sent proves that it knows our epoch. It is handled like an answer
-// to our HELLO.
-std::optional<Session::Impl::Opened> Session::Impl::open_of_newcomer(ConstBytes datagram,
-                                                                     const PacketHeader& header) {
-  const bool may_begin = handshake.newcomer() != 0 && !retired_streams.full();
-  if (!may_begin || !newcomer.recognizes(header.session_tag)) return std::nullopt;
-  const std::uint64_t number = unwrap_sequence<32>(header.number, 0);
-  const auto frames =
-      newcomer.open(header, number, datagram, now, config.initial_rtt + kOldKeyKept);
-  if (!frames) return std::nullopt;
-  handshake.establish_newcomer();
-  if (key_exchange) {
-    if (newcomer_has_mac) hello_turns.budget().on_mac_proved(hello_turns.who().peer, now);
-    key_exchange->settle(handshake.peer().epoch);
-    // An acceptance of it would only prove that its sender was there before.
-    key_exchange->withdraw_offer();
-  }
-  take_over();
-  establish();
-  return Opened{number, *frames};
-}
-
 std::optional<Session::Impl::Opened> Session::Impl::open_packet(ConstBytes datagram,
                                                                 const PacketHeader& header) {
-  handshake.expire(now);
+  connection.expire(now);
+  Protection& protection = connection.protection();
   const bool recognized = protection.recognizes(header.session_tag);
   if (recognized) {
     const std::uint64_t number = unwrap_sequence<32>(header.number, association->received.next());
@@ -299,20 +277,27 @@ std::optional<Session::Impl::Opened> Session::Impl::open_packet(ConstBytes datag
         protection.open(header, number, datagram, now, path().rtt.smoothed() + kOldKeyKept);
     if (frames) return Opened{number, *frames};
   }
-  if (auto opened = open_of_newcomer(datagram, header)) return opened;
-  if (recognized || (handshake.newcomer() != 0 && newcomer.recognizes(header.session_tag))) {
+  if (!retired_streams.full()) {
+    const Duration keep = config.initial_rtt + kOldKeyKept;
+    if (const auto opened = connection.open_of_newcomer(header, datagram, keep, now)) {
+      follow(opened->heard);
+      return Opened{opened->number, opened->frames};
+    }
+  }
+  if (recognized || connection.newcomer_recognizes(header.session_tag)) {
     ++(protection.encrypts() ? counters.not_authentic : counters.bad_crc);
   } else {
     ++counters.stale_epoch;
-    if (state != PeerState::kClosed) handshake.answer_stranger(now);
+    if (connection.state() != PeerState::kClosed) connection.answer_stranger(now);
   }
   return std::nullopt;
 }
 
 void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& header) {
-  if (close_sequence.said()) {
+  Protection& protection = connection.protection();
+  if (connection.has_closed()) {
     // The peer has missed our CLOSE.
-    if (protection.recognizes(header.session_tag)) close_sequence.on_heard(now);
+    if (protection.recognizes(header.session_tag)) connection.close_sequence().on_heard(now);
     ++counters.stale_epoch;
     return;
   }
@@ -393,7 +378,7 @@ void Session::Impl::handle_repair(const RepairFrame& repair) {
 
 void Session::Impl::work_off_repairs() {
   if (!repairs_wait()) return;
-  if (!connected()) return fec->drop_waiting();
+  if (!connection.connected()) return fec->drop_waiting();
   while (repairs_wait() && !fec->budget.call_is_spent()) {
     // A packet that is given back may close the session.
     if (fec->receiver.work_waits()) {

@@ -15,13 +15,14 @@ constexpr std::uint32_t kControlShare = 16;
 // The largest datagram that the path is known to carry and that both ends take. HELLOs and OPENs
 // always fit.
 std::size_t Session::Impl::datagram_limit() const {
-  return connected() ? path().mtu.limit() : std::min(config.datagram.base, config.datagram.size);
+  return connection.connected() ? path().mtu.limit()
+                                : std::min(config.datagram.base, config.datagram.size);
 }
 
 // The limit for the next packet, which may have to be shorter. A PING on a silent path may be as
 // long as the limit (below).
 std::size_t Session::Impl::next_limit() {
-  if (!connected()) return datagram_limit();
+  if (!connection.connected()) return datagram_limit();
   Path& way = path();
   const SentLedger& ledger = association->ledger;
   const bool frozen = way.probes.frozen();
@@ -30,7 +31,7 @@ std::size_t Session::Impl::next_limit() {
 }
 
 bool Session::Impl::data_allowed() const {
-  if (!connected()) return false;
+  if (!connection.connected()) return false;
   const ProbeTimer& probes = path().probes;
   if (probes.frozen() && !probes.data_allowed()) return false;
   // If the window is full of packets that no report will come for, it opens for one packet that
@@ -71,7 +72,8 @@ std::size_t Session::Impl::finish_packet(PacketBuilder& packet, const Coverage& 
   PacketHeader header;
   header.lane = config.lane;
   header.is_protected = packet.is_protected();
-  const MutableBytes whole = packet.close(header, association->ledger.next(), protection);
+  const MutableBytes whole =
+      packet.close(header, association->ledger.next(), connection.protection());
   SentPacket& sent = association->ledger.append(now, whole.size(), packet.eliciting(),
                                                 packet.items(), path().losses.oldest_unresolved());
   // New data that follows at once finds next to nothing booked, and its controller asks nothing.
@@ -92,7 +94,7 @@ bool Session::Impl::mtu_probe_waits() const {
 std::size_t Session::Impl::send_mtu_probe(MutableBytes out) {
   const std::size_t size = path().mtu.probe_due();
   if (size > out.size()) return 0;
-  PacketBuilder packet(out.first(size), protection.trailer_size());
+  PacketBuilder packet(out.first(size), connection.protection().trailer_size());
   if (path().mtu.is_last_of_round()) {
     write_ping(packet.frames(), {path().requests.announce(path().losses.oldest_unresolved())});
   }
@@ -103,7 +105,23 @@ std::size_t Session::Impl::send_mtu_probe(MutableBytes out) {
   return finish_packet(packet, {}, {});
 }
 
+std::size_t Session::Impl::send_hello(MutableBytes out) {
+  path().gate.on_unlisted();
+  const Connection::Hello hello = connection.make_hello(config.streams.receive_limit, now);
+  PacketBuilder packet(out, kTrailerSize);
+  write_hello(packet.frames(), hello.frame, hello.keys);
+  PacketHeader header;
+  header.type = PacketType::kHello;
+  header.lane = config.lane;
+  header.number = hello.number;
+  const MutableBytes whole = packet.close(header);
+  connection.close_hello(whole);
+  return count_out(whole);
+}
+
 std::size_t Session::Impl::send_close(MutableBytes out) {
+  CloseSequence& close_sequence = connection.close_sequence();
+  Protection& protection = connection.protection();
   close_sequence.on_turn(now);
   path().gate.on_unlisted();
   if (protection.is_worn_out(close_sequence.number())) return 0;
@@ -133,9 +151,9 @@ void Session::Impl::write_control(PacketBuilder& packet) {
        .own_capacity = own_capacity,
        .counters = counters,
        .now = now,
-       .stp_overhead = kHeaderSize + protection.trailer_size(),
+       .stp_overhead = kHeaderSize + connection.protection().trailer_size(),
        .datagram_overhead = config.datagram.overhead,
-       .tells_reception = handshake.agreed().reception(),
+       .tells_reception = connection.agreed().reception(),
        .data_waits = data_waits(),
        .data_leaves = data_leaves(),
        .lost_in_bursts = fec != nullptr && fec->runs.mean() >= double{ReceivedPackets::kBurst},

@@ -9,7 +9,8 @@ std::optional<StreamId> Session::StreamAccess::open(ConstBytes metadata, std::ui
                                                     Instant now) {
   Impl& s = impl_;
   s.change(Changes::Kind::kAny, now);
-  if (!s.connected() || metadata.size() > kMaxMetadata || !s.streams->set().has_place()) {
+  if (!s.connection.connected() || metadata.size() > kMaxMetadata ||
+      !s.streams->set().has_place()) {
     return std::nullopt;
   }
   const std::uint64_t id = s.own_ids.next();
@@ -43,7 +44,7 @@ void Session::StreamAccess::set_group(StreamId stream, schedule::ClassId stream_
 
 void Session::StreamAccess::set_prompt(StreamId stream, bool prompt) {
   if (Stream* s = impl_.change(Changes::Kind::kAny).visible(stream))
-    s->prompt = prompt && impl_.connected() && impl_.may_repair();
+    s->prompt = prompt && impl_.connection.connected() && impl_.may_repair();
 }
 
 void Session::StreamAccess::reset(StreamId stream, ResetReason reason, Instant now) {

@@ -18,17 +18,18 @@ void Session::Impl::visit_timers(Visit&& visit) const {
   // The packet that run_probe_timer() asks for must be able to leave, as it arms this timer again.
   visit(later(path().probes.next_probe(), path().gate.control_opens_at()),
         [](Impl& s) { s.run_probe_timer(); });
-  visit(state == PeerState::kAlive ? path().probes.suspect_at() : Instant::never(),
+  visit(connection.is_alive() ? path().probes.suspect_at() : Instant::never(),
         [](Impl& s) { s.suspect_peer(); });
   visit(streams->memory_check(), [](Impl& s) { s.streams->check_memory(s.now); });
   visit(streams->life().next_linger(), [](Impl& s) { s.run_linger(); });
   visit(path().mtu.next_timeout(), [](Impl& s) { s.path().mtu.handle_timeout(s.now); });
-  visit(protection.next_timeout(), [](Impl& s) { s.protection.expire(s.now); });
+  visit(connection.protection().next_timeout(),
+        [](Impl& s) { s.connection.protection().expire(s.now); });
 }
 
 void Session::Impl::run_timers() {
-  if (!held.empty()) hear_held_hello();
-  if (!connected()) return;
+  if (connection.holds_hello()) follow(connection.hear_held_hello(situation()));
+  if (!connection.connected()) return;
   visit_timers([this](Instant when, auto what) {
     if (now >= when) what(*this);
   });
@@ -43,27 +44,25 @@ void Session::Impl::run_probe_timer() {
 }
 
 void Session::Impl::suspect_peer() {
-  state = PeerState::kSuspect;
+  connection.suspect();
   streams->sending().schedule().pause(true);
   peer_events.push(Event::Kind::kPeerSuspect);
 }
 
 // A peer that is heard may not hear us. Then it has not received the end of the stream.
 void Session::Impl::run_linger() {
-  const Instant heard_since = state == PeerState::kAlive ? alive_since : Instant::never();
+  const Instant heard_since = connection.is_alive() ? connection.alive_since() : Instant::never();
   const Instant reached_since = later(heard_since, path().probes.reported_since());
   counters.streams_reset_out += streams->life().run_linger({heard_since, reached_since}, now);
 }
 
 Instant Session::Impl::next_timeout() const {
   if (work_waits()) return now;
-  if (state == PeerState::kClosed && close_sequence.said())
-    return hello_turns.next_close(close_sequence, path().gate, now);
-  Instant at = next_hello();
-  if (!held.empty()) at = earlier(at, held_turns().due(hello_turns.who()));
-  if (!connected()) return at;
-  if (protection.is_worn_out(association->ledger.next())) {
-    return state == PeerState::kAlive ? earlier(at, path().probes.suspect_at()) : at;
+  if (connection.has_closed()) return connection.next_close(path().gate, now);
+  Instant at = earlier(connection.next_hello(path().gate), connection.next_held_hello());
+  if (!connection.connected()) return at;
+  if (connection.protection().is_worn_out(association->ledger.next())) {
+    return connection.is_alive() ? earlier(at, path().probes.suspect_at()) : at;
   }
   if (control_waits()) at = earlier(at, later(now, path().gate.control_opens_at()));
   at = earlier(at, next_departure());

@@ -64,7 +64,7 @@ MAY_INCLUDE = {
     "pep/stp/streams": SESSION + ["pep/stp/wire"],
     "pep/stp/numbers": SESSION + ["pep/stp/wire"],
     "pep/stp/path": SESSION + ["pep/stp/wire", "pep/stp/numbers"],
-    "pep/stp/connection": SESSION + ["pep/crypto", "pep/stp/wire", "pep/stp/path"],
+    "pep/stp/connection": SESSION + ["pep/crypto", "pep/stp/counters.h", "pep/stp/wire", "pep/stp/path"],
     "pep/stp/packets": SESSION + ["pep/stp/counters.h", "pep/stp/wire", "pep/stp/streams", "pep/stp/numbers",
                                   "pep/stp/path", "pep/stp/connection"],
     "pep/stp/fec": SESSION + ["pep/stp/wire", "pep/stp/streams", "pep/stp/numbers", "pep/stp/path",

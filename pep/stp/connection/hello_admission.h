@@ -1,0 +1,72 @@
+// Decides which HELLOs of a session that encrypts are read. A HELLO costs its sender nothing, but
+// its reader a multiplication on a curve. So HELLOs of strangers are found out before: by their
+// MAC, by their number, and by turns that all sessions of a worker share (docs/stp.md section 16).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "pep/base/bytes.h"
+#include "pep/base/time.h"
+#include "pep/stp/connection/handshake.h"
+#include "pep/stp/connection/held_hello.h"
+#include "pep/stp/connection/hello_memory.h"
+#include "pep/stp/connection/hello_turns.h"
+#include "pep/stp/connection/key_exchange.h"
+#include "pep/stp/connection/key_mismatch_timer.h"
+#include "pep/stp/counters.h"
+#include "pep/stp/wire/frames.h"
+
+namespace satrelay::stp {
+
+struct ReceivedHello {
+  ConstBytes packet;
+  std::uint32_t number = 0;
+  HelloFrame frame;
+  HelloKeys keys;
+};
+
+class HelloAdmission {
+ public:
+  // The parts of the connection that it uses. They outlive it.
+  struct Parts {
+    Handshake& handshake;
+    HelloTurns& turns;
+    KeyMismatchTimer& key_mismatch;
+    Counters& counters;
+  };
+  // `epoch`: our boot epoch.
+  HelloAdmission(const Parts& parts, std::uint64_t epoch) : parts_(parts), epoch_(epoch) {}
+
+  // Whether the HELLO is read now. If not, it may be held until its turn. `is_alive`: the peer is.
+  [[nodiscard]] bool admit(const ReceivedHello& hello, KeyExchange& key_exchange, bool is_alive,
+                           Instant now);
+  bool holds_hello() const { return !held_.empty(); }
+  // When the held HELLO has its turn; never: none is held.
+  Instant next() const {
+    return held_.empty() ? Instant::never() : turns_of_held().due(parts_.turns.who());
+  }
+  // The packet of the held HELLO, if it has its turn now.
+  std::optional<std::vector<std::byte>> take(Instant now);
+  void clear() { held_.clear(); }
+
+ private:
+  bool admit_with_mac(const ReceivedHello& hello, KeyExchange& key_exchange, Instant now);
+  bool admit_without_mac(const ReceivedHello& hello, KeyExchange& key_exchange, bool is_alive,
+                         Instant now);
+  void hold(const ReceivedHello& hello, const HeldHello::Claim& claim);
+  // The turns that the held HELLO waits for.
+  Turns& turns_of_held() const {
+    HelloBudget& budget = parts_.turns.budget();
+    return held_.claim().has_mac ? budget.offers : budget.without_mac;
+  }
+
+  Parts parts_;
+  std::uint64_t epoch_;
+  HelloMemory memory_;
+  HeldHello held_;
+};
+
+}  // namespace satrelay::stp
