@@ -1,4 +1,4 @@
-// The words in which an audit reports an account that is wrong.
+// Formats the finding of an audit that an account differs from what was counted anew.
 #pragma once
 
 #include <cstdint>

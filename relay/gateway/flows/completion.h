@@ -1,5 +1,6 @@
-// How long flows took that ended in order, by the number of bytes that they carried. Round trips
-// determine the time of short flows; the rate determines the time of long flows.
+// Measures how long flows took that ended in order, by the number of bytes that they carried. Round
+// trips determine the time of short flows, and the rate of the link determines the time of long
+// flows.
 #pragma once
 
 #include <array>
@@ -13,8 +14,8 @@
 
 namespace satrelay::gateway {
 
-// From a flow's SYN, or its OPEN, until nothing is left to deliver, in microseconds. The bounds go
-// from about one round trip of a geostationary link to a minute.
+// Bounds of the time from a flow's SYN, or its OPEN, until the flow has nothing left to deliver, in
+// microseconds. They reach from about one round trip of a geostationary link to a minute.
 inline constexpr std::array<std::uint64_t, 12> kCompletionBounds = {
     100'000,   250'000,   500'000,    750'000,    1'000'000,  1'500'000,
     2'500'000, 5'000'000, 10'000'000, 20'000'000, 30'000'000, 60'000'000};
@@ -26,7 +27,8 @@ inline constexpr HistogramField kFlowCompletion = {
 
 class Completions {
  public:
-  // Flows that have carried at most `most` plain bytes, in both directions together.
+  // A class of flows by size: flows that have carried at most `most` plain bytes, in both
+  // directions together.
   struct Size {
     const char* name;  // the label of the metric
     std::uint64_t most;
@@ -44,7 +46,7 @@ class Completions {
     while (bytes > kSizes[size].most) ++size;
     by_size_[size].add(static_cast<std::uint64_t>(time.to_microseconds()));
   }
-  // In the order of kSizes.
+  // One histogram for each element of kSizes, in the same order.
   const auto& by_size() const { return by_size_; }
 
  private:

@@ -7,8 +7,8 @@ namespace {
 
 using Stage = DeferredReset::Stage;
 
-// Limits of the interval between two looks. A look checks the time limits, and whether other flows
-// need the memory.
+// Limits of the interval between two visits of the flow. A visit checks the time limits, and
+// whether other flows need the memory.
 constexpr Duration kLongestLook = Duration::seconds(1);
 constexpr Duration kShortestLook = Duration::milliseconds(25);
 
@@ -17,7 +17,7 @@ constexpr Duration kShortestLook = Duration::milliseconds(25);
 std::optional<Stage> first_stage(const Flow& f, const stp::Session& session) {
   const std::uint64_t waits = f.endpoint.received().readable();
   if (waits == 0 && f.bytes.from_lan == 0) return std::nullopt;
-  // No block follows the end of a stream. The far host must also learn of that end.
+  // No block can follow the end of a stream, and the far host must also learn of that end.
   const bool has_ended = f.endpoint.receiving().has_finished();
   if (!has_ended && session.agreed().reset_marks()) return Stage::kToStream;
   const bool is_there = has_ended ? f.state.host_end() == FlowState::HostEnd::kDelivered
@@ -51,12 +51,13 @@ std::uint64_t left_before_reset(const Flow& f, const stp::Session& session) {
 bool is_overdue(DeferredReset& word, std::uint64_t left, Instant now) {
   if (left < word.left) word.progressed = now;
   word.left = left;
-  // If no byte is left, the far gateway has all of them, and it limits how long its host may take.
+  // If no byte is left, the far gateway has all of them, and limits how long its host may take to
+  // acknowledge them.
   const bool stands_still = left > 0 && now >= word.progressed + kLastWordPatience;
   return stands_still || now >= word.began + kLastWordLimit;
 }
 
-// No event reports that all bytes of a stream without an end have arrived.
+// The session has no event for the arrival of all bytes of a stream that has no end yet.
 Duration pause_of(const Flow& f, const stp::Session& session) {
   if (f.rare().deferred_reset->stage != Stage::kHeld || f.endpoint.receiving().has_finished())
     return kLongestLook;

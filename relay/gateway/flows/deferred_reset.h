@@ -1,11 +1,12 @@
-// A deferred reset: a host has reset its connection, but bytes that it sent before are still in
-// flight. They reach the far host first, and the RST follows them, as over a bridge. The stream
-// carries the RST as a block behind the bytes (docs/stp.md section 5). If the peer does not know
-// that block, or the host had sent its FIN before, RESET waits until the peer's session has all
-// bytes.
+// A deferred reset: a host has reset its connection, but bytes that the host sent before are still
+// in flight. The bytes reach the far host first, and the RST follows them, as over a bridge. The
+// stream carries the RST as a block behind the bytes (docs/stp.md section 5). If the peer does not
+// know that block, or the host has sent its FIN before, the gateway sends RESET only when the
+// peer's session has all bytes.
 //
-// The far gateway resets its host once the host has acknowledged all bytes. So the RST overtakes no
-// segment that the LAN has lost, and it has the sequence number that the host expects (RFC 5961).
+// The far gateway resets its host once that host has acknowledged all bytes. So the RST overtakes
+// no segment that the LAN has lost, and it has the sequence number that the host expects (RFC
+// 5961).
 #pragma once
 
 #include <cstdint>
@@ -17,17 +18,17 @@
 
 namespace satrelay::gateway {
 
-// The RST leaves if nothing more was acknowledged for kLastWordPatience, or after kLastWordLimit in
-// all.
+// The RST is sent early if nothing more was acknowledged for kLastWordPatience, or if it has waited
+// for kLastWordLimit in all.
 inline constexpr Duration kLastWordPatience = Duration::seconds(30);
 inline constexpr Duration kLastWordLimit = Duration::seconds(120);
 
-// The first stage of the deferred reset of our host, which has reset its connection. nullopt: there
-// is nothing to wait for.
+// Our host has reset its connection. Returns the first stage of the deferred reset; nullopt: the
+// reset has nothing to wait for.
 std::optional<DeferredReset::Stage> first_stage(const Flow& f, const stp::Session& session);
 
-// Whether the stream must still say, behind the bytes, that our host has reset its connection; and
-// whether it has said so.
+// Whether the block that says that our host has reset its connection must still be written into the
+// stream, behind the bytes; and whether it was written.
 inline bool owes_reset_block(const Flow& f) {
   const DeferredReset* const word = f.rare().deferred_reset.get();
   return word != nullptr && word->stage == DeferredReset::Stage::kToStream;
@@ -37,17 +38,18 @@ inline bool has_told_reset(const Flow& f) {
   return word != nullptr && word->stage == DeferredReset::Stage::kInStream;
 }
 
-// Something is queued for our host, and the host can still acknowledge it.
+// Something is queued for our host, and our host can still acknowledge it.
 bool has_queued(const Flow& f);
 
-// Bytes that the reset still waits for; an end counts as one more. Zero: the RST is due, unless the
-// far gateway decides that (kToStream, kInStream).
+// Returns how many bytes the reset still waits for; the end of a stream counts as one more. Zero:
+// the RST is due, unless the far gateway decides when to send it (kToStream, kInStream).
 std::uint64_t left_before_reset(const Flow& f, const stp::Session& session);
 
-// Records what is left. True: the RST waits no longer.
+// Records that the reset waits for `left` bytes. Returns true if the reset has waited too long, and
+// must be sent now.
 [[nodiscard]] bool is_overdue(DeferredReset& word, std::uint64_t left, Instant now);
 
-// How long to wait before the next look at a flow, for changes that no event reports.
+// How long to wait until the flow is checked again for changes that no event reports.
 Duration pause_of(const Flow& f, const stp::Session& session);
 
 }  // namespace satrelay::gateway

@@ -37,22 +37,22 @@
 
 namespace satrelay::gateway {
 
-// State that a flow needs only while bytes come from its host. An idle flow has none of it.
+// State that a flow needs only while its host sends bytes. An idle flow has none of it.
 struct FlowHot {
   explicit FlowHot(Instant now) : departures(now) {}
 
-  Departures departures;  // of bytes from the LAN
-  BitRate share;          // of the link, when its last block began; zero: there was no block
-  // How many bytes the host may be ahead of the link, and until when that value holds.
+  Departures departures;  // sending of the bytes from the LAN
+  BitRate share;  // the flow's part of the link, when its last block began; zero: no block yet
+  // How many bytes the host may be ahead of the link, and until when that number holds.
   std::uint64_t ahead = 0;
   Instant ahead_until;
-  std::uint64_t flight = 0;  // bytes of the host that the flow's share carries in a flight
-  Instant last_payload;      // when the last payload came from the host
+  std::uint64_t flight = 0;  // bytes of the host that the link carries in a flight at `share`
+  Instant last_payload;      // when the host's last payload arrived
   WaitSample wait;           // how long the host's bytes wait for the link
   // Bytes of the host that the traffic class counts as waiting for the link.
   std::uint64_t waiting = 0;
-  // Since when the flow has owed something to a silent peer; never: it owes nothing, or the peer is
-  // not silent.
+  // Since when the flow has had something unacknowledged for a silent peer; never: the flow has
+  // nothing unacknowledged, or the peer is not silent.
   Instant owes_since = Instant::never();
 
   void image(Image& image) {
@@ -60,36 +60,36 @@ struct FlowHot {
   }
 };
 
-// Where the host's data is urgent (urgent.h).
+// The urgent marks of our host (urgent.h).
 struct UrgentState {
-  tcp::UrgentMarks marks;       // marks of bytes that are not in the stream yet
-  std::uint64_t in_stream = 0;  // the last mark that the stream has told
-  stp::UrgentNotice told;       // the last notice in a CONFIRM
+  tcp::UrgentMarks marks;       // marks of bytes that were not written into the stream yet
+  std::uint64_t in_stream = 0;  // the last mark that was written into the stream
+  stp::UrgentNotice told;       // the last notice that was sent in a CONFIRM
 
   void image(Image& image) { image(marks, in_stream, told); }
 };
 
-// A host has reset its connection, and bytes that it sent before are still in flight
+// A host has reset its connection, and bytes that the host sent before are still in flight
 // (deferred_reset.h).
 struct DeferredReset {
   enum class Stage : std::uint8_t {
-    kToStream,  // our host has reset: its bytes go into the stream, then the reset block
-    kInStream,  // both are in the stream: the far gateway resets it once it has read them
+    kToStream,  // our host has reset: bytes and reset block are not all in the stream yet
+    kInStream,  // the stream has bytes and block: the far gateway resets it when it has read them
     kHeld,      // our host has reset: RESET waits until the peer's session has all bytes
-    kToHost,    // the far host has reset: ours is reset once it has acknowledged all
+    kToHost,    // the far host has reset: our host is reset once it has acknowledged all bytes
   };
   Stage stage{};
   Instant began;
-  Instant progressed;      // when `left` last became smaller
-  std::uint64_t left = 0;  // left_before_reset() at the last look
+  Instant progressed;      // when `left` last decreased
+  std::uint64_t left = 0;  // left_before_reset() at the last visit
   Instant look_at;         // when to visit the flow again
 
   void image(Image& image) { image(stage, began, progressed, left, look_at); }
 };
 
-// The claims on its host's address that a flow has tried, by their numbers, in ascending order. The
-// flow tries each claim once. If the host is still not found, it tries them again from the first
-// on, as the segment that went to a claimed MAC may have been lost.
+// Claims on the host's address that the flow has tried, by their numbers, in ascending order. The
+// flow tries each claim once. If the host still does not answer, the flow tries all claims again
+// from the first on, since the segment that was sent to a claimed MAC may have been lost.
 struct TriedClaims {
   void note(std::uint64_t claim) {
     last = claim;
@@ -103,17 +103,17 @@ struct TriedClaims {
   std::uint64_t highest = 0;
 };
 
-// A host asks whether the far host is still there (host_questions.h).
+// State of the questions whether a host is still there (host_questions.h).
 struct HostQuestions {
-  // Our host asks.
+  // Questions of our host about the far host.
   std::uint64_t asked = 0;             // the number of its latest question
-  bool owes_answer = false;            // our host waits for the answer
+  bool owes_answer = false;            // our host still waits for the answer to it
   Instant until = Instant::never();    // deadline of the far gateway; never: no answer is awaited
   std::uint64_t byte_repeated_at = 0;  // in-order bytes of our host when it last repeated one byte
-  // The far host asks, so this gateway asks our host.
-  Instant host_until = Instant::never();  // deadline of our host; never: it is not asked
+  // Questions of the far host, which make this gateway ask our host.
+  Instant host_until = Instant::never();  // deadline for our host's answer; never: it was not asked
   Instant heard;                          // when our host last answered a question
-  stp::HostAnswer word;                   // the answer for the far gateway
+  stp::HostAnswer word;                   // the answer that the far gateway gets
 
   void image(Image& image) {
     image(asked, owes_answer, until, byte_repeated_at, host_until, heard, word);
@@ -122,35 +122,36 @@ struct HostQuestions {
 
 // State that few flows have.
 struct FlowRare {
-  // If both hosts opened the connection at once: the stream that the peer opened. It carries the
-  // far host's bytes, and the other stream carries only those of our host.
+  // Set if both hosts opened the connection at once: the stream that the peer opened. That stream
+  // carries the far host's bytes, and `stream` carries only the bytes of our host.
   std::optional<stp::StreamId> inbound;
-  // State of the hosts that the gateways tell each other (flow_modes.h).
+  // State of the two hosts that the gateways report to each other (flow_modes.h).
   std::uint64_t host_acknowledged = 0;      // plain bytes that our host has acknowledged
-  std::uint64_t confirmed_window = 0;       // window of our host, as last told
+  std::uint64_t confirmed_window = 0;       // window of our host, as last reported
   std::optional<std::uint64_t> far_window;  // window of the far host, once it has answered
-  std::uint64_t far_keep_alives = 0;        // Keep-alives in the far gateway's latest CONFIRM
-  LanFigures lan;                           // of this LAN
-  std::optional<LanFigures> far;            // of the far LAN, once its gateway has reported
-  bool far_awaited = false;                 // FlowEnds expects the far gateway's report
-  bool marks_told = false;                  // the far gateway has told its host's marks
-  stp::UrgentNotice far_urgent;             // of the far host, as its gateway tells
-  std::unique_ptr<UrgentState> urgent;      // of our host, from its first urgent segment on
+  std::uint64_t far_keep_alives = 0;        // keep-alives in the far gateway's latest CONFIRM
+  LanFigures lan;                           // figures of this LAN
+  std::optional<LanFigures> far;            // figures of the far LAN, once its gateway has reported
+  bool far_awaited = false;                 // FlowEnds waits for the far gateway's report
+  bool marks_told = false;                  // the far gateway has reported its host's marks
+  stp::UrgentNotice far_urgent;             // the far host's urgent mark, from CONFIRM
+  std::unique_ptr<UrgentState> urgent;  // our host's urgent marks, from its first urgent segment on
   std::unique_ptr<DeferredReset>
-      deferred_reset;                        // from a host's RST on, until its bytes have arrived
+      deferred_reset;  // from a host's RST on, until the host's bytes have arrived
   std::unique_ptr<HostQuestions> questions;  // from the first question on
-  // Where its host may be on the LAN (host_tracker.h).
-  MacAddress known_mac;           // while LanSide::seeks_host: the MAC that last reached the host
-  MacAddress other_mac;           // MAC to try next if the host does not acknowledge; zero: none
-  MacAddress sender_mac;          // source of its latest frames, if another MAC reached it
-  bool may_be_before = false;     // the host may be at `other_mac`, its MAC before `known_mac`
-  bool may_go_home = false;       // the first answer from `known_mac` leads back there
-  bool owes_repeat = false;       // data in flight to another MAC must be repeated to this one
-  std::uint64_t sent_before = 0;  // bytes sent before the change to the MAC in use
-  TriedClaims claims;             // of LanOwners::Other
-  TriedClaims told_claims;        // of LearnedDestinations::Heard
-  std::uint64_t stalled_at = 0;   // in-order bytes of the host when it last repeated data
-  // When the host first repeated data at that place, or the flow last looked for it.
+  // Where our host may be on the LAN (host_tracker.h).
+  MacAddress known_mac;   // while LanSide::seeks_host: the MAC that last reached the host
+  MacAddress other_mac;   // MAC to try next if our host does not acknowledge; zero: none
+  MacAddress sender_mac;  // the last source of its frames that was not the MAC in use; zero: none
+  bool may_be_before = false;  // the host may be at `other_mac`, its MAC before `known_mac`
+  bool may_go_home = false;    // the flow returns to `known_mac` at the first answer from there
+  bool owes_repeat = false;    // data in flight to another MAC must be repeated to the MAC in use
+  std::uint64_t sent_before = 0;  // bytes that were sent before the flow changed to the MAC in use
+  TriedClaims claims;             // claims that LanOwners has noted
+  TriedClaims told_claims;        // claims that the far gateway has reported (LearnedDestinations)
+  std::uint64_t stalled_at = 0;   // in-order bytes of our host when it last repeated data
+  // When our host first repeated data at `stalled_at`, or when the flow last searched for our host
+  // after that.
   Instant stalled_since;
 
   void image(Image& image) {
@@ -161,61 +162,61 @@ struct FlowRare {
   }
 };
 
-// When something was last done to a flow, and when something must be done again.
+// When a flow was last active, and when it must be visited again.
 struct FlowTimers {
   Instant last_activity;
-  Instant retry_at = Instant::never();  // memory ran out: try again then
-  Instant armed = Instant::never();     // when the timer table calls: at the deadline or earlier
+  Instant retry_at = Instant::never();  // when to try again, as memory ran out
+  Instant armed = Instant::never();     // next visit by the timer table: at the deadline or earlier
   void image(Image& image) { image(last_activity, retry_at, armed); }
 };
 
-// The half of a flow towards its host on the LAN, beside the endpoint.
+// The half of a flow towards its host on the LAN, except the endpoint.
 struct LanSide {
-  wire::EthernetHeader to_host{};  // L2 header of our frames (host_tracker.h)
-  std::uint16_t stored = 0;        // of and for the host, in the units of FlowQuotas
-  bool seeks_host = false;         // not sure which MAC reaches the host
-  std::uint32_t host = kNoSlot;    // among LanHosts
-  std::uint32_t flow_label = 0;    // of IPv6 packets to the host
+  wire::EthernetHeader to_host{};  // Ethernet header of our frames to the host (host_tracker.h)
+  std::uint16_t stored = 0;        // bytes from and for the host, in the units of FlowQuotas
+  bool seeks_host = false;         // it is not certain which MAC reaches the host
+  std::uint32_t host = kNoSlot;    // index of the host in LanHosts
+  std::uint32_t flow_label = 0;    // flow label of IPv6 packets to the host
   void image(Image& image) { image(to_host, stored, seeks_host, host, flow_label); }
 };
 
 struct FlowMarks {
   PathMarks host;  // of our host's latest data
-  PathMarks told;  // our host's marks as the far gateway knows them
-  PathMarks far;   // of the far host: our frames to this host have them
+  PathMarks told;  // our host's marks as the far gateway last got them
+  PathMarks far;   // of the far host's data: frames to our host carry these marks
   void image(Image& image) { image(host, told, far); }
 };
 
 struct FlowBytes {
-  std::uint64_t from_lan = 0;  // plain
-  std::uint64_t encoded = 0;   // those bytes as encoded in the stream
+  std::uint64_t from_lan = 0;  // plain bytes
+  std::uint64_t encoded = 0;   // the size of those bytes as they were encoded in the stream
   std::uint64_t to_lan = 0;
-  std::uint64_t decoded = 0;  // bytes of the stream that became those
+  std::uint64_t decoded = 0;  // encoded bytes of the stream from which those were decoded
   void image(Image& image) { image(from_lan, encoded, to_lan, decoded); }
 };
 
-// What Splice knows of a flow between two blocks.
+// State that Splice keeps for a flow from one block to the next.
 struct BlockState {
-  // Offset in the bytes from the LAN where compression is tried again, and how many bytes it skips
-  // before that.
+  // Offset in the bytes from the LAN at which compression is tried again, and the number of bytes
+  // that were sent raw up to that offset.
   std::uint64_t try_compression_at = 0;
   std::uint32_t incompressible_run = 0;
-  // How far the encoded block has been passed to the host.
-  std::uint32_t remaining = 0;      // encoded bytes not yet consumed
-  std::uint32_t plain_written = 0;  // plain bytes of a compressed block already queued
-  // The kind of that block.
+  // How much of the inbound block in work was passed to the host.
+  std::uint32_t remaining = 0;      // encoded bytes that were not consumed yet
+  std::uint32_t plain_written = 0;  // plain bytes of the compressed block that were already queued
+  // The kind of that inbound block.
   compress::BlockKind kind = compress::BlockKind::kRaw;
   void image(Image& image) {
     image(try_compression_at, incompressible_run, remaining, plain_written, kind);
   }
 };
 
-// How many events of each kind have reached a flow.
+// How many events of each kind the flow has handled.
 struct EventsHandled {
-  std::uint32_t looked_at = 0;       // events of all peers at the last look (peer_epochs.h)
-  std::uint32_t epochs = 0;          // events of its peer (peer_epoch_log.h)
+  std::uint32_t looked_at = 0;       // PeerEpochs::events_ when it was last checked
+  std::uint32_t epochs = 0;          // events of the flow's own peer (peer_epoch_log.h)
   std::uint16_t configurations = 0;  // reloads
-  std::uint16_t stray_answers = 0;   // of our host: the peer was asked about them
+  std::uint16_t stray_answers = 0;   // stray answers of our host about which the peer was asked
   void image(Image& image) { image(looked_at, epochs, configurations, stray_answers); }
 };
 
@@ -223,14 +224,14 @@ struct EventsHandled {
 struct FlowBeginning {
   std::uint64_t id = 0;  // unique among all flows since the start
   Instant created;
-  std::uint32_t syn_sequence = 0;  // of the host's SYN, if the SYN came from the LAN
-  // Time until the server's first byte; 0: none has come.
+  std::uint32_t syn_sequence = 0;  // sequence number of the host's SYN, if a SYN began the flow
+  // Time until the server's first byte arrived; 0: no byte has arrived.
   std::uint32_t first_byte_us = 0;
   void image(Image& image) { image(id, created, syn_sequence, first_byte_us); }
 };
 
 struct Flow {
-  // An id that no stream has.
+  // An id that belongs to no stream.
   static constexpr stp::StreamId kNoStream{~std::uint64_t{0}};
 
   Flow(const FlowKey& flow_key, RulePtr flow_rule, Origin flow_origin, const tcp::Config& config,
@@ -243,7 +244,7 @@ struct Flow {
         endpoint(config, arena, std::move(shared)),
         beginning{.created = now} {}
 
-  // Sets `first_byte_us` if the server's first byte is here. It came at `now` or before.
+  // Sets `first_byte_us` if the server's first byte has arrived, at `now` or before.
   void note_first_byte(Instant now) {
     const bool has_come =
         origin == Origin::kLan ? bytes.to_lan > 0 : endpoint.received().in_order_end() > 0;
@@ -252,7 +253,7 @@ struct Flow {
     const std::int64_t time = (now - beginning.created).to_microseconds();
     beginning.first_byte_us = static_cast<std::uint32_t>(std::clamp<std::int64_t>(time, 1, kMost));
   }
-  // The host believes that it is connected, but the peer knows nothing of the connection yet.
+  // The host has a complete handshake, but the peer does not know the connection yet.
   bool awaits_stream() const {
     return origin == Origin::kLan && state.awaits_peer() && !endpoint.is_closed();
   }
@@ -261,13 +262,13 @@ struct Flow {
   void forget_inbound() {
     if (rare_) rare_->inbound.reset();
   }
-  // For reading, and for changes.
+  // rare() is for reading, make_rare() for changes.
   const FlowRare& rare() const { return rare_ ? *rare_ : kNone; }
   FlowRare& make_rare() {
     if (!rare_) rare_ = std::make_unique<FlowRare>();
     return *rare_;
   }
-  // nullptr if the flow is idle, and has taken no bytes for long.
+  // nullptr if the flow is idle, and no byte of its host has arrived for long.
   FlowHot* hot() const { return hot_.get(); }
   FlowHot& heat(Instant now) {
     if (!hot_) [[unlikely]]
@@ -275,13 +276,14 @@ struct Flow {
     state.note_active();
     return *hot_;
   }
-  // Frees the hot part, unless bytes wait or the flow owes something to a silent peer.
+  // Frees the hot part, unless bytes wait for the link, or a silent peer must still acknowledge
+  // something.
   void cool() {
     if (hot_ && hot_->waiting == 0 && hot_->owes_since.is_never()) hot_.reset();
   }
   Instant owes_since() const { return hot_ ? hot_->owes_since : Instant::never(); }
   std::uint64_t waiting() const { return hot_ ? hot_->waiting : 0; }
-  // As sent or received with OPEN.
+  // The metadata of OPEN, as they were sent or received.
   void set_metadata(const OpenMetadata& metadata) { metadata_.pack(metadata); }
   OpenMetadata metadata() const {
     return origin == Origin::kLan
@@ -291,52 +293,52 @@ struct Flow {
   std::string_view class_name() const { return metadata_.class_name(); }
   // The gateway does not yet know how to reach the host on the LAN.
   bool is_unconfirmed() const { return lan.to_host.destination == MacAddress(); }
-  // It counts against limits.half_open.
+  // The flow counts against limits.half_open.
   bool is_half_open() const { return origin == Origin::kLan && !state.is_established(); }
-  // The flow has ended, or only its TIME-WAIT is left.
+  // The flow has ended, or is in TIME-WAIT and has nothing else left to do.
   bool is_over() const {
     const bool closed = endpoint.is_closed() || endpoint.state() == tcp::State::kTimeWait;
     return closed && !state.has_stream();
   }
 
-  // Without its key, its origin and its rule, with which the flow that is read is built, and
-  // without its stream, which the session has (Session::image()).
+  // Leaves out the key, the origin and the rule, which the constructor needs before an image can be
+  // read, and the stream, which belongs to the session (Session::image()).
   void image(Image& image);
 
   // --- used with each frame --------------------------------------------------------------------
   FlowKey key;
   Origin origin;
   FlowState state;
-  schedule::ClassId traffic_class = 0;  // of the stream
+  schedule::ClassId traffic_class = 0;  // the class of its stream
   config::FlowModes modes;
   FlowMarks marks;
   LaneId lane;
-  stp::StreamId stream = kNoStream;  // kNoStream: none since the peer's present epoch began
+  stp::StreamId stream = kNoStream;  // kNoStream: none opened since the peer's present epoch began
   FlowTimers timers;
   LanSide lan;
   EventsHandled handled;
   BlockState block;
   FlowBytes bytes;
-  RulePtr rule;  // the rule that it matched here; never null
+  RulePtr rule;  // the rule that the connection matched here; never null
   [[no_unique_address]] tcp::Endpoint endpoint;
 
-  // A far gateway sends no marks if they equal the marks that this gateway assumes. If the server
-  // has sent something and no marks came, the assumption holds, whatever marks the server's last
-  // connection had.
+  // A far gateway sends no marks if they equal the marks that this gateway assumes. So if data of
+  // the server has arrived without marks, the server has the assumed marks, whatever marks the
+  // server's last connection had.
   void assume_usual_marks() {
     if (origin != Origin::kLan || rare().marks_told) return;
     marks.far =
         PathMarks{.traffic_class = static_cast<std::uint8_t>(metadata().traffic_class & 0xfcU)};
   }
-  // The server's packets have other marks than the client's gateway assumes. That gateway waits for
-  // the marks before it answers the client's SYN.
+  // Whether the far gateway must still get our server's marks, which differ from those that it
+  // assumes. With a remote handshake it needs the marks before it answers the client's SYN.
   bool owes_marks() const {
     return origin == Origin::kPeer && modes.handshake == config::HandshakeMode::kRemote &&
            state.is_established() && marks.told != marks.host;
   }
 
-  // --- used seldom -----------------------------------------------------------------------------
-  FlowJournal::Place journal_place = FlowJournal::kNowhere;  // in the padding behind the endpoint's
+  // --- used rarely -----------------------------------------------------------------------------
+  FlowJournal::Place journal_place = FlowJournal::kNowhere;  // in the padding behind the endpoint
   FlowBeginning beginning;
 
  private:

@@ -8,9 +8,11 @@
 namespace satrelay::gateway {
 namespace {
 
-// A client that gets no answer has sent its last SYN by then, and says nothing when it gives up.
+// By this time a client without an answer has sent its last SYN. It sends nothing when it abandons
+// the attempt.
 constexpr Duration kLongestHandshake = Duration::seconds(127);
-// A far gateway that works has given up its server by then (tcp::Profile), and has reported that.
+// By this time a working far gateway has abandoned its attempt to reach the server (tcp::Profile),
+// and has reported that.
 constexpr Duration kLongestOpening = Duration::seconds(200);
 
 }  // namespace
@@ -41,7 +43,7 @@ Duration quiet_limit(const Flow& f, const stp::Session& session, const config::L
 bool owes_peer(const Flow& f, const stp::Session& session) {
   if (f.awaits_stream()) return true;
   if (!f.state.has_stream()) return false;
-  // The host needs nothing more. Only the peer keeps the flow from its end.
+  // The host needs nothing more, so the flow waits only for the peer.
   if (f.endpoint.is_closed() || f.endpoint.state() == tcp::State::kTimeWait) return true;
   return !f.state.is_established() || f.endpoint.received().readable() > 0 ||
          session.streams().unacknowledged(f.stream) > 0 ||

@@ -4,7 +4,7 @@ namespace satrelay::gateway {
 
 namespace {
 
-// Records handed out in one call because no report has come for them.
+// The most records that one call hands out because their reports have not arrived.
 constexpr int kRecordsPerCall = 64;
 
 }  // namespace

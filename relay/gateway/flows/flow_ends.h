@@ -1,5 +1,5 @@
 // Handles the end of a flow: adds the flow to the completion times, and makes a record of it if a
-// recorder is set. The record waits for the far gateway's LAN report, if one is to come.
+// recorder is set. The record waits for the far gateway's LAN report, if that is still expected.
 #pragma once
 
 #include <cstdint>
@@ -22,22 +22,22 @@ class FlowEnds {
  public:
   using StreamOf = AwaitedReports::StreamOf;
 
-  // `classes` must outlive it.
+  // `classes` must outlive this object.
   FlowEnds(const TrafficClasses& classes, HashKey secret) : classes_(classes), secret_(secret) {}
 
-  // nullptr: no recorder.
+  // Sets the recorder; nullptr: none.
   void tell(FlowRecorder* recorder);
   bool is_told() const { return recorder_ != nullptr; }
-  // The stream of the flow in `slot` is over, and the far gateway will report on it.
+  // The stream of the flow in `slot` is over, and the far gateway will send a report on it.
   void expect_report(const StreamOf& of, std::uint32_t slot, Instant now);
-  // The flow is about to be forgotten; its state says why it ended. `peer`: its index in the
-  // configuration. `awaited`: the stream of the report that is still to come, unless the report is
-  // here already.
+  // The slot of the flow is about to be freed; its state says why it ended. `peer`: the index of
+  // the peer in the configuration. `awaited`: the stream that an expected report is about; nullopt:
+  // no report is expected, or it has arrived.
   void handle_end(const Flow& f, FarGatewayId peer, const std::optional<StreamOf>& awaited,
                   Instant now);
-  // Returns the slot of the flow that the report is about, if the flow has not ended.
+  // Returns the slot of the flow that the report is about, if the flow has not ended yet.
   std::optional<std::uint32_t> handle_report(const StreamOf& of, const LanFigures& figures);
-  // Hands out records that have waited too long, without a report.
+  // Hands out records for which no report has arrived in time.
   void handle_timeout(Instant now);
   Instant next_timeout() const { return awaited_ ? awaited_->next_expiry() : Instant::never(); }
   // Hands out all records that wait.
@@ -53,7 +53,7 @@ class FlowEnds {
   const TrafficClasses& classes_;
   HashKey secret_;
   FlowRecorder* recorder_ = nullptr;
-  std::unique_ptr<AwaitedReports> awaited_;  // as long as a recorder is set
+  std::unique_ptr<AwaitedReports> awaited_;  // exists while a recorder is set
   Completions completions_;
 };
 

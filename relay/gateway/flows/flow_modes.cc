@@ -26,10 +26,11 @@ void confirm(Flow& f, stp::Session& session, Instant now) {
   }
   FlowRare& told = f.make_rare();
   told.host_acknowledged = std::max(told.host_acknowledged, f.endpoint.sending().acknowledged());
-  // The peer answers its host with our host's marks, so the marks must get there first.
+  // The peer answers its host with our host's marks, so the marks must reach the peer before
+  // `answered` does.
   ours.answered = f.state.is_established() && !f.owes_marks();
   ours.ended = f.endpoint.sending().has_finished();
-  // Fields that no mode asks for stay 0, so that they cost nothing.
+  // A field that no mode needs stays 0, since zero fields cost no bytes.
   if (f.modes.ack == AckMode::kEndToEnd) ours.delivered = told.host_acknowledged;
   if (f.modes.window == WindowMode::kMirror && f.state.is_established()) {
     ours.window =
@@ -56,12 +57,12 @@ bool all_confirmed(const Flow& f, const stp::Session& session) {
   if (!f.modes.any()) return true;
   if (!session.streams().confirmed(f.stream)) return false;
   if (f.modes.ack == AckMode::kLocal && f.modes.close == CloseMode::kLocal) return true;
-  // Each host waits for an acknowledgment until the other host has everything.
+  // Each host waits for an acknowledgment until the other host has received everything.
   return f.endpoint.sending().has_finished() && session.streams().confirmation(f.stream).ended;
 }
 
 std::uint64_t mirrored_window(const Flow& f) {
-  // Until the far host has answered: the largest window of TCP without scaling.
+  // The far host has not answered yet: use the largest window of TCP without scaling.
   constexpr std::uint64_t kUnknown = 65'535;
   if (f.modes.window == WindowMode::kRewrite) return ~std::uint64_t{0};
   return f.rare().far_window.value_or(kUnknown);

@@ -18,8 +18,8 @@
 
 namespace satrelay::gateway {
 
-// A name of the configuration, by value: records may still hold a name that a reload has removed.
-// No name is longer.
+// A copy of a name of the configuration, since a reload may remove the name before the record is
+// written. No name of the configuration is longer than the copy can hold.
 class RecordedName {
  public:
   RecordedName() = default;
@@ -40,26 +40,26 @@ struct FlowRecord {
   std::uint16_t client_port = 0, server_port = 0;
   std::array<std::uint16_t, wire::kMaxVlanTags> vlans{};  // of this LAN, outermost first; 0: none
   Origin origin{};
-  Counter end{};             // why it ended: one of the counters of flow ends
-  bool established = false;  // the handshake with the host of this LAN was complete
+  Counter end{};             // why the flow ended: one of the counters of flow ends
+  bool established = false;  // the handshake with the host on this LAN was completed
   FarGatewayId peer;
-  std::uint32_t rule = 0;  // the rule that it matched here; 0: none
+  std::uint32_t rule = 0;  // number of the rule that the connection matched here; 0: none
   RecordedName rule_name;
   RecordedName traffic_class;  // "": none
-  Instant began;               // its SYN came from the LAN, or its OPEN from the peer
-  Instant ended;               // neither direction had anything left to deliver
-  // From `began` until the server's first byte arrived here.
+  Instant began;               // when its SYN arrived from the LAN, or its OPEN from the peer
+  Instant ended;               // when neither direction had anything left to deliver
+  // Time from `began` until the server's first byte arrived here.
   std::optional<Duration> first_byte;
-  std::uint64_t bytes_from_lan = 0;  // plain
+  std::uint64_t bytes_from_lan = 0;  // plain bytes
   std::uint64_t bytes_to_lan = 0;
   std::uint64_t encoded_to_peer = 0;  // bytes from the LAN, as encoded in the stream
   std::uint64_t encoded_from_peer = 0;
-  LanFigures lan;                 // of this LAN
-  std::optional<LanFigures> far;  // of the far LAN; nullopt: its gateway has not reported
+  LanFigures lan;                 // figures of this LAN
+  std::optional<LanFigures> far;  // of the far LAN; nullopt: the far gateway has not reported
 };
 
-// Receives a record of each flow that ends. The gateway calls it in the middle of other calls, so
-// it must not call the gateway.
+// Receives a record of each flow that ends. The gateway calls handle_end() in the middle of other
+// calls, so handle_end() must not call the gateway.
 class FlowRecorder {
  public:
   virtual ~FlowRecorder() = default;

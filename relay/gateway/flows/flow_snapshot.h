@@ -1,4 +1,4 @@
-// Describes one flow for the stats socket, from both of its halves.
+// Describes one flow for the stats socket, from its TCP half and its STP half.
 #pragma once
 
 #include "pep/base/time.h"

@@ -1,5 +1,5 @@
-// The state of a flow: how far the handshake with its host and its STP stream have come, and how
-// far its ends have come.
+// The state of a flow: the progress of the handshake with its host, of its STP stream, and of the
+// ends of its two directions.
 //
 //                 handshake complete
 //      kHandshake -----------------> kAwaitsPeer     no stream yet
@@ -16,9 +16,9 @@
 //          v                              v
 //       kFailed                         kOver        only TIME-WAIT is left, or nothing
 //
-// end_stream() may also come in the first row, if the peer is gone. The two directions end by
-// themselves (HostEnd, FarEnd). FlowStore counts flows by their state, so it makes those changes
-// that its counts need.
+// end_stream() may also be called in the first row, if the peer is gone. The ends of the two
+// directions (HostEnd, FarEnd) progress independently of this diagram. FlowStore counts flows by
+// their state, so FlowStore itself makes the changes of state that affect its counts.
 #pragma once
 
 #include <cstdint>
@@ -41,17 +41,18 @@ class FlowState {
     kFailed = 6,
     kOver = 7,
   };
-  // How far the end of our host's bytes has come.
+  // How far the end of our host's bytes has progressed.
   enum class HostEnd : std::uint8_t {
     kOpen,       // the host may send more
-    kInStream,   // session.streams().finish() called
+    kInStream,   // session.streams().finish() was called
     kDelivered,  // the peer's session has all bytes and the end
   };
-  // How far the end of the far host's bytes has come, and then the end of our host's connection.
+  // How far the end of the far host's bytes has progressed, and after it the end of our host's
+  // connection.
   enum class FarEnd : std::uint8_t {
     kOpen,    // the far host may send more
-    kPassed,  // endpoint.close() called
-    kClosed,  // the endpoint has closed, and that was handled
+    kPassed,  // endpoint.close() was called
+    kClosed,  // the endpoint has closed, and the relay has handled that
   };
 
   constexpr FlowState() = default;
@@ -59,7 +60,7 @@ class FlowState {
   friend constexpr bool operator==(FlowState, FlowState) = default;
 
   // --- handshake and stream --------------------------------------------------------------------
-  // The handshake with the host was completed.
+  // The handshake with our host was completed.
   constexpr bool is_established() const { return (value_ & kComplete) != 0; }
   constexpr bool awaits_peer() const { return value_ == kAwaitsPeer; }
   constexpr bool has_stream() const { return (value_ & ~kComplete) == kOpening; }
@@ -83,12 +84,12 @@ class FlowState {
   constexpr FarEnd far_end() const { return far_end_; }
   void set_far_end(FarEnd next) { go_on(far_end_, next); }
   constexpr bool has_passed_far_end() const { return far_end_ != FarEnd::kOpen; }
-  // Why the flow has ended; kCount: it has not.
+  // Why the flow has ended; kCount: the flow has not ended.
   constexpr Counter reason() const { return reason_; }
   void set_reason(Counter reason) { reason_ = reason; }
 
   // --- memory ----------------------------------------------------------------------------------
-  // The flow holds no memory that a quiet flow can do without.
+  // The flow holds no memory that an idle flow can do without.
   constexpr bool is_trimmed() const { return is_trimmed_; }
   void note_trimmed() { is_trimmed_ = true; }
   void note_active() { is_trimmed_ = false; }
@@ -102,10 +103,10 @@ class FlowState {
   static constexpr unsigned kComplete = 1;
 
   void enter(Value row) { go_on(value_, static_cast<Value>(row | (value_ & kComplete))); }
-  // Each change of a phase passes here.
+  // Every change of a state or an end is made here.
   template <typename Phase>
   static void go_on(Phase& phase, Phase next) {
-    SATRELAY_DCHECK(next >= phase);  // no arrow leads back
+    SATRELAY_DCHECK(next >= phase);  // no state leads back to an earlier one
     phase = next;
   }
 

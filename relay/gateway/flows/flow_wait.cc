@@ -8,7 +8,8 @@ namespace {
 
 bool is_heard(const Lane& lane) { return lane.session.peer_state() == stp::PeerState::kAlive; }
 
-// Why bytes for the host wait. The host's TCP has `queued` of them, and the stream `ready` more.
+// Returns why bytes for the host wait. `queued` of them are in the endpoint's send buffer, and
+// `ready` more are in the stream.
 Wait wait_at_host(const Flow& f, std::uint64_t queued, std::uint64_t ready) {
   const bool compressed = f.block.kind != compress::BlockKind::kRaw;
   if (queued == 0 && compressed && ready < f.block.remaining) return Wait::kRestOfBlock;

@@ -1,4 +1,4 @@
-// The side of the satellite link on which a flow's client is.
+// The side of the satellite link on which the client of a flow is.
 #pragma once
 
 #include <cstdint>

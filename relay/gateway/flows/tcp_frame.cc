@@ -25,7 +25,7 @@ void TcpFrames::write(const Flow& flow, tcp::SegmentToSend segments,
   }
 }
 
-// Without the TCP checksum.
+// Writes all headers, but not the TCP checksum.
 TcpFrames::Headers TcpFrames::write_headers(const Flow& flow, const tcp::SegmentToSend& segment,
                                             MutableBytes out) {
   wire::TcpHeader tcp = segment.header;
@@ -37,7 +37,7 @@ TcpFrames::Headers TcpFrames::write_headers(const Flow& flow, const tcp::Segment
   ip.source = flow.key.remote;
   ip.destination = flow.key.local;
   ip.protocol = wire::kProtocolTcp;
-  // DSCP as the far host set it, ECN of this endpoint.
+  // The DSCP is as the far host set it, and the ECN field is this endpoint's own.
   ip.traffic_class =
       static_cast<std::uint8_t>(flow.marks.far.traffic_class | static_cast<unsigned>(segment.ecn));
   ip.hop_limit = flow.marks.far.hop_limit;
@@ -53,7 +53,7 @@ TcpFrames::Headers TcpFrames::write_headers(const Flow& flow, const tcp::Segment
   return {.tcp_at = tcp_at, .size = tcp_at + wire::write_tcp(tcp, out.subspan(tcp_at, tcp_size))};
 }
 
-// Writes the payload and the TCP checksum behind and into the headers.
+// Writes the payload behind the headers, and the TCP checksum into the headers.
 Polled TcpFrames::finish(const Flow& flow, const tcp::SegmentToSend& segment,
                          const Headers& headers, MutableBytes out) const {
   const std::size_t size = headers.size + segment.payload_size;

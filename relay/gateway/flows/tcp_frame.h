@@ -14,19 +14,20 @@ namespace satrelay::gateway {
 
 class TcpFrames {
  public:
-  // kLeft: the port computes the checksum of a segment with payload.
+  // kLeft: the port computes the checksums of segments with payload.
   enum class Sums : std::uint8_t { kWritten, kLeft };
   explicit TcpFrames(Sums sums) : sums_(sums) {}
 
   // Writes headers, payload and checksums of each of the `segments` into its own element of
-  // `rooms`, which must have room for the LAN MTU and an Ethernet header with its VLAN tags.
+  // `rooms`. Each element must be large enough for the LAN MTU and an Ethernet header with its VLAN
+  // tags.
   void write(const Flow& flow, tcp::SegmentToSend segments, std::span<const MutableBytes> rooms,
              std::span<Polled> polled) const;
 
  private:
   struct Headers {
     std::size_t tcp_at = 0;
-    std::size_t size = 0;  // of all headers
+    std::size_t size = 0;  // size of all headers
   };
   static Headers write_headers(const Flow& flow, const tcp::SegmentToSend& segment,
                                MutableBytes out);

@@ -7,22 +7,22 @@
 namespace satrelay::gateway {
 
 enum class Wait : std::uint8_t {
-  kHandshake,       // the connection with the host is not established yet
-  kPeer,            // the peer is silent, or was started anew and is being greeted
-  kSource,          // there is nothing to carry: the host, or the peer, has sent nothing more
-  kOurWindow,       // the host may not send: memory is low, or the far side takes no more
-  kCredit,          // no credit from the peer: the far host reads more slowly than this one writes
-  kStore,           // the most bytes that may be stored are in flight
-  kLink,            // its turn on the link
-  kAcknowledgment,  // all bytes have left, and the other end has not acknowledged them yet
-  kLostBytes,       // bytes are missing before the bytes that have arrived
-  kRestOfBlock,     // a compressed block is delivered whole: the rest is missing
-  kHostWindow,      // the host does not read, or reads more slowly than bytes come
-  kHostPath,        // congestion control towards the host
+  kHandshake,  // the connection with the host is not established yet
+  kPeer,       // the peer is silent, or has restarted and its new handshake is not complete
+  kSource,     // the host or the peer has not sent any more bytes
+  kOurWindow,  // the host may not send: memory is low, or the far side accepts no more bytes
+  kCredit,     // the peer grants no credit: the far host reads more slowly than this host writes
+  kStore,      // as many bytes as may be stored are in flight
+  kLink,       // the stream waits for its turn on the link
+  kAcknowledgment,  // all bytes were sent, and the other end has not acknowledged all of them yet
+  kLostBytes,       // bytes that precede the arrived bytes are missing
+  kRestOfBlock,     // a part of a compressed block is missing, and a block is delivered as a whole
+  kHostWindow,      // the host does not read, or reads more slowly than bytes arrive
+  kHostPath,        // congestion control towards the host allows no more
   kMemory,          // memory is low
   kNothing,         // this direction has ended
 };
-// A word for JSON: "host_window".
+// Returns a word for JSON, such as "host_window".
 std::string_view to_string(Wait wait);
 
 }  // namespace satrelay::gateway

@@ -7,29 +7,30 @@
 namespace satrelay::gateway {
 namespace {
 
-// A flight takes a round trip and kBeyondRoundTrip, and at least kShortestFlight. The gateway
-// stores what the link takes in that time. So the link does not wait if a host's bytes come late,
-// and a flow can grow.
+// A flight lasts a round trip and kBeyondRoundTrip, and at least kShortestFlight. The gateway
+// stores as many bytes as the link can send in a flight. So the link has bytes to send even if a
+// host's bytes arrive late, and the rate of a flow can grow.
 constexpr Duration kShortestFlight = Duration::milliseconds(400);
 constexpr Duration kBeyondRoundTrip = Duration::milliseconds(200);
-// The link takes a raw block in this time, and as much is offered to a host at first.
+// The time that the link may take for a raw block. A host may at first be ahead by the bytes that
+// the link sends in this time.
 constexpr Duration kBlock = Duration::milliseconds(200);
 // A compressed block may take the link longer, and may always have kLeastCompressed bytes, because
-// small blocks compress worse: 6 KB of text shrink by a third less than 64 KiB do. If these were
-// 800 ms and 3 KB, text would gain up to 5% more, but 10 flows or more would be 10 to 50% further
+// small blocks compress worse: 6 KB of text shrink by a third less than 64 KiB do. With 800 ms and
+// 3 KB instead, text would gain up to 5% more, but 10 flows or more would be 10 to 50% further
 // ahead.
 constexpr Duration kCompressedBlock = Duration::milliseconds(600);
 constexpr std::uint64_t kLeastCompressed = 2'000;
 constexpr std::uint64_t kMostAtFirst = 64 * 1024;
-// If there are fewer, TCP waits for its own segments.
+// If fewer segments are in flight, TCP waits for acknowledgments of its own segments.
 constexpr std::uint64_t kLeastSegments = 4;
 constexpr std::uint64_t kUsualSegment = 1460;
-// In a flight a host may send this many times the bytes of the flight before, as in slow start.
-// Before the link has been measured the factor is larger: the end of a short flow should be here
-// soon.
+// In a flight a host may send this many times the bytes that the link sent in the flight before, as
+// in slow start. Before the link has been measured the factor is larger, so that the last bytes of
+// a short flow arrive here soon.
 constexpr std::uint64_t kGrowth = 2;
 constexpr std::uint64_t kGrowthAtFirst = 8;
-// How long a result holds if no block begins, as each segment of a host needs it.
+// How long a computed limit holds if no block begins, since each segment of a host needs the limit.
 constexpr Duration kStands = Duration::milliseconds(5);
 
 Duration flight_time(Duration round_trip) {
@@ -58,9 +59,9 @@ std::uint64_t most_ahead(const Flow& f, const stp::Session& session, Instant now
   return hot->ahead;
 }
 
-// The share limits how far a flow may grow before it is measured. A flow may get more than its
-// share, as classes have weights, or less, as other sessions wait for the carrier. So what has left
-// counts.
+// The share limits how far a flow may grow before the flow is measured. The flow may get more than
+// its share, as classes have weights, or less, as other sessions wait for the carrier. So the limit
+// depends on the bytes that were really sent.
 std::uint64_t most_ahead(const Flow& f, const Outlook& outlook, Instant now) {
   std::uint64_t first = first_of(f, outlook.share);
   FlowHot* const hot = f.hot();
@@ -68,7 +69,7 @@ std::uint64_t most_ahead(const Flow& f, const Outlook& outlook, Instant now) {
   Departures& departures = hot->departures;
   const Duration flight = flight_time(outlook.round_trip);
   Duration held = flight;
-  // A whole block must be here before it can be compressed.
+  // All bytes of a block must be here before the block can be compressed.
   if (departures.compressed()) {
     held = std::max(flight, kCompressedBlock);
     first = std::max(first, std::min<std::uint64_t>(departures.plain_of(kLeastCompressed),
@@ -103,7 +104,8 @@ LargestBlock largest_block(const Flow& f, const Outlook& outlook, Instant now) {
           .raw = carried(kBlock)};
 }
 
-// A host that has been silent for long has no FlowHot, and nothing is noted until it sends again.
+// A host that has been silent for long has no FlowHot, and nothing is recorded until it sends
+// again.
 void end_block(Flow& f, const Outlook& outlook, Instant now) {
   FlowHot* const hot = f.hot();
   if (hot == nullptr) return;

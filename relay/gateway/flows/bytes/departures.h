@@ -1,6 +1,6 @@
-// Measures how fast the link takes the bytes of a flow. The stream asks for a block when all bytes
-// that were written before have left in packets. So each block that begins shows how long the block
-// before it has taken.
+// Measures how fast the link sends the bytes of a flow. The stream asks for a block when all bytes
+// that were written before were sent in packets. So the beginning of each block shows how long the
+// block before it took.
 #pragma once
 
 #include <algorithm>
@@ -17,13 +17,13 @@ class Departures {
  public:
   explicit Departures(Instant now) : left_(now), busy_since_(now), since_(now) {}
 
-  // The stream asks for more: the last block has left.
+  // Call this when the stream asks for more bytes, as the last block was sent.
   void end_block(Duration period, Instant now) {
     if (!rest_waits_) busy_since_ = now;
     std::uint64_t left = std::exchange(leaving_, 0);
     if (now - since_ > period) {
-      // If nothing waited behind the block, it is not known when the block left. Otherwise only a
-      // part of it has left within a period.
+      // If nothing waited behind the block, it is not known when the block was sent. Otherwise only
+      // a part of the block was sent within one period.
       left = !rest_waits_
                  ? 0
                  : static_cast<std::uint64_t>(static_cast<double>(left) *
@@ -32,7 +32,7 @@ class Departures {
     left_.add(left, period, now);
     since_ = now;
   }
-  // A block begins to leave, with `plain` bytes of the host and `encoded` bytes of the stream.
+  // Sending of a block begins, with `plain` bytes of the host and `encoded` bytes of the stream.
   // `rest`: more bytes wait behind the block, so only the link determines when the next block
   // begins.
   void begin_block(std::uint64_t plain, std::uint64_t encoded, bool rest) {
@@ -43,21 +43,21 @@ class Departures {
     rest_waits_ = rest;
   }
 
-  // Bytes of the host that have left within a period.
+  // Bytes of the host that were sent per period.
   std::uint64_t in_a_period(Duration period, Instant now) { return left_.in_a_period(period, now); }
-  // The same, plus the bytes that are leaving now, if they began to leave within the period.
+  // The same, plus the block that is being sent now, if its sending began within the period.
   std::uint64_t lately(Duration period, Instant now) {
     return in_a_period(period, now) + (now - since_ < period ? leaving_ : 0);
   }
-  // Whether bytes have waited for this long without a pause. Then only the link determines how many
-  // leave.
+  // Whether bytes have waited for this long without a pause, so that only the link determined how
+  // many bytes were sent.
   bool is_measured(Duration period, Instant now) const {
     return rest_waits_ && now - busy_since_ >= period;
   }
   // Whether the last block was compressed.
   bool compressed() const { return encoded_ < plain_; }
-  // How many bytes of the host correspond to `encoded` bytes of the stream, in the ratio of the
-  // last block.
+  // How many plain bytes of the host correspond to `encoded` bytes of the stream, at the
+  // compression ratio of the last block.
   std::uint64_t plain_of(std::uint64_t encoded) const {
     return static_cast<std::uint64_t>(static_cast<double>(encoded) * static_cast<double>(plain_) /
                                       static_cast<double>(std::max<std::uint64_t>(encoded_, 1)));
@@ -75,8 +75,8 @@ class Departures {
  private:
   RecentCount left_;
   std::uint64_t leaving_ = 0;
-  // The sizes of the last block. Its bytes count as shrinking at most twice as much as the bytes of
-  // the block before.
+  // The sizes of the last block. If the block shrank more than twice as much as the block before
+  // it, `encoded_` is set as if it had shrunk twice as much.
   std::uint64_t plain_ = 1;
   std::uint64_t encoded_ = 1;
   bool rest_waits_ = false;

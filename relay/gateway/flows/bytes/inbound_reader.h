@@ -1,5 +1,5 @@
-// Reads the bytes of a flow's inbound stream ahead of what the session knows to be consumed. So the
-// session computes the peer's credit once for several pieces.
+// Reads the bytes of a flow's inbound stream, and tells the session later that all of them are
+// consumed. So the session computes the peer's credit only once for several pieces.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ class InboundReader {
 
   std::uint64_t readable() const { return stored_.readable() - ahead_; }
   ConstBytes front() const { return stored_.front(ahead_); }  // the first contiguous part
-  // Copies as many bytes as `out` has room for, at most readable().
+  // Fills `out`, which must not be larger than readable().
   void copy(MutableBytes out) const { stored_.copy_front(out, ahead_); }
   void skip(std::uint64_t count) { ahead_ += count; }
-  // Tells the session that the skipped bytes are consumed. False if there are none.
+  // Tells the session that the skipped bytes are consumed. Returns false if no bytes were skipped.
   bool consume(Instant now) {
     if (ahead_ == 0) return false;
     session_.streams().consume(stream_, ahead_, now);

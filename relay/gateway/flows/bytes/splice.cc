@@ -9,23 +9,23 @@
 namespace satrelay::gateway {
 namespace {
 
-// The most pieces of memory from which one raw block is written.
+// The most pieces of memory of which one raw block is composed.
 constexpr std::size_t kMostPieces = 64;
-// A block begins only if there is room for this many bytes, or for all that are readable, so that
-// headers cost little.
+// A block begins only if there is room for this many bytes, or for all readable bytes if they are
+// fewer. So the share of headers stays small.
 constexpr std::size_t kLeastWritten = 128;
-// Smaller blocks are sent raw: compression would cost more than it gains.
+// Smaller blocks are sent raw, as compression would cost more than it gains.
 constexpr std::size_t kSmallestCompressed = 256;
 constexpr std::size_t kSmallestWithDictionary = 64;
 
-// If bytes do not shrink, compression pauses for a while, each time longer. So a long run of random
-// bytes does not cost a probe for each block. If the bytes change their nature, the next probe
-// notices it within the longest run.
+// If bytes do not shrink, compression pauses for a number of bytes that doubles each time. So a
+// long run of random bytes does not cost a probe for each block. If later bytes are compressible, a
+// probe finds that out after at most the longest pause.
 constexpr std::size_t kSample = 4096;
 constexpr std::uint32_t kShortestRun = 64 * 1024;
 constexpr std::uint32_t kLongestRun = 1024 * 1024;
 
-// Decompressing a block again is worth while for this many plain bytes.
+// It is worth while to decompress a block again if at least this many plain bytes can be delivered.
 constexpr std::size_t kWorthDecoding = 8 * 1024;
 
 void note_incompressible(Flow& flow) {
@@ -72,7 +72,7 @@ bool tell_reset(Flow& flow, stp::Session& session, Instant now) {
   return true;
 }
 
-// Writes the blocks that the stream owes the peer although no byte waits.
+// Writes a block that the peer must get even if no byte of the host waits.
 SpliceResult tell_without_bytes(Flow& flow, stp::Session& session, Instant now) {
   const bool owes_marks = flow.owes_marks();
   if (!owes_marks && !owes_reset_block(flow)) return SpliceResult::kDone;
@@ -91,7 +91,7 @@ void take_marks(Flow& flow, ConstBytes body) {
   if (flow.origin == Origin::kLan) flow.make_rare().marks_told = true;
 }
 
-// False if the block is malformed.
+// Returns false if the block is malformed.
 bool take_urgent(Flow& flow, ConstBytes body) {
   const std::uint32_t ahead = load_u32(body.data());
   if (ahead == 0 || ahead > tcp::UrgentMarks::kMostAhead) return false;
@@ -104,7 +104,7 @@ bool carries_bytes(compress::BlockKind kind) {
   return kind == Kind::kRaw || kind == Kind::kZstd || kind == Kind::kDictionary;
 }
 
-// Handles a block without bytes. kDone: go on behind the block.
+// Handles a block without bytes. Returns kDone if reading goes on behind the block.
 SpliceResult take_word(Flow& flow, compress::BlockKind kind, ConstBytes body) {
   if (kind == compress::BlockKind::kReset) return SpliceResult::kReset;
   if (kind == compress::BlockKind::kUrgent) {
@@ -117,8 +117,8 @@ SpliceResult take_word(Flow& flow, compress::BlockKind kind, ConstBytes body) {
 using CompressedHeader =
     std::array<std::byte, compress::kBlockHeaderSize + compress::kDictionaryNumberSize>;
 
-// Writes the header of a compressed block. `dictionary`: the number of its dictionary, if it has
-// one.
+// Writes the header of a compressed block. `dictionary`: the number of the block's dictionary, if
+// it has one.
 ConstBytes write_header(std::size_t encoded, std::optional<std::uint8_t> dictionary,
                         CompressedHeader& header) {
   const std::size_t more = dictionary ? compress::kDictionaryNumberSize : 0;
@@ -130,7 +130,7 @@ ConstBytes write_header(std::size_t encoded, std::optional<std::uint8_t> diction
   return ConstBytes(header).first(compress::kBlockHeaderSize + more);
 }
 
-// All that the peer sent is here, and it ends within a block or its header.
+// The peer's stream has arrived to its end, and ends within a block or a block header.
 bool is_cut_short(const Flow& flow, const stp::Session& session) {
   if (!session.streams().received_end(flow.inbound_stream())) return false;
   const Reassembler& stored = *session.streams().received(flow.inbound_stream());
@@ -157,7 +157,7 @@ Splice::Splice(int compress_level, const Dictionaries& dictionaries, WorkBudget&
 
 Splice::Way Splice::choose(SharedDictionary& dictionary, std::size_t size) {
   if (dictionary.levels == nullptr) return Way::kWithout;
-  if (size < kSmallestCompressed) return Way::kWith;  // or raw
+  if (size < kSmallestCompressed) return Way::kWith;  // sent raw if that does not pay
   compress::DictionaryTrial& trial = dictionary.trials.of(size);
   if (trial.is_due()) return Way::kBoth;
   return trial.pays() ? Way::kWith : Way::kWithout;
@@ -252,7 +252,7 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, const Largest&
     room -= kMarksBlockSize;
   }
   std::uint64_t most = std::min(readable, room - compress::kBlockHeaderSize);
-  // The block ends at the mark: the next mark is told behind it.
+  // The block ends at the mark, since the next mark is written behind the mark's octet.
   if (mark > 0) most = std::min(most, mark - received.consumed());
   const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(most, largest.compressed));
 
@@ -261,7 +261,7 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, const Largest&
   ConstBytes sample = received.front();
   if (sample.size() < std::min(size, kSample) &&
       flow.bytes.from_lan >= flow.block.try_compression_at) {
-    // Before the end of an arena block there are too few bytes for a sample.
+    // There are too few contiguous bytes for a sample before the end of an arena block.
     const MutableBytes gathered = MutableBytes(*plain_).first(std::min(size, kSample));
     received.copy_front(gathered);
     sample = gathered;
@@ -273,7 +273,7 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, const Largest&
     if (attempt == Attempt::kWritten) return SpliceResult::kDone;
     if (attempt == Attempt::kNoRoom) return SpliceResult::kNoMemory;
   }
-  // A small block says nothing about the bytes behind it.
+  // A failed attempt on a small block says nothing about the bytes behind it.
   if (size >= kSmallestCompressed) note_incompressible(flow);
   const auto raw = static_cast<std::size_t>(std::min<std::uint64_t>(most, largest.raw));
   const std::size_t written = raw_to_stream(flow, session, raw, now);
@@ -286,8 +286,8 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, const Largest&
   return SpliceResult::kDone;
 }
 
-// Returns how many plain bytes were written: `size`, or fewer if they lie in many pieces; 0 if
-// there is no room.
+// Returns how many plain bytes were written: `size`, or fewer if they are stored in many pieces; 0
+// if the stream has no memory for them.
 std::size_t Splice::raw_to_stream(Flow& flow, stp::Session& session, std::size_t size,
                                   Instant now) {
   std::array<ConstBytes, 1 + kMostPieces> parts;
@@ -314,11 +314,12 @@ void Splice::count(Flow& flow, const compress::CodecCounters& block) {
   flow.bytes.encoded += block.encoded_bytes;
 }
 
-// Reads the next block's header if all of it is here. False if there is nothing to go on with.
+// Makes a block with bytes the current block: reads the next block's header if all of it has
+// arrived. Returns false if reading cannot go on now; `result` says why.
 bool Splice::next_block(Flow& flow, InboundReader& inbound, SpliceResult& result) {
   while (flow.block.remaining == 0) {
     if (inbound.readable() < compress::kBlockHeaderSize) return false;
-    // A peer may have sent millions of blocks that carry no bytes.
+    // A peer may have sent millions of blocks that carry no bytes, so each block counts as work.
     if (budget_.is_spent()) {
       result = SpliceResult::kSpent;
       return false;
@@ -371,7 +372,7 @@ SpliceResult Splice::to_host(Flow& flow, stp::Session& session, std::uint64_t us
   }
   inbound.consume(now);
   if (result == SpliceResult::kReset) return result;
-  // The stream must not end within a block, as the missing bytes were meant to come.
+  // The stream must not end within a block, since the missing bytes can no longer arrive.
   return is_cut_short(flow, session) ? SpliceResult::kMalformed : result;
 }
 
@@ -410,12 +411,12 @@ SpliceResult Splice::raw_to_host(Flow& flow, InboundReader& inbound, std::uint64
   return SpliceResult::kDone;
 }
 
-// If not all plain bytes of a block find room, the block is decompressed again for the rest. That
-// is cheaper than a buffer for each flow, if enough bytes find room each time. A slow host, or a
-// lack of memory, must not make the gateway decompress a block many times. So decompression waits
-// until the largest block would fit into what may be queued for the host. It also waits for memory:
-// for all that is left of the block, for kWorthDecoding bytes, or until half of the flow's own
-// memory is free.
+// If not all plain bytes of a block can be queued, the block is decompressed again for the rest
+// later. That is cheaper than a buffer for each flow, if enough bytes can be queued each time. A
+// slow host, or a lack of memory, must not make the gateway decompress a block many times. So
+// decompression waits until the largest block would fit into what may be queued for the host. It
+// also waits for memory: for all that is left of the block, for kWorthDecoding bytes, or until half
+// of the flow's own memory is free.
 bool Splice::has_room(const Flow& flow, std::uint64_t left, std::uint64_t memory) {
   const std::uint64_t own = flow.endpoint.sending().own_memory();
   const bool has_memory = memory > own && memory >= std::min<std::uint64_t>(left, kWorthDecoding);

@@ -1,4 +1,4 @@
-// Moves bytes between the two halves of a flow, through the block codec. It knows nothing of how
+// Moves bytes between the two halves of a flow, through the block codec. Splice does not know how
 // flows open or end.
 #pragma once
 
@@ -21,8 +21,8 @@
 namespace satrelay::gateway {
 
 enum class SpliceResult : std::uint8_t {
-  kDone,       // moved all bytes, or all for which the receiving half has room
-  kNoMemory,   // the arena is short: try again later
+  kDone,       // all bytes were moved, or all for which the receiving half has room
+  kNoMemory,   // memory is short: try again later
   kSpent,      // the call's budget of work is spent: go on in the next call
   kMalformed,  // the peer's stream breaks the block format
   kReset,      // all bytes were moved, and the far host has reset its connection behind them
@@ -31,33 +31,33 @@ enum class SpliceResult : std::uint8_t {
 class Splice {
  public:
   // `compress_level`: a level of zstd, or kAutoLevel. `stopwatch` may be nullptr. `dictionaries`:
-  // those with which the peers may compress blocks. `budget` must outlive this.
+  // the dictionaries with which the peers may compress blocks. `budget` must outlive this object.
   Splice(int compress_level, const Dictionaries& dictionaries, WorkBudget& budget,
          const Stopwatch* stopwatch);
 
-  // Call this before the first block with that dictionary.
+  // Call this before the first block that is compressed with the dictionary.
   void make_room_for(const compress::DictionaryLevels& dictionary) {
     encoder_.make_room_for(dictionary);
   }
 
-  // The most plain bytes of a block. The far side holds a compressed block until it is complete,
-  // and passes on a raw block as it comes.
+  // The most plain bytes of a block. The far gateway holds a compressed block until it is complete,
+  // and passes on the bytes of a raw block as they arrive.
   struct Largest {
     std::size_t compressed = 0;
     std::size_t raw = 0;
   };
   // Moves one block from the host's bytes to the stream, when the pacer asks for it. Uses the
-  // dictionary if there is one and it pays.
+  // dictionary if there is one and its use pays.
   [[nodiscard]] SpliceResult to_stream(Flow& flow, stp::Session& session, const Largest& largest,
                                        SharedDictionary& dictionary, Instant now);
-  // Moves bytes of the stream to the host's endpoint: `useful` bytes or one compressed block more,
-  // as far as the budget allows. `memory`: the most plain bytes for which there is memory now; it
-  // is reduced by the bytes that were moved.
+  // Moves bytes of the stream to the host's endpoint: about `useful` bytes, at most one compressed
+  // block more, as far as the budget allows. `memory`: the most plain bytes for which there is
+  // memory now; it is reduced by the number of bytes that were moved.
   [[nodiscard]] SpliceResult to_host(Flow& flow, stp::Session& session, std::uint64_t useful,
                                      std::uint64_t& memory, Instant now);
 
   // Reads the stream of a flow after its host has gone. Drops the bytes, so that their credit
-  // returns.
+  // returns to the peer.
   [[nodiscard]] SpliceResult drop(Flow& flow, stp::Session& session, Instant now);
 
   const compress::CodecCounters& counters() const { return counters_; }
@@ -68,15 +68,15 @@ class Splice {
     std::size_t size = 0;
     bool with_dictionary = false;
   };
-  enum class Way : std::uint8_t { kWithout, kWith, kBoth };  // the dictionary
+  enum class Way : std::uint8_t { kWithout, kWith, kBoth };  // use of the dictionary
   static Way choose(SharedDictionary& dictionary, std::size_t size);
-  // The result is in encoded_, if compression pays.
+  // Leaves the result in encoded_, if compression pays.
   std::optional<Encoded> compress(ConstBytes plain, SharedDictionary& dictionary, Way way);
   std::optional<Encoded> compress_both_ways(ConstBytes plain, SharedDictionary& dictionary);
   enum class Attempt : std::uint8_t {
     kWritten,
     kDoesNotPay,  // nothing has happened, except that it took `time_ns`
-    kNoRoom,      // the same: there is no room in the stream
+    kNoRoom,      // the stream had no memory for the block; nothing else has happened
   };
   bool worth_a_try(const Flow& flow, std::size_t size, std::size_t least, ConstBytes sample);
   Attempt compressed_to_stream(Flow& flow, stp::Session& session, std::size_t size,

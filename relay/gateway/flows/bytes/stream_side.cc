@@ -10,18 +10,19 @@
 namespace satrelay::gateway {
 namespace {
 
-// Such a block, its header and the marks before it fit a stream's share of the lane. They also fit
-// the reserve of the store in which the block waits until it is complete (memory_plan.cc).
+// A block of this size, its header and the marks before it fit into a stream's share of the lane.
+// They also fit into the reserve of the store in which the far gateway keeps the block until it is
+// complete (memory_plan.cc).
 constexpr std::uint64_t kSmallestBlock = 480;
 
 // A raw block may have this many bytes, however many streams there are, unless the link takes long
-// for them. So a header and a visit of the flow serve several packets.
+// to send them. So one header and one visit of the flow serve several packets.
 constexpr std::size_t kRawBlock = 8 * 1024;
 
-// A host that has sent nothing for this long, although it may send, pauses.
+// A host pauses if it has sent nothing for this long, although it may send.
 constexpr Duration kPause = Duration::milliseconds(20);
-// A host that pauses leaves this much of its window open. A host that waits for its window leaves
-// less, since a block that leaves opens the window by one block only.
+// A host that pauses leaves at least this much of its window unused. A host that waits for its
+// window leaves less unused, since a block that is sent opens the window by only one block.
 constexpr std::uint64_t kLeftOpen = 2 * compress::kMaxPlainBlock;
 
 }  // namespace
@@ -50,7 +51,7 @@ void StreamSide::offer_dictionaries(Instant now) {
 
 StreamSide::Opening StreamSide::open(std::uint32_t slot, Flow& f, Instant now) {
   OpenMetadata metadata = f.metadata();
-  // A peer that has no repairs does not understand the delivery mode.
+  // A peer that does not support repairs does not know the delivery mode.
   if (f.modes.delivery != config::DeliveryMode::kOrdinary && !session_of(f).agreed().repairs()) {
     metadata.modes.delivery = config::DeliveryMode::kOrdinary;
     f.set_metadata(metadata);
@@ -75,8 +76,8 @@ void StreamSide::adopt(std::uint32_t slot, Flow& f, stp::StreamId stream) {
   join_class(f);
 }
 
-// The far gateway does this too. Only the name of the class crosses the link: each gateway has its
-// own settings for it.
+// The far gateway does the same for its end of the stream. Only the name of the class crosses the
+// link: each gateway has its own settings for the class.
 void StreamSide::join_class(Flow& f) {
   const bool local = fair_hosts_ == config::FairHosts::kLocal;
   const std::uint64_t waiting = f.waiting();
@@ -101,7 +102,7 @@ void StreamSide::reset(Flow& f, stp::ResetReason reason, Instant now) {
 
 void StreamSide::reset(Flow& f, const stp::IcmpRefusal& refusal, Instant now) {
   if (f.state.has_stream()) session_of(f).streams().reset(f.stream, refusal, now);
-  reset(f, stp::ResetReason::kNone, now);  // the second stream, if both hosts opened
+  reset(f, stp::ResetReason::kNone, now);  // resets the second stream too, if both hosts opened
 }
 
 void StreamSide::release_if_done(Flow& f, Instant now) {
@@ -110,11 +111,11 @@ void StreamSide::release_if_done(Flow& f, Instant now) {
   if (f.state.host_end() != FlowState::HostEnd::kDelivered ||
       !session.streams().received_end(inbound) || !all_confirmed(f, session))
     return;
-  if (f.rare().deferred_reset) return;  // a RESET of either gateway ends it
+  if (f.rare().deferred_reset) return;  // a RESET of either gateway ends the stream
   if (session.streams().received(inbound)->readable() > 0) return;
   session.streams().release(f.stream, now);
   if (f.inbound()) {
-    // Not earlier: the end of this stream might overtake the OPEN of the other stream.
+    // The stream must not end earlier, as its end might overtake the OPEN of the other stream.
     session.streams().finish(inbound);
     session.streams().release(inbound, now);
     f.forget_inbound();
@@ -129,7 +130,7 @@ void StreamSide::feed(Flow& f, Instant now) {
   if (f.state.host_end() != FlowState::HostEnd::kOpen) return;
   stp::Session& session = session_of(f);
   if (f.endpoint.received().readable() > 0) {
-    // If there is too little room for a block, the session waits for more, and calls again.
+    // If there is too little room for a block, the session waits for room, and asks again.
     session.streams().set_ready(f.stream, true);
     if (f.endpoint.receiving().has_finished()) tell_rest(f, now);
   } else if (f.owes_marks() || owes_reset_block(f)) {
@@ -182,9 +183,9 @@ void StreamSide::count_waiting(Flow& f, std::uint64_t bytes) {
   hot->waiting = bytes;
 }
 
-// Tells the session whether more bytes of the host follow those here. None follow for now if the
-// host has ended, or if it pauses although it may send. More follow if its window holds the host
-// back.
+// Tells the session whether more bytes of the host follow the bytes that have arrived. No bytes
+// follow for now if the host has ended, or if it pauses although it may send. More bytes follow if
+// only the window keeps the host from sending.
 void StreamSide::tell_rest(Flow& f, Instant now) {
   const Instant last_payload = f.hot() == nullptr ? Instant() : f.hot()->last_payload;
   const std::uint64_t left_open = std::min(kLeftOpen, f.endpoint.receiving().limit() / 2);
@@ -199,9 +200,10 @@ void StreamSide::tell_rest(Flow& f, Instant now) {
   session_of(f).streams().set_rest(f.stream, readable, behind);
 }
 
-// A compressed block is delivered as a whole, and holds credit until then. The unfinished blocks of
-// all streams must fit into what the far side grants, and its memory may be much smaller than ours.
-// So a block is limited by what the far side's HELLO has granted, and by what this side grants.
+// A compressed block is delivered as a whole, and uses up credit until then. The unfinished blocks
+// of all streams must fit into what the far gateway grants, and its memory may be much smaller than
+// ours. So a block is limited by the credit that the far gateway's HELLO has granted, and by the
+// credit that this gateway grants.
 Splice::Largest StreamSide::largest_blocks(const Flow& f, const Outlook& outlook,
                                            Instant now) const {
   const stp::Session& session = session_of(f);
@@ -210,7 +212,7 @@ Splice::Largest StreamSide::largest_blocks(const Flow& f, const Outlook& outlook
   const std::uint64_t share =
       std::min(std::min(lane_receive_limit_[f.lane], theirs.lane) / (4 * streams),
                std::min(flow_receive_limit_[f.lane], theirs.stream) / 4);
-  // The block is also limited by the time that the link takes for it.
+  // The block is also limited by the time that the link takes to send it.
   const LargestBlock largest = largest_block(f, outlook, now);
   const std::uint64_t leaves = std::max(largest.raw, kSmallestBlock);
   const auto plain_of = [&](std::uint64_t encoded) {
@@ -220,11 +222,12 @@ Splice::Largest StreamSide::largest_blocks(const Flow& f, const Outlook& outlook
                                      compress::kMaxPlainBlock);
   };
   const std::uint64_t compressed = plain_of(largest.compressed);
-  // Bytes that are written into the stream long before they leave would no longer be in the cache
-  // then.
+  // Bytes that are written into the stream long before they are sent would no longer be in the
+  // processor's cache when they are sent.
   const std::uint64_t turn = std::max<std::uint64_t>(
       std::min(plain_of(leaves), session.streams().turn_left(f.stream)), kRawBlock);
-  // The far side passes on a raw block as it comes, so the block may as well fill a packet.
+  // The far gateway passes on a raw block as its bytes arrive, so the block may as well fill a
+  // packet.
   const std::uint64_t raw =
       std::min(turn, std::max<std::uint64_t>(leaves, session.path().datagram_limit()));
   return {.compressed = static_cast<std::size_t>(compressed), .raw = static_cast<std::size_t>(raw)};
@@ -232,12 +235,13 @@ Splice::Largest StreamSide::largest_blocks(const Flow& f, const Outlook& outlook
 
 StreamSide::Delivery StreamSide::deliver(Flow& f, HostWindows& windows, Instant now) {
   stp::Session& session = session_of(f);
-  // A stream that is being reset has nothing to read, and its reset event comes later.
+  // A stream that is being reset has nothing to read, and its reset event follows later.
   const Reassembler* const stored = session.streams().received(f.inbound_stream());
   if (f.endpoint.is_closed() || stored == nullptr) return Delivery::kDone;
   const bool has_end =
       !f.state.has_passed_far_end() && session.streams().received_end(f.inbound_stream());
-  // At its end the stream may turn out to be cut short, so to_host() must look at it.
+  // At its end the stream may turn out to be cut short, so to_host() must check it even if no byte
+  // is readable.
   if (stored->readable() > 0 || has_end) {
     std::uint64_t memory = windows.memory_for_host(f);
     const SpliceResult result = splice_.to_host(f, session, HostWindows::allowance(f), memory, now);

@@ -1,5 +1,5 @@
-// The STP half of flows: opens the stream of a flow, feeds it with the host's bytes, and passes the
-// stream's bytes to the host. It uses the flow's class and dictionary.
+// The STP half of flows: opens the stream of a flow, writes the host's bytes into it, and passes
+// the stream's bytes to the host. It uses the flow's class and the dictionary of that class.
 #pragma once
 
 #include <array>
@@ -30,51 +30,51 @@ class StreamSide {
  public:
   enum class Opening : std::uint8_t {
     kOpen,
-    kLater,  // the peer was started anew: it has granted nothing yet, and is being greeted
+    kLater,  // the peer has restarted: it has granted no credit before its handshake is complete
     kPeerGone,
     kNoResources,
   };
 
-  // `classes`, `lanes` and `budget` must outlive it; `lanes` may be filled later.
+  // `classes`, `lanes` and `budget` must outlive this object; `lanes` may be filled later.
   StreamSide(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
              TrafficClasses& classes, const Lanes& lanes, WorkBudget& budget,
              const Stopwatch* stopwatch);
 
   stp::Session& session_of(const Flow& f) const { return lanes_[f.lane]->session; }
-  // Tells all peers the dictionaries of the classes, and uses them for the bytes to these peers.
+  // Offers the dictionaries of the classes to all peers, and compresses with those that a peer has.
   void offer_dictionaries(Instant now);
 
   // --- a flow in `slot` ------------------------------------------------------------------------
   [[nodiscard]] Opening open(std::uint32_t slot, Flow& f, Instant now);
-  // The peer has opened `stream` for the flow, and the flow already has its id.
+  // The peer has opened `stream` for the flow, and the flow already has that stream's id.
   void adopt(std::uint32_t slot, Flow& f, stp::StreamId stream);
-  void join_class(Flow& f);  // the class as it is configured now
+  void join_class(Flow& f);  // joins the class as it is configured now
   void reset(Flow& f, stp::ResetReason reason, Instant now);
-  // Only if the flow's session understands icmp_refusals().
+  // Call this only if the flow's session has agreed on icmp_refusals().
   void reset(Flow& f, const stp::IcmpRefusal& refusal, Instant now);
   void release_if_done(Flow& f, Instant now);
-  void leave(Flow& f) { count_waiting(f, 0); }  // the flow is given up, with its waiting bytes
+  void leave(Flow& f) { count_waiting(f, 0); }  // its bytes no longer wait
 
   // --- a flow with an open stream --------------------------------------------------------------
-  // Call this when there may be bytes of the host, or their end.
+  // Call this when bytes of the host may have arrived, or their end.
   void feed(Flow& f, Instant now);
-  // Puts a block of these bytes into the stream.
+  // Writes one block of the host's bytes into the stream.
   void produce(Flow& f, HostWindows& windows, Instant now);
   enum class Delivery : std::uint8_t {
     kDone,
     kSpent,  // the call's budget of work is spent: go on in the next call
     kMalformed,
-    kReset,  // the far host has reset its connection, and ours has all the bytes before
+    kReset,  // the far host has reset its connection, and our host has all bytes before the reset
   };
-  // Passes to the host what has arrived.
+  // Passes the bytes that have arrived to the host.
   [[nodiscard]] Delivery deliver(Flow& f, HostWindows& windows, Instant now);
-  // Drops what has arrived for a host that has reset its connection.
+  // Drops the bytes that have arrived for a host that has reset its connection.
   [[nodiscard]] Delivery drop(Flow& f, Instant now);
 
   const compress::CodecCounters& counters() const { return splice_.counters(); }
   const Histogram& block_times() const { return splice_.block_times(); }
-  // Bytes of hosts that wait for the link in the class, of all its flows. Bytes that STP has
-  // already put into packets and blocks do not count.
+  // Bytes of hosts that wait for the link in the class, in all its flows. Bytes that were already
+  // written into blocks and STP packets do not count.
   std::uint64_t waiting(schedule::ClassId id) const { return waiting_[id]; }
 
  private:
@@ -84,7 +84,7 @@ class StreamSide {
   void count_waiting(Flow& f, std::uint64_t bytes);
 
   const IdVector<LaneId, std::uint64_t> lane_receive_limit_;  // bytes
-  const IdVector<LaneId, std::uint64_t> flow_receive_limit_;  // of one flow, bytes
+  const IdVector<LaneId, std::uint64_t> flow_receive_limit_;  // bytes of one flow
   const config::FairHosts fair_hosts_;
   const HashKey host_key_;
   TrafficClasses& classes_;

@@ -6,9 +6,9 @@
 
 namespace satrelay::gateway {
 
-// Whether a flow with a deferred reset gives its memory back now. No open connection needs that
-// memory, so these flows are the first to give theirs back if it is short, one after the other. If
-// places for flows are short, the relay begins with them.
+// Whether a flow with a deferred reset frees its memory now. No open connection needs that memory,
+// so these flows are the first to free theirs if memory is short, one after the other. If slots for
+// flows are short, the relay also ends these flows first.
 bool DeferredResets::gives_memory_back(const Flow& f, Instant now) {
   return parts_.windows.crowds_streams(f, 0) && parts_.room_pace.take(now);
 }
@@ -51,7 +51,7 @@ void DeferredResets::go_on(std::uint32_t slot, Instant now) {
   if (is_over) f.make_rare().deferred_reset.reset();
 }
 
-// Drops the bytes for our host, which has closed the connection.
+// Drops the bytes for our host, since our host has closed the connection.
 void DeferredResets::follow_to_peer(std::uint32_t slot, DeferredReset& word, Instant now) {
   Flow& f = parts_.flows[slot];
   if (!f.state.has_stream()) return;
@@ -79,7 +79,7 @@ void DeferredResets::follow_to_peer(std::uint32_t slot, DeferredReset& word, Ins
   }
 }
 
-// Drops the bytes that our host still sends, as the far host no longer takes them.
+// Drops the bytes that our host still sends, as the far host no longer accepts them.
 void DeferredResets::follow_to_host(Flow& f, DeferredReset& word, Instant now) {
   if (f.endpoint.is_closed()) return;
   f.endpoint.consume(f.endpoint.received().readable());

@@ -1,4 +1,4 @@
-// Moves flows with a deferred reset on: one host has reset the connection, while bytes that it sent
+// Advances flows with a deferred reset: one host has reset the connection, while bytes that it sent
 // before are in flight to the other host (deferred_reset.h).
 #pragma once
 
@@ -12,19 +12,21 @@ namespace satrelay::gateway {
 
 class DeferredResets {
  public:
-  // `parts` must outlive it.
+  // `parts` must outlive this object.
   explicit DeferredResets(RelayParts& parts) : parts_(parts) {}
 
-  // Our host has reset its connection. False: none of its bytes are in flight.
+  // Our host has reset its connection. Returns false if none of its bytes are in flight, so that
+  // nothing has to wait.
   [[nodiscard]] bool begin_to_peer(Flow& f, Instant now);
   // The far host has reset its connection, and the stream is over. If our host still waits for an
-  // answer to its SYN, it gets one: a far host that has sent bytes has accepted the connection.
+  // answer to its SYN, it gets a SYN-ACK: a far host that has sent bytes has accepted the
+  // connection.
   void begin_to_host(Flow& f, Instant now);
-  // After anything has happened to the flow, which has a deferred reset.
+  // Call this after anything has happened to a flow that has a deferred reset.
   void go_on(std::uint32_t slot, Instant now);
-  // A host opens the connection anew.
+  // Ends the deferred reset, since a host opens the connection anew.
   void cut_short(Flow& f, Instant now);
-  // Ends the deferred reset early, as other flows need the room.
+  // Ends the deferred reset early, as other flows need the memory or the slot.
   void end(Flow& f, Instant now);
 
  private:

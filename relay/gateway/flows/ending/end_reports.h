@@ -1,5 +1,5 @@
-// Reports flows that end: to the far gateway, how the LAN has fared, and to the recorder, a record.
-// The record waits for the far gateway's own report (flow_ends.h).
+// Reports flows that end: sends the far gateway a report on this LAN, and gives the recorder a
+// record of the flow. The record waits for the far gateway's own report (flow_ends.h).
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,18 @@ namespace satrelay::gateway {
 
 class EndReports {
  public:
-  // `parts` and `classes` must outlive it.
+  // `parts` and `classes` must outlive this object.
   EndReports(RelayParts& parts, const TrafficClasses& classes, HashKey secret)
       : parts_(parts), ends_(classes, secret) {}
 
-  // nullptr: no recorder.
+  // Sets the recorder; nullptr: none.
   void tell(FlowRecorder* recorder);
-  // The flow's stream is over. If the far gateway will report on it, the flow awaits the report.
+  // The flow's stream is over. If the far gateway will send a report on it, the flow waits for the
+  // report.
   void expect(std::uint32_t slot, Instant now);
-  // The flow is about to be forgotten.
+  // The slot of the flow is about to be freed.
   void handle_end(const Flow& f, Instant now);
-  // The far gateway's report. It comes before or after this gateway's flow has ended.
+  // Handles the far gateway's report, which arrives before or after this gateway's flow has ended.
   void handle_report(LaneId id, const LanReport& report);
   void handle_timeout(Instant now) { ends_.handle_timeout(now); }
   Instant next_timeout() const { return ends_.next_timeout(); }

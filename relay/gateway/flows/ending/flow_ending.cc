@@ -30,8 +30,8 @@ void FlowEnding::reset_without_stream(std::uint32_t slot, Counter reason, Instan
   parts_.queue(slot);
 }
 
-// A SYN that waits for the far host is answered with RST only if that host refused it. If the far
-// host did not answer, the client gets no answer either, and tries again as it would without a
+// A SYN that waits for the far host is answered with RST only if the far host refused it. If the
+// far host did not answer, the client gets no answer either, and tries again as it would without a
 // gateway. The next SYN is bridged if the far gateway has no room, or accepts no flow of this
 // client, as a second attempt would fail in the same way. If the far host already has such a
 // connection, all SYNs are bridged for a while, so that a forger disturbs the connection only once.
@@ -62,8 +62,7 @@ void FlowEnding::give_up(std::uint32_t slot, Instant now) {
 
 void FlowEnding::lose_stream(std::uint32_t slot, PeerEpochLog::Kind kind, Instant now) {
   Flow& f = parts_.flows[slot];
-  // If the stream was already over, the flow has all that it needs from the peer, and ends by
-  // itself.
+  // If the stream was already over, the flow needs nothing more from the peer, and ends by itself.
   if (!f.state.has_stream()) return;
   const bool restarted = kind == PeerEpochLog::Kind::kRestarted;
   if (restarted) remember(f);
@@ -82,7 +81,7 @@ void FlowEnding::handle_closed_endpoint(Flow& f, Instant now) {
   stp::ResetReason reason = stp::ResetReason::kNone;
   switch (f.endpoint.lifecycle().reason()) {
     case tcp::CloseReason::kNone:
-    case tcp::CloseReason::kAborted:  // counted where it was decided, which also informs the peer
+    case tcp::CloseReason::kAborted:  // the caller of abort() counts it and informs the peer
       return;
     case tcp::CloseReason::kResetByPeer:
       count(f, Counter::kFlowsResetByHost);
@@ -135,7 +134,8 @@ void FlowEnding::remove(std::uint32_t slot, Instant now) {
   release_slot(slot, now);
 }
 
-// Both hosts have all that they need of the flow. Segments that come late need no flow.
+// Both hosts have received all that they need from the flow. Late segments can be answered without
+// the flow.
 void FlowEnding::retire(std::uint32_t slot, const tcp::TimeWait& state, Instant now) {
   Flow& f = parts_.flows[slot];
   count(f, Counter::kFlowsFinished);

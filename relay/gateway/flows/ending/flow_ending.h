@@ -1,5 +1,6 @@
 // Ends flows: by their hosts, by a timeout, by the loss of their peer, or by a decision of the
-// gateway. Each end is counted once, and frees the slot when neither direction has anything left.
+// gateway. Each end is counted once. The slot is freed when neither direction has anything left to
+// deliver.
 #pragma once
 
 #include <cstdint>
@@ -18,34 +19,35 @@ namespace satrelay::gateway {
 
 class FlowEnding {
  public:
-  // All of them must outlive it.
+  // All arguments must outlive this object.
   FlowEnding(RelayParts& parts, DeferredResets& resets, LateSegments& late, EndReports& reports)
       : parts_(parts), resets_(resets), late_(late), reports_(reports) {}
 
-  // Notes why the flow ends. No effect if that is known already.
+  // Records why the flow ends. Has no effect if a reason is already recorded.
   void count(Flow& f, Counter counter);
 
   // --- the gateway ends a flow -----------------------------------------------------------------
   // Resets both directions.
   void reset(std::uint32_t slot, stp::ResetReason reason, Counter counter, Instant now);
-  // Resets the host of a flow that has no stream any more.
+  // Resets the host of a flow that no longer has a stream.
   void reset_without_stream(std::uint32_t slot, Counter reason, Instant now);
-  // Resets the host, or leaves its SYN without an answer if that says more.
+  // Resets the host, or leaves its SYN unanswered if a RST would say more than is known.
   void abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now);
-  // An ICMP error has ended the attempt. Tells it to the peer, if the peer understands ICMP errors.
-  // If not, handle_closed_endpoint() reports the end as well as it can.
+  // An ICMP error has ended the attempt to connect. Reports the error to the peer, if the peer
+  // understands ICMP errors. If not, handle_closed_endpoint() reports the end as exactly as it can.
   void hand_over(Flow& f, const stp::IcmpRefusal& refusal, Instant now);
-  // The peer was silent for too long, or has reported nothing of its server. If the peer is still
-  // silent, it may have been started anew, so the flow is remembered for it.
+  // The peer was silent for too long, or has reported nothing about its server. If the peer is
+  // still silent, it may have restarted, so the flow is kept in the list of flows that the peer
+  // gets then.
   void give_up(std::uint32_t slot, Instant now);
   // The session no longer has the stream.
   void lose_stream(std::uint32_t slot, PeerEpochLog::Kind kind, Instant now);
 
   // --- the host's connection is over -----------------------------------------------------------
-  // The endpoint has closed: tells the peer, once.
+  // The endpoint has closed: reports that to the peer, once.
   void handle_closed_endpoint(Flow& f, Instant now);
-  // True: neither direction had anything left, and the flow is removed. Or only late segments are
-  // left to answer, and LateSegments does that.
+  // Returns true if the flow was removed: neither direction had anything left, or the flow only had
+  // to answer late segments, which LateSegments does from now on.
   bool remove_if_over(std::uint32_t slot, Instant now);
   void remove(std::uint32_t slot, Instant now);
 

@@ -1,4 +1,4 @@
-// Connections in TIME-WAIT that are no longer flows, and the answers to their late segments.
+// Keeps connections in TIME-WAIT that are no longer flows, and answers their late segments.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +15,18 @@ namespace satrelay::gateway {
 
 class LateSegments {
  public:
-  // `parts` must outlive it. `most`: connections.
+  // `parts` must outlive this object. `most`: the most connections.
   LateSegments(RelayParts& parts, std::uint32_t most, HashKey secret)
       : parts_(parts), time_waits_(most, secret) {}
 
   const TimeWaits& connections() const { return time_waits_; }
   void add(const FlowKey& key, const tcp::TimeWait& state, Instant now);
-  // Ends the TIME-WAIT of the connection; no effect if it has none.
+  // Ends the TIME-WAIT of the connection, if it has one.
   void end(const FlowKey& key, Instant now);
-  // Ends it if `syn` may start the 4-tuple anew. False if the connection still needs it.
+  // Ends the TIME-WAIT of the connection if `syn` may open it anew (RFC 6191). Returns false if it
+  // may not.
   bool make_way(const FlowKey& key, const wire::TcpHeader& syn, Instant now);
-  // A segment of a connection that is in TIME-WAIT.
+  // Handles a segment of a connection that is in TIME-WAIT.
   void handle_segment(const FlowKey& key, const Frame& frame, const wire::TcpHeader& header,
                       std::size_t payload, Instant now);
   void handle_timeout(Instant now);

@@ -1,6 +1,6 @@
-// Flows that wait for a server's answer. They are found by the answer's addresses and ports,
-// whatever its VLAN. The table has a fixed size and is direct-mapped: a later flow takes the place
-// of an earlier flow with the same hash, which is then not found.
+// Finds flows that wait for a server's answer by the addresses and ports of the answer, in any
+// VLAN. The table has a fixed size and is direct-mapped: a later flow replaces an earlier flow with
+// the same hash, and the earlier flow is then not found.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,8 @@ class AskedServers {
   explicit AskedServers(HashKey key) : key_(key), slots_(kPlaces, kNoSlot) {}
 
   void add(const FlowKey& flow, std::uint32_t slot) { slots_[place(flow)] = slot; }
-  // The slot may hold another flow by now, or none.
+  // Returns the slot that was stored for this key. That slot may have been freed since, or may
+  // belong to another flow.
   std::uint32_t find(const FlowKey& flow) const { return slots_[place(flow)]; }
 
  private:

@@ -8,7 +8,7 @@ namespace satrelay::gateway {
 
 AwaitedReports::AwaitedReports(HashKey secret, std::size_t room) : secret_(secret), nodes_(room) {}
 
-// A keyed hash: no peer can choose streams such that they collide.
+// The hash is keyed, so that no peer can choose streams that collide.
 std::uint64_t AwaitedReports::key_of(const StreamOf& of) const {
   std::array<std::byte, 16> bytes{};
   ByteWriter out(bytes);

@@ -1,7 +1,7 @@
-// Flows that wait for the far gateway's report about its LAN, to complete their record
-// (lan_report.h). A flow enters the table when its stream ends. When the flow itself has ended, its
-// record waits here, as the far host may take longer than the near host. Both wait for a limited
-// time, and the table has a fixed size for both.
+// Flows that wait for the far gateway's report about its LAN, which completes the record of the
+// flow (lan_report.h). A flow enters the table when its stream ends. When the flow itself has
+// ended, its record waits here, since the far host may take longer than the near host. Flows and
+// records wait for a limited time, and share a table of fixed size.
 #pragma once
 
 #include <cstddef>
@@ -20,41 +20,40 @@ namespace satrelay::gateway {
 
 class AwaitedReports {
  public:
-  // A stream of a lane. `era`: how often the peer had been started anew or had closed, as stream
-  // ids begin anew then.
+  // A stream of a lane. `era`: how often the peer had restarted or closed before, since stream ids
+  // begin anew each time.
   struct StreamOf {
     LaneId lane;
     std::uint32_t era = 0;
     stp::StreamId stream{};
   };
-  // A far gateway that has reported nothing for this long will not report.
+  // If a far gateway has not reported within this time, it will not report.
   static constexpr Duration kPatience = Duration::seconds(10);
-  // Room for 10,000 ends a second, if the round trip takes 700 ms and reports are gathered for 100
-  // ms.
+  // Enough entries for 10,000 ends of flows a second, if the round trip takes 700 ms and reports
+  // are gathered for 100 ms.
   static constexpr std::size_t kRoom = 8192;
 
   explicit AwaitedReports(HashKey secret, std::size_t room = kRoom);
 
   // expect(): the flow in `slot` no longer has a stream, but goes on. keep(): the flow has ended.
-  // Both may return a record that must wait no longer, because its room is needed or its stream
-  // belongs to another flow.
+  // Both may return a record that must not wait any longer, because its entry is needed or its
+  // stream belongs to another flow now.
   std::optional<FlowRecord> expect(const StreamOf& of, std::uint32_t slot, Instant now);
   std::optional<FlowRecord> keep(const StreamOf& of, const FlowRecord& record, Instant now);
 
-  // The far gateway's report is about the flow in this slot, or about this record. Neither waits
-  // any longer.
+  // The far gateway's report is about the flow in `slot`, or about `record`. Its entry is removed.
   struct Found {
     std::optional<std::uint32_t> slot;
     std::optional<FlowRecord> record;
   };
   Found take(const StreamOf& of);
-  // The oldest entry that has waited too long. `more`: there may be others.
+  // Removes the oldest entry, if it has waited too long. `more`: there may be more such entries.
   struct Expired {
     std::optional<FlowRecord> record;
     bool more = false;
   };
   Expired take_expired(Instant now);
-  // The record that has waited longest; nullopt: there is none.
+  // Removes and returns the record that has waited longest; nullopt: there is none.
   std::optional<FlowRecord> take_any();
   Instant next_expiry() const;
 

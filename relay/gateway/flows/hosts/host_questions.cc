@@ -6,11 +6,12 @@ namespace {
 // How long a host on the LAN may take to answer. A later answer still corrects the report to the
 // peer.
 constexpr Duration kHostPatience = Duration::milliseconds(500);
-// How long the far gateway's answer may take beyond two round trips of the link, for its host.
-// There are two round trips, as a CONFIRM may wait for half a round trip at each end.
+// How long the far gateway's answer may take in addition to two round trips of the link, for its
+// host to answer. It is two round trips, as a CONFIRM may be delayed by half a round trip at each
+// end.
 constexpr Duration kPeerPatience = Duration::seconds(2);
-// Linux answers two such segments a second (tcp_invalid_ratelimit). A host that has sent something
-// within this time is there.
+// A host that has sent something within this time is certainly there, and is not asked again: Linux
+// answers only two such segments a second (tcp_invalid_ratelimit).
 constexpr Duration kFresh = Duration::milliseconds(600);
 
 HostQuestions& questions_of(Flow& f) {
@@ -19,12 +20,12 @@ HostQuestions& questions_of(Flow& f) {
   return *rare.questions;
 }
 
-// A host with a closed window waits for room, and does so all the time if the link is the slower
-// side. It may also not know yet that the window is open. Questions of many such hosts would use up
-// a slow link. So the gateway answers a host itself if the host has sent something within this
+// A host with a closed window waits for room, and does so all the time if the link is slower than
+// the host. The host may also not know yet that the window has opened. Questions of many such hosts
+// would use up a slow link. So the gateway itself answers a host that has sent data within this
 // time.
 constexpr Duration kWaitsForRoom = Duration::seconds(5);
-// A host retransmits a byte at intervals that grow. A repeat within this time may be such a
+// A host retransmits a byte at growing intervals. A repeat within this time may be such a
 // retransmission.
 constexpr Duration kRepeatsWithin = Duration::seconds(30);
 
@@ -36,9 +37,9 @@ bool only_waits_for_room(const Flow& f, Instant now) {
   return f.endpoint.receiving().limit() > 0 && has_sent_within(f, kWaitsForRoom, now);
 }
 
-// The ACK of the last byte may be lost, so that the host has retransmitted that byte. Data is
-// acknowledged whatever the far host does. If the host repeats the byte once more, it asks a
-// question. So does a host that sends keep-alives with a byte.
+// The ACK of the last byte may have been lost, so that the host has retransmitted that byte. Data
+// is acknowledged in any case. If the host repeats the byte a second time, the repeat counts as a
+// question, since hosts exist that send a byte with each keep-alive.
 bool may_be_data(const Flow& f, HostQuestions& q, Instant now) {
   const std::uint64_t in_order = f.endpoint.received().in_order_end();
   if (q.byte_repeated_at == in_order || !has_sent_within(f, kRepeatsWithin, now)) return false;
@@ -64,8 +65,8 @@ void go_on_for_our_host(Flow& f, HostQuestions& q, const stp::Session& session, 
   const stp::HostAnswer word = session.streams().confirmation(f.inbound_stream()).word;
   if (word.question == q.asked) return word.silent ? withhold(q, counters) : answer(f, q);
   if (now < q.until) return;
-  // The far gateway reports at once if a host that was silent sends something again. So its answer
-  // to an earlier question holds if the answer to the newer one is late.
+  // The far gateway reports at once if a host that was silent sends something again. So if the
+  // answer to the newer question is late, its answer to the older question still holds.
   const bool is_silent = word.silent && word.question > 0 && word.question < q.asked;
   if (is_silent || session.peer_state() != stp::PeerState::kAlive) return withhold(q, counters);
   counters.add(Counter::kQuestionsUnanswered);
@@ -127,7 +128,7 @@ void follow_questions(Flow& f, const stp::Session& session, const stp::Confirmat
   f.make_rare().far_keep_alives = far.keep_alives;
   if (!session.agreed().host_words()) return f.endpoint.send_keep_alive(now);
   HostQuestions& q = questions_of(f);
-  if (!q.host_until.is_never()) return;  // the answer to come serves this question too
+  if (!q.host_until.is_never()) return;  // the expected answer serves this question too
   const bool knows = q.word.question > 0 && !q.word.silent && now < q.heard + kFresh;
   if (knows) {
     q.word.question = far.keep_alives;

@@ -1,5 +1,5 @@
-// The settings of a flow's endpoint: the operator's choices for the gateway's TCP towards hosts,
-// and values that follow from the LAN, the memory and the flow.
+// Chooses the settings of a flow's endpoint: the operator's choices for the gateway's TCP towards
+// hosts, and values that follow from the LAN, the memory and the flow.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ class HostSide {
  public:
   HostSide(const config::Gateway& config, const MemoryPlan& plan, HashKey secret);
 
-  // Applies to connections that begin from now on.
+  // Takes the operator's choices for connections that begin from now on.
   void choose(const config::Gateway& config);
-  // `receive_limit`: how many bytes of the host may be stored here.
+  // `receive_limit`: the most bytes of the host that may be stored here.
   tcp::Config config_for(const FlowKey& key, std::uint64_t receive_limit, Instant now) const;
-  // RFC 7323 section 5.4: each flow has an offset of its own.
+  // The offset of the flow's timestamps: each flow has its own (RFC 7323 section 5.4).
   std::uint32_t timestamp_offset(const FlowKey& key) const;
   // The settings that all endpoints share.
   const std::shared_ptr<const tcp::Profile>& profile() const { return profile_; }

@@ -9,15 +9,15 @@ namespace {
 
 constexpr Duration kRetry = Duration::milliseconds(10);
 constexpr Duration kReopen = Duration::milliseconds(100);
-// The largest window for a host while the link has not taken its bytes.
+// The largest window for a host of which the link has sent no byte yet.
 constexpr std::uint64_t kMostFirst = 64 * 1024;
-// The gateway offers a window smaller than this anew on a timer, as the host may not ask for a
-// larger one soon.
+// If the offered window is smaller than this, a timer makes the gateway try to enlarge it, since
+// the host may not ask for a larger window soon.
 constexpr std::uint64_t kSmallWindow = 8 * 1024;
-// Segments that may be queued for a host beyond what its TCP can send now.
+// How many segments may be queued for a host in addition to those that its TCP can send now.
 constexpr std::uint32_t kSpareSegments = 4;
 
-// By how much `all` exceeds `that`; zero if it does not.
+// By how much `all` exceeds `that`; zero if `all` is not larger.
 constexpr std::uint64_t beyond(std::uint64_t all, std::uint64_t that) {
   return all > that ? all - that : 0;
 }
@@ -35,11 +35,11 @@ HostWindows::HostWindows(const MemoryPlan& plan, const FlowStore& flows, const L
 HostWindows::Means HostWindows::means(const Arena& part) const {
   const unsigned shift = part.block_shift();
   const std::uint64_t total = std::uint64_t{part.total_blocks()} << shift;
-  // A margin for blocks that are not full.
+  // A margin for blocks of the arena that are only partly filled.
   const std::uint64_t margin = total / 32;
-  // Room for the streams into which the hosts' bytes go, beyond their reserves.
+  // Memory for the streams into which the hosts' bytes are written, in addition to their reserves.
   const std::uint64_t for_streams = total / 8;
-  // Peers may still send this much: it must stay free.
+  // Peers may still send this many bytes, so as much must stay free.
   const std::uint64_t promised = part.promise_left();
   const std::uint64_t free = std::uint64_t{part.free_blocks()} << shift;
   if (!part.is_shared()) {
@@ -65,9 +65,9 @@ HostWindows::Means HostWindows::means(const Arena& part) const {
           .flows = flows};
 }
 
-// Half of the memory for hosts' windows is kept for flows that the link drains. A flow that the
-// link has not drained yet gets a fair part of the other half at most. So flows to far hosts that
-// read nothing cannot take the first half, however many they are.
+// Half of the memory for hosts' windows is reserved for flows from which the link sends bytes. A
+// flow from which no byte was sent yet gets at most a fair part of the other half. So flows to far
+// hosts that read nothing cannot use up the first half, however many there are.
 std::uint64_t HostWindows::first(const Means& means, LanHosts::Index host) const {
   const std::uint64_t kept = means.kept_for_streams + means.host_windows / 2;
   const std::uint64_t part = means.host_windows / 2 / std::max<std::uint64_t>(means.flows, 1);
@@ -79,7 +79,8 @@ std::uint64_t HostWindows::first(const Arena& part, LanHosts::Index host) const 
   return first(means(part), host);
 }
 
-// Never more than a quarter of the spare memory, nor than the host's part of it.
+// The window is never larger than a quarter of the spare memory, nor than the host's part of that
+// memory.
 std::uint64_t HostWindows::limit(const Flow& f, const Means& there) const {
   const std::uint64_t most = beyond(there.spare, there.kept_for_streams) / 4;
   return std::min(
@@ -96,8 +97,8 @@ void HostWindows::adjust(Flow& f, const Means& there, std::uint64_t ahead, Insta
   }
 }
 
-// A promised window is not taken back, and many windows together may promise more memory than there
-// is.
+// A window that was offered cannot be withdrawn, and many windows together may promise more memory
+// than there is. So each payload is checked.
 bool HostWindows::crowds_streams(const Flow& f, const Means& there, std::size_t payload) const {
   return there.spare < there.kept_for_streams + payload ||
          available(there, f.lan.host) < std::max<std::size_t>(payload, 1);
@@ -128,9 +129,9 @@ bool HostWindows::has_window(const Arena& part, LanHosts::Index host) const {
   return first(part, host) >= kSmallWindow;
 }
 
-// As much as the host's TCP can have in flight now, and a little more, so that segments are full.
-// The rest waits in the stream, where its credit limits it. A longer queue for a host that reads
-// nothing would take memory from hosts that read.
+// Allows as many bytes as the host's TCP can have in flight now, and a few segments more, so that
+// segments are full. The other bytes wait in the stream, which is limited by its credit. A longer
+// queue for a host that reads nothing would use memory that other hosts need.
 std::uint64_t HostWindows::allowance(const Flow& f) {
   const tcp::SendingView to_host = f.endpoint.sending();
   const std::uint64_t useful = std::min(to_host.congestion_window(), to_host.peer_window()) +
@@ -139,7 +140,7 @@ std::uint64_t HostWindows::allowance(const Flow& f) {
   return useful > queued ? useful - queued : 0;
 }
 
-// A flow always has its reserve, however little memory is spare.
+// A flow can always use its reserve, even if no memory is spare.
 std::uint64_t HostWindows::memory_for_host(const Flow& f) const {
   const Means there = means(f);
   return std::max<std::uint64_t>(std::min(there.spare, available(there, f.lan.host)),

@@ -1,7 +1,8 @@
 // Shares the gateway's memory between flows: how much hosts may send, how much is queued for them,
-// and whether there is room for one more flow. It never touches memory that is promised to peers.
-// All of this applies to the peer's part of the arena, in which its flows lie. If several peers
-// have parts, the amounts that are kept are in proportion to what the part can have.
+// and whether there is memory for one more flow. It never uses memory that is promised to peers.
+// All of this applies to the part of the arena that belongs to the flow's peer. If several peers
+// have parts, the amounts that are kept free are in proportion to the memory that the part can
+// have.
 #pragma once
 
 #include <algorithm>
@@ -19,53 +20,55 @@ namespace satrelay::gateway {
 
 class HostWindows {
  public:
-  // `flows` and `hosts` must outlive it.
+  // `flows` and `hosts` must outlive this object.
   HostWindows(const MemoryPlan& plan, const FlowStore& flows, const LanHosts& hosts);
 
-  // --- room for one more flow, in this part of the arena ----------------------------------------
-  bool has_place(const Arena& part) const;  // enough for a flow that goes on, however slowly
-  // The same for a flow from a host, which must leave room for the streams of half-open flows.
-  // Either the memory that is kept for the peer has room for those of the peer (`half_open`), or
-  // the free memory has room for those of all peers.
+  // --- memory for one more flow, in this part of the arena
+  // ----------------------------------------
+  bool has_place(const Arena& part) const;  // enough for a flow to make progress, however slowly
+  // The same for a flow that a host opens, which must leave enough memory for the streams of
+  // half-open flows. Either the memory that is kept for the peer must suffice for the peer's
+  // half-open flows (`half_open`), or the free memory must suffice for the half-open flows of all
+  // peers.
   bool has_place_for_host(const Arena& part, std::uint64_t half_open,
                           std::uint64_t half_open_of_all) const;
-  // Whether there is a window that is worth offering.
+  // Whether the first window would be large enough to be worth offering.
   bool has_window(const Arena& part, LanHosts::Index host) const;
-  // The largest window for a host while the link has not taken its bytes yet.
+  // The largest window for a host of which the link has sent no byte yet.
   std::uint64_t first(const Arena& part, LanHosts::Index host) const;
 
   // --- bytes from a host -----------------------------------------------------------------------
-  // The memory that is there for hosts now. Each segment needs it several times, so it is computed
-  // once.
+  // The memory that is available for hosts now. Each segment needs these values several times, so
+  // they are computed once.
   struct Means {
     std::uint64_t spare = 0;             // bytes that are not promised to a peer
-    std::uint64_t sure = 0;              // of the spare bytes: those kept for the part
-    std::uint64_t held = 0;              // by the part, beside promised bytes
-    std::uint64_t kept_for_streams = 0;  // of the spare bytes
-    std::uint64_t host_windows = 0;      // as planned
-    std::uint64_t flows = 0;             // that share it
+    std::uint64_t sure = 0;              // spare bytes that are kept for this part of the arena
+    std::uint64_t held = 0;              // bytes that the part holds, without promised bytes
+    std::uint64_t kept_for_streams = 0;  // spare bytes that are left for streams
+    std::uint64_t host_windows = 0;      // planned bytes of all windows together
+    std::uint64_t flows = 0;             // flows that share the planned bytes
   };
   Means means(const Flow& f) const { return means(part_of(f)); }
-  // Offers the host the window that it may have now: `ahead`, as far as there is memory for it.
+  // Offers the host the window that it may have now: `ahead` bytes, or fewer if memory is short.
   void adjust(Flow& f, const Means& there, std::uint64_t ahead, Instant now);
   void adjust(Flow& f, std::uint64_t ahead, Instant now) { adjust(f, means(f), ahead, now); }
-  // Whether a payload of this size would take the room that the streams need to drain.
+  // Whether a payload of this size would use memory that the streams need to make progress.
   bool crowds_streams(const Flow& f, const Means& there, std::size_t payload) const;
   bool crowds_streams(const Flow& f, std::size_t payload) const;
 
   // --- bytes to a host -------------------------------------------------------------------------
-  // How many more bytes may be queued for the host, and the memory for them.
+  // How many more bytes may be queued for the host, and for how many of them there is memory.
   static std::uint64_t allowance(const Flow& f);
   std::uint64_t memory_for_host(const Flow& f) const;
-  // Memory ran out: visits the flow again soon.
+  // Memory ran out: makes the relay visit the flow again soon.
   void retry_later(Flow& f, Instant now);
 
  private:
   Means means(const Arena& part) const;
   std::uint64_t first(const Means& means, LanHosts::Index host) const;
-  // How much of the spare memory one host may take. It may also take half of the memory that is
-  // kept for the part, whatever it has stored with other peers. Otherwise one peer could keep
-  // another peer from a host that both use.
+  // How many of the spare bytes one host may use. The host may also use half of the memory that is
+  // kept for the part, no matter how much it has stored with other peers. Otherwise one peer could
+  // keep another peer from a host that both use.
   std::uint64_t available(const Means& means, LanHosts::Index host) const {
     const std::uint64_t stored = hosts_.stored(host);
     return std::max(half_of_rest(means.spare, stored),

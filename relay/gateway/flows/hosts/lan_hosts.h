@@ -1,6 +1,6 @@
-// How much each address of this LAN uses: flows, half-open flows among them, and memory. An address
-// has an entry as long as it has a flow. So there are never more entries than flows, even if a
-// forger makes up addresses. Each change takes O(1).
+// Counts how much each address of this LAN uses: flows, half-open flows among them, and memory. An
+// address has an entry as long as it has a flow. So there are never more entries than flows, even
+// if a forger makes up addresses. Each change takes O(1).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 
 namespace satrelay::gateway {
 
-// How much of what is free one host may take: it never has more than half of what the others leave.
+// How much more one host may use, so that it never has more than half of what the other hosts
+// leave.
 constexpr std::uint64_t half_of_rest(std::uint64_t free, std::uint64_t held) {
   const std::uint64_t most = (free + held + 1) / 2;
   return most > held ? most - held : 0;
@@ -32,9 +33,9 @@ class LanHosts {
 
   LanHosts(std::uint32_t most_flows, HashKey key);
 
-  // kNone: the host has no flow.
+  // Returns kNone if the host has no flow.
   Index find(const IpAddress& address) const;
-  // The host has one flow more, or one less. There are at most `most_flows` flows.
+  // Counts one flow more or less of the host. There are at most `most_flows` flows.
   Index add_flow(const IpAddress& address);
   void remove_flow(Index host);
   Host& operator[](Index host) { return hosts_[host]; }
@@ -43,7 +44,7 @@ class LanHosts {
   std::size_t size() const { return hosts_.size() - free_.size(); }
 
  private:
-  // The last result: consecutive questions are often about the same host.
+  // The last result of look_up(), since consecutive calls are often about the same host.
   struct Last {
     IpAddress address;
     std::uint64_t hash = 0;
@@ -52,7 +53,7 @@ class LanHosts {
   void look_up(const IpAddress& address) const;
   HashKey key_;
   SlotIndex by_address_;
-  std::vector<Host> hosts_;  // reserved for the most flows, so that no flow allocates
+  std::vector<Host> hosts_;  // capacity for the most flows is reserved, so that no flow allocates
   std::vector<Index> free_;
   mutable Last last_;
 };

@@ -1,5 +1,5 @@
-// Decides when flows try again for which memory is short: soon, but all together at most 10,000
-// times a second. They take turns: each tries once until all have tried.
+// Decides when flows that lack memory try again: soon, but all flows together at most 10,000 times
+// a second. The flows take turns: each flow tries once before any flow tries again.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,11 @@ class RetryPace {
 
   explicit RetryPace(Duration wait) : wait_(wait) {}
 
-  // `at` is when one of `flows` tries again. Makes it earlier if that is possible.
+  // `at` is the time at which one of the `flows` flows will try again. Makes it earlier if
+  // possible.
   void bring_forward(Instant& at, std::size_t flows, Instant now) {
     const Instant soonest = now + wait_;
-    // Flows that have gone leave their places in the order unused, so no flow needs a later place
+    // Flows that have ended leave their turns unused, so the turn of a flow never needs to be later
     // than this.
     const Instant latest = soonest + kGap * static_cast<std::int64_t>(flows);
     const Instant place = earlier(later(soonest, next_), latest);

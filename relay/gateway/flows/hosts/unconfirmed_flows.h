@@ -1,4 +1,4 @@
-// Flows that wait until the gateway knows how to reach their host on the LAN, by host.
+// Finds flows that wait until the gateway knows how to reach their host on the LAN, by that host.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,20 @@ class UnconfirmedFlows {
  public:
   UnconfirmedFlows(std::uint32_t slots, HashKey key) : key_(key), by_host_(slots) {}
 
-  // `header`: the L2 header of the flow's frames, in which only the VLANs are known.
+  // `header`: the Ethernet header of the flow's frames, in which only the VLANs are known yet.
   void add(std::uint32_t slot, const IpAddress& host, const wire::EthernetHeader& header) {
     by_host_.insert(hash(host, header), slot);
   }
-  void remove(std::uint32_t slot) { by_host_.erase(slot); }  // no effect if it has no entry
-  // To find the flows of a host, call first(), and then next() for each flow, until kNoSlot. Flows
-  // of other hosts may be among them.
+  void remove(std::uint32_t slot) { by_host_.erase(slot); }  // no effect if the slot has no entry
+  // To find the flows of a host, call first(), and then next() for each flow, until kNoSlot is
+  // returned. The results may include flows of other hosts.
   std::uint32_t first(const IpAddress& host, const wire::EthernetHeader& header) const {
     return by_host_.first(hash(host, header));
   }
   std::uint32_t next(std::uint32_t slot) const { return by_host_.next(slot); }
 
-  // The host is found, but more flows wait for it than one call visits. The next call goes on at
-  // `slot`.
+  // The gateway has found the host, but more flows wait for it than one call visits. The next call
+  // continues at `slot`.
   struct Deferred {
     IpAddress host;
     std::uint32_t slot = kNoSlot;
@@ -38,8 +38,8 @@ class UnconfirmedFlows {
   void defer(const IpAddress& host, std::uint32_t slot);
   bool any_deferred() const { return !deferred_.empty(); }
   std::optional<Deferred> take_deferred();
-  // Where to go on: at `slot`, or at the first flow if `slot` no longer waits for a host with this
-  // hash.
+  // Where to continue: at `slot`, or at the first flow if `slot` no longer waits for a host with
+  // this hash.
   std::uint32_t go_on(std::uint32_t slot, const IpAddress& host,
                       const wire::EthernetHeader& header) const {
     const std::uint64_t by = hash(host, header);

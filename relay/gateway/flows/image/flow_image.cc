@@ -30,7 +30,7 @@ std::uint32_t checksum_of_image(ConstBytes octets) {
   return stp::crc32c_finish(stp::crc32c_update(stp::kCrc32cStart, octets));
 }
 
-// The first part of an image.
+// The first part of an image: it identifies the flow.
 struct FlowNames {
   FlowKey key;
   Origin origin{};
@@ -39,14 +39,14 @@ struct FlowNames {
   void image(Image& image) { image(key, origin, lane); }
 };
 
-// The streams of a flow that its session knows: the stream itself, and the one that carries the far
-// host's bytes if that is another.
+// The streams of a flow that its session knows: the flow's own stream, and the stream that carries
+// the far host's bytes if that is another stream.
 using FlowStreams = std::array<std::optional<stp::StreamId>, 2>;
 FlowStreams streams_of(const Flow& f) {
   return {f.stream == Flow::kNoStream ? std::nullopt : std::optional(f.stream), f.inbound()};
 }
 
-// An object that was written has no bytes of the arena any more.
+// Writing an object into an image releases its bytes of the arena, so that `f` can be destroyed.
 void give_up_bytes(Flow& f, Instant now) {
   std::vector<std::byte> given_up;
   Image writer = Image::writer(given_up, now);
@@ -113,7 +113,8 @@ FlowImage::Read FlowImage::read(ConstBytes octets, const FlowGround& ground, stp
       std::make_unique<Flow>(ground.key, ground.rule, ground.origin, tcp::Config{},
                              ground.common->arena, tcp::Endpoint::Shared{{}, ground.common}, now);
   image(*flow);
-  // Twice: a fault of a stream must show before any stream is replaced.
+  // The streams are visited twice, since a fault of any stream must be found before the first
+  // stream is replaced.
   const auto visit_streams = [&](Image& from, auto&& visit) {
     bool all = true;
     for (const std::optional<stp::StreamId>& id : streams_of(*flow)) {

@@ -1,7 +1,7 @@
 // The image of a whole flow: the flow, its endpoint, and its streams, as octets without pointers
 // (docs/flow-image.md has the format). A flow that is read goes on as the flow that was written
-// would have gone on, perhaps in another process. Its bytes stay in the arena: the image has the
-// numbers of their blocks. The image has no secret.
+// would have gone on, even in another process. Its bytes stay in the arena: the image has only the
+// numbers of their blocks. The image contains no secrets.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,16 @@ namespace satrelay::gateway {
 // Why an image was not read.
 enum class FlowImageFault : std::uint8_t {
   kNone,
-  kNoImage,       // no image of a flow, or not even the whole header
-  kOtherVersion,  // another build wrote it
+  kNoImage,       // not the image of a flow, or shorter than the header
+  kOtherVersion,  // written by a build with another version of the format
   kDamaged,       // octets are missing, left over or changed
-  kOtherFlow,     // it is the image of another flow, or the session does not have its streams
-  kMalformed,     // a count, a number or a block that cannot be
+  kOtherFlow,     // the image of another flow, or the session does not have its streams
+  kMalformed,     // a count, a number or a block that is impossible
 };
 const char* to_string(FlowImageFault fault);
 
-// What a flow shares with others, and what tells it from others. An image needs it beside it.
+// The properties that identify a flow, and the objects that it shares with other flows. The reader
+// of an image needs them in addition to the image.
 struct FlowGround {
   explicit FlowGround(const Flow& f)
       : key(f.key), origin(f.origin), lane(f.lane), rule(f.rule), common(f.endpoint.common()) {}
@@ -44,12 +45,12 @@ class FlowImage {
  public:
   static constexpr std::uint32_t kVersion = 1;
 
-  // The flow and its streams are left without their bytes. The flow is destroyed next, and nothing
-  // else happens to the session before the streams are read.
+  // Leaves the flow and its streams without their bytes. The caller must destroy the flow next, and
+  // must not use the session before the streams were read.
   static std::vector<std::byte> write(Flow& f, stp::Session& session, Instant now);
 
-  // `session`: that of the ground's lane, with the streams of the flow. If there is a fault, the
-  // streams are as before, and there is no flow.
+  // `session`: the session of the ground's lane, with the streams of the flow. If a fault is
+  // returned, the streams are unchanged, and there is no flow.
   struct Read {
     FlowImageFault fault = FlowImageFault::kNone;
     std::unique_ptr<Flow> flow = nullptr;

@@ -3,18 +3,18 @@
 namespace satrelay::gateway {
 namespace {
 
-// A SYN that has had no answer for this long was sent at least twice.
+// A SYN that was unanswered for this long has been sent at least twice.
 constexpr Duration kDoubtAfter = Duration::seconds(1);
 
 }  // namespace
 
 // Whether a segment of the server shows another connection with this 4-tuple: a bridged connection,
-// or one from before the gateways. Until the handshake is complete, the gateway cannot know whether
-// the client asked for this flow, or a forger in its name. A reset, which TCP's rules demand as the
-// answer, could end a connection of honest hosts. The segment may be forged too, but the real
-// server would answer the first SYN before there is a second. So the gateway drops the segment, and
-// refuses the flow only after it has repeated the SYN. The client's gateway then bridges the next
-// SYN, and the hosts settle the matter between them.
+// or a connection that is older than the gateways. Until the handshake is complete, the gateway
+// cannot know whether the client itself or a forger asked for this flow. A reset, as TCP demands
+// it, could end a connection of honest hosts. The segment may be forged too, but the real server
+// would answer the first SYN before a second is sent. So the gateway drops the segment, and refuses
+// the flow only after it has repeated the SYN. The client's gateway then bridges the next SYN, so
+// that the two hosts themselves resolve the conflict.
 bool AwaitedServers::handle_other_connection(std::uint32_t slot, const wire::TcpHeader& header,
                                              Instant now) {
   Flow& f = parts_.flows[slot];
@@ -31,8 +31,8 @@ bool AwaitedServers::handle_other_connection(std::uint32_t slot, const wire::Tcp
   return true;
 }
 
-// Two networks in different VLANs may have the same addresses. But only a host that has seen our
-// SYN knows its number.
+// Networks in different VLANs may use the same addresses. But only a host that has received our SYN
+// knows its sequence number, so an answer from another VLAN is about this flow.
 std::uint32_t AwaitedServers::find_in_other_vlan(const FlowKey& key,
                                                  const wire::TcpHeader& header) const {
   using Flags = wire::TcpFlags;
@@ -67,8 +67,8 @@ void AwaitedServers::handle_other_vlan(std::uint32_t slot, const wire::TcpHeader
 }
 
 // The client behaves as if a second sender answered it too. That may be the server itself, if its
-// answers to the far gateway's SYN take another way. Only the far gateway knows whether it waits
-// for such answers.
+// answers to the far gateway's SYN take a path without the gateways. Only the far gateway knows
+// whether it waits for such answers.
 void AwaitedServers::doubt(Flow& f, Instant now) {
   f.handled.stray_answers = static_cast<std::uint16_t>(f.endpoint.questions().stray_answers());
   const bool far_host_spoke = f.bytes.to_lan > 0 || f.rare().far_window;

@@ -1,5 +1,5 @@
-// Answers of servers to the SYNs of this gateway, if they come in another VLAN, show another
-// connection, or pass the gateways by.
+// Handles answers of servers to the SYNs of this gateway, if they arrive in another VLAN, show
+// another connection, or take a path without the gateways.
 #pragma once
 
 #include <cstdint>
@@ -19,24 +19,25 @@ namespace satrelay::gateway {
 
 class AwaitedServers {
  public:
-  // All of them must outlive it.
+  // All arguments must outlive this object.
   AwaitedServers(RelayParts& parts, HashKey secret, FlowEnding& ending, FlowTransfer& transfer,
                  PeerEpochs& epochs)
       : parts_(parts), ending_(ending), transfer_(transfer), epochs_(epochs), asked_(secret) {}
 
   // The flow has sent its SYN to the server.
   void add(const FlowKey& key, std::uint32_t slot) { asked_.add(key, slot); }
-  // Whether a segment of the server shows another connection with this 4-tuple. The segment is
-  // handled then.
+  // Returns whether a segment of the server shows another connection with this 4-tuple. If so, the
+  // segment has been handled.
   bool handle_other_connection(std::uint32_t slot, const wire::TcpHeader& header, Instant now);
-  // A segment belongs to no flow. Returns the flow with the SYN that the segment answers, in
-  // another VLAN; kNoSlot if there is none.
+  // A segment belongs to no flow. Returns the slot of the flow that has sent the SYN which this
+  // segment answers in another VLAN; kNoSlot: there is none.
   std::uint32_t find_in_other_vlan(const FlowKey& key, const wire::TcpHeader& header) const;
-  // Ends that flow.
+  // Ends the flow that find_in_other_vlan() has found.
   void handle_other_vlan(std::uint32_t slot, const wire::TcpHeader& answer, Instant now);
-  // The client behaves as if a second sender answered it too.
+  // The client behaves as if a second sender answered it too, so the peer is asked
+  // (handle_doubt()).
   void doubt(Flow& f, Instant now);
-  // The peer asks whether the host of this stream's flow has answered at all.
+  // The peer asks whether the server of this stream's flow has answered at all.
   void handle_doubt(LaneId lane, stp::StreamId stream, Instant now);
 
  private:

@@ -8,7 +8,7 @@
 namespace satrelay::gateway {
 namespace {
 
-// The key by which the rules match a connection that comes from a peer.
+// The key by which the rules match a connection that a peer opens.
 PolicyKey policy_key(const OpenMetadata& metadata, const wire::EthernetHeader& to_host,
                      FarGatewayId peer) {
   return {.source = metadata.client,
@@ -40,7 +40,7 @@ void FlowOpening::accept(const FlowKey& key, const Frame& frame, const wire::Tcp
   const std::uint32_t slot = new_flow(key, chosen, Origin::kLan, lane, now, cookie);
   Flow& f = parts_.flows[slot];
   f.modes = rule.modes;
-  // A cookie has already answered the host.
+  // The SYN cookie has already answered the host.
   f.modes.handshake =
       cookie ? config::HandshakeMode::kLocal : units_.room.handshake(rule, key, lane, now).mode;
   f.beginning.syn_sequence = syn.sequence;
@@ -60,7 +60,7 @@ void FlowOpening::accept(const FlowKey& key, const Frame& frame, const wire::Tcp
                   .ecn_offered = (syn.flags & tcp::Ecn::kSetup) == tcp::Ecn::kSetup,
                   .options = syn.options});
   f.marks.host = f.marks.told = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
-  // Most hosts have the same marks in all connections.
+  // Most hosts use the same marks in all connections.
   f.marks.far = parts_.common.far_marks.guess(key.remote, key.remote_port, now)
                     .value_or(PathMarks{.traffic_class = f.marks.host.traffic_class});
   units_.hosts.write_down(f);
@@ -87,8 +87,8 @@ void FlowOpening::handle_opened(LaneId id, stp::StreamId stream, Instant now) {
     parts_.counters.add(Counter::kFlowsResetProtocol);
     return;
   }
-  // Refuse a flow on a wrong lane. Another worker may get the answers of its host, or a later flow
-  // with this 4-tuple would be on another lane.
+  // Refuse a flow on a wrong lane. Otherwise another worker might get the answers of its host, or a
+  // later flow with this 4-tuple might be on another lane.
   if (!lane.address.has_flow(flow_hash(metadata->client, metadata->server, metadata->client_port,
                                        metadata->server_port))) {
     session.streams().reset(stream, stp::ResetReason::kProtocolError, now);
@@ -100,8 +100,8 @@ void FlowOpening::handle_opened(LaneId id, stp::StreamId stream, Instant now) {
     parts_.counters.add(Counter::kFlowsRefusedForeign);
     return;
   }
-  // If a router is between the LANs, the L2 header of OPEN says nothing about this LAN. Use the
-  // header by which this LAN reaches the server.
+  // If there is a router between the LANs, the Ethernet header of OPEN is meaningless on this LAN.
+  // Use the header with which this LAN reaches the server.
   auto to_host = parts_.lan.is_routed(lane.address.peer) ? parts_.lan.find(metadata->server, now)
                                                          : metadata->ethernet;
   const bool unheard = !to_host;
@@ -114,7 +114,7 @@ void FlowOpening::handle_opened(LaneId id, stp::StreamId stream, Instant now) {
     if (units_.reopening.meet(old, id, stream, *metadata, now)) return;
     units_.reopening.supersede(old, id, now);
   }
-  units_.late.end(key, now);  // the new flow replaces it
+  units_.late.end(key, now);  // the new flow replaces that connection
   const auto refuse = [&](Counter reason) {
     session.streams().reset(stream, stp::ResetReason::kNoResources, now);
     parts_.counters.add(reason);

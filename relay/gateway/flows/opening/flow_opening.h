@@ -1,4 +1,4 @@
-// Begins flows: with a host's SYN, or with a stream that a peer opens for a flow.
+// Begins flows: after a host's SYN, or after a peer has opened a stream for a flow.
 #pragma once
 
 #include <algorithm>
@@ -43,20 +43,20 @@ struct OpeningUnits {
 
 class FlowOpening {
  public:
-  // All of them must outlive it.
+  // All arguments must outlive this object.
   FlowOpening(RelayParts& parts, const RelayEnvironment& around, const OpeningUnits& units);
 
-  // Accepts a flow: from the host's SYN, or, if a cookie answered that SYN, from the ACK in
-  // `frame`, which brings back the `cookie`. The caller has checked that there is room.
+  // Accepts a flow from the host's SYN in `frame`. If a SYN cookie has answered that SYN, `frame`
+  // is the ACK that returned the `cookie`. The caller has checked that there is room.
   void accept(const FlowKey& key, const Frame& frame, const wire::TcpHeader& syn,
               std::optional<std::uint32_t> cookie, LaneId lane, const RulePtr& chosen, Instant now);
   // The peer has opened a stream for a flow.
   void handle_opened(LaneId id, stp::StreamId stream, Instant now);
-  // How the endpoint of a flow with this key would be set up now. The window that it offers is at
-  // least the flow's own reserve: with a window of zero the host would send nothing that brings its
-  // SYN cookie back.
+  // The settings that the endpoint of a flow with this key would get now. The window that it offers
+  // is at least the flow's own reserve: with a window of zero, the host would send nothing that
+  // returns its SYN cookie.
   tcp::Config endpoint_config(const FlowKey& key, LaneId lane, Instant now) const;
-  // Takes over the settings of endpoints, for connections that begin from now on.
+  // Takes the settings of endpoints from `next`, for connections that begin from now on.
   void reconfigure(const config::Gateway& next);
 
  private:

@@ -13,8 +13,8 @@ bool FlowReopening::make_way(std::uint32_t slot, const wire::TcpHeader& syn, Ins
 }
 
 // Simultaneous open (RFC 9293 section 3.5): the hosts' SYNs have crossed on the link, and each
-// gateway has answered its own host. Neither OPEN is more valid than the other, and both hosts may
-// have sent data by now. So each direction keeps the stream that its own host's gateway has opened.
+// gateway has answered its own host. Neither OPEN has precedence, and both hosts may have sent data
+// by now. So each direction uses the stream that was opened by the gateway of the sending host.
 bool FlowReopening::meet(std::uint32_t slot, LaneId lane, stp::StreamId stream,
                          const OpenMetadata& metadata, Instant now) {
   epochs_.catch_up(slot, now);
@@ -58,8 +58,8 @@ void FlowReopening::supersede(std::uint32_t slot, LaneId lane, Instant now) {
   ending_.remove(slot, now);
 }
 
-// Resets the host of the old flow. Otherwise the host would take segments of the new flow for a
-// part of the old connection.
+// Resets the host of the old flow. Otherwise the host would take segments of the new flow as part
+// of the old connection.
 void FlowReopening::send_final_segment(Flow& f, Instant now) {
   if (f.is_unconfirmed()) return;
   if (f.endpoint.state() != tcp::State::kTimeWait) f.endpoint.abort(now);

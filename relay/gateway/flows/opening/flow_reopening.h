@@ -1,4 +1,4 @@
-// A host or the peer opens a 4-tuple that a flow in the table already has.
+// Handles a host or peer that opens a 4-tuple for which a flow already exists.
 #pragma once
 
 #include <cstdint>
@@ -19,20 +19,21 @@ namespace satrelay::gateway {
 
 class FlowReopening {
  public:
-  // All of them must outlive it.
+  // All arguments must outlive this object.
   FlowReopening(RelayParts& parts, DeferredResets& resets, FlowEnding& ending,
                 FlowTransfer& transfer, PeerEpochs& epochs)
       : parts_(parts), resets_(resets), ending_(ending), transfer_(transfer), epochs_(epochs) {}
 
-  // The host opens the 4-tuple. Frees the slot of a flow that has ended or is in TIME-WAIT, so that
-  // `syn` may start its 4-tuple anew. False if the flow is still needed.
+  // The host opens the 4-tuple. Frees the slot if the old flow has ended or is in TIME-WAIT, so
+  // that `syn` can begin a new flow. Returns false if the old flow is still needed.
   bool make_way(std::uint32_t slot, const wire::TcpHeader& syn, Instant now);
-  // The peer opens the 4-tuple. True: both hosts have opened the connection at once, and the flow
-  // goes on with both streams.
+  // The peer opens the 4-tuple. Returns true if both hosts have opened the connection at once, and
+  // the flow goes on with both streams.
   bool meet(std::uint32_t slot, LaneId lane, stp::StreamId stream, const OpenMetadata& metadata,
             Instant now);
-  // The peer opens the 4-tuple anew. Our TIME-WAIT, on the client's side, makes way. So does a flow
-  // that this peer opened: its client has begun again, and the RESET must have been lost.
+  // The peer opens the 4-tuple anew. The old flow is removed if it has ended or is in TIME-WAIT, or
+  // if this peer opened it: then its client has begun again, and the RESET of the old flow must
+  // have been lost.
   void supersede(std::uint32_t slot, LaneId lane, Instant now);
 
  private:

@@ -1,4 +1,5 @@
-// Tells whether there is room for one more flow, and who answers its SYN.
+// Decides whether there is room for one more flow, and whether the gateway or the server answers
+// its SYN.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@ namespace satrelay::gateway {
 
 class FlowRoom final : public FlowCapacity {
  public:
-  // `parts` must outlive it.
+  // `parts` must outlive this object.
   explicit FlowRoom(const RelayParts& parts) : parts_(parts) {}
 
   std::optional<Counter> lack_of_room(LaneId lane, const IpAddress& host) const override;

@@ -9,17 +9,18 @@
 namespace satrelay::gateway {
 namespace {
 
-// R2 of RFC 9293 section 3.8.3: a host may give up after this time.
+// R2 of RFC 9293 section 3.8.3: after this time a host may abandon a connection that makes no
+// progress.
 constexpr Duration kStillFor = Duration::seconds(100);
 
 constexpr int kFlowsPerSearch = 64;
 
 }  // namespace
 
-// The search looks at the next flows in the order of slots. It chooses a flow that a host has
-// reset, as no connection is lost with it. If there is none, it chooses a flow that makes no
-// progress. Among these it prefers flows of the host with the most flows, and then the flow that
-// has made no progress for longest.
+// The search checks the next flows in the order of slots. It prefers a flow that its host has
+// reset, since no connection is lost with it. If there is none, it chooses a flow that makes no
+// progress. Among the candidates it prefers flows of the host with the most flows, and then the
+// flow that has waited or has made no progress for longest.
 void RoomMaker::handle_timeout(Instant now) {
   if (!wanted_ || !parts_.room_pace.take(now)) return;
   const Wanted wanted = *std::exchange(wanted_, std::nullopt);
@@ -54,8 +55,9 @@ void RoomMaker::handle_timeout(Instant now) {
   }
 }
 
-// A flow makes way only for a host and a peer that have fewer flows than its own, or are the same.
-// If memory is short, only flows of the same peer count, since their memory is the peer's own part.
+// A flow is ended only for the same host, or for a host with fewer flows than its own host has. The
+// same holds for peers. If memory is short, only flows of the same peer are candidates, since each
+// peer has its own part of the memory.
 bool RoomMaker::makes_room_for(const Flow& f, const Wanted& wanted, Counter lack) const {
   const LanHosts& hosts = parts_.quotas.hosts();
   const EqualParts<FarGatewayId>& peers = parts_.quotas.flows();

@@ -1,6 +1,6 @@
-// Ends flows to make room where there is none. The gateway takes nothing back from a flow, with two
-// exceptions: the flow has made no progress for longer than TCP demands that a host waits, or its
-// host has reset the connection.
+// Ends flows to make room if there is none. The gateway ends a flow early only in two cases: the
+// flow has made no progress for longer than TCP demands that a host waits, or its host has reset
+// the connection.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@ namespace satrelay::gateway {
 
 class RoomMaker {
  public:
-  // All of them must outlive it.
+  // All arguments must outlive this object.
   RoomMaker(RelayParts& parts, const FlowRoom& room, DeferredResets& resets, FlowEnding& ending,
             PeerEpochs& epochs)
       : parts_(parts), room_(room), resets_(resets), ending_(ending), epochs_(epochs) {}
 
-  // One more flow of the host, with the peer of the lane, finds no room. If a flow has made no
-  // progress for long, it ends, so that a later flow may find room.
+  // There is no room for one more flow of the host with the lane's peer. If a flow has made no
+  // progress for long, it will be ended, so that a later flow finds room.
   void want(LaneId lane, const IpAddress& host) { wanted_ = Wanted{.lane = lane, .host = host}; }
   void handle_timeout(Instant now);
   Instant next_timeout() const { return wanted_ ? parts_.room_pace.next() : Instant::never(); }

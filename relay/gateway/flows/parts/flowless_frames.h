@@ -1,4 +1,4 @@
-// Frames for hosts of this LAN that belong to no flow in the table. Each queue has a fixed size.
+// Frames for hosts on this LAN that belong to no flow in the table. Each queue has a fixed size.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@ struct FlowlessFrames {
     return final_segments.empty() && failed_syns.empty() && late_answers.empty();
   }
 
-  // Resets for the hosts of removed flows: flows that a new flow has replaced, or that were
+  // Resets for the hosts of removed flows: a new flow has replaced the flow, or the server has
   // answered in another VLAN.
   SegmentQueue final_segments{kMostFinalSegments};
-  FailedSyns failed_syns;  // ICMP errors for clients: their SYN has failed behind the far gateway
-  SegmentQueue late_answers{kMostLateAnswers};  // of connections in TIME-WAIT; flows go first
+  FailedSyns failed_syns;  // ICMP errors for clients, about SYNs that failed behind the far gateway
+  SegmentQueue late_answers{kMostLateAnswers};  // for connections in TIME-WAIT; flows send first
 };
 
 }  // namespace satrelay::gateway

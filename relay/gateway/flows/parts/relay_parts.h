@@ -1,6 +1,7 @@
-// The parts that the units of the relay share: those of the gateway that flows use, and those of
-// the relay that decide nothing about a flow's life. They keep the flows, share places and memory,
-// and fill and empty the streams. The units in opening, transfer and ending use them, and decide.
+// The parts that the units of the relay share: parts of the gateway that flows use, and parts of
+// the relay that decide nothing about a flow's life. They store the flows, share slots and memory,
+// and write and read the streams. The units in opening, transfer and ending use these parts, and
+// decide.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +44,7 @@ struct RelayEnvironment {
   const Claims& claims;
   TrafficClasses& classes;
   LanNeighbours& lan;
-  MacAddress wan_mac;  // the source of the gateway's own questions
+  MacAddress wan_mac;  // the source MAC of the gateway's own questions
   CommonKnowledge& common;
   const FarGateways& peers;
   WorkBudget& budget;
@@ -63,17 +64,17 @@ struct RelayParts {
   stp::Session& session_of(const Flow& f) const { return lanes[f.lane]->session; }
   FarGatewayId peer_of(LaneId lane) const { return lanes[lane]->address.peer; }
   Arena& arena_of(LaneId lane) const { return lanes[lane]->peer.arena; }
-  // The flow has not learned of the latest event of its peer (peer_epoch_log.h).
+  // Whether the flow has not handled the latest event of its peer (peer_epoch_log.h).
   bool is_behind(const Flow& f) const { return f.handled.epochs != lane_of(f).epoch_log.count(); }
   // How many bytes the flow's host may be ahead of the link.
   std::uint64_t ahead_of(const Flow& f, Instant now) const {
     return most_ahead(f, session_of(f), now);
   }
-  // When the relay must look at the flow again.
+  // When the relay must visit the flow again.
   Instant deadline_of(const Flow& f) const {
     return deadline(f, session_of(f), limits, give_up_after);
   }
-  // The flow may have something to send to its host.
+  // Makes the relay visit the flow, which may have something to send to its host.
   void queue(std::uint32_t slot) { flows.ring().add(slot); }
 
   LanNeighbours& lan;
@@ -84,7 +85,7 @@ struct RelayParts {
   FlowJournal& journal;
   Counters& counters;
   config::Limits limits;
-  Duration give_up_after;  // a flow that waits for a silent peer
+  Duration give_up_after;  // how long a flow waits for a silent peer
   WorkCount work;
   tcp::Counters tcp_counters;  // of all endpoints
   HostSide host_side;
@@ -93,7 +94,7 @@ struct RelayParts {
   HostWindows windows;
   StreamSide streams;
   UnconfirmedFlows unconfirmed;
-  FlowRing unfinished;  // flows that the budget stopped before all bytes went to their hosts
+  FlowRing unfinished;  // flows that the budget stopped before their hosts got all bytes
   FlowlessFrames flowless;
   RoomPace room_pace;
 };

@@ -11,8 +11,8 @@
 namespace satrelay::gateway {
 namespace {
 
-// The most flows that one call visits: flows with due timers, unfinished flows, and flows that turn
-// out to have no frame.
+// The most flows that one call visits in each of three loops: over flows with due timers, over
+// unfinished flows, and over flows that may have a frame to send.
 constexpr int kFlowsPerCall = 64;
 
 void note_payload(const Flow& f, FlowHot& hot, Instant now) {
@@ -20,22 +20,22 @@ void note_payload(const Flow& f, FlowHot& hot, Instant now) {
   hot.wait.begin(f.bytes.from_lan, f.endpoint.received().readable(), now);
 }
 
-// Memory that the payloads may take. Together they may touch two blocks more than their bytes fill:
-// the block before these bytes, and one more behind them.
+// The memory that the payloads may need. Together they may touch two blocks more than their bytes
+// fill: the block before these bytes, and the block behind them.
 std::size_t room_of(std::span<const tcp::Segment> segments, const Arena& arena) {
   std::size_t size = 2 * arena.block_size();
   for (const tcp::Segment& segment : segments) size += segment.payload.size();
   return size;
 }
 
-// Bytes that the host has not acknowledged, plus one each for the SYN and the FIN.
+// Bytes that the host has not acknowledged; an unacknowledged SYN and FIN each count as one more.
 std::uint64_t owed_by(const Flow& f) {
   const tcp::Endpoint& endpoint = f.endpoint;
   return endpoint.sending().unacknowledged() + (endpoint.is_synchronised() ? 0U : 1U) +
          (endpoint.sending().has_finished() ? 0U : 1U);
 }
 
-// Repeats that timers have caused so far.
+// How many retransmissions and probes timers have caused so far.
 std::uint64_t repeats_of(const tcp::Counters& counters) {
   return counters.retransmission_timeouts + counters.zero_window_probes;
 }
@@ -87,8 +87,8 @@ bool FlowRelay::handle_segments(std::uint32_t slot, const Frame& frame,
   return visit == Visit::kGoesOn;
 }
 
-// Takes the first segment, and with it those behind it that the endpoint takes at once. Returns how
-// many.
+// Handles the first segment, and with it the following segments that the endpoint accepts in the
+// same step. Returns the number of segments that were handled.
 std::size_t FlowRelay::take_segments(Flow& f, const Frame& frame,
                                      std::span<const tcp::Segment> segments, Visit visit,
                                      Instant now) {
@@ -100,9 +100,10 @@ std::size_t FlowRelay::take_segments(Flow& f, const Frame& frame,
   const std::uint64_t in_order = f.endpoint.received().in_order_end();
   const HostWindows::Means means = parts_.windows.means(f);
   if (visit == Visit::kBegins) parts_.windows.adjust(f, means, parts_.ahead_of(f, now), now);
-  // A promised window is not taken back, and many windows together may promise more memory than
-  // there is. If a payload would take the room that the streams need to drain, it counts as lost,
-  // and the host retransmits it. If memory is short, each segment is checked by itself.
+  // A window that was offered cannot be withdrawn, and many windows together may promise more
+  // memory than there is. If a payload would use memory that the streams need to make progress, the
+  // gateway handles it as lost, and the host retransmits it. If memory is short, each segment is
+  // checked by itself.
   bool crowds = parts_.windows.crowds_streams(f, means, room_of(segments, parts_.arena_of(f.lane)));
   if (crowds) {
     segments = segments.first(1);
@@ -124,7 +125,7 @@ std::size_t FlowRelay::take_segments(Flow& f, const Frame& frame,
   // Use only accepted segments: any station on the LAN can send with these addresses and ports.
   const bool is_accepted = acceptance == tcp::Acceptance::kAccepted;
   if (is_accepted && urgent && note_urgent(f, *urgent, in_order, parts_.tcp_counters)) {
-    // An empty segment with a new urgent mark is no stray answer.
+    // An empty segment with a new urgent mark does not count as a stray answer.
     f.handled.stray_answers = static_cast<std::uint16_t>(
         f.handled.stray_answers + f.endpoint.questions().stray_answers() - stray);
   }
@@ -140,7 +141,8 @@ std::size_t FlowRelay::take_segments(Flow& f, const Frame& frame,
   }
   if (repeats) hosts_.note_repeat(f, now);
   hear_question(f, parts_.session_of(f), parts_.counters, now);
-  // The host repeats its SYN. Its first SYN was answered at once, so that answer did not reach it.
+  // The host repeats its SYN. Its first SYN was answered at once, so the answer did not reach the
+  // host.
   const bool is_answered = f.modes.handshake == config::HandshakeMode::kLocal;
   if (header->opens_connection() && is_answered && f.lan.to_host.destination == used) {
     hosts_.seek_host(f, now);
@@ -150,8 +152,8 @@ std::size_t FlowRelay::take_segments(Flow& f, const Frame& frame,
   if (!payload.empty() || header->has(wire::TcpFlags::kSyn)) {
     f.marks.host = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
   }
-  // An answer to a probe of the host's closed window is no progress: other flows may need the
-  // memory.
+  // The answer to a probe of the host's closed window does not count as activity: other flows may
+  // need the memory.
   if (!only_owes(f, parts_.session_of(f)) || f.endpoint.sending().unacknowledged() < owed)
     note_activity(f, now);
   return taken;
@@ -163,8 +165,8 @@ void FlowRelay::handle_icmp_error(std::uint32_t slot, const Frame& frame, Instan
   if (const auto advice = path_mtu_advice(frame)) {
     f.endpoint.handle_packet_too_big(advice->sequence, advice->segment_limit, now);
   } else if (const auto quoted = path_error(frame)) {
-    // If the peer does not know RESET reason 14, its client would be reset. So an error that may
-    // pass does not end the attempt then.
+    // If the peer does not know RESET reason 14, its client would be reset. So for such a peer, an
+    // error that may be temporary does not end the attempt.
     const bool may_pass =
         quoted->error == tcp::PathError::kSoft && !parts_.session_of(f).agreed().icmp_refusals();
     const auto error = may_pass ? tcp::PathError::kPassing : quoted->error;
@@ -194,8 +196,8 @@ void FlowRelay::handle_event(LaneId lane, const stp::Event& event, Instant now) 
     hear_urgent(f, far.urgent, parts_.tcp_counters);
     parts_.windows.adjust(f, parts_.ahead_of(f, now), now);
   }
-  // A CONFIRM is no progress if our host acknowledges nothing, though the far host may ask for it:
-  // other flows may need the memory.
+  // If our host acknowledges nothing, a CONFIRM does not count as activity, even if it carries a
+  // question of the far host: other flows may need the memory.
   if (event.kind != Kind::kConfirmed || !f.endpoint.sending().is_in_vain()) note_activity(f, now);
   transfer_.advance(slot, now);
 }
@@ -212,8 +214,8 @@ void FlowRelay::handle_timeout(Instant now) {
     parts_.work.add();
     epochs_.catch_up(slot, now);
     Flow& f = parts_.flows[slot];
-    // A timer that comes too early is only armed again. But if memory is short, the flow is visited
-    // all the same: each visit is a chance to find some.
+    // If the timer has fired too early, it is only armed again. But if memory is short, the flow is
+    // visited in any case: each visit is a chance to free some.
     if (const Instant due = parts_.deadline_of(f);
         due > now && !parts_.windows.crowds_streams(f, 0)) {
       parts_.flows.arm(slot, due);
@@ -273,7 +275,7 @@ void FlowRelay::produce(stp::StreamId stream, std::uint32_t number, Instant now)
   const std::uint32_t slot = context.slot();
   epochs_.catch_up(slot, now);
   Flow& f = parts_.flows[slot];
-  if (!f.state.has_stream() || f.stream != stream) return;  // given up meanwhile
+  if (!f.state.has_stream() || f.stream != stream) return;  // the flow was ended meanwhile
   const bool owed_marks = f.owes_marks();
   parts_.streams.produce(f, parts_.windows, now);
   if (owed_marks && !f.owes_marks()) confirm(f, parts_.session_of(f), now);
@@ -305,7 +307,7 @@ std::size_t FlowRelay::poll_frames(std::span<const MutableBytes> rooms, std::spa
   return count;
 }
 
-// One frame, or several of one flow.
+// Writes one frame, or several frames of one flow.
 std::size_t FlowRelay::poll_some(std::span<const MutableBytes> rooms, std::span<Polled> polled,
                                  Instant now) {
   const MutableBytes out = rooms.front();
@@ -313,7 +315,8 @@ std::size_t FlowRelay::poll_some(std::span<const MutableBytes> rooms, std::span<
     polled.front() = written(size);
     return size > 0 ? std::size_t{1} : std::size_t{0};
   };
-  // A frame in a far host's name that belongs to no flow has the marks of that host.
+  // A frame that belongs to no flow, but is sent in the name of a far host, carries the marks of
+  // that host.
   const auto wrote_marked = [&](std::size_t size) {
     parts_.common.far_marks.mark(out.first(size), now);
     return wrote(size);
@@ -355,11 +358,11 @@ std::size_t FlowRelay::poll_flow(std::uint32_t slot, std::span<const MutableByte
   return segments->count;
 }
 
-// Ends the turn of the first flow of the ring: it has nothing more to send, or has used up its
+// Ends the turn of the first flow of the ring, which has nothing more to send or has used up its
 // turn.
 void FlowRelay::end_turn(std::uint32_t slot, Instant now) {
   FlowRing& ring = parts_.flows.ring();
-  const bool more = ring.turn_is_over();  // its turn is used up, but it may have more to send
+  const bool more = ring.turn_is_over();  // the turn is used up, but the flow may have more to send
   ring.end_turn();
   if (!parts_.flows.contains(slot)) return;
   if (more) {
@@ -406,8 +409,8 @@ const FlowKey* FlowRelay::key_of(LaneId lane, const stp::Event& event) const {
 }
 
 std::vector<FlowSnapshot> FlowRelay::snapshot(std::size_t first, std::size_t count, Instant now) {
-  // Flows are scattered in memory, and most were not used for long. So the loop prefetches the next
-  // ones.
+  // Flows are scattered in memory, and most of them were not used for a long time. So the loop
+  // prefetches the flows that follow.
   constexpr std::size_t kAhead = 4;
   std::vector<FlowSnapshot> list;
   list.reserve(std::min(count, parts_.flows.size()));

@@ -1,7 +1,7 @@
-// The relay of flows: joins each TCP endpoint to its STP stream, from the first SYN to the last
-// ACK. It passes frames, events and timers to the flow that they concern. Its units decide how the
-// flow begins (FlowOpening), moves on (FlowTransfer) and ends (FlowEnding). RelayParts has what
-// they share.
+// The relay of flows: connects each TCP endpoint with its STP stream, from the first SYN to the
+// last ACK. The relay passes frames, events and timers to the flow that they concern. Its units
+// decide how a flow begins (FlowOpening), makes progress (FlowTransfer) and ends (FlowEnding).
+// RelayParts contains the parts that these units share.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +45,7 @@ class FlowRelay final : public stp::StreamSource, public LanReportReader {
   FlowRelay(const config::Gateway& config, const MemoryPlan& plan, HashKey secret,
             const RelayEnvironment& around, const Stopwatch* stopwatch, TcpFrames::Sums sums);
 
-  // --- units that the gateway uses by themselves -------------------------------------------------
+  // --- units that the gateway calls directly -----------------------------------------------------
   FlowOpening& opening() { return opening_; }
   FlowReopening& reopening() { return reopening_; }
   AwaitedServers& servers() { return servers_; }
@@ -58,57 +58,60 @@ class FlowRelay final : public stp::StreamSource, public LanReportReader {
   RoomMaker& room_maker() { return maker_; }
   const FlowRoom& room() const { return room_; }
 
-  // --- a flow goes on --------------------------------------------------------------------------
-  // Segments of the flow's host that came one behind the other. `frame` is that of the first. The
+  // --- input of a flow -------------------------------------------------------------------------
+  // Handles consecutive segments of the flow's host. `frame` is the frame of the first segment. The
   // other frames have the same Ethernet header, traffic class and hop limit. Returns whether the
-  // flow must move on: after its last segment, and before anything else, the caller calls
-  // transfer().advance(). Before an RST it calls that, too, as the segments before the RST may have
-  // completed the handshake. kGoesOn: the flow has had segments since it last moved on.
+  // flow must be advanced: the caller must then call transfer().advance() after the flow's last
+  // segment, and before anything else happens. It must also call advance() before an RST, since the
+  // segments before the RST may have completed the handshake. kGoesOn: the flow has had segments
+  // since it was last advanced.
   enum class Visit : std::uint8_t { kBegins, kGoesOn };
   [[nodiscard]] bool handle_segments(std::uint32_t slot, const Frame& frame,
                                      std::span<const tcp::Segment> segments, Visit visit,
                                      Instant now);
-  // An ICMP error from the host's LAN: a segment of ours did not reach the host, or was too big.
+  // Handles an ICMP error from the host's LAN: a segment of ours did not reach the host, or was too
+  // big.
   void handle_icmp_error(std::uint32_t slot, const Frame& frame, Instant now);
-  // An event of a flow's stream.
+  // Handles an event of a flow's stream.
   void handle_event(LaneId lane, const stp::Event& event, Instant now);
-  // The peer says to which MAC its host addresses frames for a host of this LAN.
+  // The peer reports to which MAC its host addresses frames for a host of this LAN.
   void hear_destination(LaneId lane, const LanDestination& told, Instant now);
   void handle_timeout(Instant now);
   // stp::StreamSource: the pacer asks for the next block of a stream.
   void produce(stp::StreamId stream, std::uint32_t number, Instant now) override;
   bool is_spent() const override { return budget_.is_spent(); }
-  // As Gateway::poll_frames().
+  // The same as Gateway::poll_frames().
   std::size_t poll_frames(std::span<const MutableBytes> rooms, std::span<Polled> polled,
                           Instant now);
   Instant next_timeout() const;
 
-  // Goes on with the work on many flows that earlier calls have left: some flows in each call.
+  // Continues work on many flows that earlier calls have left unfinished, for some flows in each
+  // call.
   void go_on(Instant now) {
     epochs_.go_on(now);
     hosts_.go_on(now);
   }
-  // Resumes flows that were left unfinished when an earlier call had spent its budget, as far as
-  // the budget of this call allows.
+  // Continues with flows that were left unfinished when an earlier call had spent its budget, as
+  // far as the budget of this call allows.
   void advance_unfinished(Instant now);
-  // Goes on with the questions about hosts that have moved.
+  // Continues the questions about hosts that have moved.
   void settle_moves(Instant now) {
     if (moves_.handle_timeout(now)) epochs_.look_at_all();
   }
 
   // --- all flows -------------------------------------------------------------------------------
-  // Takes over the settings that apply to flows and can change while the flows go on.
+  // Applies the settings for flows that can change while flows exist.
   void reconfigure(const config::Gateway& next, Instant now);
-  // Tells all peers the dictionaries of the classes, and uses them for the bytes to these peers.
+  // Offers the dictionaries of the classes to all peers, and compresses with those that a peer has.
   void offer_dictionaries(Instant now) { parts_.streams.offer_dictionaries(now); }
   void set_half_open(std::uint32_t most) { parts_.quotas.set_half_open(most); }
-  // Resets all flows towards their hosts at once, without a limit for each call: for an orderly
+  // Resets all flows towards their hosts at once, without a limit for each call, for an orderly
   // shutdown. Their streams have already ended.
   void shut_down(Instant now);
 
-  // nullptr: no recorder.
+  // Sets the recorder of ended flows; nullptr: none.
   void tell_ends(FlowRecorder* recorder) { reports_.tell(recorder); }
-  // LanReportReader.
+  // Implements LanReportReader.
   void handle_report(LaneId lane, const LanReport& report) override {
     reports_.handle_report(lane, report);
   }
@@ -121,9 +124,9 @@ class FlowRelay final : public stp::StreamSource, public LanReportReader {
   const Completions& completions() const { return reports_.completions(); }
   const tcp::Counters& tcp_counters() const { return parts_.tcp_counters; }  // since the start
   std::uint64_t visited() const { return parts_.work.total(); }  // objects (pep/base/work_count.h)
-  // The key of the flow of an open stream that has an event; nullptr if there is none.
+  // The key of the flow to which an event of an open stream belongs; nullptr if there is none.
   const FlowKey* key_of(LaneId lane, const stp::Event& event) const;
-  // Events of a flow's peer reach the flow before it is described.
+  // Before a flow is described, it handles the events of its peer.
   std::vector<FlowSnapshot> snapshot(std::size_t first, std::size_t count, Instant now);
   std::optional<FlowSnapshot> snapshot(std::uint64_t id, Instant now);
 
@@ -142,7 +145,7 @@ class FlowRelay final : public stp::StreamSource, public LanReportReader {
   }
 
   RelayParts parts_;
-  // The units, in the order in which they use each other: each one uses only earlier ones.
+  // The units in the order of their use: each unit uses only units above it.
   DeferredResets resets_{parts_};
   FarFindings findings_{parts_};
   HostTracker hosts_;

@@ -1,5 +1,6 @@
-// ICMP errors that wait to be sent to clients of the LAN, because their SYN has failed behind the
-// far gateway. The queue is short. If an error finds no room, the client sends its SYN again.
+// ICMP errors that wait to be sent to clients on the LAN, because their SYNs failed behind the far
+// gateway. The queue is short. If the queue is full, an error is dropped, and the client repeats
+// its SYN.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +26,8 @@ class FailedSyns {
 
   bool empty() const { return waiting_.empty(); }
   bool full() const { return waiting_.size() >= kMost; }
-  void push(const Error& error) { waiting_.push_back(error); }  // only if not full
-  // Writes the first error, and removes it; 0 if there is none.
+  void push(const Error& error) { waiting_.push_back(error); }  // the queue must not be full
+  // Writes the first error into `out` and removes it; 0 if there is none.
   std::size_t poll_frame(MutableBytes out) {
     if (waiting_.empty()) return 0;
     const Error& first = waiting_.front();

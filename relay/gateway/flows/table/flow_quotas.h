@@ -1,6 +1,7 @@
-// Shares the places for flows. Half of the flows, of the half-open flows and, in the arena, of the
-// memory is kept in equal parts for the configured peers. No host of this LAN has more than half of
-// what the others leave. Nothing is taken back: only new flows are refused.
+// Shares the slots for flows. Half of the flows, of the half-open flows, and (in the arena) of the
+// memory is reserved for the configured peers in equal parts. No host of this LAN has more than
+// half of what the others leave. Existing flows are never ended for this; only new flows are
+// refused.
 #pragma once
 
 #include <algorithm>
@@ -30,22 +31,22 @@ class FlowQuotas {
   const LanHosts& hosts() const { return hosts_; }
   void set_half_open(std::uint32_t most) { half_open_.resize(most); }
 
-  // Why there is no place for one more flow, although the table has one; nullopt: there is a place.
-  // Another peer cannot use up the places within a peer's own part by having flows with the same
+  // Why there is no slot for one more flow, although the table has a free slot; nullopt: there is a
+  // slot. A peer can always use its own part, even if other peers have many flows with the same
   // host.
   std::optional<Counter> lack(FarGatewayId peer, const IpAddress& host, Origin origin) const;
   bool may_be_half_open(FarGatewayId peer, const IpAddress& host) const;
-  // How many more flows there is a place for.
+  // How many more flows may begin, towards the peer and with the host.
   std::uint64_t places_towards(FarGatewayId peer) const { return flows_.available(peer); }
   std::uint64_t places_of(const IpAddress& host) const;
 
   void begin(Flow& f, FarGatewayId peer);
   void end(const Flow& f, FarGatewayId peer);
-  // A half-open flow: its host has answered.
+  // Call this when the host of a half-open flow has answered.
   void count_answered(const Flow& f, FarGatewayId peer);
-  // Counts anew the bytes that are stored from the flow's host and for it. The count is in whole
-  // units, as the flow's reserves hold the rest. If a flow has very much, it counts as the largest
-  // number that fits.
+  // Updates the number of bytes that are stored from the flow's host and for it. The number is in
+  // whole units, as the flow's reserves hold the rest. It is limited to the largest number that
+  // fits the field.
   void note_stored(Flow& f) {
     const std::uint64_t bytes =
         f.endpoint.received().stored() + f.endpoint.sending().unacknowledged();

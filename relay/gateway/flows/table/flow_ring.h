@@ -10,14 +10,14 @@ namespace satrelay::gateway {
 
 class FlowRing {
  public:
-  // Segments that a flow may send before the next flow has its turn. Long turns keep the flow's
-  // lines in the cache.
+  // The most segments that a flow sends before the next flow has its turn. Long turns keep the
+  // flow's data in the processor's cache.
   static constexpr std::uint32_t kTurn = 16;
 
   explicit FlowRing(std::uint32_t slots) : ring_(slots), queued_(slots, false) {}
 
   bool empty() const { return count_ == 0; }
-  // No effect if the flow is in the ring.
+  // Has no effect if the flow is already in the ring.
   void add(std::uint32_t slot) {
     if (queued_[slot]) return;
     queued_[slot] = true;
@@ -25,7 +25,7 @@ class FlowRing {
     ++count_;
   }
   bool has(std::uint32_t slot) const { return queued_[slot]; }
-  // The flow that has the turn; the ring must not be empty.
+  // The flow that has the turn. The ring must not be empty.
   std::uint32_t front() const { return ring_[first_]; }
   bool turn_is_over() const { return turn_ >= kTurn; }
   std::uint32_t left_of_turn() const { return turn_is_over() ? 0 : kTurn - turn_; }

@@ -7,7 +7,7 @@
 
 namespace satrelay::gateway {
 
-// There may be 100,000 flows. State that few flows need, or that they need seldom, is behind a
+// There may be 100,000 flows. State that few flows need, or that is rarely needed, is behind a
 // pointer.
 static_assert(sizeof(Flow) <= 680);
 

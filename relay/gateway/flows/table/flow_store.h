@@ -1,6 +1,7 @@
-// The relayed flows of a gateway, each in a slot of its own. A flow is found by its key, by its
-// number, by its deadline, by its turn, and in the order of slots. This class decides nothing: the
-// relay does. Changes of a flow that affect the counts here go through this class.
+// Stores the relayed flows of a gateway, each in a slot of its own. A flow can be found by its key,
+// by its number, by its deadline, by its turn, and in the order of slots. This class makes no
+// decisions; the relay makes them. Changes of a flow that affect the counts of this class are made
+// through this class.
 #pragma once
 
 #include <cstddef>
@@ -28,31 +29,32 @@ class FlowStore {
   // --- slots ---------------------------------------------------------------------------------
   std::uint32_t slots() const { return static_cast<std::uint32_t>(flows_.size()); }
   std::size_t free_slots() const { return free_slots_.size(); }
-  // Gives the flow its number and a slot, and returns the slot. A slot must be free, and no flow
-  // may have this key.
+  // Gives the flow a number and a slot, and returns the slot. There must be a free slot, and no
+  // other flow may have the same key.
   std::uint32_t add(std::unique_ptr<Flow> flow);
   void remove(std::uint32_t slot);
   Flow& operator[](std::uint32_t slot) { return *flows_[slot]; }
   const Flow& operator[](std::uint32_t slot) const { return *flows_[slot]; }
-  // lift() takes a flow out of its slot, and put_back() puts a flow with the same key there.
-  // Between the calls the flow is in no count, and the slot must not be used.
+  // lift() takes a flow out of its slot, and put_back() puts a flow with the same key into that
+  // slot. Between the two calls the flow is not counted, and the slot must not be used.
   std::unique_ptr<Flow> lift(std::uint32_t slot);
   void put_back(std::uint32_t slot, std::unique_ptr<Flow> flow);
   bool contains(std::uint32_t slot) const { return flows_[slot] != nullptr; }
 
-  // --- to find a flow; kNoSlot: there is none ------------------------------------------------
+  // --- finding a flow; kNoSlot: there is none ------------------------------------------------
   std::uint64_t hash(const FlowKey& key) const { return table_.hash(key); }
   std::uint32_t find(const FlowKey& key) const { return find(key, hash(key)); }
   std::uint32_t find(const FlowKey& key, std::uint64_t hash) const {
     return table_.find(hash, [&](std::uint32_t slot) { return flows_[slot]->key == key; });
   }
-  // As long as this number stays the same, each flow is where it was found.
+  // As long as this number stays the same, each flow is still in the slot in which it was found.
   std::uint64_t changes() const { return changes_; }
-  // Prefetch the memory that find() reads, and the memory that a segment of the flow needs.
+  // prefetch_way() prefetches the memory that find() reads, and prefetch() the memory that handling
+  // of a segment of the flow reads.
   void prefetch_way(std::uint64_t hash) const { table_.prefetch(hash); }
   void prefetch(std::uint32_t slot) const;
   std::uint32_t find(std::uint64_t id, WorkCount& work) const;
-  // The flow with `before` flows before it in the order of slots.
+  // The flow that has `before` flows before it in the order of slots.
   std::uint32_t nth(std::size_t before) const { return live_slots_.nth(before); }
   // The first flow from this slot on.
   std::uint32_t from(std::uint32_t slot) const { return live_slots_.from(slot); }
@@ -60,18 +62,19 @@ class FlowStore {
   const FlowRing& ring() const { return ring_; }
 
   // --- timers --------------------------------------------------------------------------------
-  // Sets the flow's timer to `due`, unless it comes earlier already. A timer that comes too early
-  // costs less than a timer that is moved with almost every segment.
+  // Sets the flow's timer to `due`, unless the timer fires earlier anyway. A timer that fires too
+  // early costs less than moving the timer with almost every segment.
   void arm(std::uint32_t slot, Instant due);
-  // A flow with a timer that is due. The timer is no longer armed.
+  // Returns a flow with a timer that is due. Its timer is then no longer armed.
   std::optional<std::uint32_t> take_due(Instant now);
   Instant next_deadline() const { return timers_.next_deadline(); }
 
   // --- a scan of all flows, some in each call ------------------------------------------------
-  // If a scan is active, it goes once round all flows from where it is.
+  // Begins a scan of all flows. If a scan is active, its end moves: from its present position on it
+  // visits all flows once.
   void begin_scan() { scan_left_ = slots(); }
   bool scan_active() const { return scan_left_ > 0; }
-  // The next flow of the scan; kNoSlot if this step has found none. The scan must be active.
+  // The next flow of the scan; kNoSlot if this step has found no flow. The scan must be active.
   std::uint32_t step_scan();
 
   // --- counts --------------------------------------------------------------------------------
@@ -79,11 +82,12 @@ class FlowStore {
   std::size_t unfinished() const { return size_ - over_; }  // neither ended nor in TIME-WAIT
   std::uint32_t half_open() const { return half_open_; }
   void complete_handshake(Flow& f);
-  void note_over(Flow& f);  // ended, or in TIME-WAIT; no effect the second time
+  void note_over(Flow& f);  // the flow has ended or is in TIME-WAIT; no effect the second time
 
-  // Checks the counts, and where each host's bytes lie. Returns the first fault, in words.
+  // Checks the counts, and that each byte of a host is stored somewhere. Returns a text about the
+  // first fault.
   std::optional<std::string> audit() const;
-  // Adds the blocks that the flows' endpoints hold.
+  // Adds the blocks that the flows' endpoints hold to `use`.
   void add_held(ArenaUse& use) const;
 
  private:
@@ -100,7 +104,7 @@ class FlowStore {
   std::uint32_t scan_next_ = 0;  // slot
   std::uint32_t scan_left_ = 0;  // slots
   std::size_t size_ = 0;
-  std::size_t over_ = 0;  // of these
+  std::size_t over_ = 0;  // flows that are over
   std::uint32_t half_open_ = 0;
   std::uint64_t flows_so_far_ = 0;
   std::uint64_t changes_ = 0;

@@ -1,5 +1,5 @@
 // Finds the slot of a flow by its key: open addressing with linear probing, sized once for the most
-// flows the gateway may hold, at a load of at most one half.
+// flows that the gateway may hold, so that at most half of the entries are in use.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace satrelay::gateway {
 
 inline constexpr std::uint32_t kNoSlot = 0xffff'ffffU;
 
-// An entry has a part of the flow's hash, the tag. The table looks at the flow itself, which has
-// the key, only if the tag is the same. So eight entries share a cache line.
+// An entry holds a part of the flow's hash, the tag. Only if the tag matches, the table compares
+// the key, which is in the flow itself. So eight entries share a cache line.
 class FlowTable {
  public:
   FlowTable(std::uint32_t max_flows, HashKey key);
@@ -33,7 +33,7 @@ class FlowTable {
     }
     return kNoSlot;
   }
-  // `flow` must be absent and fewer than max_flows keys present.
+  // `flow` must be absent, and the table must hold fewer than max_flows keys.
   void insert(const FlowKey& flow, std::uint32_t slot);
   // `flow` must be present, in `slot`.
   void erase(const FlowKey& flow, std::uint32_t slot);

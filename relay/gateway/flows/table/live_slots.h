@@ -1,5 +1,5 @@
-// The slots that are in use, one bit each. Among tens of thousands of slots, it finds the n-th in a
-// few hundred steps.
+// The set of slots in use, with one bit for each slot. It finds the n-th slot in use among tens of
+// thousands of slots in a few hundred steps.
 #pragma once
 
 #include <bit>
@@ -17,7 +17,7 @@ class LiveSlots {
 
   void set(std::uint32_t slot) { words_[slot / kBits] |= bit(slot); }
   void clear(std::uint32_t slot) { words_[slot / kBits] &= ~bit(slot); }
-  // The slot in use with `before` used slots before it; kNoSlot if there are no more than `before`.
+  // The slot in use that has `before` slots in use before it; kNoSlot if there is no such slot.
   std::uint32_t nth(std::size_t before) const {
     for (std::size_t i = 0; i < words_.size(); ++i) {
       const auto here = static_cast<std::size_t>(std::popcount(words_[i]));
@@ -32,7 +32,7 @@ class LiveSlots {
     }
     return kNoSlot;
   }
-  // The first in use from `slot` on; kNoSlot if there is none.
+  // The first slot in use from `slot` on; kNoSlot if there is none.
   std::uint32_t from(std::uint32_t slot) const {
     if (slot / kBits >= words_.size()) return kNoSlot;
     std::uint64_t word = words_[slot / kBits] & ~(bit(slot) - 1);

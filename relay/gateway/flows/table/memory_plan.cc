@@ -10,20 +10,22 @@ namespace satrelay::gateway {
 namespace {
 
 constexpr Duration kLinkTime = Duration::seconds(4);
-// The window of a host without `limits.host_window`: a round trip over two satellites, and some
-// tenths of a second.
+// Time that determines the window of a host if `limits.host_window` is not set: a round trip over
+// two satellites, and some tenths of a second.
 constexpr Duration kFlight = Duration::milliseconds(1250);
 constexpr ByteCount kLeastHostWindow = ByteCount(4ULL << 20);
-// The least arena, even for few flows.
+// The smallest arena, even for few flows.
 constexpr ByteCount kLeastUseful = ByteCount(64ULL << 20);
 constexpr std::size_t kSmallestReserve = 512;
-// Bytes of very many streams that no host reads lie in the streams' reserves. A block that arrives
-// in such shares always fits its reserve, so it becomes whole.
+// If there are very many streams and no host reads, a stream's bytes are in its reserve. A block of
+// bytes that is as large as a stream's share of the lane always fits into the reserve, so it
+// becomes complete.
 static_assert(kSmallestReserve >= stp::LaneShares::kShare);
-// A large reserve has room for whole segments, which then need no block.
+// A large reserve holds whole segments, which then need no block.
 constexpr std::size_t kLargestReserve = 4096;
-// Large blocks cost less time, but leave more memory unused. Beside the reserves there must be a
-// block for each flow of the table, and some for each of the flows that are busy at a time.
+// Large blocks cost less time, but leave more memory unused. In addition to the reserves there must
+// be a block for each flow of the table, and some more for each of the flows that are busy at the
+// same time.
 constexpr std::size_t kLargestBlock = 4096;
 constexpr std::uint64_t kBusyFlows = 4096;
 constexpr std::uint64_t kBlocksOfABusyFlow = 4;
@@ -60,8 +62,9 @@ MemoryPlan plan_memory(const config::Gateway& config, Share share) {
   const std::uint64_t blocks = std::max(kBlocksOfABusyFlow * std::min(flows, kBusyFlows), flows);
   plan.block_size =
       std::clamp<std::size_t>(std::bit_floor(half / blocks), plan.reserve_size, kLargestBlock);
-  // Three eighths for credit. The peers share it by the rate at which they can fill it. Memory that
-  // is there because of many flows is no reason to store more of one flow.
+  // Three eighths of the arena are for credit. The peers share it in proportion to the rates at
+  // which they can fill it. Memory that exists only because of many flows is no reason to store
+  // more bytes of one flow.
   const std::uint64_t credit = plan.arena.value() / 8 * 3;
   const std::uint64_t useful_credit = useful.value() / 8 * 3;
   std::uint64_t rates = 0;
@@ -79,7 +82,7 @@ MemoryPlan plan_memory(const config::Gateway& config, Share share) {
     const std::uint64_t part =
         quotient(static_cast<Uint128>(credit) * receive_rate(config, peer), rates) / sharing;
     plan.lane_receive_limit.push_back(part);
-    // A single flow that is read slowly leaves a quarter of its lane to the others.
+    // A single flow with a slow reader leaves a quarter of its lane to the other flows.
     const std::uint64_t useful_part =
         quotient(static_cast<Uint128>(useful_credit) * receive_rate(config, peer), rates) / sharing;
     plan.flow_receive_limit.push_back(
@@ -88,7 +91,7 @@ MemoryPlan plan_memory(const config::Gateway& config, Share share) {
     if (is_further && sharing == 1) plan.arena += ByteCount(part);
   }
   plan.flow_send_limit = explicit_limit(std::min(credit, useful_credit) / 4 * 3, credit / 4 * 3);
-  // A round trip and what comes meanwhile, on the fastest link.
+  // The bytes that the fastest link sends in kFlight.
   std::uint64_t window = config.limits.host_window.value();
   for (const config::Link& link : config.links) {
     if (config.limits.host_window != ByteCount(0)) break;
@@ -97,7 +100,7 @@ MemoryPlan plan_memory(const config::Gateway& config, Share share) {
   }
   window = std::min(window, of_one_lane.value() / 8);
   plan.host_window = explicit_limit(window, window);
-  // Half of what is left beside the credit, the margin and the room for the streams.
+  // Half of the arena without the credit, the margin and the memory for the streams.
   plan.host_windows = of_one_lane.value() / 64 * 15;
   return plan;
 }

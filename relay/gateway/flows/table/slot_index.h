@@ -1,7 +1,7 @@
 // Finds slots by a hash of something that they hold; several slots may have the same hash. The
 // index consists of chains through arrays of a fixed size. So each operation takes a few steps,
-// however many slots there are, and only the first insert() allocates. Hashes must be keyed, or be
-// numbers that no host or peer can influence.
+// however many slots there are, and only the first insert() allocates. The hashes must be keyed, or
+// be numbers that no host or peer can influence.
 #pragma once
 
 #include <bit>
@@ -16,7 +16,8 @@ class SlotIndex {
  public:
   explicit SlotIndex(std::uint32_t slots) : slots_(slots) {}
 
-  // Without this the first insert() allocates, which takes long if there are many slots.
+  // Allocates the memory. Otherwise the first insert() allocates, which takes long if there are
+  // many slots.
   void make_room() {
     links_.resize(slots_);
     heads_.assign(std::bit_ceil(slots_), kNoSlot);
@@ -32,7 +33,7 @@ class SlotIndex {
     if (head != kNoSlot) links_[head].previous = slot;
     head = slot;
   }
-  // No effect if `slot` is not in the index.
+  // Has no effect if `slot` is not in the index.
   void erase(std::uint32_t slot) {
     if (!contains(slot)) return;
     const Link link = links_[slot];
@@ -40,13 +41,13 @@ class SlotIndex {
     if (link.next != kNoSlot) links_[link.next].previous = link.previous;
     links_[slot] = {};
   }
-  // To find the slots of a hash, call first(), and then next() for each slot, until kNoSlot. Slots
-  // with other hashes may be among them.
+  // To find the slots of a hash, call first(), and then next() for each slot, until kNoSlot is
+  // returned. The results may include slots with other hashes.
   std::uint32_t first(std::uint64_t hash) const {
     return heads_.empty() ? kNoSlot : heads_[hash & (heads_.size() - 1)];
   }
   std::uint32_t next(std::uint32_t slot) const { return links_[slot].next; }
-  // Whether first() and next() reach this slot.
+  // Whether first() and next() find this slot for this hash.
   bool finds(std::uint64_t hash, std::uint32_t slot) const {
     return contains(slot) && links_[slot].bucket == (hash & (heads_.size() - 1));
   }

@@ -6,8 +6,8 @@
 namespace satrelay::gateway {
 namespace {
 
-// A wait that began less than this long ago is not restarted: each restart takes a new place and
-// leaves the old one unused.
+// A wait that began less than this long ago is not restarted, since each restart moves the record
+// to a new position in the ring and leaves the old position unused.
 constexpr Duration kShortest = Duration::seconds(1);
 
 }  // namespace
@@ -63,7 +63,7 @@ void TimeWaits::unindex(std::uint64_t hash, Id id) {
   while (entries[hole].id != static_cast<std::uint32_t>(id) || entries[hole].tag == 0) {
     hole = (hole + 1) & mask;
   }
-  // Backward shift: no tombstones.
+  // Close the gap by shifting later entries back, so that no tombstones are needed.
   for (std::size_t i = (hole + 1) & mask; entries[i].tag != 0; i = (i + 1) & mask) {
     const std::size_t distance = (i - home(entries[i].tag)) & mask;
     if (((i - hole) & mask) <= distance) {
@@ -94,7 +94,7 @@ void TimeWaits::leave(Record& record, Id id) {
   unindex(hash_flow(secret_, record.key), id);
 }
 
-// Frees the oldest place. Returns the connection in it, if that is still there.
+// Frees the oldest position of the ring. Returns the connection of its record, if it still has one.
 std::optional<FlowKey> TimeWaits::pop() {
   Record& record = at(first_);
   std::optional<FlowKey> left;
@@ -103,7 +103,7 @@ std::optional<FlowKey> TimeWaits::pop() {
     leave(record, first_);
   }
   const Id last = first_++;
-  // An empty ring goes on with the next chunk, so that this one can be freed.
+  // An empty ring continues with the next chunk, so that the present chunk can be freed.
   if (first_ == end_) first_ = end_ = (end_ + kChunk - 1) / kChunk * kChunk;
   if (first_ % kChunk == 0) ring_[last / kChunk % ring_.size()].reset();
   return left;
@@ -149,7 +149,7 @@ void TimeWaits::restart(const FlowKey& key, Instant now) {
   Record& record = at(id);
   const auto left = static_cast<std::int32_t>(record.expires - ticks(now));
   if (left > static_cast<std::int32_t>((kTime - kShortest).to_nanoseconds() >> 20)) return;
-  // The ring is full.
+  // A full ring has no position to which the record could move.
   if (end_ - first_ >= most_) return;
   const Record moved = record;
   leave(record, id);

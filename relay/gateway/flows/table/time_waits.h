@@ -1,6 +1,6 @@
-// Connections that are in TIME-WAIT: a record of at most 64 octets for each, in the order in which
-// the waits end. Their number is limited. If there are too many, the oldest is given up for a new
-// one, as RFC 1122 section 4.2.2.13 allows, and RFC 6191 for connections that use timestamps.
+// Connections in TIME-WAIT: a record of at most 64 octets for each, in the order in which the waits
+// end. Their number is limited. If there are too many, the wait of the oldest is ended early for a
+// new one, as RFC 1122 section 4.2.2.13 allows, and RFC 6191 for connections that use timestamps.
 //
 // Memory is allocated when it is needed, and freed afterwards.
 #pragma once
@@ -30,18 +30,19 @@ class TimeWaits {
   bool empty() const { return size_ == 0; }
   bool contains(const FlowKey& key) const { return !empty() && find(key) != kNone; }
 
-  // The connection must not have a record yet. Returns the connection that was given up for it.
+  // The connection must not have a record yet. Returns the connection that had to be removed for
+  // it.
   std::optional<FlowKey> add(const FlowKey& key, const tcp::TimeWait& state, Instant now);
   // nullopt if there is no record.
   std::optional<tcp::TimeWait> state(const FlowKey& key) const;
-  // Stores the state that may have changed: the newest timestamp, and the challenge limit. There
-  // must be a record.
+  // Stores the parts of the state that may have changed: the newest timestamp, and the challenge
+  // limit. The connection must have a record.
   void update(const FlowKey& key, const tcp::TimeWait& state);
-  // Begins the wait anew, unless it has just begun. There must be a record.
+  // Begins the wait anew, unless it has just begun. The connection must have a record.
   void restart(const FlowKey& key, Instant now);
-  bool remove(const FlowKey& key);  // false if there was none
-  // The next place that is due, and the connection in it, if that is still there. `more`: another
-  // place is due.
+  bool remove(const FlowKey& key);  // returns false if there was no record
+  // The next position of the ring that is due, and the connection of its record, if it still has
+  // one. `more`: another position is due.
   struct Expired {
     std::optional<FlowKey> connection;
     bool more = false;
@@ -50,7 +51,7 @@ class TimeWaits {
   Instant next_expiry() const;
 
  private:
-  using Id = std::uint64_t;  // only grows
+  using Id = std::uint64_t;  // only increases
   static constexpr Id kNone = ~Id{0};
 
   struct Record {
@@ -58,7 +59,8 @@ class TimeWaits {
     std::uint8_t window = 0;  // in units of 256
     std::uint8_t window_scale : 4 = 0;
     bool timestamps : 1 = false;
-    bool present : 1 = false;  // false: removed, but its place stays until its time is over
+    // False: the record was removed, but its position stays in use until it expires.
+    bool present : 1 = false;
     std::uint32_t send_next = 0;
     std::uint32_t receive_next = 0;
     std::uint32_t recent_timestamp = 0;
@@ -69,14 +71,14 @@ class TimeWaits {
   static constexpr std::size_t kChunk = 256;
   using Chunk = std::array<Record, kChunk>;
 
-  // Where a record is. The tag is a part of the key's hash, so that find() reads hardly any other
-  // record.
+  // Where a record is. The tag is a part of the key's hash, so that find() rarely reads the record
+  // of another connection.
   struct Entry {
     std::uint32_t tag = 0;
     std::uint32_t id = 0;  // lower bits of the Id
   };
-  // The index has parts, and each part grows by itself: it would take long to move all entries at
-  // once.
+  // The index is divided into parts that grow separately, since it would take long to move all
+  // entries at once.
   struct Part {
     std::vector<Entry> entries;  // tag 0: empty
     std::size_t used = 0;
@@ -106,10 +108,10 @@ class TimeWaits {
   std::uint64_t most_;
   std::vector<std::unique_ptr<Chunk>> ring_;  // by the chunk's number
   std::vector<Part> parts_;
-  Id first_ = 0;  // places in use: [first_, end_)
+  Id first_ = 0;  // positions in use: [first_, end_)
   Id end_ = 0;
   std::size_t size_ = 0;
-  Instant last_expiry_;  // of the newest record
+  Instant last_expiry_;  // when the newest record expires
 };
 
 }  // namespace satrelay::gateway

@@ -28,8 +28,8 @@ void FarFindings::note_reset(const Flow& f, stp::ResetReason reason, const stp::
   note_refusal_of_peer(f, reason, now);
 }
 
-// A RST shows that servers of this IP version can be reached, and so does an ICMP error from the
-// server itself. Silence, or an error from another sender, suggests the opposite.
+// A RST shows that servers of this IP version can be reached, and so does an ICMP error that the
+// server itself has sent. Silence, or an error from another sender, suggests the opposite.
 void FarFindings::note_refusal(const Flow& f, stp::ResetReason reason, const stp::Event& event,
                                Instant now) {
   if (reason == stp::ResetReason::kUnreachable) {

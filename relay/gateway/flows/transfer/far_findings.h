@@ -1,4 +1,4 @@
-// Notes what flows show about far hosts. All workers use these findings for later connections
+// Records what flows show about far hosts. All workers use these findings for later connections
 // (addresses/common_knowledge.h).
 #pragma once
 
@@ -12,17 +12,18 @@ namespace satrelay::gateway {
 
 class FarFindings {
  public:
-  // `parts` must outlive it.
+  // `parts` must outlive this object.
   explicit FarFindings(RelayParts& parts) : parts_(parts) {}
 
-  // The far host is on the WAN side. Its frames end at the far gateway, so no frame on the WAN
-  // shows where it is.
+  // The far host is on the WAN side. Its frames end at the far gateway, so no frame on the WAN port
+  // would show that.
   void note_place(const Flow& f, Instant now);
-  // The far host's marks are known.
+  // The far host's marks have become known.
   void note_marks(const Flow& f, Instant now);
-  // The server has accepted the connection: the far gateway has said so, or sends its bytes.
+  // The server has accepted the connection: the far gateway has reported that, or sends the
+  // server's bytes.
   void note_answer(const Flow& f, Instant now);
-  // The peer has reset the stream. `reason`: as this gateway understands it.
+  // The peer has reset the stream. `reason`: the reason as this gateway counts it.
   void note_reset(const Flow& f, stp::ResetReason reason, const stp::Event& event, Instant now);
 
  private:

@@ -31,8 +31,8 @@ Counter counter_for(stp::ResetReason reason) {
   }
 }
 
-// A peer that does not know kIcmp sends this reason instead. This gateway counts and remembers both
-// in the same way.
+// For an ICMP error, returns the reason that a peer would have sent that does not know kIcmp. So
+// this gateway counts and remembers both in the same way.
 stp::ResetReason reason_of(const Flow& f, const stp::Event& event) {
   if (event.reason != stp::ResetReason::kIcmp) return event.reason;
   const auto kind = path_error(f.key.local.version(), {event.icmp.type, event.icmp.code});
@@ -58,9 +58,10 @@ void FarResets::handle(Flow& f, const stp::Event& event, Instant now) {
 }
 
 // The peer has ended the flow of a far host that has moved to this LAN and answered here. That host
-// still has the connection open. So the gateway asks it for its sequence number, from the gateway's
-// own MAC, and resets the near host from that MAC too. Both hosts are on this LAN, and its switches
-// must not learn either host at the gateway's port. False if the far host has not moved.
+// still has the connection open. So the gateway asks it for its sequence number, with the gateway's
+// own MAC as source, and resets the near host with that source MAC too. Both hosts are on this LAN,
+// and its switches must not learn that the MAC of either host is at the gateway's port. Returns
+// false if the far host has not moved.
 bool FarResets::take_in_arrived(Flow& f, stp::ResetReason reason, Instant now) {
   if (reason != stp::ResetReason::kTimeout || !f.state.is_established()) return false;
   const auto* const check = arrivals_.find({f.key.remote, f.key.vlans}, f.lan.to_host.source,
@@ -74,9 +75,10 @@ bool FarResets::take_in_arrived(Flow& f, stp::ResetReason reason, Instant now) {
 }
 
 // If the client waits for the far host, it gets the ICMP error itself, and decides as it would over
-// a bridge. The source of the error is its original sender, if the operator has put that address
-// behind the peer. Otherwise it is the server, as a peer may send errors in the name of no other
-// address. False if the client does not wait, or if the error does not end connect().
+// a bridge. The source address of the error is its original sender, if the operator has configured
+// that address behind the peer. Otherwise it is the server, as a peer may not send errors in the
+// name of any other address. Returns false if the client does not wait, or if the error does not
+// end connect().
 bool FarResets::tell_host(const Flow& f, const stp::IcmpRefusal& refusal) {
   const IcmpCode code{refusal.type, refusal.code};
   if (!waits_for_server(f) || !path_error(f.key.local.version(), code)) return false;

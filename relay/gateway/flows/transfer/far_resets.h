@@ -1,5 +1,5 @@
-// Resets of streams by the peer: the far host has refused or reset the connection, or the far
-// gateway has given it up. Our host learns of that as it would over a bridge.
+// Handles resets of streams by the peer: the far host has refused or reset the connection, or the
+// far gateway has ended it. Our host learns of that as it would over a bridge.
 #pragma once
 
 #include "pep/base/time.h"
@@ -15,7 +15,7 @@ namespace satrelay::gateway {
 
 class FarResets {
  public:
-  // All of them must outlive it.
+  // All arguments must outlive this object.
   FarResets(RelayParts& parts, const RelayEnvironment& around, const PresenceChecks& arrivals,
             DeferredResets& resets, FlowEnding& ending, FarFindings& findings)
       : parts_(parts),
@@ -26,7 +26,7 @@ class FarResets {
         ending_(ending),
         findings_(findings) {}
 
-  // `event`: Kind::kReset, of the flow's stream.
+  // Handles `event`, a Kind::kReset of the flow's stream.
   void handle(Flow& f, const stp::Event& event, Instant now);
 
  private:

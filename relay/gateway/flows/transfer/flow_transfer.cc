@@ -7,8 +7,8 @@
 namespace satrelay::gateway {
 namespace {
 
-// Both hosts have sent something through the gateways. A client does not count before its handshake
-// is complete, as its SYN may be forged.
+// Whether both hosts have sent something through the gateways. A client counts only when its
+// handshake is complete, as its SYN may be forged.
 bool has_heard_both_hosts(const Flow& f) { return f.state.is_established() && f.bytes.to_lan > 0; }
 
 }  // namespace
@@ -18,7 +18,7 @@ void FlowTransfer::advance(std::uint32_t slot, Instant now) {
   Flow& f = parts_.flows[slot];
   const bool had_heard_both = has_heard_both_hosts(f);
   if (!f.state.is_established() && f.endpoint.is_synchronised()) complete_handshake(f);
-  // If the peer may have been started anew, the flow waits until that is settled.
+  // If the peer may have restarted, the flow waits until the session knows whether it has.
   if (f.awaits_stream() && !parts_.session_of(f).doubts_peer()) {
     open_stream(slot, now);
     if (f.state.has_stream()) parts_.counters.add(Counter::kFlowsEstablished);
@@ -41,7 +41,8 @@ void FlowTransfer::advance(std::uint32_t slot, Instant now) {
   if (f.state.has_lost_stream()) reports_.expect(slot, now);
   parts_.quotas.note_stored(f);
   // Usually only the timer must be set. If the stream is over, settle() may remove the flow, but
-  // callers still use it. So such a flow is queued, and settle() handles it at its turn.
+  // callers still use the flow. So such a flow is queued, and settle() is called for it at its
+  // turn.
   if (!f.state.has_stream() || f.endpoint.may_have_segment()) {
     parts_.queue(slot);
   } else if (!parts_.flows.ring().has(slot)) {
@@ -82,7 +83,7 @@ void FlowTransfer::open_stream(std::uint32_t slot, Instant now) {
   Flow& f = parts_.flows[slot];
   const StreamSide::Opening opening = parts_.streams.open(slot, f, now);
   if (opening == StreamSide::Opening::kOpen || opening == StreamSide::Opening::kLater) return;
-  // The host must not believe that it is connected.
+  // The host must not go on as if it were connected.
   const bool gone = opening == StreamSide::Opening::kPeerGone;
   ending_.count(f, gone ? Counter::kFlowsResetPeerClosed : Counter::kFlowsResetNoResources);
   f.state.end_stream();

@@ -1,4 +1,4 @@
-// Moves flows on: completes the handshake, opens the stream, and passes bytes and ends between the
+// Advances flows: completes the handshake, opens the stream, and passes bytes and ends between the
 // host and the stream, until the flow has ended.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace satrelay::gateway {
 
 class FlowTransfer {
  public:
-  // All of them must outlive it.
+  // All arguments must outlive this object.
   FlowTransfer(RelayParts& parts, HostTracker& hosts, DeferredResets& resets, EndReports& reports,
                FlowEnding& ending, FarFindings& findings)
       : parts_(parts),
@@ -28,22 +28,23 @@ class FlowTransfer {
         ending_(ending),
         findings_(findings) {}
 
-  // Moves a flow on after anything has happened to either half.
+  // Advances a flow after anything has happened to its endpoint or its stream.
   void advance(std::uint32_t slot, Instant now);
-  // Opens the stream, or ends the flow if the peer has no room for it.
+  // Opens the stream, or ends the flow if there is no room for a stream.
   void open_stream(std::uint32_t slot, Instant now);
-  // For a flow that has nothing to send: arms its timer, or removes it if it has ended.
+  // Call this for a flow that has nothing to send: arms its timer, or removes the flow if it has
+  // ended.
   void settle(std::uint32_t slot, Instant now);
   // Arms the timer of a flow that may now have an earlier deadline.
   void arm(std::uint32_t slot) { parts_.flows.arm(slot, parts_.deadline_of(parts_.flows[slot])); }
-  // Notes that the flow has begun to wait for a silent peer, or no longer does.
+  // Records that the flow has begun to wait for a silent peer, or no longer waits for one.
   void note_owing(Flow& f, Instant now) {
     const Lane& lane = parts_.lane_of(f);
     const bool owes = !lane.silence.is_never() && owes_peer(f, lane.session);
     if (owes != f.owes_since().is_never()) return;
     f.heat(now).owes_since = owes ? now : Instant::never();
   }
-  // Gives back the memory that only an active flow needs.
+  // Frees the memory that only an active flow needs.
   void trim(Flow& f);
 
  private:

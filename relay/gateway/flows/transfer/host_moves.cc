@@ -18,8 +18,9 @@ bool HostMoves::understands_arrivals(FarGatewayId peer) const {
   return parts_.lanes[lane]->control_messages.arrivals().are_understood();
 }
 
-// The prefixes of a peer may hold this LAN, too. So a host counts as a host of the peer only if it
-// was a far host of a flow within a day, or was heard on the WAN within five minutes.
+// The prefixes of a peer may also contain addresses of this LAN. So a host counts as a host of the
+// peer only if it was the far host of a flow within a day, or was heard on the WAN within five
+// minutes.
 void HostMoves::hear_told(const Frame& frame, Instant now) {
   const wire::EthernetHeader& seen = frame.ethernet;
   const auto told = announced_owner(frame);
@@ -38,8 +39,8 @@ void HostMoves::hear_told(const Frame& frame, Instant now) {
   }
 }
 
-// The host must be known here by its own ARP. A host behind a router would not answer a question
-// here.
+// This LAN must know the host by the host's own ARP. A host behind a router would not answer a
+// question here.
 void HostMoves::handle_arrival(LaneId id, const HostArrival& arrival, Instant now) {
   const FarGatewayId peer = parts_.peer_of(id);
   const wire::EthernetHeader& seen = arrival.ethernet;
@@ -49,7 +50,7 @@ void HostMoves::handle_arrival(LaneId id, const HostArrival& arrival, Instant no
   const bool is_known = owner != nullptr && owner->mac == seen.source &&
                         lan.may_be_host(seen.source) && !lan.is_routed(peer) &&
                         parts_.quotas.hosts().find(arrival.host) != LanHosts::kNone;
-  // Asks with the VLAN tags that the host has used here.
+  // The question has the VLAN tags that the host has used here.
   const bool is_asked = is_known && departures_.ask(address, *owner, peer, now);
   parts_.counters.add(is_asked ? Counter::kArrivalsHeard : Counter::kArrivalsRefused);
 }

@@ -1,12 +1,12 @@
-// A host moves with its MAC and its address to the LAN of the other gateway, as a virtual machine
-// does. Over a bridge its connections would go on. A relayed connection cannot: each host agreed
-// about sequence numbers with the gateway on its own LAN, and now the two hosts speak to each
-// other. So the gateways reset both.
+// Handles hosts that move with their MAC and their address to the LAN of the other gateway, as
+// virtual machines do. Over a bridge the host's connections would go on. A relayed connection
+// cannot go on: each host agreed about sequence numbers with the gateway on its own LAN, and now
+// the two hosts speak to each other directly. So the gateways reset both.
 //
 // ARP and Neighbour Discovery are only hints, since any station can forge them. The gateway of the
-// new LAN asks for the host there, and reports an answer to the gateway of the old LAN. That
-// gateway asks for the host on its own LAN. It ends the host's flows with that peer only if it
-// hears nothing of the host.
+// new LAN asks for the host there. If the host answers, it reports that to the gateway of the old
+// LAN. That gateway asks for the host on its own LAN, and ends the host's flows with that peer only
+// if the host is silent there.
 #pragma once
 
 #include <cstddef>
@@ -28,21 +28,21 @@ class HostMoves {
  public:
   HostMoves(RelayParts& parts, const RelayEnvironment& around, HashKey secret);
 
-  // For peers' hosts that seem to have arrived on this LAN.
+  // Checks of peers' hosts that seem to have arrived on this LAN.
   const PresenceChecks& arrivals() const { return arrivals_; }
-  // For hosts of this LAN that a peer has found on its own LAN.
+  // Checks of hosts of this LAN that a peer has found on its own LAN.
   const PresenceChecks& departures() const { return departures_; }
 
-  // A frame from the LAN: ARP or Neighbour Discovery may announce a host of a peer.
+  // Handles a frame from the LAN: its ARP or Neighbour Discovery may announce a host of a peer.
   void hear_told(const Frame& frame, Instant now);
-  // The sender of any frame from the LAN.
+  // Notes the sender of any frame from the LAN.
   void hear_sender(const wire::EthernetHeader& seen, Instant now) {
     if (departures_.asks()) [[unlikely]]
       departures_.hear_sender(seen, now);
   }
   // The peer of the lane reports that a host of this LAN has answered on the peer's LAN.
   void handle_arrival(LaneId id, const HostArrival& arrival, Instant now);
-  // True if a host has left this LAN: the flows that it had must be looked at.
+  // Returns true if a host has left this LAN, so that the flows must be checked.
   [[nodiscard]] bool handle_timeout(Instant now);
   Instant next_timeout() const {
     return earlier(arrivals_.next_timeout(), departures_.next_timeout());

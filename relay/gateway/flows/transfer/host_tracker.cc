@@ -5,9 +5,10 @@
 namespace satrelay::gateway {
 namespace {
 
-// Repeats that are so far apart come from a timer of the host, and not from one burst of losses.
+// Repeats with at least this interval come from a timer of the host, and not from one burst of
+// losses.
 constexpr Duration kBetweenRepeats = Duration::milliseconds(100);
-// Flows of one host that one call visits.
+// The most flows of one host that one call visits.
 constexpr int kFlowsOfHostPerCall = 64;
 
 }  // namespace
@@ -32,8 +33,8 @@ void HostTracker::follow_to(Flow& f, const wire::EthernetHeader& seen, MacObserv
   if (!is_from_there) hear_elsewhere(f, seen, confirms, now);
 }
 
-// The host has begun to address its frames to another MAC. If a router is between the LANs, that
-// MAC means nothing to the peer.
+// The host has begun to address its frames to another MAC. If there is a router between the LANs,
+// that MAC is meaningless to the peer.
 void HostTracker::tell_destination(const Flow& f, const wire::EthernetHeader& seen, Instant now) {
   Lane& lane = parts_.lane_of(f);
   LanDestinations& destinations = lane.control_messages.destinations();
@@ -67,7 +68,7 @@ void HostTracker::hear_destination(LaneId lane, std::uint32_t slot, const LanDes
   parts_.counters.add(Counter::kDestinationsHeard);
   parts_.lan.destinations().hear(pair, told.ethernet.destination, now);
   Flow& f = parts_.flows[slot];
-  // The client has been sent nothing yet that could show where it is.
+  // Nothing was sent to the client yet that could have shown where the client is.
   if (f.origin == Origin::kLan && f.endpoint.opening().owes_syn()) try_destination(f, now);
 }
 
@@ -85,8 +86,8 @@ void HostTracker::hear_elsewhere(Flow& f, const wire::EthernetHeader& seen, bool
   if (!try_destination(f, now)) try_mac(f, seen.source);
 }
 
-// While another MAC is tried, the first answer from the known MAC may be to frames that went there
-// before. The next answer is not.
+// While the flow tries another MAC, the first answer from the known MAC may still be caused by
+// frames that were sent to the known MAC before. A second answer is not.
 bool HostTracker::goes_home(Flow& f, const MacAddress& sender) {
   if (!f.lan.seeks_host) return false;
   FlowRare& rare = f.make_rare();
@@ -98,8 +99,8 @@ bool HostTracker::goes_home(Flow& f, const MacAddress& sender) {
 }
 
 // The MAC in use reaches the host. That is sure once the host acknowledges bytes that were first
-// sent there. Before that, the host may have got the same bytes at the MAC before. The flow tries
-// that one again if the host falls silent.
+// sent to this MAC. Until then, the host may have received the same bytes at the previous MAC. The
+// flow tries the previous MAC again if the host becomes silent.
 void HostTracker::stay(Flow& f, const wire::EthernetHeader& seen, Certainty certainty) {
   FlowRare& rare = f.make_rare();
   const MacAddress here = f.lan.to_host.destination;
@@ -140,11 +141,11 @@ void HostTracker::seek_host(Flow& f, Instant now) {
   } else if (rare.other_mac != MacAddress() && rare.other_mac != used) {
     try_mac(f, rare.other_mac);
   } else if (rare.sender_mac != MacAddress() && rare.sender_mac != used) {
-    // This MAC has reached the host for sure. One repeat may only mean a loss, so the sender's MAC
-    // is tried at the next repeat.
+    // It is sure that the present MAC has reached the host. The repeat may only be caused by a
+    // loss, so the sender's MAC is not tried before the next repeat.
     rare.other_mac = rare.sender_mac;
   } else if (f.origin == Origin::kLan && !f.state.is_established()) {
-    // A server is reached by the MAC that the far host uses.
+    // A server needs no question: it is reached by the MAC that the far host uses.
     parts_.lan.ask_for_owner({f.key.local, f.key.vlans}, f.lan.to_host, now);
   }
 }
@@ -157,7 +158,7 @@ bool HostTracker::try_new(Flow& f, Instant now) {
 }
 
 // The flow has tried all MACs without an answer, each with one segment only. If it is not sure of
-// the known MAC, it tries the MAC before that one first.
+// the known MAC, it first tries the MAC before the known MAC.
 bool HostTracker::try_again(Flow& f, Instant now) {
   FlowRare& rare = f.make_rare();
   if (std::exchange(rare.may_be_before, false) && rare.other_mac != f.lan.to_host.destination) {
@@ -211,7 +212,7 @@ bool HostTracker::try_destination(Flow& f, Instant now) {
   return true;
 }
 
-// The journal gets the MAC when the host acknowledges.
+// The MAC is written into the journal when the host acknowledges.
 void HostTracker::try_mac(Flow& f, const MacAddress& mac) {
   FlowRare& rare = f.make_rare();
   if (!f.lan.seeks_host) {
@@ -240,7 +241,7 @@ void HostTracker::hear(const IpAddress& host, const wire::EthernetHeader& toward
   hear_from(parts_.unconfirmed.first(host, towards), host, towards);
 }
 
-// If very many flows wait for this host, or share its hash, the rest follow in later calls.
+// If very many flows wait for this host, or share its hash, later calls visit the rest.
 void HostTracker::hear_from(std::uint32_t slot, const IpAddress& host,
                             const wire::EthernetHeader& towards) {
   for (int visited = 0; slot != kNoSlot; ++visited) {

@@ -1,14 +1,14 @@
-// Tracks where the host of each flow is on the LAN: chooses the MAC to which the flow's frames go.
-// A host may send from one MAC and receive on another, for example behind a pair of routers. So the
-// flow keeps its MAC as long as the host acknowledges what goes there, whatever MAC the host's
-// frames have. At first a flow to a server uses the MAC to which the client has addressed its SYN.
-// A flow to a client uses the MAC that reached the client's address before, or the source of its
-// SYN.
+// Tracks where the host of each flow is on the LAN: chooses the MAC to which the flow's frames are
+// sent. A host may send from one MAC and receive on another, for example behind a pair of routers.
+// So the flow keeps its MAC as long as the host acknowledges frames that are sent there, whatever
+// source MAC the host's frames have. At first a flow to a server uses the MAC to which the client
+// has addressed its SYN. A flow to a client uses the MAC that has reached the client's address
+// before, or the source MAC of its SYN.
 //
 // A host that does not acknowledge has moved, or never was at that MAC. Then the flow tries the MAC
 // to which the far host addresses its frames (LearnedDestinations), the MACs that ARP and Neighbour
-// Discovery claim (LanOwners), and the MAC from which the host's frames come. After each of them it
-// goes back to the MAC by which the host was known.
+// Discovery claim (LanOwners), and the source MAC of the host's frames. After each attempt it
+// returns to the MAC at which the host was last known to receive.
 #pragma once
 
 #include <cstddef>
@@ -27,39 +27,39 @@ namespace satrelay::gateway {
 
 class HostTracker {
  public:
-  // `parts` must outlive it.
+  // `parts` must outlive this object.
   HostTracker(RelayParts& parts, HashKey secret) : parts_(parts), announced_destinations_(secret) {}
 
   // --- segments of the host --------------------------------------------------------------------
   // The evidence of an accepted segment about the MAC in use.
   enum class MacObservation : std::uint8_t {
-    kAcknowledges,  // new bytes: frames to this MAC reach the host
-    kBrings,        // new data
+    kAcknowledges,  // the host acknowledges new bytes: frames to this MAC reach the host
+    kBrings,        // the host sends new data
     kNone,
   };
   static bool is_elsewhere(const Flow& f, const Frame& frame) {
     return f.lan.seeks_host || frame.ethernet.reversed() != f.lan.to_host;
   }
   void follow_to(Flow& f, const wire::EthernetHeader& seen, MacObservation news, Instant now);
-  // The host has repeated data that had arrived. A single repeat means nothing. A host that repeats
-  // by its timer does not receive our acknowledgments.
+  // The host has repeated data that had already arrived. A single repeat means nothing. A host that
+  // repeats data by its timer does not receive our acknowledgments.
   void note_repeat(Flow& f, Instant now);
 
   // --- a host that does not answer -------------------------------------------------------------
-  // A repeat is due: the host has not acknowledged what went to the MAC in use. If the flow tries
-  // another MAC, it goes back to the known one first, however many new claims there are. So a claim
+  // A repeat is due: the host has not acknowledged frames to the MAC in use. If the flow is trying
+  // another MAC, it returns to the known MAC first, however many new claims there are. So a claim
   // that the host does not confirm costs the flow only one repeat.
   void seek_host(Flow& f, Instant now);
-  // If the gateway has asked the owner of the MAC in use, and the owner is silent, the flow goes
-  // where another MAC claims the host's address.
+  // If the gateway has asked the owner of the MAC in use, and the owner is silent, the flow uses
+  // the other MAC that claims the host's address.
   void follow_move(Flow& f, Instant now);
 
   // --- knowledge from elsewhere ----------------------------------------------------------------
-  // The peer says to which MAC its host addresses frames for a host of this LAN. `slot`: the flow
-  // that it names; kNoSlot: there is no such flow.
+  // The peer reports to which MAC its host addresses frames for a host of this LAN. `slot`: the
+  // flow that the report names; kNoSlot: there is no such flow.
   void hear_destination(LaneId lane, std::uint32_t slot, const LanDestination& told, Instant now);
-  // The LAN has not shown yet how to reach the flow's host: asks for it. The flow sends nothing
-  // until hear().
+  // The LAN has not shown yet how to reach the flow's host: asks for the host. The flow sends
+  // nothing until hear() is called for its host.
   void ask(std::uint32_t slot, Instant now);
   // LanNeighbours has learned how to reach `host` on the LAN.
   void hear(const IpAddress& host, const wire::EthernetHeader& towards);
@@ -69,7 +69,7 @@ class HostTracker {
   // Continues hear() for flows that an earlier call has left.
   void go_on(Instant now);
 
-  // Writes the host's MAC down in the journal.
+  // Writes the host's MAC into the journal.
   void write_down(Flow& f);
 
  private:

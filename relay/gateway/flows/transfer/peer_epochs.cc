@@ -3,12 +3,12 @@
 namespace satrelay::gateway {
 namespace {
 
-// In one call. Each flow may have its stream opened, or its host reset.
+// The most slots that one call visits. For each of them a stream may be opened, or a host reset.
 constexpr int kFlowsPerStep = 64;
 
 }  // namespace
 
-// A scan makes sure that each flow learns of the event.
+// The scan makes sure that each flow handles the event.
 void PeerEpochs::upset(LaneId lane, PeerEpochLog::Kind kind) {
   Lane& p = *parts_.lanes[lane];
   p.epoch_log.add(kind);
@@ -47,18 +47,18 @@ void PeerEpochs::look_at(std::uint32_t slot, Instant now) {
     ending_.reset(slot, stp::ResetReason::kTimeout, Counter::kFlowsResetMoved, now);
     return;
   }
-  if (f.awaits_stream()) transfer_.advance(slot, now);  // the peer may be back, or closed
+  if (f.awaits_stream()) transfer_.advance(slot, now);  // the peer may have come back, or closed
   transfer_.note_owing(f, now);
   if (!f.owes_since().is_never()) transfer_.arm(slot);
   if (f.handled.configurations == configurations_) return;
   f.handled.configurations = configurations_;
-  // The flow's timers may now be earlier, and its class may have changed.
+  // The flow's timers may now be due earlier, and its class may have changed.
   if (f.state.has_stream()) parts_.streams.join_class(f);
   parts_.queue(slot);
 }
 
-// The host is silent here, and the peer of the flow has found the host on its own LAN. A flow that
-// began while the host was asked for may belong to a host that has come back.
+// The host is silent on this LAN, and the peer of the flow has found the host on its own LAN. A
+// flow is left out if it began after the host was asked for, as the host may have come back.
 bool PeerEpochs::has_left(const Flow& f, Instant now) const {
   const auto* const check = departures_.find({f.key.local, f.key.vlans}, f.lan.to_host.destination,
                                              parts_.peer_of(f.lane), now);

@@ -1,5 +1,5 @@
-// Events that concern all flows of a peer, or all flows. A flow learns of them before anything else
-// happens to it. A scan of all flows, some in each call, reaches the other ones.
+// Events that concern all flows of a peer, or all flows. A flow handles them before anything else
+// happens to it. A scan of all flows, some in each call, makes the other flows handle them too.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace satrelay::gateway {
 
 class PeerEpochs {
  public:
-  // All of them must outlive it.
+  // All arguments must outlive this object.
   PeerEpochs(RelayParts& parts, const PresenceChecks& departures, HostTracker& hosts,
              FlowEnding& ending, FlowTransfer& transfer)
       : parts_(parts),
@@ -31,20 +31,20 @@ class PeerEpochs {
   // --- events ----------------------------------------------------------------------------------
   // From now on each flow of the lane that had a stream counts as ended.
   void upset(LaneId lane, PeerEpochLog::Kind kind);
-  // Hosts have moved to other MACs, as LanNeighbours knows. Each flow follows before anything else
-  // happens to it.
+  // Hosts have moved to other MACs, as LanNeighbours has found. Each flow handles that before
+  // anything else happens to it.
   void note_moves() { ++events_; }
   // The settings that apply to flows have changed.
   void note_configuration() {
     ++configurations_;
     look_at_all();
   }
-  // Visits each flow soon, some flows in each go_on().
+  // Makes go_on() visit each flow soon, some flows in each call.
   void look_at_all() { parts_.flows.begin_scan(); }
   void go_on(Instant now);
 
   // --- a flow ----------------------------------------------------------------------------------
-  // A new flow: earlier events do not concern it.
+  // Call this for a new flow, as earlier events do not concern it.
   void begin(Flow& f) const {
     f.handled.epochs = parts_.lane_of(f).epoch_log.count();
     f.handled.looked_at = events_;
@@ -55,7 +55,7 @@ class PeerEpochs {
     if (parts_.flows[slot].handled.looked_at != events_) [[unlikely]]
       bring_up_to_date(slot, now);
   }
-  // The flow of this open stream; kNoSlot if there is none.
+  // Returns the flow of this open stream; kNoSlot if there is none.
   std::uint32_t find_open(LaneId lane, stp::StreamId stream, Instant now);
 
  private:
@@ -68,7 +68,7 @@ class PeerEpochs {
   HostTracker& hosts_;
   FlowEnding& ending_;
   FlowTransfer& transfer_;
-  std::uint32_t events_ = 0;  // epochs of all peers, and moves of hosts, so far
+  std::uint32_t events_ = 0;  // number of epochs of all peers and of moves of hosts so far
   std::uint16_t configurations_ = 0;
 };
 
